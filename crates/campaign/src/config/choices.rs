@@ -1,0 +1,328 @@
+//! What users write: every key optional, in the same words on the command line and in files.
+
+use std::fs;
+use std::num::NonZeroU32;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use stats::{Confidence, Margin, sample_size};
+
+use super::{
+    Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size,
+};
+use crate::outcome::Criteria;
+
+/// The choices of a campaign as written, unchecked. A key that is left out takes its default in
+/// [`settle`](Self::settle).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Choices {
+    /// The file or the bundled workload to irradiate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capsule: Option<String>,
+    /// A fixed number of runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<u64>,
+    /// Stop when every reported rate is within this margin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
+    /// Every site instead of a sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exhaustive: Option<bool>,
+    /// The confidence of every reported interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// The kind of interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<IntervalMethod>,
+    /// The seed of all random choices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The fault model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The operand that is hit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Instruction groups.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub group: Vec<String>,
+    /// How many threads are hit at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// Kernels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kernel: Vec<String>,
+    /// Source lines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<String>,
+    /// Ranges of threads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<String>,
+    /// Ranges of blocks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<String>,
+    /// The path that runs take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
+    /// How many workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<u32>,
+    /// Which part of the runs is made here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+    /// For each output, the relative error that is still good.
+    #[serde(skip_serializing_if = "Criteria::is_empty")]
+    pub tolerance: Criteria,
+}
+
+/// Every key, for suggestions.
+const KEYS: [&str; 19] = [
+    "capsule",
+    "runs",
+    "margin",
+    "exhaustive",
+    "confidence",
+    "interval",
+    "seed",
+    "model",
+    "target",
+    "group",
+    "scope",
+    "kernel",
+    "lines",
+    "threads",
+    "blocks",
+    "engine",
+    "jobs",
+    "shard",
+    "tolerance",
+];
+
+impl Choices {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// When it cannot be read, does not parse, or has a key that means nothing.
+    pub fn from_file(path: &Path) -> Result<Self, ConfigError> {
+        let name = path.display().to_string();
+        match fs::read_to_string(path) {
+            Ok(text) => Self::from_toml(&text, &name),
+            Err(source) => Err(ConfigError::Io { name, source }),
+        }
+    }
+
+    /// Reads the text of a file called `name` in messages.
+    ///
+    /// # Errors
+    /// When it does not parse, or has a key that means nothing.
+    pub fn from_toml(text: &str, name: &str) -> Result<Self, ConfigError> {
+        toml::from_str(text).map_err(|error| {
+            let line = error
+                .span()
+                .and_then(|span| text.get(..span.start))
+                .map(|before| before.lines().count().max(1));
+            explain(text, name, line, &error)
+        })
+    }
+
+    /// These choices, and `other`'s where these say nothing.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let list = |one: Vec<String>, other| if one.is_empty() { other } else { one };
+        // A number of runs overrides a margin and the other way round: both say how long.
+        let sized = self.runs.is_some() || self.margin.is_some();
+        Self {
+            capsule: self.capsule.or(other.capsule),
+            runs: if sized { self.runs } else { other.runs },
+            margin: if sized { self.margin } else { other.margin },
+            exhaustive: self.exhaustive.or(other.exhaustive),
+            confidence: self.confidence.or(other.confidence),
+            interval: self.interval.or(other.interval),
+            seed: self.seed.or(other.seed),
+            model: self.model.or(other.model),
+            target: self.target.or(other.target),
+            group: list(self.group, other.group),
+            scope: self.scope.or(other.scope),
+            kernel: list(self.kernel, other.kernel),
+            lines: list(self.lines, other.lines),
+            threads: list(self.threads, other.threads),
+            blocks: list(self.blocks, other.blocks),
+            engine: self.engine.or(other.engine),
+            jobs: self.jobs.or(other.jobs),
+            shard: self.shard.or(other.shard),
+            tolerance: self.tolerance.or(other.tolerance),
+        }
+    }
+
+    /// Fills in the defaults and checks that the choices make sense together.
+    ///
+    /// # Errors
+    /// When a value is out of its range or two choices contradict each other.
+    pub fn settle(self) -> Result<Config, ConfigError> {
+        let config = Config {
+            size: self.size()?,
+            confidence: self
+                .confidence
+                .map_or(Ok(Confidence::PERCENT_95), Confidence::new)?,
+            seed: self.seed.unwrap_or(0),
+            criteria: self.tolerance,
+            engine: self.engine.unwrap_or(Engine::Auto),
+            interval: self.interval.unwrap_or(IntervalMethod::Wilson),
+            shard: self.shard.unwrap_or(Shard::WHOLE),
+            jobs: self
+                .jobs
+                .map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs))
+                .transpose()?,
+            capsule: self.capsule.ok_or(ConfigError::NoCapsule)?,
+            selection: Selection {
+                model: self.model,
+                target: self.target,
+                group: self.group,
+                scope: self.scope,
+                kernel: self.kernel,
+                lines: self.lines,
+                threads: self.threads,
+                blocks: self.blocks,
+            },
+        };
+        check(&config)?;
+        Ok(config)
+    }
+
+    fn size(&self) -> Result<Size, ConfigError> {
+        match (self.runs, self.margin) {
+            _ if self.exhaustive == Some(true) => Err(ConfigError::Exhaustive),
+            (Some(_), Some(_)) => Err(ConfigError::RunsAndMargin),
+            (runs, None) => Ok(Size::Runs(runs.unwrap_or(DEFAULT_RUNS))),
+            (None, Some(margin)) => Ok(Size::Margin(Margin::new(margin)?)),
+        }
+    }
+}
+
+/// Checks what no single value can be blamed for.
+fn check(config: &Config) -> Result<(), ConfigError> {
+    let (runs, shard) = (config.planned(), config.shard);
+    match config.size {
+        Size::Margin(margin) if shard != Shard::WHOLE => {
+            return Err(ConfigError::MarginWithShard {
+                runs: sample_size(margin, config.confidence),
+            });
+        }
+        Size::Margin(margin) if runs > MAX_RUNS => {
+            return Err(ConfigError::MarginTooTight {
+                margin: margin.get(),
+                runs,
+            });
+        }
+        Size::Runs(_) if runs == 0 || runs > MAX_RUNS => return Err(ConfigError::Runs { runs }),
+        Size::Margin(_) | Size::Runs(_) => {}
+    }
+    if shard.share_of(runs) == 0 {
+        return Err(ConfigError::EmptyShard {
+            runs,
+            number: shard.number(),
+            count: shard.count(),
+        });
+    }
+    if i64::try_from(config.seed).is_err() {
+        return Err(ConfigError::Seed { seed: config.seed });
+    }
+    let unusable = |value: f64| value.is_nan() || value < 0.0;
+    match config
+        .criteria
+        .tolerance
+        .iter()
+        .find(|&(_, &value)| unusable(value))
+    {
+        Some((output, &value)) => Err(ConfigError::Tolerance {
+            output: output.clone(),
+            value,
+        }),
+        None => Ok(()),
+    }
+}
+
+impl From<&Config> for Choices {
+    fn from(config: &Config) -> Self {
+        let selection = config.selection.clone();
+        let (runs, margin) = match config.size {
+            Size::Runs(runs) => (Some(runs), None),
+            Size::Margin(margin) => (None, Some(margin.get())),
+        };
+        Self {
+            capsule: Some(config.capsule.clone()),
+            runs,
+            margin,
+            exhaustive: None,
+            confidence: Some(config.confidence.level()),
+            interval: Some(config.interval),
+            seed: Some(config.seed),
+            model: selection.model,
+            target: selection.target,
+            group: selection.group,
+            scope: selection.scope,
+            kernel: selection.kernel,
+            lines: selection.lines,
+            threads: selection.threads,
+            blocks: selection.blocks,
+            engine: Some(config.engine),
+            jobs: config.jobs.map(NonZeroU32::get),
+            shard: (config.shard != Shard::WHOLE).then_some(config.shard),
+            tolerance: config.criteria.clone(),
+        }
+    }
+}
+
+/// Turns a parser's complaint into ours: an unknown key gets a suggestion, anything else its line.
+fn explain(text: &str, name: &str, line: Option<usize>, error: &toml::de::Error) -> ConfigError {
+    let name = name.to_owned();
+    let table: Option<toml::Table> = toml::from_str(text).ok();
+    let unknown = table.and_then(|table| {
+        table
+            .keys()
+            .find(|key| !KEYS.contains(&key.as_str()))
+            .cloned()
+    });
+    match unknown {
+        Some(key) => {
+            let line = text
+                .lines()
+                .position(|line| line.trim_start().starts_with(&key))
+                .map(|at| at + 1);
+            ConfigError::UnknownKey {
+                name,
+                line,
+                nearest: nearest(&key),
+                key,
+            }
+        }
+        None => ConfigError::Syntax {
+            name,
+            line,
+            message: error.message().trim_end().replace('\n', "; "),
+        },
+    }
+}
+
+/// The key that the fewest edits turn `word` into; the first of them in a tie.
+fn nearest(word: &str) -> &'static str {
+    KEYS.into_iter()
+        .min_by_key(|key| edits(word, key))
+        .unwrap_or(KEYS[0])
+}
+
+/// The edit distance of V. I. Levenshtein, 1966, by rows (R. A. Wagner & M. J. Fischer, JACM 21, 1974).
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, &b) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[to.len()]
+}

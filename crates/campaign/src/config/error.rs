@@ -1,0 +1,118 @@
+//! What can be wrong with a configuration, and what to do about it.
+
+use std::io;
+
+use stats::OutOfRange;
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The text does not parse, or a value has the wrong type.
+    #[error("read {name}{}: {message}", at_line(*line))]
+    Syntax {
+        /// The file.
+        name: String,
+        /// The line, from 1, where known.
+        line: Option<usize>,
+        /// What is wrong there.
+        message: String,
+    },
+    /// A key that means nothing.
+    #[error("read {name}{}: unknown key `{key}`; did you mean `{nearest}`?", at_line(*line))]
+    UnknownKey {
+        /// The file.
+        name: String,
+        /// The line, from 1, where known.
+        line: Option<usize>,
+        /// The key.
+        key: String,
+        /// The key that it resembles most.
+        nearest: &'static str,
+    },
+    /// Nothing says what to irradiate.
+    #[error("start a campaign without a capsule: name a file or a bundled workload")]
+    NoCapsule,
+    /// Both a number of runs and a margin.
+    #[error(
+        "take both `runs` and `margin`: keep `runs` for a fixed number, `margin` to stop when every rate is that tight"
+    )]
+    RunsAndMargin,
+    /// A margin, divided over shards.
+    #[error(
+        "combine `margin` with `shard`: stopping early needs the rows of all shards in one place; \
+         use `runs = {runs}` instead, which bounds every rate as tightly"
+    )]
+    MarginWithShard {
+        /// The runs that give the margin without looking.
+        runs: u64,
+    },
+    /// Exhaustive campaigns.
+    #[error("run an exhaustive campaign: this version only samples; give `runs` or `margin`")]
+    Exhaustive,
+    /// More runs than there can be, or none.
+    #[error("plan {runs} runs: a campaign has from 1 to {} runs", super::MAX_RUNS)]
+    Runs {
+        /// The number asked for.
+        runs: u64,
+    },
+    /// A margin that needs more runs than there can be.
+    #[error(
+        "bound every rate within ±{margin}: that takes {runs} runs; a campaign has at most {}, so ask for a wider margin",
+        super::MAX_RUNS
+    )]
+    MarginTooTight {
+        /// The margin asked for.
+        margin: f64,
+        /// The runs it takes.
+        runs: u64,
+    },
+    /// More parts than runs.
+    #[error(
+        "divide {runs} runs into {count} shards: shard {number} would have none; use at most {runs} shards"
+    )]
+    EmptyShard {
+        /// All runs.
+        runs: u64,
+        /// The shard's number.
+        number: u32,
+        /// How many shards.
+        count: u32,
+    },
+    /// No workers.
+    #[error("run with 0 jobs: give `jobs` a number from 1, or leave it out to use every core")]
+    NoJobs,
+    /// A seed beyond what TOML and SQLite hold.
+    #[error("use the seed {seed}: the largest is {}", i64::MAX)]
+    Seed {
+        /// The seed.
+        seed: u64,
+    },
+    /// A tolerance that is no distance.
+    #[error("use {value} as the tolerance of `{output}`: a relative error is a number from 0")]
+    Tolerance {
+        /// The output.
+        output: String,
+        /// The tolerance.
+        value: f64,
+    },
+    /// A confidence or a margin that promises nothing.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// The configuration has no text form.
+    #[error("write the configuration as TOML")]
+    Write(#[source] toml::ser::Error),
+    /// The file cannot be read.
+    #[error("read {name}")]
+    Io {
+        /// The file.
+        name: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+fn at_line(line: Option<usize>) -> String {
+    line.map(|line| format!(", line {line}"))
+        .unwrap_or_default()
+}

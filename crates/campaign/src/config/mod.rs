@@ -1,0 +1,171 @@
+//! The configuration of a campaign, checked: what was chosen, with every default filled in.
+//!
+//! [`Choices`] is what users write, on the command line and in files, in the same words. [`Choices::settle`] turns
+//! it into a [`Config`], which contradicts itself nowhere; its text form, `campaign.toml`, is [`Choices`] again, so
+//! there is one reader and one writer.
+
+mod choices;
+mod error;
+mod shard;
+
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+use stats::{Confidence, Margin, Method, Sequential};
+
+use crate::outcome::Criteria;
+use crate::words::words;
+
+pub use choices::Choices;
+pub use error::ConfigError;
+pub use shard::{NotAShard, Shard};
+
+/// Runs of a campaign that says neither how many nor how tight: ±3.1 % at 95 %.
+pub const DEFAULT_RUNS: u64 = 1000;
+
+/// The longest campaign, in runs. Its plan would fill a disk; more is a slip of the keyboard.
+pub const MAX_RUNS: u64 = 1_000_000_000;
+
+/// The effective configuration of a campaign.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Config {
+    /// The file or the bundled workload to irradiate.
+    pub capsule: String,
+    /// How many runs, or how tight.
+    pub size: Size,
+    /// The confidence of every reported interval.
+    pub confidence: Confidence,
+    /// The seed of all random choices.
+    pub seed: u64,
+    /// Which sites.
+    pub selection: Selection,
+    /// What makes a corrupted output good or bad.
+    pub criteria: Criteria,
+    /// The path that runs take.
+    pub engine: Engine,
+    /// The kind of interval.
+    pub interval: IntervalMethod,
+    /// Which part of the runs is made here.
+    pub shard: Shard,
+    /// How many workers; every core if not said. Never changes a result.
+    pub jobs: Option<NonZeroU32>,
+}
+
+/// When a campaign is finished.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    /// After this many runs.
+    Runs(u64),
+    /// When every reported rate is within this margin.
+    Margin(Margin),
+}
+
+/// Which sites a campaign hits, in words that the target interprets. What is not said is the target's default, an
+/// empty list is everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selection {
+    /// The fault model.
+    pub model: Option<String>,
+    /// The operand that is hit.
+    pub target: Option<String>,
+    /// Instruction groups.
+    pub group: Vec<String>,
+    /// How many threads are hit at once.
+    pub scope: Option<String>,
+    /// Kernels, as `NAME` or `NAME#n` for its n-th launch.
+    pub kernel: Vec<String>,
+    /// Source lines, as `FILE:a-b`.
+    pub lines: Vec<String>,
+    /// Ranges of threads.
+    pub threads: Vec<String>,
+    /// Ranges of blocks.
+    pub blocks: Vec<String>,
+}
+
+words! {
+    /// The path that runs take; all give the same observations.
+    pub enum Engine ("engine") {
+        /// The fastest that is exact for each run.
+        Auto = "auto",
+        /// Execute everything again.
+        Full = "full",
+        /// Execute what the fault could change.
+        Delta = "delta",
+        /// Run many faults in the lanes of one warp.
+        Lanes = "lanes",
+    }
+}
+
+words! {
+    /// The kind of interval that bounds a rate.
+    pub enum IntervalMethod ("interval") {
+        /// Wilson's score interval.
+        Wilson = "wilson",
+        /// Clopper and Pearson's.
+        ClopperPearson = "clopper-pearson",
+    }
+}
+
+impl IntervalMethod {
+    /// The formula.
+    #[must_use]
+    pub fn method(self) -> Method {
+        match self {
+            Self::Wilson => Method::Wilson,
+            Self::ClopperPearson => Method::ClopperPearson,
+        }
+    }
+}
+
+impl Config {
+    /// Reads the text of a `campaign.toml` or of a `--config` file called `name` in messages.
+    ///
+    /// # Errors
+    /// When the text is not such a file, or contradicts itself.
+    pub fn from_toml(text: &str, name: &str) -> Result<Self, ConfigError> {
+        Choices::from_toml(text, name)?.settle()
+    }
+
+    /// The text from which [`from_toml`](Self::from_toml) reads this configuration.
+    ///
+    /// # Errors
+    /// Never for a configuration that [`Choices::settle`] made.
+    pub fn to_toml(&self) -> Result<String, ConfigError> {
+        toml::to_string(&Choices::from(self)).map_err(ConfigError::Write)
+    }
+
+    /// The stopping rule, where the campaign stops by margin.
+    #[must_use]
+    pub fn sequential(&self) -> Option<Sequential> {
+        match self.size {
+            Size::Runs(_) => None,
+            Size::Margin(margin) => Some(Sequential::new(
+                margin,
+                self.confidence,
+                self.interval.method(),
+            )),
+        }
+    }
+
+    /// The number of runs to plan, over all shards: what was asked for, or the worst case of the margin.
+    #[must_use]
+    pub fn planned(&self) -> u64 {
+        match self.size {
+            Size::Runs(runs) => runs,
+            Size::Margin(_) => self.sequential().map_or(0, |rule| rule.worst_case()),
+        }
+    }
+
+    /// What rows depend on: the configuration of the unsharded campaign, wherever the capsule lies and however many
+    /// workers run it. Shards that are equal in this are parts of one campaign.
+    #[must_use]
+    pub fn unsharded(&self) -> Self {
+        Self {
+            capsule: String::new(),
+            shard: Shard::WHOLE,
+            jobs: None,
+            ..self.clone()
+        }
+    }
+}

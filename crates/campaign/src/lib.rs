@@ -1,0 +1,31 @@
+//! An injection campaign: what to run, running it, and keeping what was seen.
+//!
+//! ```text
+//! Choices ─▶ Config ─▶ plan on disk ─▶ workers ─▶ one writer ─▶ rows in SQLite ─▶ Summary
+//! ```
+//!
+//! The crate knows a [`Target`] that plans sites and runs them, and nothing of what a site is: no instruction set,
+//! no machine, no GPU. Its tests use a target of a few lines and take milliseconds.
+//!
+//! # Invariants
+//!
+//! - The whole work list is on disk, and synced, before the first run; it is a pure function of (target, selection,
+//!   seed, index).
+//! - A row is a function of (target, configuration, index). Workers, shards, interruptions and kills change when a
+//!   row is written, never what it says; no row is written twice, none is lost once its batch is committed.
+//! - Raw observations are stored; outcomes are derived by [`classify`], a total function with a version.
+//! - planned = landed + not landed + failed in every finished campaign. A fault that did not land is not masked.
+//! - A row that cannot be written stops the campaign.
+//! - Nothing here prints or exits: [`run`] reports through [`Event`]s.
+
+mod words;
+
+pub mod config;
+pub mod observation;
+pub mod outcome;
+pub mod target;
+
+pub use config::{Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size};
+pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
+pub use outcome::{CLASSIFIER_VERSION, Class, Criteria, Due, Masked, Outcome, Sdc, classify};
+pub use target::{Golden, RunFailure, RunIndex, Site, Target, TargetError, Worker};

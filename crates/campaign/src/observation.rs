@@ -1,0 +1,304 @@
+//! What was seen in one run, before anyone judges it.
+//!
+//! An observation holds facts only. Whether a difference matters is for [`classify`](crate::classify) to say, now or
+//! years later, so nothing here may depend on a criterion.
+
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
+
+/// The facts of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Observation {
+    /// The value that was hit, if any was.
+    pub landed: Option<Landed>,
+    /// What the thread first did with it.
+    pub first_use: FirstUse,
+    /// How the run ended.
+    pub end: End,
+    /// One comparison with the golden run for each output, in the order of the outputs; empty unless
+    /// [`End::Completed`].
+    pub outputs: Vec<OutputDiff>,
+    /// The host could have seen a difference before the end, and would perhaps have acted on it.
+    pub host_visible: bool,
+    /// Accesses that hit a mapped page outside every allocation.
+    pub strayed: u64,
+    /// Thread instructions executed for this run; faster tiers execute fewer.
+    pub instructions: u64,
+    /// The path that the engine took.
+    pub tier: Tier,
+}
+
+/// The hit value, in the low bits of its true width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Landed {
+    /// Before the fault.
+    #[serde(with = "hex")]
+    pub before: u128,
+    /// After it; equal where a mask or a replacement happened to change nothing.
+    #[serde(with = "hex")]
+    pub after: u128,
+}
+
+/// What first happened to the hit value. `after` counts the thread's instructions following the fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum FirstUse {
+    /// An instruction read it: the fault is active.
+    Read {
+        /// Instructions from the fault to the read.
+        after: u64,
+    },
+    /// An instruction replaced it unread.
+    Overwritten {
+        /// Instructions from the fault to the write.
+        after: u64,
+    },
+    /// Neither, to the end of the thread.
+    Never,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum End {
+    /// It ran to its end.
+    Completed,
+    /// The program did what no program may.
+    Trapped {
+        /// What it did.
+        trap: TrapKind,
+        /// Where.
+        at: Place,
+    },
+    /// It used up its instruction fuel.
+    Hang {
+        /// Where the hit thread, or the one that ran out, then was.
+        at: Place,
+    },
+    /// The program, or hardening added to it, noticed the fault and said so.
+    Detected {
+        /// What noticed, in the words of the detector.
+        by: String,
+    },
+}
+
+/// A point in the program where a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The kernel.
+    pub kernel: String,
+    /// The static instruction in it.
+    pub pc: u32,
+    /// The source line, where known.
+    pub line: Option<u32>,
+    /// Thread instructions from the fault's first use (or from the fault, if never used) to here.
+    pub after: u64,
+}
+
+words! {
+    /// What a program can do that ends it, named as CUDA names it.
+    pub enum TrapKind ("trap") {
+        /// A global access outside every mapped page.
+        IllegalAddress = "illegal_address",
+        /// A shared or local access outside its window.
+        OutOfRangeAddress = "out_of_range_address",
+        /// An access not aligned to its size.
+        MisalignedAddress = "misaligned_address",
+        /// More local memory or deeper calls than the stack holds.
+        StackOverflow = "stack_overflow",
+        /// An illegal instruction or operand.
+        IllegalInstruction = "illegal_instruction",
+        /// Threads wait at a barrier that others will never reach.
+        BarrierDeadlock = "barrier_deadlock",
+        /// The program executed a trap instruction.
+        Trap = "trap",
+        /// An assertion on the device failed.
+        Assert = "assert",
+    }
+}
+
+words! {
+    /// The engine path that produced an observation; all of them agree.
+    pub enum Tier ("tier") {
+        /// Everything was executed again.
+        Full = "full",
+        /// Only what the fault could have changed.
+        Delta = "delta",
+        /// Many faults in the lanes of one warp.
+        Lanes = "lanes",
+    }
+}
+
+/// How one output differs from the golden run's.
+///
+/// The counts of special elements are of *new* ones: an element that is NaN in the golden run as well is no sign of
+/// a fault. Errors are over the elements of a numeric output; an output compared as bytes has elements of one byte.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputDiff {
+    /// The name of the output.
+    pub name: String,
+    /// How many elements it has.
+    pub elements: u64,
+    /// How many of them have other bytes.
+    pub differing: u64,
+    /// The largest absolute error of an element.
+    #[serde(with = "real")]
+    pub max_abs: f64,
+    /// The largest relative error, |found - golden| / |golden|; infinite where the golden element is zero.
+    #[serde(with = "real")]
+    pub max_rel: f64,
+    /// The relative error of the whole: ‖found - golden‖₂ / ‖golden‖₂.
+    #[serde(with = "real")]
+    pub rel_l2: f64,
+    /// Elements that became NaN.
+    pub nan: u64,
+    /// Elements that became infinite.
+    pub inf: u64,
+    /// Elements that left the range declared for the output.
+    pub out_of_range: u64,
+}
+
+/// 128-bit values as `"0x…"`: JSON's numbers end at 2⁵³ for most readers.
+mod hex {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(value: &u128, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{value:#x}"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<u128, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        super::from_hex(&text)
+            .ok_or_else(|| D::Error::custom(format!("`{text}` is not a value such as 0x1f")))
+    }
+}
+
+/// Reads what `{:#x}` writes.
+pub(crate) fn from_hex(text: &str) -> Option<u128> {
+    let digits = text.strip_prefix("0x")?;
+    // `from_str_radix` would take a sign.
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_hexdigit())
+        .then_some(())?;
+    u128::from_str_radix(digits, 16).ok()
+}
+
+/// Real numbers that may be infinite or NaN, which JSON has no numbers for: those are `"inf"`, `"-inf"`, `"NaN"`.
+mod real {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Real {
+        Finite(f64),
+        Word(String),
+    }
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        if value.is_finite() {
+            serializer.serialize_f64(*value)
+        } else {
+            serializer.collect_str(value)
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        match Real::deserialize(deserializer)? {
+            Real::Finite(value) => Ok(value),
+            Real::Word(word) => match word.as_str() {
+                "inf" => Ok(f64::INFINITY),
+                "-inf" => Ok(f64::NEG_INFINITY),
+                "NaN" => Ok(f64::NAN),
+                _ => Err(D::Error::custom(format!(
+                    "`{word}` is not a number, `inf`, `-inf` or `NaN`"
+                ))),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn observation() -> Observation {
+        let at = Place {
+            kernel: "k".into(),
+            pc: 4,
+            line: None,
+            after: 9,
+        };
+        Observation {
+            landed: Some(Landed {
+                before: u128::MAX,
+                after: 0,
+            }),
+            first_use: FirstUse::Read { after: 2 },
+            end: End::Trapped {
+                trap: TrapKind::IllegalAddress,
+                at,
+            },
+            outputs: vec![OutputDiff {
+                name: "out".into(),
+                elements: 3,
+                differing: 1,
+                max_abs: f64::INFINITY,
+                max_rel: 0.1 + 0.2,
+                rel_l2: f64::MIN_POSITIVE,
+                nan: 0,
+                inf: 1,
+                out_of_range: 0,
+            }],
+            host_visible: false,
+            strayed: 1,
+            instructions: 77,
+            tier: Tier::Delta,
+        }
+    }
+
+    #[test]
+    fn an_observation_is_read_back_from_json_as_it_was() {
+        let json = serde_json::to_string(&observation()).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Observation>(&json).unwrap(),
+            observation()
+        );
+        assert!(
+            json.contains(r#""before":"0xffffffffffffffffffffffffffffffff""#),
+            "{json}"
+        );
+        assert!(json.contains(r#""max_abs":"inf""#), "{json}");
+    }
+
+    #[test]
+    fn a_nan_error_survives_json() {
+        let mut observation = observation();
+        observation.outputs[0].max_rel = f64::NAN;
+        let json = serde_json::to_string(&observation).unwrap();
+        let back: Observation = serde_json::from_str(&json).unwrap();
+        assert!(back.outputs[0].max_rel.is_nan());
+    }
+
+    #[test]
+    fn malformed_hexadecimal_is_refused() {
+        for text in [
+            "",
+            "1f",
+            "0x",
+            "0x+1",
+            "0xg",
+            "0x100000000000000000000000000000000",
+        ] {
+            assert_eq!(from_hex(text), None, "{text}");
+        }
+        assert_eq!(from_hex("0x1f"), Some(31));
+    }
+}

@@ -1,0 +1,463 @@
+//! From facts to labels: [`classify`], one total function with a version.
+//!
+//! The classes are those of the literature (S. S. Mukherjee et al., *The soft error problem: an architectural
+//! perspective*, HPCA 2005): masked, silent data corruption (SDC), detected unrecoverable error (DUE). Two more keep
+//! the account honest: a fault that did not land is not masked, and a run that we failed to make is no outcome at
+//! all.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::observation::{End, FirstUse, Observation, OutputDiff, TrapKind};
+use crate::words::words;
+
+/// The version of [`classify`], stored with every label; raised when a label of any observation changes.
+pub const CLASSIFIER_VERSION: u32 = 1;
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// The outputs are those of the golden run.
+    Masked(Masked),
+    /// The run ended as if nothing had happened, with other outputs.
+    Sdc(Sdc),
+    /// The run did not end normally, or said that something was wrong.
+    Due(Due),
+    /// Nothing was hit: the site was not reached, or its instruction was guarded off.
+    NotLanded,
+}
+
+words! {
+    /// Why a landed fault changed nothing.
+    pub enum Masked ("kind of masking") {
+        /// Nothing read the hit value before its thread ended.
+        NeverRead = "never_read",
+        /// It was replaced before anything read it.
+        Overwritten = "overwritten",
+        /// It was read, and the computation absorbed it.
+        Logical = "logical",
+    }
+}
+
+/// How bad a silent corruption is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sdc {
+    /// No criterion was given for a differing output.
+    Unjudged,
+    /// All outputs are within their tolerance.
+    Good,
+    /// Between good and bad, in the quality bin of this number; for criteria with several bounds.
+    Maybe(u8),
+    /// An output is outside its tolerance.
+    Bad,
+    /// A plain check of the outputs would notice: NaN, infinity, or a value outside its declared range ("DDC").
+    Detectable,
+}
+
+/// How a run that did not end normally ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Due {
+    /// A crash, by its trap.
+    Crash(TrapKind),
+    /// A hang.
+    Hang,
+    /// Detected by the program's own checks or by inserted hardening.
+    Detected,
+}
+
+words! {
+    /// The class of a row: the class of its outcome, or `failed` where there is none.
+    pub enum Class ("class") {
+        /// [`Outcome::Masked`].
+        Masked = "masked",
+        /// [`Outcome::Sdc`].
+        Sdc = "sdc",
+        /// [`Outcome::Due`].
+        Due = "due",
+        /// [`Outcome::NotLanded`].
+        NotLanded = "not_landed",
+        /// The run could not be made; the row holds why.
+        Failed = "failed",
+    }
+}
+
+/// What makes a corrupted output good or bad.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Criteria {
+    /// For an output's name, the largest relative error that is still good; `*` speaks for outputs not named.
+    pub tolerance: BTreeMap<String, f64>,
+}
+
+impl Criteria {
+    /// No output has a tolerance.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tolerance.is_empty()
+    }
+
+    /// These criteria, and `other`'s for outputs that these do not name.
+    #[must_use]
+    pub fn or(mut self, other: Self) -> Self {
+        for (name, tolerance) in other.tolerance {
+            self.tolerance.entry(name).or_insert(tolerance);
+        }
+        self
+    }
+
+    /// The tolerance of the output `name`, if it has one.
+    #[must_use]
+    pub fn tolerance_of(&self, name: &str) -> Option<f64> {
+        self.tolerance
+            .get(name)
+            .or_else(|| self.tolerance.get("*"))
+            .copied()
+    }
+}
+
+/// Derives the outcome of an observation. Total: every observation has exactly one.
+#[must_use]
+pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
+    if observation.landed.is_none() {
+        return Outcome::NotLanded;
+    }
+    match &observation.end {
+        End::Trapped { trap, .. } => Outcome::Due(Due::Crash(*trap)),
+        End::Hang { .. } => Outcome::Due(Due::Hang),
+        End::Detected { .. } => Outcome::Due(Due::Detected),
+        End::Completed
+            if observation
+                .outputs
+                .iter()
+                .any(|output| output.differing > 0) =>
+        {
+            Outcome::Sdc(judge(&observation.outputs, criteria))
+        }
+        End::Completed => Outcome::Masked(match observation.first_use {
+            FirstUse::Never => Masked::NeverRead,
+            FirstUse::Overwritten { .. } => Masked::Overwritten,
+            FirstUse::Read { .. } => Masked::Logical,
+        }),
+    }
+}
+
+/// Judges outputs of which at least one differs.
+///
+/// One output beyond its tolerance is bad whatever the others are; outputs without a tolerance leave the rest
+/// unjudged rather than good.
+fn judge(outputs: &[OutputDiff], criteria: &Criteria) -> Sdc {
+    if outputs
+        .iter()
+        .any(|output| output.nan > 0 || output.inf > 0 || output.out_of_range > 0)
+    {
+        return Sdc::Detectable;
+    }
+    let mut verdict = Sdc::Good;
+    for output in outputs.iter().filter(|output| output.differing > 0) {
+        match criteria.tolerance_of(&output.name) {
+            None => verdict = Sdc::Unjudged,
+            Some(tolerance) if output.max_rel <= tolerance => {}
+            // Also where the error is NaN, which is within nothing.
+            Some(_) => return Sdc::Bad,
+        }
+    }
+    verdict
+}
+
+impl Outcome {
+    /// The class that the outcome belongs to; never [`Class::Failed`].
+    #[must_use]
+    pub fn class(self) -> Class {
+        match self {
+            Self::Masked(_) => Class::Masked,
+            Self::Sdc(_) => Class::Sdc,
+            Self::Due(_) => Class::Due,
+            Self::NotLanded => Class::NotLanded,
+        }
+    }
+
+    /// The sub-class in a word; `None` for a fault that did not land.
+    #[must_use]
+    pub fn kind(self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Masked(masked) => Some(masked.word().into()),
+            Self::Sdc(sdc) => Some(sdc.word()),
+            Self::Due(due) => Some(due.word().into()),
+            Self::NotLanded => None,
+        }
+    }
+
+    /// The outcome that [`class`](Self::class) and [`kind`](Self::kind) name, if they name one.
+    #[must_use]
+    pub fn from_words(class: Class, kind: Option<&str>) -> Option<Self> {
+        match (class, kind) {
+            (Class::Masked, Some(kind)) => kind.parse().ok().map(Self::Masked),
+            (Class::Sdc, Some(kind)) => Sdc::from_word(kind).map(Self::Sdc),
+            (Class::Due, Some(kind)) => Due::from_word(kind).map(Self::Due),
+            (Class::NotLanded, None) => Some(Self::NotLanded),
+            _ => None,
+        }
+    }
+}
+
+impl Sdc {
+    /// The word for it; a bin follows an underscore, as in `maybe_3`.
+    #[must_use]
+    pub fn word(self) -> Cow<'static, str> {
+        match self {
+            Self::Unjudged => "unjudged".into(),
+            Self::Good => "good".into(),
+            Self::Maybe(bin) => format!("maybe_{bin}").into(),
+            Self::Bad => "bad".into(),
+            Self::Detectable => "detectable".into(),
+        }
+    }
+
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "unjudged" => Some(Self::Unjudged),
+            "good" => Some(Self::Good),
+            "bad" => Some(Self::Bad),
+            "detectable" => Some(Self::Detectable),
+            _ => {
+                let bin = word.strip_prefix("maybe_")?.parse().ok().map(Self::Maybe)?;
+                // "maybe_+3" parses too, but is not what we write.
+                (bin.word() == word).then_some(bin)
+            }
+        }
+    }
+}
+
+impl Due {
+    /// The word for it: the trap's, `hang` or `detected`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Crash(trap) => trap.word(),
+            Self::Hang => "hang",
+            Self::Detected => "detected",
+        }
+    }
+
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            "hang" => Some(Self::Hang),
+            "detected" => Some(Self::Detected),
+            trap => trap.parse().ok().map(Self::Crash),
+        }
+    }
+
+    /// Every way, in the order in which reports list them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TrapKind::ALL
+            .iter()
+            .copied()
+            .map(Self::Crash)
+            .chain([Self::Hang, Self::Detected])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observation::{Landed, Place, Tier};
+
+    fn seen(end: End, first_use: FirstUse, outputs: Vec<OutputDiff>) -> Observation {
+        Observation {
+            landed: Some(Landed {
+                before: 0,
+                after: 1,
+            }),
+            first_use,
+            end,
+            outputs,
+            host_visible: false,
+            strayed: 0,
+            instructions: 1,
+            tier: Tier::Full,
+        }
+    }
+
+    fn diff(name: &str, differing: u64, max_rel: f64) -> OutputDiff {
+        OutputDiff {
+            name: name.into(),
+            elements: 8,
+            differing,
+            max_abs: 0.0,
+            max_rel,
+            rel_l2: 0.0,
+            nan: 0,
+            inf: 0,
+            out_of_range: 0,
+        }
+    }
+
+    fn judged(outputs: Vec<OutputDiff>, tolerance: &[(&str, f64)]) -> Outcome {
+        let tolerance = tolerance
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), value))
+            .collect();
+        let observation = seen(End::Completed, FirstUse::Read { after: 1 }, outputs);
+        classify(&observation, &Criteria { tolerance })
+    }
+
+    #[test]
+    fn identical_outputs_are_masked_by_what_happened_to_the_value() {
+        let cases = [
+            (FirstUse::Never, Masked::NeverRead),
+            (FirstUse::Overwritten { after: 1 }, Masked::Overwritten),
+            (FirstUse::Read { after: 1 }, Masked::Logical),
+        ];
+        for (first_use, masked) in cases {
+            let observation = seen(End::Completed, first_use, vec![diff("out", 0, 0.0)]);
+            assert_eq!(
+                classify(&observation, &Criteria::default()),
+                Outcome::Masked(masked)
+            );
+        }
+    }
+
+    #[test]
+    fn a_fault_that_did_not_land_is_not_landed_whatever_else_was_seen() {
+        let at = Place {
+            kernel: "k".into(),
+            pc: 0,
+            line: None,
+            after: 0,
+        };
+        for end in [
+            End::Completed,
+            End::Hang { at },
+            End::Detected { by: "abft".into() },
+        ] {
+            let mut observation = seen(end, FirstUse::Never, vec![diff("out", 3, 1.0)]);
+            observation.landed = None;
+            assert_eq!(
+                classify(&observation, &Criteria::default()),
+                Outcome::NotLanded
+            );
+        }
+    }
+
+    #[test]
+    fn an_abnormal_end_is_due_even_where_outputs_differ() {
+        let at = Place {
+            kernel: "k".into(),
+            pc: 0,
+            line: None,
+            after: 0,
+        };
+        let trap = End::Trapped {
+            trap: TrapKind::Assert,
+            at: at.clone(),
+        };
+        let cases = [
+            (trap, Due::Crash(TrapKind::Assert)),
+            (End::Hang { at }, Due::Hang),
+            (End::Detected { by: "abft".into() }, Due::Detected),
+        ];
+        for (end, due) in cases {
+            let observation = seen(end, FirstUse::Never, vec![diff("out", 3, 1.0)]);
+            assert_eq!(
+                classify(&observation, &Criteria::default()),
+                Outcome::Due(due)
+            );
+        }
+    }
+
+    #[test]
+    fn without_a_criterion_a_corruption_is_unjudged() {
+        assert_eq!(
+            judged(vec![diff("out", 1, 1e-9)], &[]),
+            Outcome::Sdc(Sdc::Unjudged)
+        );
+    }
+
+    #[test]
+    fn a_tolerance_tells_good_from_bad() {
+        let outcome = |max_rel| judged(vec![diff("out", 1, max_rel)], &[("out", 1e-3)]);
+        assert_eq!(outcome(1e-3), Outcome::Sdc(Sdc::Good));
+        assert_eq!(outcome(1.1e-3), Outcome::Sdc(Sdc::Bad));
+        assert_eq!(outcome(f64::NAN), Outcome::Sdc(Sdc::Bad));
+    }
+
+    #[test]
+    fn a_star_speaks_for_outputs_not_named() {
+        let outputs = vec![diff("a", 1, 0.5), diff("b", 1, 0.5)];
+        assert_eq!(
+            judged(outputs.clone(), &[("*", 1.0)]),
+            Outcome::Sdc(Sdc::Good)
+        );
+        assert_eq!(
+            judged(outputs, &[("*", 1.0), ("b", 0.1)]),
+            Outcome::Sdc(Sdc::Bad)
+        );
+    }
+
+    #[test]
+    fn one_bad_output_is_enough_and_one_unjudged_is_not_good() {
+        let outputs = vec![diff("a", 1, 0.5), diff("b", 1, 0.5)];
+        assert_eq!(
+            judged(outputs.clone(), &[("a", 1.0)]),
+            Outcome::Sdc(Sdc::Unjudged)
+        );
+        assert_eq!(judged(outputs, &[("b", 0.1)]), Outcome::Sdc(Sdc::Bad));
+    }
+
+    #[test]
+    fn new_nans_infinities_and_values_out_of_range_are_detectable() {
+        let mut nan = diff("out", 1, 0.0);
+        nan.nan = 1;
+        let mut inf = diff("out", 1, 0.0);
+        inf.inf = 1;
+        let mut range = diff("out", 1, 0.0);
+        range.out_of_range = 1;
+        for output in [nan, inf, range] {
+            assert_eq!(
+                judged(vec![output], &[("out", 1.0)]),
+                Outcome::Sdc(Sdc::Detectable)
+            );
+        }
+    }
+
+    #[test]
+    fn every_outcome_is_read_back_from_its_words() {
+        let masked = Masked::ALL.iter().copied().map(Outcome::Masked);
+        let sdc = [
+            Sdc::Unjudged,
+            Sdc::Good,
+            Sdc::Maybe(0),
+            Sdc::Maybe(255),
+            Sdc::Bad,
+            Sdc::Detectable,
+        ];
+        let due = Due::all().map(Outcome::Due);
+        for outcome in masked
+            .chain(sdc.map(Outcome::Sdc))
+            .chain(due)
+            .chain([Outcome::NotLanded])
+        {
+            assert_eq!(
+                Outcome::from_words(outcome.class(), outcome.kind().as_deref()),
+                Some(outcome)
+            );
+        }
+    }
+
+    #[test]
+    fn words_that_name_no_outcome_are_refused() {
+        let cases = [
+            (Class::Failed, None),
+            (Class::Masked, None),
+            (Class::Masked, Some("hang")),
+            (Class::Sdc, Some("maybe_+3")),
+            (Class::Sdc, Some("maybe_256")),
+            (Class::NotLanded, Some("never_read")),
+        ];
+        for (class, kind) in cases {
+            assert_eq!(Outcome::from_words(class, kind), None, "{class} {kind:?}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! What can keep a capsule from being read, checked or written.
+//!
+//! An [`Error`] is one sentence: what failed, on which file, what was expected, what was found, where, and what to do next.
+//! [`Error::problem`] gives the middle of it as data and [`Error::help`] the end, for those who lay it out themselves.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::{Digest, Foreign, format};
+
+/// Why a capsule could not be read, checked or written.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to {action} capsule {origin}: {problem}: {}", .problem.help())]
+pub struct Error {
+    action: Action,
+    origin: Origin,
+    problem: Box<Problem>,
+}
+
+/// What was being done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Reading a file, or a blob of it.
+    Read,
+    /// Validating a capsule in memory.
+    Check,
+    /// Writing a file.
+    Write,
+}
+
+/// Where the bytes are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// In a file.
+    File(PathBuf),
+    /// In memory: bundled, or not yet written.
+    Memory,
+}
+
+/// Names a part of a file: its place in the table of contents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Part(pub u32);
+
+/// A stretch of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// The header.
+    Header,
+    /// The table of contents.
+    Table {
+        /// Of how many parts.
+        parts: u32,
+    },
+    /// One part.
+    Part(Part),
+}
+
+/// What is wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// The system could not do what was asked of it.
+    #[error("{error} while {doing}")]
+    Io {
+        /// What was asked.
+        doing: &'static str,
+        /// The system's reason.
+        error: io::Error,
+    },
+    /// The path names something that is not a file.
+    #[error("expected a file, found {found}")]
+    NotAFile {
+        /// What it names.
+        found: &'static str,
+    },
+    /// The bytes are not a capsule.
+    #[error("expected a capsule, found {found}")]
+    Foreign {
+        /// What they look like.
+        found: Foreign,
+    },
+    /// The major version is newer than ours.
+    #[error(
+        "made by a newer Beamline (format {major}.{minor}, this one reads {}.x)",
+        format::MAJOR
+    )]
+    Newer {
+        /// The file's major version.
+        major: u16,
+        /// The file's minor version.
+        minor: u16,
+    },
+    /// The major version is one that no Beamline has ever written.
+    #[error(
+        "at byte 8: expected format {}.x, found {major}.{minor}, which never existed",
+        format::MAJOR
+    )]
+    NoSuchVersion {
+        /// The file's major version.
+        major: u16,
+        /// The file's minor version.
+        minor: u16,
+    },
+    /// The file ends too early.
+    #[error("cut short: expected at least {expected} bytes for {extent}, found {found}")]
+    Truncated {
+        /// The stretch that is not complete.
+        extent: Extent,
+        /// Where it should end.
+        expected: u64,
+        /// Where the file ends.
+        found: u64,
+    },
+    /// The file goes on after its last part.
+    #[error("expected {expected} bytes in all, found {found}")]
+    Appended {
+        /// Where the last part ends.
+        expected: u64,
+        /// Where the file ends.
+        found: u64,
+    },
+    /// A size exceeds what a capsule may have.
+    #[error("{extent}: expected at most {bound} {what}, found {declared}")]
+    TooLarge {
+        /// Of what.
+        extent: Extent,
+        /// What the size counts.
+        what: &'static str,
+        /// The size.
+        declared: u64,
+        /// The bound.
+        bound: u64,
+    },
+    /// The table lists no part at all, not even a manifest.
+    #[error("at byte 12: expected at least one part, found none")]
+    NoManifest,
+    /// Header or table changed after they were written.
+    #[error(
+        "header and table of contents, bytes 0 to {end}: expected digest {expected}, found {found}"
+    )]
+    Seal {
+        /// Where the table ends.
+        end: u64,
+        /// The digest that the header states.
+        expected: Digest,
+        /// The digest of what is there.
+        found: Digest,
+    },
+    /// A part's packed bytes changed after they were written.
+    #[error("{part} at byte {offset}: expected digest {expected}, found {found}")]
+    Damaged {
+        /// Which one.
+        part: Part,
+        /// Where it begins.
+        offset: u64,
+        /// The digest that the table states.
+        expected: Digest,
+        /// The digest of what is there.
+        found: Digest,
+    },
+    /// A part cannot be decompressed to what the table says about it, though it is as it was written.
+    #[error("{part} at byte {offset}: expected {expected}, found {found}")]
+    Packing {
+        /// Which one.
+        part: Part,
+        /// Where it begins.
+        offset: u64,
+        /// What should come out.
+        expected: String,
+        /// What came out.
+        found: String,
+    },
+    /// The manifest is not what this format calls one.
+    #[error(
+        "{} at byte {offset}: expected a manifest in JSON, found a mistake in it: {reason}",
+        Part(0)
+    )]
+    Manifest {
+        /// Where the part begins.
+        offset: u64,
+        /// What is wrong, with line and column of the raw manifest.
+        reason: String,
+    },
+    /// The content contradicts itself or exceeds what a GPU can do.
+    #[error("{place}: expected {expected}, found {found}")]
+    Invalid {
+        /// The event, module, output or source.
+        place: String,
+        /// What would be right.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn new(action: Action, origin: &Origin, problem: Problem) -> Self {
+        Self {
+            action,
+            origin: origin.clone(),
+            problem: Box::new(problem),
+        }
+    }
+
+    /// What was being done.
+    pub fn action(&self) -> Action {
+        self.action
+    }
+
+    /// Where the bytes are.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// What was expected, what was found, and where.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// What to do next.
+    pub fn help(&self) -> &'static str {
+        self.problem.help()
+    }
+}
+
+impl Problem {
+    /// What to do next.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Io { .. } => "see that the path exists, may be accessed and has room",
+            Self::NotAFile { .. } => "name the capsule file itself",
+            Self::Foreign { found } => found.help(),
+            Self::Newer { .. } => "use that version, or record the application again with this one",
+            Self::Truncated { .. } => "copy or download the file again",
+            Self::NoSuchVersion { .. }
+            | Self::Appended { .. }
+            | Self::Seal { .. }
+            | Self::Damaged { .. } => {
+                "the file changed after it was written; copy or download it again"
+            }
+            Self::TooLarge { .. } => "record a smaller run, or do not trust this file",
+            Self::NoManifest | Self::Packing { .. } | Self::Manifest { .. } => {
+                "whatever wrote this file is at fault; record the application again, or do not trust the file"
+            }
+            Self::Invalid { .. } => {
+                "whatever made this capsule is at fault; record the application again and report it if that does not help"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Check => "check",
+            Self::Write => "write",
+        })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "`{}`", path.display()),
+            Self::Memory => f.write_str("in memory"),
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.checked_sub(1) {
+            None => f.write_str("part 0 (manifest)"),
+            Some(blob) => write!(f, "part {} (blob {blob})", self.0),
+        }
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Header => f.write_str("the header"),
+            Self::Table { parts } => write!(f, "the table of contents of {parts} parts"),
+            Self::Part(part) => part.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! A capsule: the GPU work of one application run, recorded as plain data.
+//!
+//! It holds everything that is needed to repeat the work without the application — modules, the ordered [`Event`]s
+//! (allocations, copies with their bytes, launches with their arguments), which copies to the host are outputs, the source
+//! files that line tables name — and where it came from. Nothing here executes anything.
+//!
+//! # Contract
+//!
+//! - A capsule that was read has been validated ([`Capsule::validate`] says what that means), so users need not check it again;
+//!   one built in memory is validated when it is written.
+//! - Bytes are untrusted: no file can cause a panic, an allocation out of proportion to what the file really holds, or
+//!   content different from what was written. [`format`] states the bounds.
+//! - Large contents are [`Blobs`]: stored once however often they occur, read and checked when first asked for.
+//! - Writing is deterministic and atomic: the same capsule gives the same file, and a write that fails leaves no trace.
+//!
+//! # Reading order
+//!
+//! [`Capsule`] and its neighbours in `model.rs` and `event.rs`, then `format.rs`, then `read.rs` and `write.rs`.
+
+mod blobs;
+mod container;
+mod digest;
+mod element;
+mod error;
+mod event;
+mod foreign;
+pub mod format;
+mod hex;
+mod model;
+mod pack;
+mod query;
+mod read;
+mod region;
+mod validate;
+mod write;
+
+pub use blobs::Blobs;
+pub use container::CapsuleBytes;
+pub use digest::{Digest, Digester, UnreadableDigest};
+pub use element::{ElementType, UnknownElementType};
+pub use error::{Action, Error, Extent, Origin, Part, Problem};
+pub use event::{AllocKind, Event, Launch};
+pub use foreign::Foreign;
+pub use model::{
+    Binary, BinaryKind, BlobId, Capsule, Module, ModuleId, Output, Provenance, Source, Symbol,
+};
+pub use query::{CopiedOut, KernelUse, LaunchIndex, Summary};
+pub use region::{Region, Rows};

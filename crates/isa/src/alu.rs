@@ -1,0 +1,277 @@
+//! The pure instructions, made from the [table](crate::table): their names, operand types and scalar results.
+
+use crate::semantics::convert::{self, Integral};
+use crate::semantics::float::{self, Toward};
+use crate::semantics::{approx, int};
+use crate::types::Width;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// How one operand of a pure instruction is read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneType {
+    /// Significant bits.
+    pub bits: u32,
+    /// Whether widening to the register copies the sign.
+    pub signed: bool,
+    /// Whether the bits are a floating-point number.
+    pub float: bool,
+}
+
+impl LaneType {
+    /// The width of a register that holds it.
+    #[must_use]
+    pub fn width(self) -> Width {
+        match self.bits {
+            1 => Width::Pred,
+            8 | 16 => Width::B16,
+            32 => Width::B32,
+            64 => Width::B64,
+            _ => Width::B128,
+        }
+    }
+}
+
+/// A Rust type that can stand in the table as an operand.
+pub trait Lane: Copy {
+    /// What the machine needs to know of it.
+    const TYPE: LaneType;
+    /// The value in the low bits of `bits`.
+    fn from_bits128(bits: u128) -> Self;
+    /// The bits, in the low end, extended as the type says to at least 16 bits.
+    fn to_bits128(self) -> u128;
+}
+
+macro_rules! int_lanes {
+    ($($t:ident $unsigned:ident $bits:literal $signed:literal),*) => { $(impl Lane for $t {
+        const TYPE: LaneType = LaneType { bits: $bits, signed: $signed, float: false };
+        #[inline(always)]
+        fn from_bits128(bits: u128) -> Self { bits as $t }
+        #[inline(always)]
+        fn to_bits128(self) -> u128 { u128::from(self as $unsigned) }
+    })* };
+}
+int_lanes!(u16 u16 16 false, i16 u16 16 true, u32 u32 32 false, i32 u32 32 true, u64 u64 64 false, i64 u64 64 true);
+
+impl Lane for u8 {
+    const TYPE: LaneType = LaneType { bits: 8, signed: false, float: false };
+    #[inline(always)]
+    fn from_bits128(bits: u128) -> Self {
+        bits as u8
+    }
+    #[inline(always)]
+    fn to_bits128(self) -> u128 {
+        u128::from(self)
+    }
+}
+
+impl Lane for i8 {
+    const TYPE: LaneType = LaneType { bits: 8, signed: true, float: false };
+    #[inline(always)]
+    fn from_bits128(bits: u128) -> Self {
+        bits as i8
+    }
+    #[inline(always)]
+    fn to_bits128(self) -> u128 {
+        u128::from(i16::from(self) as u16)
+    }
+}
+
+impl Lane for u128 {
+    const TYPE: LaneType = LaneType { bits: 128, signed: false, float: false };
+    #[inline(always)]
+    fn from_bits128(bits: u128) -> Self {
+        bits
+    }
+    #[inline(always)]
+    fn to_bits128(self) -> u128 {
+        self
+    }
+}
+
+impl Lane for bool {
+    const TYPE: LaneType = LaneType { bits: 1, signed: false, float: false };
+    #[inline(always)]
+    fn from_bits128(bits: u128) -> Self {
+        bits & 1 == 1
+    }
+    #[inline(always)]
+    fn to_bits128(self) -> u128 {
+        u128::from(self)
+    }
+}
+
+impl Lane for f32 {
+    const TYPE: LaneType = LaneType { bits: 32, signed: false, float: true };
+    #[inline(always)]
+    fn from_bits128(bits: u128) -> Self {
+        f32::from_bits(bits as u32)
+    }
+    #[inline(always)]
+    fn to_bits128(self) -> u128 {
+        u128::from(self.to_bits())
+    }
+}
+
+impl Lane for f64 {
+    const TYPE: LaneType = LaneType { bits: 64, signed: false, float: true };
+    #[inline(always)]
+    fn from_bits128(bits: u128) -> Self {
+        f64::from_bits(bits as u64)
+    }
+    #[inline(always)]
+    fn to_bits128(self) -> u128 {
+        u128::from(self.to_bits())
+    }
+}
+
+/// Calls a function of the table on operands given as bits.
+macro_rules! call {
+    (($a:ty) -> $d:ty, $f:expr, $s:ident) => {{
+        let f: fn($a) -> $d = $f;
+        f(<$a>::from_bits128($s[0])).to_bits128()
+    }};
+    (($a:ty, $b:ty) -> $d:ty, $f:expr, $s:ident) => {{
+        let f: fn($a, $b) -> $d = $f;
+        f(<$a>::from_bits128($s[0]), <$b>::from_bits128($s[1])).to_bits128()
+    }};
+    (($a:ty, $b:ty, $c:ty) -> $d:ty, $f:expr, $s:ident) => {{
+        let f: fn($a, $b, $c) -> $d = $f;
+        f(<$a>::from_bits128($s[0]), <$b>::from_bits128($s[1]), <$c>::from_bits128($s[2])).to_bits128()
+    }};
+    (($a:ty, $b:ty, $c:ty, $e:ty) -> $d:ty, $f:expr, $s:ident) => {{
+        let f: fn($a, $b, $c, $e) -> $d = $f;
+        f(
+            <$a>::from_bits128($s[0]),
+            <$b>::from_bits128($s[1]),
+            <$c>::from_bits128($s[2]),
+            <$e>::from_bits128($s[3]),
+        )
+        .to_bits128()
+    }};
+}
+
+use crate::op::Group;
+
+macro_rules! declare {
+    ($($name:ident $group:ident $pattern:literal ($($in:ty),+) -> $out:ty = $f:expr;)*) => {
+        /// A pure instruction: one line of the [table](crate::table).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u16)]
+        pub enum Alu { $(#[doc = concat!("`", $pattern, "`")] $name),* }
+
+        impl Alu {
+            /// Every instruction, in the table's order.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// The spellings, with `{a|b}` for alternatives.
+            #[must_use]
+            pub fn pattern(self) -> &'static str {
+                match self { $(Self::$name => $pattern),* }
+            }
+
+            /// The group that faults are counted by.
+            #[must_use]
+            pub fn group(self) -> Group {
+                match self { $(Self::$name => Group::$group),* }
+            }
+
+            /// The types of the sources, in order.
+            #[must_use]
+            pub fn sources(self) -> &'static [LaneType] {
+                match self { $(Self::$name => &[$(<$in as Lane>::TYPE),+]),* }
+            }
+
+            /// The type of the destination.
+            #[must_use]
+            pub fn destination(self) -> LaneType {
+                match self { $(Self::$name => <$out as Lane>::TYPE),* }
+            }
+
+            /// The result for one lane, bits in, bits out.
+            ///
+            /// # Panics
+            /// If there are fewer sources than [`Alu::sources`] says.
+            #[must_use]
+            pub fn eval(self, sources: &[u128]) -> u128 {
+                match self { $(Self::$name => call!(($($in),+) -> $out, $f, sources)),* }
+            }
+        }
+    };
+}
+crate::alu_table!(declare);
+
+/// A pure instruction with the spelling it was written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Form {
+    /// The instruction.
+    pub alu: Alu,
+    /// Index among the alternatives of its pattern, in the order of [`spellings`].
+    pub spelling: u8,
+}
+
+impl Form {
+    /// The form with this spelling, for example `add.rn.f32`.
+    #[must_use]
+    pub fn from_spelling(spelling: &str) -> Option<Self> {
+        FORMS.get(spelling).copied()
+    }
+
+    /// The spelling.
+    #[must_use]
+    pub fn spelling(self) -> String {
+        spellings(self.alu.pattern()).swap_remove(usize::from(self.spelling))
+    }
+}
+
+static FORMS: LazyLock<BTreeMap<String, Form>> = LazyLock::new(|| {
+    let forms = Alu::ALL.iter().flat_map(|&alu| {
+        let spelled = spellings(alu.pattern()).into_iter().enumerate();
+        spelled.map(move |(index, spelling)| (spelling, Form { alu, spelling: index as u8 }))
+    });
+    forms.collect()
+});
+
+/// Every spelling that a pattern stands for.
+#[must_use]
+pub fn spellings(pattern: &str) -> Vec<String> {
+    let Some((head, rest)) = pattern.split_once('{') else { return vec![pattern.to_owned()] };
+    let Some((choices, tail)) = rest.split_once('}') else { return vec![pattern.to_owned()] };
+    let tails = spellings(tail);
+    choices.split('|').flat_map(|choice| tails.iter().map(move |tail| format!("{head}{choice}{tail}"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_stand_for_all_their_alternatives() {
+        assert_eq!(spellings("add{|.rn}.{s32|u32}"), ["add.s32", "add.u32", "add.rn.s32", "add.rn.u32"]);
+    }
+
+    #[test]
+    fn no_two_lines_of_the_table_share_a_spelling() {
+        let all: usize = Alu::ALL.iter().map(|alu| spellings(alu.pattern()).len()).sum();
+        assert_eq!(all, FORMS.len());
+    }
+
+    #[test]
+    fn every_form_prints_the_spelling_that_parses_to_it() {
+        for (spelling, form) in FORMS.iter() {
+            assert_eq!(&form.spelling(), spelling);
+        }
+    }
+
+    #[test]
+    fn evaluation_reads_operands_by_type() {
+        let eval = |spelling: &str, sources: &[u128]| Form::from_spelling(spelling).unwrap().alu.eval(sources);
+        assert_eq!(eval("add.s32", &[0xffff_ffff, 1]), 0);
+        assert_eq!(eval("shr.s32", &[0x8000_0000, 99]), 0xffff_ffff);
+        assert_eq!(eval("cvt.s32.s8", &[0x1ff]), 0xffff_ffff);
+        assert_eq!(eval("cvt.s8.s32", &[0x80]), 0xff80);
+        assert_eq!(eval("fma.rn.f32", &[0x3f80_0000, 0x4000_0000, 0x3f80_0000]), 0x4040_0000);
+        assert_eq!(eval("setp.lt.s32", &[0xffff_ffff, 0]), 1);
+        assert_eq!(eval("mul.wide.s32", &[0xffff_ffff, 2]), 0xffff_ffff_ffff_fffe);
+    }
+}

@@ -1,0 +1,480 @@
+//! What an instruction does: a line of the table of pure instructions, or one of the machine's own families
+//! (memory, control flow, communication between threads).
+//!
+//! An [`Op`] carries the modifiers; the operands stand in [`Instruction`](crate::module::Instruction), and
+//! [`Op::shape`] says which it takes. How an `Op` is spelled is in [`spelling`](crate::op::spelling).
+
+pub mod spelling;
+
+use crate::alu::{Alu, Form};
+use crate::module::{FunctionId, Pc};
+use crate::types::{Space, Type, words};
+use std::fmt;
+
+words! {
+    /// The classes of instructions that faults are chosen and reported by.
+    Group {
+        IntAdd = "int_add", IntMulAdd = "int_mul_add",
+        Fp32Add = "fp32_add", Fp32Mul = "fp32_mul", Fp32Fma = "fp32_fma",
+        Fp64 = "fp64", Fp16 = "fp16",
+        Compare = "compare", LogicShift = "logic_shift", Convert = "convert", Move = "move",
+        LoadGlobal = "load_global", LoadShared = "load_shared", LoadLocal = "load_local",
+        LoadConst = "load_const", LoadParam = "load_param", LoadGeneric = "load_generic",
+        Store = "store", Atomic = "atomic", Branch = "branch",
+        SpecialFunction = "special_function", Tensor = "tensor", Other = "other",
+    }
+}
+
+/// What an instruction does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// A pure instruction of the table.
+    Alu(Form),
+    /// `setp`: compare, optionally combine with a predicate, write one predicate or it and its complement.
+    Setp {
+        /// The comparison, a `setp` line of the table.
+        compare: Form,
+        /// How the result is combined with the third source.
+        combine: Option<Combine>,
+    },
+    /// `set`: compare and write all ones (1.0 for a float) or zero.
+    Set {
+        /// The comparison, a `setp` line of the table.
+        compare: Form,
+        /// How the result is combined with the third source.
+        combine: Option<Combine>,
+        /// Type of the destination.
+        to: Type,
+    },
+    /// `mov` of several registers into one, or of one into several.
+    MovVector(Type),
+    /// `ld`: load.
+    Ld(Access),
+    /// `st`: store.
+    St(Access),
+    /// `atom`: read, modify and write as one; the old value is the destination.
+    Atom(Atom),
+    /// `red`: as `atom`, without a destination.
+    Red(Atom),
+    /// `prefetch` and the like: no effect on results. The modifiers as written.
+    Prefetch(String),
+    /// `cvta`: between an address in a space and a generic one.
+    Cvta {
+        /// Whether the result is the address within the space.
+        to: bool,
+        /// The space.
+        space: Space,
+        /// The type of the address.
+        ty: Type,
+    },
+    /// `isspacep`: whether a generic address lies in a space.
+    Isspacep(Space),
+    /// `shfl.sync`: read a register of another lane.
+    Shfl(Shuffle),
+    /// `vote.sync`
+    Vote(Vote),
+    /// `match.sync`
+    Match {
+        /// Whether all lanes must agree (`.all`), else each asks who agrees with it.
+        all: bool,
+        /// Type of the value compared.
+        ty: Type,
+    },
+    /// `redux.sync`: a reduction over lanes.
+    Redux(Reduction, Type),
+    /// `activemask`
+    Activemask,
+    /// `bar` and `barrier`: all threads of the block, or a number of them.
+    Barrier(Barrier),
+    /// `bar.warp.sync`
+    WarpSync,
+    /// `membar` and `fence`: no effect, because memory operations take effect in order. The modifiers as written.
+    Fence(String),
+    /// `bra`
+    Bra {
+        /// Where to.
+        target: Pc,
+        /// `.uni`: the writer promises that no warp diverges.
+        uni: bool,
+    },
+    /// `brx.idx`: to an entry of a list.
+    BrxIdx {
+        /// The list.
+        targets: Vec<Pc>,
+        /// `.uni`
+        uni: bool,
+    },
+    /// `call`
+    Call(Call),
+    /// `ret`
+    Ret {
+        /// `.uni`
+        uni: bool,
+    },
+    /// `exit`
+    Exit,
+    /// `trap`
+    Trap,
+    /// `brkpt`: does nothing where no debugger listens.
+    Brkpt,
+    /// `nanosleep`: does nothing.
+    Nanosleep,
+    /// `pmevent` and the like: does nothing. The spelling as written.
+    Event(String),
+}
+
+words! {
+    /// How `setp` combines its comparison with a predicate.
+    Combine { And = "and", Or = "or", Xor = "xor" }
+}
+
+words! {
+    /// What a memory access promises about its order.
+    Order {
+        Weak = "weak", Volatile = "volatile", Relaxed = "relaxed", Acquire = "acquire", Release = "release",
+        AcqRel = "acq_rel",
+    }
+}
+
+words! {
+    /// Who sees a strong access in order.
+    Scope { Cta = "cta", Cluster = "cluster", Gpu = "gpu", Sys = "sys" }
+}
+
+/// The modifiers of a load or store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The state space.
+    pub space: Space,
+    /// Type of one element.
+    pub ty: Type,
+    /// Number of elements: 1, 2, 4 or 8.
+    pub vector: u8,
+    /// Promise about order. `None`: not written, weak.
+    pub order: Option<Order>,
+    /// Scope of a strong access.
+    pub scope: Option<Scope>,
+    /// `.mmio`
+    pub mmio: bool,
+    /// Cache operators and eviction hints as written, in order, each with its dot: no effect on results.
+    pub cache: String,
+}
+
+/// The modifiers of an atomic access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Atom {
+    /// What is done to the value in memory.
+    pub op: AtomOp,
+    /// The state space.
+    pub space: Space,
+    /// Type of the value.
+    pub ty: Type,
+    /// Promise about order. `None`: not written, relaxed.
+    pub order: Option<Order>,
+    /// Scope. `None`: not written, gpu.
+    pub scope: Option<Scope>,
+    /// `.noftz` and cache hints as written.
+    pub cache: String,
+}
+
+words! {
+    /// What an atomic access does to the value in memory.
+    AtomOp {
+        Add = "add", Min = "min", Max = "max", Inc = "inc", Dec = "dec",
+        And = "and", Or = "or", Xor = "xor", Exch = "exch", Cas = "cas",
+    }
+}
+
+words! {
+    /// Which lane `shfl` reads.
+    Shuffle { Up = "up", Down = "down", Bfly = "bfly", Idx = "idx" }
+}
+
+words! {
+    /// What `vote` asks.
+    Vote { All = "all", Any = "any", Uni = "uni", Ballot = "ballot" }
+}
+
+words! {
+    /// What `redux` and barrier reductions compute.
+    Reduction {
+        Add = "add", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor", Popc = "popc",
+    }
+}
+
+/// The modifiers of a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Barrier {
+    /// What happens at it.
+    pub mode: BarrierMode,
+    /// Whether it is spelled `bar`, which is `barrier.aligned`.
+    pub legacy: bool,
+    /// `.cta` was written.
+    pub cta: bool,
+    /// `.aligned` was written (or is meant, by `bar`).
+    pub aligned: bool,
+}
+
+/// What happens at a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BarrierMode {
+    /// Wait for the others.
+    Sync,
+    /// Be counted, do not wait.
+    Arrive,
+    /// Wait, and combine a predicate of all threads.
+    Reduce(Reduction),
+}
+
+/// A call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Whom.
+    pub target: CallTarget,
+    /// `.uni`
+    pub uni: bool,
+    /// How many of the instruction's sources name return parameters; the arguments follow them, and for an
+    /// indirect call the register with the address comes first of all.
+    pub returns: u8,
+}
+
+/// Whom a call calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallTarget {
+    /// A function by name.
+    Direct(FunctionId),
+    /// The function whose address the first source holds; it has this prototype.
+    Indirect {
+        /// The label of the prototype or list of targets.
+        prototype: String,
+    },
+}
+
+/// How an operand is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperandKind {
+    /// A register, constant, special register or symbol, read or written as this type.
+    Value(Type),
+    /// As `Value`, in a register at least as wide (`ld`, `st` and `cvt` allow that).
+    Loose(Type),
+    /// `{a, b, …}` of this many elements of this type, in wider registers if need be.
+    Vector(Type, u8),
+    /// `[base + offset]`
+    Address,
+    /// A branch target.
+    Label,
+}
+
+/// Which operands an instruction takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Destinations; the second of `setp` and `shfl` is written `d|p`.
+    pub dst: Vec<OperandKind>,
+    /// How many trailing destinations may be left out.
+    pub optional_dst: usize,
+    /// Sources.
+    pub src: Vec<OperandKind>,
+    /// How many trailing sources may be left out.
+    pub optional_src: usize,
+}
+
+impl Op {
+    /// The group that faults in this instruction are counted by.
+    #[must_use]
+    pub fn group(&self) -> Group {
+        match self {
+            Self::Alu(form) => form.alu.group(),
+            Self::Setp { .. } | Self::Set { .. } => Group::Compare,
+            Self::MovVector(_) => Group::Move,
+            Self::Ld(access) => match access.space {
+                Space::Generic => Group::LoadGeneric,
+                Space::Global => Group::LoadGlobal,
+                Space::Shared => Group::LoadShared,
+                Space::Local => Group::LoadLocal,
+                Space::Const => Group::LoadConst,
+                Space::Param => Group::LoadParam,
+            },
+            Self::St(_) => Group::Store,
+            Self::Atom(_) | Self::Red(_) => Group::Atomic,
+            Self::Cvta { .. } => Group::Convert,
+            Self::Isspacep(_) => Group::Compare,
+            Self::Bra { .. } | Self::BrxIdx { .. } | Self::Call(_) | Self::Ret { .. } | Self::Exit => Group::Branch,
+            Self::Prefetch(_)
+            | Self::Shfl(_)
+            | Self::Vote(_)
+            | Self::Match { .. }
+            | Self::Redux(..)
+            | Self::Activemask
+            | Self::Barrier(_)
+            | Self::WarpSync
+            | Self::Fence(_)
+            | Self::Trap
+            | Self::Brkpt
+            | Self::Nanosleep
+            | Self::Event(_) => Group::Other,
+        }
+    }
+
+    /// Whether control may go elsewhere than to the next instruction.
+    #[must_use]
+    pub fn ends_block(&self) -> bool {
+        matches!(
+            self,
+            Self::Bra { .. } | Self::BrxIdx { .. } | Self::Ret { .. } | Self::Exit | Self::Trap | Self::Call(_)
+        )
+    }
+
+    /// Which operands the instruction takes. Calls and vector moves are not described by a shape: their operands
+    /// depend on whom they call and on which side is the vector.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        use OperandKind::{Address, Label, Loose, Value};
+        let shape = |dst: Vec<OperandKind>, src: Vec<OperandKind>| Shape { dst, optional_dst: 0, src, optional_src: 0 };
+        match self {
+            Self::Alu(form) => {
+                let loose = form.alu.group() == Group::Convert;
+                let kind = |ty: Type| if loose { Loose(ty) } else { Value(ty) };
+                shape(vec![kind(form.destination())], form.sources().into_iter().map(kind).collect())
+            }
+            Self::Setp { compare, combine } => {
+                let mut src: Vec<_> = compare.sources().into_iter().map(Value).collect();
+                src.extend(combine.map(|_| Value(Type::Pred)));
+                Shape { optional_dst: 1, ..shape(vec![Value(Type::Pred); 2], src) }
+            }
+            Self::Set { compare, combine, to } => {
+                let mut src: Vec<_> = compare.sources().into_iter().map(Value).collect();
+                src.extend(combine.map(|_| Value(Type::Pred)));
+                shape(vec![Value(*to)], src)
+            }
+            Self::Ld(access) => shape(vec![access.operand()], vec![Address]),
+            Self::St(access) => shape(vec![], vec![Address, access.operand()]),
+            Self::Atom(atom) => shape(vec![Value(atom.ty)], atom.sources()),
+            Self::Red(atom) => shape(vec![], atom.sources()),
+            Self::Prefetch(_) => Shape { optional_src: 1, ..shape(vec![], vec![Address, Value(Type::B32)]) },
+            Self::Cvta { ty, .. } => shape(vec![Value(*ty)], vec![Value(*ty)]),
+            Self::Isspacep(_) => shape(vec![Value(Type::Pred)], vec![Value(Type::B64)]),
+            Self::Shfl(_) => Shape {
+                optional_dst: 1,
+                ..shape(vec![Value(Type::B32), Value(Type::Pred)], vec![Value(Type::B32); 4])
+            },
+            Self::Vote(Vote::Ballot) => shape(vec![Value(Type::B32)], vec![Value(Type::Pred), Value(Type::B32)]),
+            Self::Vote(_) => shape(vec![Value(Type::Pred)], vec![Value(Type::Pred), Value(Type::B32)]),
+            Self::Match { all, ty } => Shape {
+                optional_dst: 1,
+                ..shape(
+                    if *all { vec![Value(Type::B32), Value(Type::Pred)] } else { vec![Value(Type::B32)] },
+                    vec![Value(*ty), Value(Type::B32)],
+                )
+            },
+            Self::Redux(_, ty) => shape(vec![Value(*ty)], vec![Value(*ty), Value(Type::B32)]),
+            Self::Activemask => shape(vec![Value(Type::B32)], vec![]),
+            Self::Barrier(barrier) => barrier.shape(),
+            Self::WarpSync => shape(vec![], vec![Value(Type::B32)]),
+            Self::Bra { .. } => shape(vec![], vec![Label]),
+            Self::BrxIdx { .. } => shape(vec![], vec![Value(Type::B32), Label]),
+            Self::Nanosleep | Self::Event(_) => shape(vec![], vec![Value(Type::B32)]),
+            Self::MovVector(_)
+            | Self::Call(_)
+            | Self::Fence(_)
+            | Self::Ret { .. }
+            | Self::Exit
+            | Self::Trap
+            | Self::Brkpt => shape(vec![], vec![]),
+        }
+    }
+}
+
+impl Form {
+    /// The types of the sources as the spelling names them: sign and float where it says so.
+    #[must_use]
+    pub fn sources(self) -> Vec<Type> {
+        self.alu.sources().iter().map(|lane| lane.plain_type()).collect()
+    }
+
+    /// The type of the destination.
+    #[must_use]
+    pub fn destination(self) -> Type {
+        self.alu.destination().plain_type()
+    }
+
+    /// Whether this is a comparison that `setp` and `set` may use.
+    #[must_use]
+    pub fn is_compare(self) -> bool {
+        self.alu.group() == Group::Compare && self.alu.pattern().starts_with("setp.")
+    }
+}
+
+impl crate::alu::LaneType {
+    /// The scalar type with this width, sign and kind.
+    #[must_use]
+    pub fn plain_type(self) -> Type {
+        match (self.bits, self.signed, self.float) {
+            (1, ..) => Type::Pred,
+            (8, false, _) => Type::U8,
+            (8, true, _) => Type::S8,
+            (16, false, _) => Type::U16,
+            (16, true, _) => Type::S16,
+            (32, _, true) => Type::F32,
+            (32, false, _) => Type::U32,
+            (32, true, _) => Type::S32,
+            (64, _, true) => Type::F64,
+            (64, false, _) => Type::U64,
+            (64, true, _) => Type::S64,
+            _ => Type::B128,
+        }
+    }
+}
+
+impl Access {
+    /// The value operand: a scalar, or a vector.
+    #[must_use]
+    pub fn operand(&self) -> OperandKind {
+        if self.vector == 1 { OperandKind::Loose(self.ty) } else { OperandKind::Vector(self.ty, self.vector) }
+    }
+
+    /// Bytes that one thread moves.
+    #[must_use]
+    pub fn bytes(&self) -> u32 {
+        self.ty.bytes() * u32::from(self.vector)
+    }
+}
+
+impl Atom {
+    /// The sources: the address, then one value, or two for `cas`.
+    fn sources(&self) -> Vec<OperandKind> {
+        let values = if self.op == AtomOp::Cas { 2 } else { 1 };
+        let mut sources = vec![OperandKind::Address];
+        sources.extend(std::iter::repeat_n(OperandKind::Value(self.ty), values));
+        sources
+    }
+}
+
+impl Barrier {
+    fn shape(self) -> Shape {
+        use OperandKind::Value;
+        let word = Value(Type::B32);
+        match self.mode {
+            BarrierMode::Sync => Shape { dst: vec![], optional_dst: 0, src: vec![word, word], optional_src: 1 },
+            BarrierMode::Arrive => Shape { dst: vec![], optional_dst: 0, src: vec![word, word], optional_src: 0 },
+            // The thread count may be left out in the middle; the parser of operands knows.
+            BarrierMode::Reduce(op) => Shape {
+                dst: vec![Value(if op == Reduction::Popc { Type::U32 } else { Type::Pred })],
+                optional_dst: 0,
+                src: vec![word, word, Value(Type::Pred)],
+                optional_src: 1,
+            },
+        }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&spelling::print(self))
+    }
+}
+
+/// Whether a line of the table is the plain copy of a register.
+#[must_use]
+pub fn is_move(alu: Alu) -> bool {
+    matches!(alu, Alu::MovPred | Alu::MovB16 | Alu::MovB32 | Alu::MovB64 | Alu::MovB128)
+}

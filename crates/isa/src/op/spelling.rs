@@ -1,0 +1,422 @@
+//! How instructions are spelled: `ld.global.nc.v4.f32` to [`Op`] and back.
+//!
+//! Pure instructions are found in the table by their whole spelling; the families of the machine are read word by
+//! word. A word that a family does not know refuses the instruction: nothing is skipped silently.
+
+use super::{Access, Atom, AtomOp, Barrier, BarrierMode, Call, CallTarget, Combine, Op, Reduction, Shuffle, Vote};
+use super::{Order, Scope};
+use crate::alu::Form;
+use crate::module::{FunctionId, Pc};
+use crate::types::{Space, Type};
+
+/// What `spelling` means, or `None` where it is not supported. Branch targets and callees are placeholders that
+/// the parser of operands fills in.
+#[must_use]
+pub fn parse(spelling: &str) -> Option<Op> {
+    if let Some(form) = Form::from_spelling(spelling) {
+        return Some(if form.is_compare() { Op::Setp { compare: form, combine: None } } else { Op::Alu(form) });
+    }
+    let (head, rest) = spelling.split_once('.').unwrap_or((spelling, ""));
+    let mut words = Words { rest };
+    match head {
+        "setp" => setp(&mut words),
+        "set" => set(&mut words),
+        "ld" | "ldu" => access(&mut words, head == "ldu").map(Op::Ld),
+        "st" => access(&mut words, false).map(Op::St),
+        "atom" => atom(&mut words).map(Op::Atom),
+        "red" => atom(&mut words).map(Op::Red),
+        "prefetch" | "prefetchu" | "applypriority" | "discard" => Some(Op::Prefetch(spelling.to_owned())),
+        "cvta" => cvta(&mut words),
+        "isspacep" => words.take(space).filter(|_| words.is_empty()).map(Op::Isspacep),
+        "shfl" => {
+            words.word("sync")?;
+            let mode = words.take(Shuffle::from_word)?;
+            words.word("b32")?;
+            words.end(Op::Shfl(mode))
+        }
+        "vote" => {
+            words.word("sync")?;
+            let mode = words.take(Vote::from_word)?;
+            words.word(if mode == Vote::Ballot { "b32" } else { "pred" })?;
+            words.end(Op::Vote(mode))
+        }
+        "match" => {
+            let all = words.word("all").is_some();
+            if !all {
+                words.word("any")?;
+            }
+            words.word("sync")?;
+            let ty = words.take(Type::from_word).filter(|ty| matches!(ty, Type::B32 | Type::B64))?;
+            words.end(Op::Match { all, ty })
+        }
+        "redux" => {
+            words.word("sync")?;
+            let op = words.take(Reduction::from_word)?;
+            let ty = words.take(Type::from_word)?;
+            let fits = match op {
+                Reduction::Add | Reduction::Min | Reduction::Max => matches!(ty, Type::U32 | Type::S32),
+                Reduction::And | Reduction::Or | Reduction::Xor => ty == Type::B32,
+                Reduction::Popc => false,
+            };
+            if fits { words.end(Op::Redux(op, ty)) } else { None }
+        }
+        "activemask" => words.word("b32").and_then(|()| words.end(Op::Activemask)),
+        "bar" | "barrier" => barrier(&mut words, head == "bar"),
+        "membar" | "fence" => fence(spelling),
+        "bra" => uni(&words).map(|uni| Op::Bra { target: Pc(0), uni }),
+        "brx" => {
+            words.word("idx")?;
+            uni(&words).map(|uni| Op::BrxIdx { targets: Vec::new(), uni })
+        }
+        "call" => {
+            let target = CallTarget::Direct(FunctionId(0));
+            uni(&words).map(|uni| Op::Call(Call { target, uni, returns: 0 }))
+        }
+        "ret" => uni(&words).map(|uni| Op::Ret { uni }),
+        "exit" => words.end(Op::Exit),
+        "trap" => words.end(Op::Trap),
+        "brkpt" => words.end(Op::Brkpt),
+        "nanosleep" => words.word("u32").and_then(|()| words.end(Op::Nanosleep)),
+        "pmevent" => Some(Op::Event(spelling.to_owned())),
+        _ => None,
+    }
+}
+
+/// The operation with this spelling for `mov` with a vector operand.
+#[must_use]
+pub fn parse_vector_move(spelling: &str) -> Option<Op> {
+    let ty = Type::from_word(spelling.strip_prefix("mov.")?)?;
+    matches!(ty.bits(), 16 | 32 | 64 | 128).then_some(Op::MovVector(ty))
+}
+
+/// The words of a spelling that are left to read.
+struct Words<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Words<'a> {
+    fn peek(&self) -> Option<&'a str> {
+        // `L1::evict_last` and the like hold no dots.
+        (!self.rest.is_empty()).then(|| self.rest.split_once('.').map_or(self.rest, |(word, _)| word))
+    }
+
+    fn take<T>(&mut self, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let word = self.peek()?;
+        let value = read(word)?;
+        self.rest = self.rest[word.len()..].trim_start_matches('.');
+        Some(value)
+    }
+
+    fn word(&mut self, expected: &str) -> Option<()> {
+        self.take(|word| (word == expected).then_some(()))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn end<T>(&self, value: T) -> Option<T> {
+        self.is_empty().then_some(value)
+    }
+}
+
+fn setp(words: &mut Words<'_>) -> Option<Op> {
+    let (compare, combine) = comparison(words)?;
+    Some(Op::Setp { compare, combine })
+}
+
+fn set(words: &mut Words<'_>) -> Option<Op> {
+    // set.cmp{.combine}{.ftz}.to.from
+    let from = words.rest.rfind('.')?;
+    let to = words.rest[..from].rfind('.')?;
+    let to_type = Type::from_word(&words.rest[to + 1..from])?;
+    let joined = format!("{}{}", &words.rest[..to], &words.rest[from..]);
+    let (compare, combine) = comparison(&mut Words { rest: &joined })?;
+    matches!(to_type, Type::U32 | Type::S32 | Type::F32).then_some(Op::Set { compare, combine, to: to_type })
+}
+
+/// `cmp{.combine}{.ftz}.type`
+fn comparison(words: &mut Words<'_>) -> Option<(Form, Option<Combine>)> {
+    let compare = words.take(|word| Some(word.to_owned()))?;
+    let combine = words.take(Combine::from_word);
+    let form = Form::from_spelling(&format!("setp.{compare}.{}", words.rest))?;
+    Some((form, combine))
+}
+
+/// A space; that of this block, entry or function is the plain one, and a cluster's shared memory is refused.
+fn space(word: &str) -> Option<Space> {
+    match word {
+        "shared::cta" => Some(Space::Shared),
+        "param::entry" | "param::func" => Some(Space::Param),
+        "generic" => None,
+        _ => Space::from_word(word),
+    }
+}
+
+const CACHE: &[&str] = &["ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"];
+
+/// A cache operator or hint; they change no result.
+fn cache(word: &str) -> Option<String> {
+    let hint = word.starts_with("L1::") || word.starts_with("L2::");
+    (hint || CACHE.contains(&word)).then(|| format!(".{word}"))
+}
+
+fn access(words: &mut Words<'_>, ldu: bool) -> Option<Access> {
+    let mmio = words.word("mmio").is_some();
+    let order = words.take(Order::from_word);
+    let scope = words.take(Scope::from_word);
+    let space = words.take(space).unwrap_or(Space::Generic);
+    let mut hints = String::new();
+    while let Some(hint) = words.take(cache) {
+        hints.push_str(&hint);
+    }
+    let vector = words
+        .take(|word| match word {
+            "v2" => Some(2),
+            "v4" => Some(4),
+            "v8" => Some(8),
+            _ => None,
+        })
+        .unwrap_or(1);
+    let ty = words.take(Type::from_word).filter(|ty| !matches!(ty, Type::Pred | Type::F16x2 | Type::Bf16x2))?;
+    // A vector moves at most 16 bytes, or 32 with the newest targets.
+    if order == Some(Order::AcqRel) || ty.bytes() * u32::from(vector) > 32 || (ldu && space != Space::Global) {
+        return None;
+    }
+    words.end(Access { space, ty, vector, order, scope, mmio, cache: hints })
+}
+
+fn atom(words: &mut Words<'_>) -> Option<Atom> {
+    let order = words.take(Order::from_word);
+    if matches!(order, Some(Order::Weak | Order::Volatile)) {
+        return None;
+    }
+    let scope = words.take(Scope::from_word);
+    let space = words.take(space).unwrap_or(Space::Generic);
+    let op = words.take(AtomOp::from_word)?;
+    let cache = words.take(|word| (word == "L2::cache_hint").then(|| format!(".{word}"))).unwrap_or_default();
+    let ty = words.take(Type::from_word)?;
+    let space_fits = matches!(space, Space::Generic | Space::Global | Space::Shared);
+    if space_fits && atom_fits(op, ty) { words.end(Atom { op, space, ty, order, scope, cache }) } else { None }
+}
+
+/// Which types an atomic operation takes (PTX ISA §9.7.13.4).
+fn atom_fits(op: AtomOp, ty: Type) -> bool {
+    use Type::{B32, B64, F32, F64, S32, S64, U32, U64};
+    match op {
+        AtomOp::Add => matches!(ty, U32 | S32 | U64 | F32 | F64),
+        AtomOp::Min | AtomOp::Max => matches!(ty, U32 | S32 | U64 | S64),
+        AtomOp::Inc | AtomOp::Dec => ty == U32,
+        AtomOp::And | AtomOp::Or | AtomOp::Xor => matches!(ty, B32 | B64),
+        AtomOp::Exch | AtomOp::Cas => matches!(ty, B32 | B64),
+    }
+}
+
+fn cvta(words: &mut Words<'_>) -> Option<Op> {
+    let to = words.word("to").is_some();
+    let space = words.take(space)?;
+    let ty = words.take(Type::from_word).filter(|ty| matches!(ty, Type::U32 | Type::U64))?;
+    words.end(Op::Cvta { to, space, ty })
+}
+
+fn barrier(words: &mut Words<'_>, legacy: bool) -> Option<Op> {
+    if legacy && words.word("warp").is_some() {
+        return words.word("sync").and_then(|()| words.end(Op::WarpSync));
+    }
+    let cta = words.word("cta").is_some();
+    let mode = words.take(|word| Some(word.to_owned()))?;
+    let mode = match mode.as_str() {
+        "sync" => BarrierMode::Sync,
+        "arrive" => BarrierMode::Arrive,
+        "red" => {
+            let op = words.take(Reduction::from_word)?;
+            BarrierMode::Reduce(op)
+        }
+        _ => return None,
+    };
+    let aligned = words.word("aligned").is_some() || legacy;
+    if let BarrierMode::Reduce(op) = mode {
+        let ty = words.take(Type::from_word)?;
+        let fits = match op {
+            Reduction::Popc => ty == Type::U32,
+            Reduction::And | Reduction::Or => ty == Type::Pred,
+            _ => false,
+        };
+        if !fits {
+            return None;
+        }
+    }
+    words.end(Op::Barrier(Barrier { mode, legacy, cta, aligned }))
+}
+
+fn fence(spelling: &str) -> Option<Op> {
+    const WORDS: &[&str] = &[
+        "membar", "fence", "cta", "cluster", "gl", "gpu", "sys", "sc", "acq_rel", "acquire", "release",
+    ];
+    spelling.split('.').all(|word| WORDS.contains(&word)).then(|| Op::Fence(spelling.to_owned()))
+}
+
+fn uni(words: &Words<'_>) -> Option<bool> {
+    match words.rest {
+        "" => Some(false),
+        "uni" => Some(true),
+        _ => None,
+    }
+}
+
+/// The spelling of an operation.
+#[must_use]
+pub fn print(op: &Op) -> String {
+    let dot = |uni: bool| if uni { ".uni" } else { "" };
+    match op {
+        Op::Alu(form) => form.spelling(),
+        Op::Setp { compare, combine } => combined(&compare.spelling(), *combine),
+        Op::Set { compare, combine, to } => {
+            let setp = combined(&compare.spelling(), *combine);
+            let (head, from) = setp.rsplit_once('.').unwrap_or((&setp, ""));
+            format!("{}.{to}.{from}", head.replacen("setp", "set", 1))
+        }
+        Op::MovVector(ty) => format!("mov.{ty}"),
+        Op::Ld(access) => format!("ld{}", print_access(access)),
+        Op::St(access) => format!("st{}", print_access(access)),
+        Op::Atom(atom) => format!("atom{}", print_atom(atom)),
+        Op::Red(atom) => format!("red{}", print_atom(atom)),
+        Op::Prefetch(spelling) | Op::Fence(spelling) | Op::Event(spelling) => spelling.clone(),
+        Op::Cvta { to, space, ty } => format!("cvta{}.{space}.{ty}", if *to { ".to" } else { "" }),
+        Op::Isspacep(space) => format!("isspacep.{space}"),
+        Op::Shfl(mode) => format!("shfl.sync.{mode}.b32"),
+        Op::Vote(Vote::Ballot) => "vote.sync.ballot.b32".to_owned(),
+        Op::Vote(mode) => format!("vote.sync.{mode}.pred"),
+        Op::Match { all, ty } => format!("match.{}.sync.{ty}", if *all { "all" } else { "any" }),
+        Op::Redux(op, ty) => format!("redux.sync.{op}.{ty}"),
+        Op::Activemask => "activemask.b32".to_owned(),
+        Op::Barrier(barrier) => print_barrier(*barrier),
+        Op::WarpSync => "bar.warp.sync".to_owned(),
+        Op::Bra { uni, .. } => format!("bra{}", dot(*uni)),
+        Op::BrxIdx { uni, .. } => format!("brx.idx{}", dot(*uni)),
+        Op::Call(call) => format!("call{}", dot(call.uni)),
+        Op::Ret { uni } => format!("ret{}", dot(*uni)),
+        Op::Exit => "exit".to_owned(),
+        Op::Trap => "trap".to_owned(),
+        Op::Brkpt => "brkpt".to_owned(),
+        Op::Nanosleep => "nanosleep.u32".to_owned(),
+    }
+}
+
+/// `setp.lt.s32` with a combination: `setp.lt.and.s32`.
+fn combined(spelling: &str, combine: Option<Combine>) -> String {
+    let Some(combine) = combine else { return spelling.to_owned() };
+    let mut words: Vec<&str> = spelling.split('.').collect();
+    words.insert(2, combine.word());
+    words.join(".")
+}
+
+fn dotted<T: std::fmt::Display>(word: Option<T>) -> String {
+    word.map_or_else(String::new, |word| format!(".{word}"))
+}
+
+fn print_space(space: Space) -> String {
+    dotted((space != Space::Generic).then_some(space))
+}
+
+fn print_access(access: &Access) -> String {
+    let mmio = if access.mmio { ".mmio" } else { "" };
+    let vector = dotted((access.vector > 1).then(|| format!("v{}", access.vector)));
+    let (order, scope) = (dotted(access.order), dotted(access.scope));
+    format!("{mmio}{order}{scope}{}{}{vector}.{}", print_space(access.space), access.cache, access.ty)
+}
+
+fn print_atom(atom: &Atom) -> String {
+    let (order, scope) = (dotted(atom.order), dotted(atom.scope));
+    format!("{order}{scope}{}.{}{}.{}", print_space(atom.space), atom.op, atom.cache, atom.ty)
+}
+
+fn print_barrier(barrier: Barrier) -> String {
+    let head = if barrier.legacy { "bar" } else { "barrier" };
+    let cta = if barrier.cta { ".cta" } else { "" };
+    let aligned = if barrier.aligned && !barrier.legacy { ".aligned" } else { "" };
+    match barrier.mode {
+        BarrierMode::Sync => format!("{head}{cta}.sync{aligned}"),
+        BarrierMode::Arrive => format!("{head}{cta}.arrive{aligned}"),
+        BarrierMode::Reduce(op) => {
+            let ty = if op == Reduction::Popc { "u32" } else { "pred" };
+            format!("{head}{cta}.red.{op}{aligned}.{ty}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_print_as_they_were_read() {
+        for spelling in [
+            "setp.lt.s32",
+            "setp.lt.and.ftz.f32",
+            "set.gt.u32.f32",
+            "set.ltu.or.ftz.f32.f32",
+            "ld.global.nc.v4.f32",
+            "ld.param.u64",
+            "ld.volatile.shared.u32",
+            "ld.relaxed.gpu.global.L1::no_allocate.L2::128B.b64",
+            "ld.s8",
+            "st.shared.v2.f64",
+            "st.release.sys.global.b32",
+            "atom.global.add.u32",
+            "atom.acq_rel.gpu.global.cas.b64",
+            "red.shared.max.s32",
+            "cvta.to.global.u64",
+            "cvta.shared.u64",
+            "isspacep.shared",
+            "shfl.sync.bfly.b32",
+            "vote.sync.ballot.b32",
+            "vote.sync.any.pred",
+            "match.any.sync.b32",
+            "redux.sync.add.s32",
+            "activemask.b32",
+            "bar.sync",
+            "bar.red.popc.u32",
+            "barrier.cta.sync.aligned",
+            "barrier.arrive",
+            "bar.warp.sync",
+            "membar.gl",
+            "fence.acq_rel.gpu",
+            "bra.uni",
+            "brx.idx",
+            "call.uni",
+            "ret",
+            "exit",
+            "nanosleep.u32",
+            "prefetch.global.L2",
+        ] {
+            assert_eq!(parse(spelling).map(|op| print(&op)).as_deref(), Some(spelling));
+        }
+    }
+
+    #[test]
+    fn unknown_words_refuse_the_instruction() {
+        for spelling in [
+            "ld.global.u33",
+            "ld.globl.u32",
+            "st.shared.v3.f32",
+            "atom.global.add.s16",
+            "setp.less.s32",
+            "setp.lt.nand.s32",
+            "shfl.bfly.b32",
+            "bar.wait",
+            "wgmma.fence",
+            "bra.maybe",
+            "",
+            ".",
+        ] {
+            assert_eq!(parse(spelling), None, "{spelling}");
+        }
+    }
+
+    #[test]
+    fn orders_that_an_access_cannot_have_are_refused() {
+        assert_eq!(parse("ld.acq_rel.gpu.global.u32"), None);
+        assert_eq!(parse("atom.weak.global.add.u32"), None);
+    }
+}

@@ -1,0 +1,237 @@
+//! The `.approx` functions, computed in double precision and rounded once.
+//!
+//! The PTX ISA gives these instructions error bounds, not bits. Ours are within 0.51 units in the last place of
+//! the exact result (the polynomials below have relative error under 10⁻⁹), use only IEEE operations, and so give
+//! the same bits on every machine. Where a GPU's own table lookup differs, both are within the published bound.
+
+use super::float::{canonical, canonical64, flush};
+
+/// `rcp.approx.f32`
+#[inline(always)]
+#[must_use]
+pub fn rcp(x: f32) -> f32 {
+    canonical(1.0 / x)
+}
+
+/// `sqrt.approx.f32`
+#[inline(always)]
+#[must_use]
+pub fn sqrt(x: f32) -> f32 {
+    canonical(x.sqrt())
+}
+
+/// `rsqrt.approx.f32`
+#[inline(always)]
+#[must_use]
+pub fn rsqrt(x: f32) -> f32 {
+    canonical((1.0 / f64::from(x).sqrt()) as f32)
+}
+
+/// `ex2.approx.f32`: 2 to the power x.
+#[inline(always)]
+#[must_use]
+pub fn ex2(x: f32) -> f32 {
+    canonical(exp2(f64::from(x)) as f32)
+}
+
+/// 2^x in double precision, within 10⁻¹⁰ relative, for the range of a single-precision result.
+#[inline(always)]
+fn exp2(x: f64) -> f64 {
+    // Beyond these the single-precision result is 0 or infinite; NaN passes through the clamp.
+    let x = if x > 200.0 { 200.0 } else { x };
+    let x = if x < -200.0 { -200.0 } else { x };
+    // Adding and subtracting 1.5·2^52 rounds to the nearest integer, and leaves that integer in the low bits.
+    let shifted = x + ROUND;
+    let n = shifted.to_bits() << 52;
+    let r = (x - (shifted - ROUND)) * std::f64::consts::LN_2;
+    // Taylor series of e^r for |r| ≤ ln2 / 2; the first dropped term is below 4·10⁻¹².
+    let p = r.mul_add(1.0 / 362_880.0, 1.0 / 40_320.0);
+    let p = r.mul_add(p, 1.0 / 5_040.0);
+    let p = r.mul_add(p, 1.0 / 720.0);
+    let p = r.mul_add(p, 1.0 / 120.0);
+    let p = r.mul_add(p, 1.0 / 24.0);
+    let p = r.mul_add(p, 1.0 / 6.0);
+    let p = r.mul_add(p, 0.5);
+    let p = r.mul_add(p, 1.0);
+    let p = r.mul_add(p, 1.0);
+    if p.is_nan() { p } else { f64::from_bits(p.to_bits().wrapping_add(n)) }
+}
+
+const ROUND: f64 = 6_755_399_441_055_744.0;
+
+/// `lg2.approx.f32`: the logarithm to base 2.
+#[inline(always)]
+#[must_use]
+pub fn lg2(x: f32) -> f32 {
+    let wide = f64::from(x);
+    let bits = wide.to_bits();
+    // m in [√½, √2): the exponent is rounded at √2 by adding the distance from √2's significand to the next power.
+    let shifted = bits.wrapping_add(0x3ff0_0000_0000_0000 - 0x3fe6_a09e_667f_3bcd);
+    let exponent = ((shifted >> 52) as i64 - 1023) as f64;
+    let m = f64::from_bits((shifted & 0x000f_ffff_ffff_ffff) + 0x3fe6_a09e_667f_3bcd);
+    // ln m = 2·atanh(t); the first dropped term is below 10⁻¹¹.
+    let t = (m - 1.0) / (m + 1.0);
+    let s = t * t;
+    let p = s.mul_add(1.0 / 13.0, 1.0 / 11.0);
+    let p = s.mul_add(p, 1.0 / 9.0);
+    let p = s.mul_add(p, 1.0 / 7.0);
+    let p = s.mul_add(p, 1.0 / 5.0);
+    let p = s.mul_add(p, 1.0 / 3.0);
+    let p = s.mul_add(p, 1.0);
+    let value = ((2.0 * std::f64::consts::LOG2_E) * t).mul_add(p, exponent) as f32;
+    if x > 0.0 && x < f32::INFINITY {
+        value
+    } else if x == 0.0 {
+        f32::NEG_INFINITY
+    } else if x > 0.0 {
+        x
+    } else {
+        f32::from_bits(super::float::NAN32)
+    }
+}
+
+/// `sin.approx.f32`
+#[inline(always)]
+#[must_use]
+pub fn sin(x: f32) -> f32 {
+    circular(x, 0)
+}
+
+/// `cos.approx.f32`
+#[inline(always)]
+#[must_use]
+pub fn cos(x: f32) -> f32 {
+    circular(x, 1)
+}
+
+/// The sine of x plus `quarter` quarter turns.
+#[inline(always)]
+fn circular(x: f32, quarter: u64) -> f32 {
+    let wide = f64::from(x);
+    let shifted = (wide * std::f64::consts::FRAC_2_PI) + ROUND;
+    let quadrant = shifted.to_bits().wrapping_add(quarter);
+    let turns = shifted - ROUND;
+    // π/2 in two parts, so that the reduced angle keeps its leading bits near multiples of π/2.
+    let r = turns.mul_add(-std::f64::consts::FRAC_PI_2, wide);
+    let r = turns.mul_add(-6.123_233_995_736_766e-17, r);
+    let s = r * r;
+    let sine = s.mul_add(-1.0 / 39_916_800.0, 1.0 / 362_880.0);
+    let sine = s.mul_add(sine, -1.0 / 5_040.0);
+    let sine = s.mul_add(sine, 1.0 / 120.0);
+    let sine = s.mul_add(sine, -1.0 / 6.0);
+    let sine = (r * s).mul_add(sine, r);
+    let cosine = s.mul_add(-1.0 / 3_628_800.0, 1.0 / 40_320.0);
+    let cosine = s.mul_add(cosine, -1.0 / 720.0);
+    let cosine = s.mul_add(cosine, 1.0 / 24.0);
+    let cosine = s.mul_add(cosine, -0.5);
+    let cosine = s.mul_add(cosine, 1.0);
+    let value = if quadrant & 1 == 0 { sine } else { cosine };
+    let value = (if quadrant & 2 == 0 { value } else { -value }) as f32;
+    if x.is_finite() {
+        if x == 0.0 && quarter == 0 { x } else { value }
+    } else {
+        f32::from_bits(super::float::NAN32)
+    }
+}
+
+/// `tanh.approx.f32`
+#[inline(always)]
+#[must_use]
+pub fn tanh(x: f32) -> f32 {
+    let wide = f64::from(x);
+    // 1 − 2/(e^2x + 1) loses the leading bits of a small x; its series does not need the exponential.
+    let e = exp2((2.0 * std::f64::consts::LOG2_E) * wide.clamp(-20.0, 20.0));
+    let s = wide * wide;
+    let small = (wide * s).mul_add(s.mul_add(2.0 / 15.0, -1.0 / 3.0), wide);
+    let large = (e - 1.0) / (e + 1.0);
+    canonical(if wide.abs() < 0.02 { small } else { large } as f32)
+}
+
+/// `div.approx.f32` and `div.full.f32`.
+#[inline(always)]
+#[must_use]
+pub fn div(a: f32, b: f32) -> f32 {
+    canonical(a / b)
+}
+
+/// `rcp.approx.ftz.f64`: the upper half of the reciprocal; the lower 32 bits are zero, as the ISA says.
+#[inline(always)]
+#[must_use]
+pub fn rcp64(x: f64) -> f64 {
+    upper_half(1.0 / x)
+}
+
+/// `rsqrt.approx.f64`: the upper half of the reciprocal square root.
+#[inline(always)]
+#[must_use]
+pub fn rsqrt64(x: f64) -> f64 {
+    upper_half(1.0 / x.sqrt())
+}
+
+#[inline(always)]
+fn upper_half(x: f64) -> f64 {
+    f64::from_bits(canonical64(x).to_bits() & 0xffff_ffff_0000_0000)
+}
+
+/// An approximate function of one argument with `.ftz`.
+#[inline(always)]
+#[must_use]
+pub fn flushed(f: impl Fn(f32) -> f32, x: f32) -> f32 {
+    flush(f(flush(x)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ulps(ours: f32, exact: f64) -> f64 {
+        let near = exact as f32;
+        let unit = f64::from(f32::from_bits((near.abs().to_bits()).max(0x0080_0000) + 1))
+            - f64::from(f32::from_bits(near.abs().to_bits().max(0x0080_0000)));
+        (f64::from(ours) - exact).abs() / unit
+    }
+
+    fn sweep(low: f32, high: f32) -> impl Iterator<Item = f32> {
+        (0..200_000).map(move |i| low + (high - low) * (i as f32 / 200_000.0))
+    }
+
+    #[test]
+    fn results_are_within_the_stated_bound() {
+        let worst = |f: fn(f32) -> f32, g: fn(f64) -> f64, low: f32, high: f32| {
+            sweep(low, high).map(|x| ulps(f(x), g(f64::from(x)))).fold(0.0, f64::max)
+        };
+        assert!(worst(ex2, f64::exp2, -126.0, 127.0) < 0.51);
+        assert!(worst(lg2, f64::log2, 1e-30, 4.0) < 0.51);
+        assert!(worst(lg2, f64::log2, 0.9, 1.1) < 0.51);
+        assert!(worst(rsqrt, |x| 1.0 / x.sqrt(), 1e-3, 1e3) < 0.51);
+        assert!(worst(sin, f64::sin, -10.0, 10.0) < 0.51);
+        assert!(worst(cos, f64::cos, -10.0, 10.0) < 0.51);
+        assert!(worst(tanh, f64::tanh, -12.0, 12.0) < 0.51);
+    }
+
+    #[test]
+    fn special_values_are_those_of_the_isa() {
+        assert_eq!(ex2(f32::INFINITY), f32::INFINITY);
+        assert_eq!(ex2(f32::NEG_INFINITY), 0.0);
+        assert_eq!(ex2(0.0), 1.0);
+        assert_eq!(lg2(0.0), f32::NEG_INFINITY);
+        assert_eq!(lg2(-0.0), f32::NEG_INFINITY);
+        assert_eq!(lg2(f32::INFINITY), f32::INFINITY);
+        assert_eq!(lg2(1.0), 0.0);
+        assert_eq!(rcp(-0.0), f32::NEG_INFINITY);
+        assert_eq!(rsqrt(0.0), f32::INFINITY);
+        assert_eq!(tanh(f32::NEG_INFINITY), -1.0);
+        assert_eq!(sin(-0.0).to_bits(), 0x8000_0000);
+        for f in [ex2, lg2, rcp, rsqrt, sin, cos, tanh, sqrt] {
+            assert_eq!(f(f32::NAN).to_bits(), 0x7fff_ffff);
+        }
+        assert_eq!(lg2(-1.0).to_bits(), 0x7fff_ffff);
+        assert_eq!(cos(f32::INFINITY).to_bits(), 0x7fff_ffff);
+    }
+
+    #[test]
+    fn logarithms_of_subnormals_are_exact_enough() {
+        assert_eq!(lg2(f32::from_bits(1)), -149.0);
+        assert_eq!(flushed(lg2, f32::from_bits(1)), f32::NEG_INFINITY);
+    }
+}

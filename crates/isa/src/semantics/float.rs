@@ -1,0 +1,212 @@
+//! IEEE 754 arithmetic as the PTX ISA promises it: every rounding mode, flush to zero, saturation, NaN.
+//!
+//! A single-precision operation that yields NaN yields the canonical 0x7fffffff (PTX ISA, "NaN payloads").
+//! Directed rounding is exact: the result is computed with its error term and moved by one unit where the mode asks.
+
+/// Directed rounding modes; round-to-nearest-even has its own, faster functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Toward {
+    /// `.rz`
+    Zero,
+    /// `.rm`
+    Minus,
+    /// `.rp`
+    Plus,
+}
+
+/// The NaN that single-precision instructions produce.
+pub const NAN32: u32 = 0x7fff_ffff;
+
+/// Replaces any NaN by the canonical one.
+#[inline(always)]
+#[must_use]
+pub fn canonical(x: f32) -> f32 {
+    if x.is_nan() { f32::from_bits(NAN32) } else { x }
+}
+
+/// `.ftz`: a subnormal becomes a zero of its sign.
+#[inline(always)]
+#[must_use]
+pub fn flush(x: f32) -> f32 {
+    let bits = x.to_bits();
+    if bits & 0x7f80_0000 == 0 { f32::from_bits(bits & 0x8000_0000) } else { x }
+}
+
+/// `.sat`: clamped to [0, 1], NaN to +0.
+#[inline(always)]
+#[must_use]
+pub fn saturate(x: f32) -> f32 {
+    if x > 0.0 { if x < 1.0 { x } else { 1.0 } } else { 0.0 }
+}
+
+/// `.sat` of a double.
+#[inline(always)]
+#[must_use]
+pub fn saturate64(x: f64) -> f64 {
+    if x > 0.0 { if x < 1.0 { x } else { 1.0 } } else { 0.0 }
+}
+
+/// `add.rn.f32`
+#[inline(always)]
+#[must_use]
+pub fn add(a: f32, b: f32) -> f32 {
+    canonical(a + b)
+}
+
+/// `sub.rn.f32`
+#[inline(always)]
+#[must_use]
+pub fn sub(a: f32, b: f32) -> f32 {
+    canonical(a - b)
+}
+
+/// `mul.rn.f32`
+#[inline(always)]
+#[must_use]
+pub fn mul(a: f32, b: f32) -> f32 {
+    canonical(a * b)
+}
+
+/// `fma.rn.f32`: one rounding.
+#[inline(always)]
+#[must_use]
+pub fn fma(a: f32, b: f32, c: f32) -> f32 {
+    canonical(a.mul_add(b, c))
+}
+
+/// `div.rn.f32`
+#[inline(always)]
+#[must_use]
+pub fn div(a: f32, b: f32) -> f32 {
+    canonical(a / b)
+}
+
+/// `sqrt.rn.f32`
+#[inline(always)]
+#[must_use]
+pub fn sqrt(a: f32) -> f32 {
+    canonical(a.sqrt())
+}
+
+/// `add` toward a direction.
+#[inline(always)]
+#[must_use]
+pub fn add_toward(mode: Toward, a: f32, b: f32) -> f32 {
+    sum_toward(mode, f64::from(a), f64::from(b))
+}
+
+/// `mul` toward a direction.
+#[inline(always)]
+#[must_use]
+pub fn mul_toward(mode: Toward, a: f32, b: f32) -> f32 {
+    // The product of two 24-bit significands is exact in 53 bits.
+    narrow_toward(mode, f64::from(a) * f64::from(b), 0.0)
+}
+
+/// `fma` toward a direction.
+#[inline(always)]
+#[must_use]
+pub fn fma_toward(mode: Toward, a: f32, b: f32, c: f32) -> f32 {
+    sum_toward(mode, f64::from(a) * f64::from(b), f64::from(c))
+}
+
+/// The exact sum of two doubles, rounded once to single precision.
+#[inline(always)]
+fn sum_toward(mode: Toward, a: f64, b: f64) -> f32 {
+    let sum = a + b;
+    // Knuth's two-sum: `sum + error` is the exact sum.
+    let b_part = sum - a;
+    let error = (a - (sum - b_part)) + (b - b_part);
+    // An exact zero from terms of opposite signs is −0 only toward −∞ (IEEE 754, §6.3).
+    let zero = if mode == Toward::Minus && a.is_sign_positive() != b.is_sign_positive() { -0.0 } else { sum as f32 };
+    if sum == 0.0 { zero } else { narrow_toward(mode, sum, error) }
+}
+
+/// `hi + lo` rounded once to single precision, where `|lo|` is at most half a unit of `hi`.
+#[inline(always)]
+#[must_use]
+pub fn narrow_toward(mode: Toward, hi: f64, lo: f64) -> f32 {
+    let near = hi as f32;
+    // Exact: `near` shares the leading bits of `hi`.
+    let rest = hi - f64::from(near);
+    let rest = if rest == 0.0 { lo } else { rest };
+    let down = match mode {
+        Toward::Zero => if hi > 0.0 { rest < 0.0 } else { false },
+        Toward::Minus => rest < 0.0,
+        Toward::Plus => false,
+    };
+    let up = match mode {
+        Toward::Zero => if hi < 0.0 { rest > 0.0 } else { false },
+        Toward::Minus => false,
+        Toward::Plus => rest > 0.0,
+    };
+    let bits = near.to_bits();
+    let negative = bits >> 31 == 1;
+    // Neighbours in value are neighbours in bits, except across zero.
+    let toward_zero = (down && !negative) || (up && negative);
+    let away = (down && negative) || (up && !negative);
+    let moved = if toward_zero {
+        if bits << 1 == 0 { (bits ^ 0x8000_0000) | 1 } else { bits - 1 }
+    } else if away {
+        bits + 1
+    } else {
+        bits
+    };
+    if hi.is_finite() { f32::from_bits(moved) } else { canonical(near) }
+}
+
+/// `min.f32`: the number where one side is NaN; −0 is less than +0.
+#[inline(always)]
+#[must_use]
+pub fn min(a: f32, b: f32) -> f32 {
+    let least = if a < b || (a == b && a.is_sign_negative()) { a } else { b };
+    if a.is_nan() { canonical(b) } else if b.is_nan() { a } else { least }
+}
+
+/// `max.f32`: the number where one side is NaN; +0 is more than −0.
+#[inline(always)]
+#[must_use]
+pub fn max(a: f32, b: f32) -> f32 {
+    let most = if a > b || (a == b && a.is_sign_positive()) { a } else { b };
+    if a.is_nan() { canonical(b) } else if b.is_nan() { a } else { most }
+}
+
+/// `min.NaN.f32`: NaN where either side is.
+#[inline(always)]
+#[must_use]
+pub fn min_nan(a: f32, b: f32) -> f32 {
+    if a.is_nan() || b.is_nan() { f32::from_bits(NAN32) } else { min(a, b) }
+}
+
+/// `max.NaN.f32`: NaN where either side is.
+#[inline(always)]
+#[must_use]
+pub fn max_nan(a: f32, b: f32) -> f32 {
+    if a.is_nan() || b.is_nan() { f32::from_bits(NAN32) } else { max(a, b) }
+}
+
+/// The NaN that double-precision instructions produce from numbers.
+pub const NAN64: u64 = 0xfff8_0000_0000_0000;
+
+/// Replaces any NaN by the canonical double.
+#[inline(always)]
+#[must_use]
+pub fn canonical64(x: f64) -> f64 {
+    if x.is_nan() { f64::from_bits(NAN64) } else { x }
+}
+
+/// `min.f64`
+#[inline(always)]
+#[must_use]
+pub fn min64(a: f64, b: f64) -> f64 {
+    let least = if a < b || (a == b && a.is_sign_negative()) { a } else { b };
+    if a.is_nan() { canonical64(b) } else if b.is_nan() { a } else { least }
+}
+
+/// `max.f64`
+#[inline(always)]
+#[must_use]
+pub fn max64(a: f64, b: f64) -> f64 {
+    let most = if a > b || (a == b && a.is_sign_positive()) { a } else { b };
+    if a.is_nan() { canonical64(b) } else if b.is_nan() { a } else { most }
+}

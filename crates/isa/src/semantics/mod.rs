@@ -1,0 +1,10 @@
+//! What instructions compute: pure functions from bits to bits, one lane at a time.
+//!
+//! Nothing here knows a warp, a mask or a memory. Width and sign come from the argument types; every function is
+//! small enough to inline, so that the machine's lane loops become vector instructions. Results are bit-exact to
+//! the PTX ISA 9.0 (§9.7) except those in [`approx`], whose error bounds are stated there.
+
+pub mod approx;
+pub mod convert;
+pub mod float;
+pub mod int;

@@ -1,0 +1,24 @@
+//! Statistics of counted outcomes, without a word about where the counts come from.
+//!
+//! - [`proportion`]: an observed share and the intervals that bound the true one;
+//! - [`size`]: how many trials a stated margin needs;
+//! - [`sequential`]: looking at the data more than once without losing the stated confidence;
+//! - [`mod@chi_square`]: does a sampler draw what it says;
+//! - [`draws`]: random numbers that are a function of (seed, run, draw) and of nothing else.
+//!
+//! Every formula names its source beside it and is tested against published values and, where it promises a
+//! coverage, by simulation. Quantiles come from `statrs`; nothing else does.
+
+pub mod chi_square;
+pub mod confidence;
+pub mod draws;
+pub mod proportion;
+pub mod sequential;
+pub mod size;
+
+pub use chi_square::{ChiSquare, chi_square};
+pub use confidence::{Confidence, Margin, OutOfRange};
+pub use draws::Draws;
+pub use proportion::{Interval, Method, Proportion};
+pub use sequential::{Decision, Sequential};
+pub use size::{half_width, sample_size};

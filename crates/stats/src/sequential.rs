@@ -1,0 +1,251 @@
+//! Stopping as soon as the estimate is good enough, without losing the stated confidence.
+//!
+//! Looking at an interval again and again and stopping at the first that pleases is not allowed at the nominal
+//! level: the more looks, the more likely that the stopping one is wrong. The remedy here is the plainest one that
+//! is proven: the looks are fixed before the first trial, and each uses the level α / (number of looks). By
+//! Bonferroni's inequality all intervals of all looks hold together at the stated confidence, so the one at which
+//! the rule stops does, whichever it is. Group-sequential boundaries (P. C. O'Brien & T. R. Fleming, Biometrics 35,
+//! 1979) spend α better but are made for one test of one hypothesis, not for bounding a rate of unknown size.
+//!
+//! The promise holds for each proportion by itself, as the stated confidence of a fixed-size campaign does. It is
+//! as exact as the interval below it: Clopper–Pearson keeps its level always, Wilson nearly.
+
+use crate::confidence::{Confidence, Margin};
+use crate::proportion::{Interval, Method, Proportion};
+use crate::size::sample_size;
+
+/// The first look: fewer trials bound nothing that anyone would report.
+const FIRST_LOOK: u64 = 100;
+
+/// What to do after a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Not every proportion is bounded as tightly as asked: run on to the next look.
+    Continue,
+    /// Every proportion is, or this was the last look.
+    Stop,
+}
+
+/// A stopping rule: numbers of trials after which to look, and the level at which to look.
+///
+/// Looks grow by a quarter from 100 up to the worst-case sample size at the adjusted level, so at most a fifth of
+/// all trials come after the one that would have sufficed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sequential {
+    margin: Margin,
+    method: Method,
+    level: Confidence,
+    looks: Vec<u64>,
+}
+
+impl Sequential {
+    /// The rule that reports proportions to within `margin` at `confidence`, with intervals by `method`.
+    #[must_use]
+    pub fn new(margin: Margin, confidence: Confidence, method: Method) -> Self {
+        // More looks ask for a higher level, that for more trials, and those for more looks; both only grow, and
+        // the trials only with the logarithm of the looks, so a few rounds settle it.
+        let mut count = 1;
+        loop {
+            let level = confidence.split(count);
+            let looks = schedule(worst_case(margin, level, method));
+            if looks.len() <= count {
+                return Self {
+                    margin,
+                    method,
+                    level,
+                    looks,
+                };
+            }
+            count = looks.len();
+        }
+    }
+
+    /// The number of trials at each look, ascending; never empty.
+    #[must_use]
+    pub fn looks(&self) -> &[u64] {
+        &self.looks
+    }
+
+    /// The number of trials that is never exceeded.
+    #[must_use]
+    pub fn worst_case(&self) -> u64 {
+        self.looks.last().copied().unwrap_or(0)
+    }
+
+    /// The level of each look; reported intervals must be at this one for the stated confidence to hold.
+    #[must_use]
+    pub fn level(&self) -> Confidence {
+        self.level
+    }
+
+    /// The interval to report for `proportion`, at the level of a look.
+    #[must_use]
+    pub fn interval(&self, proportion: Proportion) -> Interval {
+        proportion.interval(self.method, self.level)
+    }
+
+    /// Decides after look number `look` (from 0) on the proportions counted over exactly that many trials.
+    ///
+    /// Stops when the true value of each proportion lies within the margin of the observed one, and at the last
+    /// look in any case: trials that counted nothing can leave it short, and more looks were not paid for.
+    #[must_use]
+    pub fn decide(&self, look: usize, proportions: &[Proportion]) -> Decision {
+        let tight = |proportion: &Proportion| {
+            proportion
+                .rate()
+                .is_some_and(|rate| self.interval(*proportion).reach(rate) <= self.margin.get())
+        };
+        if look + 1 >= self.looks.len() || proportions.iter().all(tight) {
+            Decision::Stop
+        } else {
+            Decision::Continue
+        }
+    }
+}
+
+/// The trials after which every proportion is bounded to within `margin`, whatever it is.
+///
+/// Wilson's bounds are never farther than z / 2√n from the observed proportion: they are the p with
+/// |p - observed| = z √(p(1-p)/n), and p(1-p) is at most 1/4. Clopper and Pearson's lie
+/// about 1/2n farther, the usual continuity correction; 1/margin more trials pay for it. Both are tested below for
+/// every count.
+fn worst_case(margin: Margin, level: Confidence, method: Method) -> u64 {
+    let correction = match method {
+        Method::Wilson => 0,
+        Method::ClopperPearson => (1.0 / margin.get()).ceil() as u64,
+    };
+    sample_size(margin, level).saturating_add(correction)
+}
+
+/// Looks at 100, 125, 157, … (a quarter more each time, rounded up) and at `last`.
+fn schedule(last: u64) -> Vec<u64> {
+    let next = |look: &u64| look.checked_add(look.div_ceil(4));
+    let mut looks: Vec<u64> = std::iter::successors(Some(FIRST_LOOK), next)
+        .take_while(|&look| look < last)
+        .collect();
+    looks.push(last);
+    looks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draws::Draws;
+
+    fn rule(margin: f64, method: Method) -> Sequential {
+        Sequential::new(Margin::new(margin).unwrap(), Confidence::PERCENT_95, method)
+    }
+
+    #[test]
+    fn looks_grow_by_a_quarter_up_to_the_worst_case_at_their_own_level() {
+        let rule = rule(0.05, Method::Wilson);
+        assert_eq!(
+            rule.looks(),
+            [100, 125, 157, 197, 247, 309, 387, 484, 605, 757, 806]
+        );
+        assert!((rule.level().alpha() - 0.05 / 11.0).abs() < 1e-12);
+        assert_eq!(
+            rule.worst_case(),
+            sample_size(Margin::new(0.05).unwrap(), rule.level())
+        );
+    }
+
+    #[test]
+    fn a_wide_margin_needs_one_look_at_the_stated_level() {
+        let rule = rule(0.2, Method::Wilson);
+        assert_eq!(rule.looks(), [25]);
+        assert_eq!(rule.level(), Confidence::PERCENT_95);
+    }
+
+    #[test]
+    fn an_absurd_margin_still_ends() {
+        assert_eq!(rule(1e-300, Method::Wilson).worst_case(), u64::MAX);
+    }
+
+    #[test]
+    fn the_worst_case_bounds_every_proportion_within_the_margin() {
+        for method in [Method::Wilson, Method::ClopperPearson] {
+            let rule = rule(0.05, method);
+            let n = rule.worst_case();
+            for successes in 0..=n {
+                let proportion = Proportion::new(successes, n).unwrap();
+                let reach = rule.interval(proportion).reach(proportion.rate().unwrap());
+                assert!(
+                    reach <= 0.05 + 1e-9,
+                    "{method:?}: {successes} of {n} is bounded by ±{reach}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn one_loose_proportion_is_enough_to_go_on_except_at_the_last_look() {
+        let rule = rule(0.05, Method::Wilson);
+        let tight = Proportion::new(0, 387).unwrap();
+        let loose = Proportion::new(190, 387).unwrap();
+        assert_eq!(rule.decide(6, &[tight]), Decision::Stop);
+        assert_eq!(rule.decide(6, &[tight, loose]), Decision::Continue);
+        assert_eq!(
+            rule.decide(6, &[Proportion::new(0, 0).unwrap()]),
+            Decision::Continue
+        );
+        assert_eq!(rule.decide(10, &[tight, loose]), Decision::Stop);
+    }
+
+    /// Runs the rule on simulated trials of chance `p`: did the interval at the stop hold `p`, after how many trials?
+    fn simulate(rule: &Sequential, p: f64, repeat: u64) -> (bool, u64) {
+        let draws = Draws::new(2026, repeat);
+        let threshold = (p * 2f64.powi(64)) as u64;
+        let (mut successes, mut done) = (0, 0);
+        for (look, &trials) in rule.looks().iter().enumerate() {
+            successes += (done..trials)
+                .filter(|&k| draws.draw(k) < threshold)
+                .count() as u64;
+            done = trials;
+            let proportion = Proportion::new(successes, trials).unwrap();
+            if rule.decide(look, &[proportion]) == Decision::Stop {
+                let interval = rule.interval(proportion);
+                return (interval.low <= p && p <= interval.high, trials);
+            }
+        }
+        unreachable!("the last look stops");
+    }
+
+    #[test]
+    fn simulated_coverage_at_the_stop_keeps_the_stated_confidence() {
+        let rule = rule(0.05, Method::Wilson);
+        for p in [0.005, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.97] {
+            let covered = (0..2000)
+                .filter(|&repeat| simulate(&rule, p, repeat).0)
+                .count();
+            assert!(covered >= 1900, "p = {p}: {covered} of 2000");
+        }
+    }
+
+    #[test]
+    fn rare_outcomes_stop_far_before_the_worst_case() {
+        let rule = rule(0.05, Method::Wilson);
+        let mean = |p| {
+            (0..200)
+                .map(|repeat| simulate(&rule, p, repeat).1)
+                .sum::<u64>()
+                / 200
+        };
+        assert!(mean(0.02) < 250, "{}", mean(0.02));
+        assert!(mean(0.5) > 700, "{}", mean(0.5));
+    }
+
+    #[test]
+    fn looking_at_the_nominal_level_would_break_the_promise() {
+        // Why the correction is there: the same looks at 95 % each, stopped when tight, miss too often at p = 0.1.
+        let honest = rule(0.05, Method::Wilson);
+        let naive = Sequential {
+            level: Confidence::PERCENT_95,
+            ..honest
+        };
+        let covered = (0..4000)
+            .filter(|&repeat| simulate(&naive, 0.1, repeat).0)
+            .count();
+        assert!(covered < 3800, "{covered} of 4000");
+    }
+}
