@@ -18,14 +18,31 @@
 //! - A row that cannot be written stops the campaign.
 //! - Nothing here prints or exits: [`run`] reports through [`Event`]s.
 
+mod files;
+mod plan;
+mod tally;
 mod words;
 
 pub mod config;
+pub mod merge;
 pub mod observation;
 pub mod outcome;
+pub mod runner;
+pub mod store;
+pub mod summary;
 pub mod target;
 
+#[cfg(test)]
+mod tests;
+
 pub use config::{Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size};
+pub use merge::{MergeError, merge};
 pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
 pub use outcome::{CLASSIFIER_VERSION, Class, Criteria, Due, Masked, Outcome, Sdc, classify};
+pub use plan::PlanError;
+pub use runner::{CampaignError, Ended, Event, run};
+pub use store::{Finding, Results, Row, Store, StoreError, read_config};
+pub use summary::Summary;
+pub use tally::Tally;
 pub use target::{Golden, RunFailure, RunIndex, Site, Target, TargetError, Worker};
+pub use words::UnknownWord;

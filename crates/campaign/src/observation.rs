@@ -171,12 +171,9 @@ mod hex {
         serializer.collect_str(&format_args!("{value:#x}"))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<u128, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
         let text = String::deserialize(deserializer)?;
-        super::from_hex(&text)
-            .ok_or_else(|| D::Error::custom(format!("`{text}` is not a value such as 0x1f")))
+        super::from_hex(&text).ok_or_else(|| D::Error::custom(format!("`{text}` is not a value such as 0x1f")))
     }
 }
 
@@ -184,10 +181,7 @@ mod hex {
 pub(crate) fn from_hex(text: &str) -> Option<u128> {
     let digits = text.strip_prefix("0x")?;
     // `from_str_radix` would take a sign.
-    digits
-        .bytes()
-        .all(|byte| byte.is_ascii_hexdigit())
-        .then_some(())?;
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
     u128::from_str_radix(digits, 16).ok()
 }
 
@@ -203,11 +197,7 @@ mod real {
     }
 
     pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        if value.is_finite() {
-            serializer.serialize_f64(*value)
-        } else {
-            serializer.collect_str(value)
-        }
+        if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.collect_str(value) }
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
@@ -217,9 +207,7 @@ mod real {
                 "inf" => Ok(f64::INFINITY),
                 "-inf" => Ok(f64::NEG_INFINITY),
                 "NaN" => Ok(f64::NAN),
-                _ => Err(D::Error::custom(format!(
-                    "`{word}` is not a number, `inf`, `-inf` or `NaN`"
-                ))),
+                _ => Err(D::Error::custom(format!("`{word}` is not a number, `inf`, `-inf` or `NaN`"))),
             },
         }
     }
@@ -230,22 +218,11 @@ mod tests {
     use super::*;
 
     fn observation() -> Observation {
-        let at = Place {
-            kernel: "k".into(),
-            pc: 4,
-            line: None,
-            after: 9,
-        };
+        let at = Place { kernel: "k".into(), pc: 4, line: None, after: 9 };
         Observation {
-            landed: Some(Landed {
-                before: u128::MAX,
-                after: 0,
-            }),
+            landed: Some(Landed { before: u128::MAX, after: 0 }),
             first_use: FirstUse::Read { after: 2 },
-            end: End::Trapped {
-                trap: TrapKind::IllegalAddress,
-                at,
-            },
+            end: End::Trapped { trap: TrapKind::IllegalAddress, at },
             outputs: vec![OutputDiff {
                 name: "out".into(),
                 elements: 3,
@@ -267,14 +244,8 @@ mod tests {
     #[test]
     fn an_observation_is_read_back_from_json_as_it_was() {
         let json = serde_json::to_string(&observation()).unwrap();
-        assert_eq!(
-            serde_json::from_str::<Observation>(&json).unwrap(),
-            observation()
-        );
-        assert!(
-            json.contains(r#""before":"0xffffffffffffffffffffffffffffffff""#),
-            "{json}"
-        );
+        assert_eq!(serde_json::from_str::<Observation>(&json).unwrap(), observation());
+        assert!(json.contains(r#""before":"0xffffffffffffffffffffffffffffffff""#), "{json}");
         assert!(json.contains(r#""max_abs":"inf""#), "{json}");
     }
 
@@ -289,14 +260,7 @@ mod tests {
 
     #[test]
     fn malformed_hexadecimal_is_refused() {
-        for text in [
-            "",
-            "1f",
-            "0x",
-            "0x+1",
-            "0xg",
-            "0x100000000000000000000000000000000",
-        ] {
+        for text in ["", "1f", "0x", "0x+1", "0xg", "0x100000000000000000000000000000000"] {
             assert_eq!(from_hex(text), None, "{text}");
         }
         assert_eq!(from_hex("0x1f"), Some(31));

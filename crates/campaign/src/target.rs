@@ -4,7 +4,6 @@
 
 use std::error::Error;
 use std::fmt;
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -82,19 +81,14 @@ pub trait Target: Sync {
     /// The size of the golden run.
     fn golden(&self) -> Golden;
 
-    /// The sites of the runs in `runs`, one each, in order.
+    /// The sites of `runs`, one each, in their order.
     ///
-    /// A pure function: the site of a run depends on (target, selection, seed, index) and not on the range that
-    /// asks for it, so that a plan lost before its first run can be made again.
+    /// A pure function: the site of a run depends on (target, selection, seed, index) and not on what else is asked
+    /// for, so that a shard plans its own runs only, and a plan lost before its first run can be made again.
     ///
     /// # Errors
     /// When the selection names what the target does not have, or selects nothing.
-    fn plan(
-        &self,
-        runs: Range<u64>,
-        selection: &Selection,
-        seed: u64,
-    ) -> Result<Vec<Site>, TargetError>;
+    fn plan(&self, runs: &[RunIndex], selection: &Selection, seed: u64) -> Result<Vec<Site>, TargetError>;
 
     /// A worker for one thread, using the engine asked for.
     ///
@@ -158,11 +152,8 @@ impl RunFailure {
 
 /// The messages of an error and of its sources, outermost first, joined by colons.
 fn chain(error: &dyn Error) -> String {
-    let sources = std::iter::successors(Some(error), |error| error.source());
-    sources
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(": ")
+    let sources = std::iter::successors(Some(error), |&error| error.source());
+    sources.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]
@@ -175,9 +166,6 @@ mod tests {
         #[error("load the capsule")]
         struct Outer(#[source] std::num::ParseIntError);
         let error = Outer("x".parse::<u8>().unwrap_err());
-        assert_eq!(
-            TargetError::from_error(&error).to_string(),
-            "load the capsule: invalid digit found in string"
-        );
+        assert_eq!(TargetError::from_error(&error).to_string(), "load the capsule: invalid digit found in string");
     }
 }

@@ -69,7 +69,7 @@ pub(crate) use words;
 
 /// A word that none of the known ones is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("understand the {what} `{found}`: it is one of {}", known.join(", "))]
+#[error("unknown {what} `{found}`: it is one of {}", known.join(", "))]
 pub struct UnknownWord {
     /// What the word was to name.
     pub what: &'static str,
@@ -81,31 +81,21 @@ pub struct UnknownWord {
 
 #[cfg(test)]
 mod tests {
-    words! {
-        /// Two words.
-        pub enum Side ("side") {
-            /// One.
-            Left = "left",
-            /// The other.
-            Right = "right-hand",
-        }
-    }
+    use crate::config::IntervalMethod;
 
     #[test]
     fn every_word_is_read_back_as_itself() {
-        for &side in Side::ALL {
-            assert_eq!(side.to_string().parse(), Ok(side));
-            let json = serde_json::to_string(&side).unwrap();
-            assert_eq!(serde_json::from_str::<Side>(&json).unwrap(), side);
+        for &method in IntervalMethod::ALL {
+            assert_eq!(method.to_string().parse(), Ok(method));
+            let json = serde_json::to_string(&method).unwrap();
+            assert_eq!(serde_json::from_str::<IntervalMethod>(&json).unwrap(), method);
         }
     }
 
     #[test]
     fn an_unknown_word_is_answered_with_the_known_ones() {
-        let error = "up".parse::<Side>().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "understand the side `up`: it is one of left, right-hand"
-        );
+        let error = "wald".parse::<IntervalMethod>().unwrap_err();
+        let text = "unknown interval `wald`: it is one of wilson, clopper-pearson";
+        assert_eq!(error.to_string(), text);
     }
 }

@@ -62,11 +62,7 @@ impl Blobs {
         if let Some(&known) = self.by_digest.get(&digest) {
             return known;
         }
-        self.push(Blob {
-            bytes: bytes.len() as u64,
-            digest,
-            content: Content::Held(bytes.into()),
-        })
+        self.push(Blob { bytes: bytes.len() as u64, digest, content: Content::Held(bytes.into()) })
     }
 
     /// The content of a blob. What comes from a file is checked against its digest when it is read.
@@ -77,11 +73,7 @@ impl Blobs {
     pub fn get(&self, id: BlobId) -> Result<Arc<[u8]>, Error> {
         let Some(blob) = self.blob(id) else {
             let (expected, found) = (format!("one of {} blobs", self.len()), id.to_string());
-            let problem = Problem::Invalid {
-                place: "blobs".to_owned(),
-                expected,
-                found,
-            };
+            let problem = Problem::Invalid { place: "blobs".to_owned(), expected, found };
             return Err(Error::new(Action::Read, &Origin::Memory, problem));
         };
         match &blob.content {
@@ -122,30 +114,23 @@ impl Blobs {
 
     /// The blobs at these places of a file.
     pub(crate) fn stored(container: Container, parts: &[Placed]) -> Self {
-        let file = Arc::new(OpenFile {
-            container,
-            room: AtomicU64::new(KEPT_BYTES),
-        });
+        Self::stored_keeping(KEPT_BYTES, container, parts)
+    }
+
+    fn stored_keeping(kept_bytes: u64, container: Container, parts: &[Placed]) -> Self {
+        let room = AtomicU64::new(kept_bytes);
+        let file = Arc::new(OpenFile { container, room });
         let mut blobs = Self::default();
         for &placed in parts {
-            let stored = Stored {
-                file: Arc::clone(&file),
-                placed,
-                kept: OnceLock::new(),
-            };
+            let stored = Stored { file: Arc::clone(&file), placed, kept: OnceLock::new() };
             let content = Content::Stored(Arc::new(stored));
-            blobs.push(Blob {
-                bytes: placed.entry.raw_bytes,
-                digest: placed.entry.raw,
-                content,
-            });
+            blobs.push(Blob { bytes: placed.entry.raw_bytes, digest: placed.entry.raw, content });
         }
         blobs
     }
 
     fn push(&mut self, blob: Blob) -> BlobId {
-        let id =
-            BlobId(u32::try_from(self.blobs.len()).expect("a table of 2^32 blobs fits no memory"));
+        let id = BlobId(u32::try_from(self.blobs.len()).expect("a table of 2^32 blobs fits no memory"));
         self.by_digest.entry(blob.digest).or_insert(id);
         self.blobs.push(blob);
         id
@@ -163,16 +148,10 @@ impl Stored {
         }
         let container = &self.file.container;
         let raw = pack::read(container, &self.placed);
-        let bytes: Arc<[u8]> = raw
-            .map_err(|problem| Error::new(Action::Read, container.origin(), problem))?
-            .into();
-        if self.file.take_room(self.placed.entry.raw_bytes)
-            && self.kept.set(Arc::clone(&bytes)).is_err()
-        {
+        let bytes: Arc<[u8]> = raw.map_err(|problem| Error::new(Action::Read, container.origin(), problem))?.into();
+        if self.file.take_room(self.placed.entry.raw_bytes) && self.kept.set(Arc::clone(&bytes)).is_err() {
             // Another thread read it at the same time and keeps it.
-            self.file
-                .room
-                .fetch_add(self.placed.entry.raw_bytes, Ordering::Relaxed);
+            self.file.room.fetch_add(self.placed.entry.raw_bytes, Ordering::Relaxed);
         }
         Ok(bytes)
     }
@@ -182,9 +161,7 @@ impl OpenFile {
     /// Takes room for `bytes` bytes, if there is any.
     fn take_room(&self, bytes: u64) -> bool {
         let less = |room: u64| room.checked_sub(bytes);
-        self.room
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
-            .is_ok()
+        self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
     }
 }
 
@@ -197,5 +174,28 @@ impl PartialEq for Blobs {
 impl fmt::Debug for Blobs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.identities()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Part;
+
+    #[test]
+    fn contents_are_kept_while_there_is_room() {
+        let contents: [&[u8]; 3] = [b"hello", b"larger than the room", b"you"];
+        let (mut placed, mut file) = (Vec::new(), Vec::new());
+        for (part, raw) in (0..).map(Part).zip(contents) {
+            let (entry, packed) = pack::pack(raw, Digest::of(raw)).unwrap();
+            placed.push(Placed { part, offset: file.len() as u64, entry });
+            file.extend(packed);
+        }
+        let blobs = Blobs::stored_keeping(8, Container::memory(file.into()), &placed);
+        let is_kept = |id| Arc::ptr_eq(&blobs.get(id).unwrap(), &blobs.get(id).unwrap());
+        let kept: Vec<bool> = blobs.ids().map(is_kept).collect();
+        assert_eq!(kept, [true, false, true]);
+        let read: Vec<_> = blobs.ids().map(|id| blobs.get(id).unwrap()).collect();
+        assert_eq!(read.iter().map(|bytes| &bytes[..]).collect::<Vec<_>>(), contents);
     }
 }

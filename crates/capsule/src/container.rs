@@ -37,31 +37,19 @@ impl Container {
         let io = |doing| move |error| Problem::Io { doing, error };
         let metadata = fs::metadata(path).map_err(io("looking for the file"))?;
         if metadata.is_dir() {
-            return Err(Problem::NotAFile {
-                found: "a directory",
-            });
+            return Err(Problem::NotAFile { found: "a directory" });
         }
         if !metadata.is_file() {
-            return Err(Problem::NotAFile {
-                found: "a device, pipe or socket",
-            });
+            return Err(Problem::NotAFile { found: "a device, pipe or socket" });
         }
         let file = File::open(path).map_err(io("opening the file"))?;
         let bytes = file.metadata().map_err(io("measuring the file"))?.len();
-        Ok(Self {
-            origin: Origin::File(path.to_owned()),
-            bytes,
-            storage: Storage::File(Mutex::new(file)),
-        })
+        Ok(Self { origin: Origin::File(path.to_owned()), bytes, storage: Storage::File(Mutex::new(file)) })
     }
 
     pub(crate) fn memory(content: CapsuleBytes) -> Self {
         let bytes = content.as_slice().len() as u64;
-        Self {
-            origin: Origin::Memory,
-            bytes,
-            storage: Storage::Memory(content),
-        }
+        Self { origin: Origin::Memory, bytes, storage: Storage::Memory(content) }
     }
 
     pub(crate) fn origin(&self) -> &Origin {
@@ -77,22 +65,14 @@ impl Container {
     pub(crate) fn read(&self, offset: u64, bytes: u64) -> Result<Cow<'_, [u8]>, Problem> {
         let result = match &self.storage {
             Storage::File(file) => read_file(file, offset, bytes).map(Cow::Owned),
-            Storage::Memory(content) => Ok(Cow::Borrowed(
-                slice(content.as_slice(), offset, bytes).unwrap_or_default(),
-            )),
+            Storage::Memory(content) => Ok(Cow::Borrowed(slice(content.as_slice(), offset, bytes).unwrap_or_default())),
         };
-        let content = result.map_err(|error| Problem::Io {
-            doing: "reading the file",
-            error,
-        })?;
+        let content = result.map_err(|error| Problem::Io { doing: "reading the file", error })?;
         if content.len() as u64 == bytes {
             return Ok(content);
         }
         let error = std::io::ErrorKind::UnexpectedEof.into();
-        Err(Problem::Io {
-            doing: "reading the file, which became shorter since it was opened",
-            error,
-        })
+        Err(Problem::Io { doing: "reading the file, which became shorter since it was opened", error })
     }
 }
 

@@ -8,10 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The type of an output's elements, spelled as in PTX without the dot: `f32`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(
-    missing_docs,
-    reason = "each is its PTX type; the table below is the documentation"
-)]
+#[expect(missing_docs, reason = "each is its PTX type; the table below is the documentation")]
 pub enum ElementType {
     U8,
     S8,
@@ -94,8 +91,6 @@ impl FromStr for ElementType {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.into_iter().find(|element| element.name() == text);
-        known.ok_or_else(|| UnknownElementType {
-            found: text.to_owned(),
-        })
+        known.ok_or_else(|| UnknownElementType { found: text.to_owned() })
     }
 }

@@ -80,10 +80,7 @@ pub enum Problem {
         found: Foreign,
     },
     /// The major version is newer than ours.
-    #[error(
-        "made by a newer Beamline (format {major}.{minor}, this one reads {}.x)",
-        format::MAJOR
-    )]
+    #[error("made by a newer Beamline (format {major}.{minor}, this one reads {}.x)", format::MAJOR)]
     Newer {
         /// The file's major version.
         major: u16,
@@ -91,10 +88,7 @@ pub enum Problem {
         minor: u16,
     },
     /// The major version is one that no Beamline has ever written.
-    #[error(
-        "at byte 8: expected format {}.x, found {major}.{minor}, which never existed",
-        format::MAJOR
-    )]
+    #[error("at byte 8: expected format {}.x, found {major}.{minor}, which never existed", format::MAJOR)]
     NoSuchVersion {
         /// The file's major version.
         major: u16,
@@ -135,9 +129,7 @@ pub enum Problem {
     #[error("at byte 12: expected at least one part, found none")]
     NoManifest,
     /// Header or table changed after they were written.
-    #[error(
-        "header and table of contents, bytes 0 to {end}: expected digest {expected}, found {found}"
-    )]
+    #[error("header and table of contents, bytes 0 to {end}: expected digest {expected:.16}…, found {found:.16}…")]
     Seal {
         /// Where the table ends.
         end: u64,
@@ -147,7 +139,7 @@ pub enum Problem {
         found: Digest,
     },
     /// A part's packed bytes changed after they were written.
-    #[error("{part} at byte {offset}: expected digest {expected}, found {found}")]
+    #[error("{part} at byte {offset}: expected digest {expected:.16}…, found {found:.16}…")]
     Damaged {
         /// Which one.
         part: Part,
@@ -171,10 +163,7 @@ pub enum Problem {
         found: String,
     },
     /// The manifest is not what this format calls one.
-    #[error(
-        "{} at byte {offset}: expected a manifest in JSON, found a mistake in it: {reason}",
-        Part(0)
-    )]
+    #[error("{} at byte {offset}: expected a manifest in JSON, found a mistake in it: {reason}", Part(0))]
     Manifest {
         /// Where the part begins.
         offset: u64,
@@ -195,11 +184,7 @@ pub enum Problem {
 
 impl Error {
     pub(crate) fn new(action: Action, origin: &Origin, problem: Problem) -> Self {
-        Self {
-            action,
-            origin: origin.clone(),
-            problem: Box::new(problem),
-        }
+        Self { action, origin: origin.clone(), problem: Box::new(problem) }
     }
 
     /// What was being done.
@@ -230,12 +215,9 @@ impl Problem {
             Self::Io { .. } => "see that the path exists, may be accessed and has room",
             Self::NotAFile { .. } => "name the capsule file itself",
             Self::Foreign { found } => found.help(),
-            Self::Newer { .. } => "use that version, or record the application again with this one",
+            Self::Newer { .. } => "update Beamline, or record the application again with this one",
             Self::Truncated { .. } => "copy or download the file again",
-            Self::NoSuchVersion { .. }
-            | Self::Appended { .. }
-            | Self::Seal { .. }
-            | Self::Damaged { .. } => {
+            Self::NoSuchVersion { .. } | Self::Appended { .. } | Self::Seal { .. } | Self::Damaged { .. } => {
                 "the file changed after it was written; copy or download it again"
             }
             Self::TooLarge { .. } => "record a smaller run, or do not trust this file",
@@ -285,4 +267,30 @@ impl fmt::Display for Extent {
             Self::Part(part) => part.fmt(f),
         }
     }
+}
+
+/// Text of a file as an error may show it: without control characters, which could play tricks on a terminal, and of which
+/// only the beginning and the end if it is long.
+pub(crate) fn shown(text: &str) -> String {
+    const BEGINNING: usize = 120;
+    const END: usize = 60;
+    let start_of = |place: Option<(usize, char)>| place.map_or(0, |(start, _)| start);
+    if text.char_indices().nth(BEGINNING + END).is_none() {
+        return escape(text);
+    }
+    let beginning = &text[..start_of(text.char_indices().nth(BEGINNING))];
+    let end = &text[start_of(text.char_indices().nth_back(END - 1))..];
+    format!("{} … {}", escape(beginning), escape(end))
+}
+
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            escaped.extend(character.escape_default());
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
 }

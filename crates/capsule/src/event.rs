@@ -123,7 +123,5 @@ impl Launch {
 
 /// The product of three extents, saturating: a launch that was not validated may hold anything.
 fn product(extents: [u32; 3]) -> u64 {
-    extents.into_iter().fold(1, |product: u64, extent| {
-        product.saturating_mul(u64::from(extent))
-    })
+    extents.into_iter().fold(1, |product: u64, extent| product.saturating_mul(u64::from(extent)))
 }

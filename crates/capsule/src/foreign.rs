@@ -63,9 +63,7 @@ impl Foreign {
         if prefix[..shared] == MAGIC[..shared] {
             return None;
         }
-        let known = BEGINNINGS
-            .iter()
-            .find(|(beginning, _)| prefix.starts_with(beginning));
+        let known = BEGINNINGS.iter().find(|(beginning, _)| prefix.starts_with(beginning));
         Some(known.map_or_else(|| Self::of_text(prefix), |&(_, foreign)| foreign))
     }
 
@@ -78,14 +76,9 @@ impl Foreign {
             }
             Err(_) => return Self::Unknown,
         };
-        if text
-            .chars()
-            .any(|character| character.is_control() && !character.is_whitespace())
-            || text.is_empty()
-        {
+        if text.chars().any(|character| character.is_control() && !character.is_whitespace()) || text.is_empty() {
             Self::Unknown
-        } else if text.lines().any(|line| line.starts_with(".version")) && text.contains(".target")
-        {
+        } else if text.lines().any(|line| line.starts_with(".version")) && text.contains(".target") {
             Self::Ptx
         } else {
             Self::Text
@@ -95,15 +88,11 @@ impl Foreign {
     /// What to do with it.
     pub(crate) fn help(self) -> &'static str {
         match self {
-            Self::Elf => {
-                "record an application with `beamline run --record F.capsule -- APP` and name F.capsule"
-            }
+            Self::Elf => "record an application with `beamline run --record F.capsule -- APP` and name F.capsule",
             Self::Fatbin | Self::Ptx => {
                 "record the application that launches it with `beamline run --record F.capsule -- APP`"
             }
-            Self::Sqlite => {
-                "name the campaign's directory to `beamline report`, or the capsule it was made from"
-            }
+            Self::Sqlite => "name the campaign's directory to `beamline report`, or the capsule it was made from",
             Self::Zip | Self::Gzip | Self::Zstd => "unpack it and name the capsule inside",
             Self::LfsPointer => "fetch the file with `git lfs pull`",
             Self::ConvertedCapsule => "transfer the file again in binary mode",

@@ -131,48 +131,21 @@ pub(crate) fn place(table: &[u8]) -> Result<Vec<Placed>, Problem> {
         let entry = Entry::decode(bytes);
         entry.check(part)?;
         total += entry.raw_bytes;
-        within(
-            "raw bytes of all parts up to this one",
-            part,
-            total,
-            TOTAL_BYTES,
-        )?;
-        placed.push(Placed {
-            part,
-            offset,
-            entry,
-        });
+        within("raw bytes of all parts up to this one", part, total, TOTAL_BYTES)?;
+        placed.push(Placed { part, offset, entry });
         offset += entry.packed_bytes;
     }
     Ok(placed)
 }
 
 /// Refuses a size that a part may not have.
-pub(crate) fn within(
-    what: &'static str,
-    part: Part,
-    declared: u64,
-    bound: u64,
-) -> Result<(), Problem> {
-    if declared > bound {
-        Err(Problem::TooLarge {
-            extent: Extent::Part(part),
-            what,
-            declared,
-            bound,
-        })
-    } else {
-        Ok(())
-    }
+pub(crate) fn within(what: &'static str, part: Part, declared: u64, bound: u64) -> Result<(), Problem> {
+    if declared > bound { Err(Problem::TooLarge { extent: Extent::Part(part), what, declared, bound }) } else { Ok(()) }
 }
 
 /// The bound of a part's raw bytes.
 pub(crate) const fn raw_bound(part: Part) -> u64 {
-    if part.0 == 0 {
-        MANIFEST_BYTES
-    } else {
-        PART_BYTES
-    }
+    if part.0 == 0 { MANIFEST_BYTES } else { PART_BYTES }
 }
 
 impl Entry {
@@ -197,22 +170,14 @@ impl Entry {
     /// With both sizes bounded, no later sum of at most [`PARTS`] of them can overflow.
     fn check(&self, part: Part) -> Result<(), Problem> {
         within("raw bytes", part, self.raw_bytes, raw_bound(part))?;
-        within(
-            "packed bytes",
-            part,
-            self.packed_bytes,
-            packed_bound(self.raw_bytes),
-        )
+        within("packed bytes", part, self.packed_bytes, packed_bound(self.raw_bytes))
     }
 }
 
 impl Header {
     /// The rest of a header whose magic and version are right.
     pub(crate) fn decode(bytes: &[u8; HEADER_BYTES as usize]) -> Self {
-        Self {
-            parts: u32::from_le_bytes(array(bytes, 12)),
-            seal: Digest::from_bytes(array(bytes, 16)),
-        }
+        Self { parts: u32::from_le_bytes(array(bytes, 12)), seal: Digest::from_bytes(array(bytes, 16)) }
     }
 }
 

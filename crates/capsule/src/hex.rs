@@ -10,26 +10,17 @@ const DIGITS: &[u8; 16] = b"0123456789abcdef";
 /// Two digits per byte.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble & 15)]);
-    bytes
-        .iter()
-        .flat_map(|&byte| [digit(byte >> 4), digit(byte)])
-        .collect()
+    bytes.iter().flat_map(|&byte| [digit(byte >> 4), digit(byte)]).collect()
 }
 
 /// The bytes that `text` spells, or why it spells none. Only lower-case digits: every value has one spelling.
 pub(crate) fn decode(text: &str) -> Result<Vec<u8>, String> {
     let (pairs, []) = text.as_bytes().as_chunks::<2>() else {
-        return Err(format!(
-            "expected an even number of hexadecimal digits, found {}",
-            text.len()
-        ));
+        return Err(format!("expected an even number of hexadecimal digits, found {}", text.len()));
     };
     let pair = |(place, &[high, low]): (usize, &[u8; 2])| match (nibble(high), nibble(low)) {
         (Some(high), Some(low)) => Ok(high << 4 | low),
-        _ => Err(format!(
-            "expected two lower-case hexadecimal digits at character {}",
-            2 * place
-        )),
+        _ => Err(format!("expected two lower-case hexadecimal digits at character {}", 2 * place)),
     };
     pairs.iter().enumerate().map(pair).collect()
 }

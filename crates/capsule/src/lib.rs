@@ -9,9 +9,25 @@
 //! - A capsule that was read has been validated ([`Capsule::validate`] says what that means), so users need not check it again;
 //!   one built in memory is validated when it is written.
 //! - Bytes are untrusted: no file can cause a panic, an allocation out of proportion to what the file really holds, or
-//!   content different from what was written. [`format`] states the bounds.
+//!   content different from what was written. [`mod@format`] states the bounds.
 //! - Large contents are [`Blobs`]: stored once however often they occur, read and checked when first asked for.
 //! - Writing is deterministic and atomic: the same capsule gives the same file, and a write that fails leaves no trace.
+//!
+//! # Example
+//!
+//! ```
+//! use capsule::{AllocKind, Capsule, Event, Region};
+//!
+//! let mut recorded = Capsule::new("example");
+//! let input = recorded.blobs.add([1, 2, 3, 4]);
+//! recorded.events.push(Event::Alloc { address: 0x7f00_0000_0000, bytes: 4, kind: AllocKind::Device });
+//! recorded.events.push(Event::CopyIn { to: Region::linear(0x7f00_0000_0000, 4), data: input });
+//!
+//! let read = Capsule::from_bytes(recorded.to_bytes()?)?;
+//! assert_eq!(read.digest(), recorded.digest());
+//! assert_eq!(read.blobs.get(input)?[..], [1, 2, 3, 4]);
+//! # Ok::<(), capsule::Error>(())
+//! ```
 //!
 //! # Reading order
 //!
@@ -41,8 +57,6 @@ pub use element::{ElementType, UnknownElementType};
 pub use error::{Action, Error, Extent, Origin, Part, Problem};
 pub use event::{AllocKind, Event, Launch};
 pub use foreign::Foreign;
-pub use model::{
-    Binary, BinaryKind, BlobId, Capsule, Module, ModuleId, Output, Provenance, Source, Symbol,
-};
+pub use model::{Binary, BinaryKind, BlobId, Capsule, Module, ModuleId, Output, Provenance, Source, Symbol};
 pub use query::{CopiedOut, KernelUse, LaunchIndex, Summary};
 pub use region::{Region, Rows};

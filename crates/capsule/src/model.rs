@@ -158,23 +158,8 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// The capsule of this manifest and the blobs beside it.
     pub(crate) fn with(self, blobs: Blobs) -> Capsule {
-        let Self {
-            name,
-            provenance,
-            modules,
-            events,
-            outputs,
-            sources,
-        } = self;
-        Capsule {
-            name,
-            provenance,
-            modules,
-            events,
-            outputs,
-            sources,
-            blobs,
-        }
+        let Self { name, provenance, modules, events, outputs, sources } = self;
+        Capsule { name, provenance, modules, events, outputs, sources, blobs }
     }
 }
 

@@ -83,9 +83,7 @@ impl Capsule {
 
     /// A launch by its index.
     pub fn launch(&self, index: LaunchIndex) -> Option<&Launch> {
-        self.launches()
-            .find(|(found, _)| *found == index)
-            .map(|(_, launch)| launch)
+        self.launches().find(|(found, _)| *found == index).map(|(_, launch)| launch)
     }
 
     /// How many launches there are.
@@ -95,46 +93,28 @@ impl Capsule {
 
     /// The copies to the host in order, each with the index by which [`Output::copy`] names it.
     pub fn copies_out(&self) -> impl Iterator<Item = (u32, CopiedOut<'_>)> {
-        let copies = self
-            .events
-            .iter()
-            .enumerate()
-            .filter_map(|(event, what)| match what {
-                Event::CopyOut { from, digest, data } => Some(CopiedOut {
-                    event,
-                    from,
-                    digest: *digest,
-                    data: *data,
-                }),
-                _ => None,
-            });
+        let copies = self.events.iter().enumerate().filter_map(|(event, what)| match what {
+            Event::CopyOut { from, digest, data } => Some(CopiedOut { event, from, digest: *digest, data: *data }),
+            _ => None,
+        });
         (0..).zip(copies)
     }
 
-    /// What counts as output when nobody has said: the copies to the host after the last launch, or all of them if there are none.
+    /// What counts as output when nobody has said: the copies to the host after the last launch, or all of them if there are
+    /// none.
     pub fn default_outputs(&self) -> Vec<Output> {
-        let last = self
-            .events
-            .iter()
-            .rposition(|event| matches!(event, Event::Launch(_)));
+        let last = self.events.iter().rposition(|event| matches!(event, Event::Launch(_)));
         let after = |&(_, copy): &(u32, CopiedOut<'_>)| last.is_none_or(|last| copy.event > last);
         let mut copies: Vec<_> = self.copies_out().filter(after).collect();
         if copies.is_empty() {
             copies = self.copies_out().collect();
         }
-        copies
-            .into_iter()
-            .map(|(copy, _)| Output::untyped(copy))
-            .collect()
+        copies.into_iter().map(|(copy, _)| Output::untyped(copy)).collect()
     }
 
     /// The outputs that were declared, or the default ones if none were.
     pub fn effective_outputs(&self) -> Vec<Output> {
-        if self.outputs.is_empty() {
-            self.default_outputs()
-        } else {
-            self.outputs.clone()
-        }
+        if self.outputs.is_empty() { self.default_outputs() } else { self.outputs.clone() }
     }
 
     /// Everything counted.
@@ -146,10 +126,7 @@ impl Capsule {
         }
         summary.peak_bytes = memory.peak;
         summary.kernels = self.kernels();
-        summary.blob_bytes = self
-            .blobs
-            .identities()
-            .fold(0, |sum: u64, (bytes, _)| sum.saturating_add(bytes));
+        summary.blob_bytes = self.blobs.identities().fold(0, |sum: u64, (bytes, _)| sum.saturating_add(bytes));
         summary
     }
 
@@ -182,13 +159,7 @@ impl Module {
 impl Output {
     /// An output of which nothing is known but its copy: compared by bytes.
     pub fn untyped(copy: u32) -> Self {
-        Self {
-            copy,
-            name: format!("copy{copy}"),
-            element: None,
-            shape: Vec::new(),
-            tolerance: None,
-        }
+        Self { copy, name: format!("copy{copy}"), element: None, shape: Vec::new(), tolerance: None }
     }
 }
 

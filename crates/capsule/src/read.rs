@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::blobs::Blobs;
 use crate::container::{CapsuleBytes, Container};
+use crate::error::shown;
 use crate::format::{self, HEADER_BYTES, Header, Placed};
 use crate::model::Manifest;
 use crate::{Action, Capsule, Error, Extent, Foreign, Origin, Problem, pack, validate};
@@ -16,7 +17,8 @@ impl Capsule {
     ///
     /// # Errors
     ///
-    /// It cannot be read, is not a capsule, is of another major version, is damaged, exceeds a bound of [`format`], or is not valid.
+    /// It cannot be read, is not a capsule, is of another major version, is damaged, exceeds a bound of [`mod@format`], or is
+    /// not valid.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let container = Container::open(path);
@@ -39,16 +41,13 @@ impl Capsule {
     ///
     /// A blob cannot be read or is damaged.
     pub fn read_all(&self) -> Result<(), Error> {
-        self.blobs
-            .ids()
-            .try_for_each(|id| self.blobs.get(id).map(drop))
+        self.blobs.ids().try_for_each(|id| self.blobs.get(id).map(drop))
     }
 }
 
 fn read(container: Container) -> Result<Capsule, Error> {
     let manifest = read_manifest(&container);
-    let (manifest, blobs) =
-        manifest.map_err(|problem| Error::new(Action::Read, container.origin(), problem))?;
+    let (manifest, blobs) = manifest.map_err(|problem| Error::new(Action::Read, container.origin(), problem))?;
     let origin = container.origin().clone();
     let capsule = manifest.with(Blobs::stored(container, &blobs));
     validate::capsule(&capsule).map_err(|problem| Error::new(Action::Read, &origin, problem))?;
@@ -66,10 +65,8 @@ fn read_manifest(container: &Container) -> Result<(Manifest, Vec<Placed>), Probl
     let blobs = parts.split_off(1);
     let manifest = parts[0];
     let json = pack::read(container, &manifest)?;
-    let mistake = |error: serde_json::Error| Problem::Manifest {
-        offset: manifest.offset,
-        reason: error.to_string(),
-    };
+    let mistake =
+        |error: serde_json::Error| Problem::Manifest { offset: manifest.offset, reason: shown(&error.to_string()) };
     Ok((serde_json::from_slice(&json).map_err(mistake)?, blobs))
 }
 
@@ -80,16 +77,9 @@ fn read_header(container: &Container) -> Result<[u8; HEADER_BYTES as usize], Pro
         return Err(Problem::Foreign { found });
     }
     if let Some(version) = prefix.first_chunk::<12>() {
-        check_version(
-            u16::from_le_bytes(format::array(version, 8)),
-            u16::from_le_bytes(format::array(version, 10)),
-        )?;
+        check_version(u16::from_le_bytes(format::array(version, 8)), u16::from_le_bytes(format::array(version, 10)))?;
     }
-    let truncated = Problem::Truncated {
-        extent: Extent::Header,
-        expected: HEADER_BYTES,
-        found,
-    };
+    let truncated = Problem::Truncated { extent: Extent::Header, expected: HEADER_BYTES, found };
     prefix.first_chunk().copied().ok_or(truncated)
 }
 
@@ -102,37 +92,21 @@ fn check_version(major: u16, minor: u16) -> Result<(), Problem> {
     }
 }
 
-fn read_table(
-    container: &Container,
-    bytes: [u8; HEADER_BYTES as usize],
-) -> Result<Vec<Placed>, Problem> {
+fn read_table(container: &Container, bytes: [u8; HEADER_BYTES as usize]) -> Result<Vec<Placed>, Problem> {
     let Header { parts, seal } = Header::decode(&bytes);
     let extent = Extent::Table { parts };
     if parts > format::PARTS {
         let (declared, bound) = (u64::from(parts), u64::from(format::PARTS));
-        return Err(Problem::TooLarge {
-            extent,
-            what: "parts",
-            declared,
-            bound,
-        });
+        return Err(Problem::TooLarge { extent, what: "parts", declared, bound });
     }
     let end = format::parts_offset(parts);
     if container.bytes() < end {
-        return Err(Problem::Truncated {
-            extent,
-            expected: end,
-            found: container.bytes(),
-        });
+        return Err(Problem::Truncated { extent, expected: end, found: container.bytes() });
     }
     let table = container.read(HEADER_BYTES, end - HEADER_BYTES)?;
     let found = format::seal(&bytes[..16], &table);
     if found != seal {
-        return Err(Problem::Seal {
-            end,
-            expected: seal,
-            found,
-        });
+        return Err(Problem::Seal { end, expected: seal, found });
     }
     format::place(&table)
 }
@@ -141,27 +115,11 @@ fn read_table(
 fn check_extent(container: &Container, parts: &[Placed]) -> Result<(), Problem> {
     let found = container.bytes();
     let mut end = format::parts_offset(parts.len() as u32);
-    for Placed {
-        part,
-        offset,
-        entry,
-    } in parts
-    {
+    for Placed { part, offset, entry } in parts {
         end = offset + entry.packed_bytes;
         if found < end {
-            return Err(Problem::Truncated {
-                extent: Extent::Part(*part),
-                expected: end,
-                found,
-            });
+            return Err(Problem::Truncated { extent: Extent::Part(*part), expected: end, found });
         }
     }
-    if found > end {
-        Err(Problem::Appended {
-            expected: end,
-            found,
-        })
-    } else {
-        Ok(())
-    }
+    if found > end { Err(Problem::Appended { expected: end, found }) } else { Ok(()) }
 }

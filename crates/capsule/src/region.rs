@@ -30,26 +30,12 @@ pub struct Region {
 impl Region {
     /// `bytes` bytes in one piece.
     pub const fn linear(address: u64, bytes: u64) -> Self {
-        Self {
-            address,
-            width: bytes,
-            height: 1,
-            depth: 1,
-            pitch: bytes,
-            slice: bytes,
-        }
+        Self { address, width: bytes, height: 1, depth: 1, pitch: bytes, slice: bytes }
     }
 
     /// `height` rows of `width` bytes, `pitch` bytes apart.
     pub const fn pitched(address: u64, width: u64, height: u64, pitch: u64) -> Self {
-        Self {
-            address,
-            width,
-            height,
-            depth: 1,
-            pitch,
-            slice: pitch.saturating_mul(height),
-        }
+        Self { address, width, height, depth: 1, pitch, slice: pitch.saturating_mul(height) }
     }
 
     /// How many bytes it has, without the gaps between rows; `None` if the number overflows.
@@ -76,11 +62,7 @@ impl Region {
 
     /// Its rows in order, as `(address, bytes)`; none if it is empty. Addresses wrap if the region was not validated.
     pub fn rows(&self) -> Rows {
-        Rows {
-            region: *self,
-            y: 0,
-            z: if self.is_empty() { self.depth } else { 0 },
-        }
+        Rows { region: *self, y: 0, z: if self.is_empty() { self.depth } else { 0 } }
     }
 
     /// Whether its rows follow each other without gaps, so that it is `bytes()` bytes from `address`.
@@ -90,9 +72,7 @@ impl Region {
 
     /// The span of one slice that is not empty.
     fn plane_span(&self) -> Option<u64> {
-        self.pitch
-            .checked_mul(self.height - 1)?
-            .checked_add(self.width)
+        self.pitch.checked_mul(self.height - 1)?.checked_add(self.width)
     }
 
     /// What keeps it from being a box of memory: `(expected, found)`. Rows may not overlap, nor leave the address space.
@@ -101,42 +81,23 @@ impl Region {
             return None;
         }
         if self.height > 1 && self.pitch < self.width {
-            return Some((
-                format!("a pitch of at least the width, {}", self.width),
-                self.pitch.to_string(),
-            ));
+            return Some((format!("a pitch of at least the width, {}", self.width), self.pitch.to_string()));
         }
         let Some(plane) = self.plane_span() else {
             return Some(self.overflow());
         };
         if self.depth > 1 && self.slice < plane {
-            return Some((
-                format!("slices at least {plane} bytes apart"),
-                self.slice.to_string(),
-            ));
+            return Some((format!("slices at least {plane} bytes apart"), self.slice.to_string()));
         }
         let end = self.span().and_then(|span| self.address.checked_add(span));
-        if end.is_none() || self.bytes().is_none() {
-            Some(self.overflow())
-        } else {
-            None
-        }
+        if end.is_none() || self.bytes().is_none() { Some(self.overflow()) } else { None }
     }
 
     fn overflow(&self) -> (String, String) {
-        let Self {
-            address,
-            width,
-            height,
-            depth,
-            pitch,
-            slice,
-        } = self;
+        let Self { address, width, height, depth, pitch, slice } = self;
         (
             "a region inside the 64-bit address space".to_owned(),
-            format!(
-                "{width} × {height} × {depth} bytes from {address:#x} with pitch {pitch} and slice {slice}"
-            ),
+            format!("{width} × {height} × {depth} bytes from {address:#x} with pitch {pitch} and slice {slice}"),
         )
     }
 }
@@ -157,10 +118,7 @@ impl Iterator for Rows {
         if self.z >= region.depth {
             return None;
         }
-        let offset = self
-            .y
-            .wrapping_mul(region.pitch)
-            .wrapping_add(self.z.wrapping_mul(region.slice));
+        let offset = self.y.wrapping_mul(region.pitch).wrapping_add(self.z.wrapping_mul(region.slice));
         self.y += 1;
         if self.y == region.height {
             self.y = 0;

@@ -6,6 +6,7 @@
 //! Reference: CUDA C++ Programming Guide, "Compute Capabilities", table of technical specifications (limits of grids and
 //! blocks, the same from compute capability 5.0 to 12.x; arguments up to 32,764 bytes since CUDA 12.1).
 
+use crate::error::shown;
 use crate::{BlobId, Capsule, Error, Event, Launch, Module, ModuleId, Output, Problem, Region};
 
 /// The most blocks of a grid in x, y and z.
@@ -31,8 +32,7 @@ impl Capsule {
     ///
     /// It does not; the error names the place.
     pub fn validate(&self) -> Result<(), Error> {
-        capsule(self)
-            .map_err(|problem| Error::new(crate::Action::Check, &crate::Origin::Memory, problem))
+        capsule(self).map_err(|problem| Error::new(crate::Action::Check, &crate::Origin::Memory, problem))
     }
 }
 
@@ -46,29 +46,20 @@ pub(crate) fn capsule(capsule: &Capsule) -> Result<(), Problem> {
     }
     let mut loaded = vec![false; capsule.modules.len()];
     for (place, event) in capsule.events.iter().enumerate() {
-        self::event(capsule, &mut loaded, event)
-            .map_err(at(|| format!("event {place} ({})", describe(event))))?;
+        self::event(capsule, &mut loaded, event).map_err(at(|| format!("event {place} ({})", describe(event))))?;
     }
-    let copies: Vec<u64> = capsule
-        .copies_out()
-        .map(|(_, copy)| copy.from.bytes().unwrap_or(0))
-        .collect();
+    let copies: Vec<u64> = capsule.copies_out().map(|(_, copy)| copy.from.bytes().unwrap_or(0)).collect();
     for (place, output) in capsule.outputs.iter().enumerate() {
-        self::output(&copies, output)
-            .map_err(at(|| format!("output {place} (`{}`)", output.name)))?;
+        self::output(&copies, output).map_err(at(|| format!("output {place} (`{}`)", shown(&output.name))))?;
     }
     for (place, source) in capsule.sources.iter().enumerate() {
-        blob(capsule, source.blob).map_err(at(|| format!("source {place} (`{}`)", source.path)))?;
+        blob(capsule, "text", source.blob).map_err(at(|| format!("source {place} (`{}`)", shown(&source.path))))?;
     }
     Ok(())
 }
 
 fn at(place: impl FnOnce() -> String) -> impl FnOnce(Fault) -> Problem {
-    move |(expected, found)| Problem::Invalid {
-        place: place(),
-        expected,
-        found,
-    }
+    move |(expected, found)| Problem::Invalid { place: place(), expected, found }
 }
 
 fn fault<T>(expected: impl ToString, found: impl ToString) -> Result<T, Fault> {
@@ -84,7 +75,7 @@ fn describe(event: &Event) -> String {
         Event::CopyOut { .. } => "copy to the host".to_owned(),
         Event::CopyWithin { .. } => "copy on the device".to_owned(),
         Event::Fill { .. } => "fill".to_owned(),
-        Event::Launch(launch) => format!("launch of `{}`", launch.kernel),
+        Event::Launch(launch) => format!("launch of `{}`", shown(&launch.kernel)),
         Event::Synchronize => "synchronisation".to_owned(),
     }
 }
@@ -93,14 +84,11 @@ fn module(capsule: &Capsule, place: usize, module: &Module) -> Result<(), Fault>
     if module.id.0 as usize != place {
         return fault(format!("id {place}, its place"), module.id.0);
     }
-    module.ptx.map_or(Ok(0), |id| blob(capsule, id))?;
+    module.ptx.map_or(Ok(0), |id| blob(capsule, "PTX", id))?;
     for binary in &module.binaries {
-        blob(capsule, binary.blob)?;
+        blob(capsule, "binary", binary.blob)?;
     }
-    module
-        .globals
-        .iter()
-        .try_for_each(|symbol| inside(symbol.address, symbol.bytes))
+    module.globals.iter().try_for_each(|symbol| inside(symbol.address, symbol.bytes))
 }
 
 fn event(capsule: &Capsule, loaded: &mut [bool], event: &Event) -> Result<(), Fault> {
@@ -108,17 +96,16 @@ fn event(capsule: &Capsule, loaded: &mut [bool], event: &Event) -> Result<(), Fa
         Event::Load { module } => *known(loaded, *module)? = true,
         Event::Alloc { address, bytes, .. } => inside(*address, *bytes)?,
         Event::Free { .. } | Event::Synchronize => {}
-        Event::CopyIn { to, data } => same_bytes("blob", blob(capsule, *data)?, region(to)?)?,
+        Event::CopyIn { to, data } => {
+            same_bytes("blob", blob(capsule, "data", *data)?, region(to)?)?;
+        }
         Event::CopyOut { from, digest, data } => {
             let bytes = region(from)?;
             if let Some(data) = data {
-                same_bytes("blob", blob(capsule, *data)?, bytes)?;
+                same_bytes("blob", blob(capsule, "data", *data)?, bytes)?;
                 let found = capsule.blobs.digest(*data);
                 if found != Some(*digest) {
-                    return fault(
-                        format!("bytes whose digest is {digest}"),
-                        format!("{data}, which has another"),
-                    );
+                    return fault(format!("bytes whose digest is {digest:.16}…"), format!("{data}, which has another"));
                 }
             }
         }
@@ -137,20 +124,14 @@ fn fill(to: &Region, value: u32, width: u8) -> Result<(), Fault> {
         return fault(format!("a value of {width} bytes"), format!("{value:#x}"));
     }
     if !to.width.is_multiple_of(u64::from(width)) {
-        return fault(
-            format!("rows of whole values of {width} bytes"),
-            format!("rows of {} bytes", to.width),
-        );
+        return fault(format!("rows of whole values of {width} bytes"), format!("rows of {} bytes", to.width));
     }
     region(to).map(drop)
 }
 
 fn launch(loaded: &mut [bool], launch: &Launch) -> Result<(), Fault> {
     if !*known(loaded, launch.module)? {
-        return fault(
-            format!("{} loaded by an earlier event", launch.module),
-            "a launch before that",
-        );
+        return fault(format!("{} loaded by an earlier event", launch.module), "a launch before that");
     }
     if launch.kernel.is_empty() {
         return fault("the name of a kernel", "no name");
@@ -158,22 +139,13 @@ fn launch(loaded: &mut [bool], launch: &Launch) -> Result<(), Fault> {
     extents("blocks in the grid", launch.grid, GRID)?;
     extents("threads in a block", launch.block, BLOCK)?;
     if launch.threads_per_block() > BLOCK_THREADS {
-        return fault(
-            format!("at most {BLOCK_THREADS} threads in a block"),
-            launch.threads_per_block(),
-        );
+        return fault(format!("at most {BLOCK_THREADS} threads in a block"), launch.threads_per_block());
     }
     if launch.params.len() > PARAM_BYTES {
-        return fault(
-            format!("at most {PARAM_BYTES} bytes of arguments"),
-            launch.params.len(),
-        );
+        return fault(format!("at most {PARAM_BYTES} bytes of arguments"), launch.params.len());
     }
     if launch.shared_bytes > SHARED_BYTES {
-        return fault(
-            format!("at most {SHARED_BYTES} bytes of dynamic shared memory"),
-            launch.shared_bytes,
-        );
+        return fault(format!("at most {SHARED_BYTES} bytes of dynamic shared memory"), launch.shared_bytes);
     }
     Ok(())
 }
@@ -189,52 +161,36 @@ fn extents(what: &str, found: [u32; 3], bounds: [u32; 3]) -> Result<(), Fault> {
 
 fn output(copies: &[u64], output: &Output) -> Result<(), Fault> {
     let Some(&copied) = copies.get(output.copy as usize) else {
-        return fault(
-            format!("one of {} copies to the host", copies.len()),
-            format!("copy {}", output.copy),
-        );
+        return fault(format!("one of {} copies to the host", copies.len()), format!("copy {}", output.copy));
     };
     if let Some(tolerance) = output.tolerance
         && !(tolerance.is_finite() && tolerance >= 0.0)
     {
         return fault("a finite tolerance that is not negative", tolerance);
     }
-    let elements = output
-        .shape
-        .iter()
-        .try_fold(1_u64, |product, &extent| product.checked_mul(extent));
+    let elements = output.shape.iter().try_fold(1_u64, |product, &extent| product.checked_mul(extent));
     match output.element {
         Some(element) if !output.shape.is_empty() => {
             let shaped = elements.and_then(|elements| elements.checked_mul(element.bytes()));
             let found = shaped.map_or("more than 2^64".to_owned(), |bytes| bytes.to_string());
-            if shaped == Some(copied) {
-                Ok(())
-            } else {
-                fault(format!("a shape of {copied} bytes"), found)
-            }
+            if shaped == Some(copied) { Ok(()) } else { fault(format!("a shape of {copied} bytes"), found) }
         }
-        Some(element) if !copied.is_multiple_of(element.bytes()) => fault(
-            format!("whole elements of type {element}"),
-            format!("{copied} bytes"),
-        ),
+        Some(element) if !copied.is_multiple_of(element.bytes()) => {
+            fault(format!("whole elements of type {element}"), format!("{copied} bytes"))
+        }
         _ => Ok(()),
     }
 }
 
 /// The bytes of a region that is sound.
 fn region(region: &Region) -> Result<u64, Fault> {
-    region
-        .fault()
-        .map_or_else(|| Ok(region.bytes().unwrap_or(0)), Err)
+    region.fault().map_or_else(|| Ok(region.bytes().unwrap_or(0)), Err)
 }
 
 fn inside(address: u64, bytes: u64) -> Result<(), Fault> {
     match address.checked_add(bytes) {
         Some(_) => Ok(()),
-        None => fault(
-            "memory inside the 64-bit address space",
-            format!("{bytes} bytes from {address:#x}"),
-        ),
+        None => fault("memory inside the 64-bit address space", format!("{bytes} bytes from {address:#x}")),
     }
 }
 
@@ -242,28 +198,18 @@ fn same_bytes(what: &str, found: u64, expected: u64) -> Result<(), Fault> {
     if found == expected {
         Ok(())
     } else {
-        fault(
-            format!("{expected} bytes, as its region has"),
-            format!("a {what} of {found}"),
-        )
+        fault(format!("{expected} bytes, as its region has"), format!("a {what} of {found}"))
     }
 }
 
-/// The bytes of a blob that exists.
-fn blob(capsule: &Capsule, id: BlobId) -> Result<u64, Fault> {
-    let found = || {
-        (
-            format!("one of {} blobs", capsule.blobs.len()),
-            id.to_string(),
-        )
-    };
-    capsule.blobs.bytes(id).ok_or_else(found)
+/// The bytes of a blob that exists, which is to be the `what` of something.
+fn blob(capsule: &Capsule, what: &str, id: BlobId) -> Result<u64, Fault> {
+    let expected = || format!("one of {} blobs as its {what}", capsule.blobs.len());
+    capsule.blobs.bytes(id).ok_or_else(|| (expected(), id.to_string()))
 }
 
 /// Whether a module that exists is loaded.
 fn known(loaded: &mut [bool], id: ModuleId) -> Result<&mut bool, Fault> {
     let modules = loaded.len();
-    loaded
-        .get_mut(id.0 as usize)
-        .ok_or_else(|| (format!("one of {modules} modules"), id.to_string()))
+    loaded.get_mut(id.0 as usize).ok_or_else(|| (format!("one of {modules} modules"), id.to_string()))
 }

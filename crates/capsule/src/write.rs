@@ -23,7 +23,7 @@ impl Capsule {
     ///
     /// # Errors
     ///
-    /// The capsule is not valid or exceeds a bound of [`format`]; one of its blobs cannot be read; or the file cannot be
+    /// The capsule is not valid or exceeds a bound of [`mod@format`]; one of its blobs cannot be read; or the file cannot be
     /// written. What was at `path` before is then still there, untouched.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
@@ -60,25 +60,15 @@ impl From<Problem> for Stop {
 
 fn write_file(capsule: &Capsule, path: &Path) -> Result<(), Stop> {
     if path.is_dir() {
-        return Err(Problem::NotAFile {
-            found: "a directory",
-        }
-        .into());
+        return Err(Problem::NotAFile { found: "a directory" }.into());
     }
     if path.file_name().is_none() {
-        return Err(Problem::NotAFile {
-            found: "a path without a file name",
-        }
-        .into());
+        return Err(Problem::NotAFile { found: "a path without a file name" }.into());
     }
-    let directory = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (mut file, partial) = create_beside(directory).map_err(io("creating a file beside it"))?;
     let result = write_to(capsule, &mut file).and_then(|()| {
-        file.sync_all()
-            .map_err(io("flushing the file to the disk"))?;
+        file.sync_all().map_err(io("flushing the file to the disk"))?;
         fs::rename(&partial, path).map_err(io("renaming the finished file"))?;
         Ok(())
     });
@@ -101,7 +91,7 @@ fn create_beside(directory: &Path) -> io::Result<(File, PathBuf)> {
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(file) => return Ok((file, path)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 1000 => {
-                attempt += 1
+                attempt += 1;
             }
             Err(error) => return Err(error),
         }
@@ -114,8 +104,7 @@ fn write_to(capsule: &Capsule, out: &mut (impl Write + Seek)) -> Result<(), Stop
     let manifest = capsule.manifest_json();
     let count = check_sizes(capsule, manifest.len() as u64)?;
     let mut entries = Vec::new();
-    out.seek(SeekFrom::Start(format::parts_offset(count)))
-        .map_err(io("writing the file"))?;
+    out.seek(SeekFrom::Start(format::parts_offset(count))).map_err(io("writing the file"))?;
     entries.push(write_part(out, &manifest, Digest::of(&manifest))?);
     drop(manifest);
     for id in capsule.blobs.ids() {
@@ -124,8 +113,7 @@ fn write_to(capsule: &Capsule, out: &mut (impl Write + Seek)) -> Result<(), Stop
         entries.push(write_part(out, &raw, digest)?);
     }
     out.rewind().map_err(io("writing the file"))?;
-    out.write_all(&format::encode(&entries))
-        .map_err(io("writing the file"))?;
+    out.write_all(&format::encode(&entries)).map_err(io("writing the file"))?;
     Ok(())
 }
 
@@ -143,21 +131,11 @@ fn check_sizes(capsule: &Capsule, manifest_bytes: u64) -> Result<u32, Problem> {
         let part = Part(count);
         format::within("raw bytes", part, bytes, format::raw_bound(part))?;
         total += bytes;
-        format::within(
-            "raw bytes of all parts up to this one",
-            part,
-            total,
-            format::TOTAL_BYTES,
-        )?;
+        format::within("raw bytes of all parts up to this one", part, total, format::TOTAL_BYTES)?;
         count += 1;
         if count > format::PARTS {
             let (declared, bound) = (capsule.blobs.len() as u64 + 1, u64::from(format::PARTS));
-            return Err(Problem::TooLarge {
-                extent: Extent::Table { parts: count },
-                what: "parts",
-                declared,
-                bound,
-            });
+            return Err(Problem::TooLarge { extent: Extent::Table { parts: count }, what: "parts", declared, bound });
         }
     }
     Ok(count)

@@ -1,1 +1,23 @@
-//! .
+//! Where a fault meets the machine.
+//!
+//! [`Device`] is one simulated GPU, driven by an application through the CUDA runtime or by a recording.
+//! [`Golden`] is a capsule executed without a fault; an [`Injector`] repeats it with one; [`CapsuleTarget`] offers
+//! both to a campaign. This is the only place that turns a fault into a hook of the machine.
+
+mod compare;
+pub mod device;
+mod golden;
+mod hit;
+pub mod modules;
+mod profile;
+mod region;
+mod run;
+mod sample;
+mod target;
+
+pub use device::{Device, DeviceError, KernelInfo, LaunchEnd, ParamInfo, TrapReport};
+pub use golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch, ReplayError, When};
+pub use modules::{ModuleError, Modules};
+pub use profile::{LaunchProfile, SiteCount, profile};
+pub use run::{FUEL_CONSTANT, FUEL_FACTOR, Injector, RunError, locate};
+pub use target::CapsuleTarget;

@@ -141,13 +141,8 @@ macro_rules! call {
     }};
     (($a:ty, $b:ty, $c:ty, $e:ty) -> $d:ty, $f:expr, $s:ident) => {{
         let f: fn($a, $b, $c, $e) -> $d = $f;
-        f(
-            <$a>::from_bits128($s[0]),
-            <$b>::from_bits128($s[1]),
-            <$c>::from_bits128($s[2]),
-            <$e>::from_bits128($s[3]),
-        )
-        .to_bits128()
+        f(<$a>::from_bits128($s[0]), <$b>::from_bits128($s[1]), <$c>::from_bits128($s[2]), <$e>::from_bits128($s[3]))
+            .to_bits128()
     }};
 }
 

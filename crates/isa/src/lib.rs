@@ -15,8 +15,8 @@ pub mod verify;
 
 pub use alu::{Alu, Form, Lane, LaneType};
 pub use module::{
-    Base, Dst, Function, FunctionId, Guard, Inlined, Instruction, Linkage, Loc, Module, Operand, Pc, Reg, Register,
-    Relocation, Symbol, Variable,
+    Base, Dst, Function, FunctionId, Guard, Inlined, Instruction, Linkage, Loc, Module, Operand, Pc, Prototype, Reg,
+    Register, Relocation, Symbol, Variable,
 };
 pub use op::{Group, Op};
 pub use types::{Space, Special, Type, Width};

@@ -6,6 +6,7 @@
 use crate::op::Op;
 use crate::types::{Space, Special, Type, Width};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Index of an instruction in its function's body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,11 +37,11 @@ impl Reg {
 pub struct FunctionId(pub u32);
 
 /// One translation unit: what a PTX file says.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Module {
     /// PTX ISA version, major and minor.
     pub version: (u32, u32),
-    /// Target and its options as written, for example `sm_80` or `sm_80, debug`.
+    /// Target and its options as written, for example `sm_80` or `sm_80, texmode_unified`.
     pub target: String,
     /// Global and constant variables, and shared variables of module scope.
     pub variables: Vec<Variable>,
@@ -119,7 +120,7 @@ pub struct Relocation {
 }
 
 /// A kernel or a device function.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {
     /// Its name as written (mangled).
     pub name: String,
@@ -139,8 +140,26 @@ pub struct Function {
     pub body: Vec<Instruction>,
     /// Names of instructions; a label at the end of the body is one past the last.
     pub labels: BTreeMap<String, Pc>,
+    /// What indirect calls name: prototypes and lists of targets, by label.
+    pub prototypes: BTreeMap<String, Prototype>,
     /// Performance directives as written, for example `.maxntid 256, 1, 1`.
     pub directives: Vec<String>,
+}
+
+/// What an indirect call says of its callee.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Prototype {
+    /// `.callprototype`: the parameters that the callee has. Their names mean nothing.
+    Signature {
+        /// Return parameters.
+        returns: Vec<Variable>,
+        /// Parameters.
+        params: Vec<Variable>,
+        /// `.noreturn` and the like, as written.
+        directives: Vec<String>,
+    },
+    /// `.calltargets`: the functions that it may be.
+    Targets(Vec<FunctionId>),
 }
 
 impl Function {
@@ -307,14 +326,14 @@ pub struct Loc {
     /// Column, from 1; 0 where unknown.
     pub column: u32,
     /// Where the function that holds this line was inlined, if it was.
-    pub inlined: Option<Box<Inlined>>,
+    pub inlined: Option<Arc<Inlined>>,
 }
 
 /// The place a function was inlined at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Inlined {
-    /// The inlined function, as the line table names it: a label with an offset into the string section.
-    pub function: String,
+    /// The inlined function: its mangled name, as the string section of the line table has it.
+    pub function: Arc<str>,
     /// The position of the call.
     pub at: Loc,
 }

@@ -346,17 +346,21 @@ impl Op {
                 src.extend(combine.map(|_| Value(Type::Pred)));
                 shape(vec![Value(*to)], src)
             }
-            Self::Ld(access) => shape(vec![access.operand()], vec![Address]),
-            Self::St(access) => shape(vec![], vec![Address, access.operand()]),
+            Self::Ld(access) => {
+                shape(vec![access.operand()], [Address].into_iter().chain(policy(&access.cache)).collect())
+            }
+            Self::St(access) => {
+                let src = [Address, access.operand()].into_iter().chain(policy(&access.cache));
+                shape(vec![], src.collect())
+            }
             Self::Atom(atom) => shape(vec![Value(atom.ty)], atom.sources()),
             Self::Red(atom) => shape(vec![], atom.sources()),
             Self::Prefetch(_) => Shape { optional_src: 1, ..shape(vec![], vec![Address, Value(Type::B32)]) },
             Self::Cvta { ty, .. } => shape(vec![Value(*ty)], vec![Value(*ty)]),
             Self::Isspacep(_) => shape(vec![Value(Type::Pred)], vec![Value(Type::B64)]),
-            Self::Shfl(_) => Shape {
-                optional_dst: 1,
-                ..shape(vec![Value(Type::B32), Value(Type::Pred)], vec![Value(Type::B32); 4])
-            },
+            Self::Shfl(_) => {
+                Shape { optional_dst: 1, ..shape(vec![Value(Type::B32), Value(Type::Pred)], vec![Value(Type::B32); 4]) }
+            }
             Self::Vote(Vote::Ballot) => shape(vec![Value(Type::B32)], vec![Value(Type::Pred), Value(Type::B32)]),
             Self::Vote(_) => shape(vec![Value(Type::Pred)], vec![Value(Type::Pred), Value(Type::B32)]),
             Self::Match { all, ty } => Shape {
@@ -425,6 +429,11 @@ impl crate::alu::LaneType {
     }
 }
 
+/// The cache policy that an access with `.L2::cache_hint` reads after its other operands. It changes no result.
+fn policy(cache: &str) -> Option<OperandKind> {
+    cache.contains(".L2::cache_hint").then_some(OperandKind::Value(Type::B64))
+}
+
 impl Access {
     /// The value operand: a scalar, or a vector.
     #[must_use]
@@ -445,6 +454,7 @@ impl Atom {
         let values = if self.op == AtomOp::Cas { 2 } else { 1 };
         let mut sources = vec![OperandKind::Address];
         sources.extend(std::iter::repeat_n(OperandKind::Value(self.ty), values));
+        sources.extend(policy(&self.cache));
         sources
     }
 }

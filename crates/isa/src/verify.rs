@@ -121,11 +121,7 @@ fn elements(kind: OperandKind) -> Vec<OperandKind> {
 }
 
 fn count(what: &str, found: usize, most: usize, optional: usize) -> Result<(), String> {
-    if found <= most && found + optional >= most {
-        Ok(())
-    } else {
-        Err(format!("{found} {what} where {most} belong"))
-    }
+    if found <= most && found + optional >= most { Ok(()) } else { Err(format!("{found} {what} where {most} belong")) }
 }
 
 fn check_source(function: &Function, operand: &Operand, kind: OperandKind) -> Result<(), String> {

@@ -1,1 +1,31 @@
-//! .
+//! The machine: warps of 32 lanes that run kernels as the PTX ISA says, deterministically and fast.
+//!
+//! [`lower()`] makes a [`Program`] of a kernel; an [`Executor`] runs its blocks over a [`GlobalMemory`], and a
+//! [`Hook`] may look in. What the program did wrong is a value ([`RunEnd`]); what we cannot do is refused when the
+//! program is made. Nothing here knows faults.
+//!
+//! Blocks run in ascending linear order and one at a time; the warps of a block in ascending order, each until it
+//! waits at a barrier or has had its turn.
+
+mod access;
+mod atomic;
+mod block;
+mod collective;
+mod exec;
+mod hook;
+mod lanes;
+mod level;
+pub mod lower;
+pub mod memory;
+pub mod program;
+pub mod registers;
+mod trap;
+mod warp;
+
+pub use block::{Executor, Fuel, Launch};
+pub use hook::{Hook, Interest, Moment, NoHook};
+pub use level::LevelName;
+pub use lower::{LowerError, Placement, PlacementError, lower};
+pub use memory::{Allocations, GlobalMemory, History};
+pub use program::Program;
+pub use trap::{RunEnd, Trap, TrapKind};

@@ -22,9 +22,7 @@ pub struct ChiSquare {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ChiSquareError {
     /// The slices differ in length.
-    #[error(
-        "compare {observed} observed counts with {expected} expected ones: give one expectation for each count"
-    )]
+    #[error("compare {observed} observed counts with {expected} expected ones: give one expectation for each count")]
     Length {
         /// The number of observed counts.
         observed: usize,
@@ -53,10 +51,7 @@ pub enum ChiSquareError {
 /// When the slices differ in length, an expectation is unusable, or fewer than two cells are possible.
 pub fn chi_square(observed: &[u64], expected: &[f64]) -> Result<ChiSquare, ChiSquareError> {
     if observed.len() != expected.len() {
-        return Err(ChiSquareError::Length {
-            observed: observed.len(),
-            expected: expected.len(),
-        });
+        return Err(ChiSquareError::Length { observed: observed.len(), expected: expected.len() });
     }
     let (mut statistic, mut cells) = (0.0, 0_u64);
     for (cell, (&count, &value)) in observed.iter().zip(expected).enumerate() {
@@ -71,15 +66,8 @@ pub fn chi_square(observed: &[u64], expected: &[f64]) -> Result<ChiSquare, ChiSq
             statistic = f64::INFINITY;
         }
     }
-    let dof = cells
-        .checked_sub(1)
-        .filter(|&dof| dof > 0)
-        .ok_or(ChiSquareError::TooFewCells)?;
-    Ok(ChiSquare {
-        statistic,
-        dof,
-        p: upper_tail(statistic, dof),
-    })
+    let dof = cells.checked_sub(1).filter(|&dof| dof > 0).ok_or(ChiSquareError::TooFewCells)?;
+    Ok(ChiSquare { statistic, dof, p: upper_tail(statistic, dof) })
 }
 
 /// The chance that a χ² variable with `dof >= 1` degrees of freedom is at least `statistic`.
@@ -95,19 +83,10 @@ mod tests {
     #[test]
     fn critical_values_agree_with_the_tables() {
         // Abramowitz & Stegun, table 26.8: (degrees, statistic, upper tail).
-        let table = [
-            (1, 3.841_46, 0.05),
-            (2, 5.991_46, 0.05),
-            (10, 18.3070, 0.05),
-            (10, 23.2093, 0.01),
-            (100, 124.342, 0.05),
-        ];
+        let table =
+            [(1, 3.841_46, 0.05), (2, 5.991_46, 0.05), (10, 18.3070, 0.05), (10, 23.2093, 0.01), (100, 124.342, 0.05)];
         for (dof, statistic, p) in table {
-            assert!(
-                (upper_tail(statistic, dof) - p).abs() < 1e-5,
-                "{dof}: {}",
-                upper_tail(statistic, dof)
-            );
+            assert!((upper_tail(statistic, dof) - p).abs() < 1e-5, "{dof}: {}", upper_tail(statistic, dof));
         }
     }
 
@@ -117,10 +96,7 @@ mod tests {
         let expected = [9.0, 3.0, 3.0, 1.0].map(|share| share * 556.0 / 16.0);
         let found = chi_square(&[315, 108, 101, 32], &expected).unwrap();
         assert_eq!(found.dof, 3);
-        assert!(
-            (found.statistic - 0.470).abs() < 5e-4 && (found.p - 0.925).abs() < 5e-4,
-            "{found:?}"
-        );
+        assert!((found.statistic - 0.470).abs() < 5e-4 && (found.p - 0.925).abs() < 5e-4, "{found:?}");
     }
 
     #[test]
@@ -131,20 +107,8 @@ mod tests {
 
     #[test]
     fn unusable_input_is_an_error_that_says_which() {
-        assert!(matches!(
-            chi_square(&[1], &[]),
-            Err(ChiSquareError::Length {
-                observed: 1,
-                expected: 0
-            })
-        ));
-        assert!(matches!(
-            chi_square(&[1, 2], &[1.0, f64::NAN]),
-            Err(ChiSquareError::Expectation { cell: 1, .. })
-        ));
-        assert_eq!(
-            chi_square(&[3, 0], &[3.0, 0.0]),
-            Err(ChiSquareError::TooFewCells)
-        );
+        assert!(matches!(chi_square(&[1], &[]), Err(ChiSquareError::Length { observed: 1, expected: 0 })));
+        assert!(matches!(chi_square(&[1, 2], &[1.0, f64::NAN]), Err(ChiSquareError::Expectation { cell: 1, .. })));
+        assert_eq!(chi_square(&[3, 0], &[3.0, 0.0]), Err(ChiSquareError::TooFewCells));
     }
 }

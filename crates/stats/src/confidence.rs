@@ -20,30 +20,22 @@ pub struct OutOfRange {
 impl OutOfRange {
     /// Returns `value` when it lies strictly between the bounds; NaN does not.
     fn check(what: &'static str, value: f64, low: f64, high: f64) -> Result<f64, Self> {
-        if value > low && value < high {
-            Ok(value)
-        } else {
-            Err(Self {
-                what,
-                value,
-                low,
-                high,
-            })
-        }
+        if value > low && value < high { Ok(value) } else { Err(Self { what, value, low, high }) }
     }
 }
 
 /// The share of repetitions of the whole experiment in which a stated bound holds; strictly between 0 and 1.
 ///
-/// Held as its complement α, because corrected levels sit so close to 1 that `1 - confidence` would lose digits.
+/// Held with its complement α, because corrected levels sit so close to 1 that computing α from them would lose digits.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Confidence {
+    level: f64,
     alpha: f64,
 }
 
 impl Confidence {
     /// The level that the literature on fault injection reports: 95 %.
-    pub const PERCENT_95: Self = Self { alpha: 0.05 };
+    pub const PERCENT_95: Self = Self { level: 0.95, alpha: 1.0 - 0.95 };
 
     /// Takes a level such as 0.95.
     ///
@@ -51,13 +43,13 @@ impl Confidence {
     /// When `level` is not strictly between 0 and 1.
     pub fn new(level: f64) -> Result<Self, OutOfRange> {
         let level = OutOfRange::check("a confidence", level, 0.0, 1.0)?;
-        Ok(Self { alpha: 1.0 - level })
+        Ok(Self { level, alpha: 1.0 - level })
     }
 
     /// The level, such as 0.95.
     #[must_use]
     pub fn level(self) -> f64 {
-        1.0 - self.alpha
+        self.level
     }
 
     /// The probability α that the bound is allowed to miss, on both sides together.
@@ -80,9 +72,8 @@ impl Confidence {
     /// O. J. Dunn, *Multiple comparisons among means*, JASA 56, 1961). Zero parts count as one.
     #[must_use]
     pub fn split(self, parts: usize) -> Self {
-        Self {
-            alpha: self.alpha / parts.max(1) as f64,
-        }
+        let alpha = self.alpha / parts.max(1) as f64;
+        Self { level: 1.0 - alpha, alpha }
     }
 }
 
@@ -113,18 +104,18 @@ mod tests {
     #[test]
     fn normal_quantiles_agree_with_the_tables() {
         // Abramowitz & Stegun, Handbook of Mathematical Functions, chapter 26; two-sided.
-        for (level, z) in [
-            (0.90, 1.644_853_627),
-            (0.95, 1.959_963_985),
-            (0.99, 2.575_829_304),
-        ] {
+        for (level, z) in [(0.90, 1.644_853_627), (0.95, 1.959_963_985), (0.99, 2.575_829_304)] {
             let confidence = Confidence::new(level).unwrap();
-            assert!(
-                (confidence.z() - z).abs() < 1e-9,
-                "{level}: {}",
-                confidence.z()
-            );
+            assert!((confidence.z() - z).abs() < 1e-9, "{level}: {}", confidence.z());
         }
+    }
+
+    #[test]
+    fn a_level_is_given_back_to_the_last_bit() {
+        for level in [0.1, 0.5, 0.95, 0.999] {
+            assert_eq!(Confidence::new(level).unwrap().level(), level);
+        }
+        assert_eq!(Confidence::new(0.95), Ok(Confidence::PERCENT_95));
     }
 
     #[test]
@@ -133,10 +124,7 @@ mod tests {
             assert!(Confidence::new(level).is_err(), "{level}");
         }
         let text = Confidence::new(95.0).unwrap_err().to_string();
-        assert_eq!(
-            text,
-            "accept 95 as a confidence: it must lie strictly between 0 and 1"
-        );
+        assert_eq!(text, "accept 95 as a confidence: it must lie strictly between 0 and 1");
     }
 
     #[test]
@@ -151,5 +139,6 @@ mod tests {
         let part = Confidence::PERCENT_95.split(10);
         assert!((part.alpha() - 0.005).abs() < 1e-15);
         assert_eq!(Confidence::PERCENT_95.split(0), Confidence::PERCENT_95);
+        assert_eq!(Confidence::PERCENT_95.split(1), Confidence::PERCENT_95);
     }
 }

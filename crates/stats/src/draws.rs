@@ -41,10 +41,7 @@ impl Draws {
     }
 
     /// The next draw in succession.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "an endless, infallible succession is not an iterator"
-    )]
+    #[expect(clippy::should_implement_trait, reason = "an endless, infallible succession is not an iterator")]
     pub fn next(&mut self) -> u64 {
         let value = self.draw(self.next);
         self.next = self.next.wrapping_add(1);
@@ -84,12 +81,7 @@ fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
         }
         let a = u64::from(MULTIPLIERS[0]) * u64::from(counter[0]);
         let b = u64::from(MULTIPLIERS[1]) * u64::from(counter[2]);
-        counter = [
-            high(b) ^ counter[1] ^ key[0],
-            low(b),
-            high(a) ^ counter[3] ^ key[1],
-            low(a),
-        ];
+        counter = [high(b) ^ counter[1] ^ key[0], low(b), high(a) ^ counter[3] ^ key[1], low(a)];
     }
     counter
 }
@@ -104,16 +96,8 @@ mod tests {
         // Random123, tests/kat_vectors, lines "philox4x32 10"; the third is made of digits of pi.
         let ones = u32::MAX;
         let vectors = [
-            (
-                [0; 4],
-                [0; 2],
-                [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8],
-            ),
-            (
-                [ones; 4],
-                [ones; 2],
-                [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd],
-            ),
+            ([0; 4], [0; 2], [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]),
+            ([ones; 4], [ones; 2], [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]),
             (
                 [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344],
                 [0xa409_3822, 0x299f_31d0],
@@ -135,11 +119,7 @@ mod tests {
     #[test]
     fn seed_run_and_draw_each_change_the_number() {
         let base = Draws::new(1, 2).draw(3);
-        for other in [
-            Draws::new(2, 2).draw(3),
-            Draws::new(1, 3).draw(3),
-            Draws::new(1, 2).draw(4),
-        ] {
+        for other in [Draws::new(2, 2).draw(3), Draws::new(1, 3).draw(3), Draws::new(1, 2).draw(4)] {
             assert_ne!(base, other);
         }
         assert_ne!(Draws::new(1 << 32, 0).draw(0), Draws::new(1, 0).draw(0));
@@ -165,10 +145,7 @@ mod tests {
             }
             let expected = vec![20_000.0 / bound as f64; bound as usize];
             if bound > 1 {
-                assert!(
-                    chi_square(&observed, &expected).unwrap().p > 1e-3,
-                    "bound {bound}: {observed:?}"
-                );
+                assert!(chi_square(&observed, &expected).unwrap().p > 1e-3, "bound {bound}: {observed:?}");
             }
         }
     }
@@ -196,9 +173,6 @@ mod tests {
             }
         }
         // Five standard deviations of a binomial(20000, 1/2) are 354.
-        assert!(
-            ones.iter().all(|&count| count.abs_diff(10_000) < 354),
-            "{ones:?}"
-        );
+        assert!(ones.iter().all(|&count| count.abs_diff(10_000) < 354), "{ones:?}");
     }
 }

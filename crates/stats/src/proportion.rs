@@ -38,10 +38,7 @@ pub enum Method {
 
 impl Interval {
     /// What is known before the first trial.
-    pub const UNKNOWN: Self = Self {
-        low: 0.0,
-        high: 1.0,
-    };
+    pub const UNKNOWN: Self = Self { low: 0.0, high: 1.0 };
 
     /// Half of the width.
     #[must_use]
@@ -61,6 +58,12 @@ impl Proportion {
     #[must_use]
     pub fn new(successes: u64, trials: u64) -> Option<Self> {
         (successes <= trials).then_some(Self { successes, trials })
+    }
+
+    /// `successes` that came out one way and `failures` that did not.
+    #[must_use]
+    pub fn from_counts(successes: u64, failures: u64) -> Self {
+        Self { successes, trials: successes.saturating_add(failures) }
     }
 
     /// How many trials came out the counted way.
@@ -103,16 +106,8 @@ impl Proportion {
         let half = z / shrink * (rate * (1.0 - rate) / n + z * z / (4.0 * n * n)).sqrt();
         // The bounds at the ends are exactly 0 and 1; rounding must not say otherwise.
         Interval {
-            low: if self.successes == 0 {
-                0.0
-            } else {
-                (centre - half).max(0.0)
-            },
-            high: if self.successes == self.trials {
-                1.0
-            } else {
-                (centre + half).min(1.0)
-            },
+            low: if self.successes == 0 { 0.0 } else { (centre - half).max(0.0) },
+            high: if self.successes == self.trials { 1.0 } else { (centre + half).min(1.0) },
         }
     }
 
@@ -124,22 +119,10 @@ impl Proportion {
         if self.trials == 0 {
             return Interval::UNKNOWN;
         }
-        let (x, n, tail) = (
-            self.successes as f64,
-            self.trials as f64,
-            confidence.alpha() / 2.0,
-        );
-        let low = if self.successes == 0 {
-            0.0
-        } else {
-            beta_quantile(tail, x, n - x + 1.0)
-        };
+        let (x, n, tail) = (self.successes as f64, self.trials as f64, confidence.alpha() / 2.0);
+        let low = if self.successes == 0 { 0.0 } else { beta_quantile(tail, x, n - x + 1.0) };
         // By symmetry an upper quantile is a lower one of the mirrored distribution, where the tail is exact.
-        let high = if self.successes == self.trials {
-            1.0
-        } else {
-            1.0 - beta_quantile(tail, n - x, x + 1.0)
-        };
+        let high = if self.successes == self.trials { 1.0 } else { 1.0 - beta_quantile(tail, n - x, x + 1.0) };
         Interval { low, high }
     }
 }
@@ -175,81 +158,28 @@ mod tests {
     /// R. G. Newcombe, *Two-sided confidence intervals for the single proportion: comparison of seven methods*,
     /// Statistics in Medicine 17, 1998, table I: (x, n, score method 3, Clopper–Pearson method 5), 95 %.
     const NEWCOMBE: [(u64, u64, Interval, Interval); 4] = [
-        (
-            81,
-            263,
-            Interval {
-                low: 0.2553,
-                high: 0.3662,
-            },
-            Interval {
-                low: 0.2527,
-                high: 0.3676,
-            },
-        ),
-        (
-            15,
-            148,
-            Interval {
-                low: 0.0624,
-                high: 0.1605,
-            },
-            Interval {
-                low: 0.0578,
-                high: 0.1617,
-            },
-        ),
-        (
-            0,
-            20,
-            Interval {
-                low: 0.0,
-                high: 0.1611,
-            },
-            Interval {
-                low: 0.0,
-                high: 0.1684,
-            },
-        ),
-        (
-            1,
-            29,
-            Interval {
-                low: 0.0061,
-                high: 0.1718,
-            },
-            Interval {
-                low: 0.0009,
-                high: 0.1776,
-            },
-        ),
+        (81, 263, Interval { low: 0.2553, high: 0.3662 }, Interval { low: 0.2527, high: 0.3676 }),
+        (15, 148, Interval { low: 0.0624, high: 0.1605 }, Interval { low: 0.0578, high: 0.1617 }),
+        (0, 20, Interval { low: 0.0, high: 0.1611 }, Interval { low: 0.0, high: 0.1684 }),
+        (1, 29, Interval { low: 0.0061, high: 0.1718 }, Interval { low: 0.0009, high: 0.1776 }),
     ];
 
     fn assert_close(found: Interval, expected: Interval, tolerance: f64) {
-        let close = (found.low - expected.low).abs() < tolerance
-            && (found.high - expected.high).abs() < tolerance;
+        let close = (found.low - expected.low).abs() < tolerance && (found.high - expected.high).abs() < tolerance;
         assert!(close, "{found:?} instead of {expected:?}");
     }
 
     #[test]
     fn wilson_agrees_with_newcombe_1998() {
         for (x, n, wilson, _) in NEWCOMBE {
-            assert_close(
-                proportion(x, n).wilson(Confidence::PERCENT_95),
-                wilson,
-                5e-5,
-            );
+            assert_close(proportion(x, n).wilson(Confidence::PERCENT_95), wilson, 5e-5);
         }
     }
 
     #[test]
     fn clopper_pearson_agrees_with_newcombe_1998() {
         for (x, n, _, exact) in NEWCOMBE {
-            assert_close(
-                proportion(x, n).clopper_pearson(Confidence::PERCENT_95),
-                exact,
-                5e-5,
-            );
+            assert_close(proportion(x, n).clopper_pearson(Confidence::PERCENT_95), exact, 5e-5);
         }
     }
 
@@ -257,14 +187,9 @@ mod tests {
     fn clopper_pearson_of_no_success_is_the_closed_form() {
         // Solving (1-p)^n = α/2 for p; n up to the counts of the longest campaigns.
         for n in [1, 20, 1_000, 1_000_000, 1_000_000_000] {
-            let found = proportion(0, n)
-                .clopper_pearson(Confidence::PERCENT_95)
-                .high;
+            let found = proportion(0, n).clopper_pearson(Confidence::PERCENT_95).high;
             let expected = -(0.025_f64.ln() / n as f64).exp_m1();
-            assert!(
-                (found / expected - 1.0).abs() < 1e-6,
-                "n = {n}: {found} instead of {expected}"
-            );
+            assert!((found / expected - 1.0).abs() < 1e-6, "n = {n}: {found} instead of {expected}");
         }
     }
 
@@ -274,14 +199,7 @@ mod tests {
             for (x, n) in [(0, 10), (3, 10), (1, 999), (12, 40)] {
                 let one = proportion(x, n).interval(method, Confidence::PERCENT_95);
                 let other = proportion(n - x, n).interval(method, Confidence::PERCENT_95);
-                assert_close(
-                    one,
-                    Interval {
-                        low: 1.0 - other.high,
-                        high: 1.0 - other.low,
-                    },
-                    1e-12,
-                );
+                assert_close(one, Interval { low: 1.0 - other.high, high: 1.0 - other.low }, 1e-12);
             }
         }
     }
@@ -289,10 +207,7 @@ mod tests {
     #[test]
     fn nothing_is_known_before_the_first_trial() {
         for method in [Method::Wilson, Method::ClopperPearson] {
-            assert_eq!(
-                proportion(0, 0).interval(method, Confidence::PERCENT_95),
-                Interval::UNKNOWN
-            );
+            assert_eq!(proportion(0, 0).interval(method, Confidence::PERCENT_95), Interval::UNKNOWN);
         }
         assert_eq!(proportion(0, 0).rate(), None);
         assert_eq!(Proportion::new(2, 1), None);
@@ -316,15 +231,9 @@ mod tests {
         // 93.3 %), Clopper–Pearson stays at or above. Five thousand repetitions have a standard error of 0.3 %.
         for (n, p) in [(50, 0.1), (50, 0.5), (200, 0.02), (200, 0.3), (1000, 0.05)] {
             let wilson = coverage(Method::Wilson, n, p, 5000);
-            assert!(
-                (0.92..0.98).contains(&wilson),
-                "wilson at n = {n}, p = {p}: {wilson}"
-            );
+            assert!((0.92..0.98).contains(&wilson), "wilson at n = {n}, p = {p}: {wilson}");
             let exact = coverage(Method::ClopperPearson, n, p, 5000);
-            assert!(
-                exact >= 0.945,
-                "clopper-pearson at n = {n}, p = {p}: {exact}"
-            );
+            assert!(exact >= 0.945, "clopper-pearson at n = {n}, p = {p}: {exact}");
         }
     }
 }

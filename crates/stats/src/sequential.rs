@@ -49,12 +49,7 @@ impl Sequential {
             let level = confidence.split(count);
             let looks = schedule(worst_case(margin, level, method));
             if looks.len() <= count {
-                return Self {
-                    margin,
-                    method,
-                    level,
-                    looks,
-                };
+                return Self { margin, method, level, looks };
             }
             count = looks.len();
         }
@@ -91,15 +86,9 @@ impl Sequential {
     #[must_use]
     pub fn decide(&self, look: usize, proportions: &[Proportion]) -> Decision {
         let tight = |proportion: &Proportion| {
-            proportion
-                .rate()
-                .is_some_and(|rate| self.interval(*proportion).reach(rate) <= self.margin.get())
+            proportion.rate().is_some_and(|rate| self.interval(*proportion).reach(rate) <= self.margin.get())
         };
-        if look + 1 >= self.looks.len() || proportions.iter().all(tight) {
-            Decision::Stop
-        } else {
-            Decision::Continue
-        }
+        if look + 1 >= self.looks.len() || proportions.iter().all(tight) { Decision::Stop } else { Decision::Continue }
     }
 }
 
@@ -120,9 +109,7 @@ fn worst_case(margin: Margin, level: Confidence, method: Method) -> u64 {
 /// Looks at 100, 125, 157, … (a quarter more each time, rounded up) and at `last`.
 fn schedule(last: u64) -> Vec<u64> {
     let next = |look: &u64| look.checked_add(look.div_ceil(4));
-    let mut looks: Vec<u64> = std::iter::successors(Some(FIRST_LOOK), next)
-        .take_while(|&look| look < last)
-        .collect();
+    let mut looks: Vec<u64> = std::iter::successors(Some(FIRST_LOOK), next).take_while(|&look| look < last).collect();
     looks.push(last);
     looks
 }
@@ -139,15 +126,9 @@ mod tests {
     #[test]
     fn looks_grow_by_a_quarter_up_to_the_worst_case_at_their_own_level() {
         let rule = rule(0.05, Method::Wilson);
-        assert_eq!(
-            rule.looks(),
-            [100, 125, 157, 197, 247, 309, 387, 484, 605, 757, 806]
-        );
+        assert_eq!(rule.looks(), [100, 125, 157, 197, 247, 309, 387, 484, 605, 757, 806]);
         assert!((rule.level().alpha() - 0.05 / 11.0).abs() < 1e-12);
-        assert_eq!(
-            rule.worst_case(),
-            sample_size(Margin::new(0.05).unwrap(), rule.level())
-        );
+        assert_eq!(rule.worst_case(), sample_size(Margin::new(0.05).unwrap(), rule.level()));
     }
 
     #[test]
@@ -170,10 +151,7 @@ mod tests {
             for successes in 0..=n {
                 let proportion = Proportion::new(successes, n).unwrap();
                 let reach = rule.interval(proportion).reach(proportion.rate().unwrap());
-                assert!(
-                    reach <= 0.05 + 1e-9,
-                    "{method:?}: {successes} of {n} is bounded by ±{reach}"
-                );
+                assert!(reach <= 0.05 + 1e-9, "{method:?}: {successes} of {n} is bounded by ±{reach}");
             }
         }
     }
@@ -185,10 +163,7 @@ mod tests {
         let loose = Proportion::new(190, 387).unwrap();
         assert_eq!(rule.decide(6, &[tight]), Decision::Stop);
         assert_eq!(rule.decide(6, &[tight, loose]), Decision::Continue);
-        assert_eq!(
-            rule.decide(6, &[Proportion::new(0, 0).unwrap()]),
-            Decision::Continue
-        );
+        assert_eq!(rule.decide(6, &[Proportion::new(0, 0).unwrap()]), Decision::Continue);
         assert_eq!(rule.decide(10, &[tight, loose]), Decision::Stop);
     }
 
@@ -198,9 +173,7 @@ mod tests {
         let threshold = (p * 2f64.powi(64)) as u64;
         let (mut successes, mut done) = (0, 0);
         for (look, &trials) in rule.looks().iter().enumerate() {
-            successes += (done..trials)
-                .filter(|&k| draws.draw(k) < threshold)
-                .count() as u64;
+            successes += (done..trials).filter(|&k| draws.draw(k) < threshold).count() as u64;
             done = trials;
             let proportion = Proportion::new(successes, trials).unwrap();
             if rule.decide(look, &[proportion]) == Decision::Stop {
@@ -215,9 +188,7 @@ mod tests {
     fn simulated_coverage_at_the_stop_keeps_the_stated_confidence() {
         let rule = rule(0.05, Method::Wilson);
         for p in [0.005, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.97] {
-            let covered = (0..2000)
-                .filter(|&repeat| simulate(&rule, p, repeat).0)
-                .count();
+            let covered = (0..2000).filter(|&repeat| simulate(&rule, p, repeat).0).count();
             assert!(covered >= 1900, "p = {p}: {covered} of 2000");
         }
     }
@@ -225,12 +196,7 @@ mod tests {
     #[test]
     fn rare_outcomes_stop_far_before_the_worst_case() {
         let rule = rule(0.05, Method::Wilson);
-        let mean = |p| {
-            (0..200)
-                .map(|repeat| simulate(&rule, p, repeat).1)
-                .sum::<u64>()
-                / 200
-        };
+        let mean = |p| (0..200).map(|repeat| simulate(&rule, p, repeat).1).sum::<u64>() / 200;
         assert!(mean(0.02) < 250, "{}", mean(0.02));
         assert!(mean(0.5) > 700, "{}", mean(0.5));
     }
@@ -239,13 +205,8 @@ mod tests {
     fn looking_at_the_nominal_level_would_break_the_promise() {
         // Why the correction is there: the same looks at 95 % each, stopped when tight, miss too often at p = 0.1.
         let honest = rule(0.05, Method::Wilson);
-        let naive = Sequential {
-            level: Confidence::PERCENT_95,
-            ..honest
-        };
-        let covered = (0..4000)
-            .filter(|&repeat| simulate(&naive, 0.1, repeat).0)
-            .count();
+        let naive = Sequential { level: Confidence::PERCENT_95, ..honest };
+        let covered = (0..4000).filter(|&repeat| simulate(&naive, 0.1, repeat).0).count();
         assert!(covered < 3800, "{covered} of 4000");
     }
 }

@@ -28,10 +28,7 @@ mod tests {
     use super::*;
 
     fn size(margin: f64, level: f64) -> u64 {
-        sample_size(
-            Margin::new(margin).unwrap(),
-            Confidence::new(level).unwrap(),
-        )
+        sample_size(Margin::new(margin).unwrap(), Confidence::new(level).unwrap())
     }
 
     #[test]

@@ -7,9 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use stats::{Confidence, Margin, sample_size};
 
-use super::{
-    Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size,
-};
+use super::{Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size};
 use crate::outcome::Criteria;
 
 /// The choices of a campaign as written, unchecked. A key that is left out takes its default in
@@ -117,13 +115,7 @@ impl Choices {
     /// # Errors
     /// When it does not parse, or has a key that means nothing.
     pub fn from_toml(text: &str, name: &str) -> Result<Self, ConfigError> {
-        toml::from_str(text).map_err(|error| {
-            let line = error
-                .span()
-                .and_then(|span| text.get(..span.start))
-                .map(|before| before.lines().count().max(1));
-            explain(text, name, line, &error)
-        })
+        toml::from_str(text).map_err(|error| explain(text, name, &error))
     }
 
     /// These choices, and `other`'s where these say nothing.
@@ -162,18 +154,13 @@ impl Choices {
     pub fn settle(self) -> Result<Config, ConfigError> {
         let config = Config {
             size: self.size()?,
-            confidence: self
-                .confidence
-                .map_or(Ok(Confidence::PERCENT_95), Confidence::new)?,
+            confidence: self.confidence.map_or(Ok(Confidence::PERCENT_95), Confidence::new)?,
             seed: self.seed.unwrap_or(0),
             criteria: self.tolerance,
             engine: self.engine.unwrap_or(Engine::Auto),
             interval: self.interval.unwrap_or(IntervalMethod::Wilson),
             shard: self.shard.unwrap_or(Shard::WHOLE),
-            jobs: self
-                .jobs
-                .map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs))
-                .transpose()?,
+            jobs: self.jobs.map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs)).transpose()?,
             capsule: self.capsule.ok_or(ConfigError::NoCapsule)?,
             selection: Selection {
                 model: self.model,
@@ -200,46 +187,31 @@ impl Choices {
     }
 }
 
-/// Checks what no single value can be blamed for.
+/// Checks what no single value can be blamed for, and the values whose types hold more than is meant.
 fn check(config: &Config) -> Result<(), ConfigError> {
-    let (runs, shard) = (config.planned(), config.shard);
-    match config.size {
-        Size::Margin(margin) if shard != Shard::WHOLE => {
-            return Err(ConfigError::MarginWithShard {
-                runs: sample_size(margin, config.confidence),
-            });
-        }
-        Size::Margin(margin) if runs > MAX_RUNS => {
-            return Err(ConfigError::MarginTooTight {
-                margin: margin.get(),
-                runs,
-            });
-        }
-        Size::Runs(_) if runs == 0 || runs > MAX_RUNS => return Err(ConfigError::Runs { runs }),
-        Size::Margin(_) | Size::Runs(_) => {}
-    }
-    if shard.share_of(runs) == 0 {
-        return Err(ConfigError::EmptyShard {
-            runs,
-            number: shard.number(),
-            count: shard.count(),
-        });
-    }
+    check_size(config)?;
     if i64::try_from(config.seed).is_err() {
         return Err(ConfigError::Seed { seed: config.seed });
     }
     let unusable = |value: f64| value.is_nan() || value < 0.0;
-    match config
-        .criteria
-        .tolerance
-        .iter()
-        .find(|&(_, &value)| unusable(value))
-    {
-        Some((output, &value)) => Err(ConfigError::Tolerance {
-            output: output.clone(),
-            value,
-        }),
+    match config.criteria.tolerance.iter().find(|&(_, &value)| unusable(value)) {
+        Some((output, &value)) => Err(ConfigError::Tolerance { output: output.clone(), value }),
         None => Ok(()),
+    }
+}
+
+fn check_size(config: &Config) -> Result<(), ConfigError> {
+    let (runs, shard) = (config.planned(), config.shard);
+    match config.size {
+        Size::Margin(margin) if shard != Shard::WHOLE => {
+            Err(ConfigError::MarginWithShard { runs: sample_size(margin, config.confidence) })
+        }
+        Size::Margin(margin) if runs > MAX_RUNS => Err(ConfigError::MarginTooTight { margin: margin.get(), runs }),
+        Size::Runs(_) if runs == 0 || runs > MAX_RUNS => Err(ConfigError::Runs { runs }),
+        _ if shard.share_of(runs) == 0 => {
+            Err(ConfigError::EmptyShard { runs, number: shard.number(), count: shard.count() })
+        }
+        Size::Margin(_) | Size::Runs(_) => Ok(()),
     }
 }
 
@@ -275,41 +247,23 @@ impl From<&Config> for Choices {
 }
 
 /// Turns a parser's complaint into ours: an unknown key gets a suggestion, anything else its line.
-fn explain(text: &str, name: &str, line: Option<usize>, error: &toml::de::Error) -> ConfigError {
+fn explain(text: &str, name: &str, error: &toml::de::Error) -> ConfigError {
     let name = name.to_owned();
-    let table: Option<toml::Table> = toml::from_str(text).ok();
-    let unknown = table.and_then(|table| {
-        table
-            .keys()
-            .find(|key| !KEYS.contains(&key.as_str()))
-            .cloned()
-    });
-    match unknown {
-        Some(key) => {
-            let line = text
-                .lines()
-                .position(|line| line.trim_start().starts_with(&key))
-                .map(|at| at + 1);
-            ConfigError::UnknownKey {
-                name,
-                line,
-                nearest: nearest(&key),
-                key,
-            }
-        }
-        None => ConfigError::Syntax {
-            name,
-            line,
-            message: error.message().trim_end().replace('\n', "; "),
-        },
+    let keys = toml::from_str::<toml::Table>(text).unwrap_or_default();
+    if let Some((key, _)) = keys.into_iter().find(|(key, _)| !KEYS.contains(&key.as_str())) {
+        let quotes = [' ', '\t', '[', '"', '\''];
+        let names_it = |line: &str| line.trim_start_matches(quotes).starts_with(&key);
+        let line = text.lines().position(names_it).map(|at| at + 1);
+        return ConfigError::UnknownKey { name, line, nearest: nearest(&key), key };
     }
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let line = before.map(|before| before.matches('\n').count() + 1);
+    ConfigError::Syntax { name, line, message: error.message().trim_end().replace('\n', "; ") }
 }
 
 /// The key that the fewest edits turn `word` into; the first of them in a tie.
 fn nearest(word: &str) -> &'static str {
-    KEYS.into_iter()
-        .min_by_key(|key| edits(word, key))
-        .unwrap_or(KEYS[0])
+    KEYS.into_iter().min_by_key(|key| edits(word, key)).unwrap_or(KEYS[0])
 }
 
 /// The edit distance of V. I. Levenshtein, 1966, by rows (R. A. Wagner & M. J. Fischer, JACM 21, 1974).

@@ -34,7 +34,8 @@ pub enum ConfigError {
     NoCapsule,
     /// Both a number of runs and a margin.
     #[error(
-        "take both `runs` and `margin`: keep `runs` for a fixed number, `margin` to stop when every rate is that tight"
+        "take both `runs` and `margin`: keep `runs` for a fixed number, \
+         `margin` to stop when every rate is that tight"
     )]
     RunsAndMargin,
     /// A margin, divided over shards.
@@ -57,7 +58,8 @@ pub enum ConfigError {
     },
     /// A margin that needs more runs than there can be.
     #[error(
-        "bound every rate within ±{margin}: that takes {runs} runs; a campaign has at most {}, so ask for a wider margin",
+        "bound every rate within ±{margin}: that takes {runs} runs; a campaign has at most {}, \
+         so ask for a wider margin",
         super::MAX_RUNS
     )]
     MarginTooTight {
@@ -67,9 +69,7 @@ pub enum ConfigError {
         runs: u64,
     },
     /// More parts than runs.
-    #[error(
-        "divide {runs} runs into {count} shards: shard {number} would have none; use at most {runs} shards"
-    )]
+    #[error("divide {runs} runs into {count} shards: shard {number} would have none; use at most {runs} shards")]
     EmptyShard {
         /// All runs.
         runs: u64,
@@ -113,6 +113,5 @@ pub enum ConfigError {
 }
 
 fn at_line(line: Option<usize>) -> String {
-    line.map(|line| format!(", line {line}"))
-        .unwrap_or_default()
+    line.map(|line| format!(", line {line}")).unwrap_or_default()
 }

@@ -7,6 +7,8 @@
 mod choices;
 mod error;
 mod shard;
+#[cfg(test)]
+mod tests;
 
 use std::num::NonZeroU32;
 
@@ -140,11 +142,7 @@ impl Config {
     pub fn sequential(&self) -> Option<Sequential> {
         match self.size {
             Size::Runs(_) => None,
-            Size::Margin(margin) => Some(Sequential::new(
-                margin,
-                self.confidence,
-                self.interval.method(),
-            )),
+            Size::Margin(margin) => Some(Sequential::new(margin, self.confidence, self.interval.method())),
         }
     }
 
@@ -161,11 +159,6 @@ impl Config {
     /// workers run it. Shards that are equal in this are parts of one campaign.
     #[must_use]
     pub fn unsharded(&self) -> Self {
-        Self {
-            capsule: String::new(),
-            shard: Shard::WHOLE,
-            jobs: None,
-            ..self.clone()
-        }
+        Self { capsule: String::new(), shard: Shard::WHOLE, jobs: None, ..self.clone() }
     }
 }

@@ -18,25 +18,17 @@ pub struct Shard {
 
 /// Text that names no shard.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "understand the shard `{0}`: write k/n with k from 1 to n, such as 2/8 for the second of eight"
-)]
+#[error("`{0}` is no shard: write k/n with k from 1 to n, such as 2/8 for the second of eight")]
 pub struct NotAShard(String);
 
 impl Shard {
     /// All of it.
-    pub const WHOLE: Self = Self {
-        count: NonZeroU32::MIN,
-        number: NonZeroU32::MIN,
-    };
+    pub const WHOLE: Self = Self { count: NonZeroU32::MIN, number: NonZeroU32::MIN };
 
     /// Part `number` of `count`; `None` unless 1 ≤ number ≤ count.
     #[must_use]
     pub fn new(number: u32, count: u32) -> Option<Self> {
-        let shard = Self {
-            count: NonZeroU32::new(count)?,
-            number: NonZeroU32::new(number)?,
-        };
+        let shard = Self { count: NonZeroU32::new(count)?, number: NonZeroU32::new(number)? };
         (number <= count).then_some(shard)
     }
 
@@ -68,8 +60,7 @@ impl Shard {
     /// How many of `runs` runs belong here.
     #[must_use]
     pub fn share_of(self, runs: u64) -> u64 {
-        runs.saturating_sub(u64::from(self.number() - 1))
-            .div_ceil(u64::from(self.count()))
+        runs.saturating_sub(u64::from(self.number() - 1)).div_ceil(u64::from(self.count()))
     }
 }
 
@@ -83,11 +74,8 @@ impl FromStr for Shard {
     type Err = NotAShard;
 
     fn from_str(text: &str) -> Result<Self, NotAShard> {
-        let parse =
-            |(number, count): (&str, &str)| Self::new(number.parse().ok()?, count.parse().ok()?);
-        text.split_once('/')
-            .and_then(parse)
-            .ok_or_else(|| NotAShard(text.to_owned()))
+        let parse = |(number, count): (&str, &str)| Self::new(number.parse().ok()?, count.parse().ok()?);
+        text.split_once('/').and_then(parse).ok_or_else(|| NotAShard(text.to_owned()))
     }
 }
 
@@ -99,9 +87,7 @@ impl Serialize for Shard {
 
 impl<'de> Deserialize<'de> for Shard {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -113,15 +99,11 @@ mod tests {
     fn every_run_belongs_to_exactly_one_shard_at_its_position() {
         for count in 1..7 {
             for runs in 0..30 {
-                let shards: Vec<Shard> =
-                    (1..=count).map(|k| Shard::new(k, count).unwrap()).collect();
+                let shards: Vec<Shard> = (1..=count).map(|k| Shard::new(k, count).unwrap()).collect();
                 let shares: u64 = shards.iter().map(|shard| shard.share_of(runs)).sum();
                 assert_eq!(shares, runs);
                 for run in 0..runs {
-                    let owners: Vec<_> = shards
-                        .iter()
-                        .filter(|shard| shard.position_of(run).is_some())
-                        .collect();
+                    let owners: Vec<_> = shards.iter().filter(|shard| shard.position_of(run).is_some()).collect();
                     assert_eq!(owners.len(), 1);
                     let position = owners[0].position_of(run).unwrap();
                     assert_eq!(owners[0].run_at(position), run);

@@ -187,13 +187,15 @@ fn access(words: &mut Words<'_>, ldu: bool) -> Option<Access> {
 }
 
 fn atom(words: &mut Words<'_>) -> Option<Atom> {
+    // libcu++ writes the operation first: `atom.add.acq_rel.gpu.s32`.
+    let early = words.take(AtomOp::from_word);
     let order = words.take(Order::from_word);
     if matches!(order, Some(Order::Weak | Order::Volatile)) {
         return None;
     }
     let scope = words.take(Scope::from_word);
     let space = words.take(space).unwrap_or(Space::Generic);
-    let op = words.take(AtomOp::from_word)?;
+    let op = early.or_else(|| words.take(AtomOp::from_word))?;
     let cache = words.take(|word| (word == "L2::cache_hint").then(|| format!(".{word}"))).unwrap_or_default();
     let ty = words.take(Type::from_word)?;
     let space_fits = matches!(space, Space::Generic | Space::Global | Space::Shared);
@@ -250,9 +252,8 @@ fn barrier(words: &mut Words<'_>, legacy: bool) -> Option<Op> {
 }
 
 fn fence(spelling: &str) -> Option<Op> {
-    const WORDS: &[&str] = &[
-        "membar", "fence", "cta", "cluster", "gl", "gpu", "sys", "sc", "acq_rel", "acquire", "release",
-    ];
+    const WORDS: &[&str] =
+        &["membar", "fence", "cta", "cluster", "gl", "gpu", "sys", "sc", "acq_rel", "acquire", "release"];
     spelling.split('.').all(|word| WORDS.contains(&word)).then(|| Op::Fence(spelling.to_owned()))
 }
 

@@ -127,11 +127,7 @@ fn circular(x: f32, quarter: u64) -> f32 {
     let cosine = s.mul_add(cosine, 1.0);
     let value = if quadrant & 1 == 0 { sine } else { cosine };
     let value = (if quadrant & 2 == 0 { value } else { -value }) as f32;
-    if x.is_finite() {
-        if x == 0.0 && quarter == 0 { x } else { value }
-    } else {
-        f32::from_bits(super::float::NAN32)
-    }
+    if x.is_finite() { if x == 0.0 && quarter == 0 { x } else { value } } else { f32::from_bits(super::float::NAN32) }
 }
 
 /// `tanh.approx.f32`

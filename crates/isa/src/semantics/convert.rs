@@ -69,11 +69,7 @@ from_float!(u8, i8, u16, i16, u32, i32, u64, i64);
 #[inline(always)]
 #[must_use]
 pub fn int_from_f32<T: FromFloat>(mode: Integral, x: f32) -> T {
-    if x.is_nan() {
-        if T::WIDE { T::HIGH_BIT } else { T::ZERO }
-    } else {
-        T::clamp(integral64(mode, f64::from(x)))
-    }
+    if x.is_nan() { if T::WIDE { T::HIGH_BIT } else { T::ZERO } } else { T::clamp(integral64(mode, f64::from(x))) }
 }
 
 /// `cvt.rXi.<int>.f64`

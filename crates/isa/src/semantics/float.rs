@@ -131,12 +131,24 @@ pub fn narrow_toward(mode: Toward, hi: f64, lo: f64) -> f32 {
     let rest = hi - f64::from(near);
     let rest = if rest == 0.0 { lo } else { rest };
     let down = match mode {
-        Toward::Zero => if hi > 0.0 { rest < 0.0 } else { false },
+        Toward::Zero => {
+            if hi > 0.0 {
+                rest < 0.0
+            } else {
+                false
+            }
+        }
         Toward::Minus => rest < 0.0,
         Toward::Plus => false,
     };
     let up = match mode {
-        Toward::Zero => if hi < 0.0 { rest > 0.0 } else { false },
+        Toward::Zero => {
+            if hi < 0.0 {
+                rest > 0.0
+            } else {
+                false
+            }
+        }
         Toward::Minus => false,
         Toward::Plus => rest > 0.0,
     };
@@ -160,7 +172,13 @@ pub fn narrow_toward(mode: Toward, hi: f64, lo: f64) -> f32 {
 #[must_use]
 pub fn min(a: f32, b: f32) -> f32 {
     let least = if a < b || (a == b && a.is_sign_negative()) { a } else { b };
-    if a.is_nan() { canonical(b) } else if b.is_nan() { a } else { least }
+    if a.is_nan() {
+        canonical(b)
+    } else if b.is_nan() {
+        a
+    } else {
+        least
+    }
 }
 
 /// `max.f32`: the number where one side is NaN; +0 is more than −0.
@@ -168,7 +186,13 @@ pub fn min(a: f32, b: f32) -> f32 {
 #[must_use]
 pub fn max(a: f32, b: f32) -> f32 {
     let most = if a > b || (a == b && a.is_sign_positive()) { a } else { b };
-    if a.is_nan() { canonical(b) } else if b.is_nan() { a } else { most }
+    if a.is_nan() {
+        canonical(b)
+    } else if b.is_nan() {
+        a
+    } else {
+        most
+    }
 }
 
 /// `min.NaN.f32`: NaN where either side is.
@@ -200,7 +224,13 @@ pub fn canonical64(x: f64) -> f64 {
 #[must_use]
 pub fn min64(a: f64, b: f64) -> f64 {
     let least = if a < b || (a == b && a.is_sign_negative()) { a } else { b };
-    if a.is_nan() { canonical64(b) } else if b.is_nan() { a } else { least }
+    if a.is_nan() {
+        canonical64(b)
+    } else if b.is_nan() {
+        a
+    } else {
+        least
+    }
 }
 
 /// `max.f64`
@@ -208,5 +238,11 @@ pub fn min64(a: f64, b: f64) -> f64 {
 #[must_use]
 pub fn max64(a: f64, b: f64) -> f64 {
     let most = if a > b || (a == b && a.is_sign_positive()) { a } else { b };
-    if a.is_nan() { canonical64(b) } else if b.is_nan() { a } else { most }
+    if a.is_nan() {
+        canonical64(b)
+    } else if b.is_nan() {
+        a
+    } else {
+        most
+    }
 }

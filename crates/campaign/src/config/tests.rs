@@ -1,0 +1,197 @@
+//! What users may write, and the sentences that answer what they may not.
+
+use expect_test::{Expect, expect};
+
+use super::*;
+
+fn settle(text: &str) -> Result<Config, ConfigError> {
+    Config::from_toml(text, "my.toml")
+}
+
+fn check_error(text: &str, expected: &Expect) {
+    let error = settle(text).expect_err("the configuration is refused");
+    expected.assert_eq(&format!("failed to {error}"));
+}
+
+#[test]
+fn a_capsule_alone_is_a_campaign() {
+    let config = settle("capsule = 'gemm'").unwrap();
+    assert_eq!(config.size, Size::Runs(DEFAULT_RUNS));
+    let text = expect![[r#"
+        capsule = "gemm"
+        runs = 1000
+        confidence = 0.95
+        interval = "wilson"
+        seed = 0
+        engine = "auto"
+    "#]];
+    text.assert_eq(&config.to_toml().unwrap());
+}
+
+#[test]
+fn the_effective_configuration_is_read_back_as_it_was() {
+    let text = expect![[r#"
+        capsule = "a.capsule"
+        runs = 77
+        confidence = 0.99
+        interval = "clopper-pearson"
+        seed = 9
+        model = "double-bit"
+        target = "dst"
+        group = ["fp32 fma", "load"]
+        scope = "thread"
+        kernel = ["k#2"]
+        lines = ["a.cu:3-9"]
+        threads = ["0-31"]
+        blocks = ["7"]
+        engine = "delta"
+        jobs = 3
+        shard = "2/3"
+
+        [tolerance]
+        "*" = 0.1
+        grid = 0.001
+    "#]];
+    let config = settle(text.data()).unwrap();
+    text.assert_eq(&config.to_toml().unwrap());
+    assert_eq!(settle(&config.to_toml().unwrap()).unwrap(), config);
+}
+
+#[test]
+fn a_margin_plans_its_worst_case() {
+    let config = settle("capsule = 'gemm'\nmargin = 0.05").unwrap();
+    assert_eq!(config.planned(), 806);
+    assert_eq!(settle(&config.to_toml().unwrap()).unwrap(), config);
+}
+
+#[test]
+fn choices_of_the_command_line_override_those_of_the_file() {
+    let file = Choices::from_toml("capsule = 'gemm'\nmargin = 0.05\nseed = 3\ngroup = ['load']", "f").unwrap();
+    let line = Choices { runs: Some(50), seed: Some(4), ..Choices::default() };
+    let config = line.or(file).settle().unwrap();
+    assert_eq!((config.size, config.seed), (Size::Runs(50), 4));
+    assert_eq!(config.selection.group, ["load"]);
+}
+
+#[test]
+fn shards_of_one_campaign_are_equal_apart_from_where_they_run() {
+    let part = settle("capsule = 'a'\nruns = 10\nshard = '1/2'\njobs = 4").unwrap();
+    let whole = settle("capsule = 'b'\nruns = 10").unwrap();
+    assert_eq!(part.unsharded(), whole.unsharded());
+    let other = settle("capsule = 'b'\nruns = 10\nseed = 1").unwrap();
+    assert_ne!(part.unsharded(), other.unsharded());
+}
+
+#[test]
+fn an_unknown_key_is_answered_with_the_nearest_one() {
+    check_error(
+        "capsule = 'gemm'\nmodle = 'single-bit'",
+        &expect!["failed to read my.toml, line 2: unknown key `modle`; did you mean `model`?"],
+    );
+    check_error(
+        "capsule = 'gemm'\n\n[tolerances]\nx = 1.0",
+        &expect!["failed to read my.toml, line 3: unknown key `tolerances`; did you mean `tolerance`?"],
+    );
+}
+
+#[test]
+fn a_value_of_the_wrong_kind_is_answered_with_its_line() {
+    check_error(
+        "capsule = 'gemm'\nruns = 'many'",
+        &expect![[r#"failed to read my.toml, line 2: invalid type: string "many", expected u64"#]],
+    );
+    check_error(
+        "capsule = 'gemm'\nkernel = 'k'",
+        &expect![[r#"failed to read my.toml, line 2: invalid type: string "k", expected a sequence"#]],
+    );
+    check_error(
+        "engine = 'fast'",
+        &expect!["failed to read my.toml, line 1: unknown engine `fast`: it is one of auto, full, delta, lanes"],
+    );
+    check_error(
+        "shard = '9/8'",
+        &expect![
+            "failed to read my.toml, line 1: `9/8` is no shard: write k/n with k from 1 to n, such as 2/8 for the second of eight"
+        ],
+    );
+}
+
+#[test]
+fn text_that_is_no_toml_is_answered_with_its_line() {
+    check_error(
+        "capsule = 'gemm'\nruns = ",
+        &expect!["failed to read my.toml, line 2: string values must be quoted, expected literal string"],
+    );
+    check_error("seed = 1\nseed = 2", &expect!["failed to read my.toml, line 2: duplicate key"]);
+}
+
+#[test]
+fn contradictions_are_answered_with_what_to_do() {
+    check_error(
+        "runs = 3",
+        &expect!["failed to start a campaign without a capsule: name a file or a bundled workload"],
+    );
+    check_error(
+        "capsule = 'gemm'\nruns = 3\nmargin = 0.1",
+        &expect![
+            "failed to take both `runs` and `margin`: keep `runs` for a fixed number, `margin` to stop when every rate is that tight"
+        ],
+    );
+    check_error(
+        "capsule = 'gemm'\nmargin = 0.03\nshard = '1/4'",
+        &expect![
+            "failed to combine `margin` with `shard`: stopping early needs the rows of all shards in one place; use `runs = 1068` instead, which bounds every rate as tightly"
+        ],
+    );
+    check_error(
+        "capsule = 'gemm'\nexhaustive = true",
+        &expect!["failed to run an exhaustive campaign: this version only samples; give `runs` or `margin`"],
+    );
+    check_error(
+        "capsule = 'gemm'\nruns = 3\nshard = '4/4'",
+        &expect!["failed to divide 3 runs into 4 shards: shard 4 would have none; use at most 3 shards"],
+    );
+}
+
+#[test]
+fn values_out_of_range_are_answered_with_the_range() {
+    check_error(
+        "capsule = 'gemm'\nruns = 0",
+        &expect!["failed to plan 0 runs: a campaign has from 1 to 1000000000 runs"],
+    );
+    check_error(
+        "capsule = 'gemm'\nmargin = 1e-9",
+        &expect![
+            "failed to bound every rate within ±0.000000001: that takes 3282350287908972032 runs; a campaign has at most 1000000000, so ask for a wider margin"
+        ],
+    );
+    check_error(
+        "capsule = 'gemm'\nmargin = 5",
+        &expect!["failed to accept 5 as a margin: it must lie strictly between 0 and 0.5"],
+    );
+    check_error(
+        "capsule = 'gemm'\nconfidence = 95",
+        &expect!["failed to accept 95 as a confidence: it must lie strictly between 0 and 1"],
+    );
+    check_error(
+        "capsule = 'gemm'\njobs = 0",
+        &expect!["failed to run with 0 jobs: give `jobs` a number from 1, or leave it out to use every core"],
+    );
+    check_error(
+        "capsule = 'gemm'\n[tolerance]\ngrid = -1.0",
+        &expect!["failed to use -1 as the tolerance of `grid`: a relative error is a number from 0"],
+    );
+}
+
+#[test]
+fn a_seed_that_no_file_could_hold_is_refused() {
+    let choices = Choices { capsule: Some("gemm".into()), seed: Some(u64::MAX), ..Choices::default() };
+    let error = choices.settle().unwrap_err();
+    expect!["use the seed 18446744073709551615: the largest is 9223372036854775807"].assert_eq(&error.to_string());
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = Choices::from_file("no/such.toml".as_ref()).unwrap_err();
+    expect!["read no/such.toml"].assert_eq(&error.to_string());
+}

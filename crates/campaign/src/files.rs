@@ -1,0 +1,160 @@
+//! Files that are whole or absent, whatever happens while they are written.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// A file being written beside its final name, which it takes in [`finish`](Self::finish) or never.
+///
+/// The lock on it is what keeps two processes from writing the same file; it goes on with the file's new name.
+pub(crate) struct Replacement {
+    path: PathBuf,
+    temporary: PathBuf,
+    // `None` once finished.
+    file: Option<BufWriter<File>>,
+}
+
+impl Replacement {
+    /// Begins the file that will be `path`, over what an earlier, killed attempt left behind.
+    pub(crate) fn begin(path: PathBuf) -> io::Result<Self> {
+        let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
+        name.push(".tmp");
+        let temporary = path.with_file_name(name);
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&temporary)?;
+        try_lock(&file)?;
+        // Only now: before, the bytes may have been another process's.
+        file.set_len(0)?;
+        Ok(Self { path, temporary, file: Some(BufWriter::new(file)) })
+    }
+
+    /// The final name.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the bytes durable, then gives the file its name, durably too. Returns the lock on it.
+    pub(crate) fn finish(mut self) -> io::Result<Lock> {
+        let Some(writer) = self.file.take() else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        fs::rename(&self.temporary, &self.path)?;
+        sync_directory_of(&self.path)?;
+        Ok(Lock(file))
+    }
+}
+
+impl Write for Replacement {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.as_mut().map_or(Ok(0), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), BufWriter::flush)
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        if let Some(writer) = self.file.take() {
+            // Abandoned: nothing of it is wanted, and a remnant would do no harm.
+            drop(writer.into_parts());
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// Writes all of `bytes` to `path`, or leaves it as it was.
+pub(crate) fn replace(path: PathBuf, bytes: &[u8]) -> io::Result<()> {
+    let mut file = Replacement::begin(path)?;
+    file.write_all(bytes)?;
+    file.finish().map(drop)
+}
+
+/// A file that other processes find locked, until this is dropped or the process dies.
+#[derive(Debug)]
+pub(crate) struct Lock(File);
+
+impl Lock {
+    /// Locks the file at `path`, which must exist.
+    pub(crate) fn take(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        try_lock(&file)?;
+        Ok(Self(file))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing is not enough: a process that is being started by another thread holds a copy for a moment.
+        let _ = self.0.unlock();
+    }
+}
+
+/// A file system without locks grants it: the lock spares confusion, it does not guard the rows, whose primary key
+/// refuses a second writer in any case.
+fn try_lock(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+        Err(TryLockError::WouldBlock) => {
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process has it open; wait for it to end"))
+        }
+    }
+}
+
+/// Makes the name of a new file durable, which on Unix is its directory's business.
+fn sync_directory_of(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(parent) if cfg!(unix) => File::open(parent)?.sync_all(),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_whole_under_its_name_and_leaves_nothing_beside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("plan");
+        replace(path.clone(), b"one").unwrap();
+        replace(path.clone(), b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_abandoned_file_leaves_the_old_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("plan");
+        replace(path.clone(), b"old").unwrap();
+        let mut file = Replacement::begin(path.clone()).unwrap();
+        file.write_all(&[b'x'; 100_000]).unwrap();
+        drop(file);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_a_killed_attempt_left_is_written_over() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("plan.tmp"), [b'x'; 1000]).unwrap();
+        replace(dir.path().join("plan"), b"new").unwrap();
+        assert_eq!(fs::read(dir.path().join("plan")).unwrap(), b"new");
+    }
+
+    #[test]
+    fn two_writers_of_one_file_do_not_mix() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("plan");
+        let mut first = Replacement::begin(path.clone()).unwrap();
+        first.write_all(b"first").unwrap();
+        let second = Replacement::begin(path.clone()).err().unwrap();
+        assert_eq!(second.kind(), io::ErrorKind::ResourceBusy);
+        first.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+    }
+}

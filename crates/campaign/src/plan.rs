@@ -1,0 +1,240 @@
+//! The work list on disk: written whole before the first run, read in pieces by the workers.
+//!
+//! One line of JSON heads the file and says how many lines follow; each of those is one run, `[index, site]`. Lines
+//! are found by their offsets, so a plan of millions of runs is not held in memory. A plan that is cut short is
+//! recognised by its count.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Choices, Config, Shard};
+use crate::files::Replacement;
+use crate::target::{RunIndex, Site, Target, TargetError};
+
+const FORMAT: &str = "beamline.plan/1";
+/// Runs planned at a time: enough to spread the target's overhead, little enough to hold.
+const CHUNK: u64 = 4096;
+/// The longest line that is read, so that a damaged plan cannot exhaust memory.
+const MAX_LINE: u64 = 1 << 20;
+
+/// Why a plan cannot be made or used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The file system said no.
+    #[error("use the plan {path}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The target cannot plan what was selected.
+    #[error("plan the campaign")]
+    Target(#[source] TargetError),
+    /// The target broke its promise.
+    #[error("plan the campaign: the target gave {found} sites for {asked} runs; this is a bug in it")]
+    Count {
+        /// How many sites there should be.
+        asked: usize,
+        /// How many there were.
+        found: usize,
+    },
+    /// The file is something else.
+    #[error("read the plan {path}: it is not of the format {FORMAT}; {}", again(path))]
+    Format {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is cut short, or was added to.
+    #[error("read the plan {path}: it holds {found} of {expected} runs; {}", again(path))]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// How many lines its head announces.
+        expected: u64,
+        /// How many it has.
+        found: u64,
+    },
+    /// A line is not that of its run.
+    #[error("read the plan {path}: the line of run {run} is damaged; {}", again(path))]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The run.
+        run: RunIndex,
+    },
+}
+
+/// What helps against a damaged plan: it is a pure function of the configuration, so it can be made again.
+fn again(path: &Path) -> String {
+    let dir = path.parent().unwrap_or(path).display();
+    format!("delete it and `beamline resume {dir}` makes it again")
+}
+
+/// The first line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Head {
+    format: String,
+    /// The digest of the target that planned.
+    pub(crate) digest: String,
+    /// The part of the campaign that is planned here.
+    pub(crate) shard: Shard,
+    /// How many lines follow.
+    pub(crate) lines: u64,
+    /// What the sites follow from, so that a configuration changed afterwards is noticed.
+    pub(crate) config: Choices,
+}
+
+impl Head {
+    pub(crate) fn new(config: &Config, digest: &str) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            digest: digest.to_owned(),
+            shard: config.shard,
+            lines: config.shard.share_of(config.planned()),
+            config: Choices::from(&config.unsharded()),
+        }
+    }
+}
+
+/// Writes the plan of a shard into `file`, which is not finished yet.
+pub(crate) fn write(file: &mut Replacement, config: &Config, target: &dyn Target) -> Result<(), PlanError> {
+    let head = Head::new(config, target.digest());
+    write_line(file, &head)?;
+    let mut from = 0;
+    while from < head.lines {
+        let to = head.lines.min(from + CHUNK);
+        let runs: Vec<RunIndex> = (from..to).map(|position| RunIndex(head.shard.run_at(position))).collect();
+        let sites = target.plan(&runs, &config.selection, config.seed).map_err(PlanError::Target)?;
+        if sites.len() != runs.len() {
+            return Err(PlanError::Count { asked: runs.len(), found: sites.len() });
+        }
+        for line in runs.iter().zip(&sites) {
+            write_line(file, &line)?;
+        }
+        from = to;
+    }
+    Ok(())
+}
+
+/// Writes the plan of a whole campaign from those of its shards, which stand in the order of their numbers: the
+/// same bytes that one machine would have written.
+pub(crate) fn write_merged(file: &mut Replacement, head: &Head, shards: &[&Plan]) -> Result<(), PlanError> {
+    write_line(file, head)?;
+    let mut readers = shards.iter().map(|plan| plan.reader()).collect::<Result<Vec<_>, _>>()?;
+    for run in 0..head.lines {
+        let count = readers.len() as u64;
+        let Some(reader) = readers.get_mut((run % count) as usize) else {
+            continue;
+        };
+        for line in reader.sites(run / count..run / count + 1)? {
+            write_line(file, &line)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_line(file: &mut Replacement, value: &impl Serialize) -> Result<(), PlanError> {
+    let written = serde_json::to_writer(&mut *file, value).map_err(io::Error::from);
+    written.and_then(|()| file.write_all(b"\n")).map_err(|source| io_error(file.path(), source))
+}
+
+fn io_error(path: &Path, source: io::Error) -> PlanError {
+    PlanError::Io { path: path.to_owned(), source }
+}
+
+/// A plan that is whole.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    path: PathBuf,
+    head: Head,
+    /// Where the line of each position starts, and where the last one ends.
+    offsets: Vec<u64>,
+}
+
+impl Plan {
+    /// Opens the plan at `path`, which must be whole.
+    pub(crate) fn open(path: PathBuf) -> Result<Self, PlanError> {
+        let fail = |source| io_error(&path, source);
+        let mut reader = BufReader::new(File::open(&path).map_err(fail)?);
+        let mut first = Vec::new();
+        reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut first).map_err(fail)?;
+        let head: Head = match serde_json::from_slice(&first) {
+            Ok(head) => head,
+            Err(_) => return Err(PlanError::Format { path }),
+        };
+        let (offsets, end) = line_starts(reader, first.len() as u64).map_err(fail)?;
+        let found = offsets.len() as u64 - 1;
+        if head.format != FORMAT || (found == head.lines && offsets.last() != Some(&end)) {
+            return Err(PlanError::Format { path });
+        }
+        if found != head.lines {
+            return Err(PlanError::Truncated { path, expected: head.lines, found });
+        }
+        Ok(Self { path, head, offsets })
+    }
+
+    pub(crate) fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// A reader of its own for one worker.
+    pub(crate) fn reader(&self) -> Result<PlanReader<'_>, PlanError> {
+        let file = File::open(&self.path).map_err(|source| io_error(&self.path, source))?;
+        Ok(PlanReader { plan: self, file })
+    }
+}
+
+/// The offsets at which lines start in what follows the first `at` bytes, and the end of the file.
+fn line_starts(mut reader: impl BufRead, at: u64) -> io::Result<(Vec<u64>, u64)> {
+    let (mut starts, mut at) = (vec![at], at);
+    loop {
+        let bytes = reader.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok((starts, at));
+        }
+        let ends = bytes.iter().enumerate().filter(|&(_, &byte)| byte == b'\n');
+        starts.extend(ends.map(|(index, _)| at + index as u64 + 1));
+        let length = bytes.len();
+        reader.consume(length);
+        at += length as u64;
+    }
+}
+
+/// Reads pieces of a plan.
+#[derive(Debug)]
+pub(crate) struct PlanReader<'a> {
+    plan: &'a Plan,
+    file: File,
+}
+
+impl PlanReader<'_> {
+    /// The runs at these positions of the shard, and their sites.
+    pub(crate) fn sites(&mut self, positions: Range<u64>) -> Result<Vec<(RunIndex, Site)>, PlanError> {
+        positions.map(|position| self.site(position)).collect()
+    }
+
+    fn site(&mut self, position: u64) -> Result<(RunIndex, Site), PlanError> {
+        let run = RunIndex(self.plan.head.shard.run_at(position));
+        let damaged = || PlanError::Line { path: self.plan.path.clone(), run };
+        let index = usize::try_from(position).map_err(|_| damaged())?;
+        let Some(&[start, end]) = self.plan.offsets.get(index..index + 2) else {
+            return Err(damaged());
+        };
+        if end - start > MAX_LINE {
+            return Err(damaged());
+        }
+        let mut line = vec![0; (end - start) as usize];
+        let read = self.file.seek(SeekFrom::Start(start)).and_then(|_| self.file.read_exact(&mut line));
+        read.map_err(|source| io_error(&self.plan.path, source))?;
+        match serde_json::from_slice::<(RunIndex, Site)>(&line) {
+            Ok((found, site)) if found == run => Ok((run, site)),
+            _ => Err(damaged()),
+        }
+    }
+}

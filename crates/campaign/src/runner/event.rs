@@ -1,0 +1,47 @@
+//! What a running campaign tells: the only interface between the runner and whoever shows progress.
+
+use stats::Decision;
+
+use crate::tally::Tally;
+use crate::target::RunIndex;
+
+/// Something that happened, in the order in which it did. Rows that an event speaks of are durable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event<'a> {
+    /// Work begins.
+    Started {
+        /// All runs of this shard; for a campaign that stops by margin, at most this many.
+        planned: u64,
+        /// Rows that are there already.
+        tally: Tally,
+        /// Workers.
+        jobs: u32,
+    },
+    /// A run could not be made; its row says so, and the campaign goes on.
+    RunFailed {
+        /// Which run.
+        run: RunIndex,
+        /// Its fault.
+        fault: &'a str,
+        /// Why.
+        error: &'a str,
+    },
+    /// Rows were written.
+    Written {
+        /// All rows so far.
+        tally: Tally,
+    },
+    /// A campaign that stops by margin looked at its rates.
+    Looked {
+        /// Which look, from 1.
+        look: u64,
+        /// How many looks there are at most.
+        looks: u64,
+        /// Rows so far.
+        runs: u64,
+        /// The widest "±" among the rates.
+        widest: f64,
+        /// What was decided.
+        decision: Decision,
+    },
+}

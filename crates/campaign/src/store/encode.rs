@@ -1,0 +1,127 @@
+//! From a row to the values of its columns.
+
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+
+use super::row::{COLUMNS, Finding, Row};
+use crate::observation::{End, FirstUse, Observation};
+use crate::outcome::Class;
+use crate::store::StoreError;
+use crate::target::{RunIndex, Site};
+
+/// The value of each column, in their order.
+pub(crate) fn encode(row: &Row) -> Result<Vec<ToSqlOutput<'_>>, StoreError> {
+    let mut values = Encoder { run: row.run, values: Vec::with_capacity(COLUMNS.len()) };
+    values.number("number", row.run.0)?;
+    encode_site(&mut values, &row.site)?;
+    match &row.finding {
+        Finding::Seen { observation, outcome, classifier } => {
+            values.text(outcome.class().word());
+            values.owned(outcome.kind().map(|kind| kind.into_owned()));
+            values.number("classifier", u64::from(*classifier))?;
+            values.null(1);
+            encode_observation(&mut values, observation)?;
+        }
+        Finding::Failed(failure) => {
+            values.text(Class::Failed.word());
+            values.null(2);
+            values.text(failure.message());
+            values.null(COLUMNS.len() - values.values.len());
+        }
+    }
+    Ok(values.values)
+}
+
+fn encode_site<'a>(values: &mut Encoder<'a>, site: &'a Site) -> Result<(), StoreError> {
+    values.text(&site.id);
+    values.text(&site.kernel);
+    values.number("launch", u64::from(site.launch))?;
+    values.number("block", site.cta)?;
+    values.number("thread", u64::from(site.thread))?;
+    values.number("dynamic instruction", site.dynamic)?;
+    values.number("instruction", u64::from(site.pc))?;
+    values.text(&site.target);
+    values.text(&site.model);
+    values.text(&site.bits);
+    values.text(&site.group);
+    values.text(&site.opcode);
+    values.optional_text(site.file.as_deref());
+    values.optional_number("line", site.line.map(u64::from))
+}
+
+fn encode_observation<'a>(values: &mut Encoder<'a>, seen: &'a Observation) -> Result<(), StoreError> {
+    values.owned(seen.landed.map(|landed| format!("{:#x}", landed.before)));
+    values.owned(seen.landed.map(|landed| format!("{:#x}", landed.after)));
+    let (first_use, after) = match seen.first_use {
+        FirstUse::Read { after } => ("read", Some(after)),
+        FirstUse::Overwritten { after } => ("overwritten", Some(after)),
+        FirstUse::Never => ("never", None),
+    };
+    values.text(first_use);
+    values.optional_number("distance to the first use", after)?;
+    encode_end(values, &seen.end)?;
+    // Strings and numbers always have a JSON form.
+    values.owned(serde_json::to_string(&seen.outputs).ok());
+    values.number("host visibility", u64::from(seen.host_visible))?;
+    values.number("count of strayed accesses", seen.strayed)?;
+    values.number("count of instructions", seen.instructions)?;
+    values.text(seen.tier.word());
+    Ok(())
+}
+
+fn encode_end<'a>(values: &mut Encoder<'a>, end: &'a End) -> Result<(), StoreError> {
+    let (ended, by, at) = match end {
+        End::Completed => ("completed", None, None),
+        End::Trapped { trap, at } => ("trapped", Some(trap.word()), Some(at)),
+        End::Hang { at } => ("hang", None, Some(at)),
+        End::Detected { by } => ("detected", Some(by.as_str()), None),
+    };
+    values.text(ended);
+    values.optional_text(by);
+    values.optional_text(at.map(|at| at.kernel.as_str()));
+    values.optional_number("instruction at the end", at.map(|at| u64::from(at.pc)))?;
+    values.optional_number("line at the end", at.and_then(|at| at.line).map(u64::from))?;
+    values.optional_number("distance to the end", at.map(|at| at.after))
+}
+
+/// Collects the values of a row; SQLite's integers are signed, so a number can be too large.
+struct Encoder<'a> {
+    run: RunIndex,
+    values: Vec<ToSqlOutput<'a>>,
+}
+
+impl<'a> Encoder<'a> {
+    fn text(&mut self, text: &'a str) {
+        self.values.push(ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())));
+    }
+
+    fn optional_text(&mut self, text: Option<&'a str>) {
+        match text {
+            Some(text) => self.text(text),
+            None => self.null(1),
+        }
+    }
+
+    fn owned(&mut self, text: Option<String>) {
+        self.values.push(ToSqlOutput::Owned(text.map_or(Value::Null, Value::Text)));
+    }
+
+    fn number(&mut self, what: &'static str, value: u64) -> Result<(), StoreError> {
+        let number = i64::try_from(value).map_err(|_| StoreError::TooLarge { run: self.run, what, value })?;
+        self.values.push(ToSqlOutput::Owned(Value::Integer(number)));
+        Ok(())
+    }
+
+    fn optional_number(&mut self, what: &'static str, value: Option<u64>) -> Result<(), StoreError> {
+        match value {
+            Some(value) => self.number(what, value),
+            None => {
+                self.null(1);
+                Ok(())
+            }
+        }
+    }
+
+    fn null(&mut self, count: usize) {
+        self.values.extend((0..count).map(|_| ToSqlOutput::Owned(Value::Null)));
+    }
+}

@@ -1,0 +1,215 @@
+//! The directory of a campaign, and how it comes to be in steps each of which may be the last.
+//!
+//! ```text
+//! DIR/campaign.toml               the effective configuration; its presence makes DIR a campaign
+//! DIR/plan                        the work list of this shard
+//! DIR/shard-<k>-of-<n>.sqlite     the rows of this shard
+//! DIR/summary.json                what they come to
+//! ```
+//!
+//! The files appear in this order, each whole or not at all. Killed before `campaign.toml` is there, nothing has
+//! happened; after it, whatever is missing follows from it and from the target, and [`Store::resume`] makes it.
+//! Killed while rows are written, the last batch is either in the database or not.
+//!
+//! One process at a time writes: it holds the lock on `campaign.toml`. Each shard has a directory of its own.
+
+mod decode;
+mod encode;
+mod error;
+mod query;
+mod results;
+mod row;
+mod rows;
+
+use std::fs;
+use std::io::{self, Write};
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+use crate::config::{Config, Shard};
+use crate::files::{Lock, Replacement, replace};
+use crate::plan::{self, Head, Plan, PlanError};
+use crate::summary::Summary;
+use crate::target::Target;
+
+pub use error::StoreError;
+pub(crate) use query::{By, Count};
+pub use results::Results;
+pub use row::{Finding, Row};
+pub(crate) use rows::{Rows, Session, Subject};
+
+/// A campaign's directory, open for running.
+#[derive(Debug)]
+pub struct Store {
+    dir: PathBuf,
+    config: Config,
+    plan: Plan,
+    rows: Rows,
+    /// Held for its lock.
+    _lock: Lock,
+}
+
+impl Store {
+    /// Makes a campaign in `dir`: plans it and writes the plan, ready for its first run.
+    ///
+    /// # Errors
+    /// When there is a campaign already, the target cannot plan what is selected, or the directory cannot be
+    /// written; nothing is left behind then.
+    pub fn create(dir: &Path, config: Config, target: &dyn Target) -> Result<Self, StoreError> {
+        let (plan, lock) = lay_out(dir, &config, |file| plan::write(file, &config, target))?;
+        let rows = Rows::open(rows_path(dir, config.shard), &Subject::of(target))?;
+        Ok(Self { dir: dir.to_owned(), config, plan, rows, _lock: lock })
+    }
+
+    /// Opens the campaign in `dir` to go on with it, however it ended.
+    ///
+    /// # Errors
+    /// When there is no campaign, another process runs it, the target or the configuration is not the one that was
+    /// planned, or a file is damaged.
+    pub fn resume(dir: &Path, target: &dyn Target) -> Result<Self, StoreError> {
+        let lock = lock_campaign(dir)?;
+        let config = read_config(dir)?;
+        let plan = find_plan(dir, &config, target)?;
+        let rows = Rows::open(rows_path(dir, config.shard), &Subject::of(target))?;
+        same_digest(dir, &rows.subject()?.digest, target.digest())?;
+        Ok(Self { dir: dir.to_owned(), config, plan, rows, _lock: lock })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The effective configuration.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Runs with another number of workers from here on; results do not depend on it.
+    pub fn set_jobs(&mut self, jobs: Option<NonZeroU32>) {
+        self.config.jobs = jobs;
+    }
+
+    /// What running needs, apart: workers read configuration and plan while the rows are written.
+    pub(crate) fn parts(&mut self) -> (&Config, &Plan, &mut Rows) {
+        (&self.config, &self.plan, &mut self.rows)
+    }
+
+    /// Summarises the rows, and keeps the summary in the directory.
+    pub(crate) fn summarise(&self) -> Result<Summary, StoreError> {
+        summarise(&self.dir, &self.config, &self.rows)
+    }
+}
+
+/// Summarises the rows of the campaign in `dir`, and keeps the summary there.
+pub(crate) fn summarise(dir: &Path, config: &Config, rows: &Rows) -> Result<Summary, StoreError> {
+    let summary = Summary::of(config, rows)?;
+    let path = dir.join("summary.json");
+    let json = summary.to_json().map_err(io::Error::from);
+    let written = json.and_then(|json| replace(path.clone(), json.as_bytes()));
+    written.map_err(|source| StoreError::File { path, source })?;
+    if summary.remaining.is_none() {
+        rows.seal();
+    }
+    Ok(summary)
+}
+
+/// Reads the effective configuration of the campaign in `dir`.
+///
+/// # Errors
+/// When there is no campaign, or its configuration does not parse.
+pub fn read_config(dir: &Path) -> Result<Config, StoreError> {
+    let path = config_path(dir);
+    let text = fs::read_to_string(&path).map_err(|source| missing_or(dir, &path, source))?;
+    Config::from_toml(&text, "it").map_err(|source| StoreError::Config { path, source })
+}
+
+/// Makes `dir` a campaign: configuration and plan. Returns the plan and the lock.
+pub(crate) fn lay_out(
+    dir: &Path,
+    config: &Config,
+    write_plan: impl FnOnce(&mut Replacement) -> Result<(), PlanError>,
+) -> Result<(Plan, Lock), StoreError> {
+    let created = !dir.exists();
+    fs::create_dir_all(dir).map_err(|source| StoreError::Create { dir: dir.to_owned(), source })?;
+    let laid_out = fill(dir, config, write_plan);
+    if laid_out.is_err() && created {
+        // What is not empty stays, so nothing but our own attempt can go.
+        let _ = fs::remove_dir(dir);
+    }
+    laid_out
+}
+
+fn fill(
+    dir: &Path,
+    config: &Config,
+    write_plan: impl FnOnce(&mut Replacement) -> Result<(), PlanError>,
+) -> Result<(Plan, Lock), StoreError> {
+    let (config_path, plan_path) = (config_path(dir), plan_path(dir));
+    let fail = |path: &Path, source| StoreError::File { path: path.to_owned(), source };
+    let mut config_file = Replacement::begin(config_path.clone()).map_err(|source| fail(&config_path, source))?;
+    // Asked under the lock: of two processes that start here at once, one finds the other's campaign.
+    let occupants = [&config_path, &plan_path, &rows_path(dir, config.shard)];
+    if occupants.into_iter().any(|path| path.exists()) {
+        return Err(StoreError::Occupied { dir: dir.to_owned() });
+    }
+    let text = config.to_toml().map_err(|source| StoreError::Config { path: config_path.clone(), source })?;
+    config_file.write_all(text.as_bytes()).map_err(|source| fail(&config_path, source))?;
+    // The plan is made before the configuration gets its name: a selection that selects nothing leaves no campaign.
+    let mut plan_file = Replacement::begin(plan_path.clone()).map_err(|source| fail(&plan_path, source))?;
+    write_plan(&mut plan_file)?;
+    let lock = config_file.finish().map_err(|source| fail(&config_path, source))?;
+    plan_file.finish().map_err(|source| fail(&plan_path, source))?;
+    Ok((Plan::open(plan_path)?, lock))
+}
+
+/// Opens the plan in `dir`, or makes it where a kill came before it; either way it is the plan of this
+/// configuration and target.
+fn find_plan(dir: &Path, config: &Config, target: &dyn Target) -> Result<Plan, StoreError> {
+    let path = plan_path(dir);
+    if !path.exists() {
+        let fail = |source| StoreError::File { path: path.clone(), source };
+        let mut file = Replacement::begin(path.clone()).map_err(fail)?;
+        plan::write(&mut file, config, target)?;
+        file.finish().map_err(fail)?;
+    }
+    let plan = Plan::open(path)?;
+    same_digest(dir, &plan.head().digest, target.digest())?;
+    if *plan.head() != Head::new(config, target.digest()) {
+        return Err(StoreError::Changed { dir: dir.to_owned() });
+    }
+    Ok(plan)
+}
+
+fn same_digest(dir: &Path, expected: &str, found: &str) -> Result<(), StoreError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(StoreError::OtherTarget { dir: dir.to_owned(), expected: expected.to_owned(), found: found.to_owned() })
+}
+
+fn lock_campaign(dir: &Path) -> Result<Lock, StoreError> {
+    let path = config_path(dir);
+    Lock::take(&path).map_err(|source| missing_or(dir, &path, source))
+}
+
+fn missing_or(dir: &Path, path: &Path, source: io::Error) -> StoreError {
+    match source.kind() {
+        io::ErrorKind::NotFound => StoreError::Missing { dir: dir.to_owned() },
+        _ => StoreError::File { path: path.to_owned(), source },
+    }
+}
+
+fn config_path(dir: &Path) -> PathBuf {
+    dir.join("campaign.toml")
+}
+
+pub(crate) fn plan_path(dir: &Path) -> PathBuf {
+    dir.join("plan")
+}
+
+pub(crate) fn rows_path(dir: &Path, shard: Shard) -> PathBuf {
+    dir.join(format!("shard-{}-of-{}.sqlite", shard.number(), shard.count()))
+}

@@ -1,0 +1,184 @@
+//! What is read from a file of rows. The file may have been edited: what makes no sense is an error, not a number.
+
+use std::ops::Range;
+
+use rusqlite::Params;
+use rusqlite::types::FromSql;
+
+use super::decode::decode;
+use super::row::{COLUMNS, Row};
+use super::rows::{Rows, Session, Subject};
+use crate::config::Shard;
+use crate::outcome::Class;
+use crate::store::StoreError;
+use crate::tally::Tally;
+use crate::target::Golden;
+
+/// How many rows share a label and an outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Count {
+    pub(crate) label: Option<String>,
+    pub(crate) line: Option<u32>,
+    pub(crate) class: Class,
+    pub(crate) kind: Option<String>,
+    pub(crate) count: u64,
+}
+
+/// By what rows are counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum By {
+    Outcome,
+    Kernel,
+    Group,
+    Line,
+    Tier,
+}
+
+impl By {
+    /// The columns that give label, line and kind.
+    fn columns(self) -> [&'static str; 3] {
+        match self {
+            Self::Outcome => ["NULL", "NULL", "kind"],
+            Self::Kernel => ["kernel", "NULL", "NULL"],
+            Self::Group => ["instruction_group", "NULL", "NULL"],
+            Self::Line => ["file", "line", "NULL"],
+            Self::Tier => ["tier", "NULL", "NULL"],
+        }
+    }
+}
+
+impl Rows {
+    /// Calls `visit` for each result of `sql`.
+    fn each(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut visit: impl FnMut(&rusqlite::Row<'_>) -> Result<(), String>,
+    ) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare(sql).map_err(|source| self.fail(source))?;
+        let mut rows = statement.query(params).map_err(|source| self.fail(source))?;
+        while let Some(row) = rows.next().map_err(|source| self.fail(source))? {
+            visit(row).map_err(|what| StoreError::Damaged { path: self.path.clone(), what })?;
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` for each row, by ascending run.
+    pub(crate) fn visit(&self, visit: &mut dyn FnMut(Row)) -> Result<(), StoreError> {
+        let names = COLUMNS.iter().map(|column| column.0).collect::<Vec<_>>().join(", ");
+        self.each(&format!("SELECT {names} FROM run ORDER BY run"), [], |columns| {
+            let row = decode(columns).map_err(|what| match get::<i64>(columns, 0) {
+                Ok(run) => format!("run {run}: {what}"),
+                Err(_) => what,
+            })?;
+            visit(row);
+            Ok(())
+        })
+    }
+
+    /// The positions among `positions` of the shard that have no row yet, as ascending ranges.
+    pub(crate) fn pending(&self, shard: Shard, positions: Range<u64>) -> Result<Vec<Range<u64>>, StoreError> {
+        let (mut pending, mut next) = (Vec::new(), positions.start);
+        let runs = bounds(shard.run_at(positions.start)..shard.run_at(positions.end));
+        self.each("SELECT run FROM run WHERE run >= ?1 AND run < ?2 ORDER BY run", runs, |row| {
+            let run = unsigned(row, 0)?;
+            let position = shard.position_of(run).ok_or_else(|| format!("run {run} is not of shard {shard}"))?;
+            pending.push(next..position);
+            next = position + 1;
+            Ok(())
+        })?;
+        pending.push(next..positions.end);
+        pending.retain(|range| !range.is_empty());
+        Ok(pending)
+    }
+
+    /// How many rows there are of each class.
+    pub(crate) fn tally(&self) -> Result<Tally, StoreError> {
+        self.tally_of(0..u64::MAX)
+    }
+
+    /// How many rows with these indices there are of each class.
+    pub(crate) fn tally_of(&self, runs: Range<u64>) -> Result<Tally, StoreError> {
+        let mut tally = Tally::default();
+        let sql = "SELECT outcome, count(*) FROM run WHERE run >= ?1 AND run < ?2 GROUP BY outcome";
+        self.each(sql, bounds(runs), |row| {
+            tally.add(class(row, 0)?, unsigned(row, 1)?);
+            Ok(())
+        })?;
+        Ok(tally)
+    }
+
+    /// How many rows share what `by` says, in the order of their labels.
+    pub(crate) fn counts(&self, by: By) -> Result<Vec<Count>, StoreError> {
+        let [label, line, kind] = by.columns();
+        let sql = format!(
+            "SELECT {label}, {line}, outcome, {kind}, count(*) FROM run GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+        );
+        let mut counts = Vec::new();
+        self.each(&sql, [], |row| {
+            let (label, class, kind) = (get(row, 0)?, class(row, 2)?, get(row, 3)?);
+            let line = get::<Option<u32>>(row, 1)?;
+            counts.push(Count { label, line, class, kind, count: unsigned(row, 4)? });
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+
+    /// How many landed runs showed the host a difference before their end.
+    pub(crate) fn host_visible(&self) -> Result<u64, StoreError> {
+        let mut count = 0;
+        let sql = "SELECT count(*) FROM run WHERE host_visible <> 0 AND landed_before IS NOT NULL";
+        self.each(sql, [], |row| {
+            count = unsigned(row, 0)?;
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    /// Every stretch of work, in order.
+    pub(crate) fn sessions(&self) -> Result<Vec<Session>, StoreError> {
+        let mut sessions = Vec::new();
+        self.each("SELECT golden_seconds, jobs, seconds, runs FROM session ORDER BY session", [], |row| {
+            sessions.push(Session {
+                golden_seconds: get(row, 0)?,
+                jobs: get(row, 1)?,
+                seconds: get(row, 2)?,
+                runs: unsigned(row, 3)?,
+            });
+            Ok(())
+        })?;
+        Ok(sessions)
+    }
+
+    /// What the rows are of; the golden run took as long as in the first session.
+    pub(crate) fn subject(&self) -> Result<Subject, StoreError> {
+        let seconds = self.sessions()?.first().map_or(0.0, |session| session.golden_seconds);
+        let mut subject = None;
+        self.each("SELECT name, digest, launches, threads, thread_instructions FROM target", [], |row| {
+            let (launches, threads, thread_instructions) = (unsigned(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?);
+            let golden = Golden { launches, threads, thread_instructions, seconds };
+            subject = Some(Subject { name: get(row, 0)?, digest: get(row, 1)?, golden });
+            Ok(())
+        })?;
+        let what = || "it does not say what its rows are of".to_owned();
+        subject.ok_or_else(|| StoreError::Damaged { path: self.path.clone(), what: what() })
+    }
+}
+
+/// The bounds of a range of runs, as SQLite's integers.
+fn bounds(runs: Range<u64>) -> [i64; 2] {
+    [runs.start, runs.end].map(|run| i64::try_from(run).unwrap_or(i64::MAX))
+}
+
+fn get<T: FromSql>(row: &rusqlite::Row<'_>, index: usize) -> Result<T, String> {
+    row.get(index).map_err(|error| error.to_string())
+}
+
+fn unsigned(row: &rusqlite::Row<'_>, index: usize) -> Result<u64, String> {
+    let value: i64 = get(row, index)?;
+    u64::try_from(value).map_err(|_| format!("{value} where nothing is negative"))
+}
+
+fn class(row: &rusqlite::Row<'_>, index: usize) -> Result<Class, String> {
+    get::<String>(row, index)?.parse().map_err(|error| format!("{error}"))
+}

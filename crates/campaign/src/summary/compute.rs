@@ -1,0 +1,120 @@
+//! Computing a summary from rows.
+
+use std::collections::BTreeMap;
+
+use stats::{Confidence, Decision, Interval, Method};
+
+use super::{Account, Capsule, LinePart, Outcomes, Part, Rate, Runs, SUMMARY_FORMAT, Speed, Stopping, Summary};
+use crate::config::{Choices, Config};
+use crate::observation::Tier;
+use crate::outcome::{Class, Due, Masked, Outcome, Sdc};
+use crate::store::{By, Count, Rows, Session, StoreError};
+use crate::tally::Tally;
+
+impl Summary {
+    /// Summarises rows of the campaign `config`.
+    pub(crate) fn of(config: &Config, rows: &Rows) -> Result<Self, StoreError> {
+        let (tally, subject) = (rows.tally()?, rows.subject()?);
+        let kinds = rows.counts(By::Outcome)?;
+        let remaining = remaining(config, &tally);
+        let rule = config.sequential();
+        let confidence = rule.as_ref().map_or(config.confidence, |rule| rule.level());
+        let runs = Runs {
+            planned: tally.total() + remaining,
+            landed: tally.landed(),
+            not_landed: tally.not_landed,
+            failed: tally.failed,
+        };
+        Ok(Self {
+            format: SUMMARY_FORMAT.to_owned(),
+            capsule: Capsule { name: subject.name, digest: subject.digest },
+            config: Choices { jobs: None, ..Choices::from(config) },
+            seed: config.seed,
+            golden: subject.golden,
+            runs,
+            remaining: (remaining > 0).then_some(remaining),
+            stopping: rule.map(|rule| Stopping { looks: rule.looks().len() as u64, level: rule.level().level() }),
+            outcomes: rates(&tally, config.interval.method(), confidence),
+            masked: breakdown(Class::Masked, Masked::ALL.iter().map(|&kind| Outcome::Masked(kind)), &kinds),
+            sdc: breakdown(Class::Sdc, SDC_KINDS.into_iter().map(Outcome::Sdc), &kinds),
+            due: breakdown(Class::Due, Due::all().map(Outcome::Due), &kinds),
+            host_visible: rows.host_visible()?,
+            by_kernel: named(&rows.counts(By::Kernel)?),
+            by_group: named(&rows.counts(By::Group)?),
+            by_line: lines(&rows.counts(By::Line)?),
+            speed: speed(&rows.sessions()?, &rows.counts(By::Tier)?),
+        })
+    }
+}
+
+/// The kinds of silent corruption that are listed even when there are none; quality bins are listed when there are.
+const SDC_KINDS: [Sdc; 4] = [Sdc::Unjudged, Sdc::Good, Sdc::Bad, Sdc::Detectable];
+
+/// The runs still to be made, at most. Rows are written look by look, so a number of rows that is a look's is
+/// exactly that look's rows, and the decision can be taken again from the tally.
+fn remaining(config: &Config, tally: &Tally) -> u64 {
+    let done = tally.total();
+    let stopped = config.sequential().is_some_and(|rule| {
+        let look = rule.looks().iter().position(|&runs| runs == done);
+        look.is_some_and(|look| rule.decide(look, &tally.proportions()) == Decision::Stop)
+    });
+    if stopped { 0 } else { config.shard.share_of(config.planned()).saturating_sub(done) }
+}
+
+fn rates(tally: &Tally, method: Method, confidence: Confidence) -> Outcomes<Rate> {
+    let [masked, sdc, due] = tally.proportions().map(|proportion| {
+        let Interval { low, high } = proportion.interval(method, confidence);
+        Rate { count: proportion.successes(), rate: proportion.rate(), low, high }
+    });
+    Outcomes { masked, sdc, due }
+}
+
+/// How many rows of a class there are of each kind; the usual kinds are listed in any case.
+fn breakdown(class: Class, usual: impl Iterator<Item = Outcome>, counts: &[Count]) -> BTreeMap<String, u64> {
+    let words = usual.filter_map(Outcome::kind).map(|kind| (kind.into_owned(), 0));
+    let mut kinds: BTreeMap<String, u64> = words.collect();
+    for count in counts.iter().filter(|count| count.class == class) {
+        *kinds.entry(count.kind.clone().unwrap_or_default()).or_default() += count.count;
+    }
+    kinds
+}
+
+/// One account for each label, from counts in the order of their labels.
+fn accounts(counts: &[Count]) -> impl Iterator<Item = (&Count, Account)> {
+    counts.chunk_by(|a, b| (&a.label, a.line) == (&b.label, b.line)).map(|counts| {
+        let mut tally = Tally::default();
+        for count in counts {
+            tally.add(count.class, count.count);
+        }
+        let outcomes = Outcomes { masked: tally.masked, sdc: tally.sdc, due: tally.due };
+        let Tally { not_landed, failed, .. } = tally;
+        (&counts[0], Account { runs: tally.total(), not_landed, failed, outcomes })
+    })
+}
+
+fn named(counts: &[Count]) -> Vec<Part> {
+    let part = |(count, account): (&Count, _)| Part { name: count.label.clone().unwrap_or_default(), account };
+    accounts(counts).map(part).collect()
+}
+
+fn lines(counts: &[Count]) -> Vec<LinePart> {
+    let part = |(count, account): (&Count, _)| LinePart { file: count.label.clone(), line: count.line, account };
+    accounts(counts).map(part).collect()
+}
+
+fn speed(sessions: &[Session], tiers: &[Count]) -> Speed {
+    let seconds: f64 = sessions.iter().map(|session| session.seconds).sum();
+    let runs: u64 = sessions.iter().map(|session| session.runs).fold(0, u64::saturating_add);
+    let mut by_tier: BTreeMap<String, u64> = Tier::ALL.iter().map(|tier| (tier.word().to_owned(), 0)).collect();
+    for count in tiers {
+        if let Some(tier) = &count.label {
+            *by_tier.entry(tier.clone()).or_default() += count.count;
+        }
+    }
+    Speed {
+        seconds,
+        runs_per_second: if seconds > 0.0 { runs as f64 / seconds } else { 0.0 },
+        jobs: sessions.iter().map(|session| session.jobs).max().unwrap_or(0),
+        tiers: by_tier,
+    }
+}

@@ -1,0 +1,170 @@
+//! What a campaign came to, as the document `beamline.summary/1`.
+//!
+//! Computed from the rows alone. Everything but `speed` (and the seconds of the golden run) is the same however
+//! many workers or shards made the rows.
+
+mod compute;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Choices;
+use crate::target::Golden;
+
+/// The format of the document.
+pub const SUMMARY_FORMAT: &str = "beamline.summary/1";
+
+/// What a campaign came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`SUMMARY_FORMAT`].
+    pub format: String,
+    /// What was irradiated.
+    pub capsule: Capsule,
+    /// The effective configuration, without `jobs`.
+    pub config: Choices,
+    /// The seed.
+    pub seed: u64,
+    /// The size of the fault-free run.
+    pub golden: Golden,
+    /// The account of all runs.
+    pub runs: Runs,
+    /// Runs still to be made; absent from a finished campaign. For one that stops by margin, at most this many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remaining: Option<u64>,
+    /// For a campaign that stops by margin, how its intervals are to be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<Stopping>,
+    /// The rates.
+    pub outcomes: Outcomes<Rate>,
+    /// Masked runs by kind.
+    pub masked: BTreeMap<String, u64>,
+    /// Silent corruptions by kind.
+    pub sdc: BTreeMap<String, u64>,
+    /// Detected unrecoverable errors by kind.
+    pub due: BTreeMap<String, u64>,
+    /// Landed runs in which the host could have seen a difference before the end.
+    pub host_visible: u64,
+    /// The account of each kernel.
+    pub by_kernel: Vec<Part>,
+    /// The account of each instruction group.
+    pub by_group: Vec<Part>,
+    /// The account of each source line, first of instructions without one.
+    pub by_line: Vec<LinePart>,
+    /// How fast it went.
+    pub speed: Speed,
+}
+
+/// What was irradiated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capsule {
+    /// Its name.
+    pub name: String,
+    /// Its digest.
+    pub digest: String,
+}
+
+/// planned = landed + not landed + failed, and the remaining ones of an unfinished campaign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Runs {
+    /// All runs; for a campaign that stopped by margin, those up to the look at which it stopped.
+    pub planned: u64,
+    /// Runs whose fault hit something: the base of all rates.
+    pub landed: u64,
+    /// Runs whose fault hit nothing.
+    pub not_landed: u64,
+    /// Runs that could not be made.
+    pub failed: u64,
+}
+
+/// The stopping rule of a campaign that stops by margin.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stopping {
+    /// How many looks there are at most.
+    pub looks: u64,
+    /// The level of each interval, at which all of them hold together at the stated confidence.
+    pub level: f64,
+}
+
+/// Something for each class of landed runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcomes<T> {
+    /// Masked.
+    pub masked: T,
+    /// Silent data corruption.
+    pub sdc: T,
+    /// Detected unrecoverable error.
+    pub due: T,
+}
+
+/// A rate over landed runs and the interval that bounds it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// How many runs.
+    pub count: u64,
+    /// Their share of landed runs; absent (`null`) while there are none.
+    pub rate: Option<f64>,
+    /// The lower bound.
+    pub low: f64,
+    /// The upper bound.
+    pub high: f64,
+}
+
+/// The account of some of the runs: runs = outcomes + not landed + failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// All of them.
+    pub runs: u64,
+    /// Those that hit nothing.
+    pub not_landed: u64,
+    /// Those that could not be made.
+    pub failed: u64,
+    /// Those that landed.
+    pub outcomes: Outcomes<u64>,
+}
+
+/// The account of the runs that share a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// The name.
+    pub name: String,
+    /// Their account.
+    #[serde(flatten)]
+    pub account: Account,
+}
+
+/// The account of the runs that share a source line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinePart {
+    /// The file; absent (`null`) for instructions without a line.
+    pub file: Option<String>,
+    /// The line.
+    pub line: Option<u32>,
+    /// Their account.
+    #[serde(flatten)]
+    pub account: Account,
+}
+
+/// How fast it went: the only part that depends on the machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Speed {
+    /// The seconds of all stretches of work, added up, over all shards.
+    pub seconds: f64,
+    /// Runs in these seconds.
+    pub runs_per_second: f64,
+    /// The most workers at once in one process.
+    pub jobs: u32,
+    /// Runs by the path that the engine took.
+    pub tiers: BTreeMap<String, u64>,
+}
+
+impl Summary {
+    /// The document.
+    ///
+    /// # Errors
+    /// Never for a summary made from rows.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+}

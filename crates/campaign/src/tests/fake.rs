@@ -1,0 +1,173 @@
+//! A target whose sites and outcomes are made up, but the same every time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use stats::Draws;
+
+use crate::{
+    End, Engine, FirstUse, Golden, Landed, Observation, OutputDiff, Place, RunFailure, RunIndex, Selection, Site,
+    Target, TargetError, Tier, TrapKind, Worker,
+};
+
+/// Makes up a run of every kind: masked, corrupted, crashed, hung, detected, not landed, failed, panicked.
+#[derive(Clone, Debug)]
+pub(super) struct Fake {
+    /// What it says its digest is.
+    pub(super) digest: String,
+    /// How long a run takes.
+    pub(super) delay: Duration,
+    /// Of 1000 runs, how many are masked; the others are of every other kind.
+    pub(super) masked: u64,
+    /// Whether faults land.
+    pub(super) lands: bool,
+    /// Raises the flag once this many runs are made.
+    pub(super) stop: Option<Arc<Countdown>>,
+    /// What planning says, if it fails.
+    pub(super) plan_error: Option<String>,
+    /// What making a worker says, if it fails.
+    pub(super) worker_error: Option<String>,
+}
+
+/// A flag that is raised after a number of runs.
+#[derive(Debug)]
+pub(super) struct Countdown {
+    pub(super) runs: AtomicU64,
+    pub(super) flag: AtomicBool,
+}
+
+impl Default for Fake {
+    fn default() -> Self {
+        Self {
+            digest: "fa4e".to_owned(),
+            delay: Duration::ZERO,
+            masked: 500,
+            lands: true,
+            stop: None,
+            plan_error: None,
+            worker_error: None,
+        }
+    }
+}
+
+impl Target for Fake {
+    fn name(&self) -> &str {
+        "fake"
+    }
+
+    fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    fn golden(&self) -> Golden {
+        Golden { launches: 2, threads: 64, thread_instructions: 4096, seconds: 0.25 }
+    }
+
+    fn plan(&self, runs: &[RunIndex], selection: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
+        if let Some(message) = &self.plan_error {
+            return Err(TargetError::new(message));
+        }
+        let model = selection.model.as_deref().unwrap_or("flip");
+        Ok(runs.iter().map(|&run| site(run, model, seed)).collect())
+    }
+
+    fn worker(&self, _engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+        match &self.worker_error {
+            Some(message) => Err(TargetError::new(message)),
+            None => Ok(Box::new(FakeWorker { fake: self })),
+        }
+    }
+}
+
+fn site(run: RunIndex, model: &str, seed: u64) -> Site {
+    let draws = Draws::new(seed, run.0);
+    let pick = |k: u64, count: u64| draws.draw(k) % count;
+    let (thread, dynamic) = (pick(0, 32) as u32, pick(1, 1 << 40));
+    let pc = pick(2, 12) as u32;
+    Site {
+        id: format!("thread={thread},dyn={dynamic},model={model}"),
+        kernel: format!("kernel_{}", pc % 2),
+        launch: pc % 2,
+        cta: pick(3, 8),
+        thread,
+        dynamic,
+        pc,
+        target: "dst0".into(),
+        model: model.into(),
+        bits: pick(4, 32).to_string(),
+        group: ["load", "fp32 fma", "quote ' tab \t newline \n"][pc as usize % 3].into(),
+        opcode: "op".into(),
+        file: (pc > 3).then(|| "fake.cu".into()),
+        line: (pc > 3).then_some(pc),
+    }
+}
+
+/// The kind of run that does not land.
+const NOT_LANDED: u64 = 6;
+
+struct FakeWorker<'a> {
+    fake: &'a Fake,
+}
+
+impl Worker for FakeWorker<'_> {
+    fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
+        if !self.fake.delay.is_zero() {
+            std::thread::sleep(self.fake.delay);
+        }
+        if let Some(stop) = &self.fake.stop
+            && stop.runs.fetch_sub(1, Ordering::Relaxed) == 1
+        {
+            stop.flag.store(true, Ordering::Relaxed);
+        }
+        let draws = Draws::new(site.dynamic, 99);
+        if !self.fake.lands {
+            return Ok(observation(NOT_LANDED, &draws));
+        }
+        let kind = if draws.draw(0) % 1000 < self.fake.masked { 0 } else { 1 + draws.draw(1) % 8 };
+        match kind {
+            7 => Err(RunFailure::new("replay the run: the fake is out of luck")),
+            // Panics are part of the contract; their message goes to stderr, which the harness captures.
+            8 if draws.draw(2) < u64::MAX / 4 => panic!("the fake fell over at {}", site.dynamic),
+            _ => Ok(observation(kind, &draws)),
+        }
+    }
+}
+
+fn observation(kind: u64, draws: &Draws) -> Observation {
+    let after = draws.draw(3) % 1000;
+    let at = Place { kernel: "kernel_0".into(), pc: 3, line: Some(9), after };
+    let trap = TrapKind::ALL[draws.draw(4) as usize % TrapKind::ALL.len()];
+    let differing = if kind == 1 || kind == 2 { 1 + draws.draw(5) % 50 } else { 0 };
+    let end = match kind {
+        3 => End::Trapped { trap, at },
+        4 => End::Hang { at },
+        5 => End::Detected { by: "a checksum".into() },
+        _ => End::Completed,
+    };
+    Observation {
+        landed: (kind != NOT_LANDED).then_some(Landed { before: u128::from(draws.draw(6)), after: u128::MAX }),
+        first_use: [FirstUse::Read { after }, FirstUse::Overwritten { after }, FirstUse::Never][after as usize % 3],
+        outputs: if end == End::Completed { vec![output(differing, kind == 2, draws)] } else { Vec::new() },
+        end,
+        host_visible: draws.draw(7) < u64::MAX / 10,
+        strayed: draws.draw(8) % 2,
+        instructions: draws.draw(9) >> 1,
+        tier: Tier::ALL[draws.draw(10) as usize % Tier::ALL.len()],
+    }
+}
+
+fn output(differing: u64, nan: bool, draws: &Draws) -> OutputDiff {
+    let error = if differing == 0 { 0.0 } else { draws.draw(11) as f64 / 1e19 };
+    OutputDiff {
+        name: "out".into(),
+        elements: 64,
+        differing,
+        max_abs: if nan { f64::INFINITY } else { error },
+        max_rel: error,
+        rel_l2: error / 3.0,
+        nan: u64::from(nan),
+        inf: 0,
+        out_of_range: 0,
+    }
+}

@@ -1,0 +1,271 @@
+//! When the disk, the file or the target is not what it should be.
+
+use std::fs;
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::{CampaignError, StoreError};
+
+fn check(error: &dyn std::error::Error, dir: &Path, expected: &Expect) {
+    let sources = std::iter::successors(Some(error), |&error| error.source());
+    let chain: Vec<String> = sources.map(ToString::to_string).collect();
+    expected.assert_eq(&format!("failed to {}", chain.join(": ")).replace(&dir.display().to_string(), "DIR"));
+}
+
+/// A campaign of which nothing was run yet.
+fn created(runs: u64) -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create(dir.path(), config(runs), &Fake::default()).unwrap();
+    (dir, store)
+}
+
+#[test]
+fn a_full_disk_stops_the_campaign_and_resuming_completes_it() {
+    // Slow enough that rows are written in many small transactions.
+    let target = Fake { delay: Duration::from_micros(50), ..Fake::default() };
+    let (dir, mut store) = created(1000);
+    store.parts().2.limit_pages(50);
+    let error = run(&target, &mut store, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    check(
+        &error,
+        dir.path(),
+        &expect!["failed to write rows to DIR: no space is left there; free some, then `beamline resume DIR` goes on"],
+    );
+    drop(store);
+    let written = rows(dir.path()).len();
+    assert!((1..1000).contains(&written), "{written}");
+    resume_all(dir.path(), &target);
+    assert_eq!(rows(dir.path()), undisturbed(config(1000), &Fake::default()));
+}
+
+#[test]
+fn a_truncated_plan_is_recognised_wherever_it_is_cut() {
+    let (dir, store) = created(20);
+    drop(store);
+    let path = dir.path().join("plan");
+    let whole = fs::read(&path).unwrap();
+    for length in [0, 10, whole.len() / 2, whole.len() - 1] {
+        fs::write(&path, &whole[..length]).unwrap();
+        let error = Store::resume(dir.path(), &Fake::default()).unwrap_err();
+        assert!(matches!(error, StoreError::Plan(_)), "{length}: {error}");
+    }
+    check(
+        &Store::resume(dir.path(), &Fake::default()).unwrap_err(),
+        dir.path(),
+        &expect![
+            "failed to read the plan DIR/plan: it holds 19 of 20 runs; delete it and `beamline resume DIR` makes it again"
+        ],
+    );
+    fs::write(&path, [&whole[..], b"more"].concat()).unwrap();
+    check(
+        &Store::resume(dir.path(), &Fake::default()).unwrap_err(),
+        dir.path(),
+        &expect![
+            "failed to read the plan DIR/plan: it is not of the format beamline.plan/1; delete it and `beamline resume DIR` makes it again"
+        ],
+    );
+    // As the message says:
+    fs::remove_file(&path).unwrap();
+    resume_all(dir.path(), &Fake::default());
+    assert_eq!(fs::read(&path).unwrap(), whole);
+}
+
+#[test]
+fn a_damaged_line_of_the_plan_stops_the_campaign_at_its_run() {
+    let (dir, mut store) = created(20);
+    let path = dir.path().join("plan");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\n[7,", "\n[8,", 1)).unwrap();
+    let error = run(&Fake::default(), &mut store, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    check(
+        &error,
+        dir.path(),
+        &expect![
+            "failed to read the plan DIR/plan: the line of run 7 is damaged; delete it and `beamline resume DIR` makes it again"
+        ],
+    );
+}
+
+#[test]
+fn a_foreign_file_in_the_place_of_the_rows_is_refused_and_left_alone() {
+    let (dir, store) = created(20);
+    drop(store);
+    let path = dir.path().join("shard-1-of-1.sqlite");
+    fs::remove_file(&path).unwrap();
+    rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE run (mine TEXT)").unwrap();
+    let foreign = fs::read(&path).unwrap();
+    check(
+        &Store::resume(dir.path(), &Fake::default()).unwrap_err(),
+        dir.path(),
+        &expect!["failed to use DIR/shard-1-of-1.sqlite: it is not a file of rows made by beamline; move it away"],
+    );
+    assert_eq!(fs::read(&path).unwrap(), foreign);
+    fs::write(&path, "this is no database, but long enough to be read as the head of one").unwrap();
+    assert!(matches!(Store::resume(dir.path(), &Fake::default()), Err(StoreError::Foreign { .. })));
+    assert!(matches!(Results::open(dir.path()), Err(StoreError::Foreign { .. })));
+}
+
+#[test]
+fn rows_of_a_newer_version_are_refused() {
+    let (dir, store) = created(20);
+    drop(store);
+    let path = dir.path().join("shard-1-of-1.sqlite");
+    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    check(
+        &Store::resume(dir.path(), &Fake::default()).unwrap_err(),
+        dir.path(),
+        &expect![
+            "failed to use DIR/shard-1-of-1.sqlite: its rows have version 2, this beamline knows version 1; use the beamline that made it"
+        ],
+    );
+}
+
+#[test]
+fn an_edited_row_is_an_error_and_not_a_result() {
+    let dir = tempfile::tempdir().unwrap();
+    run_all(dir.path(), config(20), &Fake::default());
+    let path = dir.path().join("shard-1-of-1.sqlite");
+    let edits = [
+        "first_use_after = NULL, first_use = 'read'",
+        "kind = 'spared'",
+        "outputs = '['",
+        "tier = 'warp'",
+        "cta = -1",
+        "landed_before = NULL, landed_after = '0x1'",
+    ];
+    for edit in edits {
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        let before = connection.execute_batch(&format!(
+            "SAVEPOINT s; CREATE TABLE kept AS SELECT * FROM run; UPDATE run SET {edit} WHERE error IS NULL; RELEASE s"
+        ));
+        before.unwrap();
+        let error = Results::open(dir.path()).unwrap().visit(&mut |_| {}).unwrap_err();
+        assert!(matches!(error, StoreError::Damaged { .. }), "{edit}: {error}");
+        let undo = "DELETE FROM run; INSERT INTO run SELECT * FROM kept; DROP TABLE kept";
+        connection.execute_batch(undo).unwrap();
+    }
+    assert_eq!(rows(dir.path()), undisturbed(config(20), &Fake::default()));
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "").unwrap();
+    let out = dir.path().join("file").join("out");
+    check(
+        &Store::create(&out, config(20), &Fake::default()).unwrap_err(),
+        dir.path(),
+        &expect![
+            "failed to create the directory DIR/file/out; choose one that can be written: Not a directory (os error 20)"
+        ],
+    );
+}
+
+#[test]
+fn a_campaign_is_not_written_over() {
+    let (dir, store) = created(20);
+    drop(store);
+    check(
+        &Store::create(dir.path(), config(20), &Fake::default()).unwrap_err(),
+        dir.path(),
+        &expect![
+            "failed to create a campaign in DIR: there is one already; go on with `beamline resume DIR`, or choose another directory"
+        ],
+    );
+}
+
+#[test]
+fn two_processes_do_not_run_one_campaign() {
+    let (dir, store) = created(20);
+    check(
+        &Store::resume(dir.path(), &Fake::default()).unwrap_err(),
+        dir.path(),
+        &expect!["failed to use DIR/campaign.toml: another process has it open; wait for it to end"],
+    );
+    drop(store);
+    resume_all(dir.path(), &Fake::default());
+}
+
+#[test]
+fn a_directory_without_a_campaign_is_not_resumed() {
+    let dir = tempfile::tempdir().unwrap();
+    check(
+        &Store::resume(dir.path(), &Fake::default()).unwrap_err(),
+        dir.path(),
+        &expect![
+            "failed to find a campaign in DIR: it has no campaign.toml, so nothing was run there; start with `beamline campaign`"
+        ],
+    );
+    check(
+        &Results::open(dir.path()).unwrap_err(),
+        dir.path(),
+        &expect![
+            "failed to find a campaign in DIR: it has no campaign.toml, so nothing was run there; start with `beamline campaign`"
+        ],
+    );
+}
+
+#[test]
+fn a_campaign_whose_rows_are_not_set_up_yet_has_nothing_to_read() {
+    let (dir, store) = created(20);
+    drop(store);
+    let path = dir.path().join("shard-1-of-1.sqlite");
+    fs::write(&path, "").unwrap();
+    check(
+        &Results::open(dir.path()).unwrap_err(),
+        dir.path(),
+        &expect!["failed to read DIR/shard-1-of-1.sqlite: nothing was run yet; start with `beamline resume DIR`"],
+    );
+    fs::remove_file(&path).unwrap();
+    assert!(matches!(Results::open(dir.path()), Err(StoreError::NoRows { .. })));
+}
+
+#[test]
+fn another_capsule_or_an_edited_configuration_is_refused() {
+    let (dir, store) = created(20);
+    drop(store);
+    let other = Fake { digest: "0ther".into(), ..Fake::default() };
+    check(
+        &Store::resume(dir.path(), &other).unwrap_err(),
+        dir.path(),
+        &expect![
+            "failed to go on in DIR: its runs are of the capsule with digest fa4e, this one has 0ther; give the one that the campaign was started with, or start a new campaign"
+        ],
+    );
+    let path = dir.path().join("campaign.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("seed = 7", "seed = 8")).unwrap();
+    check(
+        &Store::resume(dir.path(), &Fake::default()).unwrap_err(),
+        dir.path(),
+        &expect![
+            "failed to go on in DIR: campaign.toml was changed after the plan was made from it; undo the change (`capsule` and `jobs` may differ), or start a new campaign"
+        ],
+    );
+    fs::write(&path, text.replace("jobs = 2", "jobs = 1").replace("\"fake\"", "\"elsewhere/fake\"")).unwrap();
+    resume_all(dir.path(), &Fake::default());
+}
+
+#[test]
+fn a_selection_that_cannot_be_planned_leaves_no_campaign_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let target = Fake { plan_error: Some("find kernel `gem`: the capsule has `gemm`".into()), ..Fake::default() };
+    check(
+        &Store::create(&out, config(20), &target).unwrap_err(),
+        dir.path(),
+        &expect!["failed to plan the campaign: find kernel `gem`: the capsule has `gemm`"],
+    );
+    assert!(!out.exists());
+}
+
+#[test]
+fn a_worker_that_cannot_be_had_stops_the_campaign() {
+    let (dir, mut store) = created(20);
+    let target = Fake { worker_error: Some("allocate memory for a worker".into()), ..Fake::default() };
+    let error = run(&target, &mut store, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    assert!(matches!(error, CampaignError::Worker(_)));
+    check(&error, dir.path(), &expect!["failed to start a worker: allocate memory for a worker"]);
+}

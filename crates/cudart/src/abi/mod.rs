@@ -1,0 +1,10 @@
+//! The binary interface between applications and the CUDA runtime: pointers and structures.
+
+pub(crate) mod pointer;
+pub(crate) mod properties;
+pub(crate) mod types;
+
+#[cfg(test)]
+pub(crate) mod layout;
+
+pub(crate) use pointer::{Args, In, Out, Text};

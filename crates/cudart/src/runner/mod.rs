@@ -1,0 +1,141 @@
+//! Running an unmodified application on the simulated GPU.
+//!
+//! The application was linked with `nvcc -cudart shared`, so its loader looks for `libcudart.so.12` or `.13`. [`Run`] checks
+//! that this is so, has the loader load our runtime first (`LD_PRELOAD`) and lets it find stand-ins of those names
+//! (`LD_LIBRARY_PATH`), and passes what our runtime should do in the environment. Nothing of the application is changed, and
+//! nothing is printed: what is wrong is a [`RunError`] with a line of help.
+
+mod elf;
+mod error;
+mod locate;
+mod place;
+mod stub;
+mod survey;
+
+#[cfg(test)]
+mod tests;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::{env, fs};
+
+pub use error::{NotAProgram, RunError};
+
+/// The runtimes that we stand in for: the name of the library, and the major version of CUDA.
+pub(crate) const VERSIONS: [(&str, u32); 2] = [("libcudart.so.12", 12), ("libcudart.so.13", 13)];
+
+/// The variable that tells our runtime where to write a capsule.
+pub(crate) const RECORD: &str = "BEAMLINE_RECORD";
+
+/// An application to be run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Run {
+    /// The program: a path, or a name to be looked up in `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Where to write the capsule, if one is wanted.
+    pub record: Option<PathBuf>,
+}
+
+/// How an application ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// Its exit status; 128 and the number of the signal if one ended it, as shells say.
+    pub status: i32,
+    /// Whether it wrote the capsule that was asked for.
+    pub recorded: bool,
+}
+
+impl Run {
+    /// Runs it to its end, with our standard input and outputs.
+    ///
+    /// # Errors
+    /// It is not an application that we can run, something of ours is missing, or the system cannot start it.
+    pub fn run(&self) -> Result<Ended, RunError> {
+        let (program, mut command) = self.prepare()?;
+        let before = self.record.as_deref().and_then(identity);
+        let status = command.status().map_err(|error| RunError::Start { path: program, error })?;
+        let after = self.record.as_deref().and_then(identity);
+        let recorded = after.is_some() && after != before;
+        Ok(Ended { status: status_code(status), recorded })
+    }
+
+    /// The path of the program and the command that starts it.
+    fn prepare(&self) -> Result<(PathBuf, Command), RunError> {
+        let program = resolve(&self.program)?;
+        survey::check(&program)?;
+        let placed = place::prepare(&locate::runtime()?)?;
+        let mut command = Command::new(&program);
+        command.args(&self.args);
+        command.env("LD_PRELOAD", joined(&placed.preload, "LD_PRELOAD"));
+        command.env("LD_LIBRARY_PATH", joined(placed.directory.as_os_str(), "LD_LIBRARY_PATH"));
+        match &self.record {
+            Some(path) => command.env(RECORD, record_path(path)?),
+            None => command.env_remove(RECORD),
+        };
+        Ok((program, command))
+    }
+}
+
+/// The program that a name or path means.
+fn resolve(name: &OsStr) -> Result<PathBuf, RunError> {
+    let path = Path::new(name);
+    if name.as_encoded_bytes().contains(&b'/') {
+        check_file(path)?;
+        return Ok(path.to_owned());
+    }
+    let directories = env::var_os("PATH").unwrap_or_default();
+    let mut candidates = env::split_paths(&directories).map(|directory| directory.join(name));
+    let found = candidates.find(|candidate| check_file(candidate).is_ok());
+    found
+        .filter(|_| !name.is_empty())
+        .ok_or_else(|| RunError::NotFound { name: name.to_string_lossy().into_owned(), here: path.is_file() })
+}
+
+/// Checks that a path names a file that may be executed.
+fn check_file(path: &Path) -> Result<(), RunError> {
+    let metadata = fs::metadata(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => RunError::NotFound { name: path.display().to_string(), here: false },
+        _ => RunError::Unreadable { path: path.into(), error },
+    })?;
+    let found = if !metadata.is_file() {
+        NotAProgram::NotAFile
+    } else if metadata.permissions().mode() & 0o111 == 0 {
+        NotAProgram::NotExecutable
+    } else {
+        return Ok(());
+    };
+    Err(RunError::NotAProgram { path: path.into(), found })
+}
+
+/// The path of a capsule as it holds in every directory that the application may change to.
+fn record_path(path: &Path) -> Result<PathBuf, RunError> {
+    let missing = || RunError::NoRecordDirectory { path: path.into() };
+    let absolute = std::path::absolute(path).map_err(|_| missing())?;
+    if absolute.parent().is_some_and(Path::is_dir) { Ok(absolute) } else { Err(missing()) }
+}
+
+/// A new entry before the ones that the variable has already.
+fn joined(first: &OsStr, variable: &str) -> OsString {
+    let mut list = first.to_owned();
+    if let Some(rest) = env::var_os(variable).filter(|rest| !rest.is_empty()) {
+        list.push(":");
+        list.push(rest);
+    }
+    list
+}
+
+/// What distinguishes a file from the one that replaces it.
+fn identity(path: &Path) -> Option<(u64, u64, i64, i64)> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
+}
+
+fn status_code(status: ExitStatus) -> i32 {
+    let by_signal = || status.signal().map(|signal| 128 + signal);
+    status.code().or_else(by_signal).unwrap_or(1)
+}

@@ -1,0 +1,138 @@
+//! How an output differs from the golden one, element by element.
+
+use campaign::OutputDiff;
+use capsule::{ElementType, Output};
+
+/// Compares the bytes of an output with the golden ones.
+pub(crate) fn compare(output: &Output, golden: &[u8], found: &[u8]) -> OutputDiff {
+    let element = output.element.unwrap_or(ElementType::U8);
+    let size = element.bytes() as usize;
+    let mut diff = OutputDiff {
+        name: output.name.clone(),
+        elements: (golden.len() / size.max(1)) as u64,
+        differing: 0,
+        max_abs: 0.0,
+        max_rel: 0.0,
+        rel_l2: 0.0,
+        nan: 0,
+        inf: 0,
+        out_of_range: 0,
+    };
+    if golden == found {
+        return diff;
+    }
+    let (mut error, mut norm) = (0.0, 0.0);
+    for (golden, found) in golden.chunks(size).zip(found.chunks(size)) {
+        let expected = value(element, golden);
+        norm += if expected.is_finite() { expected * expected } else { 0.0 };
+        if golden == found {
+            continue;
+        }
+        let actual = value(element, found);
+        diff.differing += 1;
+        diff.nan += u64::from(actual.is_nan() && !expected.is_nan());
+        diff.inf += u64::from(actual.is_infinite() && !expected.is_infinite());
+        let distance = (actual - expected).abs();
+        // A distance that is no number is no finite error either.
+        let distance = if distance.is_nan() { f64::INFINITY } else { distance };
+        error += distance * distance;
+        diff.max_abs = diff.max_abs.max(distance);
+        diff.max_rel = diff.max_rel.max(relative(distance, expected.abs()));
+    }
+    diff.rel_l2 = relative(error.sqrt(), norm.sqrt());
+    diff
+}
+
+/// `error / size`; no error is none whatever the size, and an error of nothing is infinite.
+fn relative(error: f64, size: f64) -> f64 {
+    if error == 0.0 {
+        0.0
+    } else if size == 0.0 || !size.is_finite() {
+        f64::INFINITY
+    } else {
+        error / size
+    }
+}
+
+/// The number that an element's little-endian bytes are.
+fn value(element: ElementType, bytes: &[u8]) -> f64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    let bits = u64::from_le_bytes(word);
+    match element {
+        ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64 => bits as f64,
+        ElementType::S8 => f64::from(bits as i8),
+        ElementType::S16 => f64::from(bits as i16),
+        ElementType::S32 => f64::from(bits as i32),
+        ElementType::S64 => bits as i64 as f64,
+        ElementType::F16 => half(bits as u16, 5),
+        ElementType::Bf16 => f64::from(f32::from_bits((bits as u32) << 16)),
+        ElementType::F32 => f64::from(f32::from_bits(bits as u32)),
+        ElementType::F64 => f64::from_bits(bits),
+    }
+}
+
+/// A 16-bit float with this many exponent bits.
+fn half(bits: u16, exponent_bits: u32) -> f64 {
+    let fraction_bits = 15 - exponent_bits;
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let exponent = i32::from((bits >> fraction_bits) & ((1 << exponent_bits) - 1));
+    let fraction = f64::from(bits & ((1 << fraction_bits) - 1)) / f64::from(1u32 << fraction_bits);
+    let bias = (1 << (exponent_bits - 1)) - 1;
+    let top = (1 << exponent_bits) - 1;
+    match exponent {
+        0 => sign * fraction * f64::powi(2.0, 1 - bias),
+        e if e == top && fraction == 0.0 => sign * f64::INFINITY,
+        e if e == top => f64::NAN,
+        e => sign * (1.0 + fraction) * f64::powi(2.0, e - bias),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diff(element: ElementType, golden: &[u8], found: &[u8]) -> OutputDiff {
+        let output = Output { element: Some(element), name: "out".into(), ..Output::untyped(0) };
+        compare(&output, golden, found)
+    }
+
+    fn floats(values: &[f32]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn equal_bytes_do_not_differ_even_if_they_are_nan() {
+        let nan = floats(&[f32::NAN, 1.0]);
+        let diff = diff(ElementType::F32, &nan, &nan);
+        assert_eq!((diff.elements, diff.differing, diff.nan), (2, 0, 0));
+    }
+
+    #[test]
+    fn errors_are_measured_in_the_elements_own_type() {
+        let diff = diff(ElementType::F32, &floats(&[3.0, 4.0, 0.0]), &floats(&[3.0, 5.0, 0.5]));
+        assert_eq!((diff.differing, diff.max_abs), (2, 1.0));
+        assert_eq!(diff.max_rel, f64::INFINITY);
+        assert!((diff.rel_l2 - 1.25f64.sqrt() / 5.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn new_nans_and_infinities_are_counted() {
+        let found = floats(&[f32::NAN, f32::INFINITY]);
+        let diff = diff(ElementType::F32, &floats(&[1.0, 1.0]), &found);
+        assert_eq!((diff.nan, diff.inf, diff.max_abs), (1, 1, f64::INFINITY));
+    }
+
+    #[test]
+    fn signed_integers_keep_their_sign() {
+        let diff = diff(ElementType::S16, &(-1i16).to_le_bytes(), &1i16.to_le_bytes());
+        assert_eq!((diff.max_abs, diff.max_rel), (2.0, 2.0));
+    }
+
+    #[test]
+    fn half_precision_is_read_as_ieee_says() {
+        let of = |bits: u16| value(ElementType::F16, &bits.to_le_bytes());
+        assert_eq!((of(0x3c00), of(0xc000), of(0x0001), of(0x7bff)), (1.0, -2.0, 2f64.powi(-24), 65504.0));
+        assert!(of(0x7c01).is_nan() && of(0x7c00).is_infinite());
+    }
+}

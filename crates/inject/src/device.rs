@@ -1,0 +1,339 @@
+//! One simulated GPU: memory, loaded modules, and the executor that runs launches.
+//!
+//! Everything that happens to a device happens through these methods, whether an application calls them through the
+//! CUDA runtime or a recording is replayed, so both do the same.
+
+use crate::modules::{ModuleError, Modules};
+use crate::region;
+use capsule::{Launch, ModuleId, Region, Symbol};
+use simt::memory::{GlobalMemory, PlaceError};
+use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd, Trap};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Static and dynamic shared memory that a block may have, in bytes: what a compute capability 9.0 device allows.
+pub const MAX_SHARED: u32 = 227 << 10;
+
+/// Instructions that a thread may execute where no golden run says how many it needs.
+pub const UNBOUNDED: u32 = u32::MAX;
+
+/// Why a device cannot do what it is asked for.
+#[derive(Debug, Error)]
+pub enum DeviceError {
+    /// A module or kernel cannot be used.
+    #[error(transparent)]
+    Module(#[from] ModuleError),
+    /// Memory cannot be allocated or freed so.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// Some of a range is not mapped.
+    #[error("access {bytes} bytes of device memory at {address:#x}: not all of the range is mapped")]
+    Unmapped {
+        /// Where the range starts.
+        address: u64,
+        /// Its size.
+        bytes: u64,
+    },
+    /// A region and the bytes for it differ in size.
+    #[error("copy {given} bytes to or from a region of {needed}")]
+    Size {
+        /// Bytes given.
+        given: u64,
+        /// Bytes of the region.
+        needed: u64,
+    },
+    /// A launch asks for what no device has.
+    #[error("launch {kernel}: {what}")]
+    Launch {
+        /// The kernel.
+        kernel: String,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// What a launch needs to know about a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// Parameters in order.
+    pub params: Vec<ParamInfo>,
+    /// Bytes of all parameters.
+    pub param_bytes: u32,
+    /// Bytes of static shared memory.
+    pub static_shared_bytes: u32,
+    /// Bytes of a thread's frame in local memory.
+    pub local_bytes: u32,
+    /// Virtual registers in 32-bit words; not what a hardware compiler would allocate.
+    pub registers: u32,
+    /// `.maxntid` or `.reqntid`: threads that a block may have, where the kernel says so.
+    pub max_threads: Option<u32>,
+}
+
+/// Where a parameter lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParamInfo {
+    /// Its first byte among all parameters.
+    pub offset: u32,
+    /// Its bytes.
+    pub bytes: u32,
+}
+
+/// How a launch ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LaunchEnd {
+    /// Every thread exited.
+    Completed {
+        /// Instructions executed by all threads.
+        instructions: u64,
+    },
+    /// A thread did something wrong.
+    Trapped(TrapReport),
+}
+
+/// What went wrong, in words a programmer knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrapReport {
+    /// What and where.
+    pub trap: Trap,
+    /// The kernel launched.
+    pub kernel: String,
+    /// The function that the instruction is in.
+    pub function: String,
+    /// The instruction's index in the function.
+    pub pc: u32,
+    /// Source file and line, where known.
+    pub line: Option<(String, u32)>,
+}
+
+impl TrapReport {
+    /// Describes a trap of a program.
+    #[must_use]
+    pub fn new(trap: Trap, program: &Program, module: &isa::Module) -> Self {
+        let site = &program.sites[trap.site as usize];
+        let file = |loc: &isa::Loc| Some((module.files.get(&loc.file)?.clone(), loc.line));
+        Self {
+            trap,
+            kernel: program.name.clone(),
+            function: module.function(site.function).name.clone(),
+            pc: site.pc.0,
+            line: site.loc.as_ref().and_then(file),
+        }
+    }
+}
+
+impl std::fmt::Display for TrapReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Trap { kind, block, thread, address, .. } = self.trap;
+        write!(f, "{kind} in kernel {}, block {block}, thread {thread}, instruction {}", self.kernel, self.pc)?;
+        if self.function != self.kernel {
+            write!(f, " of {}", self.function)?;
+        }
+        if let Some((file, line)) = &self.line {
+            write!(f, ", {file}:{line}")?;
+        }
+        address.map_or(Ok(()), |address| write!(f, ", address {address:#x}"))
+    }
+}
+
+/// A simulated GPU.
+#[derive(Debug)]
+pub struct Device {
+    memory: GlobalMemory,
+    modules: Modules,
+    executor: Executor,
+}
+
+impl Default for Device {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Device {
+    /// A device at the best instruction-set level of this host.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::at_level(LevelName::best())
+    }
+
+    /// A device at a given level; the results are the same.
+    #[must_use]
+    pub fn at_level(level: LevelName) -> Self {
+        Self { memory: GlobalMemory::new(), modules: Modules::default(), executor: Executor::new(level) }
+    }
+
+    /// Its memory.
+    pub fn memory(&mut self) -> &mut GlobalMemory {
+        &mut self.memory
+    }
+
+    /// Its modules.
+    #[must_use]
+    pub fn modules(&self) -> &Modules {
+        &self.modules
+    }
+
+    /// Loads a module, its variables placed where there is room; returns where they are.
+    ///
+    /// # Errors
+    /// If the PTX is not accepted or there is no room.
+    pub fn load(&mut self, id: ModuleId, name: &str, ptx: &str) -> Result<Vec<Symbol>, DeviceError> {
+        Ok(self.modules.load(id, name, ptx, &mut self.memory)?)
+    }
+
+    /// Loads a module, its variables where a recording had them.
+    ///
+    /// # Errors
+    /// If the PTX is not accepted or a place is missing or taken.
+    pub fn load_at(&mut self, id: ModuleId, name: &str, ptx: &str, places: &[Symbol]) -> Result<(), DeviceError> {
+        Ok(self.modules.load_at(id, name, ptx, places, &mut self.memory)?)
+    }
+
+    /// Allocates memory; its bytes are whatever was there, at first zero.
+    ///
+    /// # Errors
+    /// If no room is left.
+    pub fn allocate(&mut self, bytes: u64) -> Result<u64, DeviceError> {
+        Ok(self.memory.allocate(bytes)?)
+    }
+
+    /// Allocates a given range.
+    ///
+    /// # Errors
+    /// If some of it is taken.
+    pub fn place(&mut self, address: u64, bytes: u64) -> Result<(), DeviceError> {
+        Ok(self.memory.place(address, bytes)?)
+    }
+
+    /// Gives memory back.
+    ///
+    /// # Errors
+    /// If no allocation starts there.
+    pub fn free(&mut self, address: u64) -> Result<(), DeviceError> {
+        Ok(self.memory.free(address)?)
+    }
+
+    /// Writes the rows of a region from packed bytes.
+    ///
+    /// # Errors
+    /// If the sizes differ or some of the region is not mapped.
+    pub fn write(&mut self, to: &Region, packed: &[u8]) -> Result<(), DeviceError> {
+        region::write(&mut self.memory, to, packed)
+    }
+
+    /// Reads the rows of a region, packed.
+    ///
+    /// # Errors
+    /// If some of the region is not mapped.
+    pub fn read(&mut self, from: &Region) -> Result<Vec<u8>, DeviceError> {
+        region::read(&mut self.memory, from)
+    }
+
+    /// Copies from one region to another of as many bytes; they may overlap.
+    ///
+    /// # Errors
+    /// If the sizes differ or some of either is not mapped.
+    pub fn copy(&mut self, to: &Region, from: &Region) -> Result<(), DeviceError> {
+        region::copy(&mut self.memory, to, from)
+    }
+
+    /// Fills the rows of a region with a value of 1, 2 or 4 bytes.
+    ///
+    /// # Errors
+    /// If the width is another, or some of the region is not mapped.
+    pub fn fill(&mut self, to: &Region, value: u32, width: u8) -> Result<(), DeviceError> {
+        region::fill(&mut self.memory, to, value, width)
+    }
+
+    /// What a launch needs to know about a kernel, if there is one of this name.
+    #[must_use]
+    pub fn kernel(&self, id: ModuleId, name: &str) -> Option<KernelInfo> {
+        let (_, function) = self.modules.module(id).ok()?.kernel(name)?;
+        let (offsets, bytes) = function.layout();
+        let params = offsets.iter().zip(&function.params);
+        let of_space = |space| function.variables.iter().filter(move |variable| variable.space == space);
+        let words = function.registers.iter().map(|register| register.ty.bits().div_ceil(32));
+        Some(KernelInfo {
+            params: params
+                .map(|(&offset, param)| ParamInfo { offset: offset as u32, bytes: param.bytes as u32 })
+                .collect(),
+            param_bytes: bytes as u32,
+            static_shared_bytes: of_space(isa::Space::Shared).map(|variable| variable.bytes as u32).sum(),
+            local_bytes: of_space(isa::Space::Local).map(|variable| variable.bytes as u32).sum(),
+            registers: words.sum(),
+            max_threads: function.directives.iter().find_map(|directive| max_threads(directive)),
+        })
+    }
+
+    /// Runs a launch to its end.
+    ///
+    /// # Errors
+    /// If the kernel does not exist or cannot be run, or the launch asks for what no device has.
+    pub fn launch(&mut self, launch: &Launch) -> Result<LaunchEnd, DeviceError> {
+        let program = self.modules.program(launch.module, &launch.kernel)?;
+        check_launch(launch, &program)?;
+        let runnable = runnable(launch, &program);
+        self.executor.prepare(&runnable);
+        let mut instructions = 0;
+        for block in 0..runnable.blocks() {
+            let end = self.executor.run_block(&runnable, &mut self.memory, block, Fuel::Each(UNBOUNDED), &mut NoHook);
+            if let RunEnd::Trapped(trap) = end {
+                let module = self.modules.module(launch.module)?;
+                return Ok(LaunchEnd::Trapped(TrapReport::new(trap, &program, module)));
+            }
+            instructions += self.executor.counts().map(u64::from).sum::<u64>();
+        }
+        Ok(LaunchEnd::Completed { instructions })
+    }
+
+    /// A kernel ready to run.
+    ///
+    /// # Errors
+    /// If the module or kernel does not exist, or does what the machine cannot do.
+    pub fn program(&mut self, id: ModuleId, kernel: &str) -> Result<Arc<Program>, DeviceError> {
+        Ok(self.modules.program(id, kernel)?)
+    }
+
+    /// Takes the device apart, to share its modules with others.
+    #[must_use]
+    pub fn into_parts(self) -> (GlobalMemory, Modules) {
+        (self.memory, self.modules)
+    }
+}
+
+/// A recorded launch as the machine wants it.
+#[must_use]
+pub fn runnable<'a>(launch: &'a Launch, program: &'a Program) -> simt::Launch<'a> {
+    simt::Launch {
+        program,
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared: launch.shared_bytes,
+        params: &launch.params,
+    }
+}
+
+/// Checks what the capsule format cannot: the launch against its kernel.
+///
+/// # Errors
+/// If arguments are missing or shared memory is too large.
+pub fn check_launch(launch: &Launch, program: &Program) -> Result<(), DeviceError> {
+    let refuse = |what: String| Err(DeviceError::Launch { kernel: launch.kernel.clone(), what });
+    if launch.params.len() < program.param_bytes as usize {
+        return refuse(format!("{} bytes of arguments where {} belong", launch.params.len(), program.param_bytes));
+    }
+    let shared = u64::from(program.dynamic_start()) + u64::from(launch.shared_bytes);
+    if shared > u64::from(MAX_SHARED) {
+        return refuse(format!("{shared} bytes of shared memory; a block can have {MAX_SHARED}"));
+    }
+    if launch.threads_per_block() == 0 || launch.threads_per_block() > 1024 || launch.blocks() == 0 {
+        return refuse(format!("grid {:?} of blocks {:?}", launch.grid, launch.block));
+    }
+    Ok(())
+}
+
+/// The product of the numbers of `.maxntid 16, 16, 1` and `.reqntid`.
+fn max_threads(directive: &str) -> Option<u32> {
+    let numbers = directive.strip_prefix(".maxntid").or_else(|| directive.strip_prefix(".reqntid"))?;
+    numbers.split(',').map(|number| number.trim().parse::<u32>().ok()).product()
+}

@@ -1,0 +1,331 @@
+//! The golden run: a capsule executed without a fault, and what injection runs need to know of it.
+//!
+//! It keeps the memory at the start of every launch (as pages that changed), the bytes of every copy to the host,
+//! and how many instructions each thread executed. It must reproduce the recording: a copy to the host with other
+//! bytes than recorded is an error, because every outcome would be judged against the wrong thing.
+
+use crate::device::{Device, DeviceError, TrapReport, check_launch, runnable};
+use crate::modules::Modules;
+use crate::region;
+use capsule::{Capsule, Digester, Event, Launch, ModuleId, Output};
+use simt::memory::{GlobalMemory, History};
+use simt::{Executor, Fuel, Hook, LevelName, NoHook, Program, RunEnd};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Why there is no golden run.
+#[derive(Debug, Error)]
+pub enum GoldenError {
+    /// The device could not do what the capsule asks for.
+    #[error("replay event {event} of the capsule ({what})")]
+    Event {
+        /// The event, from 0.
+        event: usize,
+        /// What it is.
+        what: &'static str,
+        /// Why not.
+        #[source]
+        source: DeviceError,
+    },
+    /// Some of the capsule's contents cannot be read.
+    #[error(transparent)]
+    Capsule(#[from] capsule::Error),
+    /// A module has no PTX.
+    #[error(
+        "load module {0}: the capsule holds no PTX for it; build the application with PTX embedded (-arch=sm_80 does)"
+    )]
+    NoPtx(u32),
+    /// A module's PTX is not text.
+    #[error("load module {0}: its PTX is not UTF-8 text")]
+    NotText(u32),
+    /// The program traps without any fault.
+    #[error("complete the fault-free run: {0}")]
+    Trapped(TrapReport),
+    /// The run differs from the recording.
+    #[error("reproduce the recording: copy {copy} to the host (event {event}) gives other bytes than were recorded")]
+    Differs {
+        /// The copy among all copies to the host.
+        copy: u32,
+        /// The event.
+        event: usize,
+    },
+    /// Nothing is launched.
+    #[error("find work: the capsule launches no kernel")]
+    NoLaunch,
+}
+
+/// One launch of the golden run.
+#[derive(Debug)]
+pub struct GoldenLaunch {
+    /// Its event; also the version of memory at its start.
+    pub event: usize,
+    /// Its number among the launches of its kernel.
+    pub number: u32,
+    /// The kernel.
+    pub program: Arc<Program>,
+    /// Instructions that each thread executed, linear in the launch.
+    pub counts: Vec<u32>,
+}
+
+/// One copy to the host.
+#[derive(Debug)]
+pub struct GoldenCopy {
+    /// Its event.
+    pub event: usize,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The output that it is, by position among the outputs.
+    pub output: Option<usize>,
+}
+
+/// A fault-free run.
+#[derive(Debug)]
+pub struct Golden {
+    pub(crate) capsule: Arc<Capsule>,
+    pub(crate) modules: Modules,
+    pub(crate) history: Arc<History>,
+    pub(crate) launches: Vec<GoldenLaunch>,
+    pub(crate) copies: Vec<GoldenCopy>,
+    pub(crate) outputs: Vec<Output>,
+    pub(crate) level: LevelName,
+    seconds: f64,
+}
+
+/// What an event is, for messages.
+pub(crate) fn describe(event: &Event) -> &'static str {
+    match event {
+        Event::Load { .. } => "load a module",
+        Event::Alloc { .. } => "allocate",
+        Event::Free { .. } => "free",
+        Event::CopyIn { .. } => "copy to the device",
+        Event::CopyOut { .. } => "copy to the host",
+        Event::CopyWithin { .. } => "copy within the device",
+        Event::Fill { .. } => "fill memory",
+        Event::Launch(_) => "launch a kernel",
+        Event::Synchronize => "synchronise",
+    }
+}
+
+impl Golden {
+    /// Runs a capsule at the best instruction-set level of this host.
+    ///
+    /// # Errors
+    /// If the capsule cannot be executed, traps, or does not reproduce its recording.
+    pub fn run(capsule: Arc<Capsule>) -> Result<Self, GoldenError> {
+        Self::run_at(capsule, LevelName::best())
+    }
+
+    /// Runs a capsule at a given level; the results are the same.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_at(capsule: Arc<Capsule>, level: LevelName) -> Result<Self, GoldenError> {
+        #[expect(clippy::disallowed_methods, reason = "the speed of the golden run is reported, never used")]
+        let started = std::time::Instant::now();
+        let mut recorder = Recorder::new(&capsule, level);
+        for (index, event) in capsule.events.iter().enumerate() {
+            recorder.event(index, event)?;
+        }
+        let Recorder { device, history, launches, copies, outputs, .. } = recorder;
+        if launches.is_empty() {
+            return Err(GoldenError::NoLaunch);
+        }
+        let (_, modules) = device.into_parts();
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(Self { modules, history: Arc::new(history), launches, copies, outputs, level, seconds, capsule })
+    }
+
+    /// The capsule.
+    #[must_use]
+    pub fn capsule(&self) -> &Arc<Capsule> {
+        &self.capsule
+    }
+
+    /// The launches, in order.
+    #[must_use]
+    pub fn launches(&self) -> &[GoldenLaunch] {
+        &self.launches
+    }
+
+    /// The outputs that runs are judged by.
+    #[must_use]
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// Threads over all launches.
+    #[must_use]
+    pub fn threads(&self) -> u64 {
+        self.launches.iter().map(|launch| launch.counts.len() as u64).sum()
+    }
+
+    /// Instructions executed by all threads.
+    #[must_use]
+    pub fn thread_instructions(&self) -> u64 {
+        self.launches.iter().flat_map(|launch| &launch.counts).map(|&count| u64::from(count)).sum()
+    }
+
+    /// How long it took.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    /// The recorded launch behind a golden one.
+    #[must_use]
+    pub fn recorded(&self, launch: &GoldenLaunch) -> &Launch {
+        match &self.capsule.events[launch.event] {
+            Event::Launch(recorded) => recorded,
+            _ => unreachable!("golden launches are made from launch events only"),
+        }
+    }
+
+    /// The module that a launch's kernel is in.
+    #[must_use]
+    pub fn module(&self, launch: &GoldenLaunch) -> Option<&isa::Module> {
+        self.modules.module(self.recorded(launch).module).ok().map(|module| &**module)
+    }
+
+    /// Runs the blocks of a launch again with a hook, in memory of its own. `each` is asked before every block
+    /// whether the hook looks in or the block runs plainly, and told after it.
+    pub fn rerun<H: Hook>(
+        &self,
+        launch: &GoldenLaunch,
+        memory: &mut GlobalMemory,
+        executor: &mut Executor,
+        hook: &mut H,
+        mut around: impl FnMut(&mut H, u64, When) -> bool,
+    ) {
+        memory.reset(&self.history, launch.event as u32);
+        let runnable = runnable(self.recorded(launch), &launch.program);
+        executor.prepare(&runnable);
+        for block in 0..runnable.blocks() {
+            let fuel = Fuel::Each(crate::device::UNBOUNDED);
+            if around(hook, block, When::Before) {
+                executor.run_block(&runnable, memory, block, fuel, hook);
+                around(hook, block, When::After);
+            } else {
+                executor.run_block(&runnable, memory, block, fuel, &mut NoHook);
+            }
+        }
+    }
+}
+
+/// When [`Golden::rerun`] calls back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Before a block: the answer says whether the hook looks in.
+    Before,
+    /// After a block that it looked into: the answer is ignored.
+    After,
+}
+
+struct Recorder<'a> {
+    capsule: &'a Capsule,
+    device: Device,
+    executor: Executor,
+    history: History,
+    launches: Vec<GoldenLaunch>,
+    copies: Vec<GoldenCopy>,
+    outputs: Vec<Output>,
+}
+
+impl<'a> Recorder<'a> {
+    fn new(capsule: &'a Capsule, level: LevelName) -> Self {
+        Self {
+            capsule,
+            device: Device::at_level(level),
+            executor: Executor::new(level),
+            history: History::default(),
+            launches: Vec::new(),
+            copies: Vec::new(),
+            outputs: capsule.effective_outputs(),
+        }
+    }
+
+    fn event(&mut self, index: usize, event: &Event) -> Result<(), GoldenError> {
+        let at = |source| GoldenError::Event { event: index, what: describe(event), source };
+        match event {
+            Event::Load { module } => self.load(index, *module),
+            Event::Launch(launch) => self.launch(index, launch),
+            Event::CopyOut { from, digest, .. } => {
+                let bytes = self.device.read(from).map_err(at)?;
+                let mut digester = Digester::new();
+                digester.update(&bytes);
+                let copy = self.copies.len() as u32;
+                if digester.finish() != *digest {
+                    return Err(GoldenError::Differs { copy, event: index });
+                }
+                let output = self.outputs.iter().position(|output| output.copy == copy);
+                self.copies.push(GoldenCopy { event: index, bytes, output });
+                Ok(())
+            }
+            other => apply(other, self.capsule, self.device.memory()).map_err(|error| error.at(index, other)),
+        }
+    }
+
+    fn load(&mut self, index: usize, id: ModuleId) -> Result<(), GoldenError> {
+        let module = self.capsule.module(id).ok_or(GoldenError::NoPtx(id.0))?;
+        let bytes = self.capsule.blobs.get(module.ptx.ok_or(GoldenError::NoPtx(id.0))?)?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| GoldenError::NotText(id.0))?;
+        let name = format!("{}:module{}.ptx", self.capsule.name, id.0);
+        let loaded = self.device.load_at(id, &name, text, &module.globals);
+        loaded.map_err(|source| GoldenError::Event { event: index, what: "load a module", source })
+    }
+
+    fn launch(&mut self, index: usize, launch: &Launch) -> Result<(), GoldenError> {
+        let at = |source| GoldenError::Event { event: index, what: "launch a kernel", source };
+        let program = self.device.program(launch.module, &launch.kernel).map_err(at)?;
+        check_launch(launch, &program).map_err(at)?;
+        self.history.commit(self.device.memory(), index as u32);
+        let runnable = runnable(launch, &program);
+        self.executor.prepare(&runnable);
+        let mut counts = Vec::with_capacity(launch.threads() as usize);
+        for block in 0..runnable.blocks() {
+            let fuel = Fuel::Each(crate::device::UNBOUNDED);
+            let end = self.executor.run_block(&runnable, self.device.memory(), block, fuel, &mut NoHook);
+            if let RunEnd::Trapped(trap) = end {
+                let module = self.device.modules().module(launch.module).map_err(|e| at(e.into()))?;
+                return Err(GoldenError::Trapped(TrapReport::new(trap, &program, module)));
+            }
+            counts.extend(self.executor.counts());
+        }
+        let same = self.launches.iter().filter(|other| other.program.name == program.name);
+        let number = same.count() as u32;
+        self.launches.push(GoldenLaunch { event: index, number, program, counts });
+        Ok(())
+    }
+}
+
+/// Why an event could not be replayed.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// The device could not do it.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// Its bytes cannot be read.
+    #[error(transparent)]
+    Capsule(#[from] capsule::Error),
+}
+
+impl ReplayError {
+    fn at(self, index: usize, event: &Event) -> GoldenError {
+        match self {
+            Self::Device(source) => GoldenError::Event { event: index, what: describe(event), source },
+            Self::Capsule(error) => GoldenError::Capsule(error),
+        }
+    }
+}
+
+/// Replays an event that only touches memory. Loads, launches and copies to the host are the caller's.
+pub(crate) fn apply(event: &Event, capsule: &Capsule, memory: &mut GlobalMemory) -> Result<(), ReplayError> {
+    match event {
+        Event::Alloc { address, bytes, .. } => memory.place(*address, *bytes).map_err(DeviceError::from)?,
+        Event::Free { address } => memory.free(*address).map_err(DeviceError::from)?,
+        Event::CopyIn { to, data } => region::write(memory, to, &capsule.blobs.get(*data)?)?,
+        Event::CopyWithin { to, from } => region::copy(memory, to, from)?,
+        Event::Fill { to, value, width } => region::fill(memory, to, *value, *width)?,
+        Event::Load { .. } | Event::Launch(_) | Event::CopyOut { .. } | Event::Synchronize => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! Loaded modules: their PTX parsed, their variables placed, their kernels lowered when first launched.
+
+use capsule::{ModuleId, Symbol};
+use isa::{Module, Space};
+use simt::memory::GlobalMemory;
+use simt::{LowerError, Placement, PlacementError, Program};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Why a module or one of its kernels cannot be used.
+#[derive(Debug, Error)]
+pub enum ModuleError {
+    /// The PTX has mistakes, or uses what is not supported.
+    #[error("read the PTX of {name}\n{errors}")]
+    Ptx {
+        /// The module.
+        name: String,
+        /// What is wrong, rendered with source lines.
+        errors: ptx::Errors,
+    },
+    /// Its variables cannot be placed.
+    #[error(transparent)]
+    Place(#[from] PlacementError),
+    /// The recorded places of its variables do not fit it.
+    #[error("place variable {0}: the recording has no address for it")]
+    Unplaced(String),
+    /// A kernel cannot be run.
+    #[error(transparent)]
+    Lower(#[from] LowerError),
+    /// There is no such module.
+    #[error("find module {0}: it was not loaded")]
+    Unknown(u32),
+}
+
+/// One loaded module.
+#[derive(Debug)]
+struct Loaded {
+    module: Arc<Module>,
+    placement: Placement,
+    programs: BTreeMap<String, Arc<Program>>,
+}
+
+/// The modules of a device.
+#[derive(Debug, Default)]
+pub struct Modules {
+    loaded: BTreeMap<ModuleId, Loaded>,
+}
+
+impl Modules {
+    /// Parses a module and places its variables where there is room.
+    ///
+    /// # Errors
+    /// If the PTX is not accepted or there is no room.
+    pub fn load(
+        &mut self,
+        id: ModuleId,
+        name: &str,
+        text: &str,
+        memory: &mut GlobalMemory,
+    ) -> Result<Vec<Symbol>, ModuleError> {
+        let module = parse(name, text)?;
+        let placement = Placement::new(&module, memory)?;
+        self.finish(id, module, placement, memory)
+    }
+
+    /// As [`load`](Self::load), with the variables where a recording had them.
+    ///
+    /// # Errors
+    /// If the PTX is not accepted or a place is missing or taken.
+    pub fn load_at(
+        &mut self,
+        id: ModuleId,
+        name: &str,
+        text: &str,
+        places: &[Symbol],
+        memory: &mut GlobalMemory,
+    ) -> Result<(), ModuleError> {
+        let module = parse(name, text)?;
+        let mut addresses = Vec::with_capacity(module.variables.len());
+        for variable in &module.variables {
+            if !matches!(variable.space, Space::Global | Space::Const) {
+                addresses.push(None);
+                continue;
+            }
+            let place = places.iter().find(|symbol| symbol.name == variable.name);
+            let address = place.ok_or_else(|| ModuleError::Unplaced(variable.name.clone()))?.address;
+            memory.place(address, variable.bytes).map_err(PlacementError::from)?;
+            addresses.push(Some(address));
+        }
+        self.finish(id, module, Placement { addresses }, memory)?;
+        Ok(())
+    }
+
+    fn finish(
+        &mut self,
+        id: ModuleId,
+        module: Module,
+        placement: Placement,
+        memory: &mut GlobalMemory,
+    ) -> Result<Vec<Symbol>, ModuleError> {
+        let mut symbols = Vec::new();
+        for (variable, address) in module.variables.iter().zip(&placement.addresses) {
+            let Some(address) = *address else { continue };
+            // The range was allocated a moment ago, so it is mapped.
+            let _ = memory.copy_in(address, &placement.initial_bytes(variable));
+            symbols.push(Symbol { name: variable.name.clone(), address, bytes: variable.bytes });
+        }
+        self.loaded.insert(id, Loaded { module: Arc::new(module), placement, programs: BTreeMap::new() });
+        Ok(symbols)
+    }
+
+    /// Loads a module again into a memory that has forgotten it: its variables are placed and initialised.
+    ///
+    /// # Errors
+    /// If it was never loaded or a place is taken.
+    pub fn reload(&self, id: ModuleId, memory: &mut GlobalMemory) -> Result<(), ModuleError> {
+        let loaded = self.get(id)?;
+        for (variable, address) in loaded.module.variables.iter().zip(&loaded.placement.addresses) {
+            let Some(address) = *address else { continue };
+            memory.place(address, variable.bytes).map_err(PlacementError::from)?;
+            let _ = memory.copy_in(address, &loaded.placement.initial_bytes(variable));
+        }
+        Ok(())
+    }
+
+    fn get(&self, id: ModuleId) -> Result<&Loaded, ModuleError> {
+        self.loaded.get(&id).ok_or(ModuleError::Unknown(id.0))
+    }
+
+    /// The module as data.
+    ///
+    /// # Errors
+    /// If it was not loaded.
+    pub fn module(&self, id: ModuleId) -> Result<&Arc<Module>, ModuleError> {
+        Ok(&self.get(id)?.module)
+    }
+
+    /// A kernel ready to run; lowered when first asked for.
+    ///
+    /// # Errors
+    /// If the module or kernel does not exist, or does what the machine cannot do.
+    pub fn program(&mut self, id: ModuleId, kernel: &str) -> Result<Arc<Program>, ModuleError> {
+        let loaded = self.loaded.get_mut(&id).ok_or(ModuleError::Unknown(id.0))?;
+        if let Some(program) = loaded.programs.get(kernel) {
+            return Ok(Arc::clone(program));
+        }
+        let program = Arc::new(simt::lower(&loaded.module, &loaded.placement, kernel)?);
+        loaded.programs.insert(kernel.to_owned(), Arc::clone(&program));
+        Ok(program)
+    }
+}
+
+fn parse(name: &str, text: &str) -> Result<Module, ModuleError> {
+    ptx::parse(name, text).map_err(|errors| ModuleError::Ptx { name: name.to_owned(), errors })
+}

@@ -1,0 +1,63 @@
+//! What the golden run executed: counts by instruction and by thread.
+
+use crate::golden::{Golden, GoldenLaunch};
+use isa::{Function, Instruction, Module};
+use simt::memory::GlobalMemory;
+use simt::{Executor, Hook, Moment};
+
+/// Counts of one architectural instruction in one launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SiteCount {
+    /// Threads that executed it, summed over time.
+    pub executed: u64,
+    /// Threads that came to it with a false guard.
+    pub guarded_off: u64,
+}
+
+/// One launch, counted.
+#[derive(Debug)]
+pub struct LaunchProfile<'g> {
+    /// The launch.
+    pub launch: &'g GoldenLaunch,
+    /// The module of its kernel.
+    pub module: &'g Module,
+    /// Counts by site of the program.
+    pub sites: Vec<SiteCount>,
+}
+
+impl LaunchProfile<'_> {
+    /// Executed instructions with their counts, in program order.
+    pub fn instructions(&self) -> impl Iterator<Item = (&Function, &Instruction, SiteCount)> {
+        self.launch.program.sites.iter().zip(&self.sites).filter_map(|(site, &count)| {
+            let function = self.module.function(site.function);
+            Some((function, function.at(site.pc)?, count)).filter(|_| count != SiteCount::default())
+        })
+    }
+}
+
+struct Counting(Vec<SiteCount>);
+
+impl Hook for Counting {
+    fn wants(&self, _: u32) -> bool {
+        true
+    }
+
+    fn before(&mut self, moment: Moment<'_>) {
+        let count = &mut self.0[moment.site as usize];
+        count.executed += u64::from(moment.executing.count_ones());
+        count.guarded_off += u64::from((moment.active & !moment.executing).count_ones());
+    }
+}
+
+/// Counts every launch of a golden run by running it again.
+#[must_use]
+pub fn profile(golden: &Golden) -> Vec<LaunchProfile<'_>> {
+    let mut memory = GlobalMemory::new();
+    let mut executor = Executor::new(golden.level);
+    let launches = golden.launches().iter().filter_map(|launch| {
+        let mut counting = Counting(vec![SiteCount::default(); launch.program.sites.len()]);
+        golden.rerun(launch, &mut memory, &mut executor, &mut counting, |_, _, _| true);
+        Some(LaunchProfile { launch, module: golden.module(launch)?, sites: counting.0 })
+    });
+    launches.collect()
+}

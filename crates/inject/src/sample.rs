@@ -1,0 +1,219 @@
+//! From draws to sites: count the population by thread, find the threads that were drawn, and run their blocks again
+//! to learn which instruction each draw is.
+
+use crate::golden::{Golden, GoldenLaunch, When};
+use fault::{Census, Member, Selection};
+use isa::Module;
+use simt::memory::GlobalMemory;
+use simt::registers::{LANES, has, lanes};
+use simt::{Executor, Hook, Interest, Moment, Program};
+use std::collections::BTreeMap;
+
+/// Whether each site of a program is in the population.
+fn population(selection: &Selection, module: &Module, program: &Program) -> Vec<bool> {
+    let member = |site: &simt::program::Site| {
+        let function = module.function(site.function);
+        function.at(site.pc).is_some_and(|instruction| selection.holds(module, function, instruction))
+    };
+    program.sites.iter().map(member).collect()
+}
+
+/// Counts members by thread.
+struct Counting {
+    members: Vec<bool>,
+    counts: Vec<[u32; LANES]>,
+}
+
+impl Hook for Counting {
+    fn wants(&self, _: u32) -> bool {
+        true
+    }
+
+    fn before(&mut self, moment: Moment<'_>) {
+        if self.members[moment.site as usize] {
+            let counts = &mut self.counts[moment.warp as usize];
+            for (lane, count) in counts.iter_mut().enumerate() {
+                *count += u32::from(has(moment.executing, lane));
+            }
+        }
+    }
+}
+
+/// The population of a selection, counted by thread.
+pub(crate) fn census(golden: &Golden, selection: &Selection) -> Census {
+    let mut census = Census::default();
+    let mut memory = GlobalMemory::new();
+    let mut executor = Executor::new(golden.level);
+    for launch in &golden.launches {
+        let selected = selection.holds_launch(&launch.program.name, launch.number);
+        let members = match golden.module(launch) {
+            Some(module) if selected => population(selection, module, &launch.program),
+            _ => Vec::new(),
+        };
+        if members.contains(&true) {
+            census.push(count_launch(golden, launch, selection, members, &mut memory, &mut executor));
+        } else {
+            census.push(Vec::new());
+        }
+    }
+    census
+}
+
+fn count_launch(
+    golden: &Golden,
+    launch: &GoldenLaunch,
+    selection: &Selection,
+    members: Vec<bool>,
+    memory: &mut GlobalMemory,
+    executor: &mut Executor,
+) -> Vec<u32> {
+    let threads = golden.recorded(launch).threads_per_block() as usize;
+    let warps = threads.div_ceil(LANES);
+    let mut counting = Counting { members, counts: vec![[0; LANES]; warps] };
+    let mut all = vec![0u32; launch.counts.len()];
+    golden.rerun(launch, memory, executor, &mut counting, |counting, block, when| {
+        if !selection.blocks.holds(block) {
+            return false;
+        }
+        if when == When::After {
+            let start = block as usize * threads;
+            for thread in (0..threads).filter(|&thread| selection.threads.holds(thread as u64)) {
+                all[start + thread] = counting.counts[thread / LANES][thread % LANES];
+            }
+            counting.counts.fill([0; LANES]);
+        }
+        true
+    });
+    all
+}
+
+/// A member whose instruction is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The dynamic instruction of the thread.
+    pub(crate) dynamic: u64,
+    /// The site in the program.
+    pub(crate) site: u32,
+}
+
+/// One thread of the block that runs, and which of its members are wanted, ascending.
+struct Watched {
+    wanted: Vec<u32>,
+    members: u32,
+    begun: u64,
+    found: Vec<Found>,
+}
+
+struct Resolving {
+    members: Vec<bool>,
+    /// By warp and lane.
+    watched: BTreeMap<u32, BTreeMap<usize, Watched>>,
+}
+
+impl Hook for Resolving {
+    fn wants(&self, warp: u32) -> bool {
+        self.watched.contains_key(&warp)
+    }
+
+    fn before(&mut self, moment: Moment<'_>) {
+        let member = self.members[moment.site as usize];
+        let Some(watched) = self.watched.get_mut(&moment.warp) else { return };
+        let mask = watched.keys().fold(0u32, |mask, lane| mask | (1 << lane));
+        for lane in lanes(moment.executing & mask) {
+            let Some(thread) = watched.get_mut(&lane) else { continue };
+            if member {
+                if thread.wanted.get(thread.found.len()) == Some(&thread.members) {
+                    thread.found.push(Found { dynamic: thread.begun, site: moment.site });
+                }
+                thread.members += 1;
+            }
+            thread.begun += 1;
+        }
+    }
+
+    fn after(&mut self, _: Moment<'_>) -> Interest {
+        Interest::Stay
+    }
+}
+
+/// The instruction of every member asked for.
+pub(crate) fn resolve(golden: &Golden, selection: &Selection, members: &[Member]) -> BTreeMap<Member, Found> {
+    let mut by_launch: BTreeMap<u32, BTreeMap<u64, Vec<Member>>> = BTreeMap::new();
+    for &member in members {
+        let launch = &golden.launches[member.launch as usize];
+        let block = member.thread / golden.recorded(launch).threads_per_block();
+        by_launch.entry(member.launch).or_default().entry(block).or_default().push(member);
+    }
+    let mut found = BTreeMap::new();
+    let mut memory = GlobalMemory::new();
+    let mut executor = Executor::new(golden.level);
+    for (index, blocks) in by_launch {
+        let launch = &golden.launches[index as usize];
+        let Some(module) = golden.module(launch) else { continue };
+        let threads = golden.recorded(launch).threads_per_block();
+        let members = population(selection, module, &launch.program);
+        let mut resolving = Resolving { members, watched: BTreeMap::new() };
+        golden.rerun(launch, &mut memory, &mut executor, &mut resolving, |resolving, block, when| {
+            let Some(wanted) = blocks.get(&block) else { return false };
+            match when {
+                When::Before => resolving.watched = watch(wanted, threads),
+                When::After => collect(&resolving.watched, index, block * threads, &mut found),
+            }
+            true
+        });
+    }
+    found
+}
+
+fn watch(members: &[Member], threads: u64) -> BTreeMap<u32, BTreeMap<usize, Watched>> {
+    let mut watched: BTreeMap<u32, BTreeMap<usize, Watched>> = BTreeMap::new();
+    for member in members {
+        let thread = (member.thread % threads) as usize;
+        let lanes = watched.entry((thread / LANES) as u32).or_default();
+        let entry = lanes.entry(thread % LANES);
+        let fresh = || Watched { wanted: Vec::new(), members: 0, begun: 0, found: Vec::new() };
+        entry.or_insert_with(fresh).wanted.push(member.nth);
+    }
+    for thread in watched.values_mut().flat_map(BTreeMap::values_mut) {
+        thread.wanted.sort_unstable();
+        thread.wanted.dedup();
+    }
+    watched
+}
+
+fn collect(
+    watched: &BTreeMap<u32, BTreeMap<usize, Watched>>,
+    launch: u32,
+    first: u64,
+    found: &mut BTreeMap<Member, Found>,
+) {
+    for (&warp, lanes) in watched {
+        for (&lane, thread) in lanes {
+            let number = first + u64::from(warp) * LANES as u64 + lane as u64;
+            for (&nth, &at) in thread.wanted.iter().zip(&thread.found) {
+                found.insert(Member { launch, thread: number, nth }, at);
+            }
+        }
+    }
+}
+
+/// As [`resolve`], with every instruction of the program a member.
+pub(crate) fn resolve_any(golden: &Golden, member: Member) -> Option<Found> {
+    let launch = golden.launches.get(member.launch as usize)?;
+    let threads = golden.recorded(launch).threads_per_block();
+    let wanted = member.thread / threads;
+    let mut found = BTreeMap::new();
+    let mut resolving = Resolving { members: vec![true; launch.program.sites.len()], watched: BTreeMap::new() };
+    let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
+    golden.rerun(launch, &mut memory, &mut executor, &mut resolving, |resolving, block, when| {
+        if block != wanted {
+            return false;
+        }
+        match when {
+            When::Before => resolving.watched = watch(&[member], threads),
+            When::After => collect(&resolving.watched, member.launch, block * threads, &mut found),
+        }
+        true
+    });
+    found.get(&member).copied()
+}

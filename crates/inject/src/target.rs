@@ -1,0 +1,189 @@
+//! A capsule as the target of a campaign: draws become sites, sites become observations.
+
+use crate::golden::{Golden, GoldenLaunch};
+use crate::run::{Injector, RunError};
+use crate::sample::{Found, census, resolve};
+use campaign::config::{Engine, Selection as Words};
+use campaign::{Observation, RunFailure, RunIndex, Site, Target, TargetError, Worker};
+use fault::{Fault, Member, Model, Selection};
+use isa::{Function, Instruction, Module};
+use stats::Draws;
+use std::num::NonZeroU64;
+
+/// A capsule whose golden run is done.
+#[derive(Debug)]
+pub struct CapsuleTarget {
+    golden: Golden,
+    digest: String,
+}
+
+/// The words of a selection, understood.
+fn selection(words: &Words) -> Result<Selection, TargetError> {
+    let of = |error: fault::SelectionError| TargetError::from_error(&error);
+    let (model, target, scope) = (words.model.as_deref(), words.target.as_deref(), words.scope.as_deref());
+    let mut selection = Selection::operands(model, target, scope, &words.group).map_err(of)?;
+    selection = selection.in_kernels(&words.kernel).map_err(of)?.in_lines(&words.lines).map_err(of)?;
+    selection.threads = fault::Ranges::parse("threads", &words.threads).map_err(of)?;
+    selection.blocks = fault::Ranges::parse("blocks", &words.blocks).map_err(of)?;
+    Ok(selection)
+}
+
+/// An instruction of the golden run with what is known about it.
+struct Located<'g> {
+    launch: &'g GoldenLaunch,
+    module: &'g Module,
+    function: &'g Function,
+    instruction: &'g Instruction,
+    pc: u32,
+}
+
+impl CapsuleTarget {
+    /// A target from a golden run.
+    #[must_use]
+    pub fn new(golden: Golden) -> Self {
+        let digest = golden.capsule().digest().to_string();
+        Self { golden, digest }
+    }
+
+    /// The golden run.
+    #[must_use]
+    pub fn golden_run(&self) -> &Golden {
+        &self.golden
+    }
+
+    fn located(&self, launch: u32, site: u32) -> Option<Located<'_>> {
+        let launch = self.golden.launches().get(launch as usize)?;
+        let module = self.golden.module(launch)?;
+        let site = launch.program.sites.get(site as usize)?;
+        let function = module.function(site.function);
+        Some(Located { launch, module, function, instruction: function.at(site.pc)?, pc: site.pc.0 })
+    }
+
+    /// The site of a run: its member is known, the operand and the bit are drawn.
+    fn site(&self, selection: &Selection, mut draws: Draws, member: Member, found: Found) -> Option<Site> {
+        let located = self.located(member.launch, found.site)?;
+        let elements: Vec<(u8, u32)> = selection.elements(located.function, located.instruction).collect();
+        let (position, bits) = elements[draws.below(NonZeroU64::new(elements.len() as u64)?) as usize];
+        let bit = draws.below(NonZeroU64::new(u64::from(bits))?) as u32;
+        let threads = self.golden.recorded(located.launch).threads_per_block();
+        let fault = Fault {
+            launch: member.launch,
+            cta: member.thread / threads,
+            thread: (member.thread % threads) as u32,
+            dynamic: found.dynamic,
+            target: fault::Target::Destination(position),
+            model: Model::single(bit),
+        };
+        Some(describe(&located, &fault))
+    }
+
+    /// The labels of a fault that a user names: found by running its thread once.
+    ///
+    /// # Errors
+    /// If the place does not exist.
+    pub fn site_of(&self, fault: &Fault) -> Result<Site, RunError> {
+        let launch = crate::run::locate(&self.golden, fault)?;
+        let threads = self.golden.recorded(launch).threads_per_block();
+        let member = Member {
+            launch: fault.launch,
+            thread: fault.cta * threads + u64::from(fault.thread),
+            nth: u32::try_from(fault.dynamic).unwrap_or(u32::MAX),
+        };
+        // With every instruction in the population, a member's number is its dynamic instruction.
+        let found = crate::sample::resolve_any(&self.golden, member);
+        let located = found.and_then(|found| self.located(fault.launch, found.site));
+        Ok(located.map_or_else(|| unknown(launch, fault), |located| describe(&located, fault)))
+    }
+}
+
+fn describe(located: &Located<'_>, fault: &Fault) -> Site {
+    let loc = located.instruction.loc.as_ref();
+    Site {
+        group: located.instruction.op.group().to_string(),
+        opcode: located.instruction.op.to_string(),
+        pc: located.pc,
+        file: loc.and_then(|loc| located.module.files.get(&loc.file).cloned()),
+        line: loc.map(|loc| loc.line),
+        ..unknown(located.launch, fault)
+    }
+}
+
+/// What is known of a fault that hits no instruction.
+fn unknown(launch: &GoldenLaunch, fault: &Fault) -> Site {
+    Site {
+        id: fault.to_string(),
+        kernel: launch.program.name.clone(),
+        launch: fault.launch,
+        cta: fault.cta,
+        thread: fault.thread,
+        dynamic: fault.dynamic,
+        pc: 0,
+        target: fault.target.to_string(),
+        model: fault.model.name().to_owned(),
+        bits: fault.model.bits(),
+        group: String::new(),
+        opcode: String::new(),
+        file: None,
+        line: None,
+    }
+}
+
+impl Target for CapsuleTarget {
+    fn name(&self) -> &str {
+        &self.golden.capsule().name
+    }
+
+    fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    fn golden(&self) -> campaign::Golden {
+        campaign::Golden {
+            launches: self.golden.launches().len() as u64,
+            threads: self.golden.threads(),
+            thread_instructions: self.golden.thread_instructions(),
+            seconds: self.golden.seconds(),
+        }
+    }
+
+    fn plan(&self, runs: &[RunIndex], words: &Words, seed: u64) -> Result<Vec<Site>, TargetError> {
+        let selection = selection(words)?;
+        let census = census(&self.golden, &selection);
+        let empty = || {
+            TargetError::new(
+                "find a site: no executed instruction matches the selection; \
+            `beamline profile` lists kernels, groups and lines",
+            )
+        };
+        let total = NonZeroU64::new(census.total()).ok_or_else(empty)?;
+        let mut draws: Vec<Draws> = runs.iter().map(|run| Draws::new(seed, run.0)).collect();
+        let numbers: Vec<u64> = draws.iter_mut().map(|draws| draws.below(total)).collect();
+        let members: Vec<Member> = census.find_all(&numbers).into_iter().flatten().collect();
+        let found = resolve(&self.golden, &selection, &members);
+        let sites = draws.into_iter().zip(&members).map(|(draws, member)| {
+            let site = found.get(member).and_then(|&found| self.site(&selection, draws, *member, found));
+            site.ok_or_else(|| TargetError::new("repeat the golden run: a drawn instruction was not found again"))
+        });
+        sites.collect()
+    }
+
+    fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+        match engine {
+            Engine::Auto | Engine::Full => Ok(Box::new(FullWorker { injector: Injector::new(&self.golden) })),
+            Engine::Delta | Engine::Lanes => {
+                Err(TargetError::new("use this engine: it is not available yet; use `--engine auto` or `full`"))
+            }
+        }
+    }
+}
+
+struct FullWorker<'g> {
+    injector: Injector<'g>,
+}
+
+impl Worker for FullWorker<'_> {
+    fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
+        let fault: Fault = site.id.parse().map_err(|error: fault::ParseFaultError| RunFailure::from_error(&error))?;
+        self.injector.run(&fault).map_err(|error| RunFailure::from_error(&error))
+    }
+}

@@ -1,0 +1,364 @@
+//! Blocks and launches: warps take turns, barriers complete, shared memory begins at zero.
+
+use crate::exec::{Arrival, Stop, Surroundings, run};
+use crate::hook::{Hook, NoHook};
+use crate::lanes::Handlers;
+use crate::level::{Level, LevelName, WithLevel, with_level};
+use crate::memory::GlobalMemory;
+use crate::program::Program;
+use crate::registers::{FULL, LANES, Registers, Slot};
+use crate::trap::{RunEnd, Trap, TrapKind};
+use crate::warp::{State, Warp};
+use isa::op::Reduction;
+use isa::{Special, Width};
+
+/// A kernel with the shape it is launched in and its arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    /// What runs.
+    pub program: &'a Program,
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// Arguments, laid out as the kernel's parameters.
+    pub params: &'a [u8],
+}
+
+impl Launch<'_> {
+    /// Blocks of the grid.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// Threads of a block.
+    #[must_use]
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    fn warps(&self) -> u32 {
+        self.threads().div_ceil(LANES as u32)
+    }
+
+    fn block_at(&self, block: u64) -> [u32; 3] {
+        let [x, y] = [u64::from(self.grid[0]), u64::from(self.grid[1])];
+        [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32]
+    }
+}
+
+/// How many instructions a thread may execute before it counts as hanging.
+#[derive(Clone, Copy, Debug)]
+pub enum Fuel<'a> {
+    /// The same for every thread.
+    Each(u32),
+    /// For thread `t` of the launch, `counts[t] * factor + constant`.
+    Scaled {
+        /// What each thread executed without a fault.
+        counts: &'a [u32],
+        /// Times this.
+        factor: u32,
+        /// Plus this.
+        constant: u32,
+    },
+}
+
+impl Fuel<'_> {
+    fn of(self, thread: u64) -> u32 {
+        match self {
+            Self::Each(fuel) => fuel,
+            Self::Scaled { counts, factor, constant } => {
+                let count = counts.get(thread as usize).copied().unwrap_or(u32::MAX);
+                count.saturating_mul(factor).saturating_add(constant)
+            }
+        }
+    }
+}
+
+/// Bytes of local memory that calls may use beyond the kernel's own frame.
+const STACK: u32 = 64 << 10;
+
+/// What runs blocks: the level it runs at, and warps that are used again and again.
+#[derive(Debug)]
+pub struct Executor {
+    level: LevelName,
+    warps: Vec<Warp>,
+    threads: u32,
+    shared: Vec<u8>,
+    barriers: [BarrierState; 16],
+    arrivals: Vec<Arrival>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct BarrierState {
+    arrived: u32,
+    expected: Option<u32>,
+    holds: u32,
+    reduce: Option<Reduction>,
+}
+
+impl Executor {
+    /// An executor for a level.
+    #[must_use]
+    pub fn new(level: LevelName) -> Self {
+        let level = if level.is_available() { level } else { LevelName::Baseline };
+        Self {
+            level,
+            warps: Vec::new(),
+            threads: 0,
+            shared: Vec::new(),
+            barriers: [BarrierState::default(); 16],
+            arrivals: Vec::new(),
+        }
+    }
+
+    /// Makes the warps ready for the blocks of a launch: constants, parameters and what depends on the thread's
+    /// place in its block. Must come before [`run_block`](Self::run_block), once for a launch.
+    pub fn prepare(&mut self, launch: &Launch<'_>) {
+        let program = launch.program;
+        self.threads = launch.threads();
+        self.warps.clear();
+        for index in 0..launch.warps() {
+            let mut registers = Registers::new(program.sizes);
+            for (slot, bits) in &program.constants {
+                registers.broadcast(*slot, *bits);
+            }
+            for param in &program.params {
+                registers.broadcast(param.slot, param_bits(launch.params, param));
+            }
+            for (special, slot) in &program.specials {
+                place_special(&mut registers, launch, index, *special, *slot);
+            }
+            self.warps.push(Warp { index, registers, ..Warp::default() });
+        }
+        let shared = program.dynamic_start() + launch.dynamic_shared;
+        self.shared.clear();
+        self.shared.resize(if launch.dynamic_shared == 0 { program.shared_bytes } else { shared } as usize, 0);
+    }
+
+    /// Runs one block.
+    pub fn run_block<H: Hook>(
+        &mut self,
+        launch: &Launch<'_>,
+        memory: &mut GlobalMemory,
+        block: u64,
+        fuel: Fuel<'_>,
+        hook: &mut H,
+    ) -> RunEnd {
+        self.start(launch, block, fuel);
+        let level = self.level;
+        let work = BlockRun { executor: self, launch, memory, block, hook };
+        match with_level(level, work) {
+            Some(Err(trap)) => RunEnd::Trapped(trap),
+            _ => RunEnd::Completed,
+        }
+    }
+
+    fn start(&mut self, launch: &Launch<'_>, block: u64, fuel: Fuel<'_>) {
+        let program = launch.program;
+        let at = launch.block_at(block);
+        let first = block * u64::from(self.threads);
+        for warp in &mut self.warps {
+            let from = warp.index * LANES as u32;
+            let count = (self.threads - from).min(LANES as u32);
+            let mask = if count == LANES as u32 { FULL } else { (1 << count) - 1 };
+            for lane in 0..LANES as u32 {
+                let thread = first + u64::from(from + lane.min(count - 1));
+                warp.fuel[lane as usize] = fuel.of(thread);
+            }
+            for (special, slot) in &program.specials {
+                let axis = match special {
+                    Special::CtaidX => 0,
+                    Special::CtaidY => 1,
+                    Special::CtaidZ => 2,
+                    _ => continue,
+                };
+                warp.registers.broadcast(*slot, u128::from(at[axis]));
+            }
+            for slot in program.functions.iter().flat_map(|code| &code.zeroed) {
+                warp.registers.broadcast(*slot, 0);
+            }
+            for word in &mut warp.local {
+                *word = [0; LANES];
+            }
+            warp.start(program.functions[0].entry, mask);
+        }
+        self.shared.fill(0);
+        self.barriers = [BarrierState::default(); 16];
+        self.arrivals.clear();
+    }
+
+    /// Instructions that each thread of the block that ran last has executed, in thread order.
+    pub fn counts(&self) -> impl Iterator<Item = u32> + '_ {
+        self.warps.iter().flat_map(|warp| warp.counts).take(self.threads as usize)
+    }
+
+    /// Counts arrivals and completes the barriers that can be; whether any was.
+    fn complete_barriers(&mut self) -> bool {
+        for arrival in self.arrivals.drain(..) {
+            let state = &mut self.barriers[arrival.barrier as usize];
+            state.arrived += arrival.threads;
+            state.holds += arrival.holds;
+            state.expected = state.expected.or(arrival.count);
+            if arrival.wait {
+                state.reduce = state.reduce.or(arrival.reduce);
+            }
+        }
+        let live: u32 = self.warps.iter().map(|warp| warp.live.count_ones()).sum();
+        let mut any = false;
+        for number in 0..self.barriers.len() {
+            let state = self.barriers[number];
+            let expected = state.expected.unwrap_or(live);
+            if state.arrived > 0 && state.arrived >= expected {
+                self.release(number as u32, state);
+                self.barriers[number] = BarrierState::default();
+                any = true;
+            }
+        }
+        any
+    }
+
+    fn release(&mut self, number: u32, state: BarrierState) {
+        let result = match state.reduce {
+            Some(Reduction::Popc) => state.holds,
+            Some(Reduction::And) => u32::from(state.holds == state.arrived),
+            Some(_) => u32::from(state.holds > 0),
+            None => 0,
+        };
+        for warp in &mut self.warps {
+            for group in warp.groups.iter_mut().filter(|group| group.state == State::WaitBlock(number)) {
+                group.state = State::Released(result);
+            }
+        }
+    }
+
+    fn deadlock(&self, program: &Program, block: u64) -> Trap {
+        let waiting = self.warps.iter().flat_map(|warp| warp.groups.iter().map(move |group| (warp.index, group)));
+        let first = waiting.min_by_key(|(warp, group)| (*warp, group.mask.trailing_zeros()));
+        let (site, thread) = first.map_or((0, 0), |(warp, group)| {
+            let site = program.micros[group.pc as usize].site;
+            (site, warp * LANES as u32 + group.mask.trailing_zeros())
+        });
+        Trap { kind: TrapKind::BarrierDeadlock, site, block, thread, address: None }
+    }
+}
+
+struct BlockRun<'a, 'l, H> {
+    executor: &'a mut Executor,
+    launch: &'a Launch<'l>,
+    memory: &'a mut GlobalMemory,
+    block: u64,
+    hook: &'a mut H,
+}
+
+impl<H: Hook> WithLevel for BlockRun<'_, '_, H> {
+    type Output = Result<(), Trap>;
+
+    fn with<L: Level>(self, level: L) -> Result<(), Trap> {
+        let Self { executor, launch, memory, block, hook } = self;
+        loop {
+            let mut waiting = false;
+            for index in 0..executor.warps.len() {
+                let stop = turn(level, executor, launch, memory, block, index, hook)?;
+                waiting |= stop != Stop::Done;
+            }
+            if !waiting {
+                return Ok(());
+            }
+            let runnable = |warp: &Warp| warp.groups.iter().any(|group| !matches!(group.state, State::WaitBlock(_)));
+            if !executor.complete_barriers() && !executor.warps.iter().any(runnable) {
+                return Err(executor.deadlock(launch.program, block));
+            }
+        }
+    }
+}
+
+/// Lets one warp run for its turn.
+fn turn<L: Handlers, H: Hook>(
+    level: L,
+    executor: &mut Executor,
+    launch: &Launch<'_>,
+    memory: &mut GlobalMemory,
+    block: u64,
+    index: usize,
+    hook: &mut H,
+) -> Result<Stop, Trap> {
+    let warp = &mut executor.warps[index];
+    if warp.is_done() {
+        return Ok(Stop::Done);
+    }
+    let program = launch.program;
+    let frame = program.functions[0].frame;
+    let mut around = Surroundings {
+        program,
+        global: memory,
+        shared: &mut executor.shared,
+        params: launch.params,
+        local_limit: if program.functions.len() > 1 { frame + STACK } else { frame },
+        arrivals: &mut executor.arrivals,
+        block,
+    };
+    if hook.wants(warp.index) {
+        run::<L, H>(level, warp, &mut around, hook)
+    } else {
+        run::<L, _>(level, warp, &mut around, &mut NoHook)
+    }
+}
+
+/// A parameter as the bits of its row.
+fn param_bits(params: &[u8], param: &crate::program::ParamRow) -> u128 {
+    let mut bytes = [0; 16];
+    let from = param.offset as usize;
+    if let Some(found) = params.get(from..from + usize::from(param.bytes)) {
+        bytes[..found.len()].copy_from_slice(found);
+    }
+    let bits = u128::from_le_bytes(bytes);
+    let unused = 128 - 8 * u32::from(param.bytes);
+    if param.signed { ((bits << unused) as i128 >> unused) as u128 } else { bits }
+}
+
+fn place_special(registers: &mut Registers, launch: &Launch<'_>, warp: u32, special: Special, slot: Slot) {
+    let [bx, by, _] = launch.block;
+    for lane in 0..LANES as u32 {
+        let thread = warp * LANES as u32 + lane;
+        let value = match special {
+            Special::TidX => thread % bx,
+            Special::TidY => thread / bx % by,
+            Special::TidZ => thread / bx / by,
+            Special::NtidX => launch.block[0],
+            Special::NtidY => launch.block[1],
+            Special::NtidZ => launch.block[2],
+            Special::NctaidX => launch.grid[0],
+            Special::NctaidY => launch.grid[1],
+            Special::NctaidZ => launch.grid[2],
+            Special::Laneid => lane,
+            Special::Warpid => warp,
+            Special::Nwarpid => launch.warps(),
+            Special::Nsmid => 1,
+            Special::LanemaskEq => 1 << lane,
+            Special::LanemaskLe => FULL >> (31 - lane),
+            Special::LanemaskLt => (FULL >> (31 - lane)) >> 1,
+            Special::LanemaskGe => FULL << lane,
+            Special::LanemaskGt => (FULL << lane) << 1,
+            Special::DynamicSmemSize => launch.dynamic_shared,
+            Special::TotalSmemSize => launch.program.dynamic_start() + launch.dynamic_shared,
+            // One processor, one grid; the block's place is set for every block, and counters are read as they run.
+            Special::Smid
+            | Special::Gridid
+            | Special::CtaidX
+            | Special::CtaidY
+            | Special::CtaidZ
+            | Special::Clock
+            | Special::ClockHi
+            | Special::Clock64
+            | Special::Globaltimer
+            | Special::GlobaltimerLo
+            | Special::GlobaltimerHi => 0,
+        };
+        debug_assert!(slot.width != Width::Pred);
+        registers.set(slot, lane as usize, u128::from(value));
+    }
+}

@@ -1,0 +1,122 @@
+//! Communication between the lanes of a warp: shuffles, votes, matches and reductions.
+//!
+//! A lane that reads one which does not take part reads itself: the PTX ISA leaves that value open.
+
+use crate::program::{Micro, NOWHERE};
+use crate::registers::{LANES, Registers, has, lanes};
+use isa::Type;
+use isa::op::{Reduction, Shuffle, Vote};
+
+/// `shfl.sync` (PTX ISA §9.7.9.6).
+pub(crate) fn shuffle(registers: &mut Registers, micro: &Micro, mode: Shuffle, mask: u32) {
+    let [value, lane_row, clamp, _] = micro.src.map(|row| registers.b32[usize::from(row)].0);
+    let (mut result, mut in_range) = ([0u32; LANES], 0u32);
+    for lane in lanes(mask) {
+        let (from, inside) = source_lane(mode, lane as u32, lane_row[lane], clamp[lane]);
+        let from = if inside && has(mask, from as usize) { from as usize } else { lane };
+        result[lane] = value[from];
+        in_range |= u32::from(inside) << lane;
+    }
+    write_b32(registers, micro.dst, &result, mask);
+    write_pred(registers, micro.second, in_range, mask);
+}
+
+/// The lane that `lane` reads, and whether it lies within the segment.
+fn source_lane(mode: Shuffle, lane: u32, by: u32, clamp: u32) -> (u32, bool) {
+    let (by, clamp, segment) = (by & 31, clamp & 31, (clamp >> 8) & 31);
+    let lowest = lane & segment;
+    let bound = lowest | (clamp & !segment);
+    match mode {
+        Shuffle::Up => {
+            let from = lane.wrapping_sub(by);
+            // Below lane 0 the difference is negative and below every bound.
+            (from & 31, by <= lane && from >= bound)
+        }
+        Shuffle::Down => (lane + by, lane + by <= bound),
+        Shuffle::Bfly => (lane ^ by, lane ^ by <= bound),
+        Shuffle::Idx => {
+            let from = lowest | (by & !segment);
+            (from, from <= bound)
+        }
+    }
+}
+
+/// `vote.sync`
+pub(crate) fn vote(registers: &mut Registers, micro: &Micro, mode: Vote, mask: u32) {
+    let holds = registers.pred[usize::from(micro.src[0])] & mask;
+    match mode {
+        Vote::Ballot => write_b32(registers, micro.dst, &[holds; LANES], mask),
+        Vote::All => write_pred(registers, micro.dst, if holds == mask { mask } else { 0 }, mask),
+        Vote::Any => write_pred(registers, micro.dst, if holds == 0 { 0 } else { mask }, mask),
+        Vote::Uni => write_pred(registers, micro.dst, if holds == 0 || holds == mask { mask } else { 0 }, mask),
+    }
+}
+
+/// `match.sync`
+pub(crate) fn match_sync(registers: &mut Registers, micro: &Micro, all: bool, wide: bool, mask: u32) {
+    let row = usize::from(micro.src[0]);
+    let value = |lane: usize| if wide { registers.b64[row].0[lane] } else { u64::from(registers.b32[row].0[lane]) };
+    let same =
+        |value_of: u64| lanes(mask).filter(|&lane| value(lane) == value_of).fold(0u32, |m, lane| m | (1 << lane));
+    let mut result = [0u32; LANES];
+    for lane in lanes(mask) {
+        result[lane] = same(value(lane));
+    }
+    if all {
+        let agree = lanes(mask).all(|lane| result[lane] == mask);
+        result = [if agree { mask } else { 0 }; LANES];
+        write_pred(registers, micro.second, if agree { mask } else { 0 }, mask);
+    }
+    write_b32(registers, micro.dst, &result, mask);
+}
+
+/// `redux.sync`
+pub(crate) fn redux(registers: &mut Registers, micro: &Micro, op: Reduction, ty: Type, mask: u32) {
+    let row = &registers.b32[usize::from(micro.src[0])].0;
+    let signed = ty == Type::S32;
+    let combine = |a: u32, b: u32| match op {
+        Reduction::Add => a.wrapping_add(b),
+        Reduction::Min if signed => (a as i32).min(b as i32) as u32,
+        Reduction::Max if signed => (a as i32).max(b as i32) as u32,
+        Reduction::Min => a.min(b),
+        Reduction::Max => a.max(b),
+        Reduction::And => a & b,
+        Reduction::Or => a | b,
+        Reduction::Xor | Reduction::Popc => a ^ b,
+    };
+    let total = lanes(mask).map(|lane| row[lane]).reduce(combine).unwrap_or(0);
+    write_b32(registers, micro.dst, &[total; LANES], mask);
+}
+
+pub(crate) fn write_b32(registers: &mut Registers, row: u16, values: &[u32; LANES], mask: u32) {
+    let row = &mut registers.b32[usize::from(row)].0;
+    for lane in 0..LANES {
+        row[lane] = if has(mask, lane) { values[lane] } else { row[lane] };
+    }
+}
+
+pub(crate) fn write_pred(registers: &mut Registers, row: u16, bits: u32, mask: u32) {
+    if row != NOWHERE {
+        let old = &mut registers.pred[usize::from(row)];
+        *old = (*old & !mask) | (bits & mask);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shuffles_read_the_lane_that_the_isa_says() {
+        // __shfl_down_sync(.., 4) over a whole warp: clamp 31, segment 0.
+        assert_eq!(source_lane(Shuffle::Down, 3, 4, 0x1f), (7, true));
+        assert!(!source_lane(Shuffle::Down, 29, 4, 0x1f).1);
+        // __shfl_up_sync(.., 4): clamp 0.
+        assert_eq!(source_lane(Shuffle::Up, 7, 4, 0), (3, true));
+        assert!(!source_lane(Shuffle::Up, 3, 4, 0).1);
+        // Width 8: segment mask 0x18.
+        assert_eq!(source_lane(Shuffle::Idx, 13, 2, 0x181f), (10, true));
+        assert!(!source_lane(Shuffle::Down, 14, 4, 0x181f).1);
+        assert_eq!(source_lane(Shuffle::Bfly, 5, 1, 0x1f), (4, true));
+    }
+}

@@ -1,0 +1,105 @@
+//! Instruction-set levels of the host: the lane loops are compiled once for each and chosen at run time.
+//!
+//! Every level gives the same bits. The baseline has no fused multiply-add instruction and calls a library for it;
+//! AVX2 and AVX-512 turn a loop over 32 lanes into a few vector instructions.
+
+use std::fmt;
+
+/// A level that this host may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LevelName {
+    /// What every x86-64 (or other) machine has.
+    Baseline,
+    /// AVX2 and FMA.
+    Avx2,
+    /// AVX-512.
+    Avx512,
+}
+
+impl LevelName {
+    /// All levels, from the least.
+    pub const ALL: [Self; 3] = [Self::Baseline, Self::Avx2, Self::Avx512];
+
+    /// Whether this host has it.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        with_level(self, Probe).is_some()
+    }
+
+    /// The best level of this host.
+    #[must_use]
+    pub fn best() -> Self {
+        Self::ALL.into_iter().rev().find(|level| level.is_available()).unwrap_or(Self::Baseline)
+    }
+}
+
+impl fmt::Display for LevelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Baseline => "baseline",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        })
+    }
+}
+
+/// Proof that the host has a level, and the way to run code compiled for it.
+pub(crate) trait Level: Copy + 'static {
+    /// Runs `f`, compiled for this level where it is inlined.
+    fn run<R>(self, f: impl FnOnce() -> R) -> R;
+}
+
+/// Work that is generic over the level.
+pub(crate) trait WithLevel {
+    type Output;
+    fn with<L: Level>(self, level: L) -> Self::Output;
+}
+
+struct Probe;
+
+impl WithLevel for Probe {
+    type Output = ();
+    fn with<L: Level>(self, _: L) {}
+}
+
+/// The lane loops as every machine has them.
+#[derive(Clone, Copy)]
+pub(crate) struct Baseline;
+
+impl Level for Baseline {
+    #[inline(always)]
+    fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        f()
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::Level;
+    impl Level for pulp::x86::V3 {
+        #[inline(always)]
+        fn run<R>(self, f: impl FnOnce() -> R) -> R {
+            self.vectorize(f)
+        }
+    }
+
+    impl Level for pulp::x86::V4 {
+        #[inline(always)]
+        fn run<R>(self, f: impl FnOnce() -> R) -> R {
+            self.vectorize(f)
+        }
+    }
+}
+
+/// Does `work` at a level, if the host has it.
+pub(crate) fn with_level<W: WithLevel>(name: LevelName, work: W) -> Option<W::Output> {
+    match name {
+        LevelName::Baseline => Some(work.with(Baseline)),
+        #[cfg(target_arch = "x86_64")]
+        LevelName::Avx2 => pulp::x86::V3::try_new().map(|level| work.with(level)),
+        #[cfg(target_arch = "x86_64")]
+        LevelName::Avx512 => pulp::x86::V4::try_new().map(|level| work.with(level)),
+        #[cfg(not(target_arch = "x86_64"))]
+        _ => None,
+    }
+}

@@ -1,0 +1,321 @@
+//! Architectural instructions as micro-operations.
+
+use super::{LowerError, Lowering};
+use crate::program::{BarrierPlan, CallPlan, CallTo, FrameRange, Kind, NOWHERE, PredOp};
+use crate::registers::Slot;
+use isa::op::{Barrier, BarrierMode, Call, CallTarget, Combine, Vote};
+use isa::{Alu, Dst, Form, Instruction, Op, Operand, Type, Width};
+
+impl<'a> Lowering<'a> {
+    /// Emits what one instruction does.
+    pub(super) fn operation(&mut self, instruction: &'a Instruction) -> Result<(), LowerError> {
+        let src = &instruction.src;
+        match &instruction.op {
+            Op::Alu(form) => self.alu(instruction, *form),
+            Op::Setp { compare, combine } => self.setp(instruction, *compare, *combine),
+            Op::Set { compare, combine, to } => self.set(instruction, *compare, *combine, *to),
+            Op::MovVector(ty) => self.vector_move(instruction, *ty),
+            Op::Ld(access) => self.load(instruction, access),
+            Op::St(access) => self.store(instruction, access),
+            Op::Atom(atom) | Op::Red(atom) => self.atomic(instruction, atom),
+            Op::Cvta { to, space, .. } => self.cvta(instruction, *to, *space),
+            Op::Isspacep(space) => self.simple(instruction, Kind::Isspacep(*space), Type::Pred, &[Type::B64]),
+            Op::Shfl(mode) => self.collective(instruction, Kind::Shuffle(*mode), Type::B32, &[Type::B32; 4]),
+            Op::Vote(mode) => {
+                let result = if *mode == Vote::Ballot { Type::B32 } else { Type::Pred };
+                self.collective(instruction, Kind::Vote(*mode), result, &[Type::Pred, Type::B32])
+            }
+            Op::Match { all, ty } => {
+                let kind = Kind::Match { all: *all, wide: *ty == Type::B64 };
+                self.collective(instruction, kind, Type::B32, &[*ty, Type::B32])
+            }
+            Op::Redux(op, ty) => self.collective(instruction, Kind::Redux(*op, *ty), *ty, &[*ty, Type::B32]),
+            Op::Activemask => self.simple(instruction, Kind::Activemask, Type::B32, &[]),
+            Op::Barrier(barrier) => self.barrier(instruction, *barrier),
+            Op::WarpSync => {
+                let mask = self.source(&src[0], Type::B32)?;
+                self.emit(Kind::WarpSync, 0, &[mask]);
+                Ok(())
+            }
+            Op::Bra { target, .. } => {
+                self.emit(Kind::Branch, 0, &[]).imm = i64::from(target.0);
+                Ok(())
+            }
+            Op::BrxIdx { targets, .. } => {
+                let index = self.source(&src[0], Type::U32)?;
+                self.program.branches.push(targets.iter().map(|target| target.0).collect());
+                let list = self.program.branches.len() as u32 - 1;
+                self.emit(Kind::BranchIndexed(list), 0, &[index]);
+                Ok(())
+            }
+            Op::Call(call) => self.call(instruction, call),
+            Op::Ret { .. } => self.plain(Kind::Return),
+            Op::Exit => self.plain(Kind::Exit),
+            Op::Trap => self.plain(Kind::Trap),
+            Op::Prefetch(_) | Op::Fence(_) | Op::Brkpt | Op::Nanosleep | Op::Event(_) => self.plain(Kind::Nop),
+        }
+    }
+
+    fn plain(&mut self, kind: Kind) -> Result<(), LowerError> {
+        self.emit(kind, 0, &[]);
+        Ok(())
+    }
+
+    fn alu(&mut self, instruction: &Instruction, form: Form) -> Result<(), LowerError> {
+        let types = form.sources();
+        self.simple(instruction, Kind::Alu(form.alu as u16), form.destination(), &types)
+    }
+
+    /// One micro-operation from sources to a destination.
+    fn simple(&mut self, instruction: &Instruction, kind: Kind, to: Type, from: &[Type]) -> Result<(), LowerError> {
+        let rows = self.sources(instruction, from)?;
+        let target = self.destination(instruction.dst.first(), to)?;
+        self.emit(kind, target.row, &rows);
+        self.finish(&target)
+    }
+
+    fn sources(&mut self, instruction: &Instruction, types: &[Type]) -> Result<Vec<u16>, LowerError> {
+        instruction.src.iter().zip(types).map(|(operand, ty)| self.source(operand, *ty)).collect()
+    }
+
+    /// As [`simple`](Self::simple), with an optional predicate as second destination.
+    fn collective(&mut self, instruction: &Instruction, kind: Kind, to: Type, from: &[Type]) -> Result<(), LowerError> {
+        let rows = self.sources(instruction, from)?;
+        let target = self.destination(instruction.dst.first(), to)?;
+        let second = match instruction.dst.get(1) {
+            Some(Dst::Reg(reg)) => self.register(*reg).index,
+            _ => NOWHERE,
+        };
+        self.emit(kind, target.row, &rows).second = second;
+        self.finish(&target)
+    }
+
+    /// Compares into a predicate row, combined with the third source if asked.
+    fn compare(
+        &mut self,
+        instruction: &Instruction,
+        compare: Form,
+        combine: Option<Combine>,
+        complement: bool,
+        into: u16,
+    ) -> Result<(), LowerError> {
+        let types = compare.sources();
+        let rows = self.sources(instruction, &types)?;
+        let third = match (combine, instruction.src.get(types.len())) {
+            (Some(combine), Some(operand)) => Some((combine, self.source(operand, Type::Pred)?)),
+            _ => None,
+        };
+        let plain = third.is_none() && !complement;
+        let result = if plain { into } else { self.temporary(Width::Pred)? };
+        self.emit(Kind::Alu(compare.alu as u16), result, &rows);
+        if complement {
+            let row = if third.is_some() { result } else { into };
+            self.emit(Kind::Pred(PredOp::Not), row, &[result, 0]);
+        }
+        if let Some((combine, row)) = third {
+            let op = match combine {
+                Combine::And => PredOp::And,
+                Combine::Or => PredOp::Or,
+                Combine::Xor => PredOp::Xor,
+            };
+            self.emit(Kind::Pred(op), into, &[result, row]);
+        }
+        Ok(())
+    }
+
+    fn setp(&mut self, instruction: &Instruction, compare: Form, combine: Option<Combine>) -> Result<(), LowerError> {
+        let first = self.destination(instruction.dst.first(), Type::Pred)?;
+        let Some(second @ Dst::Reg(_)) = instruction.dst.get(1) else {
+            return self.compare(instruction, compare, combine, false, first.row);
+        };
+        // Both are computed from the sources as they were, then written.
+        let second = self.destination(Some(second), Type::Pred)?;
+        let (p, q) = (self.temporary(Width::Pred)?, self.temporary(Width::Pred)?);
+        self.compare(instruction, compare, combine, false, p)?;
+        self.compare(instruction, compare, combine, true, q)?;
+        self.emit(Kind::Alu(Alu::MovPred as u16), first.row, &[p]);
+        self.emit(Kind::Alu(Alu::MovPred as u16), second.row, &[q]);
+        Ok(())
+    }
+
+    fn set(
+        &mut self,
+        instruction: &Instruction,
+        compare: Form,
+        combine: Option<Combine>,
+        to: Type,
+    ) -> Result<(), LowerError> {
+        let target = self.destination(instruction.dst.first(), to)?;
+        let holds = self.temporary(Width::Pred)?;
+        self.compare(instruction, compare, combine, false, holds)?;
+        let yes = if to == Type::F32 { u128::from(1.0f32.to_bits()) } else { u128::from(u32::MAX) };
+        let (yes, no) = (self.constant(Width::B32, yes)?, self.constant(Width::B32, 0)?);
+        self.emit(Kind::Alu(Alu::SelpB32 as u16), target.row, &[yes, no, holds]);
+        self.finish(&target)
+    }
+
+    /// `mov` between one register and several: shifts and joins of halves and quarters.
+    fn vector_move(&mut self, instruction: &Instruction, ty: Type) -> Result<(), LowerError> {
+        let (dst, src) = (&instruction.dst, &instruction.src);
+        let parts = dst.len().max(src.len()) as u32;
+        let width = ty.bits() / parts.max(1);
+        let part = match width {
+            8 => return Err(self.unsupported("a vector move of bytes")),
+            16 => Type::U16,
+            32 => Type::U32,
+            64 => Type::U64,
+            _ => return Err(self.unsupported("a vector move of this width")),
+        };
+        match (ty.bits(), dst.len()) {
+            (128, 1) => {
+                let list: Vec<Option<Slot>> =
+                    src.iter().map(|operand| self.slot_source(operand, part).map(Some)).collect::<Result<_, _>>()?;
+                let index = self.list(list);
+                let target = self.destination(dst.first(), Type::B128)?;
+                self.emit(Kind::Pack128(index), target.row, &[]);
+                Ok(())
+            }
+            (128, _) => {
+                let list = dst.iter().map(|dst| match dst {
+                    Dst::Reg(reg) => Some(self.register(*reg)),
+                    Dst::Sink => None,
+                });
+                let list = list.collect();
+                let index = self.list(list);
+                let row = self.source(&src[0], Type::B128)?;
+                self.emit(Kind::Unpack128(index), 0, &[row]);
+                Ok(())
+            }
+            (_, 1) => self.pack(instruction, ty, part),
+            _ => self.unpack(instruction, ty, part),
+        }
+    }
+
+    fn slot_source(&mut self, operand: &Operand, ty: Type) -> Result<Slot, LowerError> {
+        Ok(Slot { width: ty.width(), index: self.source(operand, ty)? })
+    }
+
+    fn list(&mut self, list: Vec<Option<Slot>>) -> u32 {
+        self.program.lists.push(list);
+        self.program.lists.len() as u32 - 1
+    }
+
+    fn pack(&mut self, instruction: &Instruction, ty: Type, part: Type) -> Result<(), LowerError> {
+        let (shl, or) = if ty.bits() == 64 { (Alu::ShlB64, Alu::OrB64) } else { (Alu::ShlB32, Alu::OrB32) };
+        let mut joined = None;
+        for (index, operand) in instruction.src.iter().enumerate() {
+            let row = self.source(operand, part)?;
+            let wide = self.temporary(ty.width())?;
+            self.emit(Kind::Alu(widening(part, ty) as u16), wide, &[row]);
+            let amount = self.constant(Width::B32, index as u128 * u128::from(part.bits()))?;
+            self.emit(Kind::Alu(shl as u16), wide, &[wide, amount]);
+            joined = match joined {
+                None => Some(wide),
+                Some(low) => {
+                    self.emit(Kind::Alu(or as u16), wide, &[wide, low]);
+                    Some(wide)
+                }
+            };
+        }
+        let target = self.destination(instruction.dst.first(), ty)?;
+        let joined = joined.ok_or_else(|| self.unsupported("a vector move of nothing"))?;
+        self.emit(Kind::Alu(super::memory::copy_of(ty.width()) as u16), target.row, &[joined]);
+        self.finish(&target)
+    }
+
+    fn unpack(&mut self, instruction: &Instruction, ty: Type, part: Type) -> Result<(), LowerError> {
+        let shr = if ty.bits() == 64 { Alu::ShrU64 } else { Alu::ShrU32 };
+        let source = self.source(&instruction.src[0], ty)?;
+        // The source may be one of the destinations.
+        let copy = self.temporary(ty.width())?;
+        self.emit(Kind::Alu(super::memory::copy_of(ty.width()) as u16), copy, &[source]);
+        for (index, dst) in instruction.dst.iter().enumerate() {
+            let Dst::Reg(reg) = dst else { continue };
+            let amount = self.constant(Width::B32, index as u128 * u128::from(part.bits()))?;
+            let shifted = self.temporary(ty.width())?;
+            self.emit(Kind::Alu(shr as u16), shifted, &[copy, amount]);
+            let target = self.destination(Some(&Dst::Reg(*reg)), part)?;
+            self.emit(Kind::Alu(narrowing(ty, part) as u16), target.row, &[shifted]);
+            self.finish(&target)?;
+        }
+        Ok(())
+    }
+
+    fn barrier(&mut self, instruction: &Instruction, barrier: Barrier) -> Result<(), LowerError> {
+        let src = &instruction.src;
+        let number = match src.first() {
+            Some(operand) => self.source(operand, Type::U32)?,
+            None => self.constant(Width::B32, 0)?,
+        };
+        let reduce = match barrier.mode {
+            BarrierMode::Reduce(op) => {
+                let last = src.last().ok_or_else(|| self.unsupported("a barrier reduction without a predicate"))?;
+                Some((op, self.source(last, Type::Pred)?))
+            }
+            _ => None,
+        };
+        let counted = src.len() - usize::from(reduce.is_some()) > 1;
+        let count = if counted { Some(self.source(&src[1], Type::U32)?) } else { None };
+        let wait = barrier.mode != BarrierMode::Arrive;
+        let result = match barrier.mode {
+            BarrierMode::Reduce(isa::op::Reduction::Popc) => Type::U32,
+            _ => Type::Pred,
+        };
+        self.program.barriers.push(BarrierPlan { number, count, wait, reduce });
+        let index = self.program.barriers.len() as u32 - 1;
+        let row = if reduce.is_some() { self.destination(instruction.dst.first(), result)?.row } else { NOWHERE };
+        self.emit(Kind::Barrier(index), row, &[]);
+        Ok(())
+    }
+
+    fn call(&mut self, instruction: &Instruction, call: &Call) -> Result<(), LowerError> {
+        let mut operands = instruction.src.iter();
+        let target = match &call.target {
+            CallTarget::Direct(id) => {
+                let callee = self.module.function(*id);
+                if callee.name == "__assertfail" {
+                    return self.plain(Kind::Assert);
+                }
+                let index = self.program.functions.iter().position(|code| code.id == *id);
+                let refused =
+                    || self.unsupported(format!("a call of {}, which has no body in this module", callee.name));
+                CallTo::Function(index.ok_or_else(refused)? as u32)
+            }
+            CallTarget::Indirect { .. } => {
+                let address = operands.next().ok_or_else(|| self.unsupported("an indirect call without an address"))?;
+                CallTo::Row(self.source(address, Type::U64)?)
+            }
+        };
+        let ranges = operands.map(|operand| self.call_parameter(operand)).collect::<Result<Vec<_>, _>>()?;
+        let (results, arguments) = ranges.split_at(usize::from(call.returns).min(ranges.len()));
+        let plan = CallPlan { target, arguments: arguments.to_vec(), results: results.to_vec() };
+        self.program.calls.push(plan);
+        let index = self.program.calls.len() as u32 - 1;
+        self.emit(Kind::Call(index), 0, &[]);
+        Ok(())
+    }
+
+    fn call_parameter(&self, operand: &Operand) -> Result<FrameRange, LowerError> {
+        let range = match operand {
+            Operand::Symbol(symbol, 0) => self.frames[self.at.index as usize].offsets.get(symbol).copied(),
+            _ => None,
+        };
+        range.ok_or_else(|| self.unsupported("a call argument that is not a `.param` variable"))
+    }
+}
+
+fn widening(from: Type, to: Type) -> Alu {
+    match (from.bits(), to.bits()) {
+        (16, 32) => Alu::CvtU32U16,
+        (16, _) => Alu::CvtU64U16,
+        _ => Alu::CvtU64U32,
+    }
+}
+
+fn narrowing(from: Type, to: Type) -> Alu {
+    match (from.bits(), to.bits()) {
+        (32, _) => Alu::CvtU16U32,
+        (_, 16) => Alu::CvtU16U64,
+        _ => Alu::CvtU32U64,
+    }
+}

@@ -1,0 +1,228 @@
+//! Memory operands: where shared variables are, and the plans of loads, stores and atomic accesses.
+
+use super::{LowerError, Lowering};
+use crate::program::{AccessPlan, AtomicPlan, Kind};
+use crate::registers::Slot;
+use isa::op::{Access, Atom};
+use isa::{
+    Alu, Base, Dst, FunctionId, Instruction, Linkage, Module, Operand, Reg, Space, Symbol, Type, Variable, Width,
+};
+use std::collections::BTreeMap;
+
+/// Where the shared variables of a kernel and of the functions it calls are.
+#[derive(Debug, Default)]
+pub(super) struct SharedLayout {
+    pub(super) offsets: BTreeMap<Symbol, (FunctionId, u32)>,
+    pub(super) bytes: u32,
+    pub(super) dynamic_align: u32,
+}
+
+/// An offset that stands for "where dynamic shared memory starts" until the size of the rest is known.
+const DYNAMIC: u32 = u32::MAX;
+
+impl SharedLayout {
+    pub(super) fn of(module: &Module, reachable: &[FunctionId]) -> Self {
+        let mut layout = Self { dynamic_align: 16, ..Self::default() };
+        let used = |index: u32| reachable.iter().any(|&id| mentions(module, id, Symbol::Module(index)));
+        for (index, variable) in module.variables.iter().enumerate() {
+            if variable.space == Space::Shared && used(index as u32) {
+                layout.place(Symbol::Module(index as u32), reachable[0], variable);
+            }
+        }
+        for &id in reachable {
+            for (index, variable) in module.function(id).variables.iter().enumerate() {
+                if variable.space == Space::Shared {
+                    layout.place(local_key(id, index as u32), id, variable);
+                }
+            }
+        }
+        let dynamic = layout.bytes.next_multiple_of(layout.dynamic_align);
+        for (_, offset) in layout.offsets.values_mut() {
+            *offset = if *offset == DYNAMIC { dynamic } else { *offset };
+        }
+        layout
+    }
+
+    fn place(&mut self, symbol: Symbol, id: FunctionId, variable: &Variable) {
+        let align = variable.align.max(1);
+        if variable.linkage == Linkage::Extern {
+            self.dynamic_align = self.dynamic_align.max(align);
+            self.offsets.insert(symbol, (id, DYNAMIC));
+            return;
+        }
+        let offset = self.bytes.next_multiple_of(align);
+        self.bytes = offset + variable.bytes as u32;
+        self.offsets.insert(symbol, (id, offset));
+    }
+}
+
+/// Shared variables of function scope are told apart by function: 2^20 to each.
+fn local_key(id: FunctionId, index: u32) -> Symbol {
+    Symbol::Local((id.0 << 20) | index)
+}
+
+fn mentions(module: &Module, id: FunctionId, symbol: Symbol) -> bool {
+    let names = |operand: &Operand| match operand {
+        Operand::Symbol(found, _) | Operand::Address(Base::Symbol(found), _) => *found == symbol,
+        _ => false,
+    };
+    module.function(id).body.iter().any(|instruction| instruction.src.iter().any(names))
+}
+
+/// Where an address operand points.
+struct Address {
+    base: Option<Slot>,
+    offset: i64,
+    frame: bool,
+}
+
+impl Lowering<'_> {
+    pub(super) fn shared_offset(&self, symbol: Symbol) -> Option<u32> {
+        let key = match symbol {
+            Symbol::Local(index) => local_key(self.at.id, index),
+            other => other,
+        };
+        self.shared.get(&key).map(|(_, offset)| *offset)
+    }
+
+    fn address(&self, operand: &Operand) -> Result<Address, LowerError> {
+        let Operand::Address(base, offset) = operand else {
+            return Err(self.unsupported("a memory access without an address"));
+        };
+        match base {
+            Base::Reg(reg) => self.register_address(*reg, *offset),
+            Base::Zero => Ok(Address { base: None, offset: *offset, frame: false }),
+            Base::Symbol(symbol) => {
+                if let Some(range) = self.frames[self.at.index as usize].offsets.get(symbol) {
+                    let offset = i64::from(range.offset) + offset;
+                    return Ok(Address { base: None, offset, frame: true });
+                }
+                let start = self.static_address(*symbol)?;
+                Ok(Address { base: None, offset: (start as i64).wrapping_add(*offset), frame: false })
+            }
+        }
+    }
+
+    fn register_address(&self, reg: Reg, offset: i64) -> Result<Address, LowerError> {
+        let slot = self.register(reg);
+        match slot.width {
+            Width::B32 | Width::B64 => Ok(Address { base: Some(slot), offset, frame: false }),
+            _ => Err(self.unsupported("an address register of neither 32 nor 64 bits")),
+        }
+    }
+
+    fn access(&self, access: &Access, address: Address, values: Vec<Option<Slot>>) -> Result<AccessPlan, LowerError> {
+        // `.param` in a device function is its frame; elsewhere it is the kernel's parameters.
+        let space = if address.frame { Space::Local } else { access.space };
+        let Address { base, offset, frame } = address;
+        Ok(AccessPlan {
+            space,
+            bytes: access.ty.bytes() as u8,
+            signed: access.ty.is_signed(),
+            base,
+            frame,
+            offset,
+            values,
+        })
+    }
+
+    pub(super) fn load(&mut self, instruction: &Instruction, access: &Access) -> Result<(), LowerError> {
+        let address = self.address(&instruction.src[0])?;
+        if access.space == Space::Param && address.base.is_none() && !address.frame {
+            return self.load_param(instruction, access, address.offset);
+        }
+        let values = instruction.dst.iter().map(|dst| match dst {
+            Dst::Reg(reg) => Some(self.register(*reg)),
+            Dst::Sink => None,
+        });
+        let plan = self.access(access, address, values.collect())?;
+        self.program.accesses.push(plan);
+        let index = self.program.accesses.len() as u32 - 1;
+        self.emit(Kind::Load(index), 0, &[]);
+        Ok(())
+    }
+
+    /// A kernel parameter at a fixed place is a constant of the launch: its load is a move from a row.
+    fn load_param(&mut self, instruction: &Instruction, access: &Access, offset: i64) -> Result<(), LowerError> {
+        let bytes = access.ty.bytes();
+        for (index, dst) in instruction.dst.iter().enumerate() {
+            let at = offset + index as i64 * i64::from(bytes);
+            let fits = u32::try_from(at).ok().filter(|at| at + bytes <= self.program.param_bytes);
+            let at = fits.ok_or_else(|| self.unsupported("a load outside the kernel's parameters"))?;
+            let Dst::Reg(reg) = dst else { continue };
+            let slot = self.register(*reg);
+            let row = self.param(at, bytes as u8, access.ty.is_signed(), slot.width)?;
+            self.emit(Kind::Alu(copy_of(slot.width) as u16), slot.index, &[row]);
+        }
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, instruction: &Instruction, access: &Access) -> Result<(), LowerError> {
+        let address = self.address(&instruction.src[0])?;
+        let values = instruction.src[1..].iter().map(|operand| match operand {
+            Operand::Reg(reg) => Ok(Some(self.register(*reg))),
+            other => {
+                let index = self.source(other, access.ty)?;
+                Ok(Some(Slot { width: access.ty.width(), index }))
+            }
+        });
+        let values = values.collect::<Result<_, LowerError>>()?;
+        let plan = self.access(access, address, values)?;
+        self.program.accesses.push(plan);
+        let index = self.program.accesses.len() as u32 - 1;
+        self.emit(Kind::Store(index), 0, &[]);
+        Ok(())
+    }
+
+    pub(super) fn atomic(&mut self, instruction: &Instruction, atom: &Atom) -> Result<(), LowerError> {
+        let Address { base, offset, frame } = self.address(&instruction.src[0])?;
+        let width = atom.ty.width();
+        let mut operand = |at: usize| -> Result<Option<Slot>, LowerError> {
+            let Some(operand) = instruction.src.get(at) else { return Ok(None) };
+            Ok(Some(Slot { width, index: self.source(operand, atom.ty)? }))
+        };
+        let (first, swap) = (operand(1)?, operand(2)?);
+        let first = first.ok_or_else(|| self.unsupported("an atomic access without an operand"))?;
+        let value = match instruction.dst.first() {
+            Some(Dst::Reg(reg)) => Some(self.register(*reg)),
+            _ => None,
+        };
+        let bytes = atom.ty.bytes() as u8;
+        let access = AccessPlan { space: atom.space, bytes, signed: false, base, frame, offset, values: vec![value] };
+        self.program.atomics.push(AtomicPlan { op: atom.op, ty: atom.ty, access, operand: first, swap });
+        let index = self.program.atomics.len() as u32 - 1;
+        self.emit(Kind::Atomic(index), 0, &[]);
+        Ok(())
+    }
+
+    /// `cvta`: the window of a space is added to or taken from an address.
+    pub(super) fn cvta(&mut self, instruction: &Instruction, to: bool, space: Space) -> Result<(), LowerError> {
+        let window = match space {
+            Space::Shared => crate::memory::window::SHARED_BASE,
+            Space::Local => crate::memory::window::LOCAL_BASE,
+            Space::Param => crate::memory::window::PARAM_BASE,
+            Space::Global | Space::Const | Space::Generic => 0,
+        };
+        let source = self.source(&instruction.src[0], Type::U64)?;
+        let target = self.destination(instruction.dst.first(), Type::U64)?;
+        if window == 0 {
+            self.emit(Kind::Alu(Alu::MovB64 as u16), target.row, &[source]);
+        } else {
+            let shift = if to { 0u64.wrapping_sub(window) } else { window };
+            let row = self.constant(Width::B64, u128::from(shift))?;
+            self.emit(Kind::Alu(Alu::AddB64 as u16), target.row, &[source, row]);
+        }
+        self.finish(&target)
+    }
+}
+
+/// The plain copy between registers of a width.
+pub(super) fn copy_of(width: Width) -> Alu {
+    match width {
+        Width::Pred => Alu::MovPred,
+        Width::B16 => Alu::MovB16,
+        Width::B32 => Alu::MovB32,
+        Width::B64 => Alu::MovB64,
+        Width::B128 => Alu::MovB128,
+    }
+}

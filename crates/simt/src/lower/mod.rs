@@ -1,0 +1,326 @@
+//! From a kernel as data to a program: registers become rows, operands that are constant become rows of their own,
+//! and each architectural instruction becomes micro-operations.
+//!
+//! Everything that the machine could not execute is refused here, by name and source line, before anything runs.
+
+mod frame;
+mod instruction;
+mod memory;
+mod operand;
+mod placement;
+
+pub use placement::{FUNCTION_BASE, Placement, PlacementError};
+
+use crate::program::{Code, Kind, Micro, ParamRow, Program, Site};
+use crate::registers::{Sizes, Slot};
+use frame::Frame;
+use isa::flow::Flow;
+use isa::op::CallTarget;
+use isa::{Function, FunctionId, Instruction, Loc, Module, Op, Pc, Special, Width};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// Why a kernel cannot be run.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum LowerError {
+    /// There is no such kernel.
+    #[error("find kernel {0} in the module")]
+    NoKernel(String),
+    /// An instruction, or the way it is used, is not supported.
+    #[error("{what} (instruction {} of {function}{})", pc.0, at(loc))]
+    Unsupported {
+        /// What.
+        what: String,
+        /// The function.
+        function: String,
+        /// The instruction.
+        pc: Pc,
+        /// Its source position.
+        loc: Option<Loc>,
+    },
+    /// The kernel needs more registers than the machine has rows.
+    #[error("hold the registers of {0}: more than 65535 of one width")]
+    TooManyRegisters(String),
+}
+
+fn at(loc: &Option<Loc>) -> String {
+    loc.as_ref().map_or_else(String::new, |loc| format!(", line {}", loc.outermost().line))
+}
+
+/// Makes a kernel ready to run.
+///
+/// # Errors
+/// If the kernel does not exist, or does something the machine cannot do.
+pub fn lower(module: &Module, placement: &Placement, kernel: &str) -> Result<Program, LowerError> {
+    let (id, function) = module.kernel(kernel).ok_or_else(|| LowerError::NoKernel(kernel.to_owned()))?;
+    let reachable = reachable(module, id);
+    let mut lowering = Lowering::new(module, placement, function, &reachable)?;
+    for (index, &id) in reachable.iter().enumerate() {
+        lowering.declare(index as u32, id)?;
+    }
+    for index in 0..reachable.len() {
+        lowering.body(index as u32)?;
+    }
+    Ok(lowering.program)
+}
+
+/// The kernel first, then every function that it may call.
+fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
+    let mut found = vec![kernel];
+    let mut next = 0;
+    while next < found.len() {
+        let function = module.function(found[next]);
+        next += 1;
+        for instruction in &function.body {
+            let Op::Call(call) = &instruction.op else { continue };
+            let callees: Vec<FunctionId> = match call.target {
+                CallTarget::Direct(id) => vec![id],
+                CallTarget::Indirect { .. } => callable(module).collect(),
+            };
+            for callee in callees {
+                if !module.function(callee).body.is_empty() && !found.contains(&callee) {
+                    found.push(callee);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Functions whose address may be taken.
+fn callable(module: &Module) -> impl Iterator<Item = FunctionId> + '_ {
+    let functions = module.functions.iter().enumerate();
+    functions.filter(|(_, function)| !function.kernel).map(|(index, _)| FunctionId(index as u32))
+}
+
+/// A function being lowered, and what it needs to know of its program.
+struct Lowering<'a> {
+    module: &'a Module,
+    placement: &'a Placement,
+    program: Program,
+    frames: Vec<Frame>,
+    /// Offsets of shared variables.
+    shared: BTreeMap<isa::Symbol, (FunctionId, u32)>,
+    constants: BTreeMap<(Width, u128), u16>,
+    specials: BTreeMap<Special, u16>,
+    params: BTreeMap<(u32, u8, bool, Width), u16>,
+    temporaries: BTreeMap<Width, Vec<u16>>,
+    used: BTreeMap<Width, usize>,
+    at: Place<'a>,
+}
+
+/// The instruction being lowered.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    function: &'a Function,
+    id: FunctionId,
+    /// Index among the program's functions.
+    index: u32,
+    pc: Pc,
+    instruction: Option<&'a Instruction>,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(
+        module: &'a Module,
+        placement: &'a Placement,
+        kernel: &'a Function,
+        reachable: &[FunctionId],
+    ) -> Result<Self, LowerError> {
+        let layout = memory::SharedLayout::of(module, reachable);
+        let (_, param_bytes) = kernel.layout();
+        let program = Program {
+            name: kernel.name.clone(),
+            micros: Vec::new(),
+            sites: Vec::new(),
+            functions: Vec::new(),
+            accesses: Vec::new(),
+            atomics: Vec::new(),
+            barriers: Vec::new(),
+            calls: Vec::new(),
+            branches: Vec::new(),
+            lists: Vec::new(),
+            sizes: Sizes::default(),
+            constants: Vec::new(),
+            specials: Vec::new(),
+            params: Vec::new(),
+            param_bytes: param_bytes as u32,
+            shared_bytes: layout.bytes,
+            dynamic_align: layout.dynamic_align,
+        };
+        let at = Place { function: kernel, id: reachable[0], index: 0, pc: Pc(0), instruction: None };
+        let mut lowering = Self {
+            module,
+            placement,
+            program,
+            frames: Vec::new(),
+            shared: layout.offsets,
+            constants: BTreeMap::new(),
+            specials: BTreeMap::new(),
+            params: BTreeMap::new(),
+            temporaries: BTreeMap::new(),
+            used: BTreeMap::new(),
+            at,
+        };
+        // Row 0 of the predicates is true: the guard of an instruction without one.
+        lowering.constant(Width::Pred, 1)?;
+        Ok(lowering)
+    }
+
+    /// Gives a function its rows and its frame.
+    fn declare(&mut self, index: u32, id: FunctionId) -> Result<(), LowerError> {
+        let function = self.module.function(id);
+        self.at = Place { function, id, index, pc: Pc(0), instruction: None };
+        let registers: Vec<Slot> =
+            function.registers.iter().map(|register| self.row(register.width())).collect::<Result<_, _>>()?;
+        let zeroed = Flow::of(function).undefined_reads(function).into_iter().map(|reg| registers[reg.index()]);
+        let frame = Frame::of(function);
+        self.program.functions.push(Code {
+            id,
+            entry: 0,
+            frame: frame.bytes,
+            formals: frame.formals.clone(),
+            returns: frame.returns.clone(),
+            zeroed: zeroed.collect(),
+            registers,
+        });
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    /// Lowers a function's instructions and resolves its branches.
+    fn body(&mut self, index: u32) -> Result<(), LowerError> {
+        let id = self.program.functions[index as usize].id;
+        let function = self.module.function(id);
+        let entry = self.program.micros.len();
+        self.program.functions[index as usize].entry = entry as u32;
+        let mut starts = Vec::with_capacity(function.body.len() + 1);
+        for (pc, instruction) in function.body.iter().enumerate() {
+            starts.push(self.program.micros.len() as u32);
+            self.at = Place { function, id, index, pc: Pc(pc as u32), instruction: Some(instruction) };
+            self.instruction(instruction)?;
+        }
+        starts.push(self.program.micros.len() as u32);
+        self.program.sites.push(Site { function: id, pc: Pc(function.body.len() as u32), loc: None });
+        self.at.instruction = None;
+        // Control that runs off the end returns.
+        self.emit(Kind::Return, 0, &[]);
+        for micro in &mut self.program.micros[entry..] {
+            if micro.kind == Kind::Branch {
+                micro.imm = i64::from(starts[micro.imm as usize]);
+            }
+            if let Kind::BranchIndexed(list) = micro.kind {
+                for target in &mut self.program.branches[list as usize] {
+                    *target = starts[*target as usize];
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lowers one architectural instruction; everything it emits belongs to one site.
+    fn instruction(&mut self, instruction: &'a Instruction) -> Result<(), LowerError> {
+        let site = Site { function: self.at.id, pc: self.at.pc, loc: instruction.loc.clone() };
+        self.program.sites.push(site);
+        self.used.clear();
+        let first = self.program.micros.len();
+        self.operation(instruction)?;
+        if self.program.micros.len() == first {
+            self.emit(Kind::Nop, 0, &[]);
+        }
+        let guard = instruction.guard.map(|guard| (self.register(guard.pred).index, guard.negated));
+        let last = self.program.micros.len() - 1;
+        for (at, micro) in self.program.micros[first..].iter_mut().enumerate() {
+            micro.first = at == 0;
+            micro.last = first + at == last;
+            if let Some((row, negated)) = guard {
+                (micro.guard, micro.guard_not) = (row, negated);
+            }
+        }
+        Ok(())
+    }
+
+    fn emit(&mut self, kind: Kind, dst: u16, src: &[u16]) -> &mut Micro {
+        let mut rows = [0; 4];
+        rows[..src.len()].copy_from_slice(src);
+        let micro = Micro {
+            kind,
+            first: false,
+            last: false,
+            guard_not: false,
+            guard: 0,
+            dst,
+            second: crate::program::NOWHERE,
+            src: rows,
+            site: self.program.sites.len() as u32 - 1,
+            imm: 0,
+        };
+        let at = self.program.micros.len();
+        self.program.micros.push(micro);
+        &mut self.program.micros[at]
+    }
+
+    fn unsupported(&self, what: impl Into<String>) -> LowerError {
+        LowerError::Unsupported {
+            what: what.into(),
+            function: self.at.function.name.clone(),
+            pc: self.at.pc,
+            loc: self.at.instruction.and_then(|instruction| instruction.loc.clone()),
+        }
+    }
+
+    /// A new row.
+    fn row(&mut self, width: Width) -> Result<Slot, LowerError> {
+        let too_many = || LowerError::TooManyRegisters(self.program.name.clone());
+        // The last index means "nowhere".
+        self.program.sizes.allocate(width).filter(|slot| slot.index < crate::program::NOWHERE).ok_or_else(too_many)
+    }
+
+    /// A row that every lane reads as `bits`.
+    fn constant(&mut self, width: Width, bits: u128) -> Result<u16, LowerError> {
+        let bits = if width == Width::B128 { bits } else { bits & ((1u128 << width.bits()) - 1) };
+        if let Some(&row) = self.constants.get(&(width, bits)) {
+            return Ok(row);
+        }
+        let slot = self.row(width)?;
+        self.constants.insert((width, bits), slot.index);
+        self.program.constants.push((slot, bits));
+        Ok(slot.index)
+    }
+
+    /// A row for a special register that does not change while a block runs.
+    fn special(&mut self, special: Special) -> Result<u16, LowerError> {
+        if let Some(&row) = self.specials.get(&special) {
+            return Ok(row);
+        }
+        let slot = self.row(special.width())?;
+        self.specials.insert(special, slot.index);
+        self.program.specials.push((special, slot));
+        Ok(slot.index)
+    }
+
+    /// A row for a kernel parameter, as wide as the register that it is loaded into.
+    fn param(&mut self, offset: u32, bytes: u8, signed: bool, width: Width) -> Result<u16, LowerError> {
+        let key = (offset, bytes, signed, width);
+        if let Some(&row) = self.params.get(&key) {
+            return Ok(row);
+        }
+        let slot = self.row(width)?;
+        self.params.insert(key, slot.index);
+        self.program.params.push(ParamRow { slot, offset, bytes, signed });
+        Ok(slot.index)
+    }
+
+    /// A row for this instruction alone.
+    fn temporary(&mut self, width: Width) -> Result<u16, LowerError> {
+        let used = self.used.entry(width).or_insert(0);
+        let index = *used;
+        *used += 1;
+        if let Some(&row) = self.temporaries.get(&width).and_then(|rows| rows.get(index)) {
+            return Ok(row);
+        }
+        let row = self.row(width)?.index;
+        self.temporaries.entry(width).or_default().push(row);
+        Ok(row)
+    }
+}

@@ -1,0 +1,146 @@
+//! Which device addresses are allocated, and where the next allocation goes.
+//!
+//! First fit, in address order, at 512-byte alignment: the same requests always get the same addresses. Mapping
+//! follows in 2 MiB steps and is never undone, as in a driver that keeps its pool.
+
+use super::window::{ALLOCATION, DEVICE_BASE, DEVICE_BYTES, MAPPING};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// Why an allocation could not be placed or freed.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum PlaceError {
+    /// No room is left.
+    #[error("allocate {0} bytes: the simulated device has {DEVICE_BYTES} bytes and no gap this large is left")]
+    Full(u64),
+    /// The address is not free.
+    #[error("place an allocation of {bytes} bytes at {address:#x}: the range is taken or outside device memory")]
+    Taken {
+        /// Where.
+        address: u64,
+        /// How much.
+        bytes: u64,
+    },
+    /// The address does not start an allocation.
+    #[error("free {0:#x}: no allocation starts there")]
+    Unknown(u64),
+}
+
+/// The allocations of a device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allocations {
+    by_start: BTreeMap<u64, u64>,
+    mapped: u64,
+}
+
+impl Allocations {
+    /// Finds room for `bytes` and takes it.
+    ///
+    /// # Errors
+    /// If no gap is large enough.
+    pub fn allocate(&mut self, bytes: u64) -> Result<u64, PlaceError> {
+        let mut at = DEVICE_BASE;
+        for (&start, &size) in &self.by_start {
+            if start - at >= bytes.max(1) {
+                break;
+            }
+            at = (start + size.max(1)).next_multiple_of(ALLOCATION);
+        }
+        let room = (DEVICE_BASE + DEVICE_BYTES).saturating_sub(at);
+        if bytes.max(1) > room {
+            return Err(PlaceError::Full(bytes));
+        }
+        self.insert(at, bytes);
+        Ok(at)
+    }
+
+    /// Takes a given range.
+    ///
+    /// # Errors
+    /// If any of it is taken or outside device memory.
+    pub fn place(&mut self, address: u64, bytes: u64) -> Result<(), PlaceError> {
+        let end = address.checked_add(bytes.max(1)).filter(|&end| end <= DEVICE_BASE + DEVICE_BYTES);
+        let before = self.by_start.range(..=address).next_back();
+        let clear_before = before.is_none_or(|(&start, &size)| start + size.max(1) <= address);
+        let clear_after = end.is_some_and(|end| self.by_start.range(address..end).next().is_none());
+        if address < DEVICE_BASE || !clear_before || !clear_after {
+            return Err(PlaceError::Taken { address, bytes });
+        }
+        self.insert(address, bytes);
+        Ok(())
+    }
+
+    fn insert(&mut self, address: u64, bytes: u64) {
+        self.by_start.insert(address, bytes);
+        self.mapped = self.mapped.max((address + bytes.max(1) - DEVICE_BASE).next_multiple_of(MAPPING));
+    }
+
+    /// Gives an allocation back and returns its size.
+    ///
+    /// # Errors
+    /// If none starts there.
+    pub fn free(&mut self, address: u64) -> Result<u64, PlaceError> {
+        self.by_start.remove(&address).ok_or(PlaceError::Unknown(address))
+    }
+
+    /// Bytes from [`DEVICE_BASE`] that are mapped.
+    #[must_use]
+    pub fn mapped(&self) -> u64 {
+        self.mapped
+    }
+
+    /// The allocation that holds an address: its start and size.
+    #[must_use]
+    pub fn holding(&self, address: u64) -> Option<(u64, u64)> {
+        let (&start, &size) = self.by_start.range(..=address).next_back()?;
+        (address - start < size).then_some((start, size))
+    }
+
+    /// Whether a range lies within one allocation.
+    #[must_use]
+    pub fn contains(&self, address: u64, bytes: u64) -> bool {
+        self.holding(address)
+            .is_some_and(|(start, size)| address.checked_add(bytes).is_some_and(|end| end <= start + size))
+    }
+
+    /// Allocations in address order, as (start, size).
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.by_start.iter().map(|(&start, &size)| (start, size))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_requests_get_the_same_addresses() {
+        let mut a = Allocations::default();
+        let first = a.allocate(100).unwrap();
+        let second = a.allocate(1).unwrap();
+        assert_eq!((first, second), (DEVICE_BASE, DEVICE_BASE + 512));
+        a.free(first).unwrap();
+        assert_eq!(a.allocate(512).unwrap(), DEVICE_BASE);
+        assert_eq!(a.allocate(513).unwrap(), DEVICE_BASE + 1024);
+    }
+
+    #[test]
+    fn an_address_outside_every_allocation_is_held_by_none() {
+        let mut a = Allocations::default();
+        let start = a.allocate(100).unwrap();
+        assert_eq!(a.holding(start + 99), Some((start, 100)));
+        assert_eq!(a.holding(start + 100), None);
+        assert!(!a.contains(start + 96, 8));
+        assert_eq!(a.mapped(), MAPPING);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let mut a = Allocations::default();
+        assert_eq!(a.allocate(DEVICE_BYTES + 1), Err(PlaceError::Full(DEVICE_BYTES + 1)));
+        let start = a.allocate(1024).unwrap();
+        assert!(a.place(start + 512, 4).is_err());
+        assert!(a.place(start + 1024, 4).is_ok());
+        assert_eq!(a.free(start + 1), Err(PlaceError::Unknown(start + 1)));
+    }
+}

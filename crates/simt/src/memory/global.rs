@@ -1,0 +1,396 @@
+//! Global memory: pages shared with the recorded history until they are written.
+//!
+//! A page is in one of four states. *Absent*: mapped but never touched since the last reset; its bytes are those of
+//! the history at the version the memory stands at, or zero. *Shared*: a reference to such a page. *Owned*: a copy
+//! of its own, because something was written. Resetting drops what was touched and nothing else, so its cost is the
+//! number of pages that a run touched, whatever the size of the memory.
+
+use super::allocations::{Allocations, PlaceError};
+use super::history::History;
+use super::window::DEVICE_BASE;
+use std::sync::Arc;
+
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
+
+/// A page's bytes.
+pub type Page = [u8; PAGE];
+
+/// Why an access cannot be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessError {
+    /// The address is outside every mapped page.
+    Unmapped,
+    /// The address is not a multiple of the access size.
+    Misaligned,
+}
+
+#[derive(Clone, Debug, Default)]
+enum Slot {
+    #[default]
+    Absent,
+    Shared(Arc<Page>),
+    Owned(Box<Page>),
+}
+
+/// The global memory of a device.
+#[derive(Debug, Default)]
+pub struct GlobalMemory {
+    slots: Vec<Slot>,
+    /// For every page, whether allocations cover all of it, so that no access to it can stray.
+    covered: Vec<bool>,
+    allocations: Arc<Allocations>,
+    history: Option<Arc<History>>,
+    version: u32,
+    touched: Vec<u32>,
+    spare: Vec<Box<Page>>,
+    strayed: u64,
+}
+
+impl GlobalMemory {
+    /// An empty memory with no history: every page is zero until written.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stands at a version of a history: every page reads as it was then.
+    pub fn reset(&mut self, history: &Arc<History>, version: u32) {
+        for index in std::mem::take(&mut self.touched) {
+            if let Slot::Owned(page) = std::mem::take(&mut self.slots[index as usize]) {
+                self.spare.push(page);
+            }
+        }
+        self.history = Some(Arc::clone(history));
+        self.version = version;
+        self.strayed = 0;
+        self.adopt(history.allocations(version));
+    }
+
+    /// Replaces the table of allocations.
+    fn adopt(&mut self, allocations: Arc<Allocations>) {
+        if Arc::ptr_eq(&self.allocations, &allocations) {
+            return;
+        }
+        self.allocations = allocations;
+        self.covered.clear();
+        self.map();
+        let ranges: Vec<(u64, u64)> = self.allocations.iter().collect();
+        for (start, size) in ranges {
+            self.cover(start, size, true);
+        }
+    }
+
+    /// Makes room for every mapped page.
+    fn map(&mut self) {
+        let pages = (self.allocations.mapped() as usize).div_ceil(PAGE);
+        self.slots.resize_with(pages, Slot::default);
+        self.covered.resize(pages, false);
+        self.touched.retain(|&index| (index as usize) < pages);
+    }
+
+    /// Notes whether an allocation covers the pages that lie within it.
+    fn cover(&mut self, start: u64, size: u64, covered: bool) {
+        let from = ((start - DEVICE_BASE) as usize).div_ceil(PAGE);
+        let to = ((start + size - DEVICE_BASE) as usize) / PAGE;
+        if from < to {
+            self.covered[from..to].fill(covered);
+        }
+    }
+
+    /// Allocates.
+    ///
+    /// # Errors
+    /// If no room is left.
+    pub fn allocate(&mut self, bytes: u64) -> Result<u64, PlaceError> {
+        let address = Arc::make_mut(&mut self.allocations).allocate(bytes)?;
+        self.map();
+        self.cover(address, bytes, true);
+        Ok(address)
+    }
+
+    /// Allocates a given range.
+    ///
+    /// # Errors
+    /// If some of it is taken or outside device memory.
+    pub fn place(&mut self, address: u64, bytes: u64) -> Result<(), PlaceError> {
+        Arc::make_mut(&mut self.allocations).place(address, bytes)?;
+        self.map();
+        self.cover(address, bytes, true);
+        Ok(())
+    }
+
+    /// Gives an allocation back.
+    ///
+    /// # Errors
+    /// If none starts there.
+    pub fn free(&mut self, address: u64) -> Result<(), PlaceError> {
+        let bytes = Arc::make_mut(&mut self.allocations).free(address)?;
+        self.cover(address, bytes, false);
+        Ok(())
+    }
+
+    /// The table of allocations.
+    #[must_use]
+    pub fn allocations(&self) -> &Arc<Allocations> {
+        &self.allocations
+    }
+
+    /// Accesses to mapped pages outside every allocation, since the last reset.
+    #[must_use]
+    pub fn strayed(&self) -> u64 {
+        self.strayed
+    }
+
+    #[inline(always)]
+    fn index(&self, address: u64) -> Option<usize> {
+        let index = (address.wrapping_sub(DEVICE_BASE) / PAGE as u64) as usize;
+        (index < self.slots.len()).then_some(index)
+    }
+
+    /// The bytes of the page that holds an address, or `None` where nothing is mapped.
+    #[inline(always)]
+    pub fn page(&mut self, address: u64) -> Option<&Page> {
+        let index = self.index(address)?;
+        if let Slot::Absent = self.slots[index] {
+            self.fetch(index);
+        }
+        match &self.slots[index] {
+            Slot::Shared(page) => Some(page),
+            Slot::Owned(page) => Some(page),
+            Slot::Absent => None,
+        }
+    }
+
+    #[cold]
+    fn fetch(&mut self, index: usize) {
+        let page = self.recorded(index).unwrap_or_else(|| Arc::new([0; PAGE]));
+        self.slots[index] = Slot::Shared(page);
+        self.touched.push(index as u32);
+    }
+
+    fn recorded(&self, index: usize) -> Option<Arc<Page>> {
+        self.history.as_ref().and_then(|history| history.page(index as u32, self.version))
+    }
+
+    /// As [`page`](Self::page), to be written.
+    #[inline(always)]
+    pub fn page_mut(&mut self, address: u64) -> Option<&mut Page> {
+        let index = self.index(address)?;
+        if !matches!(self.slots[index], Slot::Owned(_)) {
+            self.own(index);
+        }
+        match &mut self.slots[index] {
+            Slot::Owned(page) => Some(page),
+            _ => None,
+        }
+    }
+
+    #[cold]
+    fn own(&mut self, index: usize) {
+        let mut page = self.spare.pop().unwrap_or_else(|| Box::new([0; PAGE]));
+        match std::mem::take(&mut self.slots[index]) {
+            Slot::Shared(shared) => page.copy_from_slice(&*shared),
+            _ => {
+                self.touched.push(index as u32);
+                match self.recorded(index) {
+                    Some(recorded) => page.copy_from_slice(&*recorded),
+                    None => page.fill(0),
+                }
+            }
+        }
+        self.slots[index] = Slot::Owned(page);
+    }
+
+    /// Notes an access that may lie outside every allocation.
+    #[inline(always)]
+    pub fn note(&mut self, address: u64, bytes: u64) {
+        if let Some(index) = self.index(address)
+            && !self.covered[index]
+            && !self.allocations.contains(address, bytes)
+        {
+            self.strayed += 1;
+        }
+    }
+
+    /// Whether allocations cover the whole page that holds an address.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_covered(&self, address: u64) -> bool {
+        self.index(address).is_some_and(|index| self.covered[index])
+    }
+
+    /// Reads `N` bytes at a multiple of `N`.
+    ///
+    /// # Errors
+    /// If the address is misaligned or unmapped.
+    #[inline(always)]
+    pub fn read<const N: usize>(&mut self, address: u64) -> Result<[u8; N], AccessError> {
+        if !address.is_multiple_of(N as u64) {
+            return Err(AccessError::Misaligned);
+        }
+        let page = self.page(address).ok_or(AccessError::Unmapped)?;
+        let at = (address % PAGE as u64) as usize;
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(&page[at..at + N]);
+        Ok(bytes)
+    }
+
+    /// Writes `N` bytes at a multiple of `N`.
+    ///
+    /// # Errors
+    /// If the address is misaligned or unmapped.
+    #[inline(always)]
+    pub fn write<const N: usize>(&mut self, address: u64, bytes: [u8; N]) -> Result<(), AccessError> {
+        if !address.is_multiple_of(N as u64) {
+            return Err(AccessError::Misaligned);
+        }
+        let page = self.page_mut(address).ok_or(AccessError::Unmapped)?;
+        let at = (address % PAGE as u64) as usize;
+        page[at..at + N].copy_from_slice(&bytes);
+        Ok(())
+    }
+
+    /// Copies a range out; `false` where some of it is unmapped.
+    #[must_use]
+    pub fn copy_out(&mut self, address: u64, into: &mut [u8]) -> bool {
+        let mut at = address;
+        for piece in Pieces::of(address, into.len()) {
+            let Some(page) = self.page(at) else { return false };
+            into[piece.done..piece.done + piece.len].copy_from_slice(&page[piece.from..piece.from + piece.len]);
+            at = at.wrapping_add(piece.len as u64);
+        }
+        true
+    }
+
+    /// Copies bytes in; `false` where some of the range is unmapped.
+    #[must_use]
+    pub fn copy_in(&mut self, address: u64, bytes: &[u8]) -> bool {
+        let mut at = address;
+        for piece in Pieces::of(address, bytes.len()) {
+            let Some(page) = self.page_mut(at) else { return false };
+            page[piece.from..piece.from + piece.len].copy_from_slice(&bytes[piece.done..piece.done + piece.len]);
+            at = at.wrapping_add(piece.len as u64);
+        }
+        true
+    }
+
+    /// Every owned page with its index: what was written since the last reset.
+    pub fn written(&self) -> impl Iterator<Item = (u32, &Page)> + '_ {
+        self.touched.iter().filter_map(|&index| match &self.slots[index as usize] {
+            Slot::Owned(page) => Some((index, &**page)),
+            _ => None,
+        })
+    }
+
+    /// Turns written pages into shared ones, handing each to `keep`.
+    pub(crate) fn freeze(&mut self, mut keep: impl FnMut(u32, Arc<Page>)) {
+        let mut written: Vec<u32> = self.written().map(|(index, _)| index).collect();
+        written.sort_unstable();
+        for index in written {
+            let slot = &mut self.slots[index as usize];
+            if let Slot::Owned(page) = std::mem::take(slot) {
+                let page: Arc<Page> = Arc::from(page);
+                *slot = Slot::Shared(Arc::clone(&page));
+                keep(index, page);
+            }
+        }
+    }
+}
+
+struct Piece {
+    done: usize,
+    from: usize,
+    len: usize,
+}
+
+/// A range cut at page boundaries.
+struct Pieces {
+    at: u64,
+    done: usize,
+    total: usize,
+}
+
+impl Pieces {
+    fn of(address: u64, total: usize) -> Self {
+        Self { at: address, done: 0, total }
+    }
+}
+
+impl Iterator for Pieces {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        if self.done == self.total {
+            return None;
+        }
+        let from = (self.at % PAGE as u64) as usize;
+        let len = (PAGE - from).min(self.total - self.done);
+        let piece = Piece { done: self.done, from, len };
+        self.done += len;
+        self.at = self.at.wrapping_add(len as u64);
+        Some(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(bytes: u64) -> (GlobalMemory, u64) {
+        let mut memory = GlobalMemory::new();
+        let at = memory.allocate(bytes).unwrap();
+        (memory, at)
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_the_rest_is_zero() {
+        let (mut memory, at) = memory(3 * PAGE as u64);
+        assert!(memory.copy_in(at + 4090, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]));
+        let mut bytes = [9; 12];
+        assert!(memory.copy_out(at + 4089, &mut bytes));
+        assert_eq!(bytes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0]);
+        assert_eq!(memory.read::<4>(at + 4092), Ok([3, 4, 5, 6]));
+    }
+
+    #[test]
+    fn outside_mapped_pages_and_off_alignment_are_errors() {
+        let (mut memory, at) = memory(16);
+        assert_eq!(memory.read::<4>(at + 2), Err(AccessError::Misaligned));
+        assert_eq!(memory.read::<4>(at + (2 << 20)), Err(AccessError::Unmapped));
+        assert_eq!(memory.write::<4>(at - 4, [0; 4]), Err(AccessError::Unmapped));
+        assert_eq!(memory.read::<4>(0), Err(AccessError::Unmapped));
+    }
+
+    #[test]
+    fn an_access_outside_every_allocation_of_a_mapped_page_strays() {
+        let (mut memory, at) = memory(16);
+        memory.note(at + 12, 4);
+        assert_eq!(memory.strayed(), 0);
+        memory.note(at + 16, 4);
+        assert_eq!(memory.strayed(), 1);
+        assert_eq!(memory.read::<4>(at + 16), Ok([0; 4]));
+    }
+
+    #[test]
+    fn a_reset_returns_to_the_version_asked_for() {
+        let (mut memory, at) = memory(2 * PAGE as u64);
+        let mut history = History::default();
+        assert!(memory.copy_in(at, &[1]));
+        history.commit(&mut memory, 0);
+        assert!(memory.copy_in(at, &[2]));
+        assert!(memory.copy_in(at + PAGE as u64, &[7]));
+        history.commit(&mut memory, 1);
+        let history = Arc::new(history);
+        let mut fresh = GlobalMemory::new();
+        for _ in 0..2 {
+            fresh.reset(&history, 0);
+            assert_eq!(fresh.read::<1>(at), Ok([1]));
+            assert_eq!(fresh.read::<1>(at + PAGE as u64), Ok([0]));
+            assert!(fresh.copy_in(at, &[99]));
+            fresh.reset(&history, 1);
+            assert_eq!(fresh.read::<1>(at), Ok([2]));
+            assert_eq!(fresh.read::<1>(at + PAGE as u64), Ok([7]));
+        }
+    }
+}

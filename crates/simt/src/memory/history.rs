@@ -1,0 +1,56 @@
+//! What global memory held at every version of a golden run, as pages that changed.
+
+use super::allocations::Allocations;
+use super::global::{GlobalMemory, Page};
+use std::sync::Arc;
+
+/// Every version of every page. A version is a number that never decreases; a page holds between two of its
+/// entries what the earlier one says.
+#[derive(Debug, Default)]
+pub struct History {
+    pages: Vec<Vec<(u32, Arc<Page>)>>,
+    allocations: Vec<(u32, Arc<Allocations>)>,
+}
+
+impl History {
+    /// Records what a memory holds as version `version`.
+    pub fn commit(&mut self, memory: &mut GlobalMemory, version: u32) {
+        memory.freeze(|index, page| {
+            let index = index as usize;
+            if self.pages.len() <= index {
+                self.pages.resize_with(index + 1, Vec::new);
+            }
+            let entries = &mut self.pages[index];
+            if entries.last().is_none_or(|(_, last)| **last != *page) {
+                entries.retain(|(at, _)| *at != version);
+                entries.push((version, page));
+            }
+        });
+        let current = memory.allocations();
+        if self.allocations.last().is_none_or(|(_, last)| !Arc::ptr_eq(last, current)) {
+            self.allocations.retain(|(at, _)| *at != version);
+            self.allocations.push((version, Arc::clone(current)));
+        }
+    }
+
+    /// The page at a version; `None` where it was never written until then.
+    #[must_use]
+    pub fn page(&self, index: u32, version: u32) -> Option<Arc<Page>> {
+        let entries = self.pages.get(index as usize)?;
+        let after = entries.partition_point(|(at, _)| *at <= version);
+        entries[..after].last().map(|(_, page)| Arc::clone(page))
+    }
+
+    /// The table of allocations at a version.
+    #[must_use]
+    pub fn allocations(&self, version: u32) -> Arc<Allocations> {
+        let after = self.allocations.partition_point(|(at, _)| *at <= version);
+        self.allocations[..after].last().map(|(_, allocations)| Arc::clone(allocations)).unwrap_or_default()
+    }
+
+    /// Bytes held in pages.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.pages.iter().map(Vec::len).sum::<usize>() * size_of::<Page>()
+    }
+}

@@ -1,0 +1,10 @@
+//! Memories: global memory in pages that are shared until written, and the windows of the generic address space.
+
+pub mod allocations;
+pub mod global;
+pub mod history;
+pub mod window;
+
+pub use allocations::{Allocations, PlaceError};
+pub use global::{AccessError, GlobalMemory, PAGE, Page};
+pub use history::History;

@@ -1,0 +1,29 @@
+//! Where each state space lies in the generic address space.
+//!
+//! Global memory begins at [`DEVICE_BASE`] and is mapped in 2 MiB steps, as a driver does. Shared, local and
+//! parameter memory have windows far from it, so that a corrupted pointer rarely moves from one to another.
+
+/// First device address handed out.
+pub const DEVICE_BASE: u64 = 0x7f40_0000_0000;
+/// Granularity of mapping.
+pub const MAPPING: u64 = 2 << 20;
+/// Alignment of an allocation.
+pub const ALLOCATION: u64 = 512;
+/// Device memory: more cannot be allocated.
+pub const DEVICE_BYTES: u64 = 16 << 30;
+
+/// Start of the window of shared memory.
+pub const SHARED_BASE: u64 = 0x7fd0_0000_0000;
+/// Start of the window of local memory.
+pub const LOCAL_BASE: u64 = 0x7fd2_0000_0000;
+/// Start of the window of kernel parameters.
+pub const PARAM_BASE: u64 = 0x7fd4_0000_0000;
+/// Size of each of these windows.
+pub const WINDOW: u64 = 16 << 20;
+
+/// Whether a generic address lies in the window that starts at `base`.
+#[inline(always)]
+#[must_use]
+pub fn within(address: u64, base: u64) -> bool {
+    address.wrapping_sub(base) < WINDOW
+}

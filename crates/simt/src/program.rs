@@ -1,0 +1,295 @@
+//! A kernel made ready to run: architectural instructions as micro-operations over rows of registers.
+//!
+//! [`lower`](crate::lower) makes it from `isa` data. One architectural instruction becomes one micro-operation
+//! where it can, more where it must (a narrow operand in a wide register, `setp` with a combination, vector moves);
+//! counting, hooks, traps and source lines speak of architectural instructions only, which are called *sites* here.
+
+use crate::registers::{Sizes, Slot};
+use isa::op::{AtomOp, Reduction, Shuffle, Vote};
+use isa::{FunctionId, Loc, Pc, Reg, Space, Special, Type, Width};
+
+/// What a micro-operation does. Indices point into the tables of [`Program`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A line of the table of pure instructions, by its number.
+    Alu(u16),
+    /// `dst = src0 op src1` over whole predicate masks.
+    Pred(PredOp),
+    /// A load; the index of its plan.
+    Load(u32),
+    /// A store; the index of its plan.
+    Store(u32),
+    /// An atomic access; the index of its plan.
+    Atomic(u32),
+    /// `dst = ` the address of `imm` bytes into the frame.
+    FrameAddress,
+    /// Read a counter.
+    Counter(Special),
+    /// `isspacep`
+    Isspacep(Space),
+    /// `shfl.sync`: src = value, lane, clamp, membermask; dst = value, second = predicate.
+    Shuffle(Shuffle),
+    /// `vote.sync`: src = predicate, membermask.
+    Vote(Vote),
+    /// `match.sync`: src = value, membermask; second = predicate of `.all`.
+    Match {
+        /// `.all`
+        all: bool,
+        /// Whether the value has 64 bits.
+        wide: bool,
+    },
+    /// `redux.sync`: src = value, membermask.
+    Redux(Reduction, Type),
+    /// `activemask`
+    Activemask,
+    /// Join four 32-bit or two 64-bit registers into one of 128 bits; the index of its list.
+    Pack128(u32),
+    /// The reverse.
+    Unpack128(u32),
+    /// A barrier of the block; the index of its plan.
+    Barrier(u32),
+    /// `bar.warp.sync`: src = membermask.
+    WarpSync,
+    /// To the micro-operation `imm`.
+    Branch,
+    /// To an entry of a list of micro-operations; src = index.
+    BranchIndexed(u32),
+    /// A call; the index of its plan.
+    Call(u32),
+    /// Back to the caller, or the end of the thread.
+    Return,
+    /// The end of the thread.
+    Exit,
+    /// `trap`
+    Trap,
+    /// A failed `assert`.
+    Assert,
+    /// Nothing.
+    Nop,
+}
+
+/// Operations on predicate masks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PredOp {
+    /// Both.
+    And,
+    /// Either.
+    Or,
+    /// One alone.
+    Xor,
+    /// The complement of the first.
+    Not,
+}
+
+/// A decoded operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Micro {
+    /// What to do.
+    pub kind: Kind,
+    /// Whether this is the first of its architectural instruction: the guard is read and the instruction counted.
+    pub first: bool,
+    /// Whether this is the last.
+    pub last: bool,
+    /// Whether the guard is the complement of its predicate.
+    pub guard_not: bool,
+    /// Row of the guard predicate; row 0 is true in every lane.
+    pub guard: u16,
+    /// Row of the destination.
+    pub dst: u16,
+    /// Row of a second destination.
+    pub second: u16,
+    /// Rows of the sources.
+    pub src: [u16; 4],
+    /// The architectural instruction, an index into [`Program::sites`].
+    pub site: u32,
+    /// A displacement or target.
+    pub imm: i64,
+}
+
+/// No row: the destination is dropped.
+pub const NOWHERE: u16 = u16::MAX;
+
+/// An architectural instruction of the program.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The function it is in.
+    pub function: FunctionId,
+    /// Its index there.
+    pub pc: Pc,
+    /// Its source position.
+    pub loc: Option<Loc>,
+}
+
+/// How a load or store moves data.
+#[derive(Clone, Debug)]
+pub struct AccessPlan {
+    /// The state space.
+    pub space: Space,
+    /// Bytes of one element.
+    pub bytes: u8,
+    /// Whether a narrow element is extended with its sign.
+    pub signed: bool,
+    /// Row of the base address, of 32 or 64 bits; `None` for an absolute address.
+    pub base: Option<Slot>,
+    /// Whether the address is an offset into the frame of the function, in local memory.
+    pub frame: bool,
+    /// Added to the base.
+    pub offset: i64,
+    /// The registers written or read, in order; `None` drops the element.
+    pub values: Vec<Option<Slot>>,
+}
+
+/// How an atomic access works.
+#[derive(Clone, Debug)]
+pub struct AtomicPlan {
+    /// What is done.
+    pub op: AtomOp,
+    /// The type.
+    pub ty: Type,
+    /// Address and destination as for a load of one element.
+    pub access: AccessPlan,
+    /// Row of the operand.
+    pub operand: Slot,
+    /// Row of the second operand of `cas`.
+    pub swap: Option<Slot>,
+}
+
+/// How a barrier works.
+#[derive(Clone, Copy, Debug)]
+pub struct BarrierPlan {
+    /// Row with the barrier's number.
+    pub number: u16,
+    /// Row with the count of threads, if one is given.
+    pub count: Option<u16>,
+    /// Whether threads wait.
+    pub wait: bool,
+    /// The reduction and the row of its predicate.
+    pub reduce: Option<(Reduction, u16)>,
+}
+
+/// How a call works: bytes move between the caller's call parameters and the callee's formal ones, by position.
+#[derive(Clone, Debug)]
+pub struct CallPlan {
+    /// The callee, or the row with its address.
+    pub target: CallTo,
+    /// Where the arguments are in the caller's frame.
+    pub arguments: Vec<FrameRange>,
+    /// Where the results go in the caller's frame.
+    pub results: Vec<FrameRange>,
+}
+
+/// Whom a call calls.
+#[derive(Clone, Copy, Debug)]
+pub enum CallTo {
+    /// A function of this program, by its index in [`Program::functions`].
+    Function(u32),
+    /// The function whose address is in this row.
+    Row(u16),
+}
+
+/// A range of bytes in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameRange {
+    /// Where it starts.
+    pub offset: u32,
+    /// Its bytes.
+    pub bytes: u32,
+}
+
+/// A function of a program.
+#[derive(Clone, Debug)]
+pub struct Code {
+    /// Which function of the module.
+    pub id: FunctionId,
+    /// Its first micro-operation.
+    pub entry: u32,
+    /// Bytes of its frame: formal parameters, local variables and call parameters.
+    pub frame: u32,
+    /// Its formal parameters in the frame.
+    pub formals: Vec<FrameRange>,
+    /// Its return parameters in the frame.
+    pub returns: Vec<FrameRange>,
+    /// Where each register is; a recursive call saves them all.
+    pub registers: Vec<Slot>,
+    /// Rows that may be read before they are written, and so start at zero.
+    pub zeroed: Vec<Slot>,
+}
+
+/// A kernel ready to run.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The kernel's name.
+    pub name: String,
+    /// Micro-operations of all functions.
+    pub micros: Vec<Micro>,
+    /// Architectural instructions.
+    pub sites: Vec<Site>,
+    /// The kernel first, then every function it may call.
+    pub functions: Vec<Code>,
+    /// Loads and stores.
+    pub accesses: Vec<AccessPlan>,
+    /// Atomic accesses.
+    pub atomics: Vec<AtomicPlan>,
+    /// Barriers.
+    pub barriers: Vec<BarrierPlan>,
+    /// Calls.
+    pub calls: Vec<CallPlan>,
+    /// Targets of indexed branches.
+    pub branches: Vec<Vec<u32>>,
+    /// Register lists of 128-bit moves.
+    pub lists: Vec<Vec<Option<Slot>>>,
+    /// Register rows needed.
+    pub sizes: Sizes,
+    /// Rows with constants.
+    pub constants: Vec<(Slot, u128)>,
+    /// Rows with special registers.
+    pub specials: Vec<(Special, Slot)>,
+    /// Rows with kernel parameters: row, offset, bytes, sign.
+    pub params: Vec<ParamRow>,
+    /// Bytes of kernel parameters.
+    pub param_bytes: u32,
+    /// Bytes of static shared memory.
+    pub shared_bytes: u32,
+    /// Alignment at which dynamic shared memory starts.
+    pub dynamic_align: u32,
+}
+
+/// A row that holds a kernel parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParamRow {
+    /// The row.
+    pub slot: Slot,
+    /// Where the value starts.
+    pub offset: u32,
+    /// Its bytes.
+    pub bytes: u8,
+    /// Whether it is extended with its sign.
+    pub signed: bool,
+}
+
+impl Program {
+    /// The row of a register of the function that a site is in.
+    #[must_use]
+    pub fn slot(&self, site: u32, reg: Reg) -> Option<Slot> {
+        let function = self.sites.get(site as usize)?.function;
+        let code = self.functions.iter().find(|code| code.id == function)?;
+        code.registers.get(reg.index()).copied()
+    }
+
+    /// Where dynamic shared memory starts.
+    #[must_use]
+    pub fn dynamic_start(&self) -> u32 {
+        self.shared_bytes.next_multiple_of(self.dynamic_align.max(1))
+    }
+}
+
+/// The width that holds a memory element of this many bytes.
+#[must_use]
+pub fn width_of(bytes: u8) -> Width {
+    match bytes {
+        1 | 2 => Width::B16,
+        4 => Width::B32,
+        8 => Width::B64,
+        _ => Width::B128,
+    }
+}

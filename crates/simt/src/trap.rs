@@ -1,0 +1,84 @@
+//! How a run ends, and what a program can do wrong, in CUDA's words.
+
+use std::fmt;
+
+/// What a thread did wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TrapKind {
+    /// An access to global memory outside every mapped page.
+    IllegalAddress,
+    /// An access outside the block's shared or the thread's local memory.
+    OutOfRangeAddress,
+    /// An address that is not a multiple of the access size.
+    MisalignedAddress,
+    /// Calls nested deeper than the stack holds.
+    StackOverflow,
+    /// An instruction or operand that the machine cannot execute, for example a jump through a bad table index.
+    IllegalInstruction,
+    /// Every living thread waits at a barrier that cannot complete.
+    BarrierDeadlock,
+    /// `trap`
+    Trap,
+    /// A failed device `assert`.
+    Assert,
+    /// More instructions than the fuel allows.
+    OutOfFuel,
+}
+
+impl TrapKind {
+    /// The name used in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::IllegalAddress => "illegal_address",
+            Self::OutOfRangeAddress => "out_of_range_address",
+            Self::MisalignedAddress => "misaligned_address",
+            Self::StackOverflow => "stack_overflow",
+            Self::IllegalInstruction => "illegal_instruction",
+            Self::BarrierDeadlock => "barrier_deadlock",
+            Self::Trap => "trap",
+            Self::Assert => "assert",
+            Self::OutOfFuel => "out_of_fuel",
+        }
+    }
+}
+
+impl fmt::Display for TrapKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::IllegalAddress => "illegal address",
+            Self::OutOfRangeAddress => "address outside shared or local memory",
+            Self::MisalignedAddress => "misaligned address",
+            Self::StackOverflow => "stack overflow",
+            Self::IllegalInstruction => "illegal instruction or operand",
+            Self::BarrierDeadlock => "barrier deadlock",
+            Self::Trap => "trap instruction",
+            Self::Assert => "failed assertion",
+            Self::OutOfFuel => "out of fuel (hang)",
+        })
+    }
+}
+
+/// What went wrong and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trap {
+    /// What.
+    pub kind: TrapKind,
+    /// The instruction, as an index into the program's sites.
+    pub site: u32,
+    /// The block, linear in the grid.
+    pub block: u64,
+    /// The thread, linear in its block: the lowest that did it.
+    pub thread: u32,
+    /// The address, where the trap is about one.
+    pub address: Option<u64>,
+}
+
+/// How a run of a block or a launch ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// Every thread exited.
+    Completed,
+    /// A thread did something wrong; the rest of the launch did not run.
+    Trapped(Trap),
+}
