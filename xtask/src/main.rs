@@ -1,2 +1,75 @@
-//! .
-fn main() {}
+//! The project's own chores. `cargo xtask help` lists them; `.ci/run` calls those that are checks.
+
+mod bench;
+mod end_to_end;
+mod nvcc;
+mod tidy;
+mod workloads;
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+use std::path::{Path, PathBuf};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Check what no compiler checks: the arrows between crates, module docs, file sizes
+    Tidy,
+    /// Install NVIDIA's compiler from PyPI into a cache, and print where it is
+    Nvcc,
+    /// Build and record every workload, and compare with the committed capsules
+    Workloads {
+        /// Replace the committed capsules
+        #[arg(long)]
+        bless: bool,
+        /// Only these
+        names: Vec<String>,
+    },
+    /// Run real applications end to end: built by nvcc, executed by `beamline run`
+    EndToEnd,
+    /// Measure golden runs and campaigns of every workload, and print a record
+    Bench {
+        /// Injections per workload
+        #[arg(long, default_value_t = 500)]
+        runs: u64,
+    },
+}
+
+fn main() -> Result<()> {
+    match Args::parse().task {
+        Task::Tidy => tidy::tidy(),
+        Task::Nvcc => say(&nvcc::install()?.root.display().to_string()),
+        Task::Workloads { bless, names } => workloads::workloads(bless, &names),
+        Task::EndToEnd => end_to_end::end_to_end(),
+        Task::Bench { runs } => bench::bench(runs),
+    }
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, Path::to_owned)
+}
+
+/// The release build of the program, built if need be.
+fn beamline() -> Result<PathBuf> {
+    let status = std::process::Command::new(env!("CARGO"))
+        .args(["build", "--release", "--quiet"])
+        .current_dir(root())
+        .status()
+        .context("start cargo")?;
+    anyhow::ensure!(status.success(), "cargo build --release failed");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    Ok(target.join("release/beamline"))
+}
+
+#[expect(clippy::print_stdout, reason = "the one place where chores speak")]
+fn say(text: &str) -> Result<()> {
+    println!("{text}");
+    Ok(())
+}

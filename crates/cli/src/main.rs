@@ -1,2 +1,52 @@
-//! .
-fn main() {}
+//! The program `beamline`: the only place that knows the command line, the terminal and exit codes.
+
+mod args;
+mod bundled;
+mod commands;
+mod failure;
+mod out;
+mod progress;
+mod source;
+
+use args::{Args, Command};
+use clap::Parser;
+use failure::{Code, Failure};
+use std::panic;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return usage(&error),
+    };
+    panic::set_hook(Box::new(|info| failure::report_bug(&info.to_string())));
+    let code = match panic::catch_unwind(|| dispatch(args)) {
+        Ok(Ok(code)) => code,
+        Ok(Err(failure)) => failure.report(),
+        Err(_) => Code::Bug,
+    };
+    code.into()
+}
+
+/// Help and version are no mistakes; everything else that clap has to say is.
+fn usage(error: &clap::Error) -> ExitCode {
+    // Nothing is left to do where even this cannot be printed.
+    let _ = error.print();
+    if error.use_stderr() { Code::Usage.into() } else { Code::Done.into() }
+}
+
+fn dispatch(args: Args) -> Result<Code, Failure> {
+    match args.command {
+        Command::List(list) => commands::list::list(&list),
+        Command::Run(run) => commands::run::run(run),
+        Command::Info(info) => commands::info::info(&info),
+        Command::Profile(profile) => commands::profile::profile(&profile),
+        Command::Campaign(campaign) => commands::campaign::campaign(*campaign),
+        Command::Inject(inject) => commands::inject::inject(&inject),
+        Command::Resume(resume) => commands::campaign::resume(&resume),
+        Command::Merge(merge) => commands::merge::merge(&merge),
+        Command::Report(report) => commands::report::report(&report),
+        Command::Completions(completions) => commands::docs::completions(&completions),
+        Command::Man(man) => commands::docs::man(&man),
+    }
+}

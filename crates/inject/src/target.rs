@@ -4,7 +4,7 @@ use crate::golden::{Golden, GoldenLaunch};
 use crate::run::{Injector, RunError};
 use crate::sample::{Found, census, resolve};
 use campaign::config::{Engine, Selection as Words};
-use campaign::{Observation, RunFailure, RunIndex, Site, Target, TargetError, Worker};
+use campaign::{Criteria, Observation, RunFailure, RunIndex, Site, Target, TargetError, Worker};
 use fault::{Fault, Member, Model, Selection};
 use isa::{Function, Instruction, Module};
 use stats::Draws;
@@ -49,6 +49,14 @@ impl CapsuleTarget {
     #[must_use]
     pub fn golden_run(&self) -> &Golden {
         &self.golden
+    }
+
+    /// What the capsule says about its outputs: the error that is still good.
+    #[must_use]
+    pub fn criteria(&self) -> Criteria {
+        let outputs = self.golden.outputs().iter();
+        let tolerance = outputs.filter_map(|output| Some((output.name.clone(), output.tolerance?)));
+        Criteria { tolerance: tolerance.collect() }
     }
 
     fn located(&self, launch: u32, site: u32) -> Option<Located<'_>> {

@@ -45,6 +45,11 @@ impl<T: Copy> Out<T> {
         let _ = self.put(value);
     }
 
+    /// The same place for another type of result.
+    pub(crate) fn cast<U>(self) -> Out<U> {
+        Out(self.0.cast())
+    }
+
     /// Whether it is null.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()

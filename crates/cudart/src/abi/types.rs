@@ -137,8 +137,7 @@ mod tests {
         check("cudaPos", size, &offsets, &all);
         let (size, offsets) = offsets!(PitchedPtr: ptr pitch xsize ysize);
         check("cudaPitchedPtr", size, &offsets, &all);
-        let (size, offsets) =
-            offsets!(Memcpy3DParms: src_array src_pos src_ptr dst_array dst_pos dst_ptr extent kind);
+        let (size, offsets) = offsets!(Memcpy3DParms: src_array src_pos src_ptr dst_array dst_pos dst_ptr extent kind);
         check("cudaMemcpy3DParms", size, &offsets, &all);
         let (size, offsets) = offsets!(Memcpy3DPeerParms: src_array src_pos src_ptr src_device
             dst_array dst_pos dst_ptr dst_device extent);

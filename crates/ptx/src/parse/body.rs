@@ -113,7 +113,7 @@ impl<'a> Body<'a, '_> {
             Kind::Mark(b'}') => {
                 self.cursor.next();
                 if !self.scopes.leave() {
-                    return Err(Diagnostic::new(token.span, "a `}` closes nothing"));
+                    return Err(Diagnostic::new(token.span, "a `}` closes nothing").help("remove it"));
                 }
             }
             Kind::Dot => return self.directive(),

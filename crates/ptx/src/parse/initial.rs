@@ -84,7 +84,8 @@ impl<'a> Reader<'a, '_> {
         while !cursor.sees(b'}') {
             let span = cursor.peek().span;
             if bound.is_some_and(|bound| count >= bound) {
-                return Err(Diagnostic::new(span, "the initial value has more elements than the array"));
+                return Err(Diagnostic::new(span, "the initial value has more elements than the array")
+                    .help("give the array a larger bound"));
             }
             self.row(cursor, inner_bounds, inner_strides, at.saturating_add(count.saturating_mul(stride)))?;
             count += 1;

@@ -190,7 +190,7 @@ fn in_range(value: &i128) -> bool {
 }
 
 fn overflow(span: Span) -> Box<Diagnostic> {
-    Diagnostic::new(span, "the value of this expression has no 64 bits").help("integer constants have 64 bits")
+    Diagnostic::new(span, "the value of this expression does not fit 64 bits").help("integer constants have 64 bits")
 }
 
 fn malformed(text: &str, span: Span) -> Box<Diagnostic> {

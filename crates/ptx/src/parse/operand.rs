@@ -41,7 +41,11 @@ pub(super) fn list<'a>(cursor: &mut Cursor<'a>, operands: &mut Vec<Raw<'a>>) -> 
         operands.push(operand(cursor)?);
         if !cursor.eat(b',') {
             return cursor.semicolon().map_err(|wrong| {
-                if wrong.message.starts_with("expected") { cursor.wrong("`,` or `;`") } else { wrong }
+                if wrong.message.starts_with("expected") {
+                    cursor.wrong("`,` or `;`").help("commas separate operands, and `;` ends the instruction")
+                } else {
+                    wrong
+                }
             });
         }
     }

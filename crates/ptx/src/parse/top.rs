@@ -13,7 +13,7 @@ use super::{Global, Outline, literal, suggest};
 use crate::error::{Diagnostic, Parsed, Sink, Span};
 use crate::token::Kind;
 use isa::{FunctionId, Linkage, Module, Space, Symbol};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Versions of the PTX ISA that are read, by their major number.
@@ -145,6 +145,7 @@ impl<'a> Top<'a, '_> {
     }
 
     fn version(&mut self) -> Parsed<()> {
+        self.seen.version = true;
         let span = self.cursor.peek().span;
         let text = self.cursor.peek_text();
         let parts = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
@@ -159,11 +160,11 @@ impl<'a> Top<'a, '_> {
             );
         }
         self.module.version = (major, minor);
-        self.seen.version = true;
         Ok(())
     }
 
     fn target(&mut self) -> Parsed<()> {
+        self.seen.target = true;
         let mut words = Vec::new();
         loop {
             let name = self.cursor.name("a target, for example `sm_80`")?;
@@ -180,14 +181,13 @@ impl<'a> Top<'a, '_> {
             }
         }
         self.module.target = words.join(", ");
-        self.seen.target = true;
         Ok(())
     }
 
     fn address_size(&mut self) -> Parsed<()> {
+        self.seen.address_size = true;
         let span = self.cursor.peek().span;
         let size: u32 = literal::within(&mut self.cursor, "64")?;
-        self.seen.address_size = true;
         if size == 64 {
             return Ok(());
         }
@@ -244,7 +244,7 @@ impl<'a> Top<'a, '_> {
             ".global" => self.variables(Space::Global, linkage),
             ".const" => self.variables(Space::Const, linkage),
             ".shared" => self.variables(Space::Shared, linkage),
-            ".const[0]" | ".local" | ".tex" | ".param" | ".reg" | ".sreg" => {
+            ".local" | ".tex" | ".param" | ".reg" | ".sreg" => {
                 Err(Diagnostic::new(word, format!("a {text} variable outside of functions is not supported"))
                     .help(suggest::REFUSED))
             }
@@ -325,6 +325,9 @@ impl<'a> Top<'a, '_> {
     /// Gives every name its index, and resolves names in initial values.
     fn finish(mut self) -> Outline<'a> {
         let mut names = HashMap::with_capacity(self.names.len());
+        // Uses of an alias become uses of the function behind it; its declaration has done its service.
+        let aliases: HashSet<&str> = self.aliases.iter().map(|(alias, _)| alias.text).collect();
+        self.functions.retain(|slot| slot.defined || !aliases.contains(slot.value.header.name.text));
         self.functions.sort_by_key(|slot| slot.rank);
         self.variables.sort_by_key(|slot| slot.rank);
         for (index, slot) in self.functions.iter().enumerate() {
@@ -390,6 +393,8 @@ fn begins_item(text: &str) -> bool {
         ".global",
         ".const",
         ".shared",
+        ".local",
+        ".pragma",
     ];
     ITEMS.contains(&text)
 }

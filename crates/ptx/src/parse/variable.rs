@@ -114,8 +114,9 @@ pub(super) fn declarator<'a>(cursor: &mut Cursor<'a>, prefix: &Prefix, budget: &
     } else {
         Initial::default()
     };
-    let bytes = size(prefix.element, &bounds)
-        .ok_or_else(|| Diagnostic::new(name.span, format!("`{}` is larger than any memory", name.text)))?;
+    let bytes = size(prefix.element, &bounds).ok_or_else(|| {
+        Diagnostic::new(name.span, format!("`{}` is larger than any memory", name.text)).help("use smaller bounds")
+    })?;
     if bytes == 0 && prefix.linkage != Linkage::Extern {
         return Err(Diagnostic::new(name.span, format!("`{}` has no size", name.text))
             .help("only an `.extern` array may leave out its bound"));

@@ -1,0 +1,234 @@
+//! The command line.
+
+use campaign::{Choices, Criteria, Engine, IntervalMethod, Shard};
+use clap::{Args as Group, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A beam line in software: flips bits in GPU applications, with or without a GPU, and says what comes out.
+#[derive(Debug, Parser)]
+#[command(name = "beamline", version, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the bundled workloads
+    List(List),
+    /// Run an unmodified CUDA application on the simulator, and record it
+    Run(Run),
+    /// Show what a capsule holds: launches, memory, instructions, outputs
+    Info(Capsule),
+    /// Show what a capsule executes: instruction mix, threads, source lines
+    Profile(Capsule),
+    /// Irradiate a capsule: many faults, a table of outcomes with intervals
+    Campaign(Box<Campaign>),
+    /// Inject one fault, given by its text id
+    Inject(Inject),
+    /// Go on with a campaign after any interruption
+    Resume(Resume),
+    /// Join the shards of a campaign
+    Merge(Merge),
+    /// Show the results of a campaign
+    Report(Report),
+    /// Print shell completions
+    #[command(hide = true)]
+    Completions(Completions),
+    /// Print the manual page of a command
+    #[command(hide = true)]
+    Man(Man),
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct List {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Run {
+    /// Record the application's GPU work into this file
+    #[arg(long, value_name = "F.capsule")]
+    pub(crate) record: Option<PathBuf>,
+    /// The application and its arguments, after `--`
+    #[arg(last = true, required = true, value_name = "APP ARGS", num_args = 1..)]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Capsule {
+    /// A capsule file, or the name of a bundled workload
+    #[arg(value_name = "CAPSULE")]
+    pub(crate) capsule: String,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Campaign {
+    /// A capsule file, or the name of a bundled workload
+    #[arg(value_name = "CAPSULE")]
+    pub(crate) capsule: Option<String>,
+    /// Number of injections
+    #[arg(long, value_name = "N", conflicts_with = "margin")]
+    pub(crate) runs: Option<u64>,
+    /// Stop when every reported rate is this tight, for example 0.01 for ±1 %
+    #[arg(long, value_name = "E")]
+    pub(crate) margin: Option<f64>,
+    /// Every site instead of a sample
+    #[arg(long)]
+    pub(crate) exhaustive: bool,
+    /// Confidence of every interval [default: 0.95]
+    #[arg(long, value_name = "C")]
+    pub(crate) confidence: Option<f64>,
+    /// Kind of interval: wilson or clopper-pearson [default: wilson]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) interval: Option<IntervalMethod>,
+    /// Seed of all random choices [default: 0]
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+    /// Fault model: flip [default: flip]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Operand that is hit: dst (any destination) or pred (predicates only) [default: dst]
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    /// Instruction groups, for example int_add,fp32_fma
+    #[arg(long, value_name = "GROUP", value_delimiter = ',')]
+    pub(crate) group: Vec<String>,
+    /// Threads hit at once: thread [default: thread]
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Option<String>,
+    /// Kernel, or its n-th launch counted from 0
+    #[arg(long, value_name = "NAME[#n]", value_delimiter = ',')]
+    pub(crate) kernel: Vec<String>,
+    /// Source lines
+    #[arg(long, value_name = "FILE:a-b", value_delimiter = ',')]
+    pub(crate) lines: Vec<String>,
+    /// Threads, linear in their block, for example 0-31
+    #[arg(long, value_name = "RANGE", value_delimiter = ',')]
+    pub(crate) threads: Vec<String>,
+    /// Blocks, linear in their grid
+    #[arg(long, value_name = "RANGE", value_delimiter = ',')]
+    pub(crate) blocks: Vec<String>,
+    /// Engine: auto, full, delta or lanes [default: auto]
+    #[arg(long, value_name = "ENGINE")]
+    pub(crate) engine: Option<Engine>,
+    /// Number of workers [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<u32>,
+    /// Run one part of the campaign, for example 2/4
+    #[arg(long, value_name = "k/n")]
+    pub(crate) shard: Option<Shard>,
+    /// Relative error of an output that is still good
+    #[arg(long, value_name = "OUTPUT=ERROR", value_parser = tolerance)]
+    pub(crate) tolerance: Vec<(String, f64)>,
+    /// Read choices from this file; the command line overrides it
+    #[arg(long, value_name = "F.toml")]
+    pub(crate) config: Option<PathBuf>,
+    /// Directory of the results [default: NAME.campaign, numbered if there is one]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the summary as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `OUTPUT=ERROR`
+fn tolerance(text: &str) -> Result<(String, f64), String> {
+    let (name, error) = text.split_once('=').ok_or("expected OUTPUT=ERROR, for example temperature=1e-3")?;
+    let error: f64 = error.parse().map_err(|_| format!("`{error}` is not a number"))?;
+    Ok((name.to_owned(), error))
+}
+
+impl Campaign {
+    /// The choices of the command line, in the words of a configuration file.
+    pub(crate) fn choices(&self) -> Choices {
+        Choices {
+            capsule: self.capsule.clone(),
+            runs: self.runs,
+            margin: self.margin,
+            exhaustive: self.exhaustive.then_some(true),
+            confidence: self.confidence,
+            interval: self.interval,
+            seed: self.seed,
+            model: self.model.clone(),
+            target: self.target.clone(),
+            group: self.group.clone(),
+            scope: self.scope.clone(),
+            kernel: self.kernel.clone(),
+            lines: self.lines.clone(),
+            threads: self.threads.clone(),
+            blocks: self.blocks.clone(),
+            engine: self.engine,
+            jobs: self.jobs,
+            shard: self.shard,
+            tolerance: Criteria { tolerance: self.tolerance.iter().cloned().collect() },
+        }
+    }
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Inject {
+    /// A capsule file, or the name of a bundled workload
+    #[arg(value_name = "CAPSULE")]
+    pub(crate) capsule: String,
+    /// The fault, for example launch=3,cta=17,thread=65,dyn=204,target=dst0,model=flip,bits=12
+    #[arg(value_name = "FAULT")]
+    pub(crate) fault: String,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Resume {
+    /// The directory of the campaign
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Number of workers [default: as configured]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<std::num::NonZeroU32>,
+    /// Print the summary as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Merge {
+    /// The directories of the shards
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) dirs: Vec<PathBuf>,
+    /// Directory of the whole campaign
+    #[arg(long, value_name = "DIR", default_value = "merged.campaign")]
+    pub(crate) out: PathBuf,
+    /// Print the summary as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Report {
+    /// The directory of the campaign
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Print the summary as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Man {
+    /// The command; none for the program itself
+    pub(crate) command: Option<String>,
+}

@@ -1,0 +1,210 @@
+//! `beamline campaign` and `beamline resume`
+
+use crate::args;
+use crate::failure::{Code, Coded, Failure};
+use crate::progress::Progress;
+use crate::{out, source};
+use anyhow::anyhow;
+use campaign::summary::{Account, Rate};
+use campaign::{CampaignError, Choices, Config, Ended, Engine, Store, StoreError, Summary};
+use inject::CapsuleTarget;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Irradiates a capsule.
+pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
+    let mut choices = args.choices();
+    if let Some(path) = &args.config {
+        choices = choices.or(Choices::from_file(path).code(Code::Usage)?);
+    }
+    let no_capsule = || Failure::new(Code::Usage, anyhow!("find out what to irradiate: name a capsule or a workload"));
+    let name = choices.capsule.clone().ok_or_else(no_capsule)?;
+    // Everything about the choices is checked before work begins.
+    settled(choices.clone())?;
+    let target = target(&name)?;
+    choices.capsule = Some(source::lasting_name(&name));
+    choices.tolerance = choices.tolerance.or(target.criteria());
+    let config = settled(choices)?;
+    let dir = args.out.unwrap_or_else(|| fresh_dir(target.golden_run().capsule().name.as_str()));
+    let store = Store::create(&dir, config, &target).map_err(store_failure)?;
+    irradiate(&target, store, args.json)
+}
+
+/// Fills in every default, so that the stored configuration says what was done.
+fn settled(choices: Choices) -> Result<Config, Failure> {
+    let fill = |value: Option<String>, default: &str| Some(value.unwrap_or_else(|| default.to_owned()));
+    let choices = Choices {
+        model: fill(choices.model, "flip"),
+        target: fill(choices.target, "dst"),
+        scope: fill(choices.scope, "thread"),
+        engine: Some(choices.engine.unwrap_or(Engine::Auto)),
+        ..choices
+    };
+    choices.settle().code(Code::Usage)
+}
+
+/// Goes on with a campaign.
+pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
+    let config = campaign::read_config(&args.dir).code(Code::Refused)?;
+    let target = target(&config.capsule)?;
+    let mut store = Store::resume(&args.dir, &target).map_err(store_failure)?;
+    if args.jobs.is_some() {
+        store.set_jobs(args.jobs);
+    }
+    irradiate(&target, store, args.json)
+}
+
+fn target(name: &str) -> Result<CapsuleTarget, Failure> {
+    Ok(CapsuleTarget::new(source::golden(source::open(name)?)?))
+}
+
+/// A selection that means nothing is a mistake on the command line; a directory that cannot be used is one too.
+fn store_failure(error: StoreError) -> Failure {
+    Failure::new(Code::Usage, error)
+}
+
+/// `NAME.campaign`, or the first of `NAME-2.campaign`, … that does not exist.
+fn fresh_dir(name: &str) -> PathBuf {
+    let numbered = (2u32..).map(|number| PathBuf::from(format!("{name}-{number}.campaign")));
+    let mut candidates = std::iter::once(PathBuf::from(format!("{name}.campaign"))).chain(numbered);
+    candidates.find(|dir| !dir.exists()).unwrap_or_else(|| PathBuf::from(format!("{name}.campaign")))
+}
+
+fn irradiate(target: &CapsuleTarget, mut store: Store, json: bool) -> Result<Code, Failure> {
+    let stop = stop_on_interrupt()?;
+    let dir = store.dir().to_owned();
+    let mut progress = Progress::new();
+    let ended = campaign::run(target, &mut store, &stop, &mut |event| progress.event(&event));
+    progress.finish();
+    match ended {
+        Ok(Ended::Finished(summary)) => {
+            show(&summary, json)?;
+            if !json {
+                out::text(&format!("\nresults in {}\n", dir.display()))?;
+            }
+            Ok(Code::Done)
+        }
+        Ok(Ended::Interrupted(summary)) => {
+            let left = summary.remaining.unwrap_or(0);
+            let error = anyhow!("finish the campaign: it was interrupted with {left} runs to go");
+            Err(Failure::new(Code::Interrupted, error).help(resume_line(&dir)))
+        }
+        Err(error @ CampaignError::Store(_)) => Err(Failure::new(Code::Interrupted, error).help(resume_line(&dir))),
+        Err(error) => Err(Failure::new(Code::Bug, error).help(resume_line(&dir))),
+    }
+}
+
+fn resume_line(dir: &Path) -> String {
+    format!("what was run is kept; go on with `beamline resume {}`", dir.display())
+}
+
+/// A flag that the first Ctrl-C raises; the second ends the program.
+fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&stop);
+    let handler = move || {
+        if raised.swap(true, Ordering::SeqCst) {
+            #[expect(clippy::exit, reason = "asked for twice; everything written so far is durable")]
+            std::process::exit(3);
+        }
+    };
+    ctrlc::set_handler(handler).code(Code::Bug)?;
+    Ok(stop)
+}
+
+/// Prints a summary.
+pub(crate) fn show(summary: &Summary, json: bool) -> Result<(), Failure> {
+    if json { out::json(summary) } else { out::text(&render(summary)) }
+}
+
+fn render(summary: &Summary) -> String {
+    let golden = &summary.golden;
+    let runs = &summary.runs;
+    let mut text = format!(
+        "{}: {} launches, {} threads, {} thread-instructions, golden run {:.3} s\n",
+        summary.capsule.name,
+        out::number(golden.launches),
+        out::number(golden.threads),
+        out::number(golden.thread_instructions),
+        golden.seconds
+    );
+    text += &format!(
+        "{} runs planned: {} landed, {} not landed, {} failed{}\n\n",
+        out::number(runs.planned),
+        out::number(runs.landed),
+        out::number(runs.not_landed),
+        out::number(runs.failed),
+        summary.remaining.map_or_else(String::new, |left| format!(", {} to go", out::number(left)))
+    );
+    text += &outcomes(summary);
+    text += &parts(summary);
+    let speed = &summary.speed;
+    let tiers: Vec<String> =
+        speed.tiers.iter().filter(|(_, n)| **n > 0).map(|(tier, n)| format!("{tier} {}", out::number(*n))).collect();
+    text += &format!(
+        "\n{} runs per second with {} workers; engine: {}; seed {}\n",
+        out::number(speed.runs_per_second.round() as u64),
+        speed.jobs,
+        if tiers.is_empty() { "none".to_owned() } else { tiers.join(", ") },
+        summary.seed
+    );
+    if summary.host_visible > 0 {
+        text += &format!(
+            "in {} runs the host saw a difference before the end and was assumed to act as in the golden run\n",
+            out::number(summary.host_visible)
+        );
+    }
+    text
+}
+
+fn outcomes(summary: &Summary) -> String {
+    let level = summary.config.confidence.unwrap_or(0.95) * 100.0;
+    let classes = [
+        ("masked", summary.outcomes.masked, &summary.masked),
+        ("sdc", summary.outcomes.sdc, &summary.sdc),
+        ("due", summary.outcomes.due, &summary.due),
+    ];
+    let rows = classes.iter().map(|(name, Rate { count, rate, low, high }, kinds)| {
+        let kinds = kinds.iter().filter(|(_, n)| **n > 0);
+        vec![
+            (*name).to_owned(),
+            out::number(*count),
+            rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.2} %", rate * 100.0)),
+            format!("{:.2} – {:.2} %", low * 100.0, high * 100.0),
+            kinds.map(|(kind, n)| format!("{kind} {}", out::number(*n))).collect::<Vec<_>>().join(", "),
+        ]
+    });
+    let interval = format!("{level:.0} % interval");
+    let table = out::table(&["outcome", "runs", "rate", &interval, "of these"], 1, rows.collect());
+    // The last column is text.
+    table
+}
+
+/// The kernels, the groups and the ten source lines with most silent corruptions.
+fn parts(summary: &Summary) -> String {
+    let row = |name: String, account: &Account| {
+        let outcomes = account.outcomes;
+        let landed = outcomes.masked + outcomes.sdc + outcomes.due;
+        let share = |n: u64| if landed == 0 { "–".to_owned() } else { out::percent(n as f64 / landed as f64) };
+        vec![name, out::number(account.runs), share(outcomes.masked), share(outcomes.sdc), share(outcomes.due)]
+    };
+    let mut text = String::new();
+    let mut section = |title: &str, rows: Vec<Vec<String>>| {
+        text += &format!("\n{}", out::table(&[title, "runs", "masked", "sdc", "due"], 1, rows));
+    };
+    let kernels = summary.by_kernel.iter().map(|part| row(fault::base_name(&part.name).to_owned(), &part.account));
+    section("kernel", kernels.collect());
+    section("group", summary.by_group.iter().map(|part| row(part.name.clone(), &part.account)).collect());
+    let mut lines: Vec<_> = summary.by_line.iter().filter(|part| part.line.is_some()).collect();
+    lines.sort_by_key(|part| (std::cmp::Reverse(part.account.outcomes.sdc), part.file.clone(), part.line));
+    lines.truncate(10);
+    let place = |file: &Option<String>, line: Option<u32>| {
+        let file = file.as_deref().unwrap_or("?");
+        format!("{}:{}", file.rsplit('/').next().unwrap_or(file), line.unwrap_or(0))
+    };
+    if !lines.is_empty() {
+        section("line", lines.iter().map(|part| row(place(&part.file, part.line), &part.account)).collect());
+    }
+    text
+}

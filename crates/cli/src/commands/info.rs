@@ -1,0 +1,130 @@
+//! `beamline info`
+
+use crate::args;
+use crate::failure::{Code, Coded, Failure};
+use crate::{out, source};
+use capsule::{Capsule, Output};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Info {
+    format: &'static str,
+    name: String,
+    digest: String,
+    command: Vec<String>,
+    tool: String,
+    compiler: Vec<String>,
+    launches: u64,
+    threads: u64,
+    kernels: Vec<Kernel>,
+    allocations: u64,
+    peak_bytes: u64,
+    bytes_in: u64,
+    bytes_out: u64,
+    outputs: Vec<Output>,
+    sources: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Kernel {
+    name: String,
+    launches: u64,
+    threads: u64,
+    /// Static instructions.
+    instructions: usize,
+    registers: usize,
+}
+
+/// Shows what a capsule holds.
+pub(crate) fn info(args: &args::Capsule) -> Result<Code, Failure> {
+    let capsule = source::open(&args.capsule)?;
+    let info = gather(&capsule)?;
+    if args.json {
+        out::json(&info)?
+    } else {
+        out::text(&render(&info))?
+    }
+    Ok(Code::Done)
+}
+
+fn gather(capsule: &Capsule) -> Result<Info, Failure> {
+    let summary = capsule.summary();
+    let mut kernels = Vec::new();
+    for used in &summary.kernels {
+        let module = module(capsule, used.module)?;
+        let function = module.as_ref().and_then(|module| module.kernel(&used.kernel)).map(|(_, function)| function);
+        kernels.push(Kernel {
+            name: used.kernel.clone(),
+            launches: used.launches,
+            threads: used.threads,
+            instructions: function.map_or(0, |function| function.body.len()),
+            registers: function.map_or(0, |function| function.registers.len()),
+        });
+    }
+    Ok(Info {
+        format: "beamline.info/1",
+        name: capsule.name.clone(),
+        digest: capsule.digest().to_string(),
+        command: capsule.provenance.command.clone(),
+        tool: capsule.provenance.tool.clone(),
+        compiler: capsule.provenance.compiler.clone(),
+        launches: summary.launches,
+        threads: summary.threads,
+        kernels,
+        allocations: summary.allocations,
+        peak_bytes: summary.peak_bytes,
+        bytes_in: summary.bytes_in,
+        bytes_out: summary.bytes_out,
+        outputs: capsule.effective_outputs(),
+        sources: capsule.sources.iter().map(|source| source.path.clone()).collect(),
+    })
+}
+
+/// The module as data; `None` where the capsule holds no PTX for it.
+fn module(capsule: &Capsule, id: capsule::ModuleId) -> Result<Option<isa::Module>, Failure> {
+    let Some(blob) = capsule.module(id).and_then(|module| module.ptx) else { return Ok(None) };
+    let bytes = capsule.blobs.get(blob).code(Code::Refused)?;
+    let text = String::from_utf8_lossy(&bytes);
+    ptx::parse(&format!("{}:module{}.ptx", capsule.name, id.0), &text).map(Some).map_err(|errors| {
+        let error = anyhow::anyhow!("read the PTX of module {}\n{errors}", id.0);
+        Failure::new(Code::Refused, error)
+    })
+}
+
+fn render(info: &Info) -> String {
+    let mut text = format!("{} (digest {})\n", info.name, info.digest);
+    text += &format!("recorded by {} from: {}\n", info.tool, info.command.join(" "));
+    for compiler in &info.compiler {
+        text += &format!("compiled by {compiler}\n");
+    }
+    text += &format!(
+        "{} allocations, {} at most; {} copied in, {} copied out\n\n",
+        info.allocations,
+        out::bytes(info.peak_bytes),
+        out::bytes(info.bytes_in),
+        out::bytes(info.bytes_out)
+    );
+    let kernels = info.kernels.iter().map(|kernel| {
+        vec![
+            fault::base_name(&kernel.name).to_owned(),
+            out::number(kernel.launches),
+            out::number(kernel.threads),
+            out::number(kernel.instructions as u64),
+            out::number(kernel.registers as u64),
+        ]
+    });
+    let header = ["kernel", "launches", "threads", "static instructions", "virtual registers"];
+    text += &out::table(&header, 1, kernels.collect());
+    let outputs = info.outputs.iter().map(|output| {
+        let shape: Vec<String> = output.shape.iter().map(ToString::to_string).collect();
+        vec![
+            if output.name.is_empty() { format!("copy {}", output.copy) } else { output.name.clone() },
+            output.element.map_or_else(|| "bytes".to_owned(), |element| element.to_string()),
+            shape.join(" × "),
+            output.tolerance.map_or_else(|| "exact".to_owned(), |tolerance| format!("relative error {tolerance}")),
+        ]
+    });
+    text += "\n";
+    text += &out::table(&["output", "type", "shape", "good if"], 4, outputs.collect());
+    text
+}

@@ -1,0 +1,94 @@
+//! `beamline inject`
+
+use crate::args;
+use crate::failure::{Code, Coded, Failure};
+use crate::{out, source};
+use campaign::{Criteria, End, FirstUse, Observation, Outcome, Site, classify};
+use fault::Fault;
+use inject::{CapsuleTarget, Injector, RunError};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Injected<'a> {
+    format: &'static str,
+    site: &'a Site,
+    observation: &'a Observation,
+    outcome: &'a str,
+    kind: Option<&'a str>,
+}
+
+/// Injects one fault.
+pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
+    let fault: Fault = args.fault.parse().code(Code::Usage)?;
+    let target = CapsuleTarget::new(source::golden(source::open(&args.capsule)?)?);
+    let site = target.site_of(&fault).map_err(run_failure)?;
+    let observation = Injector::new(target.golden_run()).run(&fault).map_err(run_failure)?;
+    let criteria: Criteria = target.criteria();
+    let outcome = classify(&observation, &criteria);
+    let (class, kind) = (outcome.class().to_string(), outcome.kind());
+    if args.json {
+        let injected = Injected {
+            format: "beamline.injection/1",
+            site: &site,
+            observation: &observation,
+            outcome: &class,
+            kind: kind.as_deref(),
+        };
+        out::json(&injected)?;
+    } else {
+        out::text(&render(&site, &observation, outcome))?;
+    }
+    Ok(Code::Done)
+}
+
+/// A place that does not exist is a mistake on the command line.
+fn run_failure(error: RunError) -> Failure {
+    match error {
+        RunError::Launch { .. } | RunError::Cta { .. } | RunError::Thread { .. } => {
+            Failure::new(Code::Usage, error).help("`beamline info CAPSULE` and `profile` show launches and threads")
+        }
+        other => Failure::new(Code::Bug, other),
+    }
+}
+
+fn render(site: &Site, observation: &Observation, outcome: Outcome) -> String {
+    let mut text = String::new();
+    let place = match (&site.file, site.line) {
+        (Some(file), Some(line)) => format!(", {file}:{line}"),
+        _ => String::new(),
+    };
+    let line = site.line.map_or_else(String::new, |line| format!(",line={line}"));
+    text += &format!("{},pc={}{line}\n", site.id, site.pc);
+    text += &format!("  {} of {}, instruction {}{place}\n", site.opcode, site.kernel, site.pc);
+    match observation.landed {
+        None => text += "  did not land: the thread does not execute such an instruction with this destination\n",
+        Some(landed) => text += &format!("  value {:#x} became {:#x}\n", landed.before, landed.after),
+    }
+    text += &match observation.first_use {
+        FirstUse::Read { after } => format!("  first read {after} instructions later\n"),
+        FirstUse::Overwritten { after } => format!("  overwritten unread {after} instructions later\n"),
+        FirstUse::Never => "  never read\n".to_owned(),
+    };
+    match &observation.end {
+        End::Completed => text += "  the program ran to its end\n",
+        End::Trapped { trap, at } => text += &format!("  {trap} in {}, instruction {}\n", at.kernel, at.pc),
+        End::Hang { at } => text += &format!("  hang in {}, instruction {}\n", at.kernel, at.pc),
+        End::Detected { by } => text += &format!("  detected by {by}\n"),
+    }
+    for output in observation.outputs.iter().filter(|output| output.differing > 0) {
+        text += &format!(
+            "  output {}: {} of {} elements differ, largest error {:.3e} absolute, {:.3e} relative\n",
+            output.name,
+            out::number(output.differing),
+            out::number(output.elements),
+            output.max_abs,
+            output.max_rel
+        );
+    }
+    if observation.host_visible {
+        text += "  the host saw a difference before the end\n";
+    }
+    let kind = outcome.kind().map_or_else(String::new, |kind| format!(", {kind}"));
+    text += &format!("outcome: {}{kind}\n", outcome.class());
+    text
+}

@@ -1,0 +1,12 @@
+//! `beamline merge`
+
+use crate::args::Merge;
+use crate::commands::campaign::show;
+use crate::failure::{Code, Coded, Failure};
+
+/// Joins the shards of a campaign.
+pub(crate) fn merge(args: &Merge) -> Result<Code, Failure> {
+    let summary = campaign::merge(&args.dirs, &args.out).code(Code::Refused)?;
+    show(&summary, args.json)?;
+    Ok(Code::Done)
+}

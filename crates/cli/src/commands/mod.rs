@@ -1,0 +1,11 @@
+//! One module for each command.
+
+pub(crate) mod campaign;
+pub(crate) mod docs;
+pub(crate) mod info;
+pub(crate) mod inject;
+pub(crate) mod list;
+pub(crate) mod merge;
+pub(crate) mod profile;
+pub(crate) mod report;
+pub(crate) mod run;

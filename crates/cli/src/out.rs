@@ -1,0 +1,66 @@
+//! Standard output: documents and tables. A reader that closes the pipe ends the output quietly.
+
+use crate::failure::{Code, Coded, Failure};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use serde::Serialize;
+use std::io::{ErrorKind, Write, stdout};
+
+/// Writes text to standard output.
+pub(crate) fn text(text: &str) -> Result<(), Failure> {
+    match stdout().lock().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result.code(Code::Usage),
+    }
+}
+
+/// Writes one JSON document to standard output.
+pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
+    let rendered = serde_json::to_string_pretty(document).code(Code::Bug)?;
+    text(&format!("{rendered}\n"))
+}
+
+/// A table whose columns after the first `left` are aligned to the right, as numbers are.
+pub(crate) fn table(header: &[&str], left: usize, rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header.to_vec());
+    table.add_rows(rows);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if index == 0 { 0 } else { 2 }, 0));
+        if index >= left {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n") + "\n"
+}
+
+/// A number with its thousands set apart: `1 234 567`.
+pub(crate) fn number(n: u64) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A share in percent: `12.3 %`.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Bytes in the unit that keeps the number short.
+pub(crate) fn bytes(n: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = n as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{n} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}

@@ -1,0 +1,149 @@
+//! Copies and fills.
+
+use capsule::Region;
+
+use super::entry::entry_points;
+use crate::abi::In;
+use crate::abi::types::{Extent, Memcpy3DParms, Memcpy3DPeerParms, PitchedPtr, Pos};
+use crate::code::Code;
+use crate::runtime;
+use crate::runtime::copy::{Copy, pitched_box};
+
+/// Copies, after looking whether the stream exists, if there is one.
+fn copy(to: Region, from: Region, kind: i32, stream: Option<u64>) -> Result<(), Code> {
+    runtime::with(|runtime| {
+        stream.map_or(Ok(()), |stream| runtime.streams.get(stream).map(drop))?;
+        let blocking = stream.is_none();
+        // SAFETY: the application passed these ranges to be copied.
+        unsafe { runtime.copy(Copy { to, from, kind, blocking }) }
+    })
+}
+
+/// Copies a line of bytes.
+pub(super) fn copy_line(to: u64, from: u64, bytes: u64, kind: i32, blocking: bool) -> Result<(), Code> {
+    let stream = if blocking { None } else { Some(0) };
+    copy(Region::linear(to, bytes), Region::linear(from, bytes), kind, stream)
+}
+
+/// Copies a line of bytes in a stream.
+pub(super) fn copy_line_in(to: u64, from: u64, bytes: u64, kind: i32, stream: u64) -> Result<(), Code> {
+    copy(Region::linear(to, bytes), Region::linear(from, bytes), kind, Some(stream))
+}
+
+/// A plane: its address and pitch.
+type Plane = (u64, u64);
+
+fn copy_plane(to: Plane, from: Plane, width: u64, height: u64, kind: i32, stream: Option<u64>) -> Result<(), Code> {
+    let plane = |(address, pitch)| pitched_box(address, pitch, height, [width, height, 1]);
+    copy(plane(to)?, plane(from)?, kind, stream)
+}
+
+/// A box within pitched memory.
+fn box_at(ptr: PitchedPtr, pos: Pos, extent: Extent) -> Result<Region, Code> {
+    let slice = ptr.pitch.checked_mul(ptr.ysize);
+    let offset = || {
+        let rows = pos.y.checked_mul(ptr.pitch)?;
+        pos.x.checked_add(rows)?.checked_add(pos.z.checked_mul(slice?)?)
+    };
+    let address = offset().and_then(|offset| ptr.ptr.checked_add(offset)).ok_or(Code::INVALID_VALUE)?;
+    let address = if ptr.ptr == 0 { 0 } else { address };
+    pitched_box(address, ptr.pitch, ptr.ysize, [extent.width, extent.height, extent.depth])
+}
+
+fn copy_box(params: In<Memcpy3DParms>, stream: Option<u64>) -> Result<(), Code> {
+    let params = params.get()?;
+    if params.src_array != 0 || params.dst_array != 0 {
+        crate::report::say_unsupported("cudaMemcpy3D with CUDA arrays");
+        return Err(Code::NOT_SUPPORTED);
+    }
+    let to = box_at(params.dst_ptr, params.dst_pos, params.extent)?;
+    let from = box_at(params.src_ptr, params.src_pos, params.extent)?;
+    copy(to, from, params.kind, stream)
+}
+
+fn copy_box_between(params: In<Memcpy3DPeerParms>, stream: Option<u64>) -> Result<(), Code> {
+    let params = params.get()?;
+    super::devices::check_device(params.src_device)?;
+    super::devices::check_device(params.dst_device)?;
+    if params.src_array != 0 || params.dst_array != 0 {
+        crate::report::say_unsupported("cudaMemcpy3DPeer with CUDA arrays");
+        return Err(Code::NOT_SUPPORTED);
+    }
+    let to = box_at(params.dst_ptr, params.dst_pos, params.extent)?;
+    let from = box_at(params.src_ptr, params.src_pos, params.extent)?;
+    copy(to, from, 4, stream)
+}
+
+/// Fills, after looking whether the stream exists, if there is one.
+fn fill(to: Region, value: i32, stream: Option<u64>) -> Result<(), Code> {
+    runtime::with(|runtime| {
+        stream.map_or(Ok(()), |stream| runtime.streams.get(stream).map(drop))?;
+        // SAFETY: the application passed this range to be filled.
+        unsafe { runtime.fill(to, value.to_le_bytes()[0], stream.is_none()) }
+    })
+}
+
+fn fill_box(ptr: PitchedPtr, value: i32, extent: Extent, stream: Option<u64>) -> Result<(), Code> {
+    let origin = Pos { x: 0, y: 0, z: 0 };
+    fill(box_at(ptr, origin, extent)?, value, stream)
+}
+
+entry_points! {
+    [cudaMemcpy cudaMemcpy_ptds] (to: u64, from: u64, bytes: u64, kind: i32) {
+        copy_line(to, from, bytes, kind, true)
+    }
+
+    [cudaMemcpyAsync cudaMemcpyAsync_ptsz] (to: u64, from: u64, bytes: u64, kind: i32, stream: u64) {
+        copy_line_in(to, from, bytes, kind, stream)
+    }
+
+    [cudaMemcpy2D cudaMemcpy2D_ptds] (to: u64, to_pitch: u64, from: u64, from_pitch: u64, width: u64, height: u64, kind: i32) {
+        copy_plane((to, to_pitch), (from, from_pitch), width, height, kind, None)
+    }
+
+    [cudaMemcpy2DAsync cudaMemcpy2DAsync_ptsz] (
+        to: u64, to_pitch: u64, from: u64, from_pitch: u64, width: u64, height: u64, kind: i32, stream: u64,
+    ) {
+        copy_plane((to, to_pitch), (from, from_pitch), width, height, kind, Some(stream))
+    }
+
+    [cudaMemcpy3D cudaMemcpy3D_ptds] (params: In<Memcpy3DParms>) {
+        copy_box(params, None)
+    }
+
+    [cudaMemcpy3DAsync cudaMemcpy3DAsync_ptsz] (params: In<Memcpy3DParms>, stream: u64) {
+        copy_box(params, Some(stream))
+    }
+
+    [cudaMemcpy3DPeer cudaMemcpy3DPeer_ptds] (params: In<Memcpy3DPeerParms>) {
+        copy_box_between(params, None)
+    }
+
+    [cudaMemcpy3DPeerAsync cudaMemcpy3DPeerAsync_ptsz] (params: In<Memcpy3DPeerParms>, stream: u64) {
+        copy_box_between(params, Some(stream))
+    }
+
+    [cudaMemset cudaMemset_ptds] (to: u64, value: i32, bytes: u64) {
+        fill(Region::linear(to, bytes), value, None)
+    }
+
+    [cudaMemsetAsync cudaMemsetAsync_ptsz] (to: u64, value: i32, bytes: u64, stream: u64) {
+        fill(Region::linear(to, bytes), value, Some(stream))
+    }
+
+    [cudaMemset2D cudaMemset2D_ptds] (to: u64, pitch: u64, value: i32, width: u64, height: u64) {
+        fill(pitched_box(to, pitch, height, [width, height, 1])?, value, None)
+    }
+
+    [cudaMemset2DAsync cudaMemset2DAsync_ptsz] (to: u64, pitch: u64, value: i32, width: u64, height: u64, stream: u64) {
+        fill(pitched_box(to, pitch, height, [width, height, 1])?, value, Some(stream))
+    }
+
+    [cudaMemset3D cudaMemset3D_ptds] (to: PitchedPtr, value: i32, extent: Extent) {
+        fill_box(to, value, extent, None)
+    }
+
+    [cudaMemset3DAsync cudaMemset3DAsync_ptsz] (to: PitchedPtr, value: i32, extent: Extent, stream: u64) {
+        fill_box(to, value, extent, Some(stream))
+    }
+}

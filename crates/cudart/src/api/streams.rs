@@ -1,0 +1,162 @@
+//! Streams and events. Work is done when it is asked for, so nothing ever waits.
+
+use super::entry::entry_points;
+use crate::abi::types::FatbinWrapper;
+use crate::abi::{In, Out};
+use crate::code::Code;
+use crate::runtime;
+use crate::runtime::streams::Stream;
+
+/// Functions of the application.
+type HostFunction = Option<extern "C-unwind" fn(data: u64)>;
+type Callback = Option<extern "C-unwind" fn(stream: u64, status: Code, data: u64)>;
+
+fn stream(stream: u64) -> Result<Stream, Code> {
+    runtime::with(|runtime| {
+        runtime.check_told()?;
+        runtime.streams.get(stream)
+    })
+}
+
+/// The host waits for a stream.
+fn wait(stream: u64) -> Result<(), Code> {
+    runtime::with(|runtime| {
+        runtime.streams.get(stream)?;
+        runtime.synchronize()
+    })
+}
+
+fn record(event: u64, stream: u64) -> Result<(), Code> {
+    runtime::with(|runtime| {
+        runtime.check_told()?;
+        runtime.streams.get(stream)?;
+        runtime.streams.record(event, runtime.gpu.nanoseconds())
+    })
+}
+
+entry_points! {
+    [cudaStreamCreate] (to: Out<u64>) {
+        to.put(runtime::with(|runtime| { runtime.check_told()?; runtime.streams.create(0, 0) })?)
+    }
+
+    [cudaStreamCreateWithFlags] (to: Out<u64>, flags: u32) {
+        to.put(runtime::with(|runtime| { runtime.check_told()?; runtime.streams.create(flags, 0) })?)
+    }
+
+    [cudaStreamCreateWithPriority] (to: Out<u64>, flags: u32, priority: i32) {
+        to.put(runtime::with(|runtime| { runtime.check_told()?; runtime.streams.create(flags, priority) })?)
+    }
+
+    [cudaStreamDestroy] (stream: u64) {
+        runtime::with(|runtime| runtime.streams.destroy(stream))
+    }
+
+    [cudaStreamSynchronize cudaStreamSynchronize_ptsz] (stream: u64) {
+        wait(stream)
+    }
+
+    [cudaStreamQuery cudaStreamQuery_ptsz] (stream: u64) {
+        wait(stream)
+    }
+
+    [cudaStreamWaitEvent cudaStreamWaitEvent_ptsz] (of: u64, event: u64, flags: u32) {
+        stream(of)?;
+        if flags > 1 {
+            return Err(Code::INVALID_VALUE);
+        }
+        runtime::with(|runtime| runtime.streams.check_event(event))
+    }
+
+    [cudaStreamGetFlags cudaStreamGetFlags_ptsz] (of: u64, flags: Out<u32>) {
+        flags.put(stream(of)?.flags)
+    }
+
+    [cudaStreamGetPriority cudaStreamGetPriority_ptsz] (of: u64, priority: Out<i32>) {
+        priority.put(stream(of)?.priority)
+    }
+
+    [cudaStreamGetId cudaStreamGetId_ptsz] (of: u64, id: Out<u64>) {
+        id.put(stream(of)?.id)
+    }
+
+    [cudaStreamGetDevice cudaStreamGetDevice_ptsz] (of: u64, device: Out<i32>) {
+        stream(of)?;
+        device.put(0)
+    }
+
+    [cudaStreamCopyAttributes cudaStreamCopyAttributes_ptsz] (to: u64, from: u64) {
+        stream(to)?;
+        stream(from).map(drop)
+    }
+
+    [cudaStreamSetAttribute cudaStreamSetAttribute_ptsz] (of: u64, _attribute: i32, _value: In<FatbinWrapper>) {
+        stream(of).map(drop)
+    }
+
+    [cudaStreamIsCapturing cudaStreamIsCapturing_ptsz cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_ptsz
+     cudaStreamGetCaptureInfo_v2 cudaStreamGetCaptureInfo_v2_ptsz
+     cudaStreamGetCaptureInfo_v3 cudaStreamGetCaptureInfo_v3_ptsz] (of: u64, status: Out<i32>) {
+        stream(of)?;
+        status.put(0)
+    }
+
+    [cudaThreadExchangeStreamCaptureMode] (mode: Out<i32>) {
+        if (0..=2).contains(&mode.get()?) { mode.put(0) } else { Err(Code::INVALID_VALUE) }
+    }
+
+    [cudaStreamAddCallback cudaStreamAddCallback_ptsz] (of: u64, callback: Callback, data: u64, flags: u32) {
+        stream(of)?;
+        let callback = callback.filter(|_| flags == 0).ok_or(Code::INVALID_VALUE)?;
+        let status = runtime::with(|runtime| runtime.check()).err().unwrap_or(Code::SUCCESS);
+        callback(of, status, data);
+        Ok(())
+    }
+
+    [cudaLaunchHostFunc cudaLaunchHostFunc_ptsz] (of: u64, function: HostFunction, data: u64) {
+        stream(of)?;
+        let function = function.ok_or(Code::INVALID_VALUE)?;
+        // The function does not run after a failure, and the failure is told by who waits.
+        if runtime::with(|runtime| Ok(runtime.is_good()))? {
+            function(data);
+        }
+        Ok(())
+    }
+
+    [cudaEventCreate] (to: Out<u64>) {
+        to.put(runtime::with(|runtime| { runtime.check_told()?; runtime.streams.create_event(0) })?)
+    }
+
+    [cudaEventCreateWithFlags] (to: Out<u64>, flags: u32) {
+        to.put(runtime::with(|runtime| { runtime.check_told()?; runtime.streams.create_event(flags) })?)
+    }
+
+    [cudaEventDestroy] (event: u64) {
+        runtime::with(|runtime| runtime.streams.destroy_event(event))
+    }
+
+    [cudaEventRecord cudaEventRecord_ptsz] (event: u64, stream: u64) {
+        record(event, stream)
+    }
+
+    [cudaEventRecordWithFlags cudaEventRecordWithFlags_ptsz] (event: u64, stream: u64, flags: u32) {
+        if flags > 1 {
+            return Err(Code::INVALID_VALUE);
+        }
+        record(event, stream)
+    }
+
+    [cudaEventQuery cudaEventSynchronize] (event: u64) {
+        runtime::with(|runtime| {
+            runtime.streams.check_event(event)?;
+            runtime.synchronize()
+        })
+    }
+
+    [cudaEventElapsedTime cudaEventElapsedTime_v2] (milliseconds: Out<f32>, start: u64, end: u64) {
+        let elapsed = runtime::with(|runtime| {
+            runtime.check()?;
+            runtime.streams.elapsed(start, end)
+        })?;
+        milliseconds.put(elapsed)
+    }
+}

@@ -1,0 +1,150 @@
+//! Copies and fills, of lines, planes and boxes of memory, in every direction.
+//!
+//! Addresses say which side they are on: all are of one space, as with every GPU of today. The direction that the application
+//! states is checked against that.
+
+use capsule::Region;
+
+use super::{Runtime, code_of, host};
+use crate::code::Code;
+
+/// A copy as the application asks for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Copy {
+    pub(crate) to: Region,
+    pub(crate) from: Region,
+    /// `cudaMemcpyKind`.
+    pub(crate) kind: i32,
+    /// Whether the call returns only when it is done.
+    pub(crate) blocking: bool,
+}
+
+/// Where a region lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Host,
+    Device,
+}
+
+impl Runtime {
+    /// Copies.
+    ///
+    /// # Safety
+    /// The application vouches for what lies on the host.
+    pub(crate) unsafe fn copy(&mut self, copy: Copy) -> Result<(), Code> {
+        self.check()?;
+        let Copy { to, from, kind, blocking } = copy;
+        if !(0..=4).contains(&kind) {
+            return Err(Code::INVALID_MEMCPY_DIRECTION);
+        }
+        if to.is_empty() || from.is_empty() {
+            return Ok(());
+        }
+        let stated = |device: bool| if kind == 4 { None } else { Some(if device { Side::Device } else { Side::Host }) };
+        let to_side = self.side(&to, stated(matches!(kind, 1 | 3)))?;
+        let from_side = self.side(&from, stated(matches!(kind, 2 | 3)))?;
+        self.to_device()?;
+        // SAFETY: the regions are on the side that was found, and the caller vouches for the host's.
+        unsafe { self.transfer(to_side, from_side, &to, &from)? };
+        self.to_host(blocking)
+    }
+
+    /// # Safety
+    /// The caller vouches for regions on the host.
+    unsafe fn transfer(&mut self, to_side: Side, from_side: Side, to: &Region, from: &Region) -> Result<(), Code> {
+        let gpu = &mut self.gpu;
+        let code = |error| code_of(&error);
+        match (to_side, from_side) {
+            (Side::Device, Side::Device) => gpu.copy_within(*to, *from).map_err(code)?,
+            (Side::Device, Side::Host) => {
+                // SAFETY: the caller vouches for the host's region.
+                let packed = unsafe { host::gather(from) };
+                gpu.copy_in(*to, &packed).map_err(code)?;
+            }
+            (Side::Host, Side::Device) => {
+                let packed = gpu.copy_out(*from).map_err(code)?;
+                // SAFETY: the caller vouches for the host's region.
+                unsafe { host::scatter(to, &packed) };
+            }
+            (Side::Host, Side::Host) => {
+                // SAFETY: the caller vouches for both regions; a copy in between lets them overlap.
+                unsafe { host::scatter(to, &host::gather(from).into_owned()) };
+            }
+        }
+        Ok(())
+    }
+
+    /// The side of a region, which must be what the application says it is.
+    fn side(&self, region: &Region, stated: Option<Side>) -> Result<Side, Code> {
+        let span = region.span().ok_or(Code::INVALID_VALUE)?;
+        if region.address == 0 || region.address.checked_add(span).is_none() {
+            return Err(Code::INVALID_VALUE);
+        }
+        let holding = self.memory.holding(region.address).filter(|block| !block.is_host());
+        let Some(block) = holding else {
+            let lost = stated == Some(Side::Device) || self.is_reserved(region.address);
+            return if lost { Err(Code::INVALID_VALUE) } else { Ok(Side::Host) };
+        };
+        let shared = self.mirrors.device_of(block.address).is_some();
+        if self.memory.covering(region.address, span).is_none() || stated == Some(Side::Host) && !shared {
+            return Err(Code::INVALID_VALUE);
+        }
+        Ok(Side::Device)
+    }
+
+    /// Fills.
+    ///
+    /// # Safety
+    /// The application vouches for what lies on the host.
+    pub(crate) unsafe fn fill(&mut self, to: Region, value: u8, blocking: bool) -> Result<(), Code> {
+        self.check()?;
+        if to.is_empty() {
+            return Ok(());
+        }
+        let side = self.side(&to, None)?;
+        if side == Side::Host && self.memory.covering(to.address, to.span().unwrap_or(u64::MAX)).is_none() {
+            return Err(Code::INVALID_VALUE);
+        }
+        self.to_device()?;
+        match side {
+            Side::Device => self.gpu.fill(to, value).map_err(|error| code_of(&error))?,
+            // SAFETY: pinned memory of this runtime, and the caller vouches for the rest.
+            Side::Host => unsafe { host::fill(&to, value) },
+        }
+        self.to_host(blocking)
+    }
+}
+
+/// A box of memory: rows of `width` bytes, `pitch` apart, in slices of `rows` rows.
+pub(crate) fn pitched_box(
+    address: u64,
+    pitch: u64,
+    rows: u64,
+    [width, height, depth]: [u64; 3],
+) -> Result<Region, Code> {
+    let several = height > 1 || depth > 1;
+    if several && pitch < width {
+        return Err(Code::INVALID_PITCH_VALUE);
+    }
+    if depth > 1 && rows < height {
+        return Err(Code::INVALID_VALUE);
+    }
+    let slice = pitch.checked_mul(rows).ok_or(Code::INVALID_VALUE)?;
+    let slice = if depth > 1 { slice } else { pitch.saturating_mul(height) };
+    Ok(Region { address, width, height, depth, pitch, slice })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_needs_room_for_its_rows() {
+        let plane = pitched_box(0x1000, 512, 1, [100, 4, 1]).unwrap();
+        assert_eq!(plane, Region::pitched(0x1000, 100, 4, 512));
+        assert_eq!(pitched_box(0x1000, 99, 4, [100, 4, 1]), Err(Code::INVALID_PITCH_VALUE));
+        assert!(pitched_box(0x1000, 0, 0, [100, 1, 1]).is_ok());
+        assert_eq!(pitched_box(0x1000, 512, 3, [100, 4, 2]), Err(Code::INVALID_VALUE));
+        assert_eq!(pitched_box(0x1000, 512, 4, [100, 4, 2]).unwrap().slice, 2048);
+    }
+}

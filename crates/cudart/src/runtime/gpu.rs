@@ -1,0 +1,168 @@
+//! The one way to the simulated GPU: what is done to it is recorded as it is done.
+
+use std::borrow::Cow;
+
+use capsule::{AllocKind, BinaryKind, Digest, Event, Launch, ModuleId, Region, Symbol};
+use inject::{Device, DeviceError, KernelInfo, LaunchEnd, TrapReport};
+
+use super::recorder::Recorder;
+
+/// Device code as an application brought it.
+#[derive(Debug, Default)]
+pub(crate) struct Code<'a> {
+    /// What to call it in errors.
+    pub(crate) name: String,
+    /// The PTX that runs.
+    pub(crate) ptx: String,
+    /// All else that came with it.
+    pub(crate) binaries: Vec<(u32, BinaryKind, Cow<'a, [u8]>)>,
+}
+
+/// The simulated GPU with its recorder, if the run is recorded.
+#[derive(Debug)]
+pub(crate) struct Gpu {
+    device: Device,
+    recorder: Option<Recorder>,
+    modules: u32,
+    nanoseconds: u64,
+}
+
+/// What an operation takes at least, so that no two happen at the same time.
+const OPERATION_NANOSECONDS: u64 = 1000;
+/// Instructions of threads per nanosecond: about what a GPU with the resources of ours retires.
+const INSTRUCTIONS_PER_NANOSECOND: u64 = 1000;
+
+impl Gpu {
+    pub(crate) fn new(recorder: Option<Recorder>) -> Self {
+        Self { device: Device::new(), recorder, modules: 0, nanoseconds: 0 }
+    }
+
+    /// The time that events read: a count of what the GPU did, in nanoseconds of an imagined clock. The same application has
+    /// the same times on every machine.
+    pub(crate) fn nanoseconds(&self) -> u64 {
+        self.nanoseconds
+    }
+
+    /// The recorder.
+    pub(crate) fn recorder(&mut self) -> Option<&mut Recorder> {
+        self.recorder.as_mut()
+    }
+
+    fn record(&mut self, event: impl FnOnce(&mut Recorder) -> Event) {
+        if let Some(recorder) = &mut self.recorder {
+            let event = event(recorder);
+            recorder.push(event);
+        }
+    }
+
+    fn advance(&mut self, instructions: u64) {
+        let worked = instructions / INSTRUCTIONS_PER_NANOSECOND;
+        self.nanoseconds = self.nanoseconds.saturating_add(OPERATION_NANOSECONDS + worked);
+    }
+
+    /// Loads a module; where its variables are.
+    pub(crate) fn load(&mut self, code: Code<'_>) -> Result<(ModuleId, Vec<Symbol>), DeviceError> {
+        let module = ModuleId(self.modules);
+        let symbols = self.device.load(module, &code.name, &code.ptx)?;
+        self.modules += 1;
+        self.record(|recorder| {
+            recorder.module(module, code, &symbols);
+            Event::Load { module }
+        });
+        Ok((module, symbols))
+    }
+
+    /// Sets memory aside.
+    pub(crate) fn allocate(&mut self, bytes: u64, kind: AllocKind) -> Result<u64, DeviceError> {
+        let address = self.reserve(bytes)?;
+        self.announce(address, bytes, kind);
+        Ok(address)
+    }
+
+    /// Sets memory aside without recording it: [`Gpu::announce`] does when it turns out that the GPU uses it.
+    pub(crate) fn reserve(&mut self, bytes: u64) -> Result<u64, DeviceError> {
+        self.advance(0);
+        self.device.allocate(bytes)
+    }
+
+    /// Records memory that was set aside.
+    pub(crate) fn announce(&mut self, address: u64, bytes: u64, kind: AllocKind) {
+        self.record(|_| Event::Alloc { address, bytes, kind });
+    }
+
+    /// Gives memory back; `announced` if its allocation was recorded.
+    pub(crate) fn free(&mut self, address: u64, announced: bool) -> Result<(), DeviceError> {
+        self.advance(0);
+        self.device.free(address)?;
+        if announced {
+            self.record(|_| Event::Free { address });
+        }
+        Ok(())
+    }
+
+    /// Bytes of the host arrive.
+    pub(crate) fn copy_in(&mut self, to: Region, packed: &[u8]) -> Result<(), DeviceError> {
+        self.advance(0);
+        self.device.write(&to, packed)?;
+        self.record(|recorder| Event::CopyIn { to, data: recorder.blob(packed) });
+        Ok(())
+    }
+
+    /// Bytes of the GPU reach the host.
+    pub(crate) fn copy_out(&mut self, from: Region) -> Result<Vec<u8>, DeviceError> {
+        self.advance(0);
+        let packed = self.device.read(&from)?;
+        self.seen(from, &packed);
+        Ok(packed)
+    }
+
+    /// The host could see these bytes of the GPU.
+    pub(crate) fn seen(&mut self, from: Region, packed: &[u8]) {
+        self.record(|_| Event::CopyOut { from, digest: Digest::of(packed), data: None });
+    }
+
+    /// Bytes of the GPU, for ourselves.
+    pub(crate) fn peek(&mut self, from: &Region) -> Result<Vec<u8>, DeviceError> {
+        self.device.read(from)
+    }
+
+    /// Bytes move on the GPU.
+    pub(crate) fn copy_within(&mut self, to: Region, from: Region) -> Result<(), DeviceError> {
+        self.advance(0);
+        self.device.copy(&to, &from)?;
+        self.record(|_| Event::CopyWithin { to, from });
+        Ok(())
+    }
+
+    /// Memory is set to a repeated byte.
+    pub(crate) fn fill(&mut self, to: Region, value: u8) -> Result<(), DeviceError> {
+        self.advance(0);
+        let value = u32::from(value);
+        self.device.fill(&to, value, 1)?;
+        self.record(|_| Event::Fill { to, value, width: 1 });
+        Ok(())
+    }
+
+    /// A kernel, if the module has one of that name.
+    pub(crate) fn kernel(&self, module: ModuleId, name: &str) -> Option<KernelInfo> {
+        self.device.kernel(module, name)
+    }
+
+    /// A kernel runs; what it did wrong, if anything.
+    pub(crate) fn launch(&mut self, launch: Launch) -> Result<Option<TrapReport>, DeviceError> {
+        let end = self.device.launch(&launch)?;
+        self.record(|_| Event::Launch(launch));
+        match end {
+            LaunchEnd::Completed { instructions } => {
+                self.advance(instructions);
+                Ok(None)
+            }
+            LaunchEnd::Trapped(report) => Ok(Some(report)),
+        }
+    }
+
+    /// The host waits.
+    pub(crate) fn synchronize(&mut self) {
+        self.record(|_| Event::Synchronize);
+    }
+}

@@ -1,0 +1,132 @@
+//! Launches: from a stub's address and pointers to arguments to a kernel that has run.
+
+use capsule::Launch;
+use inject::{DeviceError, TrapReport};
+use simt::TrapKind;
+
+use super::modules::Kernel;
+use super::{Health, Runtime, code_of, occupancy, spec};
+use crate::abi::Args;
+use crate::abi::types::Dim3;
+use crate::code::Code;
+use crate::report::say;
+
+/// The extents of a launch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) grid: Dim3,
+    pub(crate) block: Dim3,
+    pub(crate) shared: u64,
+    pub(crate) cooperative: bool,
+}
+
+impl Runtime {
+    /// Runs a kernel. What it does wrong is reported by a later call, as with a GPU.
+    pub(crate) fn launch(&mut self, function: u64, shape: Shape, args: Args, stream: u64) -> Result<(), Code> {
+        self.check()?;
+        self.streams.get(stream)?;
+        let kernel = self.kernel(function)?;
+        check(&kernel, &shape)?;
+        let launch = Launch {
+            module: kernel.module,
+            kernel: kernel.function.name.clone(),
+            grid: extents(shape.grid),
+            block: extents(shape.block),
+            shared_bytes: u32::try_from(shape.shared).map_err(|_| Code::INVALID_VALUE)?,
+            params: arguments(&kernel, args)?,
+            cooperative: shape.cooperative,
+        };
+        self.expose(&launch.params)?;
+        self.to_device()?;
+        match self.gpu.launch(launch) {
+            Ok(None) => self.mirrors.pull(&mut self.gpu, true).map_err(|error| code_of(&error)),
+            Ok(Some(report)) => {
+                self.fail(&report);
+                Ok(())
+            }
+            Err(error) => Err(self.refuse(&kernel, &error)),
+        }
+    }
+
+    /// A kernel, its module loaded.
+    pub(crate) fn kernel(&mut self, function: u64) -> Result<Kernel, Code> {
+        self.modules.kernel(function, &mut self.gpu, &mut self.memory)
+    }
+
+    /// A kernel did something wrong.
+    fn fail(&mut self, report: &TrapReport) {
+        let code = code_of_trap(report.trap.kind);
+        say(format_args!("{report}; the application gets {}", code.name().to_string_lossy()));
+        self.health = Health::Failing(code);
+    }
+
+    /// We cannot run a kernel.
+    fn refuse(&mut self, kernel: &Kernel, error: &DeviceError) -> Code {
+        let reason = format!("failed to launch `{}`: {error}", kernel.function.name);
+        say(&reason);
+        self.gpu.recorder().into_iter().for_each(|recorder| recorder.spoil(reason.clone()));
+        code_of(error)
+    }
+}
+
+fn extents(dim: Dim3) -> [u32; 3] {
+    [dim.x, dim.y, dim.z]
+}
+
+/// What a GPU refuses before it starts.
+fn check(kernel: &Kernel, shape: &Shape) -> Result<(), Code> {
+    let fits = |dim: Dim3, bounds: [i32; 3]| {
+        let within = |(extent, bound): (u32, i32)| extent >= 1 && extent <= bound.unsigned_abs();
+        extents(dim).into_iter().zip(bounds).all(within)
+    };
+    let threads = extents(shape.block).into_iter().map(u64::from).product::<u64>();
+    if !fits(shape.grid, spec::GRID)
+        || !fits(shape.block, spec::BLOCK)
+        || threads > u64::from(spec::THREADS_PER_BLOCK.unsigned_abs())
+    {
+        return Err(Code::INVALID_CONFIGURATION);
+    }
+    if threads > u64::from(occupancy::max_threads(&kernel.info)) {
+        return Err(Code::LAUNCH_OUT_OF_RESOURCES);
+    }
+    if shape.shared > dynamic_shared(kernel) {
+        return Err(Code::INVALID_VALUE);
+    }
+    if shape.cooperative && extents(shape.grid) != [1; 3] {
+        say("cooperative launches of more than one block are not supported yet");
+        return Err(Code::NOT_SUPPORTED);
+    }
+    Ok(())
+}
+
+/// The dynamic shared memory that a launch may ask for.
+pub(crate) fn dynamic_shared(kernel: &Kernel) -> u64 {
+    let unasked = i64::from(spec::SHARED_PER_BLOCK) - i64::from(kernel.info.static_shared_bytes);
+    let allowed = kernel.function.dynamic_shared.map_or(unasked, i64::from);
+    allowed.max(0).unsigned_abs()
+}
+
+/// The arguments, packed as the kernel declares them.
+fn arguments(kernel: &Kernel, args: Args) -> Result<Vec<u8>, Code> {
+    let mut packed = vec![0; kernel.info.param_bytes as usize];
+    for (index, param) in kernel.info.params.iter().enumerate() {
+        let argument = args.read(index, param.bytes as usize)?;
+        let place = packed.get_mut(param.offset as usize..).and_then(|rest| rest.get_mut(..argument.len()));
+        place.ok_or(Code::INVALID_VALUE)?.copy_from_slice(&argument);
+    }
+    Ok(packed)
+}
+
+/// What CUDA calls the ends of a kernel.
+fn code_of_trap(kind: TrapKind) -> Code {
+    match kind {
+        TrapKind::IllegalAddress => Code::ILLEGAL_ADDRESS,
+        TrapKind::OutOfRangeAddress => Code::ILLEGAL_ADDRESS,
+        TrapKind::MisalignedAddress => Code::MISALIGNED_ADDRESS,
+        TrapKind::StackOverflow => Code::HARDWARE_STACK_ERROR,
+        TrapKind::IllegalInstruction => Code::ILLEGAL_INSTRUCTION,
+        TrapKind::BarrierDeadlock | TrapKind::OutOfFuel => Code::LAUNCH_TIMEOUT,
+        TrapKind::Trap => Code::LAUNCH_FAILURE,
+        TrapKind::Assert => Code::ASSERT,
+    }
+}

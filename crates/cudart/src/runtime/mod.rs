@@ -1,0 +1,215 @@
+//! The state of the simulated CUDA runtime in this process, and the way to it.
+//!
+//! There is one state, and whoever uses it has it alone: calls of several threads happen one after the other, and each is done
+//! when it returns. Streams therefore need no queues, and events have happened when they are recorded.
+//!
+//! An error of a kernel is not reported by its launch but by the next call that waits, copies, allocates or launches, and by
+//! every call after that, as on a GPU, where it takes the context with it. Other errors are reported by the call that made
+//! them and change nothing.
+
+mod allocate;
+pub(crate) mod copy;
+mod finish;
+pub(crate) mod gpu;
+mod host;
+pub(crate) mod launch;
+pub(crate) mod memory;
+mod mirrors;
+pub(crate) mod modules;
+pub(crate) mod occupancy;
+mod pages;
+mod recorder;
+mod sources;
+pub(crate) mod spec;
+pub(crate) mod streams;
+
+use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
+
+use capsule::AllocKind;
+use inject::{DeviceError, ModuleError};
+
+use crate::code::Code;
+use gpu::Gpu;
+use memory::{Kind, Memory};
+use mirrors::Mirrors;
+use modules::{Handle, Modules};
+use pages::Reservation;
+use recorder::Recorder;
+use streams::Streams;
+
+pub(crate) use finish::write_recording;
+
+/// Everything that the runtime knows.
+#[derive(Debug)]
+pub(crate) struct Runtime {
+    pub(crate) gpu: Gpu,
+    pub(crate) modules: Modules,
+    pub(crate) memory: Memory,
+    pub(crate) streams: Streams,
+    mirrors: Mirrors,
+    reservation: Option<Reservation>,
+    health: Health,
+    /// `cudaSetDeviceFlags`.
+    pub(crate) flags: u32,
+    /// `cudaDeviceSetLimit`, by number.
+    pub(crate) limits: [u64; 7],
+}
+
+/// Whether a kernel has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Health {
+    Good,
+    /// One has, and the application has not been told.
+    Failing(Code),
+    /// One has, and nothing works any more.
+    Failed(Code),
+}
+
+/// What a device has for stack, printf, heap, synchronisation depth, pending launches, fetch granularity and persisting cache.
+const LIMITS: [u64; 7] = [1024, 1 << 20, 8 << 20, 2, 2048, 64, 0];
+
+static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
+
+thread_local! {
+    /// Whether this thread has the state: a signal handler that interrupts it may not wait for itself.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something with the state.
+///
+/// # Errors
+/// What `work` says; or that this thread is in the middle of another call.
+pub(crate) fn with<T>(work: impl FnOnce(&mut Runtime) -> Result<T, Code>) -> Result<T, Code> {
+    let _inside = Inside::enter().ok_or(Code::NOT_PERMITTED)?;
+    let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+    work(runtime.get_or_insert_with(Runtime::new))
+}
+
+/// Has the mark of the thread while it lives.
+struct Inside;
+
+impl Inside {
+    fn enter() -> Option<Self> {
+        (!INSIDE.replace(true)).then_some(Self)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.set(false);
+    }
+}
+
+impl Runtime {
+    fn new() -> Self {
+        Self::recording(Recorder::from_environment())
+    }
+
+    fn recording(recorder: Option<Recorder>) -> Self {
+        Self {
+            gpu: Gpu::new(recorder),
+            modules: Modules::default(),
+            memory: Memory::default(),
+            streams: Streams::default(),
+            mirrors: Mirrors::default(),
+            reservation: Reservation::new(),
+            health: Health::Good,
+            flags: 0,
+            limits: LIMITS,
+        }
+    }
+
+    /// Reports the error of a kernel, if there was one.
+    pub(crate) fn check(&mut self) -> Result<(), Code> {
+        match self.health {
+            Health::Good => Ok(()),
+            Health::Failing(code) | Health::Failed(code) => {
+                self.health = Health::Failed(code);
+                Err(code)
+            }
+        }
+    }
+
+    /// As [`check`](Self::check), for calls that do not wait for kernels.
+    pub(crate) fn check_told(&self) -> Result<(), Code> {
+        match self.health {
+            Health::Failed(code) => Err(code),
+            Health::Good | Health::Failing(_) => Ok(()),
+        }
+    }
+
+    /// Whether no kernel has failed.
+    pub(crate) fn is_good(&self) -> bool {
+        self.health == Health::Good
+    }
+
+    /// The host waits until all is done.
+    pub(crate) fn synchronize(&mut self) -> Result<(), Code> {
+        self.check()?;
+        self.gpu.synchronize();
+        self.mirrors.see(&mut self.gpu);
+        Ok(())
+    }
+
+    /// Before the GPU does something: what the host changed in shared memory goes there.
+    fn to_device(&mut self) -> Result<(), Code> {
+        self.mirrors.push(&mut self.gpu).map_err(|error| code_of(&error))
+    }
+
+    /// After the GPU did something that is no kernel: what it changed in shared memory comes back.
+    fn to_host(&mut self, blocking: bool) -> Result<(), Code> {
+        self.mirrors.pull(&mut self.gpu, false).map_err(|error| code_of(&error))?;
+        if blocking {
+            self.mirrors.see(&mut self.gpu);
+        }
+        Ok(())
+    }
+
+    /// Whether an address can only be one of the GPU.
+    fn is_reserved(&self, address: u64) -> bool {
+        use simt::memory::window::{DEVICE_BASE, DEVICE_BYTES};
+        self.reservation.is_some() && address.wrapping_sub(DEVICE_BASE) < DEVICE_BYTES
+    }
+
+    /// Gives back all that the application has, and forgets errors. Modules stay as they are.
+    pub(crate) fn reset(&mut self) {
+        self.health = Health::Good;
+        let allocated: Vec<_> = self.memory.allocated().collect();
+        for block in allocated {
+            // It is there, so it can be freed.
+            let _ = self.free(block.address, |kind| matches!(kind, Kind::Allocated(_)));
+        }
+        self.streams.clear();
+        self.flags = 0;
+        self.limits = LIMITS;
+    }
+
+    /// Loads what has to be there before the application uses it: managed variables.
+    pub(crate) fn initialize(&mut self, handle: Handle) -> Result<(), Code> {
+        if !self.modules.has_managed(handle) {
+            return Ok(());
+        }
+        for managed in self.modules.managed(handle, &mut self.gpu, &mut self.memory)? {
+            self.share_variable(managed)?;
+        }
+        Ok(())
+    }
+}
+
+/// What CUDA calls an error of ours.
+fn code_of(error: &DeviceError) -> Code {
+    match error {
+        DeviceError::Module(ModuleError::Ptx { .. }) => Code::INVALID_PTX,
+        DeviceError::Module(ModuleError::Place(_)) => Code::MEMORY_ALLOCATION,
+        DeviceError::Module(_) => Code::NOT_SUPPORTED,
+        DeviceError::Place(simt::memory::PlaceError::Full(_)) => Code::MEMORY_ALLOCATION,
+        DeviceError::Launch { .. } => Code::LAUNCH_OUT_OF_RESOURCES,
+        DeviceError::Place(_) | DeviceError::Unmapped { .. } | DeviceError::Size { .. } => Code::INVALID_VALUE,
+    }
+}
+
+/// The kinds of memory that `cudaFree` frees.
+pub(crate) fn is_device(kind: Kind) -> bool {
+    matches!(kind, Kind::Allocated(AllocKind::Device | AllocKind::Managed | AllocKind::Pool))
+}

@@ -1,0 +1,244 @@
+//! Device code that the application registered, and what it calls by host addresses: kernels and variables.
+//!
+//! Registering only notes what is there; a module is read and loaded when one of its kernels or variables is first used, as
+//! CUDA does since 12.2. An application that never touches a part of its code does not pay for it, nor fail by it.
+
+use std::collections::BTreeMap;
+
+use capsule::{BinaryKind, ModuleId, Symbol};
+use inject::KernelInfo;
+
+use super::gpu::{self, Gpu};
+use super::memory::{Block, Kind, Memory};
+use super::spec;
+use crate::code::Code;
+use crate::fatbin::{self, Image};
+use crate::report::say;
+
+/// Names a registered fat binary: what the application got for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Handle(pub(crate) u64);
+
+/// A fat binary that the application registered.
+#[derive(Debug)]
+struct Registered {
+    /// One part, or as many as were compiled separately.
+    parts: Vec<&'static [u8]>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Unused,
+    Loaded(Vec<Loaded>),
+    Failed(Code),
+}
+
+#[derive(Debug)]
+struct Loaded {
+    id: ModuleId,
+    symbols: Vec<Symbol>,
+}
+
+/// A kernel, as the application knows it.
+#[derive(Debug, Clone)]
+pub(crate) struct Function {
+    handle: Handle,
+    /// Its name in the PTX.
+    pub(crate) name: String,
+    /// How much dynamic shared memory a launch may ask for, if the application has said so.
+    pub(crate) dynamic_shared: Option<i32>,
+    /// What the application prefers of memory that is both cache and shared.
+    pub(crate) carveout: i32,
+}
+
+/// A kernel that is ready to be launched.
+#[derive(Debug, Clone)]
+pub(crate) struct Kernel {
+    pub(crate) module: ModuleId,
+    pub(crate) function: Function,
+    pub(crate) info: KernelInfo,
+}
+
+/// A variable, as the application knows it.
+#[derive(Debug, Clone)]
+struct Variable {
+    handle: Handle,
+    name: String,
+    /// Where the application keeps the address, if the variable is managed.
+    managed: Option<u64>,
+}
+
+/// Everything that is registered.
+#[derive(Debug, Default)]
+pub(crate) struct Modules {
+    registered: BTreeMap<Handle, Registered>,
+    functions: BTreeMap<u64, Function>,
+    variables: BTreeMap<u64, Variable>,
+    handles: u64,
+}
+
+/// A managed variable that was placed, and where the application wants to know its address.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Managed {
+    pub(crate) pointer: u64,
+    pub(crate) address: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Modules {
+    /// Notes a fat binary. Handles look like pointers, and are never followed.
+    pub(crate) fn register(&mut self, parts: Vec<&'static [u8]>) -> Handle {
+        self.handles += 1;
+        let handle = Handle(0xfa7b_0000 + 64 * self.handles);
+        self.registered.insert(handle, Registered { parts, state: State::Unused });
+        handle
+    }
+
+    /// Forgets a fat binary; whether it was the last.
+    pub(crate) fn unregister(&mut self, handle: Handle) -> bool {
+        self.functions.retain(|_, function| function.handle != handle);
+        self.variables.retain(|_, variable| variable.handle != handle);
+        self.registered.remove(&handle).is_some() && self.registered.is_empty()
+    }
+
+    /// Notes a kernel by the address of its stub on the host.
+    pub(crate) fn register_function(&mut self, handle: Handle, host: u64, name: String) {
+        self.functions.insert(host, Function { handle, name, dynamic_shared: None, carveout: -1 });
+    }
+
+    /// Notes a variable by the address of its shadow on the host.
+    pub(crate) fn register_variable(&mut self, handle: Handle, host: u64, name: String, managed: Option<u64>) {
+        self.variables.insert(host, Variable { handle, name, managed });
+    }
+
+    /// Notes what the application wants of a kernel.
+    pub(crate) fn function_mut(&mut self, host: u64) -> Result<&mut Function, Code> {
+        self.functions.get_mut(&host).ok_or(Code::INVALID_DEVICE_FUNCTION)
+    }
+
+    /// A kernel that is registered.
+    pub(crate) fn function(&self, host: u64) -> Result<&Function, Code> {
+        self.functions.get(&host).ok_or(Code::INVALID_DEVICE_FUNCTION)
+    }
+
+    /// A kernel, its module loaded.
+    pub(crate) fn kernel(&mut self, host: u64, gpu: &mut Gpu, memory: &mut Memory) -> Result<Kernel, Code> {
+        let function = self.function(host)?.clone();
+        let loaded = self.load(function.handle, gpu, memory)?;
+        let found = loaded.iter().find_map(|module| Some((module.id, gpu.kernel(module.id, &function.name)?)));
+        let (module, info) = found.ok_or(Code::INVALID_DEVICE_FUNCTION)?;
+        Ok(Kernel { module, function, info })
+    }
+
+    /// The place of a variable, its module loaded.
+    pub(crate) fn variable(&mut self, host: u64, gpu: &mut Gpu, memory: &mut Memory) -> Result<(u64, u64), Code> {
+        let variable = self.variables.get(&host).ok_or(Code::INVALID_SYMBOL)?.clone();
+        let loaded = self.load(variable.handle, gpu, memory)?;
+        place_of(loaded, &variable.name).ok_or(Code::INVALID_SYMBOL)
+    }
+
+    /// The managed variables of a fat binary, which is loaded.
+    pub(crate) fn managed(&mut self, handle: Handle, gpu: &mut Gpu, memory: &mut Memory) -> Result<Vec<Managed>, Code> {
+        let of_handle = |variable: &&Variable| variable.handle == handle && variable.managed.is_some();
+        let variables: Vec<Variable> = self.variables.values().filter(of_handle).cloned().collect();
+        let loaded = self.load(handle, gpu, memory)?;
+        let placed = variables.iter().filter_map(|variable| {
+            let (address, bytes) = place_of(loaded, &variable.name)?;
+            Some(Managed { pointer: variable.managed?, address, bytes })
+        });
+        Ok(placed.collect())
+    }
+
+    /// Whether a fat binary has managed variables.
+    pub(crate) fn has_managed(&self, handle: Handle) -> bool {
+        self.variables.values().any(|variable| variable.handle == handle && variable.managed.is_some())
+    }
+
+    /// Loads a fat binary, unless that has been done.
+    fn load(&mut self, handle: Handle, gpu: &mut Gpu, memory: &mut Memory) -> Result<&[Loaded], Code> {
+        let registered = self.registered.get_mut(&handle).ok_or(Code::INVALID_RESOURCE_HANDLE)?;
+        if let State::Unused = registered.state {
+            registered.state = match load_parts(&registered.parts, gpu) {
+                Ok(loaded) => State::Loaded(loaded),
+                Err(code) => State::Failed(code),
+            };
+            if let State::Loaded(loaded) = &registered.state {
+                for symbol in loaded.iter().flat_map(|module| &module.symbols) {
+                    memory.insert(Block { address: symbol.address, bytes: symbol.bytes, kind: Kind::Variable });
+                }
+            }
+        }
+        match &registered.state {
+            State::Loaded(loaded) => Ok(loaded),
+            State::Failed(code) => Err(*code),
+            State::Unused => Err(Code::UNKNOWN),
+        }
+    }
+}
+
+fn place_of(loaded: &[Loaded], name: &str) -> Option<(u64, u64)> {
+    let mut symbols = loaded.iter().flat_map(|module| &module.symbols);
+    let symbol = symbols.find(|symbol| symbol.name == name)?;
+    Some((symbol.address, symbol.bytes))
+}
+
+/// Loads every part of a fat binary. Ones that were compiled separately become modules of their own, which works as long as
+/// none refers to another.
+fn load_parts(parts: &[&'static [u8]], gpu: &mut Gpu) -> Result<Vec<Loaded>, Code> {
+    let separately = parts.len() > 1;
+    let mut loaded = Vec::new();
+    for part in parts {
+        match load_part(part, gpu) {
+            Ok(Some(module)) => loaded.push(module),
+            Ok(None) if separately => {}
+            Ok(None) => return Err(Code::NO_KERNEL_IMAGE_FOR_DEVICE),
+            Err((code, reason)) => {
+                let help = "; device code of several files that refer to each other (nvcc -rdc=true) is not linked yet";
+                let reason = format!("failed to load the application's device code: {reason}");
+                say(format_args!("{reason}{}", if separately { help } else { "" }));
+                gpu.recorder().into_iter().for_each(|recorder| recorder.spoil(reason.clone()));
+                return Err(code);
+            }
+        }
+    }
+    if loaded.is_empty() { Err(Code::NO_KERNEL_IMAGE_FOR_DEVICE) } else { Ok(loaded) }
+}
+
+/// Loads one part; nothing if it holds no images at all.
+fn load_part(part: &'static [u8], gpu: &mut Gpu) -> Result<Option<Loaded>, (Code, String)> {
+    let invalid = |reason: &dyn std::fmt::Display| (Code::INVALID_KERNEL_IMAGE, reason.to_string());
+    let images = fatbin::parse(part).map_err(|error| invalid(&error))?;
+    if images.is_empty() {
+        return Ok(None);
+    }
+    let chosen =
+        fatbin::choose(&images, spec::ARCH).map_err(|error| (Code::NO_KERNEL_IMAGE_FOR_DEVICE, error.to_string()))?;
+    let text = chosen.image.unpack().map_err(|error| invalid(&error))?;
+    let text = String::from_utf8_lossy(&text);
+    let mut code = gpu::Code {
+        name: format!("the PTX for {}", chosen.image.compute()),
+        ptx: text.trim_end_matches('\0').to_owned(),
+        binaries: Vec::new(),
+    };
+    if gpu.recorder().is_some() {
+        code.binaries = binaries(&images, chosen.place);
+    }
+    let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, error.to_string()))?;
+    Ok(Some(Loaded { id, symbols }))
+}
+
+/// All images but the one that runs, unpacked where that is possible.
+fn binaries<'a>(images: &[Image<'a>], but: usize) -> Vec<(u32, BinaryKind, std::borrow::Cow<'a, [u8]>)> {
+    let others = images.iter().enumerate().filter(|(place, _)| *place != but);
+    let unpacked = others.filter_map(|(_, image)| {
+        let kind = match image.kind {
+            fatbin::Kind::Ptx => BinaryKind::Ptx,
+            fatbin::Kind::Cubin => BinaryKind::Cubin,
+            fatbin::Kind::LtoIr => BinaryKind::LtoIr,
+            fatbin::Kind::Other(_) => BinaryKind::Other,
+        };
+        Some((image.arch, kind, image.unpack().ok()?))
+    });
+    unpacked.collect()
+}

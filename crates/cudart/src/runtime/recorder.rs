@@ -1,0 +1,163 @@
+//! Recording the GPU work of this process as a capsule.
+//!
+//! Nothing of this run's circumstances gets into it, so that the same application with the same arguments gives the same
+//! capsule: no host addresses, no process ids, no times, and of the application's path only the file name.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process;
+
+use capsule::{Binary, BlobId, Capsule, Event, Module, ModuleId, Source, Symbol};
+
+use super::gpu::Code;
+use super::sources;
+use crate::report::say;
+use crate::runner::RECORD;
+
+/// A recording in progress.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    capsule: Capsule,
+    path: PathBuf,
+    /// The process that records: a child that it forks does not.
+    process: u32,
+    /// How many events had been written.
+    written: Option<usize>,
+    /// Why the recording would not repeat the application's work.
+    spoiled: Option<String>,
+    seen: BTreeSet<String>,
+}
+
+impl Recorder {
+    /// The recorder that the environment asks for.
+    pub(crate) fn from_environment() -> Option<Self> {
+        let path = env::var_os(RECORD).filter(|path| !path.is_empty())?;
+        let mut arguments = env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+        let program = arguments.next().unwrap_or_default();
+        let command = [file_name(&program)].into_iter().chain(arguments).collect();
+        Some(Self::new(PathBuf::from(path), command))
+    }
+
+    fn new(path: PathBuf, command: Vec<String>) -> Self {
+        let program = Path::new(command.first().map_or("", String::as_str));
+        let name = program.file_stem().unwrap_or_default().to_string_lossy();
+        let mut capsule = Capsule::new(name);
+        capsule.provenance.command = command;
+        capsule.provenance.tool = format!("beamline {}", env!("CARGO_PKG_VERSION"));
+        Self { capsule, path, process: process::id(), written: None, spoiled: None, seen: BTreeSet::new() }
+    }
+
+    /// The next thing that the GPU did.
+    pub(crate) fn push(&mut self, event: Event) {
+        let again = event == Event::Synchronize && self.capsule.events.last() == Some(&event);
+        if !again {
+            self.capsule.events.push(event);
+        }
+    }
+
+    /// Keeps a content.
+    pub(crate) fn blob(&mut self, bytes: &[u8]) -> BlobId {
+        self.capsule.blobs.add(bytes)
+    }
+
+    /// Keeps a module that was loaded.
+    pub(crate) fn module(&mut self, id: ModuleId, code: Code<'_>, symbols: &[Symbol]) {
+        let ptx = Some(self.blob(code.ptx.as_bytes()));
+        let compiler = sources::compiler(&code);
+        let binaries = code.binaries.iter().map(|(arch, kind, bytes)| Binary {
+            arch: *arch,
+            kind: *kind,
+            blob: self.capsule.blobs.add(bytes),
+        });
+        let binaries = binaries.collect();
+        self.capsule.modules.push(Module { id, ptx, binaries, globals: symbols.to_vec() });
+        if let Some(compiler) = compiler
+            && !self.capsule.provenance.compiler.contains(&compiler)
+        {
+            self.capsule.provenance.compiler.push(compiler);
+        }
+        for path in sources::files(&code.ptx) {
+            self.source(path);
+        }
+    }
+
+    /// Keeps a source file, if it can be read and may be kept.
+    fn source(&mut self, path: String) {
+        if !self.seen.insert(path.clone()) {
+            return;
+        }
+        if let Some(text) = sources::read(Path::new(&path)) {
+            let blob = self.blob(&text);
+            self.capsule.sources.push(Source { path, blob });
+        }
+    }
+
+    /// Gives up the recording: the application asked for something that we could not do, so it would not tell the truth.
+    pub(crate) fn spoil(&mut self, reason: String) {
+        self.spoiled.get_or_insert(reason);
+    }
+
+    /// Writes the capsule, if there is anything new in it.
+    pub(crate) fn write(&mut self) {
+        let events = self.capsule.events.len();
+        if process::id() != self.process || self.written == Some(events) {
+            return;
+        }
+        self.written = Some(events);
+        let result = match &self.spoiled {
+            Some(reason) => Err(format!("failed to record `{}`: {reason}", self.path.display())),
+            None => self.capsule.write(&self.path).map_err(|error| error.to_string()),
+        };
+        if let Err(reason) = result {
+            say(reason);
+        }
+    }
+}
+
+fn file_name(program: &str) -> String {
+    let name = Path::new(program).file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorder(path: &Path) -> Recorder {
+        Recorder::new(path.into(), vec!["app.exe".to_owned(), "--size=3".to_owned()])
+    }
+
+    #[test]
+    fn a_capsule_is_named_after_the_application() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out.capsule");
+        let mut recorder = recorder(&path);
+        recorder.push(Event::Synchronize);
+        recorder.push(Event::Synchronize);
+        recorder.write();
+        let capsule = Capsule::open(&path).unwrap();
+        assert_eq!((capsule.name.as_str(), capsule.events.len()), ("app", 1));
+        assert_eq!(capsule.provenance.command, ["app.exe", "--size=3"]);
+    }
+
+    #[test]
+    fn what_is_spoiled_is_not_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out.capsule");
+        let mut recorder = recorder(&path);
+        recorder.spoil("a reason".to_owned());
+        recorder.write();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_forked_child_writes_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out.capsule");
+        let mut recorder = recorder(&path);
+        recorder.process += 1;
+        recorder.write();
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,353 @@
+"""Integer, logic, comparison and selection instructions (PTX ISA 9.0, §9.7.1, §9.7.6, §9.7.8, §9.7.9)."""
+
+from oracle_floats import F32, F64
+from oracle_form import Form, clamp, signed, wrap
+from oracle_inputs import integer_edges
+
+S32_MIN, S32_MAX = -(1 << 31), (1 << 31) - 1
+
+
+def kind(ty):
+    """The kind of a type's operands: `u32` for `s32` and `b32`."""
+    return ty if ty[0] == "f" or ty == "pred" else "u" + ty[1:]
+
+
+def of(ty):
+    """How the bits of a type are read as a number."""
+    width = int(ty[1:])
+    return (lambda bits: signed(bits, width)) if ty[0] == "s" else (lambda bits: bits)
+
+
+def arithmetic(name, ty, operation, arity=2, spellings=None, **more):
+    """An instruction on numbers of one type, whose result wraps."""
+    number, width = of(ty), int(ty[1:])
+
+    def semantics(*operands):
+        result = operation(*[number(bits) for bits in operands])
+        return None if result is None else wrap(result, width)
+
+    return Form(spellings or f"{name}.{ty}", [kind(ty)] * arity, kind(ty), semantics, **more)
+
+
+def both(name, width):
+    return [f"{name}.s{width}", f"{name}.u{width}"]
+
+
+def add_sub():
+    for width in (16, 32, 64):
+        yield arithmetic("add", f"u{width}", lambda a, b: a + b, spellings=both("add", width))
+        yield arithmetic("sub", f"u{width}", lambda a, b: a - b, spellings=both("sub", width))
+        yield arithmetic("neg", f"s{width}", lambda a: -a, 1)
+        yield arithmetic("abs", f"s{width}", abs, 1)
+        for sign in "us":
+            ty = f"{sign}{width}"
+            yield arithmetic("min", ty, min)
+            yield arithmetic("max", ty, max)
+            yield arithmetic("sad", ty, lambda a, b, c: c + (b - a if a < b else a - b), 3)
+    edges = [(1 << 31, 1 << 31), (S32_MAX, 1), (1 << 31, 0xFFFFFFFF), (S32_MAX, 0xFFFFFFFF), (0, 1 << 31)]
+    saturate = lambda number: clamp(number, S32_MIN, S32_MAX)
+    yield arithmetic("add.sat", "s32", lambda a, b: saturate(a + b), special=edges, count=24)
+    yield arithmetic("sub.sat", "s32", lambda a, b: saturate(a - b), special=edges, count=24)
+
+
+def quotient(a, b):
+    """Toward zero; by zero, and where it does not fit, the ISA says nothing."""
+    magnitude = abs(a) // abs(b)
+    return magnitude if (a < 0) == (b < 0) else -magnitude
+
+
+def is_open(a, b, width):
+    return b == 0 or (b == -1 and a == -(1 << (width - 1)))
+
+
+def mul_mad():
+    for width in (16, 32, 64):
+        half = width
+        yield arithmetic("mul.lo", f"u{width}", lambda a, b: a * b, spellings=both("mul.lo", width))
+        yield arithmetic("mad.lo", f"u{width}", lambda a, b, c: a * b + c, 3, spellings=both("mad.lo", width))
+        for sign in "us":
+            ty = f"{sign}{width}"
+            yield arithmetic("mul.hi", ty, lambda a, b, half=half: (a * b) >> half, count=20)
+            yield arithmetic("mad.hi", ty, lambda a, b, c, half=half: ((a * b) >> half) + c, 3, count=20)
+            divide = lambda a, b, width=width: None if is_open(a, b, width) else quotient(a, b)
+            rest = lambda a, b, width=width: None if is_open(a, b, width) else a - b * quotient(a, b)
+            yield arithmetic("div", ty, divide, count=20)
+            yield arithmetic("rem", ty, rest, count=20)
+    yield arithmetic(
+        "mad.hi.sat", "s32", lambda a, b, c: clamp(((a * b) >> 32) + c, S32_MIN, S32_MAX), 3, count=24,
+        special=[(S32_MAX, S32_MAX, S32_MAX), (1 << 31, S32_MAX, 1 << 31), (1 << 31, 1 << 31, 0x40000000)],
+    )
+    for ty in ("u16", "s16", "u32", "s32"):
+        yield from wide(ty)
+    low24 = lambda bits: bits & 0xFFFFFF
+    yield arithmetic("mul24.lo", "u32", lambda a, b: low24(a) * low24(b), count=20)
+    signed24 = lambda number: signed(number & 0xFFFFFF, 24)
+    yield arithmetic("mul24.lo", "s32", lambda a, b: signed24(a) * signed24(b), count=20)
+    for a_sign in "us":
+        for b_sign in "us":
+            yield dp4a(a_sign, b_sign)
+
+
+def wide(ty):
+    number, width = of(ty), int(ty[1:])
+    result = f"u{2 * width}"
+    product = lambda a, b: wrap(number(a) * number(b), 2 * width)
+    yield Form(f"mul.wide.{ty}", [kind(ty)] * 2, result, product)
+    sum_of = lambda a, b, c: wrap(number(a) * number(b) + c, 2 * width)
+    yield Form(f"mad.wide.{ty}", [kind(ty)] * 2 + [result], result, sum_of)
+
+
+def dp4a(a_sign, b_sign):
+    def byte(word, i, sign):
+        bits = (word >> (8 * i)) & 0xFF
+        return signed(bits, 8) if sign == "s" else bits
+
+    def semantics(a, b, c):
+        return wrap(c + sum(byte(a, i, a_sign) * byte(b, i, b_sign) for i in range(4)), 32)
+
+    special = [(0xFFFFFFFF, 0xFFFFFFFF, 0), (0x80808080, 0x7F7F7F7F, 5), (0x80808080, 0x80808080, 0xFFFFFFFF)]
+    return Form(f"dp4a.{a_sign}32.{b_sign}32", ["u32"] * 3, "u32", semantics, special, 16)
+
+
+def logic():
+    table = {"and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b}
+    for name, operation in table.items():
+        yield Form(f"{name}.pred", ["pred"] * 2, "pred", operation)
+        for width in (16, 32, 64):
+            yield Form(f"{name}.b{width}", [f"u{width}"] * 2, f"u{width}", operation, count=12)
+    yield Form("not.pred", ["pred"], "pred", lambda a: 1 - a)
+    for width in (16, 32, 64):
+        ty = f"u{width}"
+        yield Form(f"not.b{width}", [ty], ty, lambda a, width=width: wrap(~a, width), count=12)
+        yield Form(f"cnot.b{width}", [ty], ty, lambda a: 1 if a == 0 else 0, count=12)
+        yield from shifts(width)
+
+
+def shifts(width):
+    """Amounts of the width and more shift everything out: they are clamped to the width (§9.7.8)."""
+    ty, edges = f"u{width}", integer_edges(width)
+    amounts = [0, 1, width - 1, width, width + 1, 31, 32, 33, 63, 64, 65, 255, 256, 0x80000000, 0xFFFFFFFF]
+    special = [(edges[3 + i % 5] | 1, amount) for i, amount in enumerate(amounts)] + [(edges[2], amount) for amount in amounts]
+    left = lambda a, by: wrap(a << min(by, width), width)
+    right = lambda a, by: a >> min(by, width)
+    arithmetic_right = lambda a, by: wrap(signed(a, width) >> min(by, width), width)
+    yield Form(f"shl.b{width}", [ty, "u32"], ty, left, special, 32)
+    yield Form([f"shr.u{width}", f"shr.b{width}"], [ty, "u32"], ty, right, special, 32)
+    yield Form(f"shr.s{width}", [ty, "u32"], ty, arithmetic_right, special, 32)
+
+
+def bits():
+    yield from funnels()
+    tables = (0x00, 0xFF, 0x96, 0xE8, 0x80, 0xFE, 0xCA, 0x1D, 0x3C, 0xF0, 0xCC, 0xAA)
+    words = ((0xF0F01234, 0xCCCC5678, 0xAAAA9ABC), (0, 0xFFFFFFFF, 0x0F0F0F0F), (0x80000001, 0x80000001, 0))
+    yield Form("lop3.b32", ["u32"] * 3 + ["u8"], "u32", lop3, [(*row, table) for table in tables for row in words], 36)
+    selects = (0x3210, 0x7654, 0x0123, 0x4567, 0x8888, 0xFEDC, 0x7531, 0x0000, 0xFFFF1234, 0xBA98)
+    pairs = ((0x33221100, 0x77665544), (0x80FF7F00, 0x018182FE))
+    yield Form("prmt.b32", ["u32"] * 3, "u32", prmt, [(*pair, select) for select in selects for pair in pairs], 32)
+    for width in (32, 64):
+        ty = f"u{width}"
+        yield Form(f"popc.b{width}", [ty], "u32", lambda a: bin(a).count("1"))
+        yield Form(f"clz.b{width}", [ty], "u32", lambda a, width=width: width - a.bit_length())
+        yield Form(f"brev.b{width}", [ty], ty, lambda a, width=width: int(f"{a:0{width}b}"[::-1], 2))
+        for sign in "us":
+            yield from fields(sign, width)
+        special = [(0xAB, (1 << width) - 1, pos, n) for pos, n in FIELDS]
+        insert = lambda a, b, pos, n, width=width: bfi(a, b, pos, n, width)
+        yield Form(f"bfi.b{width}", [ty, ty, "u32", "u32"], ty, insert, special, 32)
+
+
+FIELDS = [(8, 8), (0, 32), (0, 0), (31, 1), (31, 2), (32, 8), (60, 8), (63, 1), (64, 1), (200, 8), (256, 8), (4, 255), (0x104, 0x108)]
+
+
+def fields(sign, width):
+    ty = f"u{width}"
+    special = [(value, pos, n) for pos, n in FIELDS for value in (0x80F0F0F0 << (width - 32), 0x7F0F0F0F)]
+    extract = lambda a, pos, n: bfe(a, pos, n, width, sign == "s")
+    yield Form(f"bfe.{sign}{width}", [ty, "u32", "u32"], ty, extract, special, 36)
+    yield Form(f"bfind.{sign}{width}", [ty], "u32", lambda a: bfind(a, width, sign == "s", False), count=20)
+    yield Form(f"bfind.shiftamt.{sign}{width}", [ty], "u32", lambda a: bfind(a, width, sign == "s", True), count=20)
+
+
+def funnels():
+    amounts = [0, 1, 31, 32, 33, 63, 64, 0x80000000, 0xFFFFFFFF]
+    special = [(0x89ABCDEF, 0x01234567, by) for by in amounts] + [(0xFFFFFFFF, 0, by) for by in amounts]
+    for mode in ("clamp", "wrap"):
+        n = (lambda c: min(c, 32)) if mode == "clamp" else (lambda c: c & 31)
+        left = lambda a, b, c, n=n: wrap((b << n(c)) | (a >> (32 - n(c))), 32)
+        right = lambda a, b, c, n=n: wrap((b << (32 - n(c))) | (a >> n(c)), 32)
+        yield Form(f"shf.l.{mode}.b32", ["u32"] * 3, "u32", left, special, 24)
+        yield Form(f"shf.r.{mode}.b32", ["u32"] * 3, "u32", right, special, 24)
+
+
+def bit(word, at):
+    return (word >> at) & 1
+
+
+def bfe(a, pos, n, width, is_signed):
+    pos, n, top = pos & 0xFF, n & 0xFF, width - 1
+    sign = bit(a, min(pos + n - 1, top)) if is_signed and n != 0 else 0
+    return sum((bit(a, pos + i) if i < n and pos + i <= top else sign) << i for i in range(width))
+
+
+def bfi(a, b, pos, n, width):
+    pos, n = pos & 0xFF, n & 0xFF
+    for i in range(n):
+        if pos + i < width:
+            b = b & ~(1 << (pos + i)) | bit(a, i) << (pos + i)
+    return b
+
+
+def bfind(a, width, is_signed, shiftamt):
+    if is_signed and bit(a, width - 1):
+        a = wrap(~a, width)
+    if a == 0:
+        return 0xFFFFFFFF
+    at = a.bit_length() - 1
+    return width - 1 - at if shiftamt else at
+
+
+def lop3(a, b, c, table):
+    return sum(bit(table, 4 * bit(a, i) + 2 * bit(b, i) + bit(c, i)) << i for i in range(32))
+
+
+def prmt(a, b, select):
+    source = a | b << 32
+    result = 0
+    for i in range(4):
+        nibble = select >> (4 * i) & 0xF
+        byte = source >> (8 * (nibble & 7)) & 0xFF
+        if nibble & 8:
+            byte = 0xFF if byte & 0x80 else 0
+        result |= byte << (8 * i)
+    return result
+
+
+def moves():
+    for width, floats in ((16, ""), (32, "f"), (64, "f")):
+        ty = f"u{width}"
+        types = [f"{sign}{width}" for sign in "bus" + floats]
+        yield Form([f"mov.{t}" for t in types], [ty], ty, lambda a: a, count=12)
+        yield Form([f"selp.{t}" for t in types], [ty, ty, "pred"], ty, lambda a, b, p: a if p else b)
+        by_sign = lambda a, b, c: a if signed(c, 32) >= 0 else b
+        yield Form([f"slct.{t}.s32" for t in types], [ty, ty, "u32"], ty, by_sign)
+        yield Form([f"slct.{t}.f32" for t in types], [ty, ty, "f32"], ty, slct_f32, SLCT, 20)
+        flushed = lambda a, b, c: slct_f32(a, b, F32.flush(c))
+        yield Form([f"slct.ftz.{t}.f32" for t in types], [ty, ty, "f32"], ty, flushed, SLCT, 20)
+    yield Form("mov.pred", ["pred"], "pred", lambda a: a)
+    yield Form("mov.b128", ["u128"], "u128", lambda a: a, count=12)
+
+
+SLCT = [(1, 2, c) for c in (0, 0x80000000, 1, 0x80000001, 0x7FC00000, 0xFFC00000, 0x7F800000, 0xFF800000, 0x3F800000, 0xBF800000)]
+
+
+def slct_f32(a, b, c):
+    """Minus zero equals zero, and NaN selects b."""
+    return a if not F32.is_nan(c) and key(F32, c) >= 0 else b
+
+
+def ordered(relation):
+    """A comparison of numbers as one of formats: false where a side is NaN."""
+    return lambda fmt, a, b: not (fmt.is_nan(a) or fmt.is_nan(b)) and relation(key(fmt, a), key(fmt, b))
+
+
+def unordered(relation):
+    return lambda fmt, a, b: fmt.is_nan(a) or fmt.is_nan(b) or relation(key(fmt, a), key(fmt, b))
+
+
+def key(fmt, bits):
+    """An integer in the order of the numbers; both zeros are 0."""
+    magnitude = bits & ~fmt.sign
+    return -magnitude if fmt.is_negative(bits) else magnitude
+
+
+RELATIONS = {
+    "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
+}
+UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+COMBINE = {"and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b}
+
+
+def integer_comparisons():
+    """(name, spelled types, comparison of bits) for all of them."""
+    for width in (16, 32, 64):
+        for name, relation in RELATIONS.items():
+            if name in ("eq", "ne"):
+                yield name, [f"{sign}{width}" for sign in "bus"], relation, f"u{width}"
+                continue
+            for sign in "us":
+                number = of(f"{sign}{width}")
+                compare = lambda a, b, relation=relation, number=number: relation(number(a), number(b))
+                yield name, [f"{sign}{width}"], compare, f"u{width}"
+        for name, plain in UNSIGNED.items():
+            yield name, [f"u{width}"], RELATIONS[plain], f"u{width}"
+
+
+def float_comparisons():
+    compares = {name: ordered(relation) for name, relation in RELATIONS.items()}
+    compares |= {name + "u": unordered(relation) for name, relation in RELATIONS.items()}
+    compares["num"] = lambda fmt, a, b: not fmt.is_nan(a) and not fmt.is_nan(b)
+    compares["nan"] = lambda fmt, a, b: fmt.is_nan(a) or fmt.is_nan(b)
+    for name, compare in compares.items():
+        for ty, fmt in (("f32", F32), ("ftz.f32", F32), ("f64", F64)):
+            flush = fmt.flush if "ftz" in ty else (lambda bits: bits)
+            whole = lambda a, b, compare=compare, fmt=fmt, flush=flush: compare(fmt, flush(a), flush(b))
+            yield name, [ty], whole, ty[-3:]
+
+
+def pairs(operand):
+    """Operands that are equal, neighbours, zeros of both signs, NaN on either side."""
+    if operand[0] == "u":
+        return [(e, e) for e in integer_edges(int(operand[1:]))[:4]]
+    fmt = F32 if operand == "f32" else F64
+    nan, one = fmt.infinity | fmt.smallest_normal >> 1, fmt.one
+    rows = [(0, fmt.sign), (fmt.sign, 0), (nan, nan), (nan, one), (one, nan), (one, one), (one, one + 1)]
+    return rows + [(1, 2), (1, 0), (fmt.sign | 1, 1), (fmt.infinity, fmt.infinity), (fmt.sign | fmt.infinity, nan)]
+
+
+def comparisons():
+    for name, types, compare, operand in [*integer_comparisons(), *float_comparisons()]:
+        count = 10 if operand[0] == "u" else 18
+        spellings = [f"setp.{name}.{ty}" for ty in types]
+        yield Form(spellings, [operand] * 2, "pred", lambda a, b, c=compare: int(c(a, b)), pairs(operand), count)
+
+
+def combined():
+    """`setp` with a combination and both results, `set`: a few comparisons stand for all, which are tested alone."""
+    chosen = [("lt", "s32"), ("eq", "b16"), ("hs", "u64"), ("ge", "f32"), ("neu", "ftz.f32"), ("nan", "f64")]
+    every = [*integer_comparisons(), *float_comparisons()]
+    for name, ty in chosen:
+        compare, operand = next((c, o) for n, types, c, o in every if n == name and ty in types)
+        plain = lambda a, b, compare=compare: [int(compare(a, b)), 1 - int(compare(a, b))]
+        yield Form(f"setp.{name}.{ty}", [operand] * 2, ["pred", "pred"], plain, pairs(operand), 12)
+        for word, combine in COMBINE.items():
+            two = lambda a, b, p, compare=compare, combine=combine: [
+                combine(int(compare(a, b)), p), combine(1 - int(compare(a, b)), p)]
+            special = [(*row, p) for row in pairs(operand) for p in (0, 1)]
+            spelling = f"setp.{name}.{word}.{ty}"
+            yield Form(spelling, [operand] * 2 + ["pred"], ["pred", "pred"], two, special, 16)
+            one = lambda a, b, p, two=two: two(a, b, p)[0]
+            yield Form(spelling, [operand] * 2 + ["pred"], "pred", one, special, 8)
+        yield from set_forms(name, ty, compare, operand)
+
+
+def set_forms(name, ty, compare, operand):
+    for to, yes in (("u32", 0xFFFFFFFF), ("s32", 0xFFFFFFFF), ("f32", 0x3F800000)):
+        # set.cmp{.bool}{.ftz}.dtype.stype
+        ftz, source = ("ftz.", ty[4:]) if ty.startswith("ftz.") else ("", ty)
+        plain = lambda a, b, yes=yes: yes if compare(a, b) else 0
+        result = "f32" if to == "f32" else "u32"
+        yield Form(f"set.{name}.{ftz}{to}.{source}", [operand] * 2, result, plain, pairs(operand), 8)
+        special = [(*row, p) for row in pairs(operand) for p in (0, 1)]
+        xor = lambda a, b, p, yes=yes: yes if int(compare(a, b)) ^ p else 0
+        yield Form(f"set.{name}.xor.{ftz}{to}.{source}", [operand] * 2 + ["pred"], result, xor, special, 8)
+
+
+def families():
+    yield "integer_add", add_sub()
+    yield "integer_mul", mul_mad()
+    yield "logic", logic()
+    yield "bits", bits()
+    yield "move", moves()
+    yield "compare", comparisons()
+    yield "combine", combined()

@@ -1,0 +1,165 @@
+//! Builds the workloads with nvcc, records them through our own runtime, and compares with the committed capsules.
+//!
+//! Debug information holds the paths of sources, so everything happens in one fixed place; and a capsule keeps
+//! only the workload's own source, not the compiler's headers.
+
+use crate::{beamline, nvcc, root, say};
+use anyhow::{Context, Result, ensure};
+use capsule::{Capsule, Output};
+use serde::Deserialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where workloads are built; part of what is recorded.
+const PLACE: &str = "/tmp/beamline-workloads";
+
+/// How workloads are built.
+const FLAGS: [&str; 5] = ["-O3", "-arch=sm_80", "-lineinfo", "-cudart", "shared"];
+
+/// A `workload.toml`. The keys that are for readers only are not named here.
+#[derive(Deserialize)]
+pub(crate) struct Workload {
+    pub(crate) name: String,
+    pub(crate) arguments: Vec<String>,
+    outputs: Vec<DeclaredOutput>,
+}
+
+#[derive(Deserialize)]
+struct DeclaredOutput {
+    copy: i64,
+    name: String,
+    #[serde(rename = "type")]
+    element: String,
+    shape: Vec<u64>,
+    tolerance: Option<f64>,
+}
+
+/// Every workload of the repository, by name.
+pub(crate) fn all() -> Result<Vec<Workload>> {
+    let folder = root().join("workloads");
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("read {}", folder.display()))? {
+        let path = entry?.path().join("workload.toml");
+        let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
+        found.push(toml::from_str::<Workload>(&text).with_context(|| format!("read {}", path.display()))?);
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+/// Builds a workload and returns the directory with its executable of the same name.
+pub(crate) fn build(nvcc: &nvcc::Nvcc, name: &str) -> Result<PathBuf> {
+    let dir = Path::new(PLACE).join(name);
+    fs::create_dir_all(&dir).with_context(|| format!("create {}", dir.display()))?;
+    let file = format!("{name}.cu");
+    fs::copy(root().join("workloads").join(name).join(&file), dir.join(&file)).context("copy the source")?;
+    let mut args = FLAGS.to_vec();
+    args.extend(["-o", name, &file]);
+    nvcc.compile(&dir, &args)?;
+    Ok(dir)
+}
+
+/// The toolkit under a name that does not depend on who builds.
+pub(crate) fn fixed_nvcc() -> Result<nvcc::Nvcc> {
+    let installed = nvcc::install()?;
+    let link = Path::new(PLACE).join("cuda");
+    fs::create_dir_all(PLACE).with_context(|| format!("create {PLACE}"))?;
+    let _ = fs::remove_file(&link);
+    std::os::unix::fs::symlink(&installed.root, &link).with_context(|| format!("link {}", link.display()))?;
+    Ok(nvcc::Nvcc { root: link })
+}
+
+/// Records every workload and compares it with, or makes it, the committed capsule.
+pub(crate) fn workloads(bless: bool, names: &[String]) -> Result<()> {
+    let program = beamline()?;
+    let nvcc = fixed_nvcc()?;
+    let mut different = Vec::new();
+    for workload in all()?.into_iter().filter(|w| names.is_empty() || names.contains(&w.name)) {
+        let recorded = record(&program, &nvcc, &workload)?;
+        let committed = root().join("workloads").join(&workload.name).join(format!("{}.capsule", workload.name));
+        let same = Capsule::open(&committed).is_ok_and(|capsule| capsule.digest() == recorded.digest());
+        let word = match (same, bless) {
+            (true, _) => "unchanged",
+            (false, true) => "written",
+            (false, false) => "DIFFERS",
+        };
+        if bless && !same {
+            recorded.write(&committed)?;
+        }
+        say(&format!("{:<14} {word}  {}", workload.name, recorded.digest()))?;
+        if !same && !bless {
+            different.push(workload.name);
+        }
+    }
+    ensure!(
+        different.is_empty(),
+        "committed capsules differ from what is recorded now: {}; `cargo xtask workloads --bless` replaces them",
+        different.join(", ")
+    );
+    Ok(())
+}
+
+fn record(program: &Path, nvcc: &nvcc::Nvcc, workload: &Workload) -> Result<Capsule> {
+    let dir = build(nvcc, &workload.name)?;
+    let file = dir.join(format!("{}.capsule", workload.name));
+    let output = Command::new(program)
+        .args(["run", "--record"])
+        .arg(&file)
+        .arg("--")
+        .arg(format!("./{}", workload.name))
+        .args(&workload.arguments)
+        .current_dir(&dir)
+        .output()
+        .with_context(|| format!("start {}", program.display()))?;
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success(), "{} failed:\n{said}", workload.name);
+    let mut capsule = Capsule::open(&file)?;
+    capsule.sources.retain(|source| source.path.ends_with(&format!("/{0}/{0}.cu", workload.name)));
+    capsule.outputs = outputs(workload, capsule.copies_out().count() as i64)?;
+    compact(&capsule)
+}
+
+/// The declared outputs, a negative copy counted from the end.
+fn outputs(workload: &Workload, copies: i64) -> Result<Vec<Output>> {
+    let output = |declared: &DeclaredOutput| {
+        let copy = if declared.copy < 0 { copies + declared.copy } else { declared.copy };
+        let copy =
+            u32::try_from(copy).with_context(|| format!("{}: there is no copy {}", workload.name, declared.copy))?;
+        Ok(Output {
+            copy,
+            name: declared.name.clone(),
+            element: Some(declared.element.parse()?),
+            shape: declared.shape.clone(),
+            tolerance: declared.tolerance,
+        })
+    };
+    workload.outputs.iter().map(output).collect()
+}
+
+/// The capsule with only the blobs that it mentions, in the order in which it does.
+fn compact(capsule: &Capsule) -> Result<Capsule> {
+    let mut small = Capsule::new(capsule.name.clone());
+    small.provenance = capsule.provenance.clone();
+    small.modules = capsule.modules.clone();
+    small.events = capsule.events.clone();
+    small.outputs = capsule.outputs.clone();
+    small.sources = capsule.sources.clone();
+    let mut keep = |id: &mut capsule::BlobId| -> Result<()> {
+        *id = small.blobs.add(capsule.blobs.get(*id)?);
+        Ok(())
+    };
+    for module in &mut small.modules {
+        module.ptx.as_mut().map_or(Ok(()), &mut keep)?;
+        module.binaries.iter_mut().try_for_each(|binary| keep(&mut binary.blob))?;
+    }
+    for event in &mut small.events {
+        match event {
+            capsule::Event::CopyIn { data, .. } => keep(data)?,
+            capsule::Event::CopyOut { data: Some(data), .. } => keep(data)?,
+            _ => {}
+        }
+    }
+    small.sources.iter_mut().try_for_each(|source| keep(&mut source.blob))?;
+    Ok(small)
+}
