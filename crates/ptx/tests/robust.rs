@@ -110,6 +110,7 @@ fn hostile_texts_take_linear_time() {
         "tex.1d.x y;".repeat(many),
         (0..many).map(|i| format!("tex.{i} y;")).collect(),
         "@@@@@@".repeat(many),
+        "}".repeat(many),
         "x: ".repeat(many),
         "{ .reg .b32 %a; mov.u32 %a, 1; }".repeat(many / 10),
         (0..many / 10).map(|i| format!("L{i}: bra L{};", i + 1)).collect(),

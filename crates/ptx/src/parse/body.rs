@@ -89,6 +89,10 @@ pub(super) fn read<'a: 'g, 'g>(
         if let Err(mistake) = body.statement() {
             body.sink.report(mistake);
             body.cursor.recover(start);
+            // Whatever happens, each mistake costs a token.
+            if body.cursor.position() == start {
+                body.cursor.next();
+            }
         }
     }
     finish::finish(body)

@@ -168,7 +168,7 @@ impl<'a> Top<'a, '_> {
         let mut words = Vec::new();
         loop {
             let name = self.cursor.name("a target, for example `sm_80`")?;
-            if !is_target(name.text) {
+            if !is_architecture(name.text) && (words.is_empty() || !is_target_option(name.text)) {
                 return Err(Diagnostic::new(name.span, format!("`{}` is not a supported target", name.text))
                     .help("a target is `sm_` and a number, for example `sm_80`"));
             }
@@ -399,13 +399,16 @@ fn begins_item(text: &str) -> bool {
     ITEMS.contains(&text)
 }
 
-/// `sm_80`, `sm_90a`, `debug`, `texmode_unified`, …
-fn is_target(word: &str) -> bool {
-    let is_architecture = word.strip_prefix("sm_").is_some_and(|number| {
+/// `sm_80`, `sm_90a`
+fn is_architecture(word: &str) -> bool {
+    word.strip_prefix("sm_").is_some_and(|number| {
         let digits = number.strip_suffix(['a', 'f']).unwrap_or(number);
         !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-    });
-    is_architecture || matches!(word, "debug" | "texmode_unified" | "texmode_independent" | "map_f64_to_f32")
+    })
+}
+
+fn is_target_option(word: &str) -> bool {
+    matches!(word, "debug" | "texmode_unified" | "texmode_independent" | "map_f64_to_f32")
 }
 
 fn same_signature(one: &Header<'_>, other: &Header<'_>) -> bool {

@@ -1,0 +1,24 @@
+//! Instruction vectors: one execution of one instruction in a line.
+//!
+//! `add.s32 0x7fffffff 0x00000001 = 0x80000000`: the spelling, the bits of the sources in order, `=`, the bits of the
+//! result. Predicates are `0` and `1`; `setp` may have two results, `p q`. A result that is not exact has `~` and a
+//! bound: `ex2.approx.f32 0x3f800000 ~ 0x40000000 2ulp`. `#` begins a comment.
+//!
+//! [`check`] runs every row through the text form, the parser and the machine: all rows of one form are the threads of
+//! one launch, in several blocks with a partial last warp, plainly, under a guard that is true in odd lanes only, with
+//! the result over the first operand, and with constants as operands. [`missing`] says which lines of the instruction
+//! table have no vectors.
+
+mod bound;
+mod check;
+mod coverage;
+mod form;
+mod kernel;
+mod read;
+
+pub use bound::Bound;
+pub use check::check;
+pub use coverage::{ENOUGH, missing};
+pub use form::Form;
+pub use kernel::{Variant, module_text};
+pub use read::{Row, ScriptError, read};

@@ -1,0 +1,3 @@
+//! Everything under `filetests/`, and what of fault injection does not fit a file.
+
+mod vectors;

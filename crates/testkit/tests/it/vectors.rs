@@ -1,0 +1,33 @@
+//! The instruction vectors.
+
+use testkit::vectors::{Row, check, missing, read};
+
+/// Every row of every file.
+fn rows() -> Vec<Row> {
+    let folder = testkit::filetests("instructions");
+    let mut rows = Vec::new();
+    for path in testkit::files(&folder, "vec").unwrap() {
+        let name = format!("filetests/instructions/{}", path.file_name().unwrap().to_string_lossy());
+        let text = std::fs::read_to_string(&path).unwrap();
+        rows.extend(read(&name, &text).unwrap_or_else(|error| panic!("{error}")));
+    }
+    rows
+}
+
+/// Panics with the first failures and how many there are.
+fn report(what: &str, failures: &[String]) {
+    let shown: Vec<&str> = failures.iter().take(60).map(String::as_str).collect();
+    assert!(failures.is_empty(), "{} {what}:\n{}", failures.len(), shown.join("\n"));
+}
+
+#[test]
+fn every_vector_gives_its_result_at_every_level_masked_and_unmasked() {
+    let rows = rows();
+    assert!(rows.len() > 10_000);
+    report("results differ", &check(&rows));
+}
+
+#[test]
+fn every_line_of_the_instruction_table_has_vectors() {
+    report("lines or spellings have too few vectors", &missing(&rows()));
+}
