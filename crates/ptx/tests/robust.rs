@@ -72,7 +72,7 @@ fn replaced(text: &str, at: usize, length: usize, piece: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn mutated_samples_never_panic(

@@ -25,3 +25,11 @@ sample!(calls_prototypes_and_scopes_survive_printing, "calls");
 sample!(labels_and_branches_survive_printing, "flow");
 sample!(operands_survive_printing, "operands");
 sample!(line_tables_survive_printing, "lines");
+
+#[test]
+fn branch_targets_without_a_label_get_one() {
+    let mut module = ptx::parse("flow", include_str!("flow.ptx")).unwrap_or_else(|errors| panic!("{errors}"));
+    module.functions[0].labels.clear();
+    let again = ptx::parse("printed", &ptx::print(&module)).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(again.functions[0].body, module.functions[0].body);
+}

@@ -1,6 +1,6 @@
 //! Atomic accesses: lane by lane in ascending order, each a read, a computation and a write.
 
-use crate::access::{Fault, Memories, addresses, gather, scatter};
+use crate::access::{Fault, Memories, Word, addresses, gather, scatter};
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::program::AtomicPlan;
 use crate::registers::{LANES, Registers, lanes};
@@ -27,9 +27,9 @@ pub(crate) fn atomic(
             return Err(Fault::at(TrapKind::MisalignedAddress, lane, address));
         }
         let old = if size == 8 {
-            exchange::<8>(memories, plan, space, address, lane, operand, swap)?
+            exchange::<u64>(memories, plan, space, address, lane, operand, swap)?
         } else {
-            exchange::<4>(memories, plan, space, address, lane, operand, swap)?
+            exchange::<u32>(memories, plan, space, address, lane, operand, swap)?
         };
         if let Some(slot) = plan.access.values.first().copied().flatten() {
             registers.set(slot, lane, u128::from(old));
@@ -48,7 +48,7 @@ fn resolve(space: Space, address: u64) -> (Space, u64) {
     }
 }
 
-fn exchange<const N: usize>(
+fn exchange<W: Word>(
     memories: &mut Memories<'_>,
     plan: &AtomicPlan,
     space: Space,
@@ -57,13 +57,12 @@ fn exchange<const N: usize>(
     operand: u64,
     swap: u64,
 ) -> Result<u64, Fault> {
-    let mut at = [0; LANES];
-    at[lane] = address;
-    let mut bits = [0; LANES];
-    gather::<N>(memories, space, &at, 1 << lane, 0, &mut bits)?;
-    let old = bits[lane];
-    bits[lane] = apply(plan.op, plan.ty, space, old, operand, swap);
-    scatter::<N>(memories, space, &at, 1 << lane, 0, &bits)?;
+    let (at, mask) = ([address; LANES], 1 << lane);
+    let mut words = [W::default(); LANES];
+    gather(memories, space, &at, mask, &mut words)?;
+    let old = words[lane].to_u64();
+    words[lane] = W::from_u64(apply(plan.op, plan.ty, space, old, operand, swap));
+    scatter(memories, space, &at, mask, &words)?;
     Ok(old)
 }
 

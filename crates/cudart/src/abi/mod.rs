@@ -3,8 +3,10 @@
 pub(crate) mod pointer;
 pub(crate) mod properties;
 pub(crate) mod types;
+mod version;
 
 #[cfg(test)]
 pub(crate) mod layout;
 
 pub(crate) use pointer::{Args, In, Out, Text};
+pub(crate) use version::is_cuda_12;

@@ -83,6 +83,11 @@ fn fill(to: Region, value: i32, stream: Option<u64>) -> Result<(), Code> {
     })
 }
 
+fn fill_plane((to, pitch): Plane, value: i32, width: u64, height: u64, stream: Option<u64>) -> Result<(), Code> {
+    let plane = pitched_box(to, pitch, height, [width, height, 1]).map_err(|_| Code::INVALID_VALUE)?;
+    fill(plane, value, stream)
+}
+
 fn fill_box(ptr: PitchedPtr, value: i32, extent: Extent, stream: Option<u64>) -> Result<(), Code> {
     let origin = Pos { x: 0, y: 0, z: 0 };
     fill(box_at(ptr, origin, extent)?, value, stream)
@@ -132,11 +137,11 @@ entry_points! {
     }
 
     [cudaMemset2D cudaMemset2D_ptds] (to: u64, pitch: u64, value: i32, width: u64, height: u64) {
-        fill(pitched_box(to, pitch, height, [width, height, 1])?, value, None)
+        fill_plane((to, pitch), value, width, height, None)
     }
 
     [cudaMemset2DAsync cudaMemset2DAsync_ptsz] (to: u64, pitch: u64, value: i32, width: u64, height: u64, stream: u64) {
-        fill(pitched_box(to, pitch, height, [width, height, 1])?, value, Some(stream))
+        fill_plane((to, pitch), value, width, height, Some(stream))
     }
 
     [cudaMemset3D cudaMemset3D_ptds] (to: PitchedPtr, value: i32, extent: Extent) {

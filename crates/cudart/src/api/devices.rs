@@ -1,28 +1,11 @@
 //! Device management. There is one device, number 0.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
-
 use super::entry::entry_points;
+use crate::abi::is_cuda_12;
 use crate::abi::properties::{Layout, properties};
 use crate::abi::{In, Out, Text};
 use crate::code::Code;
 use crate::runtime::{self, spec, streams};
-
-const RTLD_NOLOAD_LAZY: c_int = 4 | 1;
-
-// As every libc on Linux declares it.
-unsafe extern "C" {
-    fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
-}
-
-/// Whether the application was built for CUDA 12: a library of that name is loaded, and none of CUDA 13.
-pub(super) fn is_cuda_12() -> bool {
-    let loaded = |name: &CStr| {
-        // SAFETY: with RTLD_NOLOAD nothing is loaded; the name is a text that ends in a zero.
-        !unsafe { dlopen(name.as_ptr(), RTLD_NOLOAD_LAZY) }.is_null()
-    };
-    loaded(c"libcudart.so.12") && !loaded(c"libcudart.so.13")
-}
 
 /// The device must be the one that there is.
 pub(super) fn check_device(device: i32) -> Result<(), Code> {
@@ -37,8 +20,13 @@ fn put_properties(to: Out<u8>, device: i32, layout: Layout) -> Result<(), Code> 
     to.put_bytes(&properties(layout))
 }
 
+/// A limit by its number. The depth to which kernels may wait for kernels, number 3, is no longer one.
 fn limit(number: i32) -> Result<usize, Code> {
-    usize::try_from(number).ok().filter(|&number| number < 7).ok_or(Code::UNSUPPORTED_LIMIT)
+    match usize::try_from(number) {
+        Ok(3) => Err(Code::UNSUPPORTED_LIMIT),
+        Ok(number @ 0..=6) => Ok(number),
+        _ => Err(Code::INVALID_VALUE),
+    }
 }
 
 entry_points! {
@@ -157,7 +145,12 @@ entry_points! {
         can.put(0)
     }
 
-    [cudaDeviceGetP2PAttribute cudaDeviceEnablePeerAccess cudaDeviceDisablePeerAccess] () {
+    [cudaDeviceEnablePeerAccess cudaDeviceDisablePeerAccess] (device: i32) {
+        check_device(device)?;
+        Err(Code::PEER_ACCESS_UNSUPPORTED)
+    }
+
+    [cudaDeviceGetP2PAttribute] () {
         Err(Code::INVALID_DEVICE)
     }
 

@@ -3,28 +3,20 @@
 use std::ffi::c_char;
 
 use super::entry::{entry_points, forget_error, last_error};
-use crate::abi::Out;
+use crate::abi::{Out, is_cuda_12};
 use crate::code::Code;
-use crate::runtime::{self, spec};
-
-/// What the context says if a kernel has broken it, or the last error of this thread.
-fn current_error() -> Code {
-    match runtime::with(|runtime| runtime.check_told()) {
-        Ok(()) | Err(Code::NOT_PERMITTED) => last_error(),
-        Err(broken) => broken,
-    }
-}
+use crate::runtime::spec;
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaGetLastError() -> Code {
-    let code = current_error();
+    let code = last_error();
     forget_error();
     code
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaPeekAtLastError() -> Code {
-    current_error()
+    last_error()
 }
 
 #[unsafe(no_mangle)]
@@ -43,7 +35,7 @@ entry_points! {
     }
 
     [cudaRuntimeGetVersion] (version: Out<i32>) {
-        version.put(if super::devices::is_cuda_12() { 12_090 } else { 13_000 })
+        version.put(if is_cuda_12() { 12_090 } else { 13_000 })
     }
 
     [cudaProfilerStart cudaProfilerStop] () {

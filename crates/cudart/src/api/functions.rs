@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_char};
 
-use super::entry::entry_points;
+use super::entry::{entry_points, guarded};
 use crate::abi::types::FuncAttributes;
 use crate::abi::{In, Out};
 use crate::code::Code;
@@ -66,16 +66,19 @@ fn max_blocks(function: u64, threads: i32, dynamic_shared: u64) -> Result<i32, C
     Ok(occupancy::blocks(&kernel.info, threads, dynamic_shared) as i32)
 }
 
+/// Its errors do not become the last error, in libcudart 13.0 as here.
+#[unsafe(no_mangle)]
+extern "C" fn cudaFuncSetAttribute(function: u64, attribute: i32, value: i32) -> Code {
+    let set = || set_attribute(function, attribute, value).err().unwrap_or(Code::SUCCESS);
+    guarded("cudaFuncSetAttribute", set, Code::UNKNOWN)
+}
+
 entry_points! {
     [cudaFuncGetAttributes] (to: Out<FuncAttributes>, function: u64) {
         if to.is_null() {
             return Err(Code::INVALID_VALUE);
         }
         to.put(attributes(&kernel(function)?))
-    }
-
-    [cudaFuncSetAttribute] (function: u64, attribute: i32, value: i32) {
-        set_attribute(function, attribute, value)
     }
 
     [cudaKernelSetAttributeForDevice] (function: u64, attribute: i32, value: i32, device: i32) {

@@ -34,7 +34,10 @@ fn allocate_pinned(to: Out<u64>, bytes: u64, flags: u32) -> Result<(), Code> {
 
 /// What there is to know about a pointer.
 fn attributes(address: u64) -> Result<PointerAttributes, Code> {
-    let found = runtime::with(|runtime| Ok(runtime.memory.holding(address)))?;
+    let (found, shared) = runtime::with(|runtime| {
+        let found = runtime.memory.holding(address);
+        Ok((found, found.is_some_and(|block| runtime.is_shared(block.address))))
+    })?;
     let with = |kind, device_pointer, host_pointer| {
         let device = if kind == UNREGISTERED { -2 } else { 0 };
         PointerAttributes { kind, device, device_pointer, host_pointer }
@@ -44,6 +47,7 @@ fn attributes(address: u64) -> Result<PointerAttributes, Code> {
     };
     Ok(match kind {
         Kind::Allocated(AllocKind::Managed) => with(MANAGED, address, address),
+        Kind::Variable if shared => with(MANAGED, address, address),
         Kind::Allocated(_) | Kind::Variable => with(DEVICE, address, 0),
         Kind::Pinned => with(HOST, address, address),
         Kind::Heap | Kind::Registered => with(HOST, 0, address),
@@ -144,13 +148,15 @@ entry_points! {
         to.put(attributes(address)?)
     }
 
-    // CUDA 12 passes a device where CUDA 13 passes a location and flags; both are of no account to us.
+    // CUDA 12 passes a device where CUDA 13 passes a location and flags; both are of no account to us. Only managed memory can
+    // be prefetched.
     [cudaMemPrefetchAsync cudaMemPrefetchAsync_ptsz cudaMemPrefetchAsync_v2 cudaMemPrefetchAsync_v2_ptsz
      cudaMemAdvise cudaMemAdvise_v2] (address: u64, bytes: u64) {
         runtime::with(|runtime| {
             runtime.check_told()?;
-            let block = runtime.memory.covering(address, bytes).filter(|block| is_device(block.kind));
-            block.map(drop).ok_or(Code::INVALID_VALUE)
+            let block = runtime.memory.covering(address, bytes);
+            let managed = block.is_some_and(|block| !block.is_host() && runtime.is_shared(block.address));
+            if managed { Ok(()) } else { Err(Code::INVALID_VALUE) }
         })
     }
 

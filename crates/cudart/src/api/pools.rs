@@ -12,6 +12,9 @@ use crate::runtime::{self, is_device};
 /// What looks like a pointer to the pool, and is never followed.
 const POOL: u64 = 0x9001_0040;
 
+/// `cudaMemPoolAttrReleaseThreshold`.
+const THRESHOLD: i32 = 4;
+
 fn check_pool(pool: u64) -> Result<(), Code> {
     if pool == POOL { Ok(()) } else { Err(Code::INVALID_VALUE) }
 }
@@ -80,9 +83,16 @@ entry_points! {
         check_pool(pool)
     }
 
-    [cudaMemPoolSetAttribute] (pool: u64, attribute: i32, _value: In<u64>) {
+    [cudaMemPoolSetAttribute] (pool: u64, attribute: i32, value: In<u64>) {
         check_pool(pool)?;
-        is_switch(attribute).map(drop)
+        if is_switch(attribute)? || attribute != THRESHOLD {
+            return Ok(());
+        }
+        let value = value.get()?;
+        runtime::with(|runtime| {
+            runtime.pool_threshold = value;
+            Ok(())
+        })
     }
 
     [cudaMemPoolGetAttribute] (pool: u64, attribute: i32, value: Out<u32>) {
@@ -90,8 +100,9 @@ entry_points! {
         if is_switch(attribute)? {
             return value.put(1);
         }
-        let taken = runtime::with(|runtime| Ok(runtime.memory.allocated_bytes()))?;
-        let number = if attribute == 4 { 0 } else { taken };
+        let number = runtime::with(|runtime| {
+            Ok(if attribute == THRESHOLD { runtime.pool_threshold } else { runtime.memory.allocated_bytes() })
+        })?;
         value.cast::<u64>().put(number)
     }
 

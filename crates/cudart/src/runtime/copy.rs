@@ -1,7 +1,7 @@
 //! Copies and fills, of lines, planes and boxes of memory, in every direction.
 //!
 //! Addresses say which side they are on: all are of one space, as with every GPU of today. The direction that the application
-//! states is checked against that.
+//! states is checked against that, as far as CUDA does.
 
 use capsule::Region;
 
@@ -34,15 +34,14 @@ impl Runtime {
     pub(crate) unsafe fn copy(&mut self, copy: Copy) -> Result<(), Code> {
         self.check()?;
         let Copy { to, from, kind, blocking } = copy;
-        if !(0..=4).contains(&kind) {
-            return Err(Code::INVALID_MEMCPY_DIRECTION);
-        }
         if to.is_empty() || from.is_empty() {
             return Ok(());
         }
-        let stated = |device: bool| if kind == 4 { None } else { Some(if device { Side::Device } else { Side::Host }) };
-        let to_side = self.side(&to, stated(matches!(kind, 1 | 3)))?;
-        let from_side = self.side(&from, stated(matches!(kind, 2 | 3)))?;
+        if !(0..=4).contains(&kind) {
+            return Err(Code::INVALID_MEMCPY_DIRECTION);
+        }
+        let to_side = self.side(&to, matches!(kind, 1 | 3))?;
+        let from_side = self.side(&from, matches!(kind, 2 | 3))?;
         self.to_device()?;
         // SAFETY: the regions are on the side that was found, and the caller vouches for the host's.
         unsafe { self.transfer(to_side, from_side, &to, &from)? };
@@ -74,22 +73,19 @@ impl Runtime {
         Ok(())
     }
 
-    /// The side of a region, which must be what the application says it is.
-    fn side(&self, region: &Region, stated: Option<Side>) -> Result<Side, Code> {
-        let span = region.span().ok_or(Code::INVALID_VALUE)?;
-        if region.address == 0 || region.address.checked_add(span).is_none() {
-            return Err(Code::INVALID_VALUE);
-        }
-        let holding = self.memory.holding(region.address).filter(|block| !block.is_host());
-        let Some(block) = holding else {
-            let lost = stated == Some(Side::Device) || self.is_reserved(region.address);
-            return if lost { Err(Code::INVALID_VALUE) } else { Ok(Side::Host) };
+    /// The side of a region. What the application calls the device's must be known to the device: its memory, or page-locked
+    /// memory. What it calls the host's may be anything.
+    fn side(&self, region: &Region, on_device: bool) -> Result<Side, Code> {
+        let span = region.span().filter(|span| region.address.checked_add(*span).is_some());
+        let span = span.filter(|_| region.address != 0).ok_or(Code::INVALID_VALUE)?;
+        let Some(block) = self.memory.holding(region.address) else {
+            let known = on_device || self.is_reserved(region.address);
+            return if known { Err(Code::INVALID_VALUE) } else { Ok(Side::Host) };
         };
-        let shared = self.mirrors.device_of(block.address).is_some();
-        if self.memory.covering(region.address, span).is_none() || stated == Some(Side::Host) && !shared {
+        if self.memory.covering(region.address, span).is_none() {
             return Err(Code::INVALID_VALUE);
         }
-        Ok(Side::Device)
+        Ok(if block.is_host() { Side::Host } else { Side::Device })
     }
 
     /// Fills.
@@ -101,10 +97,7 @@ impl Runtime {
         if to.is_empty() {
             return Ok(());
         }
-        let side = self.side(&to, None)?;
-        if side == Side::Host && self.memory.covering(to.address, to.span().unwrap_or(u64::MAX)).is_none() {
-            return Err(Code::INVALID_VALUE);
-        }
+        let side = self.side(&to, true)?;
         self.to_device()?;
         match side {
             Side::Device => self.gpu.fill(to, value).map_err(|error| code_of(&error))?,
@@ -122,12 +115,12 @@ pub(crate) fn pitched_box(
     rows: u64,
     [width, height, depth]: [u64; 3],
 ) -> Result<Region, Code> {
-    let several = height > 1 || depth > 1;
-    if several && pitch < width {
-        return Err(Code::INVALID_PITCH_VALUE);
+    let nothing = width == 0 || height == 0 || depth == 0;
+    if !nothing && pitch < width {
+        return Err(if height > 1 || depth > 1 { Code::INVALID_PITCH_VALUE } else { Code::INVALID_VALUE });
     }
-    if depth > 1 && rows < height {
-        return Err(Code::INVALID_VALUE);
+    if !nothing && depth > 1 && rows < height {
+        return Err(Code::INVALID_PITCH_VALUE);
     }
     let slice = pitch.checked_mul(rows).ok_or(Code::INVALID_VALUE)?;
     let slice = if depth > 1 { slice } else { pitch.saturating_mul(height) };
@@ -143,8 +136,9 @@ mod tests {
         let plane = pitched_box(0x1000, 512, 1, [100, 4, 1]).unwrap();
         assert_eq!(plane, Region::pitched(0x1000, 100, 4, 512));
         assert_eq!(pitched_box(0x1000, 99, 4, [100, 4, 1]), Err(Code::INVALID_PITCH_VALUE));
-        assert!(pitched_box(0x1000, 0, 0, [100, 1, 1]).is_ok());
-        assert_eq!(pitched_box(0x1000, 512, 3, [100, 4, 2]), Err(Code::INVALID_VALUE));
+        assert_eq!(pitched_box(0x1000, 99, 4, [100, 1, 1]), Err(Code::INVALID_VALUE));
+        assert!(pitched_box(0x1000, 0, 0, [0, 1, 1]).is_ok());
+        assert_eq!(pitched_box(0x1000, 512, 3, [100, 4, 2]), Err(Code::INVALID_PITCH_VALUE));
         assert_eq!(pitched_box(0x1000, 512, 4, [100, 4, 2]).unwrap().slice, 2048);
     }
 }

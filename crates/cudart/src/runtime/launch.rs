@@ -6,8 +6,8 @@ use simt::TrapKind;
 
 use super::modules::Kernel;
 use super::{Health, Runtime, code_of, occupancy, spec};
-use crate::abi::Args;
 use crate::abi::types::Dim3;
+use crate::abi::{Args, is_cuda_12};
 use crate::code::Code;
 use crate::report::say;
 
@@ -73,7 +73,7 @@ fn extents(dim: Dim3) -> [u32; 3] {
     [dim.x, dim.y, dim.z]
 }
 
-/// What a GPU refuses before it starts.
+/// What is refused before it starts. For extents that no device has, CUDA 13 has another word than CUDA 12.
 fn check(kernel: &Kernel, shape: &Shape) -> Result<(), Code> {
     let fits = |dim: Dim3, bounds: [i32; 3]| {
         let within = |(extent, bound): (u32, i32)| extent >= 1 && extent <= bound.unsigned_abs();
@@ -84,19 +84,26 @@ fn check(kernel: &Kernel, shape: &Shape) -> Result<(), Code> {
         || !fits(shape.block, spec::BLOCK)
         || threads > u64::from(spec::THREADS_PER_BLOCK.unsigned_abs())
     {
-        return Err(Code::INVALID_CONFIGURATION);
+        return Err(if is_cuda_12() { Code::INVALID_CONFIGURATION } else { Code::INVALID_VALUE });
     }
-    if threads > u64::from(occupancy::max_threads(&kernel.info)) {
-        return Err(Code::LAUNCH_OUT_OF_RESOURCES);
-    }
-    if shape.shared > dynamic_shared(kernel) {
+    if threads > u64::from(occupancy::max_threads(&kernel.info)) || shape.shared > dynamic_shared(kernel) {
         return Err(Code::INVALID_VALUE);
     }
-    if shape.cooperative && extents(shape.grid) != [1; 3] {
+    let blocks = extents(shape.grid).into_iter().map(u64::from).product::<u64>();
+    if shape.cooperative && blocks > resident(kernel, threads, shape.shared) {
+        return Err(Code::COOPERATIVE_LAUNCH_TOO_LARGE);
+    }
+    if shape.cooperative && blocks > 1 {
         say("cooperative launches of more than one block are not supported yet");
         return Err(Code::NOT_SUPPORTED);
     }
     Ok(())
+}
+
+/// How many blocks are on the device at a time.
+fn resident(kernel: &Kernel, threads: u64, shared: u64) -> u64 {
+    let of_multiprocessor = occupancy::blocks(&kernel.info, threads as u32, shared);
+    u64::from(of_multiprocessor) * u64::from(spec::MULTIPROCESSORS.unsigned_abs())
 }
 
 /// The dynamic shared memory that a launch may ask for.
@@ -117,13 +124,12 @@ fn arguments(kernel: &Kernel, args: Args) -> Result<Vec<u8>, Code> {
     Ok(packed)
 }
 
-/// What CUDA calls the ends of a kernel.
+/// What CUDA calls the ends of a kernel. An H200 says "illegal address" for shared memory too, and when the stack overflows,
+/// which it does into unmapped memory.
 fn code_of_trap(kind: TrapKind) -> Code {
     match kind {
-        TrapKind::IllegalAddress => Code::ILLEGAL_ADDRESS,
-        TrapKind::OutOfRangeAddress => Code::ILLEGAL_ADDRESS,
+        TrapKind::IllegalAddress | TrapKind::OutOfRangeAddress | TrapKind::StackOverflow => Code::ILLEGAL_ADDRESS,
         TrapKind::MisalignedAddress => Code::MISALIGNED_ADDRESS,
-        TrapKind::StackOverflow => Code::HARDWARE_STACK_ERROR,
         TrapKind::IllegalInstruction => Code::ILLEGAL_INSTRUCTION,
         TrapKind::BarrierDeadlock | TrapKind::OutOfFuel => Code::LAUNCH_TIMEOUT,
         TrapKind::Trap => Code::LAUNCH_FAILURE,

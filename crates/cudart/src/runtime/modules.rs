@@ -114,12 +114,12 @@ impl Modules {
 
     /// Notes what the application wants of a kernel.
     pub(crate) fn function_mut(&mut self, host: u64) -> Result<&mut Function, Code> {
-        self.functions.get_mut(&host).ok_or(Code::INVALID_DEVICE_FUNCTION)
+        self.functions.get_mut(&host).ok_or(unknown(host))
     }
 
     /// A kernel that is registered.
     pub(crate) fn function(&self, host: u64) -> Result<&Function, Code> {
-        self.functions.get(&host).ok_or(Code::INVALID_DEVICE_FUNCTION)
+        self.functions.get(&host).ok_or(unknown(host))
     }
 
     /// A kernel, its module loaded.
@@ -133,7 +133,11 @@ impl Modules {
 
     /// The place of a variable, its module loaded.
     pub(crate) fn variable(&mut self, host: u64, gpu: &mut Gpu, memory: &mut Memory) -> Result<(u64, u64), Code> {
-        let variable = self.variables.get(&host).ok_or(Code::INVALID_SYMBOL)?.clone();
+        let Some(variable) = self.variables.get(&host).cloned() else {
+            // The host names a managed variable by its address on the device, which is its own too.
+            let place = memory.starting(host).filter(|block| block.kind == Kind::Variable);
+            return place.map(|block| (block.address, block.bytes)).ok_or(Code::INVALID_SYMBOL);
+        };
         let loaded = self.load(variable.handle, gpu, memory)?;
         place_of(loaded, &variable.name).ok_or(Code::INVALID_SYMBOL)
     }
@@ -175,6 +179,11 @@ impl Modules {
             State::Unused => Err(Code::UNKNOWN),
         }
     }
+}
+
+/// What CUDA says of an address that is no kernel's: it takes it for the handle of one.
+fn unknown(host: u64) -> Code {
+    if host == 0 { Code::INVALID_DEVICE_FUNCTION } else { Code::INVALID_RESOURCE_HANDLE }
 }
 
 fn place_of(loaded: &[Loaded], name: &str) -> Option<(u64, u64)> {

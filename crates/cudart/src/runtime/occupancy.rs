@@ -31,7 +31,7 @@ pub(crate) fn registers(info: &KernelInfo) -> u32 {
 
 /// The blocks of this size and with this dynamic shared memory that run on a multiprocessor at a time.
 pub(crate) fn blocks(info: &KernelInfo, threads: u32, dynamic_shared: u64) -> u32 {
-    if threads == 0 || threads > max_threads(info) {
+    if threads == 0 || threads > of(spec::THREADS_PER_BLOCK) {
         return 0;
     }
     let warp = of(spec::WARP);
@@ -92,6 +92,6 @@ mod tests {
         assert_eq!(registers(&kernel(500, 0, None)), 64);
         assert_eq!(registers(&kernel(500, 0, Some(256))), 255);
         assert!(blocks(&kernel(500, 0, None), 1024, 0) > 0);
-        assert_eq!(blocks(&kernel(16, 0, Some(256)), 257, 0), 0);
+        assert_eq!(blocks(&kernel(16, 0, None), 1025, 0), 0);
     }
 }

@@ -396,6 +396,13 @@ mod tests {
     }
 
     #[test]
+    fn the_order_of_words_that_libcu_writes_is_read_too() {
+        let print_again = |spelling| parse(spelling).map(|op| print(&op));
+        assert_eq!(print_again("atom.add.acq_rel.gpu.s32").as_deref(), Some("atom.acq_rel.gpu.add.s32"));
+        assert_eq!(print_again("atom.add.global.add.s32"), None);
+    }
+
+    #[test]
     fn unknown_words_refuse_the_instruction() {
         for spelling in [
             "ld.global.u33",

@@ -18,6 +18,7 @@ mod operand;
 mod resolve;
 mod scope;
 mod suggest;
+mod table;
 mod top;
 mod variable;
 

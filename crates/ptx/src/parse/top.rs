@@ -1,20 +1,13 @@
 //! The first pass: everything outside of bodies.
-//!
-//! A name may be declared several times and defined once. What counts is the definition, or the last declaration:
-//! it gives the order of the module's functions and variables, so that a module with forward declarations has the
-//! same order as one without.
 
-use super::cursor::{Cursor, Name};
-use super::function::{self, Header};
+use super::cursor::Cursor;
 use super::initial::Budget;
 use super::line::{self, Strings};
-use super::variable::{self, Declared};
-use super::{Global, Outline, literal, suggest};
+use super::table::Table;
+use super::{Outline, function, literal, suggest, variable};
 use crate::error::{Diagnostic, Parsed, Sink, Span};
 use crate::token::Kind;
-use isa::{FunctionId, Linkage, Module, Space, Symbol};
-use std::collections::{HashMap, HashSet};
-use std::ops::Range;
+use isa::{Linkage, Module, Space};
 
 /// Versions of the PTX ISA that are read, by their major number.
 const VERSIONS: std::ops::RangeInclusive<u32> = 3..=9;
@@ -27,11 +20,7 @@ pub(super) fn read<'a>(cursor: Cursor<'a>, sink: &mut Sink) -> Outline<'a> {
         module: Module::default(),
         seen: Seen::default(),
         strings: Strings::default(),
-        names: HashMap::new(),
-        variables: Vec::new(),
-        functions: Vec::new(),
-        aliases: Vec::new(),
-        rank: 0,
+        table: Table::default(),
         budget: Budget::default(),
     };
     while top.cursor.peek().kind != Kind::End {
@@ -42,7 +31,8 @@ pub(super) fn read<'a>(cursor: Cursor<'a>, sink: &mut Sink) -> Outline<'a> {
         }
     }
     top.check_head();
-    top.finish()
+    let Top { module, strings, table, sink, .. } = top;
+    table.finish(module, strings, sink)
 }
 
 /// Which of the directives at the head of a module were there.
@@ -53,36 +43,13 @@ struct Seen {
     address_size: bool,
 }
 
-/// A name as declared so far. `rank` is the place of what counts.
-struct Slot<T> {
-    value: T,
-    rank: u32,
-    defined: bool,
-}
-
-/// A function with the tokens of its body.
-struct Routine<'a> {
-    header: Header<'a>,
-    body: Option<Range<usize>>,
-}
-
-#[derive(Clone, Copy)]
-enum Entry {
-    Variable(usize),
-    Function(usize),
-}
-
 struct Top<'a, 's> {
     cursor: Cursor<'a>,
     sink: &'s mut Sink,
     module: Module,
     seen: Seen,
     strings: Strings<'a>,
-    names: HashMap<&'a str, Entry>,
-    variables: Vec<Slot<Declared<'a>>>,
-    functions: Vec<Slot<Routine<'a>>>,
-    aliases: Vec<(Name<'a>, Name<'a>)>,
-    rank: u32,
+    table: Table<'a>,
     budget: Budget,
 }
 
@@ -228,7 +195,7 @@ impl<'a> Top<'a, '_> {
         self.cursor.expect(b',')?;
         let target = self.cursor.name("the name of a function")?;
         self.cursor.semicolon()?;
-        self.aliases.push((alias, target));
+        self.table.alias(alias, target);
         Ok(())
     }
 
@@ -256,29 +223,10 @@ impl<'a> Top<'a, '_> {
         let prefix = variable::prefix(&mut self.cursor, space, linkage)?;
         loop {
             let declared = variable::declarator(&mut self.cursor, &prefix, &mut self.budget)?;
-            self.declare_variable(declared);
+            self.table.variable(declared, self.sink);
             if !self.cursor.eat(b',') {
                 return self.cursor.semicolon();
             }
-        }
-    }
-
-    fn declare_variable(&mut self, declared: Declared<'a>) {
-        self.rank += 1;
-        let defined = declared.variable.linkage != Linkage::Extern;
-        let name = declared.name;
-        let slot = Slot { value: declared, rank: self.rank, defined };
-        match self.names.get(name.text) {
-            None => {
-                self.names.insert(name.text, Entry::Variable(self.variables.len()));
-                self.variables.push(slot);
-            }
-            Some(&Entry::Variable(index)) if !(self.variables[index].defined && defined) => {
-                if defined || !self.variables[index].defined {
-                    self.variables[index] = slot;
-                }
-            }
-            Some(_) => self.sink.report(duplicate(name)),
         }
     }
 
@@ -295,84 +243,8 @@ impl<'a> Top<'a, '_> {
                 self.sink.report(unclosed(open));
             }
         }
-        self.declare_function(header, body);
+        self.table.function(header, body, self.sink);
         Ok(())
-    }
-
-    fn declare_function(&mut self, header: Header<'a>, body: Option<Range<usize>>) {
-        self.rank += 1;
-        let (name, defined) = (header.name, body.is_some());
-        let slot = Slot { value: Routine { header, body }, rank: self.rank, defined };
-        match self.names.get(name.text) {
-            None => {
-                self.names.insert(name.text, Entry::Function(self.functions.len()));
-                self.functions.push(slot);
-            }
-            Some(&Entry::Function(index)) if !(self.functions[index].defined && defined) => {
-                let old = &mut self.functions[index];
-                if !same_signature(&old.value.header, &slot.value.header) {
-                    let message = format!("`{}` was declared with other parameters", name.text);
-                    self.sink.report(Diagnostic::new(name.span, message).help("make the declarations agree"));
-                }
-                if defined || !old.defined {
-                    *old = slot;
-                }
-            }
-            Some(_) => self.sink.report(duplicate(name)),
-        }
-    }
-
-    /// Gives every name its index, and resolves names in initial values.
-    fn finish(mut self) -> Outline<'a> {
-        let mut names = HashMap::with_capacity(self.names.len());
-        // Uses of an alias become uses of the function behind it; its declaration has done its service.
-        let aliases: HashSet<&str> = self.aliases.iter().map(|(alias, _)| alias.text).collect();
-        self.functions.retain(|slot| slot.defined || !aliases.contains(slot.value.header.name.text));
-        self.functions.sort_by_key(|slot| slot.rank);
-        self.variables.sort_by_key(|slot| slot.rank);
-        for (index, slot) in self.functions.iter().enumerate() {
-            names.insert(slot.value.header.name.text, Global::Function(FunctionId(index as u32)));
-        }
-        for (index, slot) in self.variables.iter().enumerate() {
-            names.insert(slot.value.name.text, Global::Variable(index as u32));
-        }
-        self.resolve_aliases(&mut names);
-        let mut bodies = Vec::new();
-        for (index, slot) in self.functions.into_iter().enumerate() {
-            bodies.extend(slot.value.body.map(|body| (index, body)));
-            self.module.functions.push(slot.value.header.function);
-        }
-        for slot in self.variables {
-            let Declared { mut variable, pending, .. } = slot.value;
-            for (relocation, name) in variable.relocations.iter_mut().zip(pending) {
-                match resolve(&names, name, relocation.generic) {
-                    Ok(symbol) => relocation.symbol = symbol,
-                    Err(mistake) => self.sink.report(mistake),
-                }
-            }
-            self.module.variables.push(variable);
-        }
-        Outline { module: self.module, names, strings: self.strings, bodies }
-    }
-
-    /// Lets each alias name the function behind it. An alias of an alias is not PTX.
-    fn resolve_aliases(&mut self, names: &mut HashMap<&'a str, Global>) {
-        let functions: Vec<Option<Global>> = self
-            .aliases
-            .iter()
-            .map(|(_, target)| names.get(target.text).copied().filter(|global| matches!(global, Global::Function(_))))
-            .collect();
-        for ((alias, target), function) in self.aliases.iter().zip(functions) {
-            match function {
-                Some(function) => {
-                    names.insert(alias.text, function);
-                }
-                None => self.sink.report(
-                    Diagnostic::new(target.span, format!("the function `{}` is not declared", target.text))
-                        .help("an alias names a function of this module"),
-                ),
-            }
-        }
     }
 }
 
@@ -409,30 +281,6 @@ fn is_architecture(word: &str) -> bool {
 
 fn is_target_option(word: &str) -> bool {
     matches!(word, "debug" | "texmode_unified" | "texmode_independent" | "map_f64_to_f32")
-}
-
-fn same_signature(one: &Header<'_>, other: &Header<'_>) -> bool {
-    let sizes = |variables: &[isa::Variable]| variables.iter().map(|variable| variable.bytes).collect::<Vec<_>>();
-    let (one, other) = (&one.function, &other.function);
-    one.kernel == other.kernel
-        && sizes(&one.params) == sizes(&other.params)
-        && sizes(&one.returns) == sizes(&other.returns)
-}
-
-fn resolve(names: &HashMap<&str, Global>, name: Name<'_>, generic: bool) -> Parsed<Symbol> {
-    match names.get(name.text) {
-        Some(&Global::Variable(index)) => Ok(Symbol::Module(index)),
-        Some(&Global::Function(id)) if !generic => Ok(Symbol::Function(id)),
-        Some(_) => {
-            Err(Diagnostic::new(name.span, format!("`{}` is a function", name.text)).help("leave out `generic`"))
-        }
-        None => Err(Diagnostic::new(name.span, format!("`{}` is not declared", name.text))
-            .help("an initial value names a variable or a function of this module")),
-    }
-}
-
-fn duplicate(name: Name<'_>) -> Box<Diagnostic> {
-    Diagnostic::new(name.span, format!("`{}` is defined twice", name.text)).help("rename one of them")
 }
 
 fn unclosed(open: Span) -> Box<Diagnostic> {

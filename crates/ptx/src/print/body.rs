@@ -5,7 +5,7 @@ use super::operand::{self, Names};
 use super::{parameters, put, variable};
 use isa::op::{Call, CallTarget};
 use isa::{Function, Instruction, Module, Op, Pc, Prototype, Register, Type};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 /// How many registers stand on a line.
@@ -22,30 +22,54 @@ pub(super) fn body(out: &mut String, module: &Module, function: &Function, strin
     for (label, it) in &function.prototypes {
         prototype(out, module, label, it);
     }
-    let labels = labels(function);
+    let labels = Labels::of(function);
     let names = Names { module, function };
     let mut lines = Lines::default();
     for (pc, instruction) in function.body.iter().enumerate() {
         let pc = Pc(pc as u32);
-        place(out, &labels, pc);
+        labels.place(out, pc);
         lines.go_to(out, instruction.loc.as_ref(), strings);
         write_instruction(out, names, &labels, pc, instruction);
     }
-    place(out, &labels, Pc(function.body.len() as u32));
+    labels.place(out, Pc(function.body.len() as u32));
 }
 
-/// Labels by instruction. A target that has none gets one.
-fn labels(function: &Function) -> BTreeMap<Pc, Vec<String>> {
-    let mut labels: BTreeMap<Pc, Vec<String>> = BTreeMap::new();
-    for (label, &pc) in &function.labels {
-        labels.entry(pc).or_default().push(label.clone());
+/// Labels by instruction, and the names of lists of targets.
+struct Labels {
+    at: BTreeMap<Pc, Vec<String>>,
+    lists: String,
+}
+
+impl Labels {
+    /// The labels of a function. A target that has none gets one.
+    fn of(function: &Function) -> Self {
+        let mut at: BTreeMap<Pc, Vec<String>> = BTreeMap::new();
+        for (label, &pc) in &function.labels {
+            at.entry(pc).or_default().push(label.clone());
+        }
+        let prefix = unused(function, "$L__pc_");
+        for pc in function.body.iter().flat_map(|instruction| targets(&instruction.op)) {
+            at.entry(*pc).or_insert_with(|| vec![format!("{prefix}{}", pc.0)]);
+        }
+        Self { at, lists: unused(function, "$L__targets_") }
     }
-    let targets: BTreeSet<Pc> =
-        function.body.iter().flat_map(|instruction| targets(&instruction.op)).copied().collect();
-    for pc in targets {
-        labels.entry(pc).or_insert_with(|| vec![format!("$L__pc_{}", pc.0)]);
+
+    /// Writes the labels of an instruction.
+    fn place(&self, out: &mut String, pc: Pc) {
+        for label in self.at.get(&pc).into_iter().flatten() {
+            put!(out, "{label}:\n");
+        }
     }
-    labels
+
+    /// The name of a branch target.
+    fn target(&self, pc: Pc) -> &str {
+        self.at.get(&pc).and_then(|labels| labels.first()).map_or("_", String::as_str)
+    }
+
+    /// The name of the list of targets of an indexed branch.
+    fn list(&self, pc: Pc) -> String {
+        format!("{}{}", self.lists, pc.0)
+    }
 }
 
 fn targets(op: &Op) -> &[Pc] {
@@ -53,12 +77,6 @@ fn targets(op: &Op) -> &[Pc] {
         Op::Bra { target, .. } => std::slice::from_ref(target),
         Op::BrxIdx { targets, .. } => targets,
         _ => &[],
-    }
-}
-
-fn place(out: &mut String, labels: &BTreeMap<Pc, Vec<String>>, pc: Pc) {
-    for label in labels.get(&pc).into_iter().flatten() {
-        put!(out, "{label}:\n");
     }
 }
 
@@ -160,17 +178,10 @@ fn prototype(out: &mut String, module: &Module, label: &str, prototype: &Prototy
     out.push_str(";\n");
 }
 
-fn write_instruction(
-    out: &mut String,
-    names: Names<'_>,
-    labels: &BTreeMap<Pc, Vec<String>>,
-    pc: Pc,
-    instruction: &Instruction,
-) {
-    let label = |pc: &Pc| labels.get(pc).and_then(|labels| labels.first()).map_or("_", String::as_str);
+fn write_instruction(out: &mut String, names: Names<'_>, labels: &Labels, pc: Pc, instruction: &Instruction) {
     if let Op::BrxIdx { targets, .. } = &instruction.op {
-        let list: Vec<&str> = targets.iter().map(label).collect();
-        put!(out, "\t{}: .branchtargets {};\n", list_name(labels, pc), list.join(", "));
+        let list: Vec<&str> = targets.iter().map(|&target| labels.target(target)).collect();
+        put!(out, "\t{}: .branchtargets {};\n", labels.list(pc), list.join(", "));
     }
     out.push('\t');
     if let Some(guard) = instruction.guard {
@@ -181,24 +192,24 @@ fn write_instruction(
     match &instruction.op {
         op if operand::is_shaped(op) => operand::shaped(out, names, instruction, &spelling),
         Op::MovVector(ty) => operand::vector_move(out, names, instruction, *ty),
-        Op::Bra { target, .. } => put!(out, " {}", label(target)),
+        Op::Bra { target, .. } => put!(out, " {}", labels.target(*target)),
         Op::Call(it) => call(out, names, it, instruction),
         Op::BrxIdx { .. } => {
             operands(out, names, instruction);
-            put!(out, ", {}", list_name(labels, pc));
+            put!(out, ", {}", labels.list(pc));
         }
         _ => operands(out, names, instruction),
     }
     out.push_str(";\n");
 }
 
-/// A name for the list of targets of a branch that no label has.
-fn list_name(labels: &BTreeMap<Pc, Vec<String>>, pc: Pc) -> String {
-    let mut name = format!("$L__targets_{}", pc.0);
-    while labels.values().flatten().any(|label| *label == name) {
-        name.push('_');
+/// A beginning for made-up labels that no label of the function has.
+fn unused(function: &Function, wanted: &str) -> String {
+    let mut prefix = wanted.to_owned();
+    while function.labels.range(prefix.clone()..).next().is_some_and(|(label, _)| label.starts_with(&prefix)) {
+        prefix.push('_');
     }
-    name
+    prefix
 }
 
 /// Operands of 32 bits and predicates, destination first.

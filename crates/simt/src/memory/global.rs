@@ -37,8 +37,8 @@ enum Slot {
 #[derive(Debug, Default)]
 pub struct GlobalMemory {
     slots: Vec<Slot>,
-    /// For every page, whether allocations cover all of it, so that no access to it can stray.
-    covered: Vec<bool>,
+    /// For every page, a range of its bytes that lies within one allocation: accesses there cannot stray.
+    held: Vec<(u16, u16)>,
     allocations: Arc<Allocations>,
     history: Option<Arc<History>>,
     version: u32,
@@ -73,11 +73,11 @@ impl GlobalMemory {
             return;
         }
         self.allocations = allocations;
-        self.covered.clear();
+        self.held.clear();
         self.map();
         let ranges: Vec<(u64, u64)> = self.allocations.iter().collect();
         for (start, size) in ranges {
-            self.cover(start, size, true);
+            self.hold(start, size);
         }
     }
 
@@ -85,17 +85,40 @@ impl GlobalMemory {
     fn map(&mut self) {
         let pages = (self.allocations.mapped() as usize).div_ceil(PAGE);
         self.slots.resize_with(pages, Slot::default);
-        self.covered.resize(pages, false);
+        self.held.resize(pages, (0, 0));
         self.touched.retain(|&index| (index as usize) < pages);
     }
 
-    /// Notes whether an allocation covers the pages that lie within it.
-    fn cover(&mut self, start: u64, size: u64, covered: bool) {
-        let from = ((start - DEVICE_BASE) as usize).div_ceil(PAGE);
-        let to = ((start + size - DEVICE_BASE) as usize) / PAGE;
-        if from < to {
-            self.covered[from..to].fill(covered);
+    /// Notes the part of each page that an allocation holds, where it is the largest.
+    fn hold(&mut self, start: u64, size: u64) {
+        let mut at = start;
+        for piece in Pieces::of(start, size as usize) {
+            if let Some(index) = self.index(at) {
+                let (from, to) = (piece.from as u16, (piece.from + piece.len) as u16);
+                let held = &mut self.held[index];
+                if to - from > held.1 - held.0 {
+                    *held = (from, to);
+                }
+            }
+            at += piece.len as u64;
         }
+    }
+
+    /// Forgets what an allocation held.
+    fn release(&mut self, start: u64, size: u64) {
+        let from = ((start - DEVICE_BASE) as usize) / PAGE;
+        let to = ((start + size - DEVICE_BASE) as usize).div_ceil(PAGE);
+        self.held[from..to].fill((0, 0));
+    }
+
+    /// Whether one allocation is known to hold the bytes `from..to` of the page of an address.
+    #[inline(always)]
+    #[must_use]
+    pub fn holds(&self, address: u64, from: usize, to: usize) -> bool {
+        self.index(address).is_some_and(|index| {
+            let held = self.held[index];
+            usize::from(held.0) <= from && to <= usize::from(held.1)
+        })
     }
 
     /// Allocates.
@@ -105,7 +128,7 @@ impl GlobalMemory {
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, PlaceError> {
         let address = Arc::make_mut(&mut self.allocations).allocate(bytes)?;
         self.map();
-        self.cover(address, bytes, true);
+        self.hold(address, bytes);
         Ok(address)
     }
 
@@ -116,7 +139,7 @@ impl GlobalMemory {
     pub fn place(&mut self, address: u64, bytes: u64) -> Result<(), PlaceError> {
         Arc::make_mut(&mut self.allocations).place(address, bytes)?;
         self.map();
-        self.cover(address, bytes, true);
+        self.hold(address, bytes);
         Ok(())
     }
 
@@ -126,7 +149,7 @@ impl GlobalMemory {
     /// If none starts there.
     pub fn free(&mut self, address: u64) -> Result<(), PlaceError> {
         let bytes = Arc::make_mut(&mut self.allocations).free(address)?;
-        self.cover(address, bytes, false);
+        self.release(address, bytes);
         Ok(())
     }
 
@@ -205,19 +228,9 @@ impl GlobalMemory {
     /// Notes an access that may lie outside every allocation.
     #[inline(always)]
     pub fn note(&mut self, address: u64, bytes: u64) {
-        if let Some(index) = self.index(address)
-            && !self.covered[index]
-            && !self.allocations.contains(address, bytes)
-        {
+        if self.index(address).is_some() && !self.allocations.contains(address, bytes) {
             self.strayed += 1;
         }
-    }
-
-    /// Whether allocations cover the whole page that holds an address.
-    #[inline(always)]
-    #[must_use]
-    pub fn is_covered(&self, address: u64) -> bool {
-        self.index(address).is_some_and(|index| self.covered[index])
     }
 
     /// Reads `N` bytes at a multiple of `N`.

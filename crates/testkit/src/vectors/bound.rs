@@ -38,7 +38,7 @@ impl Bound {
             Self::Exact => false,
             Self::Ulps(most) => !from.is_nan() && !to.is_nan() && distance(ty, expected, found) <= u128::from(most),
             Self::Absolute(most) => (from - to).abs() <= most,
-            Self::Relative(most) => (from - to).abs() <= most * from.abs(),
+            Self::Relative(most) => from.is_finite() && (from - to).abs() <= most * from.abs(),
         }
     }
 }

@@ -130,7 +130,8 @@ impl<'a> Run<'a> {
 
     /// The old values of the results.
     fn output(&self) -> Vec<u8> {
-        let old = (0..self.threads).flat_map(|thread| self.form.results.iter().map(move |&ty| cell(ty, old(ty, thread))));
+        let results = &self.form.results;
+        let old = (0..self.threads).flat_map(|thread| results.iter().map(move |&ty| cell(register(ty), old(ty, thread))));
         old.flatten().collect()
     }
 
@@ -142,6 +143,11 @@ impl<'a> Run<'a> {
 
 fn mask(bits: u32) -> u128 {
     u128::MAX >> (128 - bits)
+}
+
+/// The type that fills the register of a type.
+fn register(ty: Type) -> Type {
+    if ty.width() == Width::B16 { Type::B16 } else { ty }
 }
 
 /// A value of the type that no instruction is likely to leave by chance.
@@ -162,11 +168,10 @@ fn compare(rows: &[Row], variant: Variant, level: LevelName, found: &[Vec<u128>]
         let row = &rows[thread % rows.len()];
         let executes = variant != Variant::Guarded || thread % BLOCK % 2 == 1;
         for (at, (&found, &ty)) in found.iter().zip(&row.form.results).enumerate() {
-            let register = if ty.width() == Width::B16 { Type::B16 } else { ty };
             let expected = if executes { in_register(ty, row.expected[at]) } else { old(ty, thread) };
             let allowed = if executes { row.bound.allows(ty, expected, found) } else { expected == found };
             if !allowed {
-                let how = format!("{}, {level}, thread {thread}, .{register} result {at}", variant.kernel());
+                let how = format!("{}, {level}, thread {thread}, result {at}", variant.kernel());
                 failures.push(describe(row, at, expected, found, &how));
             }
         }

@@ -1,0 +1,101 @@
+//! Elements of memory: 1, 2, 4 or 8 bytes, little-endian.
+
+use crate::registers::{FULL, LANES, Registers, Slot, has};
+use isa::Width;
+
+/// An element that a lane loads or stores.
+pub(crate) trait Word: Copy + Default {
+    /// Its size.
+    const BYTES: usize;
+    /// Its bits.
+    fn to_u64(self) -> u64;
+    /// Its bits, extended with the sign.
+    fn to_i64(self) -> i64;
+    /// The low bits of `bits`.
+    fn from_u64(bits: u64) -> Self;
+    /// The element in the first bytes of a slice.
+    fn read(bytes: &[u8]) -> Self;
+    /// Writes the element into the first bytes of a slice.
+    fn write(self, bytes: &mut [u8]);
+}
+
+macro_rules! words {
+    ($($unsigned:ident $signed:ident),*) => { $(impl Word for $unsigned {
+        const BYTES: usize = size_of::<$unsigned>();
+        #[inline(always)]
+        fn to_u64(self) -> u64 { self as u64 }
+        #[inline(always)]
+        fn to_i64(self) -> i64 { self as $signed as i64 }
+        #[inline(always)]
+        fn from_u64(bits: u64) -> Self { bits as $unsigned }
+        #[inline(always)]
+        fn read(bytes: &[u8]) -> Self {
+            let mut word = [0; Self::BYTES];
+            word.copy_from_slice(&bytes[..Self::BYTES]);
+            $unsigned::from_le_bytes(word)
+        }
+        #[inline(always)]
+        fn write(self, bytes: &mut [u8]) {
+            bytes[..Self::BYTES].copy_from_slice(&self.to_le_bytes());
+        }
+    })* };
+}
+words!(u8 i8, u16 i16, u32 i32, u64 i64);
+
+/// Writes loaded elements to a register, extended to its width, where the mask allows.
+#[inline(always)]
+pub(crate) fn write_row<W: Word>(registers: &mut Registers, slot: Slot, words: &[W; LANES], signed: bool, mask: u32) {
+    macro_rules! write {
+        ($row:expr, $t:ty) => {{
+            let row = $row;
+            if mask == FULL && !signed {
+                for lane in 0..LANES {
+                    row[lane] = words[lane].to_u64() as $t;
+                }
+            } else {
+                for lane in 0..LANES {
+                    let extended = if signed { words[lane].to_i64() as u64 } else { words[lane].to_u64() };
+                    row[lane] = if has(mask, lane) { extended as $t } else { row[lane] };
+                }
+            }
+        }};
+    }
+    let index = usize::from(slot.index);
+    match slot.width {
+        Width::B32 => write!(&mut registers.b32[index].0, u32),
+        Width::B64 => write!(&mut registers.b64[index].0, u64),
+        Width::B16 => write!(&mut registers.b16[index].0, u16),
+        Width::B128 => write!(&mut registers.b128[index].0, u128),
+        Width::Pred => {
+            for lane in crate::registers::lanes(mask) {
+                registers.set(slot, lane, u128::from(words[lane].to_u64()));
+            }
+        }
+    }
+}
+
+/// Reads a register of any width as elements, their low bits.
+#[inline(always)]
+pub(crate) fn read_row<W: Word>(registers: &Registers, slot: Slot) -> [W; LANES] {
+    let mut words = [W::default(); LANES];
+    macro_rules! read {
+        ($row:expr) => {
+            for (word, bits) in words.iter_mut().zip($row) {
+                *word = W::from_u64(*bits as u64);
+            }
+        };
+    }
+    let index = usize::from(slot.index);
+    match slot.width {
+        Width::B32 => read!(&registers.b32[index].0),
+        Width::B64 => read!(&registers.b64[index].0),
+        Width::B16 => read!(&registers.b16[index].0),
+        Width::B128 => read!(&registers.b128[index].0),
+        Width::Pred => {
+            for (lane, word) in words.iter_mut().enumerate() {
+                *word = W::from_u64(u64::from(has(registers.pred[index], lane)));
+            }
+        }
+    }
+    words
+}
