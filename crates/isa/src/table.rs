@@ -233,8 +233,10 @@ macro_rules! alu_table {
             CopysignF32 Fp32Add "copysign.f32" (u32, u32) -> u32 = |a, b| (a & 0x8000_0000) | (b & 0x7fff_ffff);
             DivRnF32 SpecialFunction "div.rn.f32" (f32, f32) -> f32 = float::div;
             DivRnF32Ftz SpecialFunction "div.rn.ftz.f32" (f32, f32) -> f32 = |a, b| float::flush(float::div(float::flush(a), float::flush(b)));
-            DivF32 SpecialFunction "div.{approx|full}.f32" (f32, f32) -> f32 = approx::div;
-            DivF32Ftz SpecialFunction "div.{approx|full}.ftz.f32" (f32, f32) -> f32 = |a, b| float::flush(approx::div(float::flush(a), float::flush(b)));
+            DivApproxF32 SpecialFunction "div.approx.f32" (f32, f32) -> f32 = approx::div;
+            DivApproxF32Ftz SpecialFunction "div.approx.ftz.f32" (f32, f32) -> f32 = |a, b| float::flush(approx::div(float::flush(a), float::flush(b)));
+            DivFullF32 SpecialFunction "div.full.f32" (f32, f32) -> f32 = float::div;
+            DivFullF32Ftz SpecialFunction "div.full.ftz.f32" (f32, f32) -> f32 = |a, b| float::flush(float::div(float::flush(a), float::flush(b)));
             RcpRnF32 SpecialFunction "rcp.rn.f32" (f32) -> f32 = |a| float::div(1.0, a);
             RcpRnF32Ftz SpecialFunction "rcp.rn.ftz.f32" (f32) -> f32 = |a| float::flush(float::div(1.0, float::flush(a)));
             SqrtRnF32 SpecialFunction "sqrt.rn.f32" (f32) -> f32 = float::sqrt;
@@ -258,13 +260,13 @@ macro_rules! alu_table {
             TestpInfiniteF32 Compare "testp.infinite.f32" (f32) -> bool = |a| a.is_infinite();
             TestpNumberF32 Compare "testp.number.f32" (f32) -> bool = |a| !a.is_nan();
             TestpNotanumberF32 Compare "testp.notanumber.f32" (f32) -> bool = |a| a.is_nan();
-            TestpNormalF32 Compare "testp.normal.f32" (f32) -> bool = |a| a.is_normal();
+            TestpNormalF32 Compare "testp.normal.f32" (f32) -> bool = |a| a.is_normal() | (a == 0.0);
             TestpSubnormalF32 Compare "testp.subnormal.f32" (f32) -> bool = |a| a.is_subnormal();
             TestpFiniteF64 Compare "testp.finite.f64" (f64) -> bool = |a| a.is_finite();
             TestpInfiniteF64 Compare "testp.infinite.f64" (f64) -> bool = |a| a.is_infinite();
             TestpNumberF64 Compare "testp.number.f64" (f64) -> bool = |a| !a.is_nan();
             TestpNotanumberF64 Compare "testp.notanumber.f64" (f64) -> bool = |a| a.is_nan();
-            TestpNormalF64 Compare "testp.normal.f64" (f64) -> bool = |a| a.is_normal();
+            TestpNormalF64 Compare "testp.normal.f64" (f64) -> bool = |a| a.is_normal() | (a == 0.0);
             TestpSubnormalF64 Compare "testp.subnormal.f64" (f64) -> bool = |a| a.is_subnormal();
 
             // double precision (§9.7.3)
@@ -281,7 +283,8 @@ macro_rules! alu_table {
             NegF64 Fp64 "neg.f64" (u64) -> u64 = |a| a ^ 0x8000_0000_0000_0000;
             CopysignF64 Fp64 "copysign.f64" (u64, u64) -> u64 = |a, b| (a & 0x8000_0000_0000_0000) | (b & 0x7fff_ffff_ffff_ffff);
             RcpApproxF64 Fp64 "rcp.approx.ftz.f64" (f64) -> f64 = approx::rcp64;
-            RsqrtApproxF64 Fp64 "rsqrt.approx{|.ftz}.f64" (f64) -> f64 = approx::rsqrt64;
+            RsqrtApproxF64 Fp64 "rsqrt.approx.f64" (f64) -> f64 = approx::rsqrt64;
+            RsqrtApproxF64Ftz Fp64 "rsqrt.approx.ftz.f64" (f64) -> f64 = approx::rsqrt64_ftz;
 
             // comparison: the compare of `setp` and `set` (§9.7.6)
             SetpEqB16 Compare "setp.eq.{b16|u16|s16}" (u16, u16) -> bool = |a, b| a == b;

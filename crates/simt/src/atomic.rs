@@ -1,9 +1,9 @@
 //! Atomic accesses: lane by lane in ascending order, each a read, a computation and a write.
 
-use crate::access::{Fault, Memories, Word, addresses, gather, scatter};
+use crate::access::{Fault, Memories, Word, addresses, read_one, write_one};
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::program::AtomicPlan;
-use crate::registers::{LANES, Registers, lanes};
+use crate::registers::{Registers, lanes};
 use crate::trap::TrapKind;
 use isa::op::AtomOp;
 use isa::semantics::float;
@@ -57,12 +57,9 @@ fn exchange<W: Word>(
     operand: u64,
     swap: u64,
 ) -> Result<u64, Fault> {
-    let (at, mask) = ([address; LANES], 1 << lane);
-    let mut words = [W::default(); LANES];
-    gather(memories, space, &at, mask, &mut words)?;
-    let old = words[lane].to_u64();
-    words[lane] = W::from_u64(apply(plan.op, plan.ty, space, old, operand, swap));
-    scatter(memories, space, &at, mask, &words)?;
+    let old = read_one::<W>(memories, space, address, lane)?.to_u64();
+    let new = W::from_u64(apply(plan.op, plan.ty, space, old, operand, swap));
+    write_one(memories, space, address, lane, new)?;
     Ok(old)
 }
 

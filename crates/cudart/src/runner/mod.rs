@@ -2,11 +2,13 @@
 //!
 //! The application was linked with `nvcc -cudart shared`, so its loader looks for `libcudart.so.12` or `.13`. [`Run`] checks
 //! that this is so, has the loader load our runtime first (`LD_PRELOAD`) and lets it find stand-ins of those names
-//! (`LD_LIBRARY_PATH`), and passes what our runtime should do in the environment. Nothing of the application is changed, and
+//! (`LD_LIBRARY_PATH`), fixes its address space, and passes what our runtime should do in the environment. Nothing of the application is changed, and
 //! nothing is printed: what is wrong is a [`RunError`] with a line of help.
 
 mod elf;
 mod error;
+#[expect(unsafe_code, reason = "a system call between fork and exec")]
+mod layout;
 mod locate;
 mod place;
 mod stub;
@@ -56,16 +58,20 @@ impl Run {
     /// # Errors
     /// It is not an application that we can run, something of ours is missing, or the system cannot start it.
     pub fn run(&self) -> Result<Ended, RunError> {
-        let (program, mut command) = self.prepare()?;
+        let mut command = self.command()?;
         let before = self.record.as_deref().and_then(identity);
-        let status = command.status().map_err(|error| RunError::Start { path: program, error })?;
+        let path = PathBuf::from(command.get_program());
+        let status = command.status().map_err(|error| RunError::Start { path, error })?;
         let after = self.record.as_deref().and_then(identity);
         let recorded = after.is_some() && after != before;
         Ok(Ended { status: status_code(status), recorded })
     }
 
-    /// The path of the program and the command that starts it.
-    fn prepare(&self) -> Result<(PathBuf, Command), RunError> {
+    /// The command that starts it, for those who want its outputs for themselves.
+    ///
+    /// # Errors
+    /// It is not an application that we can run, or something of ours is missing.
+    pub fn command(&self) -> Result<Command, RunError> {
         let program = resolve(&self.program)?;
         survey::check(&program)?;
         let placed = place::prepare(&locate::runtime()?)?;
@@ -77,7 +83,8 @@ impl Run {
             Some(path) => command.env(RECORD, record_path(path)?),
             None => command.env_remove(RECORD),
         };
-        Ok((program, command))
+        layout::fix(&mut command);
+        Ok(command)
     }
 }
 

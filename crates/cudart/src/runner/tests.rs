@@ -14,7 +14,7 @@ fn file(name: &str, mode: u32, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
 
 fn refusal(path: &Path) -> RunError {
     let run = Run { program: path.into(), ..Run::default() };
-    run.prepare().map(|(program, _)| program).expect_err("expected a refusal")
+    run.command().expect_err("expected a refusal")
 }
 
 #[test]

@@ -42,10 +42,10 @@ impl Runtime {
         }
         let to_side = self.side(&to, matches!(kind, 1 | 3))?;
         let from_side = self.side(&from, matches!(kind, 2 | 3))?;
-        self.to_device()?;
+        self.share_with_device()?;
         // SAFETY: the regions are on the side that was found, and the caller vouches for the host's.
         unsafe { self.transfer(to_side, from_side, &to, &from)? };
-        self.to_host(blocking)
+        self.share_with_host(blocking)
     }
 
     /// # Safety
@@ -67,7 +67,9 @@ impl Runtime {
             }
             (Side::Host, Side::Host) => {
                 // SAFETY: the caller vouches for both regions; a copy in between lets them overlap.
-                unsafe { host::scatter(to, &host::gather(from).into_owned()) };
+                let packed = unsafe { host::gather(from) }.into_owned();
+                // SAFETY: as above.
+                unsafe { host::scatter(to, &packed) };
             }
         }
         Ok(())
@@ -98,13 +100,13 @@ impl Runtime {
             return Ok(());
         }
         let side = self.side(&to, true)?;
-        self.to_device()?;
+        self.share_with_device()?;
         match side {
             Side::Device => self.gpu.fill(to, value).map_err(|error| code_of(&error))?,
             // SAFETY: pinned memory of this runtime, and the caller vouches for the rest.
             Side::Host => unsafe { host::fill(&to, value) },
         }
-        self.to_host(blocking)
+        self.share_with_host(blocking)
     }
 }
 

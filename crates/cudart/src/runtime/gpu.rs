@@ -48,6 +48,13 @@ impl Gpu {
         self.recorder.as_mut()
     }
 
+    /// Gives up the recording: we could not do what the application asked for.
+    pub(crate) fn spoil(&mut self, reason: String) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.spoil(reason);
+        }
+    }
+
     fn record(&mut self, event: impl FnOnce(&mut Recorder) -> Event) {
         if let Some(recorder) = &mut self.recorder {
             let event = event(recorder);

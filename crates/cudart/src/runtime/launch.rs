@@ -4,7 +4,7 @@ use capsule::Launch;
 use inject::{DeviceError, TrapReport};
 use simt::TrapKind;
 
-use super::modules::Kernel;
+use super::modules::{self, Kernel};
 use super::{Health, Runtime, code_of, occupancy, spec};
 use crate::abi::types::Dim3;
 use crate::abi::{Args, is_cuda_12};
@@ -37,7 +37,7 @@ impl Runtime {
             cooperative: shape.cooperative,
         };
         self.expose(&launch.params)?;
-        self.to_device()?;
+        self.share_with_device()?;
         match self.gpu.launch(launch) {
             Ok(None) => self.mirrors.pull(&mut self.gpu, true).map_err(|error| code_of(&error)),
             Ok(Some(report)) => {
@@ -62,9 +62,10 @@ impl Runtime {
 
     /// We cannot run a kernel.
     fn refuse(&mut self, kernel: &Kernel, error: &DeviceError) -> Code {
-        let reason = format!("failed to launch `{}`: {error}", kernel.function.name);
-        say(&reason);
-        self.gpu.recorder().into_iter().for_each(|recorder| recorder.spoil(reason.clone()));
+        let name = &kernel.function.name;
+        let help = if self.modules.is_linked(&kernel.function) { modules::LINK_HELP } else { "" };
+        say(format_args!("failed to launch `{name}`: {error}{help}"));
+        self.gpu.spoil(format!("`{name}` could not be launched"));
         code_of(error)
     }
 }

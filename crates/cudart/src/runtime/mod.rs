@@ -163,12 +163,12 @@ impl Runtime {
     }
 
     /// Before the GPU does something: what the host changed in shared memory goes there.
-    fn to_device(&mut self) -> Result<(), Code> {
+    fn share_with_device(&mut self) -> Result<(), Code> {
         self.mirrors.push(&mut self.gpu).map_err(|error| code_of(&error))
     }
 
     /// After the GPU did something that is no kernel: what it changed in shared memory comes back.
-    fn to_host(&mut self, blocking: bool) -> Result<(), Code> {
+    fn share_with_host(&mut self, blocking: bool) -> Result<(), Code> {
         self.mirrors.pull(&mut self.gpu, false).map_err(|error| code_of(&error))?;
         if blocking {
             self.mirrors.see(&mut self.gpu);

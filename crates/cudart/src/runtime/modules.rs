@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use capsule::{BinaryKind, ModuleId, Symbol};
-use inject::KernelInfo;
+use inject::{DeviceError, KernelInfo, ModuleError};
 
 use super::gpu::{self, Gpu};
 use super::memory::{Block, Kind, Memory};
@@ -14,6 +14,10 @@ use super::spec;
 use crate::code::Code;
 use crate::fatbin::{self, Image};
 use crate::report::say;
+
+/// What to say when code that was compiled in several parts does not work.
+pub(crate) const LINK_HELP: &str =
+    "; device code of several files that refer to each other (nvcc -rdc=true) is not linked yet";
 
 /// Names a registered fat binary: what the application got for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,6 +126,11 @@ impl Modules {
         self.functions.get(&host).ok_or(unknown(host))
     }
 
+    /// Whether a kernel's code was compiled in several parts, which may refer to each other.
+    pub(crate) fn is_linked(&self, function: &Function) -> bool {
+        self.registered.get(&function.handle).is_some_and(|registered| registered.parts.len() > 1)
+    }
+
     /// A kernel, its module loaded.
     pub(crate) fn kernel(&mut self, host: u64, gpu: &mut Gpu, memory: &mut Memory) -> Result<Kernel, Code> {
         let function = self.function(host)?.clone();
@@ -203,10 +212,9 @@ fn load_parts(parts: &[&'static [u8]], gpu: &mut Gpu) -> Result<Vec<Loaded>, Cod
             Ok(None) if separately => {}
             Ok(None) => return Err(Code::NO_KERNEL_IMAGE_FOR_DEVICE),
             Err((code, reason)) => {
-                let help = "; device code of several files that refer to each other (nvcc -rdc=true) is not linked yet";
-                let reason = format!("failed to load the application's device code: {reason}");
-                say(format_args!("{reason}{}", if separately { help } else { "" }));
-                gpu.recorder().into_iter().for_each(|recorder| recorder.spoil(reason.clone()));
+                let help = if separately { LINK_HELP } else { "" };
+                say(format_args!("failed to load the application's device code: {reason}{help}"));
+                gpu.spoil("its device code could not be loaded".to_owned());
                 return Err(code);
             }
         }
@@ -233,8 +241,26 @@ fn load_part(part: &'static [u8], gpu: &mut Gpu) -> Result<Option<Loaded>, (Code
     if gpu.recorder().is_some() {
         code.binaries = binaries(&images, chosen.place);
     }
-    let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, error.to_string()))?;
+    let text = code.ptx.clone();
+    let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, explain(&error, &text)))?;
     Ok(Some(Loaded { id, symbols }))
+}
+
+/// An error in one line: of several mistakes in the PTX, the first.
+fn explain(error: &DeviceError, text: &str) -> String {
+    let DeviceError::Module(ModuleError::Ptx { name, errors }) = error else {
+        return error.to_string();
+    };
+    let Some(first) = errors.diagnostics().first() else {
+        return error.to_string();
+    };
+    let before = text.get(..first.span.start).unwrap_or_default();
+    let line = before.matches('\n').count();
+    let source = text.lines().nth(line).unwrap_or_default().trim();
+    let more = errors.diagnostics().len() - 1;
+    let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
+    let help = first.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
+    format!("line {} of {name}, `{source}`: {}{more}{help}", line + 1, first.message)
 }
 
 /// All images but the one that runs, unpacked where that is possible.

@@ -140,33 +140,51 @@ pub fn tanh(x: f32) -> f32 {
     let s = wide * wide;
     let small = (wide * s).mul_add(s.mul_add(2.0 / 15.0, -1.0 / 3.0), wide);
     let large = (e - 1.0) / (e + 1.0);
-    canonical(if wide.abs() < 0.02 { small } else { large } as f32)
+    // The series turns −0 into +0.
+    canonical(if x == 0.0 { x } else { (if wide.abs() < 0.02 { small } else { large }) as f32 })
 }
 
-/// `div.approx.f32` and `div.full.f32`.
+/// `div.approx.f32`: a times the reciprocal of b, which is flushed to zero where |b| is above 2^126 (§9.7.3.8).
 #[inline(always)]
 #[must_use]
 pub fn div(a: f32, b: f32) -> f32 {
-    canonical(a / b)
+    const LARGE: f32 = f32::from_bits(0x7e80_0000);
+    canonical(if b.abs() > LARGE && b.is_finite() { a * 0.0f32.copysign(b) } else { a / b })
 }
 
-/// `rcp.approx.ftz.f64`: the upper half of the reciprocal; the lower 32 bits are zero, as the ISA says.
+/// `rcp.approx.ftz.f64`: of the upper half of the operand, the upper half of the reciprocal.
 #[inline(always)]
 #[must_use]
 pub fn rcp64(x: f64) -> f64 {
-    upper_half(1.0 / x)
+    gross(1.0 / upper_half(x))
 }
 
-/// `rsqrt.approx.f64`: the upper half of the reciprocal square root.
+/// `rsqrt.approx.ftz.f64`: of the upper half of the operand, the upper half of the reciprocal square root.
+#[inline(always)]
+#[must_use]
+pub fn rsqrt64_ftz(x: f64) -> f64 {
+    gross(1.0 / upper_half(x).sqrt())
+}
+
+/// `rsqrt.approx.f64`, which GPUs compute in software: within 1.5 units in the last place.
 #[inline(always)]
 #[must_use]
 pub fn rsqrt64(x: f64) -> f64 {
-    upper_half(1.0 / x.sqrt())
+    canonical64(1.0 / x.sqrt())
 }
 
+/// The upper 32 bits of a double, a subnormal flushed.
 #[inline(always)]
 fn upper_half(x: f64) -> f64 {
-    f64::from_bits(canonical64(x).to_bits() & 0xffff_ffff_0000_0000)
+    let bits = x.to_bits() & 0xffff_ffff_0000_0000;
+    let subnormal = bits & 0x7ff0_0000_0000_0000 == 0;
+    f64::from_bits(if subnormal { bits & 0x8000_0000_0000_0000 } else { bits })
+}
+
+/// The result of a `gross approximation`: upper half, flushed; NaN has an encoding of its own (§9.7.3.14).
+#[inline(always)]
+fn gross(x: f64) -> f64 {
+    f64::from_bits(if x.is_nan() { 0x7fff_ffff_0000_0000 } else { upper_half(x).to_bits() })
 }
 
 /// An approximate function of one argument with `.ftz`.

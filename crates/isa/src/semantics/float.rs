@@ -18,10 +18,14 @@ pub enum Toward {
 pub const NAN32: u32 = 0x7fff_ffff;
 
 /// Replaces any NaN by the canonical one.
+///
+/// It compares integers: to the compiler one NaN is as good as another, and it drops a choice between a NaN and a
+/// float that may be one (it did so after a square root).
 #[inline(always)]
 #[must_use]
 pub fn canonical(x: f32) -> f32 {
-    if x.is_nan() { f32::from_bits(NAN32) } else { x }
+    let bits = x.to_bits();
+    f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { NAN32 } else { bits })
 }
 
 /// `.ftz`: a subnormal becomes a zero of its sign.
@@ -212,11 +216,12 @@ pub fn max_nan(a: f32, b: f32) -> f32 {
 /// The NaN that double-precision instructions produce from numbers.
 pub const NAN64: u64 = 0xfff8_0000_0000_0000;
 
-/// Replaces any NaN by the canonical double.
+/// Replaces any NaN by the canonical double, as [`canonical`] does.
 #[inline(always)]
 #[must_use]
 pub fn canonical64(x: f64) -> f64 {
-    if x.is_nan() { f64::from_bits(NAN64) } else { x }
+    let bits = x.to_bits();
+    f64::from_bits(if bits & 0x7fff_ffff_ffff_ffff > 0x7ff0_0000_0000_0000 { NAN64 } else { bits })
 }
 
 /// `min.f64`

@@ -1,80 +1,83 @@
 //! Memories of a block and its threads: shared memory and parameters as bytes, local memory as rows of words.
 
 use super::word::Word;
-use super::{Addresses, Fault, Memories, is_contiguous};
+use super::{Address, Fault, Memories};
 use crate::registers::{FULL, LANES, lanes};
 use crate::trap::TrapKind;
+use std::ops::Range;
 
-/// The range of an element in a memory of bytes.
+/// The range of `bytes` bytes at an address, if the memory has them and they are aligned.
 #[inline(always)]
-fn range<W: Word>(length: usize, address: u64) -> Option<std::ops::Range<usize>> {
+fn range<W: Word>(length: usize, address: u64, bytes: usize) -> Option<Range<usize>> {
     let from = usize::try_from(address).ok()?;
-    let to = from.checked_add(W::BYTES)?;
-    (to <= length).then_some(from..to)
+    let to = from.checked_add(bytes)?;
+    (to <= length && from & (W::BYTES - 1) == 0).then_some(from..to)
 }
 
-fn out_of_range<W: Word>(at: &Addresses, mask: u32, length: usize) -> Fault {
-    let lane = lanes(mask).find(|&lane| range::<W>(length, at[lane]).is_none()).unwrap_or(0);
-    Fault::at(TrapKind::OutOfRangeAddress, lane, at[lane])
+#[cold]
+fn fault<W: Word, A: Address>(at: A, lane: usize) -> Fault {
+    let misaligned = !at.at(lane).is_multiple_of(W::BYTES as u64);
+    let kind = if misaligned { TrapKind::MisalignedAddress } else { TrapKind::OutOfRangeAddress };
+    Fault::at(kind, lane, at.at(lane))
 }
 
-/// Loads for every lane; lanes outside the mask have the address of one inside it.
+/// Loads for the lanes of the mask.
 #[inline(always)]
-pub(super) fn gather<W: Word>(
+pub(super) fn gather<W: Word, A: Address>(
     memory: &[u8],
-    at: &Addresses,
+    at: A,
     mask: u32,
     words: &mut [W; LANES],
 ) -> Result<(), Fault> {
-    let highest = at.iter().fold(0, |highest, &address| highest.max(address));
-    if range::<W>(memory.len(), highest).is_none() {
-        return Err(out_of_range::<W>(at, mask, memory.len()));
+    if mask == FULL && at.has_stride(W::BYTES) {
+        if let Some(range) = range::<W>(memory.len(), at.at(0), W::BYTES * LANES) {
+            for (word, bytes) in words.iter_mut().zip(memory[range].chunks_exact(W::BYTES)) {
+                *word = W::read(bytes);
+            }
+            return Ok(());
+        }
     }
-    if is_contiguous::<W>(at) {
-        let from = at[0] as usize;
-        for (word, bytes) in words.iter_mut().zip(memory[from..].chunks_exact(W::BYTES)) {
-            *word = W::read(bytes);
-        }
-    } else {
+    if mask == FULL {
         for lane in 0..LANES {
-            let from = at[lane] as usize;
-            words[lane] = W::read(&memory[from..from + W::BYTES]);
+            let range = range::<W>(memory.len(), at.at(lane), W::BYTES);
+            words[lane] = W::read(&memory[range.ok_or_else(|| fault::<W, A>(at, lane))?]);
         }
+        return Ok(());
+    }
+    for lane in lanes(mask) {
+        let range = range::<W>(memory.len(), at.at(lane), W::BYTES);
+        words[lane] = W::read(&memory[range.ok_or_else(|| fault::<W, A>(at, lane))?]);
     }
     Ok(())
 }
 
-/// Stores for the lanes of the mask, in ascending order; the others have the address of one inside it.
+/// Stores for the lanes of the mask, in ascending order.
 #[inline(always)]
-pub(super) fn scatter<W: Word>(
+pub(super) fn scatter<W: Word, A: Address>(
     memory: &mut [u8],
-    at: &Addresses,
+    at: A,
     mask: u32,
     words: &[W; LANES],
 ) -> Result<(), Fault> {
-    let highest = at.iter().fold(0, |highest, &address| highest.max(address));
-    if range::<W>(memory.len(), highest).is_none() {
-        return Err(out_of_range::<W>(at, mask, memory.len()));
+    if mask == FULL && at.has_stride(W::BYTES) {
+        if let Some(range) = range::<W>(memory.len(), at.at(0), W::BYTES * LANES) {
+            for (word, bytes) in words.iter().zip(memory[range].chunks_exact_mut(W::BYTES)) {
+                word.write(bytes);
+            }
+            return Ok(());
+        }
     }
-    if mask == FULL && is_contiguous::<W>(at) {
-        let from = at[0] as usize;
-        for (word, bytes) in words.iter().zip(memory[from..].chunks_exact_mut(W::BYTES)) {
-            word.write(bytes);
-        }
-    } else {
-        for lane in lanes(mask) {
-            let from = at[lane] as usize;
-            words[lane].write(&mut memory[from..from + W::BYTES]);
-        }
+    for lane in lanes(mask) {
+        let range = range::<W>(memory.len(), at.at(lane), W::BYTES);
+        words[lane].write(&mut memory[range.ok_or_else(|| fault::<W, A>(at, lane))?]);
     }
     Ok(())
 }
 
-/// Checks a local address and makes sure that its words exist.
-fn local<W: Word>(memories: &mut Memories<'_>, address: u64, lane: usize) -> Result<usize, Fault> {
-    let Some(range) = range::<W>(memories.local_limit as usize, address) else {
-        return Err(Fault::at(TrapKind::OutOfRangeAddress, lane, address));
-    };
+/// The place of an element in local memory; its rows are made if they are not there yet.
+fn local<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, lane: usize) -> Result<usize, Fault> {
+    let limit = memories.local_limit as usize;
+    let range = range::<W>(limit, at.at(lane), W::BYTES).ok_or_else(|| fault::<W, A>(at, lane))?;
     let rows = range.end.div_ceil(4);
     if memories.local.len() < rows {
         memories.local.resize(rows, [0; LANES]);
@@ -83,38 +86,36 @@ fn local<W: Word>(memories: &mut Memories<'_>, address: u64, lane: usize) -> Res
 }
 
 /// Loads from local memory for the lanes of the mask.
-pub(super) fn gather_local<W: Word>(
+pub(super) fn gather_local<W: Word, A: Address>(
     memories: &mut Memories<'_>,
-    at: &Addresses,
+    at: A,
     mask: u32,
     words: &mut [W; LANES],
 ) -> Result<(), Fault> {
     for lane in lanes(mask) {
-        let address = local::<W>(memories, at[lane], lane)?;
-        let row = |row: usize| u64::from(memories.local[row][lane]);
-        let low = row(address / 4) >> (8 * (address % 4));
-        let high = if W::BYTES == 8 { row(address / 4 + 1) << 32 } else { 0 };
-        words[lane] = W::from_u64(high | low);
+        let address = local::<W, A>(memories, at, lane)?;
+        let rows = &memories.local[address / 4..(address + W::BYTES).div_ceil(4)];
+        let bits = rows.iter().rev().fold(0u128, |bits, row| (bits << 32) | u128::from(row[lane]));
+        words[lane] = W::from_u128(bits >> (8 * (address % 4)));
     }
     Ok(())
 }
 
 /// Stores to local memory for the lanes of the mask.
-pub(super) fn scatter_local<W: Word>(
+pub(super) fn scatter_local<W: Word, A: Address>(
     memories: &mut Memories<'_>,
-    at: &Addresses,
+    at: A,
     mask: u32,
     words: &[W; LANES],
 ) -> Result<(), Fault> {
     for lane in lanes(mask) {
-        let address = local::<W>(memories, at[lane], lane)?;
-        let bits = words[lane].to_u64();
+        let address = local::<W, A>(memories, at, lane)?;
         let shift = 8 * (address % 4);
         let covered = (u32::MAX >> (32 - 8 * W::BYTES.min(4))) << shift;
-        let row = &mut memories.local[address / 4][lane];
-        *row = (*row & !covered) | (((bits as u32) << shift) & covered);
-        if W::BYTES == 8 {
-            memories.local[address / 4 + 1][lane] = (bits >> 32) as u32;
+        let mut bits = words[lane].to_u128() << shift;
+        for row in &mut memories.local[address / 4..(address + W::BYTES).div_ceil(4)] {
+            row[lane] = (row[lane] & !covered) | (bits as u32 & covered);
+            bits >>= 32;
         }
     }
     Ok(())

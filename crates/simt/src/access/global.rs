@@ -1,124 +1,132 @@
 //! Global memory, 32 lanes at a time.
 //!
-//! Most accesses of a warp stay within one page: that page is looked up once, and if one allocation holds every byte
-//! of it that is touched, nothing can stray. Neighbouring lanes at neighbouring addresses are one copy.
+//! Neighbouring lanes are mostly in one page: it is looked up once for a run of lanes. Accesses that may lie outside
+//! every allocation are noticed by comparing with the part of the page that one allocation is known to hold.
 
 use super::word::Word;
-use super::{Addresses, Fault, is_contiguous};
+use super::{Address, Fault};
 use crate::memory::{GlobalMemory, PAGE};
 use crate::registers::{FULL, LANES, lanes};
 use crate::trap::TrapKind;
 
-/// The first and last byte within the page that all lanes access, if it is one page.
-#[inline(always)]
-fn one_page<W: Word>(at: &Addresses) -> Option<(usize, usize)> {
-    let (mut differs, mut low, mut high) = (0, u64::MAX, 0);
-    for &address in at {
-        differs |= address ^ at[0];
-        low = low.min(address);
-        high = high.max(address);
-    }
-    let within = |address: u64| (address % PAGE as u64) as usize;
-    (differs < PAGE as u64).then(|| (within(low), within(high) + W::BYTES))
+const PAGE_BYTES: u64 = PAGE as u64;
+
+fn illegal<A: Address>(at: A, lane: usize) -> Fault {
+    Fault::at(TrapKind::IllegalAddress, lane, at.at(lane))
 }
 
-/// Where an aligned element lies in its page; the mask proves that it fits.
+/// Where an element lies in its page. The mask proves that it fits; an address that it changes is misaligned.
 #[inline(always)]
 fn offset<W: Word>(address: u64) -> usize {
     address as usize & (PAGE - W::BYTES)
 }
 
-/// Loads for every lane; lanes outside the mask have the address of one inside it.
 #[inline(always)]
-pub(super) fn gather<W: Word>(
+fn is_aligned<W: Word>(address: u64) -> bool {
+    address & (W::BYTES as u64 - 1) == 0
+}
+
+/// The range within its page of `bytes` bytes at an address, if they are in one page, aligned, and cannot stray.
+#[inline(always)]
+fn plain_range<W: Word>(memory: &GlobalMemory, address: u64, bytes: usize) -> Option<std::ops::Range<usize>> {
+    let from = (address % PAGE_BYTES) as usize;
+    let to = from + bytes;
+    (to <= PAGE && is_aligned::<W>(address) && memory.holds(address, from, to)).then_some(from..to)
+}
+
+/// Loads for the lanes of the mask.
+#[inline(always)]
+pub(super) fn gather<W: Word, A: Address>(
     memory: &mut GlobalMemory,
-    at: &Addresses,
+    at: A,
     mask: u32,
     words: &mut [W; LANES],
 ) -> Result<(), Fault> {
-    if let Some((from, to)) = one_page::<W>(at)
-        && memory.holds(at[0], from, to)
-    {
-        let Some(page) = memory.page(at[0]) else { return Err(illegal(at, mask.trailing_zeros() as usize)) };
-        if is_contiguous::<W>(at) {
-            for (word, bytes) in words.iter_mut().zip(page[from..to].chunks_exact(W::BYTES)) {
+    if mask == FULL && at.has_stride(W::BYTES) {
+        let range = plain_range::<W>(memory, at.at(0), W::BYTES * LANES);
+        if let Some((range, page)) = range.and_then(|range| Some((range, memory.page(at.at(0))?))) {
+            for (word, bytes) in words.iter_mut().zip(page[range].chunks_exact(W::BYTES)) {
                 *word = W::read(bytes);
             }
-        } else {
-            for lane in 0..LANES {
-                let from = offset::<W>(at[lane]);
-                words[lane] = W::read(&page[from..from + W::BYTES]);
-            }
+            return Ok(());
         }
-        return Ok(());
     }
-    gather_pages(memory, at, mask, words)
-}
-
-/// Lane by lane, noting accesses outside every allocation.
-#[inline(never)]
-fn gather_pages<W: Word>(
-    memory: &mut GlobalMemory,
-    at: &Addresses,
-    mask: u32,
-    words: &mut [W; LANES],
-) -> Result<(), Fault> {
-    for lane in lanes(mask) {
-        let from = offset::<W>(at[lane]);
-        if !memory.holds(at[lane], from, from + W::BYTES) {
-            memory.note(at[lane], W::BYTES as u64);
+    let mut left = mask;
+    while left != 0 {
+        let first = at.at(left.trailing_zeros() as usize);
+        let held = memory.held(first);
+        let Some(page) = memory.page(first) else { return Err(illegal(at, left.trailing_zeros() as usize)) };
+        let before = left;
+        let (mut misaligned, mut strays) = (false, false);
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            let address = at.at(lane);
+            if address / PAGE_BYTES != first / PAGE_BYTES {
+                break;
+            }
+            let from = offset::<W>(address);
+            words[lane] = W::read(&page[from..from + W::BYTES]);
+            misaligned |= !is_aligned::<W>(address);
+            strays |= from < held.0 || from + W::BYTES > held.1;
+            left &= left - 1;
         }
-        let Some(page) = memory.page(at[lane]) else { return Err(illegal(at, lane)) };
-        words[lane] = W::read(&page[from..from + W::BYTES]);
+        if misaligned {
+            at.misaligned(before & !left, W::BYTES)?;
+        }
+        if strays {
+            note(memory, at, before & !left, W::BYTES);
+        }
     }
     Ok(())
 }
 
-/// Stores for the lanes of the mask, in ascending order; the others have the address of one inside it.
+/// Counts the accesses that lie outside every allocation.
+#[cold]
+fn note<A: Address>(memory: &mut GlobalMemory, at: A, mask: u32, bytes: usize) {
+    for lane in lanes(mask) {
+        memory.note(at.at(lane), bytes as u64);
+    }
+}
+
+/// Stores for the lanes of the mask, in ascending order.
 #[inline(always)]
-pub(super) fn scatter<W: Word>(
+pub(super) fn scatter<W: Word, A: Address>(
     memory: &mut GlobalMemory,
-    at: &Addresses,
+    at: A,
     mask: u32,
     words: &[W; LANES],
 ) -> Result<(), Fault> {
-    if let Some((from, to)) = one_page::<W>(at)
-        && memory.holds(at[0], from, to)
-    {
-        let Some(page) = memory.page_mut(at[0]) else { return Err(illegal(at, mask.trailing_zeros() as usize)) };
-        if mask == FULL && is_contiguous::<W>(at) {
-            for (word, bytes) in words.iter().zip(page[from..to].chunks_exact_mut(W::BYTES)) {
+    if mask == FULL && at.has_stride(W::BYTES) {
+        let range = plain_range::<W>(memory, at.at(0), W::BYTES * LANES);
+        if let Some((range, page)) = range.and_then(|range| Some((range, memory.page_mut(at.at(0))?))) {
+            for (word, bytes) in words.iter().zip(page[range].chunks_exact_mut(W::BYTES)) {
                 word.write(bytes);
             }
-        } else {
-            for lane in lanes(mask) {
-                let from = offset::<W>(at[lane]);
-                words[lane].write(&mut page[from..from + W::BYTES]);
-            }
+            return Ok(());
         }
-        return Ok(());
     }
-    scatter_pages(memory, at, mask, words)
-}
-
-#[inline(never)]
-fn scatter_pages<W: Word>(
-    memory: &mut GlobalMemory,
-    at: &Addresses,
-    mask: u32,
-    words: &[W; LANES],
-) -> Result<(), Fault> {
-    for lane in lanes(mask) {
-        let from = offset::<W>(at[lane]);
-        if !memory.holds(at[lane], from, from + W::BYTES) {
-            memory.note(at[lane], W::BYTES as u64);
+    at.misaligned(mask, W::BYTES)?;
+    let mut left = mask;
+    while left != 0 {
+        let first = at.at(left.trailing_zeros() as usize);
+        let held = memory.held(first);
+        let Some(page) = memory.page_mut(first) else { return Err(illegal(at, left.trailing_zeros() as usize)) };
+        let before = left;
+        let mut strays = false;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            let address = at.at(lane);
+            if address / PAGE_BYTES != first / PAGE_BYTES {
+                break;
+            }
+            let from = offset::<W>(address);
+            words[lane].write(&mut page[from..from + W::BYTES]);
+            strays |= from < held.0 || from + W::BYTES > held.1;
+            left &= left - 1;
         }
-        let Some(page) = memory.page_mut(at[lane]) else { return Err(illegal(at, lane)) };
-        words[lane].write(&mut page[from..from + W::BYTES]);
+        if strays {
+            note(memory, at, before & !left, W::BYTES);
+        }
     }
     Ok(())
-}
-
-fn illegal(at: &Addresses, lane: usize) -> Fault {
-    Fault::at(TrapKind::IllegalAddress, lane, at[lane])
 }

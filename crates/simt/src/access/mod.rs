@@ -1,7 +1,8 @@
 //! Loads and stores: addresses of a warp, and the bytes behind them in every state space.
 //!
-//! A lane outside the mask is given the address of one inside it, so that the lane loops need no mask; what it loads
-//! is dropped. The common shapes are fast: all lanes in one page of global memory, or in shared memory.
+//! Every combination of space, element and kind of address is a small function of its own. Two shapes are told apart
+//! by looking at three lanes first: neighbouring lanes at neighbouring addresses, and all lanes at one address. The
+//! rest is one pass over the lanes.
 
 mod block;
 mod global;
@@ -11,7 +12,7 @@ use crate::level::Level;
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::memory::GlobalMemory;
 use crate::program::AccessPlan;
-use crate::registers::{FULL, LANES, Registers, Slot, has, lanes};
+use crate::registers::{LANES, Registers, Slot, lanes};
 use crate::trap::TrapKind;
 use isa::{Space, Width};
 pub(crate) use word::Word;
@@ -42,109 +43,161 @@ pub(crate) struct Memories<'a> {
     pub(crate) params: &'a [u8],
 }
 
-/// The address that each lane accesses.
-#[inline(always)]
-pub(crate) fn addresses(registers: &Registers, plan: &AccessPlan, frame_base: u32) -> Addresses {
-    let offset = if plan.frame { plan.offset.wrapping_add(i64::from(frame_base)) } else { plan.offset } as u64;
-    match plan.base {
-        None => [offset; LANES],
-        Some(Slot { width: Width::B64, index }) => {
-            let mut at = registers.b64[usize::from(index)].0;
-            for address in &mut at {
-                *address = address.wrapping_add(offset);
-            }
-            at
-        }
-        Some(Slot { index, .. }) => {
-            let row = &registers.b32[usize::from(index)].0;
-            let mut at = [offset; LANES];
-            for (address, base) in at.iter_mut().zip(row) {
-                *address = u64::from(*base).wrapping_add(offset);
-            }
-            at
-        }
+/// Where the lanes of a warp access memory.
+pub(crate) trait Address: Copy {
+    /// The address of a lane.
+    fn at(self, lane: usize) -> u64;
+
+    /// Whether every lane's address lies `stride` bytes after its neighbour's.
+    #[inline(always)]
+    fn has_stride(self, stride: usize) -> bool {
+        let from = self.at(0);
+        let expected = |lane: usize| from.wrapping_add((lane * stride) as u64);
+        // Most other shapes are told by two lanes; then all must be looked at.
+        self.at(LANES - 1) == expected(LANES - 1)
+            && self.at(1) == expected(1)
+            && (0..LANES).fold(0, |different, lane| different | (self.at(lane) ^ expected(lane))) == 0
+    }
+
+    /// The first lane of the mask whose address is not a multiple of `size`, a power of two.
+    fn misaligned(self, mask: u32, size: usize) -> Result<(), Fault> {
+        let wrong = lanes(mask).find(|&lane| !self.at(lane).is_multiple_of(size as u64));
+        wrong.map_or(Ok(()), |lane| Err(Fault::at(TrapKind::MisalignedAddress, lane, self.at(lane))))
     }
 }
 
-/// The space that generic addresses are in, where it is one for all.
-#[inline(always)]
-fn one_space(at: &Addresses) -> Option<Space> {
-    // Every window lies above global memory: one comparison tells the usual case.
-    let highest = at.iter().fold(0, |highest, &address| highest.max(address));
-    if highest < SHARED_BASE {
-        return Some(Space::Global);
+/// A row of 64-bit addresses and a displacement.
+#[derive(Clone, Copy)]
+struct Wide<'a>(&'a [u64; LANES], u64);
+
+/// A row of 32-bit addresses and a displacement.
+#[derive(Clone, Copy)]
+struct Narrow<'a>(&'a [u32; LANES], u64);
+
+/// One address for all.
+#[derive(Clone, Copy)]
+struct Fixed(u64);
+
+impl Address for Wide<'_> {
+    #[inline(always)]
+    fn at(self, lane: usize) -> u64 {
+        self.0[lane].wrapping_add(self.1)
     }
-    let space_of = |address: u64| {
-        if within(address, SHARED_BASE) {
-            Space::Shared
-        } else if within(address, LOCAL_BASE) {
-            Space::Local
-        } else if within(address, PARAM_BASE) {
-            Space::Param
-        } else {
-            Space::Global
+}
+
+impl Address for Narrow<'_> {
+    #[inline(always)]
+    fn at(self, lane: usize) -> u64 {
+        u64::from(self.0[lane]).wrapping_add(self.1)
+    }
+}
+
+impl Address for Fixed {
+    #[inline(always)]
+    fn at(self, _: usize) -> u64 {
+        self.0
+    }
+}
+
+/// The displacement of a plan: for a variable of the function, from the start of its frame.
+#[inline(always)]
+fn displacement(plan: &AccessPlan, frame_base: u32) -> u64 {
+    (if plan.frame { plan.offset.wrapping_add(i64::from(frame_base)) } else { plan.offset }) as u64
+}
+
+/// The address that each lane accesses.
+pub(crate) fn addresses(registers: &Registers, plan: &AccessPlan, frame_base: u32) -> Addresses {
+    let by = displacement(plan, frame_base);
+    match plan.base {
+        None => [by; LANES],
+        Some(Slot { width: Width::B64, index }) => {
+            let row = Wide(&registers.b64[usize::from(index)].0, by);
+            std::array::from_fn(|lane| row.at(lane))
         }
-    };
-    // Within a window, addresses must be made relative to it: leave that to the general way.
-    at.iter().all(|&address| space_of(address) == Space::Global).then_some(Space::Global)
+        Some(Slot { index, .. }) => {
+            let row = Narrow(&registers.b32[usize::from(index)].0, by);
+            std::array::from_fn(|lane| row.at(lane))
+        }
+    }
 }
 
 /// Splits a mask by the space that its generic addresses are in and calls `each` with addresses within the space.
 #[inline(never)]
 fn by_space(
-    addresses: &Addresses,
+    at: &Addresses,
     mask: u32,
     each: &mut dyn FnMut(Space, &Addresses, u32) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let windows = [(Space::Shared, SHARED_BASE), (Space::Local, LOCAL_BASE), (Space::Param, PARAM_BASE)];
     let mut rest = mask;
     for (space, base) in windows {
-        let inside = lanes(mask).filter(|&lane| within(addresses[lane], base)).fold(0, |m, lane| m | (1 << lane));
+        let inside = lanes(mask).filter(|&lane| within(at[lane], base)).fold(0, |m, lane| m | (1 << lane));
         if inside != 0 {
-            let mut relative = addresses.map(|address| address.wrapping_sub(base));
-            fill(&mut relative, inside);
-            each(space, &relative, inside)?;
+            each(space, &at.map(|address| address.wrapping_sub(base)), inside)?;
         }
         rest &= !inside;
     }
-    if rest == 0 {
-        return Ok(());
-    }
-    let mut global = *addresses;
-    fill(&mut global, rest);
-    each(Space::Global, &global, rest)
+    if rest == 0 { Ok(()) } else { each(Space::Global, at, rest) }
 }
 
-/// Gives lanes outside the mask the address of the first lane inside it.
-#[inline(always)]
-fn fill(at: &mut Addresses, mask: u32) {
-    if mask != FULL {
-        let first = at[mask.trailing_zeros() as usize % LANES];
-        for (lane, address) in at.iter_mut().enumerate() {
-            *address = if has(mask, lane) { *address } else { first };
+type Done = Result<(), Fault>;
+
+/// A state space as a type.
+trait Memory {
+    /// Loads an element for the lanes of the mask.
+    fn gather<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, mask: u32, words: &mut [W; LANES]) -> Done;
+    /// Stores an element for the lanes of the mask, in ascending order.
+    fn scatter<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, mask: u32, words: &[W; LANES]) -> Done;
+}
+
+macro_rules! memory {
+    ($name:ident, |$m:ident, $at:ident, $mask:ident, $words:ident| $gather:expr, $scatter:expr) => {
+        struct $name;
+        impl Memory for $name {
+            #[inline(always)]
+            fn gather<W: Word, A: Address>(
+                $m: &mut Memories<'_>,
+                $at: A,
+                $mask: u32,
+                $words: &mut [W; LANES],
+            ) -> Done {
+                $gather
+            }
+            #[inline(always)]
+            fn scatter<W: Word, A: Address>($m: &mut Memories<'_>, $at: A, $mask: u32, $words: &[W; LANES]) -> Done {
+                $scatter
+            }
         }
-    }
+    };
 }
+memory!(Global, |m, at, mask, words| global::gather(m.global, at, mask, words), global::scatter(m.global, at, mask, words));
+memory!(Shared, |m, at, mask, words| block::gather(m.shared, at, mask, words), block::scatter(m.shared, at, mask, words));
+memory!(Local, |m, at, mask, words| block::gather_local(m, at, mask, words), block::scatter_local(m, at, mask, words));
+memory!(Params, |m, at, mask, words| block::gather(m.params, at, mask, words), {
+    // Kernel parameters are read-only.
+    let (_, lane) = ((m, words), mask.trailing_zeros() as usize % LANES);
+    Err(Fault::at(TrapKind::IllegalAddress, lane, at.at(lane)))
+});
 
-/// Whether every lane's address follows its neighbour's.
-#[inline(always)]
-fn is_contiguous<W: Word>(at: &Addresses) -> bool {
-    let mut different = 0;
-    for lane in 0..LANES {
-        different |= at[lane] ^ at[0].wrapping_add((lane * W::BYTES) as u64);
-    }
-    different == 0
-}
-
-/// Refuses addresses that are not multiples of the access size, a power of two.
-#[inline(always)]
-fn check_alignment(at: &Addresses, mask: u32, size: u64) -> Result<(), Fault> {
-    let low = at.iter().fold(0, |low, &address| low | address) & (size - 1);
-    if low == 0 {
-        return Ok(());
-    }
-    let wrong = lanes(mask).find(|&lane| !at[lane].is_multiple_of(size)).unwrap_or(0);
-    Err(Fault::at(TrapKind::MisalignedAddress, wrong, at[wrong]))
+/// Calls `$run::<word, memory>(…)`, compiled for the level, for the element and space of a plan.
+macro_rules! by_plan {
+    ($level:expr, $bytes:expr, $space:expr, $run:ident $args:tt) => {
+        match $space {
+            Space::Global | Space::Const => by_plan!(@word $level, $bytes, Global, $run $args),
+            Space::Shared => by_plan!(@word $level, $bytes, Shared, $run $args),
+            Space::Local => by_plan!(@word $level, $bytes, Local, $run $args),
+            Space::Param | Space::Generic => by_plan!(@word $level, $bytes, Params, $run $args),
+        }
+    };
+    (@word $level:expr, $bytes:expr, $memory:ident, $run:ident ($($arg:expr),*)) => {
+        match $bytes {
+            4 => $level.run(#[inline(always)] || $run::<u32, $memory>($($arg),*)),
+            8 => $level.run(#[inline(always)] || $run::<u64, $memory>($($arg),*)),
+            2 => $level.run(#[inline(always)] || $run::<u16, $memory>($($arg),*)),
+            1 => $level.run(#[inline(always)] || $run::<u8, $memory>($($arg),*)),
+            _ => $level.run(#[inline(always)] || $run::<u128, $memory>($($arg),*)),
+        }
+    };
 }
 
 /// Loads into the registers of the plan.
@@ -156,20 +209,15 @@ pub(crate) fn load<L: Level>(
     plan: &AccessPlan,
     frame_base: u32,
     mask: u32,
-) -> Result<(), Fault> {
-    level.run(
-        #[inline(always)]
-        || {
-            let at = addresses(registers, plan, frame_base);
-            each_space(
-                plan,
-                at,
-                mask,
-                #[inline(always)]
-                |space, at, mask| load_from(registers, memories, plan, space, at, mask),
-            )
-        },
-    )
+) -> Done {
+    if plan.space == Space::Generic {
+        let at = addresses(registers, plan, frame_base);
+        return by_space(&at, mask, &mut |space, at, mask| {
+            by_plan!(level, plan.bytes, space, load_each(registers, memories, plan, Each::Given(at), mask))
+        });
+    }
+    let by = displacement(plan, frame_base);
+    by_plan!(level, plan.bytes, plan.space, load_each(registers, memories, plan, Each::Plan(by), mask))
 }
 
 /// Stores the registers of the plan; where lanes write the same byte, the highest lane's value stays.
@@ -181,173 +229,133 @@ pub(crate) fn store<L: Level>(
     plan: &AccessPlan,
     frame_base: u32,
     mask: u32,
-) -> Result<(), Fault> {
-    level.run(
-        #[inline(always)]
-        || {
-            let at = addresses(registers, plan, frame_base);
-            each_space(
-                plan,
-                at,
-                mask,
-                #[inline(always)]
-                |space, at, mask| store_to(registers, memories, plan, space, at, mask),
-            )
-        },
-    )
+) -> Done {
+    if plan.space == Space::Generic {
+        let at = addresses(registers, plan, frame_base);
+        return by_space(&at, mask, &mut |space, at, mask| {
+            by_plan!(level, plan.bytes, space, store_each(registers, memories, plan, Each::Given(at), mask))
+        });
+    }
+    let by = displacement(plan, frame_base);
+    by_plan!(level, plan.bytes, plan.space, store_each(registers, memories, plan, Each::Plan(by), mask))
 }
 
-/// Calls `access` for the space of the plan, or for every space that its generic addresses are in.
-#[inline(always)]
-fn each_space(
-    plan: &AccessPlan,
-    mut at: Addresses,
-    mask: u32,
-    mut access: impl FnMut(Space, &Addresses, u32) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    fill(&mut at, mask);
-    let space = match plan.space {
-        Space::Generic => one_space(&at).unwrap_or(Space::Generic),
-        space => space,
+/// Where the addresses of an access come from.
+enum Each<'a> {
+    /// The base register of the plan, and this displacement.
+    Plan(u64),
+    /// These, already within their space.
+    Given(&'a Addresses),
+}
+
+/// Calls a function with the addresses in the form in which they are.
+macro_rules! with_addresses {
+    ($registers:expr, $plan:expr, $each:expr, $by:expr, |$at:ident| $run:expr) => {
+        match (&$each, $plan.base) {
+            (Each::Given(given), _) => {
+                let $at = Wide(given, $by);
+                $run
+            }
+            (Each::Plan(displacement), None) => {
+                let $at = Fixed(displacement.wrapping_add($by));
+                $run
+            }
+            (Each::Plan(displacement), Some(Slot { width: Width::B64, index })) => {
+                let $at = Wide(&$registers.b64[usize::from(index)].0, displacement.wrapping_add($by));
+                $run
+            }
+            (Each::Plan(displacement), Some(Slot { index, .. })) => {
+                let $at = Narrow(&$registers.b32[usize::from(index)].0, displacement.wrapping_add($by));
+                $run
+            }
+        }
     };
-    if space == Space::Generic { by_space(&at, mask, &mut access) } else { access(space, &at, mask) }
 }
 
+/// Loads every element of the plan. All are loaded before any register is written: one may be the base.
 #[inline(always)]
-fn load_from(
+fn load_each<W: Word, M: Memory>(
     registers: &mut Registers,
     memories: &mut Memories<'_>,
     plan: &AccessPlan,
-    space: Space,
-    at: &Addresses,
+    each: Each<'_>,
     mask: u32,
-) -> Result<(), Fault> {
-    check_alignment(at, mask, u64::from(plan.bytes) * plan.values.len() as u64)?;
-    for (index, value) in plan.values.iter().enumerate() {
-        let at = shifted(at, index as u64 * u64::from(plan.bytes));
-        match plan.bytes {
-            4 => load_element::<u32>(registers, memories, plan, space, &at, mask, *value)?,
-            8 => load_element::<u64>(registers, memories, plan, space, &at, mask, *value)?,
-            1 => load_element::<u8>(registers, memories, plan, space, &at, mask, *value)?,
-            2 => load_element::<u16>(registers, memories, plan, space, &at, mask, *value)?,
-            _ => load_wide(registers, memories, space, &at, mask, *value)?,
-        }
+) -> Done {
+    if let [value] = plan.values[..] {
+        let mut words = [W::default(); LANES];
+        with_addresses!(registers, plan, each, 0, |at| M::gather(memories, at, mask, &mut words))?;
+        write_value(registers, value, &words, plan.signed, mask);
+        return Ok(());
+    }
+    let mut loaded = [[W::default(); LANES]; 8];
+    with_addresses!(registers, plan, each, 0, |at| at.misaligned(mask, W::BYTES * plan.values.len()))?;
+    for (index, words) in loaded.iter_mut().enumerate().take(plan.values.len()) {
+        with_addresses!(registers, plan, each, (index * W::BYTES) as u64, |at| M::gather(memories, at, mask, words))?;
+    }
+    for (value, words) in plan.values.iter().zip(&loaded) {
+        write_value(registers, *value, words, plan.signed, mask);
     }
     Ok(())
 }
 
-/// Addresses `by` bytes further on.
 #[inline(always)]
-fn shifted(at: &Addresses, by: u64) -> Addresses {
-    let mut at = *at;
-    for address in &mut at {
-        *address = address.wrapping_add(by);
-    }
-    at
-}
-
-/// Loads one element for every lane.
-#[inline(always)]
-fn load_element<W: Word>(
-    registers: &mut Registers,
-    memories: &mut Memories<'_>,
-    plan: &AccessPlan,
-    space: Space,
-    at: &Addresses,
-    mask: u32,
-    value: Option<Slot>,
-) -> Result<(), Fault> {
-    let mut words = [W::default(); LANES];
-    gather(memories, space, at, mask, &mut words)?;
+fn write_value<W: Word>(registers: &mut Registers, value: Option<Slot>, words: &[W; LANES], signed: bool, mask: u32) {
     if let Some(slot) = value {
-        word::write_row(registers, slot, &words, plan.signed, mask);
+        word::write_row(registers, slot, words, signed, mask);
     }
-    Ok(())
 }
 
-/// An element of 16 bytes.
-#[inline(never)]
-fn load_wide(
-    registers: &mut Registers,
-    memories: &mut Memories<'_>,
-    space: Space,
-    at: &Addresses,
-    mask: u32,
-    value: Option<Slot>,
-) -> Result<(), Fault> {
-    let (mut low, mut high) = ([0u64; LANES], [0u64; LANES]);
-    gather(memories, space, at, mask, &mut low)?;
-    gather(memories, space, &shifted(at, 8), mask, &mut high)?;
-    if let Some(slot) = value {
-        for lane in lanes(mask) {
-            registers.set(slot, lane, (u128::from(high[lane]) << 64) | u128::from(low[lane]));
-        }
-    }
-    Ok(())
-}
-
-/// Reads an element for every lane; lanes outside the mask must have the address of one inside it.
+/// Stores every element of the plan.
 #[inline(always)]
-pub(crate) fn gather<W: Word>(
-    memories: &mut Memories<'_>,
-    space: Space,
-    at: &Addresses,
-    mask: u32,
-    words: &mut [W; LANES],
-) -> Result<(), Fault> {
-    match space {
-        Space::Global | Space::Const | Space::Generic => global::gather(memories.global, at, mask, words),
-        Space::Shared => block::gather(memories.shared, at, mask, words),
-        Space::Param => block::gather(memories.params, at, mask, words),
-        Space::Local => block::gather_local(memories, at, mask, words),
-    }
-}
-
-#[inline(always)]
-fn store_to(
+fn store_each<W: Word, M: Memory>(
     registers: &Registers,
     memories: &mut Memories<'_>,
     plan: &AccessPlan,
-    space: Space,
-    at: &Addresses,
+    each: Each<'_>,
     mask: u32,
-) -> Result<(), Fault> {
-    check_alignment(at, mask, u64::from(plan.bytes) * plan.values.len() as u64)?;
+) -> Done {
+    if plan.values.len() > 1 {
+        with_addresses!(registers, plan, each, 0, |at| at.misaligned(mask, W::BYTES * plan.values.len()))?;
+    }
     for (index, value) in plan.values.iter().enumerate() {
         let Some(slot) = *value else { continue };
-        let at = shifted(at, index as u64 * u64::from(plan.bytes));
-        match plan.bytes {
-            4 => scatter(memories, space, &at, mask, &word::read_row::<u32>(registers, slot))?,
-            8 => scatter(memories, space, &at, mask, &word::read_row::<u64>(registers, slot))?,
-            1 => scatter(memories, space, &at, mask, &word::read_row::<u8>(registers, slot))?,
-            2 => scatter(memories, space, &at, mask, &word::read_row::<u16>(registers, slot))?,
-            _ => {
-                let row = &registers.b128[usize::from(slot.index)].0;
-                scatter(memories, space, &at, mask, &row.map(|bits| bits as u64))?;
-                scatter(memories, space, &shifted(&at, 8), mask, &row.map(|bits| (bits >> 64) as u64))?;
-            }
-        }
+        let words = word::read_row::<W>(registers, slot);
+        with_addresses!(registers, plan, each, (index * W::BYTES) as u64, |at| M::scatter(memories, at, mask, &words))?;
     }
     Ok(())
 }
 
-/// Writes an element for every lane of the mask; the others must have the address of one inside it.
-#[inline(always)]
-pub(crate) fn scatter<W: Word>(
+/// Reads one element for a lane, for an atomic access.
+pub(crate) fn read_one<W: Word>(
     memories: &mut Memories<'_>,
     space: Space,
-    at: &Addresses,
-    mask: u32,
-    words: &[W; LANES],
-) -> Result<(), Fault> {
+    address: u64,
+    lane: usize,
+) -> Result<W, Fault> {
+    let (at, mask) = (Fixed(address), 1 << lane);
+    let mut words = [W::default(); LANES];
     match space {
-        Space::Global | Space::Const | Space::Generic => global::scatter(memories.global, at, mask, words),
-        Space::Shared => block::scatter(memories.shared, at, mask, words),
-        Space::Local => block::scatter_local(memories, at, mask, words),
-        Space::Param => {
-            // Kernel parameters are read-only.
-            let lane = mask.trailing_zeros() as usize;
-            Err(Fault::at(TrapKind::IllegalAddress, lane, at[lane]))
-        }
+        Space::Global | Space::Const | Space::Generic => Global::gather(memories, at, mask, &mut words)?,
+        Space::Shared => Shared::gather(memories, at, mask, &mut words)?,
+        Space::Local => Local::gather(memories, at, mask, &mut words)?,
+        Space::Param => Params::gather(memories, at, mask, &mut words)?,
+    }
+    Ok(words[lane])
+}
+
+/// Writes one element for a lane, for an atomic access.
+pub(crate) fn write_one<W: Word>(
+    memories: &mut Memories<'_>,
+    space: Space,
+    address: u64,
+    lane: usize,
+    word: W,
+) -> Done {
+    let (at, mask, words) = (Fixed(address), 1 << lane, [word; LANES]);
+    match space {
+        Space::Global | Space::Const | Space::Generic => Global::scatter(memories, at, mask, &words),
+        Space::Shared => Shared::scatter(memories, at, mask, &words),
+        Space::Local => Local::scatter(memories, at, mask, &words),
+        Space::Param => Params::scatter(memories, at, mask, &words),
     }
 }

@@ -1,4 +1,4 @@
-//! Elements of memory: 1, 2, 4 or 8 bytes, little-endian.
+//! Elements of memory: 1, 2, 4, 8 or 16 bytes, little-endian.
 
 use crate::registers::{FULL, LANES, Registers, Slot, has};
 use isa::Width;
@@ -7,12 +7,16 @@ use isa::Width;
 pub(crate) trait Word: Copy + Default {
     /// Its size.
     const BYTES: usize;
-    /// Its bits.
+    /// Its bits, or the low 64 of them.
     fn to_u64(self) -> u64;
     /// Its bits, extended with the sign.
     fn to_i64(self) -> i64;
+    /// Its bits.
+    fn to_u128(self) -> u128;
     /// The low bits of `bits`.
     fn from_u64(bits: u64) -> Self;
+    /// The low bits of `bits`.
+    fn from_u128(bits: u128) -> Self;
     /// The element in the first bytes of a slice.
     fn read(bytes: &[u8]) -> Self;
     /// Writes the element into the first bytes of a slice.
@@ -27,7 +31,11 @@ macro_rules! words {
         #[inline(always)]
         fn to_i64(self) -> i64 { self as $signed as i64 }
         #[inline(always)]
+        fn to_u128(self) -> u128 { self as u128 }
+        #[inline(always)]
         fn from_u64(bits: u64) -> Self { bits as $unsigned }
+        #[inline(always)]
+        fn from_u128(bits: u128) -> Self { bits as $unsigned }
         #[inline(always)]
         fn read(bytes: &[u8]) -> Self {
             let mut word = [0; Self::BYTES];
@@ -40,7 +48,7 @@ macro_rules! words {
         }
     })* };
 }
-words!(u8 i8, u16 i16, u32 i32, u64 i64);
+words!(u8 i8, u16 i16, u32 i32, u64 i64, u128 i128);
 
 /// Writes loaded elements to a register, extended to its width, where the mask allows.
 #[inline(always)]
@@ -65,7 +73,12 @@ pub(crate) fn write_row<W: Word>(registers: &mut Registers, slot: Slot, words: &
         Width::B32 => write!(&mut registers.b32[index].0, u32),
         Width::B64 => write!(&mut registers.b64[index].0, u64),
         Width::B16 => write!(&mut registers.b16[index].0, u16),
-        Width::B128 => write!(&mut registers.b128[index].0, u128),
+        Width::B128 => {
+            let row = &mut registers.b128[index].0;
+            for lane in 0..LANES {
+                row[lane] = if has(mask, lane) { words[lane].to_u128() } else { row[lane] };
+            }
+        }
         Width::Pred => {
             for lane in crate::registers::lanes(mask) {
                 registers.set(slot, lane, u128::from(words[lane].to_u64()));
@@ -90,7 +103,11 @@ pub(crate) fn read_row<W: Word>(registers: &Registers, slot: Slot) -> [W; LANES]
         Width::B32 => read!(&registers.b32[index].0),
         Width::B64 => read!(&registers.b64[index].0),
         Width::B16 => read!(&registers.b16[index].0),
-        Width::B128 => read!(&registers.b128[index].0),
+        Width::B128 => {
+            for (word, bits) in words.iter_mut().zip(&registers.b128[index].0) {
+                *word = W::from_u128(*bits);
+            }
+        }
         Width::Pred => {
             for (lane, word) in words.iter_mut().enumerate() {
                 *word = W::from_u64(u64::from(has(registers.pred[index], lane)));

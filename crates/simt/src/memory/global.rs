@@ -111,14 +111,22 @@ impl GlobalMemory {
         self.held[from..to].fill((0, 0));
     }
 
+    /// The range of bytes of an address's page that one allocation is known to hold; empty where none is.
+    #[inline(always)]
+    #[must_use]
+    pub fn held(&self, address: u64) -> (usize, usize) {
+        self.index(address).map_or((0, 0), |index| {
+            let (from, to) = self.held[index];
+            (usize::from(from), usize::from(to))
+        })
+    }
+
     /// Whether one allocation is known to hold the bytes `from..to` of the page of an address.
     #[inline(always)]
     #[must_use]
     pub fn holds(&self, address: u64, from: usize, to: usize) -> bool {
-        self.index(address).is_some_and(|index| {
-            let held = self.held[index];
-            usize::from(held.0) <= from && to <= usize::from(held.1)
-        })
+        let held = self.held(address);
+        held.0 <= from && to <= held.1
     }
 
     /// Allocates.

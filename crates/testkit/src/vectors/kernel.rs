@@ -154,14 +154,27 @@ fn constants(form: &Form, rows: &[Row]) -> String {
     let mut text = String::new();
     let names = results_of(form, Variant::Constant);
     for (index, row) in rows.iter().enumerate() {
-        let operands: Vec<String> =
-            form.sources.iter().zip(&row.operands).map(|(&ty, &bits)| constant(ty, bits)).collect();
+        let types = form.sources.iter().map(|&ty| spelled(form, ty));
+        let operands: Vec<String> = types.zip(&row.operands).map(|(ty, &bits)| constant(ty, bits)).collect();
         let _ = writeln!(text, "    {} {}, {};", form.spelling, names.join("|"), operands.join(", "));
         for (at, (&ty, name)) in form.results.iter().zip(&names).enumerate() {
             store(&mut text, ty, name, (index * form.results.len() + at) * CELL);
         }
     }
     text
+}
+
+/// The type that a constant is written in. Instructions that only move or mask bits, such as `abs.f32`, have integers
+/// in the table, but what they are spelled with says float.
+fn spelled(form: &Form, ty: Type) -> Type {
+    let mut words = form.spelling.rsplit('.');
+    // `slct.f64.f32`: the last type is that of the operand that decides.
+    let word = if form.spelling.starts_with("slct.") { words.nth(1) } else { words.next() };
+    match (word, ty) {
+        (Some("f32"), Type::U32) => Type::F32,
+        (Some("f64"), Type::U64) => Type::F64,
+        _ => ty,
+    }
 }
 
 fn constant(ty: Type, bits: u128) -> String {

@@ -1,0 +1,97 @@
+// An application as nvcc would make it of a kernel that doubles two numbers, in C, so that the tests need no CUDA compiler.
+// Its first argument says what it does.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { unsigned x, y, z; } dim3;
+struct wrapper { unsigned magic, version; const void *data; void *more; };
+
+extern void **__cudaRegisterFatBinary(struct wrapper *);
+extern void __cudaRegisterFatBinaryEnd(void **);
+extern void __cudaUnregisterFatBinary(void **);
+extern void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
+extern int cudaMalloc(void **, size_t);
+extern int cudaMallocHost(void **, size_t);
+extern int cudaMallocManaged(void **, size_t, unsigned);
+extern int cudaFree(void *);
+extern int cudaFreeHost(void *);
+extern int cudaMemcpy(void *, const void *, size_t, int);
+extern int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, void *);
+extern int cudaDeviceSynchronize(void);
+extern int cudaGetLastError(void);
+extern int cudaGraphCreate(void **, unsigned);
+extern const char *cudaGetErrorName(int);
+
+extern const unsigned char fatbin[];
+static struct wrapper wrapper = {0x466243b1, 1, fatbin, 0};
+static void **handle;
+
+static void twice(void) {}
+static void unregister(void) { __cudaUnregisterFatBinary(handle); }
+
+__attribute__((constructor)) static void startup(void) {
+    handle = __cudaRegisterFatBinary(&wrapper);
+    __cudaRegisterFunction(handle, (const char *)twice, "twice", "twice", -1, 0, 0, 0, 0, 0);
+    __cudaRegisterFatBinaryEnd(handle);
+    atexit(unregister);
+}
+
+static int launch(void *on) {
+    void *args[] = {&on};
+    dim3 one = {1, 1, 1};
+    return cudaLaunchKernel((const void *)twice, one, one, args, 0, 0);
+}
+
+static void say(const char *what, int error) { printf("%s: %s\n", what, cudaGetErrorName(error)); }
+
+static void copied(void) {
+    int numbers[2] = {3, 40};
+    void *on;
+    cudaMalloc(&on, sizeof numbers);
+    cudaMemcpy(on, numbers, sizeof numbers, 1);
+    say("launch", launch(on));
+    cudaMemcpy(numbers, on, sizeof numbers, 2);
+    cudaFree(on);
+    printf("%d %d\n", numbers[0], numbers[1]);
+}
+
+static void shared(int managed) {
+    int *numbers;
+    int error = managed ? cudaMallocManaged((void **)&numbers, 8, 1) : cudaMallocHost((void **)&numbers, 8);
+    say("allocate", error);
+    numbers[0] = 3;
+    numbers[1] = 40;
+    launch(numbers);
+    cudaDeviceSynchronize();
+    printf("%d %d\n", numbers[0], numbers[1]);
+    numbers[0] = 5;
+    launch(numbers);
+    cudaDeviceSynchronize();
+    printf("%d %d\n", numbers[0], numbers[1]);
+    say("free", managed ? cudaFree(numbers) : cudaFreeHost(numbers));
+}
+
+static void trap(void) {
+    say("launch", launch(0));
+    say("last error", cudaGetLastError());
+    say("synchronize", cudaDeviceSynchronize());
+    void *on;
+    say("allocate", cudaMalloc(&on, 4));
+}
+
+int main(int count, char **words) {
+    const char *what = count > 1 ? words[1] : "";
+    void *graph;
+    if (!strcmp(what, "managed") || !strcmp(what, "pinned")) shared(what[0] == 'm');
+    else if (!strcmp(what, "trap")) trap();
+    else if (!strcmp(what, "unsupported")) {
+        say("first", cudaGraphCreate(&graph, 0));
+        say("second", cudaGraphCreate(&graph, 0));
+    } else copied();
+    fflush(stdout);
+    if (!strcmp(what, "exit")) exit(3);
+    if (!strcmp(what, "abort")) abort();
+    return 0;
+}

@@ -1,0 +1,120 @@
+//! What applications see, and what is recorded of them.
+
+use std::fs;
+
+use capsule::{AllocKind, Capsule, Event};
+
+use crate::build::{App, LZ4, Printed, ZSTD};
+
+fn printed(status: i32, stdout: &str, stderr: &str) -> Printed {
+    Printed { status: Some(status), stdout: stdout.to_owned(), stderr: stderr.to_owned() }
+}
+
+const DOUBLED: &str = "launch: cudaSuccess\n6 80\n";
+
+#[test]
+fn an_application_runs_and_nothing_else_is_printed() {
+    assert_eq!(App::new().run("", None), printed(0, DOUBLED, ""));
+}
+
+#[test]
+fn applications_of_both_versions_and_all_compressions_run() {
+    for runtime in ["libcudart.so.12", "libcudart.so.13"] {
+        for fatbin in [LZ4, ZSTD] {
+            assert_eq!(App::of(runtime, fatbin).run("", None), printed(0, DOUBLED, ""));
+        }
+    }
+}
+
+#[test]
+fn memory_of_both_sides_is_seen_by_both() {
+    let app = App::new();
+    let expect = "allocate: cudaSuccess\n6 80\n10 160\nfree: cudaSuccess\n";
+    assert_eq!(app.run("managed", None), printed(0, expect, ""));
+    assert_eq!(app.run("pinned", None), printed(0, expect, ""));
+}
+
+#[test]
+fn the_error_of_a_kernel_is_told_later_and_stays() {
+    let Printed { status, stdout, stderr } = App::new().run("trap", None);
+    let expect = "launch: cudaSuccess\nlast error: cudaSuccess\n\
+        synchronize: cudaErrorIllegalAddress\nallocate: cudaErrorIllegalAddress\n";
+    assert_eq!((status, stdout.as_str()), (Some(0), expect));
+    assert!(stderr.starts_with("beamline: illegal address in kernel twice"), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+}
+
+#[test]
+fn a_call_that_is_not_supported_is_named_once() {
+    let expect = "first: cudaErrorNotSupported\nsecond: cudaErrorNotSupported\n";
+    let named = "beamline: cudaGraphCreate is not supported; it returned cudaErrorNotSupported\n";
+    assert_eq!(App::new().run("unsupported", None), printed(0, expect, named));
+}
+
+#[test]
+fn a_recording_holds_what_the_application_asked_for() {
+    let app = App::new();
+    assert_eq!(app.run("copied", Some("out.capsule")), printed(0, DOUBLED, ""));
+    let capsule = Capsule::open(app.path("out.capsule")).unwrap();
+    assert_eq!((capsule.name.as_str(), capsule.modules.len()), ("my app", 1));
+    assert_eq!(capsule.provenance.command, ["my app", "copied"]);
+    let [
+        Event::Alloc { address, bytes: 8, kind: AllocKind::Device },
+        Event::CopyIn { to, data },
+        Event::Load { .. },
+        Event::Launch(launch),
+        Event::CopyOut { from, .. },
+        Event::Free { address: freed },
+    ] = capsule.events.as_slice()
+    else {
+        panic!("{:?}", capsule.events)
+    };
+    assert_eq!((to.address, from.address, freed), (*address, *address, address));
+    assert_eq!(capsule.blobs.get(*data).unwrap()[..], [3, 0, 0, 0, 40, 0, 0, 0]);
+    assert_eq!((launch.kernel.as_str(), launch.params.as_slice()), ("twice", &address.to_le_bytes()[..]));
+}
+
+#[test]
+fn the_same_run_gives_the_same_recording() {
+    let app = App::new();
+    for what in ["copied", "managed", "pinned"] {
+        let [first, second] = ["first.capsule", "second.capsule"].map(|name| {
+            app.run(what, Some(name));
+            fs::read(app.path(name)).unwrap()
+        });
+        assert!(first == second, "{what}");
+    }
+}
+
+#[test]
+fn what_the_host_writes_to_shared_memory_is_recorded() {
+    let app = App::new();
+    app.run("managed", Some("out.capsule"));
+    let capsule = Capsule::open(app.path("out.capsule")).unwrap();
+    let written = capsule.events.iter().filter_map(|event| match event {
+        Event::CopyIn { data, .. } => Some(capsule.blobs.get(*data).unwrap()[..].to_vec()),
+        _ => None,
+    });
+    let expect = [[3, 0, 0, 0, 40, 0, 0, 0], [5, 0, 0, 0, 80, 0, 0, 0]];
+    assert_eq!(written.collect::<Vec<_>>(), expect);
+    assert_eq!(capsule.copies_out().count(), 2);
+}
+
+#[test]
+fn a_recording_is_written_at_every_exit_but_abort() {
+    let app = App::new();
+    assert_eq!(app.run("exit", Some("exit.capsule")), printed(3, DOUBLED, ""));
+    assert!(Capsule::open(app.path("exit.capsule")).is_ok());
+    assert_eq!(app.run("abort", Some("abort.capsule")).status, None);
+    assert!(!app.path("abort.capsule").exists());
+}
+
+#[test]
+fn a_recording_that_cannot_be_written_is_one_line() {
+    let app = App::new();
+    fs::create_dir(app.path("taken.capsule")).unwrap();
+    let Printed { status, stdout, stderr } = app.run("", Some("taken.capsule"));
+    assert_eq!((status, stdout.as_str()), (Some(0), DOUBLED));
+    assert!(stderr.starts_with("beamline: failed to write capsule"), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+}
