@@ -1,7 +1,8 @@
 //! The error codes of CUDA, their names and their texts.
 //!
-//! Reference: CUDA Runtime API 13.0, `driver_types.h` (names and numbers); the texts are those that `cudaGetErrorString` of
-//! libcudart 12 and 13 returns, because applications print them and scripts compare what applications print.
+//! Reference: CUDA Runtime API 13.0, `driver_types.h` (names and numbers); the texts are those that
+//! `cudaGetErrorString` of libcudart 12 and 13 returns, because applications print them and scripts compare what
+//! applications print.
 
 use std::ffi::CStr;
 

@@ -1,7 +1,7 @@
 //! The layouts of structures as a C compiler makes them of CUDA's headers.
 //!
-//! Each file was printed by a program that includes `cuda_runtime_api.h` of that version and prints, for each structure, its
-//! name and `sizeof`, and for each field, indented, its name, `offsetof` and `sizeof`.
+//! Each file was printed by a program that includes `cuda_runtime_api.h` of that version and prints, for each
+//! structure, its name and `sizeof`, and for each field, indented, its name, `offsetof` and `sizeof`.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,9 @@
 //! Pointers of the application, as parameters of entry points.
 //!
-//! These types have the form of C pointers and no constructor: a value exists only because an application passed it to an
-//! entry point. By CUDA's contract such a pointer is null or points to what the call documents; null is checked here, and
-//! nothing checks the rest, here or in the original. That promise is the reason of every `unsafe` in this file.
+//! These types have the form of C pointers and no constructor: a value exists only because an application passed it
+//! to an entry point. By CUDA's contract such a pointer is null or points to what the call documents; null is checked
+//! here, and nothing checks the rest, here or in the original. That promise is the reason of every `unsafe` in this
+//! file.
 
 use std::ffi::{CStr, c_char, c_void};
 

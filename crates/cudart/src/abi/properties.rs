@@ -1,7 +1,7 @@
 //! `cudaDeviceProp`, which CUDA 13 lays out differently from CUDA 12.
 //!
-//! One table says where each field lies in either, and what the simulated GPU has there. The table exceeds the usual length of
-//! a file's parts because the structure does.
+//! One table says where each field lies in either, and what the simulated GPU has there. The table exceeds the usual
+//! length of a file's parts because the structure does.
 //!
 //! Reference: CUDA Runtime API 12.9 and 13.0, `driver_types.h`.
 

@@ -1,7 +1,8 @@
-//! The structures that applications and runtime exchange, with the layout of CUDA 12 and 13. Pointers are integers here.
+//! The structures that applications and runtime exchange, with the layout of CUDA 12 and 13. Pointers are integers
+//! here.
 //!
-//! Reference: CUDA Runtime API 12.0, 12.9 and 13.0, `driver_types.h` and `vector_types.h`. The tests compare every offset with
-//! what a C compiler makes of those headers.
+//! Reference: CUDA Runtime API 12.0, 12.9 and 13.0, `driver_types.h` and `vector_types.h`. The tests compare every
+//! offset with what a C compiler makes of those headers.
 
 use super::pointer::Plain;
 

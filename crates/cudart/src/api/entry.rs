@@ -42,9 +42,9 @@ pub(super) fn forget_error() {
     LAST.set(Code::SUCCESS);
 }
 
-/// Declares entry points: `[names] (parameters) { body }`, where the body ends in a `Result<(), Code>`. All names of one do the
-/// same: those with `_ptsz` and `_ptds` are what applications compiled with per-thread default streams call, and here every
-/// stream is in order.
+/// Declares entry points: `[names] (parameters) { body }`, where the body ends in a `Result<(), Code>`. All names of
+/// one do the same: those with `_ptsz` and `_ptds` are what applications compiled with per-thread default streams
+/// call, and here every stream is in order.
 macro_rules! entry_points {
     ($([$($name:ident)+] $params:tt $body:block)*) => {
         $($($crate::api::entry::entry_points!(@one $name $params $body);)+)*

@@ -148,8 +148,8 @@ entry_points! {
         to.put(attributes(address)?)
     }
 
-    // CUDA 12 passes a device where CUDA 13 passes a location and flags; both are of no account to us. Only managed memory can
-    // be prefetched.
+    // CUDA 12 passes a device where CUDA 13 passes a location and flags; both are of no account to us. Only managed
+    // memory can be prefetched.
     [cudaMemPrefetchAsync cudaMemPrefetchAsync_ptsz cudaMemPrefetchAsync_v2 cudaMemPrefetchAsync_v2_ptsz
      cudaMemAdvise cudaMemAdvise_v2] (address: u64, bytes: u64) {
         runtime::with(|runtime| {

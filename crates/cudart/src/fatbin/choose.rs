@@ -27,9 +27,9 @@ pub struct NoPtx {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contents(Vec<(Kind, u32)>);
 
-/// Chooses the PTX that a driver would compile for a device of this architecture: the highest one that is not above it. If all
-/// are above, the lowest of them; the real device would refuse it, but nothing keeps a simulator from running it. PTX that is
-/// tied to one architecture or family is taken only when there is no other.
+/// Chooses the PTX that a driver would compile for a device of this architecture: the highest one that is not above
+/// it. If all are above, the lowest of them; the real device would refuse it, but nothing keeps a simulator from
+/// running it. PTX that is tied to one architecture or family is taken only when there is no other.
 ///
 /// # Errors
 /// There is no PTX.

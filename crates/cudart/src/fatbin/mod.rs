@@ -1,9 +1,9 @@
 //! Fat binaries: the containers in which nvcc puts device code into applications.
 //!
-//! A fat binary is a header and a sequence of images: PTX text, device binaries (cubins), intermediate code for link-time
-//! optimisation. Each image has a header of its own that says what it is, for which architecture, and how it is compressed.
-//! There is no public description; what stands here was found by letting nvcc 13.0 (`--compress-mode`, `-gencode`,
-//! `-rdc=true`, `-G`) make them and looking. All numbers are little-endian.
+//! A fat binary is a header and a sequence of images: PTX text, device binaries (cubins), intermediate code for
+//! link-time optimisation. Each image has a header of its own that says what it is, for which architecture, and how
+//! it is compressed. There is no public description; what stands here was found by letting nvcc 13.0
+//! (`--compress-mode`, `-gencode`, `-rdc=true`, `-G`) make them and looking. All numbers are little-endian.
 //!
 //! | offset | bytes | header |
 //! |---|---|---|

@@ -1,8 +1,9 @@
 //! Starting an application in an address space that is the same every time.
 //!
-//! Linux places stack, heap and libraries at random. What an application does may depend on it, if only by the order of
-//! pointers in a set; and rarely something lands where the simulated GPU has its addresses. So randomisation is switched off for
-//! the application, as debuggers do. Where the system does not allow that (some containers), it stays on.
+//! Linux places stack, heap and libraries at random. What an application does may depend on it, if only by the order
+//! of pointers in a set; and rarely something lands where the simulated GPU has its addresses. So randomisation is
+//! switched off for the application, as debuggers do. Where the system does not allow that (some containers), it
+//! stays on.
 
 use std::ffi::{c_int, c_ulong};
 use std::os::unix::process::CommandExt;

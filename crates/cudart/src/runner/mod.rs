@@ -1,9 +1,10 @@
 //! Running an unmodified application on the simulated GPU.
 //!
-//! The application was linked with `nvcc -cudart shared`, so its loader looks for `libcudart.so.12` or `.13`. [`Run`] checks
-//! that this is so, has the loader load our runtime first (`LD_PRELOAD`) and lets it find stand-ins of those names
-//! (`LD_LIBRARY_PATH`), fixes its address space, and passes what our runtime should do in the environment. Nothing of the application is changed, and
-//! nothing is printed: what is wrong is a [`RunError`] with a line of help.
+//! The application was linked with `nvcc -cudart shared`, so its loader looks for `libcudart.so.12` or `.13`. [`Run`]
+//! checks that this is so, has the loader load our runtime first (`LD_PRELOAD`) and lets it find stand-ins of those
+//! names (`LD_LIBRARY_PATH`), fixes its address space, and passes what our runtime should do in the environment.
+//! Nothing of the application is changed, and nothing is printed: what is wrong is a [`RunError`] with a line of
+//! help.
 
 mod elf;
 mod error;

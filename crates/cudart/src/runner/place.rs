@@ -1,7 +1,7 @@
-//! The directory that the loader of an application looks into: the stubs, and where necessary a link to our runtime.
+//! The directory that the loader of an application looks into: the stubs, and a link to our runtime.
 //!
-//! It is private to the user and stays, since an application may start others after we are gone. Its name depends on what is
-//! in it, and files appear in it in one step, so that runs side by side do not disturb each other.
+//! It is private to the user and stays, since an application may start others after we are gone. Its name depends on
+//! what is in it, and files appear in it in one step, so that runs side by side do not disturb each other.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
@@ -64,20 +64,18 @@ fn fill(root: &Path, directory: &Path, runtime: &Path) -> io::Result<OsString> {
         check_private(path)?;
     }
     for name in VERSIONS.map(|(name, _)| name) {
-        let (path, image) = (directory.join(name), stub::image(name));
+        let (path, image) = (directory.join(name), stub::image(name, LINK));
         if fs::read(&path).ok().as_deref() != Some(&image) {
             replace(&path, |partial| fs::write(partial, &image))?;
         }
-    }
-    // In LD_PRELOAD, blanks separate too; a bare name is looked up in LD_LIBRARY_PATH.
-    if is_unambiguous(runtime) && !runtime.as_os_str().as_bytes().contains(&b' ') {
-        return Ok(runtime.into());
     }
     let link = directory.join(LINK);
     if fs::read_link(&link).ok().as_deref() != Some(runtime) {
         replace(&link, |partial| symlink(runtime, partial))?;
     }
-    Ok(LINK.into())
+    // In LD_PRELOAD, blanks separate too; a bare name is looked up in LD_LIBRARY_PATH.
+    let nameable = is_unambiguous(runtime) && !runtime.as_os_str().as_bytes().contains(&b' ');
+    Ok(if nameable { runtime.into() } else { LINK.into() })
 }
 
 /// Nobody else may put files there: they would run in the user's applications.
@@ -124,7 +122,7 @@ mod tests {
         let (root, directory, preload) = fill_for("/opt/beamline/libcudart.so");
         assert_eq!(preload, "/opt/beamline/libcudart.so");
         for (name, _) in VERSIONS {
-            assert_eq!(fs::read(directory.join(name)).unwrap(), stub::image(name));
+            assert_eq!(fs::read(directory.join(name)).unwrap(), stub::image(name, LINK));
         }
         assert_eq!(fill(root.path(), &directory, Path::new("/opt/x.so")).unwrap(), "/opt/x.so");
     }

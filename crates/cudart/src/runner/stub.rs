@@ -1,10 +1,11 @@
 //! The smallest shared library that satisfies an application's need for `libcudart.so.13`.
 //!
-//! An application that was linked with `-cudart shared` needs a library of that name, and each symbol it takes from it carries
-//! the version `libcudart.so.13`. Our runtime is preloaded and defines the symbols, without versions. If it were to take the
-//! name too, glibc would print "no version information available" into the application's stderr, and one library cannot have
-//! the names of two versions. So the name belongs to a library that defines nothing but the version: a page of ELF, written
-//! here rather than compiled, because users of Beamline need not have a compiler and a page of bytes can be tested.
+//! An application that was linked with `-cudart shared` needs a library of that name, and each symbol it takes from
+//! it carries the version `libcudart.so.13`. Our runtime is preloaded and defines the symbols, without versions. If
+//! it were to take the name too, glibc would print "no version information available" into the application's stderr,
+//! and one library cannot have the names of two versions. So the name belongs to a library that defines nothing but
+//! the version: a page of ELF, written here rather than compiled, because users of Beamline need not have a compiler
+//! and a page of bytes can be tested.
 //!
 //! Reference: System V ABI, chapters 4 and 5; Drepper, *ELF Symbol Versioning*.
 
@@ -14,9 +15,10 @@ const PROGRAM_HEADER: u64 = 56;
 const READ_WRITE: u32 = 4 | 2;
 const PAGE: u64 = 4096;
 
-/// The bytes of a shared library of this name, which defines the version of the same name and nothing else.
-pub(super) fn image(name: &str) -> Vec<u8> {
-    let strings = [b"\0", name.as_bytes(), b"\0"].concat();
+/// The bytes of a shared library of this name, which defines the version of the same name and nothing else, and needs
+/// another library.
+pub(super) fn image(name: &str, needs: &str) -> Vec<u8> {
+    let strings = [b"\0", name.as_bytes(), b"\0", needs.as_bytes(), b"\0"].concat();
     let hash = words(&[1, 1, 0, 0]);
     let symbols = vec![0; 24];
     let versions = vec![0; 2];
@@ -31,7 +33,7 @@ pub(super) fn image(name: &str) -> Vec<u8> {
         at
     };
     let at = [&hash, &symbols, &strings, &versions, &definitions(name)].map(|bytes| put(bytes));
-    let dynamic = dynamic(at, strings.len() as u64);
+    let dynamic = dynamic(at, strings.len() as u64, name.len() as u64 + 2);
     let dynamic_at = put(&dynamic);
     let total = place;
     let mut image = header();
@@ -69,24 +71,24 @@ fn definitions(name: &str) -> Vec<u8> {
     [definition(BASE, 1, SIZE), definition(0, 2, 0)].concat()
 }
 
-/// The dynamic section, for the places of hash table, symbols, strings, versions and version definitions.
-fn dynamic([hash, symbols, strings, versions, definitions]: [u64; 5], string_bytes: u64) -> Vec<u8> {
+/// The dynamic section, for the places of hash table, symbols, strings, versions and version definitions, and for the
+/// place of the needed library's name in the strings.
+fn dynamic([hash, symbols, strings, versions, definitions]: [u64; 5], string_bytes: u64, needs: u64) -> Vec<u8> {
     const NAME_IN_STRINGS: u64 = 1;
-    longs(
-        &[
-            [14, NAME_IN_STRINGS],
-            [4, hash],
-            [5, strings],
-            [6, symbols],
-            [10, string_bytes],
-            [11, 24],
-            [0x6fff_fff0, versions],
-            [0x6fff_fffc, definitions],
-            [0x6fff_fffd, 2],
-            [0, 0],
-        ]
-        .concat(),
-    )
+    let entries = [
+        [1, needs],
+        [14, NAME_IN_STRINGS],
+        [4, hash],
+        [5, strings],
+        [6, symbols],
+        [10, string_bytes],
+        [11, 24],
+        [0x6fff_fff0, versions],
+        [0x6fff_fffc, definitions],
+        [0x6fff_fffd, 2],
+        [0, 0],
+    ];
+    longs(&entries.concat())
 }
 
 /// The hash function of the System V ABI.
@@ -114,7 +116,7 @@ fn longs(values: &[u64]) -> Vec<u8> {
 mod tests {
     use super::*;
     use object::Endianness;
-    use object::elf::{DT_SONAME, DT_STRTAB, DT_VERDEFNUM};
+    use object::elf::{DT_NEEDED, DT_SONAME, DT_STRTAB, DT_VERDEFNUM};
     use object::read::elf::{Dyn, ElfFile64, ProgramHeader};
 
     #[test]
@@ -125,7 +127,7 @@ mod tests {
 
     #[test]
     fn it_has_the_name_that_was_asked_for() {
-        let bytes = image("libcudart.so.13");
+        let bytes = image("libcudart.so.13", "other.so");
         let file = ElfFile64::<Endianness>::parse(&*bytes).unwrap();
         let endian = file.endian();
         let segments = file.elf_program_headers().iter();
@@ -133,6 +135,7 @@ mod tests {
         let value = |tag| entries.iter().find(|entry| entry.d_tag(endian) == tag).unwrap().d_val(endian) as usize;
         let name = &bytes[value(DT_STRTAB) + value(DT_SONAME)..];
         assert!(name.starts_with(b"libcudart.so.13\0"));
+        assert!(bytes[value(DT_STRTAB) + value(DT_NEEDED)..].starts_with(b"other.so\0"));
         assert_eq!(value(DT_VERDEFNUM), 2);
     }
 }

@@ -63,7 +63,7 @@ fn a_text_is_no_program() {
 #[test]
 fn a_broken_program_is_no_program() {
     for end in 0..64 {
-        let (_directory, path) = file("app", 0o755, &stub::image("libcudart.so.13")[..end]);
+        let (_directory, path) = file("app", 0o755, &stub::image("libcudart.so.13", "other.so")[..end]);
         let error = refusal(&path);
         assert!(matches!(error, RunError::NotAProgram { .. }), "{error}");
     }
@@ -71,14 +71,14 @@ fn a_broken_program_is_no_program() {
 
 #[test]
 fn a_library_is_no_program() {
-    let (_directory, path) = file("lib.so", 0o755, &stub::image("libcudart.so.13"));
+    let (_directory, path) = file("lib.so", 0o755, &stub::image("libcudart.so.13", "other.so"));
     let error = refusal(&path);
     assert!(matches!(error, RunError::NotAProgram { found: NotAProgram::Library, .. }), "{error}");
 }
 
 #[test]
 fn a_program_for_another_machine_says_which() {
-    let mut image = stub::image("libcudart.so.13");
+    let mut image = stub::image("libcudart.so.13", "other.so");
     image[18] = 183;
     let (_directory, path) = file("app", 0o755, &image);
     let error = refusal(&path);

@@ -39,7 +39,8 @@ impl Runtime {
         shared.map(|()| address)
     }
 
-    /// Page-locked memory of the host. It lies at an address that the GPU keeps free, so that kernels can use it when they do.
+    /// Page-locked memory of the host. It lies at an address that the GPU keeps free, so that kernels can use it when
+    /// they do.
     pub(crate) fn allocate_pinned(&mut self, bytes: u64, mapped: bool) -> Result<u64, Code> {
         self.check()?;
         if bytes == 0 {

@@ -1,7 +1,7 @@
 //! Copies and fills, of lines, planes and boxes of memory, in every direction.
 //!
-//! Addresses say which side they are on: all are of one space, as with every GPU of today. The direction that the application
-//! states is checked against that, as far as CUDA does.
+//! Addresses say which side they are on: all are of one space, as with every GPU of today. The direction that the
+//! application states is checked against that, as far as CUDA does.
 
 use capsule::Region;
 
@@ -75,8 +75,8 @@ impl Runtime {
         Ok(())
     }
 
-    /// The side of a region. What the application calls the device's must be known to the device: its memory, or page-locked
-    /// memory. What it calls the host's may be anything.
+    /// The side of a region. What the application calls the device's must be known to the device: its memory, or
+    /// page-locked memory. What it calls the host's may be anything.
     fn side(&self, region: &Region, on_device: bool) -> Result<Side, Code> {
         let span = region.span().filter(|span| region.address.checked_add(*span).is_some());
         let span = span.filter(|_| region.address != 0).ok_or(Code::INVALID_VALUE)?;

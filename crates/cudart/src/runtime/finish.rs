@@ -1,8 +1,8 @@
 //! The end of the process: the recording is written.
 //!
-//! It is written when the last fat binary is unregistered, as happens in every ordinary exit, and once more from our own
-//! destructor if anything came after that, for example destructors of the application that free memory. After `abort`, a
-//! signal or `_exit` there is no recording.
+//! It is written when the last fat binary is unregistered, as happens in every ordinary exit, and once more from our
+//! own destructor if anything came after that, for example destructors of the application that free memory. After
+//! `abort`, a signal or `_exit` there is no recording.
 
 use std::sync::TryLockError;
 use std::thread;

@@ -37,8 +37,8 @@ impl Gpu {
         Self { device: Device::new(), recorder, modules: 0, nanoseconds: 0 }
     }
 
-    /// The time that events read: a count of what the GPU did, in nanoseconds of an imagined clock. The same application has
-    /// the same times on every machine.
+    /// The time that events read: a count of what the GPU did, in nanoseconds of an imagined clock. The same
+    /// application has the same times on every machine.
     pub(crate) fn nanoseconds(&self) -> u64 {
         self.nanoseconds
     }

@@ -74,13 +74,18 @@ fn extents(dim: Dim3) -> [u32; 3] {
     [dim.x, dim.y, dim.z]
 }
 
+/// The product of extents that may be anything.
+fn product(dim: Dim3) -> u64 {
+    extents(dim).into_iter().map(u64::from).fold(1, u64::saturating_mul)
+}
+
 /// What is refused before it starts. For extents that no device has, CUDA 13 has another word than CUDA 12.
 fn check(kernel: &Kernel, shape: &Shape) -> Result<(), Code> {
     let fits = |dim: Dim3, bounds: [i32; 3]| {
         let within = |(extent, bound): (u32, i32)| extent >= 1 && extent <= bound.unsigned_abs();
         extents(dim).into_iter().zip(bounds).all(within)
     };
-    let threads = extents(shape.block).into_iter().map(u64::from).product::<u64>();
+    let threads = product(shape.block);
     if !fits(shape.grid, spec::GRID)
         || !fits(shape.block, spec::BLOCK)
         || threads > u64::from(spec::THREADS_PER_BLOCK.unsigned_abs())
@@ -90,7 +95,7 @@ fn check(kernel: &Kernel, shape: &Shape) -> Result<(), Code> {
     if threads > u64::from(occupancy::max_threads(&kernel.info)) || shape.shared > dynamic_shared(kernel) {
         return Err(Code::INVALID_VALUE);
     }
-    let blocks = extents(shape.grid).into_iter().map(u64::from).product::<u64>();
+    let blocks = product(shape.grid);
     if shape.cooperative && blocks > resident(kernel, threads, shape.shared) {
         return Err(Code::COOPERATIVE_LAUNCH_TOO_LARGE);
     }
@@ -125,8 +130,8 @@ fn arguments(kernel: &Kernel, args: Args) -> Result<Vec<u8>, Code> {
     Ok(packed)
 }
 
-/// What CUDA calls the ends of a kernel. An H200 says "illegal address" for shared memory too, and when the stack overflows,
-/// which it does into unmapped memory.
+/// What CUDA calls the ends of a kernel. An H200 says "illegal address" for shared memory too, and when the stack
+/// overflows, which it does into unmapped memory.
 fn code_of_trap(kind: TrapKind) -> Code {
     match kind {
         TrapKind::IllegalAddress | TrapKind::OutOfRangeAddress | TrapKind::StackOverflow => Code::ILLEGAL_ADDRESS,

@@ -27,7 +27,8 @@ pub(crate) enum Kind {
     Registered,
 }
 
-/// The pieces by address. Ones on the GPU and ones on the host never overlap, because the addresses of the GPU are reserved.
+/// The pieces by address. Ones on the GPU and ones on the host never overlap, because the addresses of the GPU are
+/// reserved.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     blocks: BTreeMap<u64, Block>,

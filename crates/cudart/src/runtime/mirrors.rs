@@ -1,11 +1,11 @@
 //! Memory that host and GPU both see: managed memory, and pinned memory that kernels use.
 //!
-//! Each side has its own bytes, and a third copy remembers what both last agreed on. Before the GPU does something, what the
-//! host has changed goes to the GPU; after it, what the GPU has changed goes to the host. Both go through the recorder, so that
-//! a replay sees what the host wrote and knows what the host could see.
+//! Each side has its own bytes, and a third copy remembers what both last agreed on. Before the GPU does something,
+//! what the host has changed goes to the GPU; after it, what the GPU has changed goes to the host. Both go through
+//! the recorder, so that a replay sees what the host wrote and knows what the host could see.
 //!
-//! The host sees what a kernel wrote when the launch returns, but is recorded as seeing it at the next synchronisation, when
-//! CUDA promises it.
+//! The host sees what a kernel wrote when the launch returns, but is recorded as seeing it at the next
+//! synchronisation, when CUDA promises it.
 
 use capsule::Region;
 use inject::DeviceError;

@@ -1,13 +1,14 @@
 //! The state of the simulated CUDA runtime in this process, and the way to it.
 //!
-//! There is one state, and whoever uses it has it alone: calls of several threads happen one after the other, and each is done
-//! when it returns. Streams therefore need no queues, and events have happened when they are recorded.
+//! There is one state, and whoever uses it has it alone: calls of several threads happen one after the other, and
+//! each is done when it returns. Streams therefore need no queues, and events have happened when they are recorded.
 //!
-//! An error of a kernel is not reported by its launch but by the next call that waits, copies, allocates or launches, and by
-//! every call after that, as on a GPU, where it takes the context with it; not even a reset brings that back. Other errors are
-//! reported by the call that made them and change nothing.
+//! An error of a kernel is not reported by its launch but by the next call that waits, copies, allocates or launches,
+//! and by every call after that, as on a GPU, where it takes the context with it; not even a reset brings that back.
+//! Other errors are reported by the call that made them and change nothing.
 //!
-//! Which code a misuse gets was measured with libcudart 13.0 and driver 580 on an H200, where the documentation leaves it open.
+//! Which code a misuse gets was measured with libcudart 13.0 and driver 580 on an H200, where the documentation
+//! leaves it open.
 
 mod allocate;
 pub(crate) mod copy;
@@ -70,7 +71,8 @@ enum Health {
     Failed(Code),
 }
 
-/// What a device has for stack, printf, heap, synchronisation depth, pending launches, fetch granularity and persisting cache.
+/// What a device has for stack, printf, heap, synchronisation depth, pending launches, fetch granularity and
+/// persisting cache.
 const LIMITS: [u64; 7] = [1024, 8_650_752, 8 << 20, 0, 2048, 64, 0];
 
 static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
@@ -182,8 +184,8 @@ impl Runtime {
         self.reservation.is_some() && address.wrapping_sub(DEVICE_BASE) < DEVICE_BYTES
     }
 
-    /// Gives back all that the application has. Modules stay as they are, and a device on which a kernel failed is lost to this
-    /// process.
+    /// Gives back all that the application has. Modules stay as they are, and a device on which a kernel failed is
+    /// lost to this process.
     pub(crate) fn reset(&mut self) {
         if self.health != Health::Good {
             self.health = Health::Failed(Code::DEVICES_UNAVAILABLE);
@@ -227,3 +229,6 @@ fn code_of(error: &DeviceError) -> Code {
 pub(crate) fn is_device(kind: Kind) -> bool {
     matches!(kind, Kind::Allocated(AllocKind::Device | AllocKind::Managed | AllocKind::Pool))
 }
+
+#[cfg(test)]
+mod tests;

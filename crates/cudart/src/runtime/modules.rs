@@ -1,7 +1,8 @@
 //! Device code that the application registered, and what it calls by host addresses: kernels and variables.
 //!
-//! Registering only notes what is there; a module is read and loaded when one of its kernels or variables is first used, as
-//! CUDA does since 12.2. An application that never touches a part of its code does not pay for it, nor fail by it.
+//! Registering only notes what is there; a module is read and loaded when one of its kernels or variables is first
+//! used, as CUDA does since 12.2. An application that never touches a part of its code does not pay for it, nor fail
+//! by it.
 
 use std::collections::BTreeMap;
 
@@ -201,8 +202,8 @@ fn place_of(loaded: &[Loaded], name: &str) -> Option<(u64, u64)> {
     Some((symbol.address, symbol.bytes))
 }
 
-/// Loads every part of a fat binary. Ones that were compiled separately become modules of their own, which works as long as
-/// none refers to another.
+/// Loads every part of a fat binary. Ones that were compiled separately become modules of their own, which works as
+/// long as none refers to another.
 fn load_parts(parts: &[&'static [u8]], gpu: &mut Gpu) -> Result<Vec<Loaded>, Code> {
     let separately = parts.len() > 1;
     let mut loaded = Vec::new();

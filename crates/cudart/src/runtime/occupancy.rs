@@ -1,10 +1,10 @@
 //! How many blocks of a kernel fit a multiprocessor.
 //!
-//! Registers are those that we estimate: PTX has none of the hardware's. We take the number of words that the kernel's virtual
-//! registers have, but no more than let a block of the largest size that the kernel allows run.
+//! Registers are those that we estimate: PTX has none of the hardware's. We take the number of words that the
+//! kernel's virtual registers have, but no more than let a block of the largest size that the kernel allows run.
 //!
-//! Reference: CUDA C++ Best Practices Guide, "Calculating Occupancy"; `cuda_occupancy.h` of CUDA 13.0 for the units in which
-//! compute capability 8.0 hands out registers and shared memory.
+//! Reference: CUDA C++ Best Practices Guide, "Calculating Occupancy"; `cuda_occupancy.h` of CUDA 13.0 for the units
+//! in which compute capability 8.0 hands out registers and shared memory.
 
 use inject::KernelInfo;
 

@@ -1,8 +1,8 @@
 //! Host memory at the addresses of device memory, for memory that host and GPU both see (managed and pinned).
 //!
-//! The whole range of device addresses is reserved in this process when the runtime starts. So a device address is never by
-//! chance also a host address, host code that follows one faults as it would with a GPU, and where both are to see the same
-//! address, pages of the range are opened.
+//! The whole range of device addresses is reserved in this process when the runtime starts. So a device address is
+//! never by chance also a host address, host code that follows one faults as it would with a GPU, and where both are
+//! to see the same address, pages of the range are opened.
 
 use std::alloc::Layout;
 use std::ffi::{c_int, c_void};

@@ -1,7 +1,7 @@
 //! Recording the GPU work of this process as a capsule.
 //!
-//! Nothing of this run's circumstances gets into it, so that the same application with the same arguments gives the same
-//! capsule: no host addresses, no process ids, no times, and of the application's path only the file name.
+//! Nothing of this run's circumstances gets into it, so that the same application with the same arguments gives the
+//! same capsule: no host addresses, no process ids, no times, and of the application's path only the file name.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -93,7 +93,8 @@ impl Recorder {
         }
     }
 
-    /// Gives up the recording: the application asked for something that we could not do, so it would not tell the truth.
+    /// Gives up the recording: the application asked for something that we could not do, so it would not tell the
+    /// truth.
     pub(crate) fn spoil(&mut self, reason: String) {
         self.spoiled.get_or_insert(reason);
     }

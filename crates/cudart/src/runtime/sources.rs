@@ -47,8 +47,8 @@ pub(super) fn files(ptx: &str) -> Vec<String> {
     files
 }
 
-/// The text of a source file, if it can be read and belongs to the application. Headers of the system and of the CUDA toolkit
-/// are left out: they are large, the same everywhere, and not the application's to give away.
+/// The text of a source file, if it can be read and belongs to the application. Headers of the system and of the CUDA
+/// toolkit are left out: they are large, the same everywhere, and not the application's to give away.
 pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
     let system = ["/usr/include", "/usr/lib", "/usr/local/cuda", "/opt/nvidia"];
     let toolkit = |directory: &Path| directory.join("cuda_runtime_api.h").exists();

@@ -1,9 +1,10 @@
 //! What the simulated GPU says of itself.
 //!
-//! It is of compute capability 8.0, with the resources of that generation's data-centre GPU. Not 9.0, though the reference
-//! device for our measurements is: an application that meets a device of 9.0 may choose paths (clusters, tensor memory copies,
-//! warp-group matrix instructions) that a PTX simulator does not have, while all of 8.0 is there, and PTX for 9.0 without those
-//! paths runs all the same. Grids that an application sizes by the number of multiprocessors come out as on the real device.
+//! It is of compute capability 8.0, with the resources of that generation's data-centre GPU. Not 9.0, though the
+//! reference device for our measurements is: an application that meets a device of 9.0 may choose paths (clusters,
+//! tensor memory copies, warp-group matrix instructions) that a PTX simulator does not have, while all of 8.0 is
+//! there, and PTX for 9.0 without those paths runs all the same. Grids that an application sizes by the number of
+//! multiprocessors come out as on the real device.
 //!
 //! Reference: CUDA C++ Programming Guide, "Compute Capabilities"; NVIDIA A100 Tensor Core GPU Architecture, table 4.
 

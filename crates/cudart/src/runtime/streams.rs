@@ -1,4 +1,5 @@
-//! Streams and events. All work happens when it is asked for, so every stream is always idle and every event has happened.
+//! Streams and events. All work happens when it is asked for, so every stream is always idle and every event has
+//! happened.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,7 @@
 // An application as nvcc would make it of a kernel that doubles two numbers, in C, so that the tests need no CUDA compiler.
 // Its first argument says what it does.
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,11 +82,21 @@ static void trap(void) {
     say("allocate", cudaMalloc(&on, 4));
 }
 
+static void opened(void) {
+    int (*count)(int *);
+    int devices = 0;
+    void *library = dlopen("libcudart.so.13", RTLD_NOW | RTLD_LOCAL);
+    *(void **)&count = library ? dlsym(library, "cudaGetDeviceCount") : 0;
+    int error = count ? count(&devices) : -1;
+    printf("%d %d\n", error, devices);
+}
+
 int main(int count, char **words) {
     const char *what = count > 1 ? words[1] : "";
     void *graph;
     if (!strcmp(what, "managed") || !strcmp(what, "pinned")) shared(what[0] == 'm');
     else if (!strcmp(what, "trap")) trap();
+    else if (!strcmp(what, "opened")) opened();
     else if (!strcmp(what, "unsupported")) {
         say("first", cudaGraphCreate(&graph, 0));
         say("second", cudaGraphCreate(&graph, 0));

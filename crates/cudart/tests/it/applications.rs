@@ -27,6 +27,11 @@ fn applications_of_both_versions_and_all_compressions_run() {
 }
 
 #[test]
+fn an_application_that_opens_the_runtime_itself_finds_it() {
+    assert_eq!(App::new().run("opened", None), printed(0, "0 1\n", ""));
+}
+
+#[test]
 fn memory_of_both_sides_is_seen_by_both() {
     let app = App::new();
     let expect = "allocate: cudaSuccess\n6 80\n10 160\nfree: cudaSuccess\n";

@@ -33,7 +33,8 @@ impl App {
         Self::of("libcudart.so.13", PLAIN)
     }
 
-    /// The application linked against a runtime of this name and version, as the linker knows it, with this device code.
+    /// The application linked against a runtime of this name and version, as the linker knows it, with this device
+    /// code.
     pub(crate) fn of(runtime: &str, fatbin: &[u8]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("my app");

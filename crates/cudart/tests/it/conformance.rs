@@ -1,5 +1,5 @@
-//! Our runtime says to misuse what CUDA says on a GPU: `tests/conformance/misuse.cu` prints the same, line by line, whether it
-//! is linked against CUDA 12 or 13.
+//! Our runtime says to misuse what CUDA says on a GPU: `tests/conformance/misuse.cu` prints the same, line by line,
+//! whether it is linked against CUDA 12 or 13.
 
 use std::env;
 use std::path::{Path, PathBuf};
