@@ -19,15 +19,15 @@ pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
     text(&format!("{rendered}\n"))
 }
 
-/// A table whose columns after the first `left` are aligned to the right, as numbers are.
-pub(crate) fn table(header: &[&str], left: usize, rows: Vec<Vec<String>>) -> String {
+/// A table. `align` says for each column whether it is text (`<`) or numbers (`>`); the last one is for all the rest.
+pub(crate) fn table(header: &[&str], align: &str, rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(header.to_vec());
     table.add_rows(rows);
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((if index == 0 { 0 } else { 2 }, 0));
-        if index >= left {
+        if align.chars().nth(index).or(align.chars().last()) == Some('>') {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }

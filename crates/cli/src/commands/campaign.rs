@@ -176,9 +176,7 @@ fn outcomes(summary: &Summary) -> String {
         ]
     });
     let interval = format!("{level:.0} % interval");
-    let table = out::table(&["outcome", "runs", "rate", &interval, "of these"], 1, rows.collect());
-    // The last column is text.
-    table
+    out::table(&["outcome", "runs", "rate", &interval, "of these"], "<>>><", rows.collect())
 }
 
 /// The kernels, the groups and the ten source lines with most silent corruptions.
@@ -191,7 +189,7 @@ fn parts(summary: &Summary) -> String {
     };
     let mut text = String::new();
     let mut section = |title: &str, rows: Vec<Vec<String>>| {
-        text += &format!("\n{}", out::table(&[title, "runs", "masked", "sdc", "due"], 1, rows));
+        text += &format!("\n{}", out::table(&[title, "runs", "masked", "sdc", "due"], "<>", rows));
     };
     let kernels = summary.by_kernel.iter().map(|part| row(fault::base_name(&part.name).to_owned(), &part.account));
     section("kernel", kernels.collect());

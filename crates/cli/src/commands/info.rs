@@ -114,7 +114,7 @@ fn render(info: &Info) -> String {
         ]
     });
     let header = ["kernel", "launches", "threads", "static instructions", "virtual registers"];
-    text += &out::table(&header, 1, kernels.collect());
+    text += &out::table(&header, "<>", kernels.collect());
     let outputs = info.outputs.iter().map(|output| {
         let shape: Vec<String> = output.shape.iter().map(ToString::to_string).collect();
         vec![
@@ -125,6 +125,6 @@ fn render(info: &Info) -> String {
         ]
     });
     text += "\n";
-    text += &out::table(&["output", "type", "shape", "good if"], 4, outputs.collect());
+    text += &out::table(&["output", "type", "shape", "good if"], "<", outputs.collect());
     text
 }

@@ -168,23 +168,23 @@ fn render(profile: &Profile) -> String {
         ]
     });
     let header = ["kernel", "launches", "threads", "thread-instructions", "per thread", "thread groups"];
-    text += &out::table(&header, 1, kernels.collect());
+    text += &out::table(&header, "<>", kernels.collect());
     let row = |share: &Share| {
         let off = out::number(share.guarded_off);
         vec![share.name.clone(), out::number(share.executed), out::percent(share.share), off]
     };
     text += "\n";
-    text += &out::table(&["group", "executed", "share", "guarded off"], 1, profile.groups.iter().map(row).collect());
+    text += &out::table(&["group", "executed", "share", "guarded off"], "<>", profile.groups.iter().map(row).collect());
     text += "\n";
     let top = profile.opcodes.iter().take(15).map(row);
-    text += &out::table(&["instruction", "executed", "share", "guarded off"], 1, top.collect());
+    text += &out::table(&["instruction", "executed", "share", "guarded off"], "<>", top.collect());
     let lines = profile.lines.iter().take(15).map(|line| {
         let file = line.file.rsplit('/').next().unwrap_or(&line.file);
         vec![format!("{file}:{}", line.line), out::number(line.executed), out::percent(line.share)]
     });
     if !profile.lines.is_empty() {
         text += "\n";
-        text += &out::table(&["line", "executed", "share"], 1, lines.collect());
+        text += &out::table(&["line", "executed", "share"], "<>", lines.collect());
     }
     text
 }

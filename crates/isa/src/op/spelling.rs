@@ -35,8 +35,10 @@ pub fn parse(spelling: &str) -> Option<Op> {
             words.end(Op::Shfl(mode))
         }
         "vote" => {
-            words.word("sync")?;
+            // Both orders are written; the second is that of older compilers.
+            let first = words.word("sync");
             let mode = words.take(Vote::from_word)?;
+            first.or_else(|| words.word("sync"))?;
             words.word(if mode == Vote::Ballot { "b32" } else { "pred" })?;
             words.end(Op::Vote(mode))
         }

@@ -9,8 +9,8 @@ mod global;
 mod word;
 
 use crate::level::Level;
-use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::memory::GlobalMemory;
+use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::program::AccessPlan;
 use crate::registers::{LANES, Registers, Slot, lanes};
 use crate::trap::TrapKind;
@@ -155,12 +155,7 @@ macro_rules! memory {
         struct $name;
         impl Memory for $name {
             #[inline(always)]
-            fn gather<W: Word, A: Address>(
-                $m: &mut Memories<'_>,
-                $at: A,
-                $mask: u32,
-                $words: &mut [W; LANES],
-            ) -> Done {
+            fn gather<W: Word, A: Address>($m: &mut Memories<'_>, $at: A, $mask: u32, $words: &mut [W; LANES]) -> Done {
                 $gather
             }
             #[inline(always)]
@@ -170,8 +165,16 @@ macro_rules! memory {
         }
     };
 }
-memory!(Global, |m, at, mask, words| global::gather(m.global, at, mask, words), global::scatter(m.global, at, mask, words));
-memory!(Shared, |m, at, mask, words| block::gather(m.shared, at, mask, words), block::scatter(m.shared, at, mask, words));
+memory!(
+    Global,
+    |m, at, mask, words| global::gather(m.global, at, mask, words),
+    global::scatter(m.global, at, mask, words)
+);
+memory!(
+    Shared,
+    |m, at, mask, words| block::gather(m.shared, at, mask, words),
+    block::scatter(m.shared, at, mask, words)
+);
 memory!(Local, |m, at, mask, words| block::gather_local(m, at, mask, words), block::scatter_local(m, at, mask, words));
 memory!(Params, |m, at, mask, words| block::gather(m.params, at, mask, words), {
     // Kernel parameters are read-only.

@@ -1,10 +1,11 @@
 //! Where each state space lies in the generic address space.
 //!
-//! Global memory begins at [`DEVICE_BASE`] and is mapped in 2 MiB steps, as a driver does. Shared, local and
+//! Global memory begins at [`DEVICE_BASE`] and is mapped in 2 MiB steps, as a driver does. The addresses lie where
+//! Linux puts nothing of a process, so that an application can tell device memory from its own. Shared, local and
 //! parameter memory have windows far from it, so that a corrupted pointer rarely moves from one to another.
 
 /// First device address handed out.
-pub const DEVICE_BASE: u64 = 0x7f40_0000_0000;
+pub const DEVICE_BASE: u64 = 0x3f40_0000_0000;
 /// Granularity of mapping.
 pub const MAPPING: u64 = 2 << 20;
 /// Alignment of an allocation.
@@ -13,11 +14,11 @@ pub const ALLOCATION: u64 = 512;
 pub const DEVICE_BYTES: u64 = 16 << 30;
 
 /// Start of the window of shared memory.
-pub const SHARED_BASE: u64 = 0x7fd0_0000_0000;
+pub const SHARED_BASE: u64 = 0x3fd0_0000_0000;
 /// Start of the window of local memory.
-pub const LOCAL_BASE: u64 = 0x7fd2_0000_0000;
+pub const LOCAL_BASE: u64 = 0x3fd2_0000_0000;
 /// Start of the window of kernel parameters.
-pub const PARAM_BASE: u64 = 0x7fd4_0000_0000;
+pub const PARAM_BASE: u64 = 0x3fd4_0000_0000;
 /// Size of each of these windows.
 pub const WINDOW: u64 = 16 << 20;
 

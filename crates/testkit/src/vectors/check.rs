@@ -131,7 +131,8 @@ impl<'a> Run<'a> {
     /// The old values of the results.
     fn output(&self) -> Vec<u8> {
         let results = &self.form.results;
-        let old = (0..self.threads).flat_map(|thread| results.iter().map(move |&ty| cell(register(ty), old(ty, thread))));
+        let old =
+            (0..self.threads).flat_map(|thread| results.iter().map(move |&ty| cell(register(ty), old(ty, thread))));
         old.flatten().collect()
     }
 

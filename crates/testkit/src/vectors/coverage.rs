@@ -33,7 +33,8 @@ pub fn missing(rows: &[Row]) -> Vec<String> {
         if distinct < ENOUGH.min(1 << possible.min(8)) {
             missing.push(format!("{} ({alu:?}): {distinct} rows", alu.pattern()));
         }
-        let silent = spellings(alu.pattern()).into_iter().filter(|spelling| !by_spelling.contains_key(spelling.as_str()));
+        let silent =
+            spellings(alu.pattern()).into_iter().filter(|spelling| !by_spelling.contains_key(spelling.as_str()));
         missing.extend(silent.map(|spelling| format!("{spelling} ({alu:?}): no row has this spelling")));
     }
     missing

@@ -132,8 +132,7 @@ fn threads(form: &Form, variant: Variant, rows: &[Row]) -> String {
 }
 
 fn results_of(form: &Form, variant: Variant) -> Vec<String> {
-    let mut names: Vec<String> =
-        form.results.iter().enumerate().map(|(at, &ty)| register(ty, RESULT + at)).collect();
+    let mut names: Vec<String> = form.results.iter().enumerate().map(|(at, &ty)| register(ty, RESULT + at)).collect();
     if variant == Variant::InPlace
         && let Some(at) = in_place(form)
     {

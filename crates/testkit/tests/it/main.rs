@@ -1,3 +1,10 @@
 //! Everything under `filetests/`, and what of fault injection does not fit a file.
 
+mod kernels;
 mod vectors;
+
+/// Panics with the first failures and how many there are.
+fn report(what: &str, failures: &[String]) {
+    let shown: Vec<&str> = failures.iter().take(60).map(String::as_str).collect();
+    assert!(failures.is_empty(), "{} {what}:\n{}", failures.len(), shown.join("\n"));
+}

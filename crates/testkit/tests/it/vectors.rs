@@ -1,5 +1,6 @@
 //! The instruction vectors.
 
+use crate::report;
 use testkit::vectors::{Row, check, missing, read};
 
 /// Every row of every file.
@@ -12,12 +13,6 @@ fn rows() -> Vec<Row> {
         rows.extend(read(&name, &text).unwrap_or_else(|error| panic!("{error}")));
     }
     rows
-}
-
-/// Panics with the first failures and how many there are.
-fn report(what: &str, failures: &[String]) {
-    let shown: Vec<&str> = failures.iter().take(if std::env::var_os("ALL").is_some() { usize::MAX } else { 60 }).map(String::as_str).collect();
-    assert!(failures.is_empty(), "{} {what}:\n{}", failures.len(), shown.join("\n"));
 }
 
 #[test]

@@ -1,0 +1,142 @@
+//! Whether a kernel test does what its head says.
+
+use super::capsule::build;
+use super::directive::{Directive, ExpectedTrap};
+use super::faults;
+use super::machine::{Outcome, bytes_of, execute, refusal};
+use super::script::Script;
+use super::values::Values;
+use inject::{Golden, TrapReport, profile};
+use simt::LevelName;
+use std::sync::Arc;
+
+/// How many differing elements of a buffer are shown.
+const SHOWN: usize = 6;
+
+/// Checks a test at every level of this host; returns what is wrong. With `bless`, messages that differ from the
+/// `.expected` file replace it.
+#[must_use]
+pub fn check(script: &Script, bless: bool) -> Vec<String> {
+    let mut failures = Vec::new();
+    if let Some(kernel) = script.refused() {
+        failures.extend(refusal(script, kernel).and_then(|found| compare_text(script, &found, bless)).err());
+    }
+    if script.runs().next().is_some() {
+        for level in crate::levels() {
+            match execute(script, level) {
+                Ok(outcome) => failures.extend(at_level(script, level, &outcome)),
+                Err(what) => failures.push(format!("({level}) {what}")),
+            }
+        }
+    }
+    failures.iter().map(|failure| format!("{}: {failure}", script.name)).collect()
+}
+
+fn compare_text(script: &Script, found: &str, bless: bool) -> Result<(), String> {
+    let known = std::fs::read_to_string(&script.expected).unwrap_or_default();
+    if known == found {
+        return Ok(());
+    }
+    if bless {
+        return std::fs::write(&script.expected, found).map_err(|error| format!("failed to write: {error}"));
+    }
+    let path = script.expected.display();
+    Err(format!("another message than in {path} (BEAMLINE_BLESS=1 accepts it):\n{found}"))
+}
+
+fn at_level(script: &Script, level: LevelName, outcome: &Outcome) -> Vec<String> {
+    let mut failures = Vec::new();
+    failures.extend(compare_end(script.trap(), outcome).err());
+    for directive in &script.directives {
+        match directive {
+            Directive::Expect { name, values } => failures.extend(compare_values(name, values, outcome).err()),
+            Directive::Strayed(count) if *count != outcome.strayed => {
+                failures.push(format!("{} strayed accesses, expected {count}", outcome.strayed));
+            }
+            _ => {}
+        }
+    }
+    for (launch, (run, found)) in script.runs().zip(&outcome.counts).enumerate() {
+        let expected = run.counts.as_ref();
+        failures.extend(expected.and_then(|expected| compare_counts(launch, expected, found).err()));
+    }
+    if failures.is_empty() && outcome.trap.is_none() {
+        failures.extend(as_capsule(script, level, outcome).err());
+    } else if outcome.trap.is_some() && script.faults().next().is_some() {
+        failures.push("faults cannot be injected into a run that traps".to_owned());
+    }
+    failures.iter().map(|failure| format!("({level}) {failure}")).collect()
+}
+
+fn compare_end(expected: Option<&ExpectedTrap>, outcome: &Outcome) -> Result<(), String> {
+    match (expected, &outcome.trap) {
+        (None, None) => Ok(()),
+        (None, Some(report)) => Err(format!("ended with {report}")),
+        (Some(expected), None) => Err(format!("ran to its end, expected {}", expected.kind)),
+        (Some(expected), Some(report)) => compare_trap(expected, report, outcome),
+    }
+}
+
+fn compare_trap(expected: &ExpectedTrap, report: &TrapReport, outcome: &Outcome) -> Result<(), String> {
+    let trap = &report.trap;
+    let address = match &expected.address {
+        None => None,
+        Some(argument) => {
+            let mut word = [0; 8];
+            bytes_of(argument, &outcome.places)?.into_iter().zip(&mut word).for_each(|(byte, to)| *to = byte);
+            Some(u64::from_le_bytes(word))
+        }
+    };
+    let line = report.line.as_ref().map(|(_, line)| *line);
+    let as_expected = trap.kind.name() == expected.kind
+        && (expected.line.is_none() || expected.line == line)
+        && expected.pc.is_none_or(|pc| pc == report.pc)
+        && expected.function.as_ref().is_none_or(|function| *function == report.function)
+        && expected.thread.is_none_or(|thread| thread == trap.thread)
+        && expected.block.is_none_or(|block| block == trap.block)
+        && (address.is_none() || address == trap.address);
+    if as_expected { Ok(()) } else { Err(format!("ended with {report}, expected {expected:?}")) }
+}
+
+/// The last copy of a buffer or variable holds these values.
+fn compare_values(name: &str, expected: &Values, outcome: &Outcome) -> Result<(), String> {
+    let found = outcome.copies.iter().rev().find(|(copied, _)| copied == name);
+    let (_, found) = found.ok_or_else(|| format!("there is no buffer or variable {name}"))?;
+    if expected.bytes.len() != found.len() {
+        return Err(format!("{name} has {} bytes, {} were expected", found.len(), expected.bytes.len()));
+    }
+    let size = expected.element.bytes();
+    let pairs = expected.bytes.chunks(size).zip(found.chunks(size)).enumerate();
+    let wrong: Vec<_> = pairs.filter(|(_, (expected, found))| expected != found).collect();
+    let show = |(at, (wanted, found)): &(usize, (&[u8], &[u8]))| {
+        format!("{name}[{at}] is {}, expected {}", expected.element.show(found), expected.element.show(wanted))
+    };
+    let shown: Vec<String> = wrong.iter().take(SHOWN).map(show).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(format!("{} ({} differ)", shown.join("; "), wrong.len())) }
+}
+
+fn compare_counts(launch: usize, expected: &[u32], found: &[u32]) -> Result<(), String> {
+    if expected == found {
+        return Ok(());
+    }
+    let thread = expected.iter().zip(found).position(|(a, b)| a != b).unwrap_or(expected.len().min(found.len()));
+    let (a, b) = (expected.get(thread), found.get(thread));
+    Err(format!("thread {thread} of launch {launch} executed {b:?} instructions, expected {a:?}; all: {found:?}"))
+}
+
+/// The same work as a capsule: the golden run reproduces it, and its profile adds up.
+fn as_capsule(script: &Script, level: LevelName, outcome: &Outcome) -> Result<(), String> {
+    let capsule = Arc::new(build(script, outcome));
+    let golden = Golden::run_at(capsule, level).map_err(|error| format!("as a capsule, failed to {error}"))?;
+    let profiles = profile(&golden);
+    for (launch, (expected, found)) in outcome.counts.iter().zip(golden.launches()).enumerate() {
+        compare_counts(launch, expected, &found.counts).map_err(|what| format!("as a capsule, {what}"))?;
+        let executed: u64 = profiles[launch].sites.iter().map(|site| site.executed).sum();
+        let counted: u64 = expected.iter().map(|&count| u64::from(count)).sum();
+        if executed != counted {
+            return Err(format!("the profile of launch {launch} has {executed} instructions, its threads {counted}"));
+        }
+    }
+    let failures: Vec<String> = script.faults().filter_map(|fault| faults::check(&golden, fault).err()).collect();
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n    ")) }
+}

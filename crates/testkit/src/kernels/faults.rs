@@ -1,0 +1,66 @@
+//! A fault of a kernel test: what it does, and that it does the same every time.
+
+use super::directive::ExpectedFault;
+use campaign::{Criteria, End, FirstUse, Observation, Outcome, classify};
+use inject::{Golden, Injector};
+
+/// Injects a fault: by a fresh injector, again by the same, and by another that has run something else.
+pub(super) fn check(golden: &Golden, expected: &ExpectedFault) -> Result<(), String> {
+    let id = &expected.fault;
+    let mut injector = Injector::new(golden);
+    let mut observe = || injector.run(id).map_err(|error| format!("inject {id}: failed to {error}"));
+    let (first, second) = (observe()?, observe()?);
+    let mut other = Injector::new(golden);
+    let elsewhere = fault::Fault { dynamic: 0, thread: 0, cta: 0, ..id.clone() };
+    let _ = other.run(&elsewhere);
+    let third = other.run(id).map_err(|error| format!("inject {id}: failed to {error}"))?;
+    if first != second || first != third {
+        return Err(format!("inject {id}: not the same each time:\n{first:?}\n{second:?}\n{third:?}"));
+    }
+    compare(expected, &first).map_err(|what| format!("inject {id}: {what}\n    {first:?}"))
+}
+
+fn compare(expected: &ExpectedFault, found: &Observation) -> Result<(), String> {
+    let outcome = classify(found, &Criteria::default());
+    let words = match outcome.kind() {
+        Some(kind) if outcome != Outcome::Sdc(campaign::Sdc::Unjudged) => format!("{}/{kind}", outcome.class().word()),
+        _ => outcome.class().word().to_owned(),
+    };
+    let is = |what: &str, wanted: &str, found: String| {
+        if wanted == found { Ok(()) } else { Err(format!("{what} is {found}, expected {wanted}")) }
+    };
+    is("the outcome", &expected.outcome, words)?;
+    for (key, wanted) in &expected.details {
+        is(key, wanted, detail(key, found))?;
+    }
+    if found.host_visible && !expected.details.contains_key("visible") {
+        return Err("the host could have seen it, which is not expected".to_owned());
+    }
+    Ok(())
+}
+
+/// What an observation says about a key of the directive.
+fn detail(key: &str, found: &Observation) -> String {
+    let place = match &found.end {
+        End::Trapped { at, .. } | End::Hang { at } => Some(at),
+        _ => None,
+    };
+    let at = |show: &dyn Fn(&campaign::Place) -> String| place.map_or_else(|| "nowhere".to_owned(), show);
+    match key {
+        "landed" => {
+            found.landed.map_or_else(|| "nowhere".to_owned(), |hit| format!("{:#x}->{:#x}", hit.before, hit.after))
+        }
+        "use" => match found.first_use {
+            FirstUse::Read { after } => format!("read@{after}"),
+            FirstUse::Overwritten { after } => format!("overwritten@{after}"),
+            FirstUse::Never => "never".to_owned(),
+        },
+        "differing" => found.outputs.iter().map(|output| output.differing).sum::<u64>().to_string(),
+        "line" => at(&|place| place.line.map_or_else(|| "unknown".to_owned(), |line| line.to_string())),
+        "pc" => at(&|place| place.pc.to_string()),
+        "kernel" => at(&|place| place.kernel.clone()),
+        "after" => at(&|place| place.after.to_string()),
+        "strayed" => found.strayed.to_string(),
+        _ => (if found.host_visible { "yes" } else { "no" }).to_owned(),
+    }
+}

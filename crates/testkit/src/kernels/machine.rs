@@ -1,0 +1,154 @@
+//! A kernel test on the machine: buffers in memory, launches, and what they leave behind.
+
+use super::directive::{Argument, Directive, Run};
+use super::script::Script;
+use capsule::{Launch, ModuleId, Symbol};
+use inject::device::{check_launch, runnable};
+use inject::{Modules, TrapReport};
+use simt::memory::GlobalMemory;
+use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The only module of a test.
+pub(super) const MODULE: ModuleId = ModuleId(0);
+
+/// What a test did at one level.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// Where variables of the module are.
+    pub(super) symbols: Vec<Symbol>,
+    /// Addresses and sizes of buffers and variables.
+    pub(super) places: BTreeMap<String, (u64, u64)>,
+    /// The launches, with the arguments that they had.
+    pub(super) launches: Vec<Launch>,
+    /// Instructions of every thread, by launch.
+    pub(super) counts: Vec<Vec<u32>>,
+    /// What each `read` found, in order, then every buffer at the end.
+    pub(super) copies: Vec<(String, Vec<u8>)>,
+    /// How it ended, if a thread did something wrong.
+    pub(super) trap: Option<TrapReport>,
+    /// Strayed accesses.
+    pub(super) strayed: u64,
+}
+
+/// Runs a test.
+pub(super) fn execute(script: &Script, level: LevelName) -> Result<Outcome, String> {
+    let mut machine = Machine::new(script, level)?;
+    for directive in &script.directives {
+        match directive {
+            Directive::Run(run) if machine.outcome.trap.is_none() => machine.run(run)?,
+            Directive::Read(name) if machine.outcome.trap.is_none() => machine.read(name)?,
+            _ => {}
+        }
+    }
+    let names: Vec<String> = machine.outcome.places.keys().cloned().collect();
+    names.iter().try_for_each(|name| machine.read(name))?;
+    machine.outcome.strayed = machine.memory.strayed();
+    Ok(machine.outcome)
+}
+
+/// What loading a test, or making its kernel ready, fails with.
+pub(super) fn refusal(script: &Script, kernel: &str) -> Result<String, String> {
+    let (mut memory, mut modules) = (GlobalMemory::new(), Modules::default());
+    let ready = modules.load(MODULE, &script.name, &script.text, &mut memory);
+    match ready.and_then(|_| modules.program(MODULE, kernel)) {
+        Ok(_) => Err(format!("kernel {kernel} was accepted")),
+        Err(error) => Ok(format!("failed to {error}\n")),
+    }
+}
+
+struct Machine {
+    memory: GlobalMemory,
+    modules: Modules,
+    executor: Executor,
+    outcome: Outcome,
+}
+
+impl Machine {
+    fn new(script: &Script, level: LevelName) -> Result<Self, String> {
+        let (mut memory, mut modules) = (GlobalMemory::new(), Modules::default());
+        let loaded = modules.load(MODULE, &script.name, &script.text, &mut memory);
+        let symbols = loaded.map_err(|error| format!("failed to {error}"))?;
+        let variables = symbols.iter().map(|symbol| (symbol.name.clone(), (symbol.address, symbol.bytes)));
+        let mut places: BTreeMap<String, (u64, u64)> = variables.collect();
+        for buffer in script.buffers() {
+            let bytes = buffer.values.bytes.len() as u64;
+            let at = memory.allocate(bytes).map_err(|error| format!("failed to {error}"))?;
+            let mapped = memory.copy_in(at, &buffer.values.bytes);
+            if !mapped || places.insert(buffer.name.clone(), (at, bytes)).is_some() {
+                return Err(format!("buffer {} is there twice", buffer.name));
+            }
+        }
+        let (launches, counts, copies) = (Vec::new(), Vec::new(), Vec::new());
+        let outcome = Outcome { symbols, places, launches, counts, copies, trap: None, strayed: 0 };
+        Ok(Self { memory, modules, executor: Executor::new(level), outcome })
+    }
+
+    fn read(&mut self, name: &str) -> Result<(), String> {
+        let (at, bytes) = place(&self.outcome.places, name)?;
+        let mut found = vec![0; bytes as usize];
+        if !self.memory.copy_out(at, &mut found) {
+            return Err(format!("{name} is not mapped"));
+        }
+        self.outcome.copies.push((name.to_owned(), found));
+        Ok(())
+    }
+
+    fn run(&mut self, run: &Run) -> Result<(), String> {
+        let words = |error: &dyn std::fmt::Display| format!("failed to {error}");
+        let program = self.modules.program(MODULE, &run.kernel).map_err(|error| words(&error))?;
+        let launch = self.launch(run, &program)?;
+        check_launch(&launch, &program).map_err(|error| words(&error))?;
+        let ready = runnable(&launch, &program);
+        self.executor.prepare(&ready);
+        let mut counts = Vec::new();
+        for block in 0..ready.blocks() {
+            let fuel = Fuel::Each(run.fuel);
+            let end = self.executor.run_block(&ready, &mut self.memory, block, fuel, &mut NoHook);
+            counts.extend(self.executor.counts());
+            if let RunEnd::Trapped(trap) = end {
+                let module = self.modules.module(MODULE).map_err(|error| words(&error))?;
+                self.outcome.trap = Some(TrapReport::new(trap, &program, module));
+                break;
+            }
+        }
+        self.outcome.launches.push(launch);
+        self.outcome.counts.push(counts);
+        Ok(())
+    }
+
+    fn launch(&self, run: &Run, program: &Arc<Program>) -> Result<Launch, String> {
+        let module = self.modules.module(MODULE).map_err(|error| format!("failed to {error}"))?;
+        let (_, kernel) = module.kernel(&program.name).ok_or_else(|| format!("there is no kernel {}", run.kernel))?;
+        let (offsets, total) = kernel.layout();
+        if offsets.len() != run.arguments.len() {
+            return Err(format!("{} arguments, {} has {}", run.arguments.len(), run.kernel, offsets.len()));
+        }
+        let mut params = vec![0; total as usize];
+        for ((argument, offset), param) in run.arguments.iter().zip(offsets).zip(&kernel.params) {
+            let bytes = bytes_of(argument, &self.outcome.places)?;
+            if bytes.len() as u64 != param.bytes {
+                return Err(format!("an argument of {} bytes, {} has {}", bytes.len(), param.name, param.bytes));
+            }
+            params[offset as usize..offset as usize + bytes.len()].copy_from_slice(&bytes);
+        }
+        let (kernel, shared_bytes) = (run.kernel.clone(), run.shared);
+        let Run { grid, block, .. } = *run;
+        Ok(Launch { module: MODULE, kernel, grid, block, shared_bytes, params, cooperative: false })
+    }
+}
+
+fn place(places: &BTreeMap<String, (u64, u64)>, name: &str) -> Result<(u64, u64), String> {
+    places.get(name).copied().ok_or_else(|| format!("there is no buffer or variable {name}"))
+}
+
+/// The bytes of an argument.
+pub(super) fn bytes_of(argument: &Argument, places: &BTreeMap<String, (u64, u64)>) -> Result<Vec<u8>, String> {
+    match argument {
+        Argument::Bytes(bytes) => Ok(bytes.clone()),
+        Argument::Address(name, offset) => {
+            Ok(place(places, name)?.0.wrapping_add_signed(*offset).to_le_bytes().to_vec())
+        }
+    }
+}

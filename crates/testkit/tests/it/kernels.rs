@@ -1,0 +1,29 @@
+//! The kernel tests.
+
+use crate::report;
+use testkit::kernels::{Script, check, read};
+
+/// Every test of the folder.
+fn scripts() -> Vec<Script> {
+    let paths = testkit::files(&testkit::filetests("kernels"), "ptx").unwrap();
+    let read = |path: &std::path::PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap();
+        read(path, &text).unwrap_or_else(|error| panic!("{error}"))
+    };
+    paths.iter().map(read).collect()
+}
+
+#[test]
+fn every_kernel_test_does_what_its_head_says() {
+    let bless = std::env::var_os("BEAMLINE_BLESS").is_some_and(|value| value == "1");
+    let failures = testkit::in_parallel(&scripts(), |script| check(script, bless));
+    report("failures in filetests/kernels", &failures.concat());
+}
+
+#[test]
+fn every_file_beside_the_kernel_tests_belongs_to_one() {
+    let refused: Vec<_> = scripts().into_iter().filter(|script| script.refused().is_some()).collect();
+    for path in testkit::files(&testkit::filetests("kernels"), "expected").unwrap() {
+        assert!(refused.iter().any(|script| script.expected == path), "{} belongs to no test", path.display());
+    }
+}
