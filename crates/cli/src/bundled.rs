@@ -27,6 +27,11 @@ pub(crate) fn all() -> impl Iterator<Item = Bundled> {
     TABLE.iter().map(|&(name, capsule, toml)| Bundled { name, capsule, toml })
 }
 
+/// The bundled workload of this name.
+pub(crate) fn find(name: &str) -> Option<Bundled> {
+    all().find(|workload| workload.name == name)
+}
+
 impl Bundled {
     /// The description; empty where the file says nothing.
     pub(crate) fn description(&self) -> Description {

@@ -1,40 +1,40 @@
 //! Where a capsule comes from: a file, or the name of a bundled workload.
 
 use crate::bundled;
-use crate::failure::{Code, Coded, Failure};
+use crate::failure::{Code, Failure};
 use anyhow::anyhow;
 use capsule::Capsule;
 use inject::{Golden, GoldenError};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens a capsule.
+/// Opens a capsule. The name of a bundled workload means that workload; `./name` is a file whatever its name.
 pub(crate) fn open(name: &str) -> Result<Arc<Capsule>, Failure> {
-    if let Some(workload) = bundled::all().find(|workload| workload.name == name)
-        && !Path::new(name).is_file()
-    {
-        return Capsule::from_bytes(workload.capsule).map(Arc::new).code(Code::Refused);
+    if let Some(workload) = bundled::find(name) {
+        return Capsule::from_bytes(workload.capsule).map(Arc::new).map_err(|error| unreadable(&error));
     }
     let path = Path::new(name);
     if !path.exists() {
         let names: Vec<&str> = bundled::all().map(|workload| workload.name).collect();
         let error = anyhow!("find `{name}`: it is neither a file nor a bundled workload");
-        let help = format!(
-            "bundled are {}; `beamline run --record F.capsule -- APP` records an application",
-            names.join(", ")
-        );
+        let help =
+            format!("bundled are {}; `beamline run --record F.capsule -- APP` records an application", names.join(", "));
         return Err(Failure::new(Code::Refused, error).help(help));
     }
-    Capsule::open(path).map(Arc::new).map_err(|error| {
-        let help = error.help().to_string();
-        Failure::new(Code::Refused, error).help(help)
-    })
+    Capsule::open(path).map(Arc::new).map_err(|error| unreadable(&error))
+}
+
+/// The error with its line of help apart.
+fn unreadable(error: &capsule::Error) -> Failure {
+    let what = anyhow!("read {}: {}", error.origin(), error.problem());
+    Failure::new(Code::Refused, what).help(error.help())
 }
 
 /// The name that finds the capsule again from any directory.
 pub(crate) fn lasting_name(name: &str) -> String {
     let path = Path::new(name);
-    let absolute = path.is_file().then(|| path.canonicalize().ok()).flatten();
+    let is_file = bundled::find(name).is_none() && path.is_file();
+    let absolute = is_file.then(|| path.canonicalize().ok()).flatten();
     absolute.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_else(|| name.to_owned())
 }
 

@@ -41,7 +41,14 @@ fn settled(choices: Choices) -> Result<Config, Failure> {
         engine: Some(choices.engine.unwrap_or(Engine::Auto)),
         ..choices
     };
-    choices.settle().code(Code::Usage)
+    let config = choices.settle().code(Code::Usage)?;
+    match config.engine {
+        Engine::Auto | Engine::Full => Ok(config),
+        engine @ (Engine::Delta | Engine::Lanes) => {
+            let error = anyhow!("use engine `{engine}`: this version does not have it");
+            Err(Failure::new(Code::Usage, error).help("choose `--engine auto` or `--engine full`"))
+        }
+    }
 }
 
 /// Goes on with a campaign.

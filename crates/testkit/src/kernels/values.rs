@@ -173,7 +173,11 @@ fn length(word: &str) -> Result<usize, String> {
 }
 
 fn iota(words: &[&str]) -> Result<(usize, i128, i128), String> {
-    let whole = |word: &str| word.parse::<i128>().map_err(|_| format!("`{word}` is no number"));
+    let whole = |word: &str| {
+        let (negative, digits) = word.strip_prefix('-').map_or((false, word), |digits| (true, digits));
+        let value = number(digits).ok_or_else(|| format!("`{word}` is no number"))?;
+        Ok::<i128, String>(if negative { -value } else { value })
+    };
     Ok(match words {
         [count] => (length(count)?, 0, 1),
         [count, "from", from] => (length(count)?, whole(from)?, 1),
