@@ -17,8 +17,10 @@ pub(crate) fn open(name: &str) -> Result<Arc<Capsule>, Failure> {
     if !path.exists() {
         let names: Vec<&str> = bundled::all().map(|workload| workload.name).collect();
         let error = anyhow!("find `{name}`: it is neither a file nor a bundled workload");
-        let help =
-            format!("bundled are {}; `beamline run --record F.capsule -- APP` records an application", names.join(", "));
+        let help = format!(
+            "bundled are {}; `beamline run --record F.capsule -- APP` records an application",
+            names.join(", ")
+        );
         return Err(Failure::new(Code::Refused, error).help(help));
     }
     Capsule::open(path).map(Arc::new).map_err(|error| unreadable(&error))
@@ -45,7 +47,7 @@ pub(crate) fn golden(capsule: Arc<Capsule>) -> Result<Golden, Failure> {
             GoldenError::Capsule(_) | GoldenError::NoPtx(_) | GoldenError::NotText(_) | GoldenError::NoLaunch => {
                 (Code::Refused, "record the application again with `beamline run --record F.capsule -- APP`")
             }
-            GoldenError::Event { source: inject::DeviceError::Module(_), .. } => {
+            GoldenError::Event { source, .. } if matches!(**source, inject::DeviceError::Module(_)) => {
                 (Code::Refused, "docs/supported.md lists the instructions that can be executed")
             }
             GoldenError::Event { .. } | GoldenError::Differs { .. } => {

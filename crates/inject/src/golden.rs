@@ -25,7 +25,7 @@ pub enum GoldenError {
         what: &'static str,
         /// Why not.
         #[source]
-        source: DeviceError,
+        source: Box<DeviceError>,
     },
     /// Some of the capsule's contents cannot be read.
     #[error(transparent)]
@@ -40,7 +40,7 @@ pub enum GoldenError {
     NotText(u32),
     /// The program traps without any fault.
     #[error("complete the fault-free run: {0}")]
-    Trapped(TrapReport),
+    Trapped(Box<TrapReport>),
     /// The run differs from the recording.
     #[error("reproduce the recording: copy {copy} to the host (event {event}) gives other bytes than were recorded")]
     Differs {
@@ -244,7 +244,7 @@ impl<'a> Recorder<'a> {
     }
 
     fn event(&mut self, index: usize, event: &Event) -> Result<(), GoldenError> {
-        let at = |source| GoldenError::Event { event: index, what: describe(event), source };
+        let at = |source| GoldenError::Event { event: index, what: describe(event), source: Box::new(source) };
         match event {
             Event::Load { module } => self.load(index, *module),
             Event::Launch(launch) => self.launch(index, launch),
@@ -270,11 +270,11 @@ impl<'a> Recorder<'a> {
         let text = std::str::from_utf8(&bytes).map_err(|_| GoldenError::NotText(id.0))?;
         let name = format!("{}:module{}.ptx", self.capsule.name, id.0);
         let loaded = self.device.load_at(id, &name, text, &module.globals);
-        loaded.map_err(|source| GoldenError::Event { event: index, what: "load a module", source })
+        loaded.map_err(|source| GoldenError::Event { event: index, what: "load a module", source: Box::new(source) })
     }
 
     fn launch(&mut self, index: usize, launch: &Launch) -> Result<(), GoldenError> {
-        let at = |source| GoldenError::Event { event: index, what: "launch a kernel", source };
+        let at = |source| GoldenError::Event { event: index, what: "launch a kernel", source: Box::new(source) };
         let program = self.device.program(launch.module, &launch.kernel).map_err(at)?;
         check_launch(launch, &program).map_err(at)?;
         self.history.commit(self.device.memory(), index as u32);
@@ -286,7 +286,7 @@ impl<'a> Recorder<'a> {
             let end = self.executor.run_block(&runnable, self.device.memory(), block, fuel, &mut NoHook);
             if let RunEnd::Trapped(trap) = end {
                 let module = self.device.modules().module(launch.module).map_err(|e| at(e.into()))?;
-                return Err(GoldenError::Trapped(TrapReport::new(trap, &program, module)));
+                return Err(GoldenError::Trapped(Box::new(TrapReport::new(trap, &program, module))));
             }
             counts.extend(self.executor.counts());
         }
@@ -311,7 +311,9 @@ pub enum ReplayError {
 impl ReplayError {
     fn at(self, index: usize, event: &Event) -> GoldenError {
         match self {
-            Self::Device(source) => GoldenError::Event { event: index, what: describe(event), source },
+            Self::Device(source) => {
+                GoldenError::Event { event: index, what: describe(event), source: Box::new(source) }
+            }
             Self::Capsule(error) => GoldenError::Capsule(error),
         }
     }

@@ -1,6 +1,6 @@
 //! A kernel made ready to run: architectural instructions as micro-operations over rows of registers.
 //!
-//! [`lower`](crate::lower) makes it from `isa` data. One architectural instruction becomes one micro-operation
+//! [`lower()`](crate::lower()) makes it from `isa` data. One architectural instruction becomes one micro-operation
 //! where it can, more where it must (a narrow operand in a wide register, `setp` with a combination, vector moves);
 //! counting, hooks, traps and source lines speak of architectural instructions only, which are called *sites* here.
 

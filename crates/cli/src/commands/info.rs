@@ -40,9 +40,9 @@ pub(crate) fn info(args: &args::Capsule) -> Result<Code, Failure> {
     let capsule = source::open(&args.capsule)?;
     let info = gather(&capsule)?;
     if args.json {
-        out::json(&info)?
+        out::json(&info)?;
     } else {
-        out::text(&render(&info))?
+        out::text(&render(&info))?;
     }
     Ok(Code::Done)
 }

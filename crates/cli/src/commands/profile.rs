@@ -60,9 +60,9 @@ pub(crate) fn profile(args: &args::Capsule) -> Result<Code, Failure> {
     let golden = source::golden(source::open(&args.capsule)?)?;
     let profile = gather(&golden);
     if args.json {
-        out::json(&profile)?
+        out::json(&profile)?;
     } else {
-        out::text(&render(&profile))?
+        out::text(&render(&profile))?;
     }
     Ok(Code::Done)
 }

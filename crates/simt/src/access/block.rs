@@ -29,13 +29,14 @@ pub(super) fn gather<W: Word, A: Address>(
     mask: u32,
     words: &mut [W; LANES],
 ) -> Result<(), Fault> {
-    if mask == FULL && at.has_stride(W::BYTES) {
-        if let Some(range) = range::<W>(memory.len(), at.at(0), W::BYTES * LANES) {
-            for (word, bytes) in words.iter_mut().zip(memory[range].chunks_exact(W::BYTES)) {
-                *word = W::read(bytes);
-            }
-            return Ok(());
+    if mask == FULL
+        && at.has_stride(W::BYTES)
+        && let Some(range) = range::<W>(memory.len(), at.at(0), W::BYTES * LANES)
+    {
+        for (word, bytes) in words.iter_mut().zip(memory[range].chunks_exact(W::BYTES)) {
+            *word = W::read(bytes);
         }
+        return Ok(());
     }
     if mask == FULL {
         for lane in 0..LANES {
@@ -59,13 +60,14 @@ pub(super) fn scatter<W: Word, A: Address>(
     mask: u32,
     words: &[W; LANES],
 ) -> Result<(), Fault> {
-    if mask == FULL && at.has_stride(W::BYTES) {
-        if let Some(range) = range::<W>(memory.len(), at.at(0), W::BYTES * LANES) {
-            for (word, bytes) in words.iter().zip(memory[range].chunks_exact_mut(W::BYTES)) {
-                word.write(bytes);
-            }
-            return Ok(());
+    if mask == FULL
+        && at.has_stride(W::BYTES)
+        && let Some(range) = range::<W>(memory.len(), at.at(0), W::BYTES * LANES)
+    {
+        for (word, bytes) in words.iter().zip(memory[range].chunks_exact_mut(W::BYTES)) {
+            word.write(bytes);
         }
+        return Ok(());
     }
     for lane in lanes(mask) {
         let range = range::<W>(memory.len(), at.at(lane), W::BYTES);

@@ -4,18 +4,23 @@
 //! another group, has to wait, or has run for long enough. Counting costs one subtraction per instruction: the
 //! lanes' counts are brought up to date where the set of lanes changes.
 
+mod calls;
+mod sync;
+mod values;
+
 use crate::access::{self, Fault, Memories};
 use crate::atomic::atomic;
 use crate::collective;
 use crate::hook::{Hook, Interest, Moment};
 use crate::lanes::Handlers;
 use crate::memory::GlobalMemory;
-use crate::memory::window::{DEVICE_BASE, LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
-use crate::program::{BarrierPlan, CallTo, FrameRange, Kind, Micro, PredOp, Program};
-use crate::registers::{FULL, LANES, lanes};
+use crate::program::{Kind, Micro, PredOp, Program};
+use crate::registers::{LANES, Registers, lanes};
 use crate::trap::{Trap, TrapKind};
-use crate::warp::{CallFrame, Group, QUANTUM, State, Warp};
-use isa::{Space, Special};
+use crate::warp::{Group, QUANTUM, State, Warp};
+use calls::{call, exit, leave};
+use sync::{barrier, synchronise};
+use values::{counter, isspacep, pack128, unpack128};
 
 /// Why a warp stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,7 +241,7 @@ fn split<'w>(
     warp: &'w mut Warp,
     around: &'w mut Surroundings<'_>,
     frame: u32,
-) -> (&'w mut crate::registers::Registers, Memories<'w>, u32) {
+) -> (&'w mut Registers, Memories<'w>, u32) {
     let base = warp.frames[frame as usize].base;
     let memories = Memories {
         global: &mut *around.global,
@@ -326,152 +331,6 @@ fn other(
     Ok(Step::Next)
 }
 
-/// Counters are functions of the instructions issued to the warp: four cycles each, at 1 GHz.
-fn counter(warp: &mut Warp, micro: &Micro, special: Special, issued: u64, executing: u32) {
-    let clock = issued * 4;
-    let value = match special {
-        Special::ClockHi | Special::GlobaltimerHi => clock >> 32,
-        _ => clock,
-    };
-    let row = usize::from(micro.dst);
-    for lane in lanes(executing) {
-        match special.width() {
-            isa::Width::B64 => warp.registers.b64[row].0[lane] = value,
-            _ => warp.registers.b32[row].0[lane] = value as u32,
-        }
-    }
-}
-
-fn isspacep(warp: &mut Warp, micro: &Micro, space: Space, executing: u32) {
-    let addresses = &warp.registers.b64[usize::from(micro.src[0])].0;
-    let inside = |address: u64| match space {
-        Space::Shared => within(address, SHARED_BASE),
-        Space::Local => within(address, LOCAL_BASE),
-        Space::Param => within(address, PARAM_BASE),
-        Space::Global | Space::Const | Space::Generic => {
-            address >= DEVICE_BASE && !(address >= SHARED_BASE && address < PARAM_BASE + crate::memory::window::WINDOW)
-        }
-    };
-    let bits = lanes(executing).filter(|&lane| inside(addresses[lane])).fold(0, |m, lane| m | (1 << lane));
-    collective::write_pred(&mut warp.registers, micro.dst, bits, executing);
-}
-
-fn pack128(warp: &mut Warp, micro: &Micro, list: &[Option<crate::registers::Slot>], executing: u32) {
-    let width = 128 / list.len().max(1) as u32;
-    for lane in lanes(executing) {
-        let parts = list.iter().flatten().enumerate();
-        let joined =
-            parts.fold(0u128, |joined, (at, slot)| joined | (warp.registers.get(*slot, lane) << (at as u32 * width)));
-        warp.registers.b128[usize::from(micro.dst)].0[lane] = joined;
-    }
-}
-
-fn unpack128(warp: &mut Warp, micro: &Micro, list: &[Option<crate::registers::Slot>], executing: u32) {
-    let width = 128 / list.len().max(1) as u32;
-    for lane in lanes(executing) {
-        let joined = warp.registers.b128[usize::from(micro.src[0])].0[lane];
-        for (at, slot) in list.iter().enumerate() {
-            if let Some(slot) = slot {
-                warp.registers.set(*slot, lane, joined >> (at as u32 * width));
-            }
-        }
-    }
-}
-
-/// The lanes that execute an instruction leave the others behind, which go on after it.
-fn part(warp: &mut Warp, running: &mut Running, executing: u32) {
-    if executing != running.active {
-        running.settle(warp);
-        let rest = running.active & !executing;
-        let next = Group { pc: running.pc + 1, mask: rest, frame: running.frame, state: State::Ready };
-        warp.park(next);
-        running.active = executing;
-        running.limit = warp.limit(running.pc, running.frame);
-    }
-}
-
-/// An instruction that lanes of the warp execute together: wait until all that are named and alive are here.
-fn synchronise(warp: &mut Warp, running: &mut Running, executing: u32, micro: &Micro) -> Step {
-    let source = match micro.kind {
-        Kind::Shuffle(_) => 3,
-        Kind::WarpSync => 0,
-        _ => 1,
-    };
-    let members = warp.registers.b32[usize::from(micro.src[source])].0[executing.trailing_zeros() as usize];
-    let forced = std::mem::replace(&mut running.state, State::Ready) == State::Forced;
-    let mut executing = executing;
-    if !forced && (members & warp.live) & !executing != 0 {
-        part(warp, running, executing);
-        running.settle(warp);
-        let group = Group { state: State::WaitWarp, ..running.group() };
-        warp.park(group);
-        let here = |other: &Group| other.pc == group.pc && other.frame == group.frame && other.state == State::WaitWarp;
-        let Some(at) = warp.groups.iter().position(here) else { return Step::Pick };
-        if (members & warp.live) & !warp.groups[at].mask != 0 {
-            return Step::Pick;
-        }
-        executing = warp.groups.swap_remove(at).mask;
-        running.active = executing;
-    }
-    let registers = &mut warp.registers;
-    match micro.kind {
-        Kind::Shuffle(mode) => collective::shuffle(registers, micro, mode, executing),
-        Kind::Vote(mode) => collective::vote(registers, micro, mode, executing),
-        Kind::Match { all, wide } => collective::match_sync(registers, micro, all, wide, executing),
-        Kind::Redux(op, ty) => collective::redux(registers, micro, op, ty, executing),
-        _ => {}
-    }
-    Step::Next
-}
-
-/// A barrier of the block: be counted, and wait unless it is an arrival.
-fn barrier(
-    warp: &mut Warp,
-    around: &mut Surroundings<'_>,
-    running: &mut Running,
-    executing: u32,
-    micro: &Micro,
-    plan: BarrierPlan,
-) -> Step {
-    if let State::Released(result) = std::mem::replace(&mut running.state, State::Ready) {
-        release(warp, micro, plan, result, executing);
-        return Step::Next;
-    }
-    let lane = executing.trailing_zeros() as usize;
-    let word = |row: u16| warp.registers.b32[usize::from(row)].0[lane];
-    let number = word(plan.number) & 15;
-    let holds = plan.reduce.map_or(0, |(_, row)| warp.registers.pred[usize::from(row)] & executing);
-    around.arrivals.push(Arrival {
-        barrier: number,
-        threads: executing.count_ones(),
-        count: plan.count.map(word),
-        wait: plan.wait,
-        reduce: plan.reduce.map(|(op, _)| op),
-        holds: holds.count_ones(),
-    });
-    if !plan.wait {
-        return Step::Next;
-    }
-    part(warp, running, executing);
-    running.settle(warp);
-    let group = Group { state: State::WaitBlock(number), ..running.group() };
-    warp.park(group);
-    Step::Pick
-}
-
-fn release(warp: &mut Warp, micro: &Micro, plan: BarrierPlan, result: u32, executing: u32) {
-    match plan.reduce {
-        Some((isa::op::Reduction::Popc, _)) => {
-            collective::write_b32(&mut warp.registers, micro.dst, &[result; LANES], executing);
-        }
-        Some(_) => {
-            let bits = if result == 0 { 0 } else { FULL };
-            collective::write_pred(&mut warp.registers, micro.dst, bits, executing);
-        }
-        None => {}
-    }
-}
-
 /// A branch through a table: `None` where the index lies outside it.
 fn branch_indexed(
     warp: &mut Warp,
@@ -490,123 +349,4 @@ fn branch_indexed(
     }
     warp.park(Group { pc: next, mask: rest, frame, state: State::Ready });
     Some(Step::Pick)
-}
-
-/// A call: arguments are copied into a new frame, and the lanes go on in the callee.
-fn call(
-    warp: &mut Warp,
-    around: &mut Surroundings<'_>,
-    running: &mut Running,
-    executing: u32,
-    micro: &Micro,
-) -> Result<Step, Fault> {
-    let program = around.program;
-    let Kind::Call(index) = micro.kind else { return Ok(Step::Next) };
-    let plan = &program.calls[index as usize];
-    let lane = executing.trailing_zeros() as usize;
-    let (function, together) = match plan.target {
-        CallTo::Function(function) => (function, executing),
-        CallTo::Row(row) => callee(warp, program, row, executing)?,
-    };
-    if together != executing {
-        // Lanes with another callee make their calls in turn.
-        running.settle(warp);
-        let others = Group { mask: executing & !together, ..running.group() };
-        warp.park(Group { state: State::Forced, ..others });
-        warp.park(Group { pc: running.pc + 1, mask: running.active & !executing, ..running.group() });
-        running.active = together;
-    }
-    part(warp, running, together);
-    running.settle(warp);
-    let code = &program.functions[function as usize];
-    let caller = &warp.frames[running.frame as usize];
-    let caller_code = &program.functions[caller.function as usize];
-    let (from, base, depth) = (caller.base, caller.base + caller_code.frame, caller.depth + 1);
-    if u64::from(base) + u64::from(code.frame) > u64::from(around.local_limit) || depth > MAX_DEPTH {
-        return Err(Fault { kind: TrapKind::StackOverflow, lane, address: None });
-    }
-    copy_ranges(warp, together, (from, &plan.arguments), (base, &code.formals));
-    let saved = warp.is_active(running.frame, function).then(|| Box::new(warp.registers.clone()));
-    let (parent, back) = (running.frame, running.pc + 1);
-    let frame = CallFrame { parent, depth, function, back, call: index, base, lanes: together, saved };
-    let frame = warp.open(frame);
-    running.frame = frame;
-    running.pc = code.entry;
-    running.state = State::Ready;
-    warp.park(running.group());
-    Ok(Step::Pick)
-}
-
-/// Calls nested deeper than this overflow the stack whatever their frames need.
-const MAX_DEPTH: u32 = 4096;
-
-/// The function whose address the first lane holds, and the lanes that hold the same.
-fn callee(warp: &Warp, program: &Program, row: u16, executing: u32) -> Result<(u32, u32), Fault> {
-    let addresses = &warp.registers.b64[usize::from(row)].0;
-    let lane = executing.trailing_zeros() as usize;
-    let id = addresses[lane].wrapping_sub(crate::lower::FUNCTION_BASE);
-    let named = |code: &crate::program::Code| u64::from(code.id.0) * 128 == id;
-    // The kernel itself, function 0, cannot be called.
-    let function = program.functions.iter().skip(1).position(named);
-    let Some(function) = function else {
-        return Err(Fault::at(TrapKind::IllegalInstruction, lane, addresses[lane]));
-    };
-    let same = lanes(executing).filter(|&other| addresses[other] == addresses[lane]);
-    Ok((function as u32 + 1, same.fold(0, |mask, lane| mask | (1 << lane))))
-}
-
-/// Copies bytes between two frames of local memory, range by range.
-fn copy_ranges(warp: &mut Warp, mask: u32, from: (u32, &[FrameRange]), to: (u32, &[FrameRange])) {
-    for (source, target) in from.1.iter().zip(to.1) {
-        let bytes = source.bytes.min(target.bytes);
-        for byte in 0..bytes {
-            let (a, b) = (from.0 + source.offset + byte, to.0 + target.offset + byte);
-            let words = (a.max(b) / 4) as usize + 1;
-            if warp.local.len() < words {
-                warp.local.resize(words, [0; LANES]);
-            }
-            for lane in lanes(mask) {
-                let value = (warp.local[(a / 4) as usize][lane] >> (8 * (a % 4))) & 0xff;
-                let word = &mut warp.local[(b / 4) as usize][lane];
-                *word = (*word & !(0xff << (8 * (b % 4)))) | (value << (8 * (b % 4)));
-            }
-        }
-    }
-}
-
-/// A return: back to the caller with the results, or the end of the thread.
-fn leave(warp: &mut Warp, around: &mut Surroundings<'_>, running: &mut Running, executing: u32) -> Step {
-    if running.frame == 0 {
-        return exit(warp, running, executing);
-    }
-    let program = around.program;
-    running.settle(warp);
-    let rest = Group { pc: running.pc + 1, mask: running.active & !executing, ..running.group() };
-    warp.park(rest);
-    let frame = warp.frames[running.frame as usize].clone();
-    let plan = &program.calls[frame.call as usize];
-    let code = &program.functions[frame.function as usize];
-    let caller = warp.frames[frame.parent as usize].base;
-    copy_ranges(warp, executing, (frame.base, &code.returns), (caller, &plan.results));
-    if let Some(saved) = &frame.saved {
-        for slot in &code.registers {
-            for lane in lanes(executing) {
-                let bits = saved.get(*slot, lane);
-                warp.registers.set(*slot, lane, bits);
-            }
-        }
-    }
-    warp.leave(running.frame, executing);
-    warp.park(Group { pc: frame.back, mask: executing, frame: frame.parent, state: State::Ready });
-    Step::Pick
-}
-
-/// The end of threads.
-fn exit(warp: &mut Warp, running: &mut Running, executing: u32) -> Step {
-    running.settle(warp);
-    warp.exit(running.frame, executing);
-    running.active &= !executing;
-    running.pc += 1;
-    warp.park(running.group());
-    Step::Pick
 }

@@ -1,0 +1,85 @@
+//! How instructions are written: [`Op`] to `ld.global.nc.v4.f32`. The reverse of [`spelling`](super::spelling).
+
+use super::{Access, Atom, Barrier, BarrierMode, Combine, Op, Reduction, Vote};
+use crate::types::Space;
+
+/// The spelling of an operation.
+#[must_use]
+pub fn print(op: &Op) -> String {
+    let dot = |uni: bool| if uni { ".uni" } else { "" };
+    match op {
+        Op::Alu(form) => form.spelling(),
+        Op::Setp { compare, combine } => combined(&compare.spelling(), *combine),
+        Op::Set { compare, combine, to } => {
+            let setp = combined(&compare.spelling(), *combine);
+            let (head, from) = setp.rsplit_once('.').unwrap_or((&setp, ""));
+            format!("{}.{to}.{from}", head.replacen("setp", "set", 1))
+        }
+        Op::MovVector(ty) => format!("mov.{ty}"),
+        Op::Ld(access) => format!("ld{}", print_access(access)),
+        Op::St(access) => format!("st{}", print_access(access)),
+        Op::Atom(atom) => format!("atom{}", print_atom(atom)),
+        Op::Red(atom) => format!("red{}", print_atom(atom)),
+        Op::Prefetch(spelling) | Op::Fence(spelling) | Op::Event(spelling) => spelling.clone(),
+        Op::Cvta { to, space, ty } => format!("cvta{}.{space}.{ty}", if *to { ".to" } else { "" }),
+        Op::Isspacep(space) => format!("isspacep.{space}"),
+        Op::Shfl(mode) => format!("shfl.sync.{mode}.b32"),
+        Op::Vote(Vote::Ballot) => "vote.sync.ballot.b32".to_owned(),
+        Op::Vote(mode) => format!("vote.sync.{mode}.pred"),
+        Op::Match { all, ty } => format!("match.{}.sync.{ty}", if *all { "all" } else { "any" }),
+        Op::Redux(op, ty) => format!("redux.sync.{op}.{ty}"),
+        Op::Activemask => "activemask.b32".to_owned(),
+        Op::Barrier(barrier) => print_barrier(*barrier),
+        Op::WarpSync => "bar.warp.sync".to_owned(),
+        Op::Bra { uni, .. } => format!("bra{}", dot(*uni)),
+        Op::BrxIdx { uni, .. } => format!("brx.idx{}", dot(*uni)),
+        Op::Call(call) => format!("call{}", dot(call.uni)),
+        Op::Ret { uni } => format!("ret{}", dot(*uni)),
+        Op::Exit => "exit".to_owned(),
+        Op::Trap => "trap".to_owned(),
+        Op::Brkpt => "brkpt".to_owned(),
+        Op::Nanosleep => "nanosleep.u32".to_owned(),
+    }
+}
+
+/// `setp.lt.s32` with a combination: `setp.lt.and.s32`.
+fn combined(spelling: &str, combine: Option<Combine>) -> String {
+    let Some(combine) = combine else { return spelling.to_owned() };
+    let mut words: Vec<&str> = spelling.split('.').collect();
+    words.insert(2, combine.word());
+    words.join(".")
+}
+
+fn dotted<T: std::fmt::Display>(word: Option<T>) -> String {
+    word.map_or_else(String::new, |word| format!(".{word}"))
+}
+
+fn print_space(space: Space) -> String {
+    dotted((space != Space::Generic).then_some(space))
+}
+
+fn print_access(access: &Access) -> String {
+    let mmio = if access.mmio { ".mmio" } else { "" };
+    let vector = dotted((access.vector > 1).then(|| format!("v{}", access.vector)));
+    let (order, scope) = (dotted(access.order), dotted(access.scope));
+    format!("{mmio}{order}{scope}{}{}{vector}.{}", print_space(access.space), access.cache, access.ty)
+}
+
+fn print_atom(atom: &Atom) -> String {
+    let (order, scope) = (dotted(atom.order), dotted(atom.scope));
+    format!("{order}{scope}{}.{}{}.{}", print_space(atom.space), atom.op, atom.cache, atom.ty)
+}
+
+fn print_barrier(barrier: Barrier) -> String {
+    let head = if barrier.legacy { "bar" } else { "barrier" };
+    let cta = if barrier.cta { ".cta" } else { "" };
+    let aligned = if barrier.aligned && !barrier.legacy { ".aligned" } else { "" };
+    match barrier.mode {
+        BarrierMode::Sync => format!("{head}{cta}.sync{aligned}"),
+        BarrierMode::Arrive => format!("{head}{cta}.arrive{aligned}"),
+        BarrierMode::Reduce(op) => {
+            let ty = if op == Reduction::Popc { "u32" } else { "pred" };
+            format!("{head}{cta}.red.{op}{aligned}.{ty}")
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Which operands each instruction takes.
+
+use super::{Access, Atom, AtomOp, Barrier, BarrierMode, Op, Reduction, Vote};
+use crate::op::Group;
+use crate::types::Type;
+
+/// How an operand is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperandKind {
+    /// A register, constant, special register or symbol, read or written as this type.
+    Value(Type),
+    /// As `Value`, in a register at least as wide (`ld`, `st` and `cvt` allow that).
+    Loose(Type),
+    /// `{a, b, …}` of this many elements of this type, in wider registers if need be.
+    Vector(Type, u8),
+    /// `[base + offset]`
+    Address,
+    /// A branch target.
+    Label,
+}
+
+/// Which operands an instruction takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Destinations; the second of `setp` and `shfl` is written `d|p`.
+    pub dst: Vec<OperandKind>,
+    /// How many trailing destinations may be left out.
+    pub optional_dst: usize,
+    /// Sources.
+    pub src: Vec<OperandKind>,
+    /// How many trailing sources may be left out.
+    pub optional_src: usize,
+}
+
+impl Op {
+    /// Which operands the instruction takes. Calls and vector moves are not described by a shape: their operands
+    /// depend on whom they call and on which side is the vector.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        use OperandKind::{Address, Label, Loose, Value};
+        let shape = |dst: Vec<OperandKind>, src: Vec<OperandKind>| Shape { dst, optional_dst: 0, src, optional_src: 0 };
+        match self {
+            Self::Alu(form) => {
+                let loose = form.alu.group() == Group::Convert;
+                let kind = |ty: Type| if loose { Loose(ty) } else { Value(ty) };
+                shape(vec![kind(form.destination())], form.sources().into_iter().map(kind).collect())
+            }
+            Self::Setp { compare, combine } => {
+                let mut src: Vec<_> = compare.sources().into_iter().map(Value).collect();
+                src.extend(combine.map(|_| Value(Type::Pred)));
+                Shape { optional_dst: 1, ..shape(vec![Value(Type::Pred); 2], src) }
+            }
+            Self::Set { compare, combine, to } => {
+                let mut src: Vec<_> = compare.sources().into_iter().map(Value).collect();
+                src.extend(combine.map(|_| Value(Type::Pred)));
+                shape(vec![Value(*to)], src)
+            }
+            Self::Ld(access) => {
+                shape(vec![access.operand()], [Address].into_iter().chain(policy(&access.cache)).collect())
+            }
+            Self::St(access) => {
+                let src = [Address, access.operand()].into_iter().chain(policy(&access.cache));
+                shape(vec![], src.collect())
+            }
+            Self::Atom(atom) => shape(vec![Value(atom.ty)], atom.sources()),
+            Self::Red(atom) => shape(vec![], atom.sources()),
+            Self::Prefetch(_) => Shape { optional_src: 1, ..shape(vec![], vec![Address, Value(Type::B32)]) },
+            Self::Cvta { ty, .. } => shape(vec![Value(*ty)], vec![Value(*ty)]),
+            Self::Isspacep(_) => shape(vec![Value(Type::Pred)], vec![Value(Type::B64)]),
+            Self::Shfl(_) => {
+                Shape { optional_dst: 1, ..shape(vec![Value(Type::B32), Value(Type::Pred)], vec![Value(Type::B32); 4]) }
+            }
+            Self::Vote(Vote::Ballot) => shape(vec![Value(Type::B32)], vec![Value(Type::Pred), Value(Type::B32)]),
+            Self::Vote(_) => shape(vec![Value(Type::Pred)], vec![Value(Type::Pred), Value(Type::B32)]),
+            Self::Match { all, ty } => Shape {
+                optional_dst: 1,
+                ..shape(
+                    if *all { vec![Value(Type::B32), Value(Type::Pred)] } else { vec![Value(Type::B32)] },
+                    vec![Value(*ty), Value(Type::B32)],
+                )
+            },
+            Self::Redux(_, ty) => shape(vec![Value(*ty)], vec![Value(*ty), Value(Type::B32)]),
+            Self::Activemask => shape(vec![Value(Type::B32)], vec![]),
+            Self::Barrier(barrier) => barrier.shape(),
+            Self::WarpSync => shape(vec![], vec![Value(Type::B32)]),
+            Self::Bra { .. } => shape(vec![], vec![Label]),
+            Self::BrxIdx { .. } => shape(vec![], vec![Value(Type::B32), Label]),
+            Self::Nanosleep | Self::Event(_) => shape(vec![], vec![Value(Type::B32)]),
+            Self::MovVector(_)
+            | Self::Call(_)
+            | Self::Fence(_)
+            | Self::Ret { .. }
+            | Self::Exit
+            | Self::Trap
+            | Self::Brkpt => shape(vec![], vec![]),
+        }
+    }
+}
+
+impl Access {
+    /// The value operand: a scalar, or a vector.
+    #[must_use]
+    pub fn operand(&self) -> OperandKind {
+        if self.vector == 1 { OperandKind::Loose(self.ty) } else { OperandKind::Vector(self.ty, self.vector) }
+    }
+
+    /// Bytes that one thread moves.
+    #[must_use]
+    pub fn bytes(&self) -> u32 {
+        self.ty.bytes() * u32::from(self.vector)
+    }
+}
+
+impl Atom {
+    /// The sources: the address, then one value, or two for `cas`.
+    fn sources(&self) -> Vec<OperandKind> {
+        let values = if self.op == AtomOp::Cas { 2 } else { 1 };
+        let mut sources = vec![OperandKind::Address];
+        sources.extend(std::iter::repeat_n(OperandKind::Value(self.ty), values));
+        sources.extend(policy(&self.cache));
+        sources
+    }
+}
+
+impl Barrier {
+    fn shape(self) -> Shape {
+        use OperandKind::Value;
+        let word = Value(Type::B32);
+        match self.mode {
+            BarrierMode::Sync => Shape { dst: vec![], optional_dst: 0, src: vec![word, word], optional_src: 1 },
+            BarrierMode::Arrive => Shape { dst: vec![], optional_dst: 0, src: vec![word, word], optional_src: 0 },
+            // The thread count may be left out in the middle; the parser of operands knows.
+            BarrierMode::Reduce(op) => Shape {
+                dst: vec![Value(if op == Reduction::Popc { Type::U32 } else { Type::Pred })],
+                optional_dst: 0,
+                src: vec![word, word, Value(Type::Pred)],
+                optional_src: 1,
+            },
+        }
+    }
+}
+
+/// The cache policy that an access with `.L2::cache_hint` reads after its other operands. It changes no result.
+fn policy(cache: &str) -> Option<OperandKind> {
+    cache.contains(".L2::cache_hint").then_some(OperandKind::Value(Type::B64))
+}

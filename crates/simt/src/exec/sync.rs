@@ -1,0 +1,101 @@
+//! Instructions at which lanes or warps wait for each other.
+
+use super::{Arrival, Running, Step, Surroundings, Warp};
+use crate::collective;
+use crate::program::{BarrierPlan, Kind, Micro};
+use crate::registers::{FULL, LANES};
+use crate::warp::{Group, State};
+
+/// The lanes that execute an instruction leave the others behind, which go on after it.
+pub(super) fn part(warp: &mut Warp, running: &mut Running, executing: u32) {
+    if executing != running.active {
+        running.settle(warp);
+        let rest = running.active & !executing;
+        let next = Group { pc: running.pc + 1, mask: rest, frame: running.frame, state: State::Ready };
+        warp.park(next);
+        running.active = executing;
+        running.limit = warp.limit(running.pc, running.frame);
+    }
+}
+
+/// An instruction that lanes of the warp execute together: wait until all that are named and alive are here.
+pub(super) fn synchronise(warp: &mut Warp, running: &mut Running, executing: u32, micro: &Micro) -> Step {
+    let source = match micro.kind {
+        Kind::Shuffle(_) => 3,
+        Kind::WarpSync => 0,
+        _ => 1,
+    };
+    let members = warp.registers.b32[usize::from(micro.src[source])].0[executing.trailing_zeros() as usize];
+    let forced = std::mem::replace(&mut running.state, State::Ready) == State::Forced;
+    let mut executing = executing;
+    if !forced && (members & warp.live) & !executing != 0 {
+        part(warp, running, executing);
+        running.settle(warp);
+        let group = Group { state: State::WaitWarp, ..running.group() };
+        warp.park(group);
+        let here = |other: &Group| other.pc == group.pc && other.frame == group.frame && other.state == State::WaitWarp;
+        let Some(at) = warp.groups.iter().position(here) else { return Step::Pick };
+        if (members & warp.live) & !warp.groups[at].mask != 0 {
+            return Step::Pick;
+        }
+        executing = warp.groups.swap_remove(at).mask;
+        running.active = executing;
+    }
+    let registers = &mut warp.registers;
+    match micro.kind {
+        Kind::Shuffle(mode) => collective::shuffle(registers, micro, mode, executing),
+        Kind::Vote(mode) => collective::vote(registers, micro, mode, executing),
+        Kind::Match { all, wide } => collective::match_sync(registers, micro, all, wide, executing),
+        Kind::Redux(op, ty) => collective::redux(registers, micro, op, ty, executing),
+        _ => {}
+    }
+    Step::Next
+}
+
+/// A barrier of the block: be counted, and wait unless it is an arrival.
+pub(super) fn barrier(
+    warp: &mut Warp,
+    around: &mut Surroundings<'_>,
+    running: &mut Running,
+    executing: u32,
+    micro: &Micro,
+    plan: BarrierPlan,
+) -> Step {
+    if let State::Released(result) = std::mem::replace(&mut running.state, State::Ready) {
+        release(warp, micro, plan, result, executing);
+        return Step::Next;
+    }
+    let lane = executing.trailing_zeros() as usize;
+    let word = |row: u16| warp.registers.b32[usize::from(row)].0[lane];
+    let number = word(plan.number) & 15;
+    let holds = plan.reduce.map_or(0, |(_, row)| warp.registers.pred[usize::from(row)] & executing);
+    around.arrivals.push(Arrival {
+        barrier: number,
+        threads: executing.count_ones(),
+        count: plan.count.map(word),
+        wait: plan.wait,
+        reduce: plan.reduce.map(|(op, _)| op),
+        holds: holds.count_ones(),
+    });
+    if !plan.wait {
+        return Step::Next;
+    }
+    part(warp, running, executing);
+    running.settle(warp);
+    let group = Group { state: State::WaitBlock(number), ..running.group() };
+    warp.park(group);
+    Step::Pick
+}
+
+fn release(warp: &mut Warp, micro: &Micro, plan: BarrierPlan, result: u32, executing: u32) {
+    match plan.reduce {
+        Some((isa::op::Reduction::Popc, _)) => {
+            collective::write_b32(&mut warp.registers, micro.dst, &[result; LANES], executing);
+        }
+        Some(_) => {
+            let bits = if result == 0 { 0 } else { FULL };
+            collective::write_pred(&mut warp.registers, micro.dst, bits, executing);
+        }
+        None => {}
+    }
+}
