@@ -1,7 +1,7 @@
 //! Kernel tests: PTX files that say in their head what to do with them.
 //!
 //! The comment lines before the first line of PTX are the head. One that begins with a capital letter is prose, one
-//! with a small letter a directive, which goes on in the next line where it ends in a comma:
+//! with a small letter a directive, which goes on in the next line where it ends in `\`:
 //!
 //! ```text
 //! // buffer in: u32 = iota 96                    device memory, by name; values as in `Values`

@@ -37,7 +37,8 @@ pub fn read(path: &Path, text: &str) -> Result<Script, ScriptError> {
             }
         } else if is_directive(comment) {
             let mut whole = comment.to_owned();
-            while whole.ends_with(',') {
+            while whole.ends_with('\\') {
+                whole.pop();
                 let next = lines.next().and_then(|(_, line)| line.strip_prefix("//"));
                 whole.push_str(next.ok_or_else(|| error(index, "the directive does not end".to_owned()))?.trim_end());
             }

@@ -23,7 +23,7 @@ fn directives_that_are_not_understood_are_errors_with_their_place() {
     assert!(error("// inject: launch=0 => sdc").contains("`cta` is missing"));
     assert!(error("// buffer b: u32 = 1").contains("tests nothing"));
     assert_eq!(error("// 1 2 3"), "t.ptx:1: neither a directive nor prose, which begins with a capital letter");
-    assert_eq!(error("// buffer b: u32 = 1,\n.version 8.0"), "t.ptx:1: the directive does not end");
+    assert_eq!(error("// buffer b: u32 = 1 \\\n.version 8.0"), "t.ptx:1: the directive does not end");
     assert!(error("// run: k\n.version 8.0\n// counts: 1 2").contains("after the head"));
 }
 
@@ -63,7 +63,7 @@ fn failure(more: &str) -> String {
 
 #[test]
 fn what_is_expected_is_compared() {
-    let good = "// expect b = 10 11,\n// 12 13\n// counts: 4 of 9\n// strayed: 0";
+    let good = "// expect b = 10 11 \\\n// 12 13\n// counts: 4 of 9\n// strayed: 0";
     assert_eq!(check(&adding(good), false), [""; 0]);
     assert!(failure("// expect b = 10 11 12 14").contains("b[3] is 13 (0xd), expected 14 (0xe) (1 differ)"));
     assert!(failure("// counts: 3 of 9, 8").contains("thread 3 of launch 0 executed Some(9) instructions"));
