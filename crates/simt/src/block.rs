@@ -95,6 +95,7 @@ pub struct Executor {
 #[derive(Clone, Copy, Debug, Default)]
 struct BarrierState {
     arrived: u32,
+    absent: u32,
     expected: Option<u32>,
     holds: u32,
     reduce: Option<Reduction>,
@@ -201,6 +202,7 @@ impl Executor {
         for arrival in self.arrivals.drain(..) {
             let state = &mut self.barriers[arrival.barrier as usize];
             state.arrived += arrival.threads;
+            state.absent += arrival.absent;
             state.holds += arrival.holds;
             state.expected = state.expected.or(arrival.count);
             if arrival.wait {
@@ -211,8 +213,11 @@ impl Executor {
         let mut any = false;
         for number in 0..self.barriers.len() {
             let state = self.barriers[number];
-            let expected = state.expected.unwrap_or(live);
-            if state.arrived > 0 && state.arrived >= expected {
+            let complete = match state.expected {
+                Some(count) => state.arrived + state.absent >= count,
+                None => state.arrived >= live,
+            };
+            if state.arrived > 0 && complete {
                 self.release(number as u32, state);
                 self.barriers[number] = BarrierState::default();
                 any = true;

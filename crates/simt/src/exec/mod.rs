@@ -51,6 +51,8 @@ pub(crate) struct Surroundings<'a> {
 pub(crate) struct Arrival {
     pub(crate) barrier: u32,
     pub(crate) threads: u32,
+    /// Lanes of the warp without a living thread. A count of threads counts warps, so these are among them.
+    pub(crate) absent: u32,
     /// Threads that complete the barrier, where the instruction says.
     pub(crate) count: Option<u32>,
     pub(crate) wait: bool,
@@ -318,8 +320,7 @@ fn other(
         }
         Kind::BranchIndexed(list) => {
             let targets = &program.branches[list as usize];
-            return branch_indexed(warp, running, executing, micro, targets)
-                .ok_or_else(|| fault(TrapKind::IllegalInstruction));
+            return branch_indexed(warp, running, executing, micro, targets);
         }
         Kind::Call(_) => return call(warp, around, running, executing, micro),
         Kind::Return => return Ok(leave(warp, around, running, executing)),
@@ -331,22 +332,29 @@ fn other(
     Ok(Step::Next)
 }
 
-/// A branch through a table: `None` where the index lies outside it.
+/// A branch through a table; an index outside it is illegal.
 fn branch_indexed(
     warp: &mut Warp,
     running: &mut Running,
     executing: u32,
     micro: &Micro,
     targets: &[u32],
-) -> Option<Step> {
+) -> Result<Step, Fault> {
     let indices = warp.registers.b32[usize::from(micro.src[0])].0;
     running.settle(warp);
+    // A loop may be closed by nothing else.
+    if warp.issued >= warp.fuel_check
+        && let Some(lane) = warp.out_of_fuel(running.active)
+    {
+        return Err(Fault { kind: TrapKind::OutOfFuel, lane, address: None });
+    }
     let (frame, next) = (running.frame, running.pc + 1);
     let rest = running.active & !executing;
     for lane in lanes(executing) {
-        let pc = *targets.get(indices[lane] as usize)?;
+        let illegal = Fault { kind: TrapKind::IllegalInstruction, lane, address: None };
+        let pc = *targets.get(indices[lane] as usize).ok_or(illegal)?;
         warp.park(Group { pc, mask: 1 << lane, frame, state: State::Ready });
     }
     warp.park(Group { pc: next, mask: rest, frame, state: State::Ready });
-    Some(Step::Pick)
+    Ok(Step::Pick)
 }

@@ -69,9 +69,12 @@ pub(super) fn barrier(
     let word = |row: u16| warp.registers.b32[usize::from(row)].0[lane];
     let number = word(plan.number) & 15;
     let holds = plan.reduce.map_or(0, |(_, row)| warp.registers.pred[usize::from(row)] & executing);
+    // A warp may come in several groups: the one with its lowest thread stands for the lanes that never come.
+    let leads = executing & (warp.live & warp.live.wrapping_neg()) != 0;
     around.arrivals.push(Arrival {
         barrier: number,
         threads: executing.count_ones(),
+        absent: if leads { warp.live.count_zeros() } else { 0 },
         count: plan.count.map(word),
         wait: plan.wait,
         reduce: plan.reduce.map(|(op, _)| op),

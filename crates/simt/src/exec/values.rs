@@ -29,7 +29,9 @@ pub(super) fn isspacep(warp: &mut Warp, micro: &Micro, space: Space, executing: 
         Space::Shared => within(address, SHARED_BASE),
         Space::Local => within(address, LOCAL_BASE),
         Space::Param => within(address, PARAM_BASE),
-        Space::Global | Space::Const | Space::Generic => {
+        // What lies in no window is global, mapped or not (PTX ISA, §6.4.1.1).
+        Space::Global => ![SHARED_BASE, LOCAL_BASE, PARAM_BASE].iter().any(|&base| within(address, base)),
+        Space::Const | Space::Generic => {
             address >= DEVICE_BASE && !(SHARED_BASE..PARAM_BASE + WINDOW).contains(&address)
         }
     };

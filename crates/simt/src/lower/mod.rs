@@ -27,7 +27,7 @@ pub enum LowerError {
     #[error("find kernel {0} in the module")]
     NoKernel(String),
     /// An instruction, or the way it is used, is not supported.
-    #[error("{what} (instruction {} of {function}{})", pc.0, at(loc))]
+    #[error("execute {what} (instruction {} of {function}{})", pc.0, at(loc))]
     Unsupported {
         /// What.
         what: String,
@@ -203,8 +203,9 @@ impl<'a> Lowering<'a> {
         starts.push(self.program.micros.len() as u32);
         self.program.sites.push(Site { function: id, pc: Pc(function.body.len() as u32), loc: None });
         self.at.instruction = None;
-        // Control that runs off the end returns.
-        self.emit(Kind::Return, 0, &[]);
+        // Control that runs off the end returns: a `ret` that is executed and counted though it is not written.
+        let end = self.emit(Kind::Return, 0, &[]);
+        (end.first, end.last) = (true, true);
         for micro in &mut self.program.micros[entry..] {
             if micro.kind == Kind::Branch {
                 micro.imm = i64::from(starts[micro.imm as usize]);

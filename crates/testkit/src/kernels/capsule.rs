@@ -3,7 +3,8 @@
 use super::directive::Directive;
 use super::machine::{MODULE, Outcome};
 use super::script::Script;
-use capsule::{AllocKind, Capsule, Digest, Event, Module, Region};
+use capsule::{AllocKind, Capsule, Digest, ElementType, Event, Module, Output, Region};
+use isa::Type;
 use simt::LevelName;
 use std::sync::Arc;
 
@@ -42,8 +43,30 @@ pub(super) fn build(script: &Script, outcome: &Outcome) -> Capsule {
         }
     }
     capsule.events.push(Event::Synchronize);
-    capsule.events.extend(copies.map(|copy| copy_out(outcome, copy)));
+    let first = outcome.copies.len() - copies.len();
+    for (index, copy) in copies.enumerate() {
+        capsule.events.push(copy_out(outcome, copy));
+        capsule.outputs.push(output(script, (first + index) as u32, &copy.0));
+    }
     capsule
+}
+
+/// An output by the name of its buffer, and with the type of its elements.
+fn output(script: &Script, copy: u32, name: &str) -> Output {
+    let buffer = script.buffers().find(|buffer| buffer.name == name);
+    let element = buffer.and_then(|buffer| element_type(buffer.values.element.0));
+    Output { name: name.to_owned(), element, ..Output::untyped(copy) }
+}
+
+fn element_type(ty: Type) -> Option<ElementType> {
+    let word = match ty {
+        Type::B8 => "u8",
+        Type::B16 => "u16",
+        Type::B32 => "u32",
+        Type::B64 => "u64",
+        other => other.word(),
+    };
+    word.parse().ok()
 }
 
 fn copy_out(outcome: &Outcome, (name, bytes): &(String, Vec<u8>)) -> Event {
