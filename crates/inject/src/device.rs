@@ -3,54 +3,19 @@
 //! Everything that happens to a device happens through these methods, whether an application calls them through the
 //! CUDA runtime or a recording is replayed, so both do the same.
 
-use crate::modules::{ModuleError, Modules};
+use crate::error::{DeviceError, TrapReport};
+use crate::modules::Modules;
 use crate::region;
 use capsule::{Launch, ModuleId, Region, Symbol};
-use simt::memory::{GlobalMemory, PlaceError};
-use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd, Trap};
+use simt::memory::GlobalMemory;
+use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd};
 use std::sync::Arc;
-use thiserror::Error;
 
 /// Static and dynamic shared memory that a block may have, in bytes: what a compute capability 9.0 device allows.
 pub const MAX_SHARED: u32 = 227 << 10;
 
 /// Instructions that a thread may execute where no golden run says how many it needs.
 pub const UNBOUNDED: u32 = u32::MAX;
-
-/// Why a device cannot do what it is asked for.
-#[derive(Debug, Error)]
-pub enum DeviceError {
-    /// A module or kernel cannot be used.
-    #[error(transparent)]
-    Module(#[from] ModuleError),
-    /// Memory cannot be allocated or freed so.
-    #[error(transparent)]
-    Place(#[from] PlaceError),
-    /// Some of a range is not mapped.
-    #[error("access {bytes} bytes of device memory at {address:#x}: not all of the range is mapped")]
-    Unmapped {
-        /// Where the range starts.
-        address: u64,
-        /// Its size.
-        bytes: u64,
-    },
-    /// A region and the bytes for it differ in size.
-    #[error("copy {given} bytes to or from a region of {needed}")]
-    Size {
-        /// Bytes given.
-        given: u64,
-        /// Bytes of the region.
-        needed: u64,
-    },
-    /// A launch asks for what no device has.
-    #[error("launch {kernel}: {what}")]
-    Launch {
-        /// The kernel.
-        kernel: String,
-        /// What is wrong.
-        what: String,
-    },
-}
 
 /// What a launch needs to know about a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,51 +53,6 @@ pub enum LaunchEnd {
     },
     /// A thread did something wrong.
     Trapped(TrapReport),
-}
-
-/// What went wrong, in words a programmer knows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TrapReport {
-    /// What and where.
-    pub trap: Trap,
-    /// The kernel launched.
-    pub kernel: String,
-    /// The function that the instruction is in.
-    pub function: String,
-    /// The instruction's index in the function.
-    pub pc: u32,
-    /// Source file and line, where known.
-    pub line: Option<(String, u32)>,
-}
-
-impl TrapReport {
-    /// Describes a trap of a program.
-    #[must_use]
-    pub fn new(trap: Trap, program: &Program, module: &isa::Module) -> Self {
-        let site = &program.sites[trap.site as usize];
-        let file = |loc: &isa::Loc| Some((module.files.get(&loc.file)?.clone(), loc.line));
-        Self {
-            trap,
-            kernel: program.name.clone(),
-            function: module.function(site.function).name.clone(),
-            pc: site.pc.0,
-            line: site.loc.as_ref().and_then(file),
-        }
-    }
-}
-
-impl std::fmt::Display for TrapReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Trap { kind, block, thread, address, .. } = self.trap;
-        write!(f, "{kind} in kernel {}, block {block}, thread {thread}, instruction {}", self.kernel, self.pc)?;
-        if self.function != self.kernel {
-            write!(f, " of {}", self.function)?;
-        }
-        if let Some((file, line)) = &self.line {
-            write!(f, ", {file}:{line}")?;
-        }
-        address.map_or(Ok(()), |address| write!(f, ", address {address:#x}"))
-    }
 }
 
 /// A simulated GPU.

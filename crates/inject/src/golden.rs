@@ -4,7 +4,8 @@
 //! and how many instructions each thread executed. It must reproduce the recording: a copy to the host with other
 //! bytes than recorded is an error, because every outcome would be judged against the wrong thing.
 
-use crate::device::{Device, DeviceError, TrapReport, check_launch, runnable};
+use crate::device::{Device, check_launch, runnable};
+use crate::error::{DeviceError, TrapReport};
 use crate::modules::Modules;
 use crate::region;
 use capsule::{Capsule, Digester, Event, Launch, ModuleId, Output};

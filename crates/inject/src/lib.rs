@@ -6,6 +6,7 @@
 
 mod compare;
 pub mod device;
+mod error;
 mod golden;
 mod hit;
 pub mod modules;
@@ -15,7 +16,8 @@ mod run;
 mod sample;
 mod target;
 
-pub use device::{Device, DeviceError, KernelInfo, LaunchEnd, ParamInfo, TrapReport};
+pub use device::{Device, KernelInfo, LaunchEnd, ParamInfo};
+pub use error::{DeviceError, TrapReport};
 pub use golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch, ReplayError, When};
 pub use modules::{ModuleError, Modules};
 pub use profile::{LaunchProfile, SiteCount, profile};

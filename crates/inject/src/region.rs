@@ -1,6 +1,6 @@
 //! Regions of device memory: rows read, written and filled.
 
-use crate::device::DeviceError;
+use crate::error::DeviceError;
 use capsule::Region;
 use simt::memory::GlobalMemory;
 use simt::memory::window::DEVICE_BYTES;

@@ -1,7 +1,8 @@
 //! Tier 0: the whole program from the faulty launch on, executed again with the fault. The judge of faster paths.
 
 use crate::compare::compare;
-use crate::device::{DeviceError, runnable};
+use crate::device::runnable;
+use crate::error::DeviceError;
 use crate::golden::{Golden, GoldenLaunch, ReplayError, apply};
 use crate::hit::Hit;
 use crate::modules::ModuleError;

@@ -1,0 +1,86 @@
+//! Why a device cannot do what it is asked for, and what a program did wrong, in words a programmer knows.
+
+use crate::modules::ModuleError;
+use simt::memory::PlaceError;
+use simt::{Program, Trap};
+use thiserror::Error;
+
+/// Why a device cannot do what it is asked for.
+#[derive(Debug, Error)]
+pub enum DeviceError {
+    /// A module or kernel cannot be used.
+    #[error(transparent)]
+    Module(#[from] ModuleError),
+    /// Memory cannot be allocated or freed so.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// Some of a range is not mapped.
+    #[error("access {bytes} bytes of device memory at {address:#x}: not all of the range is mapped")]
+    Unmapped {
+        /// Where the range starts.
+        address: u64,
+        /// Its size.
+        bytes: u64,
+    },
+    /// A region and the bytes for it differ in size.
+    #[error("copy {given} bytes to or from a region of {needed}")]
+    Size {
+        /// Bytes given.
+        given: u64,
+        /// Bytes of the region.
+        needed: u64,
+    },
+    /// A launch asks for what no device has.
+    #[error("launch {kernel}: {what}")]
+    Launch {
+        /// The kernel.
+        kernel: String,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// What went wrong, in words a programmer knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrapReport {
+    /// What and where.
+    pub trap: Trap,
+    /// The kernel launched.
+    pub kernel: String,
+    /// The function that the instruction is in.
+    pub function: String,
+    /// The instruction's index in the function.
+    pub pc: u32,
+    /// Source file and line, where known.
+    pub line: Option<(String, u32)>,
+}
+
+impl TrapReport {
+    /// Describes a trap of a program.
+    #[must_use]
+    pub fn new(trap: Trap, program: &Program, module: &isa::Module) -> Self {
+        let site = &program.sites[trap.site as usize];
+        let file = |loc: &isa::Loc| Some((module.files.get(&loc.file)?.clone(), loc.line));
+        Self {
+            trap,
+            kernel: program.name.clone(),
+            function: module.function(site.function).name.clone(),
+            pc: site.pc.0,
+            line: site.loc.as_ref().and_then(file),
+        }
+    }
+}
+
+impl std::fmt::Display for TrapReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Trap { kind, block, thread, address, .. } = self.trap;
+        write!(f, "{kind} in kernel {}, block {block}, thread {thread}, instruction {}", self.kernel, self.pc)?;
+        if self.function != self.kernel {
+            write!(f, " of {}", self.function)?;
+        }
+        if let Some((file, line)) = &self.line {
+            write!(f, ", {file}:{line}")?;
+        }
+        address.map_or(Ok(()), |address| write!(f, ", address {address:#x}"))
+    }
+}
