@@ -9,7 +9,7 @@ use crate::error::{DeviceError, TrapReport};
 use crate::modules::Modules;
 use crate::region;
 use capsule::{Capsule, Digester, Event, Launch, ModuleId, Output};
-use simt::memory::{GlobalMemory, History};
+use simt::memory::{GlobalMemory, History, Pages, Version};
 use simt::{Executor, Fuel, Hook, LevelName, NoHook, Program, RunEnd};
 use std::sync::Arc;
 use thiserror::Error;
@@ -84,7 +84,7 @@ pub struct GoldenCopy {
 pub struct Golden {
     pub(crate) capsule: Arc<Capsule>,
     pub(crate) modules: Modules,
-    pub(crate) history: Arc<History>,
+    pub(crate) history: Arc<dyn Pages>,
     pub(crate) launches: Vec<GoldenLaunch>,
     pub(crate) copies: Vec<GoldenCopy>,
     pub(crate) outputs: Vec<Output>,
@@ -197,7 +197,7 @@ impl Golden {
         hook: &mut H,
         mut around: impl FnMut(&mut H, u64, When) -> bool,
     ) {
-        memory.reset(&self.history, launch.event as u32);
+        memory.reset(&self.history, Version::before(launch.event as u32));
         let runnable = runnable(self.recorded(launch), &launch.program);
         executor.prepare(&runnable);
         for block in 0..runnable.blocks() {

@@ -10,7 +10,7 @@ use crate::region;
 use campaign::{End, FirstUse, Observation, OutputDiff, Place, Tier, TrapKind};
 use capsule::Event;
 use fault::Fault;
-use simt::memory::GlobalMemory;
+use simt::memory::{GlobalMemory, Version};
 use simt::{Executor, Fuel, Hook, NoHook, RunEnd, Trap};
 use thiserror::Error;
 
@@ -146,7 +146,7 @@ impl<'g> Injector<'g> {
     /// Everything from the faulty launch on.
     fn replay(&mut self, launch: &GoldenLaunch, fault: &Fault, hit: &mut Hit<'_>) -> Result<Progress, RunError> {
         let golden = self.golden;
-        self.memory.reset(&golden.history, launch.event as u32);
+        self.memory.reset(&golden.history, Version::before(launch.event as u32));
         let mut progress = Progress::default();
         let mut next_launch = fault.launch as usize;
         let mut next_copy = golden.copies.partition_point(|copy| copy.event < launch.event);

@@ -5,7 +5,7 @@
 
 use super::word::Word;
 use super::{Address, Fault};
-use crate::memory::{GlobalMemory, PAGE};
+use crate::memory::{GlobalMemory, PAGE, Trace};
 use crate::registers::{FULL, LANES, lanes};
 use crate::trap::TrapKind;
 
@@ -42,6 +42,9 @@ pub(super) fn gather<W: Word, A: Address>(
     mask: u32,
     words: &mut [W; LANES],
 ) -> Result<(), Fault> {
+    if memory.trace().is_some() {
+        trace(memory, at, mask, W::BYTES, Trace::read);
+    }
     if mask == FULL && at.has_stride(W::BYTES) {
         let range = plain_range::<W>(memory, at.at(0), W::BYTES * LANES);
         if let Some((range, page)) = range.and_then(|range| Some((range, memory.page(at.at(0))?))) {
@@ -80,6 +83,24 @@ pub(super) fn gather<W: Word, A: Address>(
     Ok(())
 }
 
+/// Notes the bytes that the lanes of a mask access; what traps in the end does no harm in a trace.
+#[cold]
+fn trace<A: Address>(
+    memory: &mut GlobalMemory,
+    at: A,
+    mask: u32,
+    bytes: usize,
+    note: fn(&mut Trace, u32, usize, usize),
+) {
+    for lane in lanes(mask) {
+        let Some(page) = memory.page_number(at.at(lane)) else { continue };
+        let from = (at.at(lane) % PAGE_BYTES) as usize;
+        if let Some(trace) = memory.trace() {
+            note(trace, page, from, (from + bytes).min(PAGE));
+        }
+    }
+}
+
 /// Counts the accesses that lie outside every allocation.
 #[cold]
 fn note<A: Address>(memory: &mut GlobalMemory, at: A, mask: u32, bytes: usize) {
@@ -96,6 +117,9 @@ pub(super) fn scatter<W: Word, A: Address>(
     mask: u32,
     words: &[W; LANES],
 ) -> Result<(), Fault> {
+    if memory.trace().is_some() {
+        trace(memory, at, mask, W::BYTES, Trace::wrote);
+    }
     if mask == FULL && at.has_stride(W::BYTES) {
         let range = plain_range::<W>(memory, at.at(0), W::BYTES * LANES);
         if let Some((range, page)) = range.and_then(|range| Some((range, memory.page_mut(at.at(0))?))) {

@@ -6,15 +6,10 @@
 //! number of pages that a run touched, whatever the size of the memory.
 
 use super::allocations::{Allocations, PlaceError};
-use super::history::History;
+use super::page::{PAGE, Page, Pages, Pieces, Version};
+use super::trace::Trace;
 use super::window::DEVICE_BASE;
 use std::sync::Arc;
-
-/// Bytes of a page.
-pub const PAGE: usize = 4096;
-
-/// A page's bytes.
-pub type Page = [u8; PAGE];
 
 /// Why an access cannot be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +35,12 @@ pub struct GlobalMemory {
     /// For every page, a range of its bytes that lies within one allocation: accesses there cannot stray.
     held: Vec<(u16, u16)>,
     allocations: Arc<Allocations>,
-    history: Option<Arc<History>>,
-    version: u32,
+    source: Option<Arc<dyn Pages>>,
+    version: Version,
     touched: Vec<u32>,
     spare: Vec<Box<Page>>,
     strayed: u64,
+    trace: Option<Trace>,
 }
 
 impl GlobalMemory {
@@ -54,17 +50,37 @@ impl GlobalMemory {
         Self::default()
     }
 
-    /// Stands at a version of a history: every page reads as it was then.
-    pub fn reset(&mut self, history: &Arc<History>, version: u32) {
-        for index in std::mem::take(&mut self.touched) {
-            if let Slot::Owned(page) = std::mem::take(&mut self.slots[index as usize]) {
-                self.spare.push(page);
+    /// Stands at a version of a source: every page reads as it was then.
+    pub fn reset(&mut self, source: &Arc<dyn Pages>, version: Version) {
+        // Pages that were only read are still right where the memory stood at this version before.
+        let same = self.version == version && self.source.as_ref().is_some_and(|known| Arc::ptr_eq(known, source));
+        let slots = &mut self.slots;
+        let spare = &mut self.spare;
+        self.touched.retain(|&index| {
+            let slot = &mut slots[index as usize];
+            if same && matches!(slot, Slot::Shared(_)) {
+                return true;
             }
-        }
-        self.history = Some(Arc::clone(history));
+            if let Slot::Owned(page) = std::mem::take(slot) {
+                spare.push(page);
+            }
+            false
+        });
+        self.source = Some(Arc::clone(source));
         self.version = version;
         self.strayed = 0;
-        self.adopt(history.allocations(version));
+        self.adopt(source.allocations(version));
+    }
+
+    /// Starts to note which bytes are read and written, or stops and returns what was noted.
+    pub fn set_trace(&mut self, trace: Option<Trace>) -> Option<Trace> {
+        std::mem::replace(&mut self.trace, trace)
+    }
+
+    /// The trace, while one is kept.
+    #[inline(always)]
+    pub fn trace(&mut self) -> Option<&mut Trace> {
+        self.trace.as_mut()
     }
 
     /// Replaces the table of allocations.
@@ -84,9 +100,11 @@ impl GlobalMemory {
     /// Makes room for every mapped page.
     fn map(&mut self) {
         let pages = (self.allocations.mapped() as usize).div_ceil(PAGE);
+        if pages < self.slots.len() {
+            self.touched.retain(|&index| (index as usize) < pages);
+        }
         self.slots.resize_with(pages, Slot::default);
         self.held.resize(pages, (0, 0));
-        self.touched.retain(|&index| (index as usize) < pages);
     }
 
     /// Notes the part of each page that an allocation holds, where it is the largest.
@@ -179,6 +197,12 @@ impl GlobalMemory {
         (index < self.slots.len()).then_some(index)
     }
 
+    /// The number of the page that holds an address, or `None` where nothing is mapped.
+    #[must_use]
+    pub fn page_number(&self, address: u64) -> Option<u32> {
+        self.index(address).map(|index| index as u32)
+    }
+
     /// The bytes of the page that holds an address, or `None` where nothing is mapped.
     #[inline(always)]
     pub fn page(&mut self, address: u64) -> Option<&Page> {
@@ -201,7 +225,7 @@ impl GlobalMemory {
     }
 
     fn recorded(&self, index: usize) -> Option<Arc<Page>> {
-        self.history.as_ref().and_then(|history| history.page(index as u32, self.version))
+        self.source.as_ref().and_then(|source| source.page(index as u32, self.version))
     }
 
     /// As [`page`](Self::page), to be written.
@@ -304,6 +328,19 @@ impl GlobalMemory {
         })
     }
 
+    /// Writes bytes of a page by its number, outside any trace.
+    ///
+    /// # Panics
+    /// If there is no such page, or the bytes do not fit into it.
+    pub fn patch(&mut self, page: u32, from: usize, bytes: &[u8]) {
+        if !matches!(self.slots[page as usize], Slot::Owned(_)) {
+            self.own(page as usize);
+        }
+        if let Slot::Owned(page) = &mut self.slots[page as usize] {
+            page[from..from + bytes.len()].copy_from_slice(bytes);
+        }
+    }
+
     /// Turns written pages into shared ones, handing each to `keep`.
     pub(crate) fn freeze(&mut self, mut keep: impl FnMut(u32, Arc<Page>)) {
         let mut written: Vec<u32> = self.written().map(|(index, _)| index).collect();
@@ -319,44 +356,10 @@ impl GlobalMemory {
     }
 }
 
-struct Piece {
-    done: usize,
-    from: usize,
-    len: usize,
-}
-
-/// A range cut at page boundaries.
-struct Pieces {
-    at: u64,
-    done: usize,
-    total: usize,
-}
-
-impl Pieces {
-    fn of(address: u64, total: usize) -> Self {
-        Self { at: address, done: 0, total }
-    }
-}
-
-impl Iterator for Pieces {
-    type Item = Piece;
-
-    fn next(&mut self) -> Option<Piece> {
-        if self.done == self.total {
-            return None;
-        }
-        let from = (self.at % PAGE as u64) as usize;
-        let len = (PAGE - from).min(self.total - self.done);
-        let piece = Piece { done: self.done, from, len };
-        self.done += len;
-        self.at = self.at.wrapping_add(len as u64);
-        Some(piece)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::History;
 
     fn memory(bytes: u64) -> (GlobalMemory, u64) {
         let mut memory = GlobalMemory::new();
@@ -402,14 +405,14 @@ mod tests {
         assert!(memory.copy_in(at, &[2]));
         assert!(memory.copy_in(at + PAGE as u64, &[7]));
         history.commit(&mut memory, 1);
-        let history = Arc::new(history);
+        let history: Arc<dyn Pages> = Arc::new(history);
         let mut fresh = GlobalMemory::new();
         for _ in 0..2 {
-            fresh.reset(&history, 0);
+            fresh.reset(&history, Version::before(0));
             assert_eq!(fresh.read::<1>(at), Ok([1]));
             assert_eq!(fresh.read::<1>(at + PAGE as u64), Ok([0]));
             assert!(fresh.copy_in(at, &[99]));
-            fresh.reset(&history, 1);
+            fresh.reset(&history, Version::before(1));
             assert_eq!(fresh.read::<1>(at), Ok([2]));
             assert_eq!(fresh.read::<1>(at + PAGE as u64), Ok([7]));
         }

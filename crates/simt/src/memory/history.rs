@@ -1,7 +1,8 @@
 //! What global memory held at every version of a golden run, as pages that changed.
 
 use super::allocations::Allocations;
-use super::global::{GlobalMemory, Page};
+use super::global::GlobalMemory;
+use super::page::{Page, Pages, Version};
 use std::sync::Arc;
 
 /// Every version of every page. A version is a number that never decreases; a page holds between two of its
@@ -33,24 +34,22 @@ impl History {
         }
     }
 
-    /// The page at a version; `None` where it was never written until then.
-    #[must_use]
-    pub fn page(&self, index: u32, version: u32) -> Option<Arc<Page>> {
-        let entries = self.pages.get(index as usize)?;
-        let after = entries.partition_point(|(at, _)| *at <= version);
-        entries[..after].last().map(|(_, page)| Arc::clone(page))
-    }
-
-    /// The table of allocations at a version.
-    #[must_use]
-    pub fn allocations(&self, version: u32) -> Arc<Allocations> {
-        let after = self.allocations.partition_point(|(at, _)| *at <= version);
-        self.allocations[..after].last().map(|(_, allocations)| Arc::clone(allocations)).unwrap_or_default()
-    }
-
     /// Bytes held in pages.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.pages.iter().map(Vec::len).sum::<usize>() * size_of::<Page>()
+    }
+}
+
+impl Pages for History {
+    fn page(&self, index: u32, version: Version) -> Option<Arc<Page>> {
+        let entries = self.pages.get(index as usize)?;
+        let after = entries.partition_point(|(at, _)| *at <= version.event);
+        entries[..after].last().map(|(_, page)| Arc::clone(page))
+    }
+
+    fn allocations(&self, version: Version) -> Arc<Allocations> {
+        let after = self.allocations.partition_point(|(at, _)| *at <= version.event);
+        self.allocations[..after].last().map(|(_, allocations)| Arc::clone(allocations)).unwrap_or_default()
     }
 }

@@ -3,8 +3,12 @@
 pub mod allocations;
 pub mod global;
 pub mod history;
+pub mod page;
+pub mod trace;
 pub mod window;
 
 pub use allocations::{Allocations, PlaceError};
-pub use global::{AccessError, GlobalMemory, PAGE, Page};
+pub use global::{AccessError, GlobalMemory};
 pub use history::History;
+pub use page::{PAGE, Page, Pages, Version};
+pub use trace::{Run, Trace};

@@ -22,14 +22,25 @@ pub fn check(script: &Script, bless: bool) -> Vec<String> {
         failures.extend(refusal(script, kernel).and_then(|found| compare_text(script, &found, bless)).err());
     }
     if script.runs().next().is_some() {
+        // What goes wrong at several levels is said once.
+        let mut by_text: Vec<(String, Vec<LevelName>)> = Vec::new();
         for level in crate::levels() {
-            match execute(script, level) {
-                Ok(outcome) => failures.extend(at_level(script, level, &outcome)),
-                Err(what) => failures.push(format!("({level}) {what}")),
+            let found =
+                execute(script, level).map_or_else(|what| vec![what], |outcome| at_level(script, level, &outcome));
+            for failure in found {
+                match by_text.iter_mut().find(|(text, _)| *text == failure) {
+                    Some((_, levels)) => levels.push(level),
+                    None => by_text.push((failure, vec![level])),
+                }
             }
         }
+        failures.extend(by_text.into_iter().map(|(text, levels)| format!("{text} (at {})", names(&levels))));
     }
     failures.iter().map(|failure| format!("{}: {failure}", script.name)).collect()
+}
+
+fn names(levels: &[LevelName]) -> String {
+    levels.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn compare_text(script: &Script, found: &str, bless: bool) -> Result<(), String> {
@@ -65,7 +76,7 @@ fn at_level(script: &Script, level: LevelName, outcome: &Outcome) -> Vec<String>
     } else if outcome.trap.is_some() && script.faults().next().is_some() {
         failures.push("faults cannot be injected into a run that traps".to_owned());
     }
-    failures.iter().map(|failure| format!("({level}) {failure}")).collect()
+    failures
 }
 
 fn compare_end(expected: Option<&ExpectedTrap>, outcome: &Outcome) -> Result<(), String> {

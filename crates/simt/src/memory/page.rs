@@ -1,0 +1,75 @@
+//! Pages: their size, where their bytes come from, and ranges cut at their boundaries.
+
+use super::allocations::Allocations;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
+
+/// A page's bytes.
+pub type Page = [u8; PAGE];
+
+/// A moment of a golden run: before an event of the capsule, and in a launch before one of its blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// The event.
+    pub event: u32,
+    /// The block; 0 before the first.
+    pub block: u32,
+}
+
+impl Version {
+    /// Before an event.
+    #[must_use]
+    pub fn before(event: u32) -> Self {
+        Self { event, block: 0 }
+    }
+}
+
+/// Where the bytes of pages come from that a memory has not touched itself.
+pub trait Pages: Debug + Send + Sync {
+    /// A page at a version; `None` where it was never written until then, and so is zero.
+    fn page(&self, index: u32, version: Version) -> Option<Arc<Page>>;
+
+    /// The table of allocations at a version.
+    fn allocations(&self, version: Version) -> Arc<Allocations>;
+}
+
+/// The part of a range that lies in one page.
+pub(super) struct Piece {
+    /// Bytes of the range before it.
+    pub(super) done: usize,
+    /// Where it starts in its page.
+    pub(super) from: usize,
+    pub(super) len: usize,
+}
+
+/// A range cut at page boundaries.
+pub(super) struct Pieces {
+    at: u64,
+    done: usize,
+    total: usize,
+}
+
+impl Pieces {
+    pub(super) fn of(address: u64, total: usize) -> Self {
+        Self { at: address, done: 0, total }
+    }
+}
+
+impl Iterator for Pieces {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        if self.done == self.total {
+            return None;
+        }
+        let from = (self.at % PAGE as u64) as usize;
+        let len = (PAGE - from).min(self.total - self.done);
+        let piece = Piece { done: self.done, from, len };
+        self.done += len;
+        self.at = self.at.wrapping_add(len as u64);
+        Some(piece)
+    }
+}
