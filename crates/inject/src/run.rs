@@ -186,7 +186,7 @@ impl<'g> Injector<'g> {
     }
 
     /// One launch, with the hook in the block that the fault names.
-    fn launch<H: Hook>(&mut self, index: usize, fault: Option<&Fault>, hook: &mut H, progress: &mut Progress) {
+    fn launch(&mut self, index: usize, fault: Option<&Fault>, hook: &mut dyn Hook, progress: &mut Progress) {
         let launch = &self.golden.launches[index];
         let runnable = runnable(self.golden.recorded(launch), &launch.program);
         let fuel = Fuel::Scaled { counts: &launch.counts, factor: FUEL_FACTOR, constant: FUEL_CONSTANT };

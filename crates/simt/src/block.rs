@@ -2,13 +2,13 @@
 
 use crate::exec::{Arrival, Stop, Surroundings, run};
 use crate::hook::{Hook, NoHook};
-use crate::lanes::Handlers;
-use crate::level::{Level, LevelName, WithLevel, with_level};
 use crate::memory::GlobalMemory;
 use crate::program::Program;
 use crate::registers::{FULL, LANES, Registers, Slot};
 use crate::trap::{RunEnd, Trap, TrapKind};
 use crate::warp::{State, Warp};
+use ::lanes::Handlers;
+use ::lanes::level::{LevelName, WithLevel, with_level};
 use isa::op::Reduction;
 use isa::{Special, Width};
 
@@ -140,14 +140,14 @@ impl Executor {
         self.shared.resize(if launch.dynamic_shared == 0 { program.shared_bytes } else { shared } as usize, 0);
     }
 
-    /// Runs one block.
-    pub fn run_block<H: Hook>(
+    /// Runs one block. Warps that the hook does not want run through a loop that is compiled without it.
+    pub fn run_block(
         &mut self,
         launch: &Launch<'_>,
         memory: &mut GlobalMemory,
         block: u64,
         fuel: Fuel<'_>,
-        hook: &mut H,
+        hook: &mut dyn Hook,
     ) -> RunEnd {
         self.start(launch, block, fuel);
         let level = self.level;
@@ -251,18 +251,18 @@ impl Executor {
     }
 }
 
-struct BlockRun<'a, 'l, H> {
+struct BlockRun<'a, 'l> {
     executor: &'a mut Executor,
     launch: &'a Launch<'l>,
     memory: &'a mut GlobalMemory,
     block: u64,
-    hook: &'a mut H,
+    hook: &'a mut dyn Hook,
 }
 
-impl<H: Hook> WithLevel for BlockRun<'_, '_, H> {
+impl WithLevel for BlockRun<'_, '_> {
     type Output = Result<(), Trap>;
 
-    fn with<L: Level>(self, level: L) -> Result<(), Trap> {
+    fn with<L: Handlers>(self, level: L) -> Result<(), Trap> {
         let Self { executor, launch, memory, block, hook } = self;
         loop {
             let mut waiting = false;
@@ -282,14 +282,14 @@ impl<H: Hook> WithLevel for BlockRun<'_, '_, H> {
 }
 
 /// Lets one warp run for its turn.
-fn turn<L: Handlers, H: Hook>(
+fn turn<L: Handlers>(
     level: L,
     executor: &mut Executor,
     launch: &Launch<'_>,
     memory: &mut GlobalMemory,
     block: u64,
     index: usize,
-    hook: &mut H,
+    hook: &mut dyn Hook,
 ) -> Result<Stop, Trap> {
     let warp = &mut executor.warps[index];
     if warp.is_done() {
@@ -307,9 +307,9 @@ fn turn<L: Handlers, H: Hook>(
         block,
     };
     if hook.wants(warp.index) {
-        run::<L, H>(level, warp, &mut around, hook)
+        run::<L, dyn Hook>(level, warp, &mut around, hook)
     } else {
-        run::<L, _>(level, warp, &mut around, &mut NoHook)
+        run::<L, NoHook>(level, warp, &mut around, &mut NoHook)
     }
 }
 

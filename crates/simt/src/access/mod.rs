@@ -8,12 +8,12 @@ mod block;
 mod global;
 mod word;
 
-use crate::level::Level;
 use crate::memory::GlobalMemory;
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::program::AccessPlan;
 use crate::registers::{LANES, Registers, Slot, lanes};
 use crate::trap::TrapKind;
+use ::lanes::level::Level;
 use isa::{Space, Width};
 pub(crate) use word::Word;
 

@@ -12,12 +12,12 @@ use crate::access::{self, Fault, Memories};
 use crate::atomic::atomic;
 use crate::collective;
 use crate::hook::{Hook, Interest, Moment};
-use crate::lanes::Handlers;
 use crate::memory::GlobalMemory;
 use crate::program::{Kind, Micro, PredOp, Program};
 use crate::registers::{LANES, Registers, lanes};
 use crate::trap::{Trap, TrapKind};
 use crate::warp::{Group, QUANTUM, State, Warp};
+use ::lanes::Handlers;
 use calls::{call, exit, leave};
 use sync::{barrier, synchronise};
 use values::{counter, isspacep, pack128, unpack128};
@@ -85,7 +85,7 @@ struct Running {
 }
 
 /// Runs a warp until it stops.
-pub(crate) fn run<L: Handlers, H: Hook>(
+pub(crate) fn run<L: Handlers, H: Hook + ?Sized>(
     level: L,
     warp: &mut Warp,
     around: &mut Surroundings<'_>,
@@ -131,7 +131,7 @@ impl Running {
 
 /// Runs one group until it is put back or has ended.
 #[inline(always)]
-fn run_group<L: Handlers, H: Hook>(
+fn run_group<L: Handlers, H: Hook + ?Sized>(
     level: L,
     warp: &mut Warp,
     around: &mut Surroundings<'_>,
@@ -169,7 +169,7 @@ fn run_group<L: Handlers, H: Hook>(
         }
         let step = match micro.kind {
             Kind::Alu(number) => {
-                L::TABLE[usize::from(number)](level, &mut warp.registers, micro, executing);
+                L::table()[usize::from(number)](level, &mut warp.registers, micro.dst, &micro.src, executing);
                 Step::Next
             }
             Kind::Load(plan) => {

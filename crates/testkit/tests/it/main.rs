@@ -1,6 +1,7 @@
 //! Everything under `filetests/`, and what of fault injection does not fit a file.
 
 mod kernels;
+mod sampling;
 mod vectors;
 
 /// Panics with the first failures and how many there are.

@@ -3,6 +3,7 @@
 //! Every level gives the same bits. The baseline has no fused multiply-add instruction and calls a library for it;
 //! AVX2 and AVX-512 turn a loop over 32 lanes into a few vector instructions.
 
+use crate::Handlers;
 use std::fmt;
 
 /// A level that this host may have.
@@ -44,27 +45,29 @@ impl fmt::Display for LevelName {
 }
 
 /// Proof that the host has a level, and the way to run code compiled for it.
-pub(crate) trait Level: Copy + 'static {
+pub trait Level: Copy + 'static {
     /// Runs `f`, compiled for this level where it is inlined.
     fn run<R>(self, f: impl FnOnce() -> R) -> R;
 }
 
 /// Work that is generic over the level.
-pub(crate) trait WithLevel {
+pub trait WithLevel {
+    /// What it gives.
     type Output;
-    fn with<L: Level>(self, level: L) -> Self::Output;
+    /// Does it.
+    fn with<L: Handlers>(self, level: L) -> Self::Output;
 }
 
 struct Probe;
 
 impl WithLevel for Probe {
     type Output = ();
-    fn with<L: Level>(self, _: L) {}
+    fn with<L: Handlers>(self, _: L) {}
 }
 
 /// The lane loops as every machine has them.
 #[derive(Clone, Copy)]
-pub(crate) struct Baseline;
+pub struct Baseline;
 
 impl Level for Baseline {
     #[inline(always)]
@@ -92,7 +95,7 @@ mod x86 {
 }
 
 /// Does `work` at a level, if the host has it.
-pub(crate) fn with_level<W: WithLevel>(name: LevelName, work: W) -> Option<W::Output> {
+pub fn with_level<W: WithLevel>(name: LevelName, work: W) -> Option<W::Output> {
     match name {
         LevelName::Baseline => Some(work.with(Baseline)),
         #[cfg(target_arch = "x86_64")]

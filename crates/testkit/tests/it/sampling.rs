@@ -1,0 +1,74 @@
+//! Whether drawn faults follow what the program executes.
+
+use campaign::config::Selection;
+use campaign::{RunIndex, Target};
+use capsule::Capsule;
+use inject::{CapsuleTarget, Golden, profile};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Draws of each workload.
+const DRAWS: u64 = 100_000;
+
+/// An honest sampler fails a test of this level once in a hundred thousand seeds; the seed is fixed.
+const LEVEL: f64 = 1e-5;
+
+/// Cells that expect less are joined, as the approximation behind the test asks.
+const SMALLEST: f64 = 5.0;
+
+fn target(workload: &str) -> CapsuleTarget {
+    let path = testkit::filetests("../workloads").join(format!("{workload}/{workload}.capsule"));
+    CapsuleTarget::new(Golden::run(Arc::new(Capsule::open(path).unwrap())).unwrap())
+}
+
+/// Whether counts by cell have the shares of the weights.
+fn follows<K: Ord + std::fmt::Debug>(drawn: &BTreeMap<K, u64>, weights: &BTreeMap<K, u64>) {
+    assert!(drawn.keys().all(|key| weights.contains_key(key)), "something is drawn that is never executed");
+    let total: u64 = weights.values().sum();
+    let (mut observed, mut expected) = (vec![0], vec![0.0]);
+    for (key, &weight) in weights {
+        let expects = weight as f64 / total as f64 * DRAWS as f64;
+        let count = drawn.get(key).copied().unwrap_or(0);
+        if expects < SMALLEST {
+            observed[0] += count;
+            expected[0] += expects;
+        } else {
+            observed.push(count);
+            expected.push(expects);
+        }
+    }
+    let fit = stats::chi_square(&observed, &expected).unwrap();
+    assert!(fit.dof >= 10 && fit.p > LEVEL, "{fit:?}");
+}
+
+fn check(workload: &str) {
+    let target = target(workload);
+    let runs: Vec<RunIndex> = (0..DRAWS).map(RunIndex).collect();
+    let sites = target.plan(&runs, &Selection::default(), 1).unwrap();
+    let all = fault::Selection::operands(None, None, None, &[]).unwrap();
+    let (mut by_instruction, mut by_launch) = (BTreeMap::new(), BTreeMap::new());
+    for (number, launch) in profile(target.golden_run()).iter().enumerate() {
+        let executed = launch.instructions().filter(|(_, _, count)| count.executed > 0);
+        for (function, instruction, count) in executed {
+            if all.holds(launch.module, function, instruction) {
+                let line = instruction.loc.as_ref().map(|loc| loc.line);
+                *by_instruction.entry((instruction.op.to_string(), line)).or_insert(0) += count.executed;
+                *by_launch.entry((number, instruction.op.group().to_string())).or_insert(0) += count.executed;
+            }
+        }
+    }
+    let (mut drawn, mut in_launch) = (BTreeMap::new(), BTreeMap::new());
+    for site in sites {
+        *drawn.entry((site.opcode, site.line)).or_insert(0) += 1;
+        *in_launch.entry((site.launch as usize, site.group)).or_insert(0) += 1;
+    }
+    follows(&drawn, &by_instruction);
+    follows(&in_launch, &by_launch);
+}
+
+#[test]
+fn drawn_instructions_have_their_dynamic_share() {
+    for workload in ["bfs", "pathfinder", "reduce"] {
+        check(workload);
+    }
+}
