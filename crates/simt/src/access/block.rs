@@ -1,8 +1,8 @@
 //! Memories of a block and its threads: shared memory and parameters as bytes, local memory as rows of words.
 
 use super::word::Word;
-use super::{Address, Fault, Memories};
-use crate::registers::{FULL, LANES, lanes};
+use super::{Address, Fault, Fixed, Memories};
+use crate::registers::{FULL, LANES, has, lanes};
 use crate::trap::TrapKind;
 use std::ops::Range;
 
@@ -87,13 +87,34 @@ fn local<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, lane: usize) -
     Ok(range.start)
 }
 
+/// The rows of an element at one address in every lane of the mask, where whole rows hold it: the common case.
+fn local_rows<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, mask: u32) -> Option<Range<usize>> {
+    let first = at.at(mask.trailing_zeros() as usize % LANES);
+    let same = (0..LANES).fold(true, |same, lane| same & (!has(mask, lane) | (at.at(lane) == first)));
+    if !same || W::BYTES < 4 {
+        return None;
+    }
+    let address = local::<W, _>(memories, Fixed(first), 0).ok()?;
+    Some(address / 4..(address + W::BYTES) / 4)
+}
+
 /// Loads from local memory for the lanes of the mask.
+#[inline(always)]
 pub(super) fn gather_local<W: Word, A: Address>(
     memories: &mut Memories<'_>,
     at: A,
     mask: u32,
     words: &mut [W; LANES],
 ) -> Result<(), Fault> {
+    if let Some(rows) = local_rows::<W, A>(memories, at, mask) {
+        *words = [W::default(); LANES];
+        for (part, row) in memories.local[rows].iter().enumerate() {
+            for lane in 0..LANES {
+                words[lane] = words[lane].with_part(part, row[lane]);
+            }
+        }
+        return Ok(());
+    }
     for lane in lanes(mask) {
         let address = local::<W, A>(memories, at, lane)?;
         let rows = &memories.local[address / 4..(address + W::BYTES).div_ceil(4)];
@@ -104,12 +125,21 @@ pub(super) fn gather_local<W: Word, A: Address>(
 }
 
 /// Stores to local memory for the lanes of the mask.
+#[inline(always)]
 pub(super) fn scatter_local<W: Word, A: Address>(
     memories: &mut Memories<'_>,
     at: A,
     mask: u32,
     words: &[W; LANES],
 ) -> Result<(), Fault> {
+    if let Some(rows) = local_rows::<W, A>(memories, at, mask) {
+        for (part, row) in memories.local[rows].iter_mut().enumerate() {
+            for lane in 0..LANES {
+                row[lane] = if has(mask, lane) { words[lane].part(part) } else { row[lane] };
+            }
+        }
+        return Ok(());
+    }
     for lane in lanes(mask) {
         let address = local::<W, A>(memories, at, lane)?;
         let shift = 8 * (address % 4);

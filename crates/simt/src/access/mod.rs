@@ -144,6 +144,8 @@ type Done = Result<(), Fault>;
 
 /// A state space as a type.
 trait Memory {
+    /// Whether 32-bit addresses are common here.
+    const NARROW: bool;
     /// Loads an element for the lanes of the mask.
     fn gather<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, mask: u32, words: &mut [W; LANES]) -> Done;
     /// Stores an element for the lanes of the mask, in ascending order.
@@ -151,9 +153,10 @@ trait Memory {
 }
 
 macro_rules! memory {
-    ($name:ident, |$m:ident, $at:ident, $mask:ident, $words:ident| $gather:expr, $scatter:expr) => {
+    ($name:ident, $narrow:literal, |$m:ident, $at:ident, $mask:ident, $words:ident| $gather:expr, $scatter:expr) => {
         struct $name;
         impl Memory for $name {
+            const NARROW: bool = $narrow;
             #[inline(always)]
             fn gather<W: Word, A: Address>($m: &mut Memories<'_>, $at: A, $mask: u32, $words: &mut [W; LANES]) -> Done {
                 $gather
@@ -167,44 +170,59 @@ macro_rules! memory {
 }
 memory!(
     Global,
+    false,
     |m, at, mask, words| global::gather(m.global, at, mask, words),
     global::scatter(m.global, at, mask, words)
 );
 memory!(
     Shared,
+    true,
     |m, at, mask, words| block::gather(m.shared, at, mask, words),
     block::scatter(m.shared, at, mask, words)
 );
-memory!(Local, |m, at, mask, words| block::gather_local(m, at, mask, words), block::scatter_local(m, at, mask, words));
-memory!(Params, |m, at, mask, words| block::gather(m.params, at, mask, words), {
+memory!(
+    Local,
+    false,
+    |m, at, mask, words| block::gather_local(m, at, mask, words),
+    block::scatter_local(m, at, mask, words)
+);
+memory!(Params, false, |m, at, mask, words| block::gather(m.params, at, mask, words), {
     // Kernel parameters are read-only.
     let (_, lane) = ((m, words), mask.trailing_zeros() as usize % LANES);
     Err(Fault::at(TrapKind::IllegalAddress, lane, at.at(lane)))
 });
 
-/// Calls `$run::<word, memory>(…)`, compiled for the level, for the element and space of a plan.
+/// Where the addresses of an access come from.
+#[derive(Clone, Copy)]
+enum Base<'a> {
+    /// A register, or none.
+    Register(Option<Slot>),
+    /// These.
+    Given(&'a Addresses),
+}
+
+/// Calls `$function::<level, word, memory>(…)` for the element and space of a plan.
 macro_rules! by_plan {
-    ($level:expr, $bytes:expr, $space:expr, $run:ident $args:tt) => {
+    ($bytes:expr, $space:expr, $function:ident $arguments:tt) => {
         match $space {
-            Space::Global | Space::Const => by_plan!(@word $level, $bytes, Global, $run $args),
-            Space::Shared => by_plan!(@word $level, $bytes, Shared, $run $args),
-            Space::Local => by_plan!(@word $level, $bytes, Local, $run $args),
-            Space::Param | Space::Generic => by_plan!(@word $level, $bytes, Params, $run $args),
+            Space::Global | Space::Const => by_plan!(@word $bytes, Global, $function $arguments),
+            Space::Shared => by_plan!(@word $bytes, Shared, $function $arguments),
+            Space::Local => by_plan!(@word $bytes, Local, $function $arguments),
+            Space::Param | Space::Generic => by_plan!(@word $bytes, Params, $function $arguments),
         }
     };
-    (@word $level:expr, $bytes:expr, $memory:ident, $run:ident ($($arg:expr),*)) => {
+    (@word $bytes:expr, $memory:ident, $function:ident ($($argument:expr),*)) => {
         match $bytes {
-            4 => $level.run(#[inline(always)] || $run::<u32, $memory>($($arg),*)),
-            8 => $level.run(#[inline(always)] || $run::<u64, $memory>($($arg),*)),
-            2 => $level.run(#[inline(always)] || $run::<u16, $memory>($($arg),*)),
-            1 => $level.run(#[inline(always)] || $run::<u8, $memory>($($arg),*)),
-            _ => $level.run(#[inline(always)] || $run::<u128, $memory>($($arg),*)),
+            4 => $function::<L, u32, $memory>($($argument),*),
+            8 => $function::<L, u64, $memory>($($argument),*),
+            2 => $function::<L, u16, $memory>($($argument),*),
+            1 => $function::<L, u8, $memory>($($argument),*),
+            _ => $function::<L, u128, $memory>($($argument),*),
         }
     };
 }
 
 /// Loads into the registers of the plan.
-#[inline(always)]
 pub(crate) fn load<L: Level>(
     level: L,
     registers: &mut Registers,
@@ -213,18 +231,18 @@ pub(crate) fn load<L: Level>(
     frame_base: u32,
     mask: u32,
 ) -> Done {
-    if plan.space == Space::Generic {
-        let at = addresses(registers, plan, frame_base);
-        return by_space(&at, mask, &mut |space, at, mask| {
-            by_plan!(level, plan.bytes, space, load_each(registers, memories, plan, Each::Given(at), mask))
-        });
-    }
     let by = displacement(plan, frame_base);
-    by_plan!(level, plan.bytes, plan.space, load_each(registers, memories, plan, Each::Plan(by), mask))
+    if plan.space != Space::Generic {
+        let base = Base::Register(plan.base);
+        return by_plan!(plan.bytes, plan.space, load_each(level, registers, memories, plan, base, by, mask));
+    }
+    let at = addresses(registers, plan, frame_base);
+    by_space(&at, mask, &mut |space, at, mask| {
+        by_plan!(plan.bytes, space, load_each(level, registers, memories, plan, Base::Given(at), 0, mask))
+    })
 }
 
 /// Stores the registers of the plan; where lanes write the same byte, the highest lane's value stays.
-#[inline(always)]
 pub(crate) fn store<L: Level>(
     level: L,
     registers: &Registers,
@@ -233,42 +251,38 @@ pub(crate) fn store<L: Level>(
     frame_base: u32,
     mask: u32,
 ) -> Done {
-    if plan.space == Space::Generic {
-        let at = addresses(registers, plan, frame_base);
-        return by_space(&at, mask, &mut |space, at, mask| {
-            by_plan!(level, plan.bytes, space, store_each(registers, memories, plan, Each::Given(at), mask))
-        });
-    }
     let by = displacement(plan, frame_base);
-    by_plan!(level, plan.bytes, plan.space, store_each(registers, memories, plan, Each::Plan(by), mask))
+    if plan.space != Space::Generic {
+        let base = Base::Register(plan.base);
+        return by_plan!(plan.bytes, plan.space, store_each(level, registers, memories, plan, base, by, mask));
+    }
+    let at = addresses(registers, plan, frame_base);
+    by_space(&at, mask, &mut |space, at, mask| {
+        by_plan!(plan.bytes, space, store_each(level, registers, memories, plan, Base::Given(at), 0, mask))
+    })
 }
 
-/// Where the addresses of an access come from.
-enum Each<'a> {
-    /// The base register of the plan, and this displacement.
-    Plan(u64),
-    /// These, already within their space.
-    Given(&'a Addresses),
-}
-
-/// Calls a function with the addresses in the form in which they are.
+/// Calls a function with the addresses. Rows of 32-bit ones are widened, except where `$narrow` says that they are
+/// common and worth code of their own.
 macro_rules! with_addresses {
-    ($registers:expr, $plan:expr, $each:expr, $by:expr, |$at:ident| $run:expr) => {
-        match (&$each, $plan.base) {
-            (Each::Given(given), _) => {
-                let $at = Wide(given, $by);
+    ($registers:expr, $base:expr, $by:expr, $narrow:expr, |$at:ident| $run:expr) => {
+        match $base {
+            Base::Register(Some(Slot { width, index })) if $narrow && width != Width::B64 => {
+                let $at = Narrow(&$registers.b32[usize::from(index)].0, $by);
                 $run
             }
-            (Each::Plan(displacement), None) => {
-                let $at = Fixed(displacement.wrapping_add($by));
-                $run
-            }
-            (Each::Plan(displacement), Some(Slot { width: Width::B64, index })) => {
-                let $at = Wide(&$registers.b64[usize::from(index)].0, displacement.wrapping_add($by));
-                $run
-            }
-            (Each::Plan(displacement), Some(Slot { index, .. })) => {
-                let $at = Narrow(&$registers.b32[usize::from(index)].0, displacement.wrapping_add($by));
+            base => {
+                let mut widened = [0; LANES];
+                let row = match base {
+                    Base::Given(given) => given,
+                    Base::Register(Some(Slot { width: Width::B64, index })) => &$registers.b64[usize::from(index)].0,
+                    Base::Register(Some(Slot { index, .. })) => {
+                        widened = $registers.b32[usize::from(index)].0.map(u64::from);
+                        &widened
+                    }
+                    Base::Register(None) => &widened,
+                };
+                let $at = Wide(row, $by);
                 $run
             }
         }
@@ -276,56 +290,75 @@ macro_rules! with_addresses {
 }
 
 /// Loads every element of the plan. All are loaded before any register is written: one may be the base.
-#[inline(always)]
-fn load_each<W: Word, M: Memory>(
+#[inline(never)]
+fn load_each<L: Level, W: Word, M: Memory>(
+    level: L,
     registers: &mut Registers,
     memories: &mut Memories<'_>,
     plan: &AccessPlan,
-    each: Each<'_>,
+    base: Base<'_>,
+    by: u64,
     mask: u32,
 ) -> Done {
-    if let [value] = plan.values[..] {
+    let mut fetch = |registers: &Registers, index: usize, words: &mut [W; LANES]| {
+        let by = by.wrapping_add((index * W::BYTES) as u64);
+        level.run(
+            #[inline(always)]
+            || with_addresses!(registers, base, by, M::NARROW, |at| M::gather(memories, at, mask, words)),
+        )
+    };
+    if let [Some(slot)] = plan.values[..] {
         let mut words = [W::default(); LANES];
-        with_addresses!(registers, plan, each, 0, |at| M::gather(memories, at, mask, &mut words))?;
-        write_value(registers, value, &words, plan.signed, mask);
+        fetch(registers, 0, &mut words)?;
+        word::write_row(registers, slot, &words, plan.signed, mask);
         return Ok(());
     }
+    check_vector::<W>(registers, plan, base, by, mask)?;
     let mut loaded = [[W::default(); LANES]; 8];
-    with_addresses!(registers, plan, each, 0, |at| at.misaligned(mask, W::BYTES * plan.values.len()))?;
     for (index, words) in loaded.iter_mut().enumerate().take(plan.values.len()) {
-        with_addresses!(registers, plan, each, (index * W::BYTES) as u64, |at| M::gather(memories, at, mask, words))?;
+        fetch(registers, index, words)?;
     }
     for (value, words) in plan.values.iter().zip(&loaded) {
-        write_value(registers, *value, words, plan.signed, mask);
+        if let Some(slot) = *value {
+            word::write_row(registers, slot, words, plan.signed, mask);
+        }
     }
     Ok(())
-}
-
-#[inline(always)]
-fn write_value<W: Word>(registers: &mut Registers, value: Option<Slot>, words: &[W; LANES], signed: bool, mask: u32) {
-    if let Some(slot) = value {
-        word::write_row(registers, slot, words, signed, mask);
-    }
 }
 
 /// Stores every element of the plan.
-#[inline(always)]
-fn store_each<W: Word, M: Memory>(
+#[inline(never)]
+fn store_each<L: Level, W: Word, M: Memory>(
+    level: L,
     registers: &Registers,
     memories: &mut Memories<'_>,
     plan: &AccessPlan,
-    each: Each<'_>,
+    base: Base<'_>,
+    by: u64,
     mask: u32,
 ) -> Done {
-    if plan.values.len() > 1 {
-        with_addresses!(registers, plan, each, 0, |at| at.misaligned(mask, W::BYTES * plan.values.len()))?;
-    }
+    check_vector::<W>(registers, plan, base, by, mask)?;
     for (index, value) in plan.values.iter().enumerate() {
         let Some(slot) = *value else { continue };
-        let words = word::read_row::<W>(registers, slot);
-        with_addresses!(registers, plan, each, (index * W::BYTES) as u64, |at| M::scatter(memories, at, mask, &words))?;
+        let by = by.wrapping_add((index * W::BYTES) as u64);
+        level.run(
+            #[inline(always)]
+            || {
+                let words = word::read_row::<W>(registers, slot);
+                with_addresses!(registers, base, by, M::NARROW, |at| M::scatter(memories, at, mask, &words))
+            },
+        )?;
     }
     Ok(())
+}
+
+/// A vector is aligned to its whole size.
+#[inline(always)]
+fn check_vector<W: Word>(registers: &Registers, plan: &AccessPlan, base: Base<'_>, by: u64, mask: u32) -> Done {
+    if plan.values.len() <= 1 {
+        return Ok(());
+    }
+    with_addresses!(registers, base, by, false, |at| at.misaligned(mask, W::BYTES * plan.values.len()))
 }
 
 /// Reads one element for a lane, for an atomic access.

@@ -17,6 +17,10 @@ pub(crate) trait Word: Copy + Default {
     fn from_u64(bits: u64) -> Self;
     /// The low bits of `bits`.
     fn from_u128(bits: u128) -> Self;
+    /// One of its 32-bit parts, from the lowest.
+    fn part(self, part: usize) -> u32;
+    /// With the bits of one of its 32-bit parts, which were zero.
+    fn with_part(self, part: usize, bits: u32) -> Self;
     /// The element in the first bytes of a slice.
     fn read(bytes: &[u8]) -> Self;
     /// Writes the element into the first bytes of a slice.
@@ -36,6 +40,10 @@ macro_rules! words {
         fn from_u64(bits: u64) -> Self { bits as $unsigned }
         #[inline(always)]
         fn from_u128(bits: u128) -> Self { bits as $unsigned }
+        #[inline(always)]
+        fn part(self, part: usize) -> u32 { (self as u128 >> (32 * part)) as u32 }
+        #[inline(always)]
+        fn with_part(self, part: usize, bits: u32) -> Self { self | (u128::from(bits) << (32 * part)) as Self }
         #[inline(always)]
         fn read(bytes: &[u8]) -> Self {
             let mut word = [0; Self::BYTES];
