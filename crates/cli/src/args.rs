@@ -180,6 +180,9 @@ pub(crate) struct Inject {
     /// The fault, for example launch=3,cta=17,thread=65,dyn=204,target=dst0,model=flip,bits=12
     #[arg(value_name = "FAULT")]
     pub(crate) fault: String,
+    /// Engine: auto, full or delta [default: auto]
+    #[arg(long, value_name = "ENGINE", default_value = "auto", hide_default_value = true)]
+    pub(crate) engine: Engine,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,44 +3,88 @@
 use campaign::OutputDiff;
 use capsule::{ElementType, Output};
 
-/// Compares the bytes of an output with the golden ones.
-pub(crate) fn compare(output: &Output, golden: &[u8], found: &[u8]) -> OutputDiff {
-    let element = output.element.unwrap_or(ElementType::U8);
-    let size = element.bytes() as usize;
-    let mut diff = OutputDiff {
-        name: output.name.clone(),
-        elements: (golden.len() / size.max(1)) as u64,
-        differing: 0,
-        max_abs: 0.0,
-        max_rel: 0.0,
-        rel_l2: 0.0,
-        nan: 0,
-        inf: 0,
-        out_of_range: 0,
-    };
-    if golden == found {
-        return diff;
+/// An output with what is known of its golden bytes.
+#[derive(Debug)]
+pub(crate) struct Reference {
+    output: Output,
+    element: ElementType,
+    elements: u64,
+    /// The Euclidean norm of the finite elements.
+    norm: f64,
+}
+
+impl Reference {
+    /// An output whose golden bytes are these.
+    pub(crate) fn new(output: Output, golden: &[u8]) -> Self {
+        let element = output.element.unwrap_or(ElementType::U8);
+        let size = element.bytes() as usize;
+        let finite = golden.chunks(size).map(|bytes| value(element, bytes)).filter(|value| value.is_finite());
+        let norm = finite.fold(0.0, |norm, value| norm + value * value).sqrt();
+        Self { output, element, elements: (golden.len() / size.max(1)) as u64, norm }
     }
-    let (mut error, mut norm) = (0.0, 0.0);
-    for (golden, found) in golden.chunks(size).zip(found.chunks(size)) {
-        let expected = value(element, golden);
-        norm += if expected.is_finite() { expected * expected } else { 0.0 };
+
+    /// What an equal output gives.
+    pub(crate) fn unchanged(&self) -> OutputDiff {
+        self.difference(std::iter::empty())
+    }
+
+    /// Compares all bytes with the golden ones.
+    pub(crate) fn compare(&self, golden: &[u8], found: &[u8]) -> OutputDiff {
         if golden == found {
-            continue;
+            return self.unchanged();
         }
-        let actual = value(element, found);
-        diff.differing += 1;
-        diff.nan += u64::from(actual.is_nan() && !expected.is_nan());
-        diff.inf += u64::from(actual.is_infinite() && !expected.is_infinite());
-        let distance = (actual - expected).abs();
-        // A distance that is no number is no finite error either.
-        let distance = if distance.is_nan() { f64::INFINITY } else { distance };
-        error += distance * distance;
-        diff.max_abs = diff.max_abs.max(distance);
-        diff.max_rel = diff.max_rel.max(relative(distance, expected.abs()));
+        let size = self.element.bytes() as usize;
+        let pairs = golden.chunks(size).zip(found.chunks(size));
+        self.difference(pairs.filter(|(golden, found)| golden != found))
     }
-    diff.rel_l2 = relative(error.sqrt(), norm.sqrt());
-    diff
+
+    /// Compares where bytes differ: `runs` are ascending offsets with the bytes found there.
+    pub(crate) fn compare_runs(&self, golden: &[u8], runs: &[(usize, &[u8])]) -> OutputDiff {
+        let size = self.element.bytes() as usize;
+        let mut changed: Vec<(usize, Vec<u8>)> = Vec::new();
+        for &(offset, bytes) in runs {
+            for (at, &byte) in (offset..).zip(bytes) {
+                let start = at - at % size;
+                if changed.last().is_none_or(|(last, _)| *last != start) {
+                    changed.push((start, golden[start..golden.len().min(start + size)].to_vec()));
+                }
+                if let Some((_, element)) = changed.last_mut() {
+                    element[at - start] = byte;
+                }
+            }
+        }
+        self.difference(changed.iter().map(|(start, found)| (&golden[*start..*start + found.len()], &found[..])))
+    }
+
+    /// The difference, from the golden and the found bytes of every element that differs, in order.
+    fn difference<'a>(&self, changed: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> OutputDiff {
+        let mut diff = OutputDiff {
+            name: self.output.name.clone(),
+            elements: self.elements,
+            differing: 0,
+            max_abs: 0.0,
+            max_rel: 0.0,
+            rel_l2: 0.0,
+            nan: 0,
+            inf: 0,
+            out_of_range: 0,
+        };
+        let mut error = 0.0;
+        for (golden, found) in changed {
+            let (expected, actual) = (value(self.element, golden), value(self.element, found));
+            diff.differing += 1;
+            diff.nan += u64::from(actual.is_nan() && !expected.is_nan());
+            diff.inf += u64::from(actual.is_infinite() && !expected.is_infinite());
+            let distance = (actual - expected).abs();
+            // A distance that is no number is no finite error either.
+            let distance = if distance.is_nan() { f64::INFINITY } else { distance };
+            error += distance * distance;
+            diff.max_abs = diff.max_abs.max(distance);
+            diff.max_rel = diff.max_rel.max(relative(distance, expected.abs()));
+        }
+        diff.rel_l2 = relative(error.sqrt(), self.norm);
+        diff
+    }
 }
 
 /// `error / size`; no error is none whatever the size, and an error of nothing is infinite.
@@ -94,7 +138,12 @@ mod tests {
 
     fn diff(element: ElementType, golden: &[u8], found: &[u8]) -> OutputDiff {
         let output = Output { element: Some(element), name: "out".into(), ..Output::untyped(0) };
-        compare(&output, golden, found)
+        let reference = Reference::new(output, golden);
+        let all = reference.compare(golden, found);
+        let differing: Vec<_> = (0..golden.len()).filter(|&at| golden[at] != found[at]).collect();
+        let runs: Vec<_> = differing.iter().map(|&at| (at, &found[at..=at])).collect();
+        assert_eq!(reference.compare_runs(golden, &runs), all);
+        all
     }
 
     fn floats(values: &[f32]) -> Vec<u8> {

@@ -4,6 +4,7 @@
 //! and how many instructions each thread executed. It must reproduce the recording: a copy to the host with other
 //! bytes than recorded is an error, because every outcome would be judged against the wrong thing.
 
+use crate::compare::Reference;
 use crate::device::{Device, check_launch, runnable};
 use crate::error::{DeviceError, TrapReport};
 use crate::modules::Modules;
@@ -88,6 +89,8 @@ pub struct Golden {
     pub(crate) launches: Vec<GoldenLaunch>,
     pub(crate) copies: Vec<GoldenCopy>,
     pub(crate) outputs: Vec<Output>,
+    /// What the outputs are compared with, in their order.
+    pub(crate) references: Vec<Reference>,
     pub(crate) level: LevelName,
     seconds: f64,
 }
@@ -132,8 +135,9 @@ impl Golden {
             return Err(GoldenError::NoLaunch);
         }
         let (_, modules) = device.into_parts();
+        let references = references(&outputs, &copies);
         let seconds = started.elapsed().as_secs_f64();
-        Ok(Self { modules, history: Arc::new(history), launches, copies, outputs, level, seconds, capsule })
+        Ok(Self { modules, history: Arc::new(history), launches, copies, outputs, references, level, seconds, capsule })
     }
 
     /// The capsule.
@@ -187,6 +191,14 @@ impl Golden {
         self.modules.module(self.recorded(launch).module).ok().map(|module| &**module)
     }
 
+    /// Executes every launch again, each from the memory that it began with; for measuring how long that takes.
+    pub fn repeat(&self) {
+        let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(self.level));
+        for launch in &self.launches {
+            self.rerun(launch, &mut memory, &mut executor, &mut NoHook, |_, _, _| false);
+        }
+    }
+
     /// Runs the blocks of a launch again with a hook, in memory of its own. `each` is asked before every block
     /// whether the hook looks in or the block runs plainly, and told after it.
     pub fn rerun<H: Hook>(
@@ -210,6 +222,15 @@ impl Golden {
             }
         }
     }
+}
+
+/// The outputs with their golden bytes; one that is never copied has none.
+fn references(outputs: &[Output], copies: &[GoldenCopy]) -> Vec<Reference> {
+    let of = |(at, output): (usize, &Output)| {
+        let copy = copies.iter().find(|copy| copy.output == Some(at));
+        Reference::new(output.clone(), copy.map_or(&[], |copy| &copy.bytes))
+    };
+    outputs.iter().enumerate().map(of).collect()
 }
 
 /// When [`Golden::rerun`] calls back.

@@ -1,14 +1,17 @@
 //! Where a fault meets the machine.
 //!
 //! [`Device`] is one simulated GPU, driven by an application through the CUDA runtime or by a recording.
-//! [`Golden`] is a capsule executed without a fault; an [`Injector`] repeats it with one; [`CapsuleTarget`] offers
+//! [`Golden`] is a capsule executed without a fault; a [`Runner`] repeats it with one; [`CapsuleTarget`] offers
 //! both to a campaign. This is the only place that turns a fault into a hook of the machine.
 
 mod compare;
+mod delta;
 pub mod device;
 mod error;
+mod full;
 mod golden;
 mod hit;
+mod index;
 pub mod modules;
 mod profile;
 mod region;
@@ -21,5 +24,5 @@ pub use error::{DeviceError, TrapReport};
 pub use golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch, ReplayError, When};
 pub use modules::{ModuleError, Modules};
 pub use profile::{LaunchProfile, SiteCount, profile};
-pub use run::{FUEL_CONSTANT, FUEL_FACTOR, Injector, RunError, locate};
-pub use target::CapsuleTarget;
+pub use run::{FUEL_CONSTANT, FUEL_FACTOR, RunError, locate};
+pub use target::{CapsuleTarget, Runner};

@@ -124,6 +124,13 @@ impl Modules {
         Ok(())
     }
 
+    /// The addresses and sizes of a module's variables; none of a module that was not loaded.
+    pub(crate) fn variables(&self, id: ModuleId) -> impl Iterator<Item = (u64, u64)> {
+        let loaded = self.loaded.get(&id).into_iter();
+        let placed = loaded.flat_map(|loaded| loaded.module.variables.iter().zip(&loaded.placement.addresses));
+        placed.filter_map(|(variable, address)| Some(((*address)?, variable.bytes)))
+    }
+
     fn get(&self, id: ModuleId) -> Result<&Loaded, ModuleError> {
         self.loaded.get(&id).ok_or(ModuleError::Unknown(id.0))
     }

@@ -1,7 +1,10 @@
 //! A capsule as the target of a campaign: draws become sites, sites become observations.
 
+use crate::delta::Delta;
+use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
-use crate::run::{Injector, RunError};
+use crate::index::Index;
+use crate::run::RunError;
 use crate::sample::{Found, census, resolve};
 use campaign::config::{Engine, Selection as Words};
 use campaign::{Criteria, Observation, RunFailure, RunIndex, Site, Target, TargetError, Worker};
@@ -9,12 +12,15 @@ use fault::{Fault, Member, Model, Selection};
 use isa::{Function, Instruction, Module};
 use stats::Draws;
 use std::num::NonZeroU64;
+use std::sync::{Arc, OnceLock};
 
 /// A capsule whose golden run is done.
 #[derive(Debug)]
 pub struct CapsuleTarget {
     golden: Golden,
     digest: String,
+    /// Made when the first worker that needs it is.
+    index: OnceLock<Arc<Index>>,
 }
 
 /// The words of a selection, understood.
@@ -42,7 +48,7 @@ impl CapsuleTarget {
     #[must_use]
     pub fn new(golden: Golden) -> Self {
         let digest = golden.capsule().digest().to_string();
-        Self { golden, digest }
+        Self { golden, digest, index: OnceLock::new() }
     }
 
     /// The golden run.
@@ -57,6 +63,23 @@ impl CapsuleTarget {
         let outputs = self.golden.outputs().iter();
         let tolerance = outputs.filter_map(|output| Some((output.name.clone(), output.tolerance?)));
         Criteria { tolerance: tolerance.collect() }
+    }
+
+    /// A runner of the tier that an engine means.
+    ///
+    /// # Errors
+    /// If there is no such tier.
+    pub fn runner(&self, engine: Engine) -> Result<Runner<'_>, TargetError> {
+        match engine {
+            Engine::Full => Ok(Runner(Runs::Full(Injector::new(&self.golden)))),
+            Engine::Auto | Engine::Delta => {
+                let index = self.index.get_or_init(|| Arc::new(Index::of(&self.golden)));
+                Ok(Runner(Runs::Delta(Delta::new(&self.golden, index))))
+            }
+            Engine::Lanes => Err(TargetError::new(
+                "use engine `lanes`: this version does not have it; choose `auto`, `delta` or `full`",
+            )),
+        }
     }
 
     fn located(&self, launch: u32, site: u32) -> Option<Located<'_>> {
@@ -176,22 +199,36 @@ impl Target for CapsuleTarget {
     }
 
     fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
-        match engine {
-            Engine::Auto | Engine::Full => Ok(Box::new(FullWorker { injector: Injector::new(&self.golden) })),
-            Engine::Delta | Engine::Lanes => {
-                Err(TargetError::new("use this engine: it is not available yet; use `--engine auto` or `full`"))
-            }
+        Ok(Box::new(self.runner(engine)?))
+    }
+}
+
+/// Runs one fault after the other, by one of the tiers.
+#[derive(Debug)]
+pub struct Runner<'g>(Runs<'g>);
+
+#[derive(Debug)]
+enum Runs<'g> {
+    Full(Injector<'g>),
+    Delta(Delta<'g>),
+}
+
+impl Runner<'_> {
+    /// The observation of a fault.
+    ///
+    /// # Errors
+    /// If the fault names a place that does not exist, or the capsule cannot be replayed.
+    pub fn run(&mut self, fault: &Fault) -> Result<Observation, RunError> {
+        match &mut self.0 {
+            Runs::Full(runs) => runs.run(fault),
+            Runs::Delta(runs) => runs.run(fault),
         }
     }
 }
 
-struct FullWorker<'g> {
-    injector: Injector<'g>,
-}
-
-impl Worker for FullWorker<'_> {
+impl Worker for Runner<'_> {
     fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
-        let fault: Fault = site.id.parse().map_err(|error: fault::ParseFaultError| RunFailure::from_error(&error))?;
-        self.injector.run(&fault).map_err(|error| RunFailure::from_error(&error))
+        let fault = site.id.parse().map_err(|error: fault::ParseFaultError| RunFailure::from_error(&error))?;
+        Runner::run(self, &fault).map_err(|error| RunFailure::from_error(&error))
     }
 }

@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Irradiates a capsule.
 pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
+    // From the first file on, an interruption leaves something to go on with.
+    let stop = stop_on_interrupt()?;
     let mut choices = args.choices();
     if let Some(path) = &args.config {
         choices = choices.or(Choices::from_file(path).code(Code::Usage)?);
@@ -28,7 +30,7 @@ pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
     let config = settled(choices)?;
     let dir = args.out.unwrap_or_else(|| fresh_dir(target.golden_run().capsule().name.as_str()));
     let store = Store::create(&dir, config, &target).map_err(store_failure)?;
-    irradiate(&target, store, args.json)
+    irradiate(&target, store, &stop, args.json)
 }
 
 /// Fills in every default, so that the stored configuration says what was done.
@@ -43,23 +45,24 @@ fn settled(choices: Choices) -> Result<Config, Failure> {
     };
     let config = choices.settle().code(Code::Usage)?;
     match config.engine {
-        Engine::Auto | Engine::Full => Ok(config),
-        engine @ (Engine::Delta | Engine::Lanes) => {
+        Engine::Auto | Engine::Full | Engine::Delta => Ok(config),
+        engine @ Engine::Lanes => {
             let error = anyhow!("use engine `{engine}`: this version does not have it");
-            Err(Failure::new(Code::Usage, error).help("choose `--engine auto` or `--engine full`"))
+            Err(Failure::new(Code::Usage, error).help("choose `--engine auto`, `delta` or `full`"))
         }
     }
 }
 
 /// Goes on with a campaign.
 pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
+    let stop = stop_on_interrupt()?;
     let config = campaign::read_config(&args.dir).code(Code::Refused)?;
     let target = target(&config.capsule)?;
     let mut store = Store::resume(&args.dir, &target).map_err(store_failure)?;
     if args.jobs.is_some() {
         store.set_jobs(args.jobs);
     }
-    irradiate(&target, store, args.json)
+    irradiate(&target, store, &stop, args.json)
 }
 
 fn target(name: &str) -> Result<CapsuleTarget, Failure> {
@@ -78,11 +81,10 @@ fn fresh_dir(name: &str) -> PathBuf {
     candidates.find(|dir| !dir.exists()).unwrap_or_else(|| PathBuf::from(format!("{name}.campaign")))
 }
 
-fn irradiate(target: &CapsuleTarget, mut store: Store, json: bool) -> Result<Code, Failure> {
-    let stop = stop_on_interrupt()?;
+fn irradiate(target: &CapsuleTarget, mut store: Store, stop: &AtomicBool, json: bool) -> Result<Code, Failure> {
     let dir = store.dir().to_owned();
     let mut progress = Progress::new();
-    let ended = campaign::run(target, &mut store, &stop, &mut |event| progress.event(&event));
+    let ended = campaign::run(target, &mut store, stop, &mut |event| progress.event(&event));
     progress.finish();
     match ended {
         Ok(Ended::Finished(summary)) => {

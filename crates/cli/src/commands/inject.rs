@@ -5,7 +5,7 @@ use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
 use campaign::{Criteria, End, FirstUse, Observation, Outcome, Site, classify};
 use fault::Fault;
-use inject::{CapsuleTarget, Injector, RunError};
+use inject::{CapsuleTarget, RunError};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
     let fault: Fault = args.fault.parse().code(Code::Usage)?;
     let target = CapsuleTarget::new(source::golden(source::open(&args.capsule)?)?);
     let site = target.site_of(&fault).map_err(run_failure)?;
-    let observation = Injector::new(target.golden_run()).run(&fault).map_err(run_failure)?;
+    let observation = target.runner(args.engine).code(Code::Usage)?.run(&fault).map_err(run_failure)?;
     let criteria: Criteria = target.criteria();
     let outcome = classify(&observation, &criteria);
     let (class, kind) = (outcome.class().to_string(), outcome.kind());

@@ -8,10 +8,12 @@ use std::thread::sleep;
 use std::time::Duration;
 use tempfile::TempDir;
 
+/// Executed in full, so that they take long enough to be interrupted.
 const RUNS: &str = "600";
 
 fn start(out: &Path) -> Child {
-    let mut command = beamline(&["campaign", "pathfinder", "--seed", "3", "--runs", RUNS, "--out", path(out)]);
+    let mut command =
+        beamline(&["campaign", "pathfinder", "--seed", "3", "--runs", RUNS, "--engine", "full", "--out", path(out)]);
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

@@ -92,6 +92,13 @@ fn trace<A: Address>(
     bytes: usize,
     note: fn(&mut Trace, u32, usize, usize),
 ) {
+    let from = (at.at(0) % PAGE_BYTES) as usize;
+    if mask == FULL && at.has_stride(bytes) && from + LANES * bytes <= PAGE {
+        if let Some((page, trace)) = memory.page_number(at.at(0)).zip(memory.trace()) {
+            note(trace, page, from, from + LANES * bytes);
+        }
+        return;
+    }
     for lane in lanes(mask) {
         let Some(page) = memory.page_number(at.at(lane)) else { continue };
         let from = (at.at(lane) % PAGE_BYTES) as usize;

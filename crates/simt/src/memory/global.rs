@@ -320,25 +320,17 @@ impl GlobalMemory {
         true
     }
 
+    /// The bytes of a page by its number, or `None` where it is not mapped.
+    pub fn numbered(&mut self, page: u32) -> Option<&Page> {
+        self.page(DEVICE_BASE + u64::from(page) * PAGE as u64)
+    }
+
     /// Every owned page with its index: what was written since the last reset.
     pub fn written(&self) -> impl Iterator<Item = (u32, &Page)> + '_ {
         self.touched.iter().filter_map(|&index| match &self.slots[index as usize] {
             Slot::Owned(page) => Some((index, &**page)),
             _ => None,
         })
-    }
-
-    /// Writes bytes of a page by its number, outside any trace.
-    ///
-    /// # Panics
-    /// If there is no such page, or the bytes do not fit into it.
-    pub fn patch(&mut self, page: u32, from: usize, bytes: &[u8]) {
-        if !matches!(self.slots[page as usize], Slot::Owned(_)) {
-            self.own(page as usize);
-        }
-        if let Slot::Owned(page) = &mut self.slots[page as usize] {
-            page[from..from + bytes.len()].copy_from_slice(bytes);
-        }
     }
 
     /// Turns written pages into shared ones, handing each to `keep`.

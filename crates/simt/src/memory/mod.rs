@@ -1,6 +1,7 @@
 //! Memories: global memory in pages that are shared until written, and the windows of the generic address space.
 
 pub mod allocations;
+pub mod bytes;
 pub mod global;
 pub mod history;
 pub mod page;
@@ -8,6 +9,7 @@ pub mod trace;
 pub mod window;
 
 pub use allocations::{Allocations, PlaceError};
+pub use bytes::ByteSet;
 pub use global::{AccessError, GlobalMemory};
 pub use history::History;
 pub use page::{PAGE, Page, Pages, Version};

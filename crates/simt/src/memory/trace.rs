@@ -1,15 +1,11 @@
 //! Which bytes of global memory a block reads and writes, exactly.
 
-use super::page::PAGE;
+use super::bytes::ByteSet;
+use super::page::{PAGE, Pieces};
+use super::window::DEVICE_BASE;
 use std::collections::BTreeMap;
 
-/// Words of a bit set with a bit for every byte of a page.
-const WORDS: usize = PAGE / 64;
-
-/// A set of the bytes of one page.
-pub type ByteSet = [u64; WORDS];
-
-/// Neighbouring bytes, by the page they are in.
+/// Neighbouring bytes of one page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Run {
     /// The page.
@@ -21,16 +17,14 @@ pub struct Run {
 }
 
 impl Run {
-    /// How many bytes.
-    #[must_use]
-    pub fn len(self) -> usize {
-        usize::from(self.to - self.from)
-    }
-
-    /// Never: a run has at least one byte.
-    #[must_use]
-    pub fn is_empty(self) -> bool {
-        self.from == self.to
+    /// A range of global memory, cut at page boundaries.
+    pub fn of(address: u64, bytes: u64) -> impl Iterator<Item = Self> {
+        let first = address.wrapping_sub(DEVICE_BASE);
+        Pieces::of(address, bytes as usize).map(move |piece| Self {
+            page: ((first + piece.done as u64) / PAGE as u64) as u32,
+            from: piece.from as u16,
+            to: (piece.from + piece.len) as u16,
+        })
     }
 
     /// The bytes within the page.
@@ -43,61 +37,52 @@ impl Run {
 /// Bytes touched since the trace was last taken.
 #[derive(Debug, Default)]
 pub struct Trace {
-    read: BTreeMap<u32, Box<ByteSet>>,
-    written: BTreeMap<u32, Box<ByteSet>>,
+    read: Touched,
+    written: Touched,
 }
 
-/// Adds the bytes `from..to` to a set.
-pub fn insert(set: &mut ByteSet, from: usize, to: usize) {
-    for word in from / 64..to.div_ceil(64) {
-        let low = from.saturating_sub(word * 64).min(64) as u32;
-        let high = (to - word * 64).min(64) as u32;
-        let below = |bits: u32| if bits == 64 { u64::MAX } else { (1u64 << bits) - 1 };
-        set[word] |= below(high) & !below(low);
-    }
+/// The bytes touched of each page; the page touched last is at hand.
+#[derive(Debug, Default)]
+struct Touched {
+    last: Option<(u32, Box<ByteSet>)>,
+    others: BTreeMap<u32, Box<ByteSet>>,
 }
 
-/// The runs of a set, ascending.
-pub fn runs(page: u32, set: &ByteSet) -> impl Iterator<Item = Run> + '_ {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let from = next(set, at, true)?;
-        let to = next(set, from, false).unwrap_or(PAGE);
-        at = to;
-        Some(Run { page, from: from as u16, to: to as u16 })
-    })
-}
-
-/// The first byte from `at` on that is, or is not, in a set.
-fn next(set: &ByteSet, at: usize, wanted: bool) -> Option<usize> {
-    let mut at = at;
-    while at < PAGE {
-        let word = if wanted { set[at / 64] } else { !set[at / 64] } >> (at % 64);
-        if word != 0 {
-            return Some(at + word.trailing_zeros() as usize);
+impl Touched {
+    fn note(&mut self, page: u32, from: usize, to: usize) {
+        if self.last.as_ref().is_none_or(|(last, _)| *last != page) {
+            let set = self.others.remove(&page).unwrap_or_default();
+            if let Some((last, set)) = self.last.replace((page, set)) {
+                self.others.insert(last, set);
+            }
         }
-        at = (at / 64 + 1) * 64;
+        if let Some((_, set)) = &mut self.last {
+            set.insert(from..to);
+        }
     }
-    None
+
+    fn take(&mut self) -> Vec<Run> {
+        self.others.extend(self.last.take());
+        let pages = std::mem::take(&mut self.others);
+        let run = |page, range: std::ops::Range<usize>| Run { page, from: range.start as u16, to: range.end as u16 };
+        pages.iter().flat_map(|(&page, set)| set.runs().map(move |range| run(page, range))).collect()
+    }
 }
 
 impl Trace {
-    /// Notes a read.
+    /// Notes a read of bytes of a page.
     pub(crate) fn read(&mut self, page: u32, from: usize, to: usize) {
-        insert(self.read.entry(page).or_insert_with(|| Box::new([0; WORDS])), from, to);
+        self.read.note(page, from, to);
     }
 
-    /// Notes a write.
+    /// Notes a write of bytes of a page.
     pub(crate) fn wrote(&mut self, page: u32, from: usize, to: usize) {
-        insert(self.written.entry(page).or_insert_with(|| Box::new([0; WORDS])), from, to);
+        self.written.note(page, from, to);
     }
 
     /// What was read and what was written, ascending; forgets both.
     pub fn take(&mut self) -> (Vec<Run>, Vec<Run>) {
-        let list = |sets: BTreeMap<u32, Box<ByteSet>>| {
-            sets.iter().flat_map(|(&page, set)| runs(page, set).collect::<Vec<_>>()).collect()
-        };
-        (list(std::mem::take(&mut self.read)), list(std::mem::take(&mut self.written)))
+        (self.read.take(), self.written.take())
     }
 }
 
@@ -110,23 +95,14 @@ mod tests {
         let mut trace = Trace::default();
         for lane in (0..32).rev() {
             trace.read(7, 60 + lane * 4, 64 + lane * 4);
+            trace.read(9, 0, 1);
         }
         trace.read(7, 4092, 4096);
         trace.wrote(2, 0, 4096);
         let (read, written) = trace.take();
-        assert_eq!(read, [Run { page: 7, from: 60, to: 188 }, Run { page: 7, from: 4092, to: 4096 }]);
-        assert_eq!(written, [Run { page: 2, from: 0, to: 4096 }]);
+        let run = |page, from, to| Run { page, from, to };
+        assert_eq!(read, [run(7, 60, 188), run(7, 4092, 4096), run(9, 0, 1)]);
+        assert_eq!(written, [run(2, 0, 4096)]);
         assert_eq!(trace.take(), (vec![], vec![]));
-    }
-
-    #[test]
-    fn sets_hold_exactly_what_was_inserted() {
-        for (from, to) in [(0, 1), (63, 65), (64, 128), (1, 4096), (4095, 4096), (100, 300)] {
-            let mut set = [0; WORDS];
-            insert(&mut set, from, to);
-            let count: u32 = set.iter().map(|word| word.count_ones()).sum();
-            assert_eq!(count as usize, to - from);
-            assert_eq!(runs(0, &set).collect::<Vec<_>>(), [Run { page: 0, from: from as u16, to: to as u16 }]);
-        }
     }
 }

@@ -6,7 +6,7 @@ use super::faults;
 use super::machine::{Outcome, bytes_of, execute, refusal};
 use super::script::Script;
 use super::values::Values;
-use inject::{Golden, TrapReport, profile};
+use inject::{CapsuleTarget, Golden, TrapReport, profile};
 use simt::LevelName;
 use std::sync::Arc;
 
@@ -148,6 +148,7 @@ fn as_capsule(script: &Script, level: LevelName, outcome: &Outcome) -> Result<()
             return Err(format!("the profile of launch {launch} has {executed} instructions, its threads {counted}"));
         }
     }
-    let failures: Vec<String> = script.faults().filter_map(|fault| faults::check(&golden, fault).err()).collect();
+    let target = CapsuleTarget::new(golden);
+    let failures: Vec<String> = script.faults().filter_map(|fault| faults::check(&target, fault).err()).collect();
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n    ")) }
 }

@@ -1,23 +1,32 @@
 //! A fault of a kernel test: what it does, and that it does the same every time.
 
 use super::directive::ExpectedFault;
+use campaign::config::Engine;
 use campaign::{Criteria, End, FirstUse, Observation, Outcome, classify};
-use inject::{Golden, Injector};
+use fault::Fault;
+use inject::{CapsuleTarget, Runner};
 
-/// Injects a fault: by a fresh injector, again by the same, and by another that has run something else.
-pub(super) fn check(golden: &Golden, expected: &ExpectedFault) -> Result<(), String> {
-    let id = &expected.fault;
-    let mut injector = Injector::new(golden);
-    let mut observe = || injector.run(id).map_err(|error| format!("inject {id}: failed to {error}"));
-    let (first, second) = (observe()?, observe()?);
-    let mut other = Injector::new(golden);
-    let elsewhere = fault::Fault { dynamic: 0, thread: 0, cta: 0, ..id.clone() };
-    let _ = other.run(&elsewhere);
-    let third = other.run(id).map_err(|error| format!("inject {id}: failed to {error}"))?;
-    if first != second || first != third {
-        return Err(format!("inject {id}: not the same each time:\n{first:?}\n{second:?}\n{third:?}"));
+/// Injects a fault by each tier: with a fresh runner, again with the same, and with one that has run something else.
+pub(super) fn check(target: &CapsuleTarget, expected: &ExpectedFault) -> Result<(), String> {
+    let full = repeated(target, Engine::Full, &expected.fault)?;
+    let delta = repeated(target, Engine::Delta, &expected.fault)?;
+    if crate::seen(&full) != crate::seen(&delta) {
+        return Err(format!("inject {}: the tiers differ:\n{full:?}\n{delta:?}", expected.fault));
     }
-    compare(expected, &first).map_err(|what| format!("inject {id}: {what}\n    {first:?}"))
+    compare(expected, &full).map_err(|what| format!("inject {}: {what}\n    {full:?}", expected.fault))
+}
+
+fn repeated(target: &CapsuleTarget, engine: Engine, id: &Fault) -> Result<Observation, String> {
+    let runner = || target.runner(engine).map_err(|error| format!("failed to {error}"));
+    let observe = |by: &mut Runner<'_>| by.run(id).map_err(|error| format!("inject {id}: failed to {error}"));
+    let (mut one, mut other) = (runner()?, runner()?);
+    let elsewhere = Fault { dynamic: 0, thread: 0, cta: 0, ..id.clone() };
+    let _ = other.run(&elsewhere);
+    let (first, second, third) = (observe(&mut one)?, observe(&mut one)?, observe(&mut other)?);
+    if first == second && first == third {
+        return Ok(first);
+    }
+    Err(format!("inject {id}: not the same each time:\n{first:?}\n{second:?}\n{third:?}"))
 }
 
 fn compare(expected: &ExpectedFault, found: &Observation) -> Result<(), String> {

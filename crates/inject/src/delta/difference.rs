@@ -1,0 +1,172 @@
+//! How the memory of a faulty run differs from the golden run's at the same moment.
+
+use capsule::Region;
+use simt::memory::{ByteSet, PAGE, Page, Run};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ops::Range;
+
+/// The bytes that differ, and the values they have in the faulty run.
+#[derive(Debug, Default)]
+pub(crate) struct Difference(BTreeMap<u32, Patch>);
+
+/// The part of a difference that lies in one page.
+#[derive(Debug)]
+struct Patch {
+    differs: ByteSet,
+    /// What the faulty run holds; right where `differs` says.
+    values: Box<Page>,
+}
+
+impl Difference {
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Whether nothing differs.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The pages that differ, ascending.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.keys().copied()
+    }
+
+    /// The bytes of a page that differ, if any do.
+    pub(crate) fn of_page(&self, page: u32) -> Option<&ByteSet> {
+        self.0.get(&page).map(|patch| &patch.differs)
+    }
+
+    /// Compares a whole page anew; a page that does not exist yet is zero.
+    pub(crate) fn compare(&mut self, page: u32, golden: Option<&Page>, found: &Page) {
+        let differs = ByteSet::differing(golden.unwrap_or(&[0; PAGE]), found);
+        if differs.is_empty() {
+            self.0.remove(&page);
+        } else {
+            match self.0.entry(page) {
+                Entry::Vacant(entry) => {
+                    entry.insert(Patch { differs, values: Box::new(*found) });
+                }
+                Entry::Occupied(mut entry) => {
+                    let patch = entry.get_mut();
+                    patch.differs = differs;
+                    patch.values.copy_from_slice(found);
+                }
+            }
+        }
+    }
+
+    /// Both runs now hold the same in these bytes of a page.
+    pub(crate) fn agree(&mut self, page: u32, bytes: Range<usize>) {
+        if let Entry::Occupied(mut entry) = self.0.entry(page) {
+            entry.get_mut().differs.remove(bytes);
+            if entry.get().differs.is_empty() {
+                entry.remove();
+            }
+        }
+    }
+
+    /// Both runs now hold the same in a region.
+    pub(crate) fn agree_in(&mut self, region: &Region) {
+        if self.is_empty() {
+            return;
+        }
+        for run in region.rows().flat_map(|(address, bytes)| Run::of(address, bytes)) {
+            self.agree(run.page, run.range());
+        }
+    }
+
+    /// Both runs now hold the same in a range.
+    pub(crate) fn agree_at(&mut self, address: u64, bytes: u64) {
+        for run in Run::of(address, bytes) {
+            self.agree(run.page, run.range());
+        }
+    }
+
+    /// Makes a golden page the faulty run's.
+    pub(crate) fn apply(&self, page: u32, bytes: &mut Page) {
+        if let Some(patch) = self.0.get(&page) {
+            for run in patch.differs.runs() {
+                bytes[run.clone()].copy_from_slice(&patch.values[run]);
+            }
+        }
+    }
+
+    /// What differs in a region: offsets in its packed bytes, ascending, and the faulty run's bytes there.
+    pub(crate) fn packed(&self, region: &Region) -> Vec<(usize, &[u8])> {
+        let mut found = Vec::new();
+        let mut offset = 0;
+        if self.is_empty() {
+            return found;
+        }
+        for run in region.rows().flat_map(|(address, bytes)| Run::of(address, bytes)) {
+            let range = run.range();
+            if let Some(patch) = self.0.get(&run.page) {
+                for part in patch.differs.runs() {
+                    let (from, to) = (part.start.max(range.start), part.end.min(range.end));
+                    if from < to {
+                        found.push((offset + from - range.start, &patch.values[from..to]));
+                    }
+                }
+            }
+            offset += range.len();
+        }
+        found
+    }
+
+    /// One region was copied to another in both runs.
+    pub(crate) fn copied(&mut self, to: &Region, from: &Region) {
+        let moved: Vec<(usize, Vec<u8>)> = self.packed(from).iter().map(|(at, bytes)| (*at, bytes.to_vec())).collect();
+        self.agree_in(to);
+        let mut moved = moved.iter().flat_map(|(at, bytes)| (*at..).zip(bytes)).peekable();
+        let mut offset = 0;
+        for run in to.rows().flat_map(|(address, bytes)| Run::of(address, bytes)) {
+            let range = run.range();
+            while let Some((at, &byte)) = moved.next_if(|(at, _)| *at < offset + range.len()) {
+                self.differ(run.page, range.start + at - offset, byte);
+            }
+            offset += range.len();
+        }
+    }
+
+    /// The faulty run now holds another value in a byte.
+    fn differ(&mut self, page: u32, at: usize, value: u8) {
+        let fresh = || Patch { differs: ByteSet::default(), values: Box::new([0; PAGE]) };
+        let patch = self.0.entry(page).or_insert_with(fresh);
+        patch.differs.insert(at..at + 1);
+        patch.values[at] = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simt::memory::window::DEVICE_BASE;
+
+    fn region(at: u64, width: u64, height: u64, pitch: u64) -> Region {
+        Region::pitched(DEVICE_BASE + at, width, height, pitch)
+    }
+
+    #[test]
+    fn differences_follow_copies_and_end_where_both_write_the_same() {
+        let golden = [0; PAGE];
+        let mut found = golden;
+        found[10..20].fill(7);
+        let mut difference = Difference::default();
+        difference.compare(0, None, &found);
+        difference.agree_at(DEVICE_BASE + 12, 2);
+        let rows = region(8, 4, 2, 8);
+        assert_eq!(difference.packed(&rows), [(2, &[7, 7][..]), (4, &[7, 7, 7, 7][..])]);
+        difference.copied(&region(4094, 8, 1, 8), &rows);
+        let bytes = |page| difference.of_page(page).map(|set| set.runs().collect::<Vec<_>>());
+        assert_eq!(bytes(0), Some(vec![10..12, 14..20]));
+        assert!(difference.of_page(1).is_some_and(|set| set.runs().eq(std::iter::once(0..6))));
+        let mut page = golden;
+        difference.apply(1, &mut page);
+        assert_eq!(page[..8], [7, 7, 7, 7, 7, 7, 0, 0]);
+        difference.agree_in(&region(0, 8192, 1, 8192));
+        assert!(difference.is_empty());
+    }
+}

@@ -1,0 +1,231 @@
+//! Tier 1: only the blocks that a fault can change are executed again.
+//!
+//! The faulty block runs in memory as it was before it. What it leaves behind is compared with what the golden run
+//! leaves behind, and the difference is carried forward: a block that reads a differing byte runs again with the
+//! difference in its memory; one that only overwrites such bytes takes them out of the difference; every other block
+//! does what it did. Copies and fills between launches move the difference or end it. Exact, because blocks run one
+//! after the other and a block is a function of the bytes it reads.
+
+mod difference;
+mod overlay;
+
+use crate::device::runnable;
+use crate::golden::{Golden, GoldenLaunch};
+use crate::hit::Hit;
+use crate::index::Index;
+use crate::run::{Progress, RunError, fuel, locate, observe};
+use campaign::{Observation, Tier};
+use capsule::Event;
+use fault::Fault;
+use overlay::Overlay;
+use simt::memory::{GlobalMemory, Pages, Version};
+use simt::{Executor, Hook, NoHook, RunEnd};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Runs faults by executing what they can change, one after the other.
+#[derive(Debug)]
+pub(crate) struct Delta<'g> {
+    golden: &'g Golden,
+    index: Arc<Index>,
+    clean: Arc<dyn Pages>,
+    overlay: Arc<Overlay>,
+    /// The overlay again, as a source of pages.
+    faulty: Arc<dyn Pages>,
+    memory: GlobalMemory,
+    executor: Executor,
+    /// The launch that the executor is ready for.
+    prepared: Option<usize>,
+}
+
+/// For every page that differs, the next block of a launch that reads or writes differing bytes of it.
+#[derive(Default)]
+struct Agenda {
+    by_block: BTreeSet<(u32, u32)>,
+    by_page: BTreeMap<u32, u32>,
+}
+
+impl Agenda {
+    fn set(&mut self, page: u32, block: Option<u32>) {
+        if let Some(old) = self.by_page.remove(&page) {
+            self.by_block.remove(&(old, page));
+        }
+        if let Some(block) = block {
+            self.by_page.insert(page, block);
+            self.by_block.insert((block, page));
+        }
+    }
+
+    /// The first block, and the pages that it is there for.
+    fn first(&self) -> Option<(u32, Vec<u32>)> {
+        let block = self.by_block.first()?.0;
+        let pages = self.by_block.range((block, 0)..=(block, u32::MAX));
+        Some((block, pages.map(|&(_, page)| page).collect()))
+    }
+}
+
+impl<'g> Delta<'g> {
+    /// A runner with memory of its own.
+    pub(crate) fn new(golden: &'g Golden, index: &Arc<Index>) -> Self {
+        let overlay = Arc::new(Overlay::new(Arc::clone(index)));
+        Self {
+            golden,
+            index: Arc::clone(index),
+            clean: Arc::clone(index) as Arc<dyn Pages>,
+            faulty: Arc::clone(&overlay) as Arc<dyn Pages>,
+            overlay,
+            memory: GlobalMemory::new(),
+            executor: Executor::new(golden.level),
+            prepared: None,
+        }
+    }
+
+    /// The observation of one fault: equal to that of full re-execution.
+    pub(crate) fn run(&mut self, fault: &Fault) -> Result<Observation, RunError> {
+        let golden = self.golden;
+        let launch = locate(golden, fault)?;
+        let module = golden.modules.module(golden.recorded(launch).module)?;
+        let mut hit = Hit::new(module, fault);
+        let mut progress = Progress::default();
+        self.replay(launch, fault, &mut hit, &mut progress);
+        Ok(observe(golden, fault, &hit, progress, Tier::Delta))
+    }
+
+    fn replay(&mut self, launch: &GoldenLaunch, fault: &Fault, hit: &mut Hit<'_>, progress: &mut Progress) {
+        let golden = self.golden;
+        let mut number = fault.launch as usize;
+        self.overlay.write().clear();
+        let clean = Arc::clone(&self.clean);
+        let block = fault.cta as u32;
+        progress.strayed = self.index.launch(number).strayed_before(block);
+        if !self.block(&clean, number, block, hit, progress) {
+            progress.thread_instructions = self.thread_instructions(fault);
+            return;
+        }
+        progress.thread_instructions = self.thread_instructions(fault);
+        if !self.rest_of(number, block + 1, progress) {
+            return;
+        }
+        let mut next_copy = golden.copies.partition_point(|copy| copy.event < launch.event);
+        for event in &golden.capsule.events[launch.event + 1..] {
+            match event {
+                Event::Launch(_) => {
+                    number += 1;
+                    progress.host_visible |= progress.differs;
+                    if !self.rest_of(number, 0, progress) {
+                        return;
+                    }
+                }
+                Event::CopyOut { from, .. } => {
+                    let copy = &golden.copies[next_copy];
+                    next_copy += 1;
+                    let difference = self.overlay.read();
+                    let runs = difference.packed(from);
+                    progress.differs |= !runs.is_empty();
+                    if let Some(output) = copy.output {
+                        progress.outputs.push(golden.references[output].compare_runs(&copy.bytes, &runs));
+                    }
+                }
+                Event::CopyIn { to, .. } | Event::Fill { to, .. } => self.overlay.write().agree_in(to),
+                Event::CopyWithin { to, from } => self.overlay.write().copied(to, from),
+                Event::Load { module } => {
+                    for (address, bytes) in golden.modules.variables(*module) {
+                        self.overlay.write().agree_at(address, bytes);
+                    }
+                }
+                Event::Alloc { .. } | Event::Free { .. } | Event::Synchronize => {}
+            }
+        }
+    }
+
+    /// Follows the difference through the blocks of a launch from one on; `false` where a block did not complete.
+    fn rest_of(&mut self, number: usize, from: u32, progress: &mut Progress) -> bool {
+        let index = Arc::clone(&self.index);
+        let launch = index.launch(number);
+        let before = launch.strayed_before(from);
+        if self.overlay.read().is_empty() {
+            progress.strayed += launch.strayed_before(launch.blocks()) - before;
+            return true;
+        }
+        let faulty = Arc::clone(&self.faulty);
+        let mut agenda = Agenda::default();
+        let pages: Vec<u32> = self.overlay.read().pages().collect();
+        self.plan(&mut agenda, number, &pages, from);
+        let mut counted = from;
+        while let Some((block, pages)) = agenda.first() {
+            let reads = {
+                let difference = self.overlay.read();
+                pages.iter().any(|&page| difference.of_page(page).is_some_and(|set| launch.reads(page, set, block)))
+            };
+            let mut changed = pages;
+            if reads {
+                progress.strayed += launch.strayed_before(block) - launch.strayed_before(counted);
+                counted = block + 1;
+                if !self.block(&faulty, number, block, &mut NoHook, progress) {
+                    return false;
+                }
+                changed.extend(self.memory.written().map(|(page, _)| page));
+                changed.extend(launch.written(block));
+            } else {
+                let mut difference = self.overlay.write();
+                for &page in &changed {
+                    launch.writes(page, block).for_each(|bytes| difference.agree(page, bytes));
+                }
+            }
+            self.plan(&mut agenda, number, &changed, block + 1);
+        }
+        progress.strayed += launch.strayed_before(launch.blocks()) - launch.strayed_before(counted);
+        true
+    }
+
+    /// Brings an agenda up to date for some pages.
+    fn plan(&self, agenda: &mut Agenda, number: usize, pages: &[u32], from: u32) {
+        let launch = self.index.launch(number);
+        let difference = self.overlay.read();
+        for &page in pages {
+            agenda.set(page, difference.of_page(page).and_then(|bytes| launch.next(page, bytes, from)));
+        }
+    }
+
+    /// Runs a block and takes the difference of what it leaves behind; `false` where it does not complete.
+    fn block(
+        &mut self,
+        source: &Arc<dyn Pages>,
+        number: usize,
+        block: u32,
+        hook: &mut dyn Hook,
+        progress: &mut Progress,
+    ) -> bool {
+        let launch = &self.golden.launches[number];
+        let event = launch.event as u32;
+        self.memory.reset(source, Version { event, block });
+        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        if self.prepared != Some(number) {
+            self.executor.prepare(&runnable);
+            self.prepared = Some(number);
+        }
+        let end = self.executor.run_block(&runnable, &mut self.memory, u64::from(block), fuel(launch), hook);
+        progress.instructions += self.executor.counts().map(u64::from).sum::<u64>();
+        progress.strayed += self.memory.strayed();
+        if let RunEnd::Trapped(trap) = end {
+            progress.trap = Some((number, trap));
+            return false;
+        }
+        let after = Version { event, block: block + 1 };
+        let mut pages: Vec<u32> = self.memory.written().map(|(page, _)| page).collect();
+        pages.extend(self.index.launch(number).written(block));
+        pages.sort_unstable();
+        pages.dedup();
+        for page in pages {
+            let golden = self.index.page(page, after);
+            if let Some(found) = self.memory.numbered(page) {
+                self.overlay.write().compare(page, golden.as_deref(), found);
+            }
+        }
+        true
+    }
+
+    fn thread_instructions(&self, fault: &Fault) -> u64 {
+        self.executor.counts().nth(fault.thread as usize).map_or(0, u64::from)
+    }
+}

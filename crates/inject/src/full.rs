@@ -1,0 +1,106 @@
+//! Tier 0: the whole program from the faulty launch on, executed again with the fault. The judge of faster paths.
+
+use crate::device::runnable;
+use crate::error::DeviceError;
+use crate::golden::{Golden, GoldenLaunch, ReplayError, apply};
+use crate::hit::Hit;
+use crate::region;
+use crate::run::{Progress, RunError, fuel, locate, observe};
+use campaign::{Observation, Tier};
+use capsule::Event;
+use fault::Fault;
+use simt::memory::{GlobalMemory, Version};
+use simt::{Executor, Hook, NoHook, RunEnd};
+
+/// Runs faults by full re-execution, one after the other.
+#[derive(Debug)]
+pub(crate) struct Injector<'g> {
+    golden: &'g Golden,
+    memory: GlobalMemory,
+    executor: Executor,
+}
+
+impl<'g> Injector<'g> {
+    /// An injector with memory of its own.
+    pub(crate) fn new(golden: &'g Golden) -> Self {
+        Self { golden, memory: GlobalMemory::new(), executor: Executor::new(golden.level) }
+    }
+
+    /// The observation of one fault: a function of the golden run and the fault alone.
+    ///
+    /// # Errors
+    /// If the fault names a place that does not exist, or the capsule cannot be replayed.
+    pub(crate) fn run(&mut self, fault: &Fault) -> Result<Observation, RunError> {
+        let launch = locate(self.golden, fault)?;
+        let module = self.golden.modules.module(self.golden.recorded(launch).module)?;
+        let mut hit = Hit::new(module, fault);
+        let progress = self.replay(launch, fault, &mut hit)?;
+        Ok(observe(self.golden, fault, &hit, progress, Tier::Full))
+    }
+
+    /// Everything from the faulty launch on.
+    fn replay(&mut self, launch: &GoldenLaunch, fault: &Fault, hit: &mut Hit<'_>) -> Result<Progress, RunError> {
+        let golden = self.golden;
+        self.memory.reset(&golden.history, Version::before(launch.event as u32));
+        let mut progress = Progress::default();
+        let mut next_launch = fault.launch as usize;
+        let mut next_copy = golden.copies.partition_point(|copy| copy.event < launch.event);
+        for (index, event) in golden.capsule.events.iter().enumerate().skip(launch.event) {
+            let replaying = |source| RunError::Replay { event: index, source };
+            match event {
+                Event::Launch(_) => {
+                    progress.host_visible |= progress.differs;
+                    let faulty = next_launch == fault.launch as usize;
+                    if faulty {
+                        self.launch(next_launch, Some(fault), hit, &mut progress);
+                    } else {
+                        self.launch(next_launch, None, &mut NoHook, &mut progress);
+                    }
+                    next_launch += 1;
+                    if progress.trap.is_some() {
+                        return Ok(progress);
+                    }
+                }
+                Event::CopyOut { from, .. } => {
+                    let copy = &golden.copies[next_copy];
+                    next_copy += 1;
+                    let found = region::read(&mut self.memory, from).map_err(|e| replaying(e.into()))?;
+                    progress.differs |= found != copy.bytes;
+                    if let Some(output) = copy.output {
+                        progress.outputs.push(golden.references[output].compare(&copy.bytes, &found));
+                    }
+                }
+                Event::Load { module } => golden
+                    .modules
+                    .reload(*module, &mut self.memory)
+                    .map_err(|error| replaying(ReplayError::Device(DeviceError::Module(error))))?,
+                other => apply(other, &golden.capsule, &mut self.memory).map_err(replaying)?,
+            }
+        }
+        Ok(progress)
+    }
+
+    /// One launch, with the hook in the block that the fault names.
+    fn launch(&mut self, index: usize, fault: Option<&Fault>, hook: &mut dyn Hook, progress: &mut Progress) {
+        let launch = &self.golden.launches[index];
+        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        self.executor.prepare(&runnable);
+        for block in 0..runnable.blocks() {
+            let here = fault.filter(|fault| fault.cta == block);
+            let end = match here {
+                Some(_) => self.executor.run_block(&runnable, &mut self.memory, block, fuel(launch), hook),
+                None => self.executor.run_block(&runnable, &mut self.memory, block, fuel(launch), &mut NoHook),
+            };
+            progress.strayed = self.memory.strayed();
+            progress.instructions += self.executor.counts().map(u64::from).sum::<u64>();
+            if let Some(fault) = here {
+                let count = self.executor.counts().nth(fault.thread as usize);
+                progress.thread_instructions = count.map_or(0, u64::from);
+            }
+            if let RunEnd::Trapped(trap) = end {
+                progress.trap = Some((index, trap));
+                return;
+            }
+        }
+    }
+}
