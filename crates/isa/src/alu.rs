@@ -3,126 +3,48 @@
 use crate::semantics::convert::{self, Integral};
 use crate::semantics::float::{self, Toward};
 use crate::semantics::{approx, int};
-use crate::types::Width;
+use crate::types::Type;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// How one operand of a pure instruction is read or written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaneType {
-    /// Significant bits.
-    pub bits: u32,
-    /// Whether widening to the register copies the sign.
-    pub signed: bool,
-    /// Whether the bits are a floating-point number.
-    pub float: bool,
-}
-
-impl LaneType {
-    /// The width of a register that holds it.
-    #[must_use]
-    pub fn width(self) -> Width {
-        match self.bits {
-            1 => Width::Pred,
-            8 | 16 => Width::B16,
-            32 => Width::B32,
-            64 => Width::B64,
-            _ => Width::B128,
-        }
-    }
-}
-
 /// A Rust type that can stand in the table as an operand.
 pub trait Lane: Copy {
-    /// What the machine needs to know of it.
-    const TYPE: LaneType;
+    /// How its bits are read, and how wide its register is.
+    const TYPE: Type;
     /// The value in the low bits of `bits`.
     fn from_bits128(bits: u128) -> Self;
     /// The bits, in the low end, extended as the type says to at least 16 bits.
     fn to_bits128(self) -> u128;
 }
 
-macro_rules! int_lanes {
-    ($($t:ident $unsigned:ident $bits:literal $signed:literal),*) => { $(impl Lane for $t {
-        const TYPE: LaneType = LaneType { bits: $bits, signed: $signed, float: false };
+macro_rules! lanes {
+    ($($t:ident $ty:ident, $read:expr, $write:expr;)*) => { $(impl Lane for $t {
+        const TYPE: Type = Type::$ty;
         #[inline(always)]
-        fn from_bits128(bits: u128) -> Self { bits as $t }
+        fn from_bits128(bits: u128) -> Self {
+            let read: fn(u128) -> Self = $read;
+            read(bits)
+        }
         #[inline(always)]
-        fn to_bits128(self) -> u128 { u128::from(self as $unsigned) }
+        fn to_bits128(self) -> u128 {
+            let write: fn(Self) -> u128 = $write;
+            write(self)
+        }
     })* };
 }
-int_lanes!(u16 u16 16 false, i16 u16 16 true, u32 u32 32 false, i32 u32 32 true, u64 u64 64 false, i64 u64 64 true);
-
-impl Lane for u8 {
-    const TYPE: LaneType = LaneType { bits: 8, signed: false, float: false };
-    #[inline(always)]
-    fn from_bits128(bits: u128) -> Self {
-        bits as u8
-    }
-    #[inline(always)]
-    fn to_bits128(self) -> u128 {
-        u128::from(self)
-    }
-}
-
-impl Lane for i8 {
-    const TYPE: LaneType = LaneType { bits: 8, signed: true, float: false };
-    #[inline(always)]
-    fn from_bits128(bits: u128) -> Self {
-        bits as i8
-    }
-    #[inline(always)]
-    fn to_bits128(self) -> u128 {
-        u128::from(i16::from(self) as u16)
-    }
-}
-
-impl Lane for u128 {
-    const TYPE: LaneType = LaneType { bits: 128, signed: false, float: false };
-    #[inline(always)]
-    fn from_bits128(bits: u128) -> Self {
-        bits
-    }
-    #[inline(always)]
-    fn to_bits128(self) -> u128 {
-        self
-    }
-}
-
-impl Lane for bool {
-    const TYPE: LaneType = LaneType { bits: 1, signed: false, float: false };
-    #[inline(always)]
-    fn from_bits128(bits: u128) -> Self {
-        bits & 1 == 1
-    }
-    #[inline(always)]
-    fn to_bits128(self) -> u128 {
-        u128::from(self)
-    }
-}
-
-impl Lane for f32 {
-    const TYPE: LaneType = LaneType { bits: 32, signed: false, float: true };
-    #[inline(always)]
-    fn from_bits128(bits: u128) -> Self {
-        f32::from_bits(bits as u32)
-    }
-    #[inline(always)]
-    fn to_bits128(self) -> u128 {
-        u128::from(self.to_bits())
-    }
-}
-
-impl Lane for f64 {
-    const TYPE: LaneType = LaneType { bits: 64, signed: false, float: true };
-    #[inline(always)]
-    fn from_bits128(bits: u128) -> Self {
-        f64::from_bits(bits as u64)
-    }
-    #[inline(always)]
-    fn to_bits128(self) -> u128 {
-        u128::from(self.to_bits())
-    }
+lanes! {
+    bool Pred, |bits| bits & 1 == 1, u128::from;
+    u8 U8, |bits| bits as u8, u128::from;
+    i8 S8, |bits| bits as i8, |x| u128::from(x as i16 as u16);
+    u16 U16, |bits| bits as u16, u128::from;
+    i16 S16, |bits| bits as i16, |x| u128::from(x as u16);
+    u32 U32, |bits| bits as u32, u128::from;
+    i32 S32, |bits| bits as i32, |x| u128::from(x as u32);
+    u64 U64, |bits| bits as u64, u128::from;
+    i64 S64, |bits| bits as i64, |x| u128::from(x as u64);
+    u128 B128, |bits| bits, |x| x;
+    f32 F32, |bits| f32::from_bits(bits as u32), |x| u128::from(x.to_bits());
+    f64 F64, |bits| f64::from_bits(bits as u64), |x| u128::from(x.to_bits());
 }
 
 /// Calls a function of the table on operands given as bits.
@@ -173,13 +95,13 @@ macro_rules! declare {
 
             /// The types of the sources, in order.
             #[must_use]
-            pub fn sources(self) -> &'static [LaneType] {
+            pub fn sources(self) -> &'static [Type] {
                 match self { $(Self::$name => &[$(<$in as Lane>::TYPE),+]),* }
             }
 
             /// The type of the destination.
             #[must_use]
-            pub fn destination(self) -> LaneType {
+            pub fn destination(self) -> Type {
                 match self { $(Self::$name => <$out as Lane>::TYPE),* }
             }
 

@@ -13,7 +13,7 @@ pub mod table;
 pub mod types;
 pub mod verify;
 
-pub use alu::{Alu, Form, Lane, LaneType};
+pub use alu::{Alu, Form, Lane};
 pub use module::{
     Base, Dst, Function, FunctionId, Guard, Inlined, Instruction, Linkage, Loc, Module, Operand, Pc, Prototype, Reg,
     Register, Relocation, Symbol, Variable,

@@ -304,41 +304,20 @@ impl Op {
 impl Form {
     /// The types of the sources as the spelling names them: sign and float where it says so.
     #[must_use]
-    pub fn sources(self) -> Vec<Type> {
-        self.alu.sources().iter().map(|lane| lane.plain_type()).collect()
+    pub fn sources(self) -> &'static [Type] {
+        self.alu.sources()
     }
 
     /// The type of the destination.
     #[must_use]
     pub fn destination(self) -> Type {
-        self.alu.destination().plain_type()
+        self.alu.destination()
     }
 
     /// Whether this is a comparison that `setp` and `set` may use.
     #[must_use]
     pub fn is_compare(self) -> bool {
         self.alu.group() == Group::Compare && self.alu.pattern().starts_with("setp.")
-    }
-}
-
-impl crate::alu::LaneType {
-    /// The scalar type with this width, sign and kind.
-    #[must_use]
-    pub fn plain_type(self) -> Type {
-        match (self.bits, self.signed, self.float) {
-            (1, ..) => Type::Pred,
-            (8, false, _) => Type::U8,
-            (8, true, _) => Type::S8,
-            (16, false, _) => Type::U16,
-            (16, true, _) => Type::S16,
-            (32, _, true) => Type::F32,
-            (32, false, _) => Type::U32,
-            (32, true, _) => Type::S32,
-            (64, _, true) => Type::F64,
-            (64, false, _) => Type::U64,
-            (64, true, _) => Type::S64,
-            _ => Type::B128,
-        }
     }
 }
 

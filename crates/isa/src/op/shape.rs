@@ -43,15 +43,15 @@ impl Op {
             Self::Alu(form) => {
                 let loose = form.alu.group() == Group::Convert;
                 let kind = |ty: Type| if loose { Loose(ty) } else { Value(ty) };
-                shape(vec![kind(form.destination())], form.sources().into_iter().map(kind).collect())
+                shape(vec![kind(form.destination())], form.sources().iter().copied().map(kind).collect())
             }
             Self::Setp { compare, combine } => {
-                let mut src: Vec<_> = compare.sources().into_iter().map(Value).collect();
+                let mut src: Vec<_> = compare.sources().iter().copied().map(Value).collect();
                 src.extend(combine.map(|_| Value(Type::Pred)));
                 Shape { optional_dst: 1, ..shape(vec![Value(Type::Pred); 2], src) }
             }
             Self::Set { compare, combine, to } => {
-                let mut src: Vec<_> = compare.sources().into_iter().map(Value).collect();
+                let mut src: Vec<_> = compare.sources().iter().copied().map(Value).collect();
                 src.extend(combine.map(|_| Value(Type::Pred)));
                 shape(vec![Value(*to)], src)
             }

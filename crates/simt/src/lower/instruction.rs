@@ -62,8 +62,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn alu(&mut self, instruction: &Instruction, form: Form) -> Result<(), LowerError> {
-        let types = form.sources();
-        self.simple(instruction, Kind::Alu(form.alu as u16), form.destination(), &types)
+        self.simple(instruction, Kind::Alu(form.alu as u16), form.destination(), form.sources())
     }
 
     /// One micro-operation from sources to a destination.
@@ -100,7 +99,7 @@ impl<'a> Lowering<'a> {
         into: u16,
     ) -> Result<(), LowerError> {
         let types = compare.sources();
-        let rows = self.sources(instruction, &types)?;
+        let rows = self.sources(instruction, types)?;
         let third = match (combine, instruction.src.get(types.len())) {
             (Some(combine), Some(operand)) => Some((combine, self.source(operand, Type::Pred)?)),
             _ => None,

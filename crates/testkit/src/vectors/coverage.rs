@@ -29,7 +29,7 @@ pub fn missing(rows: &[Row]) -> Vec<String> {
             rows.dedup();
             rows.len()
         });
-        let possible = alu.sources().iter().map(|lane| lane.bits).sum::<u32>();
+        let possible = alu.sources().iter().map(|ty| ty.bits()).sum::<u32>();
         if distinct < ENOUGH.min(1 << possible.min(8)) {
             missing.push(format!("{} ({alu:?}): {distinct} rows", alu.pattern()));
         }
