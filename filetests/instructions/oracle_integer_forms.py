@@ -50,6 +50,39 @@ def add_sub():
     yield arithmetic("sub.sat", "s32", lambda a, b: saturate(a - b), special=edges, count=24)
 
 
+def extended():
+    """Carries and borrows; the flag is the last operand of what reads it and the last result of `.cc`."""
+    for ty in ("u32", "s32", "u64", "s64"):
+        number, n = of(ty), int(ty[1:])
+        # The product is a term of its own: the carry is that of the addition alone.
+        low = lambda a, b, n=n: wrap(a * b, n)
+        high = lambda a, b, n=n, number=number: wrap(number(a) * number(b) >> n, n)
+        yield from chained("add", "", ty, 2, lambda a, b, flag: a + b + flag)
+        yield from chained("sub", "", ty, 2, lambda a, b, flag: a - b - flag)
+        yield from chained("mad", ".lo", ty, 3, lambda a, b, c, flag, low=low: low(a, b) + c + flag)
+        yield from chained("mad", ".hi", ty, 3, lambda a, b, c, flag, high=high: high(a, b) + c + flag)
+
+
+def chained(name, half, ty, arity, exact):
+    bits, n = kind(ty), int(ty[1:])
+    top = (1 << n) - 1
+    special = [(top, 1), (top, 0), (top, top), (0, 0), (0, 1), (1, 1), (1 << n - 1, 1 << n - 1), (top - 1, 1), (5, 4), (4, 5)]
+    special = [(*row, last)[:arity] for row in special for last in (top, 1)[:arity - 1]]
+    for reads in (False, True):
+        for writes in (False, True):
+            if not (reads or writes):
+                continue
+
+            def semantics(*operands, reads=reads, writes=writes):
+                number = exact(*operands) if reads else exact(*operands, 0)
+                return [wrap(number, n)] + ([int(number != wrap(number, n))] if writes else [])
+
+            spelling = f"{name}{'c' if reads else ''}{half}{'.cc' if writes else ''}.{ty}"
+            rows = [(*row, flag) for row in special for flag in (0, 1)] if reads else special
+            sources = [bits] * arity + (["pred"] if reads else [])
+            yield Form(spelling, sources, [bits] + (["pred"] if writes else []), semantics, rows, len(rows) + 8)
+
+
 def quotient(a, b):
     """Toward zero; by zero, and where it does not fit, the ISA says nothing."""
     magnitude = abs(a) // abs(b)
@@ -346,6 +379,7 @@ def set_forms(name, ty, compare, operand):
 def families():
     yield "integer_add", add_sub()
     yield "integer_mul", mul_mad()
+    yield "extended", extended()
     yield "logic", logic()
     yield "bits", bits()
     yield "move", moves()

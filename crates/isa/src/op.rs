@@ -4,10 +4,12 @@
 //! An [`Op`] carries the modifiers; the operands stand in [`Instruction`](crate::module::Instruction), and
 //! [`Op::shape`] says which it takes. How an `Op` is spelled is in [`spelling`].
 
+pub mod extended;
 pub mod print;
 pub mod shape;
 pub mod spelling;
 
+pub use extended::{Extended, Step};
 pub use shape::{OperandKind, Shape};
 
 use crate::alu::{Alu, Form};
@@ -50,6 +52,8 @@ pub enum Op {
         /// Type of the destination.
         to: Type,
     },
+    /// `add.cc`, `addc`, `madc.hi.cc` and the like: arithmetic with the carry flag.
+    Extended(Extended),
     /// `mov` of several registers into one, or of one into several.
     MovVector(Type),
     /// `ld`: load.
@@ -261,6 +265,7 @@ impl Op {
         match self {
             Self::Alu(form) => form.alu.group(),
             Self::Setp { .. } | Self::Set { .. } => Group::Compare,
+            Self::Extended(extended) => extended.group(),
             Self::MovVector(_) => Group::Move,
             Self::Ld(access) => match access.space {
                 Space::Generic => Group::LoadGeneric,
@@ -318,6 +323,12 @@ impl Form {
     #[must_use]
     pub fn is_compare(self) -> bool {
         self.alu.group() == Group::Compare && self.alu.pattern().starts_with("setp.")
+    }
+
+    /// Whether this is a line of [`Extended`] arithmetic, which has the carry flag among its sources.
+    #[must_use]
+    pub fn is_extended(self) -> bool {
+        ["addc.", "subc."].iter().any(|head| self.alu.pattern().starts_with(head))
     }
 }
 

@@ -3,8 +3,6 @@
 //! A [`Type`] says how bits are read; a register only has a width. References: PTX ISA 9.0, §5.2 (types),
 //! §5.1 (state spaces), §10 (special registers).
 
-use std::fmt;
-
 /// Declares an enum whose variants print and parse as one PTX word each.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),* $(,)? }) => {
@@ -29,8 +27,8 @@ macro_rules! words {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.word())
             }
         }

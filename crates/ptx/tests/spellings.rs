@@ -25,6 +25,7 @@ fn family_spellings() -> Vec<String> {
         &["ldu.global", "|.v2", TYPES],
         &["atom|red", ORDERS, "|.cta|.gpu|.sys", SPACES, ".add|.min|.max|.inc|.dec|.and|.or|.xor|.exch|.cas", TYPES],
         &["setp|set", ".eq|.lt|.hs|.ltu|.nan", "|.and|.or|.xor", "|.ftz", "|.u32|.f32", TYPES],
+        &["add|addc|sub|subc|mad|madc", "|.lo|.hi", "|.cc", TYPES],
         &["shfl.sync", ".up|.down|.bfly|.idx", ".b32"],
         &["vote.sync", ".all|.any|.uni|.ballot", ".pred|.b32"],
         &["match", ".all|.any", ".sync", ".b32|.b64"],

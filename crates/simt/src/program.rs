@@ -209,7 +209,7 @@ pub struct Code {
     pub formals: Vec<FrameRange>,
     /// Its return parameters in the frame.
     pub returns: Vec<FrameRange>,
-    /// Where each register is; a recursive call saves them all.
+    /// Where each register is, and the carry flag after them if it is used; a recursive call saves them all.
     pub registers: Vec<Slot>,
     /// Rows that may be read before they are written, and so start at zero.
     pub zeroed: Vec<Slot>,

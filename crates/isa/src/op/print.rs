@@ -1,6 +1,6 @@
 //! How instructions are written: [`Op`] to `ld.global.nc.v4.f32`. The reverse of [`spelling`](super::spelling).
 
-use super::{Access, Atom, Barrier, BarrierMode, Combine, Op, Reduction, Vote};
+use super::{Access, Atom, Barrier, BarrierMode, Combine, Extended, Op, Reduction, Vote};
 use crate::types::Space;
 
 /// The spelling of an operation.
@@ -15,6 +15,7 @@ pub fn print(op: &Op) -> String {
             let (head, from) = setp.rsplit_once('.').unwrap_or((&setp, ""));
             format!("{}.{to}.{from}", head.replacen("setp", "set", 1))
         }
+        Op::Extended(extended) => print_extended(*extended),
         Op::MovVector(ty) => format!("mov.{ty}"),
         Op::Ld(access) => format!("ld{}", print_access(access)),
         Op::St(access) => format!("st{}", print_access(access)),
@@ -48,6 +49,14 @@ fn combined(spelling: &str, combine: Option<Combine>) -> String {
     let mut words: Vec<&str> = spelling.split('.').collect();
     words.insert(2, combine.word());
     words.join(".")
+}
+
+/// `madc.hi.cc.u32`
+fn print_extended(extended: Extended) -> String {
+    let (name, half) = extended.step.word().split_at(3);
+    let carry = if extended.reads { "c" } else { "" };
+    let cc = if extended.writes { ".cc" } else { "" };
+    format!("{name}{carry}{half}{cc}.{}", extended.ty)
 }
 
 fn dotted<T: std::fmt::Display>(word: Option<T>) -> String {

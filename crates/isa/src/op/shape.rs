@@ -55,6 +55,7 @@ impl Op {
                 src.extend(combine.map(|_| Value(Type::Pred)));
                 shape(vec![Value(*to)], src)
             }
+            Self::Extended(extended) => shape(vec![Value(extended.ty)], vec![Value(extended.ty); extended.sources()]),
             Self::Ld(access) => {
                 shape(vec![access.operand()], [Address].into_iter().chain(policy(&access.cache)).collect())
             }

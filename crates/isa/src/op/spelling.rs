@@ -4,7 +4,7 @@
 //! word. A word that a family does not know refuses the instruction: nothing is skipped silently.
 
 use super::{Access, Atom, AtomOp, Barrier, BarrierMode, Call, CallTarget, Combine, Op, Reduction, Shuffle, Vote};
-use super::{Order, Scope};
+use super::{Extended, Order, Scope, Step};
 use crate::alu::Form;
 use crate::module::{FunctionId, Pc};
 use crate::types::{Space, Type};
@@ -13,7 +13,7 @@ use crate::types::{Space, Type};
 /// the parser of operands fills in.
 #[must_use]
 pub fn parse(spelling: &str) -> Option<Op> {
-    if let Some(form) = Form::from_spelling(spelling) {
+    if let Some(form) = Form::from_spelling(spelling).filter(|form| !form.is_extended()) {
         return Some(if form.is_compare() { Op::Setp { compare: form, combine: None } } else { Op::Alu(form) });
     }
     let (head, rest) = spelling.split_once('.').unwrap_or((spelling, ""));
@@ -21,6 +21,7 @@ pub fn parse(spelling: &str) -> Option<Op> {
     match head {
         "setp" => setp(&mut words),
         "set" => set(&mut words),
+        "add" | "addc" | "sub" | "subc" | "mad" | "madc" => extended(head, &mut words).map(Op::Extended),
         "ld" | "ldu" => access(&mut words, head == "ldu").map(Op::Ld),
         "st" => access(&mut words, false).map(Op::St),
         "atom" => atom(&mut words).map(Op::Atom),
@@ -135,6 +136,16 @@ fn set(words: &mut Words<'_>) -> Option<Op> {
     let joined = format!("{}{}", &words.rest[..to], &words.rest[from..]);
     let (compare, combine) = comparison(&mut Words { rest: &joined })?;
     matches!(to_type, Type::U32 | Type::S32 | Type::F32).then_some(Op::Set { compare, combine, to: to_type })
+}
+
+/// `add.cc`, `addc`, `madc.hi.cc` and the like; without the flag they are lines of the table.
+fn extended(head: &str, words: &mut Words<'_>) -> Option<Extended> {
+    let (name, carry) = head.split_at(3);
+    let half = words.take(|word| matches!(word, "lo" | "hi").then(|| format!(".{word}"))).unwrap_or_default();
+    let step = Step::from_word(&format!("{name}{half}"))?;
+    let (reads, writes) = (!carry.is_empty(), words.word("cc").is_some());
+    let ty = words.take(Type::from_word).filter(|ty| matches!(ty, Type::U32 | Type::S32 | Type::U64 | Type::S64))?;
+    if reads || writes { words.end(Extended { step, reads, writes, ty }) } else { None }
 }
 
 /// `cmp{.combine}{.ftz}.type`
@@ -279,6 +290,11 @@ mod tests {
             "setp.lt.and.ftz.f32",
             "set.gt.u32.f32",
             "set.ltu.or.ftz.f32.f32",
+            "add.cc.u32",
+            "addc.s64",
+            "subc.cc.u32",
+            "mad.lo.cc.u64",
+            "madc.hi.s32",
             "ld.global.nc.v4.f32",
             "ld.param.u64",
             "ld.volatile.shared.u32",
@@ -333,6 +349,9 @@ mod tests {
             "atom.global.add.s16",
             "setp.less.s32",
             "setp.lt.nand.s32",
+            "addc.lo.u32",
+            "mad.cc.u32",
+            "sub.cc.u16",
             "shfl.bfly.b32",
             "bar.wait",
             "wgmma.fence",

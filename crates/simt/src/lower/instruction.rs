@@ -14,6 +14,7 @@ impl<'a> Lowering<'a> {
             Op::Alu(form) => self.alu(instruction, *form),
             Op::Setp { compare, combine } => self.setp(instruction, *compare, *combine),
             Op::Set { compare, combine, to } => self.set(instruction, *compare, *combine, *to),
+            Op::Extended(extended) => self.extended(instruction, *extended),
             Op::MovVector(ty) => self.vector_move(instruction, *ty),
             Op::Ld(access) => self.load(instruction, access),
             Op::St(access) => self.store(instruction, access),
@@ -73,7 +74,7 @@ impl<'a> Lowering<'a> {
         self.finish(&target)
     }
 
-    fn sources(&mut self, instruction: &Instruction, types: &[Type]) -> Result<Vec<u16>, LowerError> {
+    pub(super) fn sources(&mut self, instruction: &Instruction, types: &[Type]) -> Result<Vec<u16>, LowerError> {
         instruction.src.iter().zip(types).map(|(operand, ty)| self.source(operand, *ty)).collect()
     }
 

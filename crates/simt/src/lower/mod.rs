@@ -3,6 +3,7 @@
 //!
 //! Everything that the machine could not execute is refused here, by name and source line, before anything runs.
 
+mod extended;
 mod frame;
 mod instruction;
 mod memory;
@@ -104,6 +105,8 @@ struct Lowering<'a> {
     constants: BTreeMap<(Width, u128), u16>,
     specials: BTreeMap<Special, u16>,
     params: BTreeMap<(u32, u8, bool, Width), u16>,
+    /// Carry flags by the index of their function.
+    carries: BTreeMap<u32, u16>,
     temporaries: BTreeMap<Width, Vec<u16>>,
     used: BTreeMap<Width, usize>,
     at: Place<'a>,
@@ -158,6 +161,7 @@ impl<'a> Lowering<'a> {
             constants: BTreeMap::new(),
             specials: BTreeMap::new(),
             params: BTreeMap::new(),
+            carries: BTreeMap::new(),
             temporaries: BTreeMap::new(),
             used: BTreeMap::new(),
             at,

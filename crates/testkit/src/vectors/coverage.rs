@@ -14,12 +14,19 @@ pub fn missing(rows: &[Row]) -> Vec<String> {
     let mut by_line: BTreeMap<Alu, Vec<&[u128]>> = BTreeMap::new();
     let mut by_spelling: BTreeMap<&str, usize> = BTreeMap::new();
     for row in rows {
-        let alu = match &row.form.op {
-            Op::Alu(form) => form.alu,
-            Op::Setp { compare, combine: None } => compare.alu,
+        let lines = match &row.form.op {
+            Op::Alu(form) => vec![form.alu],
+            Op::Setp { compare, combine: None } => vec![compare.alu],
+            // The flag that `.cc` writes has a line of its own.
+            Op::Extended(extended) if extended.reads && extended.product().is_none() => {
+                let (result, flag) = extended.lines();
+                if extended.writes { vec![result, flag] } else { vec![result] }
+            }
             _ => continue,
         };
-        by_line.entry(alu).or_default().push(&row.operands);
+        for line in lines {
+            by_line.entry(line).or_default().push(&row.operands);
+        }
         *by_spelling.entry(&row.form.spelling).or_default() += 1;
     }
     let mut missing = Vec::new();

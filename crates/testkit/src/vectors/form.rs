@@ -10,9 +10,9 @@ pub struct Form {
     pub spelling: String,
     /// What it means.
     pub op: Op,
-    /// Types of the sources.
+    /// Types of the sources. The carry flag, where it is read, is the last.
     pub sources: Vec<Type>,
-    /// Types of the results.
+    /// Types of the results. The carry flag, where it is written, is the last.
     pub results: Vec<Type>,
 }
 
@@ -31,14 +31,27 @@ impl Form {
         let shape = op.shape();
         let types = |kinds: &[OperandKind]| kinds.iter().map(|&kind| scalar(kind)).collect::<Option<Vec<Type>>>();
         let both = types(&shape.src).zip(types(&shape.dst)).filter(|(_, dst)| !dst.is_empty());
-        let pure = matches!(op, Op::Alu(_) | Op::Setp { .. } | Op::Set { .. });
-        let (sources, mut dst) =
+        let pure = matches!(op, Op::Alu(_) | Op::Setp { .. } | Op::Set { .. } | Op::Extended(_));
+        let (mut sources, mut dst) =
             both.filter(|_| pure).ok_or_else(|| format!("`{spelled}` does not compute a value from values"))?;
+        if let Op::Extended(extended) = &op {
+            sources.extend(extended.reads.then_some(Type::Pred));
+            dst.extend(extended.writes.then_some(Type::Pred));
+        }
         if results > dst.len() || results + shape.optional_dst < dst.len() {
             return Err(format!("`{spelled}` has no {results} results"));
         }
         dst.truncate(results);
         Ok(Self { spelling: spelled.to_owned(), op, sources, results: dst })
+    }
+
+    /// Whether the carry flag is the last source, and whether it is the last result: no operand names it.
+    #[must_use]
+    pub fn flags(&self) -> (bool, bool) {
+        match &self.op {
+            Op::Extended(extended) => (extended.reads, extended.writes),
+            _ => (false, false),
+        }
     }
 
     /// The result by the scalar semantics of the instruction table, where the instruction is one line of it.
@@ -78,6 +91,8 @@ mod tests {
         assert_eq!(form.sources, [Type::S32, Type::S32, Type::Pred]);
         assert_eq!(form.results, [Type::Pred, Type::Pred]);
         assert_eq!(Form::new("setp.lt.s32", 1).unwrap().results.len(), 1);
+        let carry = Form::new("madc.lo.cc.u64", 2).unwrap();
+        assert_eq!((carry.sources.len(), carry.results.as_slice()), (4, &[Type::U64, Type::Pred][..]));
         assert_eq!(Form::new("cvt.s8.f32", 1).unwrap_err(), "`cvt.s8.f32` is no instruction");
         assert_eq!(Form::new("add.s32", 2).unwrap_err(), "`add.s32` has no 2 results");
         assert!(Form::new("ld.global.u32", 1).unwrap_err().contains("does not compute"));

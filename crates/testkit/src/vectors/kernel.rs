@@ -124,11 +124,25 @@ fn threads(form: &Form, variant: Variant, rows: &[Row]) -> String {
     let names = results_of(form, variant);
     let operands: Vec<String> = form.sources.iter().enumerate().map(|(at, &ty)| source(form, rows, at, ty)).collect();
     let guard = if variant == Variant::Guarded { "@%odd " } else { "" };
-    let _ = writeln!(text, "    {guard}{} {}, {};", form.spelling, names.join("|"), operands.join(", "));
+    execute(&mut text, form, guard, &names, &operands);
     for (at, (&ty, name)) in form.results.iter().zip(&names).enumerate() {
         store(&mut text, ty, name, at * CELL);
     }
     text
+}
+
+/// The instruction. The carry flag is set from the last operand before it, and read into the last result after it.
+fn execute(text: &mut String, form: &Form, guard: &str, names: &[String], operands: &[String]) {
+    let (reads, writes) = form.flags();
+    let (operands, before) = operands.split_at(operands.len() - usize::from(reads));
+    let (names, after) = names.split_at(names.len() - usize::from(writes));
+    for flag in before {
+        let _ = writeln!(text, "    selp.u32 %bit, 1, 0, {flag};\n    add.cc.u32 %bit, %bit, 0xffffffff;");
+    }
+    let _ = writeln!(text, "    {guard}{} {}, {};", form.spelling, names.join("|"), operands.join(", "));
+    for flag in after {
+        let _ = writeln!(text, "    {guard}addc.u32 %bit, 0, 0;\n    {guard}setp.ne.u32 {flag}, %bit, 0;");
+    }
 }
 
 fn results_of(form: &Form, variant: Variant) -> Vec<String> {
@@ -155,7 +169,7 @@ fn constants(form: &Form, rows: &[Row]) -> String {
     for (index, row) in rows.iter().enumerate() {
         let types = form.sources.iter().map(|&ty| spelled(form, ty));
         let operands: Vec<String> = types.zip(&row.operands).map(|(ty, &bits)| constant(ty, bits)).collect();
-        let _ = writeln!(text, "    {} {}, {};", form.spelling, names.join("|"), operands.join(", "));
+        execute(&mut text, form, "", &names, &operands);
         for (at, (&ty, name)) in form.results.iter().zip(&names).enumerate() {
             store(&mut text, ty, name, (index * form.results.len() + at) * CELL);
         }

@@ -1,7 +1,8 @@
 //! Instruction vectors: one execution of one instruction in a line.
 //!
 //! `add.s32 0x7fffffff 0x00000001 = 0x80000000`: the spelling, the bits of the sources in order, `=`, the bits of the
-//! result. Predicates are `0` and `1`; `setp` may have two results, `p q`. A result that is not exact has `~` and a
+//! result. Predicates are `0` and `1`; `setp` may have two results, `p q`, and
+//! the carry flag is the last source of `addc` and the last result of `.cc`. A result that is not exact has `~` and a
 //! bound: `ex2.approx.f32 0x3f800000 ~ 0x40000000 2ulp`. `#` begins a comment.
 //!
 //! [`check`] runs every row through the text form, the parser and the machine: all rows of one form are the threads of

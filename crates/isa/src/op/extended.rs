@@ -1,0 +1,68 @@
+//! Arithmetic on numbers of several words, chained by the carry flag (PTX ISA §9.7.2).
+//!
+//! The flag is no register that a program can name: each function has one, which `.cc` instructions write and
+//! `addc`, `subc` and `madc` read. For a subtraction it holds the borrow.
+
+use super::Group;
+use crate::alu::Alu;
+use crate::types::{Type, words};
+
+words! {
+    /// What is added or taken away.
+    Step { Add = "add", Sub = "sub", MadLo = "mad.lo", MadHi = "mad.hi" }
+}
+
+/// The modifiers of an instruction that reads or writes the carry flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extended {
+    /// What is added or taken away.
+    pub step: Step,
+    /// Whether the flag takes part: `addc`, `subc`, `madc`.
+    pub reads: bool,
+    /// Whether the flag is written: `.cc`.
+    pub writes: bool,
+    /// Type of the operands: an integer of 32 or 64 bits.
+    pub ty: Type,
+}
+
+impl Extended {
+    /// How many sources are written; the flag is not.
+    #[must_use]
+    pub fn sources(self) -> usize {
+        if self.is_mad() { 3 } else { 2 }
+    }
+
+    /// The line of the table that multiplies the first two sources, where that comes first.
+    #[must_use]
+    pub fn product(self) -> Option<Alu> {
+        let product = match (self.step, self.ty) {
+            (Step::MadLo, ty) if ty.bits() == 64 => Alu::MulLoB64,
+            (Step::MadLo, _) => Alu::MulLoB32,
+            (Step::MadHi, Type::U64) => Alu::MulHiU64,
+            (Step::MadHi, Type::S64) => Alu::MulHiS64,
+            (Step::MadHi, Type::S32) => Alu::MulHiS32,
+            (Step::MadHi, _) => Alu::MulHiU32,
+            _ => return None,
+        };
+        Some(product)
+    }
+
+    /// The lines of the table that give the result, and the flag after it, from two terms and the flag before.
+    #[must_use]
+    pub fn lines(self) -> (Alu, Alu) {
+        match (self.step == Step::Sub, self.ty.bits() == 64) {
+            (false, false) => (Alu::AddcB32, Alu::AddcCcB32),
+            (false, true) => (Alu::AddcB64, Alu::AddcCcB64),
+            (true, false) => (Alu::SubcB32, Alu::SubcCcB32),
+            (true, true) => (Alu::SubcB64, Alu::SubcCcB64),
+        }
+    }
+
+    pub(super) fn group(self) -> Group {
+        if self.is_mad() { Group::IntMulAdd } else { Group::IntAdd }
+    }
+
+    fn is_mad(self) -> bool {
+        matches!(self.step, Step::MadLo | Step::MadHi)
+    }
+}
