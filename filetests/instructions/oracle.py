@@ -8,7 +8,7 @@ What each instruction computes is written down here from the PTX ISA 9.0 (sectio
 arithmetic, and not from Beamline's Rust code. Inputs whose result the ISA leaves open, or that only hardware can tell,
 are left out: a semantics returns None for them. They are: integer division by zero and of the least number by -1;
 NaN operands of double-precision arithmetic and of abs, neg and copysign; payloads of a NaN that cvt passes on; -0 under
-`.sat`; results that round up to the smallest normal number under `.ftz`; approximations where the ISA gives no bound.
+`.sat` and `.relu`; the sign of one NaN under `.xorsign`; results that round up to the smallest normal number under `.ftz`; approximations where the ISA gives no bound.
 """
 
 import os
@@ -17,7 +17,9 @@ import sys
 import oracle_approx
 import oracle_convert
 import oracle_float_forms
+import oracle_half
 import oracle_integer_forms
+from oracle_form import width_of
 from oracle_inputs import rows
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -27,7 +29,7 @@ HEAD = "# Written by oracle.py: change that, not this. Operands and results are 
 def hexadecimal(kind, bits):
     if kind == "pred":
         return str(bits)
-    return f"0x{bits:0{int(kind[1:]) // 4}x}"
+    return f"0x{bits:0{width_of(kind) // 4}x}"
 
 
 def lines_of(form):
@@ -55,7 +57,7 @@ def expected(form, result):
 
 
 def files():
-    modules = (oracle_integer_forms, oracle_float_forms, oracle_convert, oracle_approx)
+    modules = (oracle_integer_forms, oracle_float_forms, oracle_convert, oracle_approx, oracle_half)
     for module in modules:
         for name, forms in module.families():
             text = HEAD + "".join(line for form in forms for line in lines_of(form))

@@ -77,7 +77,7 @@ class Format:
         return bits | (self.sign if negative else 0)
 
     def overflow(self, mode, negative):
-        if mode == "rn" or mode == ("rm" if negative else "rp"):
+        if mode in ("rn", "rna") or mode == ("rm" if negative else "rp"):
             return self.infinity
         return self.largest
 
@@ -88,6 +88,9 @@ class Format:
 
 F32 = Format(8, 23, 0x7FFFFFFF)
 F64 = Format(11, 52, 0xFFF8000000000000)
+F16 = Format(5, 10, 0x7FFF)
+BF16 = Format(8, 7, 0x7FFF)
+FORMATS = {"f16": F16, "bf16": BF16, "f32": F32, "f64": F64}
 
 
 def floor_log2(value):
@@ -98,7 +101,7 @@ def floor_log2(value):
 
 def away_or_not(mode, negative):
     """A rounding mode as it looks from a magnitude."""
-    if mode in ("rn", "rz"):
+    if mode in ("rn", "rz", "rna"):
         return mode
     return "away" if (mode == "rp") != negative else "rz"
 
@@ -112,6 +115,8 @@ def integral(value, mode):
     if mode == "rn":
         half = Fraction(1, 2)
         return low + (1 if rest > half or (rest == half and low % 2 == 1) else 0)
+    if mode == "rna":
+        return low + (1 if rest > Fraction(1, 2) or (rest == Fraction(1, 2) and value > 0) else 0)
     if mode == "rz":
         return low if value > 0 else low + 1
     if mode == "away":

@@ -4,12 +4,19 @@
 class Form:
     def __init__(self, spellings, sources, results, semantics, special=(), count=16):
         self.spellings = [spellings] if isinstance(spellings, str) else list(spellings)
-        # Kinds: `pred`, `u8` to `u128` (any integer or untyped bits), `f32`, `f64`.
+        # Kinds: `pred`, `u8` to `u128` (any integer or untyped bits), `f16`, `bf16`, `f32`, `f64`, `f16x2`, `bf16x2`.
         self.sources = list(sources)
         self.results = [results] if isinstance(results, str) else list(results)
         self.semantics = semantics
         self.special = list(special)
         self.count = count
+
+
+def width_of(kind):
+    """How many bits a kind has."""
+    if kind == "pred":
+        return 1
+    return 32 if kind.endswith("x2") else int(kind.lstrip("bfu"))
 
 
 def signed(bits, width):

@@ -3,7 +3,8 @@
 The generator is splitmix64, keyed by the form, so that adding a form does not change the rows of another.
 """
 
-from oracle_floats import F32, F64
+from oracle_floats import FORMATS
+from oracle_form import width_of
 
 MASK64 = (1 << 64) - 1
 
@@ -79,20 +80,22 @@ def random_integer(random, width):
 def edges_of(kind):
     if kind == "pred":
         return [0, 1]
-    if kind in ("f32", "f64"):
-        fmt = F32 if kind == "f32" else F64
-        return float_edges(fmt) + nans(fmt)
-    return integer_edges(int(kind[1:]))
+    if kind in FORMATS:
+        return float_edges(FORMATS[kind]) + nans(FORMATS[kind])
+    if kind.endswith("x2"):
+        half = edges_of(kind[:-2])
+        return [low | half[(11 * at + 5) % len(half)] << 16 for at, low in enumerate(half)]
+    return integer_edges(width_of(kind))
 
 
 def random_of(random, kind):
     if kind == "pred":
         return random.below(2)
-    if kind == "f32":
-        return random_float(random, F32)
-    if kind == "f64":
-        return random_float(random, F64)
-    return random_integer(random, int(kind[1:]))
+    if kind in FORMATS:
+        return random_float(random, FORMATS[kind])
+    if kind.endswith("x2"):
+        return random_of(random, kind[:-2]) | random_of(random, kind[:-2]) << 16
+    return random_integer(random, width_of(kind))
 
 
 def rows(key, kinds, special, count):

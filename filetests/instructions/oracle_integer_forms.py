@@ -1,6 +1,6 @@
 """Integer, logic, comparison and selection instructions (PTX ISA 9.0, §9.7.1, §9.7.6, §9.7.8, §9.7.9)."""
 
-from oracle_floats import F32, F64
+from oracle_floats import BF16, F16, F32, F64, FORMATS
 from oracle_form import Form, clamp, signed, wrap
 from oracle_inputs import integer_edges
 
@@ -9,7 +9,7 @@ S32_MIN, S32_MAX = -(1 << 31), (1 << 31) - 1
 
 def kind(ty):
     """The kind of a type's operands: `u32` for `s32` and `b32`."""
-    return ty if ty[0] == "f" or ty == "pred" else "u" + ty[1:]
+    return ty if ty[0] == "f" or ty[:2] == "bf" or ty == "pred" else "u" + ty[1:]
 
 
 def of(ty):
@@ -322,17 +322,21 @@ def float_comparisons():
     compares["num"] = lambda fmt, a, b: not fmt.is_nan(a) and not fmt.is_nan(b)
     compares["nan"] = lambda fmt, a, b: fmt.is_nan(a) or fmt.is_nan(b)
     for name, compare in compares.items():
-        for ty, fmt in (("f32", F32), ("ftz.f32", F32), ("f64", F64)):
+        for ty, fmt in (
+            ("f32", F32), ("ftz.f32", F32), ("f64", F64), ("f16", F16), ("ftz.f16", F16), ("bf16", BF16)):
             flush = fmt.flush if "ftz" in ty else (lambda bits: bits)
             whole = lambda a, b, compare=compare, fmt=fmt, flush=flush: compare(fmt, flush(a), flush(b))
-            yield name, [ty], whole, ty[-3:]
+            yield name, [ty], whole, ty.split(".")[-1]
 
 
 def pairs(operand):
     """Operands that are equal, neighbours, zeros of both signs, NaN on either side."""
     if operand[0] == "u":
         return [(e, e) for e in integer_edges(int(operand[1:]))[:4]]
-    fmt = F32 if operand == "f32" else F64
+    if operand.endswith("x2"):
+        low = pairs(operand[:-2])
+        return [(a | c << 16, b | d << 16) for (a, b), (c, d) in zip(low, low[3:] + low[:3])]
+    fmt = FORMATS[operand]
     nan, one = fmt.infinity | fmt.smallest_normal >> 1, fmt.one
     rows = [(0, fmt.sign), (fmt.sign, 0), (nan, nan), (nan, one), (one, nan), (one, one), (one, one + 1)]
     return rows + [(1, 2), (1, 0), (fmt.sign | 1, 1), (fmt.infinity, fmt.infinity), (fmt.sign | fmt.infinity, nan)]
@@ -346,34 +350,60 @@ def comparisons():
 
 
 def combined():
-    """`setp` with a combination and both results, `set`: a few comparisons stand for all, which are tested alone."""
-    chosen = [("lt", "s32"), ("eq", "b16"), ("hs", "u64"), ("ge", "f32"), ("neu", "ftz.f32"), ("nan", "f64")]
+    """`setp` with a combination and both results, `set`: one comparison of each type stands for all, which are tested
+    alone."""
+    chosen = [
+        ("lt", "s16"), ("ge", "u16"), ("eq", "b16"), ("lt", "s32"), ("hs", "u32"), ("ne", "b32"), ("le", "s64"), ("hs", "u64"),
+        ("eq", "b64"), ("ge", "f32"), ("neu", "ftz.f32"), ("nan", "f64"), ("lt", "f16"), ("ne", "ftz.f16"), ("gtu", "bf16"),
+    ]
     every = [*integer_comparisons(), *float_comparisons()]
     for name, ty in chosen:
         compare, operand = next((c, o) for n, types, c, o in every if n == name and ty in types)
-        plain = lambda a, b, compare=compare: [int(compare(a, b)), 1 - int(compare(a, b))]
-        yield Form(f"setp.{name}.{ty}", [operand] * 2, ["pred", "pred"], plain, pairs(operand), 12)
-        for word, combine in COMBINE.items():
-            two = lambda a, b, p, compare=compare, combine=combine: [
-                combine(int(compare(a, b)), p), combine(1 - int(compare(a, b)), p)]
-            special = [(*row, p) for row in pairs(operand) for p in (0, 1)]
-            spelling = f"setp.{name}.{word}.{ty}"
-            yield Form(spelling, [operand] * 2 + ["pred"], ["pred", "pred"], two, special, 16)
+        verdicts = lambda a, b, compare=compare: [int(compare(a, b)), 1 - int(compare(a, b))]
+        yield from setp_forms(name, ty, verdicts, operand)
+        single = lambda a, b, compare=compare: [int(compare(a, b))]
+        yield from set_forms(name, ty, single, operand)
+        if operand in ("f16", "bf16"):
+            halves = lambda a, b, compare=compare: [int(compare(a & 0xFFFF, b & 0xFFFF)), int(compare(a >> 16, b >> 16))]
+            yield from setp_forms(name, ty + "x2", halves, operand + "x2")
+            yield from set_forms(name, ty + "x2", halves, operand + "x2")
+
+
+def setp_forms(name, ty, verdicts, operand):
+    yield Form(f"setp.{name}.{ty}", [operand] * 2, ["pred", "pred"], verdicts, pairs(operand), 12)
+    for word, combine in COMBINE.items():
+        two = lambda a, b, p, combine=combine: [combine(verdict, p) for verdict in verdicts(a, b)]
+        special = [(*row, p) for row in pairs(operand) for p in (0, 1)]
+        spelling = f"setp.{name}.{word}.{ty}"
+        yield Form(spelling, [operand] * 2 + ["pred"], ["pred", "pred"], two, special, 12)
+        if not ty.endswith("x2"):
             one = lambda a, b, p, two=two: two(a, b, p)[0]
             yield Form(spelling, [operand] * 2 + ["pred"], "pred", one, special, 8)
-        yield from set_forms(name, ty, compare, operand)
 
 
-def set_forms(name, ty, compare, operand):
-    for to, yes in (("u32", 0xFFFFFFFF), ("s32", 0xFFFFFFFF), ("f32", 0x3F800000)):
-        # set.cmp{.bool}{.ftz}.dtype.stype
-        ftz, source = ("ftz.", ty[4:]) if ty.startswith("ftz.") else ("", ty)
-        plain = lambda a, b, yes=yes: yes if compare(a, b) else 0
-        result = "f32" if to == "f32" else "u32"
+ONES = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80, "f16x2": 0x3C00, "bf16x2": 0x3F80}
+
+
+def set_forms(name, ty, verdicts, operand):
+    if operand.endswith("x2"):
+        destinations = ("u32", "s32", operand)
+    elif operand in ("f16", "bf16"):
+        destinations = ("u16", "s16", "u32", "s32", "f16", "bf16")
+    else:
+        destinations = ("u32", "s32", "f32", "f16", "bf16")
+    # set.cmp{.bool}{.ftz}.dtype.stype
+    ftz, source = ("ftz.", ty[4:]) if ty.startswith("ftz.") else ("", ty)
+    for to in destinations:
+        # A pair is told in halves of the register.
+        yes = ONES[to] if to in ONES else 0xFFFF if operand.endswith("x2") or to[1:] == "16" else 0xFFFFFFFF
+        told = lambda verdicts, yes=yes: sum((yes if verdict else 0) << 16 * at for at, verdict in enumerate(verdicts))
+        result = to if to in ONES else "u" + to[1:]
+        plain = lambda a, b, told=told: told(verdicts(a, b))
         yield Form(f"set.{name}.{ftz}{to}.{source}", [operand] * 2, result, plain, pairs(operand), 8)
         special = [(*row, p) for row in pairs(operand) for p in (0, 1)]
-        xor = lambda a, b, p, yes=yes: yes if int(compare(a, b)) ^ p else 0
-        yield Form(f"set.{name}.xor.{ftz}{to}.{source}", [operand] * 2 + ["pred"], result, xor, special, 8)
+        for word, combine in COMBINE.items():
+            joined = lambda a, b, p, told=told, combine=combine: told([combine(verdict, p) for verdict in verdicts(a, b)])
+            yield Form(f"set.{name}.{word}.{ftz}{to}.{source}", [operand] * 2 + ["pred"], result, joined, special, 6)
 
 
 def families():

@@ -223,7 +223,7 @@ mod tests {
         let of = |spelling: &str, dst: Vec<Dst>| Instruction {
             guard: None,
             op: match Form::from_spelling(spelling).unwrap() {
-                form if form.is_compare() => Op::Setp { compare: form, combine: None },
+                form if form.is_compare() => Op::Setp(isa::op::Comparison::of(form)),
                 form => Op::Alu(form),
             },
             dst,

@@ -1,8 +1,6 @@
 //! The pure instructions, made from the [table](crate::table): their names, operand types and scalar results.
 
-use crate::semantics::convert::{self, Integral};
-use crate::semantics::float::{self, Toward};
-use crate::semantics::{approx, int};
+use crate::table::prelude::*;
 use crate::types::Type;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -43,6 +41,10 @@ lanes! {
     u64 U64, |bits| bits as u64, u128::from;
     i64 S64, |bits| bits as i64, |x| u128::from(x as u64);
     u128 B128, |bits| bits, |x| x;
+    F16 F16, |bits| F16(bits as u16), |x| u128::from(x.0);
+    F16x2 F16x2, |bits| Pair::from_bits(bits as u32), |x| u128::from(x.bits());
+    Bf16 Bf16, |bits| Bf16(bits as u16), |x| u128::from(x.0);
+    Bf16x2 Bf16x2, |bits| Pair::from_bits(bits as u32), |x| u128::from(x.bits());
     f32 F32, |bits| f32::from_bits(bits as u32), |x| u128::from(x.to_bits());
     f64 F64, |bits| f64::from_bits(bits as u64), |x| u128::from(x.to_bits());
 }
@@ -71,7 +73,7 @@ macro_rules! call {
 use crate::op::Group;
 
 macro_rules! declare {
-    ($($name:ident $group:ident $pattern:literal ($($in:ty),+) -> $out:ty = $f:expr;)*) => {
+    ($($name:ident $group:ident $($rare:ident)? $pattern:literal ($($in:ty),+) -> $out:ty = $f:expr;)*) => {
         /// A pure instruction: one line of the [table](crate::table).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u16)]

@@ -4,11 +4,13 @@
 //! An [`Op`] carries the modifiers; the operands stand in [`Instruction`](crate::module::Instruction), and
 //! [`Op::shape`] says which it takes. How an `Op` is spelled is in [`spelling`].
 
+pub mod comparison;
 pub mod extended;
 pub mod print;
 pub mod shape;
 pub mod spelling;
 
+pub use comparison::{Combine, Comparison};
 pub use extended::{Extended, Step};
 pub use shape::{OperandKind, Shape};
 
@@ -36,22 +38,10 @@ words! {
 pub enum Op {
     /// A pure instruction of the table.
     Alu(Form),
-    /// `setp`: compare, optionally combine with a predicate, write one predicate or it and its complement.
-    Setp {
-        /// The comparison, a `setp` line of the table.
-        compare: Form,
-        /// How the result is combined with the third source.
-        combine: Option<Combine>,
-    },
-    /// `set`: compare and write all ones (1.0 for a float) or zero.
-    Set {
-        /// The comparison, a `setp` line of the table.
-        compare: Form,
-        /// How the result is combined with the third source.
-        combine: Option<Combine>,
-        /// Type of the destination.
-        to: Type,
-    },
+    /// `setp`: compare and write predicates: the result and its complement, or of a pair the result of each half.
+    Setp(Comparison),
+    /// `set`: compare and write all ones, of a floating-point type 1.0, or zero.
+    Set(Comparison, Type),
     /// `add.cc`, `addc`, `madc.hi.cc` and the like: arithmetic with the carry flag.
     Extended(Extended),
     /// `mov` of several registers into one, or of one into several.
@@ -129,11 +119,6 @@ pub enum Op {
     Nanosleep,
     /// `pmevent` and the like: does nothing. The spelling as written.
     Event(String),
-}
-
-words! {
-    /// How `setp` combines its comparison with a predicate.
-    Combine { And = "and", Or = "or", Xor = "xor" }
 }
 
 words! {
@@ -264,7 +249,7 @@ impl Op {
     pub fn group(&self) -> Group {
         match self {
             Self::Alu(form) => form.alu.group(),
-            Self::Setp { .. } | Self::Set { .. } => Group::Compare,
+            Self::Setp(_) | Self::Set(..) => Group::Compare,
             Self::Extended(extended) => extended.group(),
             Self::MovVector(_) => Group::Move,
             Self::Ld(access) => match access.space {

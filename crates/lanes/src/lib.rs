@@ -8,11 +8,9 @@ pub mod level;
 pub mod registers;
 
 use crate::level::{Baseline, Level};
-use crate::registers::{Cell, LANES, Registers};
+use crate::registers::{Cell, LANES, Registers, Slot};
 use isa::Alu;
-use isa::semantics::convert::{self, Integral};
-use isa::semantics::float::{self, Toward};
-use isa::semantics::{approx, int};
+use isa::table::prelude::*;
 
 /// The loop of one pure instruction at one level: the rows of its destination and its sources, and the mask of the
 /// lanes whose results are written.
@@ -85,6 +83,27 @@ macro_rules! lane_loop {
     }};
 }
 
+/// One lane after the other, by the scalar semantics.
+fn scalar(alu: Alu, registers: &mut Registers, dst: u16, src: &[u16; 4], mask: u32) {
+    let slot = |ty: isa::Type, index: u16| Slot { width: ty.width(), index };
+    for lane in registers::lanes(mask) {
+        let mut bits = [0; 4];
+        for ((bits, &ty), &index) in bits.iter_mut().zip(alu.sources()).zip(src) {
+            *bits = registers.get(slot(ty, index), lane);
+        }
+        registers.set(slot(alu.destination(), dst), lane, alu.eval(&bits));
+    }
+}
+
+/// The body of a loop: that of the line, or for a `rare` one the scalar semantics.
+macro_rules! body {
+    (rare $name:ident, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, $($line:tt)*) => {{
+        let _ = $level;
+        scalar(Alu::$name, $registers, $dst, $src, $mask)
+    }};
+    ($name:ident, $($line:tt)*) => { lane_loop!($($line)*) };
+}
+
 /// How many pure instructions there are.
 pub const COUNT: usize = Alu::ALL.len();
 
@@ -92,11 +111,11 @@ pub const COUNT: usize = Alu::ALL.len();
 struct Table<L>(std::marker::PhantomData<L>);
 
 macro_rules! handlers {
-    ($($name:ident $group:ident $pattern:literal ($($in:ty),+) -> $out:ty = $f:expr;)*) => {
+    ($($name:ident $group:ident $($rare:ident)? $pattern:literal ($($in:ty),+) -> $out:ty = $f:expr;)*) => {
         impl<L: Level> Table<L> {
             const ALL: [Handler<L>; COUNT] = [$({
                 fn run<L: Level>(level: L, registers: &mut Registers, dst: u16, src: &[u16; 4], mask: u32) {
-                    lane_loop!(level, registers, dst, src, mask, ($($in),+) -> $out, $f)
+                    body!($($rare)? $name, level, registers, dst, src, mask, ($($in),+) -> $out, $f)
                 }
                 run::<L>
             }),*];

@@ -3,6 +3,7 @@
 //! A predicate is one 32-bit mask. Rows are aligned to cache lines, so that a lane loop touches as few as can be.
 
 use isa::Width;
+use isa::semantics::format::{Bf16, Bf16x2, F16, F16x2, Pair};
 
 /// Lanes of a warp.
 pub const LANES: usize = 32;
@@ -186,6 +187,10 @@ cells! {
     i16 in b16: u16, |x| x as i16, |x| x as u16;
     u32 in b32: u32, |x| x, |x| x;
     i32 in b32: u32, |x| x as i32, |x| x as u32;
+    F16 in b16: u16, F16, |x| x.0;
+    Bf16 in b16: u16, Bf16, |x| x.0;
+    F16x2 in b32: u32, Pair::from_bits, Pair::bits;
+    Bf16x2 in b32: u32, Pair::from_bits, Pair::bits;
     f32 in b32: u32, f32::from_bits, f32::to_bits;
     u64 in b64: u64, |x| x, |x| x;
     i64 in b64: u64, |x| x as i64, |x| x as u64;

@@ -1,6 +1,6 @@
 //! How instructions are written: [`Op`] to `ld.global.nc.v4.f32`. The reverse of [`spelling`](super::spelling).
 
-use super::{Access, Atom, Barrier, BarrierMode, Combine, Extended, Op, Reduction, Vote};
+use super::{Access, Atom, Barrier, BarrierMode, Extended, Op, Reduction, Vote};
 use crate::types::Space;
 
 /// The spelling of an operation.
@@ -9,9 +9,9 @@ pub fn print(op: &Op) -> String {
     let dot = |uni: bool| if uni { ".uni" } else { "" };
     match op {
         Op::Alu(form) => form.spelling(),
-        Op::Setp { compare, combine } => combined(&compare.spelling(), *combine),
-        Op::Set { compare, combine, to } => {
-            let setp = combined(&compare.spelling(), *combine);
+        Op::Setp(comparison) => comparison.print(),
+        Op::Set(comparison, to) => {
+            let setp = comparison.print();
             let (head, from) = setp.rsplit_once('.').unwrap_or((&setp, ""));
             format!("{}.{to}.{from}", head.replacen("setp", "set", 1))
         }
@@ -41,14 +41,6 @@ pub fn print(op: &Op) -> String {
         Op::Brkpt => "brkpt".to_owned(),
         Op::Nanosleep => "nanosleep.u32".to_owned(),
     }
-}
-
-/// `setp.lt.s32` with a combination: `setp.lt.and.s32`.
-fn combined(spelling: &str, combine: Option<Combine>) -> String {
-    let Some(combine) = combine else { return spelling.to_owned() };
-    let mut words: Vec<&str> = spelling.split('.').collect();
-    words.insert(2, combine.word());
-    words.join(".")
 }
 
 /// `madc.hi.cc.u32`

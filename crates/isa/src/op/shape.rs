@@ -45,16 +45,11 @@ impl Op {
                 let kind = |ty: Type| if loose { Loose(ty) } else { Value(ty) };
                 shape(vec![kind(form.destination())], form.sources().iter().copied().map(kind).collect())
             }
-            Self::Setp { compare, combine } => {
-                let mut src: Vec<_> = compare.sources().iter().copied().map(Value).collect();
-                src.extend(combine.map(|_| Value(Type::Pred)));
-                Shape { optional_dst: 1, ..shape(vec![Value(Type::Pred); 2], src) }
+            Self::Setp(comparison) => {
+                let optional_dst = usize::from(!comparison.pair);
+                Shape { optional_dst, ..shape(vec![Value(Type::Pred); 2], comparison.sources()) }
             }
-            Self::Set { compare, combine, to } => {
-                let mut src: Vec<_> = compare.sources().iter().copied().map(Value).collect();
-                src.extend(combine.map(|_| Value(Type::Pred)));
-                shape(vec![Value(*to)], src)
-            }
+            Self::Set(comparison, to) => shape(vec![Value(*to)], comparison.sources()),
             Self::Extended(extended) => shape(vec![Value(extended.ty)], vec![Value(extended.ty); extended.sources()]),
             Self::Ld(access) => {
                 shape(vec![access.operand()], [Address].into_iter().chain(policy(&access.cache)).collect())

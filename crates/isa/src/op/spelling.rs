@@ -3,7 +3,7 @@
 //! Pure instructions are found in the table by their whole spelling; the families of the machine are read word by
 //! word. A word that a family does not know refuses the instruction: nothing is skipped silently.
 
-use super::{Access, Atom, AtomOp, Barrier, BarrierMode, Call, CallTarget, Combine, Op, Reduction, Shuffle, Vote};
+use super::{Access, Atom, AtomOp, Barrier, BarrierMode, Call, CallTarget, Comparison, Op, Reduction, Shuffle, Vote};
 use super::{Extended, Order, Scope, Step};
 use crate::alu::Form;
 use crate::module::{FunctionId, Pc};
@@ -14,13 +14,13 @@ use crate::types::{Space, Type};
 #[must_use]
 pub fn parse(spelling: &str) -> Option<Op> {
     if let Some(form) = Form::from_spelling(spelling).filter(|form| !form.is_extended()) {
-        return Some(if form.is_compare() { Op::Setp { compare: form, combine: None } } else { Op::Alu(form) });
+        return Some(if form.is_compare() { Op::Setp(Comparison::of(form)) } else { Op::Alu(form) });
     }
     let (head, rest) = spelling.split_once('.').unwrap_or((spelling, ""));
     let mut words = Words { rest };
     match head {
-        "setp" => setp(&mut words),
-        "set" => set(&mut words),
+        "setp" => Comparison::parse(words.rest).map(Op::Setp),
+        "set" => set(words.rest),
         "add" | "addc" | "sub" | "subc" | "mad" | "madc" => extended(head, &mut words).map(Op::Extended),
         "ld" | "ldu" => access(&mut words, head == "ldu").map(Op::Ld),
         "st" => access(&mut words, false).map(Op::St),
@@ -123,19 +123,13 @@ impl<'a> Words<'a> {
     }
 }
 
-fn setp(words: &mut Words<'_>) -> Option<Op> {
-    let (compare, combine) = comparison(words)?;
-    Some(Op::Setp { compare, combine })
-}
-
-fn set(words: &mut Words<'_>) -> Option<Op> {
-    // set.cmp{.combine}{.ftz}.to.from
-    let from = words.rest.rfind('.')?;
-    let to = words.rest[..from].rfind('.')?;
-    let to_type = Type::from_word(&words.rest[to + 1..from])?;
-    let joined = format!("{}{}", &words.rest[..to], &words.rest[from..]);
-    let (compare, combine) = comparison(&mut Words { rest: &joined })?;
-    matches!(to_type, Type::U32 | Type::S32 | Type::F32).then_some(Op::Set { compare, combine, to: to_type })
+/// `cmp{.combine}{.ftz}.to.from`
+fn set(words: &str) -> Option<Op> {
+    let (head, from) = words.rsplit_once('.')?;
+    let (head, to) = head.rsplit_once('.')?;
+    let to = Type::from_word(to)?;
+    let comparison = Comparison::parse(&format!("{head}.{from}"))?;
+    comparison.sets(to).then_some(Op::Set(comparison, to))
 }
 
 /// `add.cc`, `addc`, `madc.hi.cc` and the like; without the flag they are lines of the table.
@@ -146,14 +140,6 @@ fn extended(head: &str, words: &mut Words<'_>) -> Option<Extended> {
     let (reads, writes) = (!carry.is_empty(), words.word("cc").is_some());
     let ty = words.take(Type::from_word).filter(|ty| matches!(ty, Type::U32 | Type::S32 | Type::U64 | Type::S64))?;
     if reads || writes { words.end(Extended { step, reads, writes, ty }) } else { None }
-}
-
-/// `cmp{.combine}{.ftz}.type`
-fn comparison(words: &mut Words<'_>) -> Option<(Form, Option<Combine>)> {
-    let compare = words.take(|word| Some(word.to_owned()))?;
-    let combine = words.take(Combine::from_word);
-    let form = Form::from_spelling(&format!("setp.{compare}.{}", words.rest))?;
-    Some((form, combine))
 }
 
 /// A space; that of this block, entry or function is the plain one, and a cluster's shared memory is refused.
@@ -290,6 +276,9 @@ mod tests {
             "setp.lt.and.ftz.f32",
             "set.gt.u32.f32",
             "set.ltu.or.ftz.f32.f32",
+            "setp.nan.xor.ftz.f16x2",
+            "set.eq.bf16x2.bf16x2",
+            "set.eq.u16.f16",
             "add.cc.u32",
             "addc.s64",
             "subc.cc.u32",
@@ -349,6 +338,9 @@ mod tests {
             "atom.global.add.s16",
             "setp.less.s32",
             "setp.lt.nand.s32",
+            "setp.lt.s32x2",
+            "set.lt.u16.f32",
+            "set.lt.f16x2.f16",
             "addc.lo.u32",
             "mad.cc.u32",
             "sub.cc.u16",

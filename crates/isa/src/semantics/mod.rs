@@ -7,4 +7,6 @@
 pub mod approx;
 pub mod convert;
 pub mod float;
+pub mod format;
 pub mod int;
+pub mod narrow;

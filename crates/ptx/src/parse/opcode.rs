@@ -59,7 +59,7 @@ impl Opcode {
 /// `mov.f32` moves, but constants are written by type.
 pub(crate) fn as_spelled(spelling: &str, op: &Op, index: usize, kind: OperandKind) -> OperandKind {
     let OperandKind::Value(ty) = kind else { return kind };
-    if !matches!(op, Op::Alu(_) | Op::Setp { .. }) || op.group() == Group::Convert || ty.is_float() {
+    if !matches!(op, Op::Alu(_) | Op::Setp(_) | Op::Set(..)) || op.group() == Group::Convert || ty.is_float() {
         return kind;
     }
     let mut types = spelling.split('.').filter_map(Type::from_word);

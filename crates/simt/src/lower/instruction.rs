@@ -1,9 +1,9 @@
 //! Architectural instructions as micro-operations.
 
 use super::{LowerError, Lowering};
-use crate::program::{BarrierPlan, CallPlan, CallTo, FrameRange, Kind, NOWHERE, PredOp};
+use crate::program::{BarrierPlan, CallPlan, CallTo, FrameRange, Kind, NOWHERE};
 use crate::registers::Slot;
-use isa::op::{Barrier, BarrierMode, Call, CallTarget, Combine, Vote};
+use isa::op::{Barrier, BarrierMode, Call, CallTarget, Vote};
 use isa::{Alu, Dst, Form, Instruction, Op, Operand, Type, Width};
 
 impl<'a> Lowering<'a> {
@@ -12,8 +12,8 @@ impl<'a> Lowering<'a> {
         let src = &instruction.src;
         match &instruction.op {
             Op::Alu(form) => self.alu(instruction, *form),
-            Op::Setp { compare, combine } => self.setp(instruction, *compare, *combine),
-            Op::Set { compare, combine, to } => self.set(instruction, *compare, *combine, *to),
+            Op::Setp(comparison) => self.setp(instruction, *comparison),
+            Op::Set(comparison, to) => self.set(instruction, *comparison, *to),
             Op::Extended(extended) => self.extended(instruction, *extended),
             Op::MovVector(ty) => self.vector_move(instruction, *ty),
             Op::Ld(access) => self.load(instruction, access),
@@ -87,70 +87,6 @@ impl<'a> Lowering<'a> {
             _ => NOWHERE,
         };
         self.emit(kind, target.row, &rows).second = second;
-        self.finish(&target)
-    }
-
-    /// Compares into a predicate row, combined with the third source if asked.
-    fn compare(
-        &mut self,
-        instruction: &Instruction,
-        compare: Form,
-        combine: Option<Combine>,
-        complement: bool,
-        into: u16,
-    ) -> Result<(), LowerError> {
-        let types = compare.sources();
-        let rows = self.sources(instruction, types)?;
-        let third = match (combine, instruction.src.get(types.len())) {
-            (Some(combine), Some(operand)) => Some((combine, self.source(operand, Type::Pred)?)),
-            _ => None,
-        };
-        let plain = third.is_none() && !complement;
-        let result = if plain { into } else { self.temporary(Width::Pred)? };
-        self.emit(Kind::Alu(compare.alu as u16), result, &rows);
-        if complement {
-            let row = if third.is_some() { result } else { into };
-            self.emit(Kind::Pred(PredOp::Not), row, &[result, 0]);
-        }
-        if let Some((combine, row)) = third {
-            let op = match combine {
-                Combine::And => PredOp::And,
-                Combine::Or => PredOp::Or,
-                Combine::Xor => PredOp::Xor,
-            };
-            self.emit(Kind::Pred(op), into, &[result, row]);
-        }
-        Ok(())
-    }
-
-    fn setp(&mut self, instruction: &Instruction, compare: Form, combine: Option<Combine>) -> Result<(), LowerError> {
-        let first = self.destination(instruction.dst.first(), Type::Pred)?;
-        let Some(second @ Dst::Reg(_)) = instruction.dst.get(1) else {
-            return self.compare(instruction, compare, combine, false, first.row);
-        };
-        // Both are computed from the sources as they were, then written.
-        let second = self.destination(Some(second), Type::Pred)?;
-        let (p, q) = (self.temporary(Width::Pred)?, self.temporary(Width::Pred)?);
-        self.compare(instruction, compare, combine, false, p)?;
-        self.compare(instruction, compare, combine, true, q)?;
-        self.emit(Kind::Alu(Alu::MovPred as u16), first.row, &[p]);
-        self.emit(Kind::Alu(Alu::MovPred as u16), second.row, &[q]);
-        Ok(())
-    }
-
-    fn set(
-        &mut self,
-        instruction: &Instruction,
-        compare: Form,
-        combine: Option<Combine>,
-        to: Type,
-    ) -> Result<(), LowerError> {
-        let target = self.destination(instruction.dst.first(), to)?;
-        let holds = self.temporary(Width::Pred)?;
-        self.compare(instruction, compare, combine, false, holds)?;
-        let yes = if to == Type::F32 { u128::from(1.0f32.to_bits()) } else { u128::from(u32::MAX) };
-        let (yes, no) = (self.constant(Width::B32, yes)?, self.constant(Width::B32, 0)?);
-        self.emit(Kind::Alu(Alu::SelpB32 as u16), target.row, &[yes, no, holds]);
         self.finish(&target)
     }
 

@@ -3,6 +3,7 @@
 //!
 //! Everything that the machine could not execute is refused here, by name and source line, before anything runs.
 
+mod compare;
 mod extended;
 mod frame;
 mod instruction;

@@ -32,6 +32,9 @@ impl Bound {
     /// Whether `found` is close enough to `expected`; both are bits of the type.
     #[must_use]
     pub fn allows(self, ty: Type, expected: u128, found: u128) -> bool {
+        if let Some(half) = half(ty) {
+            return [0, 16].iter().all(|at| self.allows(half, expected >> at & 0xffff, found >> at & 0xffff));
+        }
         let (from, to) = (value(ty, expected), value(ty, found));
         match self {
             _ if expected == found => true,
@@ -43,8 +46,33 @@ impl Bound {
     }
 }
 
+/// What a pair is made of.
+fn half(ty: Type) -> Option<Type> {
+    match ty {
+        Type::F16x2 => Some(Type::F16),
+        Type::Bf16x2 => Some(Type::Bf16),
+        _ => None,
+    }
+}
+
 fn value(ty: Type, bits: u128) -> f64 {
-    if ty == Type::F32 { f64::from(f32::from_bits(bits as u32)) } else { f64::from_bits(bits as u64) }
+    match ty {
+        Type::F16 => half_value(bits as u16),
+        Type::Bf16 => f64::from(f32::from_bits((bits as u32) << 16)),
+        Type::F32 => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits as u64),
+    }
+}
+
+fn half_value(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    let magnitude = match exponent {
+        31 if fraction != 0.0 => f64::NAN,
+        31 => f64::INFINITY,
+        0 => fraction * 2f64.powi(-24),
+        _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 0 { magnitude } else { -magnitude }
 }
 
 /// How many numbers of the type lie between two, counted from one to the other.

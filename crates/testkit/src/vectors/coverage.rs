@@ -1,6 +1,7 @@
 //! Which lines of the instruction table have vectors.
 
 use super::read::Row;
+use isa::op::Comparison;
 use isa::{Alu, Op, alu::spellings};
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ pub fn missing(rows: &[Row]) -> Vec<String> {
     for row in rows {
         let lines = match &row.form.op {
             Op::Alu(form) => vec![form.alu],
-            Op::Setp { compare, combine: None } => vec![compare.alu],
+            Op::Setp(Comparison { compare, combine: None, pair: false }) => vec![compare.alu],
             // The flag that `.cc` writes has a line of its own.
             Op::Extended(extended) if extended.reads && extended.product().is_none() => {
                 let (result, flag) = extended.lines();

@@ -1,6 +1,6 @@
 //! A form: an instruction with the kinds of its operands, as one kernel can execute it.
 
-use isa::op::{OperandKind, spelling};
+use isa::op::{Comparison, OperandKind, spelling};
 use isa::{Op, Type};
 
 /// An instruction spelled out, with as many results as its rows have.
@@ -31,7 +31,7 @@ impl Form {
         let shape = op.shape();
         let types = |kinds: &[OperandKind]| kinds.iter().map(|&kind| scalar(kind)).collect::<Option<Vec<Type>>>();
         let both = types(&shape.src).zip(types(&shape.dst)).filter(|(_, dst)| !dst.is_empty());
-        let pure = matches!(op, Op::Alu(_) | Op::Setp { .. } | Op::Set { .. } | Op::Extended(_));
+        let pure = matches!(op, Op::Alu(_) | Op::Setp(_) | Op::Set(..) | Op::Extended(_));
         let (mut sources, mut dst) =
             both.filter(|_| pure).ok_or_else(|| format!("`{spelled}` does not compute a value from values"))?;
         if let Op::Extended(extended) = &op {
@@ -59,7 +59,9 @@ impl Form {
     pub fn eval(&self, operands: &[u128]) -> Option<u128> {
         let bits = match &self.op {
             Op::Alu(form) => form.alu.eval(operands),
-            Op::Setp { compare, combine: None } if self.results.len() == 1 => compare.alu.eval(operands),
+            Op::Setp(Comparison { compare, combine: None, pair: false }) if self.results.len() == 1 => {
+                compare.alu.eval(operands)
+            }
             _ => return None,
         };
         Some(bits)

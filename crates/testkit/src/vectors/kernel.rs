@@ -45,9 +45,14 @@ impl Variant {
         match self {
             Self::Plain | Self::Guarded => true,
             Self::InPlace => in_place(form).is_some(),
-            Self::Constant => form.sources.iter().all(|ty| matches!(ty.bits(), 16 | 32 | 64)),
+            // There are no constants of half precision.
+            Self::Constant => form.sources.iter().all(|&ty| matches!(ty.bits(), 16 | 32 | 64) && !is_half(ty)),
         }
     }
+}
+
+fn is_half(ty: Type) -> bool {
+    matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2)
 }
 
 /// The source whose register the first result can take.
