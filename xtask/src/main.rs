@@ -1,5 +1,6 @@
 //! The project's own chores. `cargo xtask help` lists them; `.ci/run` calls those that are checks.
 
+mod apps;
 mod bench;
 mod end_to_end;
 mod nvcc;
@@ -32,7 +33,11 @@ enum Task {
         names: Vec<String>,
     },
     /// Run real applications end to end: built by nvcc, executed by `beamline run`
-    EndToEnd,
+    EndToEnd {
+        /// The small applications at every setting of the compiler, as a table
+        #[arg(long)]
+        all: bool,
+    },
     /// Measure golden runs and campaigns of every workload, and print a record
     Bench {
         /// Injections per workload
@@ -46,7 +51,7 @@ fn main() -> Result<()> {
         Task::Tidy => tidy::tidy(),
         Task::Nvcc => say(&nvcc::install()?.root.display().to_string()),
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),
-        Task::EndToEnd => end_to_end::end_to_end(),
+        Task::EndToEnd { all } => end_to_end::end_to_end(all),
         Task::Bench { runs } => bench::bench(runs),
     }
 }
