@@ -82,7 +82,8 @@ pub(crate) fn apps(program: &Path, nvcc: &Nvcc, all: bool) -> Result<usize> {
     let wanted = |app: &App, setting: usize| all || setting == 0 || setting == other_setting(&app.name);
     let jobs = apps.iter().flat_map(|app| (0..SETTINGS.len()).map(move |setting| (app, setting)));
     let trials = run_all(program, nvcc, jobs.filter(|(app, setting)| wanted(app, *setting)).collect())?;
-    if all { table(&apps, &trials)? } else { list(&apps, &trials)? };
+    let report = if all { table } else { list };
+    report(&apps, &trials)?;
     judge(&apps, &trials, all)
 }
 
@@ -153,7 +154,8 @@ fn build(nvcc: &Nvcc, app: &App, setting: Setting) -> Result<PathBuf> {
         text += &fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
     }
     let digest = Digest::of(text.as_bytes()).to_string();
-    let built = Path::new(PLACE).join(format!("{}-{}-{}", app.name, setting.name(), digest.get(..16).unwrap_or(&digest)));
+    let built =
+        Path::new(PLACE).join(format!("{}-{}-{}", app.name, setting.name(), digest.get(..16).unwrap_or(&digest)));
     if !built.exists() {
         let unfinished = built.with_extension("unfinished");
         let mut args: Vec<&str> = flags.iter().map(String::as_str).collect();

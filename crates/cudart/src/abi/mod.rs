@@ -9,4 +9,5 @@ mod version;
 pub(crate) mod layout;
 
 pub(crate) use pointer::{Args, In, Out, Text};
+pub(crate) use types::HostFunction;
 pub(crate) use version::is_cuda_12;

@@ -51,6 +51,11 @@ impl<T: Copy> Out<T> {
         Out(self.0.cast())
     }
 
+    /// The place of an element, if it is of an array.
+    pub(crate) fn at(self, index: usize) -> Self {
+        if self.0.is_null() { self } else { Self(self.0.wrapping_add(index)) }
+    }
+
     /// Whether it is null.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()

@@ -4,7 +4,10 @@
 //! Reference: CUDA Runtime API 12.0, 12.9 and 13.0, `driver_types.h` and `vector_types.h`. The tests compare every
 //! offset with what a C compiler makes of those headers.
 
-use super::pointer::Plain;
+use super::pointer::{Args, Plain};
+
+/// A function of the application that takes a pointer of its own, or none.
+pub(crate) type HostFunction = Option<extern "C-unwind" fn(data: u64)>;
 
 /// Declares structures in the words of C, and that all their bit patterns are values.
 macro_rules! structures {
@@ -14,7 +17,7 @@ macro_rules! structures {
         #[repr(C)]
         pub(crate) struct $name { $(pub(crate) $field: $type,)* }
 
-        // SAFETY: `repr(C)` with fields that are integers, floats, or structures of these.
+        // SAFETY: `repr(C)` with fields that are integers, floats, pointers that may be null, or structures of these.
         unsafe impl Plain for $name {}
     )*};
 }
@@ -100,6 +103,25 @@ structures! {
     /// `cudaChannelFormatDesc`.
     ChannelFormatDesc { x: i32, y: i32, z: i32, w: i32, f: i32, }
 
+    /// `cudaKernelNodeParams`.
+    KernelNodeParams {
+        func: u64,
+        grid: Dim3,
+        block: Dim3,
+        shared_mem_bytes: u32,
+        kernel_params: Args,
+        extra: u64,
+    }
+
+    /// `cudaMemsetParams`; width and height are in elements and rows.
+    MemsetParams { dst: u64, pitch: u64, value: u32, element_size: u32, width: u64, height: u64, }
+
+    /// `cudaHostNodeParams`.
+    HostNodeParams { function: HostFunction, data: u64, }
+
+    /// `cudaGraphExecUpdateResultInfo`.
+    GraphExecUpdateResultInfo { result: i32, error_node: u64, error_from_node: u64, }
+
     /// `__fatBinC_Wrapper_t` of `fatbinary_section.h`: how an application hands over device code.
     FatbinWrapper { magic: u32, version: u32, data: u64, filename_or_fatbins: u64, }
 }
@@ -158,6 +180,15 @@ mod tests {
         check("cudaMemLocation", size, &offsets, &all);
         let (size, offsets) = offsets!(ChannelFormatDesc: x y z w f);
         check("cudaChannelFormatDesc", size, &offsets, &all);
+        let with_graphs = [all[2]];
+        let (size, offsets) = offsets!(KernelNodeParams: func grid block shared_mem_bytes kernel_params extra);
+        check("cudaKernelNodeParams", size, &offsets, &with_graphs);
+        let (size, offsets) = offsets!(MemsetParams: dst pitch value element_size width height);
+        check("cudaMemsetParams", size, &offsets, &with_graphs);
+        let (size, offsets) = offsets!(HostNodeParams: function data);
+        check("cudaHostNodeParams", size, &offsets, &with_graphs);
+        let (size, offsets) = offsets!(GraphExecUpdateResultInfo: result error_node error_from_node);
+        check("cudaGraphExecUpdateResultInfo_st", size, &offsets, &with_graphs);
         assert_eq!((size_of::<Dim3>(), size_of::<FatbinWrapper>()), (12, 24));
     }
 }

@@ -6,17 +6,26 @@ use super::entry::entry_points;
 use crate::abi::In;
 use crate::abi::types::{Extent, Memcpy3DParms, Memcpy3DPeerParms, PitchedPtr, Pos};
 use crate::code::Code;
-use crate::runtime;
 use crate::runtime::copy::{Copy, pitched_box};
+use crate::runtime::work::{Fill, Work};
+use crate::runtime::{self, Runtime};
 
-/// Copies, after looking whether the stream exists, if there is one.
+/// Does work in a stream that exists, if it names one, or notes it if the stream is captured.
+fn submit(runtime: &mut Runtime, work: &Work, stream: Option<u64>) -> Result<(), Code> {
+    if let Some(stream) = stream {
+        runtime.streams.get(stream)?;
+        if runtime.graphs.note(stream, || work.clone())? {
+            return Ok(());
+        }
+    }
+    // SAFETY: the application passed these ranges to be copied or filled.
+    unsafe { runtime.perform(work) }
+}
+
+/// Copies; blocking, if in no stream.
 fn copy(to: Region, from: Region, kind: i32, stream: Option<u64>) -> Result<(), Code> {
-    runtime::with(|runtime| {
-        stream.map_or(Ok(()), |stream| runtime.streams.get(stream).map(drop))?;
-        let blocking = stream.is_none();
-        // SAFETY: the application passed these ranges to be copied.
-        unsafe { runtime.copy(Copy { to, from, kind, blocking }) }
-    })
+    let work = Work::Copy(Copy { to, from, kind, blocking: stream.is_none() });
+    runtime::with(|runtime| submit(runtime, &work, stream))
 }
 
 /// Copies a line of bytes.
@@ -50,7 +59,8 @@ fn box_at(ptr: PitchedPtr, pos: Pos, extent: Extent) -> Result<Region, Code> {
     pitched_box(address, ptr.pitch, ptr.ysize, [extent.width, extent.height, extent.depth])
 }
 
-fn copy_box(params: In<Memcpy3DParms>, stream: Option<u64>) -> Result<(), Code> {
+/// A copy of boxes, as work of a stream.
+pub(super) fn boxes(params: In<Memcpy3DParms>) -> Result<Copy, Code> {
     let params = params.get()?;
     if params.src_array != 0 || params.dst_array != 0 {
         crate::report::say_unsupported("cudaMemcpy3D with CUDA arrays");
@@ -58,7 +68,12 @@ fn copy_box(params: In<Memcpy3DParms>, stream: Option<u64>) -> Result<(), Code> 
     }
     let to = box_at(params.dst_ptr, params.dst_pos, params.extent)?;
     let from = box_at(params.src_ptr, params.src_pos, params.extent)?;
-    copy(to, from, params.kind, stream)
+    Ok(Copy { to, from, kind: params.kind, blocking: false })
+}
+
+fn copy_box(params: In<Memcpy3DParms>, stream: Option<u64>) -> Result<(), Code> {
+    let Copy { to, from, kind, .. } = boxes(params)?;
+    copy(to, from, kind, stream)
 }
 
 fn copy_box_between(params: In<Memcpy3DPeerParms>, stream: Option<u64>) -> Result<(), Code> {
@@ -74,13 +89,10 @@ fn copy_box_between(params: In<Memcpy3DPeerParms>, stream: Option<u64>) -> Resul
     copy(to, from, 4, stream)
 }
 
-/// Fills, after looking whether the stream exists, if there is one.
+/// Fills; blocking, if in no stream.
 fn fill(to: Region, value: i32, stream: Option<u64>) -> Result<(), Code> {
-    runtime::with(|runtime| {
-        stream.map_or(Ok(()), |stream| runtime.streams.get(stream).map(drop))?;
-        // SAFETY: the application passed this range to be filled.
-        unsafe { runtime.fill(to, value.to_le_bytes()[0], stream.is_none()) }
-    })
+    let fill = Fill { to, value: value as u32 & 0xff, width: 1, blocking: stream.is_none() };
+    runtime::with(|runtime| submit(runtime, &Work::Fill(fill), stream))
 }
 
 fn fill_plane((to, pitch): Plane, value: i32, width: u64, height: u64, stream: Option<u64>) -> Result<(), Code> {

@@ -91,7 +91,10 @@ entry_points! {
     }
 
     [cudaDeviceSynchronize cudaThreadSynchronize] () {
-        runtime::with(|runtime| runtime.synchronize())
+        runtime::with(|runtime| {
+            runtime.graphs.refuse_to_wait_for_all()?;
+            runtime.synchronize()
+        })
     }
 
     [cudaDeviceGetLimit cudaThreadGetLimit] (value: Out<u64>, number: i32) {

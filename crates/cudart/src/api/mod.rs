@@ -9,11 +9,14 @@
 //!
 //! Reference: CUDA Runtime API 12.9 and 13.0.
 
+mod captures;
 mod copies;
 mod devices;
 mod entry;
 mod errors;
 mod functions;
+mod graph_nodes;
+mod graphs;
 mod launches;
 mod memory;
 mod pools;

@@ -2,13 +2,13 @@
 
 use super::entry::entry_points;
 use crate::abi::types::FatbinWrapper;
-use crate::abi::{In, Out};
+use crate::abi::{HostFunction, In, Out};
 use crate::code::Code;
 use crate::runtime;
 use crate::runtime::streams::Stream;
+use crate::runtime::work::{HostCall, Work};
 
-/// Functions of the application.
-type HostFunction = Option<extern "C-unwind" fn(data: u64)>;
+/// A function of the application.
 type Callback = Option<extern "C-unwind" fn(stream: u64, status: Code, data: u64)>;
 
 fn stream(stream: u64) -> Result<Stream, Code> {
@@ -22,6 +22,7 @@ fn stream(stream: u64) -> Result<Stream, Code> {
 fn wait(stream: u64) -> Result<(), Code> {
     runtime::with(|runtime| {
         runtime.streams.get(stream)?;
+        runtime.graphs.refuse_to_wait(stream)?;
         runtime.synchronize()
     })
 }
@@ -30,6 +31,10 @@ fn record(event: u64, stream: u64) -> Result<(), Code> {
     runtime::with(|runtime| {
         runtime.check_told()?;
         runtime.streams.get(stream)?;
+        runtime.streams.check_event(event)?;
+        if runtime.graphs.note_event(event, stream) {
+            return Ok(());
+        }
         runtime.streams.record(event, runtime.gpu.nanoseconds())
     })
 }
@@ -64,7 +69,10 @@ entry_points! {
         if flags > 1 {
             return Err(Code::INVALID_VALUE);
         }
-        runtime::with(|runtime| runtime.streams.check_event(event))
+        runtime::with(|runtime| {
+            runtime.streams.check_event(event)?;
+            runtime.graphs.note_wait(of, event)
+        })
     }
 
     [cudaStreamGetFlags cudaStreamGetFlags_ptsz] (of: u64, flags: Out<u32>) {
@@ -93,20 +101,10 @@ entry_points! {
         stream(of).map(drop)
     }
 
-    [cudaStreamIsCapturing cudaStreamIsCapturing_ptsz cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_ptsz
-     cudaStreamGetCaptureInfo_v2 cudaStreamGetCaptureInfo_v2_ptsz
-     cudaStreamGetCaptureInfo_v3 cudaStreamGetCaptureInfo_v3_ptsz] (of: u64, status: Out<i32>) {
-        stream(of)?;
-        status.put(0)
-    }
-
-    [cudaThreadExchangeStreamCaptureMode] (mode: Out<i32>) {
-        if (0..=2).contains(&mode.get()?) { mode.put(0) } else { Err(Code::INVALID_VALUE) }
-    }
-
     [cudaStreamAddCallback cudaStreamAddCallback_ptsz] (of: u64, callback: Callback, data: u64, flags: u32) {
         stream(of)?;
         let callback = callback.filter(|_| flags == 0).ok_or(Code::INVALID_VALUE)?;
+        runtime::with(|runtime| runtime.graphs.refuse_to_wait(of))?;
         let status = runtime::with(|runtime| runtime.check()).err().unwrap_or(Code::SUCCESS);
         callback(of, status, data);
         Ok(())
@@ -114,10 +112,13 @@ entry_points! {
 
     [cudaLaunchHostFunc cudaLaunchHostFunc_ptsz] (of: u64, function: HostFunction, data: u64) {
         stream(of)?;
-        let function = function.ok_or(Code::INVALID_VALUE)?;
+        let call = HostCall { function: Some(function.ok_or(Code::INVALID_VALUE)?), data };
         // The function does not run after a failure, and the failure is told by who waits.
-        if runtime::with(|runtime| Ok(runtime.is_good()))? {
-            function(data);
+        let now = runtime::with(|runtime| {
+            Ok(!runtime.graphs.note(of, || Work::Host(call))? && runtime.is_good())
+        })?;
+        if now {
+            call.call();
         }
         Ok(())
     }
@@ -148,6 +149,7 @@ entry_points! {
     [cudaEventQuery cudaEventSynchronize] (event: u64) {
         runtime::with(|runtime| {
             runtime.streams.check_event(event)?;
+            runtime.graphs.refuse_captured(event)?;
             runtime.synchronize()
         })
     }

@@ -15,7 +15,7 @@ fn place(symbol: u64) -> Result<(u64, u64), Code> {
 }
 
 /// The address of some bytes of a variable.
-fn inside(symbol: u64, bytes: u64, offset: u64) -> Result<u64, Code> {
+pub(super) fn inside(symbol: u64, bytes: u64, offset: u64) -> Result<u64, Code> {
     let (address, size) = place(symbol)?;
     let end = offset.checked_add(bytes);
     if end.is_some_and(|end| end <= size) { Ok(address + offset) } else { Err(Code::INVALID_VALUE) }

@@ -66,7 +66,7 @@ impl Runtime {
             return Err(code);
         }
         // SAFETY: the pages were opened just now, and the application does not know of them yet.
-        unsafe { host::fill(&Region::linear(address, bytes), 0) };
+        unsafe { host::fill(&Region::linear(address, bytes), &[0]) };
         Ok(address)
     }
 

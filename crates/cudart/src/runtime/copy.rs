@@ -5,6 +5,7 @@
 
 use capsule::Region;
 
+use super::work::Fill;
 use super::{Runtime, code_of, host};
 use crate::code::Code;
 
@@ -94,17 +95,18 @@ impl Runtime {
     ///
     /// # Safety
     /// The application vouches for what lies on the host.
-    pub(crate) unsafe fn fill(&mut self, to: Region, value: u8, blocking: bool) -> Result<(), Code> {
+    pub(crate) unsafe fn fill(&mut self, fill: Fill) -> Result<(), Code> {
         self.check()?;
+        let Fill { to, value, width, blocking } = fill;
         if to.is_empty() {
             return Ok(());
         }
         let side = self.side(&to, true)?;
         self.share_with_device()?;
         match side {
-            Side::Device => self.gpu.fill(to, value).map_err(|error| code_of(&error))?,
+            Side::Device => self.gpu.fill(to, value, width).map_err(|error| code_of(&error))?,
             // SAFETY: pinned memory of this runtime, and the caller vouches for the rest.
-            Side::Host => unsafe { host::fill(&to, value) },
+            Side::Host => unsafe { host::fill(&to, &value.to_le_bytes()[..usize::from(width.min(4))]) },
         }
         self.share_with_host(blocking)
     }

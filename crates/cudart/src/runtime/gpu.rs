@@ -141,12 +141,11 @@ impl Gpu {
         Ok(())
     }
 
-    /// Memory is set to a repeated byte.
-    pub(crate) fn fill(&mut self, to: Region, value: u8) -> Result<(), DeviceError> {
+    /// Memory is set to a repeated value of 1, 2 or 4 bytes.
+    pub(crate) fn fill(&mut self, to: Region, value: u32, width: u8) -> Result<(), DeviceError> {
         self.advance(0);
-        let value = u32::from(value);
-        self.device.fill(&to, value, 1)?;
-        self.record(|_| Event::Fill { to, value, width: 1 });
+        self.device.fill(&to, value, width)?;
+        self.record(|_| Event::Fill { to, value, width });
         Ok(())
     }
 

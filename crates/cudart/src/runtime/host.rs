@@ -41,15 +41,16 @@ pub(crate) unsafe fn scatter(to: &Region, packed: &[u8]) {
     }
 }
 
-/// Sets the rows of a region of host memory.
+/// Sets the rows of a region of host memory to a value, again and again.
 ///
 /// # Safety
 /// As [`scatter`].
-pub(crate) unsafe fn fill(to: &Region, value: u8) {
+pub(crate) unsafe fn fill(to: &Region, value: &[u8]) {
     for (address, bytes) in to.rows() {
+        let row: Vec<u8> = value.iter().copied().cycle().take(bytes as usize).collect();
         let start = ptr::with_exposed_provenance_mut::<u8>(address as usize);
-        // SAFETY: the caller vouches for the rows.
-        unsafe { ptr::write_bytes(start, value, bytes as usize) };
+        // SAFETY: the caller vouches for the rows, and ours are no memory of the application.
+        unsafe { ptr::copy_nonoverlapping(row.as_ptr(), start, row.len()) };
     }
 }
 

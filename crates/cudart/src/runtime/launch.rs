@@ -5,6 +5,7 @@ use inject::{DeviceError, TrapReport};
 use simt::TrapKind;
 
 use super::modules::{self, Kernel};
+use super::work::Work;
 use super::{Health, Runtime, code_of, occupancy, spec};
 use crate::abi::types::Dim3;
 use crate::abi::{Args, is_cuda_12};
@@ -20,21 +21,42 @@ pub(crate) struct Shape {
     pub(crate) cooperative: bool,
 }
 
+/// A launch that was checked, with its arguments.
+#[derive(Debug, Clone)]
+pub(crate) struct ReadyLaunch {
+    function: u64,
+    shape: Shape,
+    params: Vec<u8>,
+}
+
 impl Runtime {
-    /// Runs a kernel. What it does wrong is reported by a later call, as with a GPU.
+    /// Runs a kernel, or notes that it is to run.
     pub(crate) fn launch(&mut self, function: u64, shape: Shape, args: Args, stream: u64) -> Result<(), Code> {
         self.check()?;
         self.streams.get(stream)?;
+        let launch = self.prepare(function, shape, args)?;
+        if self.graphs.note(stream, || Work::Kernel(launch.clone()))? { Ok(()) } else { self.start(&launch) }
+    }
+
+    /// Checks a launch and takes its arguments.
+    pub(crate) fn prepare(&mut self, function: u64, shape: Shape, args: Args) -> Result<ReadyLaunch, Code> {
         let kernel = self.kernel(function)?;
         check(&kernel, &shape)?;
+        Ok(ReadyLaunch { function, shape, params: arguments(&kernel, args)? })
+    }
+
+    /// Runs a kernel. What it does wrong is reported by a later call, as with a GPU.
+    pub(super) fn start(&mut self, ready: &ReadyLaunch) -> Result<(), Code> {
+        self.check()?;
+        let kernel = self.kernel(ready.function)?;
         let launch = Launch {
             module: kernel.module,
             kernel: kernel.function.name.clone(),
-            grid: extents(shape.grid),
-            block: extents(shape.block),
-            shared_bytes: u32::try_from(shape.shared).map_err(|_| Code::INVALID_VALUE)?,
-            params: arguments(&kernel, args)?,
-            cooperative: shape.cooperative,
+            grid: extents(ready.shape.grid),
+            block: extents(ready.shape.block),
+            shared_bytes: u32::try_from(ready.shape.shared).map_err(|_| Code::INVALID_VALUE)?,
+            params: ready.params.clone(),
+            cooperative: ready.shape.cooperative,
         };
         self.expose(&launch.params)?;
         self.share_with_device()?;

@@ -150,7 +150,7 @@ mod tests {
         // SAFETY: `host` outlives the mirrors.
         unsafe { mirrors.add_from_host(&mut gpu, address, device, 600) }.unwrap();
         assert_eq!(gpu.peek(&Region::linear(device, 600)).unwrap(), [7; 600]);
-        gpu.fill(Region::linear(device + 10, 2), 9).unwrap();
+        gpu.fill(Region::linear(device + 10, 2), 9, 1).unwrap();
         mirrors.pull(&mut gpu, true).unwrap();
         assert_eq!(host[9..13], [7, 9, 9, 7]);
         host[599] = 5;

@@ -11,9 +11,11 @@
 //! leaves it open.
 
 mod allocate;
+pub(crate) mod capture;
 pub(crate) mod copy;
 mod finish;
 pub(crate) mod gpu;
+pub(crate) mod graphs;
 mod host;
 pub(crate) mod launch;
 pub(crate) mod memory;
@@ -25,6 +27,7 @@ mod recorder;
 mod sources;
 pub(crate) mod spec;
 pub(crate) mod streams;
+pub(crate) mod work;
 
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
@@ -34,6 +37,7 @@ use inject::{DeviceError, ModuleError};
 
 use crate::code::Code;
 use gpu::Gpu;
+use graphs::Graphs;
 use memory::{Kind, Memory};
 use mirrors::Mirrors;
 use modules::{Handle, Modules};
@@ -50,6 +54,7 @@ pub(crate) struct Runtime {
     pub(crate) modules: Modules,
     pub(crate) memory: Memory,
     pub(crate) streams: Streams,
+    pub(crate) graphs: Graphs,
     mirrors: Mirrors,
     reservation: Option<Reservation>,
     health: Health,
@@ -118,6 +123,7 @@ impl Runtime {
             modules: Modules::default(),
             memory: Memory::default(),
             streams: Streams::default(),
+            graphs: Graphs::default(),
             mirrors: Mirrors::default(),
             reservation: Reservation::new(),
             health: Health::Good,
@@ -197,6 +203,7 @@ impl Runtime {
             let _ = self.free(block.address, |kind| matches!(kind, Kind::Allocated(_)));
         }
         self.streams.clear();
+        self.graphs.clear();
         self.flags = 0;
         self.limits = LIMITS;
     }

@@ -4,6 +4,7 @@
 use capsule::Region;
 
 use super::copy::Copy;
+use super::work::Fill;
 use super::*;
 
 fn runtime() -> Runtime {
@@ -30,7 +31,7 @@ fn bytes_go_to_the_device_and_come_back() {
     copy(&mut runtime, device, host(&mut here), 4, 1).unwrap();
     copy(&mut runtime, other, device, 4, 4).unwrap();
     // SAFETY: memory of the device.
-    unsafe { runtime.fill(Region::linear(other, 1), 9, true) }.unwrap();
+    unsafe { runtime.fill(Fill { to: Region::linear(other, 1), value: 9, width: 1, blocking: true }) }.unwrap();
     copy(&mut runtime, host(&mut there), other, 4, 2).unwrap();
     assert_eq!(there, [9, 2, 3, 4]);
     assert_eq!(copy(&mut runtime, device, host(&mut here), 5, 1), Err(Code::INVALID_VALUE));
