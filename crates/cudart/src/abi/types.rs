@@ -103,6 +103,39 @@ structures! {
     /// `cudaChannelFormatDesc`.
     ChannelFormatDesc { x: i32, y: i32, z: i32, w: i32, f: i32, }
 
+    /// `cudaResourceDesc`; what the words of the union are depends on the kind.
+    ResourceDesc { kind: i32, res: [u64; 16], flags: u32, }
+
+    /// `cudaTextureDesc`.
+    TextureDesc {
+        address_mode: [i32; 3],
+        filter_mode: i32,
+        read_mode: i32,
+        srgb: i32,
+        border_color: [f32; 4],
+        normalized_coords: i32,
+        max_anisotropy: u32,
+        mipmap_filter_mode: i32,
+        mipmap_level_bias: f32,
+        min_mipmap_level_clamp: f32,
+        max_mipmap_level_clamp: f32,
+        disable_trilinear_optimization: i32,
+        seamless_cubemap: i32,
+    }
+
+    /// `cudaResourceViewDesc`.
+    ResourceViewDesc {
+        format: i32,
+        width: u64,
+        height: u64,
+        depth: u64,
+        first_mipmap_level: u32,
+        last_mipmap_level: u32,
+        first_layer: u32,
+        last_layer: u32,
+        reserved: [u32; 16],
+    }
+
     /// `cudaKernelNodeParams`.
     KernelNodeParams {
         func: u64,
@@ -124,6 +157,14 @@ structures! {
 
     /// `__fatBinC_Wrapper_t` of `fatbinary_section.h`: how an application hands over device code.
     FatbinWrapper { magic: u32, version: u32, data: u64, filename_or_fatbins: u64, }
+}
+
+impl ResourceDesc {
+    /// The channels of linear and pitched memory, which follow its address.
+    pub(crate) fn channel(&self) -> ChannelFormatDesc {
+        let half = |index: usize| (self.res[1 + index / 2] >> (32 * (index % 2))) as i32;
+        ChannelFormatDesc { x: half(0), y: half(1), z: half(2), w: half(3), f: half(4) }
+    }
 }
 
 #[cfg(test)]
@@ -180,15 +221,24 @@ mod tests {
         check("cudaMemLocation", size, &offsets, &all);
         let (size, offsets) = offsets!(ChannelFormatDesc: x y z w f);
         check("cudaChannelFormatDesc", size, &offsets, &all);
-        let with_graphs = [all[2]];
+        let newest = [all[2]];
+        let (size, offsets) = offsets!(ResourceDesc: kind res flags);
+        check("cudaResourceDesc", size, &offsets, &newest);
+        let (size, offsets) = offsets!(TextureDesc: address_mode filter_mode read_mode srgb border_color
+            normalized_coords max_anisotropy mipmap_filter_mode mipmap_level_bias min_mipmap_level_clamp
+            max_mipmap_level_clamp disable_trilinear_optimization seamless_cubemap);
+        check("cudaTextureDesc", size, &offsets, &newest);
+        let (size, offsets) = offsets!(ResourceViewDesc: format width height depth first_mipmap_level
+            last_mipmap_level first_layer last_layer reserved);
+        check("cudaResourceViewDesc", size, &offsets, &newest);
         let (size, offsets) = offsets!(KernelNodeParams: func grid block shared_mem_bytes kernel_params extra);
-        check("cudaKernelNodeParams", size, &offsets, &with_graphs);
+        check("cudaKernelNodeParams", size, &offsets, &newest);
         let (size, offsets) = offsets!(MemsetParams: dst pitch value element_size width height);
-        check("cudaMemsetParams", size, &offsets, &with_graphs);
+        check("cudaMemsetParams", size, &offsets, &newest);
         let (size, offsets) = offsets!(HostNodeParams: function data);
-        check("cudaHostNodeParams", size, &offsets, &with_graphs);
+        check("cudaHostNodeParams", size, &offsets, &newest);
         let (size, offsets) = offsets!(GraphExecUpdateResultInfo: result error_node error_from_node);
-        check("cudaGraphExecUpdateResultInfo_st", size, &offsets, &with_graphs);
+        check("cudaGraphExecUpdateResultInfo_st", size, &offsets, &newest);
         assert_eq!((size_of::<Dim3>(), size_of::<FatbinWrapper>()), (12, 24));
     }
 }

@@ -25,8 +25,8 @@ entry_points! {
         check_mode(mode)?;
         runtime::with(|runtime| {
             runtime.check_told()?;
-            runtime.streams.get(stream)?;
-            runtime.graphs.begin_capture(stream)
+            let blocking = runtime.streams.get(stream)?.flags == 0;
+            runtime.graphs.begin_capture(stream, blocking)
         })
     }
 

@@ -2,28 +2,29 @@
 
 use capsule::Region;
 
+use super::arrays::array;
 use super::entry::entry_points;
 use crate::abi::In;
 use crate::abi::types::{Extent, Memcpy3DParms, Memcpy3DPeerParms, PitchedPtr, Pos};
 use crate::code::Code;
+use crate::runtime::arrays::Array;
 use crate::runtime::copy::{Copy, pitched_box};
 use crate::runtime::work::{Fill, Work};
 use crate::runtime::{self, Runtime};
 
-/// Does work in a stream that exists, if it names one, or notes it if the stream is captured.
+/// Does work in a stream, or in the default stream if none is named; or notes it if the stream is captured.
 fn submit(runtime: &mut Runtime, work: &Work, stream: Option<u64>) -> Result<(), Code> {
-    if let Some(stream) = stream {
-        runtime.streams.get(stream)?;
-        if runtime.graphs.note(stream, || work.clone())? {
-            return Ok(());
-        }
+    let stream = stream.unwrap_or(0);
+    runtime.streams.get(stream)?;
+    if runtime.graphs.note(stream, || work.clone())? {
+        return Ok(());
     }
     // SAFETY: the application passed these ranges to be copied or filled.
     unsafe { runtime.perform(work) }
 }
 
 /// Copies; blocking, if in no stream.
-fn copy(to: Region, from: Region, kind: i32, stream: Option<u64>) -> Result<(), Code> {
+pub(super) fn copy(to: Region, from: Region, kind: i32, stream: Option<u64>) -> Result<(), Code> {
     let work = Work::Copy(Copy { to, from, kind, blocking: stream.is_none() });
     runtime::with(|runtime| submit(runtime, &work, stream))
 }
@@ -59,16 +60,34 @@ fn box_at(ptr: PitchedPtr, pos: Pos, extent: Extent) -> Result<Region, Code> {
     pitched_box(address, ptr.pitch, ptr.ysize, [extent.width, extent.height, extent.depth])
 }
 
+/// An end of a copy: an array, or pitched memory if there is none; and where in it.
+type End = (u64, PitchedPtr, Pos);
+
+/// Both ends of a copy of boxes. If an array is among them, widths and the places in arrays count its elements.
+fn ends(from: End, to: End, extent: Extent) -> Result<(Region, Region), Code> {
+    let arrays = [from, to].map(|(handle, ..)| (handle != 0).then(|| array(handle)).transpose());
+    let [source, target] = arrays;
+    let (source, target) = (source?, target?);
+    let element = source.or(target).map_or(1, |array| array.element_bytes());
+    if [source, target].iter().flatten().any(|array| array.element_bytes() != element) {
+        return Err(Code::INVALID_VALUE);
+    }
+    let width = extent.width.checked_mul(element).ok_or(Code::INVALID_VALUE)?;
+    let end = |array: Option<Array>, (_, ptr, pos): End| match array {
+        Some(array) => {
+            let x = pos.x.checked_mul(element).ok_or(Code::INVALID_VALUE)?;
+            array.part([x, pos.y, pos.z], [width, extent.height, extent.depth])
+        }
+        None => box_at(ptr, pos, Extent { width, ..extent }),
+    };
+    Ok((end(source, from)?, end(target, to)?))
+}
+
 /// A copy of boxes, as work of a stream.
 pub(super) fn boxes(params: In<Memcpy3DParms>) -> Result<Copy, Code> {
-    let params = params.get()?;
-    if params.src_array != 0 || params.dst_array != 0 {
-        crate::report::say_unsupported("cudaMemcpy3D with CUDA arrays");
-        return Err(Code::NOT_SUPPORTED);
-    }
-    let to = box_at(params.dst_ptr, params.dst_pos, params.extent)?;
-    let from = box_at(params.src_ptr, params.src_pos, params.extent)?;
-    Ok(Copy { to, from, kind: params.kind, blocking: false })
+    let Memcpy3DParms { src_array, src_pos, src_ptr, dst_array, dst_pos, dst_ptr, extent, kind } = params.get()?;
+    let (from, to) = ends((src_array, src_ptr, src_pos), (dst_array, dst_ptr, dst_pos), extent)?;
+    Ok(Copy { to, from, kind, blocking: false })
 }
 
 fn copy_box(params: In<Memcpy3DParms>, stream: Option<u64>) -> Result<(), Code> {
@@ -80,12 +99,8 @@ fn copy_box_between(params: In<Memcpy3DPeerParms>, stream: Option<u64>) -> Resul
     let params = params.get()?;
     super::devices::check_device(params.src_device)?;
     super::devices::check_device(params.dst_device)?;
-    if params.src_array != 0 || params.dst_array != 0 {
-        crate::report::say_unsupported("cudaMemcpy3DPeer with CUDA arrays");
-        return Err(Code::NOT_SUPPORTED);
-    }
-    let to = box_at(params.dst_ptr, params.dst_pos, params.extent)?;
-    let from = box_at(params.src_ptr, params.src_pos, params.extent)?;
+    let Memcpy3DPeerParms { src_array, src_pos, src_ptr, dst_array, dst_pos, dst_ptr, extent, .. } = params;
+    let (from, to) = ends((src_array, src_ptr, src_pos), (dst_array, dst_ptr, dst_pos), extent)?;
     copy(to, from, 4, stream)
 }
 

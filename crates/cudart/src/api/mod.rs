@@ -9,6 +9,7 @@
 //!
 //! Reference: CUDA Runtime API 12.9 and 13.0.
 
+mod arrays;
 mod captures;
 mod copies;
 mod devices;
@@ -23,4 +24,5 @@ mod pools;
 mod registration;
 mod streams;
 mod symbols;
+mod textures;
 mod unsupported;

@@ -21,6 +21,8 @@ struct Captured {
     graph: u64,
     /// Whether the capture began here.
     origin: bool,
+    /// Whether it waits for the default stream, which may therefore do nothing meanwhile.
+    blocking: bool,
     /// The nodes that the next one comes after.
     ends: Vec<u64>,
     /// Whether something was asked for that no graph can do.
@@ -36,6 +38,11 @@ pub(crate) enum Status {
     Invalidated = 2,
 }
 
+/// Whether it is the default stream, for which others wait, under its two names.
+fn is_default(stream: u64) -> bool {
+    stream <= 1
+}
+
 impl Graphs {
     /// What a stream's work goes into: the state of the capture, and its graph.
     pub(crate) fn status(&self, stream: u64) -> (Status, u64) {
@@ -46,16 +53,17 @@ impl Graphs {
         }
     }
 
-    /// From now on, work in this stream is noted. The default streams cannot be captured.
-    pub(crate) fn begin_capture(&mut self, stream: u64) -> Result<(), Code> {
-        if stream <= 1 {
+    /// From now on, work in this stream is noted. The default stream cannot be captured.
+    pub(crate) fn begin_capture(&mut self, stream: u64, blocking: bool) -> Result<(), Code> {
+        if is_default(stream) {
             return Err(Code::STREAM_CAPTURE_UNSUPPORTED);
         }
         if self.captures.streams.contains_key(&stream) {
             return Err(Code::ILLEGAL_STATE);
         }
         let graph = self.create();
-        self.captures.streams.insert(stream, Captured { graph, origin: true, ends: Vec::new(), broken: false });
+        let captured = Captured { graph, origin: true, blocking, ends: Vec::new(), broken: false };
+        self.captures.streams.insert(stream, captured);
         Ok(())
     }
 
@@ -77,6 +85,11 @@ impl Graphs {
 
     /// Notes work if the stream is captured; whether it did.
     pub(crate) fn note(&mut self, stream: u64, work: impl FnOnce() -> Work) -> Result<bool, Code> {
+        let blocked = self.captures.streams.iter().find(|(_, captured)| captured.blocking);
+        if let Some((&blocked, _)) = blocked.filter(|_| is_default(stream)) {
+            self.break_off(blocked);
+            return Err(Code::STREAM_CAPTURE_IMPLICIT);
+        }
         let Some(captured) = self.captures.streams.get(&stream).cloned() else { return Ok(false) };
         if captured.broken {
             return Err(Code::STREAM_CAPTURE_INVALIDATED);
@@ -102,7 +115,7 @@ impl Graphs {
             let captured = self.captures.streams.contains_key(&stream);
             return if captured { Err(Code::STREAM_CAPTURE_ISOLATION) } else { Ok(()) };
         };
-        let joining = Captured { graph, origin: false, ends: Vec::new(), broken: false };
+        let joining = Captured { graph, origin: false, blocking: false, ends: Vec::new(), broken: false };
         let captured = self.captures.streams.entry(stream).or_insert(joining);
         if captured.graph != graph {
             return Err(Code::STREAM_CAPTURE_MERGE);
@@ -113,9 +126,14 @@ impl Graphs {
 
     /// Refuses to wait for a stream that is captured, which ends the capture for good.
     pub(crate) fn refuse_to_wait(&mut self, stream: u64) -> Result<(), Code> {
-        let Some(graph) = self.captures.streams.get(&stream).map(|captured| captured.graph) else { return Ok(()) };
+        if self.break_off(stream) { Err(Code::STREAM_CAPTURE_UNSUPPORTED) } else { Ok(()) }
+    }
+
+    /// Ends the capture that a stream is part of for good; whether there is one.
+    fn break_off(&mut self, stream: u64) -> bool {
+        let Some(graph) = self.captures.streams.get(&stream).map(|captured| captured.graph) else { return false };
         self.captures.streams.values_mut().filter(|other| other.graph == graph).for_each(|other| other.broken = true);
-        Err(Code::STREAM_CAPTURE_UNSUPPORTED)
+        true
     }
 
     /// Refuses to wait for all streams if one is captured, which ends all captures for good.
@@ -138,7 +156,7 @@ mod tests {
     fn a_capture_spreads_and_comes_together() {
         let mut graphs = Graphs::default();
         let (main, side, fork, join) = (64, 128, 1, 2);
-        graphs.begin_capture(main).unwrap();
+        graphs.begin_capture(main, true).unwrap();
         assert!(graphs.note(main, || Work::Nothing).unwrap());
         assert!(graphs.note_event(fork, main));
         graphs.note_wait(side, fork).unwrap();
@@ -156,14 +174,23 @@ mod tests {
     #[test]
     fn what_does_not_come_together_is_no_graph() {
         let mut graphs = Graphs::default();
-        graphs.begin_capture(64).unwrap();
+        graphs.begin_capture(64, false).unwrap();
         graphs.note_event(1, 64);
         graphs.note_wait(128, 1).unwrap();
         graphs.note(128, || Work::Nothing).unwrap();
         assert_eq!(graphs.end_capture(64), Err(Code::STREAM_CAPTURE_UNJOINED));
-        graphs.begin_capture(64).unwrap();
+        graphs.begin_capture(64, false).unwrap();
         assert_eq!(graphs.refuse_to_wait(64), Err(Code::STREAM_CAPTURE_UNSUPPORTED));
         assert_eq!(graphs.note(64, || Work::Nothing), Err(Code::STREAM_CAPTURE_INVALIDATED));
+        assert_eq!(graphs.note(0, || Work::Nothing), Ok(false));
+        assert_eq!(graphs.end_capture(64), Err(Code::STREAM_CAPTURE_INVALIDATED));
+    }
+
+    #[test]
+    fn the_default_stream_does_nothing_while_one_that_waits_for_it_is_captured() {
+        let mut graphs = Graphs::default();
+        graphs.begin_capture(64, true).unwrap();
+        assert_eq!(graphs.note(0, || Work::Nothing), Err(Code::STREAM_CAPTURE_IMPLICIT));
         assert_eq!(graphs.end_capture(64), Err(Code::STREAM_CAPTURE_INVALIDATED));
     }
 }

@@ -11,6 +11,7 @@
 //! leaves it open.
 
 mod allocate;
+pub(crate) mod arrays;
 pub(crate) mod capture;
 pub(crate) mod copy;
 mod finish;
@@ -36,6 +37,7 @@ use capsule::AllocKind;
 use inject::{DeviceError, ModuleError};
 
 use crate::code::Code;
+use arrays::Arrays;
 use gpu::Gpu;
 use graphs::Graphs;
 use memory::{Kind, Memory};
@@ -55,6 +57,7 @@ pub(crate) struct Runtime {
     pub(crate) memory: Memory,
     pub(crate) streams: Streams,
     pub(crate) graphs: Graphs,
+    pub(crate) arrays: Arrays,
     mirrors: Mirrors,
     reservation: Option<Reservation>,
     health: Health,
@@ -124,6 +127,7 @@ impl Runtime {
             memory: Memory::default(),
             streams: Streams::default(),
             graphs: Graphs::default(),
+            arrays: Arrays::default(),
             mirrors: Mirrors::default(),
             reservation: Reservation::new(),
             health: Health::Good,
@@ -204,6 +208,7 @@ impl Runtime {
         }
         self.streams.clear();
         self.graphs.clear();
+        self.arrays.clear();
         self.flags = 0;
         self.limits = LIMITS;
     }

@@ -1,0 +1,242 @@
+//! CUDA arrays, and the textures and surfaces that read them.
+//!
+//! How a GPU lays an array out is its secret; ours are rows with a pitch, in slices without gaps. Applications cannot
+//! tell, because only copies reach into arrays. Handles look like pointers, and are never followed.
+
+use std::collections::BTreeMap;
+
+use capsule::{AllocKind, Region};
+
+use super::{Runtime, is_device, spec};
+use crate::abi::types::{ChannelFormatDesc, Extent, ResourceDesc, ResourceViewDesc, TextureDesc};
+use crate::code::Code;
+
+/// An array.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Array {
+    address: u64,
+    pitch: u64,
+    pub(crate) channel: ChannelFormatDesc,
+    /// Elements, rows, slices or layers; what a line or a plane does not have is zero.
+    pub(crate) extent: Extent,
+    pub(crate) flags: u32,
+}
+
+/// A texture object: what it reads and how, as the application says.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Texture {
+    pub(crate) resource: ResourceDesc,
+    pub(crate) texture: TextureDesc,
+    pub(crate) view: Option<ResourceViewDesc>,
+}
+
+/// All arrays, textures and surfaces of the process.
+#[derive(Debug, Default)]
+pub(crate) struct Arrays {
+    arrays: BTreeMap<u64, Array>,
+    textures: BTreeMap<u64, Texture>,
+    surfaces: BTreeMap<u64, ResourceDesc>,
+    made: u64,
+}
+
+/// `cudaArrayLayered`, `cudaArraySurfaceLoadStore` and `cudaArrayTextureGather`: of no account for the layout.
+const KNOWN_FLAGS: u32 = 1 | 2 | 8;
+const FLOAT: i32 = 2;
+/// `cudaResourceType`.
+const ARRAY: i32 = 0;
+const LINEAR: i32 = 2;
+const PITCHED: i32 = 3;
+/// `cudaFilterModeLinear` and `cudaReadModeNormalizedFloat`.
+const INTERPOLATES: i32 = 1;
+const NORMALIZES: i32 = 1;
+
+/// The bytes of an element: one, two or four channels of the same 8, 16 or 32 bits.
+fn element_bytes(channel: &ChannelFormatDesc) -> Result<u64, Code> {
+    let ChannelFormatDesc { x, y, z, w, f } = *channel;
+    let channels = match [y, z, w].map(|bits| bits == x) {
+        [false, false, false] if (y, z, w) == (0, 0, 0) => 1,
+        [true, false, false] if (z, w) == (0, 0) => 2,
+        [true, true, true] => 4,
+        _ => return Err(Code::INVALID_CHANNEL_DESCRIPTOR),
+    };
+    let known = matches!((x, f), (8 | 16 | 32, 0 | 1) | (16 | 32, FLOAT));
+    if known { Ok(x.unsigned_abs() as u64 / 8 * channels) } else { Err(Code::INVALID_CHANNEL_DESCRIPTOR) }
+}
+
+/// Whether arrays can be so large.
+fn check_extent(extent: Extent) -> Result<(), Code> {
+    let [width, height, depth] = match extent {
+        Extent { depth: 0, .. } => [131_072, 65_536, 0],
+        _ => [16_384, 16_384, 16_384],
+    };
+    let within = (1..=width).contains(&extent.width) && extent.height <= height && extent.depth <= depth;
+    if within { Ok(()) } else { Err(Code::INVALID_VALUE) }
+}
+
+impl Array {
+    /// The bytes of an element.
+    pub(crate) fn element_bytes(&self) -> u64 {
+        // Checked when the array was made.
+        element_bytes(&self.channel).unwrap_or(1)
+    }
+
+    /// A box of the array: its corner in bytes, rows and slices, and its extents in the same.
+    pub(crate) fn part(&self, [x, y, z]: [u64; 3], [width, height, depth]: [u64; 3]) -> Result<Region, Code> {
+        let rows = self.extent.height.max(1);
+        let fits = |from: u64, count: u64, all: u64| from.checked_add(count).is_some_and(|end| end <= all);
+        let row = self.extent.width * self.element_bytes();
+        if !fits(x, width, row) || !fits(y, height, rows) || !fits(z, depth, self.extent.depth.max(1)) {
+            return Err(Code::INVALID_VALUE);
+        }
+        let (pitch, slice) = (self.pitch, self.pitch * rows);
+        Ok(Region { address: self.address + x + y * pitch + z * slice, width, height, depth, pitch, slice })
+    }
+
+    /// So many bytes from a corner on, if they are a part of a row or whole rows.
+    pub(crate) fn line(&self, x: u64, y: u64, bytes: u64) -> Result<Region, Code> {
+        let row = self.extent.width * self.element_bytes();
+        if x.checked_add(bytes).is_some_and(|end| end <= row) {
+            self.part([x, y, 0], [bytes, 1, 1])
+        } else if x == 0 && bytes % row == 0 {
+            self.part([0, y, 0], [row, bytes / row, 1])
+        } else {
+            Err(Code::NOT_SUPPORTED)
+        }
+    }
+}
+
+impl Arrays {
+    fn handle(&mut self) -> u64 {
+        self.made += 1;
+        0xa44a_0000 + 64 * self.made
+    }
+
+    pub(crate) fn get(&self, array: u64) -> Result<&Array, Code> {
+        self.arrays.get(&array).ok_or(Code::INVALID_RESOURCE_HANDLE)
+    }
+
+    pub(crate) fn texture(&self, texture: u64) -> Result<&Texture, Code> {
+        self.textures.get(&texture).ok_or(Code::INVALID_VALUE)
+    }
+
+    pub(crate) fn destroy_texture(&mut self, texture: u64) -> Result<(), Code> {
+        self.textures.remove(&texture).map(drop).ok_or(Code::INVALID_VALUE)
+    }
+
+    pub(crate) fn surface(&self, surface: u64) -> Result<&ResourceDesc, Code> {
+        self.surfaces.get(&surface).ok_or(Code::INVALID_VALUE)
+    }
+
+    pub(crate) fn destroy_surface(&mut self, surface: u64) -> Result<(), Code> {
+        self.surfaces.remove(&surface).map(drop).ok_or(Code::INVALID_VALUE)
+    }
+
+    /// A surface of an array.
+    pub(crate) fn create_surface(&mut self, resource: ResourceDesc) -> Result<u64, Code> {
+        if resource.kind != ARRAY {
+            return Err(Code::INVALID_CHANNEL_DESCRIPTOR);
+        }
+        self.get(resource.res[0])?;
+        let handle = self.handle();
+        self.surfaces.insert(handle, resource);
+        Ok(handle)
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        *self = Self { made: self.made, ..Self::default() };
+    }
+}
+
+impl Runtime {
+    pub(crate) fn allocate_array(
+        &mut self,
+        channel: ChannelFormatDesc,
+        extent: Extent,
+        flags: u32,
+    ) -> Result<u64, Code> {
+        self.check()?;
+        let element = element_bytes(&channel)?;
+        check_extent(extent)?;
+        if flags & !KNOWN_FLAGS != 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        let pitch = (extent.width * element).next_multiple_of(spec::PITCH_ALIGNMENT);
+        let bytes = pitch * extent.height.max(1) * extent.depth.max(1);
+        let address = self.allocate(bytes, AllocKind::Device)?;
+        let handle = self.arrays.handle();
+        self.arrays.arrays.insert(handle, Array { address, pitch, channel, extent, flags });
+        Ok(handle)
+    }
+
+    pub(crate) fn free_array(&mut self, array: u64) -> Result<(), Code> {
+        self.check()?;
+        if array == 0 {
+            return Ok(());
+        }
+        let Array { address, .. } = self.arrays.arrays.remove(&array).ok_or(Code::INVALID_RESOURCE_HANDLE)?;
+        self.free(address, is_device)
+    }
+
+    /// A texture of an array or of memory.
+    pub(crate) fn create_texture(&mut self, texture: Texture) -> Result<u64, Code> {
+        self.check_told()?;
+        let channel = self.channel(&texture.resource)?;
+        if texture.texture.read_mode == NORMALIZES && (channel.x == 32 || channel.f == FLOAT) {
+            return Err(Code::INVALID_NORM_SETTING);
+        }
+        let is_float = channel.f == FLOAT || texture.texture.read_mode == NORMALIZES;
+        if texture.texture.filter_mode == INTERPOLATES && !is_float {
+            return Err(Code::INVALID_FILTER_SETTING);
+        }
+        let handle = self.arrays.handle();
+        self.arrays.textures.insert(handle, texture);
+        Ok(handle)
+    }
+
+    /// The channels of what a texture reads, which must be there.
+    fn channel(&self, resource: &ResourceDesc) -> Result<ChannelFormatDesc, Code> {
+        let [first, ..] = resource.res;
+        if resource.kind == ARRAY {
+            return Ok(self.arrays.get(first)?.channel);
+        }
+        let channel = resource.channel();
+        element_bytes(&channel)?;
+        let bytes = match resource.kind {
+            LINEAR => resource.res[4],
+            PITCHED => resource.res[5].checked_mul(resource.res[6]).ok_or(Code::INVALID_VALUE)?,
+            _ => return Err(Code::INVALID_VALUE),
+        };
+        self.memory.covering(first, bytes).map(|_| channel).ok_or(Code::INVALID_VALUE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHARS: ChannelFormatDesc = ChannelFormatDesc { x: 8, y: 8, z: 8, w: 8, f: 1 };
+
+    #[test]
+    fn elements_have_equal_channels() {
+        assert_eq!(element_bytes(&CHARS), Ok(4));
+        assert_eq!(element_bytes(&ChannelFormatDesc { x: 32, y: 32, z: 0, w: 0, f: 2 }), Ok(8));
+        for (x, y, z, f) in [(8, 8, 8, 1), (8, 0, 0, 2), (24, 0, 0, 0), (32, 16, 0, 0), (0, 0, 0, 0), (32, 0, 0, 3)] {
+            let channel = ChannelFormatDesc { x, y, z, w: 0, f };
+            assert_eq!(element_bytes(&channel), Err(Code::INVALID_CHANNEL_DESCRIPTOR), "{channel:?}");
+        }
+    }
+
+    #[test]
+    fn parts_lie_within_the_array() {
+        let extent = Extent { width: 10, height: 4, depth: 0 };
+        let array = Array { address: 0x1000, pitch: 512, channel: CHARS, extent, flags: 0 };
+        let part = array.part([8, 1, 0], [32, 3, 1]).unwrap();
+        assert_eq!((part.address, part.pitch, part.slice), (0x1000 + 8 + 512, 512, 2048));
+        assert_eq!(array.part([12, 1, 0], [32, 3, 1]), Err(Code::INVALID_VALUE));
+        assert_eq!(array.part([0, 2, 0], [4, 3, 1]), Err(Code::INVALID_VALUE));
+        assert_eq!(array.part([0, u64::MAX, 0], [4, 3, 1]), Err(Code::INVALID_VALUE));
+        assert_eq!(array.line(0, 1, 120).map(|line| (line.width, line.height)), Ok((40, 3)));
+        assert_eq!(array.line(4, 1, 80), Err(Code::NOT_SUPPORTED));
+    }
+}
