@@ -23,9 +23,18 @@ __global__ void talk(const int* in, Row* out)
     row.any = __any_sync(full, value == 3);
     row.all = __all_sync(full, value < 50);
     row.alike = __match_any_sync(full, value & 3);
+#if __CUDA_ARCH__ >= 800
     row.least = __reduce_min_sync(full, static_cast<unsigned>(value));
     row.sum = __reduce_add_sync(full, static_cast<unsigned>(value));
     row.bits = __reduce_xor_sync(full, static_cast<unsigned>(value));
+#else
+    row.least = row.sum = row.bits = value;
+    for (int step = 16; step; step /= 2) {
+        row.least = min(row.least, __shfl_xor_sync(full, row.least, step));
+        row.sum += __shfl_xor_sync(full, row.sum, step);
+        row.bits ^= __shfl_xor_sync(full, row.bits, step);
+    }
+#endif
     if (lane % 3 == 1) {
         unsigned mask = __activemask();
         row.active = mask & 0x92492492u;

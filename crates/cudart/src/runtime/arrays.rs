@@ -97,7 +97,7 @@ impl Array {
         let row = self.extent.width * self.element_bytes();
         if x.checked_add(bytes).is_some_and(|end| end <= row) {
             self.part([x, y, 0], [bytes, 1, 1])
-        } else if x == 0 && bytes % row == 0 {
+        } else if x == 0 && bytes.is_multiple_of(row) {
             self.part([0, y, 0], [row, bytes / row, 1])
         } else {
             Err(Code::NOT_SUPPORTED)
