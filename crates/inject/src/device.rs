@@ -61,6 +61,7 @@ pub struct Device {
     memory: GlobalMemory,
     modules: Modules,
     executor: Executor,
+    printed: Vec<u8>,
 }
 
 impl Default for Device {
@@ -79,7 +80,12 @@ impl Device {
     /// A device at a given level; the results are the same.
     #[must_use]
     pub fn at_level(level: LevelName) -> Self {
-        Self { memory: GlobalMemory::new(), modules: Modules::default(), executor: Executor::new(level) }
+        Self {
+            memory: GlobalMemory::new(),
+            modules: Modules::default(),
+            executor: Executor::new(level),
+            printed: Vec::new(),
+        }
     }
 
     /// Its memory.
@@ -197,6 +203,7 @@ impl Device {
         let mut instructions = 0;
         for block in 0..runnable.blocks() {
             let end = self.executor.run_block(&runnable, &mut self.memory, block, Fuel::Each(UNBOUNDED), &mut NoHook);
+            self.printed.extend(self.executor.take_printed());
             if let RunEnd::Trapped(trap) = end {
                 let module = self.modules.module(launch.module)?;
                 return Ok(LaunchEnd::Trapped(TrapReport::new(trap, &program, module)));
@@ -204,6 +211,11 @@ impl Device {
             instructions += self.executor.counts().map(u64::from).sum::<u64>();
         }
         Ok(LaunchEnd::Completed { instructions })
+    }
+
+    /// What launches have printed since this was last asked.
+    pub fn take_printed(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.printed)
     }
 
     /// A kernel ready to run.

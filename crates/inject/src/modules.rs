@@ -159,5 +159,9 @@ impl Modules {
 }
 
 fn parse(name: &str, text: &str) -> Result<Module, ModuleError> {
-    ptx::parse(name, text).map_err(|errors| ModuleError::Ptx { name: name.to_owned(), errors })
+    let parsed = ptx::parse(name, text).map_err(|errors| ModuleError::Ptx { name: name.to_owned(), errors });
+    parsed.map(|mut module| {
+        simt::give_heap(&mut module);
+        module
+    })
 }

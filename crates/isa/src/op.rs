@@ -4,14 +4,22 @@
 //! An [`Op`] carries the modifiers; the operands stand in [`Instruction`](crate::module::Instruction), and
 //! [`Op::shape`] says which it takes. How an `Op` is spelled is in [`spelling`].
 
+mod atom;
 pub mod comparison;
+mod copy;
 pub mod extended;
+pub mod matrix;
+mod mbarrier;
 pub mod print;
 pub mod shape;
 pub mod spelling;
 
+pub use atom::{Atom, AtomOp};
 pub use comparison::{Combine, Comparison};
+pub use copy::{CopyAsync, Fill};
 pub use extended::{Extended, Step};
+pub use matrix::Matrix;
+pub use mbarrier::{Mbarrier, MbarrierOp};
 pub use shape::{OperandKind, Shape};
 
 use crate::alu::{Alu, Form};
@@ -54,8 +62,26 @@ pub enum Op {
     Atom(Atom),
     /// `red`: as `atom`, without a destination.
     Red(Atom),
-    /// `prefetch` and the like: no effect on results. The modifiers as written.
+    /// `prefetch` and the like: no effect on results. The spelling as written.
     Prefetch(String),
+    /// `createpolicy`: a cache policy, whose value changes no result. The spelling as written.
+    CreatePolicy(String),
+    /// `cp.async` and what waits for it.
+    CopyAsync(CopyAsync),
+    /// `mbarrier`: a barrier object in shared memory.
+    Mbarrier(Mbarrier),
+    /// Matrices that the lanes of a warp hold together.
+    Matrix(Matrix),
+    /// `alloca`: local memory of a size that the thread chooses. The type is that of the address.
+    Alloca(Type),
+    /// `stacksave`: what `stackrestore` goes back to.
+    StackSave(Type),
+    /// `stackrestore`: gives back what `alloca` took since.
+    StackRestore(Type),
+    /// `mapa`: an address in the shared memory of a block of the cluster.
+    Mapa(Cluster),
+    /// `getctarank`: the block of the cluster whose shared memory holds an address.
+    Getctarank(Cluster),
     /// `cvta`: between an address in a space and a generic one.
     Cvta {
         /// Whether the result is the address within the space.
@@ -82,11 +108,14 @@ pub enum Op {
     Redux(Reduction, Type),
     /// `activemask`
     Activemask,
+    /// `elect.sync`: one lane of those that come.
+    Elect,
     /// `bar` and `barrier`: all threads of the block, or a number of them.
     Barrier(Barrier),
     /// `bar.warp.sync`
     WarpSync,
-    /// `membar` and `fence`: no effect, because memory operations take effect in order. The modifiers as written.
+    /// `membar`, `fence` and `griddepcontrol`: no effect, because memory operations take effect in order, and a
+    /// launch ends before the next begins. The spelling as written.
     Fence(String),
     /// `bra`
     Bra {
@@ -153,31 +182,6 @@ pub struct Access {
     pub cache: String,
 }
 
-/// The modifiers of an atomic access.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Atom {
-    /// What is done to the value in memory.
-    pub op: AtomOp,
-    /// The state space.
-    pub space: Space,
-    /// Type of the value.
-    pub ty: Type,
-    /// Promise about order. `None`: not written, relaxed.
-    pub order: Option<Order>,
-    /// Scope. `None`: not written, gpu.
-    pub scope: Option<Scope>,
-    /// `.noftz` and cache hints as written.
-    pub cache: String,
-}
-
-words! {
-    /// What an atomic access does to the value in memory.
-    AtomOp {
-        Add = "add", Min = "min", Max = "max", Inc = "inc", Dec = "dec",
-        And = "and", Or = "or", Xor = "xor", Exch = "exch", Cas = "cas",
-    }
-}
-
 words! {
     /// Which lane `shfl` reads.
     Shuffle { Up = "up", Down = "down", Bfly = "bfly", Idx = "idx" }
@@ -193,6 +197,15 @@ words! {
     Reduction {
         Add = "add", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor", Popc = "popc",
     }
+}
+
+/// The modifiers of an instruction on addresses of a cluster's shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    /// Whether the address is one of shared memory (`.shared::cluster`), and not a generic one.
+    pub shared: bool,
+    /// Type of the address.
+    pub ty: Type,
 }
 
 /// The modifiers of a barrier.
@@ -261,11 +274,18 @@ impl Op {
                 Space::Param => Group::LoadParam,
             },
             Self::St(_) => Group::Store,
-            Self::Atom(_) | Self::Red(_) => Group::Atomic,
-            Self::Cvta { .. } => Group::Convert,
+            Self::Atom(_) | Self::Red(_) | Self::Mbarrier(_) => Group::Atomic,
+            Self::CopyAsync(_) => Group::Store,
+            Self::Matrix(matrix) => matrix.group(),
+            Self::CreatePolicy(_) => Group::Move,
+            Self::Cvta { .. } | Self::Mapa(_) | Self::Getctarank(_) => Group::Convert,
             Self::Isspacep(_) => Group::Compare,
             Self::Bra { .. } | Self::BrxIdx { .. } | Self::Call(_) | Self::Ret { .. } | Self::Exit => Group::Branch,
             Self::Prefetch(_)
+            | Self::Alloca(_)
+            | Self::StackSave(_)
+            | Self::StackRestore(_)
+            | Self::Elect
             | Self::Shfl(_)
             | Self::Vote(_)
             | Self::Match { .. }

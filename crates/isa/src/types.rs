@@ -148,6 +148,15 @@ words! {
         LanemaskGe = "%lanemask_ge", LanemaskGt = "%lanemask_gt",
         Clock = "%clock", ClockHi = "%clock_hi", Clock64 = "%clock64",
         Globaltimer = "%globaltimer", GlobaltimerLo = "%globaltimer_lo", GlobaltimerHi = "%globaltimer_hi",
+        ClusteridX = "%clusterid.x", ClusteridY = "%clusterid.y", ClusteridZ = "%clusterid.z",
+        NclusteridX = "%nclusterid.x", NclusteridY = "%nclusterid.y", NclusteridZ = "%nclusterid.z",
+        ClusterCtaidX = "%cluster_ctaid.x", ClusterCtaidY = "%cluster_ctaid.y", ClusterCtaidZ = "%cluster_ctaid.z",
+        ClusterNctaidX = "%cluster_nctaid.x", ClusterNctaidY = "%cluster_nctaid.y",
+        ClusterNctaidZ = "%cluster_nctaid.z", ClusterCtarank = "%cluster_ctarank",
+        ClusterNctarank = "%cluster_nctarank", IsExplicitCluster = "%is_explicit_cluster",
+        CurrentGraphExec = "%current_graph_exec", AggrSmemSize = "%aggr_smem_size",
+        Envreg0 = "%envreg0", Envreg1 = "%envreg1", Envreg2 = "%envreg2", Envreg3 = "%envreg3",
+        Envreg4 = "%envreg4", Envreg5 = "%envreg5", Envreg6 = "%envreg6", Envreg7 = "%envreg7",
         DynamicSmemSize = "%dynamic_smem_size", TotalSmemSize = "%total_smem_size",
     }
 }
@@ -157,7 +166,8 @@ impl Special {
     #[must_use]
     pub fn width(self) -> Width {
         match self {
-            Self::Clock64 | Self::Globaltimer | Self::Gridid => Width::B64,
+            Self::Clock64 | Self::Globaltimer | Self::Gridid | Self::CurrentGraphExec => Width::B64,
+            Self::IsExplicitCluster => Width::Pred,
             _ => Width::B32,
         }
     }

@@ -143,13 +143,13 @@ fn registers_must_be_declared_and_as_wide_as_the_instruction_needs() {
 #[test]
 fn special_registers_that_are_not_supported_are_named() {
     check(
-        "mov.u32 %r1, %envreg3;\nmov.u32 %r1, %tid;\nadd.s32 %r1, %tid.x, 1;\nmov.u64 %rd1, %tid.x;",
+        "mov.u32 %r1, %pm3;\nmov.u32 %r1, %tid;\nadd.s32 %r1, %tid.x, 1;\nmov.u64 %rd1, %tid.x;",
         expect![[r#"
-        error: the special register `%envreg3` is not supported
+        error: the special register `%pm3` is not supported
          --> a.ptx:4:14
           |
-        4 | mov.u32 %r1, %envreg3;
-          |              ^^^^^^^^
+        4 | mov.u32 %r1, %pm3;
+          |              ^^^^
           |
           = help: Beamline refuses what it cannot execute faithfully; docs/supported.md lists what it can
 

@@ -1,6 +1,7 @@
 //! Atomic accesses: lane by lane in ascending order, each a read, a computation and a write.
 
 use crate::access::{Fault, Memories, Word, addresses, read_one, write_one};
+use crate::half::{BRAIN, Format, HALF};
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::program::AtomicPlan;
 use crate::registers::{Registers, lanes};
@@ -18,27 +19,44 @@ pub(crate) fn atomic(
     mask: u32,
 ) -> Result<(), Fault> {
     let at = addresses(registers, &plan.access, frame_base);
+    let size = u64::from(plan.access.bytes);
     for lane in lanes(mask) {
         let (space, address) = resolve(plan.access.space, at[lane]);
-        let operand = registers.get(plan.operand, lane) as u64;
-        let swap = plan.swap.map_or(0, |slot| registers.get(slot, lane) as u64);
-        let size = u64::from(plan.access.bytes);
-        if !address.is_multiple_of(size) {
+        if !address.is_multiple_of(size * plan.operands.len() as u64) {
             return Err(Fault::at(TrapKind::MisalignedAddress, lane, address));
         }
-        let old = if size == 8 {
-            exchange::<u64>(memories, plan, space, address, lane, operand, swap)?
-        } else {
-            exchange::<u32>(memories, plan, space, address, lane, operand, swap)?
-        };
-        if let Some(slot) = plan.access.values.first().copied().flatten() {
-            registers.set(slot, lane, u128::from(old));
+        let swap = plan.swap.map_or(0, |slot| registers.get(slot, lane));
+        // All are read before any is written: a destination may be an operand.
+        let mut old = [0; 8];
+        for (index, (old, operand)) in old.iter_mut().zip(&plan.operands).enumerate() {
+            let place = Place { space, address: address + index as u64 * size, lane };
+            let operand = registers.get(*operand, lane);
+            *old = match size {
+                2 => exchange::<u16>(memories, plan, place, operand, swap),
+                4 => exchange::<u32>(memories, plan, place, operand, swap),
+                8 => exchange::<u64>(memories, plan, place, operand, swap),
+                _ => exchange::<u128>(memories, plan, place, operand, swap),
+            }?;
+        }
+        for (value, old) in plan.access.values.iter().zip(old) {
+            if let Some(slot) = *value {
+                registers.set(slot, lane, old);
+            }
         }
     }
     Ok(())
 }
 
-fn resolve(space: Space, address: u64) -> (Space, u64) {
+/// One element of one lane.
+#[derive(Clone, Copy)]
+struct Place {
+    space: Space,
+    address: u64,
+    lane: usize,
+}
+
+/// The space that an address lies in, and where there.
+pub(crate) fn resolve(space: Space, address: u64) -> (Space, u64) {
     match space {
         Space::Generic if within(address, SHARED_BASE) => (Space::Shared, address - SHARED_BASE),
         Space::Generic if within(address, LOCAL_BASE) => (Space::Local, address - LOCAL_BASE),
@@ -51,31 +69,27 @@ fn resolve(space: Space, address: u64) -> (Space, u64) {
 fn exchange<W: Word>(
     memories: &mut Memories<'_>,
     plan: &AtomicPlan,
-    space: Space,
-    address: u64,
-    lane: usize,
-    operand: u64,
-    swap: u64,
-) -> Result<u64, Fault> {
-    let old = read_one::<W>(memories, space, address, lane)?.to_u64();
-    let new = W::from_u64(apply(plan.op, plan.ty, space, old, operand, swap));
+    place: Place,
+    operand: u128,
+    swap: u128,
+) -> Result<u128, Fault> {
+    let Place { space, address, lane } = place;
+    let old = read_one::<W>(memories, space, address, lane)?.to_u128();
+    let new = W::from_u128(apply(plan.op, plan.ty, space, old, operand, swap));
     write_one(memories, space, address, lane, new)?;
     Ok(old)
 }
 
-/// The new value in memory.
-fn apply(op: AtomOp, ty: Type, space: Space, old: u64, operand: u64, swap: u64) -> u64 {
+/// The new value in memory; bits above the type's are dropped.
+fn apply(op: AtomOp, ty: Type, space: Space, old: u128, operand: u128, swap: u128) -> u128 {
     let (old32, operand32) = (old as u32, operand as u32);
     match op {
-        AtomOp::Add => match ty {
-            Type::F32 => u64::from(add_f32(space, old32, operand32)),
-            Type::F64 => float::canonical64(f64::from_bits(old) + f64::from_bits(operand)).to_bits(),
-            _ => old.wrapping_add(operand),
-        },
+        AtomOp::Add | AtomOp::Min | AtomOp::Max if ty.is_float() => float(op, ty, space, old as u64, operand as u64),
+        AtomOp::Add => old.wrapping_add(operand),
         AtomOp::Min => extreme(ty, old, operand, true),
         AtomOp::Max => extreme(ty, old, operand, false),
-        AtomOp::Inc => u64::from(if old32 >= operand32 { 0 } else { old32 + 1 }),
-        AtomOp::Dec => u64::from(if old32 == 0 || old32 > operand32 { operand32 } else { old32 - 1 }),
+        AtomOp::Inc => u128::from(if old32 >= operand32 { 0 } else { old32 + 1 }),
+        AtomOp::Dec => u128::from(if old32 == 0 || old32 > operand32 { operand32 } else { old32 - 1 }),
         AtomOp::And => old & operand,
         AtomOp::Or => old | operand,
         AtomOp::Xor => old ^ operand,
@@ -90,6 +104,28 @@ fn apply(op: AtomOp, ty: Type, space: Space, old: u64, operand: u64, swap: u64) 
     }
 }
 
+/// A sum or extreme of floats, or of each of a pair of them.
+fn float(op: AtomOp, ty: Type, space: Space, old: u64, operand: u64) -> u128 {
+    let one = |format: Format, at: u32| {
+        let (a, b) = (format.widen((old >> at) as u16), format.widen((operand >> at) as u16));
+        let result = match op {
+            AtomOp::Min => float::min64(a, b),
+            AtomOp::Max => float::max64(a, b),
+            // Rounding the sum of two short numbers to double precision first does not change what it rounds to.
+            _ => a + b,
+        };
+        u128::from(format.round(result)) << at
+    };
+    match ty {
+        Type::F16 => one(HALF, 0),
+        Type::Bf16 => one(BRAIN, 0),
+        Type::F16x2 => one(HALF, 0) | one(HALF, 16),
+        Type::Bf16x2 => one(BRAIN, 0) | one(BRAIN, 16),
+        Type::F32 => u128::from(add_f32(space, old as u32, operand as u32)),
+        _ => u128::from(float::canonical64(f64::from_bits(old) + f64::from_bits(operand)).to_bits()),
+    }
+}
+
 /// In global memory, subnormal operands and results are flushed (PTX ISA, `atom`); in shared memory they are not.
 fn add_f32(space: Space, old: u32, operand: u32) -> u32 {
     let (a, b) = (f32::from_bits(old), f32::from_bits(operand));
@@ -101,12 +137,12 @@ fn add_f32(space: Space, old: u32, operand: u32) -> u32 {
     sum.to_bits()
 }
 
-fn extreme(ty: Type, a: u64, b: u64, least: bool) -> u64 {
+fn extreme(ty: Type, a: u128, b: u128, least: bool) -> u128 {
     let a_is_less = match ty {
         Type::S32 => (a as u32 as i32) < (b as u32 as i32),
         Type::S64 => (a as i64) < (b as i64),
         Type::U32 => (a as u32) < (b as u32),
-        _ => a < b,
+        _ => (a as u64) < (b as u64),
     };
     if a_is_less == least { a } else { b }
 }
@@ -116,7 +152,7 @@ mod tests {
     use super::*;
 
     fn on(op: AtomOp, ty: Type, old: u64, operand: u64) -> u64 {
-        apply(op, ty, Space::Global, old, operand, 77)
+        apply(op, ty, Space::Global, old.into(), operand.into(), 77) as u64
     }
 
     #[test]
@@ -132,6 +168,16 @@ mod tests {
         assert_eq!(on(AtomOp::Cas, Type::B32, 5, 5), 77);
         assert_eq!(on(AtomOp::Cas, Type::B32, 6, 5), 6);
         assert_eq!(on(AtomOp::Exch, Type::B64, 6, 5), 5);
+    }
+
+    #[test]
+    fn halves_are_added_and_compared_each_for_itself() {
+        // 1 + 2 and 65504 + 65504; a subnormal is kept.
+        assert_eq!(on(AtomOp::Add, Type::F16x2, 0x7bff_3c00, 0x7bff_4000), 0x7c00_4200);
+        assert_eq!(on(AtomOp::Add, Type::F16, 0x0001, 0x0001), 0x0002);
+        assert_eq!(on(AtomOp::Add, Type::Bf16x2, 0x3f80_3f80, 0x3f80_bf80), 0x4000_0000);
+        assert_eq!(on(AtomOp::Min, Type::F16, 0x8000, 0x0000), 0x8000);
+        assert_eq!(on(AtomOp::Max, Type::Bf16, 0x7fc0, 0x3f80), 0x3f80);
     }
 
     #[test]

@@ -4,13 +4,13 @@ use crate::exec::{Arrival, Stop, Surroundings, run};
 use crate::hook::{Hook, NoHook};
 use crate::memory::GlobalMemory;
 use crate::program::Program;
-use crate::registers::{FULL, LANES, Registers, Slot};
+use crate::registers::{FULL, LANES, Registers};
+use crate::special::{block_axis, param_bits, place_special};
 use crate::trap::{RunEnd, Trap, TrapKind};
 use crate::warp::{State, Warp};
 use ::lanes::Handlers;
 use ::lanes::level::{LevelName, WithLevel, with_level};
 use isa::op::Reduction;
-use isa::{Special, Width};
 
 /// A kernel with the shape it is launched in and its arguments.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,8 @@ impl Launch<'_> {
         self.block.iter().product()
     }
 
-    fn warps(&self) -> u32 {
+    /// Warps of a block.
+    pub(crate) fn warps(&self) -> u32 {
         self.threads().div_ceil(LANES as u32)
     }
 
@@ -78,9 +79,6 @@ impl Fuel<'_> {
     }
 }
 
-/// Bytes of local memory that calls may use beyond the kernel's own frame.
-const STACK: u32 = 64 << 10;
-
 /// What runs blocks: the level it runs at, and warps that are used again and again.
 #[derive(Debug)]
 pub struct Executor {
@@ -90,6 +88,7 @@ pub struct Executor {
     shared: Vec<u8>,
     barriers: [BarrierState; 16],
     arrivals: Vec<Arrival>,
+    printed: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -113,6 +112,7 @@ impl Executor {
             shared: Vec::new(),
             barriers: [BarrierState::default(); 16],
             arrivals: Vec::new(),
+            printed: Vec::new(),
         }
     }
 
@@ -121,6 +121,7 @@ impl Executor {
     pub fn prepare(&mut self, launch: &Launch<'_>) {
         let program = launch.program;
         self.threads = launch.threads();
+        self.printed.clear();
         self.warps.clear();
         for index in 0..launch.warps() {
             let mut registers = Registers::new(program.sizes);
@@ -171,13 +172,9 @@ impl Executor {
                 warp.fuel[lane as usize] = fuel.of(thread);
             }
             for (special, slot) in &program.specials {
-                let axis = match special {
-                    Special::CtaidX => 0,
-                    Special::CtaidY => 1,
-                    Special::CtaidZ => 2,
-                    _ => continue,
-                };
-                warp.registers.broadcast(*slot, u128::from(at[axis]));
+                if let Some(axis) = block_axis(*special) {
+                    warp.registers.broadcast(*slot, u128::from(at[axis]));
+                }
             }
             for slot in program.functions.iter().flat_map(|code| &code.zeroed) {
                 warp.registers.broadcast(*slot, 0);
@@ -195,6 +192,12 @@ impl Executor {
     /// Instructions that each thread of the block that ran last has executed, in thread order.
     pub fn counts(&self) -> impl Iterator<Item = u32> + '_ {
         self.warps.iter().flat_map(|warp| warp.counts).take(self.threads as usize)
+    }
+
+    /// What the blocks that ran since [`prepare`](Self::prepare), or since this was last asked, have printed, in the
+    /// order in which they did.
+    pub fn take_printed(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.printed)
     }
 
     /// Counts arrivals and completes the barriers that can be; whether any was.
@@ -296,13 +299,13 @@ fn turn<L: Handlers>(
         return Ok(Stop::Done);
     }
     let program = launch.program;
-    let frame = program.functions[0].frame;
     let mut around = Surroundings {
         program,
         global: memory,
         shared: &mut executor.shared,
         params: launch.params,
-        local_limit: if program.functions.len() > 1 { frame + STACK } else { frame },
+        local_limit: program.functions[0].frame + program.stack,
+        printed: &mut executor.printed,
         arrivals: &mut executor.arrivals,
         block,
     };
@@ -310,60 +313,5 @@ fn turn<L: Handlers>(
         run::<L, dyn Hook>(level, warp, &mut around, hook)
     } else {
         run::<L, NoHook>(level, warp, &mut around, &mut NoHook)
-    }
-}
-
-/// A parameter as the bits of its row.
-fn param_bits(params: &[u8], param: &crate::program::ParamRow) -> u128 {
-    let mut bytes = [0; 16];
-    let from = param.offset as usize;
-    if let Some(found) = params.get(from..from + usize::from(param.bytes)) {
-        bytes[..found.len()].copy_from_slice(found);
-    }
-    let bits = u128::from_le_bytes(bytes);
-    let unused = 128 - 8 * u32::from(param.bytes);
-    if param.signed { ((bits << unused) as i128 >> unused) as u128 } else { bits }
-}
-
-fn place_special(registers: &mut Registers, launch: &Launch<'_>, warp: u32, special: Special, slot: Slot) {
-    let [bx, by, _] = launch.block;
-    for lane in 0..LANES as u32 {
-        let thread = warp * LANES as u32 + lane;
-        let value = match special {
-            Special::TidX => thread % bx,
-            Special::TidY => thread / bx % by,
-            Special::TidZ => thread / bx / by,
-            Special::NtidX => launch.block[0],
-            Special::NtidY => launch.block[1],
-            Special::NtidZ => launch.block[2],
-            Special::NctaidX => launch.grid[0],
-            Special::NctaidY => launch.grid[1],
-            Special::NctaidZ => launch.grid[2],
-            Special::Laneid => lane,
-            Special::Warpid => warp,
-            Special::Nwarpid => launch.warps(),
-            Special::Nsmid => 1,
-            Special::LanemaskEq => 1 << lane,
-            Special::LanemaskLe => FULL >> (31 - lane),
-            Special::LanemaskLt => (FULL >> (31 - lane)) >> 1,
-            Special::LanemaskGe => FULL << lane,
-            Special::LanemaskGt => (FULL << lane) << 1,
-            Special::DynamicSmemSize => launch.dynamic_shared,
-            Special::TotalSmemSize => launch.program.dynamic_start() + launch.dynamic_shared,
-            // One processor, one grid; the block's place is set for every block, and counters are read as they run.
-            Special::Smid
-            | Special::Gridid
-            | Special::CtaidX
-            | Special::CtaidY
-            | Special::CtaidZ
-            | Special::Clock
-            | Special::ClockHi
-            | Special::Clock64
-            | Special::Globaltimer
-            | Special::GlobaltimerLo
-            | Special::GlobaltimerHi => 0,
-        };
-        debug_assert!(slot.width != Width::Pred);
-        registers.set(slot, lane as usize, u128::from(value));
     }
 }

@@ -2,13 +2,25 @@
 //!
 //! A lane that reads one which does not take part reads itself: the PTX ISA leaves that value open.
 
-use crate::program::{Micro, NOWHERE};
+use crate::program::{Kind, Micro, NOWHERE};
 use crate::registers::{LANES, Registers, has, lanes};
 use isa::Type;
 use isa::op::{Reduction, Shuffle, Vote};
 
+/// Executes an instruction for the lanes that came to it together.
+pub(crate) fn execute(registers: &mut Registers, micro: &Micro, mask: u32) {
+    match micro.kind {
+        Kind::Shuffle(mode) => shuffle(registers, micro, mode, mask),
+        Kind::Vote(mode) => vote(registers, micro, mode, mask),
+        Kind::Match { all, wide } => match_sync(registers, micro, all, wide, mask),
+        Kind::Elect => elect(registers, micro, mask),
+        Kind::Redux(op, ty) => redux(registers, micro, op, ty, mask),
+        _ => {}
+    }
+}
+
 /// `shfl.sync` (PTX ISA §9.7.9.6).
-pub(crate) fn shuffle(registers: &mut Registers, micro: &Micro, mode: Shuffle, mask: u32) {
+fn shuffle(registers: &mut Registers, micro: &Micro, mode: Shuffle, mask: u32) {
     let [value, lane_row, clamp, _] = micro.src.map(|row| registers.b32[usize::from(row)].0);
     let (mut result, mut in_range) = ([0u32; LANES], 0u32);
     for lane in lanes(mask) {
@@ -42,7 +54,7 @@ fn source_lane(mode: Shuffle, lane: u32, by: u32, clamp: u32) -> (u32, bool) {
 }
 
 /// `vote.sync`
-pub(crate) fn vote(registers: &mut Registers, micro: &Micro, mode: Vote, mask: u32) {
+fn vote(registers: &mut Registers, micro: &Micro, mode: Vote, mask: u32) {
     let holds = registers.pred[usize::from(micro.src[0])] & mask;
     match mode {
         Vote::Ballot => write_b32(registers, micro.dst, &[holds; LANES], mask),
@@ -53,7 +65,7 @@ pub(crate) fn vote(registers: &mut Registers, micro: &Micro, mode: Vote, mask: u
 }
 
 /// `match.sync`
-pub(crate) fn match_sync(registers: &mut Registers, micro: &Micro, all: bool, wide: bool, mask: u32) {
+fn match_sync(registers: &mut Registers, micro: &Micro, all: bool, wide: bool, mask: u32) {
     let row = usize::from(micro.src[0]);
     let value = |lane: usize| if wide { registers.b64[row].0[lane] } else { u64::from(registers.b32[row].0[lane]) };
     let same =
@@ -71,7 +83,7 @@ pub(crate) fn match_sync(registers: &mut Registers, micro: &Micro, all: bool, wi
 }
 
 /// `redux.sync`
-pub(crate) fn redux(registers: &mut Registers, micro: &Micro, op: Reduction, ty: Type, mask: u32) {
+fn redux(registers: &mut Registers, micro: &Micro, op: Reduction, ty: Type, mask: u32) {
     let row = &registers.b32[usize::from(micro.src[0])].0;
     let signed = ty == Type::S32;
     let combine = |a: u32, b: u32| match op {
@@ -86,6 +98,13 @@ pub(crate) fn redux(registers: &mut Registers, micro: &Micro, op: Reduction, ty:
     };
     let total = lanes(mask).map(|lane| row[lane]).reduce(combine).unwrap_or(0);
     write_b32(registers, micro.dst, &[total; LANES], mask);
+}
+
+/// `elect.sync`: the lowest lane that comes.
+fn elect(registers: &mut Registers, micro: &Micro, mask: u32) {
+    let leader = mask.trailing_zeros();
+    write_b32(registers, micro.dst, &[leader; LANES], mask);
+    write_pred(registers, micro.second, mask & mask.wrapping_neg(), mask);
 }
 
 pub(crate) fn write_b32(registers: &mut Registers, row: u16, values: &[u32; LANES], mask: u32) {

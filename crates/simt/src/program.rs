@@ -4,8 +4,15 @@
 //! where it can, more where it must (a narrow operand in a wide register, `setp` with a combination, vector moves);
 //! counting, hooks, traps and source lines speak of architectural instructions only, which are called *sites* here.
 
+mod plan;
+
+pub use plan::{
+    AccessPlan, AtomicPlan, BarrierPlan, CallPlan, CallTo, CopyFill, CopyPlan, FrameRange, MatrixPlan, MbarrierPlan,
+    SystemCall,
+};
+
 use crate::registers::{Sizes, Slot};
-use isa::op::{AtomOp, Reduction, Shuffle, Vote};
+use isa::op::{Reduction, Shuffle, Vote};
 use isa::{FunctionId, Loc, Pc, Reg, Space, Special, Type, Width};
 
 /// What a micro-operation does. Indices point into the tables of [`Program`].
@@ -21,6 +28,12 @@ pub enum Kind {
     Store(u32),
     /// An atomic access; the index of its plan.
     Atomic(u32),
+    /// A copy that may read less than it writes; the index of its plan.
+    Copy(u32),
+    /// An access to a barrier object; the index of its plan.
+    Mbarrier(u32),
+    /// An instruction on matrices, which all lanes of the warp execute together; the index of its plan.
+    Matrix(u32),
     /// `dst = ` the address of `imm` bytes into the frame.
     FrameAddress,
     /// Read a counter.
@@ -42,6 +55,14 @@ pub enum Kind {
     Redux(Reduction, Type),
     /// `activemask`
     Activemask,
+    /// `elect.sync`: src = membermask; dst = the lane, second = predicate.
+    Elect,
+    /// `alloca`: src = bytes; dst = address, both of this width; `imm` = alignment.
+    Alloca(Width),
+    /// `stacksave`: dst of this width.
+    StackSave(Width),
+    /// `stackrestore`: src of this width.
+    StackRestore(Width),
     /// Join four 32-bit or two 64-bit registers into one of 128 bits; the index of its list.
     Pack128(u32),
     /// The reverse.
@@ -120,82 +141,6 @@ pub struct Site {
     pub loc: Option<Loc>,
 }
 
-/// How a load or store moves data.
-#[derive(Clone, Debug)]
-pub struct AccessPlan {
-    /// The state space.
-    pub space: Space,
-    /// Bytes of one element.
-    pub bytes: u8,
-    /// Whether a narrow element is extended with its sign.
-    pub signed: bool,
-    /// Row of the base address, of 32 or 64 bits; `None` for an absolute address.
-    pub base: Option<Slot>,
-    /// Whether the address is an offset into the frame of the function, in local memory.
-    pub frame: bool,
-    /// Added to the base.
-    pub offset: i64,
-    /// The registers written or read, in order; `None` drops the element.
-    pub values: Vec<Option<Slot>>,
-}
-
-/// How an atomic access works.
-#[derive(Clone, Debug)]
-pub struct AtomicPlan {
-    /// What is done.
-    pub op: AtomOp,
-    /// The type.
-    pub ty: Type,
-    /// Address and destination as for a load of one element.
-    pub access: AccessPlan,
-    /// Row of the operand.
-    pub operand: Slot,
-    /// Row of the second operand of `cas`.
-    pub swap: Option<Slot>,
-}
-
-/// How a barrier works.
-#[derive(Clone, Copy, Debug)]
-pub struct BarrierPlan {
-    /// Row with the barrier's number.
-    pub number: u16,
-    /// Row with the count of threads, if one is given.
-    pub count: Option<u16>,
-    /// Whether threads wait.
-    pub wait: bool,
-    /// The reduction and the row of its predicate.
-    pub reduce: Option<(Reduction, u16)>,
-}
-
-/// How a call works: bytes move between the caller's call parameters and the callee's formal ones, by position.
-#[derive(Clone, Debug)]
-pub struct CallPlan {
-    /// The callee, or the row with its address.
-    pub target: CallTo,
-    /// Where the arguments are in the caller's frame.
-    pub arguments: Vec<FrameRange>,
-    /// Where the results go in the caller's frame.
-    pub results: Vec<FrameRange>,
-}
-
-/// Whom a call calls.
-#[derive(Clone, Copy, Debug)]
-pub enum CallTo {
-    /// A function of this program, by its index in [`Program::functions`].
-    Function(u32),
-    /// The function whose address is in this row.
-    Row(u16),
-}
-
-/// A range of bytes in a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FrameRange {
-    /// Where it starts.
-    pub offset: u32,
-    /// Its bytes.
-    pub bytes: u32,
-}
-
 /// A function of a program.
 #[derive(Clone, Debug)]
 pub struct Code {
@@ -230,6 +175,12 @@ pub struct Program {
     pub accesses: Vec<AccessPlan>,
     /// Atomic accesses.
     pub atomics: Vec<AtomicPlan>,
+    /// Copies that may read less than they write.
+    pub copies: Vec<CopyPlan>,
+    /// Accesses to barrier objects.
+    pub mbarriers: Vec<MbarrierPlan>,
+    /// Instructions on matrices.
+    pub matrices: Vec<MatrixPlan>,
     /// Barriers.
     pub barriers: Vec<BarrierPlan>,
     /// Calls.
@@ -250,6 +201,8 @@ pub struct Program {
     pub param_bytes: u32,
     /// Bytes of static shared memory.
     pub shared_bytes: u32,
+    /// Bytes of local memory that a thread may use beyond the kernel's own frame.
+    pub stack: u32,
     /// Alignment at which dynamic shared memory starts.
     pub dynamic_align: u32,
 }

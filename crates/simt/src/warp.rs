@@ -55,6 +55,8 @@ pub(crate) struct CallFrame {
     pub(crate) call: u32,
     /// Where the frame starts in local memory.
     pub(crate) base: u32,
+    /// Where each lane's part of the stack ends, if one took some with `alloca`.
+    pub(crate) tops: Option<Box<[u32; LANES]>>,
     /// Lanes that have not returned.
     pub(crate) lanes: u32,
     /// The callee's registers as they were, if it was active already.
@@ -92,7 +94,17 @@ impl Warp {
         self.groups.push(Group { pc: entry, mask, frame: 0, state: State::Ready });
         self.frames.clear();
         self.free_frames.clear();
-        let root = CallFrame { parent: 0, depth: 0, function: 0, back: 0, call: 0, base: 0, lanes: FULL, saved: None };
+        let root = CallFrame {
+            parent: 0,
+            depth: 0,
+            function: 0,
+            back: 0,
+            call: 0,
+            base: 0,
+            tops: None,
+            lanes: FULL,
+            saved: None,
+        };
         self.frames.push(root);
         self.live = mask;
         self.counts = [0; LANES];

@@ -1,6 +1,6 @@
 //! How instructions are written: [`Op`] to `ld.global.nc.v4.f32`. The reverse of [`spelling`](super::spelling).
 
-use super::{Access, Atom, Barrier, BarrierMode, Extended, Op, Reduction, Vote};
+use super::{Access, Barrier, BarrierMode, Cluster, Extended, Op, Reduction, Vote};
 use crate::types::Space;
 
 /// The spelling of an operation.
@@ -19,9 +19,20 @@ pub fn print(op: &Op) -> String {
         Op::MovVector(ty) => format!("mov.{ty}"),
         Op::Ld(access) => format!("ld{}", print_access(access)),
         Op::St(access) => format!("st{}", print_access(access)),
-        Op::Atom(atom) => format!("atom{}", print_atom(atom)),
-        Op::Red(atom) => format!("red{}", print_atom(atom)),
-        Op::Prefetch(spelling) | Op::Fence(spelling) | Op::Event(spelling) => spelling.clone(),
+        Op::Atom(atom) => format!("atom{atom}"),
+        Op::Red(atom) => format!("red{atom}"),
+        Op::CopyAsync(copy) => copy.to_string(),
+        Op::Mbarrier(mbarrier) => mbarrier.to_string(),
+        Op::Matrix(matrix) => matrix.to_string(),
+        Op::Alloca(ty) => format!("alloca.{ty}"),
+        Op::StackSave(ty) => format!("stacksave.{ty}"),
+        Op::StackRestore(ty) => format!("stackrestore.{ty}"),
+        Op::Mapa(it) => format!("mapa{}", cluster(*it)),
+        Op::Getctarank(it) => format!("getctarank{}", cluster(*it)),
+        Op::Elect => "elect.sync".to_owned(),
+        Op::CreatePolicy(spelling) | Op::Prefetch(spelling) | Op::Fence(spelling) | Op::Event(spelling) => {
+            spelling.clone()
+        }
         Op::Cvta { to, space, ty } => format!("cvta{}.{space}.{ty}", if *to { ".to" } else { "" }),
         Op::Isspacep(space) => format!("isspacep.{space}"),
         Op::Shfl(mode) => format!("shfl.sync.{mode}.b32"),
@@ -51,24 +62,30 @@ fn print_extended(extended: Extended) -> String {
     format!("{name}{carry}{half}{cc}.{}", extended.ty)
 }
 
-fn dotted<T: std::fmt::Display>(word: Option<T>) -> String {
+/// A modifier that may be left out.
+pub(super) fn dotted<T: std::fmt::Display>(word: Option<T>) -> String {
     word.map_or_else(String::new, |word| format!(".{word}"))
 }
 
-fn print_space(space: Space) -> String {
+/// The space, which the generic one leaves out.
+pub(super) fn space(space: Space) -> String {
     dotted((space != Space::Generic).then_some(space))
+}
+
+/// `.v4`, which a single element leaves out.
+pub(super) fn vector(elements: u8) -> String {
+    dotted((elements > 1).then(|| format!("v{elements}")))
 }
 
 fn print_access(access: &Access) -> String {
     let mmio = if access.mmio { ".mmio" } else { "" };
-    let vector = dotted((access.vector > 1).then(|| format!("v{}", access.vector)));
+    let vector = vector(access.vector);
     let (order, scope) = (dotted(access.order), dotted(access.scope));
-    format!("{mmio}{order}{scope}{}{}{vector}.{}", print_space(access.space), access.cache, access.ty)
+    format!("{mmio}{order}{scope}{}{}{vector}.{}", space(access.space), access.cache, access.ty)
 }
 
-fn print_atom(atom: &Atom) -> String {
-    let (order, scope) = (dotted(atom.order), dotted(atom.scope));
-    format!("{order}{scope}{}.{}{}.{}", print_space(atom.space), atom.op, atom.cache, atom.ty)
+fn cluster(it: Cluster) -> String {
+    format!("{}.{}", if it.shared { ".shared::cluster" } else { "" }, it.ty)
 }
 
 fn print_barrier(barrier: Barrier) -> String {

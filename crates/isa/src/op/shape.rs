@@ -1,6 +1,6 @@
 //! Which operands each instruction takes.
 
-use super::{Access, Atom, AtomOp, Barrier, BarrierMode, Op, Reduction, Vote};
+use super::{Access, Barrier, BarrierMode, Op, Reduction, Vote};
 use crate::op::Group;
 use crate::types::Type;
 
@@ -58,8 +58,22 @@ impl Op {
                 let src = [Address, access.operand()].into_iter().chain(policy(&access.cache));
                 shape(vec![], src.collect())
             }
-            Self::Atom(atom) => shape(vec![Value(atom.ty)], atom.sources()),
-            Self::Red(atom) => shape(vec![], atom.sources()),
+            Self::Atom(atom) => atom.shape(true),
+            Self::Red(atom) => atom.shape(false),
+            Self::CopyAsync(copy) => copy.shape(),
+            Self::Mbarrier(mbarrier) => mbarrier.shape(),
+            Self::Matrix(matrix) => matrix.shape(),
+            Self::CreatePolicy(spelling) => create_policy(spelling),
+            Self::Alloca(ty) => {
+                Shape { optional_src: 1, ..shape(vec![Value(*ty)], vec![Value(*ty), Value(Type::B32)]) }
+            }
+            Self::StackSave(ty) => shape(vec![Value(*ty)], vec![]),
+            Self::StackRestore(ty) => shape(vec![], vec![Value(*ty)]),
+            Self::Mapa(it) => shape(vec![Value(it.ty)], vec![Value(it.ty), Value(Type::B32)]),
+            Self::Getctarank(it) => shape(vec![Value(Type::B32)], vec![Value(it.ty)]),
+            Self::Elect => {
+                Shape { optional_dst: 1, ..shape(vec![Value(Type::B32), Value(Type::Pred)], vec![Value(Type::B32)]) }
+            }
             Self::Prefetch(_) => Shape { optional_src: 1, ..shape(vec![], vec![Address, Value(Type::B32)]) },
             Self::Cvta { ty, .. } => shape(vec![Value(*ty)], vec![Value(*ty)]),
             Self::Isspacep(_) => shape(vec![Value(Type::Pred)], vec![Value(Type::B64)]),
@@ -107,17 +121,6 @@ impl Access {
     }
 }
 
-impl Atom {
-    /// The sources: the address, then one value, or two for `cas`.
-    fn sources(&self) -> Vec<OperandKind> {
-        let values = if self.op == AtomOp::Cas { 2 } else { 1 };
-        let mut sources = vec![OperandKind::Address];
-        sources.extend(std::iter::repeat_n(OperandKind::Value(self.ty), values));
-        sources.extend(policy(&self.cache));
-        sources
-    }
-}
-
 impl Barrier {
     fn shape(self) -> Shape {
         use OperandKind::Value;
@@ -136,7 +139,18 @@ impl Barrier {
     }
 }
 
+/// `createpolicy`: a fraction, or an address range, or an access property becomes a policy.
+fn create_policy(spelling: &str) -> Shape {
+    use OperandKind::{Address, Value};
+    let (src, optional_src) = match spelling.split('.').nth(1) {
+        Some("fractional") => (vec![Value(Type::F32)], 1),
+        Some("range") => (vec![Address, Value(Type::B32), Value(Type::B32)], 0),
+        _ => (vec![Value(Type::B64)], 0),
+    };
+    Shape { dst: vec![Value(Type::B64)], optional_dst: 0, src, optional_src }
+}
+
 /// The cache policy that an access with `.L2::cache_hint` reads after its other operands. It changes no result.
-fn policy(cache: &str) -> Option<OperandKind> {
+pub(super) fn policy(cache: &str) -> Option<OperandKind> {
     cache.contains(".L2::cache_hint").then_some(OperandKind::Value(Type::B64))
 }

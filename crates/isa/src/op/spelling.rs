@@ -3,8 +3,8 @@
 //! Pure instructions are found in the table by their whole spelling; the families of the machine are read word by
 //! word. A word that a family does not know refuses the instruction: nothing is skipped silently.
 
-use super::{Access, Atom, AtomOp, Barrier, BarrierMode, Call, CallTarget, Comparison, Op, Reduction, Shuffle, Vote};
-use super::{Extended, Order, Scope, Step};
+use super::{Access, Barrier, BarrierMode, Call, CallTarget, Comparison, Op, Reduction, Shuffle, Vote};
+use super::{Cluster, Extended, Matrix, Order, Scope, Step, atom, copy, matrix, mbarrier};
 use crate::alu::Form;
 use crate::module::{FunctionId, Pc};
 use crate::types::{Space, Type};
@@ -24,9 +24,23 @@ pub fn parse(spelling: &str) -> Option<Op> {
         "add" | "addc" | "sub" | "subc" | "mad" | "madc" => extended(head, &mut words).map(Op::Extended),
         "ld" | "ldu" => access(&mut words, head == "ldu").map(Op::Ld),
         "st" => access(&mut words, false).map(Op::St),
-        "atom" => atom(&mut words).map(Op::Atom),
-        "red" => atom(&mut words).map(Op::Red),
+        "atom" => atom::parse(&mut words, true).map(Op::Atom),
+        "red" => atom::parse(&mut words, false).map(Op::Red),
         "prefetch" | "prefetchu" | "applypriority" | "discard" => Some(Op::Prefetch(spelling.to_owned())),
+        "createpolicy" => create_policy(spelling),
+        "cp" => copy::parse(&mut words).map(Op::CopyAsync),
+        "mbarrier" => mbarrier::parse(&mut words).map(Op::Mbarrier),
+        "ldmatrix" => matrix::tiles(&mut words).map(|tiles| Op::Matrix(Matrix::Load(tiles))),
+        "stmatrix" => matrix::tiles(&mut words).map(|tiles| Op::Matrix(Matrix::Store(tiles))),
+        "movmatrix" => matrix::transpose(&mut words).map(Op::Matrix),
+        "mma" => matrix::mma(&mut words).map(Op::Matrix),
+        "wmma" => matrix::wmma(&mut words).map(Op::Matrix),
+        "alloca" => address_type(&mut words).map(Op::Alloca),
+        "stacksave" => address_type(&mut words).map(Op::StackSave),
+        "stackrestore" => address_type(&mut words).map(Op::StackRestore),
+        "mapa" => cluster(&mut words).map(Op::Mapa),
+        "getctarank" => cluster(&mut words).map(Op::Getctarank),
+        "elect" => words.word("sync").and_then(|()| words.end(Op::Elect)),
         "cvta" => cvta(&mut words),
         "isspacep" => words.take(space).filter(|_| words.is_empty()).map(Op::Isspacep),
         "shfl" => {
@@ -65,7 +79,7 @@ pub fn parse(spelling: &str) -> Option<Op> {
         }
         "activemask" => words.word("b32").and_then(|()| words.end(Op::Activemask)),
         "bar" | "barrier" => barrier(&mut words, head == "bar"),
-        "membar" | "fence" => fence(spelling),
+        "membar" | "fence" | "griddepcontrol" => fence(spelling),
         "bra" => uni(&words).map(|uni| Op::Bra { target: Pc(0), uni }),
         "brx" => {
             words.word("idx")?;
@@ -93,7 +107,7 @@ pub fn parse_vector_move(spelling: &str) -> Option<Op> {
 }
 
 /// The words of a spelling that are left to read.
-struct Words<'a> {
+pub(super) struct Words<'a> {
     rest: &'a str,
 }
 
@@ -103,14 +117,14 @@ impl<'a> Words<'a> {
         (!self.rest.is_empty()).then(|| self.rest.split_once('.').map_or(self.rest, |(word, _)| word))
     }
 
-    fn take<T>(&mut self, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+    pub(super) fn take<T>(&mut self, read: impl Fn(&str) -> Option<T>) -> Option<T> {
         let word = self.peek()?;
         let value = read(word)?;
         self.rest = self.rest[word.len()..].trim_start_matches('.');
         Some(value)
     }
 
-    fn word(&mut self, expected: &str) -> Option<()> {
+    pub(super) fn word(&mut self, expected: &str) -> Option<()> {
         self.take(|word| (word == expected).then_some(()))
     }
 
@@ -118,7 +132,7 @@ impl<'a> Words<'a> {
         self.rest.is_empty()
     }
 
-    fn end<T>(&self, value: T) -> Option<T> {
+    pub(super) fn end<T>(&self, value: T) -> Option<T> {
         self.is_empty().then_some(value)
     }
 }
@@ -142,20 +156,31 @@ fn extended(head: &str, words: &mut Words<'_>) -> Option<Extended> {
     if reads || writes { words.end(Extended { step, reads, writes, ty }) } else { None }
 }
 
-/// A space; that of this block, entry or function is the plain one, and a cluster's shared memory is refused.
-fn space(word: &str) -> Option<Space> {
+/// A space; that of this block, entry or function is the plain one. A block is a cluster of its own, so that the
+/// shared memory of its cluster is its own too.
+pub(super) fn space(word: &str) -> Option<Space> {
     match word {
-        "shared::cta" => Some(Space::Shared),
+        "shared::cta" | "shared::cluster" => Some(Space::Shared),
         "param::entry" | "param::func" => Some(Space::Param),
         "generic" => None,
         _ => Space::from_word(word),
     }
 }
 
+/// Number of elements of a vector.
+pub(super) fn vector(word: &str) -> Option<u8> {
+    match word {
+        "v2" => Some(2),
+        "v4" => Some(4),
+        "v8" => Some(8),
+        _ => None,
+    }
+}
+
 const CACHE: &[&str] = &["ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"];
 
 /// A cache operator or hint; they change no result.
-fn cache(word: &str) -> Option<String> {
+pub(super) fn cache(word: &str) -> Option<String> {
     let hint = word.starts_with("L1::") || word.starts_with("L2::");
     (hint || CACHE.contains(&word)).then(|| format!(".{word}"))
 }
@@ -169,14 +194,7 @@ fn access(words: &mut Words<'_>, ldu: bool) -> Option<Access> {
     while let Some(hint) = words.take(cache) {
         hints.push_str(&hint);
     }
-    let vector = words
-        .take(|word| match word {
-            "v2" => Some(2),
-            "v4" => Some(4),
-            "v8" => Some(8),
-            _ => None,
-        })
-        .unwrap_or(1);
+    let vector = words.take(vector).unwrap_or(1);
     let ty = words.take(Type::from_word).filter(|ty| !matches!(ty, Type::Pred | Type::F16x2 | Type::Bf16x2))?;
     // A vector moves at most 16 bytes, or 32 with the newest targets.
     if order == Some(Order::AcqRel) || ty.bytes() * u32::from(vector) > 32 || (ldu && space != Space::Global) {
@@ -185,39 +203,28 @@ fn access(words: &mut Words<'_>, ldu: bool) -> Option<Access> {
     words.end(Access { space, ty, vector, order, scope, mmio, cache: hints })
 }
 
-fn atom(words: &mut Words<'_>) -> Option<Atom> {
-    // libcu++ writes the operation first: `atom.add.acq_rel.gpu.s32`.
-    let early = words.take(AtomOp::from_word);
-    let order = words.take(Order::from_word);
-    if matches!(order, Some(Order::Weak | Order::Volatile)) {
-        return None;
-    }
-    let scope = words.take(Scope::from_word);
-    let space = words.take(space).unwrap_or(Space::Generic);
-    let op = early.or_else(|| words.take(AtomOp::from_word))?;
-    let cache = words.take(|word| (word == "L2::cache_hint").then(|| format!(".{word}"))).unwrap_or_default();
-    let ty = words.take(Type::from_word)?;
-    let space_fits = matches!(space, Space::Generic | Space::Global | Space::Shared);
-    if space_fits && atom_fits(op, ty) { words.end(Atom { op, space, ty, order, scope, cache }) } else { None }
-}
-
-/// Which types an atomic operation takes (PTX ISA §9.7.13.4).
-fn atom_fits(op: AtomOp, ty: Type) -> bool {
-    use Type::{B32, B64, F32, F64, S32, S64, U32, U64};
-    match op {
-        AtomOp::Add => matches!(ty, U32 | S32 | U64 | F32 | F64),
-        AtomOp::Min | AtomOp::Max => matches!(ty, U32 | S32 | U64 | S64),
-        AtomOp::Inc | AtomOp::Dec => ty == U32,
-        AtomOp::And | AtomOp::Or | AtomOp::Xor => matches!(ty, B32 | B64),
-        AtomOp::Exch | AtomOp::Cas => matches!(ty, B32 | B64),
-    }
-}
-
 fn cvta(words: &mut Words<'_>) -> Option<Op> {
     let to = words.word("to").is_some();
     let space = words.take(space)?;
     let ty = words.take(Type::from_word).filter(|ty| matches!(ty, Type::U32 | Type::U64))?;
     words.end(Op::Cvta { to, space, ty })
+}
+
+/// A policy is computed from what follows, and changes no result.
+fn create_policy(spelling: &str) -> Option<Op> {
+    let kind = spelling.split('.').nth(1)?;
+    let known = matches!(kind, "fractional" | "range" | "cvt") && spelling.ends_with(".b64");
+    known.then(|| Op::CreatePolicy(spelling.to_owned()))
+}
+
+fn address_type(words: &mut Words<'_>) -> Option<Type> {
+    let ty = words.take(Type::from_word).filter(|ty| matches!(ty, Type::U32 | Type::U64))?;
+    words.end(ty)
+}
+
+fn cluster(words: &mut Words<'_>) -> Option<Cluster> {
+    let shared = words.word("shared::cluster").is_some();
+    address_type(words).map(|ty| Cluster { shared, ty })
 }
 
 fn barrier(words: &mut Words<'_>, legacy: bool) -> Option<Op> {
@@ -251,8 +258,29 @@ fn barrier(words: &mut Words<'_>, legacy: bool) -> Option<Op> {
 }
 
 fn fence(spelling: &str) -> Option<Op> {
-    const WORDS: &[&str] =
-        &["membar", "fence", "cta", "cluster", "gl", "gpu", "sys", "sc", "acq_rel", "acquire", "release"];
+    const WORDS: &[&str] = &[
+        "membar",
+        "fence",
+        "cta",
+        "cluster",
+        "gl",
+        "gpu",
+        "sys",
+        "sc",
+        "acq_rel",
+        "acquire",
+        "release",
+        "proxy",
+        "async",
+        "alias",
+        "mbarrier_init",
+        "global",
+        "shared::cta",
+        "shared::cluster",
+        "griddepcontrol",
+        "wait",
+        "launch_dependents",
+    ];
     spelling.split('.').all(|word| WORDS.contains(&word)).then(|| Op::Fence(spelling.to_owned()))
 }
 
@@ -293,6 +321,9 @@ mod tests {
             "st.release.sys.global.b32",
             "atom.global.add.u32",
             "atom.acq_rel.gpu.global.cas.b64",
+            "atom.add.noftz.f16",
+            "atom.relaxed.gpu.global.cas.b128",
+            "red.global.add.noftz.L2::cache_hint.v4.bf16x2",
             "red.shared.max.s32",
             "cvta.to.global.u64",
             "cvta.shared.u64",
@@ -317,6 +348,29 @@ mod tests {
             "exit",
             "nanosleep.u32",
             "prefetch.global.L2",
+            "createpolicy.fractional.L2::evict_last.b64",
+            "cp.async.cg.shared.global.L2::128B",
+            "cp.async.wait_group",
+            "cp.async.mbarrier.arrive.noinc.shared.b64",
+            "mbarrier.init.shared.b64",
+            "mbarrier.arrive.noComplete.release.cta.shared.b64",
+            "mbarrier.try_wait.parity.acquire.cta.shared.b64",
+            "mbarrier.pending_count.b64",
+            "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
+            "stmatrix.sync.aligned.m8n8.x1.shared.b16",
+            "movmatrix.sync.aligned.m8n8.trans.b16",
+            "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
+            "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.s8.s32",
+            "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16",
+            "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f16",
+            "wmma.mma.sync.aligned.row.col.m16n16k16.s32.u8.u8.s32.satfinite",
+            "wmma.store.d.sync.aligned.col.m16n16k16.f32",
+            "alloca.u64",
+            "stackrestore.u64",
+            "mapa.shared::cluster.u32",
+            "getctarank.u64",
+            "elect.sync",
+            "griddepcontrol.wait",
         ] {
             assert_eq!(parse(spelling).map(|op| print(&op)).as_deref(), Some(spelling));
         }
@@ -336,6 +390,9 @@ mod tests {
             "ld.globl.u32",
             "st.shared.v3.f32",
             "atom.global.add.s16",
+            "atom.global.add.f16",
+            "atom.shared.add.v2.f32",
+            "red.global.cas.b32",
             "setp.less.s32",
             "setp.lt.nand.s32",
             "setp.lt.s32x2",
@@ -347,6 +404,13 @@ mod tests {
             "shfl.bfly.b32",
             "bar.wait",
             "wgmma.fence",
+            "cp.async.bulk.commit_group",
+            "mbarrier.arrive.expect_tx.shared.b64",
+            "mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32",
+            "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f16",
+            "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+            "setmaxnreg.inc.sync.aligned.u32",
+            "barrier.cluster.arrive",
             "bra.maybe",
             "",
             ".",

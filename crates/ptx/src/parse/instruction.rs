@@ -8,7 +8,7 @@ use super::resolve::{Meaning, Need, reads_special};
 use super::suggest;
 use crate::error::{Diagnostic, Parsed, Span};
 use crate::token::Kind;
-use isa::op::{Barrier, BarrierMode, OperandKind};
+use isa::op::{Barrier, BarrierMode, CopyAsync, Fill, OperandKind};
 use isa::{Dst, Guard, Instruction, Op, Operand, Pc, Type};
 
 impl<'a> Body<'a, '_> {
@@ -66,6 +66,10 @@ impl<'a> Body<'a, '_> {
         let built = match &opcode.op {
             Op::Bra { .. } => self.branch(opcode, span, raw),
             Op::BrxIdx { .. } => self.indexed_branch(opcode, span, raw),
+            Op::CopyAsync(copy @ CopyAsync::Copy { .. }) => {
+                let op = Op::CopyAsync(self.filled(copy, raw));
+                return self.plain(&Opcode::new(&opcode.spelling, op), span, raw);
+            }
             _ => match &opcode.vector {
                 Some(op) if raw.iter().any(|raw| matches!(raw.kind, RawKind::Vector(_))) => {
                     self.vector_move(op, opcode, span, raw)
@@ -112,6 +116,24 @@ impl<'a> Body<'a, '_> {
         sound.then_some(sources)
     }
 
+    /// A copy as its operands say: after the size may stand how many bytes to read, or whether to read none.
+    fn filled(&mut self, copy: &CopyAsync, raw: &[Raw<'a>]) -> CopyAsync {
+        let mut copy = copy.clone();
+        if let CopyAsync::Copy { cache, fill, .. } = &mut copy
+            && raw.len() > if cache.contains(".L2::cache_hint") { 4 } else { 3 }
+        {
+            let ignore = match raw[3].kind {
+                RawKind::Not(_) => true,
+                RawKind::Name(name, 0) => {
+                    matches!(self.meaning(name), Ok(Meaning::Register(reg)) if self.register_type(reg) == Type::Pred)
+                }
+                _ => false,
+            };
+            *fill = if ignore { Fill::Ignore } else { Fill::Size };
+        }
+        copy
+    }
+
     fn need<'s>(&self, opcode: &'s Opcode, kind: OperandKind) -> Need<'s> {
         Need { spelling: &opcode.spelling, kind, special: reads_special(&opcode.op) }
     }
@@ -140,8 +162,8 @@ impl<'a> Body<'a, '_> {
         }
         let need = self.need(opcode, first);
         let RawKind::Pair(pair) = &raw.kind else {
-            let atomic = matches!(opcode.op, Op::Atom(_));
-            return Ok(vec![self.destination(raw, need, atomic)?]);
+            let sink = matches!(opcode.op, Op::Atom(_) | Op::Mbarrier(_));
+            return Ok(vec![self.destination(raw, need, sink)?]);
         };
         let Some(&second) = opcode.dst.get(1) else {
             return Err(Diagnostic::new(raw.span, format!("`{}` has one destination", opcode.spelling))

@@ -40,7 +40,8 @@ impl<'a> Opcodes<'a> {
 }
 
 impl Opcode {
-    fn new(spelling: &str, op: Op) -> Self {
+    /// An operation with the operands that its shape says.
+    pub(super) fn new(spelling: &str, op: Op) -> Self {
         let shape = op.shape();
         let dst = shape.dst.into_iter().map(|kind| as_spelled(spelling, &op, 0, kind)).collect();
         let src = shape.src.into_iter().filter(|kind| *kind != OperandKind::Label).enumerate();

@@ -13,6 +13,7 @@ pub(super) const REFUSED: &str =
 /// First words of the families that are not in the table of pure instructions.
 const FAMILIES: &[&str] = &[
     "activemask",
+    "alloca",
     "atom",
     "bar",
     "barrier",
@@ -20,14 +21,24 @@ const FAMILIES: &[&str] = &[
     "brkpt",
     "brx",
     "call",
+    "cp",
+    "createpolicy",
     "cvta",
+    "elect",
     "exit",
     "fence",
+    "getctarank",
+    "griddepcontrol",
     "isspacep",
     "ld",
+    "ldmatrix",
     "ldu",
+    "mapa",
     "match",
+    "mbarrier",
     "membar",
+    "mma",
+    "movmatrix",
     "nanosleep",
     "red",
     "redux",
@@ -36,8 +47,12 @@ const FAMILIES: &[&str] = &[
     "setp",
     "shfl",
     "st",
+    "stackrestore",
+    "stacksave",
+    "stmatrix",
     "trap",
     "vote",
+    "wmma",
 ];
 
 /// Modifiers of families, beside types, spaces and what the table has.
@@ -125,20 +140,7 @@ fn distance(one: &str, other: &str) -> usize {
 
 /// Whether a name is that of a special register of PTX, supported or not, or of one without its component.
 pub(super) fn is_special(name: &str) -> bool {
-    const OTHERS: &[&str] = &[
-        "%envreg",
-        "%pm",
-        "%cluster_ctaid",
-        "%cluster_nctaid",
-        "%clusterid",
-        "%nclusterid",
-        "%cluster_ctarank",
-        "%cluster_nctarank",
-        "%is_explicit_cluster",
-        "%reserved_smem_offset",
-        "%aggr_smem_size",
-        "%current_graph_exec",
-    ];
+    const OTHERS: &[&str] = &["%envreg", "%pm", "%reserved_smem_offset"];
     let base = name.split('.').next().unwrap_or(name);
     let supported = |special: &Special| special.word().split('.').next() == Some(base);
     OTHERS.iter().any(|other| name.starts_with(other)) || Special::ALL.iter().any(supported)

@@ -1,6 +1,8 @@
 //! Calls, returns and the end of threads.
 
+use super::stack::next_frame;
 use super::sync::part;
+use super::system::system_call;
 use super::{Running, Step, Surroundings, Warp};
 use crate::access::Fault;
 use crate::lower::FUNCTION_BASE;
@@ -22,6 +24,7 @@ pub(super) fn call(
     let plan = &program.calls[index as usize];
     let lane = executing.trailing_zeros() as usize;
     let (function, together) = match plan.target {
+        CallTo::System(call) => return system_call(warp, around, running.frame, executing, call, plan),
         CallTo::Function(function) => (function, executing),
         CallTo::Row(row) => callee(warp, program, row, executing)?,
     };
@@ -37,15 +40,15 @@ pub(super) fn call(
     running.settle(warp);
     let code = &program.functions[function as usize];
     let caller = &warp.frames[running.frame as usize];
-    let caller_code = &program.functions[caller.function as usize];
-    let (from, base, depth) = (caller.base, caller.base + caller_code.frame, caller.depth + 1);
+    let (from, depth) = (caller.base, caller.depth + 1);
+    let base = next_frame(warp, program, running.frame, together);
     if u64::from(base) + u64::from(code.frame) > u64::from(around.local_limit) || depth > MAX_DEPTH {
         return Err(Fault { kind: TrapKind::StackOverflow, lane, address: None });
     }
     copy_ranges(warp, together, (from, &plan.arguments), (base, &code.formals));
     let saved = warp.is_active(running.frame, function).then(|| Box::new(warp.registers.clone()));
     let (parent, back) = (running.frame, running.pc + 1);
-    let frame = CallFrame { parent, depth, function, back, call: index, base, lanes: together, saved };
+    let frame = CallFrame { parent, depth, function, back, call: index, base, tops: None, lanes: together, saved };
     let frame = warp.open(frame);
     running.frame = frame;
     running.pc = code.entry;

@@ -5,13 +5,18 @@
 //! lanes' counts are brought up to date where the set of lanes changes.
 
 mod calls;
+mod stack;
 mod sync;
+mod system;
 mod values;
 
 use crate::access::{self, Fault, Memories};
 use crate::atomic::atomic;
 use crate::collective;
+use crate::copy::copy;
 use crate::hook::{Hook, Interest, Moment};
+use crate::matrix::matrix;
+use crate::mbarrier::mbarrier;
 use crate::memory::GlobalMemory;
 use crate::program::{Kind, Micro, PredOp, Program};
 use crate::registers::{LANES, Registers, lanes};
@@ -40,6 +45,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) shared: &'a mut [u8],
     pub(crate) params: &'a [u8],
     pub(crate) local_limit: u32,
+    /// What `printf` has written.
+    pub(crate) printed: &'a mut Vec<u8>,
     /// Where arrivals at the block's barriers are noted.
     pub(crate) arrivals: &'a mut Vec<Arrival>,
     /// The block, linear in the grid.
@@ -297,11 +304,22 @@ fn other(
             let (registers, mut memories, base) = split(warp, around, running.frame);
             atomic(registers, &mut memories, &program.atomics[plan as usize], base, executing)?;
         }
+        Kind::Copy(plan) => {
+            let (registers, mut memories, base) = split(warp, around, running.frame);
+            copy(registers, &mut memories, &program.copies[plan as usize], base, executing)?;
+        }
+        Kind::Mbarrier(plan) => {
+            let (registers, mut memories, base) = split(warp, around, running.frame);
+            mbarrier(registers, &mut memories, &program.mbarriers[plan as usize], base, executing)?;
+        }
         Kind::FrameAddress => {
             let address = i64::from(warp.frames[running.frame as usize].base) + micro.imm;
             let row = &mut warp.registers.b64[usize::from(micro.dst)].0;
             lanes(executing).for_each(|lane| row[lane] = address as u64);
         }
+        Kind::Alloca(width) => stack::alloca(warp, around, running.frame, executing, micro, width)?,
+        Kind::StackSave(width) => stack::save(warp, program, running.frame, executing, micro, width),
+        Kind::StackRestore(width) => stack::restore(warp, around, running.frame, executing, micro, width),
         Kind::Counter(special) => {
             let issued = warp.issued + (running.since - running.left) as u64;
             counter(warp, micro, special, issued, executing);
@@ -312,8 +330,14 @@ fn other(
         }
         Kind::Pack128(list) => pack128(warp, micro, &program.lists[list as usize], executing),
         Kind::Unpack128(list) => unpack128(warp, micro, &program.lists[list as usize], executing),
-        Kind::Shuffle(_) | Kind::Vote(_) | Kind::Match { .. } | Kind::Redux(..) | Kind::WarpSync => {
-            return Ok(synchronise(warp, running, executing, micro));
+        Kind::Shuffle(_) | Kind::Vote(_) | Kind::Elect | Kind::Match { .. } | Kind::Redux(..) | Kind::WarpSync => {
+            let Some(together) = synchronise(warp, running, executing, micro) else { return Ok(Step::Pick) };
+            collective::execute(&mut warp.registers, micro, together);
+        }
+        Kind::Matrix(plan) => {
+            let Some(together) = synchronise(warp, running, executing, micro) else { return Ok(Step::Pick) };
+            let (registers, mut memories, base) = split(warp, around, running.frame);
+            matrix(registers, &mut memories, &program.matrices[plan as usize], base, together)?;
         }
         Kind::Barrier(plan) => {
             return Ok(barrier(warp, around, running, executing, micro, program.barriers[plan as usize]));

@@ -18,38 +18,35 @@ pub(super) fn part(warp: &mut Warp, running: &mut Running, executing: u32) {
     }
 }
 
-/// An instruction that lanes of the warp execute together: wait until all that are named and alive are here.
-pub(super) fn synchronise(warp: &mut Warp, running: &mut Running, executing: u32, micro: &Micro) -> Step {
-    let source = match micro.kind {
-        Kind::Shuffle(_) => 3,
-        Kind::WarpSync => 0,
-        _ => 1,
-    };
-    let members = warp.registers.b32[usize::from(micro.src[source])].0[executing.trailing_zeros() as usize];
-    let forced = std::mem::replace(&mut running.state, State::Ready) == State::Forced;
-    let mut executing = executing;
-    if !forced && (members & warp.live) & !executing != 0 {
-        part(warp, running, executing);
-        running.settle(warp);
-        let group = Group { state: State::WaitWarp, ..running.group() };
-        warp.park(group);
-        let here = |other: &Group| other.pc == group.pc && other.frame == group.frame && other.state == State::WaitWarp;
-        let Some(at) = warp.groups.iter().position(here) else { return Step::Pick };
-        if (members & warp.live) & !warp.groups[at].mask != 0 {
-            return Step::Pick;
+/// An instruction that lanes of the warp execute together: the lanes that are here when all that are named and alive
+/// have come, or `None` while they wait.
+pub(super) fn synchronise(warp: &mut Warp, running: &mut Running, executing: u32, micro: &Micro) -> Option<u32> {
+    let members = match micro.kind {
+        Kind::Matrix(_) => FULL,
+        kind => {
+            let source = match kind {
+                Kind::Shuffle(_) => 3,
+                Kind::WarpSync | Kind::Elect => 0,
+                _ => 1,
+            };
+            warp.registers.b32[usize::from(micro.src[source])].0[executing.trailing_zeros() as usize]
         }
-        executing = warp.groups.swap_remove(at).mask;
-        running.active = executing;
+    };
+    let forced = std::mem::replace(&mut running.state, State::Ready) == State::Forced;
+    if forced || (members & warp.live) & !executing == 0 {
+        return Some(executing);
     }
-    let registers = &mut warp.registers;
-    match micro.kind {
-        Kind::Shuffle(mode) => collective::shuffle(registers, micro, mode, executing),
-        Kind::Vote(mode) => collective::vote(registers, micro, mode, executing),
-        Kind::Match { all, wide } => collective::match_sync(registers, micro, all, wide, executing),
-        Kind::Redux(op, ty) => collective::redux(registers, micro, op, ty, executing),
-        _ => {}
+    part(warp, running, executing);
+    running.settle(warp);
+    let group = Group { state: State::WaitWarp, ..running.group() };
+    warp.park(group);
+    let here = |other: &Group| other.pc == group.pc && other.frame == group.frame && other.state == State::WaitWarp;
+    let at = warp.groups.iter().position(here)?;
+    if (members & warp.live) & !warp.groups[at].mask != 0 {
+        return None;
     }
-    Step::Next
+    running.active = warp.groups.swap_remove(at).mask;
+    Some(running.active)
 }
 
 /// A barrier of the block: be counted, and wait unless it is an arrival.

@@ -1,9 +1,10 @@
 //! Architectural instructions as micro-operations.
 
+use super::memory::copy_of;
 use super::{LowerError, Lowering};
-use crate::program::{BarrierPlan, CallPlan, CallTo, FrameRange, Kind, NOWHERE};
+use crate::program::{BarrierPlan, Kind, NOWHERE};
 use crate::registers::Slot;
-use isa::op::{Barrier, BarrierMode, Call, CallTarget, Vote};
+use isa::op::{Barrier, BarrierMode, Vote};
 use isa::{Alu, Dst, Form, Instruction, Op, Operand, Type, Width};
 
 impl<'a> Lowering<'a> {
@@ -32,6 +33,7 @@ impl<'a> Lowering<'a> {
             }
             Op::Redux(op, ty) => self.collective(instruction, Kind::Redux(*op, *ty), *ty, &[*ty, Type::B32]),
             Op::Activemask => self.simple(instruction, Kind::Activemask, Type::B32, &[]),
+            Op::Elect => self.collective(instruction, Kind::Elect, Type::B32, &[Type::B32]),
             Op::Barrier(barrier) => self.barrier(instruction, *barrier),
             Op::WarpSync => {
                 let mask = self.source(&src[0], Type::B32)?;
@@ -53,11 +55,46 @@ impl<'a> Lowering<'a> {
             Op::Ret { .. } => self.plain(Kind::Return),
             Op::Exit => self.plain(Kind::Exit),
             Op::Trap => self.plain(Kind::Trap),
+            Op::Alloca(ty) => self.alloca(instruction, *ty),
+            Op::StackSave(ty) => self.simple(instruction, Kind::StackSave(ty.width()), *ty, &[]),
+            Op::StackRestore(ty) => {
+                let top = self.source(&src[0], *ty)?;
+                self.emit(Kind::StackRestore(ty.width()), 0, &[top]);
+                Ok(())
+            }
+            // A block is a cluster of its own, and the only one whose shared memory it can name.
+            Op::Mapa(it) => self.simple(instruction, Kind::Alu(copy_of(it.ty.width()) as u16), it.ty, &[it.ty]),
+            Op::Getctarank(_) => self.zero(instruction, Type::B32),
+            Op::CreatePolicy(_) => self.zero(instruction, Type::B64),
+            Op::CopyAsync(copy) => self.copy_async(instruction, copy),
+            Op::Mbarrier(mbarrier) => self.mbarrier(instruction, mbarrier),
+            Op::Matrix(matrix) => self.matrix(instruction, matrix),
             Op::Prefetch(_) | Op::Fence(_) | Op::Brkpt | Op::Nanosleep | Op::Event(_) => self.plain(Kind::Nop),
         }
     }
 
-    fn plain(&mut self, kind: Kind) -> Result<(), LowerError> {
+    /// An instruction whose result is always zero.
+    fn zero(&mut self, instruction: &Instruction, ty: Type) -> Result<(), LowerError> {
+        let zero = self.constant(ty.width(), 0)?;
+        let target = self.destination(instruction.dst.first(), ty)?;
+        self.emit(Kind::Alu(copy_of(ty.width()) as u16), target.row, &[zero]);
+        self.finish(&target)
+    }
+
+    fn alloca(&mut self, instruction: &Instruction, ty: Type) -> Result<(), LowerError> {
+        let align = match instruction.src.get(1) {
+            None => 8,
+            Some(Operand::Imm(align)) if align.is_power_of_two() && *align <= 1 << 16 => *align as i64,
+            Some(_) => return Err(self.unsupported("an `alloca` whose alignment is no constant power of two")),
+        };
+        let bytes = self.source(&instruction.src[0], ty)?;
+        let target = self.destination(instruction.dst.first(), ty)?;
+        self.emit(Kind::Alloca(ty.width()), target.row, &[bytes]).imm = align;
+        self.program.stack = super::STACK;
+        self.finish(&target)
+    }
+
+    pub(super) fn plain(&mut self, kind: Kind) -> Result<(), LowerError> {
         self.emit(kind, 0, &[]);
         Ok(())
     }
@@ -112,12 +149,7 @@ impl<'a> Lowering<'a> {
                 Ok(())
             }
             (128, _) => {
-                let list = dst.iter().map(|dst| match dst {
-                    Dst::Reg(reg) => Some(self.register(*reg)),
-                    Dst::Sink => None,
-                });
-                let list = list.collect();
-                let index = self.list(list);
+                let index = self.list(self.written(instruction));
                 let row = self.source(&src[0], Type::B128)?;
                 self.emit(Kind::Unpack128(index), 0, &[row]);
                 Ok(())
@@ -155,7 +187,7 @@ impl<'a> Lowering<'a> {
         }
         let target = self.destination(instruction.dst.first(), ty)?;
         let joined = joined.ok_or_else(|| self.unsupported("a vector move of nothing"))?;
-        self.emit(Kind::Alu(super::memory::copy_of(ty.width()) as u16), target.row, &[joined]);
+        self.emit(Kind::Alu(copy_of(ty.width()) as u16), target.row, &[joined]);
         self.finish(&target)
     }
 
@@ -164,7 +196,7 @@ impl<'a> Lowering<'a> {
         let source = self.source(&instruction.src[0], ty)?;
         // The source may be one of the destinations.
         let copy = self.temporary(ty.width())?;
-        self.emit(Kind::Alu(super::memory::copy_of(ty.width()) as u16), copy, &[source]);
+        self.emit(Kind::Alu(copy_of(ty.width()) as u16), copy, &[source]);
         for (index, dst) in instruction.dst.iter().enumerate() {
             let Dst::Reg(reg) = dst else { continue };
             let amount = self.constant(Width::B32, index as u128 * u128::from(part.bits()))?;
@@ -202,41 +234,6 @@ impl<'a> Lowering<'a> {
         let row = if reduce.is_some() { self.destination(instruction.dst.first(), result)?.row } else { NOWHERE };
         self.emit(Kind::Barrier(index), row, &[]);
         Ok(())
-    }
-
-    fn call(&mut self, instruction: &Instruction, call: &Call) -> Result<(), LowerError> {
-        let mut operands = instruction.src.iter();
-        let target = match &call.target {
-            CallTarget::Direct(id) => {
-                let callee = self.module.function(*id);
-                if callee.name == "__assertfail" {
-                    return self.plain(Kind::Assert);
-                }
-                let index = self.program.functions.iter().position(|code| code.id == *id);
-                let refused =
-                    || self.unsupported(format!("a call of {}, which has no body in this module", callee.name));
-                CallTo::Function(index.ok_or_else(refused)? as u32)
-            }
-            CallTarget::Indirect { .. } => {
-                let address = operands.next().ok_or_else(|| self.unsupported("an indirect call without an address"))?;
-                CallTo::Row(self.source(address, Type::U64)?)
-            }
-        };
-        let ranges = operands.map(|operand| self.call_parameter(operand)).collect::<Result<Vec<_>, _>>()?;
-        let (results, arguments) = ranges.split_at(usize::from(call.returns).min(ranges.len()));
-        let plan = CallPlan { target, arguments: arguments.to_vec(), results: results.to_vec() };
-        self.program.calls.push(plan);
-        let index = self.program.calls.len() as u32 - 1;
-        self.emit(Kind::Call(index), 0, &[]);
-        Ok(())
-    }
-
-    fn call_parameter(&self, operand: &Operand) -> Result<FrameRange, LowerError> {
-        let range = match operand {
-            Operand::Symbol(symbol, 0) => self.frames[self.at.index as usize].offsets.get(symbol).copied(),
-            _ => None,
-        };
-        range.ok_or_else(|| self.unsupported("a call argument that is not a `.param` variable"))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{LowerError, Lowering};
 use crate::program::{AccessPlan, AtomicPlan, Kind};
 use crate::registers::Slot;
-use isa::op::{Access, Atom};
+use isa::op::{Access, Atom, AtomOp};
 use isa::{
     Alu, Base, Dst, FunctionId, Instruction, Linkage, Module, Operand, Reg, Space, Symbol, Type, Variable, Width,
 };
@@ -103,6 +103,12 @@ impl Lowering<'_> {
         }
     }
 
+    /// An address that is not one of the function's frame: base and offset.
+    pub(super) fn plain_address(&self, operand: &Operand) -> Result<(Option<Slot>, i64), LowerError> {
+        let Address { base, offset, frame } = self.address(operand)?;
+        if frame { Err(self.unsupported("the address of a local variable")) } else { Ok((base, offset)) }
+    }
+
     fn register_address(&self, reg: Reg, offset: i64) -> Result<Address, LowerError> {
         let slot = self.register(reg);
         match slot.width {
@@ -126,16 +132,22 @@ impl Lowering<'_> {
         })
     }
 
+    /// The registers that an instruction writes; `None` where it drops a result.
+    pub(super) fn written(&self, instruction: &Instruction) -> Vec<Option<Slot>> {
+        let slot = |dst: &Dst| match dst {
+            Dst::Reg(reg) => Some(self.register(*reg)),
+            Dst::Sink => None,
+        };
+        instruction.dst.iter().map(slot).collect()
+    }
+
     pub(super) fn load(&mut self, instruction: &Instruction, access: &Access) -> Result<(), LowerError> {
         let address = self.address(&instruction.src[0])?;
         if access.space == Space::Param && address.base.is_none() && !address.frame {
             return self.load_param(instruction, access, address.offset);
         }
-        let values = instruction.dst.iter().map(|dst| match dst {
-            Dst::Reg(reg) => Some(self.register(*reg)),
-            Dst::Sink => None,
-        });
-        let plan = self.access(access, address, values.collect())?;
+        let values = self.written(instruction);
+        let plan = self.access(access, address, values)?;
         self.program.accesses.push(plan);
         let index = self.program.accesses.len() as u32 - 1;
         self.emit(Kind::Load(index), 0, &[]);
@@ -159,7 +171,9 @@ impl Lowering<'_> {
 
     pub(super) fn store(&mut self, instruction: &Instruction, access: &Access) -> Result<(), LowerError> {
         let address = self.address(&instruction.src[0])?;
-        let values = instruction.src[1..].iter().map(|operand| match operand {
+        // A cache policy may follow the values.
+        let stored = instruction.src[1..].iter().take(usize::from(access.vector));
+        let values = stored.map(|operand| match operand {
             Operand::Reg(reg) => Ok(Some(self.register(*reg))),
             other => {
                 let index = self.source(other, access.ty)?;
@@ -177,19 +191,21 @@ impl Lowering<'_> {
     pub(super) fn atomic(&mut self, instruction: &Instruction, atom: &Atom) -> Result<(), LowerError> {
         let Address { base, offset, frame } = self.address(&instruction.src[0])?;
         let width = atom.ty.width();
-        let mut operand = |at: usize| -> Result<Option<Slot>, LowerError> {
-            let Some(operand) = instruction.src.get(at) else { return Ok(None) };
-            Ok(Some(Slot { width, index: self.source(operand, atom.ty)? }))
+        let values = instruction.src[1..].iter().take(usize::from(atom.vector) + usize::from(atom.op == AtomOp::Cas));
+        let mut rows = values
+            .map(|operand| Ok(Slot { width, index: self.source(operand, atom.ty)? }))
+            .collect::<Result<Vec<_>, LowerError>>()?;
+        let swap = if atom.op == AtomOp::Cas { rows.pop() } else { None };
+        let access = AccessPlan {
+            space: atom.space,
+            bytes: atom.ty.bytes() as u8,
+            signed: false,
+            base,
+            frame,
+            offset,
+            values: self.written(instruction),
         };
-        let (first, swap) = (operand(1)?, operand(2)?);
-        let first = first.ok_or_else(|| self.unsupported("an atomic access without an operand"))?;
-        let value = match instruction.dst.first() {
-            Some(Dst::Reg(reg)) => Some(self.register(*reg)),
-            _ => None,
-        };
-        let bytes = atom.ty.bytes() as u8;
-        let access = AccessPlan { space: atom.space, bytes, signed: false, base, frame, offset, values: vec![value] };
-        self.program.atomics.push(AtomicPlan { op: atom.op, ty: atom.ty, access, operand: first, swap });
+        self.program.atomics.push(AtomicPlan { op: atom.op, ty: atom.ty, access, operands: rows, swap });
         let index = self.program.atomics.len() as u32 - 1;
         self.emit(Kind::Atomic(index), 0, &[]);
         Ok(())

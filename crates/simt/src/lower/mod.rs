@@ -3,10 +3,13 @@
 //!
 //! Everything that the machine could not execute is refused here, by name and source line, before anything runs.
 
+mod asynchronous;
+mod calls;
 mod compare;
 mod extended;
 mod frame;
 mod instruction;
+mod matrix;
 mod memory;
 mod operand;
 mod placement;
@@ -49,12 +52,16 @@ fn at(loc: &Option<Loc>) -> String {
     loc.as_ref().map_or_else(String::new, |loc| format!(", line {}", loc.outermost().line))
 }
 
+/// Bytes of local memory that calls and `alloca` may use beyond the kernel's own frame.
+pub(crate) const STACK: u32 = 64 << 10;
+
 /// Makes a kernel ready to run.
 ///
 /// # Errors
 /// If the kernel does not exist, or does something the machine cannot do.
 pub fn lower(module: &Module, placement: &Placement, kernel: &str) -> Result<Program, LowerError> {
     let (id, function) = module.kernel(kernel).ok_or_else(|| LowerError::NoKernel(kernel.to_owned()))?;
+    refuse_clusters(function)?;
     let reachable = reachable(module, id);
     let mut lowering = Lowering::new(module, placement, function, &reachable)?;
     for (index, &id) in reachable.iter().enumerate() {
@@ -64,6 +71,23 @@ pub fn lower(module: &Module, placement: &Placement, kernel: &str) -> Result<Pro
         lowering.body(index as u32)?;
     }
     Ok(lowering.program)
+}
+
+/// A block is a cluster of its own; a kernel that is made for larger ones is refused.
+fn refuse_clusters(kernel: &Function) -> Result<(), LowerError> {
+    let larger = |directive: &&String| {
+        let extents = directive.strip_prefix(".reqnctapercluster");
+        extents.is_some_and(|extents| extents.split(',').any(|extent| extent.trim() != "1"))
+    };
+    match kernel.directives.iter().find(larger) {
+        None => Ok(()),
+        Some(directive) => Err(LowerError::Unsupported {
+            what: format!("a kernel with `{directive}`"),
+            function: kernel.name.clone(),
+            pc: Pc(0),
+            loc: None,
+        }),
+    }
 }
 
 /// The kernel first, then every function that it may call.
@@ -140,6 +164,9 @@ impl<'a> Lowering<'a> {
             functions: Vec::new(),
             accesses: Vec::new(),
             atomics: Vec::new(),
+            copies: Vec::new(),
+            mbarriers: Vec::new(),
+            matrices: Vec::new(),
             barriers: Vec::new(),
             calls: Vec::new(),
             branches: Vec::new(),
@@ -150,6 +177,7 @@ impl<'a> Lowering<'a> {
             params: Vec::new(),
             param_bytes: param_bytes as u32,
             shared_bytes: layout.bytes,
+            stack: if reachable.len() > 1 { STACK } else { 0 },
             dynamic_align: layout.dynamic_align,
         };
         let at = Place { function: kernel, id: reachable[0], index: 0, pc: Pc(0), instruction: None };

@@ -61,6 +61,9 @@ fn at_level(script: &Script, level: LevelName, outcome: &Outcome) -> Vec<String>
     for directive in &script.directives {
         match directive {
             Directive::Expect { name, values } => failures.extend(compare_values(name, values, outcome).err()),
+            Directive::Prints(text) if text.as_bytes() != outcome.printed => {
+                failures.push(format!("printed {:?}, expected {text:?}", String::from_utf8_lossy(&outcome.printed)));
+            }
             Directive::Strayed(count) if *count != outcome.strayed => {
                 failures.push(format!("{} strayed accesses, expected {count}", outcome.strayed));
             }

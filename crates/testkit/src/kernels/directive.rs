@@ -22,6 +22,8 @@ pub enum Directive {
     },
     /// `trap`
     Trap(ExpectedTrap),
+    /// `prints`: the text.
+    Prints(String),
     /// `strayed`
     Strayed(u64),
     /// `error`: the kernel.
@@ -122,6 +124,7 @@ pub(super) fn read(text: &str, before: &mut Vec<Directive>) -> Result<(), String
         "expect" => expect(rest, before)?,
         "trap:" => Directive::Trap(trap(rest)?),
         "strayed:" => Directive::Strayed(number("strayed", rest)?),
+        "prints:" => Directive::Prints(quoted(rest)?),
         "error:" => Directive::Error(name(rest)?.to_owned()),
         "inject:" => Directive::Inject(Box::new(fault(rest)?)),
         _ => return Err(format!("`{key}` is no directive")),
@@ -141,6 +144,12 @@ fn last_run(before: &mut [Directive]) -> Result<&mut Run, String> {
 fn name(text: &str) -> Result<&str, String> {
     let is_name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
     if is_name { Ok(text) } else { Err(format!("`{text}` is no name")) }
+}
+
+/// `"one line\n"`, where `\n` stands for the end of a line.
+fn quoted(text: &str) -> Result<String, String> {
+    let inside = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    inside.map(|text| text.replace("\\n", "\n")).ok_or_else(|| format!("`{text}` is no text in quotes"))
 }
 
 fn number<T: std::str::FromStr>(key: &str, text: &str) -> Result<T, String> {

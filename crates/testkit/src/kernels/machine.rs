@@ -28,6 +28,8 @@ pub(super) struct Outcome {
     pub(super) copies: Vec<(String, Vec<u8>)>,
     /// How it ended, if a thread did something wrong.
     pub(super) trap: Option<TrapReport>,
+    /// What the launches printed.
+    pub(super) printed: Vec<u8>,
     /// Strayed accesses.
     pub(super) strayed: u64,
 }
@@ -81,7 +83,8 @@ impl Machine {
             }
         }
         let (launches, counts, copies) = (Vec::new(), Vec::new(), Vec::new());
-        let outcome = Outcome { symbols, places, launches, counts, copies, trap: None, strayed: 0 };
+        let outcome =
+            Outcome { symbols, places, launches, counts, copies, trap: None, printed: Vec::new(), strayed: 0 };
         Ok(Self { memory, modules, executor: Executor::new(level), outcome })
     }
 
@@ -113,6 +116,7 @@ impl Machine {
                 break;
             }
         }
+        self.outcome.printed.extend(self.executor.take_printed());
         self.outcome.launches.push(launch);
         self.outcome.counts.push(counts);
         Ok(())

@@ -13,6 +13,7 @@
 //! // expect table: u32 = 1 2 3                   what a variable of the module holds
 //! // counts: 64 of 11                            instructions of every thread of the run before
 //! // trap: illegal_address line=7 pc=5 thread=3 block=1 address=&in+4096
+//! // prints: "a line\n"                         what all runs print
 //! // strayed: 2                                  accesses outside every allocation, all runs together
 //! // error: kernel                               loading, or making the kernel ready, fails as `.expected` says
 //! // inject: launch=0,…,bits=3 => sdc differing=1 landed=0x0->0x8 use=read@2 line=7 pc=5 after=1 visible strayed=1

@@ -1,0 +1,111 @@
+//! Atomic accesses: `atom` and `red`. What they do, how they are spelled, which operands they take.
+
+use super::spelling::{self, Words};
+use super::{OperandKind, Order, Scope, Shape};
+use crate::types::{Space, Type, words};
+use std::fmt;
+
+/// The modifiers of an atomic access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Atom {
+    /// What is done to the value in memory.
+    pub op: AtomOp,
+    /// The state space.
+    pub space: Space,
+    /// Type of one element.
+    pub ty: Type,
+    /// Number of elements: 1, 2, 4 or 8. Each is atomic for itself.
+    pub vector: u8,
+    /// Promise about order. `None`: not written, relaxed.
+    pub order: Option<Order>,
+    /// Scope. `None`: not written, gpu.
+    pub scope: Option<Scope>,
+    /// Cache hints as written: no effect on results.
+    pub cache: String,
+}
+
+words! {
+    /// What an atomic access does to the value in memory.
+    AtomOp {
+        Add = "add", Min = "min", Max = "max", Inc = "inc", Dec = "dec",
+        And = "and", Or = "or", Xor = "xor", Exch = "exch", Cas = "cas",
+    }
+}
+
+impl Atom {
+    /// The sources: the address, then one value, or two for `cas`.
+    fn sources(&self) -> Vec<OperandKind> {
+        let values = if self.op == AtomOp::Cas { 2 } else { 1 };
+        let mut sources = vec![OperandKind::Address];
+        sources.extend(std::iter::repeat_n(self.operand(), values));
+        sources.extend(super::shape::policy(&self.cache));
+        sources
+    }
+
+    fn operand(&self) -> OperandKind {
+        if self.vector == 1 { OperandKind::Value(self.ty) } else { OperandKind::Vector(self.ty, self.vector) }
+    }
+
+    /// The operands of `atom`, or of `red`, which has no destination.
+    pub(super) fn shape(&self, returns: bool) -> Shape {
+        let dst = if returns { vec![self.operand()] } else { vec![] };
+        Shape { dst, optional_dst: 0, src: self.sources(), optional_src: 0 }
+    }
+
+    /// Whether the ISA has this operation on this type in this shape (PTX ISA §9.7.13.5 and §9.7.13.6).
+    fn exists(&self, returns: bool) -> bool {
+        use Type::{B16, B32, B64, B128, Bf16, Bf16x2, F16, F16x2, F32, F64, S32, S64, U32, U64};
+        let half = matches!(self.ty, F16 | Bf16 | F16x2 | Bf16x2);
+        if self.vector > 1 {
+            let most = if matches!(self.ty, F16 | Bf16) { 8 } else { 4 };
+            let known = match self.op {
+                AtomOp::Add => half || self.ty == F32,
+                AtomOp::Min | AtomOp::Max => half,
+                _ => false,
+            };
+            return known && self.vector <= most && matches!(self.space, Space::Generic | Space::Global);
+        }
+        match self.op {
+            AtomOp::Add => half || matches!(self.ty, U32 | S32 | U64 | F32 | F64),
+            AtomOp::Min | AtomOp::Max => matches!(self.ty, U32 | S32 | U64 | S64),
+            AtomOp::Inc | AtomOp::Dec => self.ty == U32,
+            AtomOp::And | AtomOp::Or | AtomOp::Xor => matches!(self.ty, B32 | B64),
+            AtomOp::Exch => returns && matches!(self.ty, B32 | B64 | B128),
+            AtomOp::Cas => returns && matches!(self.ty, B16 | B32 | B64 | B128),
+        }
+    }
+}
+
+/// Reads what follows `atom` or `red`.
+pub(super) fn parse(words: &mut Words<'_>, returns: bool) -> Option<Atom> {
+    // libcu++ writes the operation first: `atom.add.acq_rel.gpu.s32`.
+    let early = words.take(AtomOp::from_word);
+    let order = words.take(Order::from_word);
+    if matches!(order, Some(Order::Weak | Order::Volatile)) {
+        return None;
+    }
+    let scope = words.take(Scope::from_word);
+    let space = words.take(spelling::space).unwrap_or(Space::Generic);
+    let op = early.or_else(|| words.take(AtomOp::from_word))?;
+    let noftz = words.word("noftz").is_some();
+    let cache = words.take(|word| (word == "L2::cache_hint").then(|| format!(".{word}"))).unwrap_or_default();
+    let vector = words.take(spelling::vector).unwrap_or(1);
+    let ty = words.take(Type::from_word)?;
+    let atom = Atom { op, space, ty, vector, order, scope, cache };
+    let space_fits = matches!(space, Space::Generic | Space::Global | Space::Shared);
+    if space_fits && noftz == needs_noftz(ty) && atom.exists(returns) { words.end(atom) } else { None }
+}
+
+/// Whether the word stands in every spelling: subnormal halves are never flushed.
+fn needs_noftz(ty: Type) -> bool {
+    matches!(ty, Type::F16 | Type::Bf16 | Type::F16x2 | Type::Bf16x2)
+}
+
+impl fmt::Display for Atom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (order, scope) = (super::print::dotted(self.order), super::print::dotted(self.scope));
+        let noftz = if needs_noftz(self.ty) { ".noftz" } else { "" };
+        let (space, vector) = (super::print::space(self.space), super::print::vector(self.vector));
+        write!(f, "{order}{scope}{space}.{}{noftz}{}{vector}.{}", self.op, self.cache, self.ty)
+    }
+}

@@ -1,0 +1,143 @@
+//! The heap of device code: `malloc` and `free`.
+//!
+//! The heap is a variable of the module, so that it has an address, is recorded and replayed as every variable, and its
+//! state, all of which lies within it, is part of every snapshot. It is a row of blocks, each with 16 bytes before it
+//! of which the first 8 hold its size, a multiple of 16, and in the lowest bit whether it is taken. A size of zero ends
+//! the row: what lies behind was never taken. The first block that is large enough is taken, and free blocks that meet
+//! are joined on the way there. The first 16 bytes of the heap say where the way starts.
+
+use crate::access::{Fault, Memories, read_one, write_one};
+use crate::trap::TrapKind;
+use isa::{Linkage, Module, Space, Symbol, Type, Variable};
+
+/// The name of the variable; no name of PTX has a space in it.
+const NAME: &str = "device heap";
+/// Bytes of the heap: what `cudaLimitMallocHeapSize` is unless it is set.
+pub const HEAP_BYTES: u64 = 8 << 20;
+/// Bytes before a block, and what sizes and addresses are multiples of.
+const UNIT: u64 = 16;
+
+/// Gives a heap to a module that asks for memory.
+pub fn give_heap(module: &mut Module) {
+    let asks = |name: &str| module.functions.iter().any(|function| function.name == name && function.body.is_empty());
+    if asks("malloc") && heap_of(module).is_none() {
+        module.variables.push(Variable {
+            name: NAME.to_owned(),
+            space: Space::Global,
+            element: Type::B8,
+            bytes: HEAP_BYTES,
+            align: UNIT as u32,
+            linkage: Linkage::Internal,
+            init: Vec::new(),
+            relocations: Vec::new(),
+        });
+    }
+}
+
+/// The heap of a module, if it has one.
+pub(crate) fn heap_of(module: &Module) -> Option<Symbol> {
+    let index = module.variables.iter().position(|variable| variable.name == NAME)?;
+    Some(Symbol::Module(index as u32))
+}
+
+/// A heap in memory, and the lane on whose behalf it is changed.
+pub(crate) struct Heap<'m, 'a> {
+    pub(crate) memories: &'m mut Memories<'a>,
+    /// Where it starts.
+    pub(crate) base: u64,
+    pub(crate) lane: usize,
+}
+
+impl Heap<'_, '_> {
+    fn read(&mut self, at: u64) -> Result<u64, Fault> {
+        read_one(self.memories, Space::Global, self.base + at, self.lane)
+    }
+
+    fn write(&mut self, at: u64, value: u64) -> Result<(), Fault> {
+        write_one(self.memories, Space::Global, self.base + at, self.lane, value)
+    }
+
+    /// The size of the block behind a header, and whether it is taken; `None` at the end, or where nothing sensible is.
+    fn block(&mut self, at: u64) -> Result<Option<(u64, bool)>, Fault> {
+        if at + UNIT > HEAP_BYTES {
+            return Ok(None);
+        }
+        let word = self.read(at)?;
+        let size = word & !1;
+        let sound = size != 0 && size.is_multiple_of(UNIT) && size <= HEAP_BYTES - at - UNIT;
+        Ok(sound.then_some((size, word & 1 == 1)))
+    }
+
+    /// The address of as many bytes, or 0 where no room is left.
+    pub(crate) fn allocate(&mut self, bytes: u64) -> Result<u64, Fault> {
+        if bytes == 0 || bytes > HEAP_BYTES {
+            return Ok(0);
+        }
+        let wanted = bytes.next_multiple_of(UNIT);
+        let start = self.read(0)?;
+        let start = if start.is_multiple_of(UNIT) { start.clamp(UNIT, HEAP_BYTES) } else { UNIT };
+        let (mut at, mut first_free) = (start, None);
+        while let Some((size, taken)) = self.block(at)? {
+            if taken {
+                at += UNIT + size;
+                continue;
+            }
+            let free = self.join(at, size)?;
+            if free >= wanted {
+                let size = self.take(at, free, wanted)?;
+                self.write(0, first_free.unwrap_or(at + UNIT + size))?;
+                return Ok(self.base + at + UNIT);
+            }
+            first_free = first_free.or(Some(at));
+            at += UNIT + free;
+        }
+        let untouched = at + UNIT <= HEAP_BYTES && self.read(at)? == 0;
+        if !untouched || wanted > HEAP_BYTES - at - UNIT {
+            return Ok(0);
+        }
+        self.write(at, wanted | 1)?;
+        self.write(0, first_free.unwrap_or(at + UNIT + wanted))?;
+        Ok(self.base + at + UNIT)
+    }
+
+    /// Joins a free block with the free ones behind it; its size then.
+    fn join(&mut self, at: u64, size: u64) -> Result<u64, Fault> {
+        let mut joined = size;
+        while let Some((next, false)) = self.block(at + UNIT + joined)? {
+            joined += UNIT + next;
+        }
+        if joined != size {
+            self.write(at, joined)?;
+        }
+        Ok(joined)
+    }
+
+    /// Takes the first part of a free block, and leaves the rest free if it can be a block. The size that was taken.
+    fn take(&mut self, at: u64, free: u64, wanted: u64) -> Result<u64, Fault> {
+        let rest = free - wanted;
+        let size = if rest <= UNIT { free } else { wanted };
+        self.write(at, size | 1)?;
+        if size < free {
+            self.write(at + UNIT + wanted, rest - UNIT)?;
+        }
+        Ok(size)
+    }
+
+    /// Gives a block back. What is no taken block of the heap is an illegal address.
+    pub(crate) fn free(&mut self, address: u64) -> Result<(), Fault> {
+        if address == 0 {
+            return Ok(());
+        }
+        let illegal = Fault::at(TrapKind::IllegalAddress, self.lane, address);
+        let at = address.wrapping_sub(self.base).wrapping_sub(UNIT);
+        if !(UNIT..HEAP_BYTES).contains(&at) || !at.is_multiple_of(UNIT) {
+            return Err(illegal);
+        }
+        match self.block(at)? {
+            Some((size, true)) => self.write(at, size)?,
+            _ => return Err(illegal),
+        }
+        let start = self.read(0)?;
+        self.write(0, start.min(at))
+    }
+}

@@ -1,0 +1,57 @@
+//! Calls: of functions of the module, through pointers, and of what the machine itself does.
+
+use super::{LowerError, Lowering};
+use crate::heap::heap_of;
+use crate::program::{CallPlan, CallTo, FrameRange, Kind, SystemCall};
+use isa::op::{Call, CallTarget};
+use isa::{Instruction, Operand, Type};
+
+impl Lowering<'_> {
+    pub(super) fn call(&mut self, instruction: &Instruction, call: &Call) -> Result<(), LowerError> {
+        let mut operands = instruction.src.iter();
+        let target = match &call.target {
+            CallTarget::Direct(id) => {
+                let callee = self.module.function(*id);
+                if callee.name == "__assertfail" {
+                    return self.plain(Kind::Assert);
+                }
+                let index = self.program.functions.iter().position(|code| code.id == *id);
+                match index {
+                    Some(index) => CallTo::Function(index as u32),
+                    None => CallTo::System(self.system_call(&callee.name)?),
+                }
+            }
+            CallTarget::Indirect { .. } => {
+                let address = operands.next().ok_or_else(|| self.unsupported("an indirect call without an address"))?;
+                CallTo::Row(self.source(address, Type::U64)?)
+            }
+        };
+        let ranges = operands.map(|operand| self.call_parameter(operand)).collect::<Result<Vec<_>, _>>()?;
+        let (results, arguments) = ranges.split_at(usize::from(call.returns).min(ranges.len()));
+        let (arguments, results) = (arguments.to_vec(), results.to_vec());
+        self.program.calls.push(CallPlan { target, arguments, results });
+        let index = self.program.calls.len() as u32 - 1;
+        self.emit(Kind::Call(index), 0, &[]);
+        Ok(())
+    }
+
+    fn call_parameter(&self, operand: &Operand) -> Result<FrameRange, LowerError> {
+        let range = match operand {
+            Operand::Symbol(symbol, 0) => self.frames[self.at.index as usize].offsets.get(symbol).copied(),
+            _ => None,
+        };
+        range.ok_or_else(|| self.unsupported("a call argument that is not a `.param` variable"))
+    }
+
+    /// What the machine does in place of a function that has no body.
+    fn system_call(&self, name: &str) -> Result<SystemCall, LowerError> {
+        let heap = || heap_of(self.module).and_then(|symbol| self.placement.address(symbol));
+        match (name, heap()) {
+            ("vprintf", _) => Ok(SystemCall::Print),
+            ("malloc", Some(heap)) => Ok(SystemCall::Allocate { heap }),
+            // Without `malloc` there is nothing to give back but null pointers.
+            ("free", heap) => Ok(SystemCall::Free { heap: heap.unwrap_or(0) }),
+            _ => Err(self.unsupported(format!("a call of {name}, which has no body in this module"))),
+        }
+    }
+}
