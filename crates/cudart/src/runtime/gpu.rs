@@ -167,6 +167,11 @@ impl Gpu {
         }
     }
 
+    /// What kernels have printed since this was last asked.
+    pub(crate) fn take_printed(&mut self) -> Vec<u8> {
+        self.device.take_printed()
+    }
+
     /// The host waits.
     pub(crate) fn synchronize(&mut self) {
         self.record(|_| Event::Synchronize);

@@ -32,6 +32,7 @@ pub(crate) struct ReadyLaunch {
 impl Runtime {
     /// Runs a kernel, or notes that it is to run.
     pub(crate) fn launch(&mut self, function: u64, shape: Shape, args: Args, stream: u64) -> Result<(), Code> {
+        self.show_printed();
         self.check()?;
         self.streams.get(stream)?;
         let launch = self.prepare(function, shape, args)?;

@@ -23,6 +23,7 @@ pub(crate) mod memory;
 mod mirrors;
 pub(crate) mod modules;
 pub(crate) mod occupancy;
+mod output;
 mod pages;
 mod recorder;
 mod sources;
@@ -168,10 +169,19 @@ impl Runtime {
 
     /// The host waits until all is done.
     pub(crate) fn synchronize(&mut self) -> Result<(), Code> {
+        self.show_printed();
         self.check()?;
         self.gpu.synchronize();
         self.mirrors.see(&mut self.gpu);
         Ok(())
+    }
+
+    /// Where CUDA does: what kernels printed appears on the application's standard output.
+    fn show_printed(&mut self) {
+        let printed = self.gpu.take_printed();
+        if !printed.is_empty() {
+            output::write(&printed);
+        }
     }
 
     /// Before the GPU does something: what the host changed in shared memory goes there.
@@ -183,6 +193,7 @@ impl Runtime {
     fn share_with_host(&mut self, blocking: bool) -> Result<(), Code> {
         self.mirrors.pull(&mut self.gpu, false).map_err(|error| code_of(&error))?;
         if blocking {
+            self.show_printed();
             self.mirrors.see(&mut self.gpu);
         }
         Ok(())
@@ -197,6 +208,7 @@ impl Runtime {
     /// Gives back all that the application has. Modules stay as they are, and a device on which a kernel failed is
     /// lost to this process.
     pub(crate) fn reset(&mut self) {
+        self.show_printed();
         if self.health != Health::Good {
             self.health = Health::Failed(Code::DEVICES_UNAVAILABLE);
             return;
