@@ -23,15 +23,14 @@ fn kernel(function: u64) -> Result<Kernel, Code> {
 }
 
 fn attributes(kernel: &Kernel) -> FuncAttributes {
-    let version = spec::ARCH as i32;
     FuncAttributes {
         shared_size_bytes: u64::from(kernel.info.static_shared_bytes),
         const_size_bytes: 0,
         local_size_bytes: u64::from(kernel.info.local_bytes),
         max_threads_per_block: occupancy::max_threads(&kernel.info) as i32,
         num_regs: occupancy::registers(&kernel.info) as i32,
-        ptx_version: version,
-        binary_version: version,
+        ptx_version: kernel.arch as i32,
+        binary_version: spec::ARCH as i32,
         cache_mode_ca: 0,
         max_dynamic_shared_size_bytes: dynamic_shared(kernel) as i32,
         preferred_shmem_carveout: kernel.function.carveout,

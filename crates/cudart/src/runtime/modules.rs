@@ -42,6 +42,7 @@ enum State {
 #[derive(Debug)]
 struct Loaded {
     id: ModuleId,
+    arch: u32,
     symbols: Vec<Symbol>,
 }
 
@@ -61,6 +62,8 @@ pub(crate) struct Function {
 #[derive(Debug, Clone)]
 pub(crate) struct Kernel {
     pub(crate) module: ModuleId,
+    /// The architecture that its PTX is for.
+    pub(crate) arch: u32,
     pub(crate) function: Function,
     pub(crate) info: KernelInfo,
 }
@@ -136,9 +139,9 @@ impl Modules {
     pub(crate) fn kernel(&mut self, host: u64, gpu: &mut Gpu, memory: &mut Memory) -> Result<Kernel, Code> {
         let function = self.function(host)?.clone();
         let loaded = self.load(function.handle, gpu, memory)?;
-        let found = loaded.iter().find_map(|module| Some((module.id, gpu.kernel(module.id, &function.name)?)));
-        let (module, info) = found.ok_or(Code::INVALID_DEVICE_FUNCTION)?;
-        Ok(Kernel { module, function, info })
+        let found = loaded.iter().find_map(|module| Some((module, gpu.kernel(module.id, &function.name)?)));
+        let (&Loaded { id: module, arch, .. }, info) = found.ok_or(Code::INVALID_DEVICE_FUNCTION)?;
+        Ok(Kernel { module, arch, function, info })
     }
 
     /// The place of a variable, its module loaded.
@@ -244,7 +247,7 @@ fn load_part(part: &'static [u8], gpu: &mut Gpu) -> Result<Option<Loaded>, (Code
     }
     let text = code.ptx.clone();
     let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, explain(&error, &text)))?;
-    Ok(Some(Loaded { id, symbols }))
+    Ok(Some(Loaded { id, arch: chosen.image.arch, symbols }))
 }
 
 /// An error in one line: of several mistakes in the PTX, the first.
