@@ -17,19 +17,21 @@ pub(crate) const QUANTUM: u32 = 4096;
 pub(crate) enum State {
     /// Runs.
     Ready,
-    /// Waits for other lanes of its warp at a `.sync` instruction.
-    WaitWarp,
+    /// Waits at a `.sync` instruction for the other lanes of this mask.
+    WaitWarp(u32),
     /// Waits at a barrier of its block.
     WaitBlock(u32),
     /// Goes on from a `.sync` instruction with the lanes it has.
     Forced,
+    /// Has come to a `.sync` instruction together with lanes that name others, and is still to execute it.
+    Apart,
     /// Goes on from a barrier, which had this result.
     Released(u32),
 }
 
 impl State {
     pub(crate) fn is_ready(self) -> bool {
-        !matches!(self, Self::WaitWarp | Self::WaitBlock(_))
+        !matches!(self, Self::WaitWarp(_) | Self::WaitBlock(_))
     }
 }
 
@@ -142,7 +144,7 @@ impl Warp {
 
     /// Every group waits: those that wait for lanes of this warp which cannot come go on without them.
     fn force(&mut self) -> Option<Group> {
-        let waiting = self.groups.iter().enumerate().filter(|(_, group)| group.state == State::WaitWarp);
+        let waiting = self.groups.iter().enumerate().filter(|(_, group)| matches!(group.state, State::WaitWarp(_)));
         let (at, _) = waiting.min_by_key(|(_, group)| group.pc)?;
         let group = self.groups.remove(at);
         Some(Group { state: State::Forced, ..group })

@@ -19,34 +19,46 @@ pub(super) fn part(warp: &mut Warp, running: &mut Running, executing: u32) {
 }
 
 /// An instruction that lanes of the warp execute together: the lanes that are here when all that are named and alive
-/// have come, or `None` while they wait.
+/// have come, or `None` while they wait. Lanes that name others, such as the two halves of a warp, do so separately.
 pub(super) fn synchronise(warp: &mut Warp, running: &mut Running, executing: u32, micro: &Micro) -> Option<u32> {
-    let members = match micro.kind {
-        Kind::Matrix(_) => FULL,
-        kind => {
-            let source = match kind {
-                Kind::Shuffle(_) => 3,
-                Kind::WarpSync | Kind::Elect => 0,
-                _ => 1,
-            };
-            warp.registers.b32[usize::from(micro.src[source])].0[executing.trailing_zeros() as usize]
-        }
-    };
+    let (members, executing) = members(warp, running, executing, micro);
     let forced = std::mem::replace(&mut running.state, State::Ready) == State::Forced;
     if forced || (members & warp.live) & !executing == 0 {
         return Some(executing);
     }
     part(warp, running, executing);
     running.settle(warp);
-    let group = Group { state: State::WaitWarp, ..running.group() };
+    let group = Group { state: State::WaitWarp(members), ..running.group() };
     warp.park(group);
-    let here = |other: &Group| other.pc == group.pc && other.frame == group.frame && other.state == State::WaitWarp;
+    let here = |other: &Group| other.pc == group.pc && other.frame == group.frame && other.state == group.state;
     let at = warp.groups.iter().position(here)?;
     if (members & warp.live) & !warp.groups[at].mask != 0 {
         return None;
     }
     running.active = warp.groups.swap_remove(at).mask;
     Some(running.active)
+}
+
+/// The mask that the first lane names, and the lanes that name the same; the others are set aside.
+fn members(warp: &mut Warp, running: &mut Running, executing: u32, micro: &Micro) -> (u32, u32) {
+    let source = match micro.kind {
+        Kind::Matrix(_) => return (FULL, executing),
+        Kind::Shuffle(_) => 3,
+        Kind::WarpSync | Kind::Elect => 0,
+        _ => 1,
+    };
+    let named = &warp.registers.b32[usize::from(micro.src[source])].0;
+    let members = named[executing.trailing_zeros() as usize];
+    let same = (0..LANES).fold(0, |same, lane| same | (u32::from(named[lane] == members) << lane)) & executing;
+    if same != executing {
+        part(warp, running, executing);
+        running.settle(warp);
+        warp.park(Group { mask: executing & !same, state: State::Apart, ..running.group() });
+        running.active = same;
+        // They come together again after it.
+        running.limit = running.pc + 1;
+    }
+    (members, same)
 }
 
 /// A barrier of the block: be counted, and wait unless it is an arrival.
