@@ -15,6 +15,7 @@ import os
 import sys
 
 import oracle_approx
+import oracle_compare
 import oracle_convert
 import oracle_float_forms
 import oracle_half
@@ -57,7 +58,7 @@ def expected(form, result):
 
 
 def files():
-    modules = (oracle_integer_forms, oracle_float_forms, oracle_convert, oracle_approx, oracle_half)
+    modules = (oracle_integer_forms, oracle_compare, oracle_float_forms, oracle_convert, oracle_approx, oracle_half)
     for module in modules:
         for name, forms in module.families():
             text = HEAD + "".join(line for form in forms for line in lines_of(form))

@@ -92,7 +92,7 @@ def fma_f32():
     for mode in MODES:
         operation = lambda a, b, c, mode=mode: exact.fma(F32, mode, a, b, c)
         for ftz, sat in modifiers():
-            spelled = [f"fma.{mode}{ftz}{sat}.f32"] + ([f"mad.rn{ftz}{sat}.f32"] if mode == "rn" else [])
+            spelled = [f"{name}.{mode}{ftz}{sat}.f32" for name in ("fma", "mad")]
             yield Form(spelled, ["f32"] * 3, "f32", modified(operation, ftz, sat), FMAS, 48 if sat else 60)
 
 
@@ -107,12 +107,13 @@ ROOTS = [(bits,) for bits in (0x40800000, 0x40000000, 0x40800001, 0x407FFFFF, 0x
 
 def others_f32():
     for ftz in ("", ".ftz"):
-        divide = lambda a, b: exact.div(F32, a, b)
-        yield Form(f"div.rn{ftz}.f32", ["f32"] * 2, "f32", modified(divide, ftz, ""), QUOTIENTS, 48)
-        invert = lambda a: exact.div(F32, ONE, a)
-        yield Form(f"rcp.rn{ftz}.f32", ["f32"], "f32", modified(invert, ftz, ""), ROOTS, 56)
-        root = lambda a: exact.sqrt(F32, a)
-        yield Form(f"sqrt.rn{ftz}.f32", ["f32"], "f32", modified(root, ftz, ""), ROOTS, 56)
+        for mode in MODES:
+            divide = lambda a, b, mode=mode: exact.div(F32, a, b, mode)
+            yield Form(f"div.{mode}{ftz}.f32", ["f32"] * 2, "f32", modified(divide, ftz, ""), QUOTIENTS, 48)
+            invert = lambda a, mode=mode: exact.div(F32, ONE, a, mode)
+            yield Form(f"rcp.{mode}{ftz}.f32", ["f32"], "f32", modified(invert, ftz, ""), ROOTS, 56)
+            root = lambda a, mode=mode: exact.sqrt(F32, a, mode)
+            yield Form(f"sqrt.{mode}{ftz}.f32", ["f32"], "f32", modified(root, ftz, ""), ROOTS, 56)
         yield from extremes(ftz)
         # No arithmetic here, so nothing rounds up to the smallest normal number.
         flush = F32.flush if ftz else (lambda bits: bits)
@@ -135,6 +136,8 @@ def extremes(ftz):
             flush = F32.flush if ftz else (lambda bits: bits)
             choose = lambda a, b, better=better, nan=nan, flush=flush: extreme(F32, flush(a), flush(b), better, nan)
             yield Form(f"{name}{ftz}{nan}.f32", ["f32"] * 2, "f32", choose, ZEROS_AND_NANS, 30)
+            signed = lambda a, b, better=better, nan=nan, flush=flush: xorsign(F32, flush(a), flush(b), better, nan)
+            yield Form(f"{name}{ftz}{nan}.xorsign.abs.f32", ["f32"] * 2, "f32", signed, ZEROS_AND_NANS, 30)
 
 
 def order(fmt, bits):
@@ -149,6 +152,14 @@ def extreme(fmt, a, b, better, nan):
             return fmt.nan
         return b if fmt.is_nan(a) else a
     return a if better(order(fmt, a), order(fmt, b)) else b
+
+
+def xorsign(fmt, a, b, better, nan):
+    """The sign of a NaN beside a number is for hardware to say."""
+    if fmt.is_nan(a) != fmt.is_nan(b) and not nan:
+        return None
+    chosen = extreme(fmt, a & ~fmt.sign, b & ~fmt.sign, better, nan)
+    return chosen if fmt.is_nan(chosen) else chosen | (a ^ b) & fmt.sign
 
 
 def copysign(fmt, a, b):
@@ -199,25 +210,32 @@ def without_nan(operation):
 
 
 def f64():
-    add = without_nan(lambda a, b: exact.add(F64, "rn", a, b))
-    sub = without_nan(lambda a, b: exact.add(F64, "rn", a, b ^ NEG64))
-    mul = without_nan(lambda a, b: exact.mul(F64, "rn", a, b))
-    fma = without_nan(lambda a, b, c: exact.fma(F64, "rn", a, b, c))
-    divide = without_nan(lambda a, b: exact.div(F64, a, b))
-    differences = [(a, b ^ NEG64) for a, b in SUMS64]
-    yield Form(["add.f64", "add.rn.f64"], ["f64"] * 2, "f64", add, SUMS64 + scaled(SUMS), 64)
-    yield Form(["sub.f64", "sub.rn.f64"], ["f64"] * 2, "f64", sub, differences + scaled(DIFFERENCES), 64)
-    yield Form(["mul.f64", "mul.rn.f64"], ["f64"] * 2, "f64", mul, PRODUCTS64 + scaled(PRODUCTS), 64)
-    yield Form(["fma.rn.f64", "mad.rn.f64"], ["f64"] * 3, "f64", fma, FMAS64 + scaled(FMAS), 80)
-    yield Form("div.rn.f64", ["f64"] * 2, "f64", divide, scaled(QUOTIENTS), 60)
-    yield Form("rcp.rn.f64", ["f64"], "f64", without_nan(lambda a: exact.div(F64, ONE64, a)), scaled(ROOTS), 56)
-    yield Form("sqrt.rn.f64", ["f64"], "f64", without_nan(lambda a: exact.sqrt(F64, a)), scaled(ROOTS), 56)
+    for mode in MODES:
+        yield from arithmetic_f64(mode)
     for name, better in (("min", lambda a, b: a < b), ("max", lambda a, b: a > b)):
         choose = lambda a, b, better=better: extreme64(a, b, better)
         yield Form(f"{name}.f64", ["f64"] * 2, "f64", choose, scaled(ZEROS_AND_NANS), 30)
     yield Form("abs.f64", ["f64"], "f64", without_nan(lambda a: a & ~NEG64), count=24)
     yield Form("neg.f64", ["f64"], "f64", without_nan(lambda a: a ^ NEG64), count=24)
     yield Form("copysign.f64", ["f64"] * 2, "f64", lambda a, b: copysign(F64, a, b), count=20)
+
+
+def arithmetic_f64(mode):
+    add = without_nan(lambda a, b: exact.add(F64, mode, a, b))
+    sub = without_nan(lambda a, b: exact.add(F64, mode, a, b ^ NEG64))
+    mul = without_nan(lambda a, b: exact.mul(F64, mode, a, b))
+    fma = without_nan(lambda a, b, c: exact.fma(F64, mode, a, b, c))
+    divide = without_nan(lambda a, b: exact.div(F64, a, b, mode))
+    differences = [(a, b ^ NEG64) for a, b in SUMS64]
+    plain = lambda name: [f"{name}.f64", f"{name}.rn.f64"] if mode == "rn" else f"{name}.{mode}.f64"
+    yield Form(plain("add"), ["f64"] * 2, "f64", add, SUMS64 + scaled(SUMS), 64)
+    yield Form(plain("sub"), ["f64"] * 2, "f64", sub, differences + scaled(DIFFERENCES), 64)
+    yield Form(plain("mul"), ["f64"] * 2, "f64", mul, PRODUCTS64 + scaled(PRODUCTS), 64)
+    yield Form([f"fma.{mode}.f64", f"mad.{mode}.f64"], ["f64"] * 3, "f64", fma, FMAS64 + scaled(FMAS), 80)
+    yield Form(f"div.{mode}.f64", ["f64"] * 2, "f64", divide, scaled(QUOTIENTS), 60)
+    invert = without_nan(lambda a: exact.div(F64, ONE64, a, mode))
+    yield Form(f"rcp.{mode}.f64", ["f64"], "f64", invert, scaled(ROOTS), 56)
+    yield Form(f"sqrt.{mode}.f64", ["f64"], "f64", without_nan(lambda a: exact.sqrt(F64, a, mode)), scaled(ROOTS), 56)
 
 
 def extreme64(a, b, better):

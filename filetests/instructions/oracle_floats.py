@@ -163,7 +163,7 @@ def fma(fmt, mode, a, b, c):
     return fmt.round(exact, mode, zero_sum_sign(fmt, mode, sign, c))
 
 
-def div(fmt, a, b):
+def div(fmt, a, b, mode="rn"):
     if fmt.is_nan(a) or fmt.is_nan(b):
         return fmt.nan
     sign = (a ^ b) & fmt.sign
@@ -173,17 +173,17 @@ def div(fmt, a, b):
         return sign
     if fmt.is_zero(b):
         return fmt.nan if fmt.is_zero(a) else sign | fmt.infinity
-    return fmt.round(fmt.value(a) / fmt.value(b), "rn", sign)
+    return fmt.round(fmt.value(a) / fmt.value(b), mode, sign)
 
 
-def sqrt(fmt, a):
+def sqrt(fmt, a, mode="rn"):
     if fmt.is_nan(a) or fmt.is_zero(a):
         return fmt.nan if fmt.is_nan(a) else a
     if fmt.is_negative(a):
         return fmt.nan
     if fmt.is_infinite(a):
         return a
-    return fmt.round(root(fmt.value(a)))
+    return fmt.round(root(fmt.value(a)), mode)
 
 
 def root(value):

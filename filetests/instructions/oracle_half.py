@@ -3,7 +3,7 @@
 import oracle_floats as exact
 from fractions import Fraction
 from oracle_convert import INTEGERS, INTEGRAL, around, integer, number, rounded, saturated, width
-from oracle_float_forms import extreme
+from oracle_float_forms import extreme, xorsign
 from oracle_floats import BF16, F16, F32, F64, Format
 from oracle_form import Form, wrap
 from oracle_inputs import float_edges
@@ -119,14 +119,6 @@ def signs_and_extremes():
                     yield from single_and_pair(f"{name}{ftz}{nan}", ty, 2, choose, special, 30)
                     signed = lambda a, b, f=fmt, g=flush, better=better, nan=nan: xorsign(f, g(a), g(b), better, nan)
                     yield from single_and_pair(f"{name}{ftz}{nan}.xorsign.abs", ty, 2, signed, special, 30)
-
-
-def xorsign(fmt, a, b, better, nan):
-    """The sign of a NaN beside a number is for hardware to say."""
-    if fmt.is_nan(a) != fmt.is_nan(b) and not nan:
-        return None
-    chosen = extreme(fmt, a & ~fmt.sign, b & ~fmt.sign, better, nan)
-    return chosen if fmt.is_nan(chosen) else chosen | (a ^ b) & fmt.sign
 
 
 def approximate():

@@ -1,6 +1,7 @@
-"""Integer, logic, comparison and selection instructions (PTX ISA 9.0, §9.7.1, §9.7.6, §9.7.8, §9.7.9)."""
+"""Integer, logic and selection instructions (PTX ISA 9.0, §9.7.1, §9.7.2, §9.7.6, §9.7.8, §9.7.9)."""
 
-from oracle_floats import BF16, F16, F32, F64, FORMATS
+import oracle_parts
+from oracle_floats import F32
 from oracle_form import Form, clamp, signed, wrap
 from oracle_inputs import integer_edges
 
@@ -116,9 +117,20 @@ def mul_mad():
     yield arithmetic("mul24.lo", "u32", lambda a, b: low24(a) * low24(b), count=20)
     signed24 = lambda number: signed(number & 0xFFFFFF, 24)
     yield arithmetic("mul24.lo", "s32", lambda a, b: signed24(a) * signed24(b), count=20)
+    for sign, cut in (("u", low24), ("s", signed24)):
+        ty = f"{sign}32"
+        yield arithmetic("mul24.hi", ty, lambda a, b, cut=cut: (cut(a) * cut(b)) >> 16, count=20)
+        yield arithmetic("mad24.lo", ty, lambda a, b, c, cut=cut: cut(a) * cut(b) + c, 3, count=20)
+        yield arithmetic("mad24.hi", ty, lambda a, b, c, cut=cut: ((cut(a) * cut(b)) >> 16) + c, 3, count=20)
+    yield arithmetic(
+        "mad24.hi.sat", "s32", lambda a, b, c: clamp(((signed24(a) * signed24(b)) >> 16) + c, S32_MIN, S32_MAX), 3, count=24,
+        special=[(0x7FFFFF, 0x7FFFFF, S32_MAX), (0x800000, 0x7FFFFF, 1 << 31), (0x800000, 0x800000, 0x7FFFFFF0)],
+    )
     for a_sign in "us":
         for b_sign in "us":
             yield dp4a(a_sign, b_sign)
+            yield dp2a("lo", a_sign, b_sign)
+            yield dp2a("hi", a_sign, b_sign)
 
 
 def wide(ty):
@@ -140,6 +152,19 @@ def dp4a(a_sign, b_sign):
 
     special = [(0xFFFFFFFF, 0xFFFFFFFF, 0), (0x80808080, 0x7F7F7F7F, 5), (0x80808080, 0x80808080, 0xFFFFFFFF)]
     return Form(f"dp4a.{a_sign}32.{b_sign}32", ["u32"] * 3, "u32", semantics, special, 16)
+
+
+def dp2a(part, a_sign, b_sign):
+    def field(word, i, bits, sign):
+        value = word >> (bits * i) & (1 << bits) - 1
+        return signed(value, bits) if sign == "s" else value
+
+    def semantics(a, b, c):
+        first = 0 if part == "lo" else 2
+        return wrap(c + sum(field(a, i, 16, a_sign) * field(b, first + i, 8, b_sign) for i in (0, 1)), 32)
+
+    special = [(0xFFFFFFFF, 0xFFFFFFFF, 0), (0x80008000, 0x7F808180, 5), (0x7FFF8000, 0x80807F7F, 0xFFFFFFFF)]
+    return Form(f"dp2a.{part}.{a_sign}32.{b_sign}32", ["u32"] * 3, "u32", semantics, special, 16)
 
 
 def logic():
@@ -278,132 +303,10 @@ def slct_f32(a, b, c):
     return a if not F32.is_nan(c) and key(F32, c) >= 0 else b
 
 
-def ordered(relation):
-    """A comparison of numbers as one of formats: false where a side is NaN."""
-    return lambda fmt, a, b: not (fmt.is_nan(a) or fmt.is_nan(b)) and relation(key(fmt, a), key(fmt, b))
-
-
-def unordered(relation):
-    return lambda fmt, a, b: fmt.is_nan(a) or fmt.is_nan(b) or relation(key(fmt, a), key(fmt, b))
-
-
 def key(fmt, bits):
     """An integer in the order of the numbers; both zeros are 0."""
     magnitude = bits & ~fmt.sign
     return -magnitude if fmt.is_negative(bits) else magnitude
-
-
-RELATIONS = {
-    "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
-    "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
-}
-UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
-COMBINE = {"and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b}
-
-
-def integer_comparisons():
-    """(name, spelled types, comparison of bits) for all of them."""
-    for width in (16, 32, 64):
-        for name, relation in RELATIONS.items():
-            if name in ("eq", "ne"):
-                yield name, [f"{sign}{width}" for sign in "bus"], relation, f"u{width}"
-                continue
-            for sign in "us":
-                number = of(f"{sign}{width}")
-                compare = lambda a, b, relation=relation, number=number: relation(number(a), number(b))
-                yield name, [f"{sign}{width}"], compare, f"u{width}"
-        for name, plain in UNSIGNED.items():
-            yield name, [f"u{width}"], RELATIONS[plain], f"u{width}"
-
-
-def float_comparisons():
-    compares = {name: ordered(relation) for name, relation in RELATIONS.items()}
-    compares |= {name + "u": unordered(relation) for name, relation in RELATIONS.items()}
-    compares["num"] = lambda fmt, a, b: not fmt.is_nan(a) and not fmt.is_nan(b)
-    compares["nan"] = lambda fmt, a, b: fmt.is_nan(a) or fmt.is_nan(b)
-    for name, compare in compares.items():
-        for ty, fmt in (
-            ("f32", F32), ("ftz.f32", F32), ("f64", F64), ("f16", F16), ("ftz.f16", F16), ("bf16", BF16)):
-            flush = fmt.flush if "ftz" in ty else (lambda bits: bits)
-            whole = lambda a, b, compare=compare, fmt=fmt, flush=flush: compare(fmt, flush(a), flush(b))
-            yield name, [ty], whole, ty.split(".")[-1]
-
-
-def pairs(operand):
-    """Operands that are equal, neighbours, zeros of both signs, NaN on either side."""
-    if operand[0] == "u":
-        return [(e, e) for e in integer_edges(int(operand[1:]))[:4]]
-    if operand.endswith("x2"):
-        low = pairs(operand[:-2])
-        return [(a | c << 16, b | d << 16) for (a, b), (c, d) in zip(low, low[3:] + low[:3])]
-    fmt = FORMATS[operand]
-    nan, one = fmt.infinity | fmt.smallest_normal >> 1, fmt.one
-    rows = [(0, fmt.sign), (fmt.sign, 0), (nan, nan), (nan, one), (one, nan), (one, one), (one, one + 1)]
-    return rows + [(1, 2), (1, 0), (fmt.sign | 1, 1), (fmt.infinity, fmt.infinity), (fmt.sign | fmt.infinity, nan)]
-
-
-def comparisons():
-    for name, types, compare, operand in [*integer_comparisons(), *float_comparisons()]:
-        count = 10 if operand[0] == "u" else 18
-        spellings = [f"setp.{name}.{ty}" for ty in types]
-        yield Form(spellings, [operand] * 2, "pred", lambda a, b, c=compare: int(c(a, b)), pairs(operand), count)
-
-
-def combined():
-    """`setp` with a combination and both results, `set`: one comparison of each type stands for all, which are tested
-    alone."""
-    chosen = [
-        ("lt", "s16"), ("ge", "u16"), ("eq", "b16"), ("lt", "s32"), ("hs", "u32"), ("ne", "b32"), ("le", "s64"), ("hs", "u64"),
-        ("eq", "b64"), ("ge", "f32"), ("neu", "ftz.f32"), ("nan", "f64"), ("lt", "f16"), ("ne", "ftz.f16"), ("gtu", "bf16"),
-    ]
-    every = [*integer_comparisons(), *float_comparisons()]
-    for name, ty in chosen:
-        compare, operand = next((c, o) for n, types, c, o in every if n == name and ty in types)
-        verdicts = lambda a, b, compare=compare: [int(compare(a, b)), 1 - int(compare(a, b))]
-        yield from setp_forms(name, ty, verdicts, operand)
-        single = lambda a, b, compare=compare: [int(compare(a, b))]
-        yield from set_forms(name, ty, single, operand)
-        if operand in ("f16", "bf16"):
-            halves = lambda a, b, compare=compare: [int(compare(a & 0xFFFF, b & 0xFFFF)), int(compare(a >> 16, b >> 16))]
-            yield from setp_forms(name, ty + "x2", halves, operand + "x2")
-            yield from set_forms(name, ty + "x2", halves, operand + "x2")
-
-
-def setp_forms(name, ty, verdicts, operand):
-    yield Form(f"setp.{name}.{ty}", [operand] * 2, ["pred", "pred"], verdicts, pairs(operand), 12)
-    for word, combine in COMBINE.items():
-        two = lambda a, b, p, combine=combine: [combine(verdict, p) for verdict in verdicts(a, b)]
-        special = [(*row, p) for row in pairs(operand) for p in (0, 1)]
-        spelling = f"setp.{name}.{word}.{ty}"
-        yield Form(spelling, [operand] * 2 + ["pred"], ["pred", "pred"], two, special, 12)
-        if not ty.endswith("x2"):
-            one = lambda a, b, p, two=two: two(a, b, p)[0]
-            yield Form(spelling, [operand] * 2 + ["pred"], "pred", one, special, 8)
-
-
-ONES = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80, "f16x2": 0x3C00, "bf16x2": 0x3F80}
-
-
-def set_forms(name, ty, verdicts, operand):
-    if operand.endswith("x2"):
-        destinations = ("u32", "s32", operand)
-    elif operand in ("f16", "bf16"):
-        destinations = ("u16", "s16", "u32", "s32", "f16", "bf16")
-    else:
-        destinations = ("u32", "s32", "f32", "f16", "bf16")
-    # set.cmp{.bool}{.ftz}.dtype.stype
-    ftz, source = ("ftz.", ty[4:]) if ty.startswith("ftz.") else ("", ty)
-    for to in destinations:
-        # A pair is told in halves of the register.
-        yes = ONES[to] if to in ONES else 0xFFFF if operand.endswith("x2") or to[1:] == "16" else 0xFFFFFFFF
-        told = lambda verdicts, yes=yes: sum((yes if verdict else 0) << 16 * at for at, verdict in enumerate(verdicts))
-        result = to if to in ONES else "u" + to[1:]
-        plain = lambda a, b, told=told: told(verdicts(a, b))
-        yield Form(f"set.{name}.{ftz}{to}.{source}", [operand] * 2, result, plain, pairs(operand), 8)
-        special = [(*row, p) for row in pairs(operand) for p in (0, 1)]
-        for word, combine in COMBINE.items():
-            joined = lambda a, b, p, told=told, combine=combine: told([combine(verdict, p) for verdict in verdicts(a, b)])
-            yield Form(f"set.{name}.{word}.{ftz}{to}.{source}", [operand] * 2 + ["pred"], result, joined, special, 6)
 
 
 def families():
@@ -413,5 +316,4 @@ def families():
     yield "logic", logic()
     yield "bits", bits()
     yield "move", moves()
-    yield "compare", comparisons()
-    yield "combine", combined()
+    yield "parts", oracle_parts.forms()

@@ -170,6 +170,12 @@ mod tests {
     }
 
     #[test]
+    fn the_table_has_the_breadth_that_compilers_use() {
+        let (lines, forms) = (Alu::ALL.len(), FORMS.len());
+        assert!(lines >= 1150 && forms >= 1450, "{lines} lines with {forms} forms");
+    }
+
+    #[test]
     fn no_two_lines_of_the_table_share_a_spelling() {
         let all: usize = Alu::ALL.iter().map(|alu| spellings(alu.pattern()).len()).sum();
         assert_eq!(all, FORMS.len());

@@ -126,6 +126,26 @@ fn sum_toward(mode: Toward, a: f64, b: f64) -> f32 {
     if sum == 0.0 { zero } else { narrow_toward(mode, sum, error) }
 }
 
+/// `div` toward a direction.
+#[inline(always)]
+#[must_use]
+pub fn div_toward(mode: Toward, a: f32, b: f32) -> f32 {
+    let (a, b) = (f64::from(a), f64::from(b));
+    let quotient = a / b;
+    // The remainder is exact, and with the sign of the divisor says on which side the exact quotient lies.
+    let rest = (-quotient).mul_add(b, a);
+    narrow_toward(mode, quotient, if b < 0.0 { -rest } else { rest })
+}
+
+/// `sqrt` toward a direction.
+#[inline(always)]
+#[must_use]
+pub fn sqrt_toward(mode: Toward, a: f32) -> f32 {
+    let a = f64::from(a);
+    let root = a.sqrt();
+    narrow_toward(mode, root, (-root).mul_add(root, a))
+}
+
 /// `hi + lo` rounded once to single precision, where `|lo|` is at most half a unit of `hi`.
 #[inline(always)]
 #[must_use]
@@ -211,6 +231,15 @@ pub fn min_nan(a: f32, b: f32) -> f32 {
 #[must_use]
 pub fn max_nan(a: f32, b: f32) -> f32 {
     if a.is_nan() || b.is_nan() { f32::from_bits(NAN32) } else { max(a, b) }
+}
+
+/// `.xorsign.abs`: of the magnitudes, with the signs' exclusive or.
+#[inline(always)]
+#[must_use]
+pub fn xorsign(choose: impl Fn(f32, f32) -> f32, a: f32, b: f32) -> f32 {
+    let chosen = choose(a.abs(), b.abs()).to_bits();
+    let sign = (a.to_bits() ^ b.to_bits()) & 0x8000_0000;
+    f32::from_bits(if chosen > 0x7f80_0000 { chosen } else { chosen | sign })
 }
 
 /// The NaN that double-precision instructions produce from numbers.

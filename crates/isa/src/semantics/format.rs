@@ -27,7 +27,7 @@ pub struct Format {
     /// The sign bit.
     pub(super) sign: u32,
     /// The largest number.
-    largest: u32,
+    pub(super) largest: u32,
     /// Infinity, or the NaN where the format has none.
     pub(super) infinity: u32,
     /// The NaN that instructions produce.

@@ -266,6 +266,18 @@ pub fn dp4a(a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool) -> u32 {
     (0..4).fold(c, |sum, i| sum.wrapping_add((byte(a, i, a_signed) * byte(b, i, b_signed)) as u32))
 }
 
+/// `dp2a`: the dot product of two halves with two bytes from byte `from`, plus `c`.
+#[inline(always)]
+#[must_use]
+pub fn dp2a(a: u32, b: u32, c: u32, from: u32, a_signed: bool, b_signed: bool) -> u32 {
+    let half = |i: u32| if a_signed { i32::from((a >> (16 * i)) as i16) } else { i32::from((a >> (16 * i)) as u16) };
+    let byte = |i: u32| {
+        let byte = (b >> (8 * (from + i))) as u8;
+        if b_signed { i32::from(byte as i8) } else { i32::from(byte) }
+    };
+    (0..2).fold(c, |sum, i| sum.wrapping_add((half(i) * byte(i)) as u32))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

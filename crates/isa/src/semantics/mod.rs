@@ -6,7 +6,9 @@
 
 pub mod approx;
 pub mod convert;
+pub mod directed;
 pub mod float;
 pub mod format;
 pub mod int;
 pub mod narrow;
+pub mod parts;

@@ -252,3 +252,50 @@ pub fn xorsign<T: Narrow>(choose: impl Fn(T, T) -> T, a: T, b: T) -> T {
     let sign = (a.bits() ^ b.bits()) & T::FORMAT.sign;
     if is_nan(chosen) { chosen } else { T::from_bits(chosen.bits() | sign) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::{Bf16, E4M3, E5M2, F16};
+    use super::*;
+
+    fn survive<T: Narrow + PartialEq + std::fmt::Debug>() {
+        for x in (0..=0xffff).map(T::from_bits).filter(|&x| !is_nan(x)) {
+            assert_eq!(from_f64::<T>(Rounding::Nearest, double(x)), x);
+        }
+    }
+
+    #[test]
+    fn every_number_survives_the_way_through_a_double() {
+        survive::<F16>();
+        survive::<Bf16>();
+        for format in [E4M3, E5M2] {
+            for byte in (0..=0xff).filter(|byte| byte & 0x7f <= format.largest) {
+                assert_eq!(format.encode(Rounding::Nearest, f64::from(format.decode(byte))), byte);
+            }
+        }
+    }
+
+    #[test]
+    fn a_term_too_small_for_a_double_decides_a_tie() {
+        // (1 + 2^-7) · 1.5 lies between two numbers of bfloat16.
+        let near = |c: u16| fma(Bf16(0x3f81), Bf16(0x3fc0), Bf16(c)).0;
+        assert_eq!([near(0x0001), near(0x8001), near(0)], [0x3fc2, 0x3fc1, 0x3fc2]);
+        let near = |c: u16| fma(Bf16(0x3f83), Bf16(0x3fc0), Bf16(c)).0;
+        assert_eq!([near(0x0001), near(0x8001), near(0)], [0x3fc5, 0x3fc4, 0x3fc4]);
+    }
+
+    #[test]
+    fn wide_integers_are_rounded_once() {
+        let tie = (1i64 << 62) + (1 << 54);
+        let rounded = |x: i64| from_s64::<Bf16>(Rounding::Nearest, x).0;
+        assert_eq!([rounded(tie), rounded(tie + 1), rounded(-tie - 1)], [0x5e80, 0x5e81, 0xde81]);
+        assert_eq!(from_u64::<Bf16>(Rounding::Zero, u64::MAX).0, 0x5f7f);
+    }
+
+    #[test]
+    fn satfinite_keeps_what_is_no_number() {
+        assert_eq!(finite_from_f32::<F16>(Rounding::Nearest, -1e9).0, 0xfbff);
+        assert_eq!(finite_from_f32::<F16>(Rounding::Nearest, f32::NAN).0, 0x7fff);
+        assert_eq!(pack(E4M3, false, f32::INFINITY, f32::NAN), 0x7e7f);
+    }
+}
