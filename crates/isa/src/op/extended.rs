@@ -4,6 +4,7 @@
 //! `addc`, `subc` and `madc` read. For a subtraction it holds the borrow.
 
 use super::Group;
+use super::spelling::Words;
 use crate::alu::Alu;
 use crate::types::{Type, words};
 
@@ -23,6 +24,16 @@ pub struct Extended {
     pub writes: bool,
     /// Type of the operands: an integer of 32 or 64 bits.
     pub ty: Type,
+}
+
+/// `add.cc`, `addc`, `madc.hi.cc` and the like; without the flag they are lines of the table.
+pub(super) fn parse(head: &str, words: &mut Words<'_>) -> Option<Extended> {
+    let (name, carry) = head.split_at(3);
+    let half = words.take(|word| matches!(word, "lo" | "hi").then(|| format!(".{word}"))).unwrap_or_default();
+    let step = Step::from_word(&format!("{name}{half}"))?;
+    let (reads, writes) = (!carry.is_empty(), words.word("cc").is_some());
+    let ty = words.take(Type::from_word).filter(|ty| matches!(ty, Type::U32 | Type::S32 | Type::U64 | Type::S64))?;
+    if reads || writes { words.end(Extended { step, reads, writes, ty }) } else { None }
 }
 
 impl Extended {

@@ -4,7 +4,7 @@
 //! word. A word that a family does not know refuses the instruction: nothing is skipped silently.
 
 use super::{Access, Barrier, BarrierMode, Call, CallTarget, Comparison, Op, Reduction, Shuffle, Vote};
-use super::{Cluster, Extended, Matrix, Order, Scope, Step, atom, copy, matrix, mbarrier};
+use super::{Cluster, Matrix, Order, Scope, atom, copy, extended, matrix, mbarrier};
 use crate::alu::Form;
 use crate::module::{FunctionId, Pc};
 use crate::types::{Space, Type};
@@ -21,7 +21,7 @@ pub fn parse(spelling: &str) -> Option<Op> {
     match head {
         "setp" => Comparison::parse(words.rest).map(Op::Setp),
         "set" => set(words.rest),
-        "add" | "addc" | "sub" | "subc" | "mad" | "madc" => extended(head, &mut words).map(Op::Extended),
+        "add" | "addc" | "sub" | "subc" | "mad" | "madc" => extended::parse(head, &mut words).map(Op::Extended),
         "ld" | "ldu" => access(&mut words, head == "ldu").map(Op::Ld),
         "st" => access(&mut words, false).map(Op::St),
         "atom" => atom::parse(&mut words, true).map(Op::Atom),
@@ -144,16 +144,6 @@ fn set(words: &str) -> Option<Op> {
     let to = Type::from_word(to)?;
     let comparison = Comparison::parse(&format!("{head}.{from}"))?;
     comparison.sets(to).then_some(Op::Set(comparison, to))
-}
-
-/// `add.cc`, `addc`, `madc.hi.cc` and the like; without the flag they are lines of the table.
-fn extended(head: &str, words: &mut Words<'_>) -> Option<Extended> {
-    let (name, carry) = head.split_at(3);
-    let half = words.take(|word| matches!(word, "lo" | "hi").then(|| format!(".{word}"))).unwrap_or_default();
-    let step = Step::from_word(&format!("{name}{half}"))?;
-    let (reads, writes) = (!carry.is_empty(), words.word("cc").is_some());
-    let ty = words.take(Type::from_word).filter(|ty| matches!(ty, Type::U32 | Type::S32 | Type::U64 | Type::S64))?;
-    if reads || writes { words.end(Extended { step, reads, writes, ty }) } else { None }
 }
 
 /// A space; that of this block, entry or function is the plain one. A block is a cluster of its own, so that the
