@@ -154,7 +154,7 @@ pub struct CallPlan {
 /// Whom a call calls.
 #[derive(Clone, Copy, Debug)]
 pub enum CallTo {
-    /// A function of this program, by its index in [`Program::functions`].
+    /// A function of this program, by its index in [`Program::functions`](crate::Program::functions).
     Function(u32),
     /// The function whose address is in this row.
     Row(u16),
