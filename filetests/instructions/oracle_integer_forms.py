@@ -52,14 +52,17 @@ def add_sub():
 
 
 def extended():
-    """Carries and borrows; the flag is the last operand of what reads it and the last result of `.cc`."""
+    """Carries; the flag is the last operand of what reads it and the last result of `.cc`.
+
+    The ISA says that sub.cc writes a borrow. What addc reads after it on hardware is the carry of a + ~b + 1.
+    """
     for ty in ("u32", "s32", "u64", "s64"):
         number, n = of(ty), int(ty[1:])
         # The product is a term of its own: the carry is that of the addition alone.
         low = lambda a, b, n=n: wrap(a * b, n)
         high = lambda a, b, n=n, number=number: wrap(number(a) * number(b) >> n, n)
         yield from chained("add", "", ty, 2, lambda a, b, flag: a + b + flag)
-        yield from chained("sub", "", ty, 2, lambda a, b, flag: a - b - flag)
+        yield from chained("sub", "", ty, 2, lambda a, b, flag, top=(1 << n) - 1: a + (wrap(b, n) ^ top) + flag)
         yield from chained("mad", ".lo", ty, 3, lambda a, b, c, flag, low=low: low(a, b) + c + flag)
         yield from chained("mad", ".hi", ty, 3, lambda a, b, c, flag, high=high: high(a, b) + c + flag)
 
@@ -75,7 +78,7 @@ def chained(name, half, ty, arity, exact):
                 continue
 
             def semantics(*operands, reads=reads, writes=writes):
-                number = exact(*operands) if reads else exact(*operands, 0)
+                number = exact(*operands) if reads else exact(*operands, int(name == "sub"))
                 return [wrap(number, n)] + ([int(number != wrap(number, n))] if writes else [])
 
             spelling = f"{name}{'c' if reads else ''}{half}{'.cc' if writes else ''}.{ty}"

@@ -60,15 +60,16 @@ macro_rules! alu_table {
             SadU64 IntAdd "sad.u64" (u64, u64, u64) -> u64 = |a, b, c| c.wrapping_add(a.abs_diff(b));
             SadS64 IntAdd "sad.s64" (i64, i64, i64) -> i64 = |a, b, c| c.wrapping_add(a.abs_diff(b) as i64);
 
-            // extended precision (§9.7.2): the last source is the carry flag; a line with `.cc` is the flag afterwards
+            // extended precision (§9.7.2): the last source is the carry flag; a line with `.cc` is the flag afterwards;
+            // a - b is a + !b + 1, so that the flag after a subtraction is set where nothing is borrowed
             AddcB32 IntAdd "addc.{s32|u32}" (u32, u32, bool) -> u32 = |a, b, carry| a.wrapping_add(b).wrapping_add(carry as u32);
             AddcB64 IntAdd "addc.{s64|u64}" (u64, u64, bool) -> u64 = |a, b, carry| a.wrapping_add(b).wrapping_add(carry as u64);
             AddcCcB32 IntAdd "addc.cc.{s32|u32}" (u32, u32, bool) -> bool = |a, b, carry| (a > !b) | (carry & (a == !b));
             AddcCcB64 IntAdd "addc.cc.{s64|u64}" (u64, u64, bool) -> bool = |a, b, carry| (a > !b) | (carry & (a == !b));
-            SubcB32 IntAdd "subc.{s32|u32}" (u32, u32, bool) -> u32 = |a, b, borrow| a.wrapping_sub(b).wrapping_sub(borrow as u32);
-            SubcB64 IntAdd "subc.{s64|u64}" (u64, u64, bool) -> u64 = |a, b, borrow| a.wrapping_sub(b).wrapping_sub(borrow as u64);
-            SubcCcB32 IntAdd "subc.cc.{s32|u32}" (u32, u32, bool) -> bool = |a, b, borrow| (a < b) | (borrow & (a == b));
-            SubcCcB64 IntAdd "subc.cc.{s64|u64}" (u64, u64, bool) -> bool = |a, b, borrow| (a < b) | (borrow & (a == b));
+            SubcB32 IntAdd "subc.{s32|u32}" (u32, u32, bool) -> u32 = |a, b, carry| a.wrapping_add(!b).wrapping_add(carry as u32);
+            SubcB64 IntAdd "subc.{s64|u64}" (u64, u64, bool) -> u64 = |a, b, carry| a.wrapping_add(!b).wrapping_add(carry as u64);
+            SubcCcB32 IntAdd "subc.cc.{s32|u32}" (u32, u32, bool) -> bool = |a, b, carry| (a > b) | (carry & (a == b));
+            SubcCcB64 IntAdd "subc.cc.{s64|u64}" (u64, u64, bool) -> bool = |a, b, carry| (a > b) | (carry & (a == b));
 
             // integer multiplication and division
             MulLoB16 IntMulAdd "mul.lo.{s16|u16}" (u16, u16) -> u16 = |a, b| a.wrapping_mul(b);

@@ -1,7 +1,9 @@
 //! Arithmetic on numbers of several words, chained by the carry flag (PTX ISA §9.7.2).
 //!
 //! The flag is no register that a program can name: each function has one, which `.cc` instructions write and
-//! `addc`, `subc` and `madc` read. For a subtraction it holds the borrow.
+//! `addc`, `subc` and `madc` read. A subtraction adds the complement, `a + !b + flag`, so that the flag after it is set
+//! where nothing is borrowed. The ISA calls the flag a borrow there; what `addc` reads after `sub.cc` tells them apart,
+//! and the 128-bit division that nvcc emits relies on it.
 
 use super::Group;
 use super::spelling::Words;
@@ -71,6 +73,12 @@ impl Extended {
 
     pub(super) fn group(self) -> Group {
         if self.is_mad() { Group::IntMulAdd } else { Group::IntAdd }
+    }
+
+    /// The flag that an instruction begins with which does not read it.
+    #[must_use]
+    pub fn initial(self) -> bool {
+        self.step == Step::Sub
     }
 
     fn is_mad(self) -> bool {

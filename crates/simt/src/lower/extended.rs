@@ -15,7 +15,7 @@ impl Lowering<'_> {
             terms.splice(..2, [row]);
         }
         let flag = self.carry()?;
-        terms.push(if extended.reads { flag } else { self.constant(Width::Pred, 0)? });
+        terms.push(if extended.reads { flag } else { self.constant(Width::Pred, extended.initial().into())? });
         let (result, after) = extended.lines();
         // The destination may be a source: the flag is computed before, and written when it has been read.
         let carry = self.temporary(Width::Pred)?;
