@@ -4,6 +4,7 @@ mod apps;
 mod bench;
 mod end_to_end;
 mod nvcc;
+mod supported;
 mod tidy;
 mod workloads;
 
@@ -22,6 +23,8 @@ struct Args {
 enum Task {
     /// Check what no compiler checks: the arrows between crates, module docs, file sizes
     Tidy,
+    /// Write docs/supported.md: the instructions and runtime calls that are supported
+    Supported,
     /// Install NVIDIA's compiler from PyPI into a cache, and print where it is
     Nvcc,
     /// Build and record every workload, and compare with the committed capsules
@@ -49,6 +52,7 @@ enum Task {
 fn main() -> Result<()> {
     match Args::parse().task {
         Task::Tidy => tidy::tidy(),
+        Task::Supported => supported::write(),
         Task::Nvcc => say(&nvcc::install()?.root.display().to_string()),
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),
         Task::EndToEnd { all } => end_to_end::end_to_end(all),

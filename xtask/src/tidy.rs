@@ -1,5 +1,5 @@
 //! What no compiler checks: who depends on whom, that every module says what it is for, that files stay small, that
-//! dependencies are declared once.
+//! dependencies are declared once, that generated pages are up to date.
 
 use crate::{root, say};
 use anyhow::{Context, Result, ensure};
@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cudart", &["capsule", "ptx", "simt", "inject"]),
     ("beamline", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart"]),
     ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject"]),
-    ("xtask", &["capsule", "inject"]),
+    ("xtask", &["isa", "capsule", "inject"]),
 ];
 
 /// Lines that a source file may have, and the files that may have more, with the reason.
@@ -46,6 +46,9 @@ pub(crate) fn tidy() -> Result<()> {
     check_reasons(&mut wrong)?;
     for path in sources()? {
         check_source(&path, &mut wrong)?;
+    }
+    if let Err(error) = crate::supported::check() {
+        wrong.push(format!("{error:#}"));
     }
     ensure!(wrong.is_empty(), "not tidy:\n  {}", wrong.join("\n  "));
     say("tidy")

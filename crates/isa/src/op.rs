@@ -8,6 +8,7 @@ mod atom;
 pub mod comparison;
 mod copy;
 pub mod extended;
+pub mod families;
 pub mod matrix;
 mod mbarrier;
 pub mod print;
@@ -166,6 +167,8 @@ words! {
 /// The modifiers of a load or store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
+    /// `ldu`: the writer promises that the address is the same in all lanes.
+    pub uniform: bool,
     /// The state space.
     pub space: Space,
     /// Type of one element.

@@ -1,5 +1,6 @@
 //! Every spelling that the instruction set has is read in an instruction, and printed as it was written.
 
+use isa::op::families::{FAMILIES, Family};
 use isa::op::{OperandKind, spelling};
 use isa::{Alu, Op, Type, Width};
 
@@ -8,36 +9,10 @@ fn pure_spellings() -> Vec<String> {
     Alu::ALL.iter().flat_map(|alu| isa::alu::spellings(alu.pattern())).collect()
 }
 
-/// Words put together in every way: `["ld", ".a|", ".x|.y"]` stands for `ld.a.x`, `ld.a.y`, `ld.x`, `ld.y`.
-fn combinations(parts: &[&str]) -> Vec<String> {
-    parts.iter().fold(vec![String::new()], |heads, part| {
-        heads.iter().flat_map(|head| part.split('|').map(move |word| format!("{head}{word}"))).collect()
-    })
-}
-
-/// Spellings of the families; those that the instruction set does not know, or spells otherwise, drop out.
+/// Every spelling of the machine's own instructions whose operands [`instruction`] can write.
 fn family_spellings() -> Vec<String> {
-    const TYPES: &str = ".b8|.b16|.b32|.b64|.b128|.u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64|.f16|.f32|.f64|.pred";
-    const ORDERS: &str = "|.weak|.volatile|.relaxed|.acquire|.release|.acq_rel";
-    const SPACES: &str = "|.global|.shared|.local|.const|.param";
-    let families: &[&[&str]] = &[
-        &["ld|st", "|.mmio", ORDERS, "|.cta|.sys", SPACES, "|.nc|.cg|.L1::no_allocate.L2::128B", "|.v2|.v4", TYPES],
-        &["ldu.global", "|.v2", TYPES],
-        &["atom|red", ORDERS, "|.cta|.gpu|.sys", SPACES, ".add|.min|.max|.inc|.dec|.and|.or|.xor|.exch|.cas", TYPES],
-        &["setp|set", ".eq|.lt|.hs|.ltu|.nan", "|.and|.or|.xor", "|.ftz", "|.u32|.f32", TYPES],
-        &["add|addc|sub|subc|mad|madc", "|.lo|.hi", "|.cc", TYPES],
-        &["shfl.sync", ".up|.down|.bfly|.idx", ".b32"],
-        &["vote.sync", ".all|.any|.uni|.ballot", ".pred|.b32"],
-        &["match", ".all|.any", ".sync", ".b32|.b64"],
-        &["redux.sync", ".add|.min|.max|.and|.or|.xor", ".u32|.s32|.b32"],
-        &["bar|barrier", "|.cta", ".sync|.arrive|.red.popc|.red.and|.red.or", "|.aligned", "|.u32|.pred"],
-        &["cvta", "|.to", SPACES, ".u32|.u64"],
-        &["isspacep", SPACES],
-        &["activemask.b32|bar.warp.sync|ret|ret.uni|exit|trap|brkpt|nanosleep.u32|pmevent|membar.gl|fence.acq_rel.gpu"],
-        &["prefetch.global.L1|prefetch.L2|prefetchu.L1|applypriority.global.L2::evict_normal|discard.global.L2"],
-    ];
-    let all = families.iter().flat_map(|parts| combinations(parts));
-    all.filter(|word| spelling::parse(word).is_some_and(|op| op.to_string() == *word)).collect()
+    let all = FAMILIES.iter().flat_map(Family::spellings);
+    all.filter(|spelling| !["bra", "brx", "call"].iter().any(|head| spelling.starts_with(head))).collect()
 }
 
 /// A register of each width; `%q1` of 128 bits.

@@ -17,7 +17,7 @@ pub fn print(op: &Op) -> String {
         }
         Op::Extended(extended) => print_extended(*extended),
         Op::MovVector(ty) => format!("mov.{ty}"),
-        Op::Ld(access) => format!("ld{}", print_access(access)),
+        Op::Ld(access) => format!("ld{}{}", if access.uniform { "u" } else { "" }, print_access(access)),
         Op::St(access) => format!("st{}", print_access(access)),
         Op::Atom(atom) => format!("atom{atom}"),
         Op::Red(atom) => format!("red{atom}"),

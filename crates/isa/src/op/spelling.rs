@@ -190,7 +190,7 @@ fn access(words: &mut Words<'_>, ldu: bool) -> Option<Access> {
     if order == Some(Order::AcqRel) || ty.bytes() * u32::from(vector) > 32 || (ldu && space != Space::Global) {
         return None;
     }
-    words.end(Access { space, ty, vector, order, scope, mmio, cache: hints })
+    words.end(Access { uniform: ldu, space, ty, vector, order, scope, mmio, cache: hints })
 }
 
 fn cvta(words: &mut Words<'_>) -> Option<Op> {
