@@ -276,8 +276,7 @@ impl WithLevel for BlockRun<'_, '_> {
             if !waiting {
                 return Ok(());
             }
-            let runnable = |warp: &Warp| warp.groups.iter().any(|group| !matches!(group.state, State::WaitBlock(_)));
-            if !executor.complete_barriers() && !executor.warps.iter().any(runnable) {
+            if !executor.complete_barriers() && !executor.warps.iter().any(Warp::can_go) {
                 return Err(executor.deadlock(launch.program, block));
             }
         }

@@ -1,6 +1,6 @@
 //! Communication between the lanes of a warp: shuffles, votes, matches and reductions.
 //!
-//! A lane that reads one which does not take part reads itself: the PTX ISA leaves that value open.
+//! A lane that reads one which does not take part reads zero, as an H100 does: the PTX ISA leaves that value open.
 
 use crate::program::{Kind, Micro, NOWHERE};
 use crate::registers::{LANES, Registers, has, lanes};
@@ -25,8 +25,8 @@ fn shuffle(registers: &mut Registers, micro: &Micro, mode: Shuffle, mask: u32) {
     let (mut result, mut in_range) = ([0u32; LANES], 0u32);
     for lane in lanes(mask) {
         let (from, inside) = source_lane(mode, lane as u32, lane_row[lane], clamp[lane]);
-        let from = if inside && has(mask, from as usize) { from as usize } else { lane };
-        result[lane] = value[from];
+        let from = if inside { from as usize } else { lane };
+        result[lane] = if has(mask, from) { value[from] } else { 0 };
         in_range |= u32::from(inside) << lane;
     }
     write_b32(registers, micro.dst, &result, mask);

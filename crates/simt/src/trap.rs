@@ -15,7 +15,7 @@ pub enum TrapKind {
     StackOverflow,
     /// An instruction or operand that the machine cannot execute, for example a jump through a bad table index.
     IllegalInstruction,
-    /// Every living thread waits at a barrier that cannot complete.
+    /// Every living thread waits at a barrier that cannot complete, or for lanes of its warp that name others.
     BarrierDeadlock,
     /// `trap`
     Trap,

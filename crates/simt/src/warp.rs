@@ -142,12 +142,29 @@ impl Warp {
         Some((self.groups.remove(at), false))
     }
 
-    /// Every group waits: those that wait for lanes of this warp which cannot come go on without them.
+    /// Every group waits: one that waits for lanes of this warp which cannot come goes on without them.
     fn force(&mut self) -> Option<Group> {
-        let waiting = self.groups.iter().enumerate().filter(|(_, group)| matches!(group.state, State::WaitWarp(_)));
-        let (at, _) = waiting.min_by_key(|(_, group)| group.pc)?;
-        let group = self.groups.remove(at);
+        let group = self.groups.remove(self.forcible()?);
         Some(Group { state: State::Forced, ..group })
+    }
+
+    /// The group that waits for lanes of this warp which may be left behind. Lanes that wait at a `.sync` instruction
+    /// but name others may not: hardware waits for them for ever.
+    fn forcible(&self) -> Option<usize> {
+        let agrees = |members: u32, other: &Group| match other.state {
+            State::WaitWarp(others) => others == members || other.mask & members == 0,
+            _ => true,
+        };
+        let waiting = self.groups.iter().enumerate().filter(|(_, group)| match group.state {
+            State::WaitWarp(members) => self.groups.iter().all(|other| agrees(members, other)),
+            _ => false,
+        });
+        waiting.min_by_key(|(_, group)| group.pc).map(|(at, _)| at)
+    }
+
+    /// Whether some group can run without the other warps of the block.
+    pub(crate) fn can_go(&self) -> bool {
+        self.groups.iter().any(|group| group.state.is_ready()) || self.forcible().is_some()
     }
 
     /// Lets every ready group run for a quantum.

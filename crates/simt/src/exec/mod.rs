@@ -331,11 +331,11 @@ fn other(
         Kind::Pack128(list) => pack128(warp, micro, &program.lists[list as usize], executing),
         Kind::Unpack128(list) => unpack128(warp, micro, &program.lists[list as usize], executing),
         Kind::Shuffle(_) | Kind::Vote(_) | Kind::Elect | Kind::Match { .. } | Kind::Redux(..) | Kind::WarpSync => {
-            let Some(together) = synchronise(warp, running, executing, micro) else { return Ok(Step::Pick) };
+            let Some(together) = synchronise(warp, running, executing, micro)? else { return Ok(Step::Pick) };
             collective::execute(&mut warp.registers, micro, together);
         }
         Kind::Matrix(plan) => {
-            let Some(together) = synchronise(warp, running, executing, micro) else { return Ok(Step::Pick) };
+            let Some(together) = synchronise(warp, running, executing, micro)? else { return Ok(Step::Pick) };
             let (registers, mut memories, base) = split(warp, around, running.frame);
             matrix(registers, &mut memories, &program.matrices[plan as usize], base, together)?;
         }

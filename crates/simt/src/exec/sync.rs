@@ -1,9 +1,10 @@
 //! Instructions at which lanes or warps wait for each other.
 
-use super::{Arrival, Running, Step, Surroundings, Warp};
+use super::{Arrival, Fault, Running, Step, Surroundings, Warp};
 use crate::collective;
 use crate::program::{BarrierPlan, Kind, Micro};
-use crate::registers::{FULL, LANES};
+use crate::registers::{FULL, LANES, has, lanes};
+use crate::trap::TrapKind;
 use crate::warp::{Group, State};
 
 /// The lanes that execute an instruction leave the others behind, which go on after it.
@@ -18,47 +19,76 @@ pub(super) fn part(warp: &mut Warp, running: &mut Running, executing: u32) {
     }
 }
 
-/// An instruction that lanes of the warp execute together: the lanes that are here when all that are named and alive
-/// have come, or `None` while they wait. Lanes that name others, such as the two halves of a warp, do so separately.
-pub(super) fn synchronise(warp: &mut Warp, running: &mut Running, executing: u32, micro: &Micro) -> Option<u32> {
-    let (members, executing) = members(warp, running, executing, micro);
-    let forced = std::mem::replace(&mut running.state, State::Ready) == State::Forced;
-    if forced || (members & warp.live) & !executing == 0 {
-        return Some(executing);
+/// An instruction that lanes of the warp execute together: the lanes that are here when all that they name and that are
+/// alive have come and name the same, or `None` while they wait.
+///
+/// As on hardware, a lane must name itself, and lanes that name others, such as the two halves of a warp, wait for their
+/// own only. See docs/design/machine-loop.md.
+pub(super) fn synchronise(
+    warp: &mut Warp,
+    running: &mut Running,
+    executing: u32,
+    micro: &Micro,
+) -> Result<Option<u32>, Fault> {
+    let named = named(warp, micro);
+    let outsiders = (0..LANES).fold(0, |found, lane| found | (u32::from(!has(named[lane], lane)) << lane)) & executing;
+    if outsiders != 0 {
+        let lane = outsiders.trailing_zeros() as usize;
+        return Err(Fault { kind: TrapKind::IllegalInstruction, lane, address: None });
     }
-    part(warp, running, executing);
+    let forced = std::mem::replace(&mut running.state, State::Ready) == State::Forced;
+    let members = named[executing.trailing_zeros() as usize];
+    let mut keep = naming(&named, members, executing);
+    let mut complete = forced || (members & warp.live) & !keep == 0;
+    if keep != executing {
+        if matches!(micro.kind, Kind::Shuffle(_) | Kind::WarpSync) {
+            // What lanes read of each other does not depend on whom they name: all that need not wait act at once.
+            let ready = |&lane: &usize| named[lane] & warp.live & !naming(&named, named[lane], executing) == 0;
+            let all = lanes(executing).filter(ready).fold(0, |all, lane| all | (1 << lane));
+            (keep, complete) = if all == 0 { (keep, complete) } else { (all, true) };
+        }
+        set_aside(warp, running, executing, keep);
+    }
+    if complete {
+        return Ok(Some(keep));
+    }
+    part(warp, running, keep);
     running.settle(warp);
     let group = Group { state: State::WaitWarp(members), ..running.group() };
     warp.park(group);
     let here = |other: &Group| other.pc == group.pc && other.frame == group.frame && other.state == group.state;
-    let at = warp.groups.iter().position(here)?;
+    let Some(at) = warp.groups.iter().position(here) else { return Ok(None) };
     if (members & warp.live) & !warp.groups[at].mask != 0 {
-        return None;
+        return Ok(None);
     }
     running.active = warp.groups.swap_remove(at).mask;
-    Some(running.active)
+    Ok(Some(running.active))
 }
 
-/// The mask that the first lane names, and the lanes that name the same; the others are set aside.
-fn members(warp: &mut Warp, running: &mut Running, executing: u32, micro: &Micro) -> (u32, u32) {
+/// The lanes that each lane names.
+fn named(warp: &Warp, micro: &Micro) -> [u32; LANES] {
     let source = match micro.kind {
-        Kind::Matrix(_) => return (FULL, executing),
+        Kind::Matrix(_) => return [FULL; LANES],
         Kind::Shuffle(_) => 3,
         Kind::WarpSync | Kind::Elect => 0,
         _ => 1,
     };
-    let named = &warp.registers.b32[usize::from(micro.src[source])].0;
-    let members = named[executing.trailing_zeros() as usize];
-    let same = (0..LANES).fold(0, |same, lane| same | (u32::from(named[lane] == members) << lane)) & executing;
-    if same != executing {
-        part(warp, running, executing);
-        running.settle(warp);
-        warp.park(Group { mask: executing & !same, state: State::Apart, ..running.group() });
-        running.active = same;
-        // They come together again after it.
-        running.limit = running.pc + 1;
-    }
-    (members, same)
+    warp.registers.b32[usize::from(micro.src[source])].0
+}
+
+/// The executing lanes that name these.
+fn naming(named: &[u32; LANES], members: u32, executing: u32) -> u32 {
+    (0..LANES).fold(0, |same, lane| same | (u32::from(named[lane] == members) << lane)) & executing
+}
+
+/// Leaves the executing lanes that are not kept at this instruction, to execute it later.
+fn set_aside(warp: &mut Warp, running: &mut Running, executing: u32, keep: u32) {
+    part(warp, running, executing);
+    running.settle(warp);
+    warp.park(Group { mask: executing & !keep, state: State::Apart, ..running.group() });
+    running.active = keep;
+    // They come together again after it.
+    running.limit = running.pc + 1;
 }
 
 /// A barrier of the block: be counted, and wait unless it is an arrival.
