@@ -25,7 +25,7 @@ pub(crate) fn write() -> Result<()> {
     say(&format!("wrote {}", path().display()))
 }
 
-/// That the page is what [`write`] would write.
+/// That the page is what [`write()`] would write.
 pub(crate) fn check() -> Result<()> {
     let found = fs::read_to_string(path()).unwrap_or_default();
     ensure!(found == page()?, "docs/supported.md is out of date: run `cargo xtask supported`");
