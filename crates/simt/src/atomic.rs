@@ -1,10 +1,10 @@
 //! Atomic accesses: lane by lane in ascending order, each a read, a computation and a write.
 
-use crate::access::{Fault, Memories, Word, addresses, read_one, write_one};
+use crate::access::{Fault, Memories, Word, addresses, exchange_one, read_row, write_row};
 use crate::half::{BRAIN, Format, HALF};
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::program::AtomicPlan;
-use crate::registers::{Registers, lanes};
+use crate::registers::{LANES, Registers, lanes};
 use crate::trap::TrapKind;
 use isa::op::AtomOp;
 use isa::semantics::float;
@@ -18,41 +18,47 @@ pub(crate) fn atomic(
     frame_base: u32,
     mask: u32,
 ) -> Result<(), Fault> {
+    match plan.access.bytes {
+        2 => elements::<u16>(registers, memories, plan, frame_base, mask),
+        4 => elements::<u32>(registers, memories, plan, frame_base, mask),
+        8 => elements::<u64>(registers, memories, plan, frame_base, mask),
+        _ => elements::<u128>(registers, memories, plan, frame_base, mask),
+    }
+}
+
+/// Does it for elements of one type; a vector is that of each lane in turn.
+fn elements<W: Word>(
+    registers: &mut Registers,
+    memories: &mut Memories<'_>,
+    plan: &AtomicPlan,
+    frame_base: u32,
+    mask: u32,
+) -> Result<(), Fault> {
     let at = addresses(registers, &plan.access, frame_base);
-    let size = u64::from(plan.access.bytes);
+    // All operands are read before any register is written: a destination may be an operand.
+    let mut elements = [[W::default(); LANES]; 8];
+    for (words, operand) in elements.iter_mut().zip(&plan.operands) {
+        *words = read_row(registers, *operand);
+    }
+    let swap = plan.swap.map_or([W::default(); LANES], |slot| read_row(registers, slot));
     for lane in lanes(mask) {
         let (space, address) = resolve(plan.access.space, at[lane]);
-        if !address.is_multiple_of(size * plan.operands.len() as u64) {
+        if !address.is_multiple_of((W::BYTES * plan.operands.len()) as u64) {
             return Err(Fault::at(TrapKind::MisalignedAddress, lane, address));
         }
-        let swap = plan.swap.map_or(0, |slot| registers.get(slot, lane));
-        // All are read before any is written: a destination may be an operand.
-        let mut old = [0; 8];
-        for (index, (old, operand)) in old.iter_mut().zip(&plan.operands).enumerate() {
-            let place = Place { space, address: address + index as u64 * size, lane };
-            let operand = registers.get(*operand, lane);
-            *old = match size {
-                2 => exchange::<u16>(memories, plan, place, operand, swap),
-                4 => exchange::<u32>(memories, plan, place, operand, swap),
-                8 => exchange::<u64>(memories, plan, place, operand, swap),
-                _ => exchange::<u128>(memories, plan, place, operand, swap),
-            }?;
+        for (index, words) in elements.iter_mut().enumerate().take(plan.operands.len()) {
+            let operand = words[lane].to_u128();
+            let new =
+                |old: W| W::from_u128(apply(plan.op, plan.ty, space, old.to_u128(), operand, swap[lane].to_u128()));
+            words[lane] = exchange_one(memories, space, address + (index * W::BYTES) as u64, lane, new)?;
         }
-        for (value, old) in plan.access.values.iter().zip(old) {
-            if let Some(slot) = *value {
-                registers.set(slot, lane, old);
-            }
+    }
+    for (value, words) in plan.access.values.iter().zip(&elements) {
+        if let Some(slot) = *value {
+            write_row(registers, slot, words, false, mask);
         }
     }
     Ok(())
-}
-
-/// One element of one lane.
-#[derive(Clone, Copy)]
-struct Place {
-    space: Space,
-    address: u64,
-    lane: usize,
 }
 
 /// The space that an address lies in, and where there.
@@ -64,20 +70,6 @@ pub(crate) fn resolve(space: Space, address: u64) -> (Space, u64) {
         Space::Generic => (Space::Global, address),
         other => (other, address),
     }
-}
-
-fn exchange<W: Word>(
-    memories: &mut Memories<'_>,
-    plan: &AtomicPlan,
-    place: Place,
-    operand: u128,
-    swap: u128,
-) -> Result<u128, Fault> {
-    let Place { space, address, lane } = place;
-    let old = read_one::<W>(memories, space, address, lane)?.to_u128();
-    let new = W::from_u128(apply(plan.op, plan.ty, space, old, operand, swap));
-    write_one(memories, space, address, lane, new)?;
-    Ok(old)
 }
 
 /// The new value in memory; bits above the type's are dropped.

@@ -21,19 +21,39 @@ pub(crate) fn execute(registers: &mut Registers, micro: &Micro, mask: u32) {
 
 /// `shfl.sync` (PTX ISA §9.7.9.6).
 fn shuffle(registers: &mut Registers, micro: &Micro, mode: Shuffle, mask: u32) {
-    let [value, lane_row, clamp, _] = micro.src.map(|row| registers.b32[usize::from(row)].0);
-    let (mut result, mut in_range) = ([0u32; LANES], 0u32);
-    for lane in lanes(mask) {
-        let (from, inside) = source_lane(mode, lane as u32, lane_row[lane], clamp[lane]);
-        let from = if inside { from as usize } else { lane };
-        result[lane] = if has(mask, from) { value[from] } else { 0 };
+    macro_rules! each {
+        ($($variant:ident)*) => {
+            match mode {
+                $(Shuffle::$variant => {
+                    shuffle_by(registers, micro, mask, |lane, by, clamp| source_lane(Shuffle::$variant, lane, by, clamp));
+                })*
+            }
+        };
+    }
+    each!(Up Down Bfly Idx);
+}
+
+/// A loop of its own for each mode, over all lanes, which vectorises but for the reads.
+#[inline(always)]
+fn shuffle_by(registers: &mut Registers, micro: &Micro, mask: u32, source: impl Fn(u32, u32, u32) -> (u32, bool)) {
+    let [value, lane_row, clamp, _] = micro.src.map(|row| &registers.b32[usize::from(row)].0);
+    let (mut from, mut in_range) = ([0; LANES], 0u32);
+    for lane in 0..LANES {
+        let (other, inside) = source(lane as u32, lane_row[lane], clamp[lane]);
+        from[lane] = if inside { other } else { lane as u32 };
         in_range |= u32::from(inside) << lane;
+    }
+    let mut result = [0; LANES];
+    for lane in 0..LANES {
+        let from = from[lane] as usize % LANES;
+        result[lane] = if has(mask, from) { value[from] } else { 0 };
     }
     write_b32(registers, micro.dst, &result, mask);
     write_pred(registers, micro.second, in_range, mask);
 }
 
 /// The lane that `lane` reads, and whether it lies within the segment.
+#[inline(always)]
 fn source_lane(mode: Shuffle, lane: u32, by: u32, clamp: u32) -> (u32, bool) {
     let (by, clamp, segment) = (by & 31, clamp & 31, (clamp >> 8) & 31);
     let lowest = lane & segment;

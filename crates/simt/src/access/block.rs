@@ -1,7 +1,8 @@
 //! Memories of a block and its threads: shared memory and parameters as bytes, local memory as rows of words.
 
-use super::word::Word;
-use super::{Address, Fault, Fixed, Memories};
+use super::address::{Address, Fixed, HALF, HALVES};
+use super::word::{Word, read_run, write_run};
+use super::{Fault, Memories};
 use crate::registers::{FULL, LANES, has, lanes};
 use crate::trap::TrapKind;
 use std::ops::Range;
@@ -29,27 +30,49 @@ pub(super) fn gather<W: Word, A: Address>(
     mask: u32,
     words: &mut [W; LANES],
 ) -> Result<(), Fault> {
+    if let Some(address) = at.fixed() {
+        let range = range::<W>(memory.len(), address, W::BYTES);
+        let lane = mask.trailing_zeros() as usize % LANES;
+        words.fill(W::read(&memory[range.ok_or_else(|| fault::<W, A>(at, lane))?]));
+        return Ok(());
+    }
     if mask == FULL
-        && at.has_stride(W::BYTES)
+        && at.has_stride::<LANES>(0, W::BYTES)
         && let Some(range) = range::<W>(memory.len(), at.at(0), W::BYTES * LANES)
     {
-        for (word, bytes) in words.iter_mut().zip(memory[range].chunks_exact(W::BYTES)) {
-            *word = W::read(bytes);
-        }
+        read_run(&memory[range], words);
         return Ok(());
     }
-    if mask == FULL {
-        for lane in 0..LANES {
-            let range = range::<W>(memory.len(), at.at(lane), W::BYTES);
-            words[lane] = W::read(&memory[range.ok_or_else(|| fault::<W, A>(at, lane))?]);
+    let mut left = mask;
+    for (first, half) in HALVES {
+        if mask & half == half && gather_half(memory, at, first, &mut words[first..first + HALF]) {
+            left &= !half;
         }
-        return Ok(());
     }
-    for lane in lanes(mask) {
+    for lane in lanes(left) {
         let range = range::<W>(memory.len(), at.at(lane), W::BYTES);
         words[lane] = W::read(&memory[range.ok_or_else(|| fault::<W, A>(at, lane))?]);
     }
     Ok(())
+}
+
+/// Loads for half a warp, if its lanes are at one address or at neighbouring ones.
+#[inline(always)]
+fn gather_half<W: Word, A: Address>(memory: &[u8], at: A, first: usize, words: &mut [W]) -> bool {
+    let elements = if at.has_stride::<HALF>(first, 0) {
+        1
+    } else if at.has_stride::<HALF>(first, W::BYTES) {
+        HALF
+    } else {
+        return false;
+    };
+    let Some(range) = range::<W>(memory.len(), at.at(first), W::BYTES * elements) else { return false };
+    if elements == 1 {
+        words.fill(W::read(&memory[range]));
+    } else {
+        read_run(&memory[range], words);
+    }
+    true
 }
 
 /// Stores for the lanes of the mask, in ascending order.
@@ -61,19 +84,40 @@ pub(super) fn scatter<W: Word, A: Address>(
     words: &[W; LANES],
 ) -> Result<(), Fault> {
     if mask == FULL
-        && at.has_stride(W::BYTES)
+        && at.has_stride::<LANES>(0, W::BYTES)
         && let Some(range) = range::<W>(memory.len(), at.at(0), W::BYTES * LANES)
     {
-        for (word, bytes) in words.iter().zip(memory[range].chunks_exact_mut(W::BYTES)) {
-            word.write(bytes);
-        }
+        write_run(&mut memory[range], words);
         return Ok(());
     }
-    for lane in lanes(mask) {
-        let range = range::<W>(memory.len(), at.at(lane), W::BYTES);
-        words[lane].write(&mut memory[range.ok_or_else(|| fault::<W, A>(at, lane))?]);
+    for (first, half) in HALVES {
+        if mask & half == half
+            && at.has_stride::<HALF>(first, W::BYTES)
+            && let Some(range) = range::<W>(memory.len(), at.at(first), W::BYTES * HALF)
+        {
+            write_run(&mut memory[range], &words[first..first + HALF]);
+            continue;
+        }
+        for lane in lanes(mask & half) {
+            let range = range::<W>(memory.len(), at.at(lane), W::BYTES);
+            words[lane].write(&mut memory[range.ok_or_else(|| fault::<W, A>(at, lane))?]);
+        }
     }
     Ok(())
+}
+
+/// Replaces one element by what a function makes of it; the old one.
+#[inline(always)]
+pub(super) fn exchange<W: Word, A: Address>(
+    memory: &mut [u8],
+    at: A,
+    lane: usize,
+    new: impl FnOnce(W) -> W,
+) -> Result<W, Fault> {
+    let range = range::<W>(memory.len(), at.at(lane), W::BYTES).ok_or_else(|| fault::<W, A>(at, lane))?;
+    let old = W::read(&memory[range.clone()]);
+    new(old).write(&mut memory[range]);
+    Ok(old)
 }
 
 /// The place of an element in local memory; its rows are made if they are not there yet.

@@ -1,10 +1,11 @@
 //! Global memory, 32 lanes at a time.
 //!
 //! Neighbouring lanes are mostly in one page: it is looked up once for a run of lanes. Accesses that may lie outside
-//! every allocation are noticed by comparing with the part of the page that one allocation is known to hold.
+//! every allocation are noticed by asking which bytes of the page are known to be allocated.
 
-use super::word::Word;
-use super::{Address, Fault};
+use super::Fault;
+use super::address::{Address, HALF, HALVES};
+use super::word::{Word, read_run, write_run};
 use crate::memory::{GlobalMemory, PAGE, Trace};
 use crate::registers::{FULL, LANES, lanes};
 use crate::trap::TrapKind;
@@ -30,8 +31,58 @@ fn is_aligned<W: Word>(address: u64) -> bool {
 #[inline(always)]
 fn plain_range<W: Word>(memory: &GlobalMemory, address: u64, bytes: usize) -> Option<std::ops::Range<usize>> {
     let from = (address % PAGE_BYTES) as usize;
-    let to = from + bytes;
-    (to <= PAGE && is_aligned::<W>(address) && memory.holds(address, from, to)).then_some(from..to)
+    (is_aligned::<W>(address) && memory.held(address).covers(from, from + bytes)).then_some(from..from + bytes)
+}
+
+/// These bytes.
+#[inline(always)]
+fn plain<W: Word>(memory: &mut GlobalMemory, address: u64, bytes: usize) -> Option<&[u8]> {
+    let range = plain_range::<W>(memory, address, bytes)?;
+    Some(&memory.page(address)?[range])
+}
+
+/// These bytes, to be written.
+#[inline(always)]
+fn plain_mut<W: Word>(memory: &mut GlobalMemory, address: u64, bytes: usize) -> Option<&mut [u8]> {
+    let range = plain_range::<W>(memory, address, bytes)?;
+    Some(&mut memory.page_mut(address)?[range])
+}
+
+/// Loads for half a warp, if its lanes are at one address or at neighbouring ones.
+#[inline(always)]
+fn gather_half<W: Word, A: Address>(memory: &mut GlobalMemory, at: A, first: usize, words: &mut [W]) -> bool {
+    if at.has_stride::<HALF>(first, 0) {
+        plain::<W>(memory, at.at(first), W::BYTES).map(|bytes| words.fill(W::read(bytes))).is_some()
+    } else if at.has_stride::<HALF>(first, W::BYTES) {
+        plain::<W>(memory, at.at(first), W::BYTES * HALF).map(|bytes| read_run(bytes, words)).is_some()
+    } else {
+        false
+    }
+}
+
+/// Replaces one element, which is aligned, by what a function makes of it; the old one.
+#[inline(always)]
+pub(super) fn exchange<W: Word, A: Address>(
+    memory: &mut GlobalMemory,
+    at: A,
+    lane: usize,
+    new: impl FnOnce(W) -> W,
+) -> Result<W, Fault> {
+    if memory.trace().is_some() {
+        trace(memory, at, 1 << lane, W::BYTES, Trace::read);
+        trace(memory, at, 1 << lane, W::BYTES, Trace::wrote);
+    }
+    let address = at.at(lane);
+    if !memory.held(address).covers(offset::<W>(address), offset::<W>(address) + W::BYTES) {
+        // Read and written.
+        note(memory, at, 1 << lane, W::BYTES);
+        note(memory, at, 1 << lane, W::BYTES);
+    }
+    let Some(page) = memory.page_mut(address) else { return Err(illegal(at, lane)) };
+    let bytes = &mut page[offset::<W>(address)..offset::<W>(address) + W::BYTES];
+    let old = W::read(bytes);
+    new(old).write(bytes);
+    Ok(old)
 }
 
 /// Loads for the lanes of the mask.
@@ -45,16 +96,19 @@ pub(super) fn gather<W: Word, A: Address>(
     if memory.trace().is_some() {
         trace(memory, at, mask, W::BYTES, Trace::read);
     }
-    if mask == FULL && at.has_stride(W::BYTES) {
-        let range = plain_range::<W>(memory, at.at(0), W::BYTES * LANES);
-        if let Some((range, page)) = range.and_then(|range| Some((range, memory.page(at.at(0))?))) {
-            for (word, bytes) in words.iter_mut().zip(page[range].chunks_exact(W::BYTES)) {
-                *word = W::read(bytes);
-            }
-            return Ok(());
-        }
+    if mask == FULL
+        && at.has_stride::<LANES>(0, W::BYTES)
+        && let Some(bytes) = plain::<W>(memory, at.at(0), W::BYTES * LANES)
+    {
+        read_run(bytes, words);
+        return Ok(());
     }
     let mut left = mask;
+    for (first, half) in HALVES {
+        if mask & half == half && gather_half(memory, at, first, &mut words[first..first + HALF]) {
+            left &= !half;
+        }
+    }
     while left != 0 {
         let first = at.at(left.trailing_zeros() as usize);
         let held = memory.held(first);
@@ -70,7 +124,7 @@ pub(super) fn gather<W: Word, A: Address>(
             let from = offset::<W>(address);
             words[lane] = W::read(&page[from..from + W::BYTES]);
             misaligned |= !is_aligned::<W>(address);
-            strays |= from < held.0 || from + W::BYTES > held.1;
+            strays |= !held.covers(from, from + W::BYTES);
             left &= left - 1;
         }
         if misaligned {
@@ -93,7 +147,7 @@ fn trace<A: Address>(
     note: fn(&mut Trace, u32, usize, usize),
 ) {
     let from = (at.at(0) % PAGE_BYTES) as usize;
-    if mask == FULL && at.has_stride(bytes) && from + LANES * bytes <= PAGE {
+    if mask == FULL && at.has_stride::<LANES>(0, bytes) && from + LANES * bytes <= PAGE {
         if let Some((page, trace)) = memory.page_number(at.at(0)).zip(memory.trace()) {
             note(trace, page, from, from + LANES * bytes);
         }
@@ -127,17 +181,35 @@ pub(super) fn scatter<W: Word, A: Address>(
     if memory.trace().is_some() {
         trace(memory, at, mask, W::BYTES, Trace::wrote);
     }
-    if mask == FULL && at.has_stride(W::BYTES) {
-        let range = plain_range::<W>(memory, at.at(0), W::BYTES * LANES);
-        if let Some((range, page)) = range.and_then(|range| Some((range, memory.page_mut(at.at(0))?))) {
-            for (word, bytes) in words.iter().zip(page[range].chunks_exact_mut(W::BYTES)) {
-                word.write(bytes);
-            }
-            return Ok(());
-        }
+    if mask == FULL
+        && at.has_stride::<LANES>(0, W::BYTES)
+        && let Some(bytes) = plain_mut::<W>(memory, at.at(0), W::BYTES * LANES)
+    {
+        write_run(bytes, words);
+        return Ok(());
     }
     at.misaligned(mask, W::BYTES)?;
-    let mut left = mask;
+    for (first, half) in HALVES {
+        if mask & half == half
+            && at.has_stride::<HALF>(first, W::BYTES)
+            && let Some(bytes) = plain_mut::<W>(memory, at.at(first), W::BYTES * HALF)
+        {
+            write_run(bytes, &words[first..first + HALF]);
+        } else {
+            scatter_lanes(memory, at, mask & half, words)?;
+        }
+    }
+    Ok(())
+}
+
+/// Stores lane by lane; every address is aligned.
+#[inline(always)]
+fn scatter_lanes<W: Word, A: Address>(
+    memory: &mut GlobalMemory,
+    at: A,
+    mut left: u32,
+    words: &[W; LANES],
+) -> Result<(), Fault> {
     while left != 0 {
         let first = at.at(left.trailing_zeros() as usize);
         let held = memory.held(first);
@@ -152,7 +224,7 @@ pub(super) fn scatter<W: Word, A: Address>(
             }
             let from = offset::<W>(address);
             words[lane].write(&mut page[from..from + W::BYTES]);
-            strays |= from < held.0 || from + W::BYTES > held.1;
+            strays |= !held.covers(from, from + W::BYTES);
             left &= left - 1;
         }
         if strays {

@@ -1,11 +1,13 @@
 //! Loads and stores: addresses of a warp, and the bytes behind them in every state space.
 //!
 //! Every combination of space, element and kind of address is a small function of its own. Two shapes are told apart
-//! by looking at three lanes first: neighbouring lanes at neighbouring addresses, and all lanes at one address. The
-//! rest is one pass over the lanes.
+//! by looking at three lanes first, in the warp and in each of its halves: neighbouring lanes at neighbouring addresses,
+//! and all lanes at one address. The rest is one pass over the lanes.
 
+mod address;
 mod block;
 mod global;
+mod one;
 mod word;
 
 use crate::memory::GlobalMemory;
@@ -14,8 +16,10 @@ use crate::program::AccessPlan;
 use crate::registers::{LANES, Registers, Slot, lanes};
 use crate::trap::TrapKind;
 use ::lanes::level::Level;
+use address::{Address, Fixed, Narrow, Wide};
 use isa::{Space, Width};
-pub(crate) use word::Word;
+pub(crate) use one::{exchange_one, read_one, write_one};
+pub(crate) use word::{Word, read_row, write_row};
 
 /// What a lane did wrong.
 #[derive(Clone, Copy, Debug)]
@@ -41,62 +45,6 @@ pub(crate) struct Memories<'a> {
     /// Bytes of local memory that a thread may have.
     pub(crate) local_limit: u32,
     pub(crate) params: &'a [u8],
-}
-
-/// Where the lanes of a warp access memory.
-pub(crate) trait Address: Copy {
-    /// The address of a lane.
-    fn at(self, lane: usize) -> u64;
-
-    /// Whether every lane's address lies `stride` bytes after its neighbour's.
-    #[inline(always)]
-    fn has_stride(self, stride: usize) -> bool {
-        let from = self.at(0);
-        let expected = |lane: usize| from.wrapping_add((lane * stride) as u64);
-        // Most other shapes are told by two lanes; then all must be looked at.
-        self.at(LANES - 1) == expected(LANES - 1)
-            && self.at(1) == expected(1)
-            && (0..LANES).fold(0, |different, lane| different | (self.at(lane) ^ expected(lane))) == 0
-    }
-
-    /// The first lane of the mask whose address is not a multiple of `size`, a power of two.
-    fn misaligned(self, mask: u32, size: usize) -> Result<(), Fault> {
-        let wrong = lanes(mask).find(|&lane| !self.at(lane).is_multiple_of(size as u64));
-        wrong.map_or(Ok(()), |lane| Err(Fault::at(TrapKind::MisalignedAddress, lane, self.at(lane))))
-    }
-}
-
-/// A row of 64-bit addresses and a displacement.
-#[derive(Clone, Copy)]
-struct Wide<'a>(&'a [u64; LANES], u64);
-
-/// A row of 32-bit addresses and a displacement.
-#[derive(Clone, Copy)]
-struct Narrow<'a>(&'a [u32; LANES], u64);
-
-/// One address for all.
-#[derive(Clone, Copy)]
-struct Fixed(u64);
-
-impl Address for Wide<'_> {
-    #[inline(always)]
-    fn at(self, lane: usize) -> u64 {
-        self.0[lane].wrapping_add(self.1)
-    }
-}
-
-impl Address for Narrow<'_> {
-    #[inline(always)]
-    fn at(self, lane: usize) -> u64 {
-        u64::from(self.0[lane]).wrapping_add(self.1)
-    }
-}
-
-impl Address for Fixed {
-    #[inline(always)]
-    fn at(self, _: usize) -> u64 {
-        self.0
-    }
 }
 
 /// The displacement of a plan: for a variable of the function, from the start of its frame.
@@ -146,6 +94,8 @@ type Done = Result<(), Fault>;
 trait Memory {
     /// Whether 32-bit addresses are common here.
     const NARROW: bool;
+    /// Whether addresses without a register are common here.
+    const FIXED: bool;
     /// Loads an element for the lanes of the mask.
     fn gather<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, mask: u32, words: &mut [W; LANES]) -> Done;
     /// Stores an element for the lanes of the mask, in ascending order.
@@ -153,10 +103,11 @@ trait Memory {
 }
 
 macro_rules! memory {
-    ($name:ident, $narrow:literal, |$m:ident, $at:ident, $mask:ident, $words:ident| $gather:expr, $scatter:expr) => {
+    ($name:ident, $narrow:literal, $fixed:literal, |$m:ident, $at:ident, $mask:ident, $words:ident| $gather:expr, $scatter:expr) => {
         struct $name;
         impl Memory for $name {
             const NARROW: bool = $narrow;
+            const FIXED: bool = $fixed;
             #[inline(always)]
             fn gather<W: Word, A: Address>($m: &mut Memories<'_>, $at: A, $mask: u32, $words: &mut [W; LANES]) -> Done {
                 $gather
@@ -171,22 +122,25 @@ macro_rules! memory {
 memory!(
     Global,
     false,
+    false,
     |m, at, mask, words| global::gather(m.global, at, mask, words),
     global::scatter(m.global, at, mask, words)
 );
 memory!(
     Shared,
     true,
+    false,
     |m, at, mask, words| block::gather(m.shared, at, mask, words),
     block::scatter(m.shared, at, mask, words)
 );
 memory!(
     Local,
     false,
+    false,
     |m, at, mask, words| block::gather_local(m, at, mask, words),
     block::scatter_local(m, at, mask, words)
 );
-memory!(Params, false, |m, at, mask, words| block::gather(m.params, at, mask, words), {
+memory!(Params, false, true, |m, at, mask, words| block::gather(m.params, at, mask, words), {
     // Kernel parameters are read-only.
     let (_, lane) = ((m, words), mask.trailing_zeros() as usize % LANES);
     Err(Fault::at(TrapKind::IllegalAddress, lane, at.at(lane)))
@@ -262,11 +216,15 @@ pub(crate) fn store<L: Level>(
     })
 }
 
-/// Calls a function with the addresses. Rows of 32-bit ones are widened, except where `$narrow` says that they are
-/// common and worth code of their own.
+/// Calls a function with the addresses. Rows of 32-bit ones are widened, and one for all is made a row, except where
+/// `$narrow` and `$fixed` say that they are common and worth code of their own.
 macro_rules! with_addresses {
-    ($registers:expr, $base:expr, $by:expr, $narrow:expr, |$at:ident| $run:expr) => {
+    ($registers:expr, $base:expr, $by:expr, $narrow:expr, $fixed:expr, |$at:ident| $run:expr) => {
         match $base {
+            Base::Register(None) if $fixed => {
+                let $at = Fixed($by);
+                $run
+            }
             Base::Register(Some(Slot { width, index })) if $narrow && width != Width::B64 => {
                 let $at = Narrow(&$registers.b32[usize::from(index)].0, $by);
                 $run
@@ -300,19 +258,26 @@ fn load_each<L: Level, W: Word, M: Memory>(
     by: u64,
     mask: u32,
 ) -> Done {
+    if let [Some(slot)] = plan.values[..] {
+        return level.run(
+            #[inline(always)]
+            || {
+                let mut words = [W::default(); LANES];
+                with_addresses!(registers, base, by, M::NARROW, M::FIXED, |at| M::gather(
+                    memories, at, mask, &mut words
+                ))?;
+                write_row(registers, slot, &words, plan.signed, mask);
+                Ok(())
+            },
+        );
+    }
     let mut fetch = |registers: &Registers, index: usize, words: &mut [W; LANES]| {
         let by = by.wrapping_add((index * W::BYTES) as u64);
         level.run(
             #[inline(always)]
-            || with_addresses!(registers, base, by, M::NARROW, |at| M::gather(memories, at, mask, words)),
+            || with_addresses!(registers, base, by, M::NARROW, M::FIXED, |at| M::gather(memories, at, mask, words)),
         )
     };
-    if let [Some(slot)] = plan.values[..] {
-        let mut words = [W::default(); LANES];
-        fetch(registers, 0, &mut words)?;
-        word::write_row(registers, slot, &words, plan.signed, mask);
-        return Ok(());
-    }
     check_vector::<W>(registers, plan, base, by, mask)?;
     let mut loaded = [[W::default(); LANES]; 8];
     for (index, words) in loaded.iter_mut().enumerate().take(plan.values.len()) {
@@ -320,7 +285,7 @@ fn load_each<L: Level, W: Word, M: Memory>(
     }
     for (value, words) in plan.values.iter().zip(&loaded) {
         if let Some(slot) = *value {
-            word::write_row(registers, slot, words, plan.signed, mask);
+            write_row(registers, slot, words, plan.signed, mask);
         }
     }
     Ok(())
@@ -344,8 +309,8 @@ fn store_each<L: Level, W: Word, M: Memory>(
         level.run(
             #[inline(always)]
             || {
-                let words = word::read_row::<W>(registers, slot);
-                with_addresses!(registers, base, by, M::NARROW, |at| M::scatter(memories, at, mask, &words))
+                let words = read_row::<W>(registers, slot);
+                with_addresses!(registers, base, by, M::NARROW, M::FIXED, |at| M::scatter(memories, at, mask, &words))
             },
         )?;
     }
@@ -358,40 +323,5 @@ fn check_vector<W: Word>(registers: &Registers, plan: &AccessPlan, base: Base<'_
     if plan.values.len() <= 1 {
         return Ok(());
     }
-    with_addresses!(registers, base, by, false, |at| at.misaligned(mask, W::BYTES * plan.values.len()))
-}
-
-/// Reads one element for a lane, for an atomic access.
-pub(crate) fn read_one<W: Word>(
-    memories: &mut Memories<'_>,
-    space: Space,
-    address: u64,
-    lane: usize,
-) -> Result<W, Fault> {
-    let (at, mask) = (Fixed(address), 1 << lane);
-    let mut words = [W::default(); LANES];
-    match space {
-        Space::Global | Space::Const | Space::Generic => Global::gather(memories, at, mask, &mut words)?,
-        Space::Shared => Shared::gather(memories, at, mask, &mut words)?,
-        Space::Local => Local::gather(memories, at, mask, &mut words)?,
-        Space::Param => Params::gather(memories, at, mask, &mut words)?,
-    }
-    Ok(words[lane])
-}
-
-/// Writes one element for a lane, for an atomic access.
-pub(crate) fn write_one<W: Word>(
-    memories: &mut Memories<'_>,
-    space: Space,
-    address: u64,
-    lane: usize,
-    word: W,
-) -> Done {
-    let (at, mask, words) = (Fixed(address), 1 << lane, [word; LANES]);
-    match space {
-        Space::Global | Space::Const | Space::Generic => Global::scatter(memories, at, mask, &words),
-        Space::Shared => Shared::scatter(memories, at, mask, &words),
-        Space::Local => Local::scatter(memories, at, mask, &words),
-        Space::Param => Params::scatter(memories, at, mask, &words),
-    }
+    with_addresses!(registers, base, by, false, false, |at| at.misaligned(mask, W::BYTES * plan.values.len()))
 }

@@ -4,7 +4,7 @@ use crate::registers::{FULL, LANES, Registers, Slot, has};
 use isa::Width;
 
 /// An element that a lane loads or stores.
-pub(crate) trait Word: Copy + Default {
+pub(crate) trait Word: bytemuck::Pod + Default {
     /// Its size.
     const BYTES: usize;
     /// Its bits, or the low 64 of them.
@@ -57,6 +57,30 @@ macro_rules! words {
     })* };
 }
 words!(u8 i8, u16 i16, u32 i32, u64 i64, u128 i128);
+
+/// Elements that lie one after the other, as many as the bytes hold.
+#[inline(always)]
+pub(super) fn read_run<W: Word>(bytes: &[u8], words: &mut [W]) {
+    if cfg!(target_endian = "little") {
+        bytemuck::cast_slice_mut(words).copy_from_slice(bytes);
+        return;
+    }
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(W::BYTES)) {
+        *word = W::read(bytes);
+    }
+}
+
+/// Writes elements one after the other, as many as the bytes hold.
+#[inline(always)]
+pub(super) fn write_run<W: Word>(bytes: &mut [u8], words: &[W]) {
+    if cfg!(target_endian = "little") {
+        bytes.copy_from_slice(bytemuck::cast_slice(words));
+        return;
+    }
+    for (word, bytes) in words.iter().zip(bytes.chunks_exact_mut(W::BYTES)) {
+        word.write(bytes);
+    }
+}
 
 /// Writes loaded elements to a register, extended to its width, where the mask allows.
 #[inline(always)]

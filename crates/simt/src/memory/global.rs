@@ -6,6 +6,7 @@
 //! number of pages that a run touched, whatever the size of the memory.
 
 use super::allocations::{Allocations, PlaceError};
+use super::held::Held;
 use super::page::{PAGE, Page, Pages, Pieces, Version};
 use super::trace::Trace;
 use super::window::DEVICE_BASE;
@@ -32,8 +33,8 @@ enum Slot {
 #[derive(Debug, Default)]
 pub struct GlobalMemory {
     slots: Vec<Slot>,
-    /// For every page, a range of its bytes that lies within one allocation: accesses there cannot stray.
-    held: Vec<(u16, u16)>,
+    /// For every page, which of its bytes are allocated: accesses there cannot stray.
+    held: Vec<Held>,
     allocations: Arc<Allocations>,
     source: Option<Arc<dyn Pages>>,
     version: Version,
@@ -104,19 +105,15 @@ impl GlobalMemory {
             self.touched.retain(|&index| (index as usize) < pages);
         }
         self.slots.resize_with(pages, Slot::default);
-        self.held.resize(pages, (0, 0));
+        self.held.resize(pages, Held::default());
     }
 
-    /// Notes the part of each page that an allocation holds, where it is the largest.
+    /// Notes what an allocation holds of each page.
     fn hold(&mut self, start: u64, size: u64) {
         let mut at = start;
         for piece in Pieces::of(start, size as usize) {
             if let Some(index) = self.index(at) {
-                let (from, to) = (piece.from as u16, (piece.from + piece.len) as u16);
-                let held = &mut self.held[index];
-                if to - from > held.1 - held.0 {
-                    *held = (from, to);
-                }
+                self.held[index].add(piece.from, piece.from + piece.len);
             }
             at += piece.len as u64;
         }
@@ -124,27 +121,20 @@ impl GlobalMemory {
 
     /// Forgets what an allocation held.
     fn release(&mut self, start: u64, size: u64) {
-        let from = ((start - DEVICE_BASE) as usize) / PAGE;
-        let to = ((start + size - DEVICE_BASE) as usize).div_ceil(PAGE);
-        self.held[from..to].fill((0, 0));
+        let mut at = start;
+        for piece in Pieces::of(start, size as usize) {
+            if let Some(index) = self.index(at) {
+                self.held[index].remove(piece.from, piece.from + piece.len);
+            }
+            at += piece.len as u64;
+        }
     }
 
-    /// The range of bytes of an address's page that one allocation is known to hold; empty where none is.
+    /// Which bytes of an address's page are allocated.
     #[inline(always)]
     #[must_use]
-    pub fn held(&self, address: u64) -> (usize, usize) {
-        self.index(address).map_or((0, 0), |index| {
-            let (from, to) = self.held[index];
-            (usize::from(from), usize::from(to))
-        })
-    }
-
-    /// Whether one allocation is known to hold the bytes `from..to` of the page of an address.
-    #[inline(always)]
-    #[must_use]
-    pub fn holds(&self, address: u64, from: usize, to: usize) -> bool {
-        let held = self.held(address);
-        held.0 <= from && to <= held.1
+    pub fn held(&self, address: u64) -> Held {
+        self.index(address).map_or(Held::default(), |index| self.held[index])
     }
 
     /// Allocates.

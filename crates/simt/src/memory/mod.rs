@@ -3,6 +3,7 @@
 pub mod allocations;
 pub mod bytes;
 pub mod global;
+pub mod held;
 pub mod history;
 pub mod page;
 pub mod trace;
@@ -11,6 +12,7 @@ pub mod window;
 pub use allocations::{Allocations, PlaceError};
 pub use bytes::ByteSet;
 pub use global::{AccessError, GlobalMemory};
+pub use held::Held;
 pub use history::History;
 pub use page::{PAGE, Page, Pages, Version};
 pub use trace::{Run, Trace};
