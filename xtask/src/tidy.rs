@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cudart", &["capsule", "ptx", "simt", "inject"]),
     ("beamline", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart"]),
     ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject"]),
-    ("xtask", &["isa", "capsule", "inject"]),
+    ("xtask", &["isa", "capsule", "inject", "testkit"]),
 ];
 
 /// Lines that a source file may have, and the files that may have more, with the reason.

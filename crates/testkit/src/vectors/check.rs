@@ -10,7 +10,7 @@ use simt::LevelName;
 use std::collections::BTreeMap;
 
 /// Threads of a block: a whole warp and a part of one.
-const BLOCK: usize = 40;
+pub(super) const BLOCK: usize = 40;
 
 /// Threads at the end of the launch that have no row.
 const IDLE: usize = 3;
@@ -25,7 +25,7 @@ pub fn check(rows: &[Row]) -> Vec<String> {
 }
 
 /// Rows that can be one launch: of one form, with the same immediate operands.
-fn groups(rows: &[Row]) -> Vec<Vec<Row>> {
+pub(super) fn groups(rows: &[Row]) -> Vec<Vec<Row>> {
     let mut groups: BTreeMap<(String, usize, Vec<u128>), Vec<Row>> = BTreeMap::new();
     for row in rows {
         let operands = row.operands.iter().enumerate();
@@ -58,12 +58,12 @@ fn hex(ty: Type, bits: u128) -> String {
 
 fn check_group(rows: &[Row]) -> Vec<String> {
     let form = &rows[0].form;
-    let text = module_text(form, rows);
+    let text = module_text(form, rows, &Variant::ALL);
     let mut failures = Vec::new();
     for level in crate::levels() {
         for variant in Variant::ALL.into_iter().filter(|variant| variant.fits(form)) {
             match Run::new(form, variant, rows).execute(level, &text) {
-                Ok(found) => failures.extend(compare(rows, variant, level, &found)),
+                Ok(found) => failures.extend(compare(rows, variant, &level.to_string(), &found)),
                 Err(what) => failures.push(format!("{}: {}: {what} ({level})", rows[0].place, form.spelling)),
             }
         }
@@ -72,17 +72,17 @@ fn check_group(rows: &[Row]) -> Vec<String> {
 }
 
 /// What a launch reads and writes.
-struct Run<'a> {
+pub(super) struct Run<'a> {
     variant: Variant,
     /// Threads with a row.
-    threads: usize,
-    blocks: usize,
+    pub(super) threads: usize,
+    pub(super) blocks: usize,
     form: &'a Form,
     rows: &'a [Row],
 }
 
 impl<'a> Run<'a> {
-    fn new(form: &'a Form, variant: Variant, rows: &'a [Row]) -> Self {
+    pub(super) fn new(form: &'a Form, variant: Variant, rows: &'a [Row]) -> Self {
         // At least three blocks: rows are used again, so that each is met in several lanes.
         let blocks = (rows.len() + IDLE).div_ceil(BLOCK).max(3);
         let threads = if variant == Variant::Constant { rows.len() } else { blocks * BLOCK - IDLE };
@@ -104,7 +104,12 @@ impl<'a> Run<'a> {
             return Err(report.to_string());
         }
         let bytes = device.read(&Region::linear(out, output.len() as u64)).map_err(words)?;
-        Ok(bytes.chunks(self.form.results.len() * CELL).map(|record| self.results(record)).collect())
+        Ok(self.found(&bytes))
+    }
+
+    /// The bits of the results of every thread in what a launch left.
+    pub(super) fn found(&self, bytes: &[u8]) -> Vec<Vec<u128>> {
+        bytes.chunks(self.form.results.len() * CELL).map(|record| self.results(record)).collect()
     }
 
     fn launch(&self, input: u64, output: u64) -> Launch {
@@ -122,14 +127,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn input(&self) -> Vec<u8> {
+    pub(super) fn input(&self) -> Vec<u8> {
         let rows = self.rows.iter().cycle().take(self.threads);
         let operands = rows.flat_map(|row| row.operands.iter().zip(&row.form.sources));
         operands.flat_map(|(&bits, &ty)| cell(ty, bits)).collect()
     }
 
     /// The old values of the results.
-    fn output(&self) -> Vec<u8> {
+    pub(super) fn output(&self) -> Vec<u8> {
         let results = &self.form.results;
         let old =
             (0..self.threads).flat_map(|thread| results.iter().map(move |&ty| cell(register(ty), old(ty, thread))));
@@ -163,7 +168,7 @@ fn cell(ty: Type, bits: u128) -> [u8; CELL] {
     (junk | bits).to_le_bytes()
 }
 
-fn compare(rows: &[Row], variant: Variant, level: LevelName, found: &[Vec<u128>]) -> Vec<String> {
+pub(super) fn compare(rows: &[Row], variant: Variant, on: &str, found: &[Vec<u128>]) -> Vec<String> {
     let mut failures = Vec::new();
     for (thread, found) in found.iter().enumerate() {
         let row = &rows[thread % rows.len()];
@@ -172,7 +177,7 @@ fn compare(rows: &[Row], variant: Variant, level: LevelName, found: &[Vec<u128>]
             let expected = if executes { in_register(ty, row.expected[at]) } else { old(ty, thread) };
             let allowed = if executes { row.bound.allows(ty, expected, found) } else { expected == found };
             if !allowed {
-                let how = format!("{}, {level}, thread {thread}, result {at}", variant.kernel());
+                let how = format!("{}, {on}, thread {thread}, result {at}", variant.kernel());
                 failures.push(describe(row, at, expected, found, &how));
             }
         }

@@ -75,11 +75,11 @@ fn register(ty: Type, number: usize) -> String {
 /// The first register of the results.
 const RESULT: usize = 6;
 
-/// A module with the kernels of all variants that fit; the rows share the form and its immediate operands.
+/// A module with the kernels of those variants that fit; the rows share the form and its immediate operands.
 #[must_use]
-pub fn module_text(form: &Form, rows: &[Row]) -> String {
+pub fn module_text(form: &Form, rows: &[Row], variants: &[Variant]) -> String {
     let mut text = String::from(".version 8.5\n.target sm_90\n.address_size 64\n");
-    for variant in Variant::ALL.into_iter().filter(|variant| variant.fits(form)) {
+    for variant in variants.iter().copied().filter(|variant| variant.fits(form)) {
         let body = match variant {
             Variant::Constant => constants(form, rows),
             _ => threads(form, variant, rows),

@@ -13,6 +13,7 @@
 mod bound;
 mod check;
 mod coverage;
+mod experiment;
 mod form;
 mod kernel;
 mod read;
@@ -20,6 +21,7 @@ mod read;
 pub use bound::Bound;
 pub use check::check;
 pub use coverage::{ENOUGH, missing};
+pub use experiment::Experiment;
 pub use form::Form;
 pub use kernel::{Variant, module_text};
 pub use read::{Row, ScriptError, read};
