@@ -245,13 +245,18 @@ def bit(word, at):
 
 
 def bfe(a, pos, n, width, is_signed):
-    pos, n, top = pos & 0xFF, n & 0xFF, width - 1
+    (pos, n), top = field_of(pos, n, width), width - 1
     sign = bit(a, min(pos + n - 1, top)) if is_signed and n != 0 else 0
     return sum((bit(a, pos + i) if i < n and pos + i <= top else sign) << i for i in range(width))
 
 
+def field_of(pos, n, width):
+    """The ISA takes both modulo 256; an H100 does so for 32 bits only."""
+    return (pos & 0xFF, n & 0xFF) if width == 32 else (min(pos, 64), min(n, 64))
+
+
 def bfi(a, b, pos, n, width):
-    pos, n = pos & 0xFF, n & 0xFF
+    pos, n = field_of(pos, n, width)
     for i in range(n):
         if pos + i < width:
             b = b & ~(1 << (pos + i)) | bit(a, i) << (pos + i)

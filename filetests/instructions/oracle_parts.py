@@ -51,6 +51,9 @@ def fns(mask, base, n):
         # The base is a position in the word.
         return None
     n = signed(n, 32)
+    if n == -(1 << 31):
+        # On an H100.
+        return 0
     if n == 0:
         return base if mask >> base & 1 else ONES
     order = range(base, 32) if n > 0 else range(base, -1, -1)

@@ -44,6 +44,16 @@ impl Comparison {
         self.types().into_iter().chain(predicate).map(OperandKind::Value).collect()
     }
 
+    /// How many results `setp` has at the least and at the most: the complement may be asked for, but not of single
+    /// halves, and a pair has two.
+    pub(super) fn results(self) -> (usize, usize) {
+        match self.types()[0] {
+            Type::F16 | Type::Bf16 => (1, 1),
+            _ if self.pair => (2, 2),
+            _ => (1, 2),
+        }
+    }
+
     /// Reads `cmp{.combine}{.ftz}.type`.
     pub(super) fn parse(words: &str) -> Option<Self> {
         let (compare, rest) = words.split_once('.')?;
@@ -63,11 +73,15 @@ impl Comparison {
         words.join(".")
     }
 
-    /// Whether `set` has this type as its destination.
+    /// Whether `set` has this type as its destination: what ptxas takes.
     pub(super) fn sets(self, to: Type) -> bool {
         use Type::{Bf16, Bf16x2, F16, F16x2, F32, S16, S32, U16, U32};
+        if to == Bf16 && self.compare.spelling().contains(".ftz") {
+            return false;
+        }
         match self.types()[0] {
-            F16 | Bf16 => matches!(to, F16 | Bf16 | U16 | S16 | U32 | S32),
+            F16 => matches!(to, F16 | Bf16 | U16 | S16 | U32 | S32),
+            Bf16 => matches!(to, Bf16 | U16 | S16 | U32 | S32),
             from @ (F16x2 | Bf16x2) => to == from || matches!(to, U32 | S32),
             _ => matches!(to, U32 | S32 | F32 | F16 | Bf16),
         }

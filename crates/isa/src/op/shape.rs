@@ -46,8 +46,8 @@ impl Op {
                 shape(vec![kind(form.destination())], form.sources().iter().copied().map(kind).collect())
             }
             Self::Setp(comparison) => {
-                let optional_dst = usize::from(!comparison.pair);
-                Shape { optional_dst, ..shape(vec![Value(Type::Pred); 2], comparison.sources()) }
+                let (least, most) = comparison.results();
+                Shape { optional_dst: most - least, ..shape(vec![Value(Type::Pred); most], comparison.sources()) }
             }
             Self::Set(comparison, to) => shape(vec![Value(*to)], comparison.sources()),
             Self::Extended(extended) => shape(vec![Value(extended.ty)], vec![Value(extended.ty); extended.sources()]),

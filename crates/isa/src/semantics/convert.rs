@@ -83,14 +83,27 @@ pub fn int_from_f64<T: FromFloat>(mode: Integral, x: f64) -> T {
 #[inline(always)]
 #[must_use]
 pub fn f32_from_f64(x: f64) -> f32 {
-    canonical(x as f32)
+    if x.is_nan() { short_nan(x) } else { x as f32 }
+}
+
+/// The NaN that one of double precision becomes: quiet, with the sign and the upper bits, as on an H100.
+#[inline(always)]
+fn short_nan(x: f64) -> f32 {
+    let bits = x.to_bits();
+    f32::from_bits(((bits >> 32) as u32 & 0x8000_0000) | 0x7fc0_0000 | ((bits >> 29) as u32 & 0x003f_ffff))
 }
 
 /// `cvt.rz/rm/rp.f32.f64`
 #[inline(always)]
 #[must_use]
 pub fn f32_from_f64_toward(mode: Toward, x: f64) -> f32 {
-    if x == 0.0 { x as f32 } else { narrow_toward(mode, x, 0.0) }
+    if x.is_nan() {
+        short_nan(x)
+    } else if x == 0.0 {
+        x as f32
+    } else {
+        narrow_toward(mode, x, 0.0)
+    }
 }
 
 /// `cvt.f64.f32`

@@ -4,14 +4,13 @@
 #[inline(always)]
 #[must_use]
 pub fn bfe_u32(a: u32, pos: u32, len: u32) -> u32 {
-    bfe_u64(u64::from(a), pos, len) as u32
+    bfe_u64(u64::from(a), pos & 0xff, len & 0xff) as u32
 }
 
-/// `bfe.u64`
+/// `bfe.u64`: as an H100 does it, `pos` and `len` count in full, where the ISA takes them modulo 256.
 #[inline(always)]
 #[must_use]
 pub fn bfe_u64(a: u64, pos: u32, len: u32) -> u64 {
-    let (pos, len) = (pos & 0xff, len & 0xff);
     shr_u64(a, pos) & low_mask(len)
 }
 
@@ -31,11 +30,10 @@ pub fn bfe_s32(a: i32, pos: u32, len: u32) -> i32 {
     (field | if sign == 1 { !(low_mask(kept) as u32) } else { 0 }) as i32
 }
 
-/// `bfe.s64`
+/// `bfe.s64`; `pos` and `len` as in [`bfe_u64`].
 #[inline(always)]
 #[must_use]
 pub fn bfe_s64(a: i64, pos: u32, len: u32) -> i64 {
-    let (pos, len) = (pos & 0xff, len & 0xff);
     if len == 0 {
         return 0;
     }
@@ -55,11 +53,10 @@ pub fn bfi_b32(a: u32, b: u32, pos: u32, len: u32) -> u32 {
     (b & !mask) | (shl_b32(a, pos) & mask)
 }
 
-/// `bfi.b64`
+/// `bfi.b64`; `pos` and `len` as in [`bfe_u64`].
 #[inline(always)]
 #[must_use]
 pub fn bfi_b64(a: u64, b: u64, pos: u32, len: u32) -> u64 {
-    let (pos, len) = (pos & 0xff, len & 0xff);
     let mask = shl_b64(low_mask(len), pos);
     (b & !mask) | (shl_b64(a, pos) & mask)
 }

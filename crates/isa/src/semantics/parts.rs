@@ -30,6 +30,10 @@ pub fn fns(mask: u32, base: u32, n: i32) -> u32 {
     if base > 31 {
         return u32::MAX;
     }
+    // What an H100 gives where the distance does not fit.
+    if n == i32::MIN {
+        return 0;
+    }
     let at = |position: &u32| mask >> position & 1 == 1;
     let skip = (n.unsigned_abs() as usize).saturating_sub(1);
     let found = match n {
