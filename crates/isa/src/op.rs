@@ -14,6 +14,7 @@ mod mbarrier;
 pub mod print;
 pub mod shape;
 pub mod spelling;
+mod texture;
 
 pub use atom::{Atom, AtomOp};
 pub use comparison::{Combine, Comparison};
@@ -22,6 +23,7 @@ pub use extended::{Extended, Step};
 pub use matrix::Matrix;
 pub use mbarrier::{Mbarrier, MbarrierOp};
 pub use shape::{OperandKind, Shape};
+pub use texture::{Fetch, Geometry, Outside, Surface};
 
 use crate::alu::{Alu, Form};
 use crate::module::{FunctionId, Pc};
@@ -71,6 +73,10 @@ pub enum Op {
     CopyAsync(CopyAsync),
     /// `mbarrier`: a barrier object in shared memory.
     Mbarrier(Mbarrier),
+    /// `tex` and `tld4`: read a texture.
+    Fetch(Fetch),
+    /// `suld` and `sust`: read or write a surface.
+    Surface(Surface),
     /// Matrices that the lanes of a warp hold together.
     Matrix(Matrix),
     /// `alloca`: local memory of a size that the thread chooses. The type is that of the address.
@@ -279,6 +285,14 @@ impl Op {
             Self::St(_) => Group::Store,
             Self::Atom(_) | Self::Red(_) | Self::Mbarrier(_) => Group::Atomic,
             Self::CopyAsync(_) => Group::Store,
+            Self::Fetch(_) => Group::LoadGlobal,
+            Self::Surface(surface) => {
+                if surface.store {
+                    Group::Store
+                } else {
+                    Group::LoadGlobal
+                }
+            }
             Self::Matrix(matrix) => matrix.group(),
             Self::CreatePolicy(_) => Group::Move,
             Self::Cvta { .. } | Self::Mapa(_) | Self::Getctarank(_) => Group::Convert,

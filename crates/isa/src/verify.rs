@@ -97,8 +97,8 @@ fn check_shape(function: &Function, instruction: &Instruction) -> Result<(), Str
     }
     let shape = instruction.op.shape();
     let sources: Vec<OperandKind> =
-        shape.src.iter().filter(|kind| **kind != OperandKind::Label).flat_map(|kind| elements(*kind)).collect();
-    let results: Vec<OperandKind> = shape.dst.iter().flat_map(|kind| elements(*kind)).collect();
+        shape.src.iter().filter(|kind| **kind != OperandKind::Label).flat_map(|kind| kind.parts()).collect();
+    let results: Vec<OperandKind> = shape.dst.iter().flat_map(|kind| kind.parts()).collect();
     count("destinations", instruction.dst.len(), results.len(), shape.optional_dst)?;
     count("sources", instruction.src.len(), sources.len(), shape.optional_src)?;
     for (dst, kind) in instruction.dst.iter().zip(results) {
@@ -111,13 +111,6 @@ fn check_shape(function: &Function, instruction: &Instruction) -> Result<(), Str
         return Ok(());
     }
     instruction.src.iter().zip(sources).try_for_each(|(operand, kind)| check_source(function, operand, kind))
-}
-
-fn elements(kind: OperandKind) -> Vec<OperandKind> {
-    match kind {
-        OperandKind::Vector(ty, n) => vec![OperandKind::Loose(ty); usize::from(n)],
-        other => vec![other],
-    }
 }
 
 fn count(what: &str, found: usize, most: usize, optional: usize) -> Result<(), String> {

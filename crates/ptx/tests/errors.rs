@@ -26,7 +26,7 @@ fn check(body: &str, expected: Expect) {
 #[test]
 fn an_unknown_instruction_is_refused_by_name_and_once() {
     check(
-        "wgmma.fence.sync.aligned;\nwgmma.fence.sync.aligned;\ntex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [t, {%f1,%f2}];",
+        "wgmma.fence.sync.aligned;\nwgmma.fence.sync.aligned;\ntxq.width.b32 %r1, [%rd1];",
         expect![[r#"
             error: the instruction `wgmma.fence.sync.aligned` is not supported
              --> a.ptx:4:1
@@ -36,11 +36,11 @@ fn an_unknown_instruction_is_refused_by_name_and_once() {
               |
               = help: Beamline refuses what it cannot execute faithfully; docs/supported.md lists what it can
 
-            error: the instruction `tex.2d.v4.f32.f32` is not supported
+            error: the instruction `txq.width.b32` is not supported
              --> a.ptx:6:1
               |
-            6 | tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [t, {%f1,%f2}];
-              | ^^^^^^^^^^^^^^^^^
+            6 | txq.width.b32 %r1, [%rd1];
+              | ^^^^^^^^^^^^^
               |
               = help: Beamline refuses what it cannot execute faithfully; docs/supported.md lists what it can"#]],
     );

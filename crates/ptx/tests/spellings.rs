@@ -35,6 +35,11 @@ fn operand(kind: OperandKind, number: usize) -> String {
             format!("{{{}}}", elements.join(", "))
         }
         OperandKind::Address => "[%d1+8]".to_owned(),
+        OperandKind::Texel { ty, count, layered } => {
+            let coordinate = |at: u8| register(if layered && at == 0 { Type::S32 } else { ty }, number);
+            let coordinates: Vec<String> = (0..count).map(coordinate).collect();
+            format!("[%d1, {{{}}}]", coordinates.join(", "))
+        }
         OperandKind::Label => "LABEL".to_owned(),
     }
 }

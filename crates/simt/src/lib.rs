@@ -23,6 +23,7 @@ pub mod memory;
 mod print;
 pub mod program;
 mod special;
+pub mod texture;
 mod trap;
 mod warp;
 

@@ -8,7 +8,7 @@ mod plan;
 
 pub use plan::{
     AccessPlan, AtomicPlan, BarrierPlan, CallPlan, CallTo, CopyFill, CopyPlan, FrameRange, MatrixPlan, MbarrierPlan,
-    SystemCall,
+    SystemCall, TextureOp, TexturePlan,
 };
 
 use crate::registers::{Sizes, Slot};
@@ -34,6 +34,8 @@ pub enum Kind {
     Mbarrier(u32),
     /// An instruction on matrices, which all lanes of the warp execute together; the index of its plan.
     Matrix(u32),
+    /// An access to a texture or surface; the index of its plan.
+    Texture(u32),
     /// `dst = ` the address of `imm` bytes into the frame.
     FrameAddress,
     /// Read a counter.
@@ -181,6 +183,8 @@ pub struct Program {
     pub mbarriers: Vec<MbarrierPlan>,
     /// Instructions on matrices.
     pub matrices: Vec<MatrixPlan>,
+    /// Accesses to textures and surfaces.
+    pub textures: Vec<TexturePlan>,
     /// Barriers.
     pub barriers: Vec<BarrierPlan>,
     /// Calls.

@@ -1,15 +1,15 @@
-//! Texture and surface objects: made and described. Kernels that use them are refused when they are loaded.
+//! Texture and surface objects: made, described and destroyed.
 
 use super::entry::entry_points;
 use crate::abi::types::{ResourceDesc, ResourceViewDesc, TextureDesc};
 use crate::abi::{In, Out};
 use crate::code::Code;
 use crate::runtime;
-use crate::runtime::arrays::Texture;
+use crate::runtime::textures::Texture;
 
 /// A texture that exists.
 fn texture(object: u64) -> Result<Texture, Code> {
-    runtime::with(|runtime| runtime.arrays.texture(object).copied())
+    runtime::with(|runtime| runtime.textures.texture(object).copied())
 }
 
 entry_points! {
@@ -24,7 +24,7 @@ entry_points! {
     }
 
     [cudaDestroyTextureObject] (object: u64) {
-        runtime::with(|runtime| runtime.arrays.destroy_texture(object))
+        runtime::with(|runtime| runtime.destroy_texture(object))
     }
 
     [cudaGetTextureObjectResourceDesc] (to: Out<ResourceDesc>, object: u64) {
@@ -44,14 +44,14 @@ entry_points! {
             return Err(Code::INVALID_VALUE);
         }
         let resource = resource.get()?;
-        to.put(runtime::with(|runtime| runtime.arrays.create_surface(resource))?)
+        to.put(runtime::with(|runtime| runtime.create_surface(resource))?)
     }
 
     [cudaDestroySurfaceObject] (object: u64) {
-        runtime::with(|runtime| runtime.arrays.destroy_surface(object))
+        runtime::with(|runtime| runtime.destroy_surface(object))
     }
 
     [cudaGetSurfaceObjectResourceDesc] (to: Out<ResourceDesc>, object: u64) {
-        to.put(runtime::with(|runtime| runtime.arrays.surface(object).copied())?)
+        to.put(runtime::with(|runtime| runtime.textures.surface(object).copied())?)
     }
 }

@@ -1,14 +1,15 @@
-//! CUDA arrays, and the textures and surfaces that read them.
+//! CUDA arrays.
 //!
 //! How a GPU lays an array out is its secret; ours are rows with a pitch, in slices without gaps. Applications cannot
-//! tell, because only copies reach into arrays. Handles look like pointers, and are never followed.
+//! tell, because only copies, textures and surfaces reach into arrays. Handles look like pointers, and are never
+//! followed.
 
 use std::collections::BTreeMap;
 
 use capsule::{AllocKind, Region};
 
 use super::{Runtime, is_device, spec};
-use crate::abi::types::{ChannelFormatDesc, Extent, ResourceDesc, ResourceViewDesc, TextureDesc};
+use crate::abi::types::{ChannelFormatDesc, Extent};
 use crate::code::Code;
 
 /// An array.
@@ -22,36 +23,19 @@ pub(crate) struct Array {
     pub(crate) flags: u32,
 }
 
-/// A texture object: what it reads and how, as the application says.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Texture {
-    pub(crate) resource: ResourceDesc,
-    pub(crate) texture: TextureDesc,
-    pub(crate) view: Option<ResourceViewDesc>,
-}
-
-/// All arrays, textures and surfaces of the process.
+/// All arrays of the process.
 #[derive(Debug, Default)]
 pub(crate) struct Arrays {
     arrays: BTreeMap<u64, Array>,
-    textures: BTreeMap<u64, Texture>,
-    surfaces: BTreeMap<u64, ResourceDesc>,
     made: u64,
 }
 
 /// `cudaArrayLayered`, `cudaArraySurfaceLoadStore` and `cudaArrayTextureGather`: of no account for the layout.
 const KNOWN_FLAGS: u32 = 1 | 2 | 8;
-const FLOAT: i32 = 2;
-/// `cudaResourceType`.
-const ARRAY: i32 = 0;
-const LINEAR: i32 = 2;
-const PITCHED: i32 = 3;
-/// `cudaFilterModeLinear` and `cudaReadModeNormalizedFloat`.
-const INTERPOLATES: i32 = 1;
-const NORMALIZES: i32 = 1;
-
+/// `cudaChannelFormatKindFloat`.
+pub(super) const FLOAT: i32 = 2;
 /// The bytes of an element: one, two or four channels of the same 8, 16 or 32 bits.
-fn element_bytes(channel: &ChannelFormatDesc) -> Result<u64, Code> {
+pub(super) fn element_bytes(channel: &ChannelFormatDesc) -> Result<u64, Code> {
     let ChannelFormatDesc { x, y, z, w, f } = *channel;
     let channels = match [y, z, w].map(|bits| bits == x) {
         [false, false, false] if (y, z, w) == (0, 0, 0) => 1,
@@ -78,6 +62,11 @@ impl Array {
     pub(crate) fn element_bytes(&self) -> u64 {
         // Checked when the array was made.
         element_bytes(&self.channel).unwrap_or(1)
+    }
+
+    /// Where its first element is, and the bytes from row to row and from slice to slice.
+    pub(super) fn place(&self) -> (u64, u64, u64) {
+        (self.address, self.pitch, self.pitch * self.extent.height.max(1))
     }
 
     /// A box of the array: its corner in bytes, rows and slices, and its extents in the same.
@@ -115,33 +104,6 @@ impl Arrays {
         self.arrays.get(&array).ok_or(Code::INVALID_RESOURCE_HANDLE)
     }
 
-    pub(crate) fn texture(&self, texture: u64) -> Result<&Texture, Code> {
-        self.textures.get(&texture).ok_or(Code::INVALID_VALUE)
-    }
-
-    pub(crate) fn destroy_texture(&mut self, texture: u64) -> Result<(), Code> {
-        self.textures.remove(&texture).map(drop).ok_or(Code::INVALID_VALUE)
-    }
-
-    pub(crate) fn surface(&self, surface: u64) -> Result<&ResourceDesc, Code> {
-        self.surfaces.get(&surface).ok_or(Code::INVALID_VALUE)
-    }
-
-    pub(crate) fn destroy_surface(&mut self, surface: u64) -> Result<(), Code> {
-        self.surfaces.remove(&surface).map(drop).ok_or(Code::INVALID_VALUE)
-    }
-
-    /// A surface of an array.
-    pub(crate) fn create_surface(&mut self, resource: ResourceDesc) -> Result<u64, Code> {
-        if resource.kind != ARRAY {
-            return Err(Code::INVALID_CHANNEL_DESCRIPTOR);
-        }
-        self.get(resource.res[0])?;
-        let handle = self.handle();
-        self.surfaces.insert(handle, resource);
-        Ok(handle)
-    }
-
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         *self = Self { made: self.made, ..Self::default() };
@@ -176,38 +138,6 @@ impl Runtime {
         }
         let Array { address, .. } = self.arrays.arrays.remove(&array).ok_or(Code::INVALID_RESOURCE_HANDLE)?;
         self.free(address, is_device)
-    }
-
-    /// A texture of an array or of memory.
-    pub(crate) fn create_texture(&mut self, texture: Texture) -> Result<u64, Code> {
-        self.check_told()?;
-        let channel = self.channel(&texture.resource)?;
-        if texture.texture.read_mode == NORMALIZES && (channel.x == 32 || channel.f == FLOAT) {
-            return Err(Code::INVALID_NORM_SETTING);
-        }
-        let is_float = channel.f == FLOAT || texture.texture.read_mode == NORMALIZES;
-        if texture.texture.filter_mode == INTERPOLATES && !is_float {
-            return Err(Code::INVALID_FILTER_SETTING);
-        }
-        let handle = self.arrays.handle();
-        self.arrays.textures.insert(handle, texture);
-        Ok(handle)
-    }
-
-    /// The channels of what a texture reads, which must be there.
-    fn channel(&self, resource: &ResourceDesc) -> Result<ChannelFormatDesc, Code> {
-        let [first, ..] = resource.res;
-        if resource.kind == ARRAY {
-            return Ok(self.arrays.get(first)?.channel);
-        }
-        let channel = resource.channel();
-        element_bytes(&channel)?;
-        let bytes = match resource.kind {
-            LINEAR => resource.res[4],
-            PITCHED => resource.res[5].checked_mul(resource.res[6]).ok_or(Code::INVALID_VALUE)?,
-            _ => return Err(Code::INVALID_VALUE),
-        };
-        self.memory.covering(first, bytes).map(|_| channel).ok_or(Code::INVALID_VALUE)
     }
 }
 

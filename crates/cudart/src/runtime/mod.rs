@@ -29,6 +29,7 @@ mod recorder;
 mod sources;
 pub(crate) mod spec;
 pub(crate) mod streams;
+pub(crate) mod textures;
 pub(crate) mod work;
 
 use std::cell::Cell;
@@ -47,6 +48,7 @@ use modules::{Handle, Modules};
 use pages::Reservation;
 use recorder::Recorder;
 use streams::Streams;
+use textures::Textures;
 
 pub(crate) use finish::write_recording;
 
@@ -59,6 +61,7 @@ pub(crate) struct Runtime {
     pub(crate) streams: Streams,
     pub(crate) graphs: Graphs,
     pub(crate) arrays: Arrays,
+    pub(crate) textures: Textures,
     mirrors: Mirrors,
     reservation: Option<Reservation>,
     health: Health,
@@ -129,6 +132,7 @@ impl Runtime {
             streams: Streams::default(),
             graphs: Graphs::default(),
             arrays: Arrays::default(),
+            textures: Textures::default(),
             mirrors: Mirrors::default(),
             reservation: Reservation::new(),
             health: Health::Good,
@@ -221,6 +225,7 @@ impl Runtime {
         self.streams.clear();
         self.graphs.clear();
         self.arrays.clear();
+        self.textures.clear();
         self.flags = 0;
         self.limits = LIMITS;
     }

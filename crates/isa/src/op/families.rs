@@ -87,6 +87,12 @@ pub const FAMILIES: &[Family] = &[
             ELEMENTS,
         ],
     ),
+    family("textures (§9.7.10)", &["tex", "|.level", ".1d|.2d|.3d|.a1d|.a2d", ".v4", ".f32|.s32|.u32", ".f32|.s32"]),
+    family("four elements of a texture", &["tld4", ".r|.g|.b|.a", ".2d.v4", ".f32|.s32|.u32", ".f32"]),
+    family(
+        "surfaces (§9.7.11)",
+        &["suld|sust", ".b", ".1d|.2d|.3d|.a1d|.a2d", "|.v2|.v4", ".b8|.b16|.b32|.b64", ".trap|.clamp|.zero"],
+    ),
     family("registers of other lanes (§9.7.9.6)", &["shfl.sync", ".up|.down|.bfly|.idx", ".b32"]),
     family("votes (§9.7.13.10)", &["vote.sync", ".all|.any|.uni|.ballot", ".pred|.b32"]),
     family("lanes that agree", &["match", ".all|.any", ".sync", ".b32|.b64"]),

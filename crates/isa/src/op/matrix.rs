@@ -229,8 +229,19 @@ impl Fragment {
     }
 }
 
+/// Reads what follows the first word of an instruction on matrices.
+pub(super) fn parse(head: &str, words: &mut Words<'_>) -> Option<Matrix> {
+    match head {
+        "ldmatrix" => tiles(words).map(Matrix::Load),
+        "stmatrix" => tiles(words).map(Matrix::Store),
+        "movmatrix" => transpose(words),
+        "mma" => mma(words),
+        _ => wmma(words),
+    }
+}
+
 /// Reads what follows `ldmatrix` or `stmatrix`: `.sync.aligned.m8n8.x4{.trans}{.shared}.b16`.
-pub(super) fn tiles(words: &mut Words<'_>) -> Option<Tiles> {
+fn tiles(words: &mut Words<'_>) -> Option<Tiles> {
     words.word("sync")?;
     words.word("aligned")?;
     words.word("m8n8")?;
@@ -248,13 +259,13 @@ pub(super) fn tiles(words: &mut Words<'_>) -> Option<Tiles> {
 }
 
 /// Reads what follows `movmatrix`.
-pub(super) fn transpose(words: &mut Words<'_>) -> Option<Matrix> {
+fn transpose(words: &mut Words<'_>) -> Option<Matrix> {
     ["sync", "aligned", "m8n8", "trans", "b16"].into_iter().try_for_each(|word| words.word(word))?;
     words.end(Matrix::Transpose)
 }
 
 /// Reads what follows `mma`: `.sync.aligned.m16n8k16.row.col{.satfinite}.f32.f16.f16.f32`.
-pub(super) fn mma(words: &mut Words<'_>) -> Option<Matrix> {
+fn mma(words: &mut Words<'_>) -> Option<Matrix> {
     words.word("sync")?;
     words.word("aligned")?;
     let extent = words.take(Extent::from_word)?;
@@ -282,7 +293,7 @@ fn multiply(words: &Words<'_>, it: Multiply) -> Option<Matrix> {
 }
 
 /// Reads what follows `wmma`.
-pub(super) fn wmma(words: &mut Words<'_>) -> Option<Matrix> {
+fn wmma(words: &mut Words<'_>) -> Option<Matrix> {
     match words.take(|word| Some(word.to_owned()))?.as_str() {
         "load" => {
             let role = words.take(Role::from_word).filter(|role| *role != Role::D)?;

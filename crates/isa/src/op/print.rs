@@ -23,6 +23,8 @@ pub fn print(op: &Op) -> String {
         Op::Red(atom) => format!("red{atom}"),
         Op::CopyAsync(copy) => copy.to_string(),
         Op::Mbarrier(mbarrier) => mbarrier.to_string(),
+        Op::Fetch(fetch) => fetch.to_string(),
+        Op::Surface(surface) => surface.to_string(),
         Op::Matrix(matrix) => matrix.to_string(),
         Op::Alloca(ty) => format!("alloca.{ty}"),
         Op::StackSave(ty) => format!("stacksave.{ty}"),

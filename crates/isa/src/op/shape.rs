@@ -15,6 +15,15 @@ pub enum OperandKind {
     Vector(Type, u8),
     /// `[base + offset]`
     Address,
+    /// `[object, {a, b, …}]`: the register that names a texture or surface, and coordinates of 32 bits.
+    Texel {
+        /// Type of a coordinate.
+        ty: Type,
+        /// How many coordinates are written.
+        count: u8,
+        /// Whether the first is the number of a layer.
+        layered: bool,
+    },
     /// A branch target.
     Label,
 }
@@ -62,6 +71,8 @@ impl Op {
             Self::Red(atom) => atom.shape(false),
             Self::CopyAsync(copy) => copy.shape(),
             Self::Mbarrier(mbarrier) => mbarrier.shape(),
+            Self::Fetch(fetch) => fetch.shape(),
+            Self::Surface(surface) => surface.shape(),
             Self::Matrix(matrix) => matrix.shape(),
             Self::CreatePolicy(spelling) => create_policy(spelling),
             Self::Alloca(ty) => {
@@ -103,6 +114,21 @@ impl Op {
             | Self::Exit
             | Self::Trap
             | Self::Brkpt => shape(vec![], vec![]),
+        }
+    }
+}
+
+impl OperandKind {
+    /// What an operand is made of, in order: the elements of a vector, or an object and its coordinates.
+    #[must_use]
+    pub fn parts(self) -> Vec<Self> {
+        match self {
+            Self::Vector(ty, count) => vec![Self::Loose(ty); usize::from(count)],
+            Self::Texel { ty, count, layered } => {
+                let coordinate = |at: u8| Self::Value(if layered && at == 0 { Type::U32 } else { ty });
+                [Self::Value(Type::B64)].into_iter().chain((0..count).map(coordinate)).collect()
+            }
+            other => vec![other],
         }
     }
 }

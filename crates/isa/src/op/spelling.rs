@@ -4,7 +4,7 @@
 //! word. A word that a family does not know refuses the instruction: nothing is skipped silently.
 
 use super::{Access, Barrier, BarrierMode, Call, CallTarget, Comparison, Op, Reduction, Shuffle, Vote};
-use super::{Cluster, Matrix, Order, Scope, atom, copy, extended, matrix, mbarrier};
+use super::{Cluster, Order, Scope, atom, copy, extended, matrix, mbarrier, texture};
 use crate::alu::Form;
 use crate::module::{FunctionId, Pc};
 use crate::types::{Space, Type};
@@ -30,11 +30,10 @@ pub fn parse(spelling: &str) -> Option<Op> {
         "createpolicy" => create_policy(spelling),
         "cp" => copy::parse(&mut words).map(Op::CopyAsync),
         "mbarrier" => mbarrier::parse(&mut words).map(Op::Mbarrier),
-        "ldmatrix" => matrix::tiles(&mut words).map(|tiles| Op::Matrix(Matrix::Load(tiles))),
-        "stmatrix" => matrix::tiles(&mut words).map(|tiles| Op::Matrix(Matrix::Store(tiles))),
-        "movmatrix" => matrix::transpose(&mut words).map(Op::Matrix),
-        "mma" => matrix::mma(&mut words).map(Op::Matrix),
-        "wmma" => matrix::wmma(&mut words).map(Op::Matrix),
+        "tex" => texture::tex(&mut words).map(Op::Fetch),
+        "tld4" => texture::tld4(&mut words).map(Op::Fetch),
+        "suld" | "sust" => texture::surface(&mut words, head == "sust").map(Op::Surface),
+        "ldmatrix" | "stmatrix" | "movmatrix" | "mma" | "wmma" => matrix::parse(head, &mut words).map(Op::Matrix),
         "alloca" => address_type(&mut words).map(Op::Alloca),
         "stacksave" => address_type(&mut words).map(Op::StackSave),
         "stackrestore" => address_type(&mut words).map(Op::StackRestore),
@@ -355,6 +354,8 @@ mod tests {
             "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f16",
             "wmma.mma.sync.aligned.row.col.m16n16k16.s32.u8.u8.s32.satfinite",
             "wmma.store.d.sync.aligned.col.m16n16k16.f32",
+            "tex.level.a2d.v4.f32.f32",
+            "sust.b.2d.v4.b8.trap",
             "alloca.u64",
             "stackrestore.u64",
             "mapa.shared::cluster.u32",
@@ -401,6 +402,7 @@ mod tests {
             "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
             "setmaxnreg.inc.sync.aligned.u32",
             "barrier.cluster.arrive",
+            "tex.2d.v4.f32.s32",
             "bra.maybe",
             "",
             ".",

@@ -109,6 +109,7 @@ impl<'a> Body<'a, '_> {
         for (raw, &kind) in raw.iter().zip(kinds) {
             let read = match kind {
                 OperandKind::Vector(ty, count) => self.vector_source(opcode, raw, ty, count, &mut sources),
+                OperandKind::Texel { .. } => self.texel(opcode, raw, kind, &mut sources),
                 _ => self.source(raw, self.need(opcode, kind)).map(|source| sources.push(source)),
             };
             sound &= self.sink.check(read).is_some();
@@ -149,6 +150,27 @@ impl<'a> Body<'a, '_> {
         let need = self.need(opcode, OperandKind::Loose(ty));
         for element in elements(opcode, raw, count)? {
             out.push(self.source(element, need)?);
+        }
+        Ok(())
+    }
+
+    /// An object and coordinates.
+    fn texel(&mut self, opcode: &Opcode, raw: &Raw<'a>, kind: OperandKind, out: &mut Vec<Operand>) -> Parsed<()> {
+        let mut kinds = kind.parts().into_iter();
+        let (RawKind::Texel(object, coordinates), Some(handle)) = (&raw.kind, kinds.next()) else {
+            return Err(Diagnostic::new(
+                raw.span,
+                format!("`{}` needs an object and coordinates here", opcode.spelling),
+            )
+            .help(format!("it is written `{}`", form(opcode))));
+        };
+        if coordinates.len() != kinds.len() {
+            return Err(Diagnostic::new(raw.span, format!("`{}` takes {} coordinates", opcode.spelling, kinds.len()))
+                .help(format!("it is written `{}`", form(opcode))));
+        }
+        out.push(self.object(*object, self.need(opcode, handle))?);
+        for (raw, kind) in coordinates.iter().zip(kinds) {
+            out.push(self.source(raw, self.need(opcode, kind))?);
         }
         Ok(())
     }
@@ -246,6 +268,7 @@ fn part(ty: Type, parts: usize) -> Option<Type> {
 fn elements<'r, 'a>(opcode: &Opcode, raw: &'r Raw<'a>, count: u8) -> Parsed<&'r [Raw<'a>]> {
     match &raw.kind {
         RawKind::Vector(elements) if elements.len() == usize::from(count) => Ok(elements),
+        RawKind::Name(..) | RawKind::Constant(_) if count == 1 => Ok(std::slice::from_ref(raw)),
         _ => Err(Diagnostic::new(raw.span, format!("`{}` needs a vector of {count} here", opcode.spelling))
             .help("a vector is, for example, `{%f1, %f2}`")),
     }
@@ -276,6 +299,10 @@ fn wrong_count(opcode: &Opcode, span: Span, raw: &[Raw<'_>]) -> Box<Diagnostic> 
 fn form(opcode: &Opcode) -> String {
     let names = |kind: OperandKind, name: char| match kind {
         OperandKind::Address => format!("[{name}]"),
+        OperandKind::Texel { count, .. } => {
+            let coordinates: Vec<String> = (0..count).map(|index| format!("{name}{index}")).collect();
+            format!("[{name}, {{{}}}]", coordinates.join(", "))
+        }
         OperandKind::Vector(_, count) => {
             let elements: Vec<String> = (0..count).map(|index| format!("{name}{index}")).collect();
             format!("{{{}}}", elements.join(", "))

@@ -23,6 +23,8 @@ pub(super) enum RawKind<'a> {
     Constant(Constant),
     /// `[%rd1+8]`, `[sym]`, `[64]`
     Address(Option<Name<'a>>, i64),
+    /// `[%rd1, {%f1, %f2}]`
+    Texel(Name<'a>, Vec<Raw<'a>>),
     /// `{a, b}`
     Vector(Vec<Raw<'a>>),
     /// `d|p`
@@ -135,6 +137,11 @@ fn address<'a>(cursor: &mut Cursor<'a>) -> Parsed<RawKind<'a>> {
                 "a register as the offset of an address is not supported",
             )
             .help("add it to the base with an `add` instruction"));
+        }
+        if cursor.eat(b',') {
+            let coordinates = if cursor.sees(b'{') { vector(cursor)? } else { vec![simple(cursor)?] };
+            cursor.expect(b']')?;
+            return Ok(RawKind::Texel(base, coordinates));
         }
         RawKind::Address(Some(base), literal::offset(cursor)?)
     };

@@ -81,7 +81,7 @@ impl<'a> Body<'a, '_> {
         let (ty, loose) = match need.kind {
             OperandKind::Loose(ty) | OperandKind::Vector(ty, _) => (ty, true),
             OperandKind::Value(ty) => (ty, false),
-            OperandKind::Address | OperandKind::Label => (Type::B64, false),
+            OperandKind::Address | OperandKind::Texel { .. } | OperandKind::Label => (Type::B64, false),
         };
         let fits = if loose {
             (declared == Type::Pred) == (ty == Type::Pred) && declared.width() >= ty.width()
@@ -140,7 +140,7 @@ impl<'a> Body<'a, '_> {
             },
             &RawKind::Not(name) => self.complement(name, need),
             RawKind::Constant(constant) => constant.bits(ty, raw.span).map(Operand::Imm),
-            RawKind::Address(..) => {
+            RawKind::Address(..) | RawKind::Texel(..) => {
                 Err(Diagnostic::new(raw.span, format!("`{}` reads no memory here", need.spelling))
                     .help("load it first"))
             }
@@ -151,6 +151,15 @@ impl<'a> Body<'a, '_> {
             RawKind::Pair(_) => Err(Diagnostic::new(raw.span, "a pair stands where a value is read")
                 .help("only the destinations of `setp`, `shfl` and `match` are pairs")),
             RawKind::Sink => Err(Diagnostic::new(raw.span, "`_` has no value").help("name a register")),
+        }
+    }
+
+    /// The register that names a texture or surface.
+    pub(super) fn object(&mut self, name: Name<'a>, need: Need<'_>) -> Parsed<Operand> {
+        match self.meaning(name)? {
+            Meaning::Register(reg) => self.fits(reg, name, need, "reads").map(Operand::Reg),
+            _ => Err(Diagnostic::new(name.span, format!("`{}` is no texture or surface object", name.text))
+                .help("references by name are not supported; load the object into a register")),
         }
     }
 

@@ -50,6 +50,10 @@ const FAMILIES: &[&str] = &[
     "stackrestore",
     "stacksave",
     "stmatrix",
+    "suld",
+    "sust",
+    "tex",
+    "tld4",
     "trap",
     "vote",
     "wmma",
@@ -60,7 +64,7 @@ const MODIFIERS: &[&str] = &[
     "v2", "v4", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "sync", "aligned", "cta", "gpu", "sys", "relaxed",
     "acquire", "release", "acq_rel", "volatile", "weak", "inc", "dec", "exch", "cas", "add", "min", "max", "and", "or",
     "xor", "popc", "up", "down", "bfly", "idx", "all", "any", "uni", "ballot", "to", "arrive", "red", "warp", "gl",
-    "sc", "global", "shared", "local", "const", "param",
+    "sc", "level", "a1d", "a2d", "clamp", "zero", "global", "shared", "local", "const", "param",
 ];
 
 /// The mistake of an unsupported instruction, with the nearest supported one if that is to be looked for.

@@ -103,6 +103,7 @@ pub(super) fn shaped(out: &mut String, names: Names<'_>, instruction: &Instructi
     for (index, kind) in shape.src.iter().filter(|kind| **kind != OperandKind::Label).enumerate() {
         match as_spelled(spelling, &instruction.op, index, *kind) {
             OperandKind::Vector(ty, count) => vector(list.next(), names, src.by_ref().take(count.into()), ty),
+            OperandKind::Texel { .. } => texel(list.next(), names, kind.parts(), src.by_ref()),
             OperandKind::Value(ty) | OperandKind::Loose(ty) => {
                 if let Some(operand) = src.next() {
                     names.source(list.next(), operand, ty);
@@ -115,6 +116,17 @@ pub(super) fn shaped(out: &mut String, names: Names<'_>, instruction: &Instructi
             }
         }
     }
+}
+
+/// `[object, {a, b}]`
+fn texel<'o>(out: &mut String, names: Names<'_>, kinds: Vec<OperandKind>, operands: impl Iterator<Item = &'o Operand>) {
+    out.push('[');
+    for (index, (kind, operand)) in kinds.into_iter().zip(operands).enumerate() {
+        out.push_str(["", ", {", ", "][index.min(2)]);
+        let OperandKind::Value(ty) = kind else { continue };
+        names.source(out, operand, ty);
+    }
+    out.push_str("}]");
 }
 
 /// `{a, b}`

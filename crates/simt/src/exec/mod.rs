@@ -20,6 +20,7 @@ use crate::mbarrier::mbarrier;
 use crate::memory::GlobalMemory;
 use crate::program::{Kind, Micro, PredOp, Program};
 use crate::registers::{LANES, Registers, lanes};
+use crate::texture::texture;
 use crate::trap::{Trap, TrapKind};
 use crate::warp::{Group, QUANTUM, State, Warp};
 use ::lanes::Handlers;
@@ -311,6 +312,10 @@ fn other(
         Kind::Mbarrier(plan) => {
             let (registers, mut memories, base) = split(warp, around, running.frame);
             mbarrier(registers, &mut memories, &program.mbarriers[plan as usize], base, executing)?;
+        }
+        Kind::Texture(plan) => {
+            let (registers, mut memories, _) = split(warp, around, running.frame);
+            texture(registers, &mut memories, &program.textures[plan as usize], executing)?;
         }
         Kind::FrameAddress => {
             let address = i64::from(warp.frames[running.frame as usize].base) + micro.imm;

@@ -69,6 +69,8 @@ impl<'a> Lowering<'a> {
             Op::CopyAsync(copy) => self.copy_async(instruction, copy),
             Op::Mbarrier(mbarrier) => self.mbarrier(instruction, mbarrier),
             Op::Matrix(matrix) => self.matrix(instruction, matrix),
+            Op::Fetch(fetch) => self.fetch(instruction, *fetch),
+            Op::Surface(access) => self.surface(instruction, *access),
             Op::Prefetch(_) | Op::Fence(_) | Op::Brkpt | Op::Nanosleep | Op::Event(_) => self.plain(Kind::Nop),
         }
     }

@@ -13,6 +13,7 @@ mod matrix;
 mod memory;
 mod operand;
 mod placement;
+mod texture;
 
 pub use placement::{FUNCTION_BASE, Placement, PlacementError};
 
@@ -167,6 +168,7 @@ impl<'a> Lowering<'a> {
             copies: Vec::new(),
             mbarriers: Vec::new(),
             matrices: Vec::new(),
+            textures: Vec::new(),
             barriers: Vec::new(),
             calls: Vec::new(),
             branches: Vec::new(),

@@ -2,7 +2,7 @@
 
 use crate::registers::Slot;
 use isa::op::matrix::{Fragment, Multiply, Tiles};
-use isa::op::{AtomOp, MbarrierOp, Reduction};
+use isa::op::{AtomOp, Fetch, MbarrierOp, Reduction, Surface};
 use isa::{Space, Type};
 
 /// How a load or store moves data.
@@ -125,6 +125,28 @@ pub enum MatrixPlan {
         /// As for a load.
         stride: Option<u16>,
     },
+}
+
+/// What is done with a texture or surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextureOp {
+    /// `tex` and `tld4`
+    Fetch(Fetch),
+    /// `suld` and `sust`
+    Surface(Surface),
+}
+
+/// How an access to a texture or surface works.
+#[derive(Clone, Debug)]
+pub struct TexturePlan {
+    /// What is done.
+    pub op: TextureOp,
+    /// Row of the object, of 64 bits.
+    pub object: u16,
+    /// Rows of the coordinates as they are written, of 32 bits.
+    pub coordinates: Vec<u16>,
+    /// The registers written or read, in order; `None` drops the value.
+    pub values: Vec<Option<Slot>>,
 }
 
 /// How a barrier works.
