@@ -2,7 +2,8 @@
 
 use isa::semantics::convert::{Integral, f32_from_f64_toward, f32_from_s64_toward, int_from_f32, int_from_f64};
 use isa::semantics::float::{self, Toward};
-use isa::semantics::int;
+use isa::semantics::format::{Bf16, F16, Narrow, Rounding};
+use isa::semantics::{int, narrow};
 use proptest::prelude::*;
 
 /// Any bits, with the edges often.
@@ -142,5 +143,39 @@ proptest! {
         } else {
             prop_assert_eq!(int::div_s64(a, b).wrapping_mul(b).wrapping_add(int::rem_s64(a, b)), a);
         }
+    }
+}
+
+/// A double rounded to nearest, as bits.
+fn rounded<T: Narrow>(x: f64) -> u32 {
+    narrow::from_f64::<T>(Rounding::Nearest, x).bits()
+}
+
+#[test]
+fn every_number_of_16_bits_becomes_itself_again() {
+    fn check<T: Narrow>() {
+        for bits in 0..=0xffff {
+            let x = f64::from(narrow::single(T::from_bits(bits)));
+            let expected = if x.is_nan() { 0x7fff } else { bits };
+            assert_eq!(rounded::<T>(x), expected, "{bits:#x}");
+        }
+    }
+    check::<F16>();
+    check::<Bf16>();
+}
+
+#[test]
+fn numbers_between_two_of_16_bits_round_to_the_nearer_and_ties_to_even() {
+    assert_eq!([1.0, 1.5, 65504.0, 65519.9, 65520.0].map(rounded::<F16>), [0x3c00, 0x3e00, 0x7bff, 0x7bff, 0x7c00]);
+    let unit = 1.0 / 1024.0;
+    assert_eq!(
+        [1.0 + unit / 2.0, 1.0 + unit * 1.5, 1e-8, 3e-8, -1e300].map(rounded::<F16>),
+        [0x3c00, 0x3c02, 0, 1, 0xfc00]
+    );
+    for x in [1.0f32, 1.003_906_3, 1.011_718_8, 3.4e38, 1e-40, -0.0, 0.1] {
+        // A bfloat is the upper half of a single.
+        let (bits, lost) = (x.to_bits() >> 16, x.to_bits() & 0xffff);
+        let up = lost > 0x8000 || (lost == 0x8000 && bits & 1 == 1);
+        assert_eq!(rounded::<Bf16>(f64::from(x)), bits + u32::from(up), "{x}");
     }
 }

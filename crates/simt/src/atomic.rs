@@ -1,13 +1,13 @@
 //! Atomic accesses: lane by lane in ascending order, each a read, a computation and a write.
 
 use crate::access::{Fault, Memories, Word, addresses, exchange_one, read_row, write_row};
-use crate::half::{BRAIN, Format, HALF};
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::program::AtomicPlan;
 use crate::registers::{LANES, Registers, lanes};
 use crate::trap::TrapKind;
 use isa::op::AtomOp;
-use isa::semantics::float;
+use isa::semantics::format::{Bf16, F16, Narrow};
+use isa::semantics::{float, narrow};
 use isa::{Space, Type};
 
 /// Does an atomic access for every lane of the mask.
@@ -98,24 +98,25 @@ fn apply(op: AtomOp, ty: Type, space: Space, old: u128, operand: u128, swap: u12
 
 /// A sum or extreme of floats, or of each of a pair of them.
 fn float(op: AtomOp, ty: Type, space: Space, old: u64, operand: u64) -> u128 {
-    let one = |format: Format, at: u32| {
-        let (a, b) = (format.widen((old >> at) as u16), format.widen((operand >> at) as u16));
-        let result = match op {
-            AtomOp::Min => float::min64(a, b),
-            AtomOp::Max => float::max64(a, b),
-            // Rounding the sum of two short numbers to double precision first does not change what it rounds to.
-            _ => a + b,
-        };
-        u128::from(format.round(result)) << at
-    };
     match ty {
-        Type::F16 => one(HALF, 0),
-        Type::Bf16 => one(BRAIN, 0),
-        Type::F16x2 => one(HALF, 0) | one(HALF, 16),
-        Type::Bf16x2 => one(BRAIN, 0) | one(BRAIN, 16),
+        Type::F16 => half::<F16>(op, old, operand, 0),
+        Type::Bf16 => half::<Bf16>(op, old, operand, 0),
+        Type::F16x2 => half::<F16>(op, old, operand, 0) | half::<F16>(op, old, operand, 16),
+        Type::Bf16x2 => half::<Bf16>(op, old, operand, 0) | half::<Bf16>(op, old, operand, 16),
         Type::F32 => u128::from(add_f32(space, old as u32, operand as u32)),
         _ => u128::from(float::canonical64(f64::from_bits(old) + f64::from_bits(operand)).to_bits()),
     }
+}
+
+/// A sum or extreme of the 16 bits from a bit on.
+fn half<T: Narrow>(op: AtomOp, old: u64, operand: u64, at: u32) -> u128 {
+    let [a, b] = [old, operand].map(|bits| T::from_bits((bits >> at) as u32 & 0xffff));
+    let result = match op {
+        AtomOp::Min => narrow::min(a, b),
+        AtomOp::Max => narrow::max(a, b),
+        _ => narrow::add(a, b),
+    };
+    u128::from(result.bits()) << at
 }
 
 /// In global memory, subnormal operands and results are flushed (PTX ISA, `atom`); in shared memory they are not.

@@ -13,7 +13,6 @@ mod block;
 mod collective;
 mod copy;
 mod exec;
-mod half;
 mod heap;
 mod hook;
 pub mod lower;

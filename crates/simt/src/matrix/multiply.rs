@@ -5,10 +5,11 @@
 //! Integers are exact in doubles; their sums are wrapped or clamped at the end.
 
 use super::layout::place;
-use crate::half::{BRAIN, HALF};
 use crate::registers::{LANES, Registers, Slot, lanes};
 use isa::op::matrix::{Element, Extent, Multiply, Role};
 use isa::semantics::float::{canonical, canonical64};
+use isa::semantics::format::{Bf16, F16, Rounding};
+use isa::semantics::narrow;
 
 /// Elements of the largest matrix.
 const MOST: usize = 512;
@@ -61,8 +62,8 @@ fn gather(registers: &Registers, extent: Extent, role: Role, element: Element, s
 
 fn decode(element: Element, bits: u64, part: u32) -> f64 {
     match element {
-        Element::F16 => HALF.widen((bits >> (16 * part)) as u16),
-        Element::Bf16 => BRAIN.widen((bits >> (16 * part)) as u16),
+        Element::F16 => narrow::single(F16((bits >> (16 * part)) as u16)).into(),
+        Element::Bf16 => narrow::single(Bf16((bits >> (16 * part)) as u16)).into(),
         // The lowest 13 bits are not looked at.
         Element::Tf32 => f64::from(f32::from_bits(bits as u32 & !0x1fff)),
         Element::F32 => f64::from(f32::from_bits(bits as u32)),
@@ -75,7 +76,7 @@ fn decode(element: Element, bits: u64, part: u32) -> f64 {
 
 fn encode(element: Element, value: f64, saturate: bool) -> u64 {
     match element {
-        Element::F16 => HALF.round(value).into(),
+        Element::F16 => narrow::from_f64::<F16>(Rounding::Nearest, value).0.into(),
         Element::F32 => canonical(value as f32).to_bits().into(),
         Element::F64 => canonical64(value).to_bits(),
         _ if saturate => u64::from(value as i32 as u32),

@@ -4,7 +4,8 @@
 //! and the channels, bits and kind of an element; flags and the edges of three dimensions; width, height and depth;
 //! then address, pitch and slice of two words each; last the border, as an element has it.
 
-use crate::half::HALF;
+use isa::semantics::format::{F16, Rounding};
+use isa::semantics::narrow;
 
 /// Bytes of a record, and what its address is a multiple of.
 pub const RECORD: usize = 64;
@@ -107,8 +108,8 @@ impl Format {
             let wide = f64::from(value);
             let whole = match self.kind {
                 Channel::Float if bits == 16 => {
-                    let nearest = HALF.round(wide);
-                    u32::from(nearest) - u32::from(HALF.widen(nearest).abs() > wide.abs())
+                    let nearest = nearest_half(wide);
+                    u32::from(nearest) - u32::from(half(nearest).abs() > wide.abs())
                 }
                 Channel::UnsignedFraction => (wide.clamp(0.0, 1.0) * most).round() as u32,
                 Channel::SignedFraction => (wide.clamp(-1.0, 1.0) * (most / 2.0).floor()).round() as i32 as u32,
@@ -127,6 +128,18 @@ impl Format {
         };
         bits && matches!(self.channels, 1 | 2 | 4)
     }
+}
+
+/// The number that half precision holds; of a NaN only the sign is kept.
+pub(super) fn half(bits: u16) -> f64 {
+    let number = f64::from(narrow::single(F16(bits)));
+    let sign = if bits >> 15 == 0 { 1.0 } else { -1.0 };
+    if number.is_nan() { f64::NAN.copysign(sign) } else { number }
+}
+
+/// The nearest number of half precision.
+pub(super) fn nearest_half(x: f64) -> u16 {
+    narrow::from_f64::<F16>(Rounding::Nearest, x).0
 }
 
 impl Descriptor {

@@ -6,9 +6,9 @@
 //! halves rounded to halves. An H100 gives the same bits for all but the last bit of some mixtures of floating-point
 //! numbers and of signed bytes, and some mixtures of eight elements, whose weights it rounds otherwise.
 
+use super::descriptor::{half, nearest_half};
 use super::{Channel, Descriptor, Edge, Format};
 use crate::access::{Fault, Memories, Word, read_one};
-use crate::half::HALF;
 use isa::op::Fetch;
 use isa::{Space, Type};
 
@@ -167,7 +167,7 @@ fn converted(format: Format, texel: Texel) -> [u32; 4] {
         Channel::Unsigned => bits,
         Channel::Signed => signed(format, bits) as u32,
         Channel::Float if format.bits == 32 => bits,
-        Channel::Float => (HALF.widen(bits as u16) as f32).to_bits(),
+        Channel::Float => (half(bits as u16) as f32).to_bits(),
         Channel::SignedFraction => {
             let most = f64::from((1 << (format.bits - 1)) - 1);
             ((f64::from(signed(format, bits)) / most).max(-1.0) as f32).to_bits()
@@ -184,7 +184,7 @@ fn number(format: Format, bits: u32) -> f64 {
         Channel::SignedFraction if format.bits == 8 => f64::from(signed(format, bits)) * 32767.0 / 127.0,
         Channel::SignedFraction | Channel::Signed => f64::from(signed(format, bits)),
         Channel::Float if format.bits == 32 => f32::from_bits(bits).into(),
-        Channel::Float => HALF.widen(bits as u16),
+        Channel::Float => half(bits as u16),
     }
 }
 
@@ -193,7 +193,7 @@ fn rounded(format: Format, sum: f64) -> u32 {
     let value = match format.kind {
         Channel::UnsignedFraction => (sum + 0.5).floor() / 65535.0,
         Channel::SignedFraction => ((sum + 0.5).floor() / 32767.0).max(-1.0),
-        Channel::Float if format.bits == 16 => HALF.widen(HALF.round(sum)),
+        Channel::Float if format.bits == 16 => half(nearest_half(sum)),
         _ => sum,
     };
     (value as f32).to_bits()
