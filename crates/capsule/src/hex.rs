@@ -1,4 +1,5 @@
-//! Bytes as lower-case hexadecimal text: digests, and the arguments of launches in the manifest.
+//! Bytes as lower-case hexadecimal text: digests, the arguments of launches in the manifest, and whatever else is
+//! bytes in a text that is serialized.
 
 use std::borrow::Cow;
 
@@ -33,13 +34,19 @@ fn nibble(digit: u8) -> Option<u8> {
     }
 }
 
-/// For `#[serde(with = "crate::hex")]`.
-pub(crate) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+/// For `#[serde(with = "capsule::hex")]`.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&encode(bytes))
 }
 
-/// For `#[serde(with = "crate::hex")]`.
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+/// For `#[serde(with = "capsule::hex")]`.
+///
+/// # Errors
+/// If the text is not an even number of lower-case digits.
+pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
     let text = Cow::<str>::deserialize(deserializer)?;
     decode(&text).map_err(D::Error::custom)
 }

@@ -41,7 +41,7 @@ mod error;
 mod event;
 mod foreign;
 pub mod format;
-mod hex;
+pub mod hex;
 mod model;
 mod pack;
 mod query;

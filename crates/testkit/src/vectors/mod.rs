@@ -24,4 +24,4 @@ pub use coverage::{ENOUGH, missing};
 pub use experiment::Experiment;
 pub use form::Form;
 pub use kernel::{Variant, module_text};
-pub use read::{Row, ScriptError, read};
+pub use read::{Row, ScriptError, read, read_all};

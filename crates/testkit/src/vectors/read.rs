@@ -3,6 +3,8 @@
 use super::bound::Bound;
 use super::form::Form;
 use isa::Type;
+use std::io;
+use std::path::Path;
 use thiserror::Error;
 
 /// One execution of an instruction.
@@ -28,6 +30,23 @@ pub struct ScriptError {
     pub place: String,
     /// What is wrong.
     pub what: String,
+}
+
+/// Reads every row of `filetests/instructions`.
+///
+/// # Errors
+/// At the first file that cannot be read, or line that is no row.
+pub fn read_all() -> Result<Vec<Row>, ScriptError> {
+    let folder = crate::filetests("instructions");
+    let unreadable =
+        |path: &Path, error: &io::Error| ScriptError { place: path.display().to_string(), what: error.to_string() };
+    let mut rows = Vec::new();
+    for path in crate::files(&folder, "vec").map_err(|error| unreadable(&folder, &error))? {
+        let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        rows.extend(read(&format!("filetests/instructions/{name}"), &text)?);
+    }
+    Ok(rows)
 }
 
 /// Reads the rows of a file; `name` is what messages call it.

@@ -1,18 +1,10 @@
 //! The instruction vectors.
 
 use crate::report;
-use testkit::vectors::{Row, check, missing, read};
+use testkit::vectors::{Row, check, missing, read_all};
 
-/// Every row of every file.
 fn rows() -> Vec<Row> {
-    let folder = testkit::filetests("instructions");
-    let mut rows = Vec::new();
-    for path in testkit::files(&folder, "vec").unwrap() {
-        let name = format!("filetests/instructions/{}", path.file_name().unwrap().to_string_lossy());
-        let text = std::fs::read_to_string(&path).unwrap();
-        rows.extend(read(&name, &text).unwrap_or_else(|error| panic!("{error}")));
-    }
-    rows
+    read_all().unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
