@@ -19,9 +19,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("campaign", &["stats"]),
     ("inject", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats"]),
     ("cudart", &["capsule", "ptx", "simt", "inject"]),
-    ("beamline", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart"]),
+    ("gpu", &["isa", "ptx", "capsule"]),
+    ("beamline", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "gpu"]),
     ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject"]),
-    ("xtask", &["isa", "capsule", "inject", "testkit"]),
+    ("xtask", &["isa", "capsule", "inject", "testkit", "gpu"]),
 ];
 
 /// Lines that a source file may have, and the files that may have more, with the reason.

@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Resume(Resume),
     /// Join the shards of a campaign
     Merge(Merge),
+    /// Check the fast engine against full re-execution, and the simulator against a real GPU
+    Verify(Verify),
     /// Show the results of a campaign
     Report(Report),
     /// Print shell completions
@@ -210,6 +212,25 @@ pub(crate) struct Merge {
     #[arg(long, value_name = "DIR", default_value = "merged.campaign")]
     pub(crate) out: PathBuf,
     /// Print the summary as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Verify {
+    /// A capsule file, or the name of a bundled workload
+    #[arg(value_name = "CAPSULE")]
+    pub(crate) capsule: String,
+    /// Faults to run by every engine; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) runs: u64,
+    /// Seed of the choice of faults
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Fail where there is no GPU to compare with
+    #[arg(long)]
+    pub(crate) gpu: bool,
+    /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -45,6 +45,7 @@ fn dispatch(args: Args) -> Result<Code, Failure> {
         Command::Inject(inject) => commands::inject::inject(&inject),
         Command::Resume(resume) => commands::campaign::resume(&resume),
         Command::Merge(merge) => commands::merge::merge(&merge),
+        Command::Verify(verify) => commands::verify::verify(&verify),
         Command::Report(report) => commands::report::report(&report),
         Command::Completions(completions) => commands::docs::completions(&completions),
         Command::Man(man) => commands::docs::man(&man),

@@ -23,6 +23,11 @@ impl Reference {
         Self { output, element, elements: (golden.len() / size.max(1)) as u64, norm }
     }
 
+    /// How large its elements are: the root of the mean of the squares of the finite ones.
+    pub(crate) fn scale(&self) -> f64 {
+        self.norm / (self.elements.max(1) as f64).sqrt()
+    }
+
     /// What an equal output gives.
     pub(crate) fn unchanged(&self) -> OutputDiff {
         self.difference(std::iter::empty())

@@ -158,6 +158,25 @@ impl Golden {
         &self.outputs
     }
 
+    /// The copies to the host, in order.
+    #[must_use]
+    pub fn copies(&self) -> &[GoldenCopy] {
+        &self.copies
+    }
+
+    /// How an output differs whose bytes are these.
+    #[must_use]
+    pub fn compare(&self, output: usize, found: &[u8]) -> campaign::OutputDiff {
+        let copy = self.copies.iter().find(|copy| copy.output == Some(output));
+        self.references[output].compare(copy.map_or(&[], |copy| &copy.bytes), found)
+    }
+
+    /// How large the elements of an output are: the root mean square of its golden bytes.
+    #[must_use]
+    pub fn scale(&self, output: usize) -> f64 {
+        self.references[output].scale()
+    }
+
     /// Threads over all launches.
     #[must_use]
     pub fn threads(&self) -> u64 {

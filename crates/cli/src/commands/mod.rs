@@ -9,3 +9,4 @@ pub(crate) mod merge;
 pub(crate) mod profile;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod verify;

@@ -80,3 +80,15 @@ fn a_reader_that_closes_the_pipe_ends_the_output_quietly() {
     let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
     assert_eq!(stderr(&output), "");
 }
+
+/// Where there is a GPU it is compared too; here there may be none, which is told and no failure.
+#[test]
+fn verify_runs_faults_by_every_engine() {
+    let verified = json(&["verify", "pathfinder", "--runs", "100", "--json"]);
+    assert_eq!(verified["format"], "beamline.verify/1");
+    assert_eq!(verified["engines"]["faults"], 100);
+    assert_eq!(verified["engines"]["differing"].as_array().unwrap().len(), 0);
+    let text = stdout(&run(&["verify", "gemm", "--runs", "20"]));
+    assert!(text.contains("20 faults by full re-execution and by delta: 0 observed otherwise"), "{text}");
+    assert!(text.contains("GPU"), "{text}");
+}

@@ -1,0 +1,226 @@
+//! `beamline verify`: the fast engine against full re-execution, the simulator against a real GPU.
+
+use crate::args;
+use crate::failure::{Code, Coded, Failure};
+use crate::{out, source};
+use anyhow::anyhow;
+use campaign::config::Selection;
+use campaign::{Engine, Observation, RunIndex, Site, Target, Tier};
+use gpu::{Gpu, GpuError};
+use inject::{CapsuleTarget, Golden};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+#[derive(Serialize)]
+struct Verified {
+    format: &'static str,
+    capsule: Named,
+    engines: Option<Engines>,
+    gpu: Option<OnGpu>,
+}
+
+#[derive(Serialize)]
+struct Named {
+    name: String,
+    digest: String,
+}
+
+/// The faults that every engine ran.
+#[derive(Serialize)]
+struct Engines {
+    seed: u64,
+    faults: u64,
+    compared: [Tier; 2],
+    /// The ids of those that were not observed alike.
+    differing: Vec<String>,
+}
+
+/// What a GPU gave.
+#[derive(Serialize)]
+struct OnGpu {
+    name: String,
+    compute_capability: String,
+    driver: String,
+    launches: u64,
+    /// Copies to the host, and how many of them are the same to the bit.
+    copies: u64,
+    same: u64,
+    /// Instructions whose results the PTX ISA does not define to the bit.
+    uncertain: BTreeSet<String>,
+    differing: Vec<Difference>,
+}
+
+/// A copy to the host that is not the same to the bit.
+#[derive(Serialize)]
+struct Difference {
+    copy: u64,
+    output: Option<String>,
+    elements: u64,
+    differing: u64,
+    /// The largest error of an element, divided by the root mean square of the output; none if it is no number.
+    error: Option<f64>,
+    /// What is allowed: the output's tolerance where results are not defined to the bit, else nothing.
+    bound: f64,
+    agrees: bool,
+}
+
+/// Checks a capsule.
+pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
+    let target = CapsuleTarget::new(source::golden(source::open(&args.capsule)?)?);
+    let engines = (args.runs > 0).then(|| engines(&target, args)).transpose()?;
+    let (gpu, absent) = match on_gpu(target.golden_run()) {
+        Ok(found) => (Some(found), None),
+        Err(error) if error.is_absence() && !args.gpu => (None, Some(error)),
+        Err(error) => return Err(Failure::new(Code::Refused, error)),
+    };
+    let capsule = Named { name: Target::name(&target).to_owned(), digest: Target::digest(&target).to_owned() };
+    let verified = Verified { format: "beamline.verify/1", capsule, engines, gpu };
+    if args.json {
+        out::json(&verified)?;
+    } else {
+        out::text(&render(&verified, absent.as_ref()))?;
+    }
+    verified.judge()
+}
+
+/// Runs the same faults by full re-execution and by the fast engine.
+fn engines(target: &CapsuleTarget, args: &args::Verify) -> Result<Engines, Failure> {
+    let runs: Vec<RunIndex> = (0..args.runs).map(RunIndex).collect();
+    let sites = target.plan(&runs, &Selection::default(), args.seed).code(Code::Usage)?;
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let parts = sites.chunks(sites.len().div_ceil(workers).max(1));
+    let differing = std::thread::scope(|scope| {
+        let threads: Vec<_> = parts.map(|part| scope.spawn(move || differing(target, part))).collect();
+        let joined = threads.into_iter().map(|thread| thread.join());
+        joined.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect::<Result<Vec<_>, _>>()
+    })?;
+    Ok(Engines {
+        seed: args.seed,
+        faults: sites.len() as u64,
+        compared: [Tier::Full, Tier::Delta],
+        differing: differing.concat(),
+    })
+}
+
+fn differing(target: &CapsuleTarget, sites: &[Site]) -> Result<Vec<String>, Failure> {
+    let mut full = target.worker(Engine::Full).code(Code::Bug)?;
+    let mut delta = target.worker(Engine::Delta).code(Code::Bug)?;
+    let mut differing = Vec::new();
+    for site in sites {
+        let (full, delta) = (full.run(site).code(Code::Bug)?, delta.run(site).code(Code::Bug)?);
+        if alike(full) != alike(delta) {
+            differing.push(site.id.clone());
+        }
+    }
+    Ok(differing)
+}
+
+/// An observation without what tells the engines apart: which it was, and how much it had to execute.
+fn alike(observation: Observation) -> Observation {
+    Observation { tier: Tier::Full, instructions: 0, ..observation }
+}
+
+/// Repeats the capsule on the GPU of this machine.
+fn on_gpu(golden: &Golden) -> Result<OnGpu, GpuError> {
+    let mut device = Gpu::open()?;
+    let description = device.description().clone();
+    let replayed = gpu::replay(&mut device, golden.capsule())?;
+    let uncertain = golden.launches().iter().filter_map(|launch| Some((golden.module(launch)?, launch)));
+    let uncertain: BTreeSet<String> =
+        uncertain.flat_map(|(module, launch)| gpu::uncertain(module, &launch.program.name)).collect();
+    let copies = golden.copies().iter().zip(&replayed.copies).zip(0..);
+    let differing = copies
+        .filter(|((expected, found), _)| expected.bytes != **found)
+        .map(|((expected, found), copy)| difference(golden, copy, expected, found, !uncertain.is_empty()));
+    let differing: Vec<Difference> = differing.collect();
+    let version = |(major, minor): (i32, i32)| format!("{major}.{minor}");
+    Ok(OnGpu {
+        name: description.name,
+        compute_capability: version(description.compute),
+        driver: version(description.driver),
+        launches: replayed.launches,
+        copies: replayed.copies.len() as u64,
+        same: (replayed.copies.len() - differing.len()) as u64,
+        uncertain,
+        differing,
+    })
+}
+
+fn difference(golden: &Golden, copy: u64, expected: &inject::GoldenCopy, found: &[u8], may_differ: bool) -> Difference {
+    let Some(output) = expected.output else {
+        let pairs = expected.bytes.iter().zip(found);
+        let (elements, differing) = (found.len() as u64, pairs.filter(|(a, b)| a != b).count() as u64);
+        return Difference { copy, output: None, elements, differing, error: None, bound: 0.0, agrees: false };
+    };
+    let diff = golden.compare(output, found);
+    let tolerance = golden.outputs()[output].tolerance.unwrap_or(0.0);
+    let bound = if may_differ { tolerance } else { 0.0 };
+    let error = diff.max_abs / golden.scale(output);
+    Difference {
+        copy,
+        output: Some(diff.name),
+        elements: diff.elements,
+        differing: diff.differing,
+        error: Some(error).filter(|error| error.is_finite()),
+        bound,
+        agrees: error <= bound,
+    }
+}
+
+impl Verified {
+    /// A difference is a defect of ours.
+    fn judge(&self) -> Result<Code, Failure> {
+        let faults = self.engines.as_ref().map_or(0, |engines| engines.differing.len());
+        if faults > 0 {
+            return Err(Failure::new(
+                Code::Bug,
+                anyhow!("agree: {faults} faults are observed otherwise by engine delta"),
+            )
+            .help("please report it with the capsule and the ids above; `--engine full` is right"));
+        }
+        let wrong = self.gpu.iter().flat_map(|gpu| &gpu.differing).filter(|difference| !difference.agrees).count();
+        if wrong > 0 {
+            return Err(Failure::new(Code::Bug, anyhow!("agree: {wrong} copies to the host differ from the GPU's"))
+                .help("a program with races gives other results each time; else please report it with the capsule"));
+        }
+        Ok(Code::Done)
+    }
+}
+
+fn render(verified: &Verified, absent: Option<&GpuError>) -> String {
+    let mut text = format!("{}\n", verified.capsule.name);
+    if let Some(engines) = &verified.engines {
+        let (faults, differing) = (out::number(engines.faults), engines.differing.len());
+        text += &format!("  {faults} faults by full re-execution and by delta: {differing} observed otherwise\n");
+        for id in &engines.differing {
+            text += &format!("    {id}\n");
+        }
+    }
+    let Some(gpu) = &verified.gpu else {
+        let why = absent.map_or_else(String::new, ToString::to_string);
+        return text + &format!("  not compared with a real GPU: failed to {why}\n");
+    };
+    text += &format!("  on {}, compute capability {}: ", gpu.name, gpu.compute_capability);
+    text += &format!(
+        "{} launches, {} of {} copies to the host are the same to the bit\n",
+        out::number(gpu.launches),
+        out::number(gpu.same),
+        out::number(gpu.copies)
+    );
+    for difference in &gpu.differing {
+        text += &format!(
+            "    copy {}{}: {} of {} elements differ, by {} of their root mean square at most, allowed {:e}\n",
+            difference.copy,
+            difference.output.as_ref().map_or_else(String::new, |name| format!(" ({name})")),
+            out::number(difference.differing),
+            out::number(difference.elements),
+            difference.error.map_or_else(|| "more than all".to_owned(), |error| format!("{error:.2e}")),
+            difference.bound
+        );
+    }
+    if !gpu.uncertain.is_empty() {
+        let named: Vec<&str> = gpu.uncertain.iter().map(String::as_str).collect();
+        text += &format!("  not defined to the bit by the PTX ISA: {}\n", named.join(", "));
+    }
+    text
+}
