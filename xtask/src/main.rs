@@ -3,6 +3,7 @@
 mod apps;
 mod bench;
 mod end_to_end;
+mod kernels;
 mod nvcc;
 mod supported;
 mod tidy;
@@ -26,15 +27,14 @@ enum Task {
     Tidy,
     /// Write docs/supported.md: the instructions and runtime calls that are supported
     Supported,
-    /// Write the instruction vectors as launches for a real GPU, or compare what it answered
+    /// Execute the instruction vectors on the GPU of this machine, and compare
     Vectors {
-        /// Write the launches here
-        #[arg(long, value_name = "FILE")]
-        write: Option<PathBuf>,
-        /// Compare these answers
-        #[arg(long, value_name = "FILE", conflicts_with = "write", required_unless_present = "write")]
-        compare: Option<PathBuf>,
+        /// Keep what it makes of the random rows
+        #[arg(long)]
+        bless: bool,
     },
+    /// Execute random kernels at every instruction-set level, and on the GPU of this machine, and compare
+    Kernels(kernels::Args),
     /// Install NVIDIA's compiler from PyPI into a cache, and print where it is
     Nvcc,
     /// Build and record every workload, and compare with the committed capsules
@@ -63,8 +63,8 @@ fn main() -> Result<()> {
     match Args::parse().task {
         Task::Tidy => tidy::tidy(),
         Task::Supported => supported::write(),
-        Task::Vectors { write: Some(path), .. } => vectors::write(&path),
-        Task::Vectors { compare, .. } => vectors::compare(&compare.context("expected --write or --compare")?),
+        Task::Vectors { bless } => vectors::vectors(bless),
+        Task::Kernels(args) => kernels::kernels(&args),
         Task::Nvcc => say(&nvcc::install()?.root.display().to_string()),
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),
         Task::EndToEnd { all } => end_to_end::end_to_end(all),

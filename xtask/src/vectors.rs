@@ -1,77 +1,41 @@
-//! The instruction vectors on a real GPU: written as launches, executed by `filetests/instructions/on_gpu.py` where there
-//! is one, and compared here.
+//! The instruction vectors on the GPU of this machine.
 
 use crate::say;
 use anyhow::{Context, Result, ensure};
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::Write as _;
-use std::path::Path;
+use gpu::{Gpu, GpuError, Shape};
+use std::collections::BTreeSet;
+use testkit::vectors::random::{self, Answers, Trial};
 use testkit::vectors::{Experiment, read_all};
 
-/// A line of the file that goes to the GPU.
-#[derive(Serialize)]
-struct Question<'a> {
-    id: usize,
-    form: &'a str,
-    ptx: String,
-    blocks: usize,
-    block: usize,
-    threads: usize,
-    #[serde(with = "capsule::hex")]
-    input: Vec<u8>,
-    #[serde(with = "capsule::hex")]
-    output: Vec<u8>,
-}
-
-/// A line of the file that comes back.
-#[derive(Deserialize)]
-struct Answer {
-    id: usize,
-    #[serde(default, with = "capsule::hex")]
-    output: Vec<u8>,
-    #[serde(default)]
-    error: Option<String>,
-}
-
-/// Writes every form as a launch.
-pub(crate) fn write(path: &Path) -> Result<()> {
-    let mut file =
-        std::io::BufWriter::new(fs::File::create(path).with_context(|| format!("create {}", path.display()))?);
-    let experiments = Experiment::all(&read_all()?);
-    for (id, experiment) in experiments.iter().enumerate() {
-        let ((blocks, block, threads), (input, output)) = (experiment.shape(), experiment.memory());
-        let (form, ptx) = (experiment.spelling(), experiment.text());
-        serde_json::to_writer(&mut file, &Question { id, form, ptx, blocks, block, threads, input, output })?;
-        file.write_all(b"\n")?;
+/// Executes every vector on the GPU and compares; the random ones too, or with `bless` keeps what it answers.
+pub(crate) fn vectors(bless: bool) -> Result<()> {
+    let rows = read_all()?;
+    let gpu = Gpu::open()?;
+    let description = gpu.description();
+    say(&format!("{}, driver for CUDA {}.{}", description.name, description.driver.0, description.driver.1))?;
+    let mut wrong = compare(&gpu, &Experiment::all(&rows))?;
+    let trials = Trial::all(&rows);
+    if bless {
+        keep(&gpu, trials)?;
+    } else {
+        wrong += compare_random(&gpu, trials)?;
     }
-    file.flush()?;
-    say(&format!("{} launches in {}", experiments.len(), path.display()))
+    ensure!(wrong == 0, "{wrong} forms differ from the GPU");
+    Ok(())
 }
 
-/// Compares what came back with the vectors.
-pub(crate) fn compare(path: &Path) -> Result<()> {
-    let text = fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
-    let answers: BTreeMap<usize, Answer> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).map(|answer: Answer| (answer.id, answer)))
-        .collect::<Result<_, _>>()
-        .with_context(|| format!("read {}", path.display()))?;
-    let experiments = Experiment::all(&read_all()?);
-    let (mut agree, mut rows, mut wrong, mut refused) = (0, 0, 0, 0);
+/// Executes the launches of the vector files; how many differ.
+fn compare(gpu: &Gpu, experiments: &[Experiment]) -> Result<usize> {
+    let (mut rows, mut wrong, mut refused) = (0, 0, 0);
     let mut forms = BTreeSet::new();
-    for (id, experiment) in experiments.iter().enumerate() {
-        let answer = answers.get(&id).with_context(|| format!("no answer to launch {id}"))?;
-        if let Some(error) = &answer.error {
+    for experiment in experiments {
+        let Some(out) = execute(gpu, experiment)? else {
             refused += 1;
-            say(&format!("{}: not executed: {error}", experiment.spelling()))?;
             continue;
-        }
-        let disagreements = experiment.disagreements("GPU", &answer.output);
+        };
+        let disagreements = experiment.disagreements("GPU", &out);
         rows += experiment.rows();
         if disagreements.is_empty() {
-            agree += 1;
             forms.insert(experiment.spelling());
             continue;
         }
@@ -80,10 +44,65 @@ pub(crate) fn compare(path: &Path) -> Result<()> {
             say(line)?;
         }
     }
-    say(&format!(
-        "{agree} launches agree ({} forms), {wrong} disagree, {refused} were not executed; {rows} rows",
-        forms.len()
-    ))?;
-    ensure!(wrong == 0, "{wrong} forms differ from the GPU");
-    Ok(())
+    say(&format!("{} forms agree, {wrong} differ, {refused} were not executed; {rows} rows", forms.len()))?;
+    Ok(wrong)
+}
+
+/// Executes the random rows; how many forms gave other results than those that are kept.
+fn compare_random(gpu: &Gpu, trials: Vec<Trial>) -> Result<usize> {
+    let (kept, without) = random::unpack(trials)?;
+    let (mut rows, mut wrong) = (0, 0);
+    for (trial, answers) in &kept {
+        let Some(found) = ask(gpu, trial)? else { continue };
+        rows += found.len();
+        if found != *answers {
+            wrong += 1;
+            say(&format!("{}: the GPU gives other results than those kept", trial.name))?;
+        }
+    }
+    let (kept, without) = (kept.len(), without.len());
+    say(&format!("{kept} forms with random rows, {wrong} differ, {without} have none; {rows} rows"))?;
+    Ok(wrong)
+}
+
+/// Keeps what the GPU makes of the random rows.
+fn keep(gpu: &Gpu, trials: Vec<Trial>) -> Result<()> {
+    let mut kept = Vec::new();
+    for trial in trials {
+        if let Some(answers) = ask(gpu, &trial)? {
+            kept.push((trial, answers));
+        }
+    }
+    let (path, bytes) = (random::answers_path(), random::pack(&kept)?);
+    std::fs::write(&path, &bytes).with_context(|| format!("write {}", path.display()))?;
+    let rows = kept.len() * random::ROWS;
+    say(&format!("{} forms, {rows} random rows, {} bytes in {}", kept.len(), bytes.len(), path.display()))
+}
+
+fn ask(gpu: &Gpu, trial: &Trial) -> Result<Option<Answers>> {
+    Ok(execute(gpu, &trial.experiment())?.map(|out| trial.answers(&out)))
+}
+
+/// The bytes behind `out` after a launch; none, and a line, where the driver's compiler refuses the module.
+fn execute(gpu: &Gpu, experiment: &Experiment) -> Result<Option<Vec<u8>>> {
+    let module = match gpu.load(&experiment.text()) {
+        Ok(module) => module,
+        Err(refused @ GpuError::Refused { .. }) => {
+            say(&format!("{}: not executed: {refused:.300}", experiment.spelling()))?;
+            return Ok(None);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let ((blocks, block, threads), (input, mut output)) = (experiment.shape(), experiment.memory());
+    let (from, to) = (gpu.allocate(input.len() as u64)?, gpu.allocate(output.len() as u64)?);
+    gpu.write(from, &input)?;
+    gpu.write(to, &output)?;
+    let params = [&from.to_le_bytes()[..], &to.to_le_bytes(), &(threads as u32).to_le_bytes()].concat();
+    let shape = Shape { grid: [blocks as u32, 1, 1], block: [block as u32, 1, 1], shared_bytes: 0, cooperative: false };
+    module.launch("plain", shape, &params)?;
+    gpu.synchronize().with_context(|| experiment.spelling().to_owned())?;
+    gpu.read(to, &mut output)?;
+    gpu.free(from)?;
+    gpu.free(to)?;
+    Ok(Some(output))
 }

@@ -1,6 +1,6 @@
 //! Blocks and launches: warps take turns, barriers complete, shared memory begins at zero.
 
-use crate::exec::{Arrival, Stop, Surroundings, run};
+use crate::exec::{Arrival, Surroundings, run};
 use crate::hook::{Hook, NoHook};
 use crate::memory::GlobalMemory;
 use crate::program::Program;
@@ -268,12 +268,10 @@ impl WithLevel for BlockRun<'_, '_> {
     fn with<L: Handlers>(self, level: L) -> Result<(), Trap> {
         let Self { executor, launch, memory, block, hook } = self;
         loop {
-            let mut waiting = false;
             for index in 0..executor.warps.len() {
-                let stop = turn(level, executor, launch, memory, block, index, hook)?;
-                waiting |= stop != Stop::Done;
+                turn(level, executor, launch, memory, block, index, hook)?;
             }
-            if !waiting {
+            if executor.warps.iter().all(Warp::is_done) {
                 return Ok(());
             }
             if !executor.complete_barriers() && !executor.warps.iter().any(Warp::can_go) {
@@ -292,10 +290,10 @@ fn turn<L: Handlers>(
     block: u64,
     index: usize,
     hook: &mut dyn Hook,
-) -> Result<Stop, Trap> {
+) -> Result<(), Trap> {
     let warp = &mut executor.warps[index];
     if warp.is_done() {
-        return Ok(Stop::Done);
+        return Ok(());
     }
     let program = launch.program;
     let mut around = Surroundings {

@@ -5,10 +5,13 @@
 //! - [`kernels`]: kernel tests, `filetests/kernels/*.ptx`. Each is a PTX file whose head says what to run on which
 //!   buffers, what must come out, how a run must end, and what faults must do.
 //!
+//! - [`random_kernels`]: random kernels whose results are defined to the bit, for comparing machines.
+//!
 //! Files are found on disk; a line or directive that is not understood fails the test. Everything runs at every
 //! instruction-set level of the host. This crate is for tests only: nothing else depends on it.
 
 pub mod kernels;
+pub mod random_kernels;
 pub mod vectors;
 
 use simt::LevelName;

@@ -3,7 +3,7 @@
 //! To an integer, a value outside the range is clamped to it. NaN becomes 0, or the integer's highest bit alone
 //! where either side has 64 bits.
 
-use super::float::{Toward, canonical, canonical64, narrow_toward};
+use super::float::{Toward, canonical, narrow_toward};
 
 /// How a float becomes integral.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,11 +106,13 @@ pub fn f32_from_f64_toward(mode: Toward, x: f64) -> f32 {
     }
 }
 
-/// `cvt.f64.f32`
+/// `cvt.f64.f32`: a NaN keeps its sign and payload.
 #[inline(always)]
 #[must_use]
 pub fn f64_from_f32(x: f32) -> f64 {
-    canonical64(f64::from(x))
+    let bits = u64::from(x.to_bits());
+    let nan = 0x7ff8_0000_0000_0000 | (bits & 0x8000_0000) << 32 | (bits & 0x003f_ffff) << 29;
+    if x.is_nan() { f64::from_bits(nan) } else { f64::from(x) }
 }
 
 /// `cvt.rz/rm/rp.f32.s64` (and every narrower signed integer).

@@ -3,7 +3,7 @@
 //! No wider format holds the exact results, as there is one for single precision, and so a result is a significand of
 //! up to 128 bits with a note whether it is a little more. Infinities and NaN do not round and are left to the host.
 
-use super::float::{Toward, canonical64};
+use super::float::{Toward, nan_of, nan_of_three, nan_of_two};
 
 const HIDDEN: u64 = 1 << 52;
 const INFINITY: u64 = 0x7ff << 52;
@@ -101,11 +101,17 @@ pub fn add(mode: Toward, a: f64, b: f64) -> f64 {
     fma(mode, a, 1.0, b)
 }
 
+/// `sub` toward a direction.
+#[must_use]
+pub fn sub(mode: Toward, a: f64, b: f64) -> f64 {
+    if b.is_nan() { nan_of(b, b) } else { add(mode, a, -b) }
+}
+
 /// `mul` toward a direction.
 #[must_use]
 pub fn mul(mode: Toward, a: f64, b: f64) -> f64 {
     if !a.is_normal() && !a.is_subnormal() || !b.is_normal() && !b.is_subnormal() {
-        return canonical64(a * b);
+        return nan_of_two(b, a, a * b);
     }
     Exact::of(a).times(Exact::of(b)).round(mode)
 }
@@ -114,7 +120,7 @@ pub fn mul(mode: Toward, a: f64, b: f64) -> f64 {
 #[must_use]
 pub fn fma(mode: Toward, a: f64, b: f64, c: f64) -> f64 {
     if !(a.is_finite() && b.is_finite() && c.is_finite()) {
-        return canonical64(a.mul_add(b, c));
+        return nan_of_three(b, c, a, a.mul_add(b, c));
     }
     let (product, term) = (Exact::of(a).times(Exact::of(b)), Exact::of(c));
     match (product.significand, term.significand) {
@@ -138,7 +144,7 @@ fn zero(mode: Toward, a_negative: bool, b_negative: bool) -> f64 {
 #[must_use]
 pub fn div(mode: Toward, a: f64, b: f64) -> f64 {
     if !a.is_finite() || !b.is_finite() || a == 0.0 || b == 0.0 {
-        return canonical64(a / b);
+        return nan_of_two(a, b, a / b);
     }
     let (a, b) = (Exact::of(a).widened(126), Exact::of(b).widened(53));
     Exact {
@@ -154,7 +160,7 @@ pub fn div(mode: Toward, a: f64, b: f64) -> f64 {
 #[must_use]
 pub fn sqrt(mode: Toward, a: f64) -> f64 {
     if !(a > 0.0 && a.is_finite()) {
-        return canonical64(a.sqrt());
+        return nan_of(a, a.sqrt());
     }
     let wide = Exact::of(a).widened(126);
     let odd = wide.exponent.rem_euclid(2);

@@ -210,46 +210,46 @@ pub fn div_s16(a: i16, b: i16) -> i16 {
     if b == 0 { -1 } else { a.wrapping_div(b) }
 }
 
-/// Unsigned remainder; by zero, the dividend.
+/// Unsigned remainder; by zero, all ones, as on an H100.
 #[inline(always)]
 #[must_use]
 pub fn rem_u32(a: u32, b: u32) -> u32 {
-    a.checked_rem(b).unwrap_or(a)
+    a.checked_rem(b).unwrap_or(u32::MAX)
 }
 
-/// Signed remainder with the dividend's sign; by zero, the dividend.
+/// Signed remainder with the dividend's sign; by zero, all ones, as on an H100.
 #[inline(always)]
 #[must_use]
 pub fn rem_s32(a: i32, b: i32) -> i32 {
-    if b == 0 { a } else { a.wrapping_rem(b) }
+    if b == 0 { -1 } else { a.wrapping_rem(b) }
 }
 
-/// Unsigned remainder; by zero, the dividend.
+/// Unsigned remainder; by zero, all ones, as on an H100.
 #[inline(always)]
 #[must_use]
 pub fn rem_u64(a: u64, b: u64) -> u64 {
-    a.checked_rem(b).unwrap_or(a)
+    a.checked_rem(b).unwrap_or(u64::MAX)
 }
 
-/// Signed remainder; by zero, the dividend.
+/// Signed remainder; by zero, all ones, as on an H100.
 #[inline(always)]
 #[must_use]
 pub fn rem_s64(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { a.wrapping_rem(b) }
+    if b == 0 { -1 } else { a.wrapping_rem(b) }
 }
 
-/// Unsigned 16-bit remainder; by zero, the dividend.
+/// Unsigned 16-bit remainder; by zero, all ones, as on an H100.
 #[inline(always)]
 #[must_use]
 pub fn rem_u16(a: u16, b: u16) -> u16 {
-    a.checked_rem(b).unwrap_or(a)
+    a.checked_rem(b).unwrap_or(u16::MAX)
 }
 
-/// Signed 16-bit remainder; by zero, the dividend.
+/// Signed 16-bit remainder; by zero, all ones, as on an H100.
 #[inline(always)]
 #[must_use]
 pub fn rem_s16(a: i16, b: i16) -> i16 {
-    if b == 0 { a } else { a.wrapping_rem(b) }
+    if b == 0 { -1 } else { a.wrapping_rem(b) }
 }
 
 /// `dp4a`: the dot product of four bytes with four bytes, plus `c`. `signed` says how each side's bytes are read.

@@ -28,6 +28,27 @@ pub fn from_f64<T: Narrow>(rounding: Rounding, x: f64) -> T {
     T::from_bits(T::FORMAT.encode(rounding, x))
 }
 
+/// `cvt` from a double, rounded once: a NaN keeps its sign and its upper bits.
+#[inline(always)]
+#[must_use]
+pub fn of_f64<T: Narrow>(rounding: Rounding, x: f64) -> T {
+    let (format, bits) = (T::FORMAT, x.to_bits());
+    let payload = (bits >> (52 - format.fraction)) as u32 & (format.sign - 1);
+    let nan = format.infinity | 1 << (format.fraction - 1) | payload;
+    let sign = if x.is_sign_negative() { format.sign } else { 0 };
+    if x.is_nan() { T::from_bits(nan | sign) } else { from_f64(rounding, x) }
+}
+
+/// `cvt` to a double: a NaN keeps its sign and payload.
+#[inline(always)]
+#[must_use]
+pub fn to_f64<T: Narrow>(x: T) -> f64 {
+    let format = T::FORMAT;
+    let payload = u64::from(x.bits() & (format.sign - 1)) << (52 - format.fraction);
+    let sign = if x.bits() & format.sign == 0 { 0 } else { 1 << 63 };
+    if is_nan(x) { f64::from_bits(0x7ff8_0000_0000_0000 | payload | sign) } else { double(x) }
+}
+
 /// A single, rounded once.
 #[inline(always)]
 #[must_use]
@@ -82,20 +103,32 @@ pub fn unpack(format: Format, bits: u16) -> F16x2 {
 #[inline(always)]
 #[must_use]
 pub fn tf32(rounding: Rounding, x: f32) -> u32 {
-    to_tf32(TF32, rounding, x)
+    TF32.encode(rounding, f64::from(x)) << TF32_LOW
 }
 
 /// As [`tf32`], with `.satfinite`.
 #[inline(always)]
 #[must_use]
 pub fn tf32_finite(rounding: Rounding, x: f32) -> u32 {
-    to_tf32(TF32.saturating(), rounding, x)
+    if x.is_nan() { NAN32 } else { TF32.saturating().encode(rounding, f64::from(x)) << TF32_LOW }
 }
 
+/// `cvt.rna.tf32.f32`: NaN loses its low bits and nothing else, on an H100.
 #[inline(always)]
-fn to_tf32(format: Format, rounding: Rounding, x: f32) -> u32 {
-    if x.is_nan() { NAN32 } else { format.encode(rounding, f64::from(x)) << 13 }
+#[must_use]
+pub fn tf32_away(x: f32) -> u32 {
+    if x.is_nan() { x.to_bits() >> TF32_LOW << TF32_LOW } else { tf32(Rounding::Away, x) }
 }
+
+/// `cvt.rna.satfinite.tf32.f32`: an H100 takes NaN for infinity, and goes one step down.
+#[inline(always)]
+#[must_use]
+pub fn tf32_away_finite(x: f32) -> u32 {
+    if x.is_nan() { tf32_away(x) - (1 << TF32_LOW) } else { tf32_finite(Rounding::Away, x) }
+}
+
+/// Bits of a single that TF32 does not have.
+const TF32_LOW: u32 = 13;
 
 /// `.relu` of TF32.
 #[inline(always)]
@@ -146,6 +179,32 @@ pub fn fma<T: Narrow>(a: T, b: T, c: T) -> T {
     from_f64(Rounding::Nearest, sum(double(a) * double(b), double(c)))
 }
 
+/// `mul` with `.ftz`
+#[inline(always)]
+#[must_use]
+pub fn ftz_mul<T: Narrow>(a: T, b: T) -> T {
+    round_ftz(double(flush(a)) * double(flush(b)))
+}
+
+/// `fma` with `.ftz`
+#[inline(always)]
+#[must_use]
+pub fn ftz_fma<T: Narrow>(a: T, b: T, c: T) -> T {
+    round_ftz(sum(double(flush(a)) * double(flush(b)), double(flush(c))))
+}
+
+/// A double, rounded once; zero where it would be subnormal even if its exponent had no bound, as in
+/// [`float::ftz_mul`](super::float::ftz_mul).
+#[inline(always)]
+fn round_ftz<T: Narrow>(x: f64) -> T {
+    let format = T::FORMAT;
+    // Half a unit of the unbounded format below the least normal number, where ties go to it.
+    let least = f64::from_bits(((1024 - format.bias) as u64) << 52);
+    let bound = least - least * f64::from_bits(((1023 - 2 - format.fraction) as u64) << 52);
+    let rounded = from_f64::<T>(Rounding::Nearest, x);
+    if x.abs() < bound { T::from_bits(rounded.bits() & format.sign) } else { rounded }
+}
+
 /// An approximate function of one argument.
 #[inline(always)]
 #[must_use]
@@ -157,14 +216,14 @@ pub fn approximate<T: Narrow>(f: impl Fn(f32) -> f32, x: T) -> T {
 #[inline(always)]
 #[must_use]
 pub fn neg<T: Narrow>(x: T) -> T {
-    T::from_bits(x.bits() ^ T::FORMAT.sign)
+    T::from_bits(if is_nan(x) { T::FORMAT.nan } else { x.bits() ^ T::FORMAT.sign })
 }
 
 /// `abs`
 #[inline(always)]
 #[must_use]
 pub fn abs<T: Narrow>(x: T) -> T {
-    T::from_bits(x.bits() & !T::FORMAT.sign)
+    T::from_bits(if is_nan(x) { T::FORMAT.nan } else { x.bits() & !T::FORMAT.sign })
 }
 
 /// `.ftz`: a subnormal becomes a zero of its sign.

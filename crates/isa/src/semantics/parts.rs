@@ -27,12 +27,12 @@ pub fn szext(clamp: bool, signed: bool, a: u32, width: u32) -> u32 {
 /// where there is none. The zeroth is that at `base` itself.
 #[must_use]
 pub fn fns(mask: u32, base: u32, n: i32) -> u32 {
-    if base > 31 {
-        return u32::MAX;
-    }
     // What an H100 gives where the distance does not fit.
     if n == i32::MIN {
         return 0;
+    }
+    if base > 31 {
+        return u32::MAX;
     }
     let at = |position: &u32| mask >> position & 1 == 1;
     let skip = (n.unsigned_abs() as usize).saturating_sub(1);

@@ -28,17 +28,6 @@ use calls::{call, exit, leave};
 use sync::{barrier, synchronise};
 use values::{counter, isspacep, pack128, unpack128};
 
-/// Why a warp stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// Every thread exited.
-    Done,
-    /// Every group waits at a barrier of the block.
-    Blocked,
-    /// It has run for its quantum.
-    Turn,
-}
-
 /// What a warp runs in.
 pub(crate) struct Surroundings<'a> {
     pub(crate) program: &'a Program,
@@ -98,7 +87,7 @@ pub(crate) fn run<L: Handlers, H: Hook + ?Sized>(
     warp: &mut Warp,
     around: &mut Surroundings<'_>,
     hook: &mut H,
-) -> Result<Stop, Trap> {
+) -> Result<(), Trap> {
     let mut hooked = hook.wants(warp.index);
     let end = warp.issued + u64::from(QUANTUM);
     while let Some((group, fair)) = warp.pick() {
@@ -111,10 +100,10 @@ pub(crate) fn run<L: Handlers, H: Hook + ?Sized>(
         }
         if warp.issued >= end {
             warp.be_fair();
-            return Ok(Stop::Turn);
+            return Ok(());
         }
     }
-    Ok(if warp.is_done() { Stop::Done } else { Stop::Blocked })
+    Ok(())
 }
 
 impl Running {

@@ -11,6 +11,8 @@ pub enum Bound {
     Ulps(u64),
     /// `2^-20.5abs`: an absolute error.
     Absolute(f64),
+    /// `2ulp/2^-22abs`: one or the other, for functions with a zero where they are not small.
+    Either(u64, f64),
     /// `2^-22rel`: an error relative to the expected result.
     Relative(f64),
 }
@@ -19,6 +21,12 @@ impl Bound {
     /// Reads a bound.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
+        if let Some((ulps, absolute)) = word.split_once('/') {
+            return match (Self::from_word(ulps)?, Self::from_word(absolute)?) {
+                (Self::Ulps(most), Self::Absolute(largest)) => Some(Self::Either(most, largest)),
+                _ => None,
+            };
+        }
         let power = |text: &str| Some(text.strip_prefix("2^")?.parse::<f64>().ok()?.exp2());
         if let Some(count) = word.strip_suffix("ulp") {
             return count.parse().ok().map(Self::Ulps);
@@ -40,10 +48,29 @@ impl Bound {
             _ if expected == found => true,
             Self::Exact => false,
             Self::Ulps(most) => !from.is_nan() && !to.is_nan() && distance(ty, expected, found) <= u128::from(most),
+            Self::Either(ulps, absolute) => {
+                Self::Ulps(ulps).allows(ty, expected, found) || Self::Absolute(absolute).allows(ty, expected, found)
+            }
             Self::Absolute(most) => (from - to).abs() <= most,
             Self::Relative(most) => from.is_finite() && (from - to).abs() <= most * from.abs(),
         }
     }
+}
+
+/// How far apart two results are: in numbers of the type, and as a difference. NaN is apart from everything but NaN.
+pub(super) fn error(ty: Type, expected: u128, found: u128) -> (u128, f64) {
+    if let Some(half) = half(ty) {
+        let [low, high] = [0, 16].map(|at| error(half, expected >> at & 0xffff, found >> at & 0xffff));
+        return (low.0.max(high.0), low.1.max(high.1));
+    }
+    let (from, to) = (value(ty, expected), value(ty, found));
+    if expected == found || from.is_nan() && to.is_nan() {
+        return (0, 0.0);
+    }
+    if from.is_nan() || to.is_nan() {
+        return (u128::MAX, f64::INFINITY);
+    }
+    (distance(ty, expected, found), (from - to).abs())
 }
 
 /// What a pair is made of.
@@ -91,7 +118,8 @@ mod tests {
         assert_eq!(Bound::from_word("2ulp"), Some(Bound::Ulps(2)));
         assert_eq!(Bound::from_word("2^-22abs"), Some(Bound::Absolute(2f64.powi(-22))));
         assert_eq!(Bound::from_word("2^-1rel"), Some(Bound::Relative(0.5)));
-        for word in ["ulp", "2", "2^xabs", "1e-3rel", "-1ulp"] {
+        assert_eq!(Bound::from_word("1ulp/2^-3abs"), Some(Bound::Either(1, 0.125)));
+        for word in ["ulp", "2", "2^xabs", "1e-3rel", "-1ulp", "1ulp/2ulp"] {
             assert_eq!(Bound::from_word(word), None, "{word}");
         }
     }

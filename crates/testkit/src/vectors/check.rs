@@ -90,7 +90,7 @@ impl<'a> Run<'a> {
     }
 
     /// Runs the launch; the bits of the results of every thread, or every row of constants.
-    fn execute(&self, level: LevelName, text: &str) -> Result<Vec<Vec<u128>>, String> {
+    pub(super) fn execute(&self, level: LevelName, text: &str) -> Result<Vec<Vec<u128>>, String> {
         let words = |error: DeviceError| error.to_string();
         let mut device = Device::at_level(level);
         device.load(ModuleId(0), &self.form.spelling, text).map_err(words)?;

@@ -17,6 +17,12 @@ impl Experiment {
         groups(rows).into_iter().map(|rows| Self { rows }).collect()
     }
 
+    /// One of rows that share the form and its immediate operands.
+    #[must_use]
+    pub(super) fn of(rows: Vec<Row>) -> Self {
+        Self { rows }
+    }
+
     fn run(&self) -> Run<'_> {
         Run::new(&self.rows[0].form, Variant::Plain, &self.rows)
     }

@@ -8,7 +8,7 @@
 //! [`check`] runs every row through the text form, the parser and the machine: all rows of one form are the threads of
 //! one launch, in several blocks with a partial last warp, plainly, under a guard that is true in odd lanes only, with
 //! the result over the first operand, and with constants as operands. [`missing`] says which lines of the instruction
-//! table have no vectors.
+//! table have no vectors. [`random`] has many more rows, with the results of a real GPU.
 
 mod bound;
 mod check;
@@ -16,6 +16,8 @@ mod coverage;
 mod experiment;
 mod form;
 mod kernel;
+pub mod random;
+pub mod random_operand;
 mod read;
 
 pub use bound::Bound;

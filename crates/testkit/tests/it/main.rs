@@ -7,6 +7,6 @@ mod vectors;
 
 /// Panics with the first failures and how many there are.
 fn report(what: &str, failures: &[String]) {
-    let shown: Vec<&str> = failures.iter().take(60).map(String::as_str).collect();
+    let shown: Vec<&str> = failures.iter().take(400).map(String::as_str).collect();
     assert!(failures.is_empty(), "{} {what}:\n{}", failures.len(), shown.join("\n"));
 }

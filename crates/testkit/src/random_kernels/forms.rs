@@ -1,0 +1,49 @@
+//! The pure instructions that random kernels are made of.
+
+use super::registers::Class;
+use crate::vectors::random::bounds;
+use crate::vectors::{Form, ScriptError, read_all};
+use isa::{Op, Type};
+use std::collections::BTreeMap;
+
+/// Every form whose results are defined to the bit.
+#[derive(Clone, Debug)]
+pub struct Forms(Vec<Form>);
+
+impl Forms {
+    /// Those of `filetests/instructions` that take and give values of registers' classes.
+    ///
+    /// # Errors
+    /// If the files cannot be read.
+    pub fn all() -> Result<Self, ScriptError> {
+        let bounds = bounds()?;
+        let rows = read_all()?.into_iter().map(|row| ((row.form.spelling.clone(), row.form.results.len()), row.form));
+        let forms: BTreeMap<_, Form> = rows.collect();
+        let usable = |form: &Form| is_defined(form) && !bounds.contains_key(&form.spelling);
+        Ok(Self(forms.into_values().filter(usable).collect()))
+    }
+
+    pub(super) fn list(&self) -> &[Form] {
+        &self.0
+    }
+}
+
+/// Whether a compiler may not make other bits of it: see the module.
+fn is_defined(form: &Form) -> bool {
+    let spelling = form.spelling.as_str();
+    let types = || form.sources.iter().chain(&form.results);
+    let pure = matches!(form.op, Op::Alu(_) | Op::Setp(_) | Op::Set(..));
+    let classed = types().all(|&ty| Class::of(ty).is_some()) && form.results.iter().all(|&ty| ty != Type::B128);
+    // An addition and a multiplication without a rounding mode may become one instruction.
+    let head = spelling.split('.').next().unwrap_or("");
+    let float = form.results.iter().any(|ty| ty.is_float());
+    let fuses = matches!(head, "add" | "sub" | "mul") && float && !has_rounding(spelling);
+    // These look at the sign or the fraction of a NaN, or are for other GPUs.
+    // ptxas 13.0 joins a conversion from bfloat16 to half with the next one, and loses the overflow between them.
+    let looks = ["copysign", "xorsign", "tf32", "testp", ".f16.bf16"].iter().any(|word| spelling.contains(word));
+    pure && classed && !fuses && !looks
+}
+
+fn has_rounding(spelling: &str) -> bool {
+    spelling.split('.').any(|word| matches!(word, "rn" | "rz" | "rm" | "rp"))
+}

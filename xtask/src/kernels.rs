@@ -1,0 +1,122 @@
+//! Random kernels on every instruction-set level of this host, and on its GPU where there is one: all must leave the
+//! same bytes.
+
+use crate::{root, say};
+use anyhow::{Context, Result, ensure};
+use gpu::{Gpu, GpuError, Shape};
+use std::path::PathBuf;
+use testkit::random_kernels::{Forms, Kernel, NAME};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// How many kernels
+    #[arg(long, default_value_t = 1000)]
+    count: u64,
+    /// The first of them
+    #[arg(long, default_value_t = 0)]
+    first: u64,
+    /// The key of all choices: other seeds make other kernels
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Execute them on the GPU of this machine too
+    #[arg(long)]
+    gpu: bool,
+}
+
+/// What came of a kernel.
+enum Found {
+    Same,
+    /// The driver's compiler does not take it.
+    Refused(String),
+    Differs(String),
+}
+
+/// Executes them and compares.
+pub(crate) fn kernels(args: &Args) -> Result<()> {
+    let forms = Forms::all()?;
+    let numbers: Vec<u64> = (args.first..args.first + args.count).collect();
+    let simulated = testkit::in_parallel(&numbers, |&number| simulate(&Kernel::new(&forms, args.seed, number)));
+    let mut gpu = args.gpu.then(Gpu::open).transpose()?;
+    let (mut refused, mut wrong) = (0, 0);
+    for (&number, simulated) in numbers.iter().zip(simulated) {
+        let kernel = Kernel::new(&forms, args.seed, number);
+        let found = match (simulated, &mut gpu) {
+            (Err(what), _) => Found::Differs(what),
+            (Ok(expected), Some(gpu)) => on_gpu(gpu, &kernel, &expected)?,
+            (Ok(_), None) => Found::Same,
+        };
+        match found {
+            Found::Same => {}
+            Found::Refused(what) => {
+                refused += 1;
+                say(&format!("kernel {number}: not executed on the GPU: {what:.400}"))?;
+            }
+            Found::Differs(what) => {
+                wrong += 1;
+                say(&format!(
+                    "kernel {number}: {what}; its text is in {}",
+                    keep(args.seed, number, &kernel)?.display()
+                ))?;
+            }
+        }
+    }
+    let levels: Vec<String> = testkit::levels().map(|level| level.to_string()).collect();
+    let on = gpu.map_or_else(String::new, |gpu| format!(" and on {}", gpu.description().name));
+    say(&format!("{} kernels on {}{on}: {wrong} differ, {refused} refused", args.count, levels.join(", ")))?;
+    ensure!(wrong + refused == 0, "{wrong} kernels differ, {refused} are refused");
+    Ok(())
+}
+
+/// What all levels leave behind; an error where they differ.
+fn simulate(kernel: &Kernel) -> Result<Vec<u8>, String> {
+    let mut first: Option<Vec<u8>> = None;
+    for level in testkit::levels() {
+        let found = kernel.simulate(level)?;
+        let expected = first.get_or_insert_with(|| found.clone());
+        if let Some(what) = kernel.difference(expected, &found) {
+            return Err(format!("{level} differs: {what}"));
+        }
+    }
+    first.ok_or_else(|| "this host has no level".to_owned())
+}
+
+fn on_gpu(gpu: &mut Gpu, kernel: &Kernel, expected: &[u8]) -> Result<Found> {
+    match execute(gpu, kernel) {
+        Ok(found) => Ok(match kernel.difference(expected, &found) {
+            Some(what) => Found::Differs(format!("the GPU differs: {what}")),
+            None => Found::Same,
+        }),
+        Err(GpuError::Refused { said, .. }) => Ok(Found::Refused(said)),
+        Err(error @ GpuError::Call { .. }) => {
+            // What a kernel did wrong ends the context.
+            *gpu = Gpu::open()?;
+            Ok(Found::Differs(format!("the GPU failed: {error}")))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn execute(gpu: &Gpu, kernel: &Kernel) -> Result<Vec<u8>, GpuError> {
+    let module = gpu.load(&kernel.ptx)?;
+    let mut output = vec![0; kernel.output_bytes()];
+    let (from, to) = (gpu.allocate(kernel.input.len() as u64)?, gpu.allocate(output.len() as u64)?);
+    gpu.write(from, &kernel.input)?;
+    gpu.write(to, &output)?;
+    let shape =
+        Shape { grid: [kernel.blocks, 1, 1], block: [kernel.threads, 1, 1], shared_bytes: 0, cooperative: false };
+    module.launch(NAME, shape, &kernel.arguments(from, to))?;
+    gpu.synchronize()?;
+    gpu.read(to, &mut output)?;
+    gpu.free(from)?;
+    gpu.free(to)?;
+    Ok(output)
+}
+
+/// Writes a kernel where it can be looked at.
+fn keep(seed: u64, number: u64, kernel: &Kernel) -> Result<PathBuf> {
+    let folder = root().join("target/kernels");
+    std::fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
+    let path = folder.join(format!("{seed}-{number}.ptx"));
+    std::fs::write(&path, &kernel.ptx).with_context(|| format!("write {}", path.display()))?;
+    Ok(path)
+}
