@@ -55,6 +55,9 @@ pub(crate) struct Run {
     /// Record the application's GPU work into this file
     #[arg(long, value_name = "F.capsule")]
     pub(crate) record: Option<PathBuf>,
+    /// Explain every CUDA call that fails in one line on standard error
+    #[arg(long)]
+    pub(crate) explain_errors: bool,
     /// The application and its arguments, after `--`
     #[arg(last = true, required = true, value_name = "APP ARGS", num_args = 1..)]
     pub(crate) command: Vec<OsString>,

@@ -4,6 +4,7 @@
 //! CUDA runtime or a recording is replayed, so both do the same.
 
 use crate::error::{DeviceError, TrapReport};
+use crate::explain::{self, TrapDetail};
 use crate::modules::Modules;
 use crate::region;
 use capsule::{Launch, ModuleId, Region, Symbol};
@@ -62,6 +63,7 @@ pub struct Device {
     modules: Modules,
     executor: Executor,
     printed: Vec<u8>,
+    complaints: Vec<u8>,
 }
 
 impl Default for Device {
@@ -85,6 +87,7 @@ impl Device {
             modules: Modules::default(),
             executor: Executor::new(level),
             printed: Vec::new(),
+            complaints: Vec::new(),
         }
     }
 
@@ -191,6 +194,13 @@ impl Device {
         })
     }
 
+    /// The names of a module's kernels, in order.
+    #[must_use]
+    pub fn kernels(&self, id: ModuleId) -> Vec<String> {
+        let functions = self.modules.module(id).into_iter().flat_map(|module| &module.functions);
+        functions.filter(|function| function.kernel).map(|function| function.name.clone()).collect()
+    }
+
     /// Runs a launch to its end.
     ///
     /// # Errors
@@ -204,6 +214,9 @@ impl Device {
         for block in 0..runnable.blocks() {
             let end = self.executor.run_block(&runnable, &mut self.memory, block, Fuel::Each(UNBOUNDED), &mut NoHook);
             self.printed.extend(self.executor.take_printed());
+            for assertion in self.executor.take_assertions() {
+                self.complaints.extend(explain::complaint(&assertion, launch));
+            }
             if let RunEnd::Trapped(trap) = end {
                 let module = self.modules.module(launch.module)?;
                 return Ok(LaunchEnd::Trapped(TrapReport::new(trap, &program, module)));
@@ -216,6 +229,23 @@ impl Device {
     /// What launches have printed since this was last asked.
     pub fn take_printed(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.printed)
+    }
+
+    /// What failed assertions have to say since this was last asked, as CUDA writes it to standard error.
+    pub fn take_complaints(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.complaints)
+    }
+
+    /// More about a trap of a launch.
+    #[must_use]
+    pub fn explain(&self, launch: &Launch, report: &TrapReport) -> TrapDetail {
+        TrapDetail::new(self.modules.module(launch.module).ok().map(AsRef::as_ref), launch, report)
+    }
+
+    /// How large the heap of device code is in modules that are loaded from now on; whether none that is loaded has one.
+    pub fn set_heap_bytes(&mut self, bytes: u64) -> bool {
+        self.modules.set_heap_bytes(bytes);
+        !self.modules.have_heap()
     }
 
     /// A kernel ready to run.

@@ -8,6 +8,7 @@ mod compare;
 mod delta;
 pub mod device;
 mod error;
+mod explain;
 mod full;
 mod golden;
 mod hit;
@@ -21,6 +22,7 @@ mod target;
 
 pub use device::{Device, KernelInfo, LaunchEnd, ParamInfo};
 pub use error::{DeviceError, TrapReport};
+pub use explain::{MemoryAccess, TrapDetail};
 pub use golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch, ReplayError, When};
 pub use modules::{ModuleError, Modules};
 pub use profile::{LaunchProfile, SiteCount, profile};

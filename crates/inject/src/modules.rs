@@ -42,9 +42,16 @@ struct Loaded {
 }
 
 /// The modules of a device.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Modules {
     loaded: BTreeMap<ModuleId, Loaded>,
+    heap_bytes: u64,
+}
+
+impl Default for Modules {
+    fn default() -> Self {
+        Self { loaded: BTreeMap::new(), heap_bytes: simt::HEAP_BYTES }
+    }
 }
 
 impl Modules {
@@ -59,9 +66,21 @@ impl Modules {
         text: &str,
         memory: &mut GlobalMemory,
     ) -> Result<Vec<Symbol>, ModuleError> {
-        let module = parse(name, text)?;
+        let module = parse(name, text, self.heap_bytes)?;
         let placement = Placement::new(&module, memory)?;
         self.finish(id, module, placement, memory)
+    }
+
+    /// How large the heap of modules that are loaded from now on is.
+    pub fn set_heap_bytes(&mut self, bytes: u64) {
+        self.heap_bytes = bytes;
+    }
+
+    /// Whether any module has a heap.
+    #[must_use]
+    pub fn have_heap(&self) -> bool {
+        let is_heap = |variable: &isa::Variable| variable.name == simt::HEAP_NAME;
+        self.loaded.values().any(|loaded| loaded.module.variables.iter().any(is_heap))
     }
 
     /// As [`load`](Self::load), with the variables where a recording had them.
@@ -76,7 +95,8 @@ impl Modules {
         places: &[Symbol],
         memory: &mut GlobalMemory,
     ) -> Result<(), ModuleError> {
-        let module = parse(name, text)?;
+        let heap = places.iter().find(|symbol| symbol.name == simt::HEAP_NAME);
+        let module = parse(name, text, heap.map_or(simt::HEAP_BYTES, |heap| heap.bytes))?;
         let mut addresses = Vec::with_capacity(module.variables.len());
         for variable in &module.variables {
             if !matches!(variable.space, Space::Global | Space::Const) {
@@ -158,10 +178,10 @@ impl Modules {
     }
 }
 
-fn parse(name: &str, text: &str) -> Result<Module, ModuleError> {
+fn parse(name: &str, text: &str, heap_bytes: u64) -> Result<Module, ModuleError> {
     let parsed = ptx::parse(name, text).map_err(|errors| ModuleError::Ptx { name: name.to_owned(), errors });
     parsed.map(|mut module| {
-        simt::give_heap(&mut module);
+        simt::give_heap(&mut module, heap_bytes);
         module
     })
 }

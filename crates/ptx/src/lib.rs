@@ -39,3 +39,9 @@ pub fn parse(name: &str, text: &str) -> Result<isa::Module, Errors> {
 pub fn print(module: &isa::Module) -> String {
     print::module(module)
 }
+
+/// Writes one instruction of a function as PTX, on one line; nothing if there is no such instruction.
+#[must_use]
+pub fn print_instruction(module: &isa::Module, function: &isa::Function, pc: isa::Pc) -> String {
+    print::instruction(module, function, pc)
+}

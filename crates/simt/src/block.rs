@@ -6,7 +6,7 @@ use crate::memory::GlobalMemory;
 use crate::program::Program;
 use crate::registers::{FULL, LANES, Registers};
 use crate::special::{block_axis, param_bits, place_special};
-use crate::trap::{RunEnd, Trap, TrapKind};
+use crate::trap::{Assertion, RunEnd, Trap, TrapKind};
 use crate::warp::{State, Warp};
 use ::lanes::Handlers;
 use ::lanes::level::{LevelName, WithLevel, with_level};
@@ -89,6 +89,7 @@ pub struct Executor {
     barriers: [BarrierState; 16],
     arrivals: Vec<Arrival>,
     printed: Vec<u8>,
+    assertions: Vec<Assertion>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -113,6 +114,7 @@ impl Executor {
             barriers: [BarrierState::default(); 16],
             arrivals: Vec::new(),
             printed: Vec::new(),
+            assertions: Vec::new(),
         }
     }
 
@@ -122,6 +124,7 @@ impl Executor {
         let program = launch.program;
         self.threads = launch.threads();
         self.printed.clear();
+        self.assertions.clear();
         self.warps.clear();
         for index in 0..launch.warps() {
             let mut registers = Registers::new(program.sizes);
@@ -198,6 +201,11 @@ impl Executor {
     /// order in which they did.
     pub fn take_printed(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.printed)
+    }
+
+    /// The assertions that failed since [`prepare`](Self::prepare), or since this was last asked.
+    pub fn take_assertions(&mut self) -> Vec<Assertion> {
+        std::mem::take(&mut self.assertions)
     }
 
     /// Counts arrivals and completes the barriers that can be; whether any was.
@@ -303,6 +311,7 @@ fn turn<L: Handlers>(
         params: launch.params,
         local_limit: program.functions[0].frame + program.stack,
         printed: &mut executor.printed,
+        assertions: &mut executor.assertions,
         arrivals: &mut executor.arrivals,
         block,
     };

@@ -11,21 +11,21 @@ use crate::trap::TrapKind;
 use isa::{Linkage, Module, Space, Symbol, Type, Variable};
 
 /// The name of the variable; no name of PTX has a space in it.
-const NAME: &str = "device heap";
-/// Bytes of the heap: what `cudaLimitMallocHeapSize` is unless it is set.
+pub const HEAP_NAME: &str = "device heap";
+/// Bytes of a heap unless the application asks for another: what `cudaLimitMallocHeapSize` is at first.
 pub const HEAP_BYTES: u64 = 8 << 20;
 /// Bytes before a block, and what sizes and addresses are multiples of.
 const UNIT: u64 = 16;
 
-/// Gives a heap to a module that asks for memory.
-pub fn give_heap(module: &mut Module) {
+/// Gives a heap of about so many bytes to a module that asks for memory.
+pub fn give_heap(module: &mut Module, bytes: u64) {
     let asks = |name: &str| module.functions.iter().any(|function| function.name == name && function.body.is_empty());
     if asks("malloc") && heap_of(module).is_none() {
         module.variables.push(Variable {
-            name: NAME.to_owned(),
+            name: HEAP_NAME.to_owned(),
             space: Space::Global,
             element: Type::B8,
-            bytes: HEAP_BYTES,
+            bytes: (bytes / UNIT * UNIT).max(2 * UNIT),
             align: UNIT as u32,
             linkage: Linkage::Internal,
             init: Vec::new(),
@@ -35,47 +35,55 @@ pub fn give_heap(module: &mut Module) {
 }
 
 /// The heap of a module, if it has one.
-pub(crate) fn heap_of(module: &Module) -> Option<Symbol> {
-    let index = module.variables.iter().position(|variable| variable.name == NAME)?;
-    Some(Symbol::Module(index as u32))
+pub(crate) fn heap_of(module: &Module) -> Option<(Symbol, u64)> {
+    let index = module.variables.iter().position(|variable| variable.name == HEAP_NAME)?;
+    Some((Symbol::Module(index as u32), module.variables[index].bytes))
+}
+
+/// Where a heap lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeapPlace {
+    /// Where it starts.
+    pub base: u64,
+    /// How large it is; nothing if the module has none.
+    pub bytes: u64,
 }
 
 /// A heap in memory, and the lane on whose behalf it is changed.
 pub(crate) struct Heap<'m, 'a> {
     pub(crate) memories: &'m mut Memories<'a>,
-    /// Where it starts.
-    pub(crate) base: u64,
+    pub(crate) place: HeapPlace,
     pub(crate) lane: usize,
 }
 
 impl Heap<'_, '_> {
     fn read(&mut self, at: u64) -> Result<u64, Fault> {
-        read_one(self.memories, Space::Global, self.base + at, self.lane)
+        read_one(self.memories, Space::Global, self.place.base + at, self.lane)
     }
 
     fn write(&mut self, at: u64, value: u64) -> Result<(), Fault> {
-        write_one(self.memories, Space::Global, self.base + at, self.lane, value)
+        write_one(self.memories, Space::Global, self.place.base + at, self.lane, value)
     }
 
     /// The size of the block behind a header, and whether it is taken; `None` at the end, or where nothing sensible is.
     fn block(&mut self, at: u64) -> Result<Option<(u64, bool)>, Fault> {
-        if at + UNIT > HEAP_BYTES {
+        if at + UNIT > self.place.bytes {
             return Ok(None);
         }
         let word = self.read(at)?;
         let size = word & !1;
-        let sound = size != 0 && size.is_multiple_of(UNIT) && size <= HEAP_BYTES - at - UNIT;
+        let sound = size != 0 && size.is_multiple_of(UNIT) && size <= self.place.bytes - at - UNIT;
         Ok(sound.then_some((size, word & 1 == 1)))
     }
 
     /// The address of as many bytes, or 0 where no room is left.
     pub(crate) fn allocate(&mut self, bytes: u64) -> Result<u64, Fault> {
-        if bytes == 0 || bytes > HEAP_BYTES {
+        if bytes == 0 || bytes > self.place.bytes {
             return Ok(0);
         }
         let wanted = bytes.next_multiple_of(UNIT);
         let start = self.read(0)?;
-        let start = if start.is_multiple_of(UNIT) { start.clamp(UNIT, HEAP_BYTES) } else { UNIT };
+        let start = if start.is_multiple_of(UNIT) { start.clamp(UNIT, self.place.bytes) } else { UNIT };
         let (mut at, mut first_free) = (start, None);
         while let Some((size, taken)) = self.block(at)? {
             if taken {
@@ -86,18 +94,18 @@ impl Heap<'_, '_> {
             if free >= wanted {
                 let size = self.take(at, free, wanted)?;
                 self.write(0, first_free.unwrap_or(at + UNIT + size))?;
-                return Ok(self.base + at + UNIT);
+                return Ok(self.place.base + at + UNIT);
             }
             first_free = first_free.or(Some(at));
             at += UNIT + free;
         }
-        let untouched = at + UNIT <= HEAP_BYTES && self.read(at)? == 0;
-        if !untouched || wanted > HEAP_BYTES - at - UNIT {
+        let untouched = at + UNIT <= self.place.bytes && self.read(at)? == 0;
+        if !untouched || wanted > self.place.bytes - at - UNIT {
             return Ok(0);
         }
         self.write(at, wanted | 1)?;
         self.write(0, first_free.unwrap_or(at + UNIT + wanted))?;
-        Ok(self.base + at + UNIT)
+        Ok(self.place.base + at + UNIT)
     }
 
     /// Joins a free block with the free ones behind it; its size then.
@@ -129,8 +137,8 @@ impl Heap<'_, '_> {
             return Ok(());
         }
         let illegal = Fault::at(TrapKind::IllegalAddress, self.lane, address);
-        let at = address.wrapping_sub(self.base).wrapping_sub(UNIT);
-        if !(UNIT..HEAP_BYTES).contains(&at) || !at.is_multiple_of(UNIT) {
+        let at = address.wrapping_sub(self.place.base).wrapping_sub(UNIT);
+        if !(UNIT..self.place.bytes).contains(&at) || !at.is_multiple_of(UNIT) {
             return Err(illegal);
         }
         match self.block(at)? {

@@ -74,6 +74,23 @@ pub struct Trap {
     pub address: Option<u64>,
 }
 
+/// A device `assert` that failed: what `__assertfail` was called with, and by whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assertion {
+    /// The block, linear in the grid.
+    pub block: u64,
+    /// The thread, linear in its block.
+    pub thread: u32,
+    /// The text of what did not hold.
+    pub expression: Vec<u8>,
+    /// The source file.
+    pub file: Vec<u8>,
+    /// Its line.
+    pub line: u32,
+    /// The function.
+    pub function: Vec<u8>,
+}
+
 /// How a run of a block or a launch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEnd {

@@ -9,7 +9,7 @@ use cudart::runner::Run;
 pub(crate) fn run(args: args::Run) -> Result<Code, Failure> {
     let mut command = args.command.into_iter();
     let program = command.next().unwrap_or_default();
-    let run = Run { program, args: command.collect(), record: args.record };
+    let run = Run { program, args: command.collect(), record: args.record, explain: args.explain_errors };
     let ended = run.run().map_err(|error| {
         let help = error.help();
         Failure::new(Code::Refused, error).help(help)

@@ -23,6 +23,8 @@ unsafe impl Plain for u32 {}
 unsafe impl Plain for u64 {}
 // SAFETY: as above.
 unsafe impl Plain for f32 {}
+// SAFETY: an array of integers.
+unsafe impl Plain for [u64; 8] {}
 
 /// Where the application wants a result.
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +58,21 @@ impl<T: Copy> Out<T> {
         if self.0.is_null() { self } else { Self(self.0.wrapping_add(index)) }
     }
 
+    /// The place of something that lies so many bytes behind the beginning of this.
+    pub(crate) fn behind<U>(self, bytes: usize) -> Out<U> {
+        Out(if self.0.is_null() { std::ptr::null_mut() } else { self.0.wrapping_byte_add(bytes).cast() })
+    }
+
+    /// The same place, to be read.
+    pub(crate) fn read(self) -> In<T> {
+        In(self.0.cast_const())
+    }
+
+    /// A place whose address an entry point was passed as a number, because versions of CUDA differ in what it is.
+    pub(crate) fn of_application(address: u64) -> Self {
+        Self(std::ptr::with_exposed_provenance_mut(address as usize))
+    }
+
     /// Whether it is null.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
@@ -85,6 +102,13 @@ impl Out<u8> {
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct In<T>(*const T);
+
+impl<T> In<T> {
+    /// What lies so many bytes behind the beginning of this.
+    pub(crate) fn behind<U>(self, bytes: usize) -> In<U> {
+        In(if self.0.is_null() { std::ptr::null() } else { self.0.wrapping_byte_add(bytes).cast() })
+    }
+}
 
 impl<T: Plain> In<T> {
     /// The argument.
@@ -124,6 +148,11 @@ impl Text {
 pub(crate) struct Args(*const *const c_void);
 
 impl Args {
+    /// An array of our own, to be handed to the application.
+    pub(crate) fn ours(address: u64) -> Self {
+        Self(std::ptr::with_exposed_provenance(address as usize))
+    }
+
     /// The bytes of one argument.
     pub(crate) fn read(self, index: usize, bytes: usize) -> Result<Vec<u8>, Code> {
         let pointer = In(self.0.cast::<u64>()).at(index)?;
@@ -151,6 +180,14 @@ pub(crate) unsafe fn code_bytes(address: u64, bytes: usize) -> &'static [u8] {
 /// A `T` must be readable at `address`, if it is not zero.
 pub(crate) unsafe fn value_at<T: Plain>(address: u64) -> Result<T, Code> {
     In(std::ptr::with_exposed_provenance::<T>(address as usize)).get()
+}
+
+/// A text at an address that the application handed over.
+///
+/// # Safety
+/// A text that ends in a zero must be readable at `address`, if it is not zero.
+pub(crate) unsafe fn text_at(address: u64) -> Result<String, Code> {
+    Text(std::ptr::with_exposed_provenance(address as usize)).get()
 }
 
 /// Stores a value at an address that the application handed over.

@@ -152,6 +152,33 @@ structures! {
     /// `cudaHostNodeParams`.
     HostNodeParams { function: HostFunction, data: u64, }
 
+    /// `cudaGraphInstantiateParams`.
+    GraphInstantiateParams { flags: u64, upload_stream: u64, error_node: u64, result: i32, }
+
+    /// `cudaGraphNodeParams`; what the words of the union are depends on the kind.
+    NodeParams { kind: i32, reserved0: [i32; 3], value: [u64; 29], reserved2: i64, }
+
+    /// `cudaMemAllocNodeParams`; the properties of the pool are of no account.
+    MemAllocNodeParams {
+        pool_props: [u64; 11],
+        access_descs: u64,
+        access_desc_count: u64,
+        bytesize: u64,
+        dptr: u64,
+    }
+
+    /// `cudaMemcpy3DOperand`: pointer, row length, layer height and location; or array and offset.
+    Memcpy3DOperand { kind: i32, op: [u64; 4], }
+
+    /// `cudaMemcpy3DBatchOp`.
+    Memcpy3DBatchOp {
+        src: Memcpy3DOperand,
+        dst: Memcpy3DOperand,
+        extent: Extent,
+        src_access_order: i32,
+        flags: u32,
+    }
+
     /// `cudaGraphExecUpdateResultInfo`.
     GraphExecUpdateResultInfo { result: i32, error_node: u64, error_from_node: u64, }
 
@@ -237,6 +264,16 @@ mod tests {
         check("cudaMemsetParams", size, &offsets, &newest);
         let (size, offsets) = offsets!(HostNodeParams: function data);
         check("cudaHostNodeParams", size, &offsets, &newest);
+        let (size, offsets) = offsets!(GraphInstantiateParams: flags upload_stream error_node result);
+        check("cudaGraphInstantiateParams_st", size, &offsets, &all[1..]);
+        let (size, offsets) = offsets!(NodeParams: kind reserved0 value reserved2);
+        check("cudaGraphNodeParams", size, &offsets, &all[1..]);
+        let (size, offsets) = offsets!(MemAllocNodeParams: pool_props access_descs access_desc_count bytesize dptr);
+        check("cudaMemAllocNodeParams", size, &offsets, &all[1..]);
+        let (size, offsets) = offsets!(Memcpy3DOperand: kind op);
+        check("cudaMemcpy3DOperand", size, &offsets, &all[1..]);
+        let (size, offsets) = offsets!(Memcpy3DBatchOp: src dst extent src_access_order flags);
+        check("cudaMemcpy3DBatchOp", size, &offsets, &all[1..]);
         let (size, offsets) = offsets!(GraphExecUpdateResultInfo: result error_node error_from_node);
         check("cudaGraphExecUpdateResultInfo_st", size, &offsets, &newest);
         assert_eq!((size_of::<Dim3>(), size_of::<FatbinWrapper>()), (12, 24));

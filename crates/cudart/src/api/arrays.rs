@@ -105,6 +105,12 @@ entry_points! {
         copy(plane((to, to_x, to_y), width, height)?, plane((from, x, y), width, height)?, kind, None)
     }
 
+    [cudaMemcpyArrayToArray cudaMemcpyArrayToArray_ptds] (
+        to: u64, to_x: u64, to_y: u64, from: u64, x: u64, y: u64, bytes: u64, kind: i32,
+    ) {
+        copy(line((to, to_x, to_y), bytes)?, line((from, x, y), bytes)?, kind, None)
+    }
+
     [cudaMemcpyToArray cudaMemcpyToArray_ptds] (to: u64, x: u64, y: u64, from: u64, bytes: u64, kind: i32) {
         let to = line((to, x, y), bytes)?;
         copy(to, like(from, &to), kind, None)

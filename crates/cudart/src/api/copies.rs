@@ -61,10 +61,10 @@ fn box_at(ptr: PitchedPtr, pos: Pos, extent: Extent) -> Result<Region, Code> {
 }
 
 /// An end of a copy: an array, or pitched memory if there is none; and where in it.
-type End = (u64, PitchedPtr, Pos);
+pub(super) type End = (u64, PitchedPtr, Pos);
 
 /// Both ends of a copy of boxes. If an array is among them, widths and the places in arrays count its elements.
-fn ends(from: End, to: End, extent: Extent) -> Result<(Region, Region), Code> {
+pub(super) fn ends(from: End, to: End, extent: Extent) -> Result<(Region, Region), Code> {
     let arrays = [from, to].map(|(handle, ..)| (handle != 0).then(|| array(handle)).transpose());
     let [source, target] = arrays;
     let (source, target) = (source?, target?);

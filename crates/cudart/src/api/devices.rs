@@ -5,6 +5,7 @@ use crate::abi::is_cuda_12;
 use crate::abi::properties::{Layout, properties};
 use crate::abi::{In, Out, Text};
 use crate::code::Code;
+use crate::report::fails;
 use crate::runtime::{self, spec, streams};
 
 /// The device must be the one that there is.
@@ -19,6 +20,9 @@ fn put_properties(to: Out<u8>, device: i32, layout: Layout) -> Result<(), Code> 
     check_device(device)?;
     to.put_bytes(&properties(layout))
 }
+
+/// `cudaLimitMallocHeapSize`.
+const HEAP: usize = 2;
 
 /// A limit by its number. The depth to which kernels may wait for kernels, number 3, is no longer one.
 fn limit(number: i32) -> Result<usize, Code> {
@@ -105,6 +109,9 @@ entry_points! {
     [cudaDeviceSetLimit cudaThreadSetLimit] (number: i32, value: u64) {
         let number = limit(number)?;
         runtime::with(|runtime| {
+            if number == HEAP && !runtime.gpu.set_heap_bytes(value) {
+                return Err(fails(Code::INVALID_VALUE, "device code that has a heap is loaded already"));
+            }
             runtime.limits[number] = value;
             Ok(())
         })

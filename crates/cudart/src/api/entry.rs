@@ -5,7 +5,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 use crate::code::Code;
-use crate::report::say;
+use crate::report::{self, say};
 
 thread_local! {
     static LAST: Cell<Code> = const { Cell::new(Code::SUCCESS) };
@@ -13,10 +13,18 @@ thread_local! {
 
 /// Runs the body of an entry point.
 pub(super) fn call(name: &'static str, body: impl FnOnce() -> Result<(), Code>) -> Code {
-    let code = guarded(name, || body().err().unwrap_or(Code::SUCCESS), Code::UNKNOWN);
+    let code = explained(name, || body().err().unwrap_or(Code::SUCCESS));
     if code != Code::SUCCESS {
         LAST.set(code);
     }
+    code
+}
+
+/// Runs the body of an entry point whose error does not become the last error.
+pub(super) fn explained(name: &'static str, body: impl FnOnce() -> Code) -> Code {
+    report::begin();
+    let code = guarded(name, body, Code::UNKNOWN);
+    report::end(name, code);
     code
 }
 

@@ -2,10 +2,11 @@
 
 use std::ffi::{CString, c_char};
 
-use super::entry::{entry_points, guarded};
+use super::entry::{entry_points, explained};
 use crate::abi::types::FuncAttributes;
 use crate::abi::{In, Out};
 use crate::code::Code;
+use crate::report::fails;
 use crate::runtime::launch::dynamic_shared;
 use crate::runtime::modules::Kernel;
 use crate::runtime::{self, occupancy, spec};
@@ -50,7 +51,11 @@ fn set_attribute(function: u64, attribute: i32, value: i32) -> Result<(), Code> 
     runtime::with(|runtime| {
         let function = runtime.modules.function_mut(function)?;
         match attribute {
-            MAX_DYNAMIC_SHARED if (0..=most).contains(&value) => function.dynamic_shared = Some(value),
+            MAX_DYNAMIC_SHARED if !(0..=most).contains(&value) => {
+                let asked = format_args!("{value} bytes of dynamic shared memory; the kernel can have {most}");
+                return Err(fails(Code::INVALID_VALUE, asked));
+            }
+            MAX_DYNAMIC_SHARED => function.dynamic_shared = Some(value),
             CARVEOUT if (-1..=100).contains(&value) => function.carveout = value,
             attribute if CLUSTER_ATTRIBUTES.contains(&attribute) => return Err(Code::NOT_SUPPORTED),
             _ => return Err(Code::INVALID_VALUE),
@@ -69,7 +74,7 @@ fn max_blocks(function: u64, threads: i32, dynamic_shared: u64) -> Result<i32, C
 #[unsafe(no_mangle)]
 extern "C" fn cudaFuncSetAttribute(function: u64, attribute: i32, value: i32) -> Code {
     let set = || set_attribute(function, attribute, value).err().unwrap_or(Code::SUCCESS);
-    guarded("cudaFuncSetAttribute", set, Code::UNKNOWN)
+    explained("cudaFuncSetAttribute", set)
 }
 
 entry_points! {

@@ -24,7 +24,7 @@ pub(super) fn nodes(array: In<u64>, count: u64) -> Result<Vec<u64>, Code> {
 }
 
 /// Adds a node after others, and says which it is.
-fn add(node: Out<u64>, graph: u64, after: In<u64>, count: u64, work: Work) -> Result<(), Code> {
+pub(super) fn add(node: Out<u64>, graph: u64, after: In<u64>, count: u64, work: Work) -> Result<(), Code> {
     if node.is_null() {
         return Err(Code::INVALID_VALUE);
     }
@@ -33,7 +33,7 @@ fn add(node: Out<u64>, graph: u64, after: In<u64>, count: u64, work: Work) -> Re
 }
 
 /// Makes a node do something else of the same kind.
-fn change(node: u64, work: Work) -> Result<(), Code> {
+pub(super) fn change(node: u64, work: Work) -> Result<(), Code> {
     runtime::with(|runtime| {
         let node = runtime.graphs.node_mut(node)?;
         if std::mem::discriminant(&node.work) != std::mem::discriminant(&work) {
@@ -45,11 +45,11 @@ fn change(node: u64, work: Work) -> Result<(), Code> {
 }
 
 /// Makes what was instantiated of a node do something else of the same kind.
-fn change_in(executable: u64, node: u64, work: Work) -> Result<(), Code> {
+pub(super) fn change_in(executable: u64, node: u64, work: Work) -> Result<(), Code> {
     runtime::with(|runtime| runtime.graphs.executable(executable)?.replace(node, work))
 }
 
-fn kernel(params: In<KernelNodeParams>) -> Result<Work, Code> {
+pub(super) fn kernel(params: In<KernelNodeParams>) -> Result<Work, Code> {
     let KernelNodeParams { func, grid, block, shared_mem_bytes, kernel_params, extra } = params.get()?;
     if extra != 0 {
         return Err(Code::INVALID_VALUE);
@@ -58,11 +58,11 @@ fn kernel(params: In<KernelNodeParams>) -> Result<Work, Code> {
     runtime::with(|runtime| Ok(Work::Kernel(runtime.prepare(func, shape, kernel_params)?)))
 }
 
-fn line(to: u64, from: u64, bytes: u64, kind: i32) -> Work {
+pub(super) fn line(to: u64, from: u64, bytes: u64, kind: i32) -> Work {
     Work::Copy(Copy { to: Region::linear(to, bytes), from: Region::linear(from, bytes), kind, blocking: false })
 }
 
-fn fill(params: In<MemsetParams>) -> Result<Work, Code> {
+pub(super) fn fill(params: In<MemsetParams>) -> Result<Work, Code> {
     let MemsetParams { dst, pitch, value, element_size, width, height } = params.get()?;
     let (1 | 2 | 4) = element_size else { return Err(Code::INVALID_VALUE) };
     let bytes = width.checked_mul(u64::from(element_size)).ok_or(Code::INVALID_VALUE)?;
@@ -72,21 +72,31 @@ fn fill(params: In<MemsetParams>) -> Result<Work, Code> {
     Ok(Work::Fill(Fill { to, value, width: element_size as u8, blocking: false }))
 }
 
-fn host(params: In<HostNodeParams>) -> Result<Work, Code> {
+pub(super) fn host(params: In<HostNodeParams>) -> Result<Work, Code> {
     let HostNodeParams { function, data } = params.get()?;
     function.ok_or(Code::INVALID_VALUE)?;
     Ok(Work::Host(HostCall { function, data }))
 }
 
 /// An event of the application, as work.
-fn event(event: u64, work: fn(u64) -> Work) -> Result<Work, Code> {
+pub(super) fn event(event: u64, work: fn(u64) -> Work) -> Result<Work, Code> {
     runtime::with(|runtime| runtime.streams.check_event(event))?;
     Ok(work(event))
 }
 
 /// The work of a whole graph.
-fn child(graph: u64) -> Result<Work, Code> {
-    runtime::with(|runtime| runtime.graphs.graph(graph)?.work())
+pub(super) fn child(graph: u64) -> Result<Work, Code> {
+    runtime::with(|runtime| {
+        runtime.graphs.refresh(graph)?;
+        runtime.graphs.graph(graph)?.work()
+    })
+}
+
+/// Adds a node with a graph in it.
+pub(super) fn add_child(node: Out<u64>, graph: u64, after: In<u64>, count: u64, of: u64) -> Result<(), Code> {
+    add(node, graph, after, count, child(of)?)?;
+    let made = node.get()?;
+    runtime::with(|runtime| runtime.graphs.adopt(made, of))
 }
 
 /// `cudaGraphNodeType`.
@@ -100,6 +110,8 @@ fn number(work: &Work) -> i32 {
         Work::Nothing => 5,
         Work::Wait(_) => 6,
         Work::Record(_) => 7,
+        Work::Allocate { .. } => 10,
+        Work::Free(_) => 11,
     }
 }
 
@@ -183,7 +195,7 @@ entry_points! {
     }
 
     [cudaGraphAddChildGraphNode] (node: Out<u64>, graph: u64, after: In<u64>, count: u64, of: u64) {
-        add(node, graph, after, count, child(of)?)
+        add_child(node, graph, after, count, of)
     }
 
     [cudaGraphExecChildGraphNodeSetParams] (executable: u64, node: u64, of: u64) {

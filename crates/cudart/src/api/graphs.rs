@@ -2,16 +2,20 @@
 
 use super::entry::entry_points;
 use super::graph_nodes::nodes;
+use super::graph_queries::put_edge_data;
 use crate::abi::types::GraphExecUpdateResultInfo;
 use crate::abi::{In, Out, is_cuda_12};
 use crate::code::Code;
 use crate::runtime;
 use crate::runtime::graphs::Graph;
-use crate::runtime::work::{Work, steps};
+use crate::runtime::work::{HostCall, Work, steps};
+
+/// `cudaGraphInstantiateFlags`: free on launch, upload, launch from the device, priorities of nodes.
+const KNOWN_FLAGS: u64 = 15;
 
 /// Puts nodes into an array of the application: as many as it has room for, the rest of it zero, and how many there
 /// are. Without an array, only how many.
-fn put_nodes(found: &[u64], to: Out<u64>, count: Out<u64>) -> Result<(), Code> {
+pub(super) fn put_nodes(found: &[u64], to: Out<u64>, count: Out<u64>) -> Result<(), Code> {
     if !to.is_null() {
         let room = count.get()?;
         for index in 0..room.min(found.len() as u64) as usize {
@@ -34,7 +38,7 @@ fn connect(graph: u64, from: In<u64>, to: In<u64>, count: u64) -> Result<(), Cod
 }
 
 /// Puts edges into two arrays, as [`put_nodes`] does.
-fn put_edges(graph: u64, from: Out<u64>, to: Out<u64>, count: Out<u64>) -> Result<(), Code> {
+pub(super) fn put_edges(graph: u64, from: Out<u64>, to: Out<u64>, count: Out<u64>) -> Result<(), Code> {
     let edges = runtime::with(|runtime| Ok(runtime.graphs.graph(graph)?.edges()))?;
     let (firsts, seconds): (Vec<u64>, Vec<u64>) = edges.into_iter().unzip();
     let room = if from.is_null() { 0 } else { count.get()? };
@@ -46,15 +50,19 @@ fn put_edges(graph: u64, from: Out<u64>, to: Out<u64>, count: Out<u64>) -> Resul
 }
 
 /// The nodes that a node waits for.
-fn dependencies(node: u64) -> Result<Vec<u64>, Code> {
+pub(super) fn dependencies(node: u64) -> Result<Vec<u64>, Code> {
     runtime::with(|runtime| Ok(runtime.graphs.node(node)?.after.iter().copied().collect()))
 }
 
-fn instantiate(to: Out<u64>, graph: u64) -> Result<(), Code> {
-    if to.is_null() {
+pub(super) fn instantiate(to: Out<u64>, graph: u64, flags: u64) -> Result<(), Code> {
+    if to.is_null() || flags & !KNOWN_FLAGS != 0 {
         return Err(Code::INVALID_VALUE);
     }
-    to.put(runtime::with(|runtime| runtime.graphs.instantiate(graph))?)
+    to.put(runtime::with(|runtime| {
+        let made = runtime.graphs.instantiate(graph)?;
+        runtime.graphs.executable(made)?.flags = flags;
+        Ok(made)
+    })?)
 }
 
 /// Does what a graph says, or notes it if the stream is captured. Functions of the host run while the runtime is free.
@@ -79,6 +87,12 @@ fn launch(executable: u64, stream: u64) -> Result<(), Code> {
     Ok(())
 }
 
+/// Ends user objects that nobody needs any more.
+fn finish(ends: Vec<HostCall>) -> Result<(), Code> {
+    ends.into_iter().for_each(HostCall::call);
+    Ok(())
+}
+
 /// Says how an update went.
 fn update(executable: u64, graph: u64, info: Out<GraphExecUpdateResultInfo>) -> Result<(), Code> {
     let updated = runtime::with(|runtime| runtime.graphs.update(executable, graph))?;
@@ -96,7 +110,7 @@ entry_points! {
     }
 
     [cudaGraphDestroy] (graph: u64) {
-        runtime::with(|runtime| runtime.graphs.destroy(graph))
+        finish(runtime::with(|runtime| runtime.graphs.destroy(graph))?)
     }
 
     [cudaGraphClone] (to: Out<u64>, graph: u64) {
@@ -125,19 +139,27 @@ entry_points! {
 
     // As above: CUDA 13 has data of the edges before their number, which is that none has any.
     [cudaGraphGetEdges] (graph: u64, from: Out<u64>, to: Out<u64>, count_or_data: Out<u64>, count: Out<u64>) {
-        put_edges(graph, from, to, if is_cuda_12() { count_or_data } else { count })
+        if is_cuda_12() {
+            return put_edges(graph, from, to, count_or_data);
+        }
+        put_edges(graph, from, to, count)?;
+        put_edge_data(count_or_data, count)
     }
 
     [cudaGraphNodeGetDependencies] (node: u64, to: Out<u64>, count_or_data: Out<u64>, count: Out<u64>) {
-        put_nodes(&dependencies(node)?, to, if is_cuda_12() { count_or_data } else { count })
+        if is_cuda_12() {
+            return put_nodes(&dependencies(node)?, to, count_or_data);
+        }
+        put_nodes(&dependencies(node)?, to, count)?;
+        put_edge_data(count_or_data, count)
     }
 
-    [cudaGraphInstantiate cudaGraphInstantiateWithFlags] (to: Out<u64>, graph: u64, _flags: u64) {
-        instantiate(to, graph)
+    [cudaGraphInstantiate cudaGraphInstantiateWithFlags] (to: Out<u64>, graph: u64, flags: u64) {
+        instantiate(to, graph, flags)
     }
 
     [cudaGraphExecDestroy] (executable: u64) {
-        runtime::with(|runtime| runtime.graphs.destroy_executable(executable))
+        finish(runtime::with(|runtime| runtime.graphs.destroy_executable(executable))?)
     }
 
     [cudaGraphUpload cudaGraphUpload_ptsz] (executable: u64, stream: u64) {

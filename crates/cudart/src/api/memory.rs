@@ -148,18 +148,6 @@ entry_points! {
         to.put(attributes(address)?)
     }
 
-    // CUDA 12 passes a device where CUDA 13 passes a location and flags; both are of no account to us. Only managed
-    // memory can be prefetched.
-    [cudaMemPrefetchAsync cudaMemPrefetchAsync_ptsz cudaMemPrefetchAsync_v2 cudaMemPrefetchAsync_v2_ptsz
-     cudaMemAdvise cudaMemAdvise_v2] (address: u64, bytes: u64) {
-        runtime::with(|runtime| {
-            runtime.check_told()?;
-            let block = runtime.memory.covering(address, bytes);
-            let managed = block.is_some_and(|block| !block.is_host() && runtime.is_shared(block.address));
-            if managed { Ok(()) } else { Err(Code::INVALID_VALUE) }
-        })
-    }
-
     [cudaStreamAttachMemAsync cudaStreamAttachMemAsync_ptsz] (stream: u64, address: u64, _bytes: u64, _flags: u32) {
         runtime::with(|runtime| {
             runtime.streams.get(stream)?;

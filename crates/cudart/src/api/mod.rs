@@ -9,7 +9,9 @@
 //!
 //! Reference: CUDA Runtime API 12.9 and 13.0.
 
+mod answers;
 mod arrays;
+mod batches;
 mod captures;
 mod copies;
 mod devices;
@@ -17,10 +19,14 @@ mod entry;
 mod errors;
 mod functions;
 mod graph_nodes;
+mod graph_params;
+mod graph_queries;
 mod graphs;
 mod launches;
+mod libraries;
 mod memory;
 mod pools;
+mod ranges;
 mod registration;
 mod streams;
 mod symbols;

@@ -7,6 +7,7 @@ use super::entry::entry_points;
 use crate::abi::types::MemLocation;
 use crate::abi::{In, Out};
 use crate::code::Code;
+use crate::runtime::work::Work;
 use crate::runtime::{self, is_device};
 
 /// What looks like a pointer to the pool, and is never followed.
@@ -25,7 +26,9 @@ fn allocate(to: Out<u64>, bytes: u64, stream: u64) -> Result<(), Code> {
     }
     to.put(runtime::with(|runtime| {
         runtime.streams.get(stream)?;
-        runtime.allocate(bytes, AllocKind::Pool)
+        let address = runtime.allocate(bytes, AllocKind::Pool)?;
+        runtime.graphs.note(stream, || Work::Allocate { address, bytes })?;
+        Ok(address)
     })?)
 }
 
@@ -51,7 +54,7 @@ entry_points! {
     [cudaFreeAsync cudaFreeAsync_ptsz] (address: u64, stream: u64) {
         runtime::with(|runtime| {
             runtime.streams.get(stream)?;
-            runtime.free(address, is_device)
+            if runtime.graphs.note(stream, || Work::Free(address))? { Ok(()) } else { runtime.free(address, is_device) }
         })
     }
 

@@ -12,14 +12,14 @@ use crate::runtime;
 use crate::runtime::modules::Handle;
 
 /// The first four bytes of what nvcc makes to hand over a fat binary.
-const WRAPPER_MAGIC: u32 = 0x4662_43b1;
+pub(super) const WRAPPER_MAGIC: u32 = 0x4662_43b1;
 /// The version of it that comes with a list of parts, which were compiled separately.
 const LINKED: u32 = 2;
 /// No application has so many parts.
 const MOST_PARTS: u64 = 1 << 16;
 
 /// The bytes of a fat binary in the application's data.
-fn image(address: u64) -> Result<&'static [u8], String> {
+pub(super) fn image(address: u64) -> Result<&'static [u8], String> {
     let header = address.checked_add(fatbin::HEADER_BYTES as u64).filter(|_| address != 0);
     header.ok_or("a null pointer where device code should be")?;
     // SAFETY: nvcc's code passes the address of a fat binary, which has a header of this size.
@@ -32,7 +32,7 @@ fn image(address: u64) -> Result<&'static [u8], String> {
 }
 
 /// The fat binaries behind a wrapper.
-fn parts(wrapper: &FatbinWrapper) -> Result<Vec<&'static [u8]>, String> {
+pub(super) fn parts(wrapper: &FatbinWrapper) -> Result<Vec<&'static [u8]>, String> {
     if wrapper.magic != WRAPPER_MAGIC {
         return Err(format!("expected device code that begins with {WRAPPER_MAGIC:#x}, found {:#x}", wrapper.magic));
     }

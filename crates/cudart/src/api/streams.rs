@@ -1,7 +1,6 @@
 //! Streams and events. Work is done when it is asked for, so nothing ever waits.
 
 use super::entry::entry_points;
-use crate::abi::types::FatbinWrapper;
 use crate::abi::{HostFunction, In, Out};
 use crate::code::Code;
 use crate::runtime;
@@ -16,6 +15,21 @@ fn stream(stream: u64) -> Result<Stream, Code> {
         runtime.check_told()?;
         runtime.streams.get(stream)
     })
+}
+
+/// What an attribute of a stream is before it is set, in its first word; those of launches alone are none of streams.
+fn unset_attribute(attribute: i32, priority: i32) -> Result<u64, Code> {
+    const AUTO: u64 = 1;
+    match attribute {
+        // The window, the domain.
+        1 | 10 => Ok(0),
+        // How the host waits.
+        3 => Ok(AUTO),
+        8 => Ok(u64::from(priority.cast_unsigned())),
+        // Domains: 0 by default, 1 of other devices.
+        9 => Ok(1 << 8),
+        _ => Err(Code::INVALID_VALUE),
+    }
 }
 
 /// The host waits for a stream.
@@ -94,11 +108,28 @@ entry_points! {
 
     [cudaStreamCopyAttributes cudaStreamCopyAttributes_ptsz] (to: u64, from: u64) {
         stream(to)?;
-        stream(from).map(drop)
+        stream(from)?;
+        runtime::with(|runtime| {
+            runtime.graphs.copy_attributes(from, to);
+            Ok(())
+        })
     }
 
-    [cudaStreamSetAttribute cudaStreamSetAttribute_ptsz] (of: u64, _attribute: i32, _value: In<FatbinWrapper>) {
-        stream(of).map(drop)
+    [cudaStreamGetAttribute cudaStreamGetAttribute_ptsz] (of: u64, attribute: i32, value: Out<[u64; 8]>) {
+        let mut unset = [0; 8];
+        unset[0] = unset_attribute(attribute, stream(of)?.priority)?;
+        let set = runtime::with(|runtime| Ok(runtime.graphs.attribute(of, attribute)))?;
+        value.put(set.unwrap_or(unset))
+    }
+
+    [cudaStreamSetAttribute cudaStreamSetAttribute_ptsz] (of: u64, attribute: i32, value: In<[u64; 8]>) {
+        stream(of)?;
+        unset_attribute(attribute, 0)?;
+        let value = value.get()?;
+        runtime::with(|runtime| {
+            runtime.graphs.set_attribute(of, attribute, value);
+            Ok(())
+        })
     }
 
     [cudaStreamAddCallback cudaStreamAddCallback_ptsz] (of: u64, callback: Callback, data: u64, flags: u32) {

@@ -33,6 +33,9 @@ pub(crate) const VERSIONS: [(&str, u32); 2] = [("libcudart.so.12", 12), ("libcud
 /// The variable that tells our runtime where to write a capsule.
 pub(crate) const RECORD: &str = "BEAMLINE_RECORD";
 
+/// The variable that asks our runtime to explain errors.
+pub(crate) const EXPLAIN: &str = "BEAMLINE_EXPLAIN";
+
 /// An application to be run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Run {
@@ -42,6 +45,8 @@ pub struct Run {
     pub args: Vec<OsString>,
     /// Where to write the capsule, if one is wanted.
     pub record: Option<PathBuf>,
+    /// Whether every CUDA call that fails is explained in a line on standard error.
+    pub explain: bool,
 }
 
 /// How an application ended.
@@ -84,6 +89,9 @@ impl Run {
             Some(path) => command.env(RECORD, record_path(path)?),
             None => command.env_remove(RECORD),
         };
+        if self.explain {
+            command.env(EXPLAIN, "1");
+        }
         layout::fix(&mut command);
         Ok(command)
     }

@@ -7,7 +7,7 @@ use super::modules::Managed;
 use super::{Runtime, code_of, host, pages};
 use crate::abi::pointer;
 use crate::code::Code;
-use crate::report::say;
+use crate::report::{fails, say};
 
 impl Runtime {
     /// Memory on the GPU. Nothing is at the null address, which is also what an allocation of nothing gets.
@@ -20,6 +20,18 @@ impl Runtime {
         let address = self.gpu.allocate(bytes, kind).map_err(|error| code_of(&error))?;
         self.memory.insert(Block { address, bytes, kind: Kind::Allocated(kind) });
         Ok(address)
+    }
+
+    /// Memory of a graph, at an address that it had before, unless it is still there.
+    pub(super) fn allocate_at(&mut self, address: u64, bytes: u64) -> Result<(), Code> {
+        self.check()?;
+        if self.memory.covering(address, bytes).is_some() {
+            return Ok(());
+        }
+        self.refuse_more_than_there_is(bytes)?;
+        self.gpu.place(address, bytes, AllocKind::Pool).map_err(|error| code_of(&error))?;
+        self.memory.insert(Block { address, bytes, kind: Kind::Allocated(AllocKind::Pool) });
+        Ok(())
     }
 
     /// Memory that both sides see at the same address.
@@ -118,12 +130,20 @@ impl Runtime {
         if self.mirrors.device_of(address).is_some() {
             return Ok(());
         }
+        self.share_place(address, bytes)?;
+        // SAFETY: the application registered this place for the variable's address.
+        unsafe { pointer::store_at(pointer, address) }
+    }
+
+    /// Lets the host see memory of the device.
+    pub(crate) fn share_place(&mut self, address: u64, bytes: u64) -> Result<(), Code> {
+        if self.mirrors.device_of(address).is_some() {
+            return Ok(());
+        }
         self.open(address, bytes)?;
         // SAFETY: the pages were opened just now, and stay open.
         let added = unsafe { self.mirrors.add_from_device(&mut self.gpu, address, bytes) };
-        added.map_err(|error| code_of(&error))?;
-        // SAFETY: the application registered this place for the variable's address.
-        unsafe { pointer::store_at(pointer, address) }
+        added.map_err(|error| code_of(&error))
     }
 
     /// Gives memory back, if it is of a kind that the call frees.
@@ -132,7 +152,11 @@ impl Runtime {
         if address == 0 {
             return Ok(());
         }
-        let block = self.memory.starting(address).filter(|block| frees(block.kind)).ok_or(Code::INVALID_VALUE)?;
+        let block = self.memory.starting(address).filter(|block| frees(block.kind));
+        let place = || {
+            format!("{address:#x} is not where an allocation of this kind starts; it {}", self.memory.describe(address))
+        };
+        let block = block.ok_or_else(|| fails(Code::INVALID_VALUE, place()))?;
         let mirrored = self.mirrors.remove(address);
         let on_device = match block.kind {
             Kind::Allocated(_) => Some((address, true)),
@@ -148,6 +172,7 @@ impl Runtime {
             self.gpu.free(device, announced).map_err(|error| code_of(&error))?;
         }
         self.memory.remove(address);
+        self.advice.remove(&address);
         Ok(())
     }
 
@@ -167,7 +192,8 @@ impl Runtime {
         if taken.is_some_and(|taken| taken <= super::spec::MEMORY_BYTES) {
             Ok(())
         } else {
-            Err(Code::MEMORY_ALLOCATION)
+            let (free, most) = (super::spec::MEMORY_BYTES - self.memory.allocated_bytes(), super::spec::MEMORY_BYTES);
+            Err(fails(Code::MEMORY_ALLOCATION, format_args!("{bytes} bytes asked for; {free} of {most} are free")))
         }
     }
 }

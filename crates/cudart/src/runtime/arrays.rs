@@ -104,6 +104,15 @@ impl Arrays {
         self.arrays.get(&array).ok_or(Code::INVALID_RESOURCE_HANDLE)
     }
 
+    /// The array whose memory holds an address, and the place in it: element, row, slice.
+    pub(crate) fn holding(&self, address: u64) -> Option<(u64, [u64; 3])> {
+        self.arrays.iter().find_map(|(&handle, array)| {
+            let (start, pitch, slice) = array.place();
+            let at = address.checked_sub(start).filter(|at| *at < slice * array.extent.depth.max(1))?;
+            Some((handle, [at % pitch / array.element_bytes(), at % slice / pitch, at / slice]))
+        })
+    }
+
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         *self = Self { made: self.made, ..Self::default() };

@@ -13,6 +13,8 @@ pub(super) struct Captures {
     streams: BTreeMap<u64, Captured>,
     /// The last place of each event in a capture: its graph, and the nodes that come before it.
     events: BTreeMap<u64, (u64, Vec<u64>)>,
+    /// The ends of streams as they were handed out, in memory that stays where it is.
+    shown: BTreeMap<u64, Vec<u64>>,
 }
 
 /// A stream that is captured.
@@ -21,6 +23,8 @@ struct Captured {
     graph: u64,
     /// Whether the capture began here.
     origin: bool,
+    /// Whether the application made the graph, which then outlives a failure.
+    given: bool,
     /// Whether it waits for the default stream, which may therefore do nothing meanwhile.
     blocking: bool,
     /// The nodes that the next one comes after.
@@ -62,8 +66,56 @@ impl Graphs {
             return Err(Code::ILLEGAL_STATE);
         }
         let graph = self.create();
-        let captured = Captured { graph, origin: true, blocking, ends: Vec::new(), broken: false };
+        let captured = Captured { graph, origin: true, given: false, blocking, ends: Vec::new(), broken: false };
         self.captures.streams.insert(stream, captured);
+        Ok(())
+    }
+
+    /// As [`begin_capture`](Self::begin_capture), into a graph of the application, after some of its nodes.
+    pub(crate) fn begin_capture_to(
+        &mut self,
+        stream: u64,
+        blocking: bool,
+        graph: u64,
+        after: Vec<u64>,
+    ) -> Result<(), Code> {
+        let known = self.graph(graph)?;
+        if !after.iter().all(|node| known.nodes.contains_key(node)) {
+            return Err(Code::INVALID_VALUE);
+        }
+        self.begin_capture(stream, blocking)?;
+        if let Some(captured) = self.captures.streams.get_mut(&stream) {
+            let unused = std::mem::replace(&mut captured.graph, graph);
+            captured.given = true;
+            captured.ends = after;
+            self.destroy(unused)?;
+        }
+        Ok(())
+    }
+
+    /// The nodes that a captured stream's next one comes after, and the address of an array of them, which holds until
+    /// this is asked again.
+    pub(crate) fn ends(&mut self, stream: u64) -> (u64, u64) {
+        let ends = self.captures.streams.get(&stream).map(|captured| captured.ends.clone()).unwrap_or_default();
+        let count = ends.len() as u64;
+        let shown = self.captures.shown.entry(stream).or_default();
+        *shown = ends;
+        (shown.as_mut_ptr().expose_provenance() as u64, count)
+    }
+
+    /// Lets the next node of a captured stream come after these, or after these too.
+    pub(crate) fn set_ends(&mut self, stream: u64, nodes: Vec<u64>, add: bool) -> Result<(), Code> {
+        let captured = self.captures.streams.get(&stream).ok_or(Code::ILLEGAL_STATE)?;
+        let graph = self.graph(captured.graph)?;
+        if !nodes.iter().all(|node| graph.nodes.contains_key(node)) {
+            return Err(Code::INVALID_VALUE);
+        }
+        if let Some(captured) = self.captures.streams.get_mut(&stream) {
+            if !add {
+                captured.ends.clear();
+            }
+            captured.ends.extend(nodes);
+        }
         Ok(())
     }
 
@@ -75,9 +127,12 @@ impl Graphs {
         }
         self.captures.streams.retain(|_, other| other.graph != captured.graph);
         self.captures.events.retain(|_, (graph, _)| *graph != captured.graph);
-        let joined = self.graph(captured.graph)?.leads_to(&captured.ends);
+        self.captures.shown.clear();
+        let joined = captured.given || self.graph(captured.graph)?.leads_to(&captured.ends);
         if captured.broken || !joined {
-            self.destroy(captured.graph)?;
+            if !captured.given {
+                self.destroy(captured.graph)?;
+            }
             return Err(if joined { Code::STREAM_CAPTURE_INVALIDATED } else { Code::STREAM_CAPTURE_UNJOINED });
         }
         Ok(captured.graph)
@@ -115,7 +170,7 @@ impl Graphs {
             let captured = self.captures.streams.contains_key(&stream);
             return if captured { Err(Code::STREAM_CAPTURE_ISOLATION) } else { Ok(()) };
         };
-        let joining = Captured { graph, origin: false, blocking: false, ends: Vec::new(), broken: false };
+        let joining = Captured { graph, origin: false, given: false, blocking: false, ends: Vec::new(), broken: false };
         let captured = self.captures.streams.entry(stream).or_insert(joining);
         if captured.graph != graph {
             return Err(Code::STREAM_CAPTURE_MERGE);

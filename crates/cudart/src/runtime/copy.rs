@@ -8,6 +8,7 @@ use capsule::Region;
 use super::work::Fill;
 use super::{Runtime, code_of, host};
 use crate::code::Code;
+use crate::report::fails;
 
 /// A copy as the application asks for it.
 #[derive(Debug, Clone, Copy)]
@@ -83,12 +84,21 @@ impl Runtime {
         let span = span.filter(|_| region.address != 0).ok_or(Code::INVALID_VALUE)?;
         let Some(block) = self.memory.holding(region.address) else {
             let known = on_device || self.is_reserved(region.address);
-            return if known { Err(Code::INVALID_VALUE) } else { Ok(Side::Host) };
+            return if known { Err(self.no_memory(region.address, span)) } else { Ok(Side::Host) };
         };
         if self.memory.covering(region.address, span).is_none() {
-            return Err(Code::INVALID_VALUE);
+            return Err(self.no_memory(region.address, span));
         }
         Ok(if block.is_host() { Side::Host } else { Side::Device })
+    }
+
+    /// Why a range is refused.
+    fn no_memory(&self, address: u64, bytes: u64) -> Code {
+        let place = self.memory.describe(address);
+        fails(
+            Code::INVALID_VALUE,
+            format_args!("{bytes} bytes from {address:#x} are not one allocation; {address:#x} {place}"),
+        )
     }
 
     /// Fills.

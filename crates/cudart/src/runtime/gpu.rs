@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use capsule::{AllocKind, BinaryKind, Digest, Event, Launch, ModuleId, Region, Symbol};
-use inject::{Device, DeviceError, KernelInfo, LaunchEnd, TrapReport};
+use inject::{Device, DeviceError, KernelInfo, LaunchEnd, TrapDetail, TrapReport};
 
 use super::recorder::Recorder;
 
@@ -86,6 +86,14 @@ impl Gpu {
         Ok(address)
     }
 
+    /// Sets memory aside at a given address.
+    pub(crate) fn place(&mut self, address: u64, bytes: u64, kind: AllocKind) -> Result<(), DeviceError> {
+        self.advance(0);
+        self.device.place(address, bytes)?;
+        self.announce(address, bytes, kind);
+        Ok(())
+    }
+
     /// Sets memory aside without recording it: [`Gpu::announce`] does when it turns out that the GPU uses it.
     pub(crate) fn reserve(&mut self, bytes: u64) -> Result<u64, DeviceError> {
         self.advance(0);
@@ -154,22 +162,41 @@ impl Gpu {
         self.device.kernel(module, name)
     }
 
+    /// The names of a module's kernels.
+    pub(crate) fn kernels(&self, module: ModuleId) -> Vec<String> {
+        self.device.kernels(module)
+    }
+
     /// A kernel runs; what it did wrong, if anything.
-    pub(crate) fn launch(&mut self, launch: Launch) -> Result<Option<TrapReport>, DeviceError> {
+    pub(crate) fn launch(&mut self, launch: Launch) -> Result<Option<(TrapReport, TrapDetail)>, DeviceError> {
         let end = self.device.launch(&launch)?;
+        let end = match end {
+            LaunchEnd::Completed { instructions } => Ok(instructions),
+            LaunchEnd::Trapped(report) => Err((self.device.explain(&launch, &report), report)),
+        };
         self.record(|_| Event::Launch(launch));
         match end {
-            LaunchEnd::Completed { instructions } => {
+            Ok(instructions) => {
                 self.advance(instructions);
                 Ok(None)
             }
-            LaunchEnd::Trapped(report) => Ok(Some(report)),
+            Err((detail, report)) => Ok(Some((report, detail))),
         }
     }
 
     /// What kernels have printed since this was last asked.
     pub(crate) fn take_printed(&mut self) -> Vec<u8> {
         self.device.take_printed()
+    }
+
+    /// What failed assertions have to say since this was last asked.
+    pub(crate) fn take_complaints(&mut self) -> Vec<u8> {
+        self.device.take_complaints()
+    }
+
+    /// How large the heap of device code is from now on; whether no module has one yet.
+    pub(crate) fn set_heap_bytes(&mut self, bytes: u64) -> bool {
+        self.device.set_heap_bytes(bytes)
     }
 
     /// The host waits.

@@ -8,13 +8,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
 use super::capture::Captures;
-use super::work::Work;
+use super::graph_queries::Kept;
+use super::user_objects::UserObjects;
+use super::work::{HostCall, Work};
 use crate::code::Code;
 
 /// A graph, by handles of its nodes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Graph {
     pub(crate) nodes: BTreeMap<u64, Node>,
+    /// The user objects that it needs, and how often.
+    pub(super) objects: BTreeMap<u64, u32>,
+    /// If it is a copy: its nodes by those of the original.
+    pub(super) origins: BTreeMap<u64, u64>,
 }
 
 /// A node: what it does, and after which others.
@@ -28,6 +34,8 @@ pub(crate) struct Node {
 #[derive(Debug, Clone)]
 pub(crate) struct Executable {
     steps: Vec<Step>,
+    objects: BTreeMap<u64, u32>,
+    pub(crate) flags: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -55,11 +63,13 @@ pub(crate) struct Graphs {
     graphs: BTreeMap<u64, Graph>,
     executables: BTreeMap<u64, Executable>,
     pub(super) captures: Captures,
+    pub(super) kept: Kept,
+    pub(super) objects: UserObjects,
     made: u64,
 }
 
 impl Graphs {
-    fn handle(&mut self) -> u64 {
+    pub(super) fn handle(&mut self) -> u64 {
         self.made += 1;
         0x6ea0_0000 + 64 * self.made
     }
@@ -74,8 +84,19 @@ impl Graphs {
         handle
     }
 
-    pub(crate) fn destroy(&mut self, graph: u64) -> Result<(), Code> {
-        self.graphs.remove(&graph).map(drop).ok_or(Code::INVALID_VALUE)
+    /// Forgets a graph; what to call, once the runtime is free.
+    pub(crate) fn destroy(&mut self, graph: u64) -> Result<Vec<HostCall>, Code> {
+        let graph = self.graphs.remove(&graph).ok_or(Code::INVALID_VALUE)?;
+        self.let_go(graph.nodes.into_keys());
+        Ok(self.release_all(&graph.objects))
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &Graph> {
+        self.graphs.values()
+    }
+
+    pub(super) fn graph_mut(&mut self, graph: u64) -> Result<&mut Graph, Code> {
+        self.graphs.get_mut(&graph).ok_or(Code::INVALID_VALUE)
     }
 
     pub(crate) fn graph(&self, graph: u64) -> Result<&Graph, Code> {
@@ -125,12 +146,13 @@ impl Graphs {
         for other in graph.nodes.values_mut() {
             other.after.remove(&node);
         }
+        self.let_go([node]);
         Ok(())
     }
 
     /// A copy of a graph, with nodes of its own.
     pub(crate) fn duplicate(&mut self, graph: u64) -> Result<u64, Code> {
-        let nodes = self.graph(graph)?.nodes.clone();
+        let Graph { nodes, objects, .. } = self.graph(graph)?.clone();
         let names: BTreeMap<u64, u64> = nodes.keys().map(|&node| (node, self.handle())).collect();
         let renamed = |node: &u64| names.get(node).copied();
         let copied = nodes.iter().filter_map(|(node, Node { work, after })| {
@@ -138,18 +160,25 @@ impl Graphs {
             Some((renamed(node)?, Node { work: work.clone(), after }))
         });
         let copied = copied.collect();
-        Ok(self.insert(Graph { nodes: copied }))
+        self.keep_for_copy(&names)?;
+        self.retain_all(&objects);
+        Ok(self.insert(Graph { nodes: copied, objects, origins: names }))
     }
 
     pub(crate) fn instantiate(&mut self, graph: u64) -> Result<u64, Code> {
-        let executable = Executable { steps: self.graph(graph)?.steps()? };
+        self.refresh(graph)?;
+        let objects = self.graph(graph)?.objects.clone();
+        let executable = Executable { steps: self.graph(graph)?.steps()?, objects: objects.clone(), flags: 0 };
+        self.retain_all(&objects);
         let handle = self.handle();
         self.executables.insert(handle, executable);
         Ok(handle)
     }
 
-    pub(crate) fn destroy_executable(&mut self, executable: u64) -> Result<(), Code> {
-        self.executables.remove(&executable).map(drop).ok_or(Code::INVALID_VALUE)
+    /// Forgets an executable graph; what to call, once the runtime is free.
+    pub(crate) fn destroy_executable(&mut self, executable: u64) -> Result<Vec<HostCall>, Code> {
+        let executable = self.executables.remove(&executable).ok_or(Code::INVALID_VALUE)?;
+        Ok(self.release_all(&executable.objects))
     }
 
     pub(crate) fn executable(&mut self, executable: u64) -> Result<&mut Executable, Code> {
@@ -158,6 +187,7 @@ impl Graphs {
 
     /// Makes an executable graph do what another graph of the same form does.
     pub(crate) fn update(&mut self, executable: u64, graph: u64) -> Result<Result<(), Unlike>, Code> {
+        self.refresh(graph)?;
         let steps = self.graph(graph)?.steps()?;
         Ok(self.executable(executable)?.become_like(steps))
     }
@@ -165,6 +195,13 @@ impl Graphs {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         *self = Self { made: self.made, ..Self::default() };
+    }
+}
+
+impl Node {
+    /// Whether it holds the work of a graph.
+    pub(super) fn is_graph(&self) -> bool {
+        matches!(self.work, Work::Graph(_))
     }
 }
 

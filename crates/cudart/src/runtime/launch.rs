@@ -1,7 +1,7 @@
 //! Launches: from a stub's address and pointers to arguments to a kernel that has run.
 
 use capsule::Launch;
-use inject::{DeviceError, TrapReport};
+use inject::{DeviceError, MemoryAccess, TrapDetail, TrapReport};
 use simt::TrapKind;
 
 use super::modules::{self, Kernel};
@@ -10,7 +10,7 @@ use super::{Health, Runtime, code_of, occupancy, spec};
 use crate::abi::types::Dim3;
 use crate::abi::{Args, is_cuda_12};
 use crate::code::Code;
-use crate::report::say;
+use crate::report::{because, explaining, say};
 
 /// The extents of a launch.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +27,18 @@ pub(crate) struct ReadyLaunch {
     function: u64,
     shape: Shape,
     params: Vec<u8>,
+}
+
+impl ReadyLaunch {
+    /// Its kernel, as the application names it, and its extents.
+    pub(crate) fn shape(&self) -> (u64, Shape) {
+        (self.function, self.shape)
+    }
+
+    /// Its arguments, packed.
+    pub(crate) fn params(&self) -> &[u8] {
+        &self.params
+    }
 }
 
 impl Runtime {
@@ -63,8 +75,8 @@ impl Runtime {
         self.share_with_device()?;
         match self.gpu.launch(launch) {
             Ok(None) => self.mirrors.pull(&mut self.gpu, true).map_err(|error| code_of(&error)),
-            Ok(Some(report)) => {
-                self.fail(&report);
+            Ok(Some((report, detail))) => {
+                self.fail(&report, &detail);
                 Ok(())
             }
             Err(error) => Err(self.refuse(&kernel, &error)),
@@ -77,10 +89,40 @@ impl Runtime {
     }
 
     /// A kernel did something wrong.
-    fn fail(&mut self, report: &TrapReport) {
+    fn fail(&mut self, report: &TrapReport, detail: &TrapDetail) {
         let code = code_of_trap(report.trap.kind);
-        say(format_args!("{report}; the application gets {}", code.name().to_string_lossy()));
+        let what = if explaining() { self.explain(report, detail) } else { report.to_string() };
+        say(format_args!("{what}; the application gets {}", code.name().to_string_lossy()));
+        self.failure = format!("kernel {} failed: {}", report.kernel, report.trap.kind);
         self.health = Health::Failing(code);
+    }
+
+    /// What a kernel did wrong, in full.
+    fn explain(&self, report: &TrapReport, detail: &TrapDetail) -> String {
+        let TrapReport { trap, kernel, function, pc, line } = report;
+        let place = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
+        let (block, thread) = (place(detail.block), place(detail.thread));
+        let mut text = format!("{} in kernel {kernel}, block {block}, thread {thread}, instruction {pc}", trap.kind);
+        if function != kernel {
+            text += &format!(" of {function}");
+        }
+        if !detail.instruction.is_empty() {
+            text += &format!(" `{}`", detail.instruction);
+        }
+        if let Some((file, line)) = line {
+            text += &format!(", {file}:{line}");
+        }
+        let space = detail.access.map(|access| access.space);
+        if let Some(MemoryAccess { verb, bytes, space }) = detail.access {
+            let gap = if space.is_empty() { "" } else { " " };
+            text += &format!(", {verb} of {bytes} bytes of {space}{gap}memory");
+        }
+        let Some(address) = trap.address else { return text };
+        text += &format!(", address {address:#x}");
+        if trap.kind == TrapKind::IllegalAddress && !matches!(space, Some("shared" | "local")) {
+            text += &format!(" {}", self.memory.describe(address));
+        }
+        text
     }
 
     /// We cannot run a kernel.
@@ -109,13 +151,28 @@ fn check(kernel: &Kernel, shape: &Shape) -> Result<(), Code> {
         extents(dim).into_iter().zip(bounds).all(within)
     };
     let threads = product(shape.block);
+    let asked = |what: &str, asked: [u32; 3], bounds: [i32; 3]| {
+        because(format_args!("{what} of {asked:?} asked for; the most is {bounds:?}, and the least 1"));
+    };
     if !fits(shape.grid, spec::GRID)
         || !fits(shape.block, spec::BLOCK)
         || threads > u64::from(spec::THREADS_PER_BLOCK.unsigned_abs())
     {
+        match () {
+            () if !fits(shape.grid, spec::GRID) => asked("a grid", extents(shape.grid), spec::GRID),
+            () if !fits(shape.block, spec::BLOCK) => asked("a block", extents(shape.block), spec::BLOCK),
+            () => because(format_args!("{threads} threads in a block; the most is {}", spec::THREADS_PER_BLOCK)),
+        }
         return Err(if is_cuda_12() { Code::INVALID_CONFIGURATION } else { Code::INVALID_VALUE });
     }
-    if threads > u64::from(occupancy::max_threads(&kernel.info)) || shape.shared > dynamic_shared(kernel) {
+    let (most, dynamic) = (u64::from(occupancy::max_threads(&kernel.info)), dynamic_shared(kernel));
+    if threads > most || shape.shared > dynamic {
+        let (name, shared) = (&kernel.function.name, shape.shared);
+        if threads > most {
+            because(format_args!("{threads} threads in a block; kernel {name} can have {most}"));
+        } else {
+            because(format_args!("{shared} bytes of dynamic shared memory; kernel {name} can have {dynamic}"));
+        }
         return Err(Code::INVALID_VALUE);
     }
     let blocks = product(shape.grid);

@@ -10,15 +10,18 @@
 //! Which code a misuse gets was measured with libcudart 13.0 and driver 580 on an H200, where the documentation
 //! leaves it open.
 
+pub(crate) mod advice;
 mod allocate;
 pub(crate) mod arrays;
 pub(crate) mod capture;
 pub(crate) mod copy;
 mod finish;
 pub(crate) mod gpu;
+mod graph_queries;
 pub(crate) mod graphs;
 mod host;
 pub(crate) mod launch;
+mod libraries;
 pub(crate) mod memory;
 mod mirrors;
 pub(crate) mod modules;
@@ -30,15 +33,19 @@ mod sources;
 pub(crate) mod spec;
 pub(crate) mod streams;
 pub(crate) mod textures;
+mod user_objects;
 pub(crate) mod work;
 
 use std::cell::Cell;
+use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
 use capsule::AllocKind;
 use inject::{DeviceError, ModuleError};
 
 use crate::code::Code;
+use crate::report::{because, fails};
+use advice::Advices;
 use arrays::Arrays;
 use gpu::Gpu;
 use graphs::Graphs;
@@ -62,9 +69,12 @@ pub(crate) struct Runtime {
     pub(crate) graphs: Graphs,
     pub(crate) arrays: Arrays,
     pub(crate) textures: Textures,
+    pub(crate) advice: Advices,
     mirrors: Mirrors,
     reservation: Option<Reservation>,
     health: Health,
+    /// What the kernel that failed did.
+    failure: String,
     /// `cudaSetDeviceFlags`.
     pub(crate) flags: u32,
     /// `cudaDeviceSetLimit`, by number.
@@ -133,9 +143,11 @@ impl Runtime {
             graphs: Graphs::default(),
             arrays: Arrays::default(),
             textures: Textures::default(),
+            advice: Advices::default(),
             mirrors: Mirrors::default(),
             reservation: Reservation::new(),
             health: Health::Good,
+            failure: String::new(),
             flags: 0,
             limits: LIMITS,
             pool_threshold: 0,
@@ -148,7 +160,7 @@ impl Runtime {
             Health::Good => Ok(()),
             Health::Failing(code) | Health::Failed(code) => {
                 self.health = Health::Failed(code);
-                Err(code)
+                Err(fails(code, &self.failure))
             }
         }
     }
@@ -156,7 +168,7 @@ impl Runtime {
     /// As [`check`](Self::check), for calls that do not wait for kernels.
     pub(crate) fn check_told(&self) -> Result<(), Code> {
         match self.health {
-            Health::Failed(code) => Err(code),
+            Health::Failed(code) => Err(fails(code, &self.failure)),
             Health::Good | Health::Failing(_) => Ok(()),
         }
     }
@@ -185,6 +197,11 @@ impl Runtime {
         let printed = self.gpu.take_printed();
         if !printed.is_empty() {
             output::write(&printed);
+        }
+        let complaints = self.gpu.take_complaints();
+        if !complaints.is_empty() {
+            // As ever, if stderr is closed there is nobody to tell.
+            let _ = std::io::stderr().write_all(&complaints);
         }
     }
 
@@ -215,6 +232,7 @@ impl Runtime {
         self.show_printed();
         if self.health != Health::Good {
             self.health = Health::Failed(Code::DEVICES_UNAVAILABLE);
+            self.failure = "a kernel failed before the device was reset".to_owned();
             return;
         }
         let allocated: Vec<_> = self.memory.allocated().collect();
@@ -226,8 +244,10 @@ impl Runtime {
         self.graphs.clear();
         self.arrays.clear();
         self.textures.clear();
+        self.advice.clear();
         self.flags = 0;
         self.limits = LIMITS;
+        self.gpu.set_heap_bytes(LIMITS[2]);
     }
 
     /// Loads what has to be there before the application uses it: managed variables.
@@ -244,6 +264,7 @@ impl Runtime {
 
 /// What CUDA calls an error of ours.
 fn code_of(error: &DeviceError) -> Code {
+    because(error);
     match error {
         DeviceError::Module(ModuleError::Ptx { .. }) => Code::INVALID_PTX,
         DeviceError::Module(ModuleError::Place(_)) => Code::MEMORY_ALLOCATION,

@@ -14,7 +14,7 @@ use super::memory::{Block, Kind, Memory};
 use super::spec;
 use crate::code::Code;
 use crate::fatbin::{self, Image};
-use crate::report::say;
+use crate::report::{fails, say};
 
 /// What to say when code that was compiled in several parts does not work.
 pub(crate) const LINK_HELP: &str =
@@ -149,7 +149,16 @@ impl Modules {
         let Some(variable) = self.variables.get(&host).cloned() else {
             // The host names a managed variable by its address on the device, which is its own too.
             let place = memory.starting(host).filter(|block| block.kind == Kind::Variable);
-            return place.map(|block| (block.address, block.bytes)).ok_or(Code::INVALID_SYMBOL);
+            let known = || {
+                fails(
+                    Code::INVALID_SYMBOL,
+                    format_args!(
+                        "{host:#x} is no __device__ or __constant__ variable; {} are registered",
+                        self.variables.len()
+                    ),
+                )
+            };
+            return place.map(|block| (block.address, block.bytes)).ok_or_else(known);
         };
         let loaded = self.load(variable.handle, gpu, memory)?;
         place_of(loaded, &variable.name).ok_or(Code::INVALID_SYMBOL)
@@ -170,6 +179,41 @@ impl Modules {
     /// Whether a fat binary has managed variables.
     pub(crate) fn has_managed(&self, handle: Handle) -> bool {
         self.variables.values().any(|variable| variable.handle == handle && variable.managed.is_some())
+    }
+
+    /// The modules of a fat binary, which is loaded if it was not.
+    pub(super) fn loaded(&mut self, handle: Handle, gpu: &mut Gpu, memory: &mut Memory) -> Result<Vec<ModuleId>, Code> {
+        Ok(self.load(handle, gpu, memory)?.iter().map(|module| module.id).collect())
+    }
+
+    /// Forgets a library.
+    pub(crate) fn unload(&mut self, handle: Handle) -> Result<(), Code> {
+        self.registered.get(&handle).ok_or(Code::INVALID_RESOURCE_HANDLE)?;
+        self.unregister(handle);
+        Ok(())
+    }
+
+    /// What names a kernel of a library.
+    pub(super) fn function_named(&mut self, handle: Handle, name: &str) -> u64 {
+        let is_it = |function: &Function| function.handle == handle && function.name == name;
+        if let Some((&host, _)) = self.functions.iter().find(|(_, function)| is_it(function)) {
+            return host;
+        }
+        self.handles += 1;
+        let host = 0x4e4e_0000 + 64 * self.handles;
+        self.register_function(handle, host, name.to_owned());
+        host
+    }
+
+    /// A variable by its name.
+    pub(super) fn variable_named(
+        &mut self,
+        handle: Handle,
+        name: &str,
+        gpu: &mut Gpu,
+        memory: &mut Memory,
+    ) -> Result<Option<(u64, u64)>, Code> {
+        Ok(place_of(self.load(handle, gpu, memory)?, name))
     }
 
     /// Loads a fat binary, unless that has been done.
@@ -229,6 +273,9 @@ fn load_parts(parts: &[&'static [u8]], gpu: &mut Gpu) -> Result<Vec<Loaded>, Cod
 /// Loads one part; nothing if it holds no images at all.
 fn load_part(part: &'static [u8], gpu: &mut Gpu) -> Result<Option<Loaded>, (Code, String)> {
     let invalid = |reason: &dyn std::fmt::Display| (Code::INVALID_KERNEL_IMAGE, reason.to_string());
+    if !part.starts_with(&fatbin::MAGIC.to_le_bytes()) {
+        return load_text(part, gpu).map(Some);
+    }
     let images = fatbin::parse(part).map_err(|error| invalid(&error))?;
     if images.is_empty() {
         return Ok(None);
@@ -248,6 +295,14 @@ fn load_part(part: &'static [u8], gpu: &mut Gpu) -> Result<Option<Loaded>, (Code
     let text = code.ptx.clone();
     let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, explain(&error, &text)))?;
     Ok(Some(Loaded { id, arch: chosen.image.arch, symbols }))
+}
+
+/// Loads PTX that comes without a container.
+fn load_text(part: &'static [u8], gpu: &mut Gpu) -> Result<Loaded, (Code, String)> {
+    let text = String::from_utf8_lossy(part).trim_end_matches('\0').to_owned();
+    let code = gpu::Code { name: "the library's PTX".to_owned(), ptx: text.clone(), binaries: Vec::new() };
+    let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, explain(&error, &text)))?;
+    Ok(Loaded { id, arch: spec::ARCH, symbols })
 }
 
 /// An error in one line: of several mistakes in the PTX, the first.

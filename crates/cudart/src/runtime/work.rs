@@ -23,6 +23,13 @@ pub(crate) enum Work {
     Wait(u64),
     /// The work of another graph, in its order.
     Graph(Vec<Work>),
+    /// Memory is set aside where the node's maker was told.
+    Allocate {
+        address: u64,
+        bytes: u64,
+    },
+    /// It is no longer needed. Its place stays, so that the graph can run again.
+    Free(u64),
     Nothing,
 }
 
@@ -68,7 +75,8 @@ impl Runtime {
             Work::Fill(fill) => unsafe { self.fill(*fill) },
             Work::Record(event) => self.streams.record(*event, self.gpu.nanoseconds()),
             Work::Wait(event) => self.streams.check_event(*event),
-            Work::Host(_) | Work::Nothing => Ok(()),
+            Work::Allocate { address, bytes } => self.allocate_at(*address, *bytes),
+            Work::Host(_) | Work::Free(_) | Work::Nothing => Ok(()),
             // SAFETY: the caller vouches for it.
             Work::Graph(all) => all.iter().try_for_each(|work| unsafe { self.perform(work) }),
         }

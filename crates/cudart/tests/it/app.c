@@ -22,7 +22,9 @@ extern int cudaMemcpy(void *, const void *, size_t, int);
 extern int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, void *);
 extern int cudaDeviceSynchronize(void);
 extern int cudaGetLastError(void);
-extern int cudaIpcGetMemHandle(void *, void *);
+extern int cudaImportExternalMemory(void *, void *);
+extern int cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int);
+extern int cudaSetDevice(int);
 extern const char *cudaGetErrorName(int);
 
 extern const unsigned char fatbin[];
@@ -74,12 +76,34 @@ static void shared(int managed) {
     say("free", managed ? cudaFree(numbers) : cudaFreeHost(numbers));
 }
 
-static void trap(void) {
-    say("launch", launch(0));
+static void trap(void *on_what) {
+    say("launch", launch(on_what));
     say("last error", cudaGetLastError());
     say("synchronize", cudaDeviceSynchronize());
     void *on;
     say("allocate", cudaMalloc(&on, 4));
+}
+
+// The first address behind the pages of an allocation.
+static void beyond(void) {
+    char *on;
+    cudaMalloc((void **)&on, 4096);
+    trap(on + (2 << 20));
+}
+
+static void misuse(void) {
+    dim3 one = {1, 1, 1}, none = {0, 1, 1}, many = {2048, 1, 1};
+    char *on, bytes[128];
+    void *args[] = {&on};
+    cudaMalloc((void **)&on, 64);
+    cudaLaunchKernel((const void *)twice, none, one, args, 0, 0);
+    cudaLaunchKernel((const void *)twice, one, many, args, 0, 0);
+    cudaLaunchKernel((const void *)twice, one, one, args, 1 << 16, 0);
+    cudaMemcpy(on, bytes, sizeof bytes, 1);
+    cudaFree(on);
+    cudaFree(on);
+    cudaMemcpyToSymbol((const void *)64, bytes, 4, 0, 1);
+    cudaSetDevice(7);
 }
 
 static void opened(void) {
@@ -95,11 +119,14 @@ int main(int count, char **words) {
     const char *what = count > 1 ? words[1] : "";
     char handle[64];
     if (!strcmp(what, "managed") || !strcmp(what, "pinned")) shared(what[0] == 'm');
-    else if (!strcmp(what, "trap")) trap();
+    else if (!strcmp(what, "trap")) trap(0);
+    else if (!strcmp(what, "host")) trap(handle);
+    else if (!strcmp(what, "beyond")) beyond();
+    else if (!strcmp(what, "misuse")) misuse();
     else if (!strcmp(what, "opened")) opened();
     else if (!strcmp(what, "unsupported")) {
-        say("first", cudaIpcGetMemHandle(handle, 0));
-        say("second", cudaIpcGetMemHandle(handle, 0));
+        say("first", cudaImportExternalMemory(handle, 0));
+        say("second", cudaImportExternalMemory(handle, 0));
     } else copied();
     fflush(stdout);
     if (!strcmp(what, "exit")) exit(3);

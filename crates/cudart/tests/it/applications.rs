@@ -52,7 +52,7 @@ fn the_error_of_a_kernel_is_told_later_and_stays() {
 #[test]
 fn a_call_that_is_not_supported_is_named_once() {
     let expect = "first: cudaErrorNotSupported\nsecond: cudaErrorNotSupported\n";
-    let named = "beamline: cudaIpcGetMemHandle is not supported; it returned cudaErrorNotSupported\n";
+    let named = "beamline: cudaImportExternalMemory is not supported; it returned cudaErrorNotSupported\n";
     assert_eq!(App::new().run("unsupported", None), printed(0, expect, named));
 }
 

@@ -36,13 +36,22 @@ impl App {
     /// The application linked against a runtime of this name and version, as the linker knows it, with this device
     /// code.
     pub(crate) fn of(runtime: &str, fatbin: &[u8]) -> Self {
+        Self::build("app.c", runtime, fatbin, "-Wall")
+    }
+
+    /// The application that calls what differs between versions, built for one.
+    pub(crate) fn of_versions(version: u32) -> Self {
+        Self::build("abi.c", &format!("libcudart.so.{version}"), PLAIN, &format!("-DCUDA={version}"))
+    }
+
+    fn build(source: &str, runtime: &str, fatbin: &[u8], option: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("my app");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/app.c");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it").join(source);
         let code = directory.path().join("fatbin.c");
         fs::write(&code, constant("fatbin", fatbin)).unwrap();
         let library = link_time_runtime(directory.path(), runtime);
-        cc(&["-O1", "-o"], &[&program, &source, &code, &library]);
+        cc(&["-O1", option, "-o"], &[&program, &source, &code, &library]);
         fs::remove_file(library).unwrap();
         Self { directory, program }
     }
@@ -54,10 +63,20 @@ impl App {
 
     /// Runs it, recording if a capsule is named.
     pub(crate) fn run(&self, what: &str, record: Option<&str>) -> Printed {
+        self.run_with(what, record, false)
+    }
+
+    /// Runs it with its errors explained.
+    pub(crate) fn run_explained(&self, what: &str) -> Printed {
+        self.run_with(what, None, true)
+    }
+
+    fn run_with(&self, what: &str, record: Option<&str>, explain: bool) -> Printed {
         let run = Run {
             program: self.program.clone().into(),
             args: vec![what.into()],
             record: record.map(|name| self.path(name)),
+            explain,
         };
         let output = run.command().unwrap().output().unwrap();
         Printed {

@@ -41,7 +41,7 @@ fn build(directory: &Path, runtime: &str) -> PathBuf {
 }
 
 fn run(program: &Path, what: &str) -> String {
-    let run = Run { program: program.into(), args: vec![what.into()], record: None };
+    let run = Run { program: program.into(), args: vec![what.into()], record: None, explain: false };
     let output = run.command().unwrap().output().unwrap();
     String::from_utf8(output.stdout).unwrap()
 }

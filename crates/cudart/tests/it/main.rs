@@ -4,4 +4,6 @@
 mod applications;
 mod build;
 mod conformance;
+mod explanations;
 mod symbols;
+mod versions;

@@ -34,6 +34,13 @@ pub(super) fn body(out: &mut String, module: &Module, function: &Function, strin
     labels.place(out, Pc(function.body.len() as u32));
 }
 
+/// One instruction.
+pub(super) fn one(out: &mut String, module: &Module, function: &Function, pc: Pc) {
+    if let Some(instruction) = function.body.get(pc.0 as usize) {
+        write_instruction(out, Names { module, function }, &Labels::of(function), pc, instruction);
+    }
+}
+
 /// Labels by instruction, and the names of lists of targets.
 struct Labels {
     at: BTreeMap<Pc, Vec<String>>,

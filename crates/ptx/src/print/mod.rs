@@ -10,7 +10,7 @@ mod operand;
 mod variable;
 
 use isa::op::CallTarget;
-use isa::{Base, Function, Linkage, Module, Op, Operand, Prototype, Symbol, Variable};
+use isa::{Base, Function, Linkage, Module, Op, Operand, Pc, Prototype, Symbol, Variable};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -51,6 +51,14 @@ pub(crate) fn module(module: &Module) -> String {
     out.push('\n');
     strings.section(&mut out);
     out
+}
+
+/// Writes an instruction without its label.
+pub(crate) fn instruction(module: &Module, function: &Function, pc: Pc) -> String {
+    let mut out = String::new();
+    body::one(&mut out, module, function, pc);
+    // What stands before it on lines of their own are the targets of a branch.
+    out.lines().last().unwrap_or_default().trim().to_owned()
 }
 
 /// Functions that are used before they stand, in order.

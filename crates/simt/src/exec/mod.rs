@@ -21,7 +21,7 @@ use crate::memory::GlobalMemory;
 use crate::program::{Kind, Micro, PredOp, Program};
 use crate::registers::{LANES, Registers, lanes};
 use crate::texture::texture;
-use crate::trap::{Trap, TrapKind};
+use crate::trap::{Assertion, Trap, TrapKind};
 use crate::warp::{Group, QUANTUM, State, Warp};
 use ::lanes::Handlers;
 use calls::{call, exit, leave};
@@ -37,6 +37,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) local_limit: u32,
     /// What `printf` has written.
     pub(crate) printed: &'a mut Vec<u8>,
+    /// What failed.
+    pub(crate) assertions: &'a mut Vec<Assertion>,
     /// Where arrivals at the block's barriers are noted.
     pub(crate) arrivals: &'a mut Vec<Arrival>,
     /// The block, linear in the grid.

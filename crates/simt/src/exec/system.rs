@@ -4,9 +4,10 @@ use super::{Step, Surroundings, Warp, split};
 use crate::access::{Fault, Memories, read_one, write_one};
 use crate::atomic::resolve;
 use crate::heap::Heap;
-use crate::print::print;
+use crate::print::{print, string};
 use crate::program::{CallPlan, FrameRange, SystemCall};
-use crate::registers::lanes;
+use crate::registers::{LANES, lanes};
+use crate::trap::{Assertion, TrapKind};
 use isa::Space;
 
 /// Text that a launch prints beyond this is dropped.
@@ -39,9 +40,12 @@ fn each_lane(
     for lane in lanes(executing) {
         let (_, mut memories, base) = split(warp, around, frame);
         let place = |range: &FrameRange| u64::from(base + range.offset);
-        let mut arguments = [0u64; 2];
+        let mut arguments = [0u64; 4];
         for (argument, range) in arguments.iter_mut().zip(&plan.arguments) {
-            *argument = read_one(&mut memories, Space::Local, place(range), lane)?;
+            *argument = match range.bytes {
+                4 => read_one::<u32>(&mut memories, Space::Local, place(range), lane)?.into(),
+                _ => read_one(&mut memories, Space::Local, place(range), lane)?,
+            };
         }
         let result = match call {
             SystemCall::Print => {
@@ -53,11 +57,22 @@ fn each_lane(
                 }
                 taken as u64
             }
+            SystemCall::Assert => {
+                let mut read = |address, bytes| read_generic(&mut memories, address, bytes, lane);
+                let [expression, file, line, function] = arguments;
+                // A fault may have hit the texts; what cannot be read is left out.
+                let mut text = |address| string(address, &mut read).unwrap_or_default();
+                let (expression, file, function) = (text(expression), text(file), text(function));
+                let thread = warp.index * LANES as u32 + lane as u32;
+                let (block, line) = (around.block, line as u32);
+                around.assertions.push(Assertion { block, thread, expression, file, line, function });
+                continue;
+            }
             SystemCall::Allocate { heap } => {
-                Heap { memories: &mut memories, base: heap, lane }.allocate(arguments[0])?
+                Heap { memories: &mut memories, place: heap, lane }.allocate(arguments[0])?
             }
             SystemCall::Free { heap } => {
-                Heap { memories: &mut memories, base: heap, lane }.free(arguments[0])?;
+                Heap { memories: &mut memories, place: heap, lane }.free(arguments[0])?;
                 0
             }
         };
@@ -68,7 +83,8 @@ fn each_lane(
             }
         }
     }
-    Ok(())
+    let failed = Fault { kind: TrapKind::Assert, lane: executing.trailing_zeros() as usize, address: None };
+    if call == SystemCall::Assert { Err(failed) } else { Ok(()) }
 }
 
 fn read_generic(memories: &mut Memories<'_>, address: u64, bytes: u8, lane: usize) -> Result<u64, Fault> {

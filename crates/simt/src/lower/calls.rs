@@ -1,7 +1,7 @@
 //! Calls: of functions of the module, through pointers, and of what the machine itself does.
 
 use super::{LowerError, Lowering};
-use crate::heap::heap_of;
+use crate::heap::{HeapPlace, heap_of};
 use crate::program::{CallPlan, CallTo, FrameRange, Kind, SystemCall};
 use isa::op::{Call, CallTarget};
 use isa::{Instruction, Operand, Type};
@@ -12,12 +12,10 @@ impl Lowering<'_> {
         let target = match &call.target {
             CallTarget::Direct(id) => {
                 let callee = self.module.function(*id);
-                if callee.name == "__assertfail" {
-                    return self.plain(Kind::Assert);
-                }
                 let index = self.program.functions.iter().position(|code| code.id == *id);
                 match index {
                     Some(index) => CallTo::Function(index as u32),
+                    None if callee.name == "__assertfail" => return self.assertion(operands),
                     None => CallTo::System(self.system_call(&callee.name)?),
                 }
             }
@@ -43,14 +41,28 @@ impl Lowering<'_> {
         range.ok_or_else(|| self.unsupported("a call argument that is not a `.param` variable"))
     }
 
+    /// A call of `__assertfail`. One that is not as compilers make it has nothing to tell.
+    fn assertion<'i>(&mut self, operands: impl Iterator<Item = &'i Operand>) -> Result<(), LowerError> {
+        let Ok(arguments) = operands.map(|operand| self.call_parameter(operand)).collect() else {
+            return self.plain(Kind::Assert);
+        };
+        let target = CallTo::System(SystemCall::Assert);
+        self.program.calls.push(CallPlan { target, arguments, results: Vec::new() });
+        self.emit(Kind::Call(self.program.calls.len() as u32 - 1), 0, &[]);
+        Ok(())
+    }
+
     /// What the machine does in place of a function that has no body.
     fn system_call(&self, name: &str) -> Result<SystemCall, LowerError> {
-        let heap = || heap_of(self.module).and_then(|symbol| self.placement.address(symbol));
+        let heap = || {
+            let (symbol, bytes) = heap_of(self.module)?;
+            Some(HeapPlace { base: self.placement.address(symbol)?, bytes })
+        };
         match (name, heap()) {
             ("vprintf", _) => Ok(SystemCall::Print),
             ("malloc", Some(heap)) => Ok(SystemCall::Allocate { heap }),
             // Without `malloc` there is nothing to give back but null pointers.
-            ("free", heap) => Ok(SystemCall::Free { heap: heap.unwrap_or(0) }),
+            ("free", heap) => Ok(SystemCall::Free { heap: heap.unwrap_or_default() }),
             _ => Err(self.unsupported(format!("a call of {name}, which has no body in this module"))),
         }
     }

@@ -37,7 +37,8 @@ pub(crate) fn print(out: &mut Vec<u8>, format: u64, arguments: u64, read: &mut R
     Ok(arguments.taken)
 }
 
-fn string(address: u64, read: &mut Read<'_>) -> Result<Vec<u8>, Fault> {
+/// A text that ends in a zero.
+pub(crate) fn string(address: u64, read: &mut Read<'_>) -> Result<Vec<u8>, Fault> {
     let mut text = Vec::new();
     while text.len() < LONGEST {
         match read(address.wrapping_add(text.len() as u64), 1)? as u8 {

@@ -1,5 +1,6 @@
 //! What micro-operations with more operands than rows need to know.
 
+use crate::heap::HeapPlace;
 use crate::registers::Slot;
 use isa::op::matrix::{Fragment, Multiply, Tiles};
 use isa::op::{AtomOp, Fetch, MbarrierOp, Reduction, Surface};
@@ -189,15 +190,17 @@ pub enum CallTo {
 pub enum SystemCall {
     /// `vprintf`
     Print,
+    /// `__assertfail`, which ends the launch.
+    Assert,
     /// `malloc`
     Allocate {
-        /// Where the heap starts.
-        heap: u64,
+        /// Where the heap lies.
+        heap: HeapPlace,
     },
     /// `free`
     Free {
-        /// Where the heap starts.
-        heap: u64,
+        /// Where the heap lies.
+        heap: HeapPlace,
     },
 }
 
