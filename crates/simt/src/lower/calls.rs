@@ -1,7 +1,6 @@
 //! Calls: of functions of the module, through pointers, and of what the machine itself does.
 
 use super::{LowerError, Lowering};
-use crate::heap::heap_of;
 use crate::program::{CallPlan, CallTo, FrameRange, Kind, SystemCall};
 use isa::op::{Call, CallTarget};
 use isa::{Instruction, Operand, Type};
@@ -15,9 +14,8 @@ impl Lowering<'_> {
                 if callee.name == "__assertfail" {
                     return self.plain(Kind::Assert);
                 }
-                let index = self.program.functions.iter().position(|code| code.id == *id);
-                match index {
-                    Some(index) => CallTo::Function(index as u32),
+                match self.indices.get(id) {
+                    Some(&index) => CallTo::Function(index),
                     None => CallTo::System(self.system_call(&callee.name)?),
                 }
             }
@@ -45,8 +43,7 @@ impl Lowering<'_> {
 
     /// What the machine does in place of a function that has no body.
     fn system_call(&self, name: &str) -> Result<SystemCall, LowerError> {
-        let heap = || heap_of(self.module).and_then(|symbol| self.placement.address(symbol));
-        match (name, heap()) {
+        match (name, self.heap) {
             ("vprintf", _) => Ok(SystemCall::Print),
             ("malloc", Some(heap)) => Ok(SystemCall::Allocate { heap }),
             // Without `malloc` there is nothing to give back but null pointers.

@@ -17,6 +17,7 @@ mod texture;
 
 pub use placement::{FUNCTION_BASE, Placement, PlacementError};
 
+use crate::heap::heap_of;
 use crate::program::{Code, Kind, Micro, ParamRow, Program, Site};
 use crate::registers::{Sizes, Slot};
 use frame::Frame;
@@ -94,6 +95,9 @@ fn refuse_clusters(kernel: &Function) -> Result<(), LowerError> {
 /// The kernel first, then every function that it may call.
 fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
     let mut found = vec![kernel];
+    let mut seen = vec![false; module.functions.len()];
+    seen[kernel.0 as usize] = true;
+    let mut any_callable = false;
     let mut next = 0;
     while next < found.len() {
         let function = module.function(found[next]);
@@ -102,10 +106,12 @@ fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
             let Op::Call(call) = &instruction.op else { continue };
             let callees: Vec<FunctionId> = match call.target {
                 CallTarget::Direct(id) => vec![id],
+                CallTarget::Indirect { .. } if std::mem::replace(&mut any_callable, true) => Vec::new(),
                 CallTarget::Indirect { .. } => callable(module).collect(),
             };
             for callee in callees {
-                if !module.function(callee).body.is_empty() && !found.contains(&callee) {
+                let seen = std::mem::replace(&mut seen[callee.0 as usize], true);
+                if !seen && !module.function(callee).body.is_empty() {
                     found.push(callee);
                 }
             }
@@ -126,6 +132,10 @@ struct Lowering<'a> {
     placement: &'a Placement,
     program: Program,
     frames: Vec<Frame>,
+    /// Indices of functions among those of the program.
+    indices: BTreeMap<FunctionId, u32>,
+    /// Where the heap is, if the module has one.
+    heap: Option<u64>,
     /// Offsets of shared variables.
     shared: BTreeMap<isa::Symbol, (FunctionId, u32)>,
     constants: BTreeMap<(Width, u128), u16>,
@@ -188,6 +198,8 @@ impl<'a> Lowering<'a> {
             placement,
             program,
             frames: Vec::new(),
+            indices: BTreeMap::new(),
+            heap: heap_of(module).and_then(|symbol| placement.address(symbol)),
             shared: layout.offsets,
             constants: BTreeMap::new(),
             specials: BTreeMap::new(),
@@ -220,6 +232,7 @@ impl<'a> Lowering<'a> {
             registers,
         });
         self.frames.push(frame);
+        self.indices.insert(id, index);
         Ok(())
     }
 
