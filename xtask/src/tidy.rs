@@ -20,7 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("inject", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats"]),
     ("cudart", &["capsule", "ptx", "simt", "inject"]),
     ("beamline", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart"]),
-    ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject"]),
+    ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart"]),
     ("xtask", &["isa", "capsule", "inject", "testkit"]),
 ];
 
