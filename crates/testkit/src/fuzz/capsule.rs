@@ -151,7 +151,7 @@ impl Target for CapsuleFile {
         assert_eq!(summary.launches, capsule.launch_count());
         let outputs = capsule.effective_outputs();
         assert!(outputs.iter().all(|output| capsule.copies_out().any(|(copy, _)| copy == output.copy)));
-        if Digest::of(input).as_bytes()[0] % WRITTEN == 0 {
+        if Digest::of(input).as_bytes()[0].is_multiple_of(WRITTEN) {
             let written = capsule.to_bytes().expect("what was read can be written");
             let again = Capsule::from_bytes(written).expect("what was written can be read");
             assert!(again == capsule && again.digest() == digest, "another capsule when written and read");

@@ -28,7 +28,6 @@ const FIELDS: &[(usize, usize)] = &[
 const LONGEST: usize = 64 << 10;
 
 /// Fat binaries.
-#[derive(Default)]
 pub(super) struct Fatbin;
 
 impl Target for Fatbin {

@@ -54,7 +54,7 @@ pub trait Target {
 pub fn target(name: &str) -> Option<Box<dyn Target>> {
     match name {
         "ptx" => Some(Box::new(ptx::Ptx::new())),
-        "fatbin" => Some(Box::new(fatbin::Fatbin::default())),
+        "fatbin" => Some(Box::new(fatbin::Fatbin)),
         "capsule" => Some(Box::new(capsule::CapsuleFile::new())),
         _ => None,
     }

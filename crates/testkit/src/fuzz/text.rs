@@ -261,7 +261,7 @@ fn repeat(pieces: &mut Vec<&str>, most: usize, dice: &mut Dice) {
 }
 
 /// Puts a piece many times somewhere, and its counterpart behind it.
-fn nest<'a>(pieces: &mut Vec<&'a str>, dice: &mut Dice) {
+fn nest(pieces: &mut Vec<&str>, dice: &mut Dice) {
     let &(open, close) = dice.pick(NESTS).unwrap_or(&("{", "}"));
     let deep = if dice.one_in(64) { 1 << 14 } else { 1 << dice.below(6) };
     let at = dice.below(pieces.len() + 1);
