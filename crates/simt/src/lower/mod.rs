@@ -9,6 +9,7 @@ mod compare;
 mod extended;
 mod frame;
 mod instruction;
+mod limits;
 mod matrix;
 mod memory;
 mod operand;
@@ -65,6 +66,7 @@ pub fn lower(module: &Module, placement: &Placement, kernel: &str) -> Result<Pro
     let (id, function) = module.kernel(kernel).ok_or_else(|| LowerError::NoKernel(kernel.to_owned()))?;
     refuse_clusters(function)?;
     let reachable = reachable(module, id);
+    limits::check(module, function, &reachable)?;
     let mut lowering = Lowering::new(module, placement, function, &reachable)?;
     for (index, &id) in reachable.iter().enumerate() {
         lowering.declare(index as u32, id)?;
@@ -137,7 +139,7 @@ struct Lowering<'a> {
     /// Where the heap is, if the module has one.
     heap: Option<u64>,
     /// Offsets of shared variables.
-    shared: BTreeMap<isa::Symbol, (FunctionId, u32)>,
+    shared: BTreeMap<memory::SharedKey, u32>,
     constants: BTreeMap<(Width, u128), u16>,
     specials: BTreeMap<Special, u16>,
     params: BTreeMap<(u32, u8, bool, Width), u16>,
