@@ -64,6 +64,10 @@ fn long_modules_take_linear_time() {
         lines(|i| {
             format!(".func f{i}() {{ {} ret; }}\n", if i == 0 { String::new() } else { format!("call f{};", i - 1) })
         }) + ".entry k() { call f29999; ret; }",
+        lines(|i| format!(".shared .u32 s{i};\n"))
+            + ".entry k() { .reg .u32 %r; "
+            + &lines(|i| format!("ld.shared.u32 %r, [s{i}];\n"))
+            + "ret; }",
         ".func f() { ret; }\n.entry k() { .reg .b64 %a; mov.u64 %a, f; p: .callprototype _ ();\n".to_owned()
             + &lines(|_| "call %a, (), p;\n".to_owned())
             + "ret; }",
