@@ -87,12 +87,14 @@ impl Behaviours {
 /// A number for all messages that differ in nothing but what they quote, and in their numbers.
 pub(super) fn shape(message: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for (place, unquoted) in message.split(['`', '"']).enumerate() {
-        // What stands between quotes is every other piece.
-        if place % 2 == 0 {
-            words(unquoted, &mut hasher);
-        }
+    let mut rest = message;
+    while let Some(at) = rest.find(['`', '"']) {
+        words(&rest[..at], &mut hasher);
+        // What is quoted ends with the mark that it begins with, and may hold the other.
+        let (mark, quoted) = rest[at..].split_at(1);
+        rest = quoted.split_once(mark).map_or("", |(_, after)| after);
     }
+    words(rest, &mut hasher);
     hasher.finish()
 }
 
@@ -111,6 +113,7 @@ mod tests {
     #[test]
     fn messages_have_the_shape_of_their_words() {
         assert_eq!(shape("expected `a`, found 12 in 0x1f"), shape("expected `bcd`, found 3 in 0xab"));
+        assert_eq!(shape("found `\"a b\"`, not `c`"), shape("found `\"`, not `d`"));
         assert_eq!(shape("digest 3af0…"), shape("digest beef1…"));
         assert_ne!(shape("expected 12"), shape("found 12"));
     }
