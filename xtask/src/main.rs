@@ -3,6 +3,7 @@
 mod apps;
 mod bench;
 mod end_to_end;
+mod fuzz;
 mod kernels;
 mod nvcc;
 mod supported;
@@ -51,6 +52,8 @@ enum Task {
         #[arg(long)]
         all: bool,
     },
+    /// Feed mutated texts and files to what reads them, and keep those that it does not survive
+    Fuzz(fuzz::Args),
     /// Measure golden runs and campaigns of every workload, and print a record
     Bench {
         /// Injections per workload
@@ -68,6 +71,7 @@ fn main() -> Result<()> {
         Task::Nvcc => say(&nvcc::install()?.root.display().to_string()),
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),
         Task::EndToEnd { all } => end_to_end::end_to_end(all),
+        Task::Fuzz(args) => fuzz::fuzz(&args),
         Task::Bench { runs } => bench::bench(runs),
     }
 }

@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cudart", &["capsule", "ptx", "simt", "inject"]),
     ("gpu", &["isa", "ptx", "capsule"]),
     ("beamline", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "gpu"]),
-    ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject"]),
+    ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart"]),
     ("xtask", &["isa", "capsule", "inject", "testkit", "gpu"]),
 ];
 

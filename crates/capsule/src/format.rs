@@ -60,18 +60,25 @@ pub const PART_BYTES: u64 = 4 << 30;
 pub const TOTAL_BYTES: u64 = 64 << 30;
 
 pub(crate) const MAGIC: [u8; 8] = *b"\x89BMC\r\n\x1a\n";
-pub(crate) const HEADER_BYTES: u64 = 48;
-pub(crate) const ENTRY_BYTES: u64 = 80;
+/// The size of the header.
+pub const HEADER_BYTES: u64 = 48;
+/// The size of an entry of the table.
+pub const ENTRY_BYTES: u64 = 80;
 /// Binary logarithm of the largest window of a frame.
 pub(crate) const WINDOW_LOG: u32 = 23;
 
-/// What the table says about one part.
+/// What the table says about one part. Public for tests that make files which no writer makes.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) packed_bytes: u64,
-    pub(crate) raw_bytes: u64,
-    pub(crate) packed: Digest,
-    pub(crate) raw: Digest,
+pub struct Entry {
+    /// The size of the packed part.
+    pub packed_bytes: u64,
+    /// The size of the raw part.
+    pub raw_bytes: u64,
+    /// The digest of the packed part.
+    pub packed: Digest,
+    /// The digest of the raw part.
+    pub raw: Digest,
 }
 
 /// A part, and where it is.
@@ -99,8 +106,9 @@ pub(crate) const fn packed_bound(raw: u64) -> u64 {
     raw + raw / 128 + 1024
 }
 
-/// Header and table of a file with these parts.
-pub(crate) fn encode(entries: &[Entry]) -> Vec<u8> {
+/// Header and table of a file with these parts, whatever is said of them. Public as [`Entry`] is.
+#[doc(hidden)]
+pub fn encode(entries: &[Entry]) -> Vec<u8> {
     let mut head = MAGIC.to_vec();
     head.extend(MAJOR.to_le_bytes());
     head.extend(MINOR.to_le_bytes());
@@ -158,7 +166,9 @@ impl Entry {
         bytes
     }
 
-    fn decode(bytes: &[u8; ENTRY_BYTES as usize]) -> Self {
+    /// The entry that these bytes of a table are.
+    #[must_use]
+    pub fn decode(bytes: &[u8; ENTRY_BYTES as usize]) -> Self {
         Self {
             packed_bytes: u64::from_le_bytes(array(bytes, 0)),
             raw_bytes: u64::from_le_bytes(array(bytes, 8)),

@@ -1,7 +1,7 @@
 //! Loaded modules: their PTX parsed, their variables placed, their kernels lowered when first launched.
 
 use capsule::{ModuleId, Symbol};
-use isa::{Module, Space};
+use isa::{Module, Space, Variable};
 use simt::memory::GlobalMemory;
 use simt::{LowerError, Placement, PlacementError, Program};
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ impl Modules {
     /// Whether any module has a heap.
     #[must_use]
     pub fn have_heap(&self) -> bool {
-        let is_heap = |variable: &isa::Variable| variable.name == simt::HEAP_NAME;
+        let is_heap = |variable: &Variable| variable.name == simt::HEAP_NAME;
         self.loaded.values().any(|loaded| loaded.module.variables.iter().any(is_heap))
     }
 
@@ -98,13 +98,15 @@ impl Modules {
         let heap = places.iter().find(|symbol| symbol.name == simt::HEAP_NAME);
         let module = parse(name, text, heap.map_or(simt::HEAP_BYTES, |heap| heap.bytes))?;
         let mut addresses = Vec::with_capacity(module.variables.len());
+        let places: BTreeMap<&str, u64> =
+            places.iter().rev().map(|symbol| (symbol.name.as_str(), symbol.address)).collect();
         for variable in &module.variables {
             if !matches!(variable.space, Space::Global | Space::Const) {
                 addresses.push(None);
                 continue;
             }
-            let place = places.iter().find(|symbol| symbol.name == variable.name);
-            let address = place.ok_or_else(|| ModuleError::Unplaced(variable.name.clone()))?.address;
+            let place = places.get(variable.name.as_str()).copied();
+            let address = place.ok_or_else(|| ModuleError::Unplaced(variable.name.clone()))?;
             memory.place(address, variable.bytes).map_err(PlacementError::from)?;
             addresses.push(Some(address));
         }
@@ -122,8 +124,7 @@ impl Modules {
         let mut symbols = Vec::new();
         for (variable, address) in module.variables.iter().zip(&placement.addresses) {
             let Some(address) = *address else { continue };
-            // The range was allocated a moment ago, so it is mapped.
-            let _ = memory.copy_in(address, &placement.initial_bytes(variable));
+            initialise(variable, address, &placement, memory);
             symbols.push(Symbol { name: variable.name.clone(), address, bytes: variable.bytes });
         }
         self.loaded.insert(id, Loaded { module: Arc::new(module), placement, programs: BTreeMap::new() });
@@ -139,7 +140,7 @@ impl Modules {
         for (variable, address) in loaded.module.variables.iter().zip(&loaded.placement.addresses) {
             let Some(address) = *address else { continue };
             memory.place(address, variable.bytes).map_err(PlacementError::from)?;
-            let _ = memory.copy_in(address, &loaded.placement.initial_bytes(variable));
+            initialise(variable, address, &loaded.placement, memory);
         }
         Ok(())
     }
@@ -176,6 +177,14 @@ impl Modules {
         loaded.programs.insert(kernel.to_owned(), Arc::clone(&program));
         Ok(program)
     }
+}
+
+/// Gives a variable its first value. Its range was allocated a moment ago, so it is mapped.
+fn initialise(variable: &Variable, address: u64, placement: &Placement, memory: &mut GlobalMemory) {
+    let given = placement.initial_bytes(variable);
+    let _ = memory.copy_in(address, &given);
+    let given = given.len() as u64;
+    memory.clear(address + given, variable.bytes - given);
 }
 
 fn parse(name: &str, text: &str, heap_bytes: u64) -> Result<Module, ModuleError> {

@@ -4,12 +4,14 @@
 //!   the expected bits come from an independent oracle (`oracle.py` beside them), never from Beamline.
 //! - [`kernels`]: kernel tests, `filetests/kernels/*.ptx`. Each is a PTX file whose head says what to run on which
 //!   buffers, what must come out, how a run must end, and what faults must do.
+//! - [`fuzz`]: fuzzing of what reads bytes that nobody vouches for, `fuzz/`.
 //!
 //! - [`random_kernels`]: random kernels whose results are defined to the bit, for comparing machines.
 //!
 //! Files are found on disk; a line or directive that is not understood fails the test. Everything runs at every
 //! instruction-set level of the host. This crate is for tests only: nothing else depends on it.
 
+pub mod fuzz;
 pub mod kernels;
 pub mod random_kernels;
 pub mod vectors;

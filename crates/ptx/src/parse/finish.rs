@@ -35,6 +35,12 @@ pub(super) fn finish(mut body: Body<'_, '_>) -> (Function, Vec<Span>) {
     function.prototypes =
         prototypes.into_iter().zip(body.prototypes.into_iter().map(|(_, it)| Rc::unwrap_or_clone(it))).collect();
     function.body = body.instructions;
+    // A function without instructions would be taken for one that is only declared.
+    if function.body.is_empty() && !function.kernel {
+        let op = Op::Ret { uni: false };
+        function.body.push(Instruction { guard: None, op, dst: Vec::new(), src: Vec::new(), loc: None });
+        body.spans.push(Span::default());
+    }
     (function, body.spans)
 }
 

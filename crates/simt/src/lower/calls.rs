@@ -1,7 +1,6 @@
 //! Calls: of functions of the module, through pointers, and of what the machine itself does.
 
 use super::{LowerError, Lowering};
-use crate::heap::{HeapPlace, heap_of};
 use crate::program::{CallPlan, CallTo, FrameRange, Kind, SystemCall};
 use isa::op::{Call, CallTarget};
 use isa::{Instruction, Operand, Type};
@@ -12,9 +11,8 @@ impl Lowering<'_> {
         let target = match &call.target {
             CallTarget::Direct(id) => {
                 let callee = self.module.function(*id);
-                let index = self.program.functions.iter().position(|code| code.id == *id);
-                match index {
-                    Some(index) => CallTo::Function(index as u32),
+                match self.indices.get(id) {
+                    Some(&index) => CallTo::Function(index),
                     None if callee.name == "__assertfail" => return self.assertion(operands),
                     None => CallTo::System(self.system_call(&callee.name)?),
                 }
@@ -54,11 +52,7 @@ impl Lowering<'_> {
 
     /// What the machine does in place of a function that has no body.
     fn system_call(&self, name: &str) -> Result<SystemCall, LowerError> {
-        let heap = || {
-            let (symbol, bytes) = heap_of(self.module)?;
-            Some(HeapPlace { base: self.placement.address(symbol)?, bytes })
-        };
-        match (name, heap()) {
+        match (name, self.heap) {
             ("vprintf", _) => Ok(SystemCall::Print),
             ("malloc", Some(heap)) => Ok(SystemCall::Allocate { heap }),
             // Without `malloc` there is nothing to give back but null pointers.

@@ -7,15 +7,18 @@ use isa::op::{Access, Atom, AtomOp};
 use isa::{
     Alu, Base, Dst, FunctionId, Instruction, Linkage, Module, Operand, Reg, Space, Symbol, Type, Variable, Width,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where the shared variables of a kernel and of the functions it calls are.
 #[derive(Debug, Default)]
 pub(super) struct SharedLayout {
-    pub(super) offsets: BTreeMap<Symbol, (FunctionId, u32)>,
+    pub(super) offsets: BTreeMap<SharedKey, u32>,
     pub(super) bytes: u32,
     pub(super) dynamic_align: u32,
 }
+
+/// A shared variable: the function in whose scope it is, if it is in one, and its index there.
+pub(super) type SharedKey = (Option<FunctionId>, u32);
 
 /// An offset that stands for "where dynamic shared memory starts" until the size of the rest is known.
 const DYNAMIC: u32 = u32::MAX;
@@ -23,50 +26,50 @@ const DYNAMIC: u32 = u32::MAX;
 impl SharedLayout {
     pub(super) fn of(module: &Module, reachable: &[FunctionId]) -> Self {
         let mut layout = Self { dynamic_align: 16, ..Self::default() };
-        let used = |index: u32| reachable.iter().any(|&id| mentions(module, id, Symbol::Module(index)));
+        let used = mentioned(module, reachable);
         for (index, variable) in module.variables.iter().enumerate() {
-            if variable.space == Space::Shared && used(index as u32) {
-                layout.place(Symbol::Module(index as u32), reachable[0], variable);
+            if variable.space == Space::Shared && used.contains(&(index as u32)) {
+                layout.place((None, index as u32), variable);
             }
         }
         for &id in reachable {
             for (index, variable) in module.function(id).variables.iter().enumerate() {
                 if variable.space == Space::Shared {
-                    layout.place(local_key(id, index as u32), id, variable);
+                    layout.place((Some(id), index as u32), variable);
                 }
             }
         }
         let dynamic = layout.bytes.next_multiple_of(layout.dynamic_align);
-        for (_, offset) in layout.offsets.values_mut() {
+        for offset in layout.offsets.values_mut() {
             *offset = if *offset == DYNAMIC { dynamic } else { *offset };
         }
         layout
     }
 
-    fn place(&mut self, symbol: Symbol, id: FunctionId, variable: &Variable) {
+    fn place(&mut self, key: SharedKey, variable: &Variable) {
         let align = variable.align.max(1);
         if variable.linkage == Linkage::Extern {
             self.dynamic_align = self.dynamic_align.max(align);
-            self.offsets.insert(symbol, (id, DYNAMIC));
+            self.offsets.insert(key, DYNAMIC);
             return;
         }
         let offset = self.bytes.next_multiple_of(align);
         self.bytes = offset + variable.bytes as u32;
-        self.offsets.insert(symbol, (id, offset));
+        self.offsets.insert(key, offset);
     }
 }
 
-/// Shared variables of function scope are told apart by function: 2^20 to each.
-fn local_key(id: FunctionId, index: u32) -> Symbol {
-    Symbol::Local((id.0 << 20) | index)
-}
-
-fn mentions(module: &Module, id: FunctionId, symbol: Symbol) -> bool {
-    let names = |operand: &Operand| match operand {
-        Operand::Symbol(found, _) | Operand::Address(Base::Symbol(found), _) => *found == symbol,
-        _ => false,
+/// The module's variables that some of these functions name.
+fn mentioned(module: &Module, functions: &[FunctionId]) -> BTreeSet<u32> {
+    let instructions = functions.iter().flat_map(|&id| &module.function(id).body);
+    let operands = instructions.flat_map(|instruction| &instruction.src);
+    let index = |operand: &Operand| match operand {
+        Operand::Symbol(Symbol::Module(index), _) | Operand::Address(Base::Symbol(Symbol::Module(index)), _) => {
+            Some(*index)
+        }
+        _ => None,
     };
-    module.function(id).body.iter().any(|instruction| instruction.src.iter().any(names))
+    operands.filter_map(index).collect()
 }
 
 /// Where an address operand points.
@@ -79,10 +82,11 @@ struct Address {
 impl Lowering<'_> {
     pub(super) fn shared_offset(&self, symbol: Symbol) -> Option<u32> {
         let key = match symbol {
-            Symbol::Local(index) => local_key(self.at.id, index),
-            other => other,
+            Symbol::Local(index) => (Some(self.at.id), index),
+            Symbol::Module(index) => (None, index),
+            _ => return None,
         };
-        self.shared.get(&key).map(|(_, offset)| *offset)
+        self.shared.get(&key).copied()
     }
 
     fn address(&self, operand: &Operand) -> Result<Address, LowerError> {

@@ -9,6 +9,7 @@ mod compare;
 mod extended;
 mod frame;
 mod instruction;
+mod limits;
 mod matrix;
 mod memory;
 mod operand;
@@ -17,6 +18,7 @@ mod texture;
 
 pub use placement::{FUNCTION_BASE, Placement, PlacementError};
 
+use crate::heap::{HeapPlace, heap_of};
 use crate::program::{Code, Kind, Micro, ParamRow, Program, Site};
 use crate::registers::{Sizes, Slot};
 use frame::Frame;
@@ -64,6 +66,7 @@ pub fn lower(module: &Module, placement: &Placement, kernel: &str) -> Result<Pro
     let (id, function) = module.kernel(kernel).ok_or_else(|| LowerError::NoKernel(kernel.to_owned()))?;
     refuse_clusters(function)?;
     let reachable = reachable(module, id);
+    limits::check(module, function, &reachable)?;
     let mut lowering = Lowering::new(module, placement, function, &reachable)?;
     for (index, &id) in reachable.iter().enumerate() {
         lowering.declare(index as u32, id)?;
@@ -94,6 +97,9 @@ fn refuse_clusters(kernel: &Function) -> Result<(), LowerError> {
 /// The kernel first, then every function that it may call.
 fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
     let mut found = vec![kernel];
+    let mut seen = vec![false; module.functions.len()];
+    seen[kernel.0 as usize] = true;
+    let mut any_callable = false;
     let mut next = 0;
     while next < found.len() {
         let function = module.function(found[next]);
@@ -102,10 +108,12 @@ fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
             let Op::Call(call) = &instruction.op else { continue };
             let callees: Vec<FunctionId> = match call.target {
                 CallTarget::Direct(id) => vec![id],
+                CallTarget::Indirect { .. } if std::mem::replace(&mut any_callable, true) => Vec::new(),
                 CallTarget::Indirect { .. } => callable(module).collect(),
             };
             for callee in callees {
-                if !module.function(callee).body.is_empty() && !found.contains(&callee) {
+                let seen = std::mem::replace(&mut seen[callee.0 as usize], true);
+                if !seen && !module.function(callee).body.is_empty() {
                     found.push(callee);
                 }
             }
@@ -126,8 +134,12 @@ struct Lowering<'a> {
     placement: &'a Placement,
     program: Program,
     frames: Vec<Frame>,
+    /// Indices of functions among those of the program.
+    indices: BTreeMap<FunctionId, u32>,
+    /// Where the heap is, if the module has one.
+    heap: Option<HeapPlace>,
     /// Offsets of shared variables.
-    shared: BTreeMap<isa::Symbol, (FunctionId, u32)>,
+    shared: BTreeMap<memory::SharedKey, u32>,
     constants: BTreeMap<(Width, u128), u16>,
     specials: BTreeMap<Special, u16>,
     params: BTreeMap<(u32, u8, bool, Width), u16>,
@@ -188,6 +200,9 @@ impl<'a> Lowering<'a> {
             placement,
             program,
             frames: Vec::new(),
+            indices: BTreeMap::new(),
+            heap: heap_of(module)
+                .and_then(|(symbol, bytes)| Some(HeapPlace { base: placement.address(symbol)?, bytes })),
             shared: layout.offsets,
             constants: BTreeMap::new(),
             specials: BTreeMap::new(),
@@ -220,6 +235,7 @@ impl<'a> Lowering<'a> {
             registers,
         });
         self.frames.push(frame);
+        self.indices.insert(id, index);
         Ok(())
     }
 

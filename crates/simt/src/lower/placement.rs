@@ -51,11 +51,14 @@ impl Placement {
         }
     }
 
-    /// The first bytes of a placed variable, its relocations resolved.
+    /// The first bytes of a placed variable, its relocations resolved, up to the last that its text gives. All
+    /// behind them are zero, and as many as a text of a line can ask for.
     #[must_use]
     pub fn initial_bytes(&self, variable: &isa::Variable) -> Vec<u8> {
+        let relocated = variable.relocations.iter().map(|relocation| relocation.at + 8).max().unwrap_or(0);
+        let given = variable.bytes.min(relocated.max(variable.init.len() as u64));
         let mut bytes = variable.init.clone();
-        bytes.resize(variable.bytes as usize, 0);
+        bytes.resize(given as usize, 0);
         for relocation in &variable.relocations {
             let address = self.address(relocation.symbol).unwrap_or(0).wrapping_add_signed(relocation.addend);
             let at = relocation.at as usize;

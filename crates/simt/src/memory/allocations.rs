@@ -27,10 +27,26 @@ pub enum PlaceError {
 }
 
 /// The allocations of a device.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Allocations {
     by_start: BTreeMap<u64, u64>,
     mapped: u64,
+    /// Bytes from [`DEVICE_BASE`] in which there is no room left, so that nobody looks for it there again.
+    full: u64,
+}
+
+/// What is full follows from the rest.
+impl PartialEq for Allocations {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.by_start, self.mapped) == (&other.by_start, other.mapped)
+    }
+}
+
+impl Eq for Allocations {}
+
+/// Where the next allocation can begin behind one.
+fn behind(start: u64, size: u64) -> u64 {
+    (start + size.max(1)).next_multiple_of(ALLOCATION)
 }
 
 impl Allocations {
@@ -39,12 +55,13 @@ impl Allocations {
     /// # Errors
     /// If no gap is large enough.
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, PlaceError> {
-        let mut at = DEVICE_BASE;
-        for (&start, &size) in &self.by_start {
-            if start - at >= bytes.max(1) {
+        let mut at = DEVICE_BASE + self.full;
+        for (&start, &size) in self.by_start.range(at..) {
+            // What was placed by others may begin before the next multiple.
+            if start.saturating_sub(at) >= bytes.max(1) {
                 break;
             }
-            at = (start + size.max(1)).next_multiple_of(ALLOCATION);
+            at = at.max(behind(start, size));
         }
         let room = (DEVICE_BASE + DEVICE_BYTES).saturating_sub(at);
         if bytes.max(1) > room {
@@ -73,6 +90,19 @@ impl Allocations {
     fn insert(&mut self, address: u64, bytes: u64) {
         self.by_start.insert(address, bytes);
         self.mapped = self.mapped.max((address + bytes.max(1) - DEVICE_BASE).next_multiple_of(MAPPING));
+        self.fill(address);
+    }
+
+    /// Moves the end of what is full over all allocations from `from` on that leave no room before them.
+    fn fill(&mut self, from: u64) {
+        let mut end = DEVICE_BASE + self.full;
+        for (&start, &size) in self.by_start.range(from.min(end)..) {
+            if start > end {
+                break;
+            }
+            end = end.max(behind(start, size));
+        }
+        self.full = end - DEVICE_BASE;
     }
 
     /// Gives an allocation back and returns its size.
@@ -80,7 +110,10 @@ impl Allocations {
     /// # Errors
     /// If none starts there.
     pub fn free(&mut self, address: u64) -> Result<u64, PlaceError> {
-        self.by_start.remove(&address).ok_or(PlaceError::Unknown(address))
+        let bytes = self.by_start.remove(&address).ok_or(PlaceError::Unknown(address))?;
+        self.full = self.full.min((address - DEVICE_BASE).next_multiple_of(ALLOCATION));
+        self.fill(address);
+        Ok(bytes)
     }
 
     /// Bytes from [`DEVICE_BASE`] that are mapped.
@@ -122,6 +155,23 @@ mod tests {
         a.free(first).unwrap();
         assert_eq!(a.allocate(512).unwrap(), DEVICE_BASE);
         assert_eq!(a.allocate(513).unwrap(), DEVICE_BASE + 1024);
+    }
+
+    #[test]
+    fn every_gap_is_found_again_and_nothing_overlaps() {
+        let mut a = Allocations::default();
+        for (address, bytes) in [(0, 100), (200, 50), (300, 1000), (2048, 1)] {
+            a.place(DEVICE_BASE + address, bytes).unwrap();
+        }
+        assert_eq!(a.allocate(512).unwrap(), DEVICE_BASE + 1536);
+        assert_eq!(a.allocate(512).unwrap(), DEVICE_BASE + 2560);
+        a.free(DEVICE_BASE + 200).unwrap();
+        assert_eq!(a.allocate(1).unwrap(), DEVICE_BASE + 3072);
+        a.free(DEVICE_BASE + 300).unwrap();
+        assert_eq!(a.allocate(1024).unwrap(), DEVICE_BASE + 512);
+        a.free(DEVICE_BASE).unwrap();
+        assert_eq!(a.allocate(600).unwrap(), DEVICE_BASE + 3584);
+        assert_eq!(a.allocate(300).unwrap(), DEVICE_BASE);
     }
 
     #[test]

@@ -310,6 +310,19 @@ impl GlobalMemory {
         true
     }
 
+    /// Makes a mapped range zero. Pages that were never written are zero already and stay absent.
+    pub fn clear(&mut self, address: u64, bytes: u64) {
+        let mut at = address;
+        for piece in Pieces::of(address, bytes as usize) {
+            let Some(index) = self.index(at) else { return };
+            let blank = matches!(self.slots[index], Slot::Absent) && self.recorded(index).is_none();
+            if !blank && let Some(page) = self.page_mut(at) {
+                page[piece.from..piece.from + piece.len].fill(0);
+            }
+            at = at.wrapping_add(piece.len as u64);
+        }
+    }
+
     /// The bytes of a page by its number, or `None` where it is not mapped.
     pub fn numbered(&mut self, page: u32) -> Option<&Page> {
         self.page(DEVICE_BASE + u64::from(page) * PAGE as u64)
