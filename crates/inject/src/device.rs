@@ -210,18 +210,17 @@ impl Device {
         check_launch(launch, &program)?;
         let runnable = runnable(launch, &program);
         self.executor.prepare(&runnable);
-        let mut instructions = 0;
-        for block in 0..runnable.blocks() {
-            let end = self.executor.run_block(&runnable, &mut self.memory, block, Fuel::Each(UNBOUNDED), &mut NoHook);
-            self.printed.extend(self.executor.take_printed());
-            for assertion in self.executor.take_assertions() {
-                self.complaints.extend(explain::complaint(&assertion, launch));
-            }
-            if let RunEnd::Trapped(trap) = end {
-                let module = self.modules.module(launch.module)?;
-                return Ok(LaunchEnd::Trapped(TrapReport::new(trap, &program, module)));
-            }
-            instructions += self.executor.counts().map(u64::from).sum::<u64>();
+        let (mut instructions, printed, complaints) = (0, &mut self.printed, &mut self.complaints);
+        let fuel = Fuel::Each(UNBOUNDED);
+        let end = self.executor.run(&runnable, &mut self.memory, fuel, None, &mut NoHook, |executor, _, _| {
+            printed.extend(executor.take_printed());
+            let assertions = executor.take_assertions();
+            complaints.extend(assertions.iter().flat_map(|assertion| explain::complaint(assertion, launch)));
+            instructions += executor.counts().map(u64::from).sum::<u64>();
+        });
+        if let RunEnd::Trapped(trap) = end {
+            let module = self.modules.module(launch.module)?;
+            return Ok(LaunchEnd::Trapped(TrapReport::new(trap, &program, module)));
         }
         Ok(LaunchEnd::Completed { instructions })
     }
@@ -272,6 +271,7 @@ pub fn runnable<'a>(launch: &'a Launch, program: &'a Program) -> simt::Launch<'a
         block: launch.block,
         dynamic_shared: launch.shared_bytes,
         params: &launch.params,
+        cooperative: launch.cooperative,
     }
 }
 

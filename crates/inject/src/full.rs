@@ -85,22 +85,19 @@ impl<'g> Injector<'g> {
         let launch = &self.golden.launches[index];
         let runnable = runnable(self.golden.recorded(launch), &launch.program);
         self.executor.prepare(&runnable);
-        for block in 0..runnable.blocks() {
-            let here = fault.filter(|fault| fault.cta == block);
-            let end = match here {
-                Some(_) => self.executor.run_block(&runnable, &mut self.memory, block, fuel(launch), hook),
-                None => self.executor.run_block(&runnable, &mut self.memory, block, fuel(launch), &mut NoHook),
-            };
-            progress.strayed = self.memory.strayed();
-            progress.instructions += self.executor.counts().map(u64::from).sum::<u64>();
-            if let Some(fault) = here {
-                let count = self.executor.counts().nth(fault.thread as usize);
-                progress.thread_instructions = count.map_or(0, u64::from);
-            }
-            if let RunEnd::Trapped(trap) = end {
-                progress.trap = Some((index, trap));
-                return;
-            }
+        let threads = runnable.threads() as u64;
+        let hooked = fault.map(|fault| fault.cta);
+        let end =
+            self.executor.run(&runnable, &mut self.memory, fuel(launch), hooked, hook, |executor, memory, blocks| {
+                progress.strayed = memory.strayed();
+                progress.instructions += executor.counts().map(u64::from).sum::<u64>();
+                if let Some(fault) = fault.filter(|fault| blocks.contains(&fault.cta)) {
+                    let place = (fault.cta - blocks.start) * threads + u64::from(fault.thread);
+                    progress.thread_instructions = executor.counts().nth(place as usize).map_or(0, u64::from);
+                }
+            });
+        if let RunEnd::Trapped(trap) = end {
+            progress.trap = Some((index, trap));
         }
     }
 }

@@ -231,8 +231,11 @@ impl Golden {
         memory.reset(&self.history, Version::before(launch.event as u32));
         let runnable = runnable(self.recorded(launch), &launch.program);
         executor.prepare(&runnable);
+        let fuel = Fuel::Each(crate::device::UNBOUNDED);
+        if runnable.is_together() {
+            return self.rerun_together(&runnable, launch, memory, executor, hook, around);
+        }
         for block in 0..runnable.blocks() {
-            let fuel = Fuel::Each(crate::device::UNBOUNDED);
             if around(hook, block, When::Before) {
                 executor.run_block(&runnable, memory, block, fuel, hook);
                 around(hook, block, When::After);
@@ -240,6 +243,36 @@ impl Golden {
                 executor.run_block(&runnable, memory, block, fuel, &mut NoHook);
             }
         }
+    }
+
+    /// Blocks that wait for each other: all of them run again for each that the hook looks into, and once at least.
+    fn rerun_together<H: Hook>(
+        &self,
+        runnable: &simt::Launch<'_>,
+        launch: &GoldenLaunch,
+        memory: &mut GlobalMemory,
+        executor: &mut Executor,
+        hook: &mut H,
+        mut around: impl FnMut(&mut H, u64, When) -> bool,
+    ) {
+        let fuel = Fuel::Each(crate::device::UNBOUNDED);
+        let mut ran = false;
+        for block in 0..runnable.blocks() {
+            if around(hook, block, When::Before) {
+                memory.reset(&self.history, Version::before(launch.event as u32));
+                executor.run_together(runnable, memory, fuel, Some(block), hook);
+                around(hook, block, When::After);
+                ran = true;
+            }
+        }
+        if !ran {
+            executor.run_together(runnable, memory, fuel, None, &mut NoHook);
+        }
+    }
+
+    /// Whether blocks of some launch wait for each other.
+    pub(crate) fn has_blocks_together(&self) -> bool {
+        self.launches.iter().any(|launch| runnable(self.recorded(launch), &launch.program).is_together())
     }
 }
 
@@ -322,14 +355,14 @@ impl<'a> Recorder<'a> {
         let runnable = runnable(launch, &program);
         self.executor.prepare(&runnable);
         let mut counts = Vec::with_capacity(launch.threads() as usize);
-        for block in 0..runnable.blocks() {
-            let fuel = Fuel::Each(crate::device::UNBOUNDED);
-            let end = self.executor.run_block(&runnable, self.device.memory(), block, fuel, &mut NoHook);
-            if let RunEnd::Trapped(trap) = end {
-                let module = self.device.modules().module(launch.module).map_err(|e| at(e.into()))?;
-                return Err(GoldenError::Trapped(Box::new(TrapReport::new(trap, &program, module))));
-            }
-            counts.extend(self.executor.counts());
+        let fuel = Fuel::Each(crate::device::UNBOUNDED);
+        let memory = self.device.memory();
+        let end = self.executor.run(&runnable, memory, fuel, None, &mut NoHook, |executor, _, _| {
+            counts.extend(executor.counts());
+        });
+        if let RunEnd::Trapped(trap) = end {
+            let module = self.device.modules().module(launch.module).map_err(|e| at(e.into()))?;
+            return Err(GoldenError::Trapped(Box::new(TrapReport::new(trap, &program, module))));
         }
         let same = self.launches.iter().filter(|other| other.program.name == program.name);
         let number = same.count() as u32;

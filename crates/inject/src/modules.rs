@@ -191,6 +191,7 @@ fn parse(name: &str, text: &str, heap_bytes: u64) -> Result<Module, ModuleError>
     let parsed = ptx::parse(name, text).map_err(|errors| ModuleError::Ptx { name: name.to_owned(), errors });
     parsed.map(|mut module| {
         simt::give_heap(&mut module, heap_bytes);
+        simt::give_workspace(&mut module);
         module
     })
 }

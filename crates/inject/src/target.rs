@@ -72,6 +72,8 @@ impl CapsuleTarget {
     pub fn runner(&self, engine: Engine) -> Result<Runner<'_>, TargetError> {
         match engine {
             Engine::Full => Ok(Runner(Runs::Full(Injector::new(&self.golden)))),
+            // What blocks that wait for each other read and write depends on all of them.
+            Engine::Auto | Engine::Delta if self.golden.has_blocks_together() => self.runner(Engine::Full),
             Engine::Auto | Engine::Delta => {
                 let index = self.index.get_or_init(|| Arc::new(Index::of(&self.golden)));
                 Ok(Runner(Runs::Delta(Delta::new(&self.golden, index))))

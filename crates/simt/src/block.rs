@@ -25,6 +25,8 @@ pub struct Launch<'a> {
     pub dynamic_shared: u32,
     /// Arguments, laid out as the kernel's parameters.
     pub params: &'a [u8],
+    /// Whether blocks may wait for each other.
+    pub cooperative: bool,
 }
 
 impl Launch<'_> {
@@ -38,6 +40,12 @@ impl Launch<'_> {
     #[must_use]
     pub fn threads(&self) -> u32 {
         self.block.iter().product()
+    }
+
+    /// Whether its blocks must run together.
+    #[must_use]
+    pub fn is_together(&self) -> bool {
+        self.cooperative && self.blocks() > 1
     }
 
     /// Warps of a block.
@@ -90,6 +98,19 @@ pub struct Executor {
     arrivals: Vec<Arrival>,
     printed: Vec<u8>,
     assertions: Vec<Assertion>,
+    /// One for each block of a launch whose blocks run together; else none.
+    pub(crate) grid: Vec<Self>,
+}
+
+/// What came of a round in which every warp of a block had its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Round {
+    /// Every thread has exited.
+    Done,
+    /// There is more to do.
+    Moved,
+    /// Nothing can go on.
+    Stuck,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -115,12 +136,24 @@ impl Executor {
             arrivals: Vec::new(),
             printed: Vec::new(),
             assertions: Vec::new(),
+            grid: Vec::new(),
         }
     }
 
     /// Makes the warps ready for the blocks of a launch: constants, parameters and what depends on the thread's
     /// place in its block. Must come before [`run_block`](Self::run_block), once for a launch.
     pub fn prepare(&mut self, launch: &Launch<'_>) {
+        self.grid.clear();
+        if launch.is_together() {
+            self.grid.resize_with(launch.blocks() as usize, || Self::new(self.level));
+            for block in &mut self.grid {
+                block.prepare_block(launch);
+            }
+        }
+        self.prepare_block(launch);
+    }
+
+    fn prepare_block(&mut self, launch: &Launch<'_>) {
         let program = launch.program;
         self.threads = launch.threads();
         self.printed.clear();
@@ -154,15 +187,31 @@ impl Executor {
         hook: &mut dyn Hook,
     ) -> RunEnd {
         self.start(launch, block, fuel);
-        let level = self.level;
-        let work = BlockRun { executor: self, launch, memory, block, hook };
-        match with_level(level, work) {
-            Some(Err(trap)) => RunEnd::Trapped(trap),
-            _ => RunEnd::Completed,
+        loop {
+            match self.round(launch, memory, block, hook) {
+                Err(trap) => return RunEnd::Trapped(trap),
+                Ok(Round::Done) => return RunEnd::Completed,
+                Ok(Round::Moved) => {}
+                Ok(Round::Stuck) => return RunEnd::Trapped(self.deadlock(launch.program, block)),
+            }
         }
     }
 
-    fn start(&mut self, launch: &Launch<'_>, block: u64, fuel: Fuel<'_>) {
+    /// Gives every warp of a block its turn.
+    pub(crate) fn round(
+        &mut self,
+        launch: &Launch<'_>,
+        memory: &mut GlobalMemory,
+        block: u64,
+        hook: &mut dyn Hook,
+    ) -> Result<Round, Trap> {
+        let level = self.level;
+        let work = BlockRound { executor: self, launch, memory, block, hook };
+        // The level was found available when the executor was made.
+        with_level(level, work).unwrap_or(Ok(Round::Done))
+    }
+
+    pub(crate) fn start(&mut self, launch: &Launch<'_>, block: u64, fuel: Fuel<'_>) {
         let program = launch.program;
         let at = launch.block_at(block);
         let first = block * u64::from(self.threads);
@@ -192,20 +241,30 @@ impl Executor {
         self.arrivals.clear();
     }
 
-    /// Instructions that each thread of the block that ran last has executed, in thread order.
+    /// The blocks that ran last: one, or all of a grid that ran together.
+    fn blocks(&self) -> &[Self] {
+        if self.grid.is_empty() { std::slice::from_ref(self) } else { &self.grid }
+    }
+
+    /// Instructions that each thread of the blocks that ran last has executed, in thread order.
     pub fn counts(&self) -> impl Iterator<Item = u32> + '_ {
-        self.warps.iter().flat_map(|warp| warp.counts).take(self.threads as usize)
+        let of = |block: &Self| block.threads as usize;
+        self.blocks().iter().flat_map(move |block| block.warps.iter().flat_map(|warp| warp.counts).take(of(block)))
     }
 
     /// What the blocks that ran since [`prepare`](Self::prepare), or since this was last asked, have printed, in the
     /// order in which they did.
     pub fn take_printed(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.printed)
+        let mut printed = std::mem::take(&mut self.printed);
+        printed.extend(self.grid.iter_mut().flat_map(|block| std::mem::take(&mut block.printed)));
+        printed
     }
 
     /// The assertions that failed since [`prepare`](Self::prepare), or since this was last asked.
     pub fn take_assertions(&mut self) -> Vec<Assertion> {
-        std::mem::take(&mut self.assertions)
+        let mut assertions = std::mem::take(&mut self.assertions);
+        assertions.extend(self.grid.iter_mut().flat_map(|block| std::mem::take(&mut block.assertions)));
+        assertions
     }
 
     /// Counts arrivals and completes the barriers that can be; whether any was.
@@ -251,7 +310,7 @@ impl Executor {
         }
     }
 
-    fn deadlock(&self, program: &Program, block: u64) -> Trap {
+    pub(crate) fn deadlock(&self, program: &Program, block: u64) -> Trap {
         let waiting = self.warps.iter().flat_map(|warp| warp.groups.iter().map(move |group| (warp.index, group)));
         let first = waiting.min_by_key(|(warp, group)| (*warp, group.mask.trailing_zeros()));
         let (site, thread) = first.map_or((0, 0), |(warp, group)| {
@@ -262,7 +321,7 @@ impl Executor {
     }
 }
 
-struct BlockRun<'a, 'l> {
+struct BlockRound<'a, 'l> {
     executor: &'a mut Executor,
     launch: &'a Launch<'l>,
     memory: &'a mut GlobalMemory,
@@ -270,22 +329,21 @@ struct BlockRun<'a, 'l> {
     hook: &'a mut dyn Hook,
 }
 
-impl WithLevel for BlockRun<'_, '_> {
-    type Output = Result<(), Trap>;
+impl WithLevel for BlockRound<'_, '_> {
+    type Output = Result<Round, Trap>;
 
-    fn with<L: Handlers>(self, level: L) -> Result<(), Trap> {
+    fn with<L: Handlers>(self, level: L) -> Result<Round, Trap> {
         let Self { executor, launch, memory, block, hook } = self;
-        loop {
-            for index in 0..executor.warps.len() {
-                turn(level, executor, launch, memory, block, index, hook)?;
-            }
-            if executor.warps.iter().all(Warp::is_done) {
-                return Ok(());
-            }
-            if !executor.complete_barriers() && !executor.warps.iter().any(Warp::can_go) {
-                return Err(executor.deadlock(launch.program, block));
-            }
+        for index in 0..executor.warps.len() {
+            turn(level, executor, launch, memory, block, index, hook)?;
         }
+        Ok(if executor.warps.iter().all(Warp::is_done) {
+            Round::Done
+        } else if executor.complete_barriers() || executor.warps.iter().any(Warp::can_go) {
+            Round::Moved
+        } else {
+            Round::Stuck
+        })
     }
 }
 

@@ -209,6 +209,8 @@ pub struct Program {
     pub stack: u32,
     /// Alignment at which dynamic shared memory starts.
     pub dynamic_align: u32,
+    /// The workspace of cooperative launches, or 0 if the module asks for none.
+    pub workspace: u64,
 }
 
 /// A row that holds a kernel parameter.

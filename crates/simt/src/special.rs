@@ -61,6 +61,9 @@ pub(crate) fn place_special(registers: &mut Registers, launch: &Launch<'_>, warp
             Special::LanemaskGt => (FULL << lane) << 1,
             Special::DynamicSmemSize => launch.dynamic_shared,
             Special::TotalSmemSize | Special::AggrSmemSize => launch.program.dynamic_start() + launch.dynamic_shared,
+            // Where the blocks of a cooperative launch wait for each other.
+            Special::Envreg1 if launch.cooperative => (launch.program.workspace >> 32) as u32,
+            Special::Envreg2 if launch.cooperative => launch.program.workspace as u32,
             // One processor, one grid; the block's place is set for every block, and counters are read as they run.
             Special::Smid
             | Special::Gridid

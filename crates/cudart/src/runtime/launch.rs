@@ -179,10 +179,6 @@ fn check(kernel: &Kernel, shape: &Shape) -> Result<(), Code> {
     if shape.cooperative && blocks > resident(kernel, threads, shape.shared) {
         return Err(Code::COOPERATIVE_LAUNCH_TOO_LARGE);
     }
-    if shape.cooperative && blocks > 1 {
-        say("cooperative launches of more than one block are not supported yet");
-        return Err(Code::NOT_SUPPORTED);
-    }
     Ok(())
 }
 

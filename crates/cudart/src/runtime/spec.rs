@@ -59,8 +59,8 @@ pub(crate) const L2_BYTES: i32 = 40 << 20;
 pub(crate) const PCI_BUS: i32 = 1;
 pub(crate) const PCI_ID: &str = "0000:01:00.0";
 
-/// Whether grids can wait for each other's blocks: the machine runs one block after the other, so they cannot.
-pub(crate) const COOPERATIVE: i32 = 0;
+/// Whether blocks of a grid can wait for each other.
+pub(crate) const COOPERATIVE: i32 = 1;
 
 /// The value of a `cudaDeviceAttr`, or nothing if there is no such attribute.
 pub(crate) fn attribute(number: i32) -> Option<i32> {

@@ -18,6 +18,7 @@ mod texture;
 
 pub use placement::{FUNCTION_BASE, Placement, PlacementError};
 
+use crate::grid::workspace_of;
 use crate::heap::{HeapPlace, heap_of};
 use crate::program::{Code, Kind, Micro, ParamRow, Program, Site};
 use crate::registers::{Sizes, Slot};
@@ -193,6 +194,7 @@ impl<'a> Lowering<'a> {
             shared_bytes: layout.bytes,
             stack: if reachable.len() > 1 { STACK } else { 0 },
             dynamic_align: layout.dynamic_align,
+            workspace: workspace_of(module).and_then(|symbol| placement.address(symbol)).unwrap_or(0),
         };
         let at = Place { function: kernel, id: reachable[0], index: 0, pc: Pc(0), instruction: None };
         let mut lowering = Self {
