@@ -76,12 +76,21 @@ struct Trial<'a> {
     failure: Option<String>,
 }
 
+/// How applications are run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way<'a> {
+    /// Our program.
+    pub(crate) program: &'a Path,
+    /// A folder for their recordings, if they are wanted: `NAME-SETTING.capsule`.
+    pub(crate) record: Option<&'a Path>,
+}
+
 /// Builds and runs the applications at two settings each, or at all of them; how many trials passed.
-pub(crate) fn apps(program: &Path, nvcc: &Nvcc, all: bool) -> Result<usize> {
+pub(crate) fn apps(way: Way<'_>, nvcc: &Nvcc, all: bool) -> Result<usize> {
     let apps = find()?;
     let wanted = |app: &App, setting: usize| all || setting == 0 || setting == other_setting(&app.name);
     let jobs = apps.iter().flat_map(|app| (0..SETTINGS.len()).map(move |setting| (app, setting)));
-    let trials = run_all(program, nvcc, jobs.filter(|(app, setting)| wanted(app, *setting)).collect())?;
+    let trials = run_all(way, nvcc, jobs.filter(|(app, setting)| wanted(app, *setting)).collect())?;
     let report = if all { table } else { list };
     report(&apps, &trials)?;
     judge(&apps, &trials, all)
@@ -122,13 +131,15 @@ fn cuda_files(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Does all the jobs, as many at a time as there are processors.
-fn run_all<'a>(program: &Path, nvcc: &Nvcc, jobs: Vec<(&'a App, usize)>) -> Result<Vec<Trial<'a>>> {
+fn run_all<'a>(way: Way<'_>, nvcc: &Nvcc, jobs: Vec<(&'a App, usize)>) -> Result<Vec<Trial<'a>>> {
     fs::create_dir_all(PLACE).with_context(|| format!("create {PLACE}"))?;
     let (queue, done) = (Mutex::new(jobs.into_iter()), Mutex::new(Vec::new()));
     let next = || queue.lock().ok().and_then(|mut queue| queue.next());
     let work = || {
         while let Some((app, setting)) = next() {
-            let outcome = build(nvcc, app, SETTINGS[setting]).and_then(|built| try_out(program, app, &built));
+            let built = build(nvcc, app, SETTINGS[setting]);
+            let name = format!("{}-{}.capsule", app.name, SETTINGS[setting].name());
+            let outcome = built.and_then(|built| try_out(way, app, &built, &name));
             let failure = outcome.err().map(|error| format!("{error:#}"));
             if let Ok(mut done) = done.lock() {
                 done.push(Trial { app, setting, failure });
@@ -170,8 +181,8 @@ fn build(nvcc: &Nvcc, app: &App, setting: Setting) -> Result<PathBuf> {
 }
 
 /// Runs an application and compares what it prints with what it should.
-fn try_out(program: &Path, app: &App, built: &Path) -> Result<()> {
-    let output = run(program, built)?;
+fn try_out(way: Way<'_>, app: &App, built: &Path, recording: &str) -> Result<()> {
+    let output = run(way, built, recording)?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
     if stdout != app.expected || !output.status.success() {
@@ -184,10 +195,14 @@ fn try_out(program: &Path, app: &App, built: &Path) -> Result<()> {
     Ok(())
 }
 
-fn run(program: &Path, built: &Path) -> Result<Output> {
-    let mut command = Command::new(program);
-    command.args(["run", "--"]).arg(built).current_dir(PLACE);
-    command.output().with_context(|| format!("start {}", program.display()))
+fn run(way: Way<'_>, built: &Path, recording: &str) -> Result<Output> {
+    let mut command = Command::new(way.program);
+    command.arg("run");
+    if let Some(folder) = way.record {
+        command.arg("--record").arg(folder.join(recording));
+    }
+    command.arg("--").arg(built).current_dir(PLACE);
+    command.output().with_context(|| format!("start {}", way.program.display()))
 }
 
 /// A line for each application.

@@ -1,14 +1,16 @@
 //! Real applications, built by nvcc, executed by `beamline run` without a GPU, as a user would.
 
 use crate::workloads::{self, build, fixed_nvcc};
-use crate::{apps, beamline, nvcc::Nvcc, say};
+use crate::{apps, apps::Way, beamline, nvcc::Nvcc, say};
 use anyhow::{Context, Result, ensure};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Builds and runs everything, and says what passed. With `all`, the small applications are built at all settings.
-pub(crate) fn end_to_end(all: bool) -> Result<()> {
+/// Builds and runs everything, and says what passed. With `all`, the small applications are built at all settings; with
+/// `record`, what they do is recorded into that folder.
+pub(crate) fn end_to_end(all: bool, record: Option<&Path>) -> Result<()> {
+    let record = record.map(folder).transpose()?;
     let program = beamline()?;
     let nvcc = fixed_nvcc()?;
     let mut passed = 0;
@@ -22,9 +24,15 @@ pub(crate) fn end_to_end(all: bool) -> Result<()> {
         say(stdout.trim_end())?;
         passed += 1;
     }
-    passed += apps::apps(&program, &nvcc, all)?;
+    passed += apps::apps(Way { program: &program, record: record.as_deref() }, &nvcc, all)?;
     passed += refusals(&program, &nvcc)?;
     say(&format!("{passed} passed, 0 failed"))
+}
+
+/// A folder that exists, by its absolute path.
+fn folder(path: &Path) -> Result<PathBuf> {
+    fs::create_dir_all(path).with_context(|| format!("create {}", path.display()))?;
+    path.canonicalize().with_context(|| format!("find {}", path.display()))
 }
 
 fn run(program: &Path, dir: &Path, name: &str, args: &[String]) -> Result<Output> {

@@ -51,6 +51,9 @@ enum Task {
         /// The small applications at every setting of the compiler, as a table
         #[arg(long)]
         all: bool,
+        /// Record what they do into this folder, for `beamline verify --gpu`
+        #[arg(long, value_name = "DIR")]
+        record: Option<PathBuf>,
     },
     /// Feed mutated texts and files to what reads them, and keep those that it does not survive
     Fuzz(fuzz::Args),
@@ -70,7 +73,7 @@ fn main() -> Result<()> {
         Task::Kernels(args) => kernels::kernels(&args),
         Task::Nvcc => say(&nvcc::install()?.root.display().to_string()),
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),
-        Task::EndToEnd { all } => end_to_end::end_to_end(all),
+        Task::EndToEnd { all, record } => end_to_end::end_to_end(all, record.as_deref()),
         Task::Fuzz(args) => fuzz::fuzz(&args),
         Task::Bench { runs } => bench::bench(runs),
     }

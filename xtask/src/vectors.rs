@@ -50,7 +50,7 @@ fn compare(gpu: &Gpu, experiments: &[Experiment]) -> Result<usize> {
 
 /// Executes the random rows; how many forms gave other results than those that are kept.
 fn compare_random(gpu: &Gpu, trials: Vec<Trial>) -> Result<usize> {
-    let (kept, without) = random::unpack(trials)?;
+    let random::Kept { trials: kept, without } = random::unpack(trials)?;
     let (mut rows, mut wrong) = (0, 0);
     for (trial, answers) in &kept {
         let Some(found) = ask(gpu, trial)? else { continue };

@@ -18,16 +18,21 @@ pub(crate) fn atomic(
     frame_base: u32,
     mask: u32,
 ) -> Result<(), Fault> {
-    match plan.access.bytes {
-        2 => elements::<u16>(registers, memories, plan, frame_base, mask),
-        4 => elements::<u32>(registers, memories, plan, frame_base, mask),
-        8 => elements::<u64>(registers, memories, plan, frame_base, mask),
-        _ => elements::<u128>(registers, memories, plan, frame_base, mask),
+    match (plan.access.bytes, plan.operands.len()) {
+        (4, 1) => elements::<u32, 1>(registers, memories, plan, frame_base, mask),
+        (8, 1) => elements::<u64, 1>(registers, memories, plan, frame_base, mask),
+        (2, _) => elements::<u16, MOST>(registers, memories, plan, frame_base, mask),
+        (4, _) => elements::<u32, MOST>(registers, memories, plan, frame_base, mask),
+        (8, _) => elements::<u64, MOST>(registers, memories, plan, frame_base, mask),
+        _ => elements::<u128, MOST>(registers, memories, plan, frame_base, mask),
     }
 }
 
-/// Does it for elements of one type; a vector is that of each lane in turn.
-fn elements<W: Word>(
+/// The most elements of a vector.
+const MOST: usize = 8;
+
+/// Does it for at most `COUNT` elements of one type; a vector is that of each lane in turn.
+fn elements<W: Word, const COUNT: usize>(
     registers: &mut Registers,
     memories: &mut Memories<'_>,
     plan: &AtomicPlan,
@@ -36,14 +41,16 @@ fn elements<W: Word>(
 ) -> Result<(), Fault> {
     let at = addresses(registers, &plan.access, frame_base);
     // All operands are read before any register is written: a destination may be an operand.
-    let mut elements = [[W::default(); LANES]; 8];
+    let mut elements = [[W::default(); LANES]; COUNT];
     for (words, operand) in elements.iter_mut().zip(&plan.operands) {
         *words = read_row(registers, *operand);
     }
     let swap = plan.swap.map_or([W::default(); LANES], |slot| read_row(registers, slot));
+    // A vector has a power of two of elements.
+    let unaligned = (W::BYTES * plan.operands.len()) as u64 - 1;
     for lane in lanes(mask) {
         let (space, address) = resolve(plan.access.space, at[lane]);
-        if !address.is_multiple_of((W::BYTES * plan.operands.len()) as u64) {
+        if address & unaligned != 0 {
             return Err(Fault::at(TrapKind::MisalignedAddress, lane, address));
         }
         for (index, words) in elements.iter_mut().enumerate().take(plan.operands.len()) {

@@ -16,21 +16,7 @@ pub(crate) trait Address: Copy {
     }
 
     /// Whether the address of each of some lanes lies `stride` bytes after its neighbour's; 0 for one address in all.
-    #[inline(always)]
-    fn has_stride<const COUNT: usize>(self, first: usize, stride: usize) -> bool {
-        let from = self.at(first);
-        let expected = |lane: usize| from.wrapping_add((lane * stride) as u64);
-        // Most other shapes are told by two lanes; then all must be looked at.
-        if self.at(first + COUNT - 1) != expected(COUNT - 1) || self.at(first + 1) != expected(1) {
-            return false;
-        }
-        // A plain loop: an iterator's `fold` may become a function of its own, which is not compiled for the level.
-        let mut different = 0;
-        for lane in 0..COUNT {
-            different |= self.at(first + lane) ^ expected(lane);
-        }
-        different == 0
-    }
+    fn has_stride<const COUNT: usize>(self, first: usize, stride: usize) -> bool;
 
     /// The first lane of the mask whose address is not a multiple of `size`, a power of two.
     #[inline(always)]
@@ -66,10 +52,32 @@ pub(super) struct Narrow<'a>(pub(super) &'a [u32; LANES], pub(super) u64);
 #[derive(Clone, Copy)]
 pub(super) struct Fixed(pub(super) u64);
 
+/// Whether each of `COUNT` numbers from `first` on is `stride` more than its neighbour. A plain loop over numbers of
+/// one size: an iterator's `fold` may become a function of its own, which is not compiled for the level.
+macro_rules! has_stride {
+    ($row:expr, $t:ty, $first:expr, $stride:expr) => {{
+        let Some(row) = $row[$first..].first_chunk::<COUNT>() else { return false };
+        let expected = |lane: usize| row[0].wrapping_add((lane * $stride) as $t);
+        // Most other shapes are told by one lane; then all must be looked at.
+        row[COUNT - 1] == expected(COUNT - 1) && {
+            let mut different = 0;
+            for lane in 0..COUNT {
+                different |= row[lane] ^ expected(lane);
+            }
+            different == 0
+        }
+    }};
+}
+
 impl Address for Wide<'_> {
     #[inline(always)]
     fn at(self, lane: usize) -> u64 {
         self.0[lane].wrapping_add(self.1)
+    }
+
+    #[inline(always)]
+    fn has_stride<const COUNT: usize>(self, first: usize, stride: usize) -> bool {
+        has_stride!(self.0, u64, first, stride)
     }
 }
 
@@ -78,12 +86,23 @@ impl Address for Narrow<'_> {
     fn at(self, lane: usize) -> u64 {
         u64::from(self.0[lane]).wrapping_add(self.1)
     }
+
+    #[inline(always)]
+    fn has_stride<const COUNT: usize>(self, first: usize, stride: usize) -> bool {
+        // Numbers that wrap are not the addresses of neighbours.
+        self.0[first] <= self.0[first + COUNT - 1] && has_stride!(self.0, u32, first, stride)
+    }
 }
 
 impl Address for Fixed {
     #[inline(always)]
     fn at(self, _: usize) -> u64 {
         self.0
+    }
+
+    #[inline(always)]
+    fn has_stride<const COUNT: usize>(self, _: usize, stride: usize) -> bool {
+        stride == 0
     }
 
     #[inline(always)]

@@ -139,18 +139,27 @@ pub fn pack(trials: &[(Trial, Answers)]) -> std::io::Result<Vec<u8>> {
     zstd::bulk::compress(&bytes, 19)
 }
 
-/// The answers that are kept, for these forms; those without any are named in the second list.
+/// The answers that are kept.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// Forms and their answers.
+    pub trials: Vec<(Trial, Answers)>,
+    /// The names of forms without any.
+    pub without: Vec<String>,
+}
+
+/// The answers that are kept, for these forms.
 ///
 /// # Errors
 /// If the file cannot be read or is cut off.
-pub fn unpack(trials: Vec<Trial>) -> Result<(Vec<(Trial, Answers)>, Vec<String>), ScriptError> {
+pub fn unpack(trials: Vec<Trial>) -> Result<Kept, ScriptError> {
     let path = answers_path();
     let wrong = |what: String| ScriptError { place: path.display().to_string(), what };
     let packed = std::fs::read(&path).map_err(|error| wrong(error.to_string()))?;
     let bytes = zstd::stream::decode_all(&packed[..]).map_err(|error| wrong(error.to_string()))?;
     let mut by_name: BTreeMap<String, Trial> = trials.into_iter().map(|trial| (trial.name.clone(), trial)).collect();
     let mut rest = &bytes[..];
-    let mut found = Vec::new();
+    let mut kept = Vec::new();
     while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
         let name = String::from_utf8_lossy(&rest[..end]).into_owned();
         let trial = by_name.remove(&name).ok_or_else(|| wrong(format!("there is no form `{name}`")))?;
@@ -167,9 +176,9 @@ pub fn unpack(trials: Vec<Trial>) -> Result<(Vec<(Trial, Answers)>, Vec<String>)
             }
             rest = after;
         }
-        found.push((trial, answers));
+        kept.push((trial, answers));
     }
-    Ok((found, by_name.into_keys().collect()))
+    Ok(Kept { trials: kept, without: by_name.into_keys().collect() })
 }
 
 /// How far each approximate function may be from the GPU's, by its spelling: lines `SPELLING BOUND` of `random.bounds`.

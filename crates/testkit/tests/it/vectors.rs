@@ -23,7 +23,8 @@ fn every_line_of_the_instruction_table_has_vectors() {
 #[test]
 fn random_rows_give_what_a_gpu_gave() {
     let bounds = random::bounds().unwrap_or_else(|error| panic!("{error}"));
-    let (trials, without) = random::unpack(Trial::all(&rows())).unwrap_or_else(|error| panic!("{error}"));
+    let random::Kept { trials, without } =
+        random::unpack(Trial::all(&rows())).unwrap_or_else(|error| panic!("{error}"));
     assert!(trials.len() * random::ROWS > 1_000_000, "{} forms", trials.len());
     // What no GPU of that kind executes, with the reason in records/vectors.md.
     assert_eq!(
