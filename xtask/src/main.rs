@@ -6,6 +6,7 @@ mod end_to_end;
 mod fuzz;
 mod kernels;
 mod nvcc;
+mod ptxas;
 mod supported;
 mod tidy;
 mod vectors;
@@ -36,6 +37,8 @@ enum Task {
     },
     /// Execute random kernels at every instruction-set level, and on the GPU of this machine, and compare
     Kernels(kernels::Args),
+    /// Assemble every module of tests and workloads, and random kernels, as we print them
+    Ptxas(ptxas::Args),
     /// Install NVIDIA's compiler from PyPI into a cache, and print where it is
     Nvcc,
     /// Build and record every workload, and compare with the committed capsules
@@ -71,6 +74,7 @@ fn main() -> Result<()> {
         Task::Supported => supported::write(),
         Task::Vectors { bless } => vectors::vectors(bless),
         Task::Kernels(args) => kernels::kernels(&args),
+        Task::Ptxas(args) => ptxas::ptxas(&args),
         Task::Nvcc => say(&nvcc::install()?.root.display().to_string()),
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),
         Task::EndToEnd { all, record } => end_to_end::end_to_end(all, record.as_deref()),

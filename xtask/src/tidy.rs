@@ -22,7 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gpu", &["isa", "ptx", "capsule"]),
     ("beamline", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "gpu"]),
     ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart"]),
-    ("xtask", &["isa", "capsule", "inject", "testkit", "gpu"]),
+    ("xtask", &["isa", "ptx", "capsule", "inject", "testkit", "gpu"]),
 ];
 
 /// Lines that a source file may have, and the files that may have more, with the reason.

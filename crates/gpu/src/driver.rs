@@ -113,6 +113,7 @@ driver! {
     create_context = b"cuCtxCreate_v2" (context: *mut Handle, flags: c_uint, device: c_int);
     destroy_context = b"cuCtxDestroy_v2" (context: Handle);
     set_context = b"cuCtxSetCurrent" (context: Handle);
+    set_limit = b"cuCtxSetLimit" (limit: c_int, value: usize);
     synchronize = b"cuCtxSynchronize" ();
     load_module = b"cuModuleLoadDataEx" (
         module: *mut Handle, image: *const c_void, count: c_uint, options: *mut c_int, values: *mut *mut c_void

@@ -10,6 +10,10 @@ const PAGE: u64 = 2 << 20;
 /// What addresses are reserved in, in bytes: of smaller ranges the driver chooses the place itself.
 const WINDOW: u64 = 1 << 30;
 
+/// `CU_LIMIT_STACK_SIZE`, and what a thread may have: applications that recurse ask for more than the driver gives.
+const STACK_LIMIT: c_int = 0;
+const STACK_BYTES: usize = 64 << 10;
+
 /// What a GPU is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
@@ -64,8 +68,11 @@ impl Gpu {
             compute: (attribute(&driver, device, 75)?, attribute(&driver, device, 76)?),
             driver: (version / 1000, version % 1000 / 10),
         };
-        // SAFETY: `device` is one that the driver gave.
-        unsafe { driver.create_context(&raw mut context, 0, device)? };
+        // SAFETY: `device` is one that the driver gave. The limit is that of the context, which is current now.
+        unsafe {
+            driver.create_context(&raw mut context, 0, device)?;
+            driver.set_limit(STACK_LIMIT, STACK_BYTES)?;
+        }
         Ok(Self { driver, context, device, description, mapped: Vec::new(), reserved: Vec::new() })
     }
 

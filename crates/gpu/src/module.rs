@@ -28,6 +28,7 @@ pub struct Shape {
 /// Options of `cuModuleLoadDataEx`.
 const ERROR_LOG: c_int = 5;
 const ERROR_LOG_BYTES: c_int = 6;
+const OPTIMIZATION_LEVEL: c_int = 7;
 /// Attribute of a function: the most dynamic shared memory that a launch may ask for.
 const MAX_DYNAMIC_SHARED: c_int = 8;
 /// Attribute of a launch: all blocks at once.
@@ -41,21 +42,30 @@ impl Gpu {
     /// # Errors
     /// If the driver's compiler refuses it; the error holds what it said.
     pub fn load(&self, ptx: &str) -> Result<Module<'_>, GpuError> {
+        self.load_at(ptx, 4)
+    }
+
+    /// As [`load`](Self::load), compiled at a level of optimisation from 0 to 4.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_at(&self, ptx: &str, level: u8) -> Result<Module<'_>, GpuError> {
         let image = CString::new(ptx).map_err(|_| GpuError::Refused {
             name: "not a text".to_owned(),
             said: "there is a zero byte in it".to_owned(),
         })?;
         let mut log = vec![0u8; 4096];
-        let mut options = [ERROR_LOG, ERROR_LOG_BYTES];
-        // A size is passed in place of a pointer.
-        let mut values = [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut::<c_void>(log.len())];
+        let mut options = [ERROR_LOG, ERROR_LOG_BYTES, OPTIMIZATION_LEVEL];
+        // Numbers are passed in place of pointers.
+        let number = std::ptr::without_provenance_mut::<c_void>;
+        let mut values = [log.as_mut_ptr().cast(), number(log.len()), number(usize::from(level))];
         let mut handle = std::ptr::null_mut();
         // SAFETY: the image ends in zero; the log has as many bytes as it says; both outlive the call.
         let loaded = unsafe {
             self.driver.load_module(
                 &raw mut handle,
                 image.as_ptr().cast(),
-                2,
+                options.len() as u32,
                 options.as_mut_ptr(),
                 values.as_mut_ptr(),
             )

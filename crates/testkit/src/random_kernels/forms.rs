@@ -39,8 +39,9 @@ fn is_defined(form: &Form) -> bool {
     let float = form.results.iter().any(|ty| ty.is_float());
     let fuses = matches!(head, "add" | "sub" | "mul") && float && !has_rounding(spelling);
     // These look at the sign or the fraction of a NaN, or are for other GPUs.
-    // ptxas 13.0 joins a conversion from bfloat16 to half with the next one, and loses the overflow between them.
-    let looks = ["copysign", "xorsign", "tf32", "testp", ".f16.bf16"].iter().any(|word| spelling.contains(word));
+    // ptxas 13.0 joins a conversion between half and bfloat16 with the next one, and loses the rounding between them.
+    let looks =
+        ["copysign", "xorsign", "tf32", "testp", ".f16.bf16", ".bf16.f16"].iter().any(|word| spelling.contains(word));
     pure && classed && !fuses && !looks
 }
 

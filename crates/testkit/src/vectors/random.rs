@@ -80,6 +80,10 @@ impl Trial {
         let rows = self.rows(None, Bound::Exact);
         let mut found = Run::new(&self.row.form, Variant::Plain, &rows).found(out);
         found.truncate(ROWS);
+        // What lies beyond a type in its register is the type's doing.
+        for (at, ty) in self.types().iter().enumerate() {
+            found.iter_mut().for_each(|row| row[at] &= u128::MAX >> (128 - ty.bits()));
+        }
         found
     }
 

@@ -1,0 +1,86 @@
+//! What we print, NVIDIA's assembler takes: every module at hand, read and printed again, goes through ptxas.
+
+use crate::{nvcc, root, say, workloads};
+use anyhow::{Context, Result, ensure};
+use capsule::Capsule;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use testkit::random_kernels::{Forms, Kernel};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// How many random kernels, beside the modules of tests and workloads
+    #[arg(long, default_value_t = 100)]
+    kernels: u64,
+    /// The key of their choices
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// A module: where it is from, and its text.
+type Source = (String, String);
+
+/// Assembles everything.
+pub(crate) fn ptxas(args: &Args) -> Result<()> {
+    let assembler = nvcc::install()?.root.join("bin/ptxas");
+    let mut sources = tests()?;
+    sources.extend(recorded()?);
+    let forms = Forms::all()?;
+    let random = |number| (format!("random kernel {number}"), Kernel::new(&forms, args.seed, number).ptx);
+    sources.extend((0..args.kernels).map(random));
+    let wrong = testkit::in_parallel(&sources, |(name, text)| {
+        let failure = assemble(&assembler, name, text).err()?;
+        Some(format!("{name}: {failure:#}"))
+    });
+    let wrong: Vec<String> = wrong.into_iter().flatten().collect();
+    ensure!(wrong.is_empty(), "{} of {} are not taken:\n{}", wrong.len(), sources.len(), wrong.join("\n"));
+    say(&format!("ptxas takes all {} modules as we print them", sources.len()))
+}
+
+/// The kernel tests, but for those whose text is wrong on purpose.
+fn tests() -> Result<Vec<Source>> {
+    let mut found = Vec::new();
+    for path in testkit::files(&testkit::filetests("kernels"), "ptx")? {
+        let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !name.starts_with("error_") {
+            found.push((name, text));
+        }
+    }
+    Ok(found)
+}
+
+/// The modules of the workloads' capsules.
+fn recorded() -> Result<Vec<Source>> {
+    let mut found = Vec::new();
+    for workload in workloads::all()? {
+        let path: PathBuf = root().join("workloads").join(&workload.name).join(format!("{}.capsule", workload.name));
+        let capsule = Capsule::open(&path)?;
+        for blob in capsule.modules.iter().filter_map(|module| module.ptx) {
+            let text = String::from_utf8_lossy(&capsule.blobs.get(blob)?).into_owned();
+            found.push((format!("workload {}", workload.name), text));
+        }
+    }
+    Ok(found)
+}
+
+fn assemble(assembler: &Path, name: &str, text: &str) -> Result<()> {
+    let module = ptx::parse(name, text).map_err(|errors| anyhow::anyhow!("{errors}"))?;
+    let mut command = Command::new(assembler);
+    // A module may be for a GPU that this assembler does not know any more; it is compiled for one that it does.
+    command.args(["-arch=sm_90", "--compile-only", "-o", "/dev/null", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().with_context(|| format!("start {}", assembler.display()))?;
+    let mut input = child.stdin.take().context("no pipe to ptxas")?;
+    let printed = ptx::print(&module);
+    // It may refuse before it has read all.
+    let _ = input.write_all(printed.as_bytes());
+    drop(input);
+    let output = child.wait_with_output().context("wait for ptxas")?;
+    let said = [output.stdout, output.stderr].concat();
+    let said: String = String::from_utf8_lossy(&said).lines().take(4).collect::<Vec<_>>().join("\n  ");
+    ensure!(output.status.success(), "{}: {said}", output.status);
+    Ok(())
+}
