@@ -202,6 +202,10 @@ def bits():
     tables = (0x00, 0xFF, 0x96, 0xE8, 0x80, 0xFE, 0xCA, 0x1D, 0x3C, 0xF0, 0xCC, 0xAA)
     words = ((0xF0F01234, 0xCCCC5678, 0xAAAA9ABC), (0, 0xFFFFFFFF, 0x0F0F0F0F), (0x80000001, 0x80000001, 0))
     yield Form("lop3.b32", ["u32"] * 3 + ["u8"], "u32", lop3, [(*row, table) for table in tables for row in words], 36)
+    for name, combine in (("and", lambda a, b: a & b), ("or", lambda a, b: a | b)):
+        semantics = lambda a, b, c, table, q, combine=combine: logic_and_predicate(lop3(a, b, c, table), combine, q)
+        special = [(*row, table, q) for table in (0x00, 0x80, 0x96, 0xFE) for row in words for q in (0, 1)]
+        yield Form(f"lop3.{name}.b32", ["u32"] * 3 + ["u8", "pred"], ["u32", "pred"], semantics, special, 24)
     selects = (0x3210, 0x7654, 0x0123, 0x4567, 0x8888, 0xFEDC, 0x7531, 0x0000, 0xFFFF1234, 0xBA98)
     pairs = ((0x33221100, 0x77665544), (0x80FF7F00, 0x018182FE))
     yield Form("prmt.b32", ["u32"] * 3, "u32", prmt, [(*pair, select) for select in selects for pair in pairs], 32)
@@ -274,6 +278,10 @@ def bfind(a, width, is_signed, shiftamt):
 
 def lop3(a, b, c, table):
     return sum(bit(table, 4 * bit(a, i) + 2 * bit(b, i) + bit(c, i)) << i for i in range(32))
+
+
+def logic_and_predicate(result, combine, q):
+    return [result, combine(int(result != 0), q)]
 
 
 def prmt(a, b, select):

@@ -53,6 +53,9 @@ pub enum Op {
     Setp(Comparison),
     /// `set`: compare and write all ones, of a floating-point type 1.0, or zero.
     Set(Comparison, Type),
+    /// `lop3.and` and `lop3.or`: a logic function of three words, and whether the result is not zero, combined with a
+    /// predicate.
+    Lop3(Combine),
     /// `add.cc`, `addc`, `madc.hi.cc` and the like: arithmetic with the carry flag.
     Extended(Extended),
     /// `mov` of several registers into one, or of one into several.
@@ -272,6 +275,7 @@ impl Op {
         match self {
             Self::Alu(form) => form.alu.group(),
             Self::Setp(_) | Self::Set(..) => Group::Compare,
+            Self::Lop3(_) => Group::LogicShift,
             Self::Extended(extended) => extended.group(),
             Self::MovVector(_) => Group::Move,
             Self::Ld(access) => match access.space {

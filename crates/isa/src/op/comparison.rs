@@ -1,12 +1,20 @@
 //! The comparison of `setp` and `set` (PTX ISA §9.7.6).
 
 use super::OperandKind;
+use super::spelling::Words;
 use crate::alu::Form;
 use crate::types::{Type, words};
 
 words! {
     /// How a comparison is combined with a predicate.
     Combine { And = "and", Or = "or", Xor = "xor" }
+}
+
+/// What `lop3.and.b32` and `lop3.or.b32` combine their comparison with zero by; `words` are those after the first.
+pub(super) fn lop3(words: &mut Words<'_>) -> Option<Combine> {
+    let combine = words.take(Combine::from_word).filter(|combine| *combine != Combine::Xor)?;
+    words.word("b32")?;
+    words.end(combine)
 }
 
 /// A comparison of two sources, and what becomes of its result.

@@ -50,6 +50,7 @@ pub const FAMILIES: &[Family] = &[
             COMPARED,
         ],
     ),
+    family("logic functions of three words, combined with a predicate (§9.7.8)", &["lop3", ".and|.or", ".b32"]),
     family("numbers of several words (§9.7.2)", &["add|addc|sub|subc|mad|madc", "|.lo|.hi", "|.cc", TYPES]),
     family("asynchronous copies (§9.7.9.25)", &["cp.async", ".ca|.cg", ".shared.global", "|.L2::cache_hint|.L2::128B"]),
     family("waiting for them", &["cp.async", ".commit_group|.wait_group|.wait_all"]),

@@ -15,6 +15,7 @@ pub fn print(op: &Op) -> String {
             let (head, from) = setp.rsplit_once('.').unwrap_or((&setp, ""));
             format!("{}.{to}.{from}", head.replacen("setp", "set", 1))
         }
+        Op::Lop3(combine) => format!("lop3.{combine}.b32"),
         Op::Extended(extended) => print_extended(*extended),
         Op::MovVector(ty) => format!("mov.{ty}"),
         Op::Ld(access) => format!("ld{}{}", if access.uniform { "u" } else { "" }, print_access(access)),

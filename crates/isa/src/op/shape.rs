@@ -59,6 +59,10 @@ impl Op {
                 Shape { optional_dst: most - least, ..shape(vec![Value(Type::Pred); most], comparison.sources()) }
             }
             Self::Set(comparison, to) => shape(vec![Value(*to)], comparison.sources()),
+            Self::Lop3(_) => {
+                let src = [Value(Type::B32); 3].into_iter().chain([Value(Type::U32), Value(Type::Pred)]);
+                shape(vec![Value(Type::B32), Value(Type::Pred)], src.collect())
+            }
             Self::Extended(extended) => shape(vec![Value(extended.ty)], vec![Value(extended.ty); extended.sources()]),
             Self::Ld(access) => {
                 shape(vec![access.operand()], [Address].into_iter().chain(policy(&access.cache)).collect())

@@ -4,7 +4,7 @@
 //! word. A word that a family does not know refuses the instruction: nothing is skipped silently.
 
 use super::{Access, Barrier, BarrierMode, Call, CallTarget, Comparison, Op, Reduction, Shuffle, Vote};
-use super::{Cluster, Order, Scope, atom, copy, extended, matrix, mbarrier, texture};
+use super::{Cluster, Order, Scope, atom, comparison, copy, extended, matrix, mbarrier, texture};
 use crate::alu::Form;
 use crate::module::{FunctionId, Pc};
 use crate::types::{Space, Type};
@@ -21,6 +21,7 @@ pub fn parse(spelling: &str) -> Option<Op> {
     match head {
         "setp" => Comparison::parse(words.rest).map(Op::Setp),
         "set" => set(words.rest),
+        "lop3" => comparison::lop3(&mut words).map(Op::Lop3),
         "add" | "addc" | "sub" | "subc" | "mad" | "madc" => extended::parse(head, &mut words).map(Op::Extended),
         "ld" | "ldu" => access(&mut words, head == "ldu").map(Op::Ld),
         "st" => access(&mut words, false).map(Op::St),

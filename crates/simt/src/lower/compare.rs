@@ -1,4 +1,4 @@
-//! Comparisons: `setp` and `set`, of numbers and of pairs.
+//! Comparisons: `setp` and `set`, of numbers and of pairs; `lop3` where it compares with zero.
 
 use super::{LowerError, Lowering};
 use crate::program::{Kind, PredOp};
@@ -72,6 +72,18 @@ impl Lowering<'_> {
         self.finish(&target)
     }
 
+    pub(super) fn lop3(&mut self, instruction: &Instruction, combine: Combine) -> Result<(), LowerError> {
+        let rows = self.sources(instruction, &[Type::B32; 4])?;
+        let third = instruction.src.get(4).map(|operand| self.source(operand, Type::Pred)).transpose()?;
+        let result = self.destination(instruction.dst.first(), Type::B32)?;
+        let holds = self.destination(instruction.dst.get(1), Type::Pred)?.row;
+        self.emit(Kind::Alu(Alu::Lop3B32 as u16), result.row, &rows);
+        let (zero, some) = (self.constant(Width::B32, 0)?, self.temporary(Width::Pred)?);
+        self.emit(Kind::Alu(Alu::SetpNeB32 as u16), some, &[result.row, zero]);
+        self.join(third.map(|row| (pred_op(combine), row)), some, holds);
+        self.finish(&result)
+    }
+
     /// Compares into rows of this instruction alone; the second is that of the high half of a pair.
     fn compare(&mut self, instruction: &Instruction, comparison: Comparison) -> Result<(u16, Option<u16>), LowerError> {
         let rows = self.sources(instruction, &comparison.types())?;
@@ -101,17 +113,20 @@ impl Lowering<'_> {
 
     fn third(&mut self, instruction: &Instruction, comparison: Comparison) -> Result<Third, LowerError> {
         let (Some(combine), Some(operand)) = (comparison.combine, instruction.src.get(2)) else { return Ok(None) };
-        let op = match combine {
-            Combine::And => PredOp::And,
-            Combine::Or => PredOp::Or,
-            Combine::Xor => PredOp::Xor,
-        };
-        Ok(Some((op, self.source(operand, Type::Pred)?)))
+        Ok(Some((pred_op(combine), self.source(operand, Type::Pred)?)))
     }
 
     /// Writes a result, combined with the third source if there is one.
     fn join(&mut self, third: Third, row: u16, into: u16) {
         let (op, other) = third.unwrap_or((PredOp::Or, row));
         self.emit(Kind::Pred(op), into, &[row, other]);
+    }
+}
+
+fn pred_op(combine: Combine) -> PredOp {
+    match combine {
+        Combine::And => PredOp::And,
+        Combine::Or => PredOp::Or,
+        Combine::Xor => PredOp::Xor,
     }
 }

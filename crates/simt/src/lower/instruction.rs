@@ -15,6 +15,7 @@ impl<'a> Lowering<'a> {
             Op::Alu(form) => self.alu(instruction, *form),
             Op::Setp(comparison) => self.setp(instruction, *comparison),
             Op::Set(comparison, to) => self.set(instruction, *comparison, *to),
+            Op::Lop3(combine) => self.lop3(instruction, *combine),
             Op::Extended(extended) => self.extended(instruction, *extended),
             Op::MovVector(ty) => self.vector_move(instruction, *ty),
             Op::Ld(access) => self.load(instruction, access),

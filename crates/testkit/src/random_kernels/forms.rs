@@ -32,7 +32,7 @@ impl Forms {
 fn is_defined(form: &Form) -> bool {
     let spelling = form.spelling.as_str();
     let types = || form.sources.iter().chain(&form.results);
-    let pure = matches!(form.op, Op::Alu(_) | Op::Setp(_) | Op::Set(..));
+    let pure = matches!(form.op, Op::Alu(_) | Op::Setp(_) | Op::Set(..) | Op::Lop3(_));
     let classed = types().all(|&ty| Class::of(ty).is_some()) && form.results.iter().all(|&ty| ty != Type::B128);
     // An addition and a multiplication without a rounding mode may become one instruction.
     let head = spelling.split('.').next().unwrap_or("");

@@ -31,7 +31,7 @@ impl Form {
         let shape = op.shape();
         let types = |kinds: &[OperandKind]| kinds.iter().map(|&kind| scalar(kind)).collect::<Option<Vec<Type>>>();
         let both = types(&shape.src).zip(types(&shape.dst)).filter(|(_, dst)| !dst.is_empty());
-        let pure = matches!(op, Op::Alu(_) | Op::Setp(_) | Op::Set(..) | Op::Extended(_));
+        let pure = matches!(op, Op::Alu(_) | Op::Setp(_) | Op::Set(..) | Op::Lop3(_) | Op::Extended(_));
         let (mut sources, mut dst) =
             both.filter(|_| pure).ok_or_else(|| format!("`{spelled}` does not compute a value from values"))?;
         if let Op::Extended(extended) = &op {
