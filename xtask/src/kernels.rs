@@ -115,16 +115,9 @@ const BEST: u8 = 4;
 fn execute(gpu: &Gpu, kernel: &Kernel, level: u8) -> Result<Vec<u8>, GpuError> {
     let module = gpu.load_at(&kernel.ptx, level)?;
     let mut output = vec![0; kernel.output_bytes()];
-    let (from, to) = (gpu.allocate(kernel.input.len() as u64)?, gpu.allocate(output.len() as u64)?);
-    gpu.write(from, &kernel.input)?;
-    gpu.write(to, &output)?;
     let shape =
         Shape { grid: [kernel.blocks, 1, 1], block: [kernel.threads, 1, 1], shared_bytes: 0, cooperative: false };
-    module.launch(NAME, shape, &kernel.arguments(from, to))?;
-    gpu.synchronize()?;
-    gpu.read(to, &mut output)?;
-    gpu.free(from)?;
-    gpu.free(to)?;
+    module.run(NAME, shape, &kernel.input, &mut output, |from, to| kernel.arguments(from, to))?;
     Ok(output)
 }
 

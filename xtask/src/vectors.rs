@@ -94,15 +94,10 @@ fn execute(gpu: &Gpu, experiment: &Experiment) -> Result<Option<Vec<u8>>> {
         Err(error) => return Err(error.into()),
     };
     let ((blocks, block, threads), (input, mut output)) = (experiment.shape(), experiment.memory());
-    let (from, to) = (gpu.allocate(input.len() as u64)?, gpu.allocate(output.len() as u64)?);
-    gpu.write(from, &input)?;
-    gpu.write(to, &output)?;
-    let params = [&from.to_le_bytes()[..], &to.to_le_bytes(), &(threads as u32).to_le_bytes()].concat();
+    let params =
+        |from: u64, to: u64| [&from.to_le_bytes()[..], &to.to_le_bytes(), &(threads as u32).to_le_bytes()].concat();
     let shape = Shape { grid: [blocks as u32, 1, 1], block: [block as u32, 1, 1], shared_bytes: 0, cooperative: false };
-    module.launch("plain", shape, &params)?;
-    gpu.synchronize().with_context(|| experiment.spelling().to_owned())?;
-    gpu.read(to, &mut output)?;
-    gpu.free(from)?;
-    gpu.free(to)?;
+    let run = module.run("plain", shape, &input, &mut output, params);
+    run.with_context(|| experiment.spelling().to_owned())?;
     Ok(Some(output))
 }

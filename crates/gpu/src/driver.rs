@@ -112,7 +112,6 @@ driver! {
     device_attribute = b"cuDeviceGetAttribute" (value: *mut c_int, attribute: c_int, device: c_int);
     create_context = b"cuCtxCreate_v2" (context: *mut Handle, flags: c_uint, device: c_int);
     destroy_context = b"cuCtxDestroy_v2" (context: Handle);
-    set_context = b"cuCtxSetCurrent" (context: Handle);
     set_limit = b"cuCtxSetLimit" (limit: c_int, value: usize);
     synchronize = b"cuCtxSynchronize" ();
     load_module = b"cuModuleLoadDataEx" (

@@ -164,15 +164,6 @@ impl Gpu {
         // SAFETY: nothing is asked of the caller.
         unsafe { self.driver.synchronize() }
     }
-
-    /// Makes it the one that this thread's calls go to; needed where a program opens several, one after the other.
-    ///
-    /// # Errors
-    /// If the driver fails.
-    pub fn make_current(&self) -> Result<(), GpuError> {
-        // SAFETY: the context is ours and lives.
-        unsafe { self.driver.set_context(self.context) }
-    }
 }
 
 impl Drop for Gpu {

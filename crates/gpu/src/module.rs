@@ -130,6 +130,32 @@ impl Module<'_> {
     }
 }
 
+impl Module<'_> {
+    /// Runs a kernel to its end with `input` and `output` in memory of its own; `params` makes its arguments from their
+    /// addresses. What the kernel leaves is in `output` afterwards.
+    ///
+    /// # Errors
+    /// If there is not enough memory, the device refuses the launch, or the kernel fails.
+    pub fn run(
+        &self,
+        kernel: &str,
+        shape: Shape,
+        input: &[u8],
+        output: &mut [u8],
+        params: impl FnOnce(u64, u64) -> Vec<u8>,
+    ) -> Result<(), GpuError> {
+        let gpu = self.gpu;
+        let (from, to) = (gpu.allocate(input.len() as u64)?, gpu.allocate(output.len() as u64)?);
+        gpu.write(from, input)?;
+        gpu.write(to, output)?;
+        self.launch(kernel, shape, &params(from, to))?;
+        gpu.synchronize()?;
+        gpu.read(to, output)?;
+        gpu.free(from)?;
+        gpu.free(to)
+    }
+}
+
 impl Drop for Module<'_> {
     fn drop(&mut self) {
         // SAFETY: the handle is ours. After an error that stays this fails, and the context takes the module with it.
