@@ -57,22 +57,6 @@ impl Bound {
     }
 }
 
-/// How far apart two results are: in numbers of the type, and as a difference. NaN is apart from everything but NaN.
-pub(super) fn error(ty: Type, expected: u128, found: u128) -> (u128, f64) {
-    if let Some(half) = half(ty) {
-        let [low, high] = [0, 16].map(|at| error(half, expected >> at & 0xffff, found >> at & 0xffff));
-        return (low.0.max(high.0), low.1.max(high.1));
-    }
-    let (from, to) = (value(ty, expected), value(ty, found));
-    if expected == found || from.is_nan() && to.is_nan() {
-        return (0, 0.0);
-    }
-    if from.is_nan() || to.is_nan() {
-        return (u128::MAX, f64::INFINITY);
-    }
-    (distance(ty, expected, found), (from - to).abs())
-}
-
 /// What a pair is made of.
 fn half(ty: Type) -> Option<Type> {
     match ty {

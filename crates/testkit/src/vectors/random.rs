@@ -101,20 +101,6 @@ impl Trial {
         crate::levels().flat_map(check).collect()
     }
 
-    /// How far we are from a GPU's answers, in numbers of the type; and as an absolute error.
-    #[must_use]
-    pub fn error(&self, answers: &Answers) -> (u128, f64) {
-        let ty = self.row.form.results[0];
-        let pairs = self.rows(Some(answers), Bound::Exact).into_iter().filter_map(|row| {
-            let found = row.form.eval(&row.operands)?;
-            Some((row.expected[0], found))
-        });
-        pairs.fold((0, 0.0), |(most, largest), (expected, found)| {
-            let (ulps, absolute) = super::bound::error(ty, expected, found);
-            (most.max(ulps), f64::max(largest, absolute))
-        })
-    }
-
     fn types(&self) -> &[Type] {
         &self.row.form.results
     }
