@@ -132,6 +132,14 @@ pub fn has(mask: u32, lane: usize) -> bool {
     (mask >> lane) & 1 == 1
 }
 
+/// All bits if a lane is in a mask, none if it is not, as a number of any size. Where 32 lanes choose between two
+/// numbers, arithmetic with it becomes a few vector instructions, and a choice may not.
+#[inline(always)]
+#[must_use]
+pub fn bits_of(mask: u32, lane: usize) -> i64 {
+    -i64::from((mask >> lane) & 1)
+}
+
 /// The lanes of a mask, from the lowest.
 pub fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -174,7 +182,8 @@ macro_rules! cells {
                 }
             } else {
                 for lane in 0..LANES {
-                    row[lane] = if has(mask, lane) { write(values[lane]) } else { row[lane] };
+                    let new = bits_of(mask, lane) as $stored;
+                    row[lane] = (write(values[lane]) & new) | (row[lane] & !new);
                 }
             }
         }

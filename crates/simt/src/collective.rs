@@ -3,14 +3,18 @@
 //! A lane that reads one which does not take part reads zero, as an H100 does: the PTX ISA leaves that value open.
 
 use crate::program::{Kind, Micro, NOWHERE};
-use crate::registers::{LANES, Registers, has, lanes};
+use crate::registers::{LANES, Registers, bits_of, has, lanes};
+use ::lanes::level::Level;
 use isa::Type;
 use isa::op::{Reduction, Shuffle, Vote};
 
 /// Executes an instruction for the lanes that came to it together.
-pub(crate) fn execute(registers: &mut Registers, micro: &Micro, mask: u32) {
+pub(crate) fn execute<L: Level>(level: L, registers: &mut Registers, micro: &Micro, mask: u32) {
     match micro.kind {
-        Kind::Shuffle(mode) => shuffle(registers, micro, mode, mask),
+        Kind::Shuffle(mode) => level.run(
+            #[inline(always)]
+            || shuffle(registers, micro, mode, mask),
+        ),
         Kind::Vote(mode) => vote(registers, micro, mode, mask),
         Kind::Match { all, wide } => match_sync(registers, micro, all, wide, mask),
         Kind::Elect => elect(registers, micro, mask),
@@ -20,6 +24,7 @@ pub(crate) fn execute(registers: &mut Registers, micro: &Micro, mask: u32) {
 }
 
 /// `shfl.sync` (PTX ISA §9.7.9.6).
+#[inline(always)]
 fn shuffle(registers: &mut Registers, micro: &Micro, mode: Shuffle, mask: u32) {
     macro_rules! each {
         ($($variant:ident)*) => {
@@ -127,10 +132,12 @@ fn elect(registers: &mut Registers, micro: &Micro, mask: u32) {
     write_pred(registers, micro.second, mask & mask.wrapping_neg(), mask);
 }
 
+#[inline(always)]
 pub(crate) fn write_b32(registers: &mut Registers, row: u16, values: &[u32; LANES], mask: u32) {
     let row = &mut registers.b32[usize::from(row)].0;
     for lane in 0..LANES {
-        row[lane] = if has(mask, lane) { values[lane] } else { row[lane] };
+        let new = bits_of(mask, lane) as u32;
+        row[lane] = (values[lane] & new) | (row[lane] & !new);
     }
 }
 

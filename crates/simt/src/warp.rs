@@ -6,7 +6,7 @@
 //! for [`QUANTUM`] instructions while others are ready lets each of them run for as long, so that a lane that spins
 //! until another lane of its warp acts gets through.
 
-use crate::registers::{FULL, LANES, Registers, has, lanes};
+use crate::registers::{FULL, LANES, Registers, bits_of, lanes};
 
 /// Instructions that a group runs before others that are ready get their turn; also how long a warp runs before
 /// the other warps of its block do.
@@ -204,7 +204,7 @@ impl Warp {
     #[inline(always)]
     pub(crate) fn count(&mut self, mask: u32, executed: u32) {
         for (lane, count) in self.counts.iter_mut().enumerate() {
-            *count = count.wrapping_add(if has(mask, lane) { executed } else { 0 });
+            *count = count.wrapping_add(bits_of(mask, lane) as u32 & executed);
         }
         self.issued += u64::from(executed);
     }
@@ -213,7 +213,7 @@ impl Warp {
     #[inline(always)]
     pub(crate) fn discount(&mut self, mask: u32) {
         for (lane, count) in self.counts.iter_mut().enumerate() {
-            *count = count.wrapping_sub(u32::from(has(mask, lane)));
+            *count = count.wrapping_add(bits_of(mask, lane) as u32);
         }
     }
 

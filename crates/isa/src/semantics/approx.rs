@@ -4,7 +4,7 @@
 //! the exact result (the polynomials below have relative error under 10⁻⁹; the angle of a sine is another, see there), use only IEEE operations, and so give
 //! the same bits on every machine. Where a GPU's own table lookup differs, both are within the published bound.
 
-use super::float::{canonical, flush, nan_of};
+use super::float::{NAN32, canonical, flush, nan_of, select};
 
 /// `rcp.approx.f32`
 #[inline(always)]
@@ -38,8 +38,8 @@ pub fn ex2(x: f32) -> f32 {
 #[inline(always)]
 fn exp2(x: f64) -> f64 {
     // Beyond these the single-precision result is 0 or infinite; NaN passes through the clamp.
-    let x = if x > 200.0 { 200.0 } else { x };
-    let x = if x < -200.0 { -200.0 } else { x };
+    let x = select(x > 200.0, 200.0, x);
+    let x = select(x < -200.0, -200.0, x);
     // Adding and subtracting 1.5·2^52 rounds to the nearest integer, and leaves that integer in the low bits.
     let shifted = x + ROUND;
     let n = shifted.to_bits() << 52;
@@ -54,7 +54,7 @@ fn exp2(x: f64) -> f64 {
     let p = r.mul_add(p, 0.5);
     let p = r.mul_add(p, 1.0);
     let p = r.mul_add(p, 1.0);
-    if p.is_nan() { p } else { f64::from_bits(p.to_bits().wrapping_add(n)) }
+    f64::from_bits(p.to_bits().wrapping_add(select(p.is_nan(), 0, n)))
 }
 
 const ROUND: f64 = 6_755_399_441_055_744.0;
@@ -79,15 +79,9 @@ pub fn lg2(x: f32) -> f32 {
     let p = s.mul_add(p, 1.0 / 3.0);
     let p = s.mul_add(p, 1.0);
     let value = ((2.0 * std::f64::consts::LOG2_E) * t).mul_add(p, exponent) as f32;
-    if x > 0.0 && x < f32::INFINITY {
-        value
-    } else if x == 0.0 {
-        f32::NEG_INFINITY
-    } else if x > 0.0 {
-        x
-    } else {
-        f32::from_bits(super::float::NAN32)
-    }
+    let whole = select(x < f32::INFINITY, value.to_bits(), f32::INFINITY.to_bits());
+    let none = select(x == 0.0, f32::NEG_INFINITY.to_bits(), NAN32);
+    f32::from_bits(select(x > 0.0, whole, none))
 }
 
 /// `sin.approx.f32`
@@ -111,7 +105,7 @@ fn circular(x: f32, quarter: u64) -> f32 {
     const REVOLUTIONS: f32 = f32::from_bits(0x3e22_f983);
     const WHOLE: f32 = 8_388_608.0;
     let turns = toward_zero(f64::from(x) * f64::from(REVOLUTIONS));
-    let quarters = if turns.abs() < WHOLE { 4.0 * f64::from(turns) } else { 0.0 };
+    let quarters = select(turns.abs() < WHOLE, 4.0 * f64::from(turns), 0.0);
     let shifted = quarters + ROUND;
     let quadrant = shifted.to_bits().wrapping_add(quarter);
     let r = (quarters - (shifted - ROUND)) * std::f64::consts::FRAC_PI_2;
@@ -126,9 +120,10 @@ fn circular(x: f32, quarter: u64) -> f32 {
     let cosine = s.mul_add(cosine, 1.0 / 24.0);
     let cosine = s.mul_add(cosine, -0.5);
     let cosine = s.mul_add(cosine, 1.0);
-    let value = if quadrant & 1 == 0 { sine } else { cosine };
-    let value = (if quadrant & 2 == 0 { value } else { -value }) as f32;
-    if x.is_finite() { if x == 0.0 && quarter == 0 { x } else { value } } else { f32::from_bits(super::float::NAN32) }
+    let value = select(quadrant & 1 == 0, sine, cosine);
+    let value = select(quadrant & 2 == 0, value, -value) as f32;
+    let value = select((x == 0.0) & (quarter == 0), x, value);
+    f32::from_bits(select(x.is_finite(), value.to_bits(), NAN32))
 }
 
 /// The single nearest to a double on the side of zero.
@@ -150,7 +145,7 @@ pub fn tanh(x: f32) -> f32 {
     let small = (wide * s).mul_add(s.mul_add(2.0 / 15.0, -1.0 / 3.0), wide);
     let large = (e - 1.0) / (e + 1.0);
     // The series turns −0 into +0.
-    canonical(if x == 0.0 { x } else { (if wide.abs() < 0.02 { small } else { large }) as f32 })
+    canonical(select(x == 0.0, x, select(wide.abs() < 0.02, small, large) as f32))
 }
 
 /// `div.approx.f32`: a times the reciprocal of b, which is flushed to zero where |b| is above 2^126 (§9.7.3.8).
@@ -158,7 +153,7 @@ pub fn tanh(x: f32) -> f32 {
 #[must_use]
 pub fn div(a: f32, b: f32) -> f32 {
     const LARGE: f32 = f32::from_bits(0x7e80_0000);
-    canonical(if b.abs() > LARGE && b.is_finite() { a * 0.0f32.copysign(b) } else { a / b })
+    canonical(select((b.abs() > LARGE) & b.is_finite(), a * 0.0f32.copysign(b), a / b))
 }
 
 /// `rcp.approx.ftz.f64`: of the upper half of the operand, the upper half of the reciprocal.
@@ -187,13 +182,13 @@ pub fn rsqrt64(x: f64) -> f64 {
 fn upper_half(x: f64) -> f64 {
     let bits = x.to_bits() & 0xffff_ffff_0000_0000;
     let subnormal = bits & 0x7ff0_0000_0000_0000 == 0;
-    f64::from_bits(if subnormal { bits & 0x8000_0000_0000_0000 } else { bits })
+    f64::from_bits(select(subnormal, bits & 0x8000_0000_0000_0000, bits))
 }
 
 /// The result of a `gross approximation`: upper half, flushed; NaN has an encoding of its own (§9.7.3.14).
 #[inline(always)]
 fn gross(x: f64) -> f64 {
-    f64::from_bits(if x.is_nan() { 0x7fff_ffff_0000_0000 } else { upper_half(x).to_bits() })
+    f64::from_bits(select(x.is_nan(), 0x7fff_ffff_0000_0000, upper_half(x).to_bits()))
 }
 
 /// An approximate function of one argument with `.ftz`.

@@ -3,7 +3,7 @@
 //! To an integer, a value outside the range is clamped to it. NaN becomes 0, or the integer's highest bit alone
 //! where either side has 64 bits.
 
-use super::float::{Toward, canonical, narrow_toward};
+use super::float::{Toward, canonical, narrow_toward, select};
 
 /// How a float becomes integral.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +44,10 @@ pub fn integral32(mode: Integral, x: f32) -> f32 {
 
 /// An integer that a float can become.
 pub trait FromFloat: Copy {
-    /// The clamped value of an integral `x`.
-    fn clamp(x: f64) -> Self;
-    /// What NaN becomes where neither side has 64 bits.
-    const ZERO: Self;
+    /// The clamped value of an integral `x`; NaN becomes 0.
+    fn clamp32(x: f32) -> Self;
+    /// The clamped value of an integral `x`; NaN becomes 0.
+    fn clamp64(x: f64) -> Self;
     /// What NaN becomes where either side has 64 bits.
     const HIGH_BIT: Self;
     /// Whether this integer has 64 bits.
@@ -57,8 +57,9 @@ pub trait FromFloat: Copy {
 macro_rules! from_float {
     ($($int:ty),*) => { $(impl FromFloat for $int {
         #[inline(always)]
-        fn clamp(x: f64) -> Self { x as $int }
-        const ZERO: Self = 0;
+        fn clamp32(x: f32) -> Self { x as $int }
+        #[inline(always)]
+        fn clamp64(x: f64) -> Self { x as $int }
         const HIGH_BIT: Self = (1 as $int) << (<$int>::BITS - 1);
         const WIDE: bool = <$int>::BITS == 64;
     })* };
@@ -69,41 +70,37 @@ from_float!(u8, i8, u16, i16, u32, i32, u64, i64);
 #[inline(always)]
 #[must_use]
 pub fn int_from_f32<T: FromFloat>(mode: Integral, x: f32) -> T {
-    if x.is_nan() { if T::WIDE { T::HIGH_BIT } else { T::ZERO } } else { T::clamp(integral64(mode, f64::from(x))) }
+    let value = T::clamp32(integral32(mode, x));
+    if T::WIDE { select(x.is_nan(), T::HIGH_BIT, value) } else { value }
 }
 
 /// `cvt.rXi.<int>.f64`
 #[inline(always)]
 #[must_use]
 pub fn int_from_f64<T: FromFloat>(mode: Integral, x: f64) -> T {
-    if x.is_nan() { T::HIGH_BIT } else { T::clamp(integral64(mode, x)) }
+    select(x.is_nan(), T::HIGH_BIT, T::clamp64(integral64(mode, x)))
 }
 
 /// `cvt.rn.f32.f64`
 #[inline(always)]
 #[must_use]
 pub fn f32_from_f64(x: f64) -> f32 {
-    if x.is_nan() { short_nan(x) } else { x as f32 }
+    f32::from_bits(select(x.is_nan(), short_nan(x), (x as f32).to_bits()))
 }
 
 /// The NaN that one of double precision becomes: quiet, with the sign and the upper bits, as on an H100.
 #[inline(always)]
-fn short_nan(x: f64) -> f32 {
+fn short_nan(x: f64) -> u32 {
     let bits = x.to_bits();
-    f32::from_bits(((bits >> 32) as u32 & 0x8000_0000) | 0x7fc0_0000 | ((bits >> 29) as u32 & 0x003f_ffff))
+    ((bits >> 32) as u32 & 0x8000_0000) | 0x7fc0_0000 | ((bits >> 29) as u32 & 0x003f_ffff)
 }
 
 /// `cvt.rz/rm/rp.f32.f64`
 #[inline(always)]
 #[must_use]
 pub fn f32_from_f64_toward(mode: Toward, x: f64) -> f32 {
-    if x.is_nan() {
-        short_nan(x)
-    } else if x == 0.0 {
-        x as f32
-    } else {
-        narrow_toward(mode, x, 0.0)
-    }
+    let number = select(x == 0.0, x as f32, narrow_toward(mode, x, 0.0));
+    f32::from_bits(select(x.is_nan(), short_nan(x), number.to_bits()))
 }
 
 /// `cvt.f64.f32`: a NaN keeps its sign and payload.
@@ -112,7 +109,7 @@ pub fn f32_from_f64_toward(mode: Toward, x: f64) -> f32 {
 pub fn f64_from_f32(x: f32) -> f64 {
     let bits = u64::from(x.to_bits());
     let nan = 0x7ff8_0000_0000_0000 | (bits & 0x8000_0000) << 32 | (bits & 0x003f_ffff) << 29;
-    if x.is_nan() { f64::from_bits(nan) } else { f64::from(x) }
+    f64::from_bits(select(x.is_nan(), nan, f64::from(x).to_bits()))
 }
 
 /// `cvt.rz/rm/rp.f32.s64` (and every narrower signed integer).

@@ -2,6 +2,11 @@
 //!
 //! A single-precision operation that yields NaN yields the canonical 0x7fffffff (PTX ISA, "NaN payloads").
 //! Directed rounding is exact: the result is computed with its error term and moved by one unit where the mode asks.
+//!
+//! What both sides of a choice compute is computed, and then chosen by [`select`]: 32 branches are not a loop over
+//! vectors, and a compiler that sees one side unused moves its work into a branch.
+
+pub(super) use std::hint::select_unpredictable as select;
 
 /// Directed rounding modes; round-to-nearest-even has its own, faster functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +30,7 @@ pub const NAN32: u32 = 0x7fff_ffff;
 #[must_use]
 pub fn canonical(x: f32) -> f32 {
     let bits = x.to_bits();
-    f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { NAN32 } else { bits })
+    f32::from_bits(select(bits & 0x7fff_ffff > 0x7f80_0000, NAN32, bits))
 }
 
 /// `.ftz`: a subnormal becomes a zero of its sign.
@@ -33,7 +38,7 @@ pub fn canonical(x: f32) -> f32 {
 #[must_use]
 pub fn flush(x: f32) -> f32 {
     let bits = x.to_bits();
-    if bits & 0x7f80_0000 == 0 { f32::from_bits(bits & 0x8000_0000) } else { x }
+    f32::from_bits(select(bits & 0x7f80_0000 == 0, bits & 0x8000_0000, bits))
 }
 
 /// `.ftz` of a product: zero where the result would be subnormal even if its exponent had no bound, which is one bit
@@ -68,21 +73,21 @@ const SCALE: f32 = 16_777_216.0;
 #[inline(always)]
 fn flush_by(scaled: f32, result: f32) -> f32 {
     let bits = result.to_bits();
-    f32::from_bits(if scaled.abs() < f32::MIN_POSITIVE * SCALE { bits & 0x8000_0000 } else { bits })
+    f32::from_bits(select(scaled.abs() < f32::MIN_POSITIVE * SCALE, bits & 0x8000_0000, bits))
 }
 
 /// `.sat`: clamped to [0, 1], NaN to +0.
 #[inline(always)]
 #[must_use]
 pub fn saturate(x: f32) -> f32 {
-    if x > 0.0 { if x < 1.0 { x } else { 1.0 } } else { 0.0 }
+    select(x > 0.0, select(x < 1.0, x, 1.0), 0.0)
 }
 
 /// `.sat` of a double.
 #[inline(always)]
 #[must_use]
 pub fn saturate64(x: f64) -> f64 {
-    if x > 0.0 { if x < 1.0 { x } else { 1.0 } } else { 0.0 }
+    select(x > 0.0, select(x < 1.0, x, 1.0), 0.0)
 }
 
 /// `neg.f32`
@@ -171,8 +176,9 @@ fn sum_toward(mode: Toward, a: f64, b: f64) -> f32 {
     let b_part = sum - a;
     let error = (a - (sum - b_part)) + (b - b_part);
     // An exact zero from terms of opposite signs is −0 only toward −∞ (IEEE 754, §6.3).
-    let zero = if mode == Toward::Minus && a.is_sign_positive() != b.is_sign_positive() { -0.0 } else { sum as f32 };
-    if sum == 0.0 { zero } else { narrow_toward(mode, sum, error) }
+    let opposite = a.is_sign_positive() != b.is_sign_positive();
+    let zero = select((mode == Toward::Minus) & opposite, -0.0, sum as f32);
+    select(sum == 0.0, zero, narrow_toward(mode, sum, error))
 }
 
 /// `div` toward a direction.
@@ -183,7 +189,7 @@ pub fn div_toward(mode: Toward, a: f32, b: f32) -> f32 {
     let quotient = a / b;
     // The remainder is exact, and with the sign of the divisor says on which side the exact quotient lies.
     let rest = (-quotient).mul_add(b, a);
-    narrow_toward(mode, quotient, if b < 0.0 { -rest } else { rest })
+    narrow_toward(mode, quotient, select(b < 0.0, -rest, rest))
 }
 
 /// `sqrt` toward a direction.
@@ -202,84 +208,53 @@ pub fn narrow_toward(mode: Toward, hi: f64, lo: f64) -> f32 {
     let near = hi as f32;
     // Exact: `near` shares the leading bits of `hi`.
     let rest = hi - f64::from(near);
-    let rest = if rest == 0.0 { lo } else { rest };
-    let down = match mode {
-        Toward::Zero => {
-            if hi > 0.0 {
-                rest < 0.0
-            } else {
-                false
-            }
-        }
-        Toward::Minus => rest < 0.0,
-        Toward::Plus => false,
-    };
-    let up = match mode {
-        Toward::Zero => {
-            if hi < 0.0 {
-                rest > 0.0
-            } else {
-                false
-            }
-        }
-        Toward::Minus => false,
-        Toward::Plus => rest > 0.0,
+    let rest = select(rest == 0.0, lo, rest);
+    let (below, above) = (rest < 0.0, rest > 0.0);
+    let (down, up) = match mode {
+        Toward::Zero => (below & (hi > 0.0), above & (hi < 0.0)),
+        Toward::Minus => (below, false),
+        Toward::Plus => (false, above),
     };
     let bits = near.to_bits();
     let negative = bits >> 31 == 1;
     // Neighbours in value are neighbours in bits, except across zero.
-    let toward_zero = (down && !negative) || (up && negative);
-    let away = (down && negative) || (up && !negative);
-    let moved = if toward_zero {
-        if bits << 1 == 0 { (bits ^ 0x8000_0000) | 1 } else { bits - 1 }
-    } else if away {
-        bits + 1
-    } else {
-        bits
-    };
-    if hi.is_finite() { f32::from_bits(moved) } else { canonical(near) }
+    let less = select(bits << 1 == 0, (bits ^ 0x8000_0000) | 1, bits.wrapping_sub(1));
+    let more = bits.wrapping_add(1);
+    let moved =
+        select((down & !negative) | (up & negative), less, select((down & negative) | (up & !negative), more, bits));
+    f32::from_bits(select(hi.is_finite(), moved, canonical(near).to_bits()))
 }
 
 /// `min.f32`: the number where one side is NaN; −0 is less than +0.
 #[inline(always)]
 #[must_use]
 pub fn min(a: f32, b: f32) -> f32 {
-    let least = if a < b || (a == b && a.is_sign_negative()) { a } else { b };
-    if a.is_nan() {
-        canonical(b)
-    } else if b.is_nan() {
-        a
-    } else {
-        least
-    }
+    let first = (a < b) | ((a == b) & a.is_sign_negative());
+    let least = select(first | b.is_nan(), a.to_bits(), b.to_bits());
+    f32::from_bits(select(a.is_nan(), canonical(b).to_bits(), least))
 }
 
 /// `max.f32`: the number where one side is NaN; +0 is more than −0.
 #[inline(always)]
 #[must_use]
 pub fn max(a: f32, b: f32) -> f32 {
-    let most = if a > b || (a == b && a.is_sign_positive()) { a } else { b };
-    if a.is_nan() {
-        canonical(b)
-    } else if b.is_nan() {
-        a
-    } else {
-        most
-    }
+    let first = (a > b) | ((a == b) & a.is_sign_positive());
+    let most = select(first | b.is_nan(), a.to_bits(), b.to_bits());
+    f32::from_bits(select(a.is_nan(), canonical(b).to_bits(), most))
 }
 
 /// `min.NaN.f32`: NaN where either side is.
 #[inline(always)]
 #[must_use]
 pub fn min_nan(a: f32, b: f32) -> f32 {
-    if a.is_nan() || b.is_nan() { f32::from_bits(NAN32) } else { min(a, b) }
+    f32::from_bits(select(a.is_nan() | b.is_nan(), NAN32, min(a, b).to_bits()))
 }
 
 /// `max.NaN.f32`: NaN where either side is.
 #[inline(always)]
 #[must_use]
 pub fn max_nan(a: f32, b: f32) -> f32 {
-    if a.is_nan() || b.is_nan() { f32::from_bits(NAN32) } else { max(a, b) }
+    f32::from_bits(select(a.is_nan() | b.is_nan(), NAN32, max(a, b).to_bits()))
 }
 
 /// `.xorsign.abs`: of the magnitudes, with the signs' exclusive or.
@@ -288,7 +263,7 @@ pub fn max_nan(a: f32, b: f32) -> f32 {
 pub fn xorsign(choose: impl Fn(f32, f32) -> f32, a: f32, b: f32) -> f32 {
     let chosen = choose(a.abs(), b.abs()).to_bits();
     let sign = (a.to_bits() ^ b.to_bits()) & 0x8000_0000;
-    f32::from_bits(if chosen > 0x7f80_0000 { chosen } else { chosen | sign })
+    f32::from_bits(select(chosen > 0x7f80_0000, chosen, chosen | sign))
 }
 
 /// The NaN that double-precision instructions produce from numbers.
@@ -304,7 +279,7 @@ fn is_nan64(bits: u64) -> bool {
 #[must_use]
 pub fn canonical64(x: f64) -> f64 {
     let bits = x.to_bits();
-    f64::from_bits(if is_nan64(bits) { NAN64 } else { bits })
+    f64::from_bits(select(is_nan64(bits), NAN64, bits))
 }
 
 /// The result of an operation on one double: a NaN stays what it is, and becomes quiet.
@@ -312,7 +287,7 @@ pub fn canonical64(x: f64) -> f64 {
 #[must_use]
 pub fn nan_of(a: f64, result: f64) -> f64 {
     let bits = a.to_bits();
-    if is_nan64(bits) { f64::from_bits(bits | 0x0008_0000_0000_0000) } else { canonical64(result) }
+    f64::from_bits(select(is_nan64(bits), bits | 0x0008_0000_0000_0000, canonical64(result).to_bits()))
 }
 
 /// The result of an operation on two doubles: a NaN of theirs, of `first` if both are, else `result`. Which operand
@@ -320,16 +295,16 @@ pub fn nan_of(a: f64, result: f64) -> f64 {
 #[inline(always)]
 #[must_use]
 pub fn nan_of_two(first: f64, second: f64, result: f64) -> f64 {
-    let bits = if is_nan64(first.to_bits()) { first } else { second };
-    nan_of(bits, result)
+    let bits = select(is_nan64(first.to_bits()), first.to_bits(), second.to_bits());
+    nan_of(f64::from_bits(bits), result)
 }
 
 /// As [`nan_of_two`], of three.
 #[inline(always)]
 #[must_use]
 pub fn nan_of_three(first: f64, second: f64, third: f64, result: f64) -> f64 {
-    let bits = if is_nan64(second.to_bits()) { second } else { third };
-    nan_of_two(first, bits, result)
+    let bits = select(is_nan64(second.to_bits()), second.to_bits(), third.to_bits());
+    nan_of_two(first, f64::from_bits(bits), result)
 }
 
 /// `neg.f64`: a NaN keeps its sign.
@@ -350,26 +325,16 @@ pub fn abs64(a: f64) -> f64 {
 #[inline(always)]
 #[must_use]
 pub fn min64(a: f64, b: f64) -> f64 {
-    let least = if a < b || (a == b && a.is_sign_negative()) { a } else { b };
-    if a.is_nan() {
-        nan_of(b, b)
-    } else if b.is_nan() {
-        a
-    } else {
-        least
-    }
+    let first = (a < b) | ((a == b) & a.is_sign_negative());
+    let least = select(first | b.is_nan(), a.to_bits(), b.to_bits());
+    f64::from_bits(select(a.is_nan(), nan_of(b, b).to_bits(), least))
 }
 
 /// `max.f64`
 #[inline(always)]
 #[must_use]
 pub fn max64(a: f64, b: f64) -> f64 {
-    let most = if a > b || (a == b && a.is_sign_positive()) { a } else { b };
-    if a.is_nan() {
-        nan_of(b, b)
-    } else if b.is_nan() {
-        a
-    } else {
-        most
-    }
+    let first = (a > b) | ((a == b) & a.is_sign_positive());
+    let most = select(first | b.is_nan(), a.to_bits(), b.to_bits());
+    f64::from_bits(select(a.is_nan(), nan_of(b, b).to_bits(), most))
 }

@@ -3,7 +3,7 @@
 use super::address::{Address, Fixed, HALF, HALVES};
 use super::word::{Word, read_run, write_run};
 use super::{Fault, Memories};
-use crate::registers::{FULL, LANES, has, lanes};
+use crate::registers::{FULL, LANES, bits_of, has, lanes};
 use crate::trap::TrapKind;
 use std::ops::Range;
 
@@ -179,7 +179,8 @@ pub(super) fn scatter_local<W: Word, A: Address>(
     if let Some(rows) = local_rows::<W, A>(memories, at, mask) {
         for (part, row) in memories.local[rows].iter_mut().enumerate() {
             for lane in 0..LANES {
-                row[lane] = if has(mask, lane) { words[lane].part(part) } else { row[lane] };
+                let new = bits_of(mask, lane) as u32;
+                row[lane] = (words[lane].part(part) & new) | (row[lane] & !new);
             }
         }
         return Ok(());

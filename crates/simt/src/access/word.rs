@@ -1,6 +1,6 @@
 //! Elements of memory: 1, 2, 4, 8 or 16 bytes, little-endian.
 
-use crate::registers::{FULL, LANES, Registers, Slot, has};
+use crate::registers::{FULL, LANES, Registers, Slot, bits_of, has};
 use isa::Width;
 
 /// An element that a lane loads or stores.
@@ -88,14 +88,17 @@ pub(crate) fn write_row<W: Word>(registers: &mut Registers, slot: Slot, words: &
     macro_rules! write {
         ($row:expr, $t:ty) => {{
             let row = $row;
-            if mask == FULL && !signed {
+            if mask == FULL && W::BYTES == size_of::<$t>() {
+                row.copy_from_slice(bytemuck::cast_slice(words));
+            } else if mask == FULL && !signed {
                 for lane in 0..LANES {
                     row[lane] = words[lane].to_u64() as $t;
                 }
             } else {
                 for lane in 0..LANES {
                     let extended = if signed { words[lane].to_i64() as u64 } else { words[lane].to_u64() };
-                    row[lane] = if has(mask, lane) { extended as $t } else { row[lane] };
+                    let new = bits_of(mask, lane) as $t;
+                    row[lane] = (extended as $t & new) | (row[lane] & !new);
                 }
             }
         }};
@@ -108,7 +111,8 @@ pub(crate) fn write_row<W: Word>(registers: &mut Registers, slot: Slot, words: &
         Width::B128 => {
             let row = &mut registers.b128[index].0;
             for lane in 0..LANES {
-                row[lane] = if has(mask, lane) { words[lane].to_u128() } else { row[lane] };
+                let new = bits_of(mask, lane) as u128;
+                row[lane] = (words[lane].to_u128() & new) | (row[lane] & !new);
             }
         }
         Width::Pred => {
