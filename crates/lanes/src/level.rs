@@ -48,6 +48,21 @@ impl fmt::Display for LevelName {
 pub trait Level: Copy + 'static {
     /// Runs `f`, compiled for this level where it is inlined.
     fn run<R>(self, f: impl FnOnce() -> R) -> R;
+
+    /// Whether each of 16 numbers is `step` more than the one before.
+    ///
+    /// A compiler takes a loop that compares and the first number apart, each in its way, and puts them together again
+    /// at a cost of more than both; so the levels say what they do.
+    #[inline(always)]
+    fn is_progression32(self, numbers: &[u32; 16], step: u32) -> bool {
+        (0..16).all(|at| numbers[at] == numbers[0].wrapping_add(at as u32 * step))
+    }
+
+    /// As [`is_progression32`](Self::is_progression32), of numbers with 64 bits.
+    #[inline(always)]
+    fn is_progression64(self, numbers: &[u64; 16], step: u64) -> bool {
+        (0..16).all(|at| numbers[at] == numbers[0].wrapping_add(at as u64 * step))
+    }
 }
 
 /// Work that is generic over the level.
@@ -79,19 +94,43 @@ impl Level for Baseline {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::Level;
-    impl Level for pulp::x86::V3 {
-        #[inline(always)]
-        fn run<R>(self, f: impl FnOnce() -> R) -> R {
-            self.vectorize(f)
-        }
+    use std::arch::x86_64::__m256i;
+    use std::array::from_fn;
+
+    macro_rules! is_progression {
+        ($level:expr, $numbers:expr, $step:expr, $t:ty, $vectors:literal, $set1:ident, $add:ident) => {{
+            let (level, numbers, step) = ($level, $numbers, $step);
+            let steps: [__m256i; $vectors] = pulp::cast::<[$t; 16], _>(from_fn(|at| step * at as $t));
+            let found: [__m256i; $vectors] = pulp::cast(*numbers);
+            let first = level.avx.$set1(numbers[0] as _);
+            let mut different = level.avx._mm256_setzero_si256();
+            for at in 0..$vectors {
+                let expected = level.avx2.$add(first, steps[at]);
+                different = level.avx2._mm256_or_si256(different, level.avx2._mm256_xor_si256(found[at], expected));
+            }
+            level.avx._mm256_testz_si256(different, different) != 0
+        }};
     }
 
-    impl Level for pulp::x86::V4 {
-        #[inline(always)]
-        fn run<R>(self, f: impl FnOnce() -> R) -> R {
-            self.vectorize(f)
-        }
+    macro_rules! levels {
+        ($($level:ty),*) => { $(impl Level for $level {
+            #[inline(always)]
+            fn run<R>(self, f: impl FnOnce() -> R) -> R {
+                self.vectorize(f)
+            }
+
+            #[inline(always)]
+            fn is_progression32(self, numbers: &[u32; 16], step: u32) -> bool {
+                is_progression!(self, numbers, step, u32, 2, _mm256_set1_epi32, _mm256_add_epi32)
+            }
+
+            #[inline(always)]
+            fn is_progression64(self, numbers: &[u64; 16], step: u64) -> bool {
+                is_progression!(self, numbers, step, u64, 4, _mm256_set1_epi64x, _mm256_add_epi64)
+            }
+        })* };
     }
+    levels!(pulp::x86::V3, pulp::x86::V4);
 }
 
 /// Does `work` at a level, if the host has it.

@@ -91,6 +91,14 @@ pub enum Kind {
     Nop,
 }
 
+impl Kind {
+    /// Whether control goes on with the next micro-operation, and no lane waits for another.
+    #[must_use]
+    pub fn is_plain(self) -> bool {
+        matches!(self, Self::Alu(_) | Self::Pred(_) | Self::Load(_) | Self::Store(_))
+    }
+}
+
 /// Operations on predicate masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PredOp {
@@ -123,6 +131,8 @@ pub struct Micro {
     pub second: u16,
     /// Rows of the sources.
     pub src: [u16; 4],
+    /// How many micro-operations from this one on are plain and have no guard.
+    pub straight: u16,
     /// The architectural instruction, an index into [`Program::sites`].
     pub site: u32,
     /// A displacement or target.

@@ -3,6 +3,7 @@
 use super::Fault;
 use crate::registers::{LANES, lanes};
 use crate::trap::TrapKind;
+use ::lanes::level::Level;
 
 /// Where the lanes of a warp access memory.
 pub(crate) trait Address: Copy {
@@ -15,8 +16,21 @@ pub(crate) trait Address: Copy {
         None
     }
 
-    /// Whether the address of each of some lanes lies `stride` bytes after its neighbour's; 0 for one address in all.
-    fn has_stride<const COUNT: usize>(self, first: usize, stride: usize) -> bool;
+    /// How far the address of one lane lies after another's.
+    fn ends(self, first: usize, last: usize) -> u64;
+
+    /// Whether the addresses of half a warp differ as ones that lie `stride` bytes after their neighbours.
+    fn half_has_stride(self, first: usize, stride: usize) -> bool;
+
+    /// Whether the address of each of `COUNT` lanes, half a warp or a whole one, lies `stride` bytes after its
+    /// neighbour's; 0 for one address in all.
+    #[inline(always)]
+    fn has_stride<const COUNT: usize>(self, first: usize, stride: usize) -> bool {
+        // Most other shapes are told by one lane; then all must be looked at.
+        self.ends(first, first + COUNT - 1) == (stride * (COUNT - 1)) as u64
+            && self.half_has_stride(first, stride)
+            && (COUNT == HALF || self.ends(first, HALF) == (stride * HALF) as u64 && self.half_has_stride(HALF, stride))
+    }
 
     /// The first lane of the mask whose address is not a multiple of `size`, a power of two.
     #[inline(always)]
@@ -42,55 +56,48 @@ pub(super) const HALVES: [(usize, u32); 2] = [(0, 0xffff), (HALF, 0xffff_0000)];
 
 /// A row of 64-bit addresses and a displacement.
 #[derive(Clone, Copy)]
-pub(super) struct Wide<'a>(pub(super) &'a [u64; LANES], pub(super) u64);
+pub(super) struct Wide<'a, L>(pub(super) L, pub(super) &'a [u64; LANES], pub(super) u64);
 
 /// A row of 32-bit addresses and a displacement.
 #[derive(Clone, Copy)]
-pub(super) struct Narrow<'a>(pub(super) &'a [u32; LANES], pub(super) u64);
+pub(super) struct Narrow<'a, L>(pub(super) L, pub(super) &'a [u32; LANES], pub(super) u64);
 
 /// One address for all.
 #[derive(Clone, Copy)]
 pub(super) struct Fixed(pub(super) u64);
 
-/// Whether each of `COUNT` numbers from `first` on is `stride` more than its neighbour. A plain loop over numbers of
-/// one size: an iterator's `fold` may become a function of its own, which is not compiled for the level.
-macro_rules! has_stride {
-    ($row:expr, $t:ty, $first:expr, $stride:expr) => {{
-        let Some(row) = $row[$first..].first_chunk::<COUNT>() else { return false };
-        let expected = |lane: usize| row[0].wrapping_add((lane * $stride) as $t);
-        // Most other shapes are told by one lane; then all must be looked at.
-        row[COUNT - 1] == expected(COUNT - 1) && {
-            let mut different = 0;
-            for lane in 0..COUNT {
-                different |= row[lane] ^ expected(lane);
-            }
-            different == 0
-        }
-    }};
-}
-
-impl Address for Wide<'_> {
+impl<L: Level> Address for Wide<'_, L> {
     #[inline(always)]
     fn at(self, lane: usize) -> u64 {
-        self.0[lane].wrapping_add(self.1)
+        self.1[lane].wrapping_add(self.2)
     }
 
     #[inline(always)]
-    fn has_stride<const COUNT: usize>(self, first: usize, stride: usize) -> bool {
-        has_stride!(self.0, u64, first, stride)
+    fn ends(self, first: usize, last: usize) -> u64 {
+        self.1[last].wrapping_sub(self.1[first])
+    }
+
+    #[inline(always)]
+    fn half_has_stride(self, first: usize, stride: usize) -> bool {
+        self.1[first..].first_chunk().is_some_and(|half| self.0.is_progression64(half, stride as u64))
     }
 }
 
-impl Address for Narrow<'_> {
+impl<L: Level> Address for Narrow<'_, L> {
     #[inline(always)]
     fn at(self, lane: usize) -> u64 {
-        u64::from(self.0[lane]).wrapping_add(self.1)
+        u64::from(self.1[lane]).wrapping_add(self.2)
     }
 
     #[inline(always)]
-    fn has_stride<const COUNT: usize>(self, first: usize, stride: usize) -> bool {
+    fn ends(self, first: usize, last: usize) -> u64 {
         // Numbers that wrap are not the addresses of neighbours.
-        self.0[first] <= self.0[first + COUNT - 1] && has_stride!(self.0, u32, first, stride)
+        u64::from(self.1[last]).wrapping_sub(u64::from(self.1[first]))
+    }
+
+    #[inline(always)]
+    fn half_has_stride(self, first: usize, stride: usize) -> bool {
+        self.1[first..].first_chunk().is_some_and(|half| self.0.is_progression32(half, stride as u32))
     }
 }
 
@@ -101,7 +108,12 @@ impl Address for Fixed {
     }
 
     #[inline(always)]
-    fn has_stride<const COUNT: usize>(self, _: usize, stride: usize) -> bool {
+    fn ends(self, _: usize, _: usize) -> u64 {
+        0
+    }
+
+    #[inline(always)]
+    fn half_has_stride(self, _: usize, stride: usize) -> bool {
         stride == 0
     }
 

@@ -15,7 +15,7 @@ use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::program::AccessPlan;
 use crate::registers::{LANES, Registers, Slot, lanes};
 use crate::trap::TrapKind;
-use ::lanes::level::Level;
+use ::lanes::level::{Baseline, Level};
 use address::{Address, Fixed, Narrow, Wide};
 use isa::{Space, Width};
 pub(crate) use one::{exchange_one, read_one, write_one};
@@ -55,37 +55,37 @@ fn displacement(plan: &AccessPlan, frame_base: u32) -> u64 {
 
 /// The address that each lane accesses.
 pub(crate) fn addresses(registers: &Registers, plan: &AccessPlan, frame_base: u32) -> Addresses {
-    let by = displacement(plan, frame_base);
+    displaced(registers, plan, displacement(plan, frame_base))
+}
+
+/// The base of each lane, displaced.
+fn displaced(registers: &Registers, plan: &AccessPlan, by: u64) -> Addresses {
     match plan.base {
         None => [by; LANES],
         Some(Slot { width: Width::B64, index }) => {
-            let row = Wide(&registers.b64[usize::from(index)].0, by);
-            std::array::from_fn(|lane| row.at(lane))
+            registers.b64[usize::from(index)].0.map(|base| base.wrapping_add(by))
         }
-        Some(Slot { index, .. }) => {
-            let row = Narrow(&registers.b32[usize::from(index)].0, by);
-            std::array::from_fn(|lane| row.at(lane))
-        }
+        Some(Slot { index, .. }) => registers.b32[usize::from(index)].0.map(|base| u64::from(base).wrapping_add(by)),
     }
 }
 
-/// Splits a mask by the space that its generic addresses are in and calls `each` with addresses within the space.
-#[inline(never)]
-fn by_space(
+/// Splits a mask by the memory that its generic addresses are in and calls `each` with the place of the memory and
+/// addresses within it.
+fn by_memory(
     at: &Addresses,
     mask: u32,
-    each: &mut dyn FnMut(Space, &Addresses, u32) -> Result<(), Fault>,
+    each: &mut dyn FnMut(usize, &Addresses, u32) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let windows = [(Space::Shared, SHARED_BASE), (Space::Local, LOCAL_BASE), (Space::Param, PARAM_BASE)];
+    let windows = [(SHARED, SHARED_BASE), (LOCAL, LOCAL_BASE), (PARAMS, PARAM_BASE)];
     let mut rest = mask;
-    for (space, base) in windows {
+    for (place, base) in windows {
         let inside = lanes(mask).filter(|&lane| within(at[lane], base)).fold(0, |m, lane| m | (1 << lane));
         if inside != 0 {
-            each(space, &at.map(|address| address.wrapping_sub(base)), inside)?;
+            each(place, &at.map(|address| address.wrapping_sub(base)), inside)?;
         }
         rest &= !inside;
     }
-    if rest == 0 { Ok(()) } else { each(Space::Global, at, rest) }
+    if rest == 0 { Ok(()) } else { each(GLOBAL, at, rest) }
 }
 
 type Done = Result<(), Fault>;
@@ -146,37 +146,84 @@ memory!(Params, false, true, |m, at, mask, words| block::gather(m.params, at, ma
     Err(Fault::at(TrapKind::IllegalAddress, lane, at.at(lane)))
 });
 
-/// Where the addresses of an access come from.
-#[derive(Clone, Copy)]
-enum Base<'a> {
-    /// A register, or none.
-    Register(Option<Slot>),
-    /// These.
-    Given(&'a Addresses),
+/// Functions on elements of a memory, one for each power of two that is the size of an element.
+macro_rules! sizes {
+    ($function:ident, $memory:ident) => {
+        [
+            $function::<L, u8, $memory>,
+            $function::<L, u16, $memory>,
+            $function::<L, u32, $memory>,
+            $function::<L, u64, $memory>,
+            $function::<L, u128, $memory>,
+        ]
+    };
 }
 
-/// Calls `$function::<level, word, memory>(…)` for the element and space of a plan.
-macro_rules! by_plan {
-    ($bytes:expr, $space:expr, $function:ident $arguments:tt) => {
-        match $space {
-            Space::Global | Space::Const => by_plan!(@word $bytes, Global, $function $arguments),
-            Space::Shared => by_plan!(@word $bytes, Shared, $function $arguments),
-            Space::Local => by_plan!(@word $bytes, Local, $function $arguments),
-            Space::Param | Space::Generic => by_plan!(@word $bytes, Params, $function $arguments),
-        }
-    };
-    (@word $bytes:expr, $memory:ident, $function:ident ($($argument:expr),*)) => {
-        match $bytes {
-            4 => $function::<L, u32, $memory>($($argument),*),
-            8 => $function::<L, u64, $memory>($($argument),*),
-            2 => $function::<L, u16, $memory>($($argument),*),
-            1 => $function::<L, u8, $memory>($($argument),*),
-            _ => $function::<L, u128, $memory>($($argument),*),
-        }
-    };
+/// Loads every element of a plan for the lanes of a mask. The addresses are given, or those of the plan's base; the
+/// number is added to them.
+type Load<L> = fn(L, &mut Registers, &mut Memories<'_>, &AccessPlan, Option<&Addresses>, u64, u32) -> Done;
+/// Stores likewise.
+type Store<L> = fn(L, &Registers, &mut Memories<'_>, &AccessPlan, Option<&Addresses>, u64, u32) -> Done;
+
+struct Table<L>(std::marker::PhantomData<L>);
+
+impl<L: Level> Table<L> {
+    const LOADS: [[Load<L>; 5]; 2 * PLACES] = [
+        sizes!(load_one, Global),
+        sizes!(load_one, Shared),
+        sizes!(load_one, Local),
+        sizes!(load_one, Params),
+        [load_generic; 5],
+        sizes!(load_each, Global),
+        sizes!(load_each, Shared),
+        sizes!(load_each, Local),
+        sizes!(load_each, Params),
+        [load_generic; 5],
+    ];
+    const STORES: [[Store<L>; 5]; PLACES] = [
+        sizes!(store_each, Global),
+        sizes!(store_each, Shared),
+        sizes!(store_each, Local),
+        sizes!(store_each, Params),
+        [store_generic; 5],
+    ];
+}
+
+// The places of the memories in the tables.
+const GLOBAL: usize = 0;
+const SHARED: usize = 1;
+const LOCAL: usize = 2;
+const PARAMS: usize = 3;
+const GENERIC: usize = 4;
+const PLACES: usize = 5;
+
+/// The place of the memory that an access names.
+#[inline(always)]
+fn place(space: Space) -> usize {
+    match space {
+        Space::Global | Space::Const => GLOBAL,
+        Space::Shared => SHARED,
+        Space::Local => LOCAL,
+        Space::Param => PARAMS,
+        Space::Generic => GENERIC,
+    }
+}
+
+/// The function that loads from a memory for a plan. Those of vectors follow those of single elements.
+#[inline(always)]
+fn loader<L: Level>(plan: &AccessPlan, place: usize) -> Load<L> {
+    let vector = if plan.values.len() == 1 { 0 } else { PLACES };
+    Table::LOADS[place + vector][size(plan.bytes)]
+}
+
+/// The place of the function for an element of this many bytes.
+#[inline(always)]
+fn size(bytes: u8) -> usize {
+    (bytes.trailing_zeros() as usize).min(4)
 }
 
 /// Loads into the registers of the plan.
+#[inline(always)]
 pub(crate) fn load<L: Level>(
     level: L,
     registers: &mut Registers,
@@ -186,17 +233,11 @@ pub(crate) fn load<L: Level>(
     mask: u32,
 ) -> Done {
     let by = displacement(plan, frame_base);
-    if plan.space != Space::Generic {
-        let base = Base::Register(plan.base);
-        return by_plan!(plan.bytes, plan.space, load_each(level, registers, memories, plan, base, by, mask));
-    }
-    let at = addresses(registers, plan, frame_base);
-    by_space(&at, mask, &mut |space, at, mask| {
-        by_plan!(plan.bytes, space, load_each(level, registers, memories, plan, Base::Given(at), 0, mask))
-    })
+    loader::<L>(plan, place(plan.space))(level, registers, memories, plan, None, by, mask)
 }
 
 /// Stores the registers of the plan; where lanes write the same byte, the highest lane's value stays.
+#[inline(always)]
 pub(crate) fn store<L: Level>(
     level: L,
     registers: &Registers,
@@ -206,79 +247,119 @@ pub(crate) fn store<L: Level>(
     mask: u32,
 ) -> Done {
     let by = displacement(plan, frame_base);
-    if plan.space != Space::Generic {
-        let base = Base::Register(plan.base);
-        return by_plan!(plan.bytes, plan.space, store_each(level, registers, memories, plan, base, by, mask));
-    }
-    let at = addresses(registers, plan, frame_base);
-    by_space(&at, mask, &mut |space, at, mask| {
-        by_plan!(plan.bytes, space, store_each(level, registers, memories, plan, Base::Given(at), 0, mask))
+    Table::STORES[place(plan.space)][size(plan.bytes)](level, registers, memories, plan, None, by, mask)
+}
+
+/// Loads from the memories that generic addresses are in.
+fn load_generic<L: Level>(
+    level: L,
+    registers: &mut Registers,
+    memories: &mut Memories<'_>,
+    plan: &AccessPlan,
+    _: Option<&Addresses>,
+    by: u64,
+    mask: u32,
+) -> Done {
+    let at = displaced(registers, plan, by);
+    by_memory(&at, mask, &mut |place, at, mask| {
+        loader::<L>(plan, place)(level, registers, memories, plan, Some(at), 0, mask)
+    })
+}
+
+/// Stores to the memories that generic addresses are in.
+fn store_generic<L: Level>(
+    level: L,
+    registers: &Registers,
+    memories: &mut Memories<'_>,
+    plan: &AccessPlan,
+    _: Option<&Addresses>,
+    by: u64,
+    mask: u32,
+) -> Done {
+    let at = displaced(registers, plan, by);
+    by_memory(&at, mask, &mut |place, at, mask| {
+        Table::STORES[place][size(plan.bytes)](level, registers, memories, plan, Some(at), 0, mask)
     })
 }
 
 /// Calls a function with the addresses. Rows of 32-bit ones are widened, and one for all is made a row, except where
 /// `$narrow` and `$fixed` say that they are common and worth code of their own.
 macro_rules! with_addresses {
-    ($registers:expr, $base:expr, $by:expr, $narrow:expr, $fixed:expr, |$at:ident| $run:expr) => {
-        match $base {
-            Base::Register(None) if $fixed => {
+    ($level:expr, $registers:expr, $given:expr, $base:expr, $by:expr, $narrow:expr, $fixed:expr, |$at:ident| $run:expr) => {
+        match ($given, $base) {
+            (None, None) if $fixed => {
                 let $at = Fixed($by);
                 $run
             }
-            Base::Register(Some(Slot { width, index })) if $narrow && width != Width::B64 => {
-                let $at = Narrow(&$registers.b32[usize::from(index)].0, $by);
+            (None, Some(Slot { width, index })) if $narrow && width != Width::B64 => {
+                let $at = Narrow($level, &$registers.b32[usize::from(index)].0, $by);
                 $run
             }
-            base => {
+            (given, base) => {
                 let mut widened = [0; LANES];
-                let row = match base {
-                    Base::Given(given) => given,
-                    Base::Register(Some(Slot { width: Width::B64, index })) => &$registers.b64[usize::from(index)].0,
-                    Base::Register(Some(Slot { index, .. })) => {
+                let row = match (given, base) {
+                    (Some(given), _) => given,
+                    (None, Some(Slot { width: Width::B64, index })) => &$registers.b64[usize::from(index)].0,
+                    (None, Some(Slot { index, .. })) => {
                         widened = $registers.b32[usize::from(index)].0.map(u64::from);
                         &widened
                     }
-                    Base::Register(None) => &widened,
+                    (None, None) => &widened,
                 };
-                let $at = Wide(row, $by);
+                let $at = Wide($level, row, $by);
                 $run
             }
         }
     };
 }
 
+/// Loads the only element of the plan.
+fn load_one<L: Level, W: Word, M: Memory>(
+    level: L,
+    registers: &mut Registers,
+    memories: &mut Memories<'_>,
+    plan: &AccessPlan,
+    given: Option<&Addresses>,
+    by: u64,
+    mask: u32,
+) -> Done {
+    level.run(
+        #[inline(always)]
+        || {
+            let mut words = [W::default(); LANES];
+            with_addresses!(level, registers, given, plan.base, by, M::NARROW, M::FIXED, |at| M::gather(
+                memories, at, mask, &mut words
+            ))?;
+            if let Some(slot) = plan.values[0] {
+                write_row(registers, slot, &words, plan.signed, mask);
+            }
+            Ok(())
+        },
+    )
+}
+
 /// Loads every element of the plan. All are loaded before any register is written: one may be the base.
-#[inline(never)]
 fn load_each<L: Level, W: Word, M: Memory>(
     level: L,
     registers: &mut Registers,
     memories: &mut Memories<'_>,
     plan: &AccessPlan,
-    base: Base<'_>,
+    given: Option<&Addresses>,
     by: u64,
     mask: u32,
 ) -> Done {
-    if let [Some(slot)] = plan.values[..] {
-        return level.run(
-            #[inline(always)]
-            || {
-                let mut words = [W::default(); LANES];
-                with_addresses!(registers, base, by, M::NARROW, M::FIXED, |at| M::gather(
-                    memories, at, mask, &mut words
-                ))?;
-                write_row(registers, slot, &words, plan.signed, mask);
-                Ok(())
-            },
-        );
-    }
     let mut fetch = |registers: &Registers, index: usize, words: &mut [W; LANES]| {
         let by = by.wrapping_add((index * W::BYTES) as u64);
         level.run(
             #[inline(always)]
-            || with_addresses!(registers, base, by, M::NARROW, M::FIXED, |at| M::gather(memories, at, mask, words)),
+            || {
+                with_addresses!(level, registers, given, plan.base, by, M::NARROW, M::FIXED, |at| M::gather(
+                    memories, at, mask, words
+                ))
+            },
         )
     };
-    check_vector::<W>(registers, plan, base, by, mask)?;
+    check_vector::<W>(registers, plan, given, by, mask)?;
     let mut loaded = [[W::default(); LANES]; 8];
     for (index, words) in loaded.iter_mut().enumerate().take(plan.values.len()) {
         fetch(registers, index, words)?;
@@ -292,17 +373,16 @@ fn load_each<L: Level, W: Word, M: Memory>(
 }
 
 /// Stores every element of the plan.
-#[inline(never)]
 fn store_each<L: Level, W: Word, M: Memory>(
     level: L,
     registers: &Registers,
     memories: &mut Memories<'_>,
     plan: &AccessPlan,
-    base: Base<'_>,
+    given: Option<&Addresses>,
     by: u64,
     mask: u32,
 ) -> Done {
-    check_vector::<W>(registers, plan, base, by, mask)?;
+    check_vector::<W>(registers, plan, given, by, mask)?;
     for (index, value) in plan.values.iter().enumerate() {
         let Some(slot) = *value else { continue };
         let by = by.wrapping_add((index * W::BYTES) as u64);
@@ -310,7 +390,9 @@ fn store_each<L: Level, W: Word, M: Memory>(
             #[inline(always)]
             || {
                 let words = read_row::<W>(registers, slot);
-                with_addresses!(registers, base, by, M::NARROW, M::FIXED, |at| M::scatter(memories, at, mask, &words))
+                with_addresses!(level, registers, given, plan.base, by, M::NARROW, M::FIXED, |at| M::scatter(
+                    memories, at, mask, &words
+                ))
             },
         )?;
     }
@@ -319,9 +401,16 @@ fn store_each<L: Level, W: Word, M: Memory>(
 
 /// A vector is aligned to its whole size.
 #[inline(always)]
-fn check_vector<W: Word>(registers: &Registers, plan: &AccessPlan, base: Base<'_>, by: u64, mask: u32) -> Done {
+fn check_vector<W: Word>(
+    registers: &Registers,
+    plan: &AccessPlan,
+    given: Option<&Addresses>,
+    by: u64,
+    mask: u32,
+) -> Done {
     if plan.values.len() <= 1 {
         return Ok(());
     }
-    with_addresses!(registers, base, by, false, false, |at| at.misaligned(mask, W::BYTES * plan.values.len()))
+    with_addresses!(Baseline, registers, given, plan.base, by, false, false, |at| at
+        .misaligned(mask, W::BYTES * plan.values.len()))
 }

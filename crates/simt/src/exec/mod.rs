@@ -24,6 +24,7 @@ use crate::texture::texture;
 use crate::trap::{Assertion, Trap, TrapKind};
 use crate::warp::{Group, QUANTUM, State, Warp};
 use ::lanes::Handlers;
+use ::lanes::level::Level;
 use calls::{call, exit, leave};
 use sync::{barrier, synchronise};
 use values::{counter, isspacep, pack128, unpack128};
@@ -149,6 +150,16 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
             return Ok(());
         }
         let micro = &program.micros[running.pc as usize];
+        if !*hooked && micro.straight > 0 {
+            executing = running.active;
+            let count = u32::from(micro.straight).min(running.limit - running.pc);
+            for micro in &program.micros[running.pc as usize..][..count as usize] {
+                running.left -= i64::from(micro.first);
+                plain(level, warp, around, running.frame, executing, micro)?;
+            }
+            running.pc += count;
+            continue;
+        }
         if resumed {
             resumed = false;
         } else if micro.first {
@@ -167,26 +178,12 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
             continue;
         }
         let step = match micro.kind {
-            Kind::Alu(number) => {
-                L::table()[usize::from(number)](level, &mut warp.registers, micro.dst, &micro.src, executing);
-                Step::Next
-            }
-            Kind::Load(plan) => {
-                let (registers, mut memories, base) = split(warp, around, running.frame);
-                let plan = &program.accesses[plan as usize];
-                access::load(level, registers, &mut memories, plan, base, executing)
-                    .map_err(|fault| trap(fault, micro, warp.index, around.block))?;
-                Step::Next
-            }
-            Kind::Store(plan) => {
-                let (registers, mut memories, base) = split(warp, around, running.frame);
-                let plan = &program.accesses[plan as usize];
-                access::store(level, registers, &mut memories, plan, base, executing)
-                    .map_err(|fault| trap(fault, micro, warp.index, around.block))?;
+            kind if kind.is_plain() => {
+                plain(level, warp, around, running.frame, executing, micro)?;
                 Step::Next
             }
             Kind::Branch => branch(warp, running, executing, micro.imm as u32),
-            _ => other(warp, around, running, executing, micro)
+            _ => other(level, warp, around, running, executing, micro)
                 .map_err(|fault| trap(fault, micro, warp.index, around.block))?,
         };
         match step {
@@ -216,6 +213,52 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
             Step::Pick => return Ok(()),
         }
     }
+}
+
+/// Executes a plain micro-operation.
+#[inline(always)]
+fn plain<L: Handlers>(
+    level: L,
+    warp: &mut Warp,
+    around: &mut Surroundings<'_>,
+    frame: u32,
+    executing: u32,
+    micro: &Micro,
+) -> Result<(), Trap> {
+    let program = around.program;
+    let done = match micro.kind {
+        Kind::Alu(number) => {
+            L::table()[usize::from(number)](level, &mut warp.registers, micro.dst, &micro.src, executing);
+            return Ok(());
+        }
+        Kind::Load(plan) => {
+            let (registers, mut memories, base) = split(warp, around, frame);
+            access::load(level, registers, &mut memories, &program.accesses[plan as usize], base, executing)
+        }
+        Kind::Store(plan) => {
+            let (registers, mut memories, base) = split(warp, around, frame);
+            access::store(level, registers, &mut memories, &program.accesses[plan as usize], base, executing)
+        }
+        Kind::Pred(op) => {
+            predicate(&mut warp.registers, micro, op, executing);
+            return Ok(());
+        }
+        _ => return Ok(()),
+    };
+    done.map_err(|fault| trap(fault, micro, warp.index, around.block))
+}
+
+/// An operation on predicates.
+#[inline(always)]
+fn predicate(registers: &mut Registers, micro: &Micro, op: PredOp, executing: u32) {
+    let [a, b] = [micro.src[0], micro.src[1]].map(|row| registers.pred[usize::from(row)]);
+    let bits = match op {
+        PredOp::And => a & b,
+        PredOp::Or => a | b,
+        PredOp::Xor => a ^ b,
+        PredOp::Not => !a,
+    };
+    collective::write_pred(registers, micro.dst, bits, executing);
 }
 
 fn moment<'a>(program: &'a Program, warp: &'a mut Warp, micro: &Micro, active: u32, executing: u32) -> Moment<'a> {
@@ -271,7 +314,8 @@ fn branch(warp: &mut Warp, running: &mut Running, taken: u32, target: u32) -> St
 }
 
 /// Everything that is neither pure, nor a load, store or branch.
-fn other(
+fn other<L: Level>(
+    level: L,
     warp: &mut Warp,
     around: &mut Surroundings<'_>,
     running: &mut Running,
@@ -281,17 +325,6 @@ fn other(
     let program = around.program;
     let fault = |kind: TrapKind| Fault { kind, lane: executing.trailing_zeros() as usize, address: None };
     match micro.kind {
-        Kind::Pred(op) => {
-            let (a, b) =
-                (warp.registers.pred[usize::from(micro.src[0])], warp.registers.pred[usize::from(micro.src[1])]);
-            let bits = match op {
-                PredOp::And => a & b,
-                PredOp::Or => a | b,
-                PredOp::Xor => a ^ b,
-                PredOp::Not => !a,
-            };
-            collective::write_pred(&mut warp.registers, micro.dst, bits, executing);
-        }
         Kind::Atomic(plan) => {
             let (registers, mut memories, base) = split(warp, around, running.frame);
             atomic(registers, &mut memories, &program.atomics[plan as usize], base, executing)?;
@@ -328,7 +361,7 @@ fn other(
         Kind::Unpack128(list) => unpack128(warp, micro, &program.lists[list as usize], executing),
         Kind::Shuffle(_) | Kind::Vote(_) | Kind::Elect | Kind::Match { .. } | Kind::Redux(..) | Kind::WarpSync => {
             let Some(together) = synchronise(warp, running, executing, micro)? else { return Ok(Step::Pick) };
-            collective::execute(&mut warp.registers, micro, together);
+            collective::execute(level, &mut warp.registers, micro, together);
         }
         Kind::Matrix(plan) => {
             let Some(together) = synchronise(warp, running, executing, micro)? else { return Ok(Step::Pick) };
@@ -347,7 +380,7 @@ fn other(
         Kind::Exit => return Ok(exit(warp, running, executing)),
         Kind::Trap => return Err(fault(TrapKind::Trap)),
         Kind::Assert => return Err(fault(TrapKind::Assert)),
-        Kind::Nop | Kind::Alu(_) | Kind::Load(_) | Kind::Store(_) | Kind::Branch => {}
+        Kind::Nop | Kind::Alu(_) | Kind::Pred(_) | Kind::Load(_) | Kind::Store(_) | Kind::Branch => {}
     }
     Ok(Step::Next)
 }

@@ -269,6 +269,12 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
+        let mut straight = 0u16;
+        for micro in self.program.micros[entry..].iter_mut().rev() {
+            let plain = micro.kind.is_plain() && micro.guard == 0 && !micro.guard_not;
+            straight = if plain { straight.saturating_add(1) } else { 0 };
+            micro.straight = straight;
+        }
         Ok(())
     }
 
@@ -306,6 +312,7 @@ impl<'a> Lowering<'a> {
             dst,
             second: crate::program::NOWHERE,
             src: rows,
+            straight: 0,
             site: self.program.sites.len() as u32 - 1,
             imm: 0,
         };
