@@ -14,37 +14,55 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How many times each thing is measured; the best is quoted, because a busy machine can only make it slower.
-const GOLDEN_RUNS: u32 = 50;
+/// What is measured.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Injections per workload; 0 for golden runs alone
+    #[arg(long, default_value_t = 500)]
+    runs: u64,
+    /// Golden runs per workload
+    #[arg(long, default_value_t = 50)]
+    golden: u32,
+    /// These workloads only
+    #[arg(value_name = "WORKLOAD")]
+    names: Vec<String>,
+}
+
+/// How many times each campaign is measured; the best is quoted, because a busy machine can only make it slower.
 const CAMPAIGNS: u32 = 3;
 
 /// Full re-execution is measured over this many times fewer runs.
 const FULL_IS_SLOWER: u64 = 10;
 
 /// Measures every workload and prints a table for `records/`.
-pub(crate) fn bench(runs: u64) -> Result<()> {
+pub(crate) fn bench(args: &Args) -> Result<()> {
     let program = beamline()?;
-    say(&format!("`cargo xtask bench --runs {runs}` on {} with {} cores\n", processor()?, cores()))?;
+    let Args { runs, golden: times, names } = args;
+    say(&format!("`cargo xtask bench --runs {runs} --golden {times}` on {} with {} cores\n", processor()?, cores()))?;
     say(
         "| workload | thread-instructions | golden run | launches alone | thread-instructions/s | runs/s, full, 1 worker \
          | runs/s, delta, 1 worker | runs/s, delta, all cores |",
     )?;
     say("|---|---:|---:|---:|---:|---:|---:|---:|")?;
     let mut speeds = Vec::new();
-    for workload in all()? {
+    for workload in all()?.into_iter().filter(|workload| names.is_empty() || names.contains(&workload.name)) {
         let name = &workload.name;
-        let Measured { instructions, whole, launches } = golden(name)?;
-        let full = campaigns(&program, name, runs / FULL_IS_SLOWER, "full", Some(1))?;
-        let delta = campaigns(&program, name, runs, "delta", Some(1))?;
-        let every = campaigns(&program, name, runs, "delta", None)?;
+        let Measured { instructions, whole, launches } = golden(name, *times)?;
         let speed = instructions as f64 / launches;
         speeds.push(speed);
         let (whole, launches, millions) = (whole * 1e3, launches * 1e3, speed / 1e6);
-        say(&format!(
-            "| {name} | {instructions} | {whole:.2} ms | {launches:.2} ms | {millions:.0} M | {full:.0} | {delta:.0} \
-             | {every:.0} |"
-        ))?;
+        let mut row = format!("| {name} | {instructions} | {whole:.2} ms | {launches:.2} ms | {millions:.0} M |");
+        for (runs, engine, jobs) in
+            [(runs / FULL_IS_SLOWER, "full", Some(1)), (*runs, "delta", Some(1)), (*runs, "delta", None)]
+        {
+            match runs {
+                0 => row += " – |",
+                runs => row += &format!(" {:.0} |", campaigns(&program, name, runs, engine, jobs)?),
+            }
+        }
+        say(&row)?;
     }
+    ensure!(!speeds.is_empty(), "no workload is named so");
     speeds.sort_by(f64::total_cmp);
     let median = speeds[speeds.len() / 2] / 1e6;
     let mean = (speeds.iter().map(|speed| speed.ln()).sum::<f64>() / speeds.len() as f64).exp() / 1e6;
@@ -60,11 +78,11 @@ struct Measured {
     launches: f64,
 }
 
-fn golden(name: &str) -> Result<Measured> {
+fn golden(name: &str, times: u32) -> Result<Measured> {
     let file = root().join("workloads").join(name).join(format!("{name}.capsule"));
     let capsule = Arc::new(Capsule::open(&file)?);
     let mut best = Measured { instructions: 0, whole: f64::INFINITY, launches: f64::INFINITY };
-    for _ in 0..GOLDEN_RUNS {
+    for _ in 0..times {
         let golden = Golden::run(Arc::clone(&capsule))?;
         #[expect(clippy::disallowed_methods, reason = "a bench measures time")]
         let started = Instant::now();

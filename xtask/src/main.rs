@@ -61,11 +61,7 @@ enum Task {
     /// Feed mutated texts and files to what reads them, and keep those that it does not survive
     Fuzz(fuzz::Args),
     /// Measure golden runs and campaigns of every workload, and print a record
-    Bench {
-        /// Injections per workload
-        #[arg(long, default_value_t = 500)]
-        runs: u64,
-    },
+    Bench(bench::Args),
 }
 
 fn main() -> Result<()> {
@@ -79,7 +75,7 @@ fn main() -> Result<()> {
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),
         Task::EndToEnd { all, record } => end_to_end::end_to_end(all, record.as_deref()),
         Task::Fuzz(args) => fuzz::fuzz(&args),
-        Task::Bench { runs } => bench::bench(runs),
+        Task::Bench(args) => bench::bench(&args),
     }
 }
 
