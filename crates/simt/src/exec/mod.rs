@@ -342,7 +342,7 @@ fn other<L: Level>(
             texture(registers, &mut memories, &program.textures[plan as usize], executing)?;
         }
         Kind::FrameAddress => {
-            let address = i64::from(warp.frames[running.frame as usize].base) + micro.imm;
+            let address = i64::from(warp.frames[running.frame as usize].base).wrapping_add(micro.imm);
             let row = &mut warp.registers.b64[usize::from(micro.dst)].0;
             lanes(executing).for_each(|lane| row[lane] = address as u64);
         }

@@ -98,7 +98,7 @@ impl Lowering<'_> {
             Base::Zero => Ok(Address { base: None, offset: *offset, frame: false }),
             Base::Symbol(symbol) => {
                 if let Some(range) = self.frames[self.at.index as usize].offsets.get(symbol) {
-                    let offset = i64::from(range.offset) + offset;
+                    let offset = i64::from(range.offset).wrapping_add(*offset);
                     return Ok(Address { base: None, offset, frame: true });
                 }
                 let start = self.static_address(*symbol)?;
@@ -162,8 +162,9 @@ impl Lowering<'_> {
     fn load_param(&mut self, instruction: &Instruction, access: &Access, offset: i64) -> Result<(), LowerError> {
         let bytes = access.ty.bytes();
         for (index, dst) in instruction.dst.iter().enumerate() {
-            let at = offset + index as i64 * i64::from(bytes);
-            let fits = u32::try_from(at).ok().filter(|at| at + bytes <= self.program.param_bytes);
+            let at = offset.wrapping_add(index as i64 * i64::from(bytes));
+            let ends = |at: u32| at.checked_add(bytes).is_some_and(|end| end <= self.program.param_bytes);
+            let fits = u32::try_from(at).ok().filter(|&at| ends(at));
             let at = fits.ok_or_else(|| self.unsupported("a load outside the kernel's parameters"))?;
             let Dst::Reg(reg) = dst else { continue };
             let slot = self.register(*reg);

@@ -67,7 +67,7 @@ impl Lowering<'_> {
     fn address_of(&mut self, symbol: Symbol, offset: i64, width: Width) -> Result<u16, LowerError> {
         if let Some(range) = self.frames[self.at.index as usize].offsets.get(&symbol).copied() {
             let row = self.temporary(Width::B64)?;
-            self.emit(Kind::FrameAddress, row, &[]).imm = i64::from(range.offset) + offset;
+            self.emit(Kind::FrameAddress, row, &[]).imm = i64::from(range.offset).wrapping_add(offset);
             return self.narrowed(Slot { width: Width::B64, index: row }, width);
         }
         let address = self.static_address(symbol)?.wrapping_add_signed(offset);
