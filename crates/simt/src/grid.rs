@@ -7,12 +7,13 @@
 use crate::block::{Executor, Fuel, Launch, Round};
 use crate::hook::{Hook, NoHook};
 use crate::memory::GlobalMemory;
+use crate::own;
 use crate::trap::RunEnd;
-use isa::{Linkage, Module, Operand, Space, Special, Symbol, Type, Variable};
+use isa::{Module, Operand, Special};
 use std::ops::Range;
 
-/// The name of the variable; no name of PTX has a space in it.
-const WORKSPACE_NAME: &str = "grid workspace";
+/// The name of the variable.
+pub(crate) const WORKSPACE_NAME: &str = "grid workspace";
 /// Its bytes: its own size, and the counter.
 const WORKSPACE_BYTES: u64 = 64;
 
@@ -20,24 +21,10 @@ const WORKSPACE_BYTES: u64 = 64;
 pub fn give_workspace(module: &mut Module) {
     let asks = |operand: &Operand| matches!(operand, Operand::Special(Special::Envreg1 | Special::Envreg2));
     let mut instructions = module.functions.iter().flat_map(|function| &function.body);
-    if instructions.any(|instruction| instruction.src.iter().any(asks)) && workspace_of(module).is_none() {
-        module.variables.push(Variable {
-            name: WORKSPACE_NAME.to_owned(),
-            space: Space::Global,
-            element: Type::B32,
-            bytes: WORKSPACE_BYTES,
-            align: WORKSPACE_BYTES as u32,
-            linkage: Linkage::Internal,
-            init: (WORKSPACE_BYTES as u32).to_le_bytes().to_vec(),
-            relocations: Vec::new(),
-        });
+    if instructions.any(|instruction| instruction.src.iter().any(asks)) {
+        let size = (WORKSPACE_BYTES as u32).to_le_bytes();
+        own::give(module, WORKSPACE_NAME, WORKSPACE_BYTES, WORKSPACE_BYTES as u32, size.to_vec());
     }
-}
-
-/// The workspace of a module, if it has one.
-pub(crate) fn workspace_of(module: &Module) -> Option<Symbol> {
-    let index = module.variables.iter().position(|variable| variable.name == WORKSPACE_NAME)?;
-    Some(Symbol::Module(index as u32))
 }
 
 impl Executor {
@@ -58,11 +45,7 @@ impl Executor {
             return end;
         }
         for block in 0..launch.blocks() {
-            let end = if hooked == Some(block) {
-                self.run_block(launch, memory, block, fuel, hook)
-            } else {
-                self.run_block(launch, memory, block, fuel, &mut NoHook)
-            };
+            let end = self.run_block(launch, memory, block, fuel, hook_of(hooked, block, hook, &mut NoHook));
             after(self, memory, block..block + 1);
             if end != RunEnd::Completed {
                 return end;
@@ -90,6 +73,11 @@ impl Executor {
     }
 }
 
+/// The hook, if it looks into this block, or none.
+fn hook_of<'h>(hooked: Option<u64>, block: u64, hook: &'h mut dyn Hook, none: &'h mut NoHook) -> &'h mut dyn Hook {
+    if hooked == Some(block) { hook } else { none }
+}
+
 fn rounds(
     blocks: &mut [Executor],
     launch: &Launch<'_>,
@@ -100,12 +88,7 @@ fn rounds(
     loop {
         let (mut moved, mut stuck) = (false, None);
         for (block, executor) in (0..).zip(blocks.iter_mut()) {
-            let round = if hooked == Some(block) {
-                executor.round(launch, memory, block, hook)
-            } else {
-                executor.round(launch, memory, block, &mut NoHook)
-            };
-            match round {
+            match executor.round(launch, memory, block, hook_of(hooked, block, hook, &mut NoHook)) {
                 Err(trap) => return RunEnd::Trapped(trap),
                 Ok(Round::Done) => {}
                 Ok(Round::Moved) => moved = true,

@@ -1,16 +1,16 @@
 //! The heap of device code: `malloc` and `free`.
 //!
-//! The heap is a variable of the module, so that it has an address, is recorded and replayed as every variable, and its
-//! state, all of which lies within it, is part of every snapshot. It is a row of blocks, each with 16 bytes before it
-//! of which the first 8 hold its size, a multiple of 16, and in the lowest bit whether it is taken. A size of zero ends
-//! the row: what lies behind was never taken. The first block that is large enough is taken, and free blocks that meet
+//! The heap is a variable of the module, and all its state lies within it. It is a row of blocks, each with 16 bytes
+//! before it of which the first 8 hold its size, a multiple of 16, and in the lowest bit whether it is taken. A size of
+//! zero ends the row: what lies behind was never taken. The first block that is large enough is taken, and free blocks that meet
 //! are joined on the way there. The first 16 bytes of the heap say where the way starts.
 
 use crate::access::{Fault, Memories, read_one, write_one};
+use crate::own;
 use crate::trap::TrapKind;
-use isa::{Linkage, Module, Space, Symbol, Type, Variable};
+use isa::{Module, Space};
 
-/// The name of the variable; no name of PTX has a space in it.
+/// The name of the variable.
 pub const HEAP_NAME: &str = "device heap";
 /// Bytes of a heap unless the application asks for another: what `cudaLimitMallocHeapSize` is at first.
 pub const HEAP_BYTES: u64 = 8 << 20;
@@ -20,24 +20,9 @@ const UNIT: u64 = 16;
 /// Gives a heap of about so many bytes to a module that asks for memory.
 pub fn give_heap(module: &mut Module, bytes: u64) {
     let asks = |name: &str| module.functions.iter().any(|function| function.name == name && function.body.is_empty());
-    if asks("malloc") && heap_of(module).is_none() {
-        module.variables.push(Variable {
-            name: HEAP_NAME.to_owned(),
-            space: Space::Global,
-            element: Type::B8,
-            bytes: (bytes / UNIT * UNIT).max(2 * UNIT),
-            align: UNIT as u32,
-            linkage: Linkage::Internal,
-            init: Vec::new(),
-            relocations: Vec::new(),
-        });
+    if asks("malloc") {
+        own::give(module, HEAP_NAME, (bytes / UNIT * UNIT).max(2 * UNIT), UNIT as u32, Vec::new());
     }
-}
-
-/// The heap of a module, if it has one.
-pub(crate) fn heap_of(module: &Module) -> Option<(Symbol, u64)> {
-    let index = module.variables.iter().position(|variable| variable.name == HEAP_NAME)?;
-    Some((Symbol::Module(index as u32), module.variables[index].bytes))
 }
 
 /// Where a heap lies.

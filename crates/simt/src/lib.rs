@@ -20,6 +20,7 @@ pub mod lower;
 mod matrix;
 mod mbarrier;
 pub mod memory;
+mod own;
 mod print;
 pub mod program;
 mod special;

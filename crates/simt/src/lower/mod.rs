@@ -18,8 +18,9 @@ mod texture;
 
 pub use placement::{FUNCTION_BASE, Placement, PlacementError};
 
-use crate::grid::workspace_of;
-use crate::heap::{HeapPlace, heap_of};
+use crate::grid::WORKSPACE_NAME;
+use crate::heap::{HEAP_NAME, HeapPlace};
+use crate::own;
 use crate::program::{Code, Kind, Micro, ParamRow, Program, Site};
 use crate::registers::{Sizes, Slot};
 use frame::Frame;
@@ -194,7 +195,7 @@ impl<'a> Lowering<'a> {
             shared_bytes: layout.bytes,
             stack: if reachable.len() > 1 { STACK } else { 0 },
             dynamic_align: layout.dynamic_align,
-            workspace: workspace_of(module).and_then(|symbol| placement.address(symbol)).unwrap_or(0),
+            workspace: own::find(module, WORKSPACE_NAME).and_then(|(symbol, _)| placement.address(symbol)).unwrap_or(0),
         };
         let at = Place { function: kernel, id: reachable[0], index: 0, pc: Pc(0), instruction: None };
         let mut lowering = Self {
@@ -203,7 +204,7 @@ impl<'a> Lowering<'a> {
             program,
             frames: Vec::new(),
             indices: BTreeMap::new(),
-            heap: heap_of(module)
+            heap: own::find(module, HEAP_NAME)
                 .and_then(|(symbol, bytes)| Some(HeapPlace { base: placement.address(symbol)?, bytes })),
             shared: layout.offsets,
             constants: BTreeMap::new(),
