@@ -30,6 +30,14 @@ pub struct Observation {
     pub tier: Tier,
 }
 
+impl Observation {
+    /// The observation without what tells the engines apart: which it was, and how much it had to execute.
+    #[must_use]
+    pub fn seen(self) -> Self {
+        Self { tier: Tier::Full, instructions: 0, ..self }
+    }
+}
+
 /// The hit value, in the low bits of its true width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

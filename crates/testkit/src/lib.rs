@@ -37,12 +37,6 @@ pub fn files(folder: &Path, extension: &str) -> std::io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// An observation without what tells the tiers apart.
-#[must_use]
-pub fn seen(observation: &campaign::Observation) -> campaign::Observation {
-    campaign::Observation { tier: campaign::Tier::Full, instructions: 0, ..observation.clone() }
-}
-
 /// The instruction-set levels that this host has.
 pub fn levels() -> impl Iterator<Item = LevelName> {
     LevelName::ALL.into_iter().filter(|level| level.is_available())

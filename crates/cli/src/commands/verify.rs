@@ -5,7 +5,7 @@ use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
 use anyhow::anyhow;
 use campaign::config::Selection;
-use campaign::{Engine, Observation, RunIndex, Site, Target, Tier};
+use campaign::{Engine, RunIndex, Site, Target, Tier};
 use gpu::{Gpu, GpuError};
 use inject::{CapsuleTarget, Golden};
 use serde::Serialize;
@@ -108,16 +108,11 @@ fn differing(target: &CapsuleTarget, sites: &[Site]) -> Result<Vec<String>, Fail
     let mut differing = Vec::new();
     for site in sites {
         let (full, delta) = (full.run(site).code(Code::Bug)?, delta.run(site).code(Code::Bug)?);
-        if alike(full) != alike(delta) {
+        if full.seen() != delta.seen() {
             differing.push(site.id.clone());
         }
     }
     Ok(differing)
-}
-
-/// An observation without what tells the engines apart: which it was, and how much it had to execute.
-fn alike(observation: Observation) -> Observation {
-    Observation { tier: Tier::Full, instructions: 0, ..observation }
 }
 
 /// Repeats the capsule on the GPU of this machine.

@@ -10,7 +10,7 @@ use inject::{CapsuleTarget, Runner};
 pub(super) fn check(target: &CapsuleTarget, expected: &ExpectedFault) -> Result<(), String> {
     let full = repeated(target, Engine::Full, &expected.fault)?;
     let delta = repeated(target, Engine::Delta, &expected.fault)?;
-    if crate::seen(&full) != crate::seen(&delta) {
+    if full.clone().seen() != delta.clone().seen() {
         return Err(format!("inject {}: the tiers differ:\n{full:?}\n{delta:?}", expected.fault));
     }
     compare(expected, &full).map_err(|what| format!("inject {}: {what}\n    {full:?}", expected.fault))

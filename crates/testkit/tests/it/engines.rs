@@ -18,7 +18,7 @@ fn check(workload: &str) -> Vec<String> {
     let mut delta = target.worker(Engine::Delta).unwrap();
     let differs = sites.iter().filter_map(|site| {
         let (full, delta) = (full.run(site).unwrap(), delta.run(site).unwrap());
-        (testkit::seen(&full) != testkit::seen(&delta))
+        (full.clone().seen() != delta.clone().seen())
             .then(|| format!("{workload} {}: full {full:?}, delta {delta:?}", site.id))
     });
     differs.collect()
