@@ -6,13 +6,14 @@
 use crate::workloads::all;
 use crate::{beamline, root, say};
 use anyhow::{Context, Result, ensure};
-use capsule::Capsule;
-use inject::Golden;
+use capsule::{Capsule, ModuleId};
+use inject::{Device, Golden};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
+use testkit::random_kernels::{Forms, Kernel, NAME};
 
 /// What is measured.
 #[derive(clap::Args)]
@@ -36,8 +37,8 @@ const FULL_IS_SLOWER: u64 = 10;
 
 /// Measures every workload and prints a table for `records/`.
 pub(crate) fn bench(args: &Args) -> Result<()> {
-    let program = beamline()?;
     let Args { runs, golden: times, names } = args;
+    let program = if *runs > 0 { Some(beamline()?) } else { None };
     say(&format!("`cargo xtask bench --runs {runs} --golden {times}` on {} with {} cores\n", processor()?, cores()))?;
     say(
         "| workload | thread-instructions | golden run | launches alone | thread-instructions/s | runs/s, full, 1 worker \
@@ -55,9 +56,9 @@ pub(crate) fn bench(args: &Args) -> Result<()> {
         for (runs, engine, jobs) in
             [(runs / FULL_IS_SLOWER, "full", Some(1)), (*runs, "delta", Some(1)), (*runs, "delta", None)]
         {
-            match runs {
-                0 => row += " – |",
-                runs => row += &format!(" {:.0} |", campaigns(&program, name, runs, engine, jobs)?),
+            match &program {
+                None => row += " – |",
+                Some(program) => row += &format!(" {:.0} |", campaigns(program, name, runs, engine, jobs)?),
             }
         }
         say(&row)?;
@@ -66,7 +67,51 @@ pub(crate) fn bench(args: &Args) -> Result<()> {
     speeds.sort_by(f64::total_cmp);
     let median = speeds[speeds.len() / 2] / 1e6;
     let mean = (speeds.iter().map(|speed| speed.ln()).sum::<f64>() / speeds.len() as f64).exp() / 1e6;
-    say(&format!("\nmedian {median:.0} M, geometric mean {mean:.0} M thread-instructions per second and core"))
+    say(&format!("\nmedian {median:.0} M, geometric mean {mean:.0} M thread-instructions per second and core"))?;
+    loading()
+}
+
+/// How large a module is whose loading is measured, at least, in bytes.
+const LARGE: usize = 5_000_000;
+const LOADS: u32 = 5;
+
+/// Measures how long a large module takes to load.
+fn loading() -> Result<()> {
+    let (text, kernels) = large_module()?;
+    let mut fastest = f64::INFINITY;
+    for _ in 0..LOADS {
+        let mut device = Device::default();
+        let (loaded, seconds) = timed(|| device.load(ModuleId(0), "large", &text));
+        loaded?;
+        fastest = fastest.min(seconds);
+    }
+    let megabytes = text.len() as f64 / 1e6;
+    say(&format!("\nA module of {megabytes:.1} MB with {kernels} kernels is loaded in {fastest:.2} s"))
+}
+
+/// Random kernels, all in one module, and how many.
+fn large_module() -> Result<(String, usize)> {
+    const ENTRY: &str = ".visible .entry";
+    let forms = Forms::all()?;
+    let mut texts = (0..).map(|number| Kernel::new(&forms, 1, number)).filter(|kernel| kernel.threads == 128);
+    let mut all = String::new();
+    let mut kernels = 0;
+    while all.len() < LARGE {
+        let kernel = texts.next().context("draw another kernel")?.ptx;
+        // What stands before the kernel is the same in all that have as many threads.
+        let at = if kernels == 0 { 0 } else { kernel.find(ENTRY).context("find the kernel")? };
+        all += &kernel[at..].replace(&format!("{ENTRY} {NAME}"), &format!("{ENTRY} {NAME}_{kernels}"));
+        kernels += 1;
+    }
+    Ok((all, kernels))
+}
+
+/// What some work gives, and the seconds it takes.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    #[expect(clippy::disallowed_methods, reason = "a bench measures time")]
+    let started = Instant::now();
+    let done = work();
+    (done, started.elapsed().as_secs_f64())
 }
 
 /// The fastest golden run of a workload.
@@ -84,10 +129,7 @@ fn golden(name: &str, times: u32) -> Result<Measured> {
     let mut best = Measured { instructions: 0, whole: f64::INFINITY, launches: f64::INFINITY };
     for _ in 0..times {
         let golden = Golden::run(Arc::clone(&capsule))?;
-        #[expect(clippy::disallowed_methods, reason = "a bench measures time")]
-        let started = Instant::now();
-        golden.repeat();
-        let launches = started.elapsed().as_secs_f64().min(best.launches);
+        let launches = timed(|| golden.repeat()).1.min(best.launches);
         let whole = golden.seconds().min(best.whole);
         best = Measured { instructions: golden.thread_instructions(), whole, launches };
     }
