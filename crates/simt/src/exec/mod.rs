@@ -5,12 +5,13 @@
 //! lanes' counts are brought up to date where the set of lanes changes.
 
 mod calls;
+mod plain;
 mod stack;
 mod sync;
 mod system;
 mod values;
 
-use crate::access::{self, Fault, Memories};
+use crate::access::Fault;
 use crate::atomic::atomic;
 use crate::collective;
 use crate::copy::copy;
@@ -18,15 +19,16 @@ use crate::hook::{Hook, Interest, Moment};
 use crate::matrix::matrix;
 use crate::mbarrier::mbarrier;
 use crate::memory::GlobalMemory;
-use crate::program::{Kind, Micro, PredOp, Program};
-use crate::registers::{LANES, Registers, lanes};
+use crate::program::{Kind, Micro, Program};
+use crate::registers::{LANES, lanes};
 use crate::texture::texture;
 use crate::trap::{Assertion, Trap, TrapKind};
 use crate::warp::{Group, QUANTUM, State, Warp};
 use ::lanes::Handlers;
 use ::lanes::level::Level;
 use calls::{call, exit, leave};
-use sync::{barrier, synchronise};
+use plain::{plain, split};
+use sync::{Met, barrier, synchronise};
 use values::{counter, isspacep, pack128, unpack128};
 
 /// What a warp runs in.
@@ -74,6 +76,8 @@ enum Step {
 struct Running {
     pc: u32,
     active: u32,
+    /// The lanes of the group that execute the instruction.
+    executing: u32,
     frame: u32,
     state: State,
     /// Whether it has its turn although another group is behind it.
@@ -114,7 +118,7 @@ impl Running {
         let left = warp.fuel_check.min(end).saturating_sub(warp.issued) as i64;
         let limit = warp.limit(group.pc, group.frame);
         let Group { pc, mask, frame, state } = group;
-        Self { pc, active: mask, frame, state, fair, left, since: left, limit }
+        Self { pc, active: mask, executing: mask, frame, state, fair, left, since: left, limit }
     }
 
     fn group(&self) -> Group {
@@ -140,7 +144,6 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
     running: &mut Running,
 ) -> Result<(), Trap> {
     let program = around.program;
-    let mut executing = running.active;
     // A group that goes on from where it waited has been counted and has passed its guard.
     let mut resumed = running.state != State::Ready;
     loop {
@@ -151,12 +154,16 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
         }
         let micro = &program.micros[running.pc as usize];
         if !*hooked && micro.straight > 0 {
-            executing = running.active;
+            let (active, frame) = (running.active, running.frame);
             let count = u32::from(micro.straight).min(running.limit - running.pc);
-            for micro in &program.micros[running.pc as usize..][..count as usize] {
-                running.left -= i64::from(micro.first);
-                plain(level, warp, around, running.frame, executing, micro)?;
-            }
+            let mut left = running.left;
+            let done = program.micros[running.pc as usize..][..count as usize].iter().try_for_each(|micro| {
+                left -= i64::from(micro.first);
+                plain(level, warp, around, frame, active, micro)
+            });
+            running.left = left;
+            done?;
+            running.executing = active;
             running.pc += count;
             continue;
         }
@@ -164,7 +171,8 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
             resumed = false;
         } else if micro.first {
             let guard = warp.registers.pred[usize::from(micro.guard)];
-            executing = running.active & if micro.guard_not { !guard } else { guard };
+            let executing = running.active & if micro.guard_not { !guard } else { guard };
+            running.executing = executing;
             running.left -= 1;
             if executing != running.active {
                 warp.discount(running.active & !executing);
@@ -173,6 +181,7 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
                 hook.before(moment(program, warp, micro, running.active, executing));
             }
         }
+        let executing = running.executing;
         if executing == 0 {
             running.pc += 1;
             continue;
@@ -189,7 +198,7 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
         match step {
             Step::Next => {
                 if *hooked && micro.last {
-                    let interest = hook.after(moment(program, warp, micro, running.active, executing));
+                    let interest = hook.after(moment(program, warp, micro, running.active, running.executing));
                     *hooked = interest == Interest::Stay;
                 }
                 running.pc += 1;
@@ -215,52 +224,6 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
     }
 }
 
-/// Executes a plain micro-operation.
-#[inline(always)]
-fn plain<L: Handlers>(
-    level: L,
-    warp: &mut Warp,
-    around: &mut Surroundings<'_>,
-    frame: u32,
-    executing: u32,
-    micro: &Micro,
-) -> Result<(), Trap> {
-    let program = around.program;
-    let done = match micro.kind {
-        Kind::Alu(number) => {
-            L::table()[usize::from(number)](level, &mut warp.registers, micro.dst, &micro.src, executing);
-            return Ok(());
-        }
-        Kind::Load(plan) => {
-            let (registers, mut memories, base) = split(warp, around, frame);
-            access::load(level, registers, &mut memories, &program.accesses[plan as usize], base, executing)
-        }
-        Kind::Store(plan) => {
-            let (registers, mut memories, base) = split(warp, around, frame);
-            access::store(level, registers, &mut memories, &program.accesses[plan as usize], base, executing)
-        }
-        Kind::Pred(op) => {
-            predicate(&mut warp.registers, micro, op, executing);
-            return Ok(());
-        }
-        _ => return Ok(()),
-    };
-    done.map_err(|fault| trap(fault, micro, warp.index, around.block))
-}
-
-/// An operation on predicates.
-#[inline(always)]
-fn predicate(registers: &mut Registers, micro: &Micro, op: PredOp, executing: u32) {
-    let [a, b] = [micro.src[0], micro.src[1]].map(|row| registers.pred[usize::from(row)]);
-    let bits = match op {
-        PredOp::And => a & b,
-        PredOp::Or => a | b,
-        PredOp::Xor => a ^ b,
-        PredOp::Not => !a,
-    };
-    collective::write_pred(registers, micro.dst, bits, executing);
-}
-
 fn moment<'a>(program: &'a Program, warp: &'a mut Warp, micro: &Micro, active: u32, executing: u32) -> Moment<'a> {
     Moment { program, registers: &mut warp.registers, site: micro.site, warp: warp.index, active, executing }
 }
@@ -278,23 +241,6 @@ fn check_fuel(warp: &mut Warp, running: &Running, micro: &Micro, block: u64) -> 
         None => Ok(()),
         Some(lane) => Err(trap(Fault { kind: TrapKind::OutOfFuel, lane, address: None }, micro, warp.index, block)),
     }
-}
-
-#[inline(always)]
-fn split<'w>(
-    warp: &'w mut Warp,
-    around: &'w mut Surroundings<'_>,
-    frame: u32,
-) -> (&'w mut Registers, Memories<'w>, u32) {
-    let base = warp.frames[frame as usize].base;
-    let memories = Memories {
-        global: &mut *around.global,
-        shared: &mut *around.shared,
-        local: &mut warp.local,
-        local_limit: around.local_limit,
-        params: around.params,
-    };
-    (&mut warp.registers, memories, base)
 }
 
 /// A branch: all lanes go one way, or the group splits and the part that is behind goes on.
@@ -360,14 +306,20 @@ fn other<L: Level>(
         Kind::Pack128(list) => pack128(warp, micro, &program.lists[list as usize], executing),
         Kind::Unpack128(list) => unpack128(warp, micro, &program.lists[list as usize], executing),
         Kind::Shuffle(_) | Kind::Vote(_) | Kind::Elect | Kind::Match { .. } | Kind::Redux(..) | Kind::WarpSync => {
-            let Some(together) = synchronise(warp, running, executing, micro)? else { return Ok(Step::Pick) };
-            collective::execute(level, &mut warp.registers, micro, together);
+            match synchronise(warp, running, executing, micro)? {
+                Met::All(together) => collective::execute(level, &mut warp.registers, micro, together),
+                Met::Before => {}
+                Met::No => return Ok(Step::Pick),
+            }
         }
-        Kind::Matrix(plan) => {
-            let Some(together) = synchronise(warp, running, executing, micro)? else { return Ok(Step::Pick) };
-            let (registers, mut memories, base) = split(warp, around, running.frame);
-            matrix(registers, &mut memories, &program.matrices[plan as usize], base, together)?;
-        }
+        Kind::Matrix(plan) => match synchronise(warp, running, executing, micro)? {
+            Met::All(together) => {
+                let (registers, mut memories, base) = split(warp, around, running.frame);
+                matrix(registers, &mut memories, &program.matrices[plan as usize], base, together)?;
+            }
+            Met::Before => {}
+            Met::No => return Ok(Step::Pick),
+        },
         Kind::Barrier(plan) => {
             return Ok(barrier(warp, around, running, executing, micro, program.barriers[plan as usize]));
         }

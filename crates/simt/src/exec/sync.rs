@@ -19,24 +19,33 @@ pub(super) fn part(warp: &mut Warp, running: &mut Running, executing: u32) {
     }
 }
 
-/// An instruction that lanes of the warp execute together: the lanes that are here when all that they name and that are
-/// alive have come and name the same, or `None` while they wait.
+/// Whether the lanes that execute an instruction together have met.
+pub(super) enum Met {
+    /// They have, and these execute it now.
+    All(u32),
+    /// They have, and others have executed it for all.
+    Before,
+    /// They wait.
+    No,
+}
+
+/// An instruction that lanes of the warp execute together: when all that they name and that are alive have come and name
+/// the same. They may have come by different calls of the function that it is in.
 ///
 /// As on hardware, a lane must name itself, and lanes that name others, such as the two halves of a warp, wait for their
 /// own only. See docs/design/machine-loop.md.
-pub(super) fn synchronise(
-    warp: &mut Warp,
-    running: &mut Running,
-    executing: u32,
-    micro: &Micro,
-) -> Result<Option<u32>, Fault> {
+pub(super) fn synchronise(warp: &mut Warp, running: &mut Running, executing: u32, micro: &Micro) -> Result<Met, Fault> {
+    let state = std::mem::replace(&mut running.state, State::Ready);
+    if state == State::Met {
+        return Ok(Met::Before);
+    }
     let named = named(warp, micro);
     let outsiders = (0..LANES).fold(0, |found, lane| found | (u32::from(!has(named[lane], lane)) << lane)) & executing;
     if outsiders != 0 {
         let lane = outsiders.trailing_zeros() as usize;
         return Err(Fault { kind: TrapKind::IllegalInstruction, lane, address: None });
     }
-    let forced = std::mem::replace(&mut running.state, State::Ready) == State::Forced;
+    let forced = state == State::Forced;
     let members = named[executing.trailing_zeros() as usize];
     let mut keep = naming(&named, members, executing);
     let mut complete = forced || (members & warp.live) & !keep == 0;
@@ -49,20 +58,26 @@ pub(super) fn synchronise(
         }
         set_aside(warp, running, executing, keep);
     }
+    running.executing = keep;
     if complete {
-        return Ok(Some(keep));
+        return Ok(Met::All(keep));
     }
     part(warp, running, keep);
     running.settle(warp);
     let group = Group { state: State::WaitWarp(members), ..running.group() };
     warp.park(group);
-    let here = |other: &Group| other.pc == group.pc && other.frame == group.frame && other.state == group.state;
-    let Some(at) = warp.groups.iter().position(here) else { return Ok(None) };
-    if (members & warp.live) & !warp.groups[at].mask != 0 {
-        return Ok(None);
+    let here = |other: &&mut Group| other.pc == group.pc && other.state == group.state;
+    let met = warp.groups.iter_mut().filter(here).fold(0, |met, other| met | other.mask);
+    if (members & warp.live) & !met != 0 {
+        return Ok(Met::No);
     }
+    // Those that came by other calls go on from here each in its own.
+    warp.groups.iter_mut().filter(here).for_each(|other| other.state = State::Met);
+    let own = |other: &Group| other.pc == group.pc && other.frame == group.frame && other.state == State::Met;
+    let Some(at) = warp.groups.iter().position(own) else { return Ok(Met::No) };
     running.active = warp.groups.swap_remove(at).mask;
-    Ok(Some(running.active))
+    running.executing = running.active;
+    Ok(Met::All(met))
 }
 
 /// The lanes that each lane names.
