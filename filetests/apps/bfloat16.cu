@@ -1,4 +1,5 @@
 // bfloat16: conversions with rounding, arithmetic on scalars and pairs, a matrix times a vector.
+// needs compute_80
 
 #include <cstring>
 

@@ -2,6 +2,9 @@
 
 #include <cstdio>
 #include <cstring>
+#include <string>
+
+#include <unistd.h>
 
 #include "check.h"
 
@@ -98,9 +101,11 @@ int main()
     CHECK(cudaGraphLaunch(exec, nullptr));
     CHECK(cudaDeviceSynchronize());
     expect("it runs, graph in graph", out[1] == 5 * 3 + 7 && ended == 0);
-    CHECK(cudaGraphDebugDotPrint(copied, "/tmp/beamline-graph-queries.dot", 0));
-    std::FILE* dot = std::fopen("/tmp/beamline-graph-queries.dot", "r");
-    expect("a drawing", dot && !std::fclose(dot) && !std::remove("/tmp/beamline-graph-queries.dot"));
+    // Others may draw at the same time.
+    const std::string path = "/tmp/beamline-graph-queries-" + std::to_string(getpid()) + ".dot";
+    CHECK(cudaGraphDebugDotPrint(copied, path.c_str(), 0));
+    std::FILE* dot = std::fopen(path.c_str(), "r");
+    expect("a drawing", dot && !std::fclose(dot) && !std::remove(path.c_str()));
     CHECK(cudaGraphExecDestroy(exec));
     CHECK(cudaGraphDestroy(copied));
     CHECK(cudaGraphDestroy(graph));

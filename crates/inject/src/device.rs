@@ -9,6 +9,7 @@ use crate::modules::Modules;
 use crate::region;
 use capsule::{Launch, ModuleId, Region, Symbol};
 use simt::memory::GlobalMemory;
+use simt::program::RESERVED_SHARED;
 use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd};
 use std::sync::Arc;
 
@@ -284,7 +285,7 @@ pub fn check_launch(launch: &Launch, program: &Program) -> Result<(), DeviceErro
     if launch.params.len() < program.param_bytes as usize {
         return refuse(format!("{} bytes of arguments where {} belong", launch.params.len(), program.param_bytes));
     }
-    let shared = u64::from(program.dynamic_start()) + u64::from(launch.shared_bytes);
+    let shared = u64::from(program.dynamic_start() - RESERVED_SHARED) + u64::from(launch.shared_bytes);
     if shared > u64::from(MAX_SHARED) {
         return refuse(format!("{shared} bytes of shared memory; a block can have {MAX_SHARED}"));
     }

@@ -158,6 +158,9 @@ words! {
         Envreg0 = "%envreg0", Envreg1 = "%envreg1", Envreg2 = "%envreg2", Envreg3 = "%envreg3",
         Envreg4 = "%envreg4", Envreg5 = "%envreg5", Envreg6 = "%envreg6", Envreg7 = "%envreg7",
         DynamicSmemSize = "%dynamic_smem_size", TotalSmemSize = "%total_smem_size",
+        ReservedSmemOffsetBegin = "%reserved_smem_offset_begin", ReservedSmemOffsetEnd = "%reserved_smem_offset_end",
+        ReservedSmemOffsetCap = "%reserved_smem_offset_cap", ReservedSmemOffset0 = "%reserved_smem_offset_0",
+        ReservedSmemOffset1 = "%reserved_smem_offset_1",
     }
 }
 

@@ -48,6 +48,15 @@ impl Launch<'_> {
         self.cooperative && self.blocks() > 1
     }
 
+    /// Bytes of a block's shared memory, with those that are reserved.
+    #[must_use]
+    pub fn shared(&self) -> u32 {
+        match self.dynamic_shared {
+            0 => self.program.shared_bytes,
+            dynamic => self.program.dynamic_start() + dynamic,
+        }
+    }
+
     /// Warps of a block.
     pub(crate) fn warps(&self) -> u32 {
         self.threads().div_ceil(LANES as u32)
@@ -172,9 +181,8 @@ impl Executor {
             }
             self.warps.push(Warp { index, registers, ..Warp::default() });
         }
-        let shared = program.dynamic_start() + launch.dynamic_shared;
         self.shared.clear();
-        self.shared.resize(if launch.dynamic_shared == 0 { program.shared_bytes } else { shared } as usize, 0);
+        self.shared.resize(launch.shared() as usize, 0);
     }
 
     /// Runs one block. Warps that the hook does not want run through a loop that is compiled without it.

@@ -139,6 +139,10 @@ pub struct Micro {
     pub imm: i64,
 }
 
+/// Bytes at the start of every block's shared memory that belong to the system, and to cooperative groups; variables
+/// follow them. Found on an H100, where they can be read and written like the rest.
+pub const RESERVED_SHARED: u32 = 1024;
+
 /// No row: the destination is dropped.
 pub const NOWHERE: u16 = u16::MAX;
 
@@ -213,7 +217,7 @@ pub struct Program {
     pub params: Vec<ParamRow>,
     /// Bytes of kernel parameters.
     pub param_bytes: u32,
-    /// Bytes of static shared memory.
+    /// Bytes of static shared memory, with those that are reserved.
     pub shared_bytes: u32,
     /// Bytes of local memory that a thread may use beyond the kernel's own frame.
     pub stack: u32,

@@ -1,9 +1,15 @@
 //! What special registers and rows of parameters hold.
 
 use crate::block::Launch;
-use crate::program::ParamRow;
+use crate::program::{ParamRow, RESERVED_SHARED};
 use crate::registers::{FULL, LANES, Registers, Slot};
 use isa::Special;
+
+/// Bytes of the reserved part of shared memory that cooperative groups use.
+const RESERVED_USED: u32 = 288;
+
+/// What the size of shared memory is a multiple of.
+const SHARED_UNIT: u32 = 128;
 
 /// The axis of the block's place in the grid that a special register holds.
 pub(crate) fn block_axis(special: Special) -> Option<usize> {
@@ -60,7 +66,10 @@ pub(crate) fn place_special(registers: &mut Registers, launch: &Launch<'_>, warp
             Special::LanemaskGe => FULL << lane,
             Special::LanemaskGt => (FULL << lane) << 1,
             Special::DynamicSmemSize => launch.dynamic_shared,
-            Special::TotalSmemSize | Special::AggrSmemSize => launch.program.dynamic_start() + launch.dynamic_shared,
+            Special::TotalSmemSize => (launch.shared() - RESERVED_SHARED).next_multiple_of(SHARED_UNIT),
+            Special::AggrSmemSize => launch.shared(),
+            Special::ReservedSmemOffsetEnd => RESERVED_USED,
+            Special::ReservedSmemOffsetCap => RESERVED_SHARED,
             // Where the blocks of a cooperative launch wait for each other.
             Special::Envreg1 if launch.cooperative => (launch.program.workspace >> 32) as u32,
             Special::Envreg2 if launch.cooperative => launch.program.workspace as u32,
@@ -79,6 +88,9 @@ pub(crate) fn place_special(registers: &mut Registers, launch: &Launch<'_>, warp
             | Special::ClusterCtarank
             | Special::IsExplicitCluster
             | Special::CurrentGraphExec
+            | Special::ReservedSmemOffsetBegin
+            | Special::ReservedSmemOffset0
+            | Special::ReservedSmemOffset1
             | Special::Envreg0
             | Special::Envreg1
             | Special::Envreg2

@@ -144,7 +144,7 @@ fn distance(one: &str, other: &str) -> usize {
 
 /// Whether a name is that of a special register of PTX, supported or not, or of one without its component.
 pub(super) fn is_special(name: &str) -> bool {
-    const OTHERS: &[&str] = &["%envreg", "%pm", "%reserved_smem_offset"];
+    const OTHERS: &[&str] = &["%envreg", "%pm"];
     let base = name.split('.').next().unwrap_or(name);
     let supported = |special: &Special| special.word().split('.').next() == Some(base);
     OTHERS.iter().any(|other| name.starts_with(other)) || Special::ALL.iter().any(supported)

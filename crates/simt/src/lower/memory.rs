@@ -1,7 +1,7 @@
 //! Memory operands: where shared variables are, and the plans of loads, stores and atomic accesses.
 
 use super::{LowerError, Lowering};
-use crate::program::{AccessPlan, AtomicPlan, Kind};
+use crate::program::{AccessPlan, AtomicPlan, Kind, RESERVED_SHARED};
 use crate::registers::Slot;
 use isa::op::{Access, Atom, AtomOp};
 use isa::{
@@ -25,7 +25,7 @@ const DYNAMIC: u32 = u32::MAX;
 
 impl SharedLayout {
     pub(super) fn of(module: &Module, reachable: &[FunctionId]) -> Self {
-        let mut layout = Self { dynamic_align: 16, ..Self::default() };
+        let mut layout = Self { dynamic_align: 16, bytes: RESERVED_SHARED, ..Self::default() };
         let used = mentioned(module, reachable);
         for (index, variable) in module.variables.iter().enumerate() {
             if variable.space == Space::Shared && used.contains(&(index as u32)) {

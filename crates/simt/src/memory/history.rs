@@ -34,6 +34,12 @@ impl History {
         }
     }
 
+    /// No page from this one on was ever written.
+    #[must_use]
+    pub fn pages(&self) -> u32 {
+        self.pages.len() as u32
+    }
+
     /// Bytes held in pages.
     #[must_use]
     pub fn bytes(&self) -> usize {
