@@ -9,6 +9,7 @@ mod nvcc;
 mod ptxas;
 mod supported;
 mod tidy;
+mod tiers;
 mod vectors;
 mod workloads;
 
@@ -60,6 +61,8 @@ enum Task {
     },
     /// Feed mutated texts and files to what reads them, and keep those that it does not survive
     Fuzz(fuzz::Args),
+    /// Run faults by every tier, and compare what they observe and leave in memory
+    Tiers(tiers::Args),
     /// Measure golden runs and campaigns of every workload, and print a record
     Bench(bench::Args),
 }
@@ -75,6 +78,7 @@ fn main() -> Result<()> {
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),
         Task::EndToEnd { all, record } => end_to_end::end_to_end(all, record.as_deref()),
         Task::Fuzz(args) => fuzz::fuzz(&args),
+        Task::Tiers(args) => tiers::tiers(&args),
         Task::Bench(args) => bench::bench(&args),
     }
 }

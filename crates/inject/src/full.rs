@@ -2,6 +2,7 @@
 
 use crate::device::runnable;
 use crate::error::DeviceError;
+use crate::final_memory::FinalMemory;
 use crate::golden::{Golden, GoldenLaunch, ReplayError, apply};
 use crate::hit::Hit;
 use crate::region;
@@ -36,6 +37,11 @@ impl<'g> Injector<'g> {
         let mut hit = Hit::new(module, fault);
         let progress = self.replay(launch, fault, &mut hit)?;
         Ok(observe(self.golden, fault, &hit, progress, Tier::Full))
+    }
+
+    /// How memory differs at the end of the run before, if that completed.
+    pub(crate) fn final_memory(&mut self) -> FinalMemory {
+        FinalMemory::of(self.golden, &mut self.memory)
     }
 
     /// Everything from the faulty launch on.

@@ -92,6 +92,8 @@ pub struct Golden {
     /// What the outputs are compared with, in their order.
     pub(crate) references: Vec<Reference>,
     pub(crate) level: LevelName,
+    /// No page from this one on was ever written.
+    pub(crate) pages: u32,
     seconds: f64,
 }
 
@@ -130,14 +132,16 @@ impl Golden {
         for (index, event) in capsule.events.iter().enumerate() {
             recorder.event(index, event)?;
         }
-        let Recorder { device, history, launches, copies, outputs, .. } = recorder;
+        let Recorder { mut device, mut history, launches, copies, outputs, .. } = recorder;
         if launches.is_empty() {
             return Err(GoldenError::NoLaunch);
         }
+        history.commit(device.memory(), capsule.events.len() as u32);
         let (_, modules) = device.into_parts();
         let references = references(&outputs, &copies);
         let seconds = started.elapsed().as_secs_f64();
-        Ok(Self { modules, history: Arc::new(history), launches, copies, outputs, references, level, seconds, capsule })
+        let (pages, history) = (history.pages(), Arc::new(history));
+        Ok(Self { modules, history, launches, copies, outputs, references, level, pages, seconds, capsule })
     }
 
     /// The capsule.

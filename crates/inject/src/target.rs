@@ -1,13 +1,14 @@
 //! A capsule as the target of a campaign: draws become sites, sites become observations.
 
 use crate::delta::Delta;
+use crate::final_memory::FinalMemory;
 use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::index::Index;
 use crate::run::RunError;
 use crate::sample::{Found, census, resolve};
 use campaign::config::{Engine, Selection as Words};
-use campaign::{Criteria, Observation, RunFailure, RunIndex, Site, Target, TargetError, Worker};
+use campaign::{Criteria, End, Observation, RunFailure, RunIndex, Site, Target, TargetError, Worker};
 use fault::{Fault, Member, Model, Selection};
 use isa::{Function, Instruction, Module};
 use stats::Draws;
@@ -225,6 +226,20 @@ impl Runner<'_> {
             Runs::Full(runs) => runs.run(fault),
             Runs::Delta(runs) => runs.run(fault),
         }
+    }
+
+    /// As [`run`](Self::run), with what memory holds at the end, if the run comes to it.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_to_memory(&mut self, fault: &Fault) -> Result<(Observation, Option<FinalMemory>), RunError> {
+        let observation = self.run(fault)?;
+        let completed = observation.end == End::Completed;
+        let memory = completed.then(|| match &mut self.0 {
+            Runs::Full(runs) => runs.final_memory(),
+            Runs::Delta(runs) => runs.final_memory(),
+        });
+        Ok((observation, memory))
     }
 }
 

@@ -13,7 +13,9 @@
 
 pub mod fuzz;
 pub mod kernels;
+pub mod random_capsules;
 pub mod random_kernels;
+pub mod tiers;
 pub mod vectors;
 
 use simt::LevelName;

@@ -34,6 +34,11 @@ impl Difference {
         self.0.keys().copied()
     }
 
+    /// The pages that differ, ascending, which of their bytes do, and bytes that are right there.
+    pub(crate) fn pages_with_values(&self) -> impl Iterator<Item = (u32, &ByteSet, &Page)> {
+        self.0.iter().map(|(&page, patch)| (page, &patch.differs, &*patch.values))
+    }
+
     /// The bytes of a page that differ, if any do.
     pub(crate) fn of_page(&self, page: u32) -> Option<&ByteSet> {
         self.0.get(&page).map(|patch| &patch.differs)

@@ -10,6 +10,7 @@ mod difference;
 mod overlay;
 
 use crate::device::runnable;
+use crate::final_memory::FinalMemory;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::hit::Hit;
 use crate::index::Index;
@@ -89,6 +90,13 @@ impl<'g> Delta<'g> {
         let mut progress = Progress::default();
         self.replay(launch, fault, &mut hit, &mut progress);
         Ok(observe(golden, fault, &hit, progress, Tier::Delta))
+    }
+
+    /// How memory differs at the end of the run before, if that completed.
+    pub(crate) fn final_memory(&self) -> FinalMemory {
+        let mut found = FinalMemory::default();
+        self.overlay.read().pages_with_values().for_each(|(page, differs, values)| found.add(page, differs, values));
+        found
     }
 
     fn replay(&mut self, launch: &GoldenLaunch, fault: &Fault, hit: &mut Hit<'_>, progress: &mut Progress) {

@@ -1,32 +1,27 @@
-//! Whether the faster tiers observe what full re-execution does.
+//! Whether the faster tiers observe what full re-execution does, and leave the same in memory.
 
-use campaign::config::{Engine, Selection};
-use campaign::{RunIndex, Target};
+use campaign::config::Selection;
 use capsule::Capsule;
-use inject::{CapsuleTarget, Golden};
-use std::sync::Arc;
+use testkit::random_capsules::random_capsule;
+use testkit::tiers::{compare, target};
 
-/// Faults of each workload.
-const RUNS: u64 = 400;
-
-fn check(workload: &str) -> Vec<String> {
-    let path = testkit::filetests("../workloads").join(format!("{workload}/{workload}.capsule"));
-    let target = CapsuleTarget::new(Golden::run(Arc::new(Capsule::open(path).unwrap())).unwrap());
-    let runs: Vec<RunIndex> = (0..RUNS).map(RunIndex).collect();
-    let sites = target.plan(&runs, &Selection::default(), 7).unwrap();
-    let mut full = target.worker(Engine::Full).unwrap();
-    let mut delta = target.worker(Engine::Delta).unwrap();
-    let differs = sites.iter().filter_map(|site| {
-        let (full, delta) = (full.run(site).unwrap(), delta.run(site).unwrap());
-        (full.clone().seen() != delta.clone().seen())
-            .then(|| format!("{workload} {}: full {full:?}, delta {delta:?}", site.id))
-    });
-    differs.collect()
+fn check(capsule: Capsule, runs: u64, seed: u64) -> Vec<String> {
+    compare(&target(capsule).unwrap(), &Selection::default(), runs, seed).unwrap().disagreements
 }
 
 #[test]
-fn executing_only_what_a_fault_changes_observes_the_same() {
+fn executing_only_what_a_fault_changes_is_executing_everything() {
     let workloads = ["bfs", "blackscholes", "gemm", "hotspot", "pathfinder", "reduce"];
-    let failures = testkit::in_parallel(&workloads, |workload| check(workload));
-    crate::report("faults observed otherwise", &failures.concat());
+    let failures = testkit::in_parallel(&workloads, |workload| {
+        let path = testkit::filetests("../workloads").join(format!("{workload}/{workload}.capsule"));
+        check(Capsule::open(path).unwrap(), 400, 7)
+    });
+    crate::report("faults on which the tiers disagree", &failures.concat());
+}
+
+#[test]
+fn the_tiers_agree_on_random_capsules() {
+    let numbers: Vec<u64> = (0..60).collect();
+    let failures = testkit::in_parallel(&numbers, |&number| check(random_capsule(1, number).unwrap(), 40, number));
+    crate::report("faults on which the tiers disagree", &failures.concat());
 }

@@ -1,0 +1,51 @@
+//! Equality of the tiers over many faults: of every kernel and instruction group of every workload, and of random
+//! capsules.
+
+use crate::{root, say, workloads};
+use anyhow::{Result, anyhow, ensure};
+use capsule::Capsule;
+use testkit::random_capsules::random_capsule;
+use testkit::tiers::{Compared, Selection, compare, compare_all, join, target};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Faults of each kernel and group of each workload
+    #[arg(long, default_value_t = 100)]
+    runs: u64,
+    /// Random capsules
+    #[arg(long, default_value_t = 1000)]
+    capsules: u64,
+    /// Faults of each random capsule
+    #[arg(long, default_value_t = 50)]
+    each: u64,
+    /// The key of all choices
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Compares, and prints a table.
+pub(crate) fn tiers(args: &Args) -> Result<()> {
+    say("| capsules | kernels and groups | faults | disagreements |\n|---|---:|---:|---:|")?;
+    let mut wrong = Vec::new();
+    for workload in workloads::all()? {
+        let path = root().join("workloads").join(&workload.name).join(format!("{}.capsule", workload.name));
+        let found = target(Capsule::open(&path)?).and_then(|target| compare_all(&target, args.runs, args.seed));
+        line(&workload.name, found, &mut wrong)?;
+    }
+    let numbers: Vec<u64> = (0..args.capsules).collect();
+    let found = testkit::in_parallel(&numbers, |&number| {
+        let capsule = random_capsule(args.seed, number).map_err(|error| format!("failed to {error}"))?;
+        compare(&target(capsule)?, &Selection::default(), args.each, number)
+    });
+    line("random", join(found), &mut wrong)?;
+    ensure!(wrong.is_empty(), "{} disagreements:\n{}", wrong.len(), wrong.join("\n"));
+    Ok(())
+}
+
+/// A line of the table.
+fn line(name: &str, found: Result<Compared, String>, wrong: &mut Vec<String>) -> Result<()> {
+    let Compared { selections, faults, disagreements } = found.map_err(|what| anyhow!(what))?;
+    say(&format!("| {name} | {selections} | {faults} | {} |", disagreements.len()))?;
+    wrong.extend(disagreements);
+    Ok(())
+}
