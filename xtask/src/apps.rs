@@ -3,6 +3,7 @@
 //! `NAME.cu` is an application, with further translation units in a folder `NAME/` if there is one. It must print what
 //! `NAME.expected` holds, and nothing to standard error unless `NAME.stderr` holds a text to be found there. One that
 //! cannot pass yet has its reason in `NAME.unsupported`; it is run all the same, so that the reason goes when it can.
+//! A line `// needs compute_80` says that the compiler takes it for that architecture and later ones only.
 
 use crate::nvcc::Nvcc;
 use crate::{root, say};
@@ -67,6 +68,8 @@ struct App {
     complaint: Option<String>,
     /// Why it cannot pass.
     unsupported: Option<String>,
+    /// The first architecture that the compiler takes it for.
+    needs: u32,
 }
 
 /// One application at one setting, and why it failed, if it did.
@@ -88,7 +91,8 @@ pub(crate) struct Way<'a> {
 /// Builds and runs the applications at two settings each, or at all of them; how many trials passed.
 pub(crate) fn apps(way: Way<'_>, nvcc: &Nvcc, all: bool) -> Result<usize> {
     let apps = find()?;
-    let wanted = |app: &App, setting: usize| all || setting == 0 || setting == other_setting(&app.name);
+    let wanted =
+        |app: &App, setting: usize| app.takes(setting) && (all || setting == 0 || setting == other_setting(&app.name));
     let jobs = apps.iter().flat_map(|app| (0..SETTINGS.len()).map(move |setting| (app, setting)));
     let trials = run_all(way, nvcc, jobs.filter(|(app, setting)| wanted(app, *setting)).collect())?;
     let report = if all { table } else { list };
@@ -116,10 +120,27 @@ fn find() -> Result<Vec<App>> {
         let expected = expected.with_context(|| format!("read {name}.expected"))?;
         let folder = source.with_extension("");
         let units = if folder.is_dir() { cuda_files(&folder)? } else { Vec::new() };
+        let needs = needs(&source)?;
         let sources = [vec![source], units].concat();
-        found.push(App { name, sources, expected, complaint, unsupported });
+        found.push(App { name, sources, expected, complaint, unsupported, needs });
     }
     Ok(found)
+}
+
+/// The architecture that a source says it needs.
+fn needs(source: &Path) -> Result<u32> {
+    let text = fs::read_to_string(source).with_context(|| format!("read {}", source.display()))?;
+    match text.lines().find_map(|line| line.strip_prefix("// needs compute_")) {
+        Some(number) => number.parse().with_context(|| format!("{}: read what it needs", source.display())),
+        None => Ok(0),
+    }
+}
+
+impl App {
+    /// Whether the compiler takes it at a setting.
+    fn takes(&self, setting: usize) -> bool {
+        SETTINGS[setting].arch.parse().is_ok_and(|arch: u32| arch >= self.needs)
+    }
 }
 
 fn cuda_files(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -224,8 +245,15 @@ fn table(apps: &[App], trials: &[Trial<'_>]) -> Result<()> {
     };
     row("", &SETTINGS.map(Setting::name))?;
     for app in apps {
-        let of_app = trials.iter().filter(|trial| trial.app.name == app.name);
-        row(&app.name, &of_app.map(|trial| trial.word().to_owned()).collect::<Vec<_>>())?;
+        let of_app = |setting| trials.iter().find(|trial| trial.app.name == app.name && trial.setting == setting);
+        let words = (0..SETTINGS.len()).map(|setting| of_app(setting).map_or("n/a", Trial::word).to_owned());
+        row(&app.name, &words.collect::<Vec<_>>())?;
+    }
+    for app in apps {
+        let without = (0..SETTINGS.len()).filter(|&setting| !app.takes(setting)).count();
+        if without > 0 {
+            say(&format!("{} is not built at {without} settings: it needs compute_{}", app.name, app.needs))?;
+        }
     }
     Ok(())
 }
