@@ -127,6 +127,14 @@ impl Warp {
 
     /// Takes the group that runs next, if any can, and whether it is its turn although another is behind it.
     pub(crate) fn pick(&mut self) -> Option<(Group, bool)> {
+        // Most warps are one group.
+        if let [group] = self.groups[..]
+            && group.state.is_ready()
+        {
+            self.groups.clear();
+            self.fair = 0;
+            return Some((group, false));
+        }
         let ready = self.groups.iter().filter(|group| group.state.is_ready()).count();
         if ready == 0 {
             return self.force().map(|group| (group, false));

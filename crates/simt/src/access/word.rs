@@ -104,6 +104,10 @@ pub(crate) fn write_row<W: Word>(registers: &mut Registers, slot: Slot, words: &
         }};
     }
     let index = usize::from(slot.index);
+    // The most common of all.
+    if mask == FULL && W::BYTES == 4 && slot.width == Width::B32 {
+        return registers.b32[index].0.copy_from_slice(bytemuck::cast_slice(words));
+    }
     match slot.width {
         Width::B32 => write!(&mut registers.b32[index].0, u32),
         Width::B64 => write!(&mut registers.b64[index].0, u64),
