@@ -68,7 +68,7 @@ pub(crate) fn bench(args: &Args) -> Result<()> {
     let median = speeds[speeds.len() / 2] / 1e6;
     let mean = (speeds.iter().map(|speed| speed.ln()).sum::<f64>() / speeds.len() as f64).exp() / 1e6;
     say(&format!("\nmedian {median:.0} M, geometric mean {mean:.0} M thread-instructions per second and core"))?;
-    loading()
+    if names.is_empty() { loading() } else { Ok(()) }
 }
 
 /// How large a module is whose loading is measured, at least, in bytes.

@@ -34,8 +34,7 @@ pub(crate) fn tiers(args: &Args) -> Result<()> {
     }
     let numbers: Vec<u64> = (0..args.capsules).collect();
     let found = testkit::in_parallel(&numbers, |&number| {
-        let capsule = random_capsule(args.seed, number).map_err(|error| format!("failed to {error}"))?;
-        compare(&target(capsule)?, &Selection::default(), args.each, number)
+        compare(&target(random_capsule(args.seed, number)?)?, &Selection::default(), args.each, number)
     });
     line("random", join(found), &mut wrong)?;
     ensure!(wrong.is_empty(), "{} disagreements:\n{}", wrong.len(), wrong.join("\n"));

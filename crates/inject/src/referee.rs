@@ -1,9 +1,10 @@
 //! Equality of the tiers, fault by fault: what they observe, and what they leave in memory.
 
+use crate::final_memory::FinalMemory;
 use crate::run::RunError;
 use crate::target::{CapsuleTarget, Runner};
+use campaign::TargetError;
 use campaign::config::Engine;
-use campaign::{Observation, TargetError};
 use fault::Fault;
 
 /// Runs faults by full re-execution and by the faster tiers.
@@ -22,22 +23,22 @@ impl<'g> Referee<'g> {
         Ok(Self { full: target.runner(Engine::Full)?, delta: target.runner(Engine::Delta)? })
     }
 
-    /// What full re-execution observes of a fault, and in what a faster tier disagrees, if one does.
+    /// In what a faster tier disagrees with full re-execution on a fault, if one does.
     ///
     /// # Errors
     /// If the fault names a place that does not exist, or the capsule cannot be replayed.
-    pub fn judge(&mut self, fault: &Fault) -> Result<(Observation, Option<String>), RunError> {
+    pub fn judge(&mut self, fault: &Fault) -> Result<Option<String>, RunError> {
         let (expected, memory) = self.full.run_to_memory(fault)?;
         let (found, found_memory) = self.delta.run_to_memory(fault)?;
-        let said = if expected.clone().seen() != found.clone().seen() {
-            Some(format!("full re-execution observes {expected:?}, delta {found:?}"))
-        } else if memory != found_memory {
-            let bytes = |memory: Option<crate::FinalMemory>| memory.map_or(0, |memory| memory.bytes());
+        let (expected, found) = (expected.seen(), found.seen());
+        if expected != found {
+            return Ok(Some(format!("full re-execution observes {expected:?}, delta {found:?}")));
+        }
+        if memory != found_memory {
+            let bytes = |memory: Option<FinalMemory>| memory.map_or(0, |memory| memory.bytes());
             let (full, delta) = (bytes(memory), bytes(found_memory));
-            Some(format!("the final memory differs from the golden run's in {full} bytes, for delta in {delta} others"))
-        } else {
-            None
-        };
-        Ok((expected, said))
+            return Ok(Some(format!("other final memory: {full} bytes are not the golden run's, {delta} for delta")));
+        }
+        Ok(None)
     }
 }

@@ -38,7 +38,7 @@ pub fn compare(target: &CapsuleTarget, words: &Selection, runs: u64, seed: u64) 
     let mut compared = Compared { selections: 1, ..Compared::default() };
     for site in sites {
         let fault = site.id.parse().map_err(|error| format!("{}: failed to {error}", site.id))?;
-        let (_, said) = referee.judge(&fault).map_err(|error| format!("{}: failed to {error}", site.id))?;
+        let said = referee.judge(&fault).map_err(|error| format!("{}: failed to {error}", site.id))?;
         compared.faults += 1;
         compared.disagreements.extend(said.map(|said| format!("{}, {}: {said}", target.name(), site.id)));
     }

@@ -107,7 +107,7 @@ fn differing(target: &CapsuleTarget, sites: &[Site]) -> Result<Vec<String>, Fail
     let mut differing = Vec::new();
     for site in sites {
         let fault = site.id.parse().code(Code::Bug)?;
-        if referee.judge(&fault).code(Code::Bug)?.1.is_some() {
+        if referee.judge(&fault).code(Code::Bug)?.is_some() {
             differing.push(site.id.clone());
         }
     }

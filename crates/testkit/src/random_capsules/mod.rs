@@ -7,7 +7,7 @@
 mod kernel;
 
 use crate::fuzz::Dice;
-use capsule::{AllocKind, Capsule, Digest, ElementType, Event, Launch, Module, ModuleId, Output, Region};
+use capsule::{AllocKind, Capsule, Digest, Event, Launch, Module, ModuleId, Output, Region};
 use inject::{Device, DeviceError, LaunchEnd};
 
 /// Elements of a buffer, of 32 bits each.
@@ -26,16 +26,20 @@ struct Application {
     copies: u32,
 }
 
+fn words(error: DeviceError) -> String {
+    format!("failed to {error}")
+}
+
 /// The capsule with this number among those of a seed.
 ///
 /// # Errors
-/// If the device refuses what the capsule asks for.
-pub fn random_capsule(seed: u64, number: u64) -> Result<Capsule, DeviceError> {
+/// If the device refuses what the capsule asks for, or a kernel does not come to its end.
+pub fn random_capsule(seed: u64, number: u64) -> Result<Capsule, String> {
     let mut dice = Dice::new(seed, number);
     let ptx = kernel::module(&mut dice, KERNELS);
     let mut capsule = Capsule::new(format!("random {number} of seed {seed}"));
     let mut device = Device::new();
-    let globals = device.load(MODULE, "random", &ptx)?;
+    let globals = device.load(MODULE, "random", &ptx).map_err(words)?;
     let text = capsule.blobs.add(&ptx);
     capsule.modules.push(Module { id: MODULE, ptx: Some(text), binaries: Vec::new(), globals });
     capsule.events.push(Event::Load { module: MODULE });
@@ -54,7 +58,6 @@ pub fn random_capsule(seed: u64, number: u64) -> Result<Capsule, DeviceError> {
         let copy = application.copies;
         application.copy_out(Region::linear(application.buffers[at], BYTES))?;
         let output = Output { name: format!("buffer {at}"), element: "u32".parse().ok(), ..Output::untyped(copy) };
-        debug_assert!(output.element.is_some_and(|element: ElementType| element.bytes() == 4));
         application.capsule.outputs.push(output);
     }
     Ok(application.capsule)
@@ -62,24 +65,24 @@ pub fn random_capsule(seed: u64, number: u64) -> Result<Capsule, DeviceError> {
 
 impl Application {
     /// A buffer with random contents.
-    fn allocate(&mut self) -> Result<u64, DeviceError> {
-        let address = self.device.allocate(BYTES)?;
+    fn allocate(&mut self) -> Result<u64, String> {
+        let address = self.device.allocate(BYTES).map_err(words)?;
         self.capsule.events.push(Event::Alloc { address, bytes: BYTES, kind: AllocKind::Device });
         self.copy_in(Region::linear(address, BYTES))?;
         Ok(address)
     }
 
-    fn copy_in(&mut self, to: Region) -> Result<(), DeviceError> {
+    fn copy_in(&mut self, to: Region) -> Result<(), String> {
         let count = to.bytes().unwrap_or(0) as usize / 4;
         let bytes: Vec<u8> = (0..count).flat_map(|_| (self.dice.bits() as u32).to_le_bytes()).collect();
-        self.device.write(&to, &bytes)?;
+        self.device.write(&to, &bytes).map_err(words)?;
         let data = self.capsule.blobs.add(&bytes);
         self.capsule.events.push(Event::CopyIn { to, data });
         Ok(())
     }
 
-    fn copy_out(&mut self, from: Region) -> Result<(), DeviceError> {
-        let digest = Digest::of(&self.device.read(&from)?);
+    fn copy_out(&mut self, from: Region) -> Result<(), String> {
+        let digest = Digest::of(&self.device.read(&from).map_err(words)?);
         self.capsule.events.push(Event::CopyOut { from, digest, data: None });
         self.copies += 1;
         Ok(())
@@ -95,7 +98,7 @@ impl Application {
         Region::linear(self.buffer() + 4 * elements.start as u64, 4 * elements.len() as u64)
     }
 
-    fn launch(&mut self) -> Result<(), DeviceError> {
+    fn launch(&mut self) -> Result<(), String> {
         let buffers: [u64; kernel::BUFFERS] = std::array::from_fn(|_| self.buffer());
         let salt = self.dice.bits();
         let threads = [8, 32, 40, 64][self.dice.below(4)];
@@ -108,14 +111,15 @@ impl Application {
             params: buffers.into_iter().chain([salt]).flat_map(u64::to_le_bytes).collect(),
             cooperative: false,
         };
-        let end = self.device.launch(&launch)?;
-        debug_assert!(matches!(end, LaunchEnd::Completed { .. }), "{end:?}");
-        self.capsule.events.push(Event::Launch(launch));
+        match self.device.launch(&launch).map_err(words)? {
+            LaunchEnd::Completed { .. } => self.capsule.events.push(Event::Launch(launch)),
+            LaunchEnd::Trapped(report) => return Err(report.to_string()),
+        }
         Ok(())
     }
 
     /// What the host does between two launches.
-    fn between(&mut self) -> Result<(), DeviceError> {
+    fn between(&mut self) -> Result<(), String> {
         match self.dice.below(6) {
             0 => {
                 let from = self.part();
@@ -127,21 +131,21 @@ impl Application {
             }
             2 => {
                 let (to, value) = (self.part(), self.dice.bits() as u32);
-                self.device.fill(&to, value, 4)?;
+                self.device.fill(&to, value, 4).map_err(words)?;
                 self.capsule.events.push(Event::Fill { to, value, width: 4 });
                 Ok(())
             }
             3 => {
                 let to = self.part();
                 let from = Region::linear(self.buffer(), to.bytes().unwrap_or(0));
-                self.device.copy(&to, &from)?;
+                self.device.copy(&to, &from).map_err(words)?;
                 self.capsule.events.push(Event::CopyWithin { to, from });
                 Ok(())
             }
             4 => {
                 let at = self.dice.below(BUFFERS);
                 let address = self.buffers[at];
-                self.device.free(address)?;
+                self.device.free(address).map_err(words)?;
                 self.capsule.events.push(Event::Free { address });
                 self.buffers[at] = self.allocate()?;
                 Ok(())
