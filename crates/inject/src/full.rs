@@ -36,7 +36,7 @@ impl<'g> Injector<'g> {
         let module = self.golden.modules.module(self.golden.recorded(launch).module)?;
         let mut hit = Hit::new(module, fault);
         let progress = self.replay(launch, fault, &mut hit)?;
-        Ok(observe(self.golden, fault, &hit, progress, Tier::Full))
+        Ok(observe(self.golden, fault, hit.struck, progress, Tier::Full))
     }
 
     /// How memory differs at the end of the run before, if that completed.

@@ -1,5 +1,6 @@
 //! The hook that makes one fault happen, and watches what the thread first does with the corrupted value.
 
+use crate::run::Struck;
 use campaign::{FirstUse, Landed};
 use fault::{Fault, Target};
 use isa::{Module, Reg};
@@ -29,24 +30,14 @@ pub(crate) struct Hit<'a> {
     phase: Phase,
     /// The register that is corrupted, and the function it belongs to.
     register: Option<(isa::FunctionId, Reg)>,
-    /// What was hit.
-    pub(crate) landed: Option<Landed>,
-    /// What first happened to it.
-    pub(crate) first_use: FirstUse,
+    /// What was hit, and what first happened to it.
+    pub(crate) struck: Struck,
 }
 
 impl<'a> Hit<'a> {
     /// A fault about to happen in a kernel of this module.
     pub(crate) fn new(module: &'a Module, fault: &'a Fault) -> Self {
-        Self {
-            module,
-            fault,
-            begun: 0,
-            phase: Phase::Waiting,
-            register: None,
-            landed: None,
-            first_use: FirstUse::Never,
-        }
+        Self { module, fault, begun: 0, phase: Phase::Waiting, register: None, struck: Struck::NOTHING }
     }
 
     fn lane(&self) -> usize {
@@ -60,14 +51,16 @@ impl<'a> Hit<'a> {
             return;
         }
         let Some(instruction) = self.module.function(function).at(site.pc) else { return };
-        let after = self.begun.saturating_sub(self.fault.dynamic + 1);
-        // A guard is read by every thread that comes to it, the rest only by those that execute.
+        // A guard is read by every thread that comes to it, the rest only by those that execute. An instruction whose
+        // guard is false has not begun, but is the one that reads.
+        let begun = self.begun + u64::from(!executing);
+        let after = begun.saturating_sub(self.fault.dynamic + 1);
         let guard_reads = instruction.guard.is_some_and(|guard| guard.pred == register);
         if guard_reads || (executing && instruction.reads().any(|read| read == register)) {
-            self.first_use = FirstUse::Read { after };
+            self.struck.first_use = FirstUse::Read { after };
             self.phase = Phase::Done;
         } else if executing && instruction.writes().any(|(_, written)| written == register) {
-            self.first_use = FirstUse::Overwritten { after };
+            self.struck.first_use = FirstUse::Overwritten { after };
             self.phase = Phase::Done;
         }
     }
@@ -86,7 +79,7 @@ impl<'a> Hit<'a> {
         let before = moment.registers.get(slot, self.lane());
         let after = self.fault.model.apply(before);
         moment.registers.set(slot, self.lane(), after);
-        self.landed = Some(Landed { before, after });
+        self.struck.landed = Some(Landed { before, after });
         self.register = Some((site.function, register));
         self.phase = Phase::Watching;
     }

@@ -14,6 +14,7 @@ mod full;
 mod golden;
 mod hit;
 mod index;
+mod lanes;
 pub mod modules;
 mod profile;
 mod referee;

@@ -11,7 +11,7 @@ use fault::Fault;
 #[derive(Debug)]
 pub struct Referee<'g> {
     full: Runner<'g>,
-    delta: Runner<'g>,
+    faster: [(Engine, Runner<'g>); 2],
 }
 
 impl<'g> Referee<'g> {
@@ -20,7 +20,8 @@ impl<'g> Referee<'g> {
     /// # Errors
     /// If a tier cannot be had.
     pub fn new(target: &'g CapsuleTarget) -> Result<Self, TargetError> {
-        Ok(Self { full: target.runner(Engine::Full)?, delta: target.runner(Engine::Delta)? })
+        let runner = |engine| Ok((engine, target.runner(engine)?));
+        Ok(Self { full: target.runner(Engine::Full)?, faster: [runner(Engine::Delta)?, runner(Engine::Lanes)?] })
     }
 
     /// In what a faster tier disagrees with full re-execution on a fault, if one does.
@@ -29,15 +30,20 @@ impl<'g> Referee<'g> {
     /// If the fault names a place that does not exist, or the capsule cannot be replayed.
     pub fn judge(&mut self, fault: &Fault) -> Result<Option<String>, RunError> {
         let (expected, memory) = self.full.run_to_memory(fault)?;
-        let (found, found_memory) = self.delta.run_to_memory(fault)?;
-        let (expected, found) = (expected.seen(), found.seen());
-        if expected != found {
-            return Ok(Some(format!("full re-execution observes {expected:?}, delta {found:?}")));
-        }
-        if memory != found_memory {
-            let bytes = |memory: Option<FinalMemory>| memory.map_or(0, |memory| memory.bytes());
-            let (full, delta) = (bytes(memory), bytes(found_memory));
-            return Ok(Some(format!("other final memory: {full} bytes are not the golden run's, {delta} for delta")));
+        let expected = expected.seen();
+        for (engine, runner) in &mut self.faster {
+            let (found, found_memory) = runner.run_to_memory(fault)?;
+            let found = found.seen();
+            if expected != found {
+                return Ok(Some(format!("full re-execution observes {expected:?}, {engine} {found:?}")));
+            }
+            if memory != found_memory {
+                let bytes = |memory: &Option<FinalMemory>| memory.as_ref().map_or(0, FinalMemory::bytes);
+                let (full, other) = (bytes(&memory), bytes(&found_memory));
+                return Ok(Some(format!(
+                    "other final memory: {full} bytes are not the golden run's, {other} for {engine}"
+                )));
+            }
         }
         Ok(None)
     }

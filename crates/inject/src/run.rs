@@ -1,9 +1,8 @@
 //! What every tier shares: where a fault is, how long a run may take, and the observation that is made of it.
 
 use crate::golden::{Golden, GoldenLaunch, ReplayError};
-use crate::hit::Hit;
 use crate::modules::ModuleError;
-use campaign::{End, FirstUse, Observation, OutputDiff, Place, Tier, TrapKind};
+use campaign::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
 use fault::Fault;
 use simt::{Fuel, Trap};
 use thiserror::Error;
@@ -99,9 +98,21 @@ pub(crate) struct Progress {
     pub(crate) trap: Option<(usize, Trap)>,
 }
 
+/// What a fault hit, and what first happened to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Struck {
+    pub(crate) landed: Option<Landed>,
+    pub(crate) first_use: FirstUse,
+}
+
+impl Struck {
+    /// The fault hit nothing.
+    pub(crate) const NOTHING: Self = Self { landed: None, first_use: FirstUse::Never };
+}
+
 /// The observation of a run that is over.
-pub(crate) fn observe(golden: &Golden, fault: &Fault, hit: &Hit<'_>, progress: Progress, tier: Tier) -> Observation {
-    let used = match hit.first_use {
+pub(crate) fn observe(golden: &Golden, fault: &Fault, struck: Struck, progress: Progress, tier: Tier) -> Observation {
+    let used = match struck.first_use {
         FirstUse::Read { after } | FirstUse::Overwritten { after } => after,
         FirstUse::Never => 0,
     };
@@ -110,8 +121,8 @@ pub(crate) fn observe(golden: &Golden, fault: &Fault, hit: &Hit<'_>, progress: P
     let end = progress.trap.map_or(End::Completed, |(launch, trap)| end(golden, launch, trap, after));
     let completed = end == End::Completed;
     Observation {
-        landed: hit.landed,
-        first_use: hit.first_use,
+        landed: struck.landed,
+        first_use: struck.first_use,
         outputs: if completed { progress.outputs } else { Vec::new() },
         end,
         host_visible: progress.host_visible,

@@ -5,6 +5,7 @@ use crate::final_memory::FinalMemory;
 use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::index::Index;
+use crate::lanes::Lanes;
 use crate::run::RunError;
 use crate::sample::{Found, census, resolve};
 use campaign::config::{Engine, Selection as Words};
@@ -71,18 +72,15 @@ impl CapsuleTarget {
     /// # Errors
     /// If there is no such tier.
     pub fn runner(&self, engine: Engine) -> Result<Runner<'_>, TargetError> {
-        match engine {
-            Engine::Full => Ok(Runner(Runs::Full(Injector::new(&self.golden)))),
-            // What blocks that wait for each other read and write depends on all of them.
-            Engine::Auto | Engine::Delta if self.golden.has_blocks_together() => self.runner(Engine::Full),
-            Engine::Auto | Engine::Delta => {
-                let index = self.index.get_or_init(|| Arc::new(Index::of(&self.golden)));
-                Ok(Runner(Runs::Delta(Delta::new(&self.golden, index))))
-            }
-            Engine::Lanes => Err(TargetError::new(
-                "use engine `lanes`: this version does not have it; choose `auto`, `delta` or `full`",
-            )),
-        }
+        let index = || self.index.get_or_init(|| Arc::new(Index::of(&self.golden)));
+        // What blocks that wait for each other read and write depends on all of them.
+        let together = self.golden.has_blocks_together();
+        Ok(Runner(match engine {
+            Engine::Full => Runs::Full(Injector::new(&self.golden)),
+            _ if together => Runs::Full(Injector::new(&self.golden)),
+            Engine::Auto | Engine::Delta => Runs::Delta(Delta::new(&self.golden, index())),
+            Engine::Lanes => Runs::Lanes(Box::new(Lanes::new(&self.golden, index()))),
+        }))
     }
 
     fn located(&self, launch: u32, site: u32) -> Option<Located<'_>> {
@@ -214,6 +212,7 @@ pub struct Runner<'g>(Runs<'g>);
 enum Runs<'g> {
     Full(Injector<'g>),
     Delta(Delta<'g>),
+    Lanes(Box<Lanes<'g>>),
 }
 
 impl Runner<'_> {
@@ -225,6 +224,7 @@ impl Runner<'_> {
         match &mut self.0 {
             Runs::Full(runs) => runs.run(fault),
             Runs::Delta(runs) => runs.run(fault),
+            Runs::Lanes(runs) => runs.run(fault),
         }
     }
 
@@ -238,6 +238,7 @@ impl Runner<'_> {
         let memory = completed.then(|| match &mut self.0 {
             Runs::Full(runs) => runs.final_memory(),
             Runs::Delta(runs) => runs.final_memory(),
+            Runs::Lanes(runs) => runs.final_memory(),
         });
         Ok((observation, memory))
     }

@@ -84,6 +84,24 @@ impl Registers {
         }
     }
 
+    /// Becomes a copy of others, in the memory that these have.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.pred.clone_from(&other.pred);
+        self.b16.clone_from(&other.b16);
+        self.b32.clone_from(&other.b32);
+        self.b64.clone_from(&other.b64);
+        self.b128.clone_from(&other.b128);
+    }
+
+    /// Gives every lane what one of them has.
+    pub fn spread(&mut self, lane: usize) {
+        self.pred.iter_mut().for_each(|mask| *mask = if has(*mask, lane) { FULL } else { 0 });
+        self.b16.iter_mut().for_each(|row| row.0 = [row.0[lane]; LANES]);
+        self.b32.iter_mut().for_each(|row| row.0 = [row.0[lane]; LANES]);
+        self.b64.iter_mut().for_each(|row| row.0 = [row.0[lane]; LANES]);
+        self.b128.iter_mut().for_each(|row| row.0 = [row.0[lane]; LANES]);
+    }
+
     /// The bits of one lane of a register.
     #[must_use]
     pub fn get(&self, slot: Slot, lane: usize) -> u128 {

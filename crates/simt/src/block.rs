@@ -249,6 +249,16 @@ impl Executor {
         self.arrivals.clear();
     }
 
+    /// Stands at the start of a block of the launch that it is prepared for, and runs nothing.
+    pub fn stand_at(&mut self, launch: &Launch<'_>, block: u64, fuel: Fuel<'_>) {
+        self.start(launch, block, fuel);
+    }
+
+    /// The warps of the block.
+    pub(crate) fn warps(&self) -> &[Warp] {
+        &self.warps
+    }
+
     /// The blocks that ran last: one, or all of a grid that ran together.
     fn blocks(&self) -> &[Self] {
         if self.grid.is_empty() { std::slice::from_ref(self) } else { &self.grid }
@@ -370,6 +380,9 @@ fn turn<L: Handlers>(
         return Ok(());
     }
     let program = launch.program;
+    if let Some(trace) = memory.trace() {
+        trace.set_first(warp.index * LANES as u32);
+    }
     let mut around = Surroundings {
         program,
         global: memory,

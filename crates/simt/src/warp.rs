@@ -117,6 +117,18 @@ impl Warp {
         self.fair = 0;
     }
 
+    /// Becomes a copy of another, in the memory that it has.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.index = other.index;
+        self.registers.copy_from(&other.registers);
+        self.local.clone_from(&other.local);
+        self.groups.clone_from(&other.groups);
+        self.frames.clone_from(&other.frames);
+        self.free_frames.clone_from(&other.free_frames);
+        (self.live, self.counts, self.issued) = (other.live, other.counts, other.issued);
+        (self.fuel, self.fuel_check, self.fair) = (other.fuel, other.fuel_check, other.fair);
+    }
+
     pub(crate) fn is_done(&self) -> bool {
         self.groups.is_empty()
     }

@@ -43,14 +43,7 @@ fn settled(choices: Choices) -> Result<Config, Failure> {
         engine: Some(choices.engine.unwrap_or(Engine::Auto)),
         ..choices
     };
-    let config = choices.settle().code(Code::Usage)?;
-    match config.engine {
-        Engine::Auto | Engine::Full | Engine::Delta => Ok(config),
-        engine @ Engine::Lanes => {
-            let error = anyhow!("use engine `{engine}`: this version does not have it");
-            Err(Failure::new(Code::Usage, error).help("choose `--engine auto`, `delta` or `full`"))
-        }
-    }
+    choices.settle().code(Code::Usage)
 }
 
 /// Goes on with a campaign.

@@ -24,6 +24,16 @@ impl Difference {
         self.0.clear();
     }
 
+    /// Exactly these bytes differ, and hold these values in the faulty run.
+    pub(crate) fn set(&mut self, bytes: &[(u64, u8)]) {
+        self.clear();
+        for &(address, value) in bytes {
+            for run in Run::of(address, 1) {
+                self.differ(run.page, usize::from(run.from), value);
+            }
+        }
+    }
+
     /// Whether nothing differs.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -11,7 +11,7 @@ mod overlay;
 
 use crate::device::runnable;
 use crate::final_memory::FinalMemory;
-use crate::golden::{Golden, GoldenLaunch};
+use crate::golden::Golden;
 use crate::hit::Hit;
 use crate::index::Index;
 use crate::run::{Progress, RunError, fuel, locate, observe};
@@ -88,8 +88,8 @@ impl<'g> Delta<'g> {
         let module = golden.modules.module(golden.recorded(launch).module)?;
         let mut hit = Hit::new(module, fault);
         let mut progress = Progress::default();
-        self.replay(launch, fault, &mut hit, &mut progress);
-        Ok(observe(golden, fault, &hit, progress, Tier::Delta))
+        self.replay(fault, &mut hit, &mut progress);
+        Ok(observe(golden, fault, hit.struck, progress, Tier::Delta))
     }
 
     /// How memory differs at the end of the run before, if that completed.
@@ -99,9 +99,8 @@ impl<'g> Delta<'g> {
         found
     }
 
-    fn replay(&mut self, launch: &GoldenLaunch, fault: &Fault, hit: &mut Hit<'_>, progress: &mut Progress) {
-        let golden = self.golden;
-        let mut number = fault.launch as usize;
+    fn replay(&mut self, fault: &Fault, hit: &mut Hit<'_>, progress: &mut Progress) {
+        let number = fault.launch as usize;
         self.overlay.write().clear();
         let clean = Arc::clone(&self.clean);
         let block = fault.cta as u32;
@@ -111,6 +110,24 @@ impl<'g> Delta<'g> {
             return;
         }
         progress.thread_instructions = self.thread_instructions(fault);
+        self.follow(number, block, progress);
+    }
+
+    /// Counts the accesses outside every allocation up to the end of a block that made some.
+    pub(crate) fn count_strays(&self, number: usize, block: u32, strayed: u64, progress: &mut Progress) {
+        progress.strayed = self.index.launch(number).strayed_before(block) + strayed;
+    }
+
+    /// Follows a difference in these bytes that a block left behind to the end of the program.
+    pub(crate) fn spread(&mut self, number: usize, block: u32, bytes: &[(u64, u8)], progress: &mut Progress) {
+        self.overlay.write().set(bytes);
+        self.follow(number, block, progress);
+    }
+
+    /// Follows what differs after a block to the end of the program.
+    fn follow(&mut self, mut number: usize, block: u32, progress: &mut Progress) {
+        let golden = self.golden;
+        let launch = &golden.launches[number];
         if !self.rest_of(number, block + 1, progress) {
             return;
         }

@@ -144,12 +144,13 @@ fn trace<A: Address>(
     at: A,
     mask: u32,
     bytes: usize,
-    note: fn(&mut Trace, u32, usize, usize),
+    note: fn(&mut Trace, usize, u32, usize, usize),
 ) {
     let from = (at.at(0) % PAGE_BYTES) as usize;
-    if mask == FULL && at.has_stride::<LANES>(0, bytes) && from + LANES * bytes <= PAGE {
+    let by_thread = memory.trace().is_some_and(|trace| trace.is_by_thread());
+    if !by_thread && mask == FULL && at.has_stride::<LANES>(0, bytes) && from + LANES * bytes <= PAGE {
         if let Some((page, trace)) = memory.page_number(at.at(0)).zip(memory.trace()) {
-            note(trace, page, from, from + LANES * bytes);
+            note(trace, 0, page, from, from + LANES * bytes);
         }
         return;
     }
@@ -157,7 +158,7 @@ fn trace<A: Address>(
         let Some(page) = memory.page_number(at.at(lane)) else { continue };
         let from = (at.at(lane) % PAGE_BYTES) as usize;
         if let Some(trace) = memory.trace() {
-            note(trace, page, from, (from + bytes).min(PAGE));
+            note(trace, lane, page, from, (from + bytes).min(PAGE));
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod calls;
 mod plain;
+mod solo;
 mod stack;
 mod sync;
 mod system;
@@ -28,6 +29,7 @@ use ::lanes::Handlers;
 use ::lanes::level::Level;
 use calls::{call, exit, leave};
 use plain::{plain, split};
+pub(crate) use solo::{Pause, needs_others, run_alone};
 use sync::{Met, barrier, synchronise};
 use values::{counter, isspacep, pack128, unpack128};
 
@@ -237,7 +239,8 @@ fn check_fuel(warp: &mut Warp, running: &Running, micro: &Micro, block: u64) -> 
     if warp.issued < warp.fuel_check {
         return Ok(());
     }
-    match warp.out_of_fuel(running.active) {
+    // Those that took the branch: whether a thread is out of fuel is a matter of its own path.
+    match warp.out_of_fuel(running.executing) {
         None => Ok(()),
         Some(lane) => Err(trap(Fault { kind: TrapKind::OutOfFuel, lane, address: None }, micro, warp.index, block)),
     }
@@ -349,7 +352,7 @@ fn branch_indexed(
     running.settle(warp);
     // A loop may be closed by nothing else.
     if warp.issued >= warp.fuel_check
-        && let Some(lane) = warp.out_of_fuel(running.active)
+        && let Some(lane) = warp.out_of_fuel(executing)
     {
         return Err(Fault { kind: TrapKind::OutOfFuel, lane, address: None });
     }

@@ -1,6 +1,7 @@
-//! Which bytes of global memory a block reads and writes, exactly.
+//! Which bytes of global memory a block reads and writes, exactly; or which of its threads does.
 
 use super::bytes::ByteSet;
+use super::owners::Owners;
 use super::page::{PAGE, Pieces};
 use super::window::DEVICE_BASE;
 use std::collections::BTreeMap;
@@ -39,6 +40,10 @@ impl Run {
 pub struct Trace {
     read: Touched,
     written: Touched,
+    /// Notes who touched them instead.
+    owners: Option<Owners>,
+    /// The first thread of the warp that runs.
+    first: u16,
 }
 
 /// The bytes touched of each page; the page touched last is at hand.
@@ -70,14 +75,42 @@ impl Touched {
 }
 
 impl Trace {
-    /// Notes a read of bytes of a page.
-    pub(crate) fn read(&mut self, page: u32, from: usize, to: usize) {
-        self.read.note(page, from, to);
+    /// A trace that notes which thread of a block touches what, in addition to what is noted there.
+    #[must_use]
+    pub fn by_thread(owners: Owners) -> Self {
+        Self { owners: Some(owners), ..Self::default() }
     }
 
-    /// Notes a write of bytes of a page.
-    pub(crate) fn wrote(&mut self, page: u32, from: usize, to: usize) {
-        self.written.note(page, from, to);
+    /// Whether it notes which thread touches what.
+    pub(crate) fn is_by_thread(&self) -> bool {
+        self.owners.is_some()
+    }
+
+    /// Who touched what, for a trace by thread.
+    #[must_use]
+    pub fn into_owners(self) -> Option<Owners> {
+        self.owners
+    }
+
+    /// The warp that runs from now on, by its first thread.
+    pub(crate) fn set_first(&mut self, thread: u32) {
+        self.first = thread as u16;
+    }
+
+    /// Notes a read of bytes of a page by a lane.
+    pub(crate) fn read(&mut self, lane: usize, page: u32, from: usize, to: usize) {
+        match &mut self.owners {
+            Some(owners) => owners.note(self.first + lane as u16, page, from, to, false),
+            None => self.read.note(page, from, to),
+        }
+    }
+
+    /// Notes a write of bytes of a page by a lane.
+    pub(crate) fn wrote(&mut self, lane: usize, page: u32, from: usize, to: usize) {
+        match &mut self.owners {
+            Some(owners) => owners.note(self.first + lane as u16, page, from, to, true),
+            None => self.written.note(page, from, to),
+        }
     }
 
     /// What was read and what was written, ascending; forgets both.
@@ -94,11 +127,11 @@ mod tests {
     fn neighbouring_accesses_are_one_run() {
         let mut trace = Trace::default();
         for lane in (0..32).rev() {
-            trace.read(7, 60 + lane * 4, 64 + lane * 4);
-            trace.read(9, 0, 1);
+            trace.read(0, 7, 60 + lane * 4, 64 + lane * 4);
+            trace.read(0, 9, 0, 1);
         }
-        trace.read(7, 4092, 4096);
-        trace.wrote(2, 0, 4096);
+        trace.read(0, 7, 4092, 4096);
+        trace.wrote(0, 2, 0, 4096);
         let (read, written) = trace.take();
         let run = |page, from, to| Run { page, from, to };
         assert_eq!(read, [run(7, 60, 188), run(7, 4092, 4096), run(9, 0, 1)]);

@@ -1,0 +1,91 @@
+//! What the instructions of a program read and write, and what first happens to a value on the path of a thread.
+
+use campaign::FirstUse;
+use isa::{Module, Reg};
+use simt::Program;
+use simt::registers::Slot;
+
+/// A destination of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Destination {
+    /// Its position among the instruction's destinations.
+    pub(crate) position: u8,
+    /// Where it is.
+    pub(crate) slot: Slot,
+    register: u32,
+}
+
+#[derive(Debug, Default)]
+struct Touch {
+    guard: Option<u32>,
+    reads: Vec<u32>,
+    writes: Vec<u32>,
+    destinations: Vec<Destination>,
+}
+
+/// The registers that each site of a program reads and writes, numbered through all its functions.
+#[derive(Debug)]
+pub(crate) struct Touches {
+    sites: Vec<Touch>,
+    registers: u32,
+}
+
+impl Touches {
+    pub(crate) fn of(module: &Module, program: &Program) -> Self {
+        let mut starts = Vec::new();
+        let mut registers = 0;
+        for code in &program.functions {
+            starts.push((code.id, registers));
+            registers += module.function(code.id).registers.len() as u32;
+        }
+        let touch = |(site, at): (u32, &simt::program::Site)| {
+            let Some(instruction) = module.function(at.function).at(at.pc) else { return Touch::default() };
+            let start = starts.iter().find(|(id, _)| *id == at.function).map_or(0, |(_, start)| *start);
+            let number = |reg: Reg| start + reg.index() as u32;
+            let destination = |(position, reg): (usize, Reg)| {
+                let slot = program.slot(site, reg)?;
+                Some(Destination { position: position as u8, slot, register: number(reg) })
+            };
+            Touch {
+                guard: instruction.guard.map(|guard| number(guard.pred)),
+                reads: instruction.reads().map(number).collect(),
+                writes: instruction.writes().map(|(_, reg)| number(reg)).collect(),
+                destinations: instruction.writes().filter_map(destination).collect(),
+            }
+        };
+        Self { sites: (0..).zip(&program.sites).map(touch).collect(), registers }
+    }
+
+    /// The destinations of a site.
+    pub(crate) fn destinations(&self, site: u32) -> &[Destination] {
+        &self.sites[site as usize].destinations
+    }
+
+    /// What first happens to each destination of each instruction that a thread executes, in the order of the path and
+    /// of the destinations. A fault in it changes nothing before, so that it is what happens to the faulty value, too.
+    pub(crate) fn first_uses(&self, path: &[(u32, bool)]) -> Vec<Vec<FirstUse>> {
+        let mut begun = path.iter().filter(|(_, executed)| *executed).count() as u64;
+        let mut next: Vec<Option<(u64, bool)>> = vec![None; self.registers as usize];
+        let mut found = Vec::with_capacity(begun as usize);
+        for &(site, executed) in path.iter().rev() {
+            let touch = &self.sites[site as usize];
+            if executed {
+                let of = |destination: &Destination| match next[destination.register as usize] {
+                    None => FirstUse::Never,
+                    Some((at, true)) => FirstUse::Read { after: at - begun },
+                    Some((at, false)) => FirstUse::Overwritten { after: at - begun },
+                };
+                found.push(touch.destinations.iter().map(of).collect());
+                touch.writes.iter().for_each(|&register| next[register as usize] = Some((begun, false)));
+                touch.reads.iter().for_each(|&register| next[register as usize] = Some((begun, true)));
+            }
+            // Who comes to an instruction reads its guard, whether or not it executes.
+            if let Some(guard) = touch.guard {
+                next[guard as usize] = Some((begun + u64::from(!executed), true));
+            }
+            begun -= u64::from(executed);
+        }
+        found.reverse();
+        found
+    }
+}

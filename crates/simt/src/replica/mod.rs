@@ -1,0 +1,186 @@
+//! A replica: one thread of a block in every lane of a warp.
+//!
+//! Each lane may carry another fault. It reads global memory as the thread would, sees what it wrote itself, and
+//! writes nowhere else. A lane that comes to something in which other threads have a part *escapes*: what it would do
+//! is for others to find out. Faithful in blocks whose threads depend on no other: the program [`is_solitary`], and no
+//! byte of global memory is written by one thread and accessed by another ([`Owners`]).
+
+mod log;
+mod view;
+
+use crate::block::{Executor, Launch};
+use crate::exec::{Pause, Surroundings, needs_others, run_alone};
+use crate::memory::{GlobalMemory, Owners};
+use crate::program::Program;
+use crate::registers::{FULL, LANES, Slot};
+use crate::trap::TrapKind;
+use crate::warp::Warp;
+use ::lanes::Handlers;
+use ::lanes::level::{LevelName, WithLevel, with_level};
+pub use log::Write;
+pub(crate) use view::{Common, Stop, View};
+
+/// How the thread in a lane ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneEnd {
+    /// It ran to its end.
+    Exited,
+    /// It did something wrong at a site.
+    Trapped {
+        /// What.
+        kind: TrapKind,
+        /// The instruction, as an index into the program's sites.
+        site: u32,
+    },
+    /// It came to something in which other threads have a part.
+    Escaped,
+}
+
+/// One thread in every lane.
+#[derive(Debug)]
+pub struct Replica {
+    level: LevelName,
+    warp: Warp,
+    view: View,
+}
+
+impl Replica {
+    /// A replica of nothing yet.
+    #[must_use]
+    pub fn new(level: LevelName) -> Self {
+        Self { level, warp: Warp::default(), view: View::default() }
+    }
+
+    /// Stands at the start of a thread of a block. The executor must be [`prepare`](Executor::prepare)d for the launch
+    /// and [`stand_at`](Executor::stand_at) the block.
+    pub fn start(&mut self, executor: &Executor, launch: &Launch<'_>, thread: u32) {
+        let (warp, lane) = (&executor.warps()[thread as usize / LANES], thread as usize % LANES);
+        self.warp.registers.copy_from(&warp.registers);
+        self.warp.registers.spread(lane);
+        self.warp.fuel = [warp.fuel[lane]; LANES];
+        self.warp.local.iter_mut().for_each(|word| *word = [0; LANES]);
+        self.warp.start(launch.program.functions[0].entry, FULL);
+        self.view.start(thread);
+    }
+
+    /// Becomes a copy of another.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.warp.copy_from(&other.warp);
+        self.view.copy_from(&other.view);
+    }
+
+    /// Runs until every lane has ended.
+    pub fn run(&mut self, launch: &Launch<'_>, block: u64, memory: &mut GlobalMemory, owners: &Owners) {
+        self.go(launch, block, memory, owners, u64::MAX);
+    }
+
+    /// Runs the thread, without a fault yet, until it has executed this many instructions more; whether it came so far.
+    pub fn step(
+        &mut self,
+        launch: &Launch<'_>,
+        block: u64,
+        memory: &mut GlobalMemory,
+        owners: &Owners,
+        instructions: u64,
+    ) -> bool {
+        let pause = self.go(launch, block, memory, owners, instructions);
+        self.view.fold();
+        pause == Pause::Reached
+    }
+
+    fn go(&mut self, launch: &Launch<'_>, block: u64, memory: &mut GlobalMemory, owners: &Owners, steps: u64) -> Pause {
+        let run = Run { replica: self, launch, block, memory, owners, steps };
+        // The level was found available when the executor was made.
+        with_level(run.replica.level, run).unwrap_or(Pause::Ended)
+    }
+
+    /// Ends the threads in all lanes but these.
+    pub fn keep(&mut self, lanes: u32) {
+        let frame = self.warp.groups.first().map_or(0, |group| group.frame);
+        self.warp.exit(frame, !lanes);
+        self.warp.groups.iter_mut().for_each(|group| group.mask &= lanes);
+    }
+
+    /// The sites that the thread came to in [`step`](Self::step)s since its start, and whether it executed them: its
+    /// guard was true.
+    #[must_use]
+    pub fn path(&self) -> &[(u32, bool)] {
+        &self.view.path
+    }
+
+    /// The bits of one lane of a register.
+    #[must_use]
+    pub fn get(&self, slot: Slot, lane: usize) -> u128 {
+        self.warp.registers.get(slot, lane)
+    }
+
+    /// Sets one lane of a register.
+    pub fn set(&mut self, slot: Slot, lane: usize, bits: u128) {
+        self.warp.registers.set(slot, lane, bits);
+    }
+
+    /// How a lane ended.
+    #[must_use]
+    pub fn end(&self, lane: usize) -> LaneEnd {
+        self.view.ends[lane].unwrap_or(LaneEnd::Exited)
+    }
+
+    /// Instructions that a lane executed.
+    #[must_use]
+    pub fn count(&self, lane: usize) -> u32 {
+        self.warp.counts[lane]
+    }
+
+    /// Accesses of a lane outside every allocation.
+    #[must_use]
+    pub fn strayed(&self, lane: usize) -> u64 {
+        self.view.strayed[lane]
+    }
+
+    /// What a lane wrote to global memory, in order.
+    pub fn writes(&self, lane: usize) -> impl Iterator<Item = Write> + '_ {
+        self.view.log.of_lane(lane)
+    }
+
+    /// The lanes whose writes are exactly these, in this order.
+    #[must_use]
+    pub fn wrote(&self, golden: &[Write]) -> u32 {
+        self.view.log.equal(golden)
+    }
+}
+
+/// Whether no thread of this program can have a part in what another does but through global memory.
+#[must_use]
+pub fn is_solitary(program: &Program) -> bool {
+    !program.micros.iter().any(|micro| needs_others(micro.kind, program))
+}
+
+struct Run<'a, 'l> {
+    replica: &'a mut Replica,
+    launch: &'a Launch<'l>,
+    block: u64,
+    memory: &'a mut GlobalMemory,
+    owners: &'a Owners,
+    steps: u64,
+}
+
+impl WithLevel for Run<'_, '_> {
+    type Output = Pause;
+
+    fn with<L: Handlers>(self, level: L) -> Pause {
+        let Self { replica, launch, block, memory, owners, steps } = self;
+        let program = launch.program;
+        let mut around = Surroundings {
+            program,
+            global: memory,
+            shared: &mut [],
+            params: launch.params,
+            local_limit: program.functions[0].frame + program.stack,
+            printed: &mut Vec::new(),
+            assertions: &mut Vec::new(),
+            arrivals: &mut Vec::new(),
+            block,
+        };
+        run_alone(level, &mut replica.warp, &mut around, &mut replica.view, owners, steps)
+    }
+}

@@ -1,0 +1,246 @@
+//! Global memory as the lanes of a replica see it: as it was before the block, with what each wrote itself.
+
+use super::LaneEnd;
+use super::log::{Log, Row};
+use crate::access::{Addresses, Word, read_row, write_row};
+use crate::memory::{GlobalMemory, Owners, PAGE};
+use crate::program::AccessPlan;
+use crate::registers::{LANES, Registers, has, lanes};
+use crate::trap::TrapKind;
+
+/// Writes by lanes that no longer run alike, at most: the lanes that go on beyond escape. Each is looked at when the
+/// bytes near it are read.
+const MAX_ROWS: usize = 4096;
+
+/// Why a lane stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The thread did something wrong.
+    Trapped(TrapKind),
+    /// Others have a part in what it does now.
+    Escaped,
+}
+
+/// The lanes that an access stops, and why.
+pub(crate) struct Stopped {
+    pub(crate) lanes: u32,
+    pub(crate) why: [Stop; LANES],
+}
+
+impl Stopped {
+    const NONE: Self = Self { lanes: 0, why: [Stop::Escaped; LANES] };
+
+    fn add(&mut self, lane: usize, why: Stop) {
+        self.lanes |= 1 << lane;
+        self.why[lane] = why;
+    }
+}
+
+/// What the lanes see and did.
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    thread: u16,
+    pub(super) log: Log,
+    pub(super) ends: [Option<LaneEnd>; LANES],
+    pub(super) strayed: [u64; LANES],
+    /// The sites that all lanes came to together, and whether they executed them.
+    pub(crate) path: Vec<(u32, bool)>,
+}
+
+/// Global memory before the block, and who of the block accesses it.
+pub(crate) struct Common<'a> {
+    pub(crate) memory: &'a mut GlobalMemory,
+    pub(crate) owners: &'a Owners,
+}
+
+impl View {
+    pub(super) fn start(&mut self, thread: u32) {
+        self.thread = thread as u16;
+        self.log.clear();
+        self.ends = [None; LANES];
+        self.strayed = [0; LANES];
+        self.path.clear();
+    }
+
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        self.thread = other.thread;
+        self.log.copy_from(&other.log);
+        self.ends = other.ends;
+        self.strayed = other.strayed;
+    }
+
+    /// All lanes did alike until now.
+    pub(super) fn fold(&mut self) {
+        self.log.fold();
+    }
+
+    /// A lane stops at a site.
+    pub(crate) fn stop(&mut self, lane: usize, why: Stop, site: u32) {
+        self.ends[lane] = Some(match why {
+            Stop::Trapped(kind) => LaneEnd::Trapped { kind, site },
+            Stop::Escaped => LaneEnd::Escaped,
+        });
+    }
+
+    /// Loads every element of a plan for the lanes of a mask.
+    pub(crate) fn load(
+        &mut self,
+        common: Common<'_>,
+        registers: &mut Registers,
+        plan: &AccessPlan,
+        at: &Addresses,
+        mask: u32,
+    ) -> Stopped {
+        match plan.bytes {
+            1 => self.load_as::<u8>(common, registers, plan, at, mask),
+            2 => self.load_as::<u16>(common, registers, plan, at, mask),
+            4 => self.load_as::<u32>(common, registers, plan, at, mask),
+            8 => self.load_as::<u64>(common, registers, plan, at, mask),
+            _ => self.load_as::<u128>(common, registers, plan, at, mask),
+        }
+    }
+
+    fn load_as<W: Word>(
+        &mut self,
+        mut common: Common<'_>,
+        registers: &mut Registers,
+        plan: &AccessPlan,
+        at: &Addresses,
+        mask: u32,
+    ) -> Stopped {
+        let mut words = [[W::default(); LANES]; 8];
+        let mut stopped = Stopped::NONE;
+        let count = plan.values.len();
+        let first = mask.trailing_zeros() as usize % LANES;
+        let alike = (0..LANES).fold(true, |alike, lane| alike & ((at[lane] == at[first]) | !has(mask, lane)));
+        if alike && !self.log.may_hold(at[first], (W::BYTES * count) as u64) {
+            match self.read::<W>(&mut common, first, at[first], count) {
+                Ok((values, strayed)) => {
+                    words.iter_mut().zip(values).for_each(|(words, value)| *words = [value; LANES]);
+                    lanes(mask).for_each(|lane| self.strayed[lane] += strayed);
+                }
+                Err(why) => lanes(mask).for_each(|lane| stopped.add(lane, why)),
+            }
+        } else {
+            for lane in lanes(mask) {
+                match self.read::<W>(&mut common, lane, at[lane], count) {
+                    Ok((values, strayed)) => {
+                        words.iter_mut().zip(values).for_each(|(words, value)| words[lane] = value);
+                        self.strayed[lane] += strayed;
+                    }
+                    Err(why) => stopped.add(lane, why),
+                }
+            }
+        }
+        for (slot, words) in plan.values.iter().zip(&words) {
+            if let Some(slot) = *slot {
+                write_row(registers, slot, words, plan.signed, mask & !stopped.lanes);
+            }
+        }
+        stopped
+    }
+
+    /// The elements that a lane reads, and how many of them lie outside every allocation.
+    fn read<W: Word>(
+        &self,
+        common: &mut Common<'_>,
+        lane: usize,
+        address: u64,
+        count: usize,
+    ) -> Result<([W; 8], u64), Stop> {
+        let bytes = W::BYTES * count;
+        let misaligned = !address.is_multiple_of(bytes as u64);
+        if misaligned && count > 1 {
+            return Err(Stop::Trapped(TrapKind::MisalignedAddress));
+        }
+        let page = common.memory.page_number(address).ok_or(Stop::Trapped(TrapKind::IllegalAddress))?;
+        if misaligned {
+            return Err(Stop::Trapped(TrapKind::MisalignedAddress));
+        }
+        let from = address as usize % PAGE;
+        if !common.owners.may_read(self.thread, page, from, from + bytes) {
+            return Err(Stop::Escaped);
+        }
+        let mut raw = [0; 128];
+        if let Some(page) = common.memory.page(address) {
+            raw[..bytes].copy_from_slice(&page[from..from + bytes]);
+        }
+        if self.log.may_hold(address, bytes as u64) {
+            self.log.patch(lane, address, &mut raw[..bytes]);
+        }
+        let mut values = [W::default(); 8];
+        for (value, raw) in values.iter_mut().zip(raw[..bytes].chunks_exact(W::BYTES)) {
+            *value = W::read(raw);
+        }
+        Ok((values, strays::<W>(common.memory, address, count)))
+    }
+
+    /// Stores every element of a plan for the lanes of a mask.
+    pub(crate) fn store(
+        &mut self,
+        common: Common<'_>,
+        registers: &Registers,
+        plan: &AccessPlan,
+        at: &Addresses,
+        mask: u32,
+    ) -> Stopped {
+        match plan.bytes {
+            1 => self.store_as::<u8>(common, registers, plan, at, mask),
+            2 => self.store_as::<u16>(common, registers, plan, at, mask),
+            4 => self.store_as::<u32>(common, registers, plan, at, mask),
+            8 => self.store_as::<u64>(common, registers, plan, at, mask),
+            _ => self.store_as::<u128>(common, registers, plan, at, mask),
+        }
+    }
+
+    fn store_as<W: Word>(
+        &mut self,
+        common: Common<'_>,
+        registers: &Registers,
+        plan: &AccessPlan,
+        at: &Addresses,
+        mask: u32,
+    ) -> Stopped {
+        let mut stopped = Stopped::NONE;
+        let count = plan.values.len();
+        for lane in lanes(mask) {
+            match self.may_store::<W>(&common, at[lane], count) {
+                Ok(()) => self.strayed[lane] += strays::<W>(common.memory, at[lane], count),
+                Err(why) => stopped.add(lane, why),
+            }
+        }
+        let mask = mask & !stopped.lanes;
+        for (slot, index) in plan.values.iter().zip(0u64..) {
+            let Some(slot) = *slot else { continue };
+            let words = read_row::<W>(registers, slot).map(W::to_u128);
+            // Sixteen bytes are two writes.
+            for part in 0..W::BYTES.div_ceil(8) as u64 {
+                let value = words.map(|word| (word >> (64 * part)) as u64);
+                let address = at.map(|address| address.wrapping_add(index * W::BYTES as u64 + 8 * part));
+                self.log.push(Row { mask, bytes: W::BYTES.min(8) as u8, address, value });
+            }
+        }
+        stopped
+    }
+
+    fn may_store<W: Word>(&self, common: &Common<'_>, address: u64, count: usize) -> Result<(), Stop> {
+        let bytes = W::BYTES * count;
+        if !address.is_multiple_of(bytes as u64) {
+            return Err(Stop::Trapped(TrapKind::MisalignedAddress));
+        }
+        let page = common.memory.page_number(address).ok_or(Stop::Trapped(TrapKind::IllegalAddress))?;
+        let from = address as usize % PAGE;
+        let alone = common.owners.may_write(self.thread, page, from, from + bytes);
+        if alone && self.log.rows() < MAX_ROWS { Ok(()) } else { Err(Stop::Escaped) }
+    }
+}
+
+/// How many of the elements at an address lie outside every allocation.
+fn strays<W: Word>(memory: &GlobalMemory, address: u64, count: usize) -> u64 {
+    let from = address as usize % PAGE;
+    if memory.held(address).covers(from, from + W::BYTES * count) {
+        return 0;
+    }
+    let each = (0..count as u64).map(|index| address + index * W::BYTES as u64);
+    each.filter(|&at| !memory.allocations().contains(at, W::BYTES as u64)).count() as u64
+}
