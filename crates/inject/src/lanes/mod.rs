@@ -1,11 +1,12 @@
 //! Tier 2: many faults of one thread at once, each in a lane of one warp.
 //!
-//! Where the threads of a block depend on no other, one thread is run alone, in every lane of a warp ([`Replica`]): all
-//! lanes alike up to the instruction that is hit, then each with a fault of its own. What a lane leaves behind is
+//! One thread is run alone, in every lane of a warp ([`Replica`]): all lanes alike up to the instruction that is hit, then
+//! each with a fault of its own. Where the threads of the block depend on no other, each goes its own way; elsewhere it
+//! goes by the record of what the thread did, as long as others would notice nothing. What a lane leaves behind is
 //! compared with what the thread left behind in the golden run, and the difference goes the way of every difference
-//! ([`Delta`]). A lane that comes to something in which other threads have a part is run again by that tier from the
-//! start.
+//! ([`Delta`]). A lane that escapes is run again by that tier from the start.
 
+mod record;
 mod stand;
 mod touches;
 
@@ -18,9 +19,8 @@ use campaign::{Landed, Observation, Tier};
 use fault::{Fault, Target};
 use simt::replica::{LaneEnd, Write};
 use simt::{Replica, Trap};
-use stand::Stand;
+use stand::{Footing, Stand};
 use std::sync::Arc;
-use touches::Touches;
 
 /// Runs faults in lanes where that is exact, and by executing what they can change elsewhere.
 #[derive(Debug)]
@@ -28,8 +28,6 @@ pub(crate) struct Lanes<'g> {
     golden: &'g Golden,
     delta: Delta<'g>,
     stand: Stand<'g>,
-    /// By launch, made when first needed.
-    touches: Vec<Option<Arc<Touches>>>,
     /// Goes along the golden path.
     guide: Replica,
     /// Carries the faults.
@@ -46,7 +44,6 @@ impl<'g> Lanes<'g> {
             golden,
             delta: Delta::new(golden, index),
             stand: Stand::new(golden, index),
-            touches: vec![None; golden.launches.len()],
             guide: Replica::new(golden.level),
             carrier: Replica::new(golden.level),
         }
@@ -66,24 +63,16 @@ impl<'g> Lanes<'g> {
         }
     }
 
-    /// What the instructions of a launch read and write.
-    fn touches(&mut self, launch: usize) -> Option<Arc<Touches>> {
-        let golden = &self.golden.launches[launch];
-        let module = self.golden.module(golden)?;
-        let touches = self.touches[launch].get_or_insert_with(|| Arc::new(Touches::of(module, &golden.program)));
-        Some(Arc::clone(touches))
-    }
-
     /// The observation of a fault whose thread can be run alone.
     fn alone(&mut self, fault: &Fault) -> Option<Observation> {
         let (launch, block) = (fault.launch as usize, fault.cta as u32);
-        if !self.stand.enter(launch, block) {
+        if self.stand.enter(launch, block) == Footing::None {
             return None;
         }
-        let touches = self.touches(launch)?;
+        let touches = self.stand.touches(launch)?;
         let (path, writes) = self.golden_thread(fault.thread)?;
         self.stand.start(&mut self.carrier, fault.thread);
-        let reached = self.stand.step(&mut self.carrier, fault.dynamic + 1);
+        let reached = self.stand.run(&mut self.carrier, fault.thread, Some(fault.dynamic + 1));
         let executed = path.iter().filter(|(_, executed)| *executed).nth(fault.dynamic as usize);
         let struck = executed.filter(|_| reached).and_then(|&(site, _)| {
             let Target::Destination(position) = fault.target;
@@ -93,14 +82,14 @@ impl<'g> Lanes<'g> {
         });
         let Some((at, slot)) = struck else {
             // Nothing is hit, and nothing changes.
-            self.stand.run(&mut self.carrier);
+            self.stand.run(&mut self.carrier, fault.thread, None);
             return Some(self.conclude(fault, Struck::NOTHING, &writes));
         };
         let before = self.carrier.get(slot, LANE);
         let after = fault.model.apply(before);
         self.carrier.keep(1 << LANE);
         self.carrier.set(slot, LANE, after);
-        self.stand.run(&mut self.carrier);
+        self.stand.run(&mut self.carrier, fault.thread, None);
         let first_use = touches.first_uses(&path)[fault.dynamic as usize][at];
         let struck = Struck { landed: Some(Landed { before, after }), first_use };
         (self.carrier.end(LANE) != LaneEnd::Escaped).then(|| self.conclude(fault, struck, &writes))
@@ -109,7 +98,7 @@ impl<'g> Lanes<'g> {
     /// The path of a thread of the block, and what it writes; none if it does something that is not its own affair.
     fn golden_thread(&mut self, thread: u32) -> Option<(Vec<(u32, bool)>, Vec<Write>)> {
         self.stand.start(&mut self.guide, thread);
-        self.stand.step(&mut self.guide, u64::MAX - 1);
+        self.stand.run(&mut self.guide, thread, Some(u64::MAX - 1));
         let alone = self.guide.end(LANE) == LaneEnd::Exited;
         alone.then(|| (self.guide.path().to_vec(), self.guide.writes(LANE).collect()))
     }

@@ -1,12 +1,16 @@
-//! A block whose threads depend on no other, ready for replicas of them.
+//! A block, ready for replicas of its threads.
 
+use super::record::Recorder;
+use super::touches::Touches;
 use crate::device::runnable;
-use crate::golden::{Golden, GoldenLaunch};
+use crate::golden::Golden;
 use crate::index::Index;
 use crate::run::fuel;
 use simt::memory::{GlobalMemory, Owners, Pages, Trace, Version};
-use simt::replica::{Write, is_solitary};
-use simt::{Executor, NoHook, Replica};
+use simt::registers::LANES;
+use simt::replica::guide::{Guide, Record};
+use simt::replica::{Around, Write};
+use simt::{Executor, Hook, NoHook, Replica};
 use std::sync::Arc;
 
 /// One block, and memory as it was before it.
@@ -18,8 +22,30 @@ pub(super) struct Stand<'g> {
     memory: GlobalMemory,
     executor: Executor,
     owners: Owners,
-    /// Launch and block, and whether its threads depend on no other.
-    at: Option<(usize, u32, bool)>,
+    /// Where it stands.
+    at: Option<Place>,
+    /// By launch, made when first needed.
+    touches: Vec<Option<Arc<Touches>>>,
+}
+
+#[derive(Debug)]
+struct Place {
+    launch: usize,
+    block: u32,
+    footing: Footing,
+    /// The warp whose threads are on record, and what they did.
+    records: Option<(u32, Vec<Record>)>,
+}
+
+/// What replicas of the threads of a block go by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Footing {
+    /// The threads depend on no other: each goes its own way.
+    Free,
+    /// They go by what their thread did.
+    Guided,
+    /// Nothing: there can be none.
+    None,
 }
 
 impl<'g> Stand<'g> {
@@ -32,67 +58,107 @@ impl<'g> Stand<'g> {
             executor: Executor::new(golden.level),
             owners: Owners::default(),
             at: None,
+            touches: vec![None; golden.launches.len()],
         }
     }
 
-    fn launch(&self) -> &'g GoldenLaunch {
-        &self.golden.launches[self.at.map_or(0, |(launch, _, _)| launch)]
+    /// What the instructions of a launch read and write.
+    pub(super) fn touches(&mut self, launch: usize) -> Option<Arc<Touches>> {
+        let golden = &self.golden.launches[launch];
+        let module = self.golden.module(golden)?;
+        let touches = self.touches[launch].get_or_insert_with(|| Arc::new(Touches::of(module, &golden.program)));
+        Some(Arc::clone(touches))
     }
 
-    /// Stands at a block; whether its threads depend on no other, which is found out and not assumed.
-    pub(super) fn enter(&mut self, number: usize, block: u32) -> bool {
-        if let Some((at, here, free)) = self.at
-            && (at, here) == (number, block)
-        {
-            return free;
+    /// Stands at a block, and finds out what replicas of its threads go by.
+    pub(super) fn enter(&mut self, launch: usize, block: u32) -> Footing {
+        if let Some(place) = self.at.as_ref().filter(|place| (place.launch, place.block) == (launch, block)) {
+            return place.footing;
         }
-        let entered = self.at.is_some_and(|(at, _, _)| at == number);
-        self.at = Some((number, block, false));
-        let launch = self.launch();
-        let runnable = runnable(self.golden.recorded(launch), &launch.program);
-        if runnable.is_together() || !is_solitary(&launch.program) {
-            return false;
-        }
-        let version = Version { event: launch.event as u32, block };
-        self.memory.reset(&self.clean, version);
-        if !entered {
+        let prepared = self.at.as_ref().is_some_and(|place| place.launch == launch);
+        let golden = &self.golden.launches[launch];
+        let runnable = runnable(self.golden.recorded(golden), &golden.program);
+        let mut place = Place { launch, block, footing: Footing::None, records: None };
+        if !prepared {
             self.executor.prepare(&runnable);
         }
-        self.owners.clear();
-        self.memory.set_trace(Some(Trace::by_thread(std::mem::take(&mut self.owners))));
-        self.executor.run_block(&runnable, &mut self.memory, u64::from(block), fuel(launch), &mut NoHook);
-        self.owners = self.memory.set_trace(None).and_then(Trace::into_owners).unwrap_or_default();
-        let index = self.index.launch(number);
-        let strays = index.strayed_before(block + 1) - index.strayed_before(block);
-        let free = !self.owners.is_tangled() && strays == 0;
-        if free {
-            self.memory.reset(&self.clean, version);
-            self.executor.stand_at(&runnable, u64::from(block), fuel(launch));
+        if let Some(touches) = self.touches(launch).filter(|_| !runnable.is_together()) {
+            self.owners.clear();
+            self.memory.set_trace(Some(Trace::by_thread(std::mem::take(&mut self.owners))));
+            self.run_block(&place, &mut NoHook);
+            self.owners = self.memory.set_trace(None).and_then(Trace::into_owners).unwrap_or_default();
+            let index = self.index.launch(launch);
+            let strays = index.strayed_before(block + 1) - index.strayed_before(block);
+            place.footing = match strays {
+                0 if touches.is_solitary() && !self.owners.is_tangled() => Footing::Free,
+                0 => Footing::Guided,
+                _ => Footing::None,
+            };
         }
-        self.at = Some((number, block, free));
-        free
+        self.stand(&place);
+        let footing = place.footing;
+        self.at = Some(place);
+        footing
+    }
+
+    /// Runs the whole block, from memory as it was before it.
+    fn run_block(&mut self, place: &Place, hook: &mut dyn Hook) {
+        let launch = &self.golden.launches[place.launch];
+        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        self.memory.reset(&self.clean, Version { event: launch.event as u32, block: place.block });
+        self.executor.run_block(&runnable, &mut self.memory, u64::from(place.block), fuel(launch), hook);
+    }
+
+    /// Goes back to before the block.
+    fn stand(&mut self, place: &Place) {
+        let launch = &self.golden.launches[place.launch];
+        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        self.memory.reset(&self.clean, Version { event: launch.event as u32, block: place.block });
+        self.executor.stand_at(&runnable, u64::from(place.block), fuel(launch));
+    }
+
+    /// Puts the warp of a thread on record, if the block's replicas go by one.
+    fn put_on_record(&mut self, thread: u32) {
+        let warp = thread / LANES as u32;
+        let Some(mut place) = self.at.take() else { return };
+        let known = place.records.as_ref().is_some_and(|(known, _)| *known == warp);
+        if place.footing == Footing::Guided
+            && !known
+            && let Some(touches) = self.touches(place.launch)
+        {
+            let mut recorder = Recorder::new(touches.ports(), warp);
+            self.run_block(&place, &mut recorder);
+            place.records = Some((warp, recorder.finish()));
+            self.stand(&place);
+        }
+        self.at = Some(place);
     }
 
     /// Makes a replica of a thread of the block at its start.
-    pub(super) fn start(&self, replica: &mut Replica, thread: u32) {
-        let launch = self.launch();
+    pub(super) fn start(&mut self, replica: &mut Replica, thread: u32) {
+        self.put_on_record(thread);
+        let Some(place) = &self.at else { return };
+        let launch = &self.golden.launches[place.launch];
         replica.start(&self.executor, &runnable(self.golden.recorded(launch), &launch.program), thread);
     }
 
-    /// Runs every lane of a replica to its end.
-    pub(super) fn run(&mut self, replica: &mut Replica) {
-        let Some((number, block, _)) = self.at else { return };
-        let launch = &self.golden.launches[number];
+    /// Runs every lane of a replica to its end, or a replica without faults for some instructions; whether the thread
+    /// executes as many.
+    pub(super) fn run(&mut self, replica: &mut Replica, thread: u32, instructions: Option<u64>) -> bool {
+        let Some(place) = &self.at else { return false };
+        let launch = &self.golden.launches[place.launch];
         let runnable = runnable(self.golden.recorded(launch), &launch.program);
-        replica.run(&runnable, u64::from(block), &mut self.memory, &self.owners);
-    }
-
-    /// Runs a replica without faults for some instructions; whether the thread executes as many.
-    pub(super) fn step(&mut self, replica: &mut Replica, instructions: u64) -> bool {
-        let Some((number, block, _)) = self.at else { return false };
-        let launch = &self.golden.launches[number];
-        let runnable = runnable(self.golden.recorded(launch), &launch.program);
-        replica.step(&runnable, u64::from(block), &mut self.memory, &self.owners, instructions)
+        let record = place.records.as_ref().map(|(_, records)| &records[thread as usize % LANES]);
+        let touches = self.touches[place.launch].as_ref();
+        let guide = record.zip(touches).map(|(record, touches)| Guide { ports: touches.ports(), record });
+        let around = Around { memory: &mut self.memory, owners: &self.owners, guide };
+        match instructions {
+            Some(instructions) => replica.step(&runnable, u64::from(place.block), around, instructions),
+            None => {
+                replica.run(&runnable, u64::from(place.block), around);
+                false
+            }
+        }
     }
 
     /// The bytes that end otherwise if a thread writes this and not what it wrote in the golden run, with their values,

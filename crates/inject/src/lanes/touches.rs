@@ -4,6 +4,8 @@ use campaign::FirstUse;
 use isa::{Module, Reg};
 use simt::Program;
 use simt::registers::Slot;
+use simt::replica::guide::{Part, Ports, parts};
+use simt::replica::is_solitary;
 
 /// A destination of an instruction.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +30,8 @@ struct Touch {
 pub(crate) struct Touches {
     sites: Vec<Touch>,
     registers: u32,
+    ports: Vec<Ports>,
+    solitary: bool,
 }
 
 impl Touches {
@@ -53,7 +57,18 @@ impl Touches {
                 destinations: instruction.writes().filter_map(destination).collect(),
             }
         };
-        Self { sites: (0..).zip(&program.sites).map(touch).collect(), registers }
+        let sites = (0..).zip(&program.sites).map(touch).collect();
+        Self { sites, registers, ports: ports(module, program), solitary: is_solitary(program) }
+    }
+
+    /// What each site has to do with other threads.
+    pub(crate) fn ports(&self) -> &[Ports] {
+        &self.ports
+    }
+
+    /// Whether no thread of the program has to do with others but through global memory.
+    pub(crate) fn is_solitary(&self) -> bool {
+        self.solitary
     }
 
     /// The destinations of a site.
@@ -88,4 +103,21 @@ impl Touches {
         found.reverse();
         found
     }
+}
+
+/// The registers that each site reads and writes, where others may have a part in it.
+fn ports(module: &Module, program: &Program) -> Vec<Ports> {
+    let of = |((site, at), part): ((u32, &simt::program::Site), Part)| {
+        let instruction = module.function(at.function).at(at.pc).filter(|_| part != Part::Own);
+        let Some(instruction) = instruction else { return Ports::default() };
+        let slots = |registers: &mut dyn Iterator<Item = Reg>| {
+            registers.filter_map(|register| program.slot(site, register)).collect::<Vec<_>>()
+        };
+        Ports {
+            part,
+            inputs: slots(&mut instruction.reads()),
+            outputs: slots(&mut instruction.writes().map(|(_, register)| register)),
+        }
+    };
+    (0..).zip(&program.sites).zip(parts(program)).map(of).collect()
 }

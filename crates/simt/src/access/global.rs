@@ -69,8 +69,7 @@ pub(super) fn exchange<W: Word, A: Address>(
     new: impl FnOnce(W) -> W,
 ) -> Result<W, Fault> {
     if memory.trace().is_some() {
-        trace(memory, at, 1 << lane, W::BYTES, Trace::read);
-        trace(memory, at, 1 << lane, W::BYTES, Trace::wrote);
+        trace(memory, at, 1 << lane, W::BYTES, Trace::updated);
     }
     let address = at.at(lane);
     if !memory.held(address).covers(offset::<W>(address), offset::<W>(address) + W::BYTES) {

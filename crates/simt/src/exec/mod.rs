@@ -5,6 +5,7 @@
 //! lanes' counts are brought up to date where the set of lanes changes.
 
 mod calls;
+mod guided;
 mod plain;
 mod solo;
 mod stack;
@@ -29,7 +30,7 @@ use ::lanes::Handlers;
 use ::lanes::level::Level;
 use calls::{call, exit, leave};
 use plain::{plain, split};
-pub(crate) use solo::{Pause, needs_others, run_alone};
+pub(crate) use solo::{Alone, Pause, needs_others, run_alone};
 use sync::{Met, barrier, synchronise};
 use values::{counter, isspacep, pack128, unpack128};
 

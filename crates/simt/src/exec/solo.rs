@@ -3,12 +3,14 @@
 //! It is the machine's loop without hooks, turns and other warps. What a lane does wrong stops that lane alone, and so
 //! does what a thread cannot do without others.
 
+use super::guided::{Guided, guided};
 use super::{Running, Step, Surroundings, branch, other, plain};
 use crate::access::addresses;
 use crate::memory::Owners;
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::program::{CallTo, Kind, Micro, Program};
 use crate::registers::{LANES, lanes};
+use crate::replica::guide::Guide;
 use crate::replica::{Common, Stop, View};
 use crate::trap::TrapKind;
 use crate::warp::{State, Warp};
@@ -24,10 +26,11 @@ pub(crate) enum Pause {
     Ended,
 }
 
-/// What the lanes see, and what other threads of the block access.
-struct Alone<'a> {
-    view: &'a mut View,
-    owners: &'a Owners,
+/// What the lanes see, what other threads of the block access, and what the thread did where these have a part in it.
+pub(crate) struct Alone<'a> {
+    pub(crate) view: &'a mut View,
+    pub(crate) owners: &'a Owners,
+    pub(crate) guide: Option<Guide<'a>>,
 }
 
 /// Runs a replica until no lane is left, or for a number of instructions, which all lanes must execute together, and
@@ -36,14 +39,12 @@ pub(crate) fn run_alone<L: Handlers>(
     level: L,
     warp: &mut Warp,
     around: &mut Surroundings<'_>,
-    view: &mut View,
-    owners: &Owners,
+    alone: &mut Alone<'_>,
     mut steps: u64,
 ) -> Pause {
-    let view = &mut Alone { view, owners };
     while let Some((group, fair)) = warp.pick() {
         let mut running = Running::new(warp, group, fair, u64::MAX);
-        if group_alone(level, warp, around, view, &mut running, &mut steps) == Pause::Reached {
+        if group_alone(level, warp, around, alone, &mut running, &mut steps) == Pause::Reached {
             return Pause::Reached;
         }
     }
@@ -55,7 +56,7 @@ fn group_alone<L: Handlers>(
     level: L,
     warp: &mut Warp,
     around: &mut Surroundings<'_>,
-    view: &mut Alone<'_>,
+    alone: &mut Alone<'_>,
     running: &mut Running,
     steps: &mut u64,
 ) -> Pause {
@@ -80,10 +81,16 @@ fn group_alone<L: Handlers>(
             running.left -= 1;
             if *steps != u64::MAX {
                 *steps -= u64::from(executing != 0);
-                view.view.path.push((micro.site, executing != 0));
+                alone.view.path.push((micro.site, executing != 0));
             }
             if executing != running.active {
                 warp.discount(running.active & !executing);
+            }
+            if let Some(guide) = alone.guide {
+                match guided(level, warp, around, alone, running, micro, guide) {
+                    Guided::Execute(lanes) => running.executing = lanes,
+                    Guided::Over => continue,
+                }
             }
         }
         let executing = running.executing & running.active;
@@ -91,12 +98,12 @@ fn group_alone<L: Handlers>(
             running.pc += 1;
             continue;
         }
-        match step(level, warp, around, view, running, executing, micro) {
+        match step(level, warp, around, alone, running, executing, micro) {
             Step::Next => running.pc += 1,
             Step::Jump(target) => {
                 running.pc = target;
                 if running.left <= 0 {
-                    refuel(warp, running, view, executing, micro);
+                    refuel(warp, running, alone, executing, micro);
                 }
                 if !warp.groups.is_empty() {
                     let behind = warp.is_behind(running.pc, running.frame);
@@ -113,11 +120,11 @@ fn group_alone<L: Handlers>(
 
 /// Executes one micro-operation. Lanes that it stops leave the group.
 #[inline(always)]
-fn step<L: Handlers>(
+pub(super) fn step<L: Handlers>(
     level: L,
     warp: &mut Warp,
     around: &mut Surroundings<'_>,
-    view: &mut Alone<'_>,
+    alone: &mut Alone<'_>,
     running: &mut Running,
     executing: u32,
     micro: &Micro,
@@ -128,20 +135,20 @@ fn step<L: Handlers>(
             Step::Next
         }
         Kind::Load(plan) | Kind::Store(plan) => {
-            access(level, warp, around, view, running, executing, micro, plan);
+            access(level, warp, around, alone, running, executing, micro, plan);
             Step::Next
         }
         Kind::Branch => branch(warp, running, executing, micro.imm as u32),
         Kind::Trap => {
-            stop(warp, running, view, executing, Stop::Trapped(TrapKind::Trap), micro);
+            stop(warp, running, alone, executing, Stop::Trapped(TrapKind::Trap), micro);
             Step::Next
         }
         kind if needs_others(kind, around.program) => {
-            stop(warp, running, view, executing, Stop::Escaped, micro);
+            escape(warp, running, alone, executing, micro);
             Step::Next
         }
         _ => other(level, warp, around, running, executing, micro).unwrap_or_else(|_| {
-            stop(warp, running, view, executing, Stop::Escaped, micro);
+            escape(warp, running, alone, executing, micro);
             Step::Next
         }),
     }
@@ -190,7 +197,7 @@ fn access<L: Handlers>(
     level: L,
     warp: &mut Warp,
     around: &mut Surroundings<'_>,
-    view: &mut Alone<'_>,
+    alone: &mut Alone<'_>,
     running: &mut Running,
     executing: u32,
     micro: &Micro,
@@ -214,33 +221,38 @@ fn access<L: Handlers>(
             global &= !(shared | own);
         }
         if global != 0 {
-            let common = Common { memory: around.global, owners: view.owners };
+            let common = Common { memory: around.global, owners: alone.owners };
             let stopped = match micro.kind {
-                Kind::Load(_) => view.view.load(common, &mut warp.registers, plan, &at, global),
-                _ => view.view.store(common, &warp.registers, plan, &at, global),
+                Kind::Load(_) => alone.view.load(common, &mut warp.registers, plan, &at, global),
+                _ => alone.view.store(common, &warp.registers, plan, &at, global),
             };
             for lane in lanes(stopped.lanes) {
-                stop(warp, running, view, 1 << lane, stopped.why[lane], micro);
+                stop(warp, running, alone, 1 << lane, stopped.why[lane], micro);
             }
         }
     }
-    stop(warp, running, view, shared, Stop::Escaped, micro);
+    escape(warp, running, alone, shared, micro);
     while own != 0 {
         let Err(trap) = plain(level, warp, around, running.frame, own, micro) else { break };
         let lane = trap.thread % LANES as u32;
         own &= !(1 << lane);
-        stop(warp, running, view, 1 << lane, Stop::Trapped(trap.kind), micro);
+        stop(warp, running, alone, 1 << lane, Stop::Trapped(trap.kind), micro);
     }
 }
 
+/// Lanes escape.
+pub(super) fn escape(warp: &mut Warp, running: &mut Running, alone: &mut Alone<'_>, lanes: u32, micro: &Micro) {
+    stop(warp, running, alone, lanes, Stop::Escaped, micro);
+}
+
 /// Takes lanes out of the group and of the warp.
-fn stop(warp: &mut Warp, running: &mut Running, view: &mut Alone<'_>, stopped: u32, why: Stop, micro: &Micro) {
+fn stop(warp: &mut Warp, running: &mut Running, alone: &mut Alone<'_>, stopped: u32, why: Stop, micro: &Micro) {
     if stopped == 0 {
         return;
     }
     running.settle(warp);
     for lane in lanes(stopped) {
-        view.view.stop(lane, why, micro.site);
+        alone.view.stop(lane, why, micro.site);
     }
     warp.exit(running.frame, stopped);
     // They may be in the group, or have left it with the branch that they took last.
@@ -251,11 +263,11 @@ fn stop(warp: &mut Warp, running: &mut Running, view: &mut Alone<'_>, stopped: u
 
 /// Stops the lanes that took a branch without fuel, and says how long the others need not be asked.
 #[cold]
-fn refuel(warp: &mut Warp, running: &mut Running, view: &mut Alone<'_>, taken: u32, micro: &Micro) {
+fn refuel(warp: &mut Warp, running: &mut Running, alone: &mut Alone<'_>, taken: u32, micro: &Micro) {
     running.settle(warp);
     let empty =
         lanes(taken).filter(|&lane| warp.counts[lane] > warp.fuel[lane]).fold(0, |mask, lane| mask | (1 << lane));
-    stop(warp, running, view, empty, Stop::Trapped(TrapKind::OutOfFuel), micro);
+    stop(warp, running, alone, empty, Stop::Trapped(TrapKind::OutOfFuel), micro);
     warp.out_of_fuel(0);
     running.left = warp.fuel_check.saturating_sub(warp.issued) as i64;
     running.since = running.left;

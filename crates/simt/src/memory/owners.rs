@@ -78,6 +78,14 @@ impl Owners {
         self.tangled |= tangled;
     }
 
+    /// Notes an access to bytes of a page that are updated in place: they are nobody's own.
+    pub(crate) fn note_update(&mut self, page: u32, from: usize, to: usize) {
+        let owned = self.of_page(page);
+        owned.reader[from..to].fill(MANY);
+        owned.writer[from..to].fill(MANY);
+        self.tangled = true;
+    }
+
     fn find(&self, page: u32) -> Option<&Owned> {
         let place = *self.places.get(page as usize)?;
         self.owned.get((place as usize).checked_sub(1)?).map(|owned| &**owned)
@@ -115,6 +123,8 @@ mod tests {
         assert!(owners.may_write(3, 7, 8, 12) && owners.may_read(3, 7, 8, 12));
         assert!(!owners.may_read(4, 7, 11, 13) && owners.may_read(4, 7, 12, 13));
         assert!(owners.may_write(0, 9, 0, PAGE));
+        owners.note_update(7, 12, 16);
+        assert!(!owners.may_read(4, 7, 12, 13));
         owners.clear();
         assert!(owners.may_write(4, 7, 0, 16));
     }

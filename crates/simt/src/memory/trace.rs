@@ -113,6 +113,17 @@ impl Trace {
         }
     }
 
+    /// Notes that a lane updated bytes of a page in place.
+    pub(crate) fn updated(&mut self, _: usize, page: u32, from: usize, to: usize) {
+        match &mut self.owners {
+            Some(owners) => owners.note_update(page, from, to),
+            None => {
+                self.read.note(page, from, to);
+                self.written.note(page, from, to);
+            }
+        }
+    }
+
     /// What was read and what was written, ascending; forgets both.
     pub fn take(&mut self) -> (Vec<Run>, Vec<Run>) {
         (self.read.take(), self.written.take())

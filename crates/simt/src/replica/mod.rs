@@ -2,14 +2,16 @@
 //!
 //! Each lane may carry another fault. It reads global memory as the thread would, sees what it wrote itself, and
 //! writes nowhere else. A lane that comes to something in which other threads have a part *escapes*: what it would do
-//! is for others to find out. Faithful in blocks whose threads depend on no other: the program [`is_solitary`], and no
-//! byte of global memory is written by one thread and accessed by another ([`Owners`]).
+//! is for others to find out. In blocks whose threads depend on no other (the program [`is_solitary`], and no byte of
+//! global memory is written by one thread and accessed by another), lanes may go their own ways; elsewhere they go by
+//! what the thread did in the golden run ([`guide`]).
 
+pub mod guide;
 mod log;
 mod view;
 
 use crate::block::{Executor, Launch};
-use crate::exec::{Pause, Surroundings, needs_others, run_alone};
+use crate::exec::{Alone, Pause, Surroundings, needs_others, run_alone};
 use crate::memory::{GlobalMemory, Owners};
 use crate::program::Program;
 use crate::registers::{FULL, LANES, Slot};
@@ -17,6 +19,7 @@ use crate::trap::TrapKind;
 use crate::warp::Warp;
 use ::lanes::Handlers;
 use ::lanes::level::{LevelName, WithLevel, with_level};
+use guide::Guide;
 pub use log::Write;
 pub(crate) use view::{Common, Stop, View};
 
@@ -34,6 +37,17 @@ pub enum LaneEnd {
     },
     /// It came to something in which other threads have a part.
     Escaped,
+}
+
+/// What a replica runs in.
+#[derive(Debug)]
+pub struct Around<'a> {
+    /// Global memory as it was before the block; it stays so.
+    pub memory: &'a mut GlobalMemory,
+    /// What the threads of the block access.
+    pub owners: &'a Owners,
+    /// What to go by in a block whose threads depend on each other.
+    pub guide: Option<Guide<'a>>,
 }
 
 /// One thread in every lane.
@@ -70,26 +84,19 @@ impl Replica {
     }
 
     /// Runs until every lane has ended.
-    pub fn run(&mut self, launch: &Launch<'_>, block: u64, memory: &mut GlobalMemory, owners: &Owners) {
-        self.go(launch, block, memory, owners, u64::MAX);
+    pub fn run(&mut self, launch: &Launch<'_>, block: u64, around: Around<'_>) {
+        self.go(launch, block, around, u64::MAX);
     }
 
     /// Runs the thread, without a fault yet, until it has executed this many instructions more; whether it came so far.
-    pub fn step(
-        &mut self,
-        launch: &Launch<'_>,
-        block: u64,
-        memory: &mut GlobalMemory,
-        owners: &Owners,
-        instructions: u64,
-    ) -> bool {
-        let pause = self.go(launch, block, memory, owners, instructions);
+    pub fn step(&mut self, launch: &Launch<'_>, block: u64, around: Around<'_>, instructions: u64) -> bool {
+        let pause = self.go(launch, block, around, instructions);
         self.view.fold();
         pause == Pause::Reached
     }
 
-    fn go(&mut self, launch: &Launch<'_>, block: u64, memory: &mut GlobalMemory, owners: &Owners, steps: u64) -> Pause {
-        let run = Run { replica: self, launch, block, memory, owners, steps };
+    fn go(&mut self, launch: &Launch<'_>, block: u64, around: Around<'_>, steps: u64) -> Pause {
+        let run = Run { replica: self, launch, block, around, steps };
         // The level was found available when the executor was made.
         with_level(run.replica.level, run).unwrap_or(Pause::Ended)
     }
@@ -159,8 +166,7 @@ struct Run<'a, 'l> {
     replica: &'a mut Replica,
     launch: &'a Launch<'l>,
     block: u64,
-    memory: &'a mut GlobalMemory,
-    owners: &'a Owners,
+    around: Around<'a>,
     steps: u64,
 }
 
@@ -168,7 +174,7 @@ impl WithLevel for Run<'_, '_> {
     type Output = Pause;
 
     fn with<L: Handlers>(self, level: L) -> Pause {
-        let Self { replica, launch, block, memory, owners, steps } = self;
+        let Self { replica, launch, block, around: Around { memory, owners, guide }, steps } = self;
         let program = launch.program;
         let mut around = Surroundings {
             program,
@@ -181,6 +187,7 @@ impl WithLevel for Run<'_, '_> {
             arrivals: &mut Vec::new(),
             block,
         };
-        run_alone(level, &mut replica.warp, &mut around, &mut replica.view, owners, steps)
+        let mut alone = Alone { view: &mut replica.view, owners, guide };
+        run_alone(level, &mut replica.warp, &mut around, &mut alone, steps)
     }
 }

@@ -1,6 +1,7 @@
 //! Global memory as the lanes of a replica see it: as it was before the block, with what each wrote itself.
 
 use super::LaneEnd;
+use super::guide::Position;
 use super::log::{Log, Row};
 use crate::access::{Addresses, Word, read_row, write_row};
 use crate::memory::{GlobalMemory, Owners, PAGE};
@@ -45,6 +46,10 @@ pub(crate) struct View {
     pub(super) strayed: [u64; LANES],
     /// The sites that all lanes came to together, and whether they executed them.
     pub(crate) path: Vec<(u32, bool)>,
+    /// How far they have come along the record, if they go by one.
+    pub(crate) position: Position,
+    /// Lanes that wrote to global memory what is not on record.
+    pub(crate) dirty: u32,
 }
 
 /// Global memory before the block, and who of the block accesses it.
@@ -60,6 +65,8 @@ impl View {
         self.ends = [None; LANES];
         self.strayed = [0; LANES];
         self.path.clear();
+        self.position = Position::default();
+        self.dirty = 0;
     }
 
     pub(super) fn copy_from(&mut self, other: &Self) {
@@ -67,6 +74,17 @@ impl View {
         self.log.copy_from(&other.log);
         self.ends = other.ends;
         self.strayed = other.strayed;
+        (self.position, self.dirty) = (other.position, other.dirty);
+    }
+
+    /// The thread, linear in its block.
+    pub(crate) fn thread(&self) -> u16 {
+        self.thread
+    }
+
+    /// Whether some lane may have written these bytes.
+    pub(crate) fn may_hold(&self, address: u64, bytes: u64) -> bool {
+        self.log.may_hold(address, bytes)
     }
 
     /// All lanes did alike until now.
@@ -209,7 +227,26 @@ impl View {
                 Err(why) => stopped.add(lane, why),
             }
         }
-        let mask = mask & !stopped.lanes;
+        self.note_as::<W>(registers, plan, at, mask & !stopped.lanes);
+        stopped
+    }
+
+    /// The lanes of a mask wrote what is on record.
+    pub(crate) fn wrote(&mut self, registers: &Registers, plan: &AccessPlan, address: u64, mask: u32) {
+        let at = &[address; LANES];
+        match plan.bytes {
+            1 => self.note_as::<u8>(registers, plan, at, mask),
+            2 => self.note_as::<u16>(registers, plan, at, mask),
+            4 => self.note_as::<u32>(registers, plan, at, mask),
+            8 => self.note_as::<u64>(registers, plan, at, mask),
+            _ => self.note_as::<u128>(registers, plan, at, mask),
+        }
+    }
+
+    fn note_as<W: Word>(&mut self, registers: &Registers, plan: &AccessPlan, at: &Addresses, mask: u32) {
+        if mask == 0 {
+            return;
+        }
         for (slot, index) in plan.values.iter().zip(0u64..) {
             let Some(slot) = *slot else { continue };
             let words = read_row::<W>(registers, slot).map(W::to_u128);
@@ -220,7 +257,6 @@ impl View {
                 self.log.push(Row { mask, bytes: W::BYTES.min(8) as u8, address, value });
             }
         }
-        stopped
     }
 
     fn may_store<W: Word>(&self, common: &Common<'_>, address: u64, count: usize) -> Result<(), Stop> {
