@@ -82,18 +82,21 @@ impl Rows {
 
     /// How many faults there are of each class.
     pub(super) fn swept_tally(&self) -> Result<Tally, StoreError> {
-        let mut tally = Tally::default();
-        self.each("SELECT outcome, sum(count) FROM tally GROUP BY outcome", [], |row| {
-            tally.add(class(row, 0)?, unsigned(row, 1)?);
+        let (mut tally, mut faults) = (Tally::default(), 0);
+        // One statement, so that another process that writes cannot come between the counts and their total.
+        let sql = "SELECT outcome, sum(count) FROM tally GROUP BY outcome
+                   UNION ALL SELECT 'failed', coalesce(sum(faults), 0) FROM unit";
+        self.each(sql, [], |row| {
+            match class(row, 0)? {
+                Class::Failed => faults = unsigned(row, 1)?,
+                class => tally.add(class, unsigned(row, 1)?),
+            }
             Ok(())
         })?;
         // What has no outcome has failed.
-        self.each("SELECT coalesce(sum(faults), 0) FROM unit", [], |row| {
-            let failed =
-                unsigned(row, 0)?.checked_sub(tally.total()).ok_or("its tally is of more faults than it has")?;
-            tally.add(Class::Failed, failed);
-            Ok(())
-        })?;
+        let what = || "its tally is of more faults than its units have".to_owned();
+        let damaged = || StoreError::Damaged { path: self.path.clone(), what: what() };
+        tally.failed = faults.checked_sub(tally.total()).ok_or_else(damaged)?;
         Ok(tally)
     }
 
