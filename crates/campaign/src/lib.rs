@@ -4,6 +4,9 @@
 //! Choices ─▶ Config ─▶ plan on disk ─▶ workers ─▶ one writer ─▶ rows in SQLite ─▶ Summary
 //! ```
 //!
+//! An exhaustive campaign has no plan but its totals: its target sweeps all faults of the selection in units, and the
+//! store holds the units and the tally of their faults instead of rows (see [`sweep`]).
+//!
 //! The crate knows a [`Target`] that plans sites and runs them, and nothing of what a site is: no instruction set,
 //! no machine, no GPU. Its tests use a target of a few lines and take milliseconds.
 //!
@@ -14,6 +17,8 @@
 //! - A row is a function of (target, configuration, index). Workers, shards, interruptions and kills change when a
 //!   row is written, never what it says; no row is written twice, none is lost once its batch is committed.
 //! - Raw observations are stored; outcomes are derived by [`classify`], a total function with a version.
+//! - A unit is a function of (target, configuration, number) in the same way. It and its share of the tally are
+//!   written in one transaction.
 //! - planned = landed + not landed + failed in every finished campaign. A fault that did not land is not masked.
 //! - A row that cannot be written stops the campaign.
 //! - Nothing here prints or exits: [`run`] reports through [`Event`]s.
@@ -30,6 +35,7 @@ pub mod outcome;
 pub mod runner;
 pub mod store;
 pub mod summary;
+pub mod sweep;
 pub mod target;
 
 #[cfg(test)]
@@ -38,11 +44,12 @@ mod tests;
 pub use config::{Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size};
 pub use merge::{MergeError, merge};
 pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
-pub use outcome::{CLASSIFIER_VERSION, Class, Criteria, Due, Masked, Outcome, Sdc, classify};
+pub use outcome::{CLASSIFIER_VERSION, Class, Criteria, Due, FAILED_CODE, Masked, Outcome, Sdc, classify};
 pub use plan::PlanError;
 pub use runner::{CampaignError, Ended, Event, run};
 pub use store::{Finding, Results, Row, Store, StoreError, read_config};
 pub use summary::Summary;
+pub use sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};
 pub use tally::Tally;
 pub use target::{Golden, RunFailure, RunIndex, Site, Target, TargetError, Worker};
 pub use words::UnknownWord;

@@ -9,6 +9,7 @@ use crate::config::{Choices, Config, ConfigError, Shard};
 use crate::plan::{self, Head, Plan, PlanError};
 use crate::store::{Results, Rows, StoreError, Subject, lay_out, plan_path, rows_path, summarise};
 use crate::summary::Summary;
+use crate::sweep::{Extent, SweptOperand};
 
 /// Why shards cannot be joined.
 #[derive(Debug, thiserror::Error)]
@@ -93,9 +94,14 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Summary, MergeError> {
     }
     let config = whole(first.results.config())?;
     let plans: Vec<&Plan> = shards.iter().map(|shard| &shard.plan).collect();
-    let head = Head::new(&config, &first.subject.digest);
+    let sweep = first.plan.head().sweep;
+    let head = Head::new(&config, &first.subject.digest, sweep);
     let (_, _lock) = lay_out(out, &config, |file| plan::write_merged(file, &head, &plans))?;
-    let mut rows = Rows::open(rows_path(out, config.shard), &first.subject)?;
+    let mut subject = first.subject.clone();
+    if let (Some(outline), Some(extent)) = (&mut subject.outline, sweep) {
+        outline.extent = extent;
+    }
+    let mut rows = Rows::open(rows_path(out, config.shard), &subject)?;
     for shard in &shards {
         rows.append(shard.results.rows())?;
     }
@@ -114,7 +120,7 @@ impl Part {
         let results = Results::open(dir)?;
         let plan = Plan::open(plan_path(dir))?;
         let subject = results.rows().subject()?;
-        if *plan.head() != Head::new(results.config(), &subject.digest) {
+        if *plan.head() != Head::new(results.config(), &subject.digest, plan.head().sweep) {
             return Err(StoreError::Changed { dir: dir.to_owned() }.into());
         }
         Ok(Self { results, plan, subject })
@@ -124,18 +130,22 @@ impl Part {
         self.results.config().shard
     }
 
+    /// What all shards of an exhaustive campaign have in common.
+    fn swept(&self) -> (Option<Extent>, Option<&[SweptOperand]>) {
+        (self.plan.head().sweep, self.subject.outline.as_ref().map(|outline| &outline.operands[..]))
+    }
+
     fn dir(&self) -> PathBuf {
         self.results.dir().to_owned()
     }
 
-    /// Every run of the shard has its row, and no row is of another shard.
+    /// Every run or unit of the shard has its row, and no row is of another shard.
     fn check_finished(&self) -> Result<(), MergeError> {
-        let pending = self.results.rows().pending(self.shard(), 0..self.plan.head().lines)?;
-        let remaining = pending.iter().map(|range| range.end - range.start).sum();
-        if remaining > 0 && self.results.summary()?.remaining.is_some() {
-            return Err(MergeError::Unfinished { dir: self.dir(), remaining });
+        let pending = self.results.rows().pending(self.shard(), 0..self.plan.head().positions())?;
+        match self.results.summary()?.remaining {
+            Some(remaining) if !pending.is_empty() => Err(MergeError::Unfinished { dir: self.dir(), remaining }),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -145,6 +155,8 @@ fn check_same(first: &Part, shards: &[Part]) -> Result<(), MergeError> {
             "the digests of their capsules"
         } else if first.results.config().unsharded() != other.results.config().unsharded() {
             "their configurations"
+        } else if first.swept() != other.swept() {
+            "the faults that they found to run"
         } else if first.shard().count() != other.shard().count() {
             "their numbers of shards"
         } else {

@@ -3,6 +3,9 @@
 //! One line of JSON heads the file and says how many lines follow; each of those is one run, `[index, site]`. Lines
 //! are found by their offsets, so a plan of millions of runs is not held in memory. A plan that is cut short is
 //! recognised by its count.
+//!
+//! What an exhaustive campaign runs follows from its configuration; its plan is the head alone, which says how much
+//! that is, so that a target which would run something else is noticed.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -11,8 +14,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Choices, Config, Shard};
+use crate::config::{Choices, Config, Shard, Size};
 use crate::files::Replacement;
+use crate::sweep::{Extent, Sweep};
 use crate::target::{RunIndex, Site, Target, TargetError};
 
 const FORMAT: &str = "beamline.plan/1";
@@ -86,25 +90,45 @@ pub(crate) struct Head {
     pub(crate) shard: Shard,
     /// How many lines follow.
     pub(crate) lines: u64,
+    /// The size of the whole of an exhaustive campaign.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sweep: Option<Extent>,
     /// What the sites follow from, so that a configuration changed afterwards is noticed.
     pub(crate) config: Choices,
 }
 
 impl Head {
-    pub(crate) fn new(config: &Config, digest: &str) -> Self {
+    pub(crate) fn new(config: &Config, digest: &str, sweep: Option<Extent>) -> Self {
         Self {
             format: FORMAT.to_owned(),
             digest: digest.to_owned(),
             shard: config.shard,
             lines: config.shard.share_of(config.planned()),
+            sweep,
             config: Choices::from(&config.unsharded()),
         }
     }
+
+    /// How many runs, or units of an exhaustive campaign, the shard has.
+    pub(crate) fn positions(&self) -> u64 {
+        self.sweep.map_or(self.lines, |extent| self.shard.share_of(extent.units))
+    }
+}
+
+/// What there is to run, if the campaign is exhaustive.
+pub(crate) fn sweep(config: &Config, target: &dyn Target) -> Result<Option<Sweep>, PlanError> {
+    let exhaustive = config.size == Size::Exhaustive;
+    exhaustive.then(|| target.sweep(&config.selection)).transpose().map_err(PlanError::Target)
 }
 
 /// Writes the plan of a shard into `file`, which is not finished yet.
-pub(crate) fn write(file: &mut Replacement, config: &Config, target: &dyn Target) -> Result<(), PlanError> {
-    let head = Head::new(config, target.digest());
+pub(crate) fn write(
+    file: &mut Replacement,
+    config: &Config,
+    target: &dyn Target,
+    sweep: Option<&Sweep>,
+) -> Result<(), PlanError> {
+    let head = Head::new(config, target.digest(), sweep.map(|sweep| sweep.extent(Shard::WHOLE)));
     write_line(file, &head)?;
     let mut from = 0;
     while from < head.lines {

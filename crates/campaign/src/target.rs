@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Engine, Selection};
 use crate::observation::Observation;
+use crate::outcome::Criteria;
+use crate::sweep::{Sweep, Sweeper};
 
 /// The number of a run in its campaign, from 0; with the seed, it determines the run's random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -95,6 +97,32 @@ pub trait Target: Sync {
     /// # Errors
     /// When a worker cannot be had, or the engine cannot run this target.
     fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError>;
+
+    /// Every fault that `selection` names, for an exhaustive campaign.
+    ///
+    /// A pure function, as [`plan`](Self::plan) is.
+    ///
+    /// # Errors
+    /// When the selection names what the target does not have, or selects nothing, or the target cannot be swept.
+    fn sweep(&self, selection: &Selection) -> Result<Sweep, TargetError> {
+        let _ = selection;
+        Err(TargetError::new("list every fault: this target only samples; give `runs` or `margin`"))
+    }
+
+    /// What runs the units of [`sweep`](Self::sweep) on one thread, using the engine asked for.
+    ///
+    /// # Errors
+    /// As [`sweep`](Self::sweep), and when the engine cannot run this target.
+    fn sweeper(
+        &self,
+        engine: Engine,
+        selection: &Selection,
+        criteria: &Criteria,
+    ) -> Result<Box<dyn Sweeper + '_>, TargetError> {
+        let _ = (engine, criteria);
+        self.sweep(selection)?;
+        Err(TargetError::new("run every fault: this target only lists them"))
+    }
 }
 
 /// Runs one fault after the other; lives on one thread.

@@ -84,7 +84,7 @@ pub(crate) struct Campaign {
     /// Stop when every reported rate is this tight, for example 0.01 for ±1 %
     #[arg(long, value_name = "E")]
     pub(crate) margin: Option<f64>,
-    /// Every site instead of a sample
+    /// Every bit of every destination of every instruction that is selected and executed, instead of a sample
     #[arg(long)]
     pub(crate) exhaustive: bool,
     /// Confidence of every interval [default: 0.95]

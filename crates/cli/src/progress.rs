@@ -8,25 +8,28 @@ use std::io::{IsTerminal, Write, stderr};
 pub(crate) struct Progress {
     bar: ProgressBar,
     plain: bool,
+    /// What is counted.
+    what: &'static str,
     planned: u64,
     /// Tenths of the work that a line was printed for.
     tenths: u64,
 }
 
 impl Progress {
-    /// Progress on standard error.
-    pub(crate) fn new() -> Self {
+    /// Progress on standard error; `what` is counted, such as runs.
+    pub(crate) fn new(what: &'static str) -> Self {
         let plain = !stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let template = "{bar:32} {human_pos}/{human_len} runs, {per_sec}, {eta} left {msg}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
+        let template = format!("{{bar:32}} {{human_pos}}/{{human_len}} {what}, {{per_sec}}, {{eta}} left {{msg}}");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
-        Self { bar, plain, planned: 0, tenths: 0 }
+        Self { bar, plain, what, planned: 0, tenths: 0 }
     }
 
     /// Takes an event of the campaign.
     pub(crate) fn event(&mut self, event: &Event<'_>) {
+        let what = self.what;
         match event {
             Event::Started { planned, tally, jobs } => {
                 self.planned = *planned;
@@ -36,8 +39,8 @@ impl Progress {
                 self.tenths = self.tenths_of(tally.total());
                 let there = tally.total();
                 self.line(&match there {
-                    0 => format!("{planned} runs, {jobs} workers"),
-                    there => format!("{planned} runs, {there} of them done, {jobs} workers"),
+                    0 => format!("{planned} {what}, {jobs} workers"),
+                    there => format!("{planned} {what}, {there} of them done, {jobs} workers"),
                 });
             }
             Event::Written { tally } => {
@@ -45,11 +48,14 @@ impl Progress {
                 let tenths = self.tenths_of(tally.total());
                 if tenths > self.tenths {
                     self.tenths = tenths;
-                    self.line(&format!("{} of {} runs", tally.total(), self.planned));
+                    self.line(&format!("{} of {} {what}", tally.total(), self.planned));
                 }
             }
             Event::RunFailed { run, fault, error } => {
                 self.always(&format!("run {run} failed: {error} ({fault})"));
+            }
+            Event::UnitFailed { unit, faults, error } => {
+                self.always(&format!("unit {unit} of {faults} faults failed: {error}"));
             }
             Event::Looked { runs, widest, .. } => {
                 let message = format!("±{:.2} % after {runs} runs", widest * 100.0);
@@ -60,7 +66,8 @@ impl Progress {
     }
 
     fn tenths_of(&self, done: u64) -> u64 {
-        done * 10 / self.planned.max(1)
+        // An exhaustive campaign may have more faults than can be multiplied.
+        (u128::from(done) * 10 / u128::from(self.planned.max(1))) as u64
     }
 
     /// A line where there is no bar.

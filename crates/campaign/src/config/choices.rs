@@ -122,13 +122,13 @@ impl Choices {
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let list = |one: Vec<String>, other| if one.is_empty() { other } else { one };
-        // A number of runs overrides a margin and the other way round: both say how long.
-        let sized = self.runs.is_some() || self.margin.is_some();
+        // A number of runs overrides a margin and the other way round, and so does `exhaustive`: all say how long.
+        let sized = self.runs.is_some() || self.margin.is_some() || self.exhaustive == Some(true);
         Self {
             capsule: self.capsule.or(other.capsule),
             runs: if sized { self.runs } else { other.runs },
             margin: if sized { self.margin } else { other.margin },
-            exhaustive: self.exhaustive.or(other.exhaustive),
+            exhaustive: if sized { self.exhaustive } else { self.exhaustive.or(other.exhaustive) },
             confidence: self.confidence.or(other.confidence),
             interval: self.interval.or(other.interval),
             seed: self.seed.or(other.seed),
@@ -178,11 +178,13 @@ impl Choices {
     }
 
     fn size(&self) -> Result<Size, ConfigError> {
-        match (self.runs, self.margin) {
-            _ if self.exhaustive == Some(true) => Err(ConfigError::Exhaustive),
-            (Some(_), Some(_)) => Err(ConfigError::RunsAndMargin),
-            (runs, None) => Ok(Size::Runs(runs.unwrap_or(DEFAULT_RUNS))),
-            (None, Some(margin)) => Ok(Size::Margin(Margin::new(margin)?)),
+        match (self.runs, self.margin, self.exhaustive.unwrap_or(false)) {
+            (Some(_), Some(_), _) => Err(ConfigError::RunsAndMargin),
+            (Some(_), None, true) => Err(ConfigError::ExhaustiveWithRuns),
+            (None, Some(_), true) => Err(ConfigError::ExhaustiveWithMargin),
+            (None, None, true) => Ok(Size::Exhaustive),
+            (runs, None, false) => Ok(Size::Runs(runs.unwrap_or(DEFAULT_RUNS))),
+            (None, Some(margin), false) => Ok(Size::Margin(Margin::new(margin)?)),
         }
     }
 }
@@ -203,6 +205,10 @@ fn check(config: &Config) -> Result<(), ConfigError> {
 fn check_size(config: &Config) -> Result<(), ConfigError> {
     let (runs, shard) = (config.planned(), config.shard);
     match config.size {
+        Size::Exhaustive => match &config.selection.model {
+            Some(model) if model != "flip" => Err(ConfigError::ExhaustiveModel { model: model.clone() }),
+            _ => Ok(()),
+        },
         Size::Margin(margin) if shard != Shard::WHOLE => {
             Err(ConfigError::MarginWithShard { runs: sample_size(margin, config.confidence) })
         }
@@ -218,15 +224,16 @@ fn check_size(config: &Config) -> Result<(), ConfigError> {
 impl From<&Config> for Choices {
     fn from(config: &Config) -> Self {
         let selection = config.selection.clone();
-        let (runs, margin) = match config.size {
-            Size::Runs(runs) => (Some(runs), None),
-            Size::Margin(margin) => (None, Some(margin.get())),
+        let (runs, margin, exhaustive) = match config.size {
+            Size::Runs(runs) => (Some(runs), None, None),
+            Size::Margin(margin) => (None, Some(margin.get()), None),
+            Size::Exhaustive => (None, None, Some(true)),
         };
         Self {
             capsule: Some(config.capsule.clone()),
             runs,
             margin,
-            exhaustive: None,
+            exhaustive,
             confidence: Some(config.confidence.level()),
             interval: Some(config.interval),
             seed: Some(config.seed),

@@ -47,9 +47,26 @@ pub enum ConfigError {
         /// The runs that give the margin without looking.
         runs: u64,
     },
-    /// Exhaustive campaigns.
-    #[error("run an exhaustive campaign: this version only samples; give `runs` or `margin`")]
-    Exhaustive,
+    /// Both every fault and a number of them.
+    #[error(
+        "take both `exhaustive` and `runs`: keep `exhaustive` for every fault there is, `runs` for a sample of them"
+    )]
+    ExhaustiveWithRuns,
+    /// Both every fault and a margin.
+    #[error(
+        "take both `exhaustive` and `margin`: the rates of every fault there is are exact; \
+         keep `exhaustive` for that, `margin` to stop when every rate is that tight"
+    )]
+    ExhaustiveWithMargin,
+    /// Every fault of a model that has too many.
+    #[error(
+        "run an exhaustive campaign with the model `{model}`: only single bits of `flip` can all be tried; \
+         leave `model` out, or sample with `runs` or `margin`"
+    )]
+    ExhaustiveModel {
+        /// The model.
+        model: String,
+    },
     /// More runs than there can be, or none.
     #[error("plan {runs} runs: a campaign has from 1 to {} runs", super::MAX_RUNS)]
     Runs {

@@ -25,7 +25,7 @@ pub use shard::{NotAShard, Shard};
 /// Runs of a campaign that says neither how many nor how tight: ±3.1 % at 95 %.
 pub const DEFAULT_RUNS: u64 = 1000;
 
-/// The longest campaign, in runs. Its plan would fill a disk; more is a slip of the keyboard.
+/// The longest sampled campaign, in runs. Its plan would fill a disk; more is a slip of the keyboard.
 pub const MAX_RUNS: u64 = 1_000_000_000;
 
 /// The effective configuration of a campaign.
@@ -61,6 +61,8 @@ pub enum Size {
     Runs(u64),
     /// When every reported rate is within this margin.
     Margin(Margin),
+    /// When every fault that is selected was run.
+    Exhaustive,
 }
 
 /// Which sites a campaign hits, in words that the target interprets. What is not said is the target's default, an
@@ -141,17 +143,19 @@ impl Config {
     #[must_use]
     pub fn sequential(&self) -> Option<Sequential> {
         match self.size {
-            Size::Runs(_) => None,
+            Size::Runs(_) | Size::Exhaustive => None,
             Size::Margin(margin) => Some(Sequential::new(margin, self.confidence, self.interval.method())),
         }
     }
 
-    /// The number of runs to plan, over all shards: what was asked for, or the worst case of the margin.
+    /// The number of runs to plan, over all shards: what was asked for, or the worst case of the margin. None for an
+    /// exhaustive campaign, whose target says what there is to run.
     #[must_use]
     pub fn planned(&self) -> u64 {
         match self.size {
             Size::Runs(runs) => runs,
             Size::Margin(_) => self.sequential().map_or(0, |rule| rule.worst_case()),
+            Size::Exhaustive => 0,
         }
     }
 

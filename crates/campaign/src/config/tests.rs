@@ -65,6 +65,34 @@ fn a_margin_plans_its_worst_case() {
 }
 
 #[test]
+fn an_exhaustive_campaign_plans_no_runs_of_its_own() {
+    let text = expect![[r#"
+        capsule = "gemm"
+        exhaustive = true
+        confidence = 0.95
+        interval = "wilson"
+        seed = 0
+        model = "flip"
+        engine = "auto"
+        shard = "2/3"
+    "#]];
+    let config = settle(text.data()).unwrap();
+    assert_eq!((config.size, config.planned()), (Size::Exhaustive, 0));
+    text.assert_eq(&config.to_toml().unwrap());
+}
+
+#[test]
+fn what_says_how_long_on_the_command_line_overrides_the_file() {
+    let file = |text| Choices::from_toml(text, "f").unwrap();
+    let line = |choices: Choices| Choices { capsule: Some("gemm".into()), ..choices };
+    let all = line(Choices { exhaustive: Some(true), ..Choices::default() });
+    assert_eq!(all.or(file("runs = 9")).settle().unwrap().size, Size::Exhaustive);
+    let some = line(Choices { runs: Some(9), ..Choices::default() });
+    assert_eq!(some.or(file("exhaustive = true")).settle().unwrap().size, Size::Runs(9));
+    assert_eq!(line(Choices::default()).or(file("exhaustive = true")).settle().unwrap().size, Size::Exhaustive);
+}
+
+#[test]
 fn choices_of_the_command_line_override_those_of_the_file() {
     let file = Choices::from_toml("capsule = 'gemm'\nmargin = 0.05\nseed = 3\ngroup = ['load']", "f").unwrap();
     let line = Choices { runs: Some(50), seed: Some(4), ..Choices::default() };
@@ -144,8 +172,22 @@ fn contradictions_are_answered_with_what_to_do() {
         ],
     );
     check_error(
-        "capsule = 'gemm'\nexhaustive = true",
-        &expect!["failed to run an exhaustive campaign: this version only samples; give `runs` or `margin`"],
+        "capsule = 'gemm'\nexhaustive = true\nruns = 3",
+        &expect![
+            "failed to take both `exhaustive` and `runs`: keep `exhaustive` for every fault there is, `runs` for a sample of them"
+        ],
+    );
+    check_error(
+        "capsule = 'gemm'\nexhaustive = true\nmargin = 0.1",
+        &expect![
+            "failed to take both `exhaustive` and `margin`: the rates of every fault there is are exact; keep `exhaustive` for that, `margin` to stop when every rate is that tight"
+        ],
+    );
+    check_error(
+        "capsule = 'gemm'\nexhaustive = true\nmodel = 'zero'",
+        &expect![
+            "failed to run an exhaustive campaign with the model `zero`: only single bits of `flip` can all be tried; leave `model` out, or sample with `runs` or `margin`"
+        ],
     );
     check_error(
         "capsule = 'gemm'\nruns = 3\nshard = '4/4'",

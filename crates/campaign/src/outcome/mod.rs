@@ -5,6 +5,7 @@
 //! the account honest: a fault that did not land is not masked, and a run that we failed to make is no outcome at
 //! all.
 
+mod code;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::observation::{End, FirstUse, Observation, OutputDiff, TrapKind};
 use crate::words::words;
+
+pub use code::FAILED_CODE;
 
 /// The version of [`classify`], stored with every label; raised when a label of any observation changes.
 pub const CLASSIFIER_VERSION: u32 = 1;

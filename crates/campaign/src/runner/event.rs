@@ -10,7 +10,8 @@ use crate::target::RunIndex;
 pub enum Event<'a> {
     /// Work begins.
     Started {
-        /// All runs of this shard; for a campaign that stops by margin, at most this many.
+        /// All runs of this shard, or all its faults if the campaign is exhaustive; for one that stops by margin, at most
+        /// this many.
         planned: u64,
         /// Rows that are there already.
         tally: Tally,
@@ -23,6 +24,15 @@ pub enum Event<'a> {
         run: RunIndex,
         /// Its fault.
         fault: &'a str,
+        /// Why.
+        error: &'a str,
+    },
+    /// A unit of an exhaustive campaign could not be run; its row says so, and the campaign goes on.
+    UnitFailed {
+        /// Which unit.
+        unit: u64,
+        /// How many faults it has; all of them failed.
+        faults: u64,
         /// Why.
         error: &'a str,
     },

@@ -87,6 +87,15 @@ pub enum StoreError {
         /// The digest of this target.
         found: String,
     },
+    /// The target finds other faults than were planned.
+    #[error(
+        "go on in {dir}: the capsule is the same, but this beamline finds other faults in it than the one that the \
+         campaign was started with; use that one, or start a new campaign"
+    )]
+    OtherSweep {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// The file of rows is not one of ours.
     #[error("use {path}: it is not a file of rows made by beamline; move it away")]
     Foreign {

@@ -20,6 +20,9 @@ mod query;
 mod results;
 mod row;
 mod rows;
+mod swept;
+mod unit;
+mod units;
 
 use std::fs;
 use std::io::{self, Write};
@@ -30,6 +33,7 @@ use crate::config::{Config, Shard};
 use crate::files::{Lock, Replacement, replace};
 use crate::plan::{self, Head, Plan, PlanError};
 use crate::summary::Summary;
+use crate::sweep::Sweep;
 use crate::target::Target;
 
 pub use error::StoreError;
@@ -37,6 +41,7 @@ pub(crate) use query::{By, Count};
 pub use results::Results;
 pub use row::{Finding, Row};
 pub(crate) use rows::{Rows, Session, Subject};
+pub(crate) use unit::{Packed, Unit};
 
 /// A campaign's directory, open for running.
 #[derive(Debug)]
@@ -44,6 +49,8 @@ pub struct Store {
     dir: PathBuf,
     config: Config,
     plan: Plan,
+    /// What there is to run, if the campaign is exhaustive.
+    sweep: Option<Sweep>,
     rows: Rows,
     /// Held for its lock.
     _lock: Lock,
@@ -56,9 +63,13 @@ impl Store {
     /// When there is a campaign already, the target cannot plan what is selected, or the directory cannot be
     /// written; nothing is left behind then.
     pub fn create(dir: &Path, config: Config, target: &dyn Target) -> Result<Self, StoreError> {
-        let (plan, lock) = lay_out(dir, &config, |file| plan::write(file, &config, target))?;
-        let rows = Rows::open(rows_path(dir, config.shard), &Subject::of(target))?;
-        Ok(Self { dir: dir.to_owned(), config, plan, rows, _lock: lock })
+        let mut sweep = None;
+        let (plan, lock) = lay_out(dir, &config, |file| {
+            sweep = plan::sweep(&config, target)?;
+            plan::write(file, &config, target, sweep.as_ref())
+        })?;
+        let rows = open_rows(dir, &config, target, sweep.as_ref())?;
+        Ok(Self { dir: dir.to_owned(), config, plan, sweep, rows, _lock: lock })
     }
 
     /// Opens the campaign in `dir` to go on with it, however it ended.
@@ -69,10 +80,10 @@ impl Store {
     pub fn resume(dir: &Path, target: &dyn Target) -> Result<Self, StoreError> {
         let lock = lock_campaign(dir)?;
         let config = read_config(dir)?;
-        let plan = find_plan(dir, &config, target)?;
-        let rows = Rows::open(rows_path(dir, config.shard), &Subject::of(target))?;
+        let (plan, sweep) = find_plan(dir, &config, target)?;
+        let rows = open_rows(dir, &config, target, sweep.as_ref())?;
         same_digest(dir, &rows.subject()?.digest, target.digest())?;
-        Ok(Self { dir: dir.to_owned(), config, plan, rows, _lock: lock })
+        Ok(Self { dir: dir.to_owned(), config, plan, sweep, rows, _lock: lock })
     }
 
     /// The directory.
@@ -93,8 +104,8 @@ impl Store {
     }
 
     /// What running needs, apart: workers read configuration and plan while the rows are written.
-    pub(crate) fn parts(&mut self) -> (&Config, &Plan, &mut Rows) {
-        (&self.config, &self.plan, &mut self.rows)
+    pub(crate) fn parts(&mut self) -> (&Config, &Plan, Option<&Sweep>, &mut Rows) {
+        (&self.config, &self.plan, self.sweep.as_ref(), &mut self.rows)
     }
 
     /// Summarises the rows, and keeps the summary in the directory.
@@ -167,20 +178,32 @@ fn fill(
 
 /// Opens the plan in `dir`, or makes it where a kill came before it; either way it is the plan of this
 /// configuration and target.
-fn find_plan(dir: &Path, config: &Config, target: &dyn Target) -> Result<Plan, StoreError> {
+fn find_plan(dir: &Path, config: &Config, target: &dyn Target) -> Result<(Plan, Option<Sweep>), StoreError> {
     let path = plan_path(dir);
     if !path.exists() {
         let fail = |source| StoreError::File { path: path.clone(), source };
         let mut file = Replacement::begin(path.clone()).map_err(fail)?;
-        plan::write(&mut file, config, target)?;
+        plan::write(&mut file, config, target, plan::sweep(config, target)?.as_ref())?;
         file.finish().map_err(fail)?;
     }
     let plan = Plan::open(path)?;
-    same_digest(dir, &plan.head().digest, target.digest())?;
-    if *plan.head() != Head::new(config, target.digest()) {
+    let head = plan.head();
+    same_digest(dir, &head.digest, target.digest())?;
+    if *head != Head::new(config, target.digest(), head.sweep) {
         return Err(StoreError::Changed { dir: dir.to_owned() });
     }
-    Ok(plan)
+    let sweep = plan::sweep(config, target)?;
+    let (expected, found) = (head.sweep, sweep.as_ref().map(|sweep| sweep.extent(Shard::WHOLE)));
+    if expected != found {
+        return Err(StoreError::OtherSweep { dir: dir.to_owned() });
+    }
+    Ok((plan, sweep))
+}
+
+/// Opens the rows of the campaign in `dir`, or makes their file.
+fn open_rows(dir: &Path, config: &Config, target: &dyn Target, sweep: Option<&Sweep>) -> Result<Rows, StoreError> {
+    let outline = sweep.map(|sweep| sweep.outline(config.shard));
+    Rows::open(rows_path(dir, config.shard), &Subject::of(target, outline))
 }
 
 fn same_digest(dir: &Path, expected: &str, found: &str) -> Result<(), StoreError> {

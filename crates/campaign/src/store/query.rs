@@ -1,5 +1,6 @@
-//! What is read from a file of rows. The file may have been edited: what makes no sense is an error, not a number.
+//! What is read from a file of rows, or of units. The file may have been edited: what makes no sense is an error, not a number.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rusqlite::Params;
@@ -9,6 +10,7 @@ use super::decode::decode;
 use super::row::{COLUMNS, Row};
 use super::rows::{Rows, Session, Subject};
 use crate::config::Shard;
+use crate::observation::Tier;
 use crate::outcome::Class;
 use crate::store::StoreError;
 use crate::tally::Tally;
@@ -22,6 +24,8 @@ pub(crate) struct Count {
     pub(crate) class: Class,
     pub(crate) kind: Option<String>,
     pub(crate) count: u64,
+    /// The weight of each is one over this; 1 where what is run is drawn by weight.
+    pub(crate) inverse_weight: u64,
 }
 
 /// By what rows are counted.
@@ -31,6 +35,7 @@ pub(crate) enum By {
     Kernel,
     Group,
     Line,
+    /// Not of an exhaustive campaign, which has no rows of single runs: see [`Rows::tiers`].
     Tier,
 }
 
@@ -49,7 +54,7 @@ impl By {
 
 impl Rows {
     /// Calls `visit` for each result of `sql`.
-    fn each(
+    pub(super) fn each(
         &self,
         sql: &str,
         params: impl Params,
@@ -76,13 +81,15 @@ impl Rows {
         })
     }
 
-    /// The positions among `positions` of the shard that have no row yet, as ascending ranges.
+    /// The positions among `positions` of the shard whose run, or unit, has no row yet, as ascending ranges.
     pub(crate) fn pending(&self, shard: Shard, positions: Range<u64>) -> Result<Vec<Range<u64>>, StoreError> {
         let (mut pending, mut next) = (Vec::new(), positions.start);
         let runs = bounds(shard.run_at(positions.start)..shard.run_at(positions.end));
-        self.each("SELECT run FROM run WHERE run >= ?1 AND run < ?2 ORDER BY run", runs, |row| {
+        let table = if self.swept { "unit" } else { "run" };
+        let sql = format!("SELECT {table} FROM {table} WHERE {table} >= ?1 AND {table} < ?2 ORDER BY 1");
+        self.each(&sql, runs, |row| {
             let run = unsigned(row, 0)?;
-            let position = shard.position_of(run).ok_or_else(|| format!("run {run} is not of shard {shard}"))?;
+            let position = shard.position_of(run).ok_or_else(|| format!("{table} {run} is not of shard {shard}"))?;
             pending.push(next..position);
             next = position + 1;
             Ok(())
@@ -92,9 +99,9 @@ impl Rows {
         Ok(pending)
     }
 
-    /// How many rows there are of each class.
+    /// How many rows, or faults of an exhaustive campaign, there are of each class.
     pub(crate) fn tally(&self) -> Result<Tally, StoreError> {
-        self.tally_of(0..u64::MAX)
+        if self.swept { self.swept_tally() } else { self.tally_of(0..u64::MAX) }
     }
 
     /// How many rows with these indices there are of each class.
@@ -111,14 +118,19 @@ impl Rows {
     /// How many rows share what `by` says, in the order of their labels.
     pub(crate) fn counts(&self, by: By) -> Result<Vec<Count>, StoreError> {
         let [label, line, kind] = by.columns();
+        let [inverse_weight, count, from] = match self.swept {
+            true => ["elements * bits", "sum(count)", "tally JOIN operand USING (operand)"],
+            false => ["1", "count(*)", "run"],
+        };
         let sql = format!(
-            "SELECT {label}, {line}, outcome, {kind}, count(*) FROM run GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+            "SELECT {label}, {line}, outcome, {kind}, {inverse_weight}, {count} FROM {from}
+             GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5"
         );
         let mut counts = Vec::new();
         self.each(&sql, [], |row| {
             let (label, class, kind) = (get(row, 0)?, class(row, 2)?, get(row, 3)?);
-            let line = get::<Option<u32>>(row, 1)?;
-            counts.push(Count { label, line, class, kind, count: unsigned(row, 4)? });
+            let (line, inverse_weight, count) = (get::<Option<u32>>(row, 1)?, unsigned(row, 4)?, unsigned(row, 5)?);
+            counts.push(Count { label, line, class, kind, count, inverse_weight });
             Ok(())
         })?;
         Ok(counts)
@@ -127,12 +139,29 @@ impl Rows {
     /// How many landed runs showed the host a difference before their end.
     pub(crate) fn host_visible(&self) -> Result<u64, StoreError> {
         let mut count = 0;
-        let sql = "SELECT count(*) FROM run WHERE host_visible <> 0 AND landed_before IS NOT NULL";
+        let sql = match self.swept {
+            true => "SELECT coalesce(sum(host_visible), 0) FROM unit",
+            false => "SELECT count(*) FROM run WHERE host_visible <> 0 AND landed_before IS NOT NULL",
+        };
         self.each(sql, [], |row| {
             count = unsigned(row, 0)?;
             Ok(())
         })?;
         Ok(count)
+    }
+
+    /// How many runs took each path, in the order of the paths' words.
+    pub(crate) fn tiers(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+        if self.swept {
+            return self.swept_tiers();
+        }
+        let mut tiers: BTreeMap<String, u64> = Tier::ALL.iter().map(|tier| (tier.word().to_owned(), 0)).collect();
+        for count in self.counts(By::Tier)? {
+            if let Some(tier) = count.label {
+                *tiers.entry(tier).or_default() += count.count;
+            }
+        }
+        Ok(tiers)
     }
 
     /// Every stretch of work, in order.
@@ -157,9 +186,12 @@ impl Rows {
         self.each("SELECT name, digest, launches, threads, thread_instructions FROM target", [], |row| {
             let (launches, threads, thread_instructions) = (unsigned(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?);
             let golden = Golden { launches, threads, thread_instructions, seconds };
-            subject = Some(Subject { name: get(row, 0)?, digest: get(row, 1)?, golden });
+            subject = Some(Subject { name: get(row, 0)?, digest: get(row, 1)?, golden, outline: None });
             Ok(())
         })?;
+        if let (true, Some(subject)) = (self.swept, &mut subject) {
+            subject.outline = Some(self.outline()?);
+        }
         let what = || "it does not say what its rows are of".to_owned();
         subject.ok_or_else(|| StoreError::Damaged { path: self.path.clone(), what: what() })
     }
@@ -170,15 +202,15 @@ fn bounds(runs: Range<u64>) -> [i64; 2] {
     [runs.start, runs.end].map(|run| i64::try_from(run).unwrap_or(i64::MAX))
 }
 
-fn get<T: FromSql>(row: &rusqlite::Row<'_>, index: usize) -> Result<T, String> {
+pub(super) fn get<T: FromSql>(row: &rusqlite::Row<'_>, index: usize) -> Result<T, String> {
     row.get(index).map_err(|error| error.to_string())
 }
 
-fn unsigned(row: &rusqlite::Row<'_>, index: usize) -> Result<u64, String> {
+pub(super) fn unsigned(row: &rusqlite::Row<'_>, index: usize) -> Result<u64, String> {
     let value: i64 = get(row, index)?;
     u64::try_from(value).map_err(|_| format!("{value} where nothing is negative"))
 }
 
-fn class(row: &rusqlite::Row<'_>, index: usize) -> Result<Class, String> {
+pub(super) fn class(row: &rusqlite::Row<'_>, index: usize) -> Result<Class, String> {
     get::<String>(row, index)?.parse().map_err(|error| format!("{error}"))
 }

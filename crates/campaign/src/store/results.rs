@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{Row, Rows, StoreError, read_config, rows_path};
 use crate::config::Config;
 use crate::summary::Summary;
+use crate::sweep::{SweptCount, SweptOperand};
 
 /// The results of a campaign, for reports. Nothing is locked and nothing is written.
 #[derive(Debug)]
@@ -45,12 +46,37 @@ impl Results {
         Summary::of(&self.config, &self.rows)
     }
 
-    /// Calls `visit` for each row, by ascending run.
+    /// Calls `visit` for each row, by ascending run. An exhaustive campaign has units instead.
     ///
     /// # Errors
     /// When a row cannot be read or makes no sense.
     pub fn visit(&self, visit: &mut dyn FnMut(Row)) -> Result<(), StoreError> {
         self.rows.visit(visit)
+    }
+
+    /// Calls `visit` for each unit of an exhaustive campaign that was made, by ascending unit, with the outcomes of
+    /// its faults, as [`SweptUnit::outcomes`](crate::SweptUnit::outcomes) has them.
+    ///
+    /// # Errors
+    /// When a unit cannot be read or makes no sense.
+    pub fn visit_units(&self, visit: &mut dyn FnMut(u64, Vec<u8>)) -> Result<(), StoreError> {
+        self.rows.visit_units(visit)
+    }
+
+    /// What an exhaustive campaign hits: what the operands of its counts are.
+    ///
+    /// # Errors
+    /// When an operand cannot be read or makes no sense.
+    pub fn operands(&self) -> Result<Vec<SweptOperand>, StoreError> {
+        self.rows.operands()
+    }
+
+    /// How often each bit of each operand of an exhaustive campaign came to each outcome so far, sorted.
+    ///
+    /// # Errors
+    /// When a count cannot be read or makes no sense.
+    pub fn counts(&self) -> Result<Vec<SweptCount>, StoreError> {
+        self.rows.swept_counts()
     }
 
     pub(crate) fn rows(&self) -> &Rows {

@@ -1,4 +1,4 @@
-//! The file of rows: one SQLite database per shard.
+//! The file of rows: one SQLite database per shard. Units of an exhaustive campaign have tables of their own.
 //!
 //! Tables are STRICT; the journal is a write-ahead log with full synchronisation, so a committed batch survives the
 //! loss of power. The header of the file says whose it is and which version: a file that is something else is
@@ -11,7 +11,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, params, params_fro
 
 use super::encode::encode;
 use super::row::{COLUMNS, Row};
+use super::units;
 use crate::store::StoreError;
+use crate::sweep::Outline;
 use crate::target::{Golden, Target};
 
 /// "BEAM", in the header of the file.
@@ -25,11 +27,14 @@ pub(crate) struct Subject {
     pub(crate) name: String,
     pub(crate) digest: String,
     pub(crate) golden: Golden,
+    /// For an exhaustive campaign, what all its units are of.
+    pub(crate) outline: Option<Outline>,
 }
 
 impl Subject {
-    pub(crate) fn of(target: &dyn Target) -> Self {
-        Self { name: target.name().to_owned(), digest: target.digest().to_owned(), golden: target.golden() }
+    pub(crate) fn of(target: &dyn Target, outline: Option<Outline>) -> Self {
+        let (name, digest) = (target.name().to_owned(), target.digest().to_owned());
+        Self { name, digest, golden: target.golden(), outline }
     }
 }
 
@@ -47,6 +52,8 @@ pub(crate) struct Session {
 pub(crate) struct Rows {
     pub(super) path: PathBuf,
     pub(super) connection: Connection,
+    /// It holds the units of an exhaustive campaign, and no rows of single runs.
+    pub(super) swept: bool,
 }
 
 impl Rows {
@@ -68,7 +75,7 @@ impl Rows {
         if !path.exists() {
             return Err(no_rows);
         }
-        let rows = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let mut rows = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         if rows.is_blank()? {
             return Err(no_rows);
         }
@@ -80,7 +87,7 @@ impl Rows {
         // No URI flag: a directory may be called `file:x?mode=memory`. No mutex: a connection stays on one thread.
         match Connection::open_with_flags(&path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX) {
             Ok(connection) => {
-                let rows = Self { path, connection };
+                let rows = Self { path, connection, swept: false };
                 // The file may be anybody's: nothing in its schema may call functions with side effects.
                 rows.batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")?;
                 Ok(rows)
@@ -129,22 +136,30 @@ impl Rows {
                 "INSERT INTO target VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![subject.name, subject.digest, numbers[0], numbers[1], numbers[2]],
             )?;
-            Ok(())
+            subject.outline.as_ref().map_or(Ok(()), |outline| units::set_up(transaction, outline))
         })
     }
 
-    fn check(&self) -> Result<(), StoreError> {
+    /// Refuses a file that is something else, and notices what kind of rows it holds.
+    fn check(&mut self) -> Result<(), StoreError> {
         let path = || self.path.clone();
         if self.header("application_id")? != APPLICATION_ID {
             return Err(StoreError::Foreign { path: path() });
         }
         match self.header("user_version")? {
-            VERSION => Ok(()),
-            found => Err(StoreError::Version { path: path(), found, known: VERSION }),
+            VERSION => {}
+            found => return Err(StoreError::Version { path: path(), found, known: VERSION }),
         }
+        let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'sweep'";
+        let tables = self.connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+        self.swept = tables.map_err(|source| self.fail(source))? > 0;
+        Ok(())
     }
 
-    fn transact<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+    pub(super) fn transact<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         let path = &self.path;
         let run = |connection: &mut Connection| {
             let transaction = connection.transaction()?;
@@ -174,9 +189,7 @@ impl Rows {
             for values in &encoded {
                 insert.execute(params_from_iter(values))?;
             }
-            let runs = clamp(encoded.len() as u64);
-            let sql = "UPDATE session SET seconds = ?1, runs = runs + ?2 WHERE session = ?3";
-            transaction.execute(sql, params![seconds, runs, session]).map(drop)
+            advance(transaction, session, seconds, encoded.len() as u64)
         })
     }
 
@@ -187,6 +200,9 @@ impl Rows {
         let sessions = "SELECT NULL, golden_seconds, jobs, seconds, runs FROM session ORDER BY session";
         self.transact(|transaction| {
             copy(&other.connection, &rows, transaction, &insert_sql())?;
+            if other.swept {
+                units::append(transaction, &other.connection)?;
+            }
             copy(&other.connection, sessions, transaction, "INSERT INTO session VALUES (?, ?, ?, ?, ?)")
         })
     }
@@ -207,8 +223,14 @@ impl Rows {
     }
 }
 
+/// Notes how long a session has taken so far, and that it made `runs` more.
+pub(super) fn advance(transaction: &Transaction<'_>, session: i64, seconds: f64, runs: u64) -> rusqlite::Result<()> {
+    let sql = "UPDATE session SET seconds = ?1, runs = runs + ?2 WHERE session = ?3";
+    transaction.execute(sql, params![seconds, clamp(runs), session]).map(drop)
+}
+
 /// Inserts each result of `select` on one connection into another, value by value.
-fn copy(from: &Connection, select: &str, to: &Transaction<'_>, insert: &str) -> rusqlite::Result<()> {
+pub(super) fn copy(from: &Connection, select: &str, to: &Transaction<'_>, insert: &str) -> rusqlite::Result<()> {
     let (mut select, mut insert) = (from.prepare(select)?, to.prepare(insert)?);
     let count = select.column_count();
     let mut rows = select.query([])?;
@@ -226,7 +248,7 @@ fn insert_sql() -> String {
 }
 
 /// Sizes of the golden run and counts of rows: beyond 2⁶³ nothing could have been counted.
-fn clamp(value: u64) -> i64 {
+pub(super) fn clamp(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use stats::{Confidence, Decision, Interval, Method};
 
-use super::{Account, Capsule, LinePart, Outcomes, Part, Rate, Runs, SUMMARY_FORMAT, Speed, Stopping, Summary};
+use super::{
+    Account, Capsule, Exhaustive, LinePart, Outcomes, Part, Rate, Runs, SUMMARY_FORMAT, Speed, Stopping, Summary,
+};
 use crate::config::{Choices, Config};
-use crate::observation::Tier;
 use crate::outcome::{Class, Due, Masked, Outcome, Sdc};
 use crate::store::{By, Count, Rows, Session, StoreError};
+use crate::sweep::Extent;
 use crate::tally::Tally;
 
 impl Summary {
@@ -16,7 +18,8 @@ impl Summary {
     pub(crate) fn of(config: &Config, rows: &Rows) -> Result<Self, StoreError> {
         let (tally, subject) = (rows.tally()?, rows.subject()?);
         let kinds = rows.counts(By::Outcome)?;
-        let remaining = remaining(config, &tally);
+        let extent = subject.outline.map(|outline| outline.extent);
+        let (swept, remaining) = (extent.is_some(), remaining(config, &tally, extent));
         let rule = config.sequential();
         let confidence = rule.as_ref().map_or(config.confidence, |rule| rule.level());
         let runs = Runs {
@@ -34,15 +37,19 @@ impl Summary {
             runs,
             remaining: (remaining > 0).then_some(remaining),
             stopping: rule.map(|rule| Stopping { looks: rule.looks().len() as u64, level: rule.level().level() }),
-            outcomes: rates(&tally, config.interval.method(), confidence),
+            exhaustive: extent.map(|Extent { units, operands, members, .. }| Exhaustive { units, operands, members }),
+            outcomes: match extent {
+                Some(_) => exact(&tally, &kinds),
+                None => rates(&tally, config.interval.method(), confidence),
+            },
             masked: breakdown(Class::Masked, Masked::ALL.iter().map(|&kind| Outcome::Masked(kind)), &kinds),
             sdc: breakdown(Class::Sdc, SDC_KINDS.into_iter().map(Outcome::Sdc), &kinds),
             due: breakdown(Class::Due, Due::all().map(Outcome::Due), &kinds),
             host_visible: rows.host_visible()?,
-            by_kernel: named(&rows.counts(By::Kernel)?),
-            by_group: named(&rows.counts(By::Group)?),
-            by_line: lines(&rows.counts(By::Line)?),
-            speed: speed(&rows.sessions()?, &rows.counts(By::Tier)?),
+            by_kernel: named(&rows.counts(By::Kernel)?, swept),
+            by_group: named(&rows.counts(By::Group)?, swept),
+            by_line: lines(&rows.counts(By::Line)?, swept),
+            speed: speed(&rows.sessions()?, rows.tiers()?),
         })
     }
 }
@@ -52,8 +59,11 @@ const SDC_KINDS: [Sdc; 4] = [Sdc::Unjudged, Sdc::Good, Sdc::Bad, Sdc::Detectable
 
 /// The runs still to be made, at most. Rows are written look by look, so a number of rows that is a look's is
 /// exactly that look's rows, and the decision can be taken again from the tally.
-fn remaining(config: &Config, tally: &Tally) -> u64 {
+fn remaining(config: &Config, tally: &Tally, extent: Option<Extent>) -> u64 {
     let done = tally.total();
+    if let Some(extent) = extent {
+        return extent.faults.saturating_sub(done);
+    }
     let stopped = config.sequential().is_some_and(|rule| {
         let look = rule.looks().iter().position(|&runs| runs == done);
         look.is_some_and(|look| rule.decide(look, &tally.proportions()) == Decision::Stop)
@@ -69,6 +79,30 @@ fn rates(tally: &Tally, method: Method, confidence: Confidence) -> Outcomes<Rate
     Outcomes { masked, sdc, due }
 }
 
+/// The rates of an exhaustive campaign. Between its bounds there is nothing, once anything has landed.
+fn exact(tally: &Tally, counts: &[Count]) -> Outcomes<Rate> {
+    let rates = weigh(counts);
+    let rate = |count, rate: Option<f64>| Rate { count, rate, low: rate.unwrap_or(0.0), high: rate.unwrap_or(1.0) };
+    Outcomes {
+        masked: rate(tally.masked, rates.map(|rates| rates.masked)),
+        sdc: rate(tally.sdc, rates.map(|rates| rates.sdc)),
+        due: rate(tally.due, rates.map(|rates| rates.due)),
+    }
+}
+
+/// The share of each class in the weight of what landed. The number of dynamic instructions, which divides every
+/// weight, cancels out. Sums are taken in the order of `counts`, so that equal counts give equal bits.
+fn weigh(counts: &[Count]) -> Option<Outcomes<f64>> {
+    let sum = |class| {
+        let counts = counts.iter().filter(|count| count.class == class);
+        counts.map(|count| count.count as f64 / count.inverse_weight as f64).fold(0.0, |sum, weight| sum + weight)
+    };
+    let weights = [Class::Masked, Class::Sdc, Class::Due].map(sum);
+    let landed = weights[0] + weights[1] + weights[2];
+    let [masked, sdc, due] = weights.map(|weight| weight / landed);
+    (landed > 0.0).then_some(Outcomes { masked, sdc, due })
+}
+
 /// How many rows of a class there are of each kind; the usual kinds are listed in any case.
 fn breakdown(class: Class, usual: impl Iterator<Item = Outcome>, counts: &[Count]) -> BTreeMap<String, u64> {
     let words = usual.filter_map(Outcome::kind).map(|kind| (kind.into_owned(), 0));
@@ -80,41 +114,36 @@ fn breakdown(class: Class, usual: impl Iterator<Item = Outcome>, counts: &[Count
 }
 
 /// One account for each label, from counts in the order of their labels.
-fn accounts(counts: &[Count]) -> impl Iterator<Item = (&Count, Account)> {
-    counts.chunk_by(|a, b| (&a.label, a.line) == (&b.label, b.line)).map(|counts| {
+fn accounts(counts: &[Count], swept: bool) -> impl Iterator<Item = (&Count, Account)> {
+    counts.chunk_by(|a, b| (&a.label, a.line) == (&b.label, b.line)).map(move |counts| {
         let mut tally = Tally::default();
         for count in counts {
             tally.add(count.class, count.count);
         }
         let outcomes = Outcomes { masked: tally.masked, sdc: tally.sdc, due: tally.due };
         let Tally { not_landed, failed, .. } = tally;
-        (&counts[0], Account { runs: tally.total(), not_landed, failed, outcomes })
+        let rates = if swept { weigh(counts) } else { None };
+        (&counts[0], Account { runs: tally.total(), not_landed, failed, outcomes, rates })
     })
 }
 
-fn named(counts: &[Count]) -> Vec<Part> {
+fn named(counts: &[Count], swept: bool) -> Vec<Part> {
     let part = |(count, account): (&Count, _)| Part { name: count.label.clone().unwrap_or_default(), account };
-    accounts(counts).map(part).collect()
+    accounts(counts, swept).map(part).collect()
 }
 
-fn lines(counts: &[Count]) -> Vec<LinePart> {
+fn lines(counts: &[Count], swept: bool) -> Vec<LinePart> {
     let part = |(count, account): (&Count, _)| LinePart { file: count.label.clone(), line: count.line, account };
-    accounts(counts).map(part).collect()
+    accounts(counts, swept).map(part).collect()
 }
 
-fn speed(sessions: &[Session], tiers: &[Count]) -> Speed {
+fn speed(sessions: &[Session], tiers: BTreeMap<String, u64>) -> Speed {
     let seconds: f64 = sessions.iter().map(|session| session.seconds).sum();
     let runs: u64 = sessions.iter().map(|session| session.runs).fold(0, u64::saturating_add);
-    let mut by_tier: BTreeMap<String, u64> = Tier::ALL.iter().map(|tier| (tier.word().to_owned(), 0)).collect();
-    for count in tiers {
-        if let Some(tier) = &count.label {
-            *by_tier.entry(tier.clone()).or_default() += count.count;
-        }
-    }
     Speed {
         seconds,
         runs_per_second: if seconds > 0.0 { runs as f64 / seconds } else { 0.0 },
         jobs: sessions.iter().map(|session| session.jobs).max().unwrap_or(0),
-        tiers: by_tier,
+        tiers,
     }
 }

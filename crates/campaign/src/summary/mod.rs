@@ -2,6 +2,10 @@
 //!
 //! Computed from the rows alone. Everything but `speed` (and the seconds of the golden run) is the same however
 //! many workers or shards made the rows.
+//!
+//! Of an exhaustive campaign the runs are its faults. They are all there are, so a rate is a number and no estimate:
+//! its bounds are the rate itself. A fault counts by its weight (see [`sweep`](crate::sweep)), so that a sampled
+//! campaign over the same selection estimates this very rate.
 
 mod compute;
 
@@ -36,6 +40,9 @@ pub struct Summary {
     /// For a campaign that stops by margin, how its intervals are to be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping: Option<Stopping>,
+    /// For an exhaustive campaign, what it consists of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exhaustive: Option<Exhaustive>,
     /// The rates.
     pub outcomes: Outcomes<Rate>,
     /// Masked runs by kind.
@@ -87,6 +94,17 @@ pub struct Stopping {
     pub level: f64,
 }
 
+/// What an exhaustive campaign consists of; of a shard, what the shard does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exhaustive {
+    /// Units of work.
+    pub units: u64,
+    /// Destinations of static instructions that are hit, over all shards.
+    pub operands: u64,
+    /// Dynamic instructions that are hit, over all shards.
+    pub members: u64,
+}
+
 /// Something for each class of landed runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcomes<T> {
@@ -103,7 +121,7 @@ pub struct Outcomes<T> {
 pub struct Rate {
     /// How many runs.
     pub count: u64,
-    /// Their share of landed runs; absent (`null`) while there are none.
+    /// Their share of landed runs, or of the weight of landed faults; absent (`null`) while there are none.
     pub rate: Option<f64>,
     /// The lower bound.
     pub low: f64,
@@ -112,7 +130,10 @@ pub struct Rate {
 }
 
 /// The account of some of the runs: runs = outcomes + not landed + failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// Faults of an exhaustive campaign that failed are in no such account: a unit that could not be run does not say what
+/// it would have hit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Account {
     /// All of them.
     pub runs: u64,
@@ -122,10 +143,13 @@ pub struct Account {
     pub failed: u64,
     /// Those that landed.
     pub outcomes: Outcomes<u64>,
+    /// For an exhaustive campaign, the rates of its outcomes by weight; absent while nothing landed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rates: Option<Outcomes<f64>>,
 }
 
 /// The account of the runs that share a name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// The name.
     pub name: String,
@@ -135,7 +159,7 @@ pub struct Part {
 }
 
 /// The account of the runs that share a source line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinePart {
     /// The file; absent (`null`) for instructions without a line.
     pub file: Option<String>,

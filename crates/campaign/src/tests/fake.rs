@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use stats::Draws;
 
+use super::fake_sweep::FakeSweeper;
 use crate::{
-    End, Engine, FirstUse, Golden, Landed, Observation, OutputDiff, Place, RunFailure, RunIndex, Selection, Site,
-    Target, TargetError, Tier, TrapKind, Worker,
+    Criteria, End, Engine, FirstUse, Golden, Landed, Observation, OutputDiff, Place, RunFailure, RunIndex, Selection,
+    Site, Sweep, Sweeper, Target, TargetError, Tier, TrapKind, Worker,
 };
 
 /// Makes up a run of every kind: masked, corrupted, crashed, hung, detected, not landed, failed, panicked.
@@ -22,6 +23,10 @@ pub(super) struct Fake {
     pub(super) masked: u64,
     /// Whether faults land.
     pub(super) lands: bool,
+    /// How many units there are to sweep.
+    pub(super) units: u64,
+    /// Whether some units fail or panic.
+    pub(super) fails: bool,
     /// Raises the flag once this many runs are made.
     pub(super) stop: Option<Arc<Countdown>>,
     /// What planning says, if it fails.
@@ -44,6 +49,8 @@ impl Default for Fake {
             delay: Duration::ZERO,
             masked: 500,
             lands: true,
+            units: 24,
+            fails: false,
             stop: None,
             plan_error: None,
             worker_error: None,
@@ -76,6 +83,25 @@ impl Target for Fake {
         match &self.worker_error {
             Some(message) => Err(TargetError::new(message)),
             None => Ok(Box::new(FakeWorker { fake: self })),
+        }
+    }
+
+    fn sweep(&self, _selection: &Selection) -> Result<Sweep, TargetError> {
+        match &self.plan_error {
+            Some(message) => Err(TargetError::new(message)),
+            None => Ok(self.all_faults()),
+        }
+    }
+
+    fn sweeper(
+        &self,
+        _engine: Engine,
+        _selection: &Selection,
+        _criteria: &Criteria,
+    ) -> Result<Box<dyn Sweeper + '_>, TargetError> {
+        match &self.worker_error {
+            Some(message) => Err(TargetError::new(message)),
+            None => Ok(Box::new(FakeSweeper::new(self))),
         }
     }
 }

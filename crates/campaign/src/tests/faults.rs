@@ -26,7 +26,7 @@ fn a_full_disk_stops_the_campaign_and_resuming_completes_it() {
     // Slow enough that rows are written in many small transactions.
     let target = Fake { delay: Duration::from_micros(50), ..Fake::default() };
     let (dir, mut store) = created(1000);
-    store.parts().2.limit_pages(50);
+    store.parts().3.limit_pages(50);
     let error = run(&target, &mut store, &AtomicBool::new(false), &mut |_| {}).unwrap_err();
     check(
         &error,

@@ -12,10 +12,13 @@ use super::*;
 
 const DIRECTORY: &str = "BEAMLINE_KILL_TEST_DIRECTORY";
 const RUNS: u64 = 600;
+/// Where the child runs an exhaustive campaign.
+const SWEPT: &str = "swept";
+const UNITS: u64 = 400;
 
 /// Slow enough that kills fall into it, fast enough for a test.
 fn slow() -> Fake {
-    Fake { delay: Duration::from_micros(300), ..Fake::default() }
+    Fake { delay: Duration::from_micros(300), units: UNITS, ..Fake::default() }
 }
 
 /// In the child: begins or goes on, as a user would. Does nothing when run as a test.
@@ -25,8 +28,9 @@ fn child_of_the_kill_test() {
         return;
     };
     let (dir, target) = (Path::new(&dir), slow());
+    let config = if dir.ends_with(SWEPT) { sweeping::every_fault() } else { config(RUNS) };
     let mut store = match Store::resume(dir, &target) {
-        Err(crate::StoreError::Missing { .. }) => Store::create(dir, config(RUNS), &target),
+        Err(crate::StoreError::Missing { .. }) => Store::create(dir, config, &target),
         resumed => resumed,
     }
     .unwrap();
@@ -39,20 +43,35 @@ fn start_child(dir: &Path) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-#[test]
-fn killed_at_ten_moments_it_ends_with_the_same_rows() {
-    let dir = tempfile::tempdir().unwrap();
+/// Kills a campaign in `dir` at ten moments, then lets it finish.
+fn kill_and_finish(dir: &Path) {
     let draws = Draws::new(41, 0);
     let mut killed = 0;
     for moment in 0..10 {
-        let mut child = start_child(dir.path());
+        let mut child = start_child(dir);
         // From before the first file to well into the rows.
         std::thread::sleep(Duration::from_micros(500 + draws.draw(moment) % 40_000));
         child.kill().unwrap();
         killed += u64::from(!child.wait().unwrap().success());
     }
     assert!(killed >= 5, "the children finished before they were killed: {killed} of 10");
-    assert!(start_child(dir.path()).wait().unwrap().success());
+    assert!(start_child(dir).wait().unwrap().success());
+}
+
+#[test]
+fn killed_at_ten_moments_it_ends_with_the_same_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    kill_and_finish(dir.path());
     // The primary key refuses a row twice; equality with the undisturbed rows refuses one lost or changed.
     assert_eq!(rows(dir.path()), undisturbed(config(RUNS), &Fake::default()));
+}
+
+#[test]
+fn killed_at_ten_moments_an_exhaustive_campaign_has_lost_no_unit_and_counted_none_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join(SWEPT);
+    std::fs::create_dir(&dir).unwrap();
+    kill_and_finish(&dir);
+    let target = Fake { units: UNITS, ..Fake::default() };
+    assert_eq!(sweeping::made(&dir), sweeping::in_one_go(&target));
 }

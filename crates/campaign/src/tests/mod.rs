@@ -2,12 +2,14 @@
 
 mod accounting;
 mod fake;
+mod fake_sweep;
 mod faults;
 mod kill;
 mod margin;
 mod merging;
 mod resuming;
 mod same_rows;
+mod sweeping;
 
 use std::path::Path;
 use std::sync::Arc;

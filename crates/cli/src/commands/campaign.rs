@@ -5,8 +5,8 @@ use crate::failure::{Code, Coded, Failure};
 use crate::progress::Progress;
 use crate::{out, source};
 use anyhow::anyhow;
-use campaign::summary::{Account, Rate};
-use campaign::{CampaignError, Choices, Config, Ended, Engine, Store, StoreError, Summary};
+use campaign::summary::{Account, Outcomes, Rate};
+use campaign::{CampaignError, Choices, Config, Ended, Engine, Size, Store, StoreError, Summary};
 use inject::CapsuleTarget;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,7 +76,8 @@ fn fresh_dir(name: &str) -> PathBuf {
 
 fn irradiate(target: &CapsuleTarget, mut store: Store, stop: &AtomicBool, json: bool) -> Result<Code, Failure> {
     let dir = store.dir().to_owned();
-    let mut progress = Progress::new();
+    let what = if store.config().size == Size::Exhaustive { "faults" } else { "runs" };
+    let mut progress = Progress::new(what);
     let ended = campaign::run(target, &mut store, stop, &mut |event| progress.event(&event));
     progress.finish();
     match ended {
@@ -89,7 +90,7 @@ fn irradiate(target: &CapsuleTarget, mut store: Store, stop: &AtomicBool, json: 
         }
         Ok(Ended::Interrupted(summary)) => {
             let left = summary.remaining.unwrap_or(0);
-            let error = anyhow!("finish the campaign: it was interrupted with {left} runs to go");
+            let error = anyhow!("finish the campaign: it was interrupted with {left} {what} to go");
             Err(Failure::new(Code::Interrupted, error).help(resume_line(&dir)))
         }
         Err(error @ CampaignError::Store(_)) => Err(Failure::new(Code::Interrupted, error).help(resume_line(&dir))),
@@ -115,6 +116,11 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
+/// What a summary counts.
+fn counted(summary: &Summary) -> &'static str {
+    if summary.exhaustive.is_some() { "faults" } else { "runs" }
+}
+
 /// Prints a summary.
 pub(crate) fn show(summary: &Summary, json: bool) -> Result<(), Failure> {
     if json { out::json(summary) } else { out::text(&render(summary)) }
@@ -122,7 +128,7 @@ pub(crate) fn show(summary: &Summary, json: bool) -> Result<(), Failure> {
 
 fn render(summary: &Summary) -> String {
     let golden = &summary.golden;
-    let runs = &summary.runs;
+    let (runs, what) = (&summary.runs, counted(summary));
     let mut text = format!(
         "{}: {} launches, {} threads, {} thread-instructions, golden run {:.3} s\n",
         summary.capsule.name,
@@ -132,28 +138,37 @@ fn render(summary: &Summary) -> String {
         golden.seconds
     );
     text += &format!(
-        "{} runs planned: {} landed, {} not landed, {} failed{}\n\n",
+        "{} {what} planned: {} landed, {} not landed, {} failed{}\n",
         out::number(runs.planned),
         out::number(runs.landed),
         out::number(runs.not_landed),
         out::number(runs.failed),
         summary.remaining.map_or_else(String::new, |left| format!(", {} to go", out::number(left)))
     );
+    if let Some(exhaustive) = &summary.exhaustive {
+        text += &format!(
+            "every bit of {} destinations in {} executed instructions, in {} units; rates are exact\n",
+            out::number(exhaustive.operands),
+            out::number(exhaustive.members),
+            out::number(exhaustive.units)
+        );
+    }
+    text += "\n";
     text += &outcomes(summary);
     text += &parts(summary);
     let speed = &summary.speed;
     let tiers: Vec<String> =
         speed.tiers.iter().filter(|(_, n)| **n > 0).map(|(tier, n)| format!("{tier} {}", out::number(*n))).collect();
     text += &format!(
-        "\n{} runs per second with {} workers; engine: {}; seed {}\n",
+        "\n{} {what} per second with {} workers; engine: {}{}\n",
         out::number(speed.runs_per_second.round() as u64),
         speed.jobs,
         if tiers.is_empty() { "none".to_owned() } else { tiers.join(", ") },
-        summary.seed
+        if summary.exhaustive.is_some() { String::new() } else { format!("; seed {}", summary.seed) }
     );
     if summary.host_visible > 0 {
         text += &format!(
-            "in {} runs the host saw a difference before the end and was assumed to act as in the golden run\n",
+            "in {} {what} the host saw a difference before the end and was assumed to act as in the golden run\n",
             out::number(summary.host_visible)
         );
     }
@@ -169,16 +184,24 @@ fn outcomes(summary: &Summary) -> String {
     ];
     let rows = classes.iter().map(|(name, Rate { count, rate, low, high }, kinds)| {
         let kinds = kinds.iter().filter(|(_, n)| **n > 0);
-        vec![
+        let mut row = vec![
             (*name).to_owned(),
             out::number(*count),
             rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.2} %", rate * 100.0)),
             format!("{:.2} – {:.2} %", low * 100.0, high * 100.0),
             kinds.map(|(kind, n)| format!("{kind} {}", out::number(*n))).collect::<Vec<_>>().join(", "),
-        ]
+        ];
+        if summary.exhaustive.is_some() {
+            row.remove(3);
+        }
+        row
     });
-    let interval = format!("{level:.0} % interval");
-    out::table(&["outcome", "runs", "rate", &interval, "of these"], "<>>><", rows.collect())
+    let (interval, rows) = (format!("{level:.0} % interval"), rows.collect());
+    match summary.exhaustive {
+        // Nothing was drawn, so there is no interval.
+        Some(_) => out::table(&["outcome", "faults", "rate", "of these"], "<>><", rows),
+        None => out::table(&["outcome", "runs", "rate", &interval, "of these"], "<>>><", rows),
+    }
 }
 
 /// The kernels, the groups and the ten source lines with most silent corruptions.
@@ -186,12 +209,15 @@ fn parts(summary: &Summary) -> String {
     let row = |name: String, account: &Account| {
         let outcomes = account.outcomes;
         let landed = outcomes.masked + outcomes.sdc + outcomes.due;
-        let share = |n: u64| if landed == 0 { "–".to_owned() } else { out::percent(n as f64 / landed as f64) };
-        vec![name, out::number(account.runs), share(outcomes.masked), share(outcomes.sdc), share(outcomes.due)]
+        let share = |n: u64| n as f64 / landed as f64;
+        let shares = Outcomes { masked: share(outcomes.masked), sdc: share(outcomes.sdc), due: share(outcomes.due) };
+        let rates = account.rates.unwrap_or(shares);
+        let percent = |rate: f64| if landed == 0 { "–".to_owned() } else { out::percent(rate) };
+        vec![name, out::number(account.runs), percent(rates.masked), percent(rates.sdc), percent(rates.due)]
     };
     let mut text = String::new();
     let mut section = |title: &str, rows: Vec<Vec<String>>| {
-        text += &format!("\n{}", out::table(&[title, "runs", "masked", "sdc", "due"], "<>", rows));
+        text += &format!("\n{}", out::table(&[title, counted(summary), "masked", "sdc", "due"], "<>", rows));
     };
     let kernels = summary.by_kernel.iter().map(|part| row(fault::base_name(&part.name).to_owned(), &part.account));
     section("kernel", kernels.collect());
@@ -207,4 +233,52 @@ fn parts(summary: &Summary) -> String {
         section("line", lines.iter().map(|part| row(place(&part.file, part.line), &part.account)).collect());
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A summary of two faults, one of them masked, the other of four times its weight.
+    fn exhaustive() -> Summary {
+        let rate = |count: u64, rate: f64| json!({"count": count, "rate": rate, "low": rate, "high": rate});
+        let counts = json!({"masked": 1, "sdc": 1, "due": 0});
+        let rates = json!({"masked": 0.2, "sdc": 0.8, "due": 0.0});
+        let part = json!({"name": "k", "runs": 2, "not_landed": 0, "failed": 0, "outcomes": counts, "rates": rates});
+        let summary = json!({
+            "format": "beamline.summary/1",
+            "capsule": {"name": "gemm", "digest": "0"},
+            "config": {"exhaustive": true},
+            "seed": 0,
+            "golden": {"launches": 1, "threads": 1, "thread_instructions": 2, "seconds": 0.0},
+            "runs": {"planned": 2, "landed": 2, "not_landed": 0, "failed": 0},
+            "exhaustive": {"units": 1, "operands": 2, "members": 2},
+            "outcomes": {"masked": rate(1, 0.2), "sdc": rate(1, 0.8), "due": rate(0, 0.0)},
+            "masked": {"logical": 1}, "sdc": {"bad": 1}, "due": {},
+            "host_visible": 1,
+            "by_kernel": [part], "by_group": [], "by_line": [],
+            "speed": {"seconds": 1.0, "runs_per_second": 2.0, "jobs": 1, "tiers": {"decided": 1, "full": 1}},
+        });
+        serde_json::from_value(summary).expect("it is a summary")
+    }
+
+    #[test]
+    fn an_exhaustive_campaign_is_shown_by_weight_and_without_intervals() {
+        let text = render(&exhaustive());
+        let words = [
+            "2 faults planned: 2 landed",
+            "every bit of 2 destinations in 2 executed instructions, in 1 units; rates are exact",
+            "20.00 %",
+            "80.0 %",
+            "2 faults per second with 1 workers; engine: decided 1, full 1\n",
+            "in 1 faults the host",
+        ];
+        for word in words {
+            assert!(text.contains(word), "no `{word}` in\n{text}");
+        }
+        for word in ["interval", "seed", "runs", "50.0 %"] {
+            assert!(!text.contains(word), "`{word}` in\n{text}");
+        }
+    }
 }

@@ -90,6 +90,9 @@ fn choices_that_make_no_sense() {
     campaign(&["--runs", "0"], &["runs"]);
     campaign(&["--runs", "ten"], &["ten"]);
     campaign(&["--runs", "10", "--margin", "0.1"], &["margin"]);
+    campaign(&["--exhaustive", "--runs", "10"], &["both `exhaustive` and `runs`"]);
+    campaign(&["--exhaustive", "--margin", "0.1"], &["both `exhaustive` and `margin`"]);
+    campaign(&["--exhaustive", "--model", "twist"], &["twist", "flip"]);
     campaign(&["--group", "fp33"], &["fp33", "fp32_add"]);
     campaign(&["--kernel", "nosuch"], &["no executed instruction matches", "profile"]);
     campaign(&["--model", "twist"], &["twist"]);

@@ -1,0 +1,135 @@
+//! A sampled campaign: runs that were drawn, each with a row of its own.
+//!
+//! One that stops by margin runs in stages, one for each look of its rule: the workers wait at the end of a stage for
+//! the decision, and nothing beyond the deciding look is ever run. So the decision is over the same rows, and the same
+//! rows exist, whatever the number of workers; the price is a pause of less than a batch at each look. (Running ahead
+//! and discarding was weighed: it fills those pauses, but needs memory for rows that may not be written, and a
+//! discarded run is work for nothing.)
+
+use std::ops::Range;
+
+use stats::{Decision, Sequential};
+
+use super::crew::{self, Crew, Outlet, guarded};
+use super::watch::Stopwatch;
+use super::{CampaignError, Event, Ledger};
+use crate::config::Config;
+use crate::outcome::classify;
+use crate::plan::PlanReader;
+use crate::store::{Finding, Row};
+use crate::target::{RunIndex, Site, Target, Worker};
+
+/// Runs in a batch, at most: a transaction is then small beside the runs in it, and a lost one is little work.
+const MAX_BATCH: u64 = 64;
+/// Seconds after which a worker sends the rows it has, so that slow runs are durable, and visible, soon.
+const SEND_AFTER: f64 = 1.0;
+
+/// One thread's means.
+pub(super) struct Hand<'a> {
+    pub(super) target: &'a dyn Target,
+    pub(super) config: &'a Config,
+    pub(super) reader: PlanReader<'a>,
+    /// Made when first needed, and again after a panic.
+    pub(super) worker: Option<Box<dyn Worker + 'a>>,
+}
+
+impl crew::Hand for Hand<'_> {
+    type Made = Row;
+
+    /// Makes the runs of a batch and sends their rows, in pieces if it takes long.
+    fn batch(&mut self, positions: Range<u64>, outlet: &Outlet<'_, Row>) -> Result<(), CampaignError> {
+        let (mut rows, mut watch) = (Vec::new(), Stopwatch::start());
+        for (run, site) in self.reader.sites(positions)? {
+            if !outlet.wanted() {
+                break;
+            }
+            rows.push(self.row(run, site)?);
+            if watch.seconds() >= SEND_AFTER {
+                outlet.send(std::mem::take(&mut rows));
+                watch = Stopwatch::start();
+            }
+        }
+        if !rows.is_empty() {
+            outlet.send(rows);
+        }
+        Ok(())
+    }
+}
+
+impl Hand<'_> {
+    fn row(&mut self, run: RunIndex, site: Site) -> Result<Row, CampaignError> {
+        let make = || self.target.worker(self.config.engine);
+        let observed = guarded(&mut self.worker, make, "fault", |worker| worker.run(&site))?;
+        let finding = match observed {
+            Ok(observation) => {
+                let outcome = classify(&observation, &self.config.criteria);
+                Finding::seen(observation, outcome)
+            }
+            Err(failure) => Finding::Failed(failure),
+        };
+        Ok(Row { run, site, finding })
+    }
+}
+
+/// The calling thread's part: hands out stages, writes what comes back, looks, decides.
+pub(super) struct Writer<'a> {
+    pub(super) config: &'a Config,
+    pub(super) ledger: Ledger<'a>,
+}
+
+impl Writer<'_> {
+    /// Runs all stages; `false` when stopped before the last one was over.
+    pub(super) fn stages(&mut self, planned: u64, crew: &Crew<'_, Row>) -> Result<bool, CampaignError> {
+        let Some(rule) = self.config.sequential() else {
+            return self.stage(0..planned, crew);
+        };
+        let mut start = 0;
+        for (look, &end) in rule.looks().iter().enumerate() {
+            if !self.stage(start..end, crew)? {
+                return Ok(false);
+            }
+            if self.look(&rule, look, end)? == Decision::Stop {
+                return Ok(true);
+            }
+            start = end;
+        }
+        Ok(true)
+    }
+
+    /// Makes the runs at `positions` that have no row yet; `false` when stopped before all of them were made.
+    fn stage(&mut self, positions: Range<u64>, crew: &Crew<'_, Row>) -> Result<bool, CampaignError> {
+        let pending = self.ledger.rows.pending(self.config.shard, positions)?;
+        crew.stage(&pending, MAX_BATCH, &mut |rows| self.write(&rows))
+    }
+
+    fn write(&mut self, rows: &[Row]) -> Result<(), CampaignError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let Ledger { rows: file, on_event, tally, session, watch } = &mut self.ledger;
+        file.commit(rows, *session, watch.seconds())?;
+        for row in rows {
+            tally.add(row.finding.class(), 1);
+            if let Finding::Failed(failure) = &row.finding {
+                let (fault, error) = (row.site.id.as_str(), failure.message());
+                on_event(Event::RunFailed { run: row.run, fault, error });
+            }
+        }
+        on_event(Event::Written { tally: *tally });
+        Ok(())
+    }
+
+    /// Decides on the rows of the first `runs` runs, which are all there: from the file, since after an
+    /// interruption there are rows of later stages too.
+    fn look(&mut self, rule: &Sequential, look: usize, runs: u64) -> Result<Decision, CampaignError> {
+        let proportions = self.ledger.rows.tally_of(0..runs)?.proportions();
+        let decision = rule.decide(look, &proportions);
+        let reach = |proportion: &stats::Proportion| {
+            proportion.rate().map_or(1.0, |rate| rule.interval(*proportion).reach(rate))
+        };
+        let widest = proportions.iter().map(reach).fold(0.0, f64::max);
+        let (look, looks) = (look as u64 + 1, rule.looks().len() as u64);
+        (self.ledger.on_event)(Event::Looked { look, looks, runs, widest, decision });
+        Ok(decision)
+    }
+}
