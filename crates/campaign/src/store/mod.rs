@@ -7,6 +7,8 @@
 //! DIR/summary.json                what they come to
 //! ```
 //!
+//! Of an exhaustive campaign, `plan` is the totals alone, and the database holds units and their tally for rows.
+//!
 //! The files appear in this order, each whole or not at all. Killed before `campaign.toml` is there, nothing has
 //! happened; after it, whatever is missing follows from it and from the target, and [`Store::resume`] makes it.
 //! Killed while rows are written, the last batch is either in the database or not.
