@@ -21,6 +21,7 @@ mod referee;
 mod region;
 mod run;
 mod sample;
+mod sweep;
 mod target;
 
 pub use device::{Device, KernelInfo, LaunchEnd, ParamInfo};

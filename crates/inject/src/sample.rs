@@ -10,7 +10,7 @@ use simt::{Executor, Hook, Interest, Moment, Program};
 use std::collections::BTreeMap;
 
 /// Whether each site of a program is in the population.
-fn population(selection: &Selection, module: &Module, program: &Program) -> Vec<bool> {
+pub(crate) fn members(selection: &Selection, module: &Module, program: &Program) -> Vec<bool> {
     let member = |site: &simt::program::Site| {
         let function = module.function(site.function);
         function.at(site.pc).is_some_and(|instruction| selection.holds(module, function, instruction))
@@ -18,10 +18,13 @@ fn population(selection: &Selection, module: &Module, program: &Program) -> Vec<
     program.sites.iter().map(member).collect()
 }
 
-/// Counts members by thread.
+/// What each site of a program counts for.
+pub(crate) struct Weights(pub(crate) Vec<u32>);
+
+/// Counts by thread.
 struct Counting {
-    members: Vec<bool>,
-    counts: Vec<[u32; LANES]>,
+    weights: Vec<u32>,
+    counts: Vec<[u64; LANES]>,
 }
 
 impl Hook for Counting {
@@ -30,10 +33,11 @@ impl Hook for Counting {
     }
 
     fn before(&mut self, moment: Moment<'_>) {
-        if self.members[moment.site as usize] {
+        let weight = u64::from(self.weights[moment.site as usize]);
+        if weight > 0 {
             let counts = &mut self.counts[moment.warp as usize];
             for (lane, count) in counts.iter_mut().enumerate() {
-                *count += u32::from(has(moment.executing, lane));
+                *count += if has(moment.executing, lane) { weight } else { 0 };
             }
         }
     }
@@ -42,16 +46,15 @@ impl Hook for Counting {
 /// The population of a selection, counted by thread.
 pub(crate) fn census(golden: &Golden, selection: &Selection) -> Census {
     let mut census = Census::default();
-    let mut memory = GlobalMemory::new();
-    let mut executor = Executor::new(golden.level);
     for launch in &golden.launches {
         let selected = selection.holds_launch(&launch.program.name, launch.number);
         let members = match golden.module(launch) {
-            Some(module) if selected => population(selection, module, &launch.program),
+            Some(module) if selected => members(selection, module, &launch.program),
             _ => Vec::new(),
         };
         if members.contains(&true) {
-            census.push(count_launch(golden, launch, selection, members, &mut memory, &mut executor));
+            let counts = count(golden, launch, selection, Weights(members.into_iter().map(u32::from).collect()));
+            census.push(counts.into_iter().map(|count| u32::try_from(count).unwrap_or(u32::MAX)).collect());
         } else {
             census.push(Vec::new());
         }
@@ -59,19 +62,14 @@ pub(crate) fn census(golden: &Golden, selection: &Selection) -> Census {
     census
 }
 
-fn count_launch(
-    golden: &Golden,
-    launch: &GoldenLaunch,
-    selection: &Selection,
-    members: Vec<bool>,
-    memory: &mut GlobalMemory,
-    executor: &mut Executor,
-) -> Vec<u32> {
+/// The weights of all instructions that each selected thread of a launch executes, added up; linear in the launch.
+pub(crate) fn count(golden: &Golden, launch: &GoldenLaunch, selection: &Selection, weights: Weights) -> Vec<u64> {
     let threads = golden.recorded(launch).threads_per_block() as usize;
     let warps = threads.div_ceil(LANES);
-    let mut counting = Counting { members, counts: vec![[0; LANES]; warps] };
-    let mut all = vec![0u32; launch.counts.len()];
-    golden.rerun(launch, memory, executor, &mut counting, |counting, block, when| {
+    let mut counting = Counting { weights: weights.0, counts: vec![[0; LANES]; warps] };
+    let mut all = vec![0; launch.counts.len()];
+    let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
+    golden.rerun(launch, &mut memory, &mut executor, &mut counting, |counting, block, when| {
         if !selection.blocks.holds(block) {
             return false;
         }
@@ -137,9 +135,9 @@ impl Hook for Resolving {
 }
 
 /// The instruction of every member asked for.
-pub(crate) fn resolve(golden: &Golden, selection: &Selection, members: &[Member]) -> BTreeMap<Member, Found> {
+pub(crate) fn resolve(golden: &Golden, selection: &Selection, wanted: &[Member]) -> BTreeMap<Member, Found> {
     let mut by_launch: BTreeMap<u32, BTreeMap<u64, Vec<Member>>> = BTreeMap::new();
-    for &member in members {
+    for &member in wanted {
         let launch = &golden.launches[member.launch as usize];
         let block = member.thread / golden.recorded(launch).threads_per_block();
         by_launch.entry(member.launch).or_default().entry(block).or_default().push(member);
@@ -151,7 +149,7 @@ pub(crate) fn resolve(golden: &Golden, selection: &Selection, members: &[Member]
         let launch = &golden.launches[index as usize];
         let Some(module) = golden.module(launch) else { continue };
         let threads = golden.recorded(launch).threads_per_block();
-        let members = population(selection, module, &launch.program);
+        let members = members(selection, module, &launch.program);
         let mut resolving = Resolving { members, watched: BTreeMap::new() };
         golden.rerun(launch, &mut memory, &mut executor, &mut resolving, |resolving, block, when| {
             let Some(wanted) = blocks.get(&block) else { return false };

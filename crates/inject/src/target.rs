@@ -8,13 +8,14 @@ use crate::index::Index;
 use crate::lanes::Lanes;
 use crate::run::RunError;
 use crate::sample::{Found, census, resolve};
+use crate::sweep::{Means, Population, Sweeping};
 use campaign::config::{Engine, Selection as Words};
-use campaign::{Criteria, End, Observation, RunFailure, RunIndex, Site, Target, TargetError, Worker};
+use campaign::{Criteria, End, Observation, RunFailure, RunIndex, Site, Sweep, Sweeper, Target, TargetError, Worker};
 use fault::{Fault, Member, Model, Selection};
 use isa::{Function, Instruction, Module};
 use stats::Draws;
 use std::num::NonZeroU64;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A capsule whose golden run is done.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct CapsuleTarget {
     digest: String,
     /// Made when the first worker that needs it is.
     index: OnceLock<Arc<Index>>,
+    /// The faults of the exhaustive campaign that was asked for last.
+    population: Mutex<Option<(Words, Arc<Population>)>>,
 }
 
 /// The words of a selection, understood.
@@ -50,7 +53,7 @@ impl CapsuleTarget {
     #[must_use]
     pub fn new(golden: Golden) -> Self {
         let digest = golden.capsule().digest().to_string();
-        Self { golden, digest, index: OnceLock::new() }
+        Self { golden, digest, index: OnceLock::new(), population: Mutex::default() }
     }
 
     /// The golden run.
@@ -72,7 +75,7 @@ impl CapsuleTarget {
     /// # Errors
     /// If there is no such tier.
     pub fn runner(&self, engine: Engine) -> Result<Runner<'_>, TargetError> {
-        let index = || self.index.get_or_init(|| Arc::new(Index::of(&self.golden)));
+        let index = || self.index();
         // What blocks that wait for each other read and write depends on all of them.
         let together = self.golden.has_blocks_together();
         Ok(Runner(match engine {
@@ -81,6 +84,24 @@ impl CapsuleTarget {
             Engine::Auto | Engine::Delta => Runs::Delta(Delta::new(&self.golden, index())),
             Engine::Lanes => Runs::Lanes(Box::new(Lanes::new(&self.golden, index()))),
         }))
+    }
+
+    fn index(&self) -> &Arc<Index> {
+        self.index.get_or_init(|| Arc::new(Index::of(&self.golden)))
+    }
+
+    /// Every fault of a selection.
+    fn population(&self, words: &Words) -> Result<Arc<Population>, TargetError> {
+        let mut known = self.population.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, population)) = known.as_ref().filter(|(of, _)| of == words) {
+            return Ok(Arc::clone(population));
+        }
+        let population = Arc::new(Population::of(&self.golden, selection(words)?));
+        if population.units.is_empty() {
+            return Err(nothing_selected());
+        }
+        *known = Some((words.clone(), Arc::clone(&population)));
+        Ok(population)
     }
 
     fn located(&self, launch: u32, site: u32) -> Option<Located<'_>> {
@@ -160,6 +181,12 @@ fn unknown(launch: &GoldenLaunch, fault: &Fault) -> Site {
     }
 }
 
+fn nothing_selected() -> TargetError {
+    TargetError::new(
+        "find a site: no executed instruction matches the selection; `beamline profile` lists kernels, groups and lines",
+    )
+}
+
 impl Target for CapsuleTarget {
     fn name(&self) -> &str {
         &self.golden.capsule().name
@@ -181,13 +208,7 @@ impl Target for CapsuleTarget {
     fn plan(&self, runs: &[RunIndex], words: &Words, seed: u64) -> Result<Vec<Site>, TargetError> {
         let selection = selection(words)?;
         let census = census(&self.golden, &selection);
-        let empty = || {
-            TargetError::new(
-                "find a site: no executed instruction matches the selection; \
-            `beamline profile` lists kernels, groups and lines",
-            )
-        };
-        let total = NonZeroU64::new(census.total()).ok_or_else(empty)?;
+        let total = NonZeroU64::new(census.total()).ok_or_else(nothing_selected)?;
         let mut draws: Vec<Draws> = runs.iter().map(|run| Draws::new(seed, run.0)).collect();
         let numbers: Vec<u64> = draws.iter_mut().map(|draws| draws.below(total)).collect();
         let members: Vec<Member> = census.find_all(&numbers).into_iter().flatten().collect();
@@ -201,6 +222,25 @@ impl Target for CapsuleTarget {
 
     fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
         Ok(Box::new(self.runner(engine)?))
+    }
+
+    fn sweep(&self, words: &Words) -> Result<Sweep, TargetError> {
+        Ok(self.population(words)?.sweep.clone())
+    }
+
+    fn sweeper(
+        &self,
+        engine: Engine,
+        words: &Words,
+        criteria: &Criteria,
+    ) -> Result<Box<dyn Sweeper + '_>, TargetError> {
+        let population = self.population(words)?;
+        let means = if engine == Engine::Full || self.golden.has_blocks_together() {
+            Means::Full(Box::new(Injector::new(&self.golden)))
+        } else {
+            Sweeping::means(&self.golden, self.index(), engine != Engine::Delta)
+        };
+        Ok(Box::new(Sweeping::new(&self.golden, &population, criteria, means)))
     }
 }
 

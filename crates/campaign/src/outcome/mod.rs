@@ -133,11 +133,19 @@ pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
         End::Completed if observation.outputs.iter().any(|output| output.differing > 0) => {
             Outcome::Sdc(judge(&observation.outputs, criteria))
         }
-        End::Completed => Outcome::Masked(match observation.first_use {
-            FirstUse::Never => Masked::NeverRead,
-            FirstUse::Overwritten { .. } => Masked::Overwritten,
-            FirstUse::Read { .. } => Masked::Logical,
-        }),
+        End::Completed => Outcome::Masked(Masked::by(observation.first_use)),
+    }
+}
+
+impl Masked {
+    /// Why a value that was first used like this changed nothing.
+    #[must_use]
+    pub fn by(first_use: FirstUse) -> Self {
+        match first_use {
+            FirstUse::Never => Self::NeverRead,
+            FirstUse::Overwritten { .. } => Self::Overwritten,
+            FirstUse::Read { .. } => Self::Logical,
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod record;
 mod stand;
+mod sweep;
 mod touches;
 
 use crate::delta::Delta;
@@ -17,9 +18,14 @@ use crate::index::Index;
 use crate::run::{Progress, RunError, Struck, locate, observe};
 use campaign::{Landed, Observation, Tier};
 use fault::{Fault, Target};
+use record::Recorder;
+use simt::memory::GlobalMemory;
+use simt::registers::LANES;
+use simt::replica::guide::Ports;
 use simt::replica::{LaneEnd, Write};
-use simt::{Replica, Trap};
+use simt::{Executor, Replica, Trap};
 use stand::{Footing, Stand};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Runs faults in lanes where that is exact, and by executing what they can change elsewhere.
@@ -32,6 +38,9 @@ pub(crate) struct Lanes<'g> {
     guide: Replica,
     /// Carries the faults.
     carrier: Replica,
+    /// What came of differences that a block left behind, and which block that was.
+    remembered: HashMap<Vec<(u64, u8)>, (u8, bool)>,
+    remembered_at: (u32, u64),
 }
 
 /// The lane that a single fault is run in.
@@ -46,6 +55,8 @@ impl<'g> Lanes<'g> {
             stand: Stand::new(golden, index),
             guide: Replica::new(golden.level),
             carrier: Replica::new(golden.level),
+            remembered: HashMap::new(),
+            remembered_at: (0, 0),
         }
     }
 
@@ -83,7 +94,7 @@ impl<'g> Lanes<'g> {
         let Some((at, slot)) = struck else {
             // Nothing is hit, and nothing changes.
             self.stand.run(&mut self.carrier, fault.thread, None);
-            return Some(self.conclude(fault, Struck::NOTHING, &writes));
+            return Some(self.conclude_alone(fault, Struck::NOTHING, &writes));
         };
         let before = self.carrier.get(slot, LANE);
         let after = fault.model.apply(before);
@@ -92,7 +103,7 @@ impl<'g> Lanes<'g> {
         self.stand.run(&mut self.carrier, fault.thread, None);
         let first_use = touches.first_uses(&path)[fault.dynamic as usize][at];
         let struck = Struck { landed: Some(Landed { before, after }), first_use };
-        (self.carrier.end(LANE) != LaneEnd::Escaped).then(|| self.conclude(fault, struck, &writes))
+        (self.carrier.end(LANE) != LaneEnd::Escaped).then(|| self.conclude_alone(fault, struck, &writes))
     }
 
     /// The path of a thread of the block, and what it writes; none if it does something that is not its own affair.
@@ -103,27 +114,34 @@ impl<'g> Lanes<'g> {
         alone.then(|| (self.guide.path().to_vec(), self.guide.writes(LANE).collect()))
     }
 
-    /// The observation of the fault that the carrier's lane has run with.
-    fn conclude(&mut self, fault: &Fault, struck: Struck, golden: &[Write]) -> Observation {
-        let number = fault.launch as usize;
-        let mut progress = Progress {
-            instructions: u64::from(self.carrier.count(LANE)),
-            thread_instructions: u64::from(self.carrier.count(LANE)),
-            ..Progress::default()
-        };
-        let strayed = self.carrier.strayed(LANE);
-        match self.carrier.end(LANE) {
-            LaneEnd::Trapped { kind, site } => {
-                let trap = Trap { kind, site, block: fault.cta, thread: fault.thread, address: None };
-                progress.trap = Some((number, trap));
-                self.delta.count_strays(number, fault.cta as u32, strayed, &mut progress);
-            }
-            _ => {
-                let difference = self.stand.difference(golden, self.carrier.writes(LANE));
-                self.delta.count_strays(number, fault.cta as u32, strayed, &mut progress);
-                self.delta.spread(number, fault.cta as u32, &difference, &mut progress);
-            }
+    /// The observation of the fault that a lane of the carrier has run with, and has left this difference behind.
+    fn conclude(&mut self, fault: &Fault, struck: Struck, lane: usize, difference: &[(u64, u8)]) -> Observation {
+        let (number, block) = (fault.launch as usize, fault.cta as u32);
+        let count = u64::from(self.carrier.count(lane));
+        let mut progress = Progress { instructions: count, thread_instructions: count, ..Progress::default() };
+        self.delta.count_strays(number, block, self.carrier.strayed(lane), &mut progress);
+        if let LaneEnd::Trapped { kind, site } = self.carrier.end(lane) {
+            let trap = Trap { kind, site, block: fault.cta, thread: fault.thread, address: None };
+            progress.trap = Some((number, trap));
+        } else {
+            self.delta.spread(number, block, difference, &mut progress);
         }
         observe(self.golden, fault, struck, progress, Tier::Lanes)
     }
+
+    /// Concludes a fault that is alone in the carrier.
+    fn conclude_alone(&mut self, fault: &Fault, struck: Struck, golden: &[Write]) -> Observation {
+        let difference = self.stand.difference(golden, self.carrier.writes(LANE));
+        self.conclude(fault, struck, LANE, &difference)
+    }
+}
+
+/// The path of a thread, found by running its launch once more.
+pub(crate) fn path(golden: &Golden, launch: u32, block: u64, thread: u32) -> Vec<(u32, bool)> {
+    let golden_launch = &golden.launches[launch as usize];
+    let ports = vec![Ports::default(); golden_launch.program.sites.len()];
+    let mut recorder = Recorder::new(&ports, thread / LANES as u32);
+    let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
+    golden.rerun(golden_launch, &mut memory, &mut executor, &mut recorder, |_, at, _| at == block);
+    std::mem::take(&mut recorder.finish()[thread as usize % LANES].path)
 }

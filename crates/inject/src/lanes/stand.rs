@@ -117,15 +117,12 @@ impl<'g> Stand<'g> {
         self.executor.stand_at(&runnable, u64::from(place.block), fuel(launch));
     }
 
-    /// Puts the warp of a thread on record, if the block's replicas go by one.
+    /// Puts the warp of a thread on record.
     fn put_on_record(&mut self, thread: u32) {
         let warp = thread / LANES as u32;
         let Some(mut place) = self.at.take() else { return };
         let known = place.records.as_ref().is_some_and(|(known, _)| *known == warp);
-        if place.footing == Footing::Guided
-            && !known
-            && let Some(touches) = self.touches(place.launch)
-        {
+        if !known && let Some(touches) = self.touches(place.launch) {
             let mut recorder = Recorder::new(touches.ports(), warp);
             self.run_block(&place, &mut recorder);
             place.records = Some((warp, recorder.finish()));
@@ -134,9 +131,18 @@ impl<'g> Stand<'g> {
         self.at = Some(place);
     }
 
+    /// The sites that a thread of the block comes to, and whether it executes them.
+    pub(super) fn path(&mut self, thread: u32) -> Vec<(u32, bool)> {
+        self.put_on_record(thread);
+        let records = self.at.as_ref().and_then(|place| place.records.as_ref());
+        records.map_or_else(Vec::new, |(_, records)| records[thread as usize % LANES].path.clone())
+    }
+
     /// Makes a replica of a thread of the block at its start.
     pub(super) fn start(&mut self, replica: &mut Replica, thread: u32) {
-        self.put_on_record(thread);
+        if self.at.as_ref().is_some_and(|place| place.footing == Footing::Guided) {
+            self.put_on_record(thread);
+        }
         let Some(place) = &self.at else { return };
         let launch = &self.golden.launches[place.launch];
         replica.start(&self.executor, &runnable(self.golden.recorded(launch), &launch.program), thread);
@@ -148,7 +154,8 @@ impl<'g> Stand<'g> {
         let Some(place) = &self.at else { return false };
         let launch = &self.golden.launches[place.launch];
         let runnable = runnable(self.golden.recorded(launch), &launch.program);
-        let record = place.records.as_ref().map(|(_, records)| &records[thread as usize % LANES]);
+        let records = place.records.as_ref().filter(|_| place.footing == Footing::Guided);
+        let record = records.map(|(_, records)| &records[thread as usize % LANES]);
         let touches = self.touches[place.launch].as_ref();
         let guide = record.zip(touches).map(|(record, touches)| Guide { ports: touches.ports(), record });
         let around = Around { memory: &mut self.memory, owners: &self.owners, guide };

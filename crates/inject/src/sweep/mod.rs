@@ -1,0 +1,159 @@
+//! Exhaustive campaigns: every bit of every destination of every dynamic instruction of a selection.
+//!
+//! A thread's faults are run in the order of its path. A value that is never read changes nothing, and what is known
+//! without running is not run; the bits of one that is read are run in the lanes of a warp where that is exact
+//! ([`crate::lanes`]), one by one elsewhere.
+
+mod population;
+mod tally;
+
+use crate::full::Injector;
+use crate::golden::Golden;
+use crate::index::Index;
+use crate::lanes::Lanes;
+use crate::run::RunError;
+use campaign::{Criteria, Observation, Outcome, RunFailure, Sweeper, SweptUnit, Tier, classify};
+use fault::{Fault, Model, Target};
+pub(crate) use population::{Operand, Population, UnitAt};
+use simt::registers::LANES;
+use std::sync::Arc;
+pub(crate) use tally::Tally;
+
+/// Runs the units of a population.
+pub(crate) struct Sweeping<'g> {
+    golden: &'g Golden,
+    population: Arc<Population>,
+    criteria: Criteria,
+    tally: Tally,
+    means: Means<'g>,
+}
+
+/// How faults are run.
+pub(crate) enum Means<'g> {
+    /// By full re-execution.
+    Full(Box<Injector<'g>>),
+    /// By executing what they can change.
+    Delta(Box<Lanes<'g>>),
+    /// In lanes where that is exact.
+    Lanes(Box<Lanes<'g>>),
+}
+
+/// What a thread is swept with.
+pub(crate) struct Aim<'a> {
+    pub(crate) population: &'a Population,
+    pub(crate) criteria: &'a Criteria,
+    pub(crate) launch: u32,
+    pub(crate) block: u64,
+    pub(crate) thread: u32,
+}
+
+impl Aim<'_> {
+    /// The fault in a bit of an operand.
+    pub(crate) fn fault(&self, dynamic: u64, operand: Operand, bit: u32) -> Fault {
+        Fault {
+            launch: self.launch,
+            cta: self.block,
+            thread: self.thread,
+            dynamic,
+            target: Target::Destination(operand.position),
+            model: Model::single(bit),
+        }
+    }
+
+    /// Judges and counts what was observed of one.
+    pub(crate) fn count(&self, operand: Operand, bit: u32, observation: &Observation, tally: &mut Tally) -> Outcome {
+        let outcome = classify(observation, self.criteria);
+        match observation.tier {
+            Tier::Full => tally.tiers().full += 1,
+            Tier::Delta => tally.tiers().delta += 1,
+            Tier::Lanes => tally.tiers().lanes += 1,
+        }
+        tally.add(operand.number, bit, outcome.code(), observation.landed.is_some() && observation.host_visible);
+        outcome
+    }
+}
+
+/// Why a thread was not swept to its end.
+pub(crate) enum Unfinished {
+    /// Nobody wants it any more.
+    Stopped,
+    /// A fault could not be run.
+    Failed(RunError),
+}
+
+impl From<RunError> for Unfinished {
+    fn from(error: RunError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl<'g> Sweeping<'g> {
+    pub(crate) fn new(golden: &'g Golden, population: &Arc<Population>, criteria: &Criteria, means: Means<'g>) -> Self {
+        let tally = Tally::new(population);
+        Self { golden, population: Arc::clone(population), criteria: criteria.clone(), tally, means }
+    }
+
+    /// In lanes, or by executing what they can change only.
+    pub(crate) fn means(golden: &'g Golden, index: &Arc<Index>, in_lanes: bool) -> Means<'g> {
+        let lanes = Box::new(Lanes::new(golden, index));
+        if in_lanes { Means::Lanes(lanes) } else { Means::Delta(lanes) }
+    }
+
+    fn unit(&mut self, at: UnitAt, stop: &dyn Fn() -> bool) -> Result<(), Unfinished> {
+        let population = Arc::clone(&self.population);
+        let launch = &self.golden.launches[at.launch as usize];
+        let threads = self.golden.recorded(launch).threads_per_block() as u32;
+        let first = at.warp * LANES as u32;
+        for thread in first..threads.min(first + LANES as u32) {
+            if !population.selection.threads.holds(u64::from(thread)) {
+                continue;
+            }
+            let criteria = &self.criteria;
+            let aim = Aim { population: &population, criteria, launch: at.launch, block: at.block, thread };
+            match &mut self.means {
+                Means::Lanes(lanes) => lanes.sweep(&aim, true, &mut self.tally, stop)?,
+                Means::Delta(lanes) => lanes.sweep(&aim, false, &mut self.tally, stop)?,
+                Means::Full(full) => {
+                    let path = crate::lanes::path(self.golden, at.launch, at.block, thread);
+                    one_by_one(&aim, &path, &mut self.tally, stop, |fault| full.run(fault))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs every fault of a thread by itself.
+pub(crate) fn one_by_one(
+    aim: &Aim<'_>,
+    path: &[(u32, bool)],
+    tally: &mut Tally,
+    stop: &dyn Fn() -> bool,
+    mut run: impl FnMut(&Fault) -> Result<Observation, RunError>,
+) -> Result<(), Unfinished> {
+    let executed = path.iter().filter(|(_, executed)| *executed);
+    for (&(site, _), dynamic) in executed.zip(0..) {
+        for &operand in aim.population.operands(aim.launch, site) {
+            for bit in 0..operand.bits {
+                if stop() {
+                    return Err(Unfinished::Stopped);
+                }
+                let observation = run(&aim.fault(dynamic, operand, bit))?;
+                aim.count(operand, bit, &observation, tally);
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Sweeper for Sweeping<'_> {
+    fn unit(&mut self, unit: u64, stop: &dyn Fn() -> bool) -> Result<Option<SweptUnit>, RunFailure> {
+        let at = usize::try_from(unit).ok().and_then(|unit| self.population.units.get(unit).copied());
+        let at = at.ok_or_else(|| RunFailure::new(format!("find unit {unit}: there is none")))?;
+        match Self::unit(self, at, stop) {
+            Ok(()) => Ok(Some(self.tally.take())),
+            Err(Unfinished::Stopped) => Ok(None),
+            Err(Unfinished::Failed(error)) => Err(RunFailure::from_error(&error)),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Every fault that a selection names, in units: the share of one warp.
+
+use crate::golden::Golden;
+use crate::sample::{Weights, census, count, members};
+use campaign::{Sweep, SweptOperand};
+use fault::Selection;
+use simt::registers::LANES;
+use std::collections::BTreeMap;
+
+/// A destination that is hit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Operand {
+    /// Its number among the operands of the sweep.
+    pub(crate) number: u32,
+    /// Its position among the destinations of its instruction.
+    pub(crate) position: u8,
+    /// Its width.
+    pub(crate) bits: u32,
+}
+
+/// The warp whose faults are a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UnitAt {
+    pub(crate) launch: u32,
+    pub(crate) block: u64,
+    pub(crate) warp: u32,
+}
+
+/// The faults of a selection.
+#[derive(Debug)]
+pub(crate) struct Population {
+    pub(crate) sweep: Sweep,
+    pub(crate) units: Vec<UnitAt>,
+    pub(crate) selection: Selection,
+    /// By launch and site.
+    operands: Vec<Vec<Vec<Operand>>>,
+}
+
+impl Population {
+    /// Counts the faults of every warp by running the launches again.
+    pub(crate) fn of(golden: &Golden, selection: Selection) -> Self {
+        let mut population = Self {
+            sweep: Sweep { operands: Vec::new(), unit_faults: Vec::new(), members: census(golden, &selection).total() },
+            units: Vec::new(),
+            operands: golden.launches.iter().map(|_| Vec::new()).collect(),
+            selection,
+        };
+        // Launches of one kernel share its operands.
+        let mut known = BTreeMap::new();
+        for (launch, number) in golden.launches.iter().zip(0..) {
+            let Some(module) = golden.module(launch) else { continue };
+            if !population.selection.holds_launch(&launch.program.name, launch.number) {
+                continue;
+            }
+            let kernel = (golden.recorded(launch).module.0, launch.program.name.clone());
+            let operands = match known.get(&kernel) {
+                Some(&known) => Vec::clone(&population.operands[known as usize]),
+                None => population.add_operands(module, &launch.program),
+            };
+            known.entry(kernel).or_insert(number);
+            let faults = operands.iter().map(|operands| operands.iter().map(|operand| operand.bits).sum()).collect();
+            population.operands[number as usize] = operands;
+            population.add_units(golden, number, Weights(faults));
+        }
+        population
+    }
+
+    fn add_operands(&mut self, module: &isa::Module, program: &simt::Program) -> Vec<Vec<Operand>> {
+        let members = members(&self.selection, module, program);
+        let operands = &mut self.sweep.operands;
+        let of = |(site, member): (&simt::program::Site, bool)| {
+            let function = module.function(site.function);
+            let Some(instruction) = function.at(site.pc).filter(|_| member) else { return Vec::new() };
+            let elements: Vec<(u8, u32)> = self.selection.elements(function, instruction).collect();
+            let loc = instruction.loc.as_ref();
+            let mut number = |&(position, bits): &(u8, u32)| {
+                operands.push(SweptOperand {
+                    kernel: program.name.clone(),
+                    pc: site.pc.0,
+                    file: loc.and_then(|loc| module.files.get(&loc.file).cloned()),
+                    line: loc.map(|loc| loc.line),
+                    group: instruction.op.group().to_string(),
+                    opcode: instruction.op.to_string(),
+                    target: fault::Target::Destination(position).to_string(),
+                    elements: elements.len() as u32,
+                    bits,
+                });
+                Operand { number: operands.len() as u32 - 1, position, bits }
+            };
+            elements.iter().map(&mut number).collect()
+        };
+        program.sites.iter().zip(members).map(of).collect()
+    }
+
+    fn add_units(&mut self, golden: &Golden, launch: u32, faults: Weights) {
+        let golden_launch = &golden.launches[launch as usize];
+        let threads = golden.recorded(golden_launch).threads_per_block() as usize;
+        let counts = count(golden, golden_launch, &self.selection, faults);
+        for (threads, block) in counts.chunks(threads).zip(0..) {
+            for (threads, warp) in threads.chunks(LANES).zip(0..) {
+                let faults: u64 = threads.iter().sum();
+                if faults > 0 {
+                    self.units.push(UnitAt { launch, block, warp });
+                    self.sweep.unit_faults.push(faults);
+                }
+            }
+        }
+    }
+
+    /// The destinations of a site of a launch that are hit.
+    pub(crate) fn operands(&self, launch: u32, site: u32) -> &[Operand] {
+        self.operands[launch as usize].get(site as usize).map_or(&[], Vec::as_slice)
+    }
+}
