@@ -74,21 +74,44 @@ impl Reference {
             inf: 0,
             out_of_range: 0,
         };
-        let mut error = 0.0;
-        for (golden, found) in changed {
-            let (expected, actual) = (value(self.element, golden), value(self.element, found));
-            diff.differing += 1;
-            diff.nan += u64::from(actual.is_nan() && !expected.is_nan());
-            diff.inf += u64::from(actual.is_infinite() && !expected.is_infinite());
-            let distance = (actual - expected).abs();
-            // A distance that is no number is no finite error either.
-            let distance = if distance.is_nan() { f64::INFINITY } else { distance };
-            error += distance * distance;
-            diff.max_abs = diff.max_abs.max(distance);
-            diff.max_rel = diff.max_rel.max(relative(distance, expected.abs()));
-        }
+        let error = changed.fold(0.0, |error, (golden, found)| error + self.add(&mut diff, golden, found));
         diff.rel_l2 = relative(error.sqrt(), self.norm);
         diff
+    }
+
+    /// Adds an element that differs; the square of its error.
+    fn add(&self, diff: &mut OutputDiff, golden: &[u8], found: &[u8]) -> f64 {
+        let (expected, actual) = (value(self.element, golden), value(self.element, found));
+        diff.differing += 1;
+        diff.nan += u64::from(actual.is_nan() && !expected.is_nan());
+        diff.inf += u64::from(actual.is_infinite() && !expected.is_infinite());
+        let distance = (actual - expected).abs();
+        // A distance that is no number is no finite error either.
+        let distance = if distance.is_nan() { f64::INFINITY } else { distance };
+        diff.max_abs = diff.max_abs.max(distance);
+        diff.max_rel = diff.max_rel.max(relative(distance, expected.abs()));
+        distance * distance
+    }
+
+    /// Bytes of one element.
+    pub(crate) fn size(&self) -> usize {
+        self.element.bytes() as usize
+    }
+
+    /// Makes a difference that of whole elements only, given by their offsets, ascending, and the bytes found there.
+    pub(crate) fn compare_into(&self, diff: &mut OutputDiff, golden: &[u8], found: &[(usize, [u8; 8], usize)]) {
+        (diff.differing, diff.nan, diff.inf, diff.out_of_range) = (0, 0, 0, 0);
+        (diff.max_abs, diff.max_rel) = (0.0, 0.0);
+        let mut error = 0.0;
+        for (offset, bytes, count) in found {
+            let golden = golden[*offset..*offset + count].chunks_exact(self.size());
+            for (golden, found) in golden.zip(bytes[..*count].chunks_exact(self.size())) {
+                if golden != found {
+                    error += self.add(diff, golden, found);
+                }
+            }
+        }
+        diff.rel_l2 = relative(error.sqrt(), self.norm);
     }
 }
 

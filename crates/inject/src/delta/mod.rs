@@ -92,6 +92,11 @@ impl<'g> Delta<'g> {
         Ok(observe(golden, fault, hit.struck, progress, Tier::Delta))
     }
 
+    /// The golden index.
+    pub(crate) fn index(&self) -> &Index {
+        &self.index
+    }
+
     /// How memory differs at the end of the run before, if that completed.
     pub(crate) fn final_memory(&self) -> FinalMemory {
         let mut found = FinalMemory::default();

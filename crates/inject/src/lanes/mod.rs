@@ -6,6 +6,7 @@
 //! compared with what the thread left behind in the golden run, and the difference goes the way of every difference
 //! ([`Delta`]). A lane that escapes is run again by that tier from the start.
 
+mod fate;
 mod record;
 mod stand;
 mod sweep;

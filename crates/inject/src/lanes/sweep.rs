@@ -1,5 +1,6 @@
 //! Every fault of a thread.
 
+use super::fate::Fates;
 use super::stand::Footing;
 use super::touches::{Destination, Touches};
 use super::{LANE, Lanes};
@@ -8,7 +9,7 @@ use crate::sweep::{Aim, Operand, Tally, Unfinished, one_by_one};
 use campaign::{FirstUse, Landed, Masked, Outcome};
 use fault::Fault;
 use simt::registers::{FULL, LANES, has, lanes};
-use simt::replica::{LaneEnd, Write};
+use simt::replica::{Compared, LaneEnd, Write};
 
 /// Differences whose end is remembered, at most.
 const REMEMBERED: usize = 1 << 16;
@@ -19,6 +20,12 @@ struct Hit {
     operand: Operand,
     destination: Destination,
     first_use: FirstUse,
+}
+
+/// What a thread leaves behind, and what becomes of it.
+struct GoldenThread<'a> {
+    writes: &'a [Write],
+    fates: Fates,
 }
 
 impl Lanes<'_> {
@@ -55,6 +62,8 @@ impl Lanes<'_> {
             self.remembered_at = (aim.launch, aim.block);
         }
         let first_uses = touches.first_uses(path);
+        let fates = Fates::of(self.golden, self.delta.index(), aim.launch as usize, aim.block as u32, writes);
+        let mut golden = GoldenThread { writes, fates };
         self.stand.start(&mut self.guide, aim.thread);
         let mut stepped = 0;
         let executed = path.iter().filter(|(_, executed)| *executed);
@@ -81,7 +90,7 @@ impl Lanes<'_> {
                 stepped = dynamic + 1;
                 let hit = Hit { dynamic, operand, destination, first_use };
                 for first in (0..operand.bits).step_by(LANES) {
-                    self.batch(aim, &hit, first, writes, tally)?;
+                    self.batch(aim, &hit, first, &mut golden, tally)?;
                 }
             }
         }
@@ -94,7 +103,7 @@ impl Lanes<'_> {
         aim: &Aim<'_>,
         hit: &Hit,
         first: u32,
-        writes: &[Write],
+        golden: &mut GoldenThread<'_>,
         tally: &mut Tally,
     ) -> Result<(), Unfinished> {
         let count = (hit.operand.bits - first).min(LANES as u32);
@@ -108,7 +117,7 @@ impl Lanes<'_> {
             self.carrier.set(hit.destination.slot, lane, before ^ (1 << (first + lane as u32)));
         }
         self.stand.run(&mut self.carrier, aim.thread, None);
-        let same = self.carrier.wrote(writes);
+        let Compared { same, alike } = self.carrier.compare(golden.writes);
         for lane in lanes(mask) {
             let bit = first + lane as u32;
             let end = self.carrier.end(lane);
@@ -116,6 +125,16 @@ impl Lanes<'_> {
                 tally.tiers().lanes += 1;
                 tally.add(hit.operand.number, bit, Outcome::Masked(Masked::by(hit.first_use)).code(), false);
                 continue;
+            }
+            if end == LaneEnd::Exited && has(alike, lane) && matches!(hit.first_use, FirstUse::Read { .. }) {
+                let writes = self.carrier.writes(lane).zip(golden.writes).enumerate();
+                let differing = writes.filter(|(_, (found, expected))| found != *expected);
+                let differing = differing.map(|(at, (found, _))| (at, found));
+                if let Some((outcome, host_visible)) = golden.fates.judge(self.golden, aim.criteria, differing) {
+                    tally.tiers().lanes += 1;
+                    tally.add(hit.operand.number, bit, outcome.code(), host_visible);
+                    continue;
+                }
             }
             let fault = aim.fault(hit.dynamic, hit.operand, bit);
             if end == LaneEnd::Escaped {
@@ -125,7 +144,7 @@ impl Lanes<'_> {
             }
             let after = before ^ (1 << bit);
             let struck = Struck { landed: Some(Landed { before, after }), first_use: hit.first_use };
-            self.conclude_once(aim, hit, (lane, bit), &fault, struck, writes, tally);
+            self.conclude_once(aim, hit, (lane, bit), &fault, struck, golden.writes, tally);
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! What the lanes of a replica have written to global memory.
 
-use crate::registers::{LANES, has};
+use crate::registers::{LANES, has, lanes};
 
 /// Up to eight bytes written at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Log {
     }
 
     pub(super) fn push(&mut self, row: Row) {
-        for lane in crate::registers::lanes(row.mask) {
+        for lane in lanes(row.mask) {
             let (low, high) = self.bounds;
             let address = row.address[lane];
             self.bounds = (low.min(address), high.max(address + u64::from(row.bytes)));
@@ -68,6 +68,7 @@ impl Log {
         self.rows.len()
     }
 
+    /// What a lane wrote, in order.
     pub(super) fn of_lane(&self, lane: usize) -> impl Iterator<Item = Write> + '_ {
         let own = self.rows.iter().filter(move |row| has(row.mask, lane)).map(move |row| row.of_lane(lane));
         self.common.iter().copied().chain(own)
@@ -92,25 +93,37 @@ impl Log {
         }
     }
 
-    /// The lanes whose writes are exactly these.
-    pub(super) fn equal(&self, golden: &[Write]) -> u32 {
-        let Some((common, rest)) = golden.split_at_checked(self.common.len()) else { return 0 };
+    /// Compares what each lane wrote with what it should have.
+    pub(super) fn compare(&self, golden: &[Write]) -> Compared {
+        let Some((common, rest)) = golden.split_at_checked(self.common.len()) else { return Compared::default() };
         if self.common != common || self.rows.len() < rest.len() {
-            return 0;
+            return Compared::default();
         }
         let mut next = [0usize; LANES];
-        let mut equal = u32::MAX;
+        let (mut same, mut alike) = (u32::MAX, u32::MAX);
         for row in &self.rows {
-            for lane in crate::registers::lanes(row.mask & equal) {
-                if rest.get(next[lane]) == Some(&row.of_lane(lane)) {
-                    next[lane] += 1;
-                } else {
-                    equal &= !(1 << lane);
+            for lane in lanes(row.mask & alike) {
+                let (found, expected) = (row.of_lane(lane), rest.get(next[lane]));
+                next[lane] += 1;
+                if expected.is_none_or(|write| (write.address, write.bytes) != (found.address, found.bytes)) {
+                    alike &= !(1 << lane);
+                } else if expected != Some(&found) {
+                    same &= !(1 << lane);
                 }
             }
         }
-        (0..LANES).fold(0, |mask, lane| mask | (u32::from(next[lane] == rest.len()) << lane)) & equal
+        let all = (0..LANES).fold(0, |mask, lane| mask | (u32::from(next[lane] == rest.len()) << lane));
+        Compared { same: same & alike & all, alike: alike & all }
     }
+}
+
+/// The lanes that wrote what they should have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Exactly that.
+    pub same: u32,
+    /// Other values, perhaps, but where they should have, and in that order.
+    pub alike: u32,
 }
 
 #[cfg(test)]
@@ -147,9 +160,13 @@ mod tests {
         log.push(row(0b0111, 200, |lane| lane as u64 / 2));
         log.push(row(0b1000, 300, |_| 0));
         let write = |address, value| Write { address, bytes: 4, value };
-        assert_eq!(log.equal(&[write(100, 7), write(200, 0)]), 0b0011);
-        assert_eq!(log.equal(&[write(100, 7), write(200, 1)]), 0b0100);
-        assert_eq!(log.equal(&[write(100, 7)]), !0b1111);
-        assert_eq!(log.equal(&[write(100, 8), write(200, 0)]), 0);
+        let compare = |golden: &[Write]| {
+            let Compared { same, alike } = log.compare(golden);
+            (same, alike)
+        };
+        assert_eq!(compare(&[write(100, 7), write(200, 0)]), (0b0011, 0b0111));
+        assert_eq!(compare(&[write(100, 7), write(200, 1)]), (0b0100, 0b0111));
+        assert_eq!(compare(&[write(100, 7)]), (!0b1111, !0b1111));
+        assert_eq!(compare(&[write(100, 8), write(200, 0)]), (0, 0));
     }
 }

@@ -20,7 +20,7 @@ use crate::warp::Warp;
 use ::lanes::Handlers;
 use ::lanes::level::{LevelName, WithLevel, with_level};
 use guide::Guide;
-pub use log::Write;
+pub use log::{Compared, Write};
 pub(crate) use view::{Common, Stop, View};
 
 /// How the thread in a lane ended.
@@ -149,10 +149,10 @@ impl Replica {
         self.view.log.of_lane(lane)
     }
 
-    /// The lanes whose writes are exactly these, in this order.
+    /// Compares what each lane wrote with what the thread should have written.
     #[must_use]
-    pub fn wrote(&self, golden: &[Write]) -> u32 {
-        self.view.log.equal(golden)
+    pub fn compare(&self, golden: &[Write]) -> Compared {
+        self.view.log.compare(golden)
     }
 }
 

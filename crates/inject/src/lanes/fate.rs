@@ -1,0 +1,167 @@
+//! What becomes of bytes that a thread leaves behind, where that is simple: nothing reads or replaces them but copies to
+//! the host. Then a difference in them is judged without following it.
+
+use crate::golden::Golden;
+use crate::index::Index;
+use campaign::{Criteria, End, FirstUse, Landed, Observation, Outcome, Tier, classify};
+use capsule::{Event, Region};
+use simt::memory::{ByteSet, Run};
+use simt::replica::Write;
+
+/// A copy to the host that has the bytes of a write, and where.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    copy: usize,
+    offset: usize,
+}
+
+/// What becomes of the bytes of a write.
+#[derive(Debug)]
+struct Fate {
+    spots: Vec<Spot>,
+    /// Whether work follows a copy that has them.
+    host_visible: bool,
+}
+
+/// The fates of what a thread writes.
+#[derive(Debug)]
+pub(super) struct Fates {
+    writes: Vec<Option<Fate>>,
+    /// Made again for every difference.
+    observation: Observation,
+    /// By output: offsets and bytes of whole elements that a difference has.
+    found: Vec<Vec<(usize, [u8; 8], usize)>>,
+}
+
+impl Fates {
+    /// The fates of what a thread of a block of a launch writes.
+    pub(super) fn of(golden: &Golden, index: &Index, launch: usize, block: u32, writes: &[Write]) -> Self {
+        let range = |write: &Write| (write.address, write.address + u64::from(write.bytes));
+        let overlap = |one: &Write, other: &Write| {
+            let (one, other) = (range(one), range(other));
+            one.0 < other.1 && other.0 < one.1
+        };
+        let alone = |at: usize| writes.iter().enumerate().all(|(other, write)| at == other || !overlap(&writes[at], write));
+        let fate = |at: usize| alone(at).then(|| Fate::of(golden, index, launch, block, &writes[at])).flatten();
+        let observation = Observation {
+            landed: Some(Landed { before: 0, after: 0 }),
+            first_use: FirstUse::Read { after: 0 },
+            end: End::Completed,
+            outputs: golden.references.iter().map(crate::compare::Reference::unchanged).collect(),
+            host_visible: false,
+            strayed: 0,
+            instructions: 0,
+            tier: Tier::Lanes,
+        };
+        let writes = (0..writes.len()).map(fate).collect();
+        Self { writes, observation, found: golden.references.iter().map(|_| Vec::new()).collect() }
+    }
+
+    /// The outcome of a fault in a value that is read, after which some writes have other values, and whether the host
+    /// could see it; `None` where that is not simple.
+    pub(super) fn judge(
+        &mut self,
+        golden: &Golden,
+        criteria: &Criteria,
+        differing: impl Iterator<Item = (usize, Write)>,
+    ) -> Option<(Outcome, bool)> {
+        self.found.iter_mut().for_each(Vec::clear);
+        self.observation.host_visible = false;
+        for (at, write) in differing {
+            let fate = self.writes[at].as_ref()?;
+            self.observation.host_visible |= fate.host_visible;
+            let bytes = usize::from(write.bytes);
+            for spot in &fate.spots {
+                let Some(output) = golden.copies[spot.copy].output else { continue };
+                let size = golden.references[output].size();
+                if !bytes.is_multiple_of(size) || !spot.offset.is_multiple_of(size) {
+                    return None;
+                }
+                self.found[output].push((spot.offset, write.value.to_le_bytes(), bytes));
+            }
+        }
+        for copy in &golden.copies {
+            let Some(output) = copy.output else { continue };
+            let found = &mut self.found[output];
+            found.sort_unstable_by_key(|(offset, _, _)| *offset);
+            golden.references[output].compare_into(&mut self.observation.outputs[output], &copy.bytes, found);
+        }
+        Some((classify(&self.observation, criteria), self.observation.host_visible))
+    }
+}
+
+impl Fate {
+    fn of(golden: &Golden, index: &Index, launch: usize, block: u32, write: &Write) -> Option<Self> {
+        let runs: Vec<(u32, ByteSet)> = Run::of(write.address, u64::from(write.bytes)).map(set_of).collect();
+        let untouched = |launch: usize, from: u32| {
+            runs.iter().all(|(page, bytes)| index.launch(launch).next(*page, bytes, from).is_none())
+        };
+        if !untouched(launch, block + 1) {
+            return None;
+        }
+        let (mut fate, mut next_launch) = (Self { spots: Vec::new(), host_visible: false }, launch + 1);
+        let first = golden.launches[launch].event;
+        let mut copy = golden.copies.partition_point(|copy| copy.event < first);
+        for event in &golden.capsule.events[first + 1..] {
+            match event {
+                Event::Launch(_) => {
+                    if !untouched(next_launch, 0) {
+                        return None;
+                    }
+                    next_launch += 1;
+                    fate.host_visible |= !fate.spots.is_empty();
+                }
+                Event::CopyOut { from, .. } => {
+                    match place(from, write) {
+                        Place::Outside => {}
+                        Place::Inside(offset) => fate.spots.push(Spot { copy, offset }),
+                        Place::Across => return None,
+                    }
+                    copy += 1;
+                }
+                Event::CopyIn { to, .. } | Event::Fill { to, .. } => match place(to, write) {
+                    Place::Outside => {}
+                    Place::Inside(_) => return Some(fate),
+                    Place::Across => return None,
+                },
+                Event::CopyWithin { to, from } => {
+                    let outside = |region| matches!(place(region, write), Place::Outside);
+                    if !outside(to) || !outside(from) {
+                        return None;
+                    }
+                }
+                // It may set variables of the module.
+                Event::Load { .. } => return None,
+                Event::Alloc { .. } | Event::Free { .. } | Event::Synchronize => {}
+            }
+        }
+        Some(fate)
+    }
+}
+
+fn set_of(run: Run) -> (u32, ByteSet) {
+    let mut bytes = ByteSet::default();
+    bytes.insert(run.range());
+    (run.page, bytes)
+}
+
+/// Where the bytes of a write lie with regard to a region.
+enum Place {
+    Outside,
+    /// In one of its rows, at this offset in its packed bytes.
+    Inside(usize),
+    Across,
+}
+
+fn place(region: &Region, write: &Write) -> Place {
+    let (from, to) = (write.address, write.address + u64::from(write.bytes));
+    let mut offset = 0;
+    for (address, bytes) in region.rows() {
+        if from < address + bytes && address < to {
+            let inside = address <= from && to <= address + bytes;
+            return if inside { Place::Inside((offset + from - address) as usize) } else { Place::Across };
+        }
+        offset += bytes;
+    }
+    Place::Outside
+}
