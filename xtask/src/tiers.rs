@@ -5,7 +5,7 @@ use crate::{root, say, workloads};
 use anyhow::{Result, anyhow, ensure};
 use capsule::Capsule;
 use testkit::random_capsules::random_capsule;
-use testkit::tiers::{Compared, Selection, compare, compare_all, join, target};
+use testkit::tiers::{Compared, Selection, compare, compare_all, compare_swept, join, target};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -37,6 +37,10 @@ pub(crate) fn tiers(args: &Args) -> Result<()> {
         compare(&target(random_capsule(args.seed, number)?)?, &Selection::default(), args.each, number)
     });
     line("random", join(found), &mut wrong)?;
+    let found = testkit::in_parallel(&numbers, |&number| {
+        compare_swept(&target(random_capsule(args.seed, number)?)?, 1, args.each, number)
+    });
+    line("random, swept", join(found), &mut wrong)?;
     ensure!(wrong.is_empty(), "{} disagreements:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }

@@ -104,6 +104,17 @@ impl CapsuleTarget {
         Ok(population)
     }
 
+    /// The faults of a unit of an exhaustive campaign, in the order of its outcomes.
+    ///
+    /// # Errors
+    /// If the selection means nothing or selects nothing, or there is no such unit.
+    pub fn faults_of(&self, words: &Words, unit: u64) -> Result<Vec<Fault>, TargetError> {
+        let population = self.population(words)?;
+        let at = usize::try_from(unit).ok().and_then(|unit| population.units.get(unit).copied());
+        let at = at.ok_or_else(|| TargetError::new(format!("find unit {unit}: there is none")))?;
+        Ok(crate::sweep::faults(&self.golden, &population, at))
+    }
+
     fn located(&self, launch: u32, site: u32) -> Option<Located<'_>> {
         let launch = self.golden.launches().get(launch as usize)?;
         let module = self.golden.module(launch)?;

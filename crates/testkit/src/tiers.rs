@@ -1,10 +1,12 @@
 //! Equality of the tiers over many faults of a capsule.
 
+use campaign::config::Engine;
 pub use campaign::config::Selection;
-use campaign::{RunIndex, Target};
+use campaign::{Outcome, RunIndex, Target, classify};
 use capsule::Capsule;
 use inject::{CapsuleTarget, Golden, Referee};
 use std::collections::BTreeSet;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// What came of a comparison.
@@ -60,6 +62,43 @@ pub fn compare_all(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<Compa
     let selections: Vec<Selection> =
         kernels.iter().flat_map(|kernel| isa::Group::ALL.iter().map(|&group| of(kernel, group))).collect();
     join(crate::in_parallel(&selections, |words| compare(target, words, runs, seed)))
+}
+
+/// Runs every fault of some units of an exhaustive campaign, and compares the outcomes of some with full re-execution's.
+///
+/// # Errors
+/// If a unit or a fault cannot be run.
+pub fn compare_swept(target: &CapsuleTarget, units: u64, each: u64, seed: u64) -> Result<Compared, String> {
+    let failed = |error: &dyn std::error::Error| format!("{}: failed to {error}", target.name());
+    let words = Selection::default();
+    let count = target.sweep(&words).map_err(|error| failed(&error))?.units();
+    let mut draws = stats::Draws::new(seed, 0);
+    let mut draw = |below: u64| NonZeroU64::new(below).map_or(0, |below| draws.below(below));
+    let criteria = target.criteria();
+    let mut sweeper = target.sweeper(Engine::Lanes, &words, &criteria).map_err(|error| failed(&error))?;
+    let mut full = target.runner(Engine::Full).map_err(|error| failed(&error))?;
+    let mut compared = Compared::default();
+    for _ in 0..units {
+        let unit = draw(count);
+        let swept = sweeper.unit(unit, &|| false).map_err(|error| failed(&error))?;
+        let outcomes = swept.map(|swept| swept.outcomes).unwrap_or_default();
+        let faults = target.faults_of(&words, unit).map_err(|error| failed(&error))?;
+        if faults.len() != outcomes.len() {
+            return Err(format!("unit {unit} has {} faults and {} outcomes", faults.len(), outcomes.len()));
+        }
+        compared.selections += 1;
+        for _ in 0..each.min(faults.len() as u64) {
+            let at = draw(faults.len() as u64) as usize;
+            let observation = full.run(&faults[at]).map_err(|error| failed(&error))?;
+            let (expected, found) = (classify(&observation, &criteria), Outcome::from_code(outcomes[at]));
+            compared.faults += 1;
+            if Some(expected) != found {
+                let said = format!("{}, {}: {expected:?}, swept as {found:?}", target.name(), faults[at]);
+                compared.disagreements.push(said);
+            }
+        }
+    }
+    Ok(compared)
 }
 
 /// One comparison of many.

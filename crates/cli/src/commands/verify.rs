@@ -30,7 +30,7 @@ struct Named {
 struct Engines {
     seed: u64,
     faults: u64,
-    compared: [Tier; 2],
+    compared: [Tier; 3],
     /// The ids of those that were not observed alike, or left other bytes in memory.
     differing: Vec<String>,
 }
@@ -83,7 +83,7 @@ pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
     verified.judge()
 }
 
-/// Runs the same faults by full re-execution and by the fast engine.
+/// Runs the same faults by full re-execution and by the fast engines.
 fn engines(target: &CapsuleTarget, args: &args::Verify) -> Result<Engines, Failure> {
     let runs: Vec<RunIndex> = (0..args.runs).map(RunIndex).collect();
     let sites = target.plan(&runs, &Selection::default(), args.seed).code(Code::Usage)?;
@@ -97,7 +97,7 @@ fn engines(target: &CapsuleTarget, args: &args::Verify) -> Result<Engines, Failu
     Ok(Engines {
         seed: args.seed,
         faults: sites.len() as u64,
-        compared: [Tier::Full, Tier::Delta],
+        compared: [Tier::Full, Tier::Delta, Tier::Lanes],
         differing: differing.concat(),
     })
 }
@@ -169,7 +169,7 @@ impl Verified {
             return Err(Failure::new(
                 Code::Bug,
                 anyhow!(
-                    "agree: {faults} faults are observed otherwise by engine delta, or leave other bytes in memory"
+                    "agree: {faults} faults are observed otherwise by a fast engine, or leave other bytes in memory"
                 ),
             )
             .help("please report it with the capsule and the ids above; `--engine full` is right"));
@@ -188,7 +188,7 @@ fn render(verified: &Verified, absent: Option<&GpuError>) -> String {
     if let Some(engines) = &verified.engines {
         let (faults, differing) = (out::number(engines.faults), engines.differing.len());
         text += &format!(
-            "  {faults} faults by full re-execution and by delta: {differing} differ in what is observed or in final memory\n"
+            "  {faults} faults by full re-execution, by delta and in lanes: {differing} differ in what is observed or in final memory\n"
         );
         for id in &engines.differing {
             text += &format!("    {id}\n");

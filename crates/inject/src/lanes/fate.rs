@@ -41,7 +41,8 @@ impl Fates {
             let (one, other) = (range(one), range(other));
             one.0 < other.1 && other.0 < one.1
         };
-        let alone = |at: usize| writes.iter().enumerate().all(|(other, write)| at == other || !overlap(&writes[at], write));
+        let alone =
+            |at: usize| writes.iter().enumerate().all(|(other, write)| at == other || !overlap(&writes[at], write));
         let fate = |at: usize| alone(at).then(|| Fate::of(golden, index, launch, block, &writes[at])).flatten();
         let observation = Observation {
             landed: Some(Landed { before: 0, after: 0 }),

@@ -123,6 +123,31 @@ impl<'g> Sweeping<'g> {
     }
 }
 
+/// The faults of a unit, in the order of its outcomes.
+pub(crate) fn faults(golden: &Golden, population: &Population, at: UnitAt) -> Vec<Fault> {
+    let threads = golden.recorded(&golden.launches[at.launch as usize]).threads_per_block() as u32;
+    let first = at.warp * LANES as u32;
+    let selected = |thread: &u32| population.selection.threads.holds(u64::from(*thread));
+    let of_thread = |thread: u32| {
+        let path = crate::lanes::path(golden, at.launch, at.block, thread);
+        let executed = path.into_iter().filter(|(_, executed)| *executed).zip(0..);
+        executed.flat_map(move |((site, _), dynamic)| {
+            let operands = population.operands(at.launch, site).iter();
+            operands.flat_map(move |operand| {
+                (0..operand.bits).map(move |bit| Fault {
+                    launch: at.launch,
+                    cta: at.block,
+                    thread,
+                    dynamic,
+                    target: Target::Destination(operand.position),
+                    model: Model::single(bit),
+                })
+            })
+        })
+    };
+    (first..threads.min(first + LANES as u32)).filter(selected).flat_map(of_thread).collect()
+}
+
 /// Runs every fault of a thread by itself.
 pub(crate) fn one_by_one(
     aim: &Aim<'_>,

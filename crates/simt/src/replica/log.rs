@@ -83,7 +83,11 @@ impl Log {
 
     /// Lays what a lane wrote over the bytes at an address.
     pub(super) fn patch(&self, lane: usize, address: u64, bytes: &mut [u8]) {
+        let end = address + bytes.len() as u64;
         for write in self.of_lane(lane) {
+            if write.address >= end || write.address + u64::from(write.bytes) <= address {
+                continue;
+            }
             let value = write.value.to_le_bytes();
             for (at, byte) in (write.address..).zip(&value[..usize::from(write.bytes)]) {
                 if let Some(own) = bytes.get_mut(at.wrapping_sub(address) as usize) {

@@ -3,7 +3,7 @@
 use campaign::config::Selection;
 use capsule::Capsule;
 use testkit::random_capsules::random_capsule;
-use testkit::tiers::{compare, target};
+use testkit::tiers::{compare, compare_swept, target};
 
 fn check(capsule: Capsule, runs: u64, seed: u64) -> Vec<String> {
     compare(&target(capsule).unwrap(), &Selection::default(), runs, seed).unwrap().disagreements
@@ -24,4 +24,13 @@ fn the_tiers_agree_on_random_capsules() {
     let numbers: Vec<u64> = (0..60).collect();
     let failures = testkit::in_parallel(&numbers, |&number| check(random_capsule(1, number).unwrap(), 40, number));
     crate::report("faults on which the tiers disagree", &failures.concat());
+}
+
+#[test]
+fn sweeping_all_faults_is_running_each() {
+    let numbers: Vec<u64> = (0..60).collect();
+    let failures = testkit::in_parallel(&numbers, |&number| {
+        compare_swept(&target(random_capsule(2, number).unwrap()).unwrap(), 1, 100, number).unwrap().disagreements
+    });
+    crate::report("faults that are swept otherwise", &failures.concat());
 }
