@@ -90,7 +90,9 @@ fn verify_runs_faults_by_every_engine() {
     assert_eq!(verified["engines"]["differing"].as_array().unwrap().len(), 0);
     let text = stdout(&run(&["verify", "gemm", "--runs", "20"]));
     assert!(
-        text.contains("20 faults by full re-execution, by delta and in lanes: 0 differ in what is observed or in final memory"),
+        text.contains(
+            "20 faults by full re-execution, by delta and in lanes: 0 differ in what is observed or in final memory"
+        ),
         "{text}"
     );
     assert!(text.contains("GPU"), "{text}");
