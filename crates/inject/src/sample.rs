@@ -29,13 +29,14 @@ impl Hook for Counting {
         true
     }
 
-    fn before(&mut self, moment: Moment<'_>) {
+    fn before(&mut self, moment: Moment<'_>) -> Interest {
         if self.members[moment.site as usize] {
             let counts = &mut self.counts[moment.warp as usize];
             for (lane, count) in counts.iter_mut().enumerate() {
                 *count += u32::from(has(moment.executing, lane));
             }
         }
+        Interest::Stay
     }
 }
 
@@ -115,9 +116,9 @@ impl Hook for Resolving {
         self.watched.contains_key(&warp)
     }
 
-    fn before(&mut self, moment: Moment<'_>) {
+    fn before(&mut self, moment: Moment<'_>) -> Interest {
         let member = self.members[moment.site as usize];
-        let Some(watched) = self.watched.get_mut(&moment.warp) else { return };
+        let Some(watched) = self.watched.get_mut(&moment.warp) else { return Interest::Leave };
         let mask = watched.keys().fold(0u32, |mask, lane| mask | (1 << lane));
         for lane in lanes(moment.executing & mask) {
             let Some(thread) = watched.get_mut(&lane) else { continue };
@@ -129,9 +130,6 @@ impl Hook for Resolving {
             }
             thread.begun += 1;
         }
-    }
-
-    fn after(&mut self, _: Moment<'_>) -> Interest {
         Interest::Stay
     }
 }

@@ -8,6 +8,7 @@
 
 mod difference;
 mod overlay;
+mod watch;
 
 use crate::device::runnable;
 use crate::final_memory::FinalMemory;
@@ -20,9 +21,10 @@ use capsule::Event;
 use fault::Fault;
 use overlay::Overlay;
 use simt::memory::{GlobalMemory, Pages, Version};
-use simt::{Executor, Hook, NoHook, RunEnd};
+use simt::{Checkpoint, Executor, Hook, NoHook, RunEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use watch::Watch;
 
 /// Runs faults by executing what they can change, one after the other.
 #[derive(Debug)]
@@ -86,7 +88,8 @@ impl<'g> Delta<'g> {
         let golden = self.golden;
         let launch = locate(golden, fault)?;
         let module = golden.modules.module(golden.recorded(launch).module)?;
-        let mut hit = Hit::new(module, fault);
+        let index = Arc::clone(&self.index);
+        let mut hit = Hit::new(module, fault).ending(index.liveness(fault.launch as usize));
         let mut progress = Progress::default();
         self.replay(launch, fault, &mut hit, &mut progress);
         Ok(observe(golden, fault, &hit, progress, Tier::Delta))
@@ -103,15 +106,11 @@ impl<'g> Delta<'g> {
         let golden = self.golden;
         let mut number = fault.launch as usize;
         self.overlay.write().clear();
-        let clean = Arc::clone(&self.clean);
         let block = fault.cta as u32;
         progress.strayed = self.index.launch(number).strayed_before(block);
-        if !self.block(&clean, number, block, hit, progress) {
-            progress.thread_instructions = self.thread_instructions(fault);
-            return;
-        }
+        let completed = self.faulty_block(number, fault, hit, progress);
         progress.thread_instructions = self.thread_instructions(fault);
-        if !self.rest_of(number, block + 1, progress) {
+        if !completed || !self.rest_of(number, block + 1, progress) {
             return;
         }
         let mut next_copy = golden.copies.partition_point(|copy| copy.event < launch.event);
@@ -169,7 +168,7 @@ impl<'g> Delta<'g> {
             if reads {
                 progress.strayed += launch.strayed_before(block) - launch.strayed_before(counted);
                 counted = block + 1;
-                if !self.block(&faulty, number, block, &mut NoHook, progress) {
+                if !self.block(&faulty, number, block, progress) {
                     return false;
                 }
                 changed.extend(self.memory.written().map(|(page, _)| page));
@@ -195,30 +194,73 @@ impl<'g> Delta<'g> {
         }
     }
 
-    /// Runs a block and takes the difference of what it leaves behind; `false` where it does not complete.
-    fn block(
+    /// Runs the block with the fault, from the last checkpoint before it and until nothing of it is left; `false` where
+    /// it does not complete.
+    fn faulty_block(&mut self, number: usize, fault: &Fault, hit: &mut Hit<'_>, progress: &mut Progress) -> bool {
+        let (index, block) = (Arc::clone(&self.index), fault.cta as u32);
+        let launch = index.launch(number);
+        let clean = Arc::clone(&self.clean);
+        let checkpoints = launch.checkpoints(block);
+        let start = checkpoints.and_then(|kept| Some((kept, kept.before(fault.thread, fault.dynamic)?)));
+        let event = self.golden.launches[number].event as u32;
+        let mut watch = Watch::new(hit, &*index, checkpoints, Version { event, block });
+        self.memory.reset(&clean, Version { event, block });
+        let from = start.map(|(kept, at)| {
+            kept.restore(at, &mut self.memory);
+            watch.begin_at(kept.state(at).executed(fault.thread));
+            progress.strayed += kept.strayed(at);
+            kept.state(at)
+        });
+        let end = self.execute(number, block, from, &mut watch, progress);
+        match (end, watch.agreed()) {
+            (RunEnd::Completed, _) => self.compare(number, block),
+            (RunEnd::Trapped(trap), _) => progress.trap = Some((number, trap)),
+            // From here on the block does what its golden self does,
+            (RunEnd::Stopped, Some(golden)) => progress.strayed += launch.strayed_in(block) - golden,
+            // or has done nothing else up to here either.
+            (RunEnd::Stopped, None) => progress.strayed = launch.strayed_before(block + 1),
+        }
+        progress.trap.is_none()
+    }
+
+    /// Runs a block again with the difference in its memory; `false` where it does not complete.
+    fn block(&mut self, source: &Arc<dyn Pages>, number: usize, block: u32, progress: &mut Progress) -> bool {
+        let event = self.golden.launches[number].event as u32;
+        self.memory.reset(source, Version { event, block });
+        if let RunEnd::Trapped(trap) = self.execute(number, block, None, &mut NoHook, progress) {
+            progress.trap = Some((number, trap));
+            return false;
+        }
+        self.compare(number, block);
+        true
+    }
+
+    /// Runs a block in the memory as it stands.
+    fn execute(
         &mut self,
-        source: &Arc<dyn Pages>,
         number: usize,
         block: u32,
+        from: Option<&Checkpoint>,
         hook: &mut dyn Hook,
         progress: &mut Progress,
-    ) -> bool {
+    ) -> RunEnd {
         let launch = &self.golden.launches[number];
-        let event = launch.event as u32;
-        self.memory.reset(source, Version { event, block });
         let runnable = runnable(self.golden.recorded(launch), &launch.program);
         if self.prepared != Some(number) {
             self.executor.prepare(&runnable);
             self.prepared = Some(number);
         }
-        let end = self.executor.run_block(&runnable, &mut self.memory, u64::from(block), fuel(launch), hook);
+        let (memory, fuel) = (&mut self.memory, fuel(launch));
+        let end = self.executor.run_block_from(&runnable, memory, u64::from(block), fuel, from, hook);
         progress.instructions += self.executor.counts().map(u64::from).sum::<u64>();
+        progress.instructions -= from.map_or(0, Checkpoint::executed_by_all);
         progress.strayed += self.memory.strayed();
-        if let RunEnd::Trapped(trap) = end {
-            progress.trap = Some((number, trap));
-            return false;
-        }
+        end
+    }
+
+    /// Takes the difference of what a block leaves behind.
+    fn compare(&mut self, number: usize, block: u32) {
+        let event = self.golden.launches[number].event as u32;
         let after = Version { event, block: block + 1 };
         let mut pages: Vec<u32> = self.memory.written().map(|(page, _)| page).collect();
         pages.extend(self.index.launch(number).written(block));
@@ -230,7 +272,6 @@ impl<'g> Delta<'g> {
                 self.overlay.write().compare(page, golden.as_deref(), found);
             }
         }
-        true
     }
 
     fn thread_instructions(&self, fault: &Fault) -> u64 {

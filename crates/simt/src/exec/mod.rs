@@ -22,7 +22,7 @@ use crate::memory::GlobalMemory;
 use crate::program::{Kind, Micro, Program};
 use crate::registers::{LANES, lanes};
 use crate::texture::texture;
-use crate::trap::{Assertion, Trap, TrapKind};
+use crate::trap::{Assertion, Halt, Trap, TrapKind};
 use crate::warp::{Group, QUANTUM, State, Warp};
 use ::lanes::Handlers;
 use ::lanes::level::Level;
@@ -94,16 +94,16 @@ pub(crate) fn run<L: Handlers, H: Hook + ?Sized>(
     warp: &mut Warp,
     around: &mut Surroundings<'_>,
     hook: &mut H,
-) -> Result<(), Trap> {
+) -> Result<(), Halt> {
     let mut hooked = hook.wants(warp.index);
     let end = warp.issued + u64::from(QUANTUM);
     while let Some((group, fair)) = warp.pick() {
         let mut running = Running::new(warp, group, fair, end);
         let end_of_group = run_group::<L, H>(level, warp, around, hook, &mut hooked, &mut running);
-        if let Err(trap) = end_of_group {
-            // Whoever explains the trap wants to know how far each thread came.
+        if let Err(halt) = end_of_group {
+            // Whoever explains a trap wants to know how far each thread came.
             running.settle(warp);
-            return Err(trap);
+            return Err(halt);
         }
         if warp.issued >= end {
             warp.be_fair();
@@ -142,7 +142,7 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
     hook: &mut H,
     hooked: &mut bool,
     running: &mut Running,
-) -> Result<(), Trap> {
+) -> Result<(), Halt> {
     let program = around.program;
     // A group that goes on from where it waited has been counted and has passed its guard.
     let mut resumed = running.state != State::Ready;
@@ -178,7 +178,8 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
                 warp.discount(running.active & !executing);
             }
             if *hooked {
-                hook.before(moment(program, warp, micro, running.active, executing));
+                let interest = hook.before(moment(program, warp, micro, running.active, executing));
+                *hooked = stays(interest)?;
             }
         }
         let executing = running.executing;
@@ -199,7 +200,7 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
             Step::Next => {
                 if *hooked && micro.last {
                     let interest = hook.after(moment(program, warp, micro, running.active, running.executing));
-                    *hooked = interest == Interest::Stay;
+                    *hooked = stays(interest)?;
                 }
                 running.pc += 1;
             }
@@ -222,6 +223,11 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
             Step::Pick => return Ok(()),
         }
     }
+}
+
+/// Whether a hook wants to see more; it may also end the run.
+fn stays(interest: Interest) -> Result<bool, Halt> {
+    if interest == Interest::Stop { Err(Halt::Stop) } else { Ok(interest == Interest::Stay) }
 }
 
 fn moment<'a>(program: &'a Program, warp: &'a mut Warp, micro: &Micro, active: u32, executing: u32) -> Moment<'a> {
