@@ -35,7 +35,7 @@ pub mod target;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size};
+pub use config::{Bytes, Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size};
 pub use merge::{MergeError, merge};
 pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
 pub use outcome::{CLASSIFIER_VERSION, Class, Criteria, Due, Masked, Outcome, Sdc, classify};
@@ -44,5 +44,5 @@ pub use runner::{CampaignError, Ended, Event, run};
 pub use store::{Finding, Results, Row, Store, StoreError, read_config};
 pub use summary::Summary;
 pub use tally::Tally;
-pub use target::{Golden, RunFailure, RunIndex, Site, Target, TargetError, Worker};
+pub use target::{Golden, Memory, RunFailure, RunIndex, Site, Target, TargetError, Worker};
 pub use words::UnknownWord;

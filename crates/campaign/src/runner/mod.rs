@@ -59,7 +59,7 @@ pub fn run(
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<Ended, CampaignError> {
     let finished = make_runs(target, store, stop, on_event)?;
-    let summary = store.summarise()?;
+    let summary = store.summarise(target.memory())?;
     Ok(if finished { Ended::Finished(summary) } else { Ended::Interrupted(summary) })
 }
 
@@ -77,7 +77,7 @@ fn make_runs(
     let session = Session { golden_seconds: target.golden().seconds, jobs, ..Session::default() };
     let session = rows.begin(session)?;
     let watch = Stopwatch::start();
-    let mut writer = Writer { config, rows, on_event, tally, session, watch, jobs };
+    let mut writer = Writer { target, config, rows, on_event, tally, session, watch, jobs, began: false };
     let halt = AtomicBool::new(false);
     let shared = Shared { target, config, plan, stop, halt: &halt };
     thread::scope(|scope| {
@@ -139,6 +139,7 @@ fn start<'scope>(
 
 /// The calling thread's part: hands out stages, writes what comes back, looks, decides.
 struct Writer<'a> {
+    target: &'a dyn Target,
     config: &'a Config,
     rows: &'a mut Rows,
     on_event: &'a mut dyn FnMut(Event<'_>),
@@ -146,6 +147,8 @@ struct Writer<'a> {
     session: i64,
     watch: Stopwatch,
     jobs: u32,
+    /// Whether rows were written.
+    began: bool,
 }
 
 impl Writer<'_> {
@@ -197,6 +200,11 @@ impl Writer<'_> {
             return Ok(());
         }
         self.rows.commit(rows, self.session, self.watch.seconds())?;
+        if !std::mem::replace(&mut self.began, true)
+            && let Some(memory) = self.target.memory()
+        {
+            (self.on_event)(Event::Prepared { memory: &memory });
+        }
         for row in rows {
             self.tally.add(row.finding.class(), 1);
             if let Finding::Failed(failure) = &row.finding {
