@@ -1,7 +1,8 @@
 //! From draws to sites: count the population by thread, find the threads that were drawn, and run their blocks again
 //! to learn which instruction each draw is.
 
-use crate::golden::{Golden, GoldenLaunch, When};
+use crate::golden::{Golden, GoldenLaunch};
+use crate::rerun::When;
 use fault::{Census, Member, Selection};
 use isa::Module;
 use simt::memory::GlobalMemory;

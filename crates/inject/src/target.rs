@@ -5,6 +5,7 @@ use crate::final_memory::FinalMemory;
 use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::index::Index;
+use crate::means::Means;
 use crate::run::RunError;
 use crate::sample::{Found, census, resolve};
 use campaign::config::{Engine, Selection as Words};
@@ -20,6 +21,7 @@ use std::sync::{Arc, OnceLock};
 pub struct CapsuleTarget {
     golden: Golden,
     digest: String,
+    means: Means,
     /// Made when the first worker that needs it is.
     index: OnceLock<Arc<Index>>,
 }
@@ -48,8 +50,19 @@ impl CapsuleTarget {
     /// A target from a golden run.
     #[must_use]
     pub fn new(golden: Golden) -> Self {
+        Self::with_means(golden, Means::default())
+    }
+
+    /// A target from a golden run, with what may be used for it.
+    #[must_use]
+    pub fn with_means(golden: Golden, means: Means) -> Self {
         let digest = golden.capsule().digest().to_string();
-        Self { golden, digest, index: OnceLock::new() }
+        Self { golden, digest, means, index: OnceLock::new() }
+    }
+
+    /// Sets what may be used, before the first runner is asked for.
+    pub fn set_means(&mut self, means: Means) {
+        self.means = means;
     }
 
     /// The golden run.
@@ -76,7 +89,7 @@ impl CapsuleTarget {
             // What blocks that wait for each other read and write depends on all of them.
             Engine::Auto | Engine::Delta if self.golden.has_blocks_together() => self.runner(Engine::Full),
             Engine::Auto | Engine::Delta => {
-                let index = self.index.get_or_init(|| Arc::new(Index::of(&self.golden)));
+                let index = self.index.get_or_init(|| Arc::new(Index::of(&self.golden, &self.means)));
                 Ok(Runner(Runs::Delta(Delta::new(&self.golden, index))))
             }
             Engine::Lanes => Err(TargetError::new(
@@ -203,6 +216,10 @@ impl Target for CapsuleTarget {
 
     fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
         Ok(Box::new(self.runner(engine)?))
+    }
+
+    fn memory(&self) -> Option<campaign::Memory> {
+        self.index.get().map(|index| index.memory())
     }
 }
 

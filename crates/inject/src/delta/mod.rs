@@ -9,12 +9,13 @@
 mod difference;
 mod overlay;
 mod watch;
+mod whole;
 
 use crate::device::runnable;
 use crate::final_memory::FinalMemory;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::hit::Hit;
-use crate::index::Index;
+use crate::index::{Index, LaunchIndex};
 use crate::run::{Progress, RunError, fuel, locate, observe};
 use campaign::{Observation, Tier};
 use capsule::Event;
@@ -89,7 +90,10 @@ impl<'g> Delta<'g> {
         let launch = locate(golden, fault)?;
         let module = golden.modules.module(golden.recorded(launch).module)?;
         let index = Arc::clone(&self.index);
-        let mut hit = Hit::new(module, fault).ending(index.liveness(fault.launch as usize));
+        let number = fault.launch as usize;
+        // Where the launch runs whole, it comes to its end.
+        let liveness = index.launch(number).and_then(|_| index.liveness(number));
+        let mut hit = Hit::new(module, fault).ending(liveness);
         let mut progress = Progress::default();
         self.replay(launch, fault, &mut hit, &mut progress);
         Ok(observe(golden, fault, &hit, progress, Tier::Delta))
@@ -106,11 +110,7 @@ impl<'g> Delta<'g> {
         let golden = self.golden;
         let mut number = fault.launch as usize;
         self.overlay.write().clear();
-        let block = fault.cta as u32;
-        progress.strayed = self.index.launch(number).strayed_before(block);
-        let completed = self.faulty_block(number, fault, hit, progress);
-        progress.thread_instructions = self.thread_instructions(fault);
-        if !completed || !self.rest_of(number, block + 1, progress) {
+        if !self.first_launch(number, fault, hit, progress) {
             return;
         }
         let mut next_copy = golden.copies.partition_point(|copy| copy.event < launch.event);
@@ -145,10 +145,21 @@ impl<'g> Delta<'g> {
         }
     }
 
+    /// The launch with the fault; `false` where it does not complete.
+    fn first_launch(&mut self, number: usize, fault: &Fault, hit: &mut Hit<'_>, progress: &mut Progress) -> bool {
+        let index = Arc::clone(&self.index);
+        let Some(launch) = index.launch(number) else { return self.faulty_launch(number, fault, hit, progress) };
+        let block = fault.cta as u32;
+        progress.strayed = launch.strayed_before(block);
+        let completed = self.faulty_block(number, launch, fault, hit, progress);
+        progress.thread_instructions = self.thread_instructions(fault);
+        completed && self.rest_of(number, block + 1, progress)
+    }
+
     /// Follows the difference through the blocks of a launch from one on; `false` where a block did not complete.
     fn rest_of(&mut self, number: usize, from: u32, progress: &mut Progress) -> bool {
         let index = Arc::clone(&self.index);
-        let launch = index.launch(number);
+        let Some(launch) = index.launch(number) else { return self.later_launch(number, progress) };
         let before = launch.strayed_before(from);
         if self.overlay.read().is_empty() {
             progress.strayed += launch.strayed_before(launch.blocks()) - before;
@@ -157,7 +168,7 @@ impl<'g> Delta<'g> {
         let faulty = Arc::clone(&self.faulty);
         let mut agenda = Agenda::default();
         let pages: Vec<u32> = self.overlay.read().pages().collect();
-        self.plan(&mut agenda, number, &pages, from);
+        self.plan(&mut agenda, launch, &pages, from);
         let mut counted = from;
         while let Some((block, pages)) = agenda.first() {
             let reads = {
@@ -168,7 +179,7 @@ impl<'g> Delta<'g> {
             if reads {
                 progress.strayed += launch.strayed_before(block) - launch.strayed_before(counted);
                 counted = block + 1;
-                if !self.block(&faulty, number, block, progress) {
+                if !self.block(&faulty, (number, launch), block, progress) {
                     return false;
                 }
                 changed.extend(self.memory.written().map(|(page, _)| page));
@@ -179,15 +190,14 @@ impl<'g> Delta<'g> {
                     launch.writes(page, block).for_each(|bytes| difference.agree(page, bytes));
                 }
             }
-            self.plan(&mut agenda, number, &changed, block + 1);
+            self.plan(&mut agenda, launch, &changed, block + 1);
         }
         progress.strayed += launch.strayed_before(launch.blocks()) - launch.strayed_before(counted);
         true
     }
 
     /// Brings an agenda up to date for some pages.
-    fn plan(&self, agenda: &mut Agenda, number: usize, pages: &[u32], from: u32) {
-        let launch = self.index.launch(number);
+    fn plan(&self, agenda: &mut Agenda, launch: &LaunchIndex, pages: &[u32], from: u32) {
         let difference = self.overlay.read();
         for &page in pages {
             agenda.set(page, difference.of_page(page).and_then(|bytes| launch.next(page, bytes, from)));
@@ -196,13 +206,19 @@ impl<'g> Delta<'g> {
 
     /// Runs the block with the fault, from the last checkpoint before it and until nothing of it is left; `false` where
     /// it does not complete.
-    fn faulty_block(&mut self, number: usize, fault: &Fault, hit: &mut Hit<'_>, progress: &mut Progress) -> bool {
+    fn faulty_block(
+        &mut self,
+        number: usize,
+        launch: &LaunchIndex,
+        fault: &Fault,
+        hit: &mut Hit<'_>,
+        progress: &mut Progress,
+    ) -> bool {
         let (index, block) = (Arc::clone(&self.index), fault.cta as u32);
-        let launch = index.launch(number);
         let clean = Arc::clone(&self.clean);
         let checkpoints = launch.checkpoints(block);
         let start = checkpoints.and_then(|kept| Some((kept, kept.before(fault.thread, fault.dynamic)?)));
-        let event = self.golden.launches[number].event as u32;
+        let event = launch.event;
         let mut watch = Watch::new(hit, &*index, checkpoints, Version { event, block });
         self.memory.reset(&clean, Version { event, block });
         let from = start.map(|(kept, at)| {
@@ -213,7 +229,7 @@ impl<'g> Delta<'g> {
         });
         let end = self.execute(number, block, from, &mut watch, progress);
         match (end, watch.agreed()) {
-            (RunEnd::Completed, _) => self.compare(number, block),
+            (RunEnd::Completed, _) => self.compare(launch, block),
             (RunEnd::Trapped(trap), _) => progress.trap = Some((number, trap)),
             // From here on the block does what its golden self does,
             (RunEnd::Stopped, Some(golden)) => progress.strayed += launch.strayed_in(block) - golden,
@@ -224,14 +240,20 @@ impl<'g> Delta<'g> {
     }
 
     /// Runs a block again with the difference in its memory; `false` where it does not complete.
-    fn block(&mut self, source: &Arc<dyn Pages>, number: usize, block: u32, progress: &mut Progress) -> bool {
-        let event = self.golden.launches[number].event as u32;
+    fn block(
+        &mut self,
+        source: &Arc<dyn Pages>,
+        (number, launch): (usize, &LaunchIndex),
+        block: u32,
+        progress: &mut Progress,
+    ) -> bool {
+        let event = launch.event;
         self.memory.reset(source, Version { event, block });
         if let RunEnd::Trapped(trap) = self.execute(number, block, None, &mut NoHook, progress) {
             progress.trap = Some((number, trap));
             return false;
         }
-        self.compare(number, block);
+        self.compare(launch, block);
         true
     }
 
@@ -259,15 +281,18 @@ impl<'g> Delta<'g> {
     }
 
     /// Takes the difference of what a block leaves behind.
-    fn compare(&mut self, number: usize, block: u32) {
-        let event = self.golden.launches[number].event as u32;
-        let after = Version { event, block: block + 1 };
+    fn compare(&mut self, launch: &LaunchIndex, block: u32) {
+        self.compare_with(Version { event: launch.event, block: block + 1 }, launch.written(block));
+    }
+
+    /// Compares the pages that were written, and those that the golden run wrote, with it at a version.
+    fn compare_with(&mut self, version: Version, written: &[u32]) {
         let mut pages: Vec<u32> = self.memory.written().map(|(page, _)| page).collect();
-        pages.extend(self.index.launch(number).written(block));
+        pages.extend(written);
         pages.sort_unstable();
         pages.dedup();
         for page in pages {
-            let golden = self.index.page(page, after);
+            let golden = self.index.page(page, version);
             if let Some(found) = self.memory.numbered(page) {
                 self.overlay.write().compare(page, golden.as_deref(), found);
             }

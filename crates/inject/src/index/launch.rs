@@ -43,6 +43,8 @@ pub(crate) struct LaunchIndex {
     strayed: Vec<u64>,
     /// Of the blocks that have some.
     checkpoints: BTreeMap<u32, Checkpoints>,
+    /// Bytes of all of them.
+    kept: usize,
 }
 
 /// The part of a list, ordered by page and block, that is about one page from one block on.
@@ -99,6 +101,7 @@ impl LaunchIndex {
     /// Adds the checkpoints of a block.
     pub(super) fn keep(&mut self, block: u32, checkpoints: Checkpoints) {
         if !checkpoints.is_empty() {
+            self.kept += checkpoints.bytes();
             self.checkpoints.insert(block, checkpoints);
         }
     }
@@ -144,6 +147,18 @@ impl LaunchIndex {
     /// The pages that a block writes, ascending.
     pub(crate) fn written(&self, block: u32) -> &[u32] {
         &self.written[self.start(block)..self.ends[block as usize] as usize]
+    }
+
+    /// Bytes that it takes, with its checkpoints.
+    pub(crate) fn bytes(&self) -> usize {
+        let lists = size_of_val(&self.reads[..]) + size_of_val(&self.writes[..]) + self.values.len();
+        let blocks = size_of_val(&self.ends[..]) + size_of_val(&self.written[..]) + size_of_val(&self.strayed[..]);
+        lists + blocks + self.images.len() * PAGE + self.kept
+    }
+
+    /// Bytes that its checkpoints take.
+    pub(crate) fn checkpoint_bytes(&self) -> usize {
+        self.kept
     }
 
     /// The checkpoints of a block, if it has some.

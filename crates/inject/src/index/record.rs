@@ -1,145 +1,116 @@
-//! Making the index: every launch runs once more, with its accesses noted and the states of its long blocks kept.
+//! Making the index: every launch runs once more, with its accesses noted.
 
-use super::checkpoints::Checkpoints;
+use super::budget::{Degree, Pool};
 use super::launch::LaunchIndex;
+use super::noting::{Noting, Purse};
 use crate::device::runnable;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::run::fuel;
 use simt::memory::{GlobalMemory, Run, Trace, Version};
-use simt::{Between, Executor, Hook, Interest, Liveness};
+use simt::{Executor, Liveness};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 
-/// A checkpoint is kept after as many instructions of a block, at the earliest.
-const SPACING: u64 = 64 << 10;
+/// What all launches are recorded with.
+pub(super) struct Recording<'a> {
+    pub(super) golden: &'a Golden,
+    /// For each launch, what is live where in its program.
+    pub(super) liveness: &'a [Option<std::sync::Arc<Liveness>>],
+    pub(super) degree: Degree,
+    pub(super) pool: &'a Pool,
+    /// Bytes that all checkpoints may take.
+    pub(super) checkpoints: u64,
+    /// Instructions from one checkpoint to the next, at least.
+    pub(super) spacing: u64,
+}
 
-/// Bytes that the checkpoints of a launch may take.
-const BYTES: u64 = 64 << 20;
+/// What one thread runs launches with.
+struct Machine {
+    memory: GlobalMemory,
+    executor: Executor,
+}
 
-/// Runs a launch and notes what its blocks do.
-pub(super) fn record(
-    golden: &Golden,
-    launch: &GoldenLaunch,
-    liveness: Option<&Liveness>,
-    memory: &mut GlobalMemory,
-    executor: &mut Executor,
-) -> LaunchIndex {
-    let version = Version::before(launch.event as u32);
-    memory.reset(&golden.history, version);
-    memory.set_trace(Some(Trace::default()));
-    let runnable = runnable(golden.recorded(launch), &launch.program);
-    executor.prepare(&runnable);
-    let mut index = LaunchIndex::new(launch.event as u32);
-    let mut purse = Purse::new(launch);
-    for block in 0..runnable.blocks() {
-        let before = memory.strayed();
-        let liveness = liveness.filter(|liveness| !liveness.is_recursive());
-        let mut noting = Noting {
-            liveness,
-            before,
-            purse: &mut purse,
-            last: 0,
-            kept: Checkpoints::default(),
-            reads: Vec::new(),
-            writes: Vec::new(),
-        };
-        // With the fuel of faulty runs, which turns end where it is looked at.
-        executor.run_block(&runnable, memory, block, fuel(launch), &mut noting);
-        let executed = executor.counts().map(u64::from).sum::<u64>();
-        let (reads, writes, kept) = noting.finish(memory);
-        purse.executed += executed;
-        let strayed = memory.strayed() - before;
-        let value = |run: Run, values: &mut Vec<u8>| {
-            if let Some(page) = memory.numbered(run.page) {
-                values.extend_from_slice(&page[run.range()]);
+impl Recording<'_> {
+    /// The index of every launch that fits; `None` if some does not and all must.
+    pub(super) fn launches(&self, jobs: usize) -> Option<Vec<Option<LaunchIndex>>> {
+        let count = self.golden.launches.len();
+        let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let work = || {
+            let mut machine = Machine { memory: GlobalMemory::new(), executor: Executor::new(self.golden.level) };
+            machine.memory.set_trace(Some(Trace::default()));
+            let mut done = Vec::new();
+            while !failed.load(Ordering::Relaxed) {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(launch) = self.golden.launches.get(number) else { break };
+                let index = self.record(number, launch, &mut machine);
+                failed.fetch_or(index.is_none() && !self.degree.partial, Ordering::Relaxed);
+                done.push((number, index));
             }
+            done
         };
-        index.push(&reads, &writes, value, strayed);
-        index.keep(block as u32, kept);
-    }
-    index.finish(|page| golden.history.page(page, version));
-    index
-}
-
-/// What checkpoints may take: as much of it as of the launch has been executed.
-struct Purse {
-    spent: u64,
-    executed: u64,
-    total: u64,
-}
-
-impl Purse {
-    fn new(launch: &GoldenLaunch) -> Self {
-        Self { spent: 0, executed: 0, total: launch.counts.iter().map(|&count| u64::from(count)).sum() }
+        let mut found: Vec<Option<LaunchIndex>> = Vec::new();
+        found.resize_with(count, || None);
+        thread::scope(|scope| {
+            let helpers: Vec<_> = (1..jobs.min(count)).map(|_| scope.spawn(work)).collect();
+            let mut all = work();
+            // A helper that panics leaves its launches without an index, which is exact too.
+            all.extend(helpers.into_iter().filter_map(|helper| helper.join().ok()).flatten());
+            all.into_iter().for_each(|(number, index)| found[number] = index);
+        });
+        (!failed.into_inner()).then_some(found)
     }
 
-    fn pays(&mut self, bytes: usize, executed: u64) -> bool {
-        let allowed = u128::from(BYTES) * u128::from(self.executed + executed) / u128::from(self.total.max(1));
-        let enough = u128::from(self.spent) + bytes as u128 <= allowed;
-        self.spent += if enough { bytes as u64 } else { 0 };
-        enough
-    }
-}
-
-/// Keeps states of a block as it runs.
-struct Noting<'a> {
-    liveness: Option<&'a Liveness>,
-    /// Accesses of the blocks before outside every allocation.
-    before: u64,
-    purse: &'a mut Purse,
-    /// Instructions executed at the last checkpoint.
-    last: u64,
-    kept: Checkpoints,
-    /// What was read and written up to it.
-    reads: Vec<Run>,
-    writes: Vec<Run>,
-}
-
-impl Noting<'_> {
-    /// What the block has read and written, and its checkpoints.
-    fn finish(mut self, memory: &mut GlobalMemory) -> (Vec<Run>, Vec<Run>, Checkpoints) {
-        let (reads, writes) = memory.trace().map(Trace::take).unwrap_or_default();
-        if self.kept.is_empty() {
-            return (reads, writes, self.kept);
+    /// Runs a launch and notes what its blocks do; `None` if that does not fit.
+    fn record(&self, number: usize, launch: &GoldenLaunch, machine: &mut Machine) -> Option<LaunchIndex> {
+        let Machine { memory, executor } = machine;
+        let version = Version::before(launch.event as u32);
+        memory.reset(&self.golden.history, version);
+        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        executor.prepare(&runnable);
+        let mut index = LaunchIndex::new(launch.event as u32);
+        let mut purse = Purse::new(launch, self.allowance(launch));
+        let mut taken = 0;
+        let mut fits = |index: &LaunchIndex| {
+            let bytes = index.bytes() as u64;
+            let more = bytes - std::mem::replace(&mut taken, bytes);
+            let fits = self.pool.take(more);
+            if !fits {
+                self.pool.give_back(taken);
+            }
+            fits
+        };
+        for block in 0..runnable.blocks() {
+            let before = memory.strayed();
+            let mut noting = Noting::new(self.keeping(number), before, self.spacing, &mut purse);
+            // With the fuel of faulty runs: turns end where it is looked at.
+            executor.run_block(&runnable, memory, block, fuel(launch), &mut noting);
+            let (reads, writes, kept) = noting.finish(memory);
+            purse.has_executed(executor.counts().map(u64::from).sum());
+            let strayed = memory.strayed() - before;
+            let value = |run: Run, values: &mut Vec<u8>| {
+                if let Some(page) = memory.numbered(run.page) {
+                    values.extend_from_slice(&page[run.range()]);
+                }
+            };
+            index.push(&self.degree.reads.kept(reads), &writes, value, strayed);
+            index.keep(block as u32, kept);
+            if !fits(&index) {
+                return None;
+            }
         }
-        self.reads.extend(reads);
-        self.writes.extend(writes);
-        (joined(self.reads), joined(self.writes), self.kept)
-    }
-}
-
-impl Hook for Noting<'_> {
-    fn wants(&self, _: u32) -> bool {
-        false
+        index.finish(|page| self.golden.history.page(page, version));
+        fits(&index).then_some(index)
     }
 
-    fn between(&mut self, moment: Between<'_>) -> Interest {
-        let Some(liveness) = self.liveness else { return Interest::Stay };
-        let Between { program, executor, memory, round } = moment;
-        let executed = executor.counts().map(u64::from).sum::<u64>();
-        if executed < self.last + SPACING {
-            return Interest::Stay;
-        }
-        let state = executor.checkpoint(program, liveness, round);
-        if let Some(state) = state.filter(|state| self.purse.pays(state.bytes(), executed)) {
-            let (reads, writes) = memory.trace().map(Trace::take).unwrap_or_default();
-            let strayed = memory.strayed() - self.before;
-            self.kept.push(state, &writes, memory, strayed);
-            self.reads.extend(reads);
-            self.writes.extend(writes);
-            self.last = executed;
-        }
-        Interest::Stay
+    /// What a launch may take for checkpoints: as much of all as it is of the program.
+    fn allowance(&self, launch: &GoldenLaunch) -> u64 {
+        let all = self.golden.thread_instructions().max(1);
+        (u128::from(self.checkpoints) * u128::from(launch.thread_instructions()) / u128::from(all)) as u64
     }
-}
 
-/// Runs of bytes in order, those that touch or overlap as one.
-fn joined(mut runs: Vec<Run>) -> Vec<Run> {
-    runs.sort_unstable();
-    runs.dedup_by(|next, last| {
-        let touches = next.page == last.page && next.from <= last.to;
-        if touches {
-            last.to = last.to.max(next.to);
-        }
-        touches
-    });
-    runs
+    /// With what checkpoints of a launch are kept, if they are.
+    fn keeping(&self, launch: usize) -> Option<&Liveness> {
+        let liveness = self.liveness[launch].as_deref().filter(|_| self.degree.checkpoints);
+        liveness.filter(|liveness| !liveness.is_recursive())
+    }
 }
