@@ -3,7 +3,7 @@
 pub use campaign::config::Selection;
 use campaign::{RunIndex, Target};
 use capsule::Capsule;
-use inject::{CapsuleTarget, Golden, Referee};
+use inject::{CapsuleTarget, Golden, Means, Referee};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -25,6 +25,16 @@ pub struct Compared {
 pub fn target(capsule: Capsule) -> Result<CapsuleTarget, String> {
     let golden = Golden::run(Arc::new(capsule)).map_err(|error| format!("failed to {error}"))?;
     Ok(CapsuleTarget::new(golden))
+}
+
+/// As [`target`], with what may be used for it.
+///
+/// # Errors
+/// If it has no golden run.
+pub fn target_with(capsule: Capsule, means: Means) -> Result<CapsuleTarget, String> {
+    let mut target = target(capsule)?;
+    target.set_means(means);
+    Ok(target)
 }
 
 /// Draws faults and runs each by every tier. A selection that nothing matches has none.
