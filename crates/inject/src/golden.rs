@@ -74,6 +74,12 @@ pub struct GoldenLaunch {
 }
 
 impl GoldenLaunch {
+    /// Instructions that the threads of one of its blocks executed, of which each has so many.
+    pub(crate) fn instructions_of(&self, block: u64, threads: u32) -> u64 {
+        let start = block as usize * threads as usize;
+        self.counts.iter().skip(start).take(threads as usize).map(|&count| u64::from(count)).sum()
+    }
+
     /// Instructions that all its threads executed.
     #[must_use]
     pub fn thread_instructions(&self) -> u64 {

@@ -9,15 +9,16 @@ pub struct Means {
     pub memory: u64,
     /// Threads that make the index.
     pub jobs: usize,
-    /// Instructions of a block, at least, from one of its checkpoints to the next.
+    /// Instructions of a block, at least, from one of its checkpoints to the next and to its end; 0 for a checkpoint
+    /// after every round.
     pub spacing: u64,
 }
 
 /// Where the size of the machine's memory is not known.
 const UNKNOWN: u64 = 4 << 30;
 
-/// Restoring and comparing a state costs about as much as executing a tenth of this.
-const SPACING: u64 = 64 << 10;
+/// Fewer, and short blocks take longer to record, restore and compare than to execute (`docs/design/delta.md`).
+const SPACING: u64 = 32 << 10;
 
 impl Default for Means {
     /// Half of the machine's memory, and every core.

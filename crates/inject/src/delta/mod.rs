@@ -219,7 +219,7 @@ impl<'g> Delta<'g> {
         let checkpoints = launch.checkpoints(block);
         let start = checkpoints.and_then(|kept| Some((kept, kept.before(fault.thread, fault.dynamic)?)));
         let event = launch.event;
-        let mut watch = Watch::new(hit, &*index, checkpoints, Version { event, block });
+        let mut watch = Watch::new(hit, &index, checkpoints, Version { event, block });
         self.memory.reset(&clean, Version { event, block });
         let from = start.map(|(kept, at)| {
             kept.restore(at, &mut self.memory);

@@ -5,6 +5,9 @@ use crate::golden::GoldenLaunch;
 use simt::memory::{GlobalMemory, Run, Trace};
 use simt::{Between, Hook, Interest, Liveness};
 
+/// Checkpoints of a block, at most.
+const MOST: u64 = 64;
+
 /// What checkpoints may take: as much of it as of the launch has been executed.
 pub(super) struct Purse {
     limit: u64,
@@ -37,6 +40,8 @@ pub(super) struct Noting<'a> {
     /// Accesses of the blocks before outside every allocation.
     before: u64,
     purse: &'a mut Purse,
+    /// Instructions of the whole block.
+    whole: u64,
     spacing: u64,
     /// Instructions executed at the last checkpoint.
     last: u64,
@@ -47,10 +52,16 @@ pub(super) struct Noting<'a> {
 }
 
 impl<'a> Noting<'a> {
-    /// For a block before which there were so many accesses outside every allocation.
-    pub(super) fn new(liveness: Option<&'a Liveness>, before: u64, spacing: u64, purse: &'a mut Purse) -> Self {
+    /// For a block of so many instructions, before which there were so many accesses outside every allocation.
+    pub(super) fn new(
+        liveness: Option<&'a Liveness>,
+        before: u64,
+        (whole, spacing): (u64, u64),
+        purse: &'a mut Purse,
+    ) -> Self {
+        let spacing = if spacing == 0 { 0 } else { spacing.max(whole / MOST) };
         let (kept, reads, writes) = (Checkpoints::default(), Vec::new(), Vec::new());
-        Self { liveness, before, purse, spacing, last: 0, kept, reads, writes }
+        Self { liveness, before, purse, whole, spacing, last: 0, kept, reads, writes }
     }
 
     /// What the block has read and written, and its checkpoints.
@@ -73,11 +84,19 @@ impl Hook for Noting<'_> {
     fn between(&mut self, moment: Between<'_>) -> Interest {
         let Some(liveness) = self.liveness else { return Interest::Stay };
         let Between { program, executor, memory, round } = moment;
+        // Counting takes time, which short blocks are spared.
+        if self.whole / 2 < self.spacing {
+            return Interest::Stay;
+        }
         let executed = executor.counts().map(u64::from).sum::<u64>();
-        if executed < self.last + self.spacing {
+        if executed < self.last + self.spacing || self.whole < executed + self.spacing {
             return Interest::Stay;
         }
         let state = executor.checkpoint(program, liveness, round);
+        if self.spacing > 0 {
+            // A byte takes longer to restore and to compare than an instruction to execute.
+            self.spacing = self.spacing.max(state.as_ref().map_or(0, |state| state.bytes() as u64));
+        }
         if let Some(state) = state.filter(|state| self.purse.pays(state.bytes(), executed)) {
             let (reads, writes) = memory.trace().map(Trace::take).unwrap_or_default();
             let strayed = memory.strayed() - self.before;

@@ -81,7 +81,8 @@ impl Recording<'_> {
         };
         for block in 0..runnable.blocks() {
             let before = memory.strayed();
-            let mut noting = Noting::new(self.keeping(number), before, self.spacing, &mut purse);
+            let extent = (launch.instructions_of(block, runnable.threads()), self.spacing);
+            let mut noting = Noting::new(self.keeping(number), before, extent, &mut purse);
             // With the fuel of faulty runs: turns end where it is looked at.
             executor.run_block(&runnable, memory, block, fuel(launch), &mut noting);
             let (reads, writes, kept) = noting.finish(memory);
