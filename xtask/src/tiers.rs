@@ -4,8 +4,9 @@
 use crate::{root, say, workloads};
 use anyhow::{Result, anyhow, ensure};
 use capsule::Capsule;
+use inject::Means;
 use testkit::random_capsules::random_capsule;
-use testkit::tiers::{Compared, Selection, compare, compare_all, compare_swept, join, target};
+use testkit::tiers::{Compared, Selection, compare, compare_all, compare_swept, join, target_with};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -21,24 +22,43 @@ pub(crate) struct Args {
     /// The key of all choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Instructions of a block from one checkpoint to the next, at least; 0 for one after every round
+    #[arg(long, value_name = "N")]
+    spacing: Option<u64>,
+    /// Bytes that the golden run and its index may take
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<u64>,
+}
+
+impl Args {
+    fn means(&self) -> Means {
+        let default = Means::default();
+        Means {
+            memory: self.memory.unwrap_or(default.memory),
+            spacing: self.spacing.unwrap_or(default.spacing),
+            ..default
+        }
+    }
 }
 
 /// Compares, and prints a table.
 pub(crate) fn tiers(args: &Args) -> Result<()> {
     say("| capsules | kernels and groups | faults | disagreements |\n|---|---:|---:|---:|")?;
+    let means = args.means();
     let mut wrong = Vec::new();
     for workload in workloads::all()? {
         let path = root().join("workloads").join(&workload.name).join(format!("{}.capsule", workload.name));
-        let found = target(Capsule::open(&path)?).and_then(|target| compare_all(&target, args.runs, args.seed));
+        let found =
+            target_with(Capsule::open(&path)?, means).and_then(|target| compare_all(&target, args.runs, args.seed));
         line(&workload.name, found, &mut wrong)?;
     }
     let numbers: Vec<u64> = (0..args.capsules).collect();
     let found = testkit::in_parallel(&numbers, |&number| {
-        compare(&target(random_capsule(args.seed, number)?)?, &Selection::default(), args.each, number)
+        compare(&target_with(random_capsule(args.seed, number)?, means)?, &Selection::default(), args.each, number)
     });
     line("random", join(found), &mut wrong)?;
     let found = testkit::in_parallel(&numbers, |&number| {
-        compare_swept(&target(random_capsule(args.seed, number)?)?, 1, args.each, number)
+        compare_swept(&target_with(random_capsule(args.seed, number)?, means)?, 1, args.each, number)
     });
     line("random, swept", join(found), &mut wrong)?;
     ensure!(wrong.is_empty(), "{} disagreements:\n{}", wrong.len(), wrong.join("\n"));

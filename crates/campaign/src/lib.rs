@@ -41,7 +41,7 @@ pub mod target;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size};
+pub use config::{Bytes, Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size};
 pub use merge::{MergeError, merge};
 pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
 pub use outcome::{CLASSIFIER_VERSION, Class, Criteria, Due, FAILED_CODE, Masked, Outcome, Sdc, classify};
@@ -51,5 +51,5 @@ pub use store::{Finding, Results, Row, Store, StoreError, read_config};
 pub use summary::Summary;
 pub use sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};
 pub use tally::Tally;
-pub use target::{Golden, RunFailure, RunIndex, Site, Target, TargetError, Worker};
+pub use target::{Golden, Memory, RunFailure, RunIndex, Site, Target, TargetError, Worker};
 pub use words::UnknownWord;

@@ -105,7 +105,7 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Summary, MergeError> {
     for shard in &shards {
         rows.append(shard.results.rows())?;
     }
-    Ok(summarise(out, &config, &rows)?)
+    Ok(summarise(out, &config, &rows, None)?)
 }
 
 /// One shard to be joined.
@@ -186,5 +186,5 @@ fn check_complete(shards: &[Part]) -> Result<(), MergeError> {
 
 /// The configuration of the campaign that is not divided.
 fn whole(config: &Config) -> Result<Config, ConfigError> {
-    Choices { shard: None, jobs: None, ..Choices::from(config) }.settle()
+    Choices { shard: None, jobs: None, memory: None, ..Choices::from(config) }.settle()
 }

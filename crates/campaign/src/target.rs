@@ -72,6 +72,24 @@ pub struct Golden {
     pub seconds: f64,
 }
 
+/// What a campaign's golden run and what was derived from it take of memory, in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// What they may take together.
+    pub limit: u64,
+    /// The most that the process has had.
+    pub peak: u64,
+    /// The golden run: memory at its launches, and copies to the host.
+    pub golden: u64,
+    /// The index of what its blocks read and write.
+    pub index: u64,
+    /// States within its long blocks.
+    pub checkpoints: u64,
+    /// What was left out so that they fit, if something was. It makes runs slower and nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coarsened: Option<String>,
+}
+
 /// A program to irradiate, with its golden run done.
 pub trait Target: Sync {
     /// The name for reports.
@@ -122,6 +140,11 @@ pub trait Target: Sync {
         let _ = (engine, criteria);
         self.sweep(selection)?;
         Err(TargetError::new("run every fault: this target only lists them"))
+    }
+
+    /// What is kept in memory for the workers, once there is something.
+    fn memory(&self) -> Option<Memory> {
+        None
     }
 }
 

@@ -1,6 +1,6 @@
 //! The command line.
 
-use campaign::{Choices, Criteria, Engine, IntervalMethod, Shard};
+use campaign::{Bytes, Choices, Criteria, Engine, IntervalMethod, Shard};
 use clap::{Args as Group, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -126,6 +126,9 @@ pub(crate) struct Campaign {
     /// Number of workers [default: one for each core]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<u32>,
+    /// What may be kept in memory, for example 512M or 4G [default: half of the machine's]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Bytes>,
     /// Run one part of the campaign, for example 2/4
     #[arg(long, value_name = "k/n")]
     pub(crate) shard: Option<Shard>,
@@ -171,6 +174,7 @@ impl Campaign {
             blocks: self.blocks.clone(),
             engine: self.engine,
             jobs: self.jobs,
+            memory: self.memory,
             shard: self.shard,
             tolerance: Criteria { tolerance: self.tolerance.iter().cloned().collect() },
         }
@@ -201,6 +205,9 @@ pub(crate) struct Resume {
     /// Number of workers [default: as configured]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<std::num::NonZeroU32>,
+    /// What may be kept in memory [default: as configured]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Bytes>,
     /// Print the summary as one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,7 +1,7 @@
 //! Progress of a campaign: a bar on a terminal, plain lines elsewhere; both on standard error.
 
 use campaign::Event;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write, stderr};
 
 /// Shows what a running campaign tells.
@@ -42,6 +42,13 @@ impl Progress {
                     0 => format!("{planned} {what}, {jobs} workers"),
                     there => format!("{planned} {what}, {there} of them done, {jobs} workers"),
                 });
+            }
+            Event::Prepared { memory } => {
+                if let Some(coarsened) = &memory.coarsened {
+                    let (all, limit) = (memory.golden + memory.index + memory.checkpoints, memory.limit);
+                    let (all, limit) = (HumanBytes(all), HumanBytes(limit));
+                    self.always(&format!("golden run and index: {all} of {limit} allowed: {coarsened}"));
+                }
             }
             Event::Written { tally } => {
                 self.bar.set_position(tally.total());

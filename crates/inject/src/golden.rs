@@ -10,8 +10,8 @@ use crate::error::{DeviceError, TrapReport};
 use crate::modules::Modules;
 use crate::region;
 use capsule::{Capsule, Digester, Event, Launch, ModuleId, Output};
-use simt::memory::{GlobalMemory, History, Pages, Version};
-use simt::{Executor, Fuel, Hook, LevelName, NoHook, Program, RunEnd};
+use simt::memory::{GlobalMemory, History, Pages};
+use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -67,6 +67,24 @@ pub struct GoldenLaunch {
     pub program: Arc<Program>,
     /// Instructions that each thread executed, linear in the launch.
     pub counts: Vec<u32>,
+    /// The pages that it wrote.
+    pub(crate) written: Vec<u32>,
+    /// Its accesses outside every allocation.
+    pub(crate) strayed: u64,
+}
+
+impl GoldenLaunch {
+    /// Instructions that the threads of one of its blocks executed, of which each has so many.
+    pub(crate) fn instructions_of(&self, block: u64, threads: u32) -> u64 {
+        let start = block as usize * threads as usize;
+        self.counts.iter().skip(start).take(threads as usize).map(|&count| u64::from(count)).sum()
+    }
+
+    /// Instructions that all its threads executed.
+    #[must_use]
+    pub fn thread_instructions(&self) -> u64 {
+        self.counts.iter().map(|&count| u64::from(count)).sum()
+    }
 }
 
 /// One copy to the host.
@@ -94,6 +112,8 @@ pub struct Golden {
     pub(crate) level: LevelName,
     /// No page from this one on was ever written.
     pub(crate) pages: u32,
+    /// Bytes of memory and copies that are kept.
+    pub(crate) bytes: u64,
     seconds: f64,
 }
 
@@ -140,8 +160,21 @@ impl Golden {
         let (_, modules) = device.into_parts();
         let references = references(&outputs, &copies);
         let seconds = started.elapsed().as_secs_f64();
+        let bytes = history.bytes() + copies.iter().map(|copy| copy.bytes.len()).sum::<usize>();
         let (pages, history) = (history.pages(), Arc::new(history));
-        Ok(Self { modules, history, launches, copies, outputs, references, level, pages, seconds, capsule })
+        Ok(Self {
+            bytes: bytes as u64,
+            modules,
+            history,
+            launches,
+            copies,
+            outputs,
+            references,
+            level,
+            pages,
+            seconds,
+            capsule,
+        })
     }
 
     /// The capsule.
@@ -190,7 +223,7 @@ impl Golden {
     /// Instructions executed by all threads.
     #[must_use]
     pub fn thread_instructions(&self) -> u64 {
-        self.launches.iter().flat_map(|launch| &launch.counts).map(|&count| u64::from(count)).sum()
+        self.launches.iter().map(GoldenLaunch::thread_instructions).sum()
     }
 
     /// How long it took.
@@ -214,66 +247,6 @@ impl Golden {
         self.modules.module(self.recorded(launch).module).ok().map(|module| &**module)
     }
 
-    /// Executes every launch again, each from the memory that it began with; for measuring how long that takes.
-    pub fn repeat(&self) {
-        let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(self.level));
-        for launch in &self.launches {
-            self.rerun(launch, &mut memory, &mut executor, &mut NoHook, |_, _, _| false);
-        }
-    }
-
-    /// Runs the blocks of a launch again with a hook, in memory of its own. `each` is asked before every block
-    /// whether the hook looks in or the block runs plainly, and told after it.
-    pub fn rerun<H: Hook>(
-        &self,
-        launch: &GoldenLaunch,
-        memory: &mut GlobalMemory,
-        executor: &mut Executor,
-        hook: &mut H,
-        mut around: impl FnMut(&mut H, u64, When) -> bool,
-    ) {
-        memory.reset(&self.history, Version::before(launch.event as u32));
-        let runnable = runnable(self.recorded(launch), &launch.program);
-        executor.prepare(&runnable);
-        let fuel = Fuel::Each(crate::device::UNBOUNDED);
-        if runnable.is_together() {
-            return self.rerun_together(&runnable, launch, memory, executor, hook, around);
-        }
-        for block in 0..runnable.blocks() {
-            if around(hook, block, When::Before) {
-                executor.run_block(&runnable, memory, block, fuel, hook);
-                around(hook, block, When::After);
-            } else {
-                executor.run_block(&runnable, memory, block, fuel, &mut NoHook);
-            }
-        }
-    }
-
-    /// Blocks that wait for each other: all of them run again for each that the hook looks into, and once at least.
-    fn rerun_together<H: Hook>(
-        &self,
-        runnable: &simt::Launch<'_>,
-        launch: &GoldenLaunch,
-        memory: &mut GlobalMemory,
-        executor: &mut Executor,
-        hook: &mut H,
-        mut around: impl FnMut(&mut H, u64, When) -> bool,
-    ) {
-        let fuel = Fuel::Each(crate::device::UNBOUNDED);
-        let mut ran = false;
-        for block in 0..runnable.blocks() {
-            if around(hook, block, When::Before) {
-                memory.reset(&self.history, Version::before(launch.event as u32));
-                executor.run_together(runnable, memory, fuel, Some(block), hook);
-                around(hook, block, When::After);
-                ran = true;
-            }
-        }
-        if !ran {
-            executor.run_together(runnable, memory, fuel, None, &mut NoHook);
-        }
-    }
-
     /// Whether blocks of some launch wait for each other.
     pub(crate) fn has_blocks_together(&self) -> bool {
         self.launches.iter().any(|launch| runnable(self.recorded(launch), &launch.program).is_together())
@@ -287,15 +260,6 @@ fn references(outputs: &[Output], copies: &[GoldenCopy]) -> Vec<Reference> {
         Reference::new(output.clone(), copy.map_or(&[], |copy| &copy.bytes))
     };
     outputs.iter().enumerate().map(of).collect()
-}
-
-/// When [`Golden::rerun`] calls back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// Before a block: the answer says whether the hook looks in.
-    Before,
-    /// After a block that it looked into: the answer is ignored.
-    After,
 }
 
 struct Recorder<'a> {
@@ -361,6 +325,7 @@ impl<'a> Recorder<'a> {
         let mut counts = Vec::with_capacity(launch.threads() as usize);
         let fuel = Fuel::Each(crate::device::UNBOUNDED);
         let memory = self.device.memory();
+        let before = memory.strayed();
         let end = self.executor.run(&runnable, memory, fuel, None, &mut NoHook, |executor, _, _| {
             counts.extend(executor.counts());
         });
@@ -370,7 +335,11 @@ impl<'a> Recorder<'a> {
         }
         let same = self.launches.iter().filter(|other| other.program.name == program.name);
         let number = same.count() as u32;
-        self.launches.push(GoldenLaunch { event: index, number, program, counts });
+        let memory = self.device.memory();
+        let (written, strayed) = (memory.written().map(|(page, _)| page).collect(), memory.strayed() - before);
+        // Memory right after a launch is what it is judged by where it runs whole.
+        self.history.commit(memory, index as u32 + 1);
+        self.launches.push(GoldenLaunch { event: index, number, program, counts, written, strayed });
         Ok(())
     }
 }

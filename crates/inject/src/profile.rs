@@ -3,7 +3,7 @@
 use crate::golden::{Golden, GoldenLaunch};
 use isa::{Function, Instruction, Module};
 use simt::memory::GlobalMemory;
-use simt::{Executor, Hook, Moment};
+use simt::{Executor, Hook, Interest, Moment};
 
 /// Counts of one architectural instruction in one launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,10 +42,11 @@ impl Hook for Counting {
         true
     }
 
-    fn before(&mut self, moment: Moment<'_>) {
+    fn before(&mut self, moment: Moment<'_>) -> Interest {
         let count = &mut self.0[moment.site as usize];
         count.executed += u64::from(moment.executing.count_ones());
         count.guarded_off += u64::from((moment.active & !moment.executing).count_ones());
+        Interest::Stay
     }
 }
 

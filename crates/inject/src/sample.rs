@@ -1,7 +1,8 @@
 //! From draws to sites: count the population by thread, find the threads that were drawn, and run their blocks again
 //! to learn which instruction each draw is.
 
-use crate::golden::{Golden, GoldenLaunch, When};
+use crate::golden::{Golden, GoldenLaunch};
+use crate::rerun::When;
 use fault::{Census, Member, Selection};
 use isa::Module;
 use simt::memory::GlobalMemory;
@@ -32,7 +33,7 @@ impl Hook for Counting {
         true
     }
 
-    fn before(&mut self, moment: Moment<'_>) {
+    fn before(&mut self, moment: Moment<'_>) -> Interest {
         let weight = u64::from(self.weights[moment.site as usize]);
         if weight > 0 {
             let counts = &mut self.counts[moment.warp as usize];
@@ -40,6 +41,7 @@ impl Hook for Counting {
                 *count += if has(moment.executing, lane) { weight } else { 0 };
             }
         }
+        Interest::Stay
     }
 }
 
@@ -113,9 +115,9 @@ impl Hook for Resolving {
         self.watched.contains_key(&warp)
     }
 
-    fn before(&mut self, moment: Moment<'_>) {
+    fn before(&mut self, moment: Moment<'_>) -> Interest {
         let member = self.members[moment.site as usize];
-        let Some(watched) = self.watched.get_mut(&moment.warp) else { return };
+        let Some(watched) = self.watched.get_mut(&moment.warp) else { return Interest::Leave };
         let mask = watched.keys().fold(0u32, |mask, lane| mask | (1 << lane));
         for lane in lanes(moment.executing & mask) {
             let Some(thread) = watched.get_mut(&lane) else { continue };
@@ -127,9 +129,6 @@ impl Hook for Resolving {
             }
             thread.begun += 1;
         }
-    }
-
-    fn after(&mut self, _: Moment<'_>) -> Interest {
         Interest::Stay
     }
 }

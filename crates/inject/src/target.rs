@@ -6,9 +6,10 @@ use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::index::Index;
 use crate::lanes::Lanes;
+use crate::means::Means;
 use crate::run::RunError;
 use crate::sample::{Found, census, resolve};
-use crate::sweep::{Means, Population, Sweeping};
+use crate::sweep::{Population, Sweeping, Way};
 use campaign::config::{Engine, Selection as Words};
 use campaign::{Criteria, End, Observation, RunFailure, RunIndex, Site, Sweep, Sweeper, Target, TargetError, Worker};
 use fault::{Fault, Member, Model, Selection};
@@ -22,6 +23,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub struct CapsuleTarget {
     golden: Golden,
     digest: String,
+    means: Means,
     /// Made when the first worker that needs it is.
     index: OnceLock<Arc<Index>>,
     /// The faults of the exhaustive campaign that was asked for last.
@@ -52,8 +54,19 @@ impl CapsuleTarget {
     /// A target from a golden run.
     #[must_use]
     pub fn new(golden: Golden) -> Self {
+        Self::with_means(golden, Means::default())
+    }
+
+    /// A target from a golden run, with what may be used for it.
+    #[must_use]
+    pub fn with_means(golden: Golden, means: Means) -> Self {
         let digest = golden.capsule().digest().to_string();
-        Self { golden, digest, index: OnceLock::new(), population: Mutex::default() }
+        Self { golden, digest, means, index: OnceLock::new(), population: Mutex::default() }
+    }
+
+    /// Sets what may be used, before the first runner is asked for.
+    pub fn set_means(&mut self, means: Means) {
+        self.means = means;
     }
 
     /// The golden run.
@@ -87,7 +100,7 @@ impl CapsuleTarget {
     }
 
     fn index(&self) -> &Arc<Index> {
-        self.index.get_or_init(|| Arc::new(Index::of(&self.golden)))
+        self.index.get_or_init(|| Arc::new(Index::of(&self.golden, &self.means)))
     }
 
     /// Every fault of a selection.
@@ -246,12 +259,16 @@ impl Target for CapsuleTarget {
         criteria: &Criteria,
     ) -> Result<Box<dyn Sweeper + '_>, TargetError> {
         let population = self.population(words)?;
-        let means = if engine == Engine::Full || self.golden.has_blocks_together() {
-            Means::Full(Box::new(Injector::new(&self.golden)))
+        let way = if engine == Engine::Full || self.golden.has_blocks_together() {
+            Way::Full(Box::new(Injector::new(&self.golden)))
         } else {
-            Sweeping::means(&self.golden, self.index(), engine != Engine::Delta)
+            Way::indexed(&self.golden, self.index(), engine != Engine::Delta)
         };
-        Ok(Box::new(Sweeping::new(&self.golden, &population, criteria, means)))
+        Ok(Box::new(Sweeping::new(&self.golden, &population, criteria, way)))
+    }
+
+    fn memory(&self) -> Option<campaign::Memory> {
+        self.index.get().map(|index| index.memory())
     }
 }
 

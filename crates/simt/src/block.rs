@@ -1,12 +1,13 @@
 //! Blocks and launches: warps take turns, barriers complete, shared memory begins at zero.
 
+use crate::checkpoint::Checkpoint;
 use crate::exec::{Arrival, Surroundings, run};
-use crate::hook::{Hook, NoHook};
+use crate::hook::{Between, Hook, Interest, NoHook};
 use crate::memory::GlobalMemory;
 use crate::program::Program;
 use crate::registers::{FULL, LANES, Registers};
 use crate::special::{block_axis, param_bits, place_special};
-use crate::trap::{Assertion, RunEnd, Trap, TrapKind};
+use crate::trap::{Assertion, Halt, RunEnd, Trap, TrapKind};
 use crate::warp::{State, Warp};
 use ::lanes::Handlers;
 use ::lanes::level::{LevelName, WithLevel, with_level};
@@ -100,10 +101,10 @@ impl Fuel<'_> {
 #[derive(Debug)]
 pub struct Executor {
     level: LevelName,
-    warps: Vec<Warp>,
+    pub(crate) warps: Vec<Warp>,
     threads: u32,
-    shared: Vec<u8>,
-    barriers: [BarrierState; 16],
+    pub(crate) shared: Vec<u8>,
+    pub(crate) barriers: [BarrierState; 16],
     arrivals: Vec<Arrival>,
     printed: Vec<u8>,
     assertions: Vec<Assertion>,
@@ -122,8 +123,9 @@ pub(crate) enum Round {
     Stuck,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct BarrierState {
+/// Who has come to a barrier of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BarrierState {
     arrived: u32,
     absent: u32,
     expected: Option<u32>,
@@ -194,13 +196,34 @@ impl Executor {
         fuel: Fuel<'_>,
         hook: &mut dyn Hook,
     ) -> RunEnd {
+        self.run_block_from(launch, memory, block, fuel, None, hook)
+    }
+
+    /// As [`run_block`](Self::run_block), from a checkpoint of the block on if one is given. The memory must be as it
+    /// was there.
+    pub fn run_block_from(
+        &mut self,
+        launch: &Launch<'_>,
+        memory: &mut GlobalMemory,
+        block: u64,
+        fuel: Fuel<'_>,
+        from: Option<&Checkpoint>,
+        hook: &mut dyn Hook,
+    ) -> RunEnd {
         self.start(launch, block, fuel);
+        let mut number = from.map_or(0, |checkpoint| self.restore(checkpoint));
         loop {
             match self.round(launch, memory, block, hook) {
-                Err(trap) => return RunEnd::Trapped(trap),
+                Err(halt) => return halt.into(),
                 Ok(Round::Done) => return RunEnd::Completed,
                 Ok(Round::Moved) => {}
                 Ok(Round::Stuck) => return RunEnd::Trapped(self.deadlock(launch.program, block)),
+            }
+            number += 1;
+            if hook.between(Between { program: launch.program, executor: self, memory, round: number })
+                == Interest::Stop
+            {
+                return RunEnd::Stopped;
             }
         }
     }
@@ -212,7 +235,7 @@ impl Executor {
         memory: &mut GlobalMemory,
         block: u64,
         hook: &mut dyn Hook,
-    ) -> Result<Round, Trap> {
+    ) -> Result<Round, Halt> {
         let level = self.level;
         let work = BlockRound { executor: self, launch, memory, block, hook };
         // The level was found available when the executor was made.
@@ -348,9 +371,9 @@ struct BlockRound<'a, 'l> {
 }
 
 impl WithLevel for BlockRound<'_, '_> {
-    type Output = Result<Round, Trap>;
+    type Output = Result<Round, Halt>;
 
-    fn with<L: Handlers>(self, level: L) -> Result<Round, Trap> {
+    fn with<L: Handlers>(self, level: L) -> Result<Round, Halt> {
         let Self { executor, launch, memory, block, hook } = self;
         for index in 0..executor.warps.len() {
             turn(level, executor, launch, memory, block, index, hook)?;
@@ -374,7 +397,7 @@ fn turn<L: Handlers>(
     block: u64,
     index: usize,
     hook: &mut dyn Hook,
-) -> Result<(), Trap> {
+) -> Result<(), Halt> {
     let warp = &mut executor.warps[index];
     if warp.is_done() {
         return Ok(());

@@ -89,7 +89,7 @@ fn rounds(
         let (mut moved, mut stuck) = (false, None);
         for (block, executor) in (0..).zip(blocks.iter_mut()) {
             match executor.round(launch, memory, block, hook_of(hooked, block, hook, &mut NoHook)) {
-                Err(trap) => return RunEnd::Trapped(trap),
+                Err(halt) => return halt.into(),
                 Ok(Round::Done) => {}
                 Ok(Round::Moved) => moved = true,
                 Ok(Round::Stuck) => stuck = stuck.or(Some(block)),

@@ -1,5 +1,7 @@
 //! Where others look into a run. A hook that is absent costs nothing: the machine's loop is compiled without it.
 
+use crate::block::Executor;
+use crate::memory::GlobalMemory;
 use crate::program::Program;
 use crate::registers::Registers;
 
@@ -19,13 +21,27 @@ pub struct Moment<'a> {
     pub executing: u32,
 }
 
-/// Whether a hook wants to see more of the warp.
+/// A moment of a block: after a round in which each of its warps had its turn.
+pub struct Between<'a> {
+    /// The program that runs.
+    pub program: &'a Program,
+    /// The state of the block.
+    pub executor: &'a Executor,
+    /// Global memory.
+    pub memory: &'a mut GlobalMemory,
+    /// How many rounds the block has had.
+    pub round: u32,
+}
+
+/// What a hook wants after what it has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
-    /// It does.
+    /// To see more of the warp.
     Stay,
-    /// It does not: ask [`Hook::wants`] again.
+    /// To see no more of it: ask [`Hook::wants`] again.
     Leave,
+    /// The end of the run: whoever looks knows what the rest of the block does.
+    Stop,
 }
 
 /// What looks into a run.
@@ -34,13 +50,20 @@ pub trait Hook {
     fn wants(&self, warp: u32) -> bool;
 
     /// Called before an instruction for every group of lanes that comes to it.
-    fn before(&mut self, moment: Moment<'_>) {
+    fn before(&mut self, moment: Moment<'_>) -> Interest {
         let _ = moment;
+        Interest::Stay
     }
 
     /// Called after an instruction that some lane executed, its results written. Not called after the end of a
     /// thread, nor after branches and calls.
     fn after(&mut self, moment: Moment<'_>) -> Interest {
+        let _ = moment;
+        Interest::Stay
+    }
+
+    /// Called between two rounds of a block that runs alone, whatever warps the hook wants to see.
+    fn between(&mut self, moment: Between<'_>) -> Interest {
         let _ = moment;
         Interest::Stay
     }

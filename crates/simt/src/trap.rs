@@ -98,4 +98,30 @@ pub enum RunEnd {
     Completed,
     /// A thread did something wrong; the rest of the launch did not run.
     Trapped(Trap),
+    /// Whoever looks in knows what the rest of the block does; it did not run.
+    Stopped,
+}
+
+/// Why a block does not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Halt {
+    /// A thread did something wrong.
+    Trap(Trap),
+    /// Whoever looks in has seen enough.
+    Stop,
+}
+
+impl From<Trap> for Halt {
+    fn from(trap: Trap) -> Self {
+        Self::Trap(trap)
+    }
+}
+
+impl From<Halt> for RunEnd {
+    fn from(halt: Halt) -> Self {
+        match halt {
+            Halt::Trap(trap) => Self::Trapped(trap),
+            Halt::Stop => Self::Stopped,
+        }
+    }
 }

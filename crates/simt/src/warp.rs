@@ -38,7 +38,7 @@ impl State {
 }
 
 /// Lanes that run together.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) pc: u32,
     pub(crate) mask: u32,

@@ -4,7 +4,7 @@ use campaign::config::Engine;
 pub use campaign::config::Selection;
 use campaign::{Outcome, RunIndex, Target, classify};
 use capsule::Capsule;
-use inject::{CapsuleTarget, Golden, Referee};
+use inject::{CapsuleTarget, Golden, Means, Referee};
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -27,6 +27,16 @@ pub struct Compared {
 pub fn target(capsule: Capsule) -> Result<CapsuleTarget, String> {
     let golden = Golden::run(Arc::new(capsule)).map_err(|error| format!("failed to {error}"))?;
     Ok(CapsuleTarget::new(golden))
+}
+
+/// As [`target`], with what may be used for it.
+///
+/// # Errors
+/// If it has no golden run.
+pub fn target_with(capsule: Capsule, means: Means) -> Result<CapsuleTarget, String> {
+    let mut target = target(capsule)?;
+    target.set_means(means);
+    Ok(target)
 }
 
 /// Draws faults and runs each by every tier. A selection that nothing matches has none.

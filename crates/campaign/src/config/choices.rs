@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use stats::{Confidence, Margin, sample_size};
 
-use super::{Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size};
+use super::{Bytes, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size};
 use crate::outcome::Criteria;
 
 /// The choices of a campaign as written, unchecked. A key that is left out takes its default in
@@ -66,6 +66,9 @@ pub struct Choices {
     /// How many workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
+    /// What may be kept in memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
     /// Which part of the runs is made here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
@@ -75,7 +78,7 @@ pub struct Choices {
 }
 
 /// Every key, for suggestions.
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "capsule",
     "runs",
     "margin",
@@ -93,6 +96,7 @@ const KEYS: [&str; 19] = [
     "blocks",
     "engine",
     "jobs",
+    "memory",
     "shard",
     "tolerance",
 ];
@@ -142,6 +146,7 @@ impl Choices {
             blocks: list(self.blocks, other.blocks),
             engine: self.engine.or(other.engine),
             jobs: self.jobs.or(other.jobs),
+            memory: self.memory.or(other.memory),
             shard: self.shard.or(other.shard),
             tolerance: self.tolerance.or(other.tolerance),
         }
@@ -161,6 +166,7 @@ impl Choices {
             interval: self.interval.unwrap_or(IntervalMethod::Wilson),
             shard: self.shard.unwrap_or(Shard::WHOLE),
             jobs: self.jobs.map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs)).transpose()?,
+            memory: self.memory,
             capsule: self.capsule.ok_or(ConfigError::NoCapsule)?,
             selection: Selection {
                 model: self.model,
@@ -247,6 +253,7 @@ impl From<&Config> for Choices {
             blocks: selection.blocks,
             engine: Some(config.engine),
             jobs: config.jobs.map(NonZeroU32::get),
+            memory: config.memory,
             shard: (config.shard != Shard::WHOLE).then_some(config.shard),
             tolerance: config.criteria.clone(),
         }

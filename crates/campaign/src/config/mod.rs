@@ -4,6 +4,7 @@
 //! it into a [`Config`], which contradicts itself nowhere; its text form, `campaign.toml`, is [`Choices`] again, so
 //! there is one reader and one writer.
 
+mod bytes;
 mod choices;
 mod error;
 mod shard;
@@ -18,6 +19,7 @@ use stats::{Confidence, Margin, Method, Sequential};
 use crate::outcome::Criteria;
 use crate::words::words;
 
+pub use bytes::{Bytes, NotBytes};
 pub use choices::Choices;
 pub use error::ConfigError;
 pub use shard::{NotAShard, Shard};
@@ -52,6 +54,8 @@ pub struct Config {
     pub shard: Shard,
     /// How many workers; every core if not said. Never changes a result.
     pub jobs: Option<NonZeroU32>,
+    /// What may be kept in memory; half of the machine's if not said. Never changes a result.
+    pub memory: Option<Bytes>,
 }
 
 /// When a campaign is finished.
@@ -160,9 +164,9 @@ impl Config {
     }
 
     /// What rows depend on: the configuration of the unsharded campaign, wherever the capsule lies and however many
-    /// workers run it. Shards that are equal in this are parts of one campaign.
+    /// workers and however much memory run it. Shards that are equal in this are parts of one campaign.
     #[must_use]
     pub fn unsharded(&self) -> Self {
-        Self { capsule: String::new(), shard: Shard::WHOLE, jobs: None, ..self.clone() }
+        Self { capsule: String::new(), shard: Shard::WHOLE, jobs: None, memory: None, ..self.clone() }
     }
 }

@@ -3,7 +3,7 @@
 use stats::Decision;
 
 use crate::tally::Tally;
-use crate::target::RunIndex;
+use crate::target::{Memory, RunIndex};
 
 /// Something that happened, in the order in which it did. Rows that an event speaks of are durable.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +17,11 @@ pub enum Event<'a> {
         tally: Tally,
         /// Workers.
         jobs: u32,
+    },
+    /// What the workers share was made.
+    Prepared {
+        /// What it takes.
+        memory: &'a Memory,
     },
     /// A run could not be made; its row says so, and the campaign goes on.
     RunFailed {

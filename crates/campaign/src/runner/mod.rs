@@ -55,7 +55,7 @@ pub fn run(
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<Ended, CampaignError> {
     let finished = make_runs(target, store, stop, on_event)?;
-    let summary = store.summarise()?;
+    let summary = store.summarise(target.memory())?;
     Ok(if finished { Ended::Finished(summary) } else { Ended::Interrupted(summary) })
 }
 

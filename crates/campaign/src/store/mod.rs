@@ -31,12 +31,12 @@ use std::io::{self, Write};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use crate::config::{Config, Shard};
+use crate::config::{Bytes, Config, Shard};
 use crate::files::{Lock, Replacement, replace};
 use crate::plan::{self, Head, Plan, PlanError};
 use crate::summary::Summary;
 use crate::sweep::Sweep;
-use crate::target::Target;
+use crate::target::{Memory, Target};
 
 pub use error::StoreError;
 pub(crate) use query::{By, Count};
@@ -105,21 +105,32 @@ impl Store {
         self.config.jobs = jobs;
     }
 
+    /// Lets the campaign keep this much in memory from now on.
+    pub fn set_memory(&mut self, memory: Option<Bytes>) {
+        self.config.memory = memory;
+    }
+
     /// What running needs, apart: workers read configuration and plan while the rows are written.
     pub(crate) fn parts(&mut self) -> (&Config, &Plan, Option<&Sweep>, &mut Rows) {
         (&self.config, &self.plan, self.sweep.as_ref(), &mut self.rows)
     }
 
     /// Summarises the rows, and keeps the summary in the directory.
-    pub(crate) fn summarise(&self) -> Result<Summary, StoreError> {
-        summarise(&self.dir, &self.config, &self.rows)
+    pub(crate) fn summarise(&self, memory: Option<Memory>) -> Result<Summary, StoreError> {
+        summarise(&self.dir, &self.config, &self.rows, memory)
     }
 }
 
 /// Summarises the rows of the campaign in `dir`, and keeps the summary there.
-pub(crate) fn summarise(dir: &Path, config: &Config, rows: &Rows) -> Result<Summary, StoreError> {
-    let summary = Summary::of(config, rows)?;
-    let path = dir.join("summary.json");
+pub(crate) fn summarise(
+    dir: &Path,
+    config: &Config,
+    rows: &Rows,
+    memory: Option<Memory>,
+) -> Result<Summary, StoreError> {
+    let mut summary = Summary::of(config, rows)?;
+    summary.speed.memory = memory.or_else(|| kept_memory(dir));
+    let path = summary_path(dir);
     let json = summary.to_json().map_err(io::Error::from);
     let written = json.and_then(|json| replace(path.clone(), json.as_bytes()));
     written.map_err(|source| StoreError::File { path, source })?;
@@ -127,6 +138,16 @@ pub(crate) fn summarise(dir: &Path, config: &Config, rows: &Rows) -> Result<Summ
         rows.seal();
     }
     Ok(summary)
+}
+
+fn summary_path(dir: &Path) -> PathBuf {
+    dir.join("summary.json")
+}
+
+/// What the summary that is in `dir` says of memory: rows say nothing of it.
+fn kept_memory(dir: &Path) -> Option<Memory> {
+    let text = fs::read_to_string(summary_path(dir)).ok()?;
+    serde_json::from_str::<Summary>(&text).ok()?.speed.memory
 }
 
 /// Reads the effective configuration of the campaign in `dir`.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Row, Rows, StoreError, read_config, rows_path};
+use super::{Row, Rows, StoreError, kept_memory, read_config, rows_path};
 use crate::config::Config;
 use crate::summary::Summary;
 use crate::sweep::{SweptCount, SweptOperand};
@@ -43,7 +43,9 @@ impl Results {
     /// # Errors
     /// When the rows cannot be read.
     pub fn summary(&self) -> Result<Summary, StoreError> {
-        Summary::of(&self.config, &self.rows)
+        let mut summary = Summary::of(&self.config, &self.rows)?;
+        summary.speed.memory = kept_memory(&self.dir);
+        Ok(summary)
     }
 
     /// Calls `visit` for each row, by ascending run. An exhaustive campaign has units instead.

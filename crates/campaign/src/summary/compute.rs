@@ -31,7 +31,7 @@ impl Summary {
         Ok(Self {
             format: SUMMARY_FORMAT.to_owned(),
             capsule: Capsule { name: subject.name, digest: subject.digest },
-            config: Choices { jobs: None, ..Choices::from(config) },
+            config: Choices { jobs: None, memory: None, ..Choices::from(config) },
             seed: config.seed,
             golden: subject.golden,
             runs,
@@ -145,5 +145,6 @@ fn speed(sessions: &[Session], tiers: BTreeMap<String, u64>) -> Speed {
         runs_per_second: if seconds > 0.0 { runs as f64 / seconds } else { 0.0 },
         jobs: sessions.iter().map(|session| session.jobs).max().unwrap_or(0),
         tiers,
+        memory: None,
     }
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Choices;
-use crate::target::Golden;
+use crate::target::{Golden, Memory};
 
 /// The format of the document.
 pub const SUMMARY_FORMAT: &str = "beamline.summary/1";
@@ -26,7 +26,7 @@ pub struct Summary {
     pub format: String,
     /// What was irradiated.
     pub capsule: Capsule,
-    /// The effective configuration, without `jobs`.
+    /// The effective configuration, without `jobs` and `memory`.
     pub config: Choices,
     /// The seed.
     pub seed: u64,
@@ -181,6 +181,9 @@ pub struct Speed {
     pub jobs: u32,
     /// Runs by the path that the engine took.
     pub tiers: BTreeMap<String, u64>,
+    /// What the last stretch of work in one process kept in memory; absent where it kept nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
 }
 
 impl Summary {

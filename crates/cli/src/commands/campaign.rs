@@ -7,7 +7,7 @@ use crate::{out, source};
 use anyhow::anyhow;
 use campaign::summary::{Account, Outcomes, Rate};
 use campaign::{CampaignError, Choices, Config, Ended, Engine, Size, Store, StoreError, Summary};
-use inject::CapsuleTarget;
+use inject::{CapsuleTarget, Means};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,13 +24,25 @@ pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
     let name = choices.capsule.clone().ok_or_else(no_capsule)?;
     // Everything about the choices is checked before work begins.
     settled(choices.clone())?;
-    let target = target(&name)?;
+    let mut target = target(&name)?;
     choices.capsule = Some(source::lasting_name(&name));
     choices.tolerance = choices.tolerance.or(target.criteria());
     let config = settled(choices)?;
+    let means = means(&config);
     let dir = args.out.unwrap_or_else(|| fresh_dir(target.golden_run().capsule().name.as_str()));
     let store = Store::create(&dir, config, &target).map_err(store_failure)?;
+    target.set_means(means);
     irradiate(&target, store, &stop, args.json)
+}
+
+/// What a campaign may use; what is not said is the machine's.
+fn means(config: &Config) -> Means {
+    let default = Means::default();
+    Means {
+        memory: config.memory.map_or(default.memory, |memory| memory.0),
+        jobs: config.jobs.map_or(default.jobs, |jobs| jobs.get() as usize),
+        ..default
+    }
 }
 
 /// Fills in every default, so that the stored configuration says what was done.
@@ -50,11 +62,15 @@ fn settled(choices: Choices) -> Result<Config, Failure> {
 pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
     let stop = stop_on_interrupt()?;
     let config = campaign::read_config(&args.dir).code(Code::Refused)?;
-    let target = target(&config.capsule)?;
+    let mut target = target(&config.capsule)?;
     let mut store = Store::resume(&args.dir, &target).map_err(store_failure)?;
     if args.jobs.is_some() {
         store.set_jobs(args.jobs);
     }
+    if args.memory.is_some() {
+        store.set_memory(args.memory);
+    }
+    target.set_means(means(store.config()));
     irradiate(&target, store, &stop, args.json)
 }
 

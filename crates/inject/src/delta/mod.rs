@@ -8,21 +8,24 @@
 
 mod difference;
 mod overlay;
+mod watch;
+mod whole;
 
 use crate::device::runnable;
 use crate::final_memory::FinalMemory;
 use crate::golden::Golden;
 use crate::hit::Hit;
-use crate::index::Index;
+use crate::index::{Index, LaunchIndex};
 use crate::run::{Progress, RunError, fuel, locate, observe};
 use campaign::{Observation, Tier};
 use capsule::Event;
 use fault::Fault;
 use overlay::Overlay;
 use simt::memory::{GlobalMemory, Pages, Version};
-use simt::{Executor, Hook, NoHook, RunEnd};
+use simt::{Checkpoint, Executor, Hook, NoHook, RunEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use watch::Watch;
 
 /// Runs faults by executing what they can change, one after the other.
 #[derive(Debug)]
@@ -86,7 +89,11 @@ impl<'g> Delta<'g> {
         let golden = self.golden;
         let launch = locate(golden, fault)?;
         let module = golden.modules.module(golden.recorded(launch).module)?;
-        let mut hit = Hit::new(module, fault);
+        let index = Arc::clone(&self.index);
+        let number = fault.launch as usize;
+        // Where the launch runs whole, it comes to its end.
+        let liveness = index.launch(number).and_then(|_| index.liveness(number));
+        let mut hit = Hit::new(module, fault).ending(liveness);
         let mut progress = Progress::default();
         self.replay(fault, &mut hit, &mut progress);
         Ok(observe(golden, fault, hit.struck, progress, Tier::Delta))
@@ -107,35 +114,29 @@ impl<'g> Delta<'g> {
     fn replay(&mut self, fault: &Fault, hit: &mut Hit<'_>, progress: &mut Progress) {
         let number = fault.launch as usize;
         self.overlay.write().clear();
-        let clean = Arc::clone(&self.clean);
-        let block = fault.cta as u32;
-        progress.strayed = self.index.launch(number).strayed_before(block);
-        if !self.block(&clean, number, block, hit, progress) {
-            progress.thread_instructions = self.thread_instructions(fault);
-            return;
+        if self.first_launch(number, fault, hit, progress) {
+            self.follow(number, progress);
         }
-        progress.thread_instructions = self.thread_instructions(fault);
-        self.follow(number, block, progress);
     }
 
     /// Counts the accesses outside every allocation up to the end of a block that made some.
     pub(crate) fn count_strays(&self, number: usize, block: u32, strayed: u64, progress: &mut Progress) {
-        progress.strayed = self.index.launch(number).strayed_before(block) + strayed;
+        let before = self.index.launch(number).map_or(0, |launch| launch.strayed_before(block));
+        progress.strayed = before + strayed;
     }
 
     /// Follows a difference in these bytes that a block left behind to the end of the program.
     pub(crate) fn spread(&mut self, number: usize, block: u32, bytes: &[(u64, u8)], progress: &mut Progress) {
         self.overlay.write().set(bytes);
-        self.follow(number, block, progress);
+        if self.rest_of(number, block + 1, progress) {
+            self.follow(number, progress);
+        }
     }
 
-    /// Follows what differs after a block to the end of the program.
-    fn follow(&mut self, mut number: usize, block: u32, progress: &mut Progress) {
+    /// Follows what differs after a launch to the end of the program.
+    fn follow(&mut self, mut number: usize, progress: &mut Progress) {
         let golden = self.golden;
         let launch = &golden.launches[number];
-        if !self.rest_of(number, block + 1, progress) {
-            return;
-        }
         let mut next_copy = golden.copies.partition_point(|copy| copy.event < launch.event);
         for event in &golden.capsule.events[launch.event + 1..] {
             match event {
@@ -168,10 +169,21 @@ impl<'g> Delta<'g> {
         }
     }
 
+    /// The launch with the fault; `false` where it does not complete.
+    fn first_launch(&mut self, number: usize, fault: &Fault, hit: &mut Hit<'_>, progress: &mut Progress) -> bool {
+        let index = Arc::clone(&self.index);
+        let Some(launch) = index.launch(number) else { return self.faulty_launch(number, fault, hit, progress) };
+        let block = fault.cta as u32;
+        progress.strayed = launch.strayed_before(block);
+        let completed = self.faulty_block(number, launch, fault, hit, progress);
+        progress.thread_instructions = self.thread_instructions(fault);
+        completed && self.rest_of(number, block + 1, progress)
+    }
+
     /// Follows the difference through the blocks of a launch from one on; `false` where a block did not complete.
     fn rest_of(&mut self, number: usize, from: u32, progress: &mut Progress) -> bool {
         let index = Arc::clone(&self.index);
-        let launch = index.launch(number);
+        let Some(launch) = index.launch(number) else { return self.later_launch(number, progress) };
         let before = launch.strayed_before(from);
         if self.overlay.read().is_empty() {
             progress.strayed += launch.strayed_before(launch.blocks()) - before;
@@ -180,7 +192,7 @@ impl<'g> Delta<'g> {
         let faulty = Arc::clone(&self.faulty);
         let mut agenda = Agenda::default();
         let pages: Vec<u32> = self.overlay.read().pages().collect();
-        self.plan(&mut agenda, number, &pages, from);
+        self.plan(&mut agenda, launch, &pages, from);
         let mut counted = from;
         while let Some((block, pages)) = agenda.first() {
             let reads = {
@@ -191,7 +203,7 @@ impl<'g> Delta<'g> {
             if reads {
                 progress.strayed += launch.strayed_before(block) - launch.strayed_before(counted);
                 counted = block + 1;
-                if !self.block(&faulty, number, block, &mut NoHook, progress) {
+                if !self.block(&faulty, (number, launch), block, progress) {
                     return false;
                 }
                 changed.extend(self.memory.written().map(|(page, _)| page));
@@ -202,57 +214,113 @@ impl<'g> Delta<'g> {
                     launch.writes(page, block).for_each(|bytes| difference.agree(page, bytes));
                 }
             }
-            self.plan(&mut agenda, number, &changed, block + 1);
+            self.plan(&mut agenda, launch, &changed, block + 1);
         }
         progress.strayed += launch.strayed_before(launch.blocks()) - launch.strayed_before(counted);
         true
     }
 
     /// Brings an agenda up to date for some pages.
-    fn plan(&self, agenda: &mut Agenda, number: usize, pages: &[u32], from: u32) {
-        let launch = self.index.launch(number);
+    fn plan(&self, agenda: &mut Agenda, launch: &LaunchIndex, pages: &[u32], from: u32) {
         let difference = self.overlay.read();
         for &page in pages {
             agenda.set(page, difference.of_page(page).and_then(|bytes| launch.next(page, bytes, from)));
         }
     }
 
-    /// Runs a block and takes the difference of what it leaves behind; `false` where it does not complete.
+    /// Runs the block with the fault, from the last checkpoint before it and until nothing of it is left; `false` where
+    /// it does not complete.
+    fn faulty_block(
+        &mut self,
+        number: usize,
+        launch: &LaunchIndex,
+        fault: &Fault,
+        hit: &mut Hit<'_>,
+        progress: &mut Progress,
+    ) -> bool {
+        let (index, block) = (Arc::clone(&self.index), fault.cta as u32);
+        let clean = Arc::clone(&self.clean);
+        let checkpoints = launch.checkpoints(block);
+        let start = checkpoints.and_then(|kept| Some((kept, kept.before(fault.thread, fault.dynamic)?)));
+        let event = launch.event;
+        let mut watch = Watch::new(hit, &index, checkpoints, Version { event, block });
+        self.memory.reset(&clean, Version { event, block });
+        let from = start.map(|(kept, at)| {
+            kept.restore(at, &mut self.memory);
+            watch.begin_at(kept.state(at).executed(fault.thread));
+            progress.strayed += kept.strayed(at);
+            kept.state(at)
+        });
+        let end = self.execute(number, block, from, &mut watch, progress);
+        match (end, watch.agreed()) {
+            (RunEnd::Completed, _) => self.compare(launch, block),
+            (RunEnd::Trapped(trap), _) => progress.trap = Some((number, trap)),
+            // From here on the block does what its golden self does,
+            (RunEnd::Stopped, Some(golden)) => progress.strayed += launch.strayed_in(block) - golden,
+            // or has done nothing else up to here either.
+            (RunEnd::Stopped, None) => progress.strayed = launch.strayed_before(block + 1),
+        }
+        progress.trap.is_none()
+    }
+
+    /// Runs a block again with the difference in its memory; `false` where it does not complete.
     fn block(
         &mut self,
         source: &Arc<dyn Pages>,
-        number: usize,
+        (number, launch): (usize, &LaunchIndex),
         block: u32,
-        hook: &mut dyn Hook,
         progress: &mut Progress,
     ) -> bool {
-        let launch = &self.golden.launches[number];
-        let event = launch.event as u32;
+        let event = launch.event;
         self.memory.reset(source, Version { event, block });
+        if let RunEnd::Trapped(trap) = self.execute(number, block, None, &mut NoHook, progress) {
+            progress.trap = Some((number, trap));
+            return false;
+        }
+        self.compare(launch, block);
+        true
+    }
+
+    /// Runs a block in the memory as it stands.
+    fn execute(
+        &mut self,
+        number: usize,
+        block: u32,
+        from: Option<&Checkpoint>,
+        hook: &mut dyn Hook,
+        progress: &mut Progress,
+    ) -> RunEnd {
+        let launch = &self.golden.launches[number];
         let runnable = runnable(self.golden.recorded(launch), &launch.program);
         if self.prepared != Some(number) {
             self.executor.prepare(&runnable);
             self.prepared = Some(number);
         }
-        let end = self.executor.run_block(&runnable, &mut self.memory, u64::from(block), fuel(launch), hook);
+        let (memory, fuel) = (&mut self.memory, fuel(launch));
+        let end = self.executor.run_block_from(&runnable, memory, u64::from(block), fuel, from, hook);
         progress.instructions += self.executor.counts().map(u64::from).sum::<u64>();
+        progress.instructions -= from.map_or(0, Checkpoint::executed_by_all);
         progress.strayed += self.memory.strayed();
-        if let RunEnd::Trapped(trap) = end {
-            progress.trap = Some((number, trap));
-            return false;
-        }
-        let after = Version { event, block: block + 1 };
+        end
+    }
+
+    /// Takes the difference of what a block leaves behind.
+    fn compare(&mut self, launch: &LaunchIndex, block: u32) {
+        self.compare_with(Version { event: launch.event, block: block + 1 }, launch.written(block));
+    }
+
+    /// Compares the pages that were written, and those that the golden run wrote, with it at a version.
+    fn compare_with(&mut self, version: Version, written: &[u32]) {
         let mut pages: Vec<u32> = self.memory.written().map(|(page, _)| page).collect();
-        pages.extend(self.index.launch(number).written(block));
+        pages.extend(written);
         pages.sort_unstable();
         pages.dedup();
         for page in pages {
-            let golden = self.index.page(page, after);
+            let golden = self.index.page(page, version);
             if let Some(found) = self.memory.numbered(page) {
                 self.overlay.write().compare(page, golden.as_deref(), found);
             }
         }
-        true
     }
 
     fn thread_instructions(&self, fault: &Fault) -> u64 {

@@ -1,6 +1,8 @@
 //! One launch of the golden index.
 
+use super::checkpoints::Checkpoints;
 use simt::memory::{ByteSet, PAGE, Page, Run};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -39,6 +41,10 @@ pub(crate) struct LaunchIndex {
     written: Vec<u32>,
     /// Accesses outside every allocation in the blocks up to and with each.
     strayed: Vec<u64>,
+    /// Of the blocks that have some.
+    checkpoints: BTreeMap<u32, Checkpoints>,
+    /// Bytes of all of them.
+    kept: usize,
 }
 
 /// The part of a list, ordered by page and block, that is about one page from one block on.
@@ -92,6 +98,14 @@ impl LaunchIndex {
         self.strayed.push(self.strayed.last().unwrap_or(&0) + strayed);
     }
 
+    /// Adds the checkpoints of a block.
+    pub(super) fn keep(&mut self, block: u32, checkpoints: Checkpoints) {
+        if !checkpoints.is_empty() {
+            self.kept += checkpoints.bytes();
+            self.checkpoints.insert(block, checkpoints);
+        }
+    }
+
     /// To be called when every block is in; `page` gives the pages as they are before the launch.
     pub(super) fn finish(&mut self, page: impl Fn(u32) -> Option<Arc<Page>>) {
         self.reads.sort_by_key(Read::key);
@@ -133,6 +147,28 @@ impl LaunchIndex {
     /// The pages that a block writes, ascending.
     pub(crate) fn written(&self, block: u32) -> &[u32] {
         &self.written[self.start(block)..self.ends[block as usize] as usize]
+    }
+
+    /// Bytes that it takes, with its checkpoints.
+    pub(crate) fn bytes(&self) -> usize {
+        let lists = size_of_val(&self.reads[..]) + size_of_val(&self.writes[..]) + self.values.len();
+        let blocks = size_of_val(&self.ends[..]) + size_of_val(&self.written[..]) + size_of_val(&self.strayed[..]);
+        lists + blocks + self.images.len() * PAGE + self.kept
+    }
+
+    /// Bytes that its checkpoints take.
+    pub(crate) fn checkpoint_bytes(&self) -> usize {
+        self.kept
+    }
+
+    /// The checkpoints of a block, if it has some.
+    pub(crate) fn checkpoints(&self, block: u32) -> Option<&Checkpoints> {
+        self.checkpoints.get(&block)
+    }
+
+    /// Accesses outside every allocation in a block.
+    pub(crate) fn strayed_in(&self, block: u32) -> u64 {
+        self.strayed_before(block + 1) - self.strayed_before(block)
     }
 
     /// Accesses outside every allocation in the blocks before one.

@@ -1,13 +1,21 @@
 //! The golden index: which bytes every block of the golden run reads and writes, and the values it writes.
 //!
 //! With it memory can be had as it was before any block ([`Pages`]), and the blocks that a difference reaches are found
-//! without running any other.
+//! without running any other. It is made with as much detail as there is memory for (`budget`).
 
+mod budget;
+mod checkpoints;
 mod launch;
+mod noting;
 mod record;
 
-use crate::golden::Golden;
-use launch::LaunchIndex;
+use crate::golden::{Golden, GoldenLaunch};
+use crate::means::{self, Means};
+use budget::{Degree, Pool, Reads};
+pub(crate) use checkpoints::Checkpoints;
+pub(crate) use launch::LaunchIndex;
+use record::Recording;
+use simt::Liveness;
 use simt::memory::{Allocations, Page, Pages, Version};
 use std::sync::Arc;
 
@@ -15,20 +23,87 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Index {
     history: Arc<dyn Pages>,
-    /// In the order of the launches, which is that of their events.
-    launches: Vec<LaunchIndex>,
+    /// The event of every launch, ascending.
+    events: Vec<u32>,
+    /// In the order of the launches; those that there was no memory for have none.
+    launches: Vec<Option<LaunchIndex>>,
+    /// For each launch, what is live where in its program.
+    liveness: Vec<Option<Arc<Liveness>>>,
+    degree: Degree,
+    limit: u64,
+    /// Bytes that the golden run takes.
+    golden: u64,
 }
 
 impl Index {
-    /// Runs every launch once more and notes what its blocks do.
-    pub(crate) fn of(golden: &Golden) -> Self {
-        let launches = record::launches(golden);
-        Self { history: Arc::clone(&golden.history), launches }
+    /// Runs every launch once more and notes what its blocks do, with the most detail for which the memory suffices.
+    pub(crate) fn of(golden: &Golden, means: &Means) -> Self {
+        let liveness = liveness(golden);
+        let (mut launches, mut degree) = (Vec::new(), Degree::ALL[0]);
+        let left = means.memory.saturating_sub(golden.bytes);
+        for next in Degree::ALL {
+            degree = next;
+            let pool = Pool::new(left);
+            let (liveness, spacing) = (&liveness, means.spacing);
+            // Where the index takes more than the other half, there are no checkpoints.
+            let recording = Recording { golden, liveness, degree, pool: &pool, checkpoints: left / 2, spacing };
+            if let Some(found) = recording.launches(means.jobs) {
+                launches = found;
+                break;
+            }
+        }
+        let events = golden.launches.iter().map(|launch| launch.event as u32).collect();
+        let (history, limit) = (Arc::clone(&golden.history), means.memory);
+        Self { history, events, launches, liveness, degree, limit, golden: golden.bytes }
     }
 
-    /// A launch by its number.
-    pub(crate) fn launch(&self, launch: usize) -> &LaunchIndex {
-        &self.launches[launch]
+    /// What is live where in the program of a launch, if that is known.
+    pub(crate) fn liveness(&self, launch: usize) -> Option<&Liveness> {
+        self.liveness[launch].as_deref()
+    }
+
+    /// A launch by its number, if it is in the index.
+    pub(crate) fn launch(&self, launch: usize) -> Option<&LaunchIndex> {
+        self.launches.get(launch)?.as_ref()
+    }
+
+    /// What it takes.
+    pub(crate) fn memory(&self) -> campaign::Memory {
+        let sum = |of: fn(&LaunchIndex) -> usize| self.launches.iter().flatten().map(of).sum::<usize>() as u64;
+        let checkpoints = sum(LaunchIndex::checkpoint_bytes);
+        let index = sum(LaunchIndex::bytes) - checkpoints;
+        let peak = means::peak();
+        campaign::Memory {
+            limit: self.limit,
+            peak,
+            golden: self.golden,
+            index,
+            checkpoints,
+            coarsened: self.coarsened(),
+        }
+    }
+
+    /// What was left out for want of memory.
+    fn coarsened(&self) -> Option<String> {
+        let mut said = Vec::new();
+        if !self.degree.checkpoints {
+            said.push("no checkpoints".to_owned());
+        }
+        match self.degree.reads {
+            Reads::Exact => {}
+            Reads::Joined => said.push("neighbouring reads joined".to_owned()),
+            Reads::Pages => said.push("reads by page".to_owned()),
+        }
+        let without: Vec<usize> = (0..self.launches.len()).filter(|&launch| self.launches[launch].is_none()).collect();
+        let ranges = without.chunk_by(|one, next| one + 1 == *next).map(|range| match range {
+            [one] => one.to_string(),
+            range => format!("{}-{}", range[0], range[range.len() - 1]),
+        });
+        let ranges: Vec<String> = ranges.collect();
+        if !ranges.is_empty() {
+            said.push(format!("launches {} executed whole", ranges.join(", ")));
+        }
+        (!said.is_empty()).then(|| said.join("; "))
     }
 }
 
@@ -38,13 +113,25 @@ impl Pages for Index {
         if version.block == 0 {
             return base;
         }
-        match self.launches.binary_search_by_key(&version.event, |launch| launch.event) {
-            Ok(at) => self.launches[at].page(page, version.block, base),
-            Err(_) => base,
+        match self.events.binary_search(&version.event).ok().and_then(|at| self.launch(at)) {
+            Some(launch) => launch.page(page, version.block, base),
+            None => base,
         }
     }
 
     fn allocations(&self, version: Version) -> Arc<Allocations> {
         self.history.allocations(version)
     }
+}
+
+/// What is live where in the program of every launch; launches of a kernel share it.
+fn liveness(golden: &Golden) -> Vec<Option<Arc<Liveness>>> {
+    let mut all: Vec<Option<Arc<Liveness>>> = Vec::new();
+    for launch in &golden.launches {
+        let same = |other: &GoldenLaunch| Arc::ptr_eq(&other.program, &launch.program);
+        let known = golden.launches[..all.len()].iter().position(same);
+        let find = || Liveness::of(golden.module(launch)?, &launch.program).map(Arc::new);
+        all.push(known.map_or_else(find, |known| all[known].clone()));
+    }
+    all
 }

@@ -1,37 +1,117 @@
 //! Making the index: every launch runs once more, with its accesses noted.
 
+use super::budget::{Degree, Pool};
 use super::launch::LaunchIndex;
-use crate::device::{UNBOUNDED, runnable};
+use super::noting::{Noting, Purse};
+use crate::device::runnable;
 use crate::golden::{Golden, GoldenLaunch};
+use crate::run::fuel;
 use simt::memory::{GlobalMemory, Run, Trace, Version};
-use simt::{Executor, Fuel, NoHook};
+use simt::{Executor, Liveness};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 
-/// The index of every launch.
-pub(super) fn launches(golden: &Golden) -> Vec<LaunchIndex> {
-    let mut memory = GlobalMemory::new();
-    memory.set_trace(Some(Trace::default()));
-    let mut executor = Executor::new(golden.level);
-    golden.launches.iter().map(|launch| record(golden, launch, &mut memory, &mut executor)).collect()
+/// What all launches are recorded with.
+pub(super) struct Recording<'a> {
+    pub(super) golden: &'a Golden,
+    /// For each launch, what is live where in its program.
+    pub(super) liveness: &'a [Option<std::sync::Arc<Liveness>>],
+    pub(super) degree: Degree,
+    pub(super) pool: &'a Pool,
+    /// Bytes that all checkpoints may take.
+    pub(super) checkpoints: u64,
+    /// Instructions from one checkpoint to the next, at least.
+    pub(super) spacing: u64,
 }
 
-fn record(golden: &Golden, launch: &GoldenLaunch, memory: &mut GlobalMemory, executor: &mut Executor) -> LaunchIndex {
-    let version = Version::before(launch.event as u32);
-    memory.reset(&golden.history, version);
-    let runnable = runnable(golden.recorded(launch), &launch.program);
-    executor.prepare(&runnable);
-    let mut index = LaunchIndex::new(launch.event as u32);
-    let mut strayed = 0;
-    for block in 0..runnable.blocks() {
-        executor.run_block(&runnable, memory, block, Fuel::Each(UNBOUNDED), &mut NoHook);
-        let (reads, writes) = memory.trace().map(Trace::take).unwrap_or_default();
-        let before = std::mem::replace(&mut strayed, memory.strayed());
-        let value = |run: Run, values: &mut Vec<u8>| {
-            if let Some(page) = memory.numbered(run.page) {
-                values.extend_from_slice(&page[run.range()]);
+/// What one thread runs launches with.
+struct Machine {
+    memory: GlobalMemory,
+    executor: Executor,
+}
+
+impl Recording<'_> {
+    /// The index of every launch that fits; `None` if some does not and all must.
+    pub(super) fn launches(&self, jobs: usize) -> Option<Vec<Option<LaunchIndex>>> {
+        let count = self.golden.launches.len();
+        let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let work = || {
+            let mut machine = Machine { memory: GlobalMemory::new(), executor: Executor::new(self.golden.level) };
+            machine.memory.set_trace(Some(Trace::default()));
+            let mut done = Vec::new();
+            while !failed.load(Ordering::Relaxed) {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(launch) = self.golden.launches.get(number) else { break };
+                let index = self.record(number, launch, &mut machine);
+                failed.fetch_or(index.is_none() && !self.degree.partial, Ordering::Relaxed);
+                done.push((number, index));
             }
+            done
         };
-        index.push(&reads, &writes, value, strayed - before);
+        let mut found: Vec<Option<LaunchIndex>> = Vec::new();
+        found.resize_with(count, || None);
+        thread::scope(|scope| {
+            let helpers: Vec<_> = (1..jobs.min(count)).map(|_| scope.spawn(work)).collect();
+            let mut all = work();
+            // A helper that panics leaves its launches without an index, which is exact too.
+            all.extend(helpers.into_iter().filter_map(|helper| helper.join().ok()).flatten());
+            all.into_iter().for_each(|(number, index)| found[number] = index);
+        });
+        (!failed.into_inner()).then_some(found)
     }
-    index.finish(|page| golden.history.page(page, version));
-    index
+
+    /// Runs a launch and notes what its blocks do; `None` if that does not fit.
+    fn record(&self, number: usize, launch: &GoldenLaunch, machine: &mut Machine) -> Option<LaunchIndex> {
+        let Machine { memory, executor } = machine;
+        let version = Version::before(launch.event as u32);
+        memory.reset(&self.golden.history, version);
+        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        executor.prepare(&runnable);
+        let mut index = LaunchIndex::new(launch.event as u32);
+        let mut purse = Purse::new(launch, self.allowance(launch));
+        let mut taken = 0;
+        let mut fits = |index: &LaunchIndex| {
+            let bytes = index.bytes() as u64;
+            let more = bytes - std::mem::replace(&mut taken, bytes);
+            let fits = self.pool.take(more);
+            if !fits {
+                self.pool.give_back(taken);
+            }
+            fits
+        };
+        for block in 0..runnable.blocks() {
+            let before = memory.strayed();
+            let extent = (launch.instructions_of(block, runnable.threads()), self.spacing);
+            let mut noting = Noting::new(self.keeping(number), before, extent, &mut purse);
+            // With the fuel of faulty runs: it is part of what checkpoints keep.
+            executor.run_block(&runnable, memory, block, fuel(launch), &mut noting);
+            let (reads, writes, kept) = noting.finish(memory);
+            purse.has_executed(executor.counts().map(u64::from).sum());
+            let strayed = memory.strayed() - before;
+            let value = |run: Run, values: &mut Vec<u8>| {
+                if let Some(page) = memory.numbered(run.page) {
+                    values.extend_from_slice(&page[run.range()]);
+                }
+            };
+            index.push(&self.degree.reads.kept(reads), &writes, value, strayed);
+            index.keep(block as u32, kept);
+            if !fits(&index) {
+                return None;
+            }
+        }
+        index.finish(|page| self.golden.history.page(page, version));
+        fits(&index).then_some(index)
+    }
+
+    /// What a launch may take for checkpoints: as much of all as it is of the program.
+    fn allowance(&self, launch: &GoldenLaunch) -> u64 {
+        let all = self.golden.thread_instructions().max(1);
+        (u128::from(self.checkpoints) * u128::from(launch.thread_instructions()) / u128::from(all)) as u64
+    }
+
+    /// With what checkpoints of a launch are kept, if they are.
+    fn keeping(&self, launch: usize) -> Option<&Liveness> {
+        let liveness = self.liveness[launch].as_deref().filter(|_| self.degree.checkpoints);
+        liveness.filter(|liveness| !liveness.is_recursive())
+    }
 }

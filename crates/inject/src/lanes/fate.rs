@@ -2,7 +2,7 @@
 //! the host. Then a difference in them is judged without following it.
 
 use crate::golden::Golden;
-use crate::index::Index;
+use crate::index::{Index, LaunchIndex};
 use campaign::{Criteria, End, FirstUse, Landed, Observation, Outcome, Tier, classify};
 use capsule::{Event, Region};
 use simt::memory::{ByteSet, Run};
@@ -95,7 +95,9 @@ impl Fate {
     fn of(golden: &Golden, index: &Index, launch: usize, block: u32, write: &Write) -> Option<Self> {
         let runs: Vec<(u32, ByteSet)> = Run::of(write.address, u64::from(write.bytes)).map(set_of).collect();
         let untouched = |launch: usize, from: u32| {
-            runs.iter().all(|(page, bytes)| index.launch(launch).next(*page, bytes, from).is_none())
+            let next =
+                |launch: &LaunchIndex| runs.iter().all(|(page, bytes)| launch.next(*page, bytes, from).is_none());
+            index.launch(launch).is_some_and(next)
         };
         if !untouched(launch, block + 1) {
             return None;

@@ -40,11 +40,12 @@ impl Hook for Recorder<'_> {
         warp == self.warp
     }
 
-    fn before(&mut self, moment: Moment<'_>) {
+    fn before(&mut self, moment: Moment<'_>) -> Interest {
         for lane in lanes(moment.active) {
             self.records[lane].path.push((moment.site, has(moment.executing, lane)));
         }
         self.keep(&moment, false);
+        Interest::Stay
     }
 
     fn after(&mut self, moment: Moment<'_>) -> Interest {

@@ -82,12 +82,14 @@ impl<'g> Stand<'g> {
         if !prepared {
             self.executor.prepare(&runnable);
         }
-        if let Some(touches) = self.touches(launch).filter(|_| !runnable.is_together()) {
+        let index = Arc::clone(&self.index);
+        // What a launch that runs whole finds in memory before a block is not known.
+        let indexed = index.launch(launch).filter(|_| !runnable.is_together());
+        if let Some((touches, index)) = self.touches(launch).zip(indexed) {
             self.owners.clear();
             self.memory.set_trace(Some(Trace::by_thread(std::mem::take(&mut self.owners))));
             self.run_block(&place, &mut NoHook);
             self.owners = self.memory.set_trace(None).and_then(Trace::into_owners).unwrap_or_default();
-            let index = self.index.launch(launch);
             let strays = index.strayed_before(block + 1) - index.strayed_before(block);
             place.footing = match strays {
                 0 if touches.is_solitary() && !self.owners.is_tangled() => Footing::Free,

@@ -44,7 +44,10 @@ impl Lanes<'_> {
         if let Some(((path, writes), touches)) = thread.zip(touches) {
             return self.sweep_alone(aim, &path, &writes, &touches, tally, stop);
         }
-        let path = self.stand.path(aim.thread);
+        let path = match self.delta.index().launch(aim.launch as usize) {
+            Some(_) => self.stand.path(aim.thread),
+            None => super::path(self.golden, aim.launch, aim.block, aim.thread),
+        };
         one_by_one(aim, &path, tally, stop, |fault| self.delta.run(fault))
     }
 

@@ -25,17 +25,25 @@ pub(crate) struct Sweeping<'g> {
     population: Arc<Population>,
     criteria: Criteria,
     tally: Tally,
-    means: Means<'g>,
+    way: Way<'g>,
 }
 
 /// How faults are run.
-pub(crate) enum Means<'g> {
+pub(crate) enum Way<'g> {
     /// By full re-execution.
     Full(Box<Injector<'g>>),
     /// By executing what they can change.
     Delta(Box<Lanes<'g>>),
     /// In lanes where that is exact.
     Lanes(Box<Lanes<'g>>),
+}
+
+impl<'g> Way<'g> {
+    /// In lanes, or by executing what they can change only.
+    pub(crate) fn indexed(golden: &'g Golden, index: &Arc<Index>, in_lanes: bool) -> Self {
+        let lanes = Box::new(Lanes::new(golden, index));
+        if in_lanes { Self::Lanes(lanes) } else { Self::Delta(lanes) }
+    }
 }
 
 /// What a thread is swept with.
@@ -88,15 +96,9 @@ impl From<RunError> for Unfinished {
 }
 
 impl<'g> Sweeping<'g> {
-    pub(crate) fn new(golden: &'g Golden, population: &Arc<Population>, criteria: &Criteria, means: Means<'g>) -> Self {
+    pub(crate) fn new(golden: &'g Golden, population: &Arc<Population>, criteria: &Criteria, way: Way<'g>) -> Self {
         let tally = Tally::new(population);
-        Self { golden, population: Arc::clone(population), criteria: criteria.clone(), tally, means }
-    }
-
-    /// In lanes, or by executing what they can change only.
-    pub(crate) fn means(golden: &'g Golden, index: &Arc<Index>, in_lanes: bool) -> Means<'g> {
-        let lanes = Box::new(Lanes::new(golden, index));
-        if in_lanes { Means::Lanes(lanes) } else { Means::Delta(lanes) }
+        Self { golden, population: Arc::clone(population), criteria: criteria.clone(), tally, way }
     }
 
     fn unit(&mut self, at: UnitAt, stop: &dyn Fn() -> bool) -> Result<(), Unfinished> {
@@ -110,10 +112,10 @@ impl<'g> Sweeping<'g> {
             }
             let criteria = &self.criteria;
             let aim = Aim { population: &population, criteria, launch: at.launch, block: at.block, thread };
-            match &mut self.means {
-                Means::Lanes(lanes) => lanes.sweep(&aim, true, &mut self.tally, stop)?,
-                Means::Delta(lanes) => lanes.sweep(&aim, false, &mut self.tally, stop)?,
-                Means::Full(full) => {
+            match &mut self.way {
+                Way::Lanes(lanes) => lanes.sweep(&aim, true, &mut self.tally, stop)?,
+                Way::Delta(lanes) => lanes.sweep(&aim, false, &mut self.tally, stop)?,
+                Way::Full(full) => {
                     let path = crate::lanes::path(self.golden, at.launch, at.block, thread);
                     one_by_one(&aim, &path, &mut self.tally, stop, |fault| full.run(fault))?;
                 }

@@ -24,7 +24,7 @@ use crate::memory::GlobalMemory;
 use crate::program::{Kind, Micro, Program};
 use crate::registers::{LANES, lanes};
 use crate::texture::texture;
-use crate::trap::{Assertion, Trap, TrapKind};
+use crate::trap::{Assertion, Halt, Trap, TrapKind};
 use crate::warp::{Group, QUANTUM, State, Warp};
 use ::lanes::Handlers;
 use ::lanes::level::Level;
@@ -88,6 +88,8 @@ struct Running {
     /// Instructions left in the turn, and at its start since the counts were brought up to date.
     left: i64,
     since: i64,
+    /// What the warp has issued when the turn is over.
+    end: u64,
     limit: u32,
 }
 
@@ -97,16 +99,16 @@ pub(crate) fn run<L: Handlers, H: Hook + ?Sized>(
     warp: &mut Warp,
     around: &mut Surroundings<'_>,
     hook: &mut H,
-) -> Result<(), Trap> {
+) -> Result<(), Halt> {
     let mut hooked = hook.wants(warp.index);
     let end = warp.issued + u64::from(QUANTUM);
     while let Some((group, fair)) = warp.pick() {
         let mut running = Running::new(warp, group, fair, end);
         let end_of_group = run_group::<L, H>(level, warp, around, hook, &mut hooked, &mut running);
-        if let Err(trap) = end_of_group {
-            // Whoever explains the trap wants to know how far each thread came.
+        if let Err(halt) = end_of_group {
+            // Whoever explains a trap wants to know how far each thread came.
             running.settle(warp);
-            return Err(trap);
+            return Err(halt);
         }
         if warp.issued >= end {
             warp.be_fair();
@@ -118,10 +120,17 @@ pub(crate) fn run<L: Handlers, H: Hook + ?Sized>(
 
 impl Running {
     fn new(warp: &Warp, group: Group, fair: bool, end: u64) -> Self {
-        let left = warp.fuel_check.min(end).saturating_sub(warp.issued) as i64;
         let limit = warp.limit(group.pc, group.frame);
         let Group { pc, mask, frame, state } = group;
-        Self { pc, active: mask, executing: mask, frame, state, fair, left, since: left, limit }
+        let mut running = Self { pc, active: mask, executing: mask, frame, state, fair, left: 0, since: 0, end, limit };
+        running.refill(warp);
+        running
+    }
+
+    /// Finds out for how many instructions neither the end of the turn nor fuel need be looked at.
+    fn refill(&mut self, warp: &Warp) {
+        self.left = warp.fuel_check.min(self.end).saturating_sub(warp.issued) as i64;
+        self.since = self.left;
     }
 
     fn group(&self) -> Group {
@@ -145,7 +154,7 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
     hook: &mut H,
     hooked: &mut bool,
     running: &mut Running,
-) -> Result<(), Trap> {
+) -> Result<(), Halt> {
     let program = around.program;
     // A group that goes on from where it waited has been counted and has passed its guard.
     let mut resumed = running.state != State::Ready;
@@ -181,7 +190,8 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
                 warp.discount(running.active & !executing);
             }
             if *hooked {
-                hook.before(moment(program, warp, micro, running.active, executing));
+                let interest = hook.before(moment(program, warp, micro, running.active, executing));
+                *hooked = stays(interest)?;
             }
         }
         let executing = running.executing;
@@ -202,7 +212,7 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
             Step::Next => {
                 if *hooked && micro.last {
                     let interest = hook.after(moment(program, warp, micro, running.active, running.executing));
-                    *hooked = interest == Interest::Stay;
+                    *hooked = stays(interest)?;
                 }
                 running.pc += 1;
             }
@@ -211,8 +221,12 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
                 if running.left <= 0 {
                     running.settle(warp);
                     check_fuel(warp, running, micro, around.block)?;
-                    warp.park(running.group());
-                    return Ok(());
+                    // That fuel was looked at ends no turn: who runs when does not depend on how much there is.
+                    running.refill(warp);
+                    if running.left <= 0 {
+                        warp.park(running.group());
+                        return Ok(());
+                    }
                 }
                 if !warp.groups.is_empty() {
                     running.limit = if warp.is_behind(running.pc, running.frame) && !running.fair {
@@ -225,6 +239,11 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
             Step::Pick => return Ok(()),
         }
     }
+}
+
+/// Whether a hook wants to see more; it may also end the run.
+fn stays(interest: Interest) -> Result<bool, Halt> {
+    if interest == Interest::Stop { Err(Halt::Stop) } else { Ok(interest == Interest::Stay) }
 }
 
 fn moment<'a>(program: &'a Program, warp: &'a mut Warp, micro: &Micro, active: u32, executing: u32) -> Moment<'a> {

@@ -269,6 +269,5 @@ fn refuel(warp: &mut Warp, running: &mut Running, alone: &mut Alone<'_>, taken: 
         lanes(taken).filter(|&lane| warp.counts[lane] > warp.fuel[lane]).fold(0, |mask, lane| mask | (1 << lane));
     stop(warp, running, alone, empty, Stop::Trapped(TrapKind::OutOfFuel), micro);
     warp.out_of_fuel(0);
-    running.left = warp.fuel_check.saturating_sub(warp.issued) as i64;
-    running.since = running.left;
+    running.refill(warp);
 }

@@ -6,7 +6,8 @@ use super::faults;
 use super::machine::{Outcome, bytes_of, execute, refusal};
 use super::script::Script;
 use super::values::Values;
-use inject::{CapsuleTarget, Golden, TrapReport, profile};
+use crate::tiers::{self, Selection};
+use inject::{CapsuleTarget, Golden, Means, TrapReport, profile};
 use simt::LevelName;
 use std::sync::Arc;
 
@@ -138,6 +139,9 @@ fn compare_counts(launch: usize, expected: &[u32], found: &[u32]) -> Result<(), 
     Err(format!("thread {thread} of launch {launch} executed {b:?} instructions, expected {a:?}; all: {found:?}"))
 }
 
+/// Faults of each kernel that are drawn, for the equality of the tiers.
+const DRAWN: u64 = 40;
+
 /// The same work as a capsule: the golden run reproduces it, and its profile adds up.
 fn as_capsule(script: &Script, level: LevelName, outcome: &Outcome) -> Result<(), String> {
     let capsule = Arc::new(build(script, outcome));
@@ -151,7 +155,8 @@ fn as_capsule(script: &Script, level: LevelName, outcome: &Outcome) -> Result<()
             return Err(format!("the profile of launch {launch} has {executed} instructions, its threads {counted}"));
         }
     }
-    let target = CapsuleTarget::new(golden);
-    let failures: Vec<String> = script.faults().filter_map(|fault| faults::check(&target, fault).err()).collect();
+    let target = CapsuleTarget::with_means(golden, Means { spacing: 0, ..Means::default() });
+    let mut failures: Vec<String> = script.faults().filter_map(|fault| faults::check(&target, fault).err()).collect();
+    failures.extend(tiers::compare(&target, &Selection::default(), DRAWN, 1)?.disagreements);
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n    ")) }
 }

@@ -1,21 +1,28 @@
 //! Whether the faster tiers observe what full re-execution does, and leave the same in memory.
 
+use campaign::Target;
 use campaign::config::Selection;
 use capsule::Capsule;
+use inject::{CapsuleTarget, Means};
 use testkit::random_capsules::random_capsule;
-use testkit::tiers::{compare, compare_swept, target};
+use testkit::tiers::{compare, compare_swept, target, target_with};
 
 fn check(capsule: Capsule, runs: u64, seed: u64) -> Vec<String> {
-    compare(&target(capsule).unwrap(), &Selection::default(), runs, seed).unwrap().disagreements
+    disagreements(&target(capsule).unwrap(), runs, seed)
+}
+
+fn disagreements(target: &CapsuleTarget, runs: u64, seed: u64) -> Vec<String> {
+    compare(target, &Selection::default(), runs, seed).unwrap().disagreements
+}
+
+fn workload(name: &str) -> Capsule {
+    Capsule::open(testkit::filetests("../workloads").join(format!("{name}/{name}.capsule"))).unwrap()
 }
 
 #[test]
 fn executing_only_what_a_fault_changes_is_executing_everything() {
     let workloads = ["bfs", "blackscholes", "gemm", "hotspot", "pathfinder", "reduce"];
-    let failures = testkit::in_parallel(&workloads, |workload| {
-        let path = testkit::filetests("../workloads").join(format!("{workload}/{workload}.capsule"));
-        check(Capsule::open(path).unwrap(), 400, 7)
-    });
+    let failures = testkit::in_parallel(&workloads, |workload| check(self::workload(workload), 400, 7));
     crate::report("faults on which the tiers disagree", &failures.concat());
 }
 
@@ -33,4 +40,53 @@ fn sweeping_all_faults_is_running_each() {
         compare_swept(&target(random_capsule(2, number).unwrap()).unwrap(), 1, 100, number).unwrap().disagreements
     });
     crate::report("faults that are swept otherwise", &failures.concat());
+}
+
+/// A checkpoint after every round.
+const CLOSE: Means = Means { memory: 1 << 30, jobs: 2, spacing: 0 };
+
+#[test]
+fn runs_that_start_from_checkpoints_and_end_at_them_are_executed_as_a_whole() {
+    let numbers: Vec<u64> = (0..60).collect();
+    let random = testkit::in_parallel(&numbers, |&number| {
+        disagreements(&target_with(random_capsule(2, number).unwrap(), CLOSE).unwrap(), 40, number)
+    });
+    let workloads = testkit::in_parallel(&["gemm", "hotspot", "pathfinder", "reduce"], |name| {
+        let target = target_with(workload(name), CLOSE).unwrap();
+        let found = disagreements(&target, 200, 3);
+        assert!(target.memory().unwrap().checkpoints > 0, "{name}");
+        found
+    });
+    crate::report("faults on which the tiers disagree", &[random, workloads].concat().concat());
+}
+
+/// What is left out of the index of a capsule where it may take every share of what all of it takes.
+fn at_all_degrees(capsule: &Capsule, runs: u64, seed: u64) -> (Vec<String>, Vec<String>) {
+    let whole = target_with(capsule.clone(), CLOSE).unwrap();
+    let mut failures = disagreements(&whole, runs, seed);
+    let taken = whole.memory().unwrap();
+    let all = taken.index + taken.checkpoints;
+    let mut degrees = Vec::new();
+    for share in (0..=20).rev() {
+        let means = Means { memory: taken.golden + all * share / 20, ..CLOSE };
+        let target = target_with(capsule.clone(), means).unwrap();
+        failures.extend(disagreements(&target, runs, seed + share));
+        let found = target.memory().unwrap();
+        assert!(share == 0 || found.golden + found.index + found.checkpoints <= found.limit, "{found:?}");
+        degrees.extend(found.coarsened);
+    }
+    (failures, degrees)
+}
+
+#[test]
+fn with_too_little_memory_the_tiers_agree_all_the_same() {
+    let mut capsules: Vec<(Capsule, u64)> = ["bfs", "hotspot"].map(|name| (workload(name), 15)).into();
+    capsules.extend((0..30).map(|number| (random_capsule(3, number).unwrap(), 15)));
+    let found = testkit::in_parallel(&capsules, |(capsule, runs)| at_all_degrees(capsule, *runs, 5));
+    let (failures, degrees): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let degrees = degrees.concat();
+    for degree in ["no checkpoints", "reads joined", "reads by page", "executed whole"] {
+        assert!(degrees.iter().any(|said| said.contains(degree)), "nothing came to `{degree}`");
+    }
+    crate::report("faults on which the tiers disagree", &failures.concat());
 }

@@ -1,0 +1,197 @@
+//! Which registers of a warp matter to what it still has to execute.
+//!
+//! A register of a function is live where the function may read it before it writes it. What a group of lanes still
+//! reads is what is live where it stands, and in each of its callers where that goes on. Four kinds of rows are not
+//! covered by this, and count as live wherever they could matter: carry flags; registers of a function that a later call
+//! of it may read; registers that instructions on matrices read also of lanes that do not execute them; and the
+//! temporaries of an instruction in the midst of which lanes wait.
+
+use crate::program::{CallTo, Kind, Program};
+use crate::registers::{Sizes, Slot};
+use crate::warp::{State, Warp};
+use isa::flow::Flow;
+use isa::{Function, Instruction, Module, Width};
+use std::collections::BTreeSet;
+
+/// A function with more instructions times registers than this is not looked at.
+const LARGEST: usize = 1 << 27;
+
+/// What is live where in a program.
+#[derive(Debug)]
+pub struct Liveness {
+    recursive: bool,
+    /// By function of the program.
+    functions: Vec<Live>,
+    always: Vec<Slot>,
+    /// Registers that matrix instructions read.
+    across: Vec<Slot>,
+    temporaries: Vec<Slot>,
+}
+
+/// The registers that are live before each instruction of a function, a bit each.
+#[derive(Debug)]
+struct Live {
+    words: usize,
+    before: Vec<u64>,
+}
+
+impl Liveness {
+    /// What is live in a program; `None` if it is too large to say.
+    #[must_use]
+    pub fn of(module: &Module, program: &Program) -> Option<Self> {
+        let functions = || program.functions.iter().map(|code| (code, module.function(code.id)));
+        if functions().any(|(_, function)| function.body.len().saturating_mul(function.registers.len()) > LARGEST) {
+            return None;
+        }
+        let carries = functions().flat_map(|(code, function)| code.registers.get(function.registers.len()..));
+        let stale = program.functions.iter().skip(1).flat_map(|code| &code.zeroed);
+        let across = across(module, program);
+        let always = carries.flatten().chain(stale).chain(&across).copied().collect();
+        Some(Self {
+            recursive: is_recursive(program),
+            functions: functions().map(|(_, function)| Live::of(function)).collect(),
+            always,
+            across,
+            temporaries: temporaries(program),
+        })
+    }
+
+    /// Whether a function may be called while it is active. Such a call saves registers and brings them back.
+    #[must_use]
+    pub fn is_recursive(&self) -> bool {
+        self.recursive
+    }
+
+    /// Whether some instruction reads registers of lanes that do not execute it.
+    #[must_use]
+    pub fn reads_across_lanes(&self) -> bool {
+        !self.across.is_empty()
+    }
+
+    /// Whether what a register holds for a thread is read by nobody but the instructions that name it and that the
+    /// thread executes: once it is overwritten, or the thread has ended, what it held is gone.
+    #[must_use]
+    pub fn is_private(&self, slot: Slot) -> bool {
+        !self.recursive && !self.across.contains(&slot)
+    }
+
+    /// The rows that are live in some lane of a warp, by width and index.
+    pub(crate) fn rows(&self, program: &Program, warp: &Warp) -> Vec<Slot> {
+        let mut rows = self.always.clone();
+        for group in &warp.groups {
+            self.add(program, group.pc, group.state, &mut rows);
+            let mut frame = &warp.frames[group.frame as usize];
+            while frame.depth > 0 {
+                self.add(program, frame.back, State::Ready, &mut rows);
+                frame = &warp.frames[frame.parent as usize];
+            }
+        }
+        rows.sort_unstable_by_key(|slot| (slot.width.bits(), slot.index));
+        rows.dedup();
+        rows
+    }
+
+    /// Adds what is live before a micro-operation.
+    fn add(&self, program: &Program, at: u32, state: State, rows: &mut Vec<Slot>) {
+        let micro = &program.micros[at as usize];
+        let function = program.functions.partition_point(|code| code.entry <= at).saturating_sub(1);
+        let pc = program.sites[micro.site as usize].pc.index();
+        let registers = &program.functions[function].registers;
+        self.functions[function].add(pc, registers, rows);
+        // Lanes that wait have read what is before them, and may have written already.
+        if state != State::Ready || !micro.first {
+            self.functions[function].add(pc + 1, registers, rows);
+        }
+        if !micro.first || (state == State::Met && !micro.last) {
+            rows.extend(&self.temporaries);
+        }
+    }
+}
+
+impl Live {
+    fn of(function: &Function) -> Self {
+        let (flow, words) = (Flow::of(function), function.registers.len().div_ceil(64));
+        let live_in = flow.live_in(function);
+        // Behind the last instruction nothing is live.
+        let mut before = vec![0; words * (function.body.len() + 1)];
+        for block in &flow.blocks {
+            let mut now = vec![0; words];
+            let after = block.next.iter().flat_map(|&next| &live_in[next]);
+            after.for_each(|register| now[register.index() / 64] |= 1 << (register.index() % 64));
+            for pc in (block.start.index()..block.end.index()).rev() {
+                step_back(&function.body[pc], &mut now);
+                before[pc * words..(pc + 1) * words].copy_from_slice(&now);
+            }
+        }
+        Self { words, before }
+    }
+
+    fn add(&self, pc: usize, registers: &[Slot], rows: &mut Vec<Slot>) {
+        let Some(words) = self.before.get(pc * self.words..(pc + 1) * self.words) else { return };
+        for (word, &bits) in words.iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                rows.push(registers[word * 64 + bits.trailing_zeros() as usize]);
+                bits &= bits - 1;
+            }
+        }
+    }
+}
+
+/// Turns the registers live after an instruction into those live before it.
+fn step_back(instruction: &Instruction, now: &mut [u64]) {
+    if instruction.guard.is_none() {
+        instruction.writes().for_each(|(_, register)| now[register.index() / 64] &= !(1 << (register.index() % 64)));
+    }
+    instruction.reads().for_each(|register| now[register.index() / 64] |= 1 << (register.index() % 64));
+}
+
+/// The registers that instructions on matrices read.
+fn across(module: &Module, program: &Program) -> Vec<Slot> {
+    let sites = program.micros.iter().filter(|micro| matches!(micro.kind, Kind::Matrix(_))).map(|micro| micro.site);
+    let read = sites.flat_map(|number| {
+        let site = &program.sites[number as usize];
+        let instruction = module.function(site.function).at(site.pc);
+        instruction.into_iter().flat_map(Instruction::reads).filter_map(move |register| program.slot(number, register))
+    });
+    read.collect()
+}
+
+/// Whether calls of a program may go round in a circle.
+fn is_recursive(program: &Program) -> bool {
+    let functions = program.functions.len() as u32;
+    let mut callees = vec![BTreeSet::new(); program.functions.len()];
+    for (at, micro) in (0..).zip(&program.micros) {
+        let Kind::Call(call) = micro.kind else { continue };
+        let caller = program.functions.partition_point(|code| code.entry <= at).saturating_sub(1);
+        match program.calls[call as usize].target {
+            CallTo::Function(function) => callees[caller].extend([function]),
+            // A pointer may name any function but the kernel.
+            CallTo::Row(_) => callees[caller].extend(1..functions),
+            CallTo::System(_) => {}
+        }
+    }
+    // Functions that call nothing are taken away until none is left, or a circle.
+    let mut left: BTreeSet<u32> = (0..functions).collect();
+    loop {
+        let before = left.len();
+        let inner = left.clone();
+        left.retain(|&function| callees[function as usize].iter().any(|callee| inner.contains(callee)));
+        if left.len() == before {
+            return !left.is_empty();
+        }
+    }
+}
+
+/// Rows that belong to no register, constant, special register or parameter.
+fn temporaries(program: &Program) -> Vec<Slot> {
+    let key = |slot: &Slot| (slot.width.bits(), slot.index);
+    let mut named: BTreeSet<(u32, u16)> = program.functions.iter().flat_map(|code| &code.registers).map(key).collect();
+    named.extend(program.constants.iter().map(|(slot, _)| key(slot)));
+    named.extend(program.specials.iter().map(|(_, slot)| key(slot)));
+    named.extend(program.params.iter().map(|param| key(&param.slot)));
+    let Sizes { pred, b16, b32, b64, b128 } = program.sizes;
+    let widths = [(Width::Pred, pred), (Width::B16, b16), (Width::B32, b32), (Width::B64, b64), (Width::B128, b128)];
+    let all = widths.into_iter().flat_map(|(width, rows)| (0..rows).map(move |index| Slot { width, index }));
+    all.filter(|slot| !named.contains(&key(slot))).collect()
+}
