@@ -44,6 +44,14 @@ pub(crate) struct Lanes<'g> {
     remembered_at: (u32, u64),
 }
 
+/// What a thread does without a fault.
+struct GoldenThread {
+    /// The sites that it comes to, and whether it executes them.
+    path: Vec<(u32, bool)>,
+    /// What it writes to global memory, in order.
+    writes: Vec<Write>,
+}
+
 /// The lane that a single fault is run in.
 const LANE: usize = 0;
 
@@ -82,7 +90,7 @@ impl<'g> Lanes<'g> {
             return None;
         }
         let touches = self.stand.touches(launch)?;
-        let (path, writes) = self.golden_thread(fault.thread)?;
+        let GoldenThread { path, writes } = self.golden_thread(fault.thread)?;
         self.stand.start(&mut self.carrier, fault.thread);
         let reached = self.stand.run(&mut self.carrier, fault.thread, Some(fault.dynamic + 1));
         let executed = path.iter().filter(|(_, executed)| *executed).nth(fault.dynamic as usize);
@@ -108,11 +116,12 @@ impl<'g> Lanes<'g> {
     }
 
     /// The path of a thread of the block, and what it writes; none if it does something that is not its own affair.
-    fn golden_thread(&mut self, thread: u32) -> Option<(Vec<(u32, bool)>, Vec<Write>)> {
+    fn golden_thread(&mut self, thread: u32) -> Option<GoldenThread> {
         self.stand.start(&mut self.guide, thread);
         self.stand.run(&mut self.guide, thread, Some(u64::MAX - 1));
         let alone = self.guide.end(LANE) == LaneEnd::Exited;
-        alone.then(|| (self.guide.path().to_vec(), self.guide.writes(LANE).collect()))
+        let path = || self.guide.path().to_vec();
+        alone.then(|| GoldenThread { path: path(), writes: self.guide.writes(LANE).collect() })
     }
 
     /// The observation of the fault that a lane of the carrier has run with, and has left this difference behind.

@@ -3,7 +3,7 @@
 use super::fate::Fates;
 use super::stand::Footing;
 use super::touches::{Destination, Touches};
-use super::{LANE, Lanes};
+use super::{GoldenThread, LANE, Lanes};
 use crate::run::Struck;
 use crate::sweep::{Aim, Operand, Tally, Unfinished, one_by_one};
 use campaign::{FirstUse, Landed, Masked, Outcome};
@@ -15,17 +15,40 @@ use simt::replica::{Compared, LaneEnd, Write};
 const REMEMBERED: usize = 1 << 16;
 
 /// A destination of a dynamic instruction, all of whose bits are hit.
-struct Hit {
+struct Hit<'a> {
+    aim: &'a Aim<'a>,
     dynamic: u64,
     operand: Operand,
     destination: Destination,
     first_use: FirstUse,
+    /// What the thread writes without a fault.
+    writes: &'a [Write],
 }
 
-/// What a thread leaves behind, and what becomes of it.
-struct GoldenThread<'a> {
-    writes: &'a [Write],
-    fates: Fates,
+impl Hit<'_> {
+    fn fault(&self, bit: u32) -> Fault {
+        self.aim.fault(self.dynamic, self.operand, bit)
+    }
+
+    fn is_read(&self) -> bool {
+        matches!(self.first_use, FirstUse::Read { .. })
+    }
+
+    /// Counts what a lane came to.
+    fn count(&self, bit: u32, code: u8, host_visible: bool, tally: &mut Tally) {
+        tally.tiers().lanes += 1;
+        tally.add(self.operand.number, bit, code, host_visible);
+    }
+
+    /// Counts all bits as what is known without running.
+    fn decide(&self, outcome: Outcome, tally: &mut Tally) {
+        decide(self.operand, outcome, tally);
+    }
+}
+
+fn decide(operand: Operand, outcome: Outcome, tally: &mut Tally) {
+    (0..operand.bits).for_each(|bit| tally.add(operand.number, bit, outcome.code(), false));
+    tally.tiers().decided += u64::from(operand.bits);
 }
 
 impl Lanes<'_> {
@@ -41,8 +64,8 @@ impl Lanes<'_> {
         let alone = self.stand.enter(aim.launch as usize, block) != Footing::None && in_lanes;
         let thread = alone.then(|| self.golden_thread(aim.thread)).flatten();
         let touches = self.stand.touches(aim.launch as usize);
-        if let Some(((path, writes), touches)) = thread.zip(touches) {
-            return self.sweep_alone(aim, &path, &writes, &touches, tally, stop);
+        if let Some((thread, touches)) = thread.zip(touches) {
+            return self.sweep_alone(aim, &thread, &touches, tally, stop);
         }
         let path = match self.delta.index().launch(aim.launch as usize) {
             Some(_) => self.stand.path(aim.thread),
@@ -54,8 +77,7 @@ impl Lanes<'_> {
     fn sweep_alone(
         &mut self,
         aim: &Aim<'_>,
-        path: &[(u32, bool)],
-        writes: &[Write],
+        thread: &GoldenThread,
         touches: &Touches,
         tally: &mut Tally,
         stop: &dyn Fn() -> bool,
@@ -64,9 +86,9 @@ impl Lanes<'_> {
             self.remembered.clear();
             self.remembered_at = (aim.launch, aim.block);
         }
+        let (path, writes) = (&thread.path, &thread.writes);
+        let mut fates = Fates::of(self.golden, self.delta.index(), aim.launch as usize, aim.block as u32, writes);
         let first_uses = touches.first_uses(path);
-        let fates = Fates::of(self.golden, self.delta.index(), aim.launch as usize, aim.block as u32, writes);
-        let mut golden = GoldenThread { writes, fates };
         self.stand.start(&mut self.guide, aim.thread);
         let mut stepped = 0;
         let executed = path.iter().filter(|(_, executed)| *executed);
@@ -75,40 +97,36 @@ impl Lanes<'_> {
                 if stop() {
                     return Err(Unfinished::Stopped);
                 }
-                let destinations = touches.destinations(site).iter().zip(uses);
-                let found = destinations.clone().find(|(destination, _)| destination.position == operand.position);
+                let mut destinations = touches.destinations(site).iter().zip(uses);
+                let found = destinations.find(|(destination, _)| destination.position == operand.position);
                 let Some((&destination, &first_use)) = found else {
                     // It has no row of its own: nothing can be hit.
-                    (0..operand.bits).for_each(|bit| tally.add(operand.number, bit, Outcome::NotLanded.code(), false));
-                    tally.tiers().decided += u64::from(operand.bits);
+                    decide(operand, Outcome::NotLanded, tally);
                     continue;
                 };
-                if let Some(masked) = touches.decided(first_use) {
-                    let code = Outcome::Masked(masked).code();
-                    (0..operand.bits).for_each(|bit| tally.add(operand.number, bit, code, false));
-                    tally.tiers().decided += u64::from(operand.bits);
+                let hit = Hit { aim, dynamic, operand, destination, first_use, writes };
+                if !hit.is_read() && self.is_private(aim.launch, destination) {
+                    hit.decide(Outcome::Masked(Masked::by(first_use)), tally);
                     continue;
                 }
                 self.stand.run(&mut self.guide, aim.thread, Some(dynamic + 1 - stepped));
                 stepped = dynamic + 1;
-                let hit = Hit { dynamic, operand, destination, first_use };
                 for first in (0..operand.bits).step_by(LANES) {
-                    self.batch(aim, &hit, first, &mut golden, tally)?;
+                    self.batch(&hit, first, &mut fates, tally)?;
                 }
             }
         }
         Ok(())
     }
 
+    /// Whether a value that its thread does not read is read by nobody, and does not come back once it is overwritten.
+    fn is_private(&self, launch: u32, destination: Destination) -> bool {
+        let liveness = self.delta.index().liveness(launch as usize);
+        liveness.is_some_and(|liveness| liveness.is_private(destination.slot))
+    }
+
     /// Runs up to 32 bits of a destination from one on.
-    fn batch(
-        &mut self,
-        aim: &Aim<'_>,
-        hit: &Hit,
-        first: u32,
-        golden: &mut GoldenThread<'_>,
-        tally: &mut Tally,
-    ) -> Result<(), Unfinished> {
+    fn batch(&mut self, hit: &Hit<'_>, first: u32, fates: &mut Fates, tally: &mut Tally) -> Result<(), Unfinished> {
         let count = (hit.operand.bits - first).min(LANES as u32);
         let mask = FULL >> (LANES as u32 - count);
         let before = self.guide.get(hit.destination.slot, LANE);
@@ -119,76 +137,60 @@ impl Lanes<'_> {
         for lane in lanes(mask) {
             self.carrier.set(hit.destination.slot, lane, before ^ (1 << (first + lane as u32)));
         }
-        self.stand.run(&mut self.carrier, aim.thread, None);
-        let Compared { same, alike } = self.carrier.compare(golden.writes);
+        self.stand.run(&mut self.carrier, hit.aim.thread, None);
+        let compared = self.carrier.compare(hit.writes);
         for lane in lanes(mask) {
             let bit = first + lane as u32;
-            let end = self.carrier.end(lane);
-            if end == LaneEnd::Exited && has(same, lane) {
-                tally.tiers().lanes += 1;
-                tally.add(hit.operand.number, bit, Outcome::Masked(Masked::by(hit.first_use)).code(), false);
-                continue;
-            }
-            if end == LaneEnd::Exited && has(alike, lane) && matches!(hit.first_use, FirstUse::Read { .. }) {
-                let writes = self.carrier.writes(lane).zip(golden.writes).enumerate();
-                let differing = writes.filter(|(_, (found, expected))| found != *expected);
-                let differing = differing.map(|(at, (found, _))| (at, found));
-                if let Some((outcome, host_visible)) = golden.fates.judge(self.golden, aim.criteria, differing) {
-                    tally.tiers().lanes += 1;
-                    tally.add(hit.operand.number, bit, outcome.code(), host_visible);
-                    continue;
+            match self.carrier.end(lane) {
+                LaneEnd::Escaped => {
+                    let observation = self.delta.run(&hit.fault(bit))?;
+                    hit.aim.count(hit.operand, bit, &observation, tally);
                 }
+                LaneEnd::Exited => self.exited(hit, (lane, bit), compared, fates, tally),
+                LaneEnd::Trapped { .. } => self.follow(hit, (lane, bit), &[], tally),
             }
-            let fault = aim.fault(hit.dynamic, hit.operand, bit);
-            if end == LaneEnd::Escaped {
-                let observation = self.delta.run(&fault)?;
-                aim.count(hit.operand, bit, &observation, tally);
-                continue;
-            }
-            let after = before ^ (1 << bit);
-            let struck = Struck { landed: Some(Landed { before, after }), first_use: hit.first_use };
-            self.conclude_once(aim, hit, (lane, bit), &fault, struck, golden.writes, tally);
         }
         Ok(())
     }
 
-    /// Concludes what a lane leaves behind, or remembers what came of it: the rest of the program is a function of
-    /// memory after the block.
-    fn conclude_once(
+    /// Counts a lane that ran to the end of the thread.
+    fn exited(
         &mut self,
-        aim: &Aim<'_>,
-        hit: &Hit,
+        hit: &Hit<'_>,
         (lane, bit): (usize, u32),
-        fault: &Fault,
-        struck: Struck,
-        writes: &[Write],
+        compared: Compared,
+        fates: &mut Fates,
         tally: &mut Tally,
     ) {
-        if self.carrier.end(lane) != LaneEnd::Exited {
-            let observation = self.conclude(fault, struck, lane, &[]);
-            aim.count(hit.operand, bit, &observation, tally);
-            return;
+        if has(compared.same, lane) {
+            return hit.count(bit, Outcome::Masked(Masked::by(hit.first_use)).code(), false, tally);
         }
-        let difference = self.stand.difference(writes, self.carrier.writes(lane));
-        if let Some(&(code, host_visible)) = self.remembered.get(&difference) {
-            tally.tiers().lanes += 1;
-            tally.add(hit.operand.number, bit, code, host_visible);
-            return;
+        if has(compared.alike, lane) && hit.is_read() {
+            let writes = self.carrier.writes(lane).zip(hit.writes).enumerate();
+            let differing = writes.filter(|(_, (found, expected))| found != *expected);
+            let differing = differing.map(|(at, (found, _))| (at, found));
+            if let Some((outcome, host_visible)) = fates.judge(self.golden, hit.aim.criteria, differing) {
+                return hit.count(bit, outcome.code(), host_visible, tally);
+            }
         }
-        let observation = self.conclude(fault, struck, lane, &difference);
-        let outcome = aim.count(hit.operand, bit, &observation, tally);
-        let read = matches!(hit.first_use, FirstUse::Read { .. });
-        if read && self.remembered.len() < REMEMBERED {
-            self.remembered.insert(difference, (outcome.code(), observation.host_visible));
+        // The rest of the program is a function of memory after the block: the same difference has the same end.
+        let difference = self.stand.difference(hit.writes, self.carrier.writes(lane));
+        match self.remembered.get(&difference) {
+            Some(&(code, host_visible)) if hit.is_read() => hit.count(bit, code, host_visible, tally),
+            _ => self.follow(hit, (lane, bit), &difference, tally),
         }
     }
-}
 
-impl Touches {
-    /// Why a value changes nothing that is first used like this, if that is certain without running: it is not where a
-    /// call may keep registers for its caller.
-    fn decided(&self, first_use: FirstUse) -> Option<Masked> {
-        let unread = !matches!(first_use, FirstUse::Read { .. });
-        (unread && !self.keeps_registers()).then(|| Masked::by(first_use))
+    /// Follows what a lane left behind to the end of the program, and remembers what came of it.
+    fn follow(&mut self, hit: &Hit<'_>, (lane, bit): (usize, u32), difference: &[(u64, u8)], tally: &mut Tally) {
+        let before = self.guide.get(hit.destination.slot, LANE);
+        let landed = Some(Landed { before, after: before ^ (1 << bit) });
+        let struck = Struck { landed, first_use: hit.first_use };
+        let observation = self.conclude(&hit.fault(bit), struck, lane, difference);
+        let outcome = hit.aim.count(hit.operand, bit, &observation, tally);
+        let ended = self.carrier.end(lane) == LaneEnd::Exited;
+        if ended && hit.is_read() && self.remembered.len() < REMEMBERED {
+            self.remembered.insert(difference.to_vec(), (outcome.code(), observation.host_visible));
+        }
     }
 }

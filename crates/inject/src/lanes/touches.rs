@@ -3,7 +3,6 @@
 use campaign::FirstUse;
 use isa::{Module, Reg};
 use simt::Program;
-use simt::program::CallTo;
 use simt::registers::Slot;
 use simt::replica::guide::{Part, Ports, parts};
 use simt::replica::is_solitary;
@@ -33,7 +32,6 @@ pub(crate) struct Touches {
     registers: u32,
     ports: Vec<Ports>,
     solitary: bool,
-    keeps_registers: bool,
 }
 
 impl Touches {
@@ -60,18 +58,12 @@ impl Touches {
             }
         };
         let sites = (0..).zip(&program.sites).map(touch).collect();
-        let keeps_registers = program.calls.iter().any(|call| !matches!(call.target, CallTo::System(_)));
-        Self { sites, registers, ports: ports(module, program), solitary: is_solitary(program), keeps_registers }
+        Self { sites, registers, ports: ports(module, program), solitary: is_solitary(program) }
     }
 
     /// What each site has to do with other threads.
     pub(crate) fn ports(&self) -> &[Ports] {
         &self.ports
-    }
-
-    /// Whether a call may save registers of its caller and restore them, so that a value that was overwritten comes back.
-    pub(crate) fn keeps_registers(&self) -> bool {
-        self.keeps_registers
     }
 
     /// Whether no thread of the program has to do with others but through global memory.

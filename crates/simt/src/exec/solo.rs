@@ -134,8 +134,8 @@ pub(super) fn step<L: Handlers>(
             let _ = plain(level, warp, around, running.frame, executing, micro);
             Step::Next
         }
-        Kind::Load(plan) | Kind::Store(plan) => {
-            access(level, warp, around, alone, running, executing, micro, plan);
+        Kind::Load(_) | Kind::Store(_) => {
+            access(level, warp, around, alone, running, executing, micro);
             Step::Next
         }
         Kind::Branch => branch(warp, running, executing, micro.imm as u32),
@@ -201,9 +201,9 @@ fn access<L: Handlers>(
     running: &mut Running,
     executing: u32,
     micro: &Micro,
-    plan: u32,
 ) {
     let program = around.program;
+    let (Kind::Load(plan) | Kind::Store(plan)) = micro.kind else { return };
     let plan = &program.accesses[plan as usize];
     let (mut global, mut own, mut shared) = match plan.space {
         Space::Global | Space::Const => (executing, 0, 0),
