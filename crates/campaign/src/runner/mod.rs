@@ -37,11 +37,26 @@ pub enum Ended {
 
 /// What the writer writes into, and tells.
 struct Ledger<'a> {
+    target: &'a dyn Target,
     rows: &'a mut Rows,
     on_event: &'a mut dyn FnMut(Event<'_>),
     tally: Tally,
     session: i64,
     watch: Stopwatch,
+    /// Something was written.
+    began: bool,
+}
+
+impl Ledger<'_> {
+    /// Tells that something was written; the first time also, what is kept in memory for it.
+    fn written(&mut self) {
+        if !std::mem::replace(&mut self.began, true)
+            && let Some(memory) = self.target.memory()
+        {
+            (self.on_event)(Event::Prepared { memory: &memory });
+        }
+        (self.on_event)(Event::Written { tally: self.tally });
+    }
 }
 
 /// Makes the runs of `store` that have no row yet, until all are made or `stop` is raised.
@@ -72,14 +87,14 @@ fn make_runs(
     let planned = sweep.map_or(plan.head().lines, |sweep| sweep.extent(config.shard).faults);
     on_event(Event::Started { planned, tally, jobs });
     let session = rows.begin(Session { golden_seconds: target.golden().seconds, jobs, ..Session::default() })?;
-    let ledger = Ledger { rows, on_event, tally, session, watch: Stopwatch::start() };
+    let ledger = Ledger { target, rows, on_event, tally, session, watch: Stopwatch::start(), began: false };
     let signals = Signals { stop, halt: &AtomicBool::new(false) };
     // The crew ends with the scope, whatever came of it: workers find their channels closed, and end.
     thread::scope(|scope| match sweep {
         None => {
             let hand = || Ok(sample::Hand { target, config, reader: plan.reader()?, worker: None });
             let crew = Crew::start(scope, signals, jobs, hand)?;
-            sample::Writer { config, ledger }.stages(planned, &crew)
+            sample::Writer::new(config, ledger).stages(planned, &crew)
         }
         Some(sweep) => {
             let hand = || Ok(sweep::Hand { target, config, sweep, sweeper: None });

@@ -23,6 +23,9 @@ use crate::target::{RunIndex, Site, Target, Worker};
 const MAX_BATCH: u64 = 64;
 /// Seconds after which a worker sends the rows it has, so that slow runs are durable, and visible, soon.
 const SEND_AFTER: f64 = 1.0;
+/// Seconds that rows wait to be written, and how many may wait.
+const WRITE_AFTER: f64 = 0.1;
+const MAX_HELD: usize = 1 << 14;
 
 /// One thread's means.
 pub(super) struct Hand<'a> {
@@ -73,11 +76,18 @@ impl Hand<'_> {
 
 /// The calling thread's part: hands out stages, writes what comes back, looks, decides.
 pub(super) struct Writer<'a> {
-    pub(super) config: &'a Config,
-    pub(super) ledger: Ledger<'a>,
+    config: &'a Config,
+    ledger: Ledger<'a>,
+    /// Rows that wait for others to share a transaction with, and since when.
+    held: Vec<Row>,
+    since: Stopwatch,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    pub(super) fn new(config: &'a Config, ledger: Ledger<'a>) -> Self {
+        Self { config, ledger, held: Vec::new(), since: Stopwatch::start() }
+    }
+
     /// Runs all stages; `false` when stopped before the last one was over.
     pub(super) fn stages(&mut self, planned: u64, crew: &Crew<'_, Row>) -> Result<bool, CampaignError> {
         let Some(rule) = self.config.sequential() else {
@@ -99,23 +109,35 @@ impl Writer<'_> {
     /// Makes the runs at `positions` that have no row yet; `false` when stopped before all of them were made.
     fn stage(&mut self, positions: Range<u64>, crew: &Crew<'_, Row>) -> Result<bool, CampaignError> {
         let pending = self.ledger.rows.pending(self.config.shard, positions)?;
-        crew.stage(&pending, MAX_BATCH, &mut |rows| self.write(&rows))
+        let done = crew.stage(&pending, MAX_BATCH, &mut |rows| self.hold(rows));
+        self.write()?;
+        done
     }
 
-    fn write(&mut self, rows: &[Row]) -> Result<(), CampaignError> {
+    /// Writes rows, soon: each transaction waits for the disk, and takes a core from the workers.
+    fn hold(&mut self, rows: Vec<Row>) -> Result<(), CampaignError> {
+        if self.held.is_empty() {
+            self.since = Stopwatch::start();
+        }
+        self.held.extend(rows);
+        if self.since.seconds() >= WRITE_AFTER || self.held.len() >= MAX_HELD { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), CampaignError> {
+        let rows = std::mem::take(&mut self.held);
         if rows.is_empty() {
             return Ok(());
         }
-        let Ledger { rows: file, on_event, tally, session, watch } = &mut self.ledger;
-        file.commit(rows, *session, watch.seconds())?;
-        for row in rows {
+        let Ledger { rows: file, on_event, tally, session, watch, .. } = &mut self.ledger;
+        file.commit(&rows, *session, watch.seconds())?;
+        for row in &rows {
             tally.add(row.finding.class(), 1);
             if let Finding::Failed(failure) = &row.finding {
                 let (fault, error) = (row.site.id.as_str(), failure.message());
                 on_event(Event::RunFailed { run: row.run, fault, error });
             }
         }
-        on_event(Event::Written { tally: *tally });
+        self.ledger.written();
         Ok(())
     }
 

@@ -94,7 +94,7 @@ impl<'a> Writer<'a> {
             return Ok(());
         }
         let units = std::mem::take(&mut self.waiting);
-        let Ledger { rows, on_event, tally, session, watch } = &mut self.ledger;
+        let Ledger { rows, on_event, tally, session, watch, .. } = &mut self.ledger;
         self.committed = watch.seconds();
         rows.commit_units(&units, *session, self.committed)?;
         for unit in &units {
@@ -106,7 +106,7 @@ impl<'a> Writer<'a> {
                 on_event(Event::UnitFailed { unit: unit.unit, faults: unit.faults, error: failure.message() });
             }
         }
-        on_event(Event::Written { tally: *tally });
+        self.ledger.written();
         Ok(())
     }
 }

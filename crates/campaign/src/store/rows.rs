@@ -65,7 +65,7 @@ impl Rows {
             rows.set_up(subject)?;
         }
         rows.check()?;
-        rows.batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
+        rows.batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 16384")?;
         Ok(rows)
     }
 

@@ -33,34 +33,56 @@ impl Row {
 pub(super) struct Log {
     common: Vec<Write>,
     rows: Vec<Row>,
-    /// All lie in here.
-    bounds: (u64, u64),
+    /// Where the lowest and highest lie, of all and of those in each row.
+    bounds: Bounds,
+    row_bounds: Vec<Bounds>,
+}
+
+/// From one address up to another.
+#[derive(Clone, Copy, Debug)]
+struct Bounds(u64, u64);
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self(u64::MAX, 0)
+    }
+}
+
+impl Bounds {
+    fn add(self, address: u64, bytes: u8) -> Self {
+        Self(self.0.min(address), self.1.max(address + u64::from(bytes)))
+    }
+
+    fn meet(self, address: u64, bytes: u64) -> bool {
+        address < self.1 && address.saturating_add(bytes) > self.0
+    }
 }
 
 impl Log {
     pub(super) fn clear(&mut self) {
         self.common.clear();
         self.rows.clear();
-        self.bounds = (u64::MAX, 0);
+        self.row_bounds.clear();
+        self.bounds = Bounds::default();
     }
 
     pub(super) fn copy_from(&mut self, other: &Self) {
         self.common.clone_from(&other.common);
         self.rows.clone_from(&other.rows);
+        self.row_bounds.clone_from(&other.row_bounds);
         self.bounds = other.bounds;
     }
 
     pub(super) fn push(&mut self, row: Row) {
-        for lane in lanes(row.mask) {
-            let (low, high) = self.bounds;
-            let address = row.address[lane];
-            self.bounds = (low.min(address), high.max(address + u64::from(row.bytes)));
-        }
+        let bounds = lanes(row.mask).fold(Bounds::default(), |bounds, lane| bounds.add(row.address[lane], row.bytes));
+        self.bounds = Bounds(self.bounds.0.min(bounds.0), self.bounds.1.max(bounds.1));
+        self.row_bounds.push(bounds);
         self.rows.push(row);
     }
 
     /// All lanes did alike until now.
     pub(super) fn fold(&mut self) {
+        self.row_bounds.clear();
         self.common.extend(self.rows.drain(..).map(|row| row.of_lane(row.mask.trailing_zeros() as usize % LANES)));
     }
 
@@ -77,8 +99,9 @@ impl Log {
     /// Whether some lane may have written these bytes.
     #[inline(always)]
     pub(super) fn may_hold(&self, address: u64, bytes: u64) -> bool {
-        let (low, high) = self.bounds;
-        address < high && address.saturating_add(bytes) > low
+        self.bounds.meet(address, bytes)
+            && (self.common.iter().any(|write| Bounds::default().add(write.address, write.bytes).meet(address, bytes))
+                || self.row_bounds.iter().any(|bounds| bounds.meet(address, bytes)))
     }
 
     /// Lays what a lane wrote over the bytes at an address.
