@@ -23,8 +23,8 @@ fn created(runs: u64) -> (tempfile::TempDir, Store) {
 
 #[test]
 fn a_full_disk_stops_the_campaign_and_resuming_completes_it() {
-    // Slow enough that rows are written in many small transactions.
-    let target = Fake { delay: Duration::from_micros(50), ..Fake::default() };
+    // Slow enough that rows are written in several transactions.
+    let target = Fake { delay: Duration::from_micros(1500), ..Fake::default() };
     let (dir, mut store) = created(1000);
     store.parts().3.limit_pages(50);
     let error = run(&target, &mut store, &AtomicBool::new(false), &mut |_| {}).unwrap_err();

@@ -130,7 +130,7 @@ fn killed_before_the_configuration_there_is_no_campaign_and_starting_works() {
 
 #[test]
 fn a_campaign_is_read_while_it_runs() {
-    let target = Fake { delay: Duration::from_micros(300), ..Fake::default() };
+    let target = Fake { delay: Duration::from_millis(3), ..Fake::default() };
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::create(dir.path(), config(200), &target).unwrap();
     let mut seen = Vec::new();
