@@ -1,6 +1,7 @@
 //! Everything under `filetests/`, and what of fault injection does not fit a file.
 
 mod engines;
+mod exhaustive;
 mod kernels;
 mod sampling;
 mod vectors;
