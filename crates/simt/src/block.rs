@@ -210,7 +210,7 @@ impl Executor {
         from: Option<&Checkpoint>,
         hook: &mut dyn Hook,
     ) -> RunEnd {
-        self.start(launch, block, fuel);
+        self.stand_at(launch, block, fuel);
         let mut number = from.map_or(0, |checkpoint| self.restore(checkpoint));
         loop {
             match self.round(launch, memory, block, hook) {
@@ -242,7 +242,8 @@ impl Executor {
         with_level(level, work).unwrap_or(Ok(Round::Done))
     }
 
-    pub(crate) fn start(&mut self, launch: &Launch<'_>, block: u64, fuel: Fuel<'_>) {
+    /// Stands at the start of a block of the launch that it is prepared for.
+    pub fn stand_at(&mut self, launch: &Launch<'_>, block: u64, fuel: Fuel<'_>) {
         let program = launch.program;
         let at = launch.block_at(block);
         let first = block * u64::from(self.threads);
@@ -270,16 +271,6 @@ impl Executor {
         self.shared.fill(0);
         self.barriers = [BarrierState::default(); 16];
         self.arrivals.clear();
-    }
-
-    /// Stands at the start of a block of the launch that it is prepared for, and runs nothing.
-    pub fn stand_at(&mut self, launch: &Launch<'_>, block: u64, fuel: Fuel<'_>) {
-        self.start(launch, block, fuel);
-    }
-
-    /// The warps of the block.
-    pub(crate) fn warps(&self) -> &[Warp] {
-        &self.warps
     }
 
     /// The blocks that ran last: one, or all of a grid that ran together.

@@ -65,7 +65,7 @@ impl Executor {
     ) -> RunEnd {
         let mut blocks = std::mem::take(&mut self.grid);
         for (block, executor) in (0..).zip(&mut blocks) {
-            executor.start(launch, block, fuel);
+            executor.stand_at(launch, block, fuel);
         }
         let end = rounds(&mut blocks, launch, memory, hooked, hook);
         self.grid = blocks;

@@ -68,7 +68,7 @@ impl Replica {
     /// Stands at the start of a thread of a block. The executor must be [`prepare`](Executor::prepare)d for the launch
     /// and [`stand_at`](Executor::stand_at) the block.
     pub fn start(&mut self, executor: &Executor, launch: &Launch<'_>, thread: u32) {
-        let (warp, lane) = (&executor.warps()[thread as usize / LANES], thread as usize % LANES);
+        let (warp, lane) = (&executor.warps[thread as usize / LANES], thread as usize % LANES);
         self.warp.registers.copy_from(&warp.registers);
         self.warp.registers.spread(lane);
         self.warp.fuel = [warp.fuel[lane]; LANES];
