@@ -132,3 +132,29 @@ fn a_report_shows_what_the_campaign_showed() {
         assert!(table.contains(word), "no `{word}` in\n{table}");
     }
 }
+
+#[test]
+fn all_faults_of_some_threads_come_to_the_same_by_every_engine() {
+    let dir = TempDir::new().unwrap();
+    let of = |name: &str, extra: &[&str]| {
+        let out = dir.path().join(name);
+        let args = ["campaign", "bfs", "--exhaustive", "--kernel", "expand#1", "--blocks", "0", "--threads", "0"];
+        let mut summary = json(&[&args[..], &["--json", "--out", path(&out)], extra].concat());
+        let tiers = summary["speed"]["tiers"].take();
+        (out, summary, tiers)
+    };
+    let (out, lanes, tiers) = of("lanes", &[]);
+    let (_, full, full_tiers) = of("full", &["--engine", "full"]);
+    let faults = lanes["runs"]["planned"].as_u64().unwrap();
+    assert!(faults > 0 && lanes["runs"]["landed"].as_u64() == Some(faults), "{}", lanes["runs"]);
+    assert_eq!(full_tiers["full"].as_u64(), Some(faults));
+    let by = |tier: &str| tiers[tier].as_u64().unwrap();
+    assert!(by("lanes") > 0 && by("decided") > 0, "{tiers}");
+    assert_eq!(by("lanes") + by("decided") + by("delta"), faults);
+    for part in ["runs", "outcomes", "masked", "sdc", "due", "by_kernel", "by_group", "by_line", "exhaustive"] {
+        assert_eq!(lanes[part], full[part], "{part}");
+    }
+    let rate = &lanes["outcomes"]["masked"];
+    assert!(rate["low"] == rate["rate"] && rate["high"] == rate["rate"], "{rate}");
+    assert_eq!(json(&["report", path(&out), "--json"])["outcomes"], lanes["outcomes"]);
+}

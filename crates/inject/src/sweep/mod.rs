@@ -177,8 +177,11 @@ impl Sweeper for Sweeping<'_> {
     fn unit(&mut self, unit: u64, stop: &dyn Fn() -> bool) -> Result<Option<SweptUnit>, RunFailure> {
         let at = usize::try_from(unit).ok().and_then(|unit| self.population.units.get(unit).copied());
         let at = at.ok_or_else(|| RunFailure::new(format!("find unit {unit}: there is none")))?;
-        match Self::unit(self, at, stop) {
-            Ok(()) => Ok(Some(self.tally.take())),
+        let ended = Self::unit(self, at, stop);
+        // Of a unit that did not come to its end nothing is kept.
+        let swept = self.tally.take();
+        match ended {
+            Ok(()) => Ok(Some(swept)),
             Err(Unfinished::Stopped) => Ok(None),
             Err(Unfinished::Failed(error)) => Err(RunFailure::from_error(&error)),
         }
