@@ -1,9 +1,10 @@
 //! Whether the faster tiers observe what full re-execution does, and leave the same in memory.
 
-use campaign::Target;
 use campaign::config::Selection;
+use campaign::{RunIndex, Target};
 use capsule::Capsule;
-use inject::{CapsuleTarget, Means};
+use fault::{Fault, Model};
+use inject::{CapsuleTarget, Means, Referee};
 use testkit::random_capsules::random_capsule;
 use testkit::tiers::{compare, compare_swept, target, target_with};
 
@@ -30,6 +31,25 @@ fn executing_only_what_a_fault_changes_is_executing_everything() {
 fn the_tiers_agree_on_random_capsules() {
     let numbers: Vec<u64> = (0..60).collect();
     let failures = testkit::in_parallel(&numbers, |&number| check(random_capsule(1, number).unwrap(), 40, number));
+    crate::report("faults on which the tiers disagree", &failures.concat());
+}
+
+#[test]
+fn faults_in_neighbouring_bits_know_nothing_of_each_other() {
+    let failures = testkit::in_parallel(&["bfs", "hotspot", "pathfinder"], |name| {
+        let target = target(workload(name)).unwrap();
+        let runs: Vec<RunIndex> = (0..25).map(RunIndex).collect();
+        let mut referee = Referee::new(&target).unwrap();
+        let mut failures = Vec::new();
+        for site in target.plan(&runs, &Selection::default(), 11).unwrap() {
+            let fault: Fault = site.id.parse().unwrap();
+            for bit in 0..16 {
+                let fault = Fault { model: Model::single(bit), ..fault.clone() };
+                failures.extend(referee.judge(&fault).unwrap().map(|said| format!("{name}, {fault}: {said}")));
+            }
+        }
+        failures
+    });
     crate::report("faults on which the tiers disagree", &failures.concat());
 }
 
