@@ -128,9 +128,6 @@ impl<'g> Delta<'g> {
     /// Follows a difference in these bytes that a block left behind to the end of the program.
     pub(crate) fn spread(&mut self, number: usize, block: u32, bytes: &[(u64, u8)], progress: &mut Progress) {
         self.overlay.write().set(bytes);
-        // Pages that the memory has had from the overlay are those of another difference.
-        let clean = Arc::clone(&self.clean);
-        self.memory.reset(&clean, Version::before(self.golden.launches[number].event as u32));
         if self.rest_of(number, block + 1, progress) {
             self.follow(number, progress);
         }

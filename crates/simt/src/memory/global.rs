@@ -54,7 +54,8 @@ impl GlobalMemory {
     /// Stands at a version of a source: every page reads as it was then.
     pub fn reset(&mut self, source: &Arc<dyn Pages>, version: Version) {
         // Pages that were only read are still right where the memory stood at this version before.
-        let same = self.version == version && self.source.as_ref().is_some_and(|known| Arc::ptr_eq(known, source));
+        let known = self.source.as_ref().is_some_and(|known| Arc::ptr_eq(known, source));
+        let same = self.version == version && known && source.is_fixed();
         let slots = &mut self.slots;
         let spare = &mut self.spare;
         self.touched.retain(|&index| {

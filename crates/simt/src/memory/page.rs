@@ -34,6 +34,11 @@ pub trait Pages: Debug + Send + Sync {
 
     /// The table of allocations at a version.
     fn allocations(&self, version: Version) -> Arc<Allocations>;
+
+    /// Whether a page at a version never changes, so that a memory may keep what it was given.
+    fn is_fixed(&self) -> bool {
+        true
+    }
 }
 
 /// The part of a range that lies in one page.

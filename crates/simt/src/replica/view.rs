@@ -37,6 +37,19 @@ impl Stopped {
     }
 }
 
+/// Calls the function for elements of this many bytes.
+macro_rules! by_size {
+    ($bytes:expr, $self:ident.$function:ident($($argument:expr),*)) => {
+        match $bytes {
+            1 => $self.$function::<u8>($($argument),*),
+            2 => $self.$function::<u16>($($argument),*),
+            4 => $self.$function::<u32>($($argument),*),
+            8 => $self.$function::<u64>($($argument),*),
+            _ => $self.$function::<u128>($($argument),*),
+        }
+    };
+}
+
 /// What the lanes see and did.
 #[derive(Debug, Default)]
 pub(crate) struct View {
@@ -109,13 +122,7 @@ impl View {
         at: &Addresses,
         mask: u32,
     ) -> Stopped {
-        match plan.bytes {
-            1 => self.load_as::<u8>(common, registers, plan, at, mask),
-            2 => self.load_as::<u16>(common, registers, plan, at, mask),
-            4 => self.load_as::<u32>(common, registers, plan, at, mask),
-            8 => self.load_as::<u64>(common, registers, plan, at, mask),
-            _ => self.load_as::<u128>(common, registers, plan, at, mask),
-        }
+        by_size!(plan.bytes, self.load_as(common, registers, plan, at, mask))
     }
 
     fn load_as<W: Word>(
@@ -202,13 +209,7 @@ impl View {
         at: &Addresses,
         mask: u32,
     ) -> Stopped {
-        match plan.bytes {
-            1 => self.store_as::<u8>(common, registers, plan, at, mask),
-            2 => self.store_as::<u16>(common, registers, plan, at, mask),
-            4 => self.store_as::<u32>(common, registers, plan, at, mask),
-            8 => self.store_as::<u64>(common, registers, plan, at, mask),
-            _ => self.store_as::<u128>(common, registers, plan, at, mask),
-        }
+        by_size!(plan.bytes, self.store_as(common, registers, plan, at, mask))
     }
 
     fn store_as<W: Word>(
@@ -234,13 +235,7 @@ impl View {
     /// The lanes of a mask wrote what is on record.
     pub(crate) fn wrote(&mut self, registers: &Registers, plan: &AccessPlan, address: u64, mask: u32) {
         let at = &[address; LANES];
-        match plan.bytes {
-            1 => self.note_as::<u8>(registers, plan, at, mask),
-            2 => self.note_as::<u16>(registers, plan, at, mask),
-            4 => self.note_as::<u32>(registers, plan, at, mask),
-            8 => self.note_as::<u64>(registers, plan, at, mask),
-            _ => self.note_as::<u128>(registers, plan, at, mask),
-        }
+        by_size!(plan.bytes, self.note_as(registers, plan, at, mask));
     }
 
     fn note_as<W: Word>(&mut self, registers: &Registers, plan: &AccessPlan, at: &Addresses, mask: u32) {
