@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, ensure};
 use capsule::Capsule;
 use inject::Means;
 use testkit::random_capsules::random_capsule;
-use testkit::tiers::{Compared, Selection, compare, compare_all, compare_swept, join, target_with};
+use testkit::tiers::{Compared, Selection, compare, compare_all, compare_models, compare_swept, join, target_with};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -19,6 +19,9 @@ pub(crate) struct Args {
     /// Faults of each random capsule
     #[arg(long, default_value_t = 50)]
     each: u64,
+    /// Faults of each target, model and scope of each workload, and of every tenth random capsule
+    #[arg(long, default_value_t = 5)]
+    models: u64,
     /// The key of all choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -43,7 +46,7 @@ impl Args {
 
 /// Compares, and prints a table.
 pub(crate) fn tiers(args: &Args) -> Result<()> {
-    say("| capsules | kernels and groups | faults | disagreements |\n|---|---:|---:|---:|")?;
+    say("| capsules | selections | faults | disagreements |\n|---|---:|---:|---:|")?;
     let means = args.means();
     let mut wrong = Vec::new();
     for workload in workloads::all()? {
@@ -52,7 +55,18 @@ pub(crate) fn tiers(args: &Args) -> Result<()> {
             target_with(Capsule::open(&path)?, means).and_then(|target| compare_all(&target, args.runs, args.seed));
         line(&workload.name, found, &mut wrong)?;
     }
+    for workload in workloads::all()? {
+        let path = root().join("workloads").join(&workload.name).join(format!("{}.capsule", workload.name));
+        let target = target_with(Capsule::open(&path)?, means).map_err(|what| anyhow!(what))?;
+        let found = compare_models(&target, args.models, args.seed);
+        line(&format!("{}, all models", workload.name), found, &mut wrong)?;
+    }
     let numbers: Vec<u64> = (0..args.capsules).collect();
+    let some: Vec<u64> = numbers.iter().copied().filter(|number| number % 10 == 0).collect();
+    let found = testkit::in_parallel(&some, |&number| {
+        compare_models(&target_with(random_capsule(args.seed, number)?, means)?, args.models, number)
+    });
+    line("random, all models", join(found), &mut wrong)?;
     let found = testkit::in_parallel(&numbers, |&number| {
         compare(&target_with(random_capsule(args.seed, number)?, means)?, &Selection::default(), args.each, number)
     });

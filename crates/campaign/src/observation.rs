@@ -48,6 +48,8 @@ pub struct Landed {
     /// After it; equal where a mask or a replacement happened to change nothing.
     #[serde(with = "hex")]
     pub after: u128,
+    /// How many threads were hit at once: the values are those of the one that the fault names.
+    pub threads: u32,
 }
 
 /// What first happened to the hit value. `after` counts the thread's instructions following the fault.
@@ -228,7 +230,7 @@ mod tests {
     fn observation() -> Observation {
         let at = Place { kernel: "k".into(), pc: 4, line: None, after: 9 };
         Observation {
-            landed: Some(Landed { before: u128::MAX, after: 0 }),
+            landed: Some(Landed { before: u128::MAX, after: 0, threads: 1 }),
             first_use: FirstUse::Read { after: 2 },
             end: End::Trapped { trap: TrapKind::IllegalAddress, at },
             outputs: vec![OutputDiff {

@@ -1,15 +1,26 @@
 //! What can go wrong, as data.
 //!
-//! A [`Fault`] says where and when a bit flips, and has a text id that prints and parses to itself. A [`Selection`]
-//! says which dynamic instructions a campaign draws from; a [`Census`] counts them by thread, so that a uniform
-//! draw finds its site. Nothing here touches a machine.
+//! A [`Fault`] says where and when which bits change, and has a text id that prints and parses to itself. A
+//! [`Selection`] says which dynamic instructions a campaign draws from, which of their [`Operand`]s are aimed at and what
+//! happens to them; a [`Census`] counts the instructions by thread, so that a uniform draw finds its site. Nothing here
+//! touches a machine.
 
 mod census;
+mod error;
 mod fault;
+mod groups;
+mod model;
 mod names;
+mod operand;
 mod selection;
+mod target;
 
 pub use census::{Census, Member};
-pub use fault::{Fault, Model, ParseFaultError, Target};
+pub use error::{ParseFaultError, SelectionError};
+pub use fault::Fault;
+pub use groups::{Class, UNIONS, Union};
+pub use model::{Model, Pattern};
 pub use names::base_name;
-pub use selection::{Ranges, Selection, SelectionError, elements};
+pub use operand::{Aim, Operand, operand, operands};
+pub use selection::{Extent, Ranges, Selection};
+pub use target::{Memory, Scope, Target};

@@ -1,47 +1,23 @@
 //! Which dynamic instructions a campaign draws from.
 
+use crate::error::SelectionError;
+use crate::groups::Class;
+use crate::model::Pattern;
 use crate::names::base_name;
-use isa::{Function, Group, Instruction, Module, Width};
+use crate::operand::{Aim, Operand, operands};
+use isa::{Function, Instruction, Module};
 use std::ops::RangeInclusive;
-use thiserror::Error;
 
-/// Why a selection cannot be understood.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum SelectionError {
-    /// A word is not one of those that the key takes.
-    #[error("use {key} `{found}`: expected one of {expected}")]
-    Word {
-        /// The key.
-        key: &'static str,
-        /// What was found.
-        found: String,
-        /// What it takes.
-        expected: String,
-    },
-    /// A range is not one.
-    #[error("use {key} `{found}`: expected numbers and ranges such as 0-31 or 7")]
-    Range {
-        /// The key.
-        key: &'static str,
-        /// What was found.
-        found: String,
-    },
-    /// A kernel's launch number is not a number.
-    #[error("use kernel `{0}`: expected NAME, or NAME#n for its n-th launch, counted from 0")]
-    Kernel(String),
-    /// Source lines are not of the form `FILE:a-b`.
-    #[error("use lines `{0}`: expected FILE:a-b, FILE:a or a-b")]
-    Lines(String),
-}
-
-/// Which destinations can be hit.
+/// How many threads are hit at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Operand {
-    /// Any destination register, predicates too.
+pub enum Extent {
+    /// One.
     #[default]
-    Destination,
-    /// Destination predicates only.
-    Predicate,
+    Thread,
+    /// Two of a warp, which execute the instruction together.
+    Pair,
+    /// All of a warp that execute the instruction together.
+    Warp,
 }
 
 /// Sets of numbers, written as ranges.
@@ -87,8 +63,13 @@ struct Lines {
 /// What a campaign draws from: every key that is left out selects all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    operand: Operand,
-    groups: Vec<Group>,
+    /// What is hit.
+    pub aim: Aim,
+    /// What happens to its bits.
+    pub pattern: Pattern,
+    /// How many threads are hit at once.
+    pub extent: Extent,
+    groups: Vec<Class>,
     kernels: Vec<Kernel>,
     lines: Vec<Lines>,
     /// Threads, linear in their block.
@@ -97,36 +78,25 @@ pub struct Selection {
     pub blocks: Ranges,
 }
 
-/// Refuses any word but those known.
-fn one_of(key: &'static str, found: Option<&str>, expected: &[&str]) -> Result<usize, SelectionError> {
-    let Some(found) = found else { return Ok(0) };
-    expected.iter().position(|word| *word == found).ok_or_else(|| SelectionError::Word {
-        key,
-        found: found.to_owned(),
-        expected: expected.join(", "),
-    })
-}
-
 impl Selection {
-    /// Checks the words that choose a fault and where it can hit: the model and scope have only one value each yet.
+    /// Reads the words that choose a fault and where it can hit.
     ///
     /// # Errors
-    /// If a word is unknown.
-    pub fn operands(
+    /// If a word is unknown, or two of them do not go together.
+    pub fn of_words(
         model: Option<&str>,
         target: Option<&str>,
         scope: Option<&str>,
         groups: &[String],
     ) -> Result<Self, SelectionError> {
-        one_of("model", model, &["flip"])?;
-        one_of("scope", scope, &["thread"])?;
-        let operand = [Operand::Destination, Operand::Predicate][one_of("target", target, &["dst", "pred"])?];
-        let names: Vec<&str> = Group::ALL.iter().map(|group| group.word()).collect();
-        let groups = groups
-            .iter()
-            .flat_map(|text| text.split(','))
-            .map(|word| Ok(Group::ALL[one_of("group", Some(word.trim()), &names)?]));
-        Ok(Self { operand, groups: groups.collect::<Result<_, _>>()?, ..Self::default() })
+        let aim = target.map_or(Ok(Aim::default()), Aim::parse)?;
+        let pattern = model.map_or(Ok(Pattern::default()), Pattern::parse)?;
+        let extent = scope.map_or(Ok(Extent::default()), Extent::parse)?;
+        if let (Aim::Memory(_), Some(scope)) = (aim, scope.filter(|_| extent != Extent::Thread)) {
+            return Err(SelectionError::Scope(scope.to_owned()));
+        }
+        let groups = groups.iter().flat_map(|text| text.split(',')).map(|word| Class::parse(word.trim()));
+        Ok(Self { aim, pattern, extent, groups: groups.collect::<Result<_, _>>()?, ..Self::default() })
     }
 
     /// Narrows the selection to kernels, `NAME` or `NAME#n`.
@@ -168,29 +138,41 @@ impl Selection {
             || self.kernels.iter().any(|wanted| named(wanted) && wanted.launch.is_none_or(|launch| launch == number))
     }
 
-    /// Whether an instruction is in the population: it has an operand to hit, and its group and line are selected.
+    /// Whether an instruction is in the population: its group and line are selected, and if an operand is aimed at, it
+    /// has one.
     #[must_use]
     pub fn holds(&self, module: &Module, function: &Function, instruction: &Instruction) -> bool {
-        self.elements(function, instruction).next().is_some()
-            && (self.groups.is_empty() || self.groups.contains(&instruction.op.group()))
+        (!self.aim.is_operand() || !self.operands(function, instruction).is_empty())
+            && (self.groups.is_empty() || self.groups.iter().any(|class| class.holds(function, instruction)))
             && (self.lines.is_empty() || self.lines.iter().any(|lines| on_line(lines, module, instruction)))
     }
 
-    /// The destinations of an instruction that can be hit: position and width in bits.
-    pub fn elements<'a>(
-        &self,
-        function: &'a Function,
-        instruction: &'a Instruction,
-    ) -> impl Iterator<Item = (u8, u32)> + use<'a> {
-        let predicates = self.operand == Operand::Predicate;
-        elements(function, instruction).filter(move |(_, bits)| !predicates || *bits == 1)
+    /// The operands of an instruction that can be hit: those aimed at that are wide enough.
+    #[must_use]
+    pub fn operands(&self, function: &Function, instruction: &Instruction) -> Vec<Operand> {
+        let mut operands = operands(self.aim, function, instruction);
+        operands.retain(|operand| self.pattern.hits(operand.bits));
+        operands
     }
 }
 
-/// The destinations of an instruction: position and width in bits.
-pub fn elements<'a>(function: &'a Function, instruction: &'a Instruction) -> impl Iterator<Item = (u8, u32)> + use<'a> {
-    let width = |reg| function.register(reg).width();
-    instruction.writes().map(move |(at, reg)| (at as u8, Width::bits(width(reg))))
+impl Extent {
+    /// Reads the word of a campaign.
+    ///
+    /// # Errors
+    /// If the word means nothing.
+    pub fn parse(word: &str) -> Result<Self, SelectionError> {
+        match word {
+            "thread" => Ok(Self::Thread),
+            "pair" => Ok(Self::Pair),
+            "warp" => Ok(Self::Warp),
+            _ => Err(SelectionError::Word {
+                key: "scope",
+                found: word.to_owned(),
+                expected: "thread, pair (two threads of a warp), warp (all its active threads)".to_owned(),
+            }),
+        }
+    }
 }
 
 /// Whether the instruction, or the place its function was inlined at, is on one of the lines.
@@ -215,6 +197,7 @@ fn is_file(path: &str, wanted: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Target;
     use isa::{Dst, Form, Op, Reg, Register, Type};
 
     fn function() -> (Function, Instruction, Instruction) {
@@ -242,8 +225,12 @@ mod tests {
     #[test]
     fn destinations_have_their_register_width_and_dropped_ones_do_not_count() {
         let (function, add, setp) = function();
-        assert_eq!(elements(&function, &add).collect::<Vec<_>>(), [(0, 64)]);
-        assert_eq!(elements(&function, &setp).collect::<Vec<_>>(), [(1, 1)]);
+        let destinations = |instruction| {
+            let operands = Selection::default().operands(&function, instruction);
+            operands.iter().map(|operand| (operand.target, operand.bits)).collect::<Vec<_>>()
+        };
+        assert_eq!(destinations(&add), [(Target::Destination(0), 64)]);
+        assert_eq!(destinations(&setp), [(Target::Destination(1), 1)]);
     }
 
     #[test]
@@ -252,7 +239,7 @@ mod tests {
         let module = module();
         let of = |target: &str, groups: &[&str], lines: &[&str]| {
             let strings = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
-            let selection = Selection::operands(Some("flip"), Some(target), None, &strings(groups)).unwrap();
+            let selection = Selection::of_words(Some("flip"), Some(target), None, &strings(groups)).unwrap();
             let selection = selection.in_lines(&strings(lines)).unwrap();
             [&add, &setp].map(|instruction| selection.holds(&module, &function, instruction))
         };
@@ -277,11 +264,11 @@ mod tests {
     #[test]
     fn words_that_mean_nothing_are_refused() {
         let message = |result: Result<Selection, SelectionError>| result.unwrap_err().to_string();
-        assert_eq!(
-            message(Selection::operands(Some("twist"), None, None, &[])),
-            "use model `twist`: expected one of flip"
-        );
-        assert!(message(Selection::operands(None, None, None, &["fp33".into()])).contains("fp32_add"));
+        assert!(message(Selection::of_words(Some("twist"), None, None, &[])).contains("double-any"));
+        assert!(message(Selection::of_words(None, Some("dest"), None, &[])).contains("dst, pred, addr, store, src"));
+        assert!(message(Selection::of_words(None, None, Some("block"), &[])).contains("two threads of a warp"));
+        assert!(message(Selection::of_words(None, Some("mem"), Some("warp"), &[])).contains("leave `scope` out"));
+        assert!(message(Selection::of_words(None, None, None, &["fp33".into()])).contains("fp32_add"));
         assert!(message(Selection::default().in_kernels(&["k#x".into()])).contains("NAME#n"));
         assert!(message(Selection::default().in_lines(&["f.cu:9-3".into()])).contains("FILE:a-b"));
         assert!(Ranges::parse("threads", &["3-1".into()]).is_err());

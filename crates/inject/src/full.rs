@@ -4,7 +4,7 @@ use crate::device::runnable;
 use crate::error::DeviceError;
 use crate::final_memory::FinalMemory;
 use crate::golden::{Golden, GoldenLaunch, ReplayError, apply};
-use crate::hit::Hit;
+use crate::hit::{Hit, first_touch, touch_by_host};
 use crate::region;
 use crate::run::{Progress, RunError, fuel, locate, observe};
 use campaign::{Observation, Tier};
@@ -35,7 +35,9 @@ impl<'g> Injector<'g> {
         let launch = locate(self.golden, fault)?;
         let module = self.golden.modules.module(self.golden.recorded(launch).module)?;
         let mut hit = Hit::new(module, fault);
+        self.memory.set_trace(None);
         let progress = self.replay(launch, fault, &mut hit)?;
+        self.see_touch(&mut hit, progress.thread_instructions);
         Ok(observe(self.golden, fault, hit.struck, progress, Tier::Full))
     }
 
@@ -52,6 +54,10 @@ impl<'g> Injector<'g> {
         let mut next_launch = fault.launch as usize;
         let mut next_copy = golden.copies.partition_point(|copy| copy.event < launch.event);
         for (index, event) in golden.capsule.events.iter().enumerate().skip(launch.event) {
+            if let Some(touch) = hit.untouched().and_then(|address| touch_by_host(event, address)) {
+                self.memory.set_trace(None);
+                hit.touched(touch, progress.thread_instructions);
+            }
             let replaying = |source| RunError::Replay { event: index, source };
             match event {
                 Event::Launch(_) => {
@@ -63,6 +69,7 @@ impl<'g> Injector<'g> {
                         self.launch(next_launch, None, &mut NoHook, &mut progress);
                     }
                     next_launch += 1;
+                    self.see_touch(hit, progress.thread_instructions);
                     if progress.trap.is_some() {
                         return Ok(progress);
                     }
@@ -84,6 +91,14 @@ impl<'g> Injector<'g> {
             }
         }
         Ok(progress)
+    }
+
+    /// Notes what the launches so far have first done to the byte of global memory that was hit.
+    fn see_touch(&mut self, hit: &mut Hit<'_>, executed: u64) {
+        if let Some(touch) = hit.untouched().and_then(|_| first_touch(&mut self.memory)) {
+            self.memory.set_trace(None);
+            hit.touched(touch, executed);
+        }
     }
 
     /// One launch, with the hook in the block that the fault names.

@@ -7,6 +7,7 @@
 mod compare;
 mod delta;
 pub mod device;
+mod draw;
 mod error;
 mod explain;
 mod final_memory;

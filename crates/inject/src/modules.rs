@@ -4,7 +4,7 @@ use capsule::{ModuleId, Symbol};
 use isa::{Module, Space, Variable};
 use simt::memory::GlobalMemory;
 use simt::{LowerError, Placement, PlacementError, Program};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -150,6 +150,22 @@ impl Modules {
         let loaded = self.loaded.get(&id).into_iter();
         let placed = loaded.flat_map(|loaded| loaded.module.variables.iter().zip(&loaded.placement.addresses));
         placed.filter_map(|(variable, address)| Some(((*address)?, variable.bytes)))
+    }
+
+    /// Where constant variables start, and where what the machine keeps for itself does.
+    pub(crate) fn placed(&self) -> (BTreeSet<u64>, BTreeSet<u64>) {
+        let (mut constants, mut reserved) = (BTreeSet::new(), BTreeSet::new());
+        for loaded in self.loaded.values() {
+            for (variable, address) in loaded.module.variables.iter().zip(&loaded.placement.addresses) {
+                let Some(address) = *address else { continue };
+                if simt::is_own(&variable.name) {
+                    reserved.insert(address);
+                } else if variable.space == Space::Const {
+                    constants.insert(address);
+                }
+            }
+        }
+        (constants, reserved)
     }
 
     fn get(&self, id: ModuleId) -> Result<&Loaded, ModuleError> {

@@ -1,9 +1,10 @@
 //! From draws to sites: count the population by thread, find the threads that were drawn, and run their blocks again
 //! to learn which instruction each draw is.
 
+use crate::draw::has_target;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::rerun::When;
-use fault::{Census, Member, Selection};
+use fault::{Census, Extent, Member, Selection};
 use isa::Module;
 use simt::memory::GlobalMemory;
 use simt::registers::{LANES, has, lanes};
@@ -19,11 +20,18 @@ pub(crate) fn members(selection: &Selection, module: &Module, program: &Program)
     program.sites.iter().map(member).collect()
 }
 
+/// How many lanes must execute an instruction together for it to be in the population.
+fn least(selection: &Selection) -> u32 {
+    if selection.extent == Extent::Pair { 2 } else { 1 }
+}
+
 /// What each site of a program counts for.
 pub(crate) struct Weights(pub(crate) Vec<u32>);
 
 /// Counts by thread.
 struct Counting {
+    /// Lanes that must execute an instruction together.
+    least: u32,
     weights: Vec<u32>,
     counts: Vec<[u64; LANES]>,
 }
@@ -35,7 +43,7 @@ impl Hook for Counting {
 
     fn before(&mut self, moment: Moment<'_>) -> Interest {
         let weight = u64::from(self.weights[moment.site as usize]);
-        if weight > 0 {
+        if weight > 0 && moment.executing.count_ones() >= self.least {
             let counts = &mut self.counts[moment.warp as usize];
             for (lane, count) in counts.iter_mut().enumerate() {
                 *count += if has(moment.executing, lane) { weight } else { 0 };
@@ -49,7 +57,8 @@ impl Hook for Counting {
 pub(crate) fn census(golden: &Golden, selection: &Selection) -> Census {
     let mut census = Census::default();
     for launch in &golden.launches {
-        let selected = selection.holds_launch(&launch.program.name, launch.number);
+        let selected =
+            selection.holds_launch(&launch.program.name, launch.number) && has_target(golden, launch, selection);
         let members = match golden.module(launch) {
             Some(module) if selected => members(selection, module, &launch.program),
             _ => Vec::new(),
@@ -68,7 +77,7 @@ pub(crate) fn census(golden: &Golden, selection: &Selection) -> Census {
 pub(crate) fn count(golden: &Golden, launch: &GoldenLaunch, selection: &Selection, weights: Weights) -> Vec<u64> {
     let threads = golden.recorded(launch).threads_per_block() as usize;
     let warps = threads.div_ceil(LANES);
-    let mut counting = Counting { weights: weights.0, counts: vec![[0; LANES]; warps] };
+    let mut counting = Counting { least: least(selection), weights: weights.0, counts: vec![[0; LANES]; warps] };
     let mut all = vec![0; launch.counts.len()];
     let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
     golden.rerun(launch, &mut memory, &mut executor, &mut counting, |counting, block, when| {
@@ -94,6 +103,10 @@ pub(crate) struct Found {
     pub(crate) dynamic: u64,
     /// The site in the program.
     pub(crate) site: u32,
+    /// The lanes of the warp that execute it together.
+    pub(crate) executing: u32,
+    /// Bytes of local memory that the thread has then, up to the end of the function's frame.
+    pub(crate) local: u32,
 }
 
 /// One thread of the block that runs, and which of its members are wanted, ascending.
@@ -105,6 +118,7 @@ struct Watched {
 }
 
 struct Resolving {
+    least: u32,
     members: Vec<bool>,
     /// By warp and lane.
     watched: BTreeMap<u32, BTreeMap<usize, Watched>>,
@@ -116,14 +130,15 @@ impl Hook for Resolving {
     }
 
     fn before(&mut self, moment: Moment<'_>) -> Interest {
-        let member = self.members[moment.site as usize];
+        let member = self.members[moment.site as usize] && moment.executing.count_ones() >= self.least;
         let Some(watched) = self.watched.get_mut(&moment.warp) else { return Interest::Leave };
         let mask = watched.keys().fold(0u32, |mask, lane| mask | (1 << lane));
         for lane in lanes(moment.executing & mask) {
             let Some(thread) = watched.get_mut(&lane) else { continue };
             if member {
                 if thread.wanted.get(thread.found.len()) == Some(&thread.members) {
-                    thread.found.push(Found { dynamic: thread.begun, site: moment.site });
+                    let (executing, local) = (moment.executing, moment.frame.end);
+                    thread.found.push(Found { dynamic: thread.begun, site: moment.site, executing, local });
                 }
                 thread.members += 1;
             }
@@ -149,7 +164,7 @@ pub(crate) fn resolve(golden: &Golden, selection: &Selection, wanted: &[Member])
         let Some(module) = golden.module(launch) else { continue };
         let threads = golden.recorded(launch).threads_per_block();
         let members = members(selection, module, &launch.program);
-        let mut resolving = Resolving { members, watched: BTreeMap::new() };
+        let mut resolving = Resolving { least: least(selection), members, watched: BTreeMap::new() };
         golden.rerun(launch, &mut memory, &mut executor, &mut resolving, |resolving, block, when| {
             let Some(wanted) = blocks.get(&block) else { return false };
             match when {
@@ -200,7 +215,8 @@ pub(crate) fn resolve_any(golden: &Golden, member: Member) -> Option<Found> {
     let threads = golden.recorded(launch).threads_per_block();
     let wanted = member.thread / threads;
     let mut found = BTreeMap::new();
-    let mut resolving = Resolving { members: vec![true; launch.program.sites.len()], watched: BTreeMap::new() };
+    let mut resolving =
+        Resolving { least: 1, members: vec![true; launch.program.sites.len()], watched: BTreeMap::new() };
     let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
     golden.rerun(launch, &mut memory, &mut executor, &mut resolving, |resolving, block, when| {
         if block != wanted {

@@ -1,6 +1,7 @@
 //! A capsule as the target of a campaign: draws become sites, sites become observations.
 
 use crate::delta::Delta;
+use crate::draw::Drawer;
 use crate::final_memory::FinalMemory;
 use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
@@ -8,12 +9,12 @@ use crate::index::Index;
 use crate::lanes::Lanes;
 use crate::means::Means;
 use crate::run::RunError;
-use crate::sample::{Found, census, resolve};
+use crate::sample::{census, resolve};
 use crate::sweep::{Population, Sweeping, Way};
 use campaign::config::{Engine, Selection as Words};
 use campaign::{Criteria, End, Observation, RunFailure, RunIndex, Site, Sweep, Sweeper, Target, TargetError, Worker};
-use fault::{Fault, Member, Model, Selection};
-use isa::{Function, Instruction, Module};
+use fault::{Aim, Extent, Fault, Member, Pattern, Selection};
+use isa::{Instruction, Module};
 use stats::Draws;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -34,7 +35,7 @@ pub struct CapsuleTarget {
 fn selection(words: &Words) -> Result<Selection, TargetError> {
     let of = |error: fault::SelectionError| TargetError::from_error(&error);
     let (model, target, scope) = (words.model.as_deref(), words.target.as_deref(), words.scope.as_deref());
-    let mut selection = Selection::operands(model, target, scope, &words.group).map_err(of)?;
+    let mut selection = Selection::of_words(model, target, scope, &words.group).map_err(of)?;
     selection = selection.in_kernels(&words.kernel).map_err(of)?.in_lines(&words.lines).map_err(of)?;
     selection.threads = fault::Ranges::parse("threads", &words.threads).map_err(of)?;
     selection.blocks = fault::Ranges::parse("blocks", &words.blocks).map_err(of)?;
@@ -45,7 +46,6 @@ fn selection(words: &Words) -> Result<Selection, TargetError> {
 struct Located<'g> {
     launch: &'g GoldenLaunch,
     module: &'g Module,
-    function: &'g Function,
     instruction: &'g Instruction,
     pc: u32,
 }
@@ -109,12 +109,25 @@ impl CapsuleTarget {
         if let Some((_, population)) = known.as_ref().filter(|(of, _)| of == words) {
             return Ok(Arc::clone(population));
         }
-        let population = Arc::new(Population::of(&self.golden, selection(words)?));
+        let selection = selection(words)?;
+        let (single, thread) = (selection.pattern == Pattern::Single, selection.extent == Extent::Thread);
+        if !single || !thread || !selection.aim.is_operand() {
+            return Err(no_such_sweep());
+        }
+        let population = Arc::new(Population::of(&self.golden, selection));
         if population.units.is_empty() {
             return Err(nothing_selected());
         }
         *known = Some((words.clone(), Arc::clone(&population)));
         Ok(population)
+    }
+
+    /// How many dynamic instructions a selection draws from.
+    ///
+    /// # Errors
+    /// If the selection means nothing.
+    pub fn members(&self, words: &Words) -> Result<u64, TargetError> {
+        Ok(census(&self.golden, &selection(words)?).total())
     }
 
     /// The faults of a unit of an exhaustive campaign, in the order of its outcomes.
@@ -133,25 +146,7 @@ impl CapsuleTarget {
         let module = self.golden.module(launch)?;
         let site = launch.program.sites.get(site as usize)?;
         let function = module.function(site.function);
-        Some(Located { launch, module, function, instruction: function.at(site.pc)?, pc: site.pc.0 })
-    }
-
-    /// The site of a run: its member is known, the operand and the bit are drawn.
-    fn site(&self, selection: &Selection, mut draws: Draws, member: Member, found: Found) -> Option<Site> {
-        let located = self.located(member.launch, found.site)?;
-        let elements: Vec<(u8, u32)> = selection.elements(located.function, located.instruction).collect();
-        let (position, bits) = elements[draws.below(NonZeroU64::new(elements.len() as u64)?) as usize];
-        let bit = draws.below(NonZeroU64::new(u64::from(bits))?) as u32;
-        let threads = self.golden.recorded(located.launch).threads_per_block();
-        let fault = Fault {
-            launch: member.launch,
-            cta: member.thread / threads,
-            thread: (member.thread % threads) as u32,
-            dynamic: found.dynamic,
-            target: fault::Target::Destination(position),
-            model: Model::single(bit),
-        };
-        Some(describe(&located, &fault))
+        Some(Located { launch, module, instruction: function.at(site.pc)?, pc: site.pc.0 })
     }
 
     /// The labels of a fault that a user names: found by running its thread once.
@@ -205,6 +200,14 @@ fn unknown(launch: &GoldenLaunch, fault: &Fault) -> Site {
     }
 }
 
+fn no_such_sweep() -> TargetError {
+    TargetError::new(format!(
+        "list every fault: that is done for single bits (model flip) of operands (target {}) of one thread (scope \
+         thread); sample with `runs` or `margin`",
+        Aim::WORDS[..5].join(", ")
+    ))
+}
+
 fn nothing_selected() -> TargetError {
     TargetError::new(
         "find a site: no executed instruction matches the selection; `beamline profile` lists kernels, groups and lines",
@@ -237,8 +240,12 @@ impl Target for CapsuleTarget {
         let numbers: Vec<u64> = draws.iter_mut().map(|draws| draws.below(total)).collect();
         let members: Vec<Member> = census.find_all(&numbers).into_iter().flatten().collect();
         let found = resolve(&self.golden, &selection, &members);
-        let sites = draws.into_iter().zip(&members).map(|(draws, member)| {
-            let site = found.get(member).and_then(|&found| self.site(&selection, draws, *member, found));
+        let mut drawer = Drawer::new(&self.golden, &selection);
+        let sites = draws.into_iter().zip(&members).map(|(mut draws, member)| {
+            let site = found.get(member).and_then(|&found| {
+                let fault = drawer.fault(&mut draws, *member, found)?;
+                Some(describe(&self.located(member.launch, found.site)?, &fault))
+            });
             site.ok_or_else(|| TargetError::new("repeat the golden run: a drawn instruction was not found again"))
         });
         sites.collect()

@@ -3,7 +3,8 @@
 use crate::block::Executor;
 use crate::memory::GlobalMemory;
 use crate::program::Program;
-use crate::registers::Registers;
+use crate::registers::{LANES, Registers};
+use std::ops::Range;
 
 /// A moment of a warp: one architectural instruction about to execute, or just executed.
 pub struct Moment<'a> {
@@ -11,6 +12,14 @@ pub struct Moment<'a> {
     pub program: &'a Program,
     /// The registers of the warp.
     pub registers: &'a mut Registers,
+    /// Global memory.
+    pub global: &'a mut GlobalMemory,
+    /// Shared memory of the block.
+    pub shared: &'a mut [u8],
+    /// Local memory of the warp: words of four bytes, for every lane; what is not there yet is zero.
+    pub local: &'a mut Vec<[u32; LANES]>,
+    /// The bytes of local memory that belong to the function that the lanes are in.
+    pub frame: Range<u32>,
     /// The instruction, an index into [`Program::sites`].
     pub site: u32,
     /// The warp, by its index in the block.

@@ -28,6 +28,7 @@ pub mod program;
 pub mod replica;
 mod special;
 pub mod texture;
+mod touch;
 mod trap;
 mod warp;
 
@@ -41,6 +42,8 @@ pub use hook::{Between, Hook, Interest, Moment, NoHook};
 pub use liveness::Liveness;
 pub use lower::{LowerError, Placement, PlacementError, lower};
 pub use memory::{Allocations, GlobalMemory, History};
+pub use own::is_own;
 pub use program::Program;
 pub use replica::Replica;
+pub use touch::OwnByte;
 pub use trap::{Assertion, RunEnd, Trap, TrapKind};

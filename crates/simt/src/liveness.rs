@@ -10,7 +10,7 @@ use crate::program::{CallTo, Kind, Program};
 use crate::registers::{Sizes, Slot};
 use crate::warp::{State, Warp};
 use isa::flow::Flow;
-use isa::{Function, Instruction, Module, Width};
+use isa::{Function, Instruction, Module, Reg, Width};
 use std::collections::BTreeSet;
 
 /// A function with more instructions times registers than this is not looked at.
@@ -75,6 +75,16 @@ impl Liveness {
         !self.recursive && !self.across.contains(&slot)
     }
 
+    /// The registers of the function that a site is in which are live before it: which it, or what follows it in the
+    /// function, may read before writing them.
+    #[must_use]
+    pub fn live_before(&self, program: &Program, site: u32) -> Vec<Reg> {
+        let Some(at) = program.sites.get(site as usize) else { return Vec::new() };
+        let function = program.functions.iter().position(|code| code.id == at.function);
+        let Some(live) = function.and_then(|function| self.functions.get(function)) else { return Vec::new() };
+        live.numbers(at.pc.index()).map(|number| Reg(number as u32)).collect()
+    }
+
     /// The rows that are live in some lane of a warp, by width and index.
     pub(crate) fn rows(&self, program: &Program, warp: &Warp) -> Vec<Slot> {
         let mut rows = self.always.clone();
@@ -127,14 +137,16 @@ impl Live {
     }
 
     fn add(&self, pc: usize, registers: &[Slot], rows: &mut Vec<Slot>) {
-        let Some(words) = self.before.get(pc * self.words..(pc + 1) * self.words) else { return };
-        for (word, &bits) in words.iter().enumerate() {
-            let mut bits = bits;
-            while bits != 0 {
-                rows.push(registers[word * 64 + bits.trailing_zeros() as usize]);
-                bits &= bits - 1;
-            }
-        }
+        rows.extend(self.numbers(pc).map(|number| registers[number]));
+    }
+
+    /// The registers that are live before an instruction, ascending.
+    fn numbers(&self, pc: usize) -> impl Iterator<Item = usize> {
+        let words = self.before.get(pc * self.words..(pc + 1) * self.words).unwrap_or_default();
+        words.iter().enumerate().flat_map(|(word, &bits)| {
+            let after = std::iter::successors(Some(bits), |&left| Some(left & left.wrapping_sub(1)));
+            after.take_while(|&left| left != 0).map(move |left| word * 64 + left.trailing_zeros() as usize)
+        })
     }
 }
 

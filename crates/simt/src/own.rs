@@ -24,3 +24,9 @@ pub(crate) fn find(module: &Module, name: &str) -> Option<(Symbol, u64)> {
     let index = module.variables.iter().position(|variable| variable.name == name)?;
     Some((Symbol::Module(index as u32), module.variables[index].bytes))
 }
+
+/// Whether a variable with this name is the machine's own.
+#[must_use]
+pub fn is_own(name: &str) -> bool {
+    name.contains(' ')
+}

@@ -74,6 +74,52 @@ pub fn compare_all(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<Compa
     join(crate::in_parallel(&selections, |words| compare(target, words, runs, seed)))
 }
 
+/// What faults can hit, what can happen there, and to how many threads, as campaigns say it.
+pub const TARGETS: &[&str] =
+    &["dst", "pred", "addr", "store", "src", "reg", "mem", "global", "shared", "local", "const"];
+/// As [`TARGETS`].
+pub const MODELS: &[&str] = &["flip", "double", "double-any", "random", "zero", "stuck0:0xf0f0", "stuck1:0x81"];
+/// As [`TARGETS`].
+pub const SCOPES: &[&str] = &["thread", "pair", "warp"];
+
+/// Draws as many faults of every target, each with another model and scope, and runs each by every tier.
+///
+/// # Errors
+/// If a fault cannot be run.
+pub fn compare_targets(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<Compared, String> {
+    let of = |(at, aim): (usize, &&str)| {
+        let scope = if at < 6 { SCOPES[at % SCOPES.len()] } else { "thread" };
+        let words = Selection {
+            target: Some((*aim).to_owned()),
+            model: Some(MODELS[at % MODELS.len()].to_owned()),
+            scope: Some(scope.to_owned()),
+            ..Selection::default()
+        };
+        compare(target, &words, runs, seed)
+    };
+    join(TARGETS.iter().enumerate().map(of).collect())
+}
+
+/// Draws as many faults of every target with every model and scope, and runs each by every tier. Combinations that
+/// nothing matches, or that mean nothing, have none.
+///
+/// # Errors
+/// If a fault cannot be run.
+pub fn compare_models(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<Compared, String> {
+    let word = |word: &str| Some(word.to_owned());
+    let of = |(aim, model, scope): (&str, &str, &str)| Selection {
+        target: word(aim),
+        model: word(model),
+        scope: word(scope),
+        ..Selection::default()
+    };
+    let models = |aim| MODELS.iter().map(move |&model| (aim, model));
+    let all = TARGETS.iter().flat_map(|&aim| models(aim));
+    let all = all.flat_map(|(aim, model)| SCOPES.iter().map(move |&scope| (aim, model, scope)));
+    let selections: Vec<Selection> = all.map(of).collect();
+    join(crate::in_parallel(&selections, |words| compare(target, words, runs, seed)))
+}
+
 /// Runs every fault of some units of an exhaustive campaign, and compares the outcomes of some with full re-execution's.
 ///
 /// # Errors

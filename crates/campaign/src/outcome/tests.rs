@@ -5,7 +5,7 @@ use crate::observation::{Landed, Place, Tier};
 
 fn seen(end: End, first_use: FirstUse, outputs: Vec<OutputDiff>) -> Observation {
     Observation {
-        landed: Some(Landed { before: 0, after: 1 }),
+        landed: Some(Landed { before: 0, after: 1, threads: 1 }),
         first_use,
         end,
         outputs,

@@ -48,9 +48,9 @@ fn decode_site(values: &mut Decoder<'_>) -> Result<Site, String> {
 }
 
 fn decode_observation(values: &mut Decoder<'_>) -> Result<Observation, String> {
-    let landed = match (values.hex()?, values.hex()?) {
-        (Some(before), Some(after)) => Some(Landed { before, after }),
-        (None, None) => None,
+    let landed = match (values.hex()?, values.hex()?, values.optional_number()?) {
+        (Some(before), Some(after), Some(threads)) => Some(Landed { before, after, threads }),
+        (None, None, None) => None,
         _ => return Err("it landed on half a value".to_owned()),
     };
     Ok(Observation {

@@ -51,6 +51,7 @@ fn encode_site<'a>(values: &mut Encoder<'a>, site: &'a Site) -> Result<(), Store
 fn encode_observation<'a>(values: &mut Encoder<'a>, seen: &'a Observation) -> Result<(), StoreError> {
     values.owned(seen.landed.map(|landed| format!("{:#x}", landed.before)));
     values.owned(seen.landed.map(|landed| format!("{:#x}", landed.after)));
+    values.optional_number("threads hit", seen.landed.map(|landed| landed.threads.into()))?;
     let (first_use, after) = match seen.first_use {
         FirstUse::Read { after } => ("read", Some(after)),
         FirstUse::Overwritten { after } => ("overwritten", Some(after)),

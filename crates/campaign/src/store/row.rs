@@ -77,6 +77,7 @@ pub(crate) const COLUMNS: &[(&str, &str)] = &[
     // What was seen.
     ("landed_before", "TEXT"),
     ("landed_after", "TEXT"),
+    ("landed_threads", "INTEGER"),
     ("first_use", "TEXT CHECK (first_use IN ('read', 'overwritten', 'never'))"),
     ("first_use_after", "INTEGER"),
     ("ended", "TEXT CHECK (ended IN ('completed', 'trapped', 'hang', 'detected'))"),

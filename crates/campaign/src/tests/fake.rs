@@ -172,7 +172,11 @@ fn observation(kind: u64, draws: &Draws) -> Observation {
         _ => End::Completed,
     };
     Observation {
-        landed: (kind != NOT_LANDED).then_some(Landed { before: u128::from(draws.draw(6)), after: u128::MAX }),
+        landed: (kind != NOT_LANDED).then_some(Landed {
+            before: u128::from(draws.draw(6)),
+            after: u128::MAX,
+            threads: 1,
+        }),
         first_use: [FirstUse::Read { after }, FirstUse::Overwritten { after }, FirstUse::Never][after as usize % 3],
         outputs: if end == End::Completed { vec![output(differing, kind == 2, draws)] } else { Vec::new() },
         end,

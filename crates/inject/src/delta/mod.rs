@@ -8,6 +8,7 @@
 
 mod difference;
 mod overlay;
+mod touch;
 mod watch;
 mod whole;
 
@@ -19,7 +20,7 @@ use crate::index::{Index, LaunchIndex};
 use crate::run::{Progress, RunError, fuel, locate, observe};
 use campaign::{Observation, Tier};
 use capsule::Event;
-use fault::Fault;
+use fault::{Fault, Target};
 use overlay::Overlay;
 use simt::memory::{GlobalMemory, Pages, Version};
 use simt::{Checkpoint, Executor, Hook, NoHook, RunEnd};
@@ -95,7 +96,9 @@ impl<'g> Delta<'g> {
         let liveness = index.launch(number).and_then(|_| index.liveness(number));
         let mut hit = Hit::new(module, fault).ending(liveness);
         let mut progress = Progress::default();
+        self.memory.set_trace(None);
         self.replay(fault, &mut hit, &mut progress);
+        self.find_touch(fault, &mut hit, progress.thread_instructions);
         Ok(observe(golden, fault, hit.struck, progress, Tier::Delta))
     }
 
@@ -241,7 +244,9 @@ impl<'g> Delta<'g> {
         let (index, block) = (Arc::clone(&self.index), fault.cta as u32);
         let clean = Arc::clone(&self.clean);
         let checkpoints = launch.checkpoints(block);
-        let start = checkpoints.and_then(|kept| Some((kept, kept.before(fault.thread, fault.dynamic)?)));
+        // A checkpoint keeps the registers that are live, and a fault in another one is told from what that held.
+        let start = checkpoints.filter(|_| !matches!(fault.target, Target::Register(_)));
+        let start = start.and_then(|kept| Some((kept, kept.before(fault.thread, fault.dynamic)?)));
         let event = launch.event;
         let mut watch = Watch::new(hit, &index, checkpoints, Version { event, block });
         self.memory.reset(&clean, Version { event, block });
@@ -252,7 +257,10 @@ impl<'g> Delta<'g> {
             kept.state(at)
         });
         let end = self.execute(number, block, from, &mut watch, progress);
-        match (end, watch.agreed()) {
+        let agreed = watch.agreed();
+        let executed = self.thread_instructions(fault);
+        self.end_watch(hit, executed);
+        match (end, agreed) {
             (RunEnd::Completed, _) => self.compare(launch, block),
             (RunEnd::Trapped(trap), _) => progress.trap = Some((number, trap)),
             // From here on the block does what its golden self does,

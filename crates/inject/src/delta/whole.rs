@@ -20,7 +20,9 @@ impl Delta<'_> {
         progress: &mut Progress,
     ) -> bool {
         let clean = Arc::clone(&self.clean);
-        self.whole_launch(number, &clean, Some((fault, hit)), progress)
+        let completed = self.whole_launch(number, &clean, Some((fault, &mut *hit)), progress);
+        self.end_watch(hit, progress.thread_instructions);
+        completed
     }
 
     /// A later launch, if anything differs before it; `false` where it does not complete.

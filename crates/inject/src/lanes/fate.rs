@@ -45,7 +45,7 @@ impl Fates {
             |at: usize| writes.iter().enumerate().all(|(other, write)| at == other || !overlap(&writes[at], write));
         let fate = |at: usize| alone(at).then(|| Fate::of(golden, index, launch, block, &writes[at])).flatten();
         let observation = Observation {
-            landed: Some(Landed { before: 0, after: 0 }),
+            landed: Some(Landed { before: 0, after: 0, threads: 1 }),
             first_use: FirstUse::Read { after: 0 },
             end: End::Completed,
             outputs: golden.references.iter().map(crate::compare::Reference::unchanged).collect(),

@@ -18,7 +18,7 @@ use crate::golden::Golden;
 use crate::index::Index;
 use crate::run::{Progress, RunError, Struck, locate, observe};
 use campaign::{Landed, Observation, Tier};
-use fault::{Fault, Target};
+use fault::{Fault, Scope, Target};
 use record::Recorder;
 use simt::memory::GlobalMemory;
 use simt::registers::LANES;
@@ -83,9 +83,10 @@ impl<'g> Lanes<'g> {
         }
     }
 
-    /// The observation of a fault whose thread can be run alone.
+    /// The observation of a fault in a destination whose thread can be run alone.
     fn alone(&mut self, fault: &Fault) -> Option<Observation> {
         let (launch, block) = (fault.launch as usize, fault.cta as u32);
+        let (Target::Destination(position), Scope::Thread) = (fault.target, fault.scope) else { return None };
         if self.stand.enter(launch, block) == Footing::None {
             return None;
         }
@@ -95,10 +96,9 @@ impl<'g> Lanes<'g> {
         let reached = self.stand.run(&mut self.carrier, fault.thread, Some(fault.dynamic + 1));
         let executed = path.iter().filter(|(_, executed)| *executed).nth(fault.dynamic as usize);
         let struck = executed.filter(|_| reached).and_then(|&(site, _)| {
-            let Target::Destination(position) = fault.target;
             let at = touches.destinations(site).iter().position(|destination| destination.position == position)?;
             let slot = touches.destinations(site)[at].slot;
-            (fault.model.highest_bit() < slot.width.bits()).then_some((at, slot))
+            fault.model.fits(slot.width.bits()).then_some((at, slot))
         });
         let Some((at, slot)) = struck else {
             // Nothing is hit, and nothing changes.
@@ -111,7 +111,7 @@ impl<'g> Lanes<'g> {
         self.carrier.set(slot, LANE, after);
         self.stand.run(&mut self.carrier, fault.thread, None);
         let first_use = touches.first_uses(&path)[fault.dynamic as usize][at];
-        let struck = Struck { landed: Some(Landed { before, after }), first_use };
+        let struck = Struck { landed: Some(Landed { before, after, threads: 1 }), first_use };
         (self.carrier.end(LANE) != LaneEnd::Escaped).then(|| self.conclude_alone(fault, struck, &writes))
     }
 

@@ -7,7 +7,7 @@ use super::{GoldenThread, LANE, Lanes};
 use crate::run::Struck;
 use crate::sweep::{Aim, Operand, Tally, Unfinished, one_by_one};
 use campaign::{FirstUse, Landed, Masked, Outcome};
-use fault::Fault;
+use fault::{Fault, Target};
 use simt::registers::{FULL, LANES, has, lanes};
 use simt::replica::{Compared, LaneEnd, Write};
 
@@ -52,7 +52,7 @@ fn decide(operand: Operand, outcome: Outcome, tally: &mut Tally) {
 }
 
 impl Lanes<'_> {
-    /// Runs every fault of a thread, `in_lanes` where that is exact.
+    /// Runs every fault of a thread, `in_lanes` where that is exact; only faults of destinations can be.
     pub(crate) fn sweep(
         &mut self,
         aim: &Aim<'_>,
@@ -61,7 +61,8 @@ impl Lanes<'_> {
         stop: &dyn Fn() -> bool,
     ) -> Result<(), Unfinished> {
         let block = aim.block as u32;
-        let alone = self.stand.enter(aim.launch as usize, block) != Footing::None && in_lanes;
+        let destinations = matches!(aim.population.selection.aim, fault::Aim::Destination | fault::Aim::Predicate);
+        let alone = self.stand.enter(aim.launch as usize, block) != Footing::None && in_lanes && destinations;
         let thread = alone.then(|| self.golden_thread(aim.thread)).flatten();
         let touches = self.stand.touches(aim.launch as usize);
         if let Some((thread, touches)) = thread.zip(touches) {
@@ -98,7 +99,8 @@ impl Lanes<'_> {
                     return Err(Unfinished::Stopped);
                 }
                 let mut destinations = touches.destinations(site).iter().zip(uses);
-                let found = destinations.find(|(destination, _)| destination.position == operand.position);
+                let found =
+                    destinations.find(|(destination, _)| Target::Destination(destination.position) == operand.target);
                 let Some((&destination, &first_use)) = found else {
                     // It has no row of its own: nothing can be hit.
                     decide(operand, Outcome::NotLanded, tally);
@@ -184,7 +186,7 @@ impl Lanes<'_> {
     /// Follows what a lane left behind to the end of the program, and remembers what came of it.
     fn follow(&mut self, hit: &Hit<'_>, (lane, bit): (usize, u32), difference: &[(u64, u8)], tally: &mut Tally) {
         let before = self.guide.get(hit.destination.slot, LANE);
-        let landed = Some(Landed { before, after: before ^ (1 << bit) });
+        let landed = Some(Landed { before, after: before ^ (1 << bit), threads: 1 });
         let struck = Struck { landed, first_use: hit.first_use };
         let observation = self.conclude(&hit.fault(bit), struck, lane, difference);
         let outcome = hit.aim.count(hit.operand, bit, &observation, tally);

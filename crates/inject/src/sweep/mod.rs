@@ -1,4 +1,4 @@
-//! Exhaustive campaigns: every bit of every destination of every dynamic instruction of a selection.
+//! Exhaustive campaigns: every bit of every operand that is aimed at, of every dynamic instruction of a selection.
 //!
 //! A thread's faults are run in the order of its path. A value that is never read changes nothing, and what is known
 //! without running is not run; the bits of one that is read are run in the lanes of a warp where that is exact
@@ -13,7 +13,7 @@ use crate::index::Index;
 use crate::lanes::Lanes;
 use crate::run::RunError;
 use campaign::{Criteria, Observation, Outcome, RunFailure, Sweeper, SweptUnit, Tier, classify};
-use fault::{Fault, Model, Target};
+use fault::{Fault, Model, Scope};
 pub(crate) use population::{Operand, Population, UnitAt};
 use simt::registers::LANES;
 use std::sync::Arc;
@@ -63,8 +63,9 @@ impl Aim<'_> {
             cta: self.block,
             thread: self.thread,
             dynamic,
-            target: Target::Destination(operand.position),
+            target: operand.target,
             model: Model::single(bit),
+            scope: Scope::Thread,
         }
     }
 
@@ -141,8 +142,9 @@ pub(crate) fn faults(golden: &Golden, population: &Population, at: UnitAt) -> Ve
                     cta: at.block,
                     thread,
                     dynamic,
-                    target: Target::Destination(operand.position),
+                    target: operand.target,
                     model: Model::single(bit),
+                    scope: Scope::Thread,
                 })
             })
         })

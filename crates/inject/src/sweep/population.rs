@@ -3,17 +3,17 @@
 use crate::golden::Golden;
 use crate::sample::{Weights, census, count, members};
 use campaign::{Sweep, SweptOperand};
-use fault::Selection;
+use fault::{Selection, Target};
 use simt::registers::LANES;
 use std::collections::BTreeMap;
 
-/// A destination that is hit.
+/// An operand that is hit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operand {
     /// Its number among the operands of the sweep.
     pub(crate) number: u32,
-    /// Its position among the destinations of its instruction.
-    pub(crate) position: u8,
+    /// Which operand of its instruction it is.
+    pub(crate) target: Target,
     /// Its width.
     pub(crate) bits: u32,
 }
@@ -71,9 +71,9 @@ impl Population {
         let of = |(site, member): (&simt::program::Site, bool)| {
             let function = module.function(site.function);
             let Some(instruction) = function.at(site.pc).filter(|_| member) else { return Vec::new() };
-            let elements: Vec<(u8, u32)> = self.selection.elements(function, instruction).collect();
+            let elements = self.selection.operands(function, instruction);
             let loc = instruction.loc.as_ref();
-            let mut number = |&(position, bits): &(u8, u32)| {
+            let mut number = |&fault::Operand { target, bits, .. }: &fault::Operand| {
                 operands.push(SweptOperand {
                     kernel: program.name.clone(),
                     pc: site.pc.0,
@@ -81,11 +81,11 @@ impl Population {
                     line: loc.map(|loc| loc.line),
                     group: instruction.op.group().to_string(),
                     opcode: instruction.op.to_string(),
-                    target: fault::Target::Destination(position).to_string(),
+                    target: target.to_string(),
                     elements: elements.len() as u32,
                     bits,
                 });
-                Operand { number: operands.len() as u32 - 1, position, bits }
+                Operand { number: operands.len() as u32 - 1, target, bits }
             };
             elements.iter().map(&mut number).collect()
         };
@@ -107,7 +107,7 @@ impl Population {
         }
     }
 
-    /// The destinations of a site of a launch that are hit.
+    /// The operands of a site of a launch that are hit.
     pub(crate) fn operands(&self, launch: u32, site: u32) -> &[Operand] {
         self.operands[launch as usize].get(site as usize).map_or(&[], Vec::as_slice)
     }

@@ -190,7 +190,7 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
                 warp.discount(running.active & !executing);
             }
             if *hooked {
-                let interest = hook.before(moment(program, warp, micro, running.active, executing));
+                let interest = hook.before(moment(around, warp, micro, running));
                 *hooked = stays(interest)?;
             }
         }
@@ -211,7 +211,7 @@ fn run_group<L: Handlers, H: Hook + ?Sized>(
         match step {
             Step::Next => {
                 if *hooked && micro.last {
-                    let interest = hook.after(moment(program, warp, micro, running.active, running.executing));
+                    let interest = hook.after(moment(around, warp, micro, running));
                     *hooked = stays(interest)?;
                 }
                 running.pc += 1;
@@ -246,8 +246,21 @@ fn stays(interest: Interest) -> Result<bool, Halt> {
     if interest == Interest::Stop { Err(Halt::Stop) } else { Ok(interest == Interest::Stay) }
 }
 
-fn moment<'a>(program: &'a Program, warp: &'a mut Warp, micro: &Micro, active: u32, executing: u32) -> Moment<'a> {
-    Moment { program, registers: &mut warp.registers, site: micro.site, warp: warp.index, active, executing }
+fn moment<'a>(around: &'a mut Surroundings<'_>, warp: &'a mut Warp, micro: &Micro, running: &Running) -> Moment<'a> {
+    let frame = &warp.frames[running.frame as usize];
+    let bytes = around.program.functions[frame.function as usize].frame;
+    Moment {
+        program: around.program,
+        frame: frame.base..frame.base + bytes,
+        registers: &mut warp.registers,
+        global: &mut *around.global,
+        shared: &mut *around.shared,
+        local: &mut warp.local,
+        site: micro.site,
+        warp: warp.index,
+        active: running.active,
+        executing: running.executing,
+    }
 }
 
 fn trap(fault: Fault, micro: &Micro, warp: u32, block: u64) -> Trap {

@@ -128,7 +128,7 @@ fn lanes_of(rows: &[u128; 8], transposed: bool) -> [u32; LANES] {
 }
 
 /// Calls a function for every element that a lane holds: lane, register, where in it, address.
-fn each_element(
+pub(crate) fn each_element(
     registers: &Registers,
     it: &Fragment,
     at: &[u64; LANES],

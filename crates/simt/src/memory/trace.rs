@@ -1,4 +1,5 @@
-//! Which bytes of global memory a block reads and writes, exactly; or which of its threads does.
+//! Which bytes of global memory a block reads and writes, exactly; or which of its threads does; or what is first done
+//! to one byte.
 
 use super::bytes::ByteSet;
 use super::owners::Owners;
@@ -35,11 +36,30 @@ impl Run {
     }
 }
 
+/// What is done to a byte of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// It is read, perhaps to be updated.
+    Read,
+    /// It is written without being read.
+    Written,
+}
+
+/// A byte whose first touch is waited for.
+#[derive(Clone, Copy, Debug)]
+struct Watched {
+    page: u32,
+    at: usize,
+    first: Option<Touch>,
+}
+
 /// Bytes touched since the trace was last taken.
 #[derive(Debug, Default)]
 pub struct Trace {
     read: Touched,
     written: Touched,
+    /// Notes the first touch of one byte instead.
+    watched: Option<Watched>,
     /// Notes who touched them instead.
     owners: Option<Owners>,
     /// The first thread of the warp that runs.
@@ -74,11 +94,32 @@ impl Touched {
     }
 }
 
+impl Watched {
+    fn note(&mut self, page: u32, from: usize, to: usize, touch: Touch) {
+        if page == self.page && (from..to).contains(&self.at) {
+            self.first = self.first.or(Some(touch));
+        }
+    }
+}
+
 impl Trace {
     /// A trace that notes which thread of a block touches what, in addition to what is noted there.
     #[must_use]
     pub fn by_thread(owners: Owners) -> Self {
         Self { owners: Some(owners), ..Self::default() }
+    }
+
+    /// A trace that notes what is first done to the byte at an address of global memory.
+    #[must_use]
+    pub fn watching(address: u64) -> Self {
+        let watched = |run: Run| Watched { page: run.page, at: usize::from(run.from), first: None };
+        Self { watched: Run::of(address, 1).next().map(watched), ..Self::default() }
+    }
+
+    /// What was first done to the byte that is watched.
+    #[must_use]
+    pub fn first_touch(&self) -> Option<Touch> {
+        self.watched.and_then(|watched| watched.first)
     }
 
     /// Whether it notes which thread touches what.
@@ -99,25 +140,28 @@ impl Trace {
 
     /// Notes a read of bytes of a page by a lane.
     pub(crate) fn read(&mut self, lane: usize, page: u32, from: usize, to: usize) {
-        match &mut self.owners {
-            Some(owners) => owners.note(self.first + lane as u16, page, from, to, false),
-            None => self.read.note(page, from, to),
+        match (&mut self.owners, &mut self.watched) {
+            (Some(owners), _) => owners.note(self.first + lane as u16, page, from, to, false),
+            (None, Some(watched)) => watched.note(page, from, to, Touch::Read),
+            (None, None) => self.read.note(page, from, to),
         }
     }
 
     /// Notes a write of bytes of a page by a lane.
     pub(crate) fn wrote(&mut self, lane: usize, page: u32, from: usize, to: usize) {
-        match &mut self.owners {
-            Some(owners) => owners.note(self.first + lane as u16, page, from, to, true),
-            None => self.written.note(page, from, to),
+        match (&mut self.owners, &mut self.watched) {
+            (Some(owners), _) => owners.note(self.first + lane as u16, page, from, to, true),
+            (None, Some(watched)) => watched.note(page, from, to, Touch::Written),
+            (None, None) => self.written.note(page, from, to),
         }
     }
 
     /// Notes that a lane updated bytes of a page in place.
     pub(crate) fn updated(&mut self, _: usize, page: u32, from: usize, to: usize) {
-        match &mut self.owners {
-            Some(owners) => owners.note_update(page, from, to),
-            None => {
+        match (&mut self.owners, &mut self.watched) {
+            (Some(owners), _) => owners.note_update(page, from, to),
+            (None, Some(watched)) => watched.note(page, from, to, Touch::Read),
+            (None, None) => {
                 self.read.note(page, from, to);
                 self.written.note(page, from, to);
             }
@@ -133,6 +177,20 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_touch_of_a_watched_byte_is_kept() {
+        let mut trace = Trace::watching(DEVICE_BASE + 7 * PAGE as u64 + 60);
+        trace.read(0, 7, 56, 60);
+        trace.wrote(0, 6, 0, PAGE);
+        assert_eq!(trace.first_touch(), None);
+        trace.wrote(3, 7, 60, 64);
+        trace.read(0, 7, 60, 64);
+        assert_eq!(trace.first_touch(), Some(Touch::Written));
+        let mut trace = Trace::watching(DEVICE_BASE);
+        trace.updated(0, 0, 0, 4);
+        assert_eq!(trace.first_touch(), Some(Touch::Read));
+    }
 
     #[test]
     fn neighbouring_accesses_are_one_run() {

@@ -156,7 +156,10 @@ fn as_capsule(script: &Script, level: LevelName, outcome: &Outcome) -> Result<()
         }
     }
     let target = CapsuleTarget::with_means(golden, Means { spacing: 0, ..Means::default() });
-    let mut failures: Vec<String> = script.faults().filter_map(|fault| faults::check(&target, fault).err()).collect();
+    let mut failures: Vec<String> =
+        script.faults().filter_map(|fault| faults::check(&target, fault, &outcome.places).err()).collect();
+    failures.extend(script.populations().filter_map(|population| faults::check_population(&target, population).err()));
     failures.extend(tiers::compare(&target, &Selection::default(), DRAWN, 1)?.disagreements);
+    failures.extend(tiers::compare_targets(&target, DRAWN / 8, 1)?.disagreements);
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n    ")) }
 }

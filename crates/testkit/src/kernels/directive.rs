@@ -1,7 +1,8 @@
 //! Directives of a kernel test: what each line of the head says.
 
+use super::faults;
 use super::values::{Element, Values};
-use fault::Fault;
+use campaign::config::Selection;
 use std::collections::BTreeMap;
 
 /// One line of the head.
@@ -30,6 +31,8 @@ pub enum Directive {
     Error(String),
     /// `inject`
     Inject(Box<ExpectedFault>),
+    /// `select`
+    Select(Box<ExpectedPopulation>),
 }
 
 /// Device memory.
@@ -91,16 +94,26 @@ pub struct ExpectedTrap {
 /// A fault and what must come of it; what is not given may be anything.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpectedFault {
-    /// The fault.
-    pub fault: Fault,
+    /// The id of the fault; an address in it may be that of a buffer or variable, as in `global@&in+16`.
+    pub id: String,
     /// `masked/never_read`, `sdc`, `due/illegal_address`, `not_landed` …
     pub outcome: String,
     /// Other keys, by name.
     pub details: BTreeMap<String, String>,
 }
 
+/// A selection and how many dynamic instructions it draws from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedPopulation {
+    /// The words of a campaign.
+    pub selection: Selection,
+    /// How many there are; 0 where nothing is selected.
+    pub members: u64,
+}
+
 /// The keys of `inject`, after the outcome.
-const DETAILS: [&str; 9] = ["landed", "use", "differing", "line", "pc", "kernel", "after", "strayed", "visible"];
+const DETAILS: [&str; 10] =
+    ["landed", "threads", "use", "differing", "line", "pc", "kernel", "after", "strayed", "visible"];
 
 /// Reads a directive. `param` and `counts` change the run before, the last of `before`.
 pub(super) fn read(text: &str, before: &mut Vec<Directive>) -> Result<(), String> {
@@ -127,6 +140,7 @@ pub(super) fn read(text: &str, before: &mut Vec<Directive>) -> Result<(), String
         "prints:" => Directive::Prints(quoted(rest)?),
         "error:" => Directive::Error(name(rest)?.to_owned()),
         "inject:" => Directive::Inject(Box::new(fault(rest)?)),
+        "select:" => Directive::Select(Box::new(population(rest)?)),
         _ => return Err(format!("`{key}` is no directive")),
     };
     before.push(directive);
@@ -263,9 +277,34 @@ fn trap(text: &str) -> Result<ExpectedTrap, String> {
     Ok(trap)
 }
 
+fn population(text: &str) -> Result<ExpectedPopulation, String> {
+    let (words, members) = text.split_once("=>").ok_or("expected `select: KEY=VALUE … => COUNT`")?;
+    let mut selection = Selection::default();
+    for word in words.split_whitespace() {
+        let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not KEY=VALUE"))?;
+        let value = value.to_owned();
+        match key {
+            "target" => selection.target = Some(value),
+            "model" => selection.model = Some(value),
+            "scope" => selection.scope = Some(value),
+            "group" => selection.group.push(value),
+            "kernel" => selection.kernel.push(value),
+            "threads" => selection.threads.push(value),
+            "blocks" => selection.blocks.push(value),
+            _ => {
+                return Err(format!(
+                    "`{key}` is no key of `select`: target, model, scope, group, kernel, threads, blocks"
+                ));
+            }
+        }
+    }
+    Ok(ExpectedPopulation { selection, members: number("members", members.trim())? })
+}
+
 fn fault(text: &str) -> Result<ExpectedFault, String> {
     let (id, rest) = text.split_once("=>").ok_or("expected `inject: FAULT => OUTCOME`")?;
-    let fault = id.trim().parse().map_err(|error: fault::ParseFaultError| format!("failed to {error}"))?;
+    let id = id.trim().to_owned();
+    faults::parse(&id, |_, _| Ok(0))?;
     let mut words = rest.split_whitespace();
     let outcome = words.next().ok_or("expected an outcome after `=>`")?.to_owned();
     let mut details = BTreeMap::new();
@@ -275,5 +314,5 @@ fn fault(text: &str) -> Result<ExpectedFault, String> {
             return Err(format!("`{key}` is no key of `inject`, or is given twice: {}", DETAILS.join(", ")));
         }
     }
-    Ok(ExpectedFault { fault, outcome, details })
+    Ok(ExpectedFault { id, outcome, details })
 }

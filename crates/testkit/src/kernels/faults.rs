@@ -1,19 +1,52 @@
 //! A fault of a kernel test: what it does, and that it does the same every time.
 
-use super::directive::ExpectedFault;
+use super::directive::{ExpectedFault, ExpectedPopulation};
+use super::machine::place;
 use campaign::config::Engine;
 use campaign::{Criteria, End, FirstUse, Observation, Outcome, classify};
 use fault::Fault;
 use inject::{CapsuleTarget, Runner};
+use std::collections::BTreeMap;
 
 /// Injects a fault by each tier: with a fresh runner, again with the same, and with one that has run something else.
-pub(super) fn check(target: &CapsuleTarget, expected: &ExpectedFault) -> Result<(), String> {
-    let full = repeated(target, Engine::Full, &expected.fault)?;
-    let delta = repeated(target, Engine::Delta, &expected.fault)?;
-    if full.clone().seen() != delta.clone().seen() {
-        return Err(format!("inject {}: the tiers differ:\n{full:?}\n{delta:?}", expected.fault));
+pub(super) fn check(
+    target: &CapsuleTarget,
+    expected: &ExpectedFault,
+    places: &BTreeMap<String, (u64, u64)>,
+) -> Result<(), String> {
+    let fault = parse(&expected.id, |name, offset| Ok(place(places, name)?.0 + offset))?;
+    let full = repeated(target, Engine::Full, &fault)?;
+    for engine in [Engine::Delta, Engine::Lanes] {
+        let faster = repeated(target, engine, &fault)?;
+        if full.clone().seen() != faster.clone().seen() {
+            return Err(format!("inject {}: the tiers differ:\n{full:?}\n{faster:?}", expected.id));
+        }
     }
-    compare(expected, &full).map_err(|what| format!("inject {}: {what}\n    {full:?}", expected.fault))
+    compare(expected, &full).map_err(|what| format!("inject {}: {what}\n    {full:?}", expected.id))
+}
+
+/// Reads an id. The address of a buffer or variable, and an offset into it, are asked for.
+pub(super) fn parse(id: &str, place: impl Fn(&str, u64) -> Result<u64, String>) -> Result<Fault, String> {
+    let text = match id.split_once("@&") {
+        None => id.to_owned(),
+        Some((before, rest)) => {
+            let (name, after) = rest.split_once(',').unwrap_or((rest, ""));
+            let (name, offset) = name.split_once('+').unwrap_or((name, "0"));
+            let offset = offset.parse().map_err(|_| format!("`{offset}` is no offset"))?;
+            format!("{before}@{:#x},{after}", place(name, offset)?)
+        }
+    };
+    text.parse().map_err(|error: fault::ParseFaultError| format!("failed to {error}"))
+}
+
+/// Whether a selection draws from as many dynamic instructions as it should, and finds them.
+pub(super) fn check_population(target: &CapsuleTarget, expected: &ExpectedPopulation) -> Result<(), String> {
+    let members = target.members(&expected.selection).map_err(|error| format!("failed to {error}"))?;
+    if members != expected.members {
+        let words = &expected.selection;
+        return Err(format!("{words:?} selects {members} dynamic instructions, expected {}", expected.members));
+    }
+    Ok(())
 }
 
 fn repeated(target: &CapsuleTarget, engine: Engine, id: &Fault) -> Result<Observation, String> {
@@ -59,6 +92,7 @@ fn detail(key: &str, found: &Observation) -> String {
         "landed" => {
             found.landed.map_or_else(|| "nowhere".to_owned(), |hit| format!("{:#x}->{:#x}", hit.before, hit.after))
         }
+        "threads" => found.landed.map_or(0, |hit| hit.threads).to_string(),
         "use" => match found.first_use {
             FirstUse::Read { after } => format!("read@{after}"),
             FirstUse::Overwritten { after } => format!("overwritten@{after}"),

@@ -143,7 +143,7 @@ impl Machine {
     }
 }
 
-fn place(places: &BTreeMap<String, (u64, u64)>, name: &str) -> Result<(u64, u64), String> {
+pub(super) fn place(places: &BTreeMap<String, (u64, u64)>, name: &str) -> Result<(u64, u64), String> {
     places.get(name).copied().ok_or_else(|| format!("there is no buffer or variable {name}"))
 }
 

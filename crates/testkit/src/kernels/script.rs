@@ -1,6 +1,8 @@
 //! A kernel test as it was read.
 
-use super::directive::{Buffer, Directive, ExpectedFault, ExpectedTrap, Run, read as read_directive};
+use super::directive::{
+    Buffer, Directive, ExpectedFault, ExpectedPopulation, ExpectedTrap, Run, read as read_directive,
+};
 use crate::vectors::ScriptError;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +74,14 @@ impl Script {
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         self.directives.iter().filter_map(|directive| match directive {
             Directive::Run(run) => Some(run),
+            _ => None,
+        })
+    }
+
+    /// The selections.
+    pub fn populations(&self) -> impl Iterator<Item = &ExpectedPopulation> {
+        self.directives.iter().filter_map(|directive| match directive {
+            Directive::Select(population) => Some(&**population),
             _ => None,
         })
     }

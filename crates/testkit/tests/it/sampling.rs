@@ -45,7 +45,7 @@ fn check(workload: &str) {
     let target = target(workload);
     let runs: Vec<RunIndex> = (0..DRAWS).map(RunIndex).collect();
     let sites = target.plan(&runs, &Selection::default(), 1).unwrap();
-    let all = fault::Selection::operands(None, None, None, &[]).unwrap();
+    let all = fault::Selection::of_words(None, None, None, &[]).unwrap();
     let (mut by_instruction, mut by_launch) = (BTreeMap::new(), BTreeMap::new());
     for (number, launch) in profile(target.golden_run()).iter().enumerate() {
         let executed = launch.instructions().filter(|(_, _, count)| count.executed > 0);

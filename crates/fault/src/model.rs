@@ -1,0 +1,324 @@
+//! What happens to the bits of an operand: models, and the patterns that campaigns draw them from.
+//!
+//! A [`Model`] is a pure function of bits and stands in the id of a fault. A [`Pattern`] is what a campaign says; for an
+//! operand of a width it draws a model. Every draw is uniform: over the bits, over the pairs of bits, over the values of
+//! the whole width.
+
+use crate::error::{ParseFaultError, SelectionError, number, wrong};
+use std::fmt;
+use std::num::NonZeroU64;
+
+/// What happens to the bits of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Model {
+    /// These bits flip. Never empty.
+    Flip(u128),
+    /// All bits are replaced by this value.
+    Value(u128),
+    /// All bits become zero.
+    Zero,
+    /// These bits become zero, or one. Never empty.
+    Stuck {
+        /// Which bits.
+        mask: u128,
+        /// Whether they become one.
+        ones: bool,
+    },
+}
+
+impl Model {
+    /// One bit flips.
+    #[must_use]
+    pub fn single(bit: u32) -> Self {
+        Self::Flip(1 << (bit % 128))
+    }
+
+    /// The bits that the operand has afterwards.
+    #[must_use]
+    pub fn apply(self, bits: u128) -> u128 {
+        match self {
+            Self::Flip(mask) => bits ^ mask,
+            Self::Value(value) => value,
+            Self::Zero => 0,
+            Self::Stuck { mask, ones: false } => bits & !mask,
+            Self::Stuck { mask, ones: true } => bits | mask,
+        }
+    }
+
+    /// Whether an operand of so many bits has every bit that the model names.
+    #[must_use]
+    pub fn fits(self, width: u32) -> bool {
+        let named = match self {
+            Self::Flip(mask) | Self::Stuck { mask, .. } => mask,
+            Self::Value(value) => value,
+            Self::Zero => 0,
+        };
+        named & !all(width) == 0
+    }
+
+    /// The name used in ids and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flip(_) => "flip",
+            Self::Value(_) => "random",
+            Self::Zero => "zero",
+            Self::Stuck { ones: false, .. } => "stuck0",
+            Self::Stuck { ones: true, .. } => "stuck1",
+        }
+    }
+
+    /// The bits as ids write them: `12`, `3+7` for several, `0x1f` for a value, `all`.
+    #[must_use]
+    pub fn bits(self) -> String {
+        match self {
+            Self::Flip(mask) | Self::Stuck { mask, .. } => {
+                let bits = (0..128).filter(|bit| (mask >> bit) & 1 == 1);
+                bits.map(|bit: u32| bit.to_string()).collect::<Vec<_>>().join("+")
+            }
+            Self::Value(value) => format!("{value:#x}"),
+            Self::Zero => "all".to_owned(),
+        }
+    }
+
+    /// Reads a name and the bits.
+    pub(crate) fn parse(name: &str, bits: &str) -> Result<Self, ParseFaultError> {
+        match name {
+            "flip" => Ok(Self::Flip(bit_list(bits)?)),
+            "random" => hexadecimal(bits)
+                .map(Self::Value)
+                .ok_or_else(|| wrong("bits", bits, "the value that replaces the operand's, such as 0x1f")),
+            "zero" if bits == "all" => Ok(Self::Zero),
+            "zero" => Err(wrong("bits", bits, "all: the model zero leaves no bit out")),
+            "stuck0" | "stuck1" => Ok(Self::Stuck { mask: bit_list(bits)?, ones: name == "stuck1" }),
+            _ => Err(wrong("model", name, "flip, random, zero, stuck0 or stuck1")),
+        }
+    }
+}
+
+/// A mask of so many low bits.
+fn all(width: u32) -> u128 {
+    if width >= 128 { u128::MAX } else { (1 << width) - 1 }
+}
+
+fn bit_list(bits: &str) -> Result<u128, ParseFaultError> {
+    let expected = "bit numbers from 0 to 127, ascending and joined by +";
+    let mut mask = 0u128;
+    for bit in bits.split('+') {
+        let bit: u32 = number("bits", bit).map_err(|_| wrong("bits", bits, expected))?;
+        if bit > 127 || mask >> bit != 0 {
+            return Err(wrong("bits", bits, expected));
+        }
+        mask |= 1 << bit;
+    }
+    Ok(mask)
+}
+
+fn hexadecimal(text: &str) -> Option<u128> {
+    let digits = text.strip_prefix("0x")?;
+    // `from_str_radix` would take a sign.
+    let plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    plain.then(|| u128::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// The models that a campaign draws from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pattern {
+    /// One bit flips.
+    #[default]
+    Single,
+    /// Two adjacent bits flip.
+    Adjacent,
+    /// Any two bits flip.
+    Two,
+    /// Another value, uniform over the whole width; it may be the same.
+    Random,
+    /// Zero.
+    Zero,
+    /// The same bits every time become zero, or one.
+    Stuck {
+        /// Which bits, as far as an operand has them.
+        mask: u128,
+        /// Whether they become one.
+        ones: bool,
+    },
+}
+
+/// The words that stand for patterns, for messages.
+const WORDS: &str = "flip, double, double-any, random, zero, stuck0:MASK, stuck1:MASK (such as stuck1:0x80)";
+
+impl Pattern {
+    /// Reads the word of a campaign.
+    ///
+    /// # Errors
+    /// If the word means nothing.
+    pub fn parse(word: &str) -> Result<Self, SelectionError> {
+        let unknown = || SelectionError::Word { key: "model", found: word.to_owned(), expected: WORDS.to_owned() };
+        Ok(match word {
+            "flip" => Self::Single,
+            "double" => Self::Adjacent,
+            "double-any" => Self::Two,
+            "random" => Self::Random,
+            "zero" => Self::Zero,
+            _ => {
+                let (name, mask) = word.split_once(':').ok_or_else(unknown)?;
+                let mask = hexadecimal(mask).filter(|&mask| mask != 0).ok_or_else(unknown)?;
+                match name {
+                    "stuck0" => Self::Stuck { mask, ones: false },
+                    "stuck1" => Self::Stuck { mask, ones: true },
+                    _ => return Err(unknown()),
+                }
+            }
+        })
+    }
+
+    /// Whether an operand of so many bits can be hit: two bits flip in none that has one.
+    #[must_use]
+    pub fn hits(self, width: u32) -> bool {
+        match self {
+            Self::Single | Self::Random | Self::Zero => width >= 1,
+            Self::Adjacent | Self::Two => width >= 2,
+            Self::Stuck { mask, .. } => mask & all(width) != 0,
+        }
+    }
+
+    /// A model for an operand of so many bits, which must be one that [`hits`](Self::hits) takes. `below` draws a
+    /// number uniform from 0 up to its argument.
+    pub fn draw(self, width: u32, below: &mut dyn FnMut(NonZeroU64) -> u64) -> Model {
+        let mut draw = |bound: u64| NonZeroU64::new(bound).map_or(0, &mut *below);
+        match self {
+            Self::Single => Model::single(draw(u64::from(width)) as u32),
+            Self::Adjacent => Model::Flip(3 << draw(u64::from(width).saturating_sub(1))),
+            Self::Two => {
+                let first = draw(u64::from(width));
+                // Any other bit: those from the first one on are one further.
+                let second = draw(u64::from(width).saturating_sub(1));
+                Model::Flip(1 << first | 1 << (second + u64::from(second >= first)))
+            }
+            Self::Random => {
+                let words = (0..width.div_ceil(32)).map(|_| draw(1 << 32));
+                let value = words.fold(0, |value, word| value << 32 | u128::from(word));
+                Model::Value(value & all(width))
+            }
+            Self::Zero => Model::Zero,
+            Self::Stuck { mask, ones } => Model::Stuck { mask: mask & all(width), ones },
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Single => f.write_str("flip"),
+            Self::Adjacent => f.write_str("double"),
+            Self::Two => f.write_str("double-any"),
+            Self::Random => f.write_str("random"),
+            Self::Zero => f.write_str("zero"),
+            Self::Stuck { mask, ones } => write!(f, "stuck{}:{mask:#x}", u8::from(*ones)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const WIDTHS: [u32; 6] = [1, 8, 16, 32, 64, 128];
+
+    /// A source of numbers that need not be good: a linear congruential generator, its high half.
+    fn dice(mut state: u64) -> impl FnMut(NonZeroU64) -> u64 {
+        move |bound| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((u128::from(state) * u128::from(bound.get())) >> 64) as u64
+        }
+    }
+
+    fn pattern() -> impl Strategy<Value = Pattern> {
+        let plain = vec![Pattern::Single, Pattern::Adjacent, Pattern::Two, Pattern::Random, Pattern::Zero];
+        let stuck = (1u128.., any::<bool>()).prop_map(|(mask, ones)| Pattern::Stuck { mask, ones });
+        prop_oneof![prop::sample::select(plain), stuck]
+    }
+
+    proptest! {
+        #[test]
+        fn a_single_bit_model_flips_one_bit_of_any_value(bit in 0u32..128, value: u128) {
+            prop_assert_eq!((Model::single(bit).apply(value) ^ value).count_ones(), 1);
+            prop_assert_eq!(Model::single(bit).apply(Model::single(bit).apply(value)), value);
+            prop_assert!(Model::single(bit).fits(bit + 1) && !Model::single(bit).fits(bit));
+        }
+
+        #[test]
+        fn zero_gives_zero_for_every_value(value: u128) {
+            prop_assert_eq!(Model::Zero.apply(value), 0);
+        }
+
+        #[test]
+        fn what_is_drawn_fits_the_width_and_changes_as_many_bits_as_it_says(
+            pattern in pattern(), width in prop::sample::select(&WIDTHS[..]), value: u128, seed: u64,
+        ) {
+            let value = value & all(width);
+            if pattern.hits(width) {
+                let model = pattern.draw(width, &mut dice(seed));
+                prop_assert!(model.fits(width));
+                let changed = model.apply(value) ^ value;
+                prop_assert_eq!(changed & !all(width), 0);
+                match pattern {
+                    Pattern::Single => prop_assert_eq!(changed.count_ones(), 1),
+                    Pattern::Adjacent => prop_assert!(changed.count_ones() == 2 && changed >> changed.trailing_zeros() == 3),
+                    Pattern::Two => prop_assert_eq!(changed.count_ones(), 2),
+                    Pattern::Zero => prop_assert_eq!(changed, value),
+                    Pattern::Stuck { mask, ones } => {
+                        let stuck = if ones { !value } else { value };
+                        prop_assert_eq!(changed, stuck & mask & all(width));
+                    }
+                    Pattern::Random => {}
+                }
+            }
+        }
+
+        #[test]
+        fn a_pattern_and_a_model_parse_to_what_printed_them(pattern in pattern(), seed: u64) {
+            prop_assert_eq!(Pattern::parse(&pattern.to_string()), Ok(pattern));
+            let model = pattern.draw(128, &mut dice(seed));
+            prop_assert_eq!(Model::parse(model.name(), &model.bits()), Ok(model));
+        }
+    }
+
+    #[test]
+    fn a_random_value_covers_every_bit_evenly() {
+        let mut below = dice(7);
+        for width in WIDTHS {
+            let mut ones = vec![0u32; width as usize];
+            for _ in 0..4000 {
+                let value = Pattern::Random.draw(width, &mut below).apply(0);
+                ones.iter_mut().enumerate().for_each(|(bit, ones)| *ones += (value >> bit) as u32 & 1);
+            }
+            // Six standard deviations of a fair coin thrown 4000 times.
+            assert!(ones.iter().all(|ones| ones.abs_diff(2000) < 190), "width {width}: {ones:?}");
+        }
+    }
+
+    #[test]
+    fn every_bit_and_every_pair_is_drawn() {
+        let mut below = dice(3);
+        for (pattern, count) in [(Pattern::Single, 8), (Pattern::Adjacent, 7), (Pattern::Two, 28)] {
+            let drawn: std::collections::BTreeSet<u128> =
+                (0..2000).map(|_| pattern.draw(8, &mut below).apply(0)).collect();
+            assert_eq!(drawn.len(), count, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn two_bits_hit_no_predicate() {
+        assert!(!Pattern::Adjacent.hits(1) && !Pattern::Two.hits(1) && Pattern::Single.hits(1));
+        assert!(!Pattern::parse("stuck1:0x100").unwrap().hits(8) && Pattern::parse("stuck1:0x80").unwrap().hits(8));
+    }
+
+    #[test]
+    fn words_that_mean_nothing_are_refused() {
+        for word in ["twist", "stuck1", "stuck1:12", "stuck0:0x0", "stuck2:0x1", "stuck1:0x"] {
+            assert!(Pattern::parse(word).unwrap_err().to_string().contains("double-any"), "{word}");
+        }
+    }
+}

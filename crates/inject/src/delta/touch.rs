@@ -1,0 +1,97 @@
+//! What is first done to a byte of global memory that was hit.
+//!
+//! Up to its first touch a run is the golden run, so that who touches the byte first is found there: the index says which
+//! blocks read or write it, and a block that does both, or may, runs again to tell which comes first.
+
+use super::Delta;
+use crate::device::runnable;
+use crate::golden::Golden;
+use crate::hit::{Hit, first_touch, touch_by_host};
+use crate::run::{Progress, fuel};
+use capsule::Event;
+use fault::Fault;
+use simt::NoHook;
+use simt::memory::{ByteSet, Run, Touch, Trace, Version};
+use std::sync::Arc;
+
+impl Delta<'_> {
+    /// Ends the watch over the byte of global memory that was hit, after what ran with the hook: notes the first touch,
+    /// if there was one.
+    pub(super) fn end_watch(&mut self, hit: &mut Hit<'_>, executed: u64) {
+        let touch = first_touch(&mut self.memory);
+        self.memory.set_trace(None);
+        if let Some(touch) = touch.filter(|_| hit.untouched().is_some()) {
+            hit.touched(touch, executed);
+        }
+    }
+
+    /// Finds what is first done to that byte after what ran with the hook, if that is not known yet.
+    pub(super) fn find_touch(&mut self, fault: &Fault, hit: &mut Hit<'_>, executed: u64) {
+        let Some(address) = hit.untouched() else { return };
+        if let Some(touch) = self.touch_beyond(fault, address) {
+            hit.touched(touch, executed);
+        }
+    }
+
+    /// What the golden run first does to a byte after the block with the fault.
+    fn touch_beyond(&mut self, fault: &Fault, address: u64) -> Option<Touch> {
+        let golden: &Golden = self.golden;
+        let faulty = fault.launch as usize;
+        let mut number = faulty;
+        let start = golden.launches[faulty].event;
+        for (at, event) in golden.capsule.events.iter().enumerate().skip(start) {
+            let touch = match event {
+                Event::Launch(_) if at == start => self.touch_in(number, fault.cta as u32 + 1, address),
+                Event::Launch(_) => {
+                    number += 1;
+                    self.touch_in(number, 0, address)
+                }
+                other => touch_by_host(other, address),
+            };
+            if touch.is_some() {
+                return touch;
+            }
+        }
+        None
+    }
+
+    /// What the blocks of a launch first do to a byte, from one on.
+    fn touch_in(&mut self, number: usize, mut from: u32, address: u64) -> Option<Touch> {
+        let index = Arc::clone(&self.index);
+        let Some(launch) = index.launch(number) else {
+            // The launch with the fault was watched whole.
+            return if from > 0 { None } else { self.touch_in_whole(number, address) };
+        };
+        let run = Run::of(address, 1).next()?;
+        let mut bytes = ByteSet::default();
+        bytes.insert(run.range());
+        while let Some(block) = launch.next(run.page, &bytes, from) {
+            if !launch.reads(run.page, &bytes, block) {
+                return Some(Touch::Written);
+            }
+            let clean = Arc::clone(&self.clean);
+            self.memory.reset(&clean, Version { event: launch.event, block });
+            self.memory.set_trace(Some(Trace::watching(address)));
+            self.execute(number, block, None, &mut NoHook, &mut Progress::default());
+            let touch = self.memory.set_trace(None).and_then(|trace| trace.first_touch());
+            if touch.is_some() {
+                return touch;
+            }
+            from = block + 1;
+        }
+        None
+    }
+
+    /// As [`touch_in`](Self::touch_in), for a launch that is not in the index.
+    fn touch_in_whole(&mut self, number: usize, address: u64) -> Option<Touch> {
+        let launch = &self.golden.launches[number];
+        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        let clean = Arc::clone(&self.clean);
+        self.memory.reset(&clean, Version::before(launch.event as u32));
+        self.memory.set_trace(Some(Trace::watching(address)));
+        self.executor.prepare(&runnable);
+        self.prepared = Some(number);
+        self.executor.run(&runnable, &mut self.memory, fuel(launch), None, &mut NoHook, |_, _, _| {});
+        self.memory.set_trace(None).and_then(|trace| trace.first_touch())
+    }
+}
