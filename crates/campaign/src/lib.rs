@@ -34,6 +34,7 @@ pub mod observation;
 pub mod outcome;
 pub mod runner;
 pub mod store;
+pub mod story;
 pub mod summary;
 pub mod sweep;
 pub mod target;

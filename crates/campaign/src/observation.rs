@@ -174,14 +174,14 @@ pub struct OutputDiff {
 }
 
 /// 128-bit values as `"0x…"`: JSON's numbers end at 2⁵³ for most readers.
-mod hex {
+pub(crate) mod hex {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(super) fn serialize<S: Serializer>(value: &u128, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(value: &u128, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("{value:#x}"))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
         let text = String::deserialize(deserializer)?;
         super::from_hex(&text).ok_or_else(|| D::Error::custom(format!("`{text}` is not a value such as 0x1f")))
     }

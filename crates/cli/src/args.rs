@@ -96,16 +96,19 @@ pub(crate) struct Campaign {
     /// Seed of all random choices [default: 0]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// Fault model: flip [default: flip]
+    /// Fault model: flip (one bit), double (two adjacent bits), double-any (any two), random (another value), zero,
+    /// stuck0:MASK or stuck1:MASK, such as stuck1:0x80 [default: flip]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Operand that is hit: dst (any destination) or pred (predicates only) [default: dst]
+    /// What is hit: dst (any destination), pred (destination predicates), addr (the address of an access), store (a value
+    /// being stored), src (a source, for one instruction), reg (an allocated register at a random time), mem (a byte of
+    /// memory at a random time), or global, shared, local or const for one memory [default: dst]
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<String>,
-    /// Instruction groups, for example int_add,fp32_fma
+    /// Instruction groups, for example int_add,fp32_fma, or the unions of other tools, for example nvbitfi:gp
     #[arg(long, value_name = "GROUP", value_delimiter = ',')]
     pub(crate) group: Vec<String>,
-    /// Threads hit at once: thread [default: thread]
+    /// Threads hit at once: thread, pair (two of a warp) or warp (all of it that are active) [default: thread]
     #[arg(long, value_name = "SCOPE")]
     pub(crate) scope: Option<String>,
     /// Kernel, or its n-th launch counted from 0
@@ -189,7 +192,10 @@ pub(crate) struct Inject {
     /// The fault, for example launch=3,cta=17,thread=65,dyn=204,target=dst0,model=flip,bits=12
     #[arg(value_name = "FAULT")]
     pub(crate) fault: String,
-    /// Engine: auto, full or delta [default: auto]
+    /// Tell the story of the corruption: what was hit, how it spread, where it was masked or what it did
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Engine: auto, full, delta or lanes [default: auto]
     #[arg(long, value_name = "ENGINE", default_value = "auto", hide_default_value = true)]
     pub(crate) engine: Engine,
     /// Print one JSON document

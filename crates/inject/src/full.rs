@@ -7,11 +7,55 @@ use crate::golden::{Golden, GoldenLaunch, ReplayError, apply};
 use crate::hit::{Hit, first_touch, touch_by_host};
 use crate::region;
 use crate::run::{Progress, RunError, fuel, locate, observe};
+use crate::story::Log;
 use campaign::{Observation, Tier};
 use capsule::Event;
 use fault::Fault;
 use simt::memory::{GlobalMemory, Version};
-use simt::{Executor, Hook, NoHook, RunEnd};
+use simt::{Executor, Hook, Interest, Moment, NoHook, RunEnd};
+
+/// Sees what a run leaves behind.
+pub(crate) trait Witness {
+    /// A launch has ended.
+    fn launched(&mut self, number: usize, memory: &mut GlobalMemory);
+    /// Bytes were copied to the host, after so many launches.
+    fn copied(&mut self, copy: usize, launches: usize, found: &[u8]);
+}
+
+/// No witness.
+impl Witness for () {
+    fn launched(&mut self, _: usize, _: &mut GlobalMemory) {}
+    fn copied(&mut self, _: usize, _: usize, _: &[u8]) {}
+}
+
+/// What happens in the block with the fault, and who looks on.
+struct Scene<'a, 'h> {
+    hit: &'a mut Hit<'h>,
+    log: Option<&'a mut Log>,
+    witness: &'a mut dyn Witness,
+}
+
+impl Hook for Scene<'_, '_> {
+    fn wants(&self, warp: u32) -> bool {
+        self.log.is_some() || self.hit.wants(warp)
+    }
+
+    fn before(&mut self, mut moment: Moment<'_>) -> Interest {
+        let interest = self.hit.before(moment.again());
+        match &mut self.log {
+            Some(log) => log.before(moment),
+            None => interest,
+        }
+    }
+
+    fn after(&mut self, mut moment: Moment<'_>) -> Interest {
+        let interest = self.hit.after(moment.again());
+        match &mut self.log {
+            Some(log) => log.after(moment),
+            None => interest,
+        }
+    }
+}
 
 /// Runs faults by full re-execution, one after the other.
 #[derive(Debug)]
@@ -36,7 +80,24 @@ impl<'g> Injector<'g> {
         let module = self.golden.modules.module(self.golden.recorded(launch).module)?;
         let mut hit = Hit::new(module, fault);
         self.memory.set_trace(None);
-        let progress = self.replay(launch, fault, &mut hit)?;
+        let progress = self.replay(launch, fault, &mut Scene { hit: &mut hit, log: None, witness: &mut () })?;
+        self.see_touch(&mut hit, progress.thread_instructions);
+        Ok(observe(self.golden, fault, hit.struck, progress, Tier::Full))
+    }
+
+    /// As [`run`](Self::run), with everything that the threads of the block with the fault do put down in a log, and a
+    /// witness of what comes of it.
+    pub(crate) fn tell(
+        &mut self,
+        fault: &Fault,
+        log: &mut Log,
+        witness: &mut dyn Witness,
+    ) -> Result<Observation, RunError> {
+        let launch = locate(self.golden, fault)?;
+        let module = self.golden.modules.module(self.golden.recorded(launch).module)?;
+        let mut hit = Hit::new(module, fault);
+        self.memory.set_trace(None);
+        let progress = self.replay(launch, fault, &mut Scene { hit: &mut hit, log: Some(log), witness })?;
         self.see_touch(&mut hit, progress.thread_instructions);
         Ok(observe(self.golden, fault, hit.struck, progress, Tier::Full))
     }
@@ -47,16 +108,21 @@ impl<'g> Injector<'g> {
     }
 
     /// Everything from the faulty launch on.
-    fn replay(&mut self, launch: &GoldenLaunch, fault: &Fault, hit: &mut Hit<'_>) -> Result<Progress, RunError> {
+    fn replay(
+        &mut self,
+        launch: &GoldenLaunch,
+        fault: &Fault,
+        scene: &mut Scene<'_, '_>,
+    ) -> Result<Progress, RunError> {
         let golden = self.golden;
         self.memory.reset(&golden.history, Version::before(launch.event as u32));
         let mut progress = Progress::default();
         let mut next_launch = fault.launch as usize;
         let mut next_copy = golden.copies.partition_point(|copy| copy.event < launch.event);
         for (index, event) in golden.capsule.events.iter().enumerate().skip(launch.event) {
-            if let Some(touch) = hit.untouched().and_then(|address| touch_by_host(event, address)) {
+            if let Some(touch) = scene.hit.untouched().and_then(|address| touch_by_host(event, address)) {
                 self.memory.set_trace(None);
-                hit.touched(touch, progress.thread_instructions);
+                scene.hit.touched(touch, progress.thread_instructions);
             }
             let replaying = |source| RunError::Replay { event: index, source };
             match event {
@@ -64,21 +130,23 @@ impl<'g> Injector<'g> {
                     progress.host_visible |= progress.differs;
                     let faulty = next_launch == fault.launch as usize;
                     if faulty {
-                        self.launch(next_launch, Some(fault), hit, &mut progress);
+                        self.launch(next_launch, Some(fault), &mut *scene, &mut progress);
                     } else {
                         self.launch(next_launch, None, &mut NoHook, &mut progress);
                     }
-                    next_launch += 1;
-                    self.see_touch(hit, progress.thread_instructions);
+                    self.see_touch(scene.hit, progress.thread_instructions);
                     if progress.trap.is_some() {
                         return Ok(progress);
                     }
+                    scene.witness.launched(next_launch, &mut self.memory);
+                    next_launch += 1;
                 }
                 Event::CopyOut { from, .. } => {
                     let copy = &golden.copies[next_copy];
                     next_copy += 1;
                     let found = region::read(&mut self.memory, from).map_err(|e| replaying(e.into()))?;
                     progress.differs |= found != copy.bytes;
+                    scene.witness.copied(next_copy - 1, next_launch, &found);
                     if let Some(output) = copy.output {
                         progress.outputs.push(golden.references[output].compare(&copy.bytes, &found));
                     }

@@ -24,6 +24,7 @@ mod region;
 mod rerun;
 mod run;
 mod sample;
+mod story;
 mod sweep;
 mod target;
 

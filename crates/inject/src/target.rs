@@ -12,6 +12,7 @@ use crate::run::RunError;
 use crate::sample::{census, resolve};
 use crate::sweep::{Population, Sweeping, Way};
 use campaign::config::{Engine, Selection as Words};
+use campaign::story::Story;
 use campaign::{Criteria, End, Observation, RunFailure, RunIndex, Site, Sweep, Sweeper, Target, TargetError, Worker};
 use fault::{Aim, Extent, Fault, Member, Pattern, Selection};
 use isa::{Instruction, Module};
@@ -99,7 +100,15 @@ impl CapsuleTarget {
         }))
     }
 
-    fn index(&self) -> &Arc<Index> {
+    /// The story of a fault: what was hit, how it spread, what came of it.
+    ///
+    /// # Errors
+    /// If the fault names a place that does not exist, or the capsule cannot be replayed.
+    pub fn story(&self, fault: &Fault, criteria: &Criteria) -> Result<Story, RunError> {
+        crate::story::tell(self, fault, criteria)
+    }
+
+    pub(crate) fn index(&self) -> &Arc<Index> {
         self.index.get_or_init(|| Arc::new(Index::of(&self.golden, &self.means)))
     }
 
@@ -168,6 +177,8 @@ impl CapsuleTarget {
     }
 }
 
+/// What a fault in a register or in memory hits has no instruction of its own: the labels are those of the one before
+/// which it happens.
 fn describe(located: &Located<'_>, fault: &Fault) -> Site {
     let loc = located.instruction.loc.as_ref();
     Site {

@@ -30,6 +30,24 @@ pub struct Moment<'a> {
     pub executing: u32,
 }
 
+impl Moment<'_> {
+    /// The same moment, for one who looks before another.
+    pub fn again(&mut self) -> Moment<'_> {
+        Moment {
+            program: self.program,
+            registers: &mut *self.registers,
+            global: &mut *self.global,
+            shared: &mut *self.shared,
+            local: &mut *self.local,
+            frame: self.frame.clone(),
+            site: self.site,
+            warp: self.warp,
+            active: self.active,
+            executing: self.executing,
+        }
+    }
+}
+
 /// A moment of a block: after a round in which each of its warps had its turn.
 pub struct Between<'a> {
     /// The program that runs.

@@ -1,6 +1,7 @@
 //! `beamline inject`
 
 use crate::args;
+use crate::commands::explain;
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
 use campaign::{Criteria, End, FirstUse, Observation, Outcome, Site, classify};
@@ -21,6 +22,15 @@ struct Injected<'a> {
 pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
     let fault: Fault = args.fault.parse().code(Code::Usage)?;
     let target = CapsuleTarget::new(source::golden(source::open(&args.capsule)?)?);
+    if args.explain {
+        let story = target.story(&fault, &target.criteria()).map_err(run_failure)?;
+        if args.json {
+            out::json(&story)?
+        } else {
+            out::text(&explain::render(&story))?
+        }
+        return Ok(Code::Done);
+    }
     let site = target.site_of(&fault).map_err(run_failure)?;
     let observation = target.runner(args.engine).code(Code::Usage)?.run(&fault).map_err(run_failure)?;
     let criteria: Criteria = target.criteria();

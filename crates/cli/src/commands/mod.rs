@@ -2,6 +2,7 @@
 
 pub(crate) mod campaign;
 pub(crate) mod docs;
+pub(crate) mod explain;
 pub(crate) mod info;
 pub(crate) mod inject;
 pub(crate) mod list;

@@ -41,6 +41,9 @@ pub(crate) struct Delta<'g> {
     executor: Executor,
     /// The launch that the executor is ready for.
     prepared: Option<usize>,
+    /// By launch, how many blocks were executed in the run before: the one with the fault, and those that read differing
+    /// bytes.
+    executed: BTreeMap<usize, u64>,
 }
 
 /// For every page that differs, the next block of a launch that reads or writes differing bytes of it.
@@ -82,6 +85,7 @@ impl<'g> Delta<'g> {
             memory: GlobalMemory::new(),
             executor: Executor::new(golden.level),
             prepared: None,
+            executed: BTreeMap::new(),
         }
     }
 
@@ -102,6 +106,11 @@ impl<'g> Delta<'g> {
         Ok(observe(golden, fault, hit.struck, progress, Tier::Delta))
     }
 
+    /// How many blocks of each launch were executed in the run before, by number; of a launch that ran whole, all.
+    pub(crate) fn executed(&self) -> &BTreeMap<usize, u64> {
+        &self.executed
+    }
+
     /// The golden index.
     pub(crate) fn index(&self) -> &Index {
         &self.index
@@ -117,6 +126,7 @@ impl<'g> Delta<'g> {
     fn replay(&mut self, fault: &Fault, hit: &mut Hit<'_>, progress: &mut Progress) {
         let number = fault.launch as usize;
         self.overlay.write().clear();
+        self.executed.clear();
         if self.first_launch(number, fault, hit, progress) {
             self.follow(number, progress);
         }
@@ -256,6 +266,7 @@ impl<'g> Delta<'g> {
             progress.strayed += kept.strayed(at);
             kept.state(at)
         });
+        *self.executed.entry(number).or_default() += 1;
         let end = self.execute(number, block, from, &mut watch, progress);
         let agreed = watch.agreed();
         let executed = self.thread_instructions(fault);
@@ -280,6 +291,7 @@ impl<'g> Delta<'g> {
         progress: &mut Progress,
     ) -> bool {
         let event = launch.event;
+        *self.executed.entry(number).or_default() += 1;
         self.memory.reset(source, Version { event, block });
         if let RunEnd::Trapped(trap) = self.execute(number, block, None, &mut NoHook, progress) {
             progress.trap = Some((number, trap));

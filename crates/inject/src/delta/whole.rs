@@ -48,6 +48,7 @@ impl Delta<'_> {
         self.memory.reset(source, Version::before(event));
         self.executor.prepare(&runnable);
         self.prepared = Some(number);
+        self.executed.insert(number, runnable.blocks());
         let place = fault.as_ref().map(|(fault, _)| (fault.cta, fault.thread as usize));
         let mut none = NoHook;
         let hook: &mut dyn simt::Hook = match fault {

@@ -4,6 +4,7 @@ mod engines;
 mod exhaustive;
 mod kernels;
 mod sampling;
+mod stories;
 mod vectors;
 
 /// Panics with the first failures and how many there are.

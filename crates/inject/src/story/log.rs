@@ -1,0 +1,122 @@
+//! What the threads of a block do, put down for a comparison.
+
+use simt::registers::{LANES, Slot, has, lanes};
+use simt::{Hook, Interest, Moment, Program};
+
+/// Instructions of the thread that are kept, at most; what comes later is not told.
+const LONGEST: usize = 1 << 20;
+
+/// An instruction that the thread came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Which.
+    pub(crate) site: u32,
+    /// Whether it executed it.
+    pub(crate) executed: bool,
+    /// What its destinations held afterwards, in their order.
+    pub(crate) values: Vec<u128>,
+}
+
+/// What was put down.
+#[derive(Debug)]
+pub(crate) struct Log {
+    /// By site, the rows that the instruction writes.
+    writes: Vec<Vec<Slot>>,
+    /// By site, whether a thread ends there.
+    ends: Vec<bool>,
+    thread: u32,
+    /// The instruction of the thread from which on entries are kept, and how many it has executed.
+    from: u64,
+    begun: u64,
+    pub(crate) entries: Vec<Entry>,
+    /// By thread, a digest of everything that it computed.
+    pub(crate) digests: Vec<u64>,
+    /// Shared memory when a warp last came to its end.
+    pub(crate) shared: Vec<u8>,
+}
+
+impl Log {
+    pub(crate) fn new(program: &Program, module: &isa::Module, thread: u32, from: u64, threads: usize) -> Self {
+        let of = |(number, site): (u32, &simt::program::Site)| {
+            let instruction = module.function(site.function).at(site.pc);
+            let slots = instruction.into_iter().flat_map(|instruction| instruction.writes());
+            slots.filter_map(|(_, register)| program.slot(number, register)).collect()
+        };
+        let ends = |site: &simt::program::Site| {
+            let instruction = module.function(site.function).at(site.pc);
+            let op = instruction.map(|instruction| &instruction.op);
+            matches!(op, Some(isa::Op::Exit | isa::Op::Ret { .. }) | None)
+        };
+        Self {
+            writes: (0..).zip(&program.sites).map(of).collect(),
+            ends: program.sites.iter().map(ends).collect(),
+            thread,
+            from,
+            begun: 0,
+            entries: Vec::new(),
+            digests: vec![0; threads.next_multiple_of(LANES)],
+            shared: Vec::new(),
+        }
+    }
+
+    /// Instructions that the thread has executed.
+    pub(crate) fn executed(&self) -> u64 {
+        self.begun
+    }
+
+    /// Whether the entry of the instruction that the thread is at is kept.
+    fn keeps(&self) -> bool {
+        self.begun > self.from && self.entries.len() <= LONGEST
+    }
+}
+
+/// Mixes a word into a digest (FNV-1a, by words).
+fn mix(digest: &mut u64, word: u64) {
+    *digest = (*digest ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
+}
+
+impl Hook for Log {
+    fn wants(&self, _: u32) -> bool {
+        true
+    }
+
+    fn before(&mut self, moment: Moment<'_>) -> Interest {
+        let first = moment.warp as usize * LANES;
+        for lane in lanes(moment.executing) {
+            mix(&mut self.digests[first + lane], u64::from(moment.site) + 1);
+        }
+        if self.ends[moment.site as usize] {
+            self.shared.clear();
+            self.shared.extend_from_slice(moment.shared);
+        }
+        let lane = self.thread as usize % LANES;
+        if moment.warp == self.thread / LANES as u32 && has(moment.active, lane) {
+            let executed = has(moment.executing, lane);
+            self.begun += u64::from(executed);
+            if self.keeps() {
+                self.entries.push(Entry { site: moment.site, executed, values: Vec::new() });
+            }
+        }
+        Interest::Stay
+    }
+
+    fn after(&mut self, moment: Moment<'_>) -> Interest {
+        let first = moment.warp as usize * LANES;
+        for lane in lanes(moment.executing) {
+            let slots = &self.writes[moment.site as usize];
+            let values = slots.iter().map(|slot| moment.registers.get(*slot, lane));
+            if first + lane == self.thread as usize {
+                let keeps = self.keeps();
+                if let Some(entry) = self.entries.last_mut().filter(|entry| keeps && entry.site == moment.site) {
+                    entry.values = values.clone().collect();
+                }
+            }
+            let digest = &mut self.digests[first + lane];
+            values.for_each(|value| {
+                mix(digest, value as u64);
+                mix(digest, (value >> 64) as u64);
+            });
+        }
+        Interest::Stay
+    }
+}

@@ -1,0 +1,111 @@
+//! One fault as a story ([`campaign::story`]): the faulty run beside the golden one.
+//!
+//! The block with the fault is executed twice with everything that its threads compute put down, once without the fault
+//! and once with it; from there the program runs to its end, and memory is compared after every launch.
+
+mod lines;
+mod log;
+mod spread;
+mod steps;
+
+use crate::delta::Delta;
+use crate::explain::coordinates;
+use crate::full::Injector;
+use crate::golden::Golden;
+use crate::run::{RunError, locate};
+use crate::target::CapsuleTarget;
+use campaign::story::{Path, STORY_FORMAT, Share, Spread, Story};
+use campaign::{Criteria, End, classify};
+use fault::Fault;
+use lines::Lines;
+pub(crate) use log::Log;
+use simt::Executor;
+use simt::memory::GlobalMemory;
+use spread::Eyes;
+use steps::Told;
+
+/// Tells the story of a fault.
+pub(crate) fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -> Result<Story, RunError> {
+    let golden = target.golden_run();
+    let launch = locate(golden, fault)?;
+    let site = target.site_of(fault)?;
+    let module = golden.modules.module(golden.recorded(launch).module)?;
+    let recorded = golden.recorded(launch);
+    let threads = recorded.threads_per_block() as usize;
+    let new_log = || Log::new(&launch.program, module, fault.thread, fault.dynamic, threads);
+    let (mut expected, mut found) = (new_log(), new_log());
+    let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
+    golden.rerun(launch, &mut memory, &mut executor, &mut expected, |_, block, _| block == fault.cta);
+    let mut eyes = Eyes::new(golden);
+    let observation = Injector::new(golden).tell(fault, &mut found, &mut eyes)?;
+    let outcome = classify(&observation, criteria);
+    let lines = Lines::of_capsule(&golden.capsule);
+    let mut told = Told { steps: Vec::new(), left_out: 0, path: Path::default() };
+    if observation.landed.is_some() {
+        let ended = observation.end != End::Completed;
+        told = steps::compare(module, &launch.program, &lines, fault, (&expected, &found), ended);
+    }
+    let first = expected.entries.first();
+    let first_thread = fault.cta as usize * threads;
+    told.path.golden = launch.counts.get(first_thread + fault.thread as usize).map_or(0, |&count| u64::from(count));
+    told.path.found = found.executed();
+    told.path.shared_bytes = differing(&expected.shared, &found.shared);
+    Ok(Story {
+        format: STORY_FORMAT.to_owned(),
+        instruction: first.map(|entry| lines.of(module, &launch.program, entry.site)),
+        site,
+        block: coordinates(fault.cta, recorded.grid),
+        thread: coordinates(fault.thread.into(), recorded.block),
+        outcome: outcome.class().to_string(),
+        kind: outcome.kind().map(std::borrow::Cow::into_owned),
+        steps: told.steps,
+        steps_left_out: told.left_out,
+        path: told.path,
+        threads: (observation.end == End::Completed || !eyes.launches.is_empty())
+            .then(|| other_threads(&expected, &found, threads)),
+        launches: with_blocks(target, fault, observation.end == End::Completed, eyes.launches),
+        copies: eyes.copies,
+        observation,
+    })
+}
+
+/// How many bytes of two memories of a block differ.
+fn differing(golden: &[u8], found: &[u8]) -> u64 {
+    golden.iter().zip(found).filter(|(golden, found)| golden != found).count() as u64
+}
+
+/// The threads of the block that computed something else.
+fn other_threads(golden: &Log, found: &Log, threads: usize) -> Share {
+    let digests = golden.digests.iter().zip(&found.digests).take(threads);
+    Share { count: digests.filter(|(golden, found)| golden != found).count() as u64, of: threads as u64 }
+}
+
+/// Adds how many blocks of each launch the corruption came into. A launch in which blocks read differing bytes, at whose
+/// end nothing differs any more, is added, too, if the program came to its end.
+fn with_blocks(target: &CapsuleTarget, fault: &Fault, completed: bool, mut launches: Vec<Spread>) -> Vec<Spread> {
+    let golden: &Golden = target.golden_run();
+    if golden.has_blocks_together() {
+        return launches;
+    }
+    let mut delta = Delta::new(golden, target.index());
+    if delta.run(fault).is_err() {
+        return launches;
+    }
+    for (&number, &count) in delta.executed() {
+        let launch = &golden.launches[number];
+        let blocks = Some(Share { count, of: golden.recorded(launch).blocks() });
+        match launches.iter_mut().find(|spread| spread.launch as usize == number) {
+            Some(spread) => spread.blocks = blocks,
+            None if !completed => {}
+            None => launches.push(Spread {
+                launch: number as u32,
+                kernel: launch.program.name.clone(),
+                blocks,
+                bytes: 0,
+                allocations: Vec::new(),
+            }),
+        }
+    }
+    launches.sort_by_key(|spread| spread.launch);
+    launches
+}

@@ -1,0 +1,76 @@
+//! How corruption spreads beyond the thread: launch by launch in memory, and to the host.
+
+use crate::full::Witness;
+use crate::golden::Golden;
+use campaign::story::{Copy, Patch, Share, Spread};
+use capsule::Event;
+use simt::memory::window::DEVICE_BASE;
+use simt::memory::{ByteSet, GlobalMemory, PAGE, Version};
+use std::collections::BTreeMap;
+
+/// Sees what differs from the golden run.
+pub(super) struct Eyes<'g> {
+    golden: &'g Golden,
+    /// Variables and outputs, by where they start.
+    names: BTreeMap<u64, String>,
+    pub(super) launches: Vec<Spread>,
+    pub(super) copies: Vec<Copy>,
+}
+
+impl<'g> Eyes<'g> {
+    pub(super) fn new(golden: &'g Golden) -> Self {
+        let symbols = golden.capsule.modules.iter().flat_map(|module| &module.globals);
+        let mut names: BTreeMap<u64, String> = symbols.map(|symbol| (symbol.address, symbol.name.clone())).collect();
+        for copy in &golden.copies {
+            let Event::CopyOut { from, .. } = &golden.capsule.events[copy.event] else { continue };
+            if let (Some(output), Some((address, _))) = (copy.output, from.rows().next()) {
+                names.entry(address).or_insert_with(|| golden.outputs[output].name.clone());
+            }
+        }
+        Self { golden, names, launches: Vec::new(), copies: Vec::new() }
+    }
+}
+
+impl Witness for Eyes<'_> {
+    fn launched(&mut self, number: usize, memory: &mut GlobalMemory) {
+        let launch = &self.golden.launches[number];
+        let after = Version::before(launch.event as u32 + 1);
+        let mut bytes = 0;
+        let mut by_allocation: BTreeMap<u64, Share> = BTreeMap::new();
+        let written: Vec<u32> = memory.written().map(|(page, _)| page).collect();
+        for page in written {
+            let golden = self.golden.history.page(page, after);
+            let Some(found) = memory.numbered(page) else { continue };
+            let differing = ByteSet::differing(golden.as_deref().unwrap_or(&[0; PAGE]), found);
+            let start = DEVICE_BASE + u64::from(page) * PAGE as u64;
+            for at in differing.runs().flatten() {
+                bytes += 1;
+                let (from, size) = memory.allocations().holding(start + at as u64).unwrap_or((0, 0));
+                by_allocation.entry(from).or_insert(Share { count: 0, of: size }).count += 1;
+            }
+        }
+        if bytes > 0 {
+            let patch =
+                |(address, bytes): (u64, Share)| Patch { address, name: self.names.get(&address).cloned(), bytes };
+            self.launches.push(Spread {
+                launch: number as u32,
+                kernel: launch.program.name.clone(),
+                blocks: None,
+                bytes,
+                allocations: by_allocation.into_iter().map(patch).collect(),
+            });
+        }
+    }
+
+    fn copied(&mut self, copy: usize, launches: usize, found: &[u8]) {
+        let golden = &self.golden.copies[copy];
+        let count = golden.bytes.iter().zip(found).filter(|(golden, found)| golden != found).count() as u64;
+        if count > 0 {
+            self.copies.push(Copy {
+                after_launches: launches as u32,
+                output: golden.output.map(|output| self.golden.outputs[output].name.clone()),
+                bytes: Share { count, of: golden.bytes.len() as u64 },
+            });
+        }
+    }
+}
