@@ -189,3 +189,9 @@ fn is_general(function: &Function, register: Reg, pattern: Pattern) -> bool {
 fn words(function: &Function, register: Reg) -> u64 {
     u64::from(function.register(register).width().bits().div_ceil(32))
 }
+
+/// The registers of a kernel: the words of 32 bits that are live of a thread where most are, over its functions.
+pub(crate) fn allocated_words(module: &isa::Module, program: &Program) -> u32 {
+    let allocated = Allocated::of(module, program, Pattern::Single);
+    allocated.words.values().copied().max().map_or(0, |words| words as u32)
+}

@@ -22,6 +22,7 @@ pub mod lower;
 mod matrix;
 mod mbarrier;
 pub mod memory;
+pub mod occupancy;
 mod own;
 mod print;
 pub mod program;

@@ -2,62 +2,35 @@
 //!
 //! Registers are those that we estimate: PTX has none of the hardware's. We take the number of words that the
 //! kernel's virtual registers have, but no more than let a block of the largest size that the kernel allows run.
-//!
-//! Reference: CUDA C++ Best Practices Guide, "Calculating Occupancy"; `cuda_occupancy.h` of CUDA 13.0 for the units
-//! in which compute capability 8.0 hands out registers and shared memory.
 
 use inject::KernelInfo;
-
-use super::spec;
-
-/// A number of the device that is not negative.
-const fn of(number: i32) -> u32 {
-    number.unsigned_abs()
-}
+use simt::occupancy::{self as device, Needs};
 
 /// The threads that a block of this kernel may have.
 pub(crate) fn max_threads(info: &KernelInfo) -> u32 {
-    let most = of(spec::THREADS_PER_BLOCK);
+    let most = device::THREADS_PER_BLOCK;
     info.max_threads.unwrap_or(most).clamp(1, most)
 }
 
 /// The registers of a thread, estimated.
 pub(crate) fn registers(info: &KernelInfo) -> u32 {
-    let (warp, unit) = (of(spec::WARP), of(spec::REGISTER_UNIT));
+    let (warp, unit) = (device::WARP, device::REGISTER_UNIT);
     let warps = max_threads(info).div_ceil(warp);
-    let affordable = of(spec::REGISTERS_PER_BLOCK) / warps / unit * unit / warp;
-    info.registers.max(8).min(affordable).min(of(spec::REGISTERS_PER_THREAD))
+    let affordable = device::REGISTERS_PER_MULTIPROCESSOR / warps / unit * unit / warp;
+    info.registers.max(8).min(affordable).min(device::REGISTERS_PER_THREAD)
 }
 
 /// The blocks of this size and with this dynamic shared memory that run on a multiprocessor at a time.
 pub(crate) fn blocks(info: &KernelInfo, threads: u32, dynamic_shared: u64) -> u32 {
-    if threads == 0 || threads > of(spec::THREADS_PER_BLOCK) {
-        return 0;
-    }
-    let warp = of(spec::WARP);
-    let warps = threads.div_ceil(warp);
-    let by_threads = of(spec::THREADS_PER_MULTIPROCESSOR) / (warps * warp);
-    let warp_registers = (registers(info) * warp).next_multiple_of(of(spec::REGISTER_UNIT));
-    let by_registers = of(spec::REGISTERS_PER_MULTIPROCESSOR) / warp_registers / warps;
     let shared = u64::from(info.static_shared_bytes).saturating_add(dynamic_shared);
-    by_threads.min(by_registers).min(by_shared(shared)).min(of(spec::BLOCKS_PER_MULTIPROCESSOR))
-}
-
-fn by_shared(shared: u64) -> u32 {
-    match u32::try_from(shared) {
-        Ok(shared) if shared <= of(spec::SHARED_OPT_IN) => {
-            let of_block = (shared + of(spec::SHARED_RESERVED)).next_multiple_of(of(spec::SHARED_UNIT));
-            of(spec::SHARED_PER_MULTIPROCESSOR) / of_block
-        }
-        _ => 0,
-    }
+    Needs { threads, registers: registers(info), shared }.blocks()
 }
 
 /// The dynamic shared memory that each of so many blocks could have.
 pub(crate) fn available_shared(info: &KernelInfo, blocks: u32) -> u64 {
-    let unit = of(spec::SHARED_UNIT);
-    let of_block = of(spec::SHARED_PER_MULTIPROCESSOR) / blocks.max(1) / unit * unit;
-    let usable = of_block.saturating_sub(of(spec::SHARED_RESERVED)).min(of(spec::SHARED_OPT_IN));
+    let unit = device::SHARED_UNIT;
+    let of_block = device::SHARED_PER_MULTIPROCESSOR / blocks.max(1) / unit * unit;
+    let usable = of_block.saturating_sub(device::SHARED_RESERVED).min(device::SHARED_OPT_IN);
     u64::from(usable.saturating_sub(info.static_shared_bytes))
 }
 

@@ -112,8 +112,8 @@ pub struct ExpectedPopulation {
 }
 
 /// The keys of `inject`, after the outcome.
-const DETAILS: [&str; 10] =
-    ["landed", "threads", "use", "differing", "line", "pc", "kernel", "after", "strayed", "visible"];
+const DETAILS: [&str; 11] =
+    ["landed", "threads", "use", "differing", "error", "line", "pc", "kernel", "after", "strayed", "visible"];
 
 /// Reads a directive. `param` and `counts` change the run before, the last of `before`.
 pub(super) fn read(text: &str, before: &mut Vec<Directive>) -> Result<(), String> {

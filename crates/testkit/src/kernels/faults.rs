@@ -98,6 +98,7 @@ fn detail(key: &str, found: &Observation) -> String {
             FirstUse::Overwritten { after } => format!("overwritten@{after}"),
             FirstUse::Never => "never".to_owned(),
         },
+        "error" => found.outputs.iter().map(|output| output.max_abs).fold(0.0, f64::max).to_string(),
         "differing" => found.outputs.iter().map(|output| output.differing).sum::<u64>().to_string(),
         "line" => at(&|place| place.line.map_or_else(|| "unknown".to_owned(), |line| line.to_string())),
         "pc" => at(&|place| place.pc.to_string()),
