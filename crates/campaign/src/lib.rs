@@ -44,7 +44,10 @@ mod tests;
 pub use config::{Bytes, Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size};
 pub use merge::{MergeError, merge};
 pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
-pub use outcome::{CLASSIFIER_VERSION, Class, Criteria, Due, FAILED_CODE, Masked, Outcome, Sdc, classify};
+pub use outcome::{
+    CLASSIFIER_VERSION, Class, Criteria, Criterion, Due, Element, FAILED_CODE, Masked, Metric, Outcome, Quality,
+    QualityError, Sdc, classify,
+};
 pub use plan::PlanError;
 pub use runner::{CampaignError, Ended, Event, run};
 pub use store::{Finding, Results, Row, Store, StoreError, read_config};

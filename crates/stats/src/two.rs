@@ -157,8 +157,11 @@ mod tests {
         Proportion::new(successes, trials).unwrap()
     }
 
+    /// Successes and trials.
+    type Counts = (u64, u64);
+
     /// Newcombe 1998, table II: the examples (a) to (h) with the intervals of method 10, in four digits.
-    const NEWCOMBE: [((u64, u64), (u64, u64), (f64, f64)); 8] = [
+    const NEWCOMBE: [(Counts, Counts, (f64, f64)); 8] = [
         ((56, 70), (48, 80), (0.0524, 0.3339)),
         ((9, 10), (3, 10), (0.1705, 0.8090)),
         ((6, 7), (2, 7), (0.0582, 0.8062)),

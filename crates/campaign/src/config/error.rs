@@ -4,6 +4,8 @@ use std::io;
 
 use stats::OutOfRange;
 
+use crate::outcome::QualityError;
+
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -111,6 +113,15 @@ pub enum ConfigError {
         output: String,
         /// The tolerance.
         value: f64,
+    },
+    /// A quality that contradicts itself.
+    #[error("judge `{output}`")]
+    Quality {
+        /// The output.
+        output: String,
+        /// Why.
+        #[source]
+        source: QualityError,
     },
     /// A confidence or a margin that promises nothing.
     #[error(transparent)]
