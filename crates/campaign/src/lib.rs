@@ -32,6 +32,7 @@ pub mod config;
 pub mod merge;
 pub mod observation;
 pub mod outcome;
+mod rejudge;
 pub mod runner;
 pub mod store;
 pub mod summary;
@@ -49,6 +50,7 @@ pub use outcome::{
     QualityError, Sdc, classify,
 };
 pub use plan::PlanError;
+pub use rejudge::{RejudgeError, Rejudged};
 pub use runner::{CampaignError, Ended, Event, run};
 pub use store::{Finding, Results, Row, Store, StoreError, read_config};
 pub use summary::Summary;

@@ -7,6 +7,7 @@
 mod compare;
 mod delta;
 pub mod device;
+mod elements;
 mod error;
 mod explain;
 mod final_memory;
@@ -14,6 +15,7 @@ mod full;
 mod golden;
 mod hit;
 mod index;
+mod judge;
 mod lanes;
 mod means;
 pub mod modules;
@@ -27,6 +29,7 @@ mod sweep;
 mod target;
 
 pub use device::{Device, KernelInfo, LaunchEnd, ParamInfo};
+pub use elements::{Typed, Unclear, elements};
 pub use error::{DeviceError, TrapReport};
 pub use explain::{MemoryAccess, TrapDetail};
 pub use final_memory::FinalMemory;

@@ -12,6 +12,7 @@ use crate::sample::{Found, census, resolve};
 use crate::sweep::{Population, Sweeping, Way};
 use campaign::config::{Engine, Selection as Words};
 use campaign::{Criteria, End, Observation, RunFailure, RunIndex, Site, Sweep, Sweeper, Target, TargetError, Worker};
+use capsule::ElementType;
 use fault::{Fault, Member, Model, Selection};
 use isa::{Function, Instruction, Module};
 use stats::Draws;
@@ -21,9 +22,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// A capsule whose golden run is done.
 #[derive(Debug)]
 pub struct CapsuleTarget {
-    golden: Golden,
+    pub(crate) golden: Golden,
     digest: String,
     means: Means,
+    /// The outputs whose type was found out.
+    pub(crate) inferred: Vec<(String, ElementType)>,
     /// Made when the first worker that needs it is.
     index: OnceLock<Arc<Index>>,
     /// The faults of the exhaustive campaign that was asked for last.
@@ -61,7 +64,7 @@ impl CapsuleTarget {
     #[must_use]
     pub fn with_means(golden: Golden, means: Means) -> Self {
         let digest = golden.capsule().digest().to_string();
-        Self { golden, digest, means, index: OnceLock::new(), population: Mutex::default() }
+        Self { golden, digest, means, inferred: Vec::new(), index: OnceLock::new(), population: Mutex::default() }
     }
 
     /// Sets what may be used, before the first runner is asked for.
@@ -73,14 +76,6 @@ impl CapsuleTarget {
     #[must_use]
     pub fn golden_run(&self) -> &Golden {
         &self.golden
-    }
-
-    /// What the capsule says about its outputs: the error that is still good.
-    #[must_use]
-    pub fn criteria(&self) -> Criteria {
-        let outputs = self.golden.outputs().iter();
-        let tolerance = outputs.filter_map(|output| Some((output.name.clone(), output.tolerance?)));
-        Criteria { tolerance: tolerance.collect() }
     }
 
     /// A runner of the tier that an engine means.

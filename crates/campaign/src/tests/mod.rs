@@ -7,6 +7,7 @@ mod faults;
 mod kill;
 mod margin;
 mod merging;
+mod rejudging;
 mod resuming;
 mod same_rows;
 mod sweeping;

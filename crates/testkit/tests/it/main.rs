@@ -1,5 +1,6 @@
 //! Everything under `filetests/`, and what of fault injection does not fit a file.
 
+mod elements;
 mod engines;
 mod exhaustive;
 mod kernels;
