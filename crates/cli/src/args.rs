@@ -1,6 +1,6 @@
 //! The command line.
 
-use campaign::{Bytes, Choices, Criteria, Engine, IntervalMethod, Shard};
+use campaign::{Bytes, Choices, Engine, IntervalMethod, Quality, Shard};
 use clap::{Args as Group, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -135,6 +135,9 @@ pub(crate) struct Campaign {
     /// Relative error of an output that is still good
     #[arg(long, value_name = "OUTPUT=ERROR", value_parser = tolerance)]
     pub(crate) tolerance: Vec<(String, f64)>,
+    /// What an output has to keep to: metric, tolerance, bad, bins, range, element; * for all other outputs
+    #[arg(long, value_name = "OUTPUT:KEY=VALUE,…", value_parser = Quality::parse)]
+    pub(crate) quality: Vec<(String, Quality)>,
     /// Read choices from this file; the command line overrides it
     #[arg(long, value_name = "F.toml")]
     pub(crate) config: Option<PathBuf>,
@@ -176,7 +179,8 @@ impl Campaign {
             jobs: self.jobs,
             memory: self.memory,
             shard: self.shard,
-            tolerance: Criteria { tolerance: self.tolerance.iter().cloned().collect() },
+            tolerance: self.tolerance.iter().cloned().collect(),
+            quality: self.quality.iter().cloned().collect(),
         }
     }
 }

@@ -23,11 +23,13 @@ pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
     let no_capsule = || Failure::new(Code::Usage, anyhow!("find out what to irradiate: name a capsule or a workload"));
     let name = choices.capsule.clone().ok_or_else(no_capsule)?;
     // Everything about the choices is checked before work begins.
-    settled(choices.clone())?;
+    let criteria = settled(choices.clone())?.criteria;
     let mut target = target(&name)?;
     choices.capsule = Some(source::lasting_name(&name));
-    choices.tolerance = choices.tolerance.or(target.criteria());
-    let config = settled(choices)?;
+    for note in target.judge_by(&criteria, true).code(Code::Usage)? {
+        out::note(&note);
+    }
+    let config = settled(choices.judged_by(target.criteria()))?;
     let means = means(&config);
     let dir = args.out.unwrap_or_else(|| fresh_dir(target.golden_run().capsule().name.as_str()));
     let store = Store::create(&dir, config, &target).map_err(store_failure)?;
@@ -63,6 +65,8 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
     let stop = stop_on_interrupt()?;
     let config = campaign::read_config(&args.dir).code(Code::Refused)?;
     let mut target = target(&config.capsule)?;
+    // The types that were found out stand in the configuration; what does not was compared byte by byte.
+    target.judge_by(&config.criteria, false).code(Code::Refused)?;
     let mut store = Store::resume(&args.dir, &target).map_err(store_failure)?;
     if args.jobs.is_some() {
         store.set_jobs(args.jobs);

@@ -20,7 +20,10 @@ struct Injected<'a> {
 /// Injects one fault.
 pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
     let fault: Fault = args.fault.parse().code(Code::Usage)?;
-    let target = CapsuleTarget::new(source::golden(source::open(&args.capsule)?)?);
+    let mut target = CapsuleTarget::new(source::golden(source::open(&args.capsule)?)?);
+    for note in target.judge_by(&Criteria::default(), true).code(Code::Usage)? {
+        out::note(&note);
+    }
     let site = target.site_of(&fault).map_err(run_failure)?;
     let observation = target.runner(args.engine).code(Code::Usage)?.run(&fault).map_err(run_failure)?;
     let criteria: Criteria = target.criteria();
