@@ -35,6 +35,7 @@ pub mod outcome;
 mod rejudge;
 pub mod runner;
 pub mod store;
+mod strata;
 pub mod summary;
 pub mod sweep;
 pub mod target;
@@ -42,7 +43,7 @@ pub mod target;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Bytes, Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size};
+pub use config::{Bytes, Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size, Stratify};
 pub use merge::{MergeError, merge};
 pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
 pub use outcome::{
@@ -53,8 +54,9 @@ pub use plan::PlanError;
 pub use rejudge::{RejudgeError, Rejudged};
 pub use runner::{CampaignError, Ended, Event, run};
 pub use store::{Finding, Results, Row, Store, StoreError, read_config};
+pub use strata::MAX_STRATA;
 pub use summary::Summary;
 pub use sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};
 pub use tally::Tally;
-pub use target::{Golden, Memory, RunFailure, RunIndex, Site, Target, TargetError, Worker};
+pub use target::{Golden, Memory, RunFailure, RunIndex, Site, Stratum, Target, TargetError, Worker};
 pub use words::UnknownWord;

@@ -197,6 +197,7 @@ fn unknown(launch: &GoldenLaunch, fault: &Fault) -> Site {
         opcode: String::new(),
         file: None,
         line: None,
+        stratum: None,
     }
 }
 

@@ -8,7 +8,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use stats::{Confidence, Margin, sample_size};
 
-use super::{Bytes, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size};
+use super::{
+    Bytes, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size, Stratify,
+};
 use crate::outcome::{Criteria, QUALITY_KEYS, Quality};
 use crate::words::nearest;
 
@@ -62,6 +64,9 @@ pub struct Choices {
     /// Ranges of blocks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<String>,
+    /// By what the population is divided into strata.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stratify: Option<Stratify>,
     /// The path that runs take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
@@ -83,7 +88,7 @@ pub struct Choices {
 }
 
 /// Every key, for suggestions.
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "capsule",
     "runs",
     "margin",
@@ -99,6 +104,7 @@ const KEYS: [&str; 21] = [
     "lines",
     "threads",
     "blocks",
+    "stratify",
     "engine",
     "jobs",
     "memory",
@@ -151,6 +157,7 @@ impl Choices {
             lines: list(self.lines, other.lines),
             threads: list(self.threads, other.threads),
             blocks: list(self.blocks, other.blocks),
+            stratify: self.stratify.or(other.stratify),
             engine: self.engine.or(other.engine),
             jobs: self.jobs.or(other.jobs),
             memory: self.memory.or(other.memory),
@@ -196,6 +203,7 @@ impl Choices {
                 lines: self.lines,
                 threads: self.threads,
                 blocks: self.blocks,
+                stratify: self.stratify,
             },
         };
         check(&config)?;
@@ -229,6 +237,13 @@ fn check(config: &Config) -> Result<(), ConfigError> {
 
 fn check_size(config: &Config) -> Result<(), ConfigError> {
     let (runs, shard) = (config.planned(), config.shard);
+    match (config.selection.stratify, config.size) {
+        (Some(_), Size::Exhaustive) => return Err(ConfigError::StratifyExhaustive),
+        (Some(_), Size::Margin(margin)) => {
+            return Err(ConfigError::StratifyMargin { runs: sample_size(margin, config.confidence) });
+        }
+        _ => {}
+    }
     match config.size {
         Size::Exhaustive => match &config.selection.model {
             Some(model) if model != "flip" => Err(ConfigError::ExhaustiveModel { model: model.clone() }),
@@ -270,6 +285,7 @@ impl From<&Config> for Choices {
             lines: selection.lines,
             threads: selection.threads,
             blocks: selection.blocks,
+            stratify: selection.stratify,
             engine: Some(config.engine),
             jobs: config.jobs.map(NonZeroU32::get),
             memory: config.memory,

@@ -89,6 +89,21 @@ pub struct Selection {
     pub threads: Vec<String>,
     /// Ranges of blocks.
     pub blocks: Vec<String>,
+    /// By what the population is divided into strata, each of which gets as many runs as any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stratify: Option<Stratify>,
+}
+
+words! {
+    /// By what a population is divided into strata.
+    pub enum Stratify ("stratification") {
+        /// The kernel.
+        Kernel = "kernel",
+        /// The instruction group.
+        Group = "group",
+        /// Threads that behave alike.
+        Threads = "threads",
+    }
 }
 
 words! {
@@ -150,6 +165,12 @@ impl Config {
             Size::Runs(_) | Size::Exhaustive => None,
             Size::Margin(margin) => Some(Sequential::new(margin, self.confidence, self.interval.method())),
         }
+    }
+
+    /// The level of each interval: the confidence, or what a campaign that stops by margin pays with for its looks.
+    #[must_use]
+    pub fn level(&self) -> Confidence {
+        self.sequential().map_or(self.confidence, |rule| rule.level())
     }
 
     /// The number of runs to plan, over all shards: what was asked for, or the worst case of the margin. None for an

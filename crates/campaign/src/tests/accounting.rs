@@ -165,6 +165,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 15,
                 "sdc": 4,
                 "due": 2
+              },
+              "rates": {
+                "masked": 0.7142857142857143,
+                "sdc": 0.19047619047619047,
+                "due": 0.09523809523809523
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.5004361928391441,
+                  "high": 0.8618613704787788
+                },
+                "sdc": {
+                  "low": 0.07667565052761788,
+                  "high": 0.4000056469020492
+                },
+                "due": {
+                  "low": 0.026518767438074548,
+                  "high": 0.28914139073918255
+                }
               }
             },
             {
@@ -176,6 +195,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 7,
                 "sdc": 4,
                 "due": 1
+              },
+              "rates": {
+                "masked": 0.5833333333333334,
+                "sdc": 0.3333333333333333,
+                "due": 0.08333333333333333
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.31951131254954973,
+                  "high": 0.8067396863412435
+                },
+                "sdc": {
+                  "low": 0.13812009109121315,
+                  "high": 0.6093779111272004
+                },
+                "due": {
+                  "low": 0.014865094404917123,
+                  "high": 0.3538799111411169
+                }
               }
             }
           ],
@@ -189,6 +227,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 10,
                 "sdc": 1,
                 "due": 2
+              },
+              "rates": {
+                "masked": 0.7692307692307693,
+                "sdc": 0.07692307692307693,
+                "due": 0.15384615384615385
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.49743624053272506,
+                  "high": 0.9182047128150144
+                },
+                "sdc": {
+                  "low": 0.013710421242556586,
+                  "high": 0.3331395092109959
+                },
+                "due": {
+                  "low": 0.043258178358081184,
+                  "high": 0.4223463101948254
+                }
               }
             },
             {
@@ -200,6 +257,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 3,
                 "sdc": 4,
                 "due": 0
+              },
+              "rates": {
+                "masked": 0.42857142857142855,
+                "sdc": 0.5714285714285714,
+                "due": 0.0
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.1582198552514697,
+                  "high": 0.7495416354723428
+                },
+                "sdc": {
+                  "low": 0.25045836452765724,
+                  "high": 0.8417801447485302
+                },
+                "due": {
+                  "low": 0.0,
+                  "high": 0.3543304350666873
+                }
               }
             },
             {
@@ -211,6 +287,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 9,
                 "sdc": 3,
                 "due": 1
+              },
+              "rates": {
+                "masked": 0.6923076923076923,
+                "sdc": 0.23076923076923078,
+                "due": 0.07692307692307693
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.42369343180549046,
+                  "high": 0.8731929634428949
+                },
+                "sdc": {
+                  "low": 0.08179528718498566,
+                  "high": 0.502563759467275
+                },
+                "due": {
+                  "low": 0.013710421242556586,
+                  "high": 0.3331395092109959
+                }
               }
             }
           ],
@@ -225,6 +320,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 6,
                 "sdc": 4,
                 "due": 1
+              },
+              "rates": {
+                "masked": 0.5454545454545454,
+                "sdc": 0.36363636363636365,
+                "due": 0.09090909090909091
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.2800915374093221,
+                  "high": 0.7872872837754024
+                },
+                "sdc": {
+                  "low": 0.15166471095367579,
+                  "high": 0.6461988254921511
+                },
+                "due": {
+                  "low": 0.01623217288588491,
+                  "high": 0.3773584364515956
+                }
               }
             },
             {
@@ -237,6 +351,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 3,
                 "sdc": 0,
                 "due": 1
+              },
+              "rates": {
+                "masked": 0.75,
+                "sdc": 0.0,
+                "due": 0.25
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.300641842582402,
+                  "high": 0.9544127391902995
+                },
+                "sdc": {
+                  "low": 0.0,
+                  "high": 0.48989083645459724
+                },
+                "due": {
+                  "low": 0.0455872608097006,
+                  "high": 0.699358157417598
+                }
               }
             },
             {
@@ -249,6 +382,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 0,
                 "sdc": 1,
                 "due": 0
+              },
+              "rates": {
+                "masked": 0.0,
+                "sdc": 1.0,
+                "due": 0.0
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.0,
+                  "high": 0.7934506856227626
+                },
+                "sdc": {
+                  "low": 0.20654931437723745,
+                  "high": 1.0
+                },
+                "due": {
+                  "low": 0.0,
+                  "high": 0.7934506856227626
+                }
               }
             },
             {
@@ -261,6 +413,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 1,
                 "sdc": 1,
                 "due": 0
+              },
+              "rates": {
+                "masked": 0.5,
+                "sdc": 0.5,
+                "due": 0.0
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.0945312057342308,
+                  "high": 0.9054687942657692
+                },
+                "sdc": {
+                  "low": 0.0945312057342308,
+                  "high": 0.9054687942657692
+                },
+                "due": {
+                  "low": 0.0,
+                  "high": 0.6576197724933468
+                }
               }
             },
             {
@@ -273,6 +444,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 4,
                 "sdc": 1,
                 "due": 1
+              },
+              "rates": {
+                "masked": 0.6666666666666666,
+                "sdc": 0.16666666666666666,
+                "due": 0.16666666666666666
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.29999331513839195,
+                  "high": 0.9032285888942193
+                },
+                "sdc": {
+                  "low": 0.03005336974830669,
+                  "high": 0.5635028221864702
+                },
+                "due": {
+                  "low": 0.03005336974830669,
+                  "high": 0.5635028221864702
+                }
               }
             },
             {
@@ -285,6 +475,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 3,
                 "sdc": 0,
                 "due": 0
+              },
+              "rates": {
+                "masked": 1.0,
+                "sdc": 0.0,
+                "due": 0.0
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.4385029682449546,
+                  "high": 1.0
+                },
+                "sdc": {
+                  "low": 0.0,
+                  "high": 0.5614970317550454
+                },
+                "due": {
+                  "low": 0.0,
+                  "high": 0.5614970317550454
+                }
               }
             },
             {
@@ -297,6 +506,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 0,
                 "sdc": 1,
                 "due": 0
+              },
+              "rates": {
+                "masked": 0.0,
+                "sdc": 1.0,
+                "due": 0.0
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.0,
+                  "high": 0.7934506856227626
+                },
+                "sdc": {
+                  "low": 0.20654931437723745,
+                  "high": 1.0
+                },
+                "due": {
+                  "low": 0.0,
+                  "high": 0.7934506856227626
+                }
               }
             },
             {
@@ -309,6 +537,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 3,
                 "sdc": 0,
                 "due": 0
+              },
+              "rates": {
+                "masked": 1.0,
+                "sdc": 0.0,
+                "due": 0.0
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.4385029682449546,
+                  "high": 1.0
+                },
+                "sdc": {
+                  "low": 0.0,
+                  "high": 0.5614970317550454
+                },
+                "due": {
+                  "low": 0.0,
+                  "high": 0.5614970317550454
+                }
               }
             },
             {
@@ -321,6 +568,25 @@ fn the_document_has_the_format_that_is_documented() {
                 "masked": 2,
                 "sdc": 0,
                 "due": 0
+              },
+              "rates": {
+                "masked": 1.0,
+                "sdc": 0.0,
+                "due": 0.0
+              },
+              "intervals": {
+                "masked": {
+                  "low": 0.3423802275066532,
+                  "high": 1.0
+                },
+                "sdc": {
+                  "low": 0.0,
+                  "high": 0.6576197724933468
+                },
+                "due": {
+                  "low": 0.0,
+                  "high": 0.6576197724933468
+                }
               }
             }
           ],

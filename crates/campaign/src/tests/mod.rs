@@ -10,6 +10,7 @@ mod merging;
 mod rejudging;
 mod resuming;
 mod same_rows;
+mod stratifying;
 mod sweeping;
 
 use std::path::Path;
