@@ -28,6 +28,7 @@ mod plan;
 mod tally;
 mod words;
 
+pub mod bound;
 pub mod config;
 pub mod merge;
 pub mod observation;
@@ -43,6 +44,7 @@ pub mod target;
 #[cfg(test)]
 mod tests;
 
+pub use bound::{Bound, BoundError, Judgement, More, Scope, Verdict};
 pub use config::{Bytes, Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size, Stratify};
 pub use merge::{MergeError, merge};
 pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};

@@ -1,6 +1,6 @@
 //! The command line.
 
-use campaign::{Bytes, Choices, Engine, IntervalMethod, Quality, Shard};
+use campaign::{Bound, Bytes, Choices, Engine, IntervalMethod, Quality, Shard, Stratify};
 use clap::{Args as Group, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -120,6 +120,9 @@ pub(crate) struct Campaign {
     /// Blocks, linear in their grid
     #[arg(long, value_name = "RANGE", value_delimiter = ',')]
     pub(crate) blocks: Vec<String>,
+    /// Give each kernel, group or class of threads as many runs as any other: kernel, group or threads
+    #[arg(long, value_name = "BY")]
+    pub(crate) stratify: Option<Stratify>,
     /// Engine: auto, full, delta or lanes [default: auto]
     #[arg(long, value_name = "ENGINE")]
     pub(crate) engine: Option<Engine>,
@@ -138,6 +141,8 @@ pub(crate) struct Campaign {
     /// What an output has to keep to: metric, tolerance, bad, bins, range, element; * for all other outputs
     #[arg(long, value_name = "OUTPUT:KEY=VALUE,…", value_parser = Quality::parse)]
     pub(crate) quality: Vec<(String, Quality)>,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
     /// Read choices from this file; the command line overrides it
     #[arg(long, value_name = "F.toml")]
     pub(crate) config: Option<PathBuf>,
@@ -147,6 +152,18 @@ pub(crate) struct Campaign {
     /// Print the summary as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What a command fails by.
+#[derive(Debug, Group)]
+pub(crate) struct Bounds {
+    /// Exit with 2 if a rate is beyond a bound with its whole interval, for example sdc>0.05, due.hang>=1% or
+    /// gemm/sdc+due>0.1; may be repeated
+    #[arg(long, value_name = "EXPR")]
+    pub(crate) fail_if: Vec<Bound>,
+    /// Exit with 2 also if the interval of a rate holds its bound
+    #[arg(long)]
+    pub(crate) fail_if_undecided: bool,
 }
 
 /// `OUTPUT=ERROR`
@@ -175,6 +192,9 @@ impl Campaign {
             lines: self.lines.clone(),
             threads: self.threads.clone(),
             blocks: self.blocks.clone(),
+            stratify: self.stratify,
+            fail_if: self.bounds.fail_if.clone(),
+            fail_if_undecided: self.bounds.fail_if_undecided.then_some(true),
             engine: self.engine,
             jobs: self.jobs,
             memory: self.memory,
@@ -212,6 +232,8 @@ pub(crate) struct Resume {
     /// What may be kept in memory [default: as configured]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Bytes>,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
     /// Print the summary as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -225,6 +247,8 @@ pub(crate) struct Merge {
     /// Directory of the whole campaign
     #[arg(long, value_name = "DIR", default_value = "merged.campaign")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
     /// Print the summary as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -254,6 +278,8 @@ pub(crate) struct Report {
     /// The directory of the campaign
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
     /// Print the summary as one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -11,6 +11,7 @@ use stats::{Confidence, Margin, sample_size};
 use super::{
     Bytes, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size, Stratify,
 };
+use crate::bound::Bound;
 use crate::outcome::{Criteria, QUALITY_KEYS, Quality};
 use crate::words::nearest;
 
@@ -67,6 +68,12 @@ pub struct Choices {
     /// By what the population is divided into strata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stratify: Option<Stratify>,
+    /// What the campaign fails by.
+    #[serde(rename = "fail-if", skip_serializing_if = "Vec::is_empty")]
+    pub fail_if: Vec<Bound>,
+    /// Whether a bound that cannot be decided is exceeded.
+    #[serde(rename = "fail-if-undecided", skip_serializing_if = "Option::is_none")]
+    pub fail_if_undecided: Option<bool>,
     /// The path that runs take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
@@ -88,7 +95,7 @@ pub struct Choices {
 }
 
 /// Every key, for suggestions.
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 24] = [
     "capsule",
     "runs",
     "margin",
@@ -105,6 +112,8 @@ const KEYS: [&str; 22] = [
     "threads",
     "blocks",
     "stratify",
+    "fail-if",
+    "fail-if-undecided",
     "engine",
     "jobs",
     "memory",
@@ -158,6 +167,8 @@ impl Choices {
             threads: list(self.threads, other.threads),
             blocks: list(self.blocks, other.blocks),
             stratify: self.stratify.or(other.stratify),
+            fail_if: if self.fail_if.is_empty() { other.fail_if } else { self.fail_if },
+            fail_if_undecided: self.fail_if_undecided.or(other.fail_if_undecided),
             engine: self.engine.or(other.engine),
             jobs: self.jobs.or(other.jobs),
             memory: self.memory.or(other.memory),
@@ -188,6 +199,8 @@ impl Choices {
             confidence: self.confidence.map_or(Ok(Confidence::PERCENT_95), Confidence::new)?,
             seed: self.seed.unwrap_or(0),
             criteria: Criteria { tolerance: self.tolerance, quality: self.quality },
+            bounds: self.fail_if,
+            undecided_fails: self.fail_if_undecided.unwrap_or(false),
             engine: self.engine.unwrap_or(Engine::Auto),
             interval: self.interval.unwrap_or(IntervalMethod::Wilson),
             shard: self.shard.unwrap_or(Shard::WHOLE),
@@ -286,6 +299,8 @@ impl From<&Config> for Choices {
             threads: selection.threads,
             blocks: selection.blocks,
             stratify: selection.stratify,
+            fail_if: config.bounds.clone(),
+            fail_if_undecided: config.undecided_fails.then_some(true),
             engine: Some(config.engine),
             jobs: config.jobs.map(NonZeroU32::get),
             memory: config.memory,
@@ -308,7 +323,9 @@ fn explain(text: &str, name: &str, error: &toml::de::Error) -> ConfigError {
     }
     let before = error.span().and_then(|span| text.get(..span.start));
     let line = before.map(|before| before.matches('\n').count() + 1);
-    ConfigError::Syntax { name, line, message: error.message().trim_end().replace('\n', "; ") }
+    // Lines that show a place in a value are for those who see the value.
+    let message = error.message().lines().filter(|line| !line.starts_with(' ')).collect::<Vec<_>>().join("; ");
+    ConfigError::Syntax { name, line, message }
 }
 
 /// The first key that means nothing, here or in the quality of an output, and the one that it resembles most.

@@ -1,6 +1,7 @@
 //! Tests of the whole crate, on a target of a few lines.
 
 mod accounting;
+mod bounds;
 mod fake;
 mod fake_sweep;
 mod faults;
