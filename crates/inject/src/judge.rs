@@ -45,10 +45,11 @@ impl CapsuleTarget {
                 Some(Typed::Declared(_)) | None => {}
             }
         }
-        let outputs = self.golden.outputs().iter().enumerate();
+        let outputs = self.golden.outputs();
         let known = |at: usize| found.get(at).and_then(|typed| typed.element());
-        let types: Vec<_> = outputs.clone().map(|(at, output)| given[at].or(output.element).or(known(at))).collect();
-        let ranges: Vec<_> = outputs.map(|(_, output)| criteria.range_of(&output.name)).collect();
+        let types: Vec<_> =
+            outputs.iter().enumerate().map(|(at, output)| given[at].or(output.element).or(known(at))).collect();
+        let ranges: Vec<_> = outputs.iter().map(|output| criteria.range_of(&output.name)).collect();
         self.golden.judge_by(&types, &ranges);
         self.inferred = inferred;
         Ok(notes)

@@ -59,14 +59,14 @@ impl Criteria {
     #[must_use]
     pub fn of(&self, name: &str) -> Option<Criterion<'_>> {
         let plain = self.tolerance.get(name).copied();
-        let by_star = self.tolerance.get("*").copied();
+        let by_star = || self.tolerance.get("*").copied();
         let relative = |tolerance| Criterion { metric: Metric::MaxRel, tolerance, bad: tolerance, bins: &[] };
         let quality = |name: &str| self.quality.get(name).filter(|quality| quality.judges());
         match (quality(name), plain, quality("*")) {
-            (Some(quality), _, _) => quality.criterion(plain.or(by_star)),
+            (Some(quality), _, _) => quality.criterion(plain.or_else(by_star)),
             (None, Some(tolerance), _) => Some(relative(tolerance)),
-            (None, None, Some(quality)) => quality.criterion(by_star),
-            (None, None, None) => by_star.map(relative),
+            (None, None, Some(quality)) => quality.criterion(by_star()),
+            (None, None, None) => by_star().map(relative),
         }
     }
 

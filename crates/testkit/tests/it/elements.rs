@@ -99,7 +99,7 @@ fn the_outputs_of_the_workloads_are_found_to_be_what_they_are_declared_as() {
     let folder = testkit::filetests("..").join("workloads");
     let (mut outputs, mut wrong) = (0, Vec::new());
     for name in ["bfs", "blackscholes", "gemm", "hotspot", "pathfinder", "reduce"] {
-        let capsule = Capsule::open(&folder.join(name).join(format!("{name}.capsule"))).unwrap();
+        let capsule = Capsule::open(folder.join(name).join(format!("{name}.capsule"))).unwrap();
         for (output, typed) in capsule.outputs.iter().zip(of(untyped(&capsule))) {
             outputs += 1;
             if typed.element() != output.element {
