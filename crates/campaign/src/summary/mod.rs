@@ -127,7 +127,8 @@ pub struct Outcomes<T> {
 pub struct Rate {
     /// How many runs.
     pub count: u64,
-    /// Their share of landed runs, or of the weight of landed faults; absent (`null`) while there are none.
+    /// Their share of landed runs, or of the weight of landed faults, or the estimate by strata; absent (`null`) while
+    /// there are none.
     pub rate: Option<f64>,
     /// The lower bound.
     pub low: f64,

@@ -17,6 +17,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
     // From the first file on, an interruption leaves something to go on with.
     let stop = stop_on_interrupt()?;
+    let mut named = std::collections::BTreeSet::new();
+    if let Some((name, _)) = args.quality.iter().find(|(name, _)| !named.insert(name)) {
+        let error = anyhow!("judge `{name}` by two `--quality`: put all its keys into one, divided by commas");
+        return Err(Failure::new(Code::Usage, error));
+    }
     let mut choices = args.choices();
     if let Some(path) = &args.config {
         choices = choices.or(Choices::from_file(path).code(Code::Usage)?);

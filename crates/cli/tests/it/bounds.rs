@@ -98,6 +98,9 @@ fn the_quality_of_outputs_divides_silent_corruptions() {
     assert!(ranged["detectable"].as_u64() > plain["detectable"].as_u64(), "{ranged} {plain}");
     let (code, text) = said(&["campaign", "gemm", "--quality", "nosuch:tolerance=1"]);
     assert!(code == Some(1) && text.contains(output), "{text}");
+    let twice = ["campaign", "gemm", "--quality", "*:tolerance=1", "--quality", "*:range=0..1"];
+    let (code, text) = said(&twice);
+    assert!(code == Some(1) && text.contains("put all its keys into one"), "{text}");
     let (code, text) = said(&["campaign", "gemm", "--quality", "x:metrik=rel-l2"]);
     assert!(code == Some(1) && text.contains("did you mean `metric`?"), "{text}");
 }
