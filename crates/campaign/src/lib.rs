@@ -7,6 +7,9 @@
 //! An exhaustive campaign has no plan but its totals: its target sweeps all faults of the selection in units, and the
 //! store holds the units and the tally of their faults instead of rows (see [`sweep`]).
 //!
+//! A campaign in strata gives each part of the population as many runs as any other, and weighs what they come to
+//! ([`Target::strata`]). What a campaign is made to fail by is a [`bound`].
+//!
 //! The crate knows a [`Target`] that plans sites and runs them, and nothing of what a site is: no instruction set,
 //! no machine, no GPU. Its tests use a target of a few lines and take milliseconds.
 //!
@@ -28,13 +31,16 @@ mod plan;
 mod tally;
 mod words;
 
+pub mod bound;
 pub mod config;
 pub mod merge;
 pub mod observation;
 pub mod outcome;
+mod rejudge;
 pub mod runner;
 pub mod store;
 pub mod story;
+mod strata;
 pub mod summary;
 pub mod sweep;
 pub mod target;
@@ -42,15 +48,21 @@ pub mod target;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Bytes, Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size};
+pub use bound::{Bound, BoundError, Judgement, More, Scope, Verdict};
+pub use config::{Bytes, Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size, Stratify};
 pub use merge::{MergeError, merge};
 pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
-pub use outcome::{CLASSIFIER_VERSION, Class, Criteria, Due, FAILED_CODE, Masked, Outcome, Sdc, classify};
+pub use outcome::{
+    CLASSIFIER_VERSION, Class, Criteria, Criterion, Due, Element, FAILED_CODE, Masked, Metric, Outcome, Quality,
+    QualityError, Sdc, classify,
+};
 pub use plan::PlanError;
+pub use rejudge::{RejudgeError, Rejudged};
 pub use runner::{CampaignError, Ended, Event, run};
 pub use store::{Finding, Results, Row, Store, StoreError, read_config};
+pub use strata::MAX_STRATA;
 pub use summary::Summary;
 pub use sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};
 pub use tally::Tally;
-pub use target::{Golden, Memory, RunFailure, RunIndex, Site, Target, TargetError, Worker};
+pub use target::{Golden, Memory, RunFailure, RunIndex, Site, Stratum, Target, TargetError, Worker};
 pub use words::UnknownWord;

@@ -95,7 +95,7 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Summary, MergeError> {
     let config = whole(first.results.config())?;
     let plans: Vec<&Plan> = shards.iter().map(|shard| &shard.plan).collect();
     let sweep = first.plan.head().sweep;
-    let head = Head::new(&config, &first.subject.digest, sweep);
+    let head = Head::new(&config, &first.subject.digest, sweep, first.plan.head().strata);
     let (_, _lock) = lay_out(out, &config, |file| plan::write_merged(file, &head, &plans))?;
     let mut subject = first.subject.clone();
     if let (Some(outline), Some(extent)) = (&mut subject.outline, sweep) {
@@ -120,7 +120,7 @@ impl Part {
         let results = Results::open(dir)?;
         let plan = Plan::open(plan_path(dir))?;
         let subject = results.rows().subject()?;
-        if *plan.head() != Head::new(results.config(), &subject.digest, plan.head().sweep) {
+        if *plan.head() != Head::new(results.config(), &subject.digest, plan.head().sweep, plan.head().strata) {
             return Err(StoreError::Changed { dir: dir.to_owned() }.into());
         }
         Ok(Self { results, plan, subject })
@@ -157,6 +157,8 @@ fn check_same(first: &Part, shards: &[Part]) -> Result<(), MergeError> {
             "their configurations"
         } else if first.swept() != other.swept() {
             "the faults that they found to run"
+        } else if first.subject.strata != other.subject.strata {
+            "the strata that they found"
         } else if first.shard().count() != other.shard().count() {
             "their numbers of shards"
         } else {

@@ -16,8 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Choices, Config, Shard, Size};
 use crate::files::Replacement;
+use crate::strata::StrataExtent;
 use crate::sweep::{Extent, Sweep};
-use crate::target::{RunIndex, Site, Target, TargetError};
+use crate::target::{RunIndex, Site, Stratum, Target, TargetError};
 
 const FORMAT: &str = "beamline.plan/1";
 /// Runs planned at a time: enough to spread the target's overhead, little enough to hold.
@@ -48,6 +49,9 @@ pub enum PlanError {
         /// How many there were.
         found: usize,
     },
+    /// The target broke its promise about strata.
+    #[error("divide the population into strata: {0}; this is a bug in the target")]
+    Strata(String),
     /// The file is something else.
     #[error("read the plan {path}: it is not of the format {FORMAT}; {}", again(path))]
     Format {
@@ -93,18 +97,22 @@ pub(crate) struct Head {
     /// The size of the whole of an exhaustive campaign.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sweep: Option<Extent>,
+    /// The size of the strata of a campaign that has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) strata: Option<StrataExtent>,
     /// What the sites follow from, so that a configuration changed afterwards is noticed.
     pub(crate) config: Choices,
 }
 
 impl Head {
-    pub(crate) fn new(config: &Config, digest: &str, sweep: Option<Extent>) -> Self {
+    pub(crate) fn new(config: &Config, digest: &str, sweep: Option<Extent>, strata: Option<StrataExtent>) -> Self {
         Self {
             format: FORMAT.to_owned(),
             digest: digest.to_owned(),
             shard: config.shard,
             lines: config.shard.share_of(config.planned()),
             sweep,
+            strata,
             config: Choices::from(&config.unsharded()),
         }
     }
@@ -127,8 +135,10 @@ pub(crate) fn write(
     config: &Config,
     target: &dyn Target,
     sweep: Option<&Sweep>,
+    strata: &[Stratum],
 ) -> Result<(), PlanError> {
-    let head = Head::new(config, target.digest(), sweep.map(|sweep| sweep.extent(Shard::WHOLE)));
+    let extent = sweep.map(|sweep| sweep.extent(Shard::WHOLE));
+    let head = Head::new(config, target.digest(), extent, StrataExtent::of(strata));
     write_line(file, &head)?;
     let mut from = 0;
     while from < head.lines {
@@ -139,11 +149,21 @@ pub(crate) fn write(
             return Err(PlanError::Count { asked: runs.len(), found: sites.len() });
         }
         for line in runs.iter().zip(&sites) {
+            check_stratum(line, strata)?;
             write_line(file, &line)?;
         }
         from = to;
     }
     Ok(())
+}
+
+/// Checks that a run was drawn from the stratum that is its turn.
+fn check_stratum((run, site): (&RunIndex, &Site), strata: &[Stratum]) -> Result<(), PlanError> {
+    let expected = (!strata.is_empty()).then(|| (run.0 % strata.len() as u64) as u32);
+    if site.stratum == expected {
+        return Ok(());
+    }
+    Err(PlanError::Strata(format!("run {run} is drawn from {:?} instead of {expected:?}", site.stratum)))
 }
 
 /// Writes the plan of a whole campaign from those of its shards, which stand in the order of their numbers: the

@@ -57,6 +57,19 @@ pub struct Site {
     pub file: Option<String>,
     /// The source line, where known.
     pub line: Option<u32>,
+    /// The stratum that it was drawn from, by its number in [`Target::strata`], if the campaign has strata.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stratum: Option<u32>,
+}
+
+/// A part of the population that is sampled by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stratum {
+    /// Its name, unlike those of others: a kernel, a group, a class of threads.
+    pub name: String,
+    /// How many members of the population it has, at least one. A member is what a run of a campaign without strata
+    /// draws first, each with the same chance.
+    pub members: u64,
 }
 
 /// The size of the fault-free run.
@@ -106,9 +119,26 @@ pub trait Target: Sync {
     /// A pure function: the site of a run depends on (target, selection, seed, index) and not on what else is asked
     /// for, so that a shard plans its own runs only, and a plan lost before its first run can be made again.
     ///
+    /// In a campaign with strata (`selection.stratify`), run i is drawn from stratum i mod K of the K strata that
+    /// [`strata`](Self::strata) gives for this selection: uniformly from its members, and then as otherwise. Its site
+    /// says so in [`Site::stratum`], which is absent from the sites of other campaigns.
+    ///
     /// # Errors
     /// When the selection names what the target does not have, or selects nothing.
     fn plan(&self, runs: &[RunIndex], selection: &Selection, seed: u64) -> Result<Vec<Site>, TargetError>;
+
+    /// The strata of the population that `selection` selects, divided as `selection.stratify` says.
+    ///
+    /// Each member of the population belongs to exactly one of them; each has at least one member; names are unlike each
+    /// other. A pure function, order included, as [`plan`](Self::plan) is: shards, and a campaign that goes on, find the
+    /// same ones. At most [`MAX_STRATA`](crate::MAX_STRATA).
+    ///
+    /// # Errors
+    /// When the selection names what the target does not have, or selects nothing, or the target cannot divide it so.
+    fn strata(&self, selection: &Selection) -> Result<Vec<Stratum>, TargetError> {
+        let by = selection.stratify.map_or("", |stratify| stratify.word());
+        Err(TargetError::new(format!("divide the population by {by}: this target has no strata; leave `stratify` out")))
+    }
 
     /// A worker for one thread, using the engine asked for.
     ///

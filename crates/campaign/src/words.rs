@@ -67,6 +67,26 @@ macro_rules! words {
 
 pub(crate) use words;
 
+/// The one of `known`, which are some, that the fewest edits turn `word` into; the first of them in a tie.
+pub(crate) fn nearest(word: &str, known: &[&'static str]) -> &'static str {
+    known.iter().min_by_key(|known| edits(word, known)).copied().unwrap_or_default()
+}
+
+/// The edit distance of V. I. Levenshtein, 1966, by rows (R. A. Wagner & M. J. Fischer, JACM 21, 1974).
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, &b) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[to.len()]
+}
+
 /// A word that none of the known ones is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} `{found}`: it is one of {}", known.join(", "))]

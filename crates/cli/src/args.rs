@@ -1,6 +1,6 @@
 //! The command line.
 
-use campaign::{Bytes, Choices, Criteria, Engine, IntervalMethod, Shard};
+use campaign::{Bound, Bytes, Choices, Engine, IntervalMethod, Quality, Shard, Stratify};
 use clap::{Args as Group, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -123,6 +123,9 @@ pub(crate) struct Campaign {
     /// Blocks, linear in their grid
     #[arg(long, value_name = "RANGE", value_delimiter = ',')]
     pub(crate) blocks: Vec<String>,
+    /// Give each kernel, group or class of threads as many runs as any other: kernel, group or threads
+    #[arg(long, value_name = "BY")]
+    pub(crate) stratify: Option<Stratify>,
     /// Engine: auto, full, delta or lanes [default: auto]
     #[arg(long, value_name = "ENGINE")]
     pub(crate) engine: Option<Engine>,
@@ -138,6 +141,11 @@ pub(crate) struct Campaign {
     /// Relative error of an output that is still good
     #[arg(long, value_name = "OUTPUT=ERROR", value_parser = tolerance)]
     pub(crate) tolerance: Vec<(String, f64)>,
+    /// What an output has to keep to: metric, tolerance, bad, bins, range, element; * for all other outputs
+    #[arg(long, value_name = "OUTPUT:KEY=VALUE,…", value_parser = Quality::parse)]
+    pub(crate) quality: Vec<(String, Quality)>,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
     /// Read choices from this file; the command line overrides it
     #[arg(long, value_name = "F.toml")]
     pub(crate) config: Option<PathBuf>,
@@ -147,6 +155,18 @@ pub(crate) struct Campaign {
     /// Print the summary as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What a command fails by.
+#[derive(Debug, Group)]
+pub(crate) struct Bounds {
+    /// Exit with 2 if a rate is beyond a bound with its whole interval, for example sdc>0.05, due.hang>=1% or
+    /// gemm/sdc+due>0.1; may be repeated
+    #[arg(long, value_name = "EXPR")]
+    pub(crate) fail_if: Vec<Bound>,
+    /// Exit with 2 also if the interval of a rate holds its bound
+    #[arg(long)]
+    pub(crate) fail_if_undecided: bool,
 }
 
 /// `OUTPUT=ERROR`
@@ -175,11 +195,15 @@ impl Campaign {
             lines: self.lines.clone(),
             threads: self.threads.clone(),
             blocks: self.blocks.clone(),
+            stratify: self.stratify,
+            fail_if: self.bounds.fail_if.clone(),
+            fail_if_undecided: self.bounds.fail_if_undecided.then_some(true),
             engine: self.engine,
             jobs: self.jobs,
             memory: self.memory,
             shard: self.shard,
-            tolerance: Criteria { tolerance: self.tolerance.iter().cloned().collect() },
+            tolerance: self.tolerance.iter().cloned().collect(),
+            quality: self.quality.iter().cloned().collect(),
         }
     }
 }
@@ -214,6 +238,8 @@ pub(crate) struct Resume {
     /// What may be kept in memory [default: as configured]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Bytes>,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
     /// Print the summary as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -227,6 +253,8 @@ pub(crate) struct Merge {
     /// Directory of the whole campaign
     #[arg(long, value_name = "DIR", default_value = "merged.campaign")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
     /// Print the summary as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -256,6 +284,8 @@ pub(crate) struct Report {
     /// The directory of the campaign
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
     /// Print the summary as one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -10,6 +10,8 @@ pub(crate) enum Code {
     Done,
     /// The command line asks for something that cannot be.
     Usage,
+    /// A stated bound was exceeded.
+    Exceeded,
     /// Interrupted; what was done is kept and can be resumed.
     Interrupted,
     /// The golden run failed, nothing was injected.
@@ -27,6 +29,7 @@ impl From<Code> for ExitCode {
         Self::from(match code {
             Code::Done => 0,
             Code::Usage => 1,
+            Code::Exceeded => 2,
             Code::Interrupted => 3,
             Code::Golden => 4,
             Code::Refused => 5,

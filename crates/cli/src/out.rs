@@ -19,6 +19,12 @@ pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
     text(&format!("{rendered}\n"))
 }
 
+/// Tells something beside the results, on standard error.
+#[expect(clippy::print_stderr, reason = "what is no result must not stand among them")]
+pub(crate) fn note(text: &str) {
+    eprintln!("note: {text}");
+}
+
 /// A table. `align` says for each column whether it is text (`<`) or numbers (`>`); the last one is for all the rest.
 pub(crate) fn table(header: &[&str], align: &str, rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();

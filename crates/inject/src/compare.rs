@@ -11,6 +11,8 @@ pub(crate) struct Reference {
     elements: u64,
     /// The Euclidean norm of the finite elements.
     norm: f64,
+    /// The least and the largest value that an element may have, if that is declared.
+    range: Option<[f64; 2]>,
 }
 
 impl Reference {
@@ -20,7 +22,12 @@ impl Reference {
         let size = element.bytes() as usize;
         let finite = golden.chunks(size).map(|bytes| value(element, bytes)).filter(|value| value.is_finite());
         let norm = finite.fold(0.0, |norm, value| norm + value * value).sqrt();
-        Self { output, element, elements: (golden.len() / size.max(1)) as u64, norm }
+        Self { output, element, elements: (golden.len() / size.max(1)) as u64, norm, range: None }
+    }
+
+    /// The same with a range that elements may not leave.
+    pub(crate) fn within(self, range: Option<[f64; 2]>) -> Self {
+        Self { range, ..self }
     }
 
     /// How large its elements are: the root of the mean of the squares of the finite ones.
@@ -85,6 +92,11 @@ impl Reference {
         diff.differing += 1;
         diff.nan += u64::from(actual.is_nan() && !expected.is_nan());
         diff.inf += u64::from(actual.is_infinite() && !expected.is_infinite());
+        if let Some([low, high]) = self.range {
+            // What is no number is counted as that.
+            let outside = |value: f64| value < low || value > high;
+            diff.out_of_range += u64::from(outside(actual) && !outside(expected));
+        }
         let distance = (actual - expected).abs();
         // A distance that is no number is no finite error either.
         let distance = if distance.is_nan() { f64::INFINITY } else { distance };
@@ -163,15 +175,65 @@ fn half(bits: u16, exponent_bits: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stats::Draws;
 
     fn diff(element: ElementType, golden: &[u8], found: &[u8]) -> OutputDiff {
+        diff_within(element, None, golden, found)
+    }
+
+    /// The difference, which must be the same in whatever form the found bytes come.
+    fn diff_within(element: ElementType, range: Option<[f64; 2]>, golden: &[u8], found: &[u8]) -> OutputDiff {
         let output = Output { element: Some(element), name: "out".into(), ..Output::untyped(0) };
-        let reference = Reference::new(output, golden);
+        let reference = Reference::new(output, golden).within(range);
         let all = reference.compare(golden, found);
         let differing: Vec<_> = (0..golden.len()).filter(|&at| golden[at] != found[at]).collect();
         let runs: Vec<_> = differing.iter().map(|&at| (at, &found[at..=at])).collect();
         assert_eq!(reference.compare_runs(golden, &runs), all);
+        let mut by_word = OutputDiff { differing: 77, max_abs: 7.0, nan: 7, out_of_range: 7, ..reference.unchanged() };
+        let word = |(at, bytes): (usize, &[u8])| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            (8 * at, word, bytes.len())
+        };
+        let words: Vec<_> = found.chunks(8).enumerate().map(word).collect();
+        reference.compare_into(&mut by_word, golden, &words);
+        assert_eq!(by_word, all);
         all
+    }
+
+    #[test]
+    fn every_way_to_compare_finds_the_same_whatever_the_bytes() {
+        for (case, &element) in (0u64..).zip(ElementType::ALL.iter().cycle().take(600)) {
+            let draws = Draws::new(5, case);
+            let bytes = 8 * (1 + draws.draw(0) as usize % 9);
+            let golden: Vec<u8> = (0..bytes).map(|at| draws.draw(at as u64) as u8).collect();
+            let spoilt = |at: usize| draws.draw(1000 + at as u64).is_multiple_of(1 + case % 7);
+            let found: Vec<u8> =
+                (0..bytes).map(|at| golden[at] ^ if spoilt(at) { draws.draw(at as u64) as u8 } else { 0 }).collect();
+            let ends = [draws.draw(2000) as i8, draws.draw(2001) as i8].map(f64::from);
+            let range = [None, Some([ends[0].min(ends[1]), ends[0].max(ends[1])]), Some([0.0, f64::INFINITY])];
+            let diffs = range.map(|range| diff_within(element, range, &golden, &found));
+            assert_eq!(diffs[0].out_of_range, 0);
+            for (diff, [low, high]) in diffs.iter().zip(range).filter_map(|(diff, range)| Some((diff, range?))) {
+                let values = |bytes: &[u8]| -> Vec<f64> {
+                    bytes.chunks(element.bytes() as usize).map(|bytes| value(element, bytes)).collect()
+                };
+                let left = |(golden, found): &(f64, f64)| {
+                    !(*golden < low || *golden > high) && (*found < low || *found > high)
+                };
+                let expected = values(&golden).into_iter().zip(values(&found)).filter(left).count();
+                assert_eq!(diff.out_of_range, expected as u64, "{element} in {low}..{high}");
+                assert_eq!(OutputDiff { out_of_range: 0, ..diff.clone() }, diffs[0]);
+            }
+        }
+    }
+
+    #[test]
+    fn an_element_that_leaves_its_range_is_counted_and_one_that_was_outside_is_not() {
+        let golden = floats(&[0.5, 2.0, 0.25, 1.0]);
+        let found = floats(&[1.5, 3.0, 0.75, f32::NAN]);
+        let diff = diff_within(ElementType::F32, Some([0.0, 1.0]), &golden, &found);
+        assert_eq!((diff.differing, diff.out_of_range, diff.nan), (4, 1, 1));
     }
 
     fn floats(values: &[f32]) -> Vec<u8> {

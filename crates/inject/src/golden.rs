@@ -9,7 +9,7 @@ use crate::device::{Device, check_launch, runnable};
 use crate::error::{DeviceError, TrapReport};
 use crate::modules::Modules;
 use crate::region;
-use capsule::{Capsule, Digester, Event, Launch, ModuleId, Output};
+use capsule::{Capsule, Digester, ElementType, Event, Launch, ModuleId, Output};
 use simt::memory::{GlobalMemory, History, Pages};
 use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd};
 use std::sync::Arc;
@@ -206,6 +206,15 @@ impl Golden {
     pub fn compare(&self, output: usize, found: &[u8]) -> campaign::OutputDiff {
         let copy = self.copies.iter().find(|copy| copy.output == Some(output));
         self.references[output].compare(copy.map_or(&[], |copy| &copy.bytes), found)
+    }
+
+    /// Compares outputs by these types and within these ranges from now on; in the order of the outputs.
+    pub(crate) fn judge_by(&mut self, elements: &[Option<ElementType>], ranges: &[Option<[f64; 2]>]) {
+        for (output, element) in self.outputs.iter_mut().zip(elements) {
+            output.element = *element;
+        }
+        let made = references(&self.outputs, &self.copies).into_iter();
+        self.references = made.zip(ranges).map(|(reference, range)| reference.within(*range)).collect();
     }
 
     /// How large the elements of an output are: the root mean square of its golden bytes.

@@ -14,6 +14,7 @@ use crate::sweep::{Population, Sweeping, Way};
 use campaign::config::{Engine, Selection as Words};
 use campaign::story::Story;
 use campaign::{Criteria, End, Observation, RunFailure, RunIndex, Site, Sweep, Sweeper, Target, TargetError, Worker};
+use capsule::ElementType;
 use fault::{Aim, Extent, Fault, Member, Pattern, Selection};
 use isa::{Instruction, Module};
 use stats::Draws;
@@ -23,9 +24,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// A capsule whose golden run is done.
 #[derive(Debug)]
 pub struct CapsuleTarget {
-    golden: Golden,
+    pub(crate) golden: Golden,
     digest: String,
     means: Means,
+    /// The outputs whose type was found out.
+    pub(crate) inferred: Vec<(String, ElementType)>,
     /// Made when the first worker that needs it is.
     index: OnceLock<Arc<Index>>,
     /// The faults of the exhaustive campaign that was asked for last.
@@ -62,7 +65,7 @@ impl CapsuleTarget {
     #[must_use]
     pub fn with_means(golden: Golden, means: Means) -> Self {
         let digest = golden.capsule().digest().to_string();
-        Self { golden, digest, means, index: OnceLock::new(), population: Mutex::default() }
+        Self { golden, digest, means, inferred: Vec::new(), index: OnceLock::new(), population: Mutex::default() }
     }
 
     /// Sets what may be used, before the first runner is asked for.
@@ -74,14 +77,6 @@ impl CapsuleTarget {
     #[must_use]
     pub fn golden_run(&self) -> &Golden {
         &self.golden
-    }
-
-    /// What the capsule says about its outputs: the error that is still good.
-    #[must_use]
-    pub fn criteria(&self) -> Criteria {
-        let outputs = self.golden.outputs().iter();
-        let tolerance = outputs.filter_map(|output| Some((output.name.clone(), output.tolerance?)));
-        Criteria { tolerance: tolerance.collect() }
     }
 
     /// A runner of the tier that an engine means.
@@ -208,6 +203,7 @@ fn unknown(launch: &GoldenLaunch, fault: &Fault) -> Site {
         opcode: String::new(),
         file: None,
         line: None,
+        stratum: None,
     }
 }
 

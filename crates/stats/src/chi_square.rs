@@ -71,7 +71,7 @@ pub fn chi_square(observed: &[u64], expected: &[f64]) -> Result<ChiSquare, ChiSq
 }
 
 /// The chance that a χ² variable with `dof >= 1` degrees of freedom is at least `statistic`.
-fn upper_tail(statistic: f64, dof: u64) -> f64 {
+pub(crate) fn upper_tail(statistic: f64, dof: u64) -> f64 {
     // No distribution is refused for a positive number of degrees; NaN would be the honest answer if one were.
     ChiSquared::new(dof as f64).map_or(f64::NAN, |distribution| distribution.sf(statistic))
 }

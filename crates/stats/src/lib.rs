@@ -3,22 +3,34 @@
 //! - [`proportion`]: an observed share and the intervals that bound the true one;
 //! - [`size`]: how many trials a stated margin needs;
 //! - [`sequential`]: looking at the data more than once without losing the stated confidence;
+//! - [`strata`]: the share of a population that is sampled by strata;
+//! - [`two`]: two proportions compared, and the correction for many comparisons;
+//! - [`mod@homogeneity`]: several samples by class, compared as a whole;
+//! - [`bound`]: how many trials tell on which side of a bound a proportion lies;
 //! - [`mod@chi_square`]: does a sampler draw what it says;
 //! - [`draws`]: random numbers that are a function of (seed, run, draw) and of nothing else.
 //!
 //! Every formula names its source beside it and is tested against published values and, where it promises a
 //! coverage, by simulation. Quantiles come from `statrs`; nothing else does.
 
+pub mod bound;
 pub mod chi_square;
 pub mod confidence;
 pub mod draws;
+pub mod homogeneity;
 pub mod proportion;
 pub mod sequential;
 pub mod size;
+pub mod strata;
+pub mod two;
 
+pub use bound::{trials_to_decide, trials_to_shrink};
 pub use chi_square::{ChiSquare, chi_square};
 pub use confidence::{Confidence, Margin, OutOfRange};
 pub use draws::Draws;
+pub use homogeneity::{Homogeneity, homogeneity};
 pub use proportion::{Interval, Method, Proportion};
 pub use sequential::{Decision, Sequential};
 pub use size::{half_width, sample_size};
+pub use strata::{Stratified, Stratum};
+pub use two::{Comparison, DifferenceInterval, Test, fisher, holm, newcombe, score_test};

@@ -1,5 +1,6 @@
 //! What users write: every key optional, in the same words on the command line and in files.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -7,8 +8,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use stats::{Confidence, Margin, sample_size};
 
-use super::{Bytes, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size};
-use crate::outcome::Criteria;
+use super::{
+    Bytes, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size, Stratify,
+};
+use crate::bound::Bound;
+use crate::outcome::{Criteria, QUALITY_KEYS, Quality};
+use crate::words::nearest;
 
 /// The choices of a campaign as written, unchecked. A key that is left out takes its default in
 /// [`settle`](Self::settle).
@@ -60,6 +65,15 @@ pub struct Choices {
     /// Ranges of blocks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<String>,
+    /// By what the population is divided into strata.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stratify: Option<Stratify>,
+    /// What the campaign fails by.
+    #[serde(rename = "fail-if", skip_serializing_if = "Vec::is_empty")]
+    pub fail_if: Vec<Bound>,
+    /// Whether a bound that cannot be decided is exceeded.
+    #[serde(rename = "fail-if-undecided", skip_serializing_if = "Option::is_none")]
+    pub fail_if_undecided: Option<bool>,
     /// The path that runs take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
@@ -73,12 +87,15 @@ pub struct Choices {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
     /// For each output, the relative error that is still good.
-    #[serde(skip_serializing_if = "Criteria::is_empty")]
-    pub tolerance: Criteria,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tolerance: BTreeMap<String, f64>,
+    /// For each output, all that it has to keep to.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub quality: BTreeMap<String, Quality>,
 }
 
 /// Every key, for suggestions.
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 24] = [
     "capsule",
     "runs",
     "margin",
@@ -94,11 +111,15 @@ const KEYS: [&str; 20] = [
     "lines",
     "threads",
     "blocks",
+    "stratify",
+    "fail-if",
+    "fail-if-undecided",
     "engine",
     "jobs",
     "memory",
     "shard",
     "tolerance",
+    "quality",
 ];
 
 impl Choices {
@@ -124,7 +145,8 @@ impl Choices {
 
     /// These choices, and `other`'s where these say nothing.
     #[must_use]
-    pub fn or(self, other: Self) -> Self {
+    pub fn or(mut self, other: Self) -> Self {
+        let criteria = self.take_criteria().or(other.clone().take_criteria());
         let list = |one: Vec<String>, other| if one.is_empty() { other } else { one };
         // A number of runs overrides a margin and the other way round, and so does `exhaustive`: all say how long.
         let sized = self.runs.is_some() || self.margin.is_some() || self.exhaustive == Some(true);
@@ -144,12 +166,27 @@ impl Choices {
             lines: list(self.lines, other.lines),
             threads: list(self.threads, other.threads),
             blocks: list(self.blocks, other.blocks),
+            stratify: self.stratify.or(other.stratify),
+            fail_if: if self.fail_if.is_empty() { other.fail_if } else { self.fail_if },
+            fail_if_undecided: self.fail_if_undecided.or(other.fail_if_undecided),
             engine: self.engine.or(other.engine),
             jobs: self.jobs.or(other.jobs),
             memory: self.memory.or(other.memory),
             shard: self.shard.or(other.shard),
-            tolerance: self.tolerance.or(other.tolerance),
+            tolerance: criteria.tolerance,
+            quality: criteria.quality,
         }
+    }
+
+    /// These choices, and `criteria` of outputs that these say nothing of.
+    #[must_use]
+    pub fn judged_by(mut self, criteria: Criteria) -> Self {
+        let Criteria { tolerance, quality } = self.take_criteria().or(criteria);
+        Self { tolerance, quality, ..self }
+    }
+
+    fn take_criteria(&mut self) -> Criteria {
+        Criteria { tolerance: std::mem::take(&mut self.tolerance), quality: std::mem::take(&mut self.quality) }
     }
 
     /// Fills in the defaults and checks that the choices make sense together.
@@ -161,7 +198,9 @@ impl Choices {
             size: self.size()?,
             confidence: self.confidence.map_or(Ok(Confidence::PERCENT_95), Confidence::new)?,
             seed: self.seed.unwrap_or(0),
-            criteria: self.tolerance,
+            criteria: Criteria { tolerance: self.tolerance, quality: self.quality },
+            bounds: self.fail_if,
+            undecided_fails: self.fail_if_undecided.unwrap_or(false),
             engine: self.engine.unwrap_or(Engine::Auto),
             interval: self.interval.unwrap_or(IntervalMethod::Wilson),
             shard: self.shard.unwrap_or(Shard::WHOLE),
@@ -177,6 +216,7 @@ impl Choices {
                 lines: self.lines,
                 threads: self.threads,
                 blocks: self.blocks,
+                stratify: self.stratify,
             },
         };
         check(&config)?;
@@ -204,12 +244,19 @@ fn check(config: &Config) -> Result<(), ConfigError> {
     let unusable = |value: f64| value.is_nan() || value < 0.0;
     match config.criteria.tolerance.iter().find(|&(_, &value)| unusable(value)) {
         Some((output, &value)) => Err(ConfigError::Tolerance { output: output.clone(), value }),
-        None => Ok(()),
+        None => config.criteria.check().map_err(|(output, source)| ConfigError::Quality { output, source }),
     }
 }
 
 fn check_size(config: &Config) -> Result<(), ConfigError> {
     let (runs, shard) = (config.planned(), config.shard);
+    match (config.selection.stratify, config.size) {
+        (Some(_), Size::Exhaustive) => return Err(ConfigError::StratifyExhaustive),
+        (Some(_), Size::Margin(margin)) => {
+            return Err(ConfigError::StratifyMargin { runs: sample_size(margin, config.confidence) });
+        }
+        _ => {}
+    }
     match config.size {
         Size::Exhaustive => match &config.selection.model {
             Some(model) if model != "flip" => Err(ConfigError::ExhaustiveModel { model: model.clone() }),
@@ -251,11 +298,15 @@ impl From<&Config> for Choices {
             lines: selection.lines,
             threads: selection.threads,
             blocks: selection.blocks,
+            stratify: selection.stratify,
+            fail_if: config.bounds.clone(),
+            fail_if_undecided: config.undecided_fails.then_some(true),
             engine: Some(config.engine),
             jobs: config.jobs.map(NonZeroU32::get),
             memory: config.memory,
             shard: (config.shard != Shard::WHOLE).then_some(config.shard),
-            tolerance: config.criteria.clone(),
+            tolerance: config.criteria.tolerance.clone(),
+            quality: config.criteria.quality.clone(),
         }
     }
 }
@@ -263,34 +314,27 @@ impl From<&Config> for Choices {
 /// Turns a parser's complaint into ours: an unknown key gets a suggestion, anything else its line.
 fn explain(text: &str, name: &str, error: &toml::de::Error) -> ConfigError {
     let name = name.to_owned();
-    let keys = toml::from_str::<toml::Table>(text).unwrap_or_default();
-    if let Some((key, _)) = keys.into_iter().find(|(key, _)| !KEYS.contains(&key.as_str())) {
+    let table = toml::from_str::<toml::Table>(text).unwrap_or_default();
+    if let Some((key, nearest)) = unknown_key(&table) {
         let quotes = [' ', '\t', '[', '"', '\''];
         let names_it = |line: &str| line.trim_start_matches(quotes).starts_with(&key);
         let line = text.lines().position(names_it).map(|at| at + 1);
-        return ConfigError::UnknownKey { name, line, nearest: nearest(&key), key };
+        return ConfigError::UnknownKey { name, line, nearest, key };
     }
     let before = error.span().and_then(|span| text.get(..span.start));
     let line = before.map(|before| before.matches('\n').count() + 1);
-    ConfigError::Syntax { name, line, message: error.message().trim_end().replace('\n', "; ") }
+    // Lines that show a place in a value are for those who see the value.
+    let message = error.message().lines().filter(|line| !line.starts_with(' ')).collect::<Vec<_>>().join("; ");
+    ConfigError::Syntax { name, line, message }
 }
 
-/// The key that the fewest edits turn `word` into; the first of them in a tie.
-fn nearest(word: &str) -> &'static str {
-    KEYS.into_iter().min_by_key(|key| edits(word, key)).unwrap_or(KEYS[0])
-}
-
-/// The edit distance of V. I. Levenshtein, 1966, by rows (R. A. Wagner & M. J. Fischer, JACM 21, 1974).
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, &b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[to.len()]
+/// The first key that means nothing, here or in the quality of an output, and the one that it resembles most.
+fn unknown_key(table: &toml::Table) -> Option<(String, &'static str)> {
+    let unknown = |table: &toml::Table, known: &[&'static str]| {
+        let key = table.keys().find(|key| !known.contains(&key.as_str()))?;
+        Some((key.clone(), nearest(key, known)))
+    };
+    let qualities = table.get("quality").and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::values);
+    unknown(table, &KEYS)
+        .or_else(|| qualities.filter_map(toml::Value::as_table).find_map(|quality| unknown(quality, &QUALITY_KEYS)))
 }

@@ -4,6 +4,8 @@ use std::io;
 
 use stats::OutOfRange;
 
+use crate::outcome::QualityError;
+
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -67,6 +69,18 @@ pub enum ConfigError {
         /// The model.
         model: String,
     },
+    /// Every fault, in strata.
+    #[error("take both `exhaustive` and `stratify`: strata are for samples; every fault there is needs none")]
+    StratifyExhaustive,
+    /// A margin, in strata.
+    #[error(
+        "combine `margin` with `stratify`: when to stop is decided on rates of plain samples only; \
+         use `runs`: {runs} bound the rates of a plain sample as tightly"
+    )]
+    StratifyMargin {
+        /// The runs that give the margin without strata.
+        runs: u64,
+    },
     /// More runs than there can be, or none.
     #[error("plan {runs} runs: a campaign has from 1 to {} runs", super::MAX_RUNS)]
     Runs {
@@ -111,6 +125,15 @@ pub enum ConfigError {
         output: String,
         /// The tolerance.
         value: f64,
+    },
+    /// A quality that contradicts itself.
+    #[error("judge `{output}`")]
+    Quality {
+        /// The output.
+        output: String,
+        /// Why.
+        #[source]
+        source: QualityError,
     },
     /// A confidence or a margin that promises nothing.
     #[error(transparent)]

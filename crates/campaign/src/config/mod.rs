@@ -16,6 +16,7 @@ use std::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use stats::{Confidence, Margin, Method, Sequential};
 
+use crate::bound::Bound;
 use crate::outcome::Criteria;
 use crate::words::words;
 
@@ -46,6 +47,10 @@ pub struct Config {
     pub selection: Selection,
     /// What makes a corrupted output good or bad.
     pub criteria: Criteria,
+    /// What the campaign fails by. Never changes a result.
+    pub bounds: Vec<Bound>,
+    /// Whether a bound that cannot be decided is exceeded.
+    pub undecided_fails: bool,
     /// The path that runs take.
     pub engine: Engine,
     /// The kind of interval.
@@ -89,6 +94,21 @@ pub struct Selection {
     pub threads: Vec<String>,
     /// Ranges of blocks.
     pub blocks: Vec<String>,
+    /// By what the population is divided into strata, each of which gets as many runs as any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stratify: Option<Stratify>,
+}
+
+words! {
+    /// By what a population is divided into strata.
+    pub enum Stratify ("stratification") {
+        /// The kernel.
+        Kernel = "kernel",
+        /// The instruction group.
+        Group = "group",
+        /// Threads that behave alike.
+        Threads = "threads",
+    }
 }
 
 words! {
@@ -152,6 +172,12 @@ impl Config {
         }
     }
 
+    /// The level of each interval: the confidence, or what a campaign that stops by margin pays with for its looks.
+    #[must_use]
+    pub fn level(&self) -> Confidence {
+        self.sequential().map_or(self.confidence, |rule| rule.level())
+    }
+
     /// The number of runs to plan, over all shards: what was asked for, or the worst case of the margin. None for an
     /// exhaustive campaign, whose target says what there is to run.
     #[must_use]
@@ -163,10 +189,18 @@ impl Config {
         }
     }
 
-    /// What rows depend on: the configuration of the unsharded campaign, wherever the capsule lies and however many
-    /// workers and however much memory run it. Shards that are equal in this are parts of one campaign.
+    /// What rows depend on: the configuration of the unsharded campaign, wherever the capsule lies, however many
+    /// workers and however much memory run it, and whatever it fails by. Shards that are equal in this are parts of one campaign.
     #[must_use]
     pub fn unsharded(&self) -> Self {
-        Self { capsule: String::new(), shard: Shard::WHOLE, jobs: None, memory: None, ..self.clone() }
+        Self {
+            capsule: String::new(),
+            shard: Shard::WHOLE,
+            jobs: None,
+            memory: None,
+            bounds: Vec::new(),
+            undecided_fails: false,
+            ..self.clone()
+        }
     }
 }

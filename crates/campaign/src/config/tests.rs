@@ -237,3 +237,44 @@ fn a_missing_file_is_named() {
     let error = Choices::from_file("no/such.toml".as_ref()).unwrap_err();
     expect!["read no/such.toml"].assert_eq(&error.to_string());
 }
+
+#[test]
+fn the_quality_of_outputs_is_read_back_as_it_was() {
+    let text = expect![[r#"
+        capsule = "gemm"
+        runs = 1000
+        confidence = 0.95
+        interval = "wilson"
+        seed = 0
+        engine = "auto"
+
+        [tolerance]
+        out = 0.001
+
+        [quality."*"]
+        bad = 2.0
+
+        [quality.out]
+        metric = "rel-l2"
+        tolerance = 0.01
+        bad = 0.5
+        bins = [0.1, 0.2]
+        range = [-1.0, 1.0]
+        element = "f32"
+    "#]];
+    let config = settle(text.data()).unwrap();
+    text.assert_eq(&config.to_toml().unwrap());
+    assert_eq!(config.criteria.of("other").unwrap().bad, 2.0);
+}
+
+#[test]
+fn a_quality_that_means_nothing_is_answered_with_what_to_do() {
+    check_error(
+        "capsule = 'gemm'\n[quality.out]\ntolerance = 1.0\nrnage = [0, 1]",
+        &expect!["failed to read my.toml, line 4: unknown key `rnage`; did you mean `range`?"],
+    );
+    let error = settle("capsule = 'gemm'\n[quality.out]\ntolerance = 1.0\nbad = 0.5").unwrap_err();
+    let source = std::error::Error::source(&error).map(ToString::to_string);
+    expect!["judge `out`: call an error above 0.5 bad and one up to 1 good: `bad` must not be below `tolerance`"]
+        .assert_eq(&format!("{error}: {}", source.unwrap_or_default()));
+}

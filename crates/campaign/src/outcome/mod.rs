@@ -6,18 +6,22 @@
 //! all.
 
 mod code;
+mod criteria;
+mod quality;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use crate::observation::{End, FirstUse, Observation, OutputDiff, TrapKind};
+use crate::observation::{End, FirstUse, Observation, TrapKind};
 use crate::words::words;
 
+use criteria::judge;
+
 pub use code::FAILED_CODE;
+pub use criteria::{Criteria, Criterion};
+pub(crate) use quality::KEYS as QUALITY_KEYS;
+pub use quality::{Element, Metric, Quality, QualityError};
 
 /// The version of [`classify`], stored with every label; raised when a label of any observation changes.
 pub const CLASSIFIER_VERSION: u32 = 1;
@@ -54,7 +58,7 @@ pub enum Sdc {
     Unjudged,
     /// All outputs are within their tolerance.
     Good,
-    /// Between good and bad, in the quality bin of this number; for criteria with several bounds.
+    /// Between good and bad, in the quality bin of this number.
     Maybe(u8),
     /// An output is outside its tolerance.
     Bad,
@@ -89,37 +93,6 @@ words! {
     }
 }
 
-/// What makes a corrupted output good or bad.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Criteria {
-    /// For an output's name, the largest relative error that is still good; `*` speaks for outputs not named.
-    pub tolerance: BTreeMap<String, f64>,
-}
-
-impl Criteria {
-    /// No output has a tolerance.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.tolerance.is_empty()
-    }
-
-    /// These criteria, and `other`'s for outputs that these do not name.
-    #[must_use]
-    pub fn or(mut self, other: Self) -> Self {
-        for (name, tolerance) in other.tolerance {
-            self.tolerance.entry(name).or_insert(tolerance);
-        }
-        self
-    }
-
-    /// The tolerance of the output `name`, if it has one.
-    #[must_use]
-    pub fn tolerance_of(&self, name: &str) -> Option<f64> {
-        self.tolerance.get(name).or_else(|| self.tolerance.get("*")).copied()
-    }
-}
-
 /// Derives the outcome of an observation. Total: every observation has exactly one.
 #[must_use]
 pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
@@ -147,26 +120,6 @@ impl Masked {
             FirstUse::Read { .. } => Self::Logical,
         }
     }
-}
-
-/// Judges outputs of which at least one differs.
-///
-/// One output beyond its tolerance is bad whatever the others are; outputs without a tolerance leave the rest
-/// unjudged rather than good.
-fn judge(outputs: &[OutputDiff], criteria: &Criteria) -> Sdc {
-    if outputs.iter().any(|output| output.nan > 0 || output.inf > 0 || output.out_of_range > 0) {
-        return Sdc::Detectable;
-    }
-    let mut verdict = Sdc::Good;
-    for output in outputs.iter().filter(|output| output.differing > 0) {
-        match criteria.tolerance_of(&output.name) {
-            None => verdict = Sdc::Unjudged,
-            Some(tolerance) if output.max_rel <= tolerance => {}
-            // Also where the error is NaN, which is within nothing.
-            Some(_) => return Sdc::Bad,
-        }
-    }
-    verdict
 }
 
 impl Outcome {

@@ -1,7 +1,7 @@
 //! What each observation comes to.
 
 use super::*;
-use crate::observation::{Landed, Place, Tier};
+use crate::observation::{Landed, OutputDiff, Place, Tier};
 
 fn seen(end: End, first_use: FirstUse, outputs: Vec<OutputDiff>) -> Observation {
     Observation {
@@ -31,9 +31,15 @@ fn diff(name: &str, differing: u64, max_rel: f64) -> OutputDiff {
 }
 
 fn judged(outputs: Vec<OutputDiff>, tolerance: &[(&str, f64)]) -> Outcome {
+    judged_by(outputs, tolerance, &[])
+}
+
+/// Judges by tolerances and by qualities as the command line has them.
+fn judged_by(outputs: Vec<OutputDiff>, tolerance: &[(&str, f64)], quality: &[&str]) -> Outcome {
     let tolerance = tolerance.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+    let quality = quality.iter().map(|text| Quality::parse(text).unwrap()).collect();
     let observation = seen(End::Completed, FirstUse::Read { after: 1 }, outputs);
-    classify(&observation, &Criteria { tolerance })
+    classify(&observation, &Criteria { tolerance, quality })
 }
 
 #[test]
@@ -99,6 +105,79 @@ fn one_bad_output_is_enough_and_one_unjudged_is_not_good() {
     let outputs = vec![diff("a", 1, 0.5), diff("b", 1, 0.5)];
     assert_eq!(judged(outputs.clone(), &[("a", 1.0)]), Outcome::Sdc(Sdc::Unjudged));
     assert_eq!(judged(outputs, &[("b", 0.1)]), Outcome::Sdc(Sdc::Bad));
+}
+
+#[test]
+fn each_metric_judges_by_its_own_number() {
+    let diff = OutputDiff { max_abs: 3.0, rel_l2: 0.02, ..diff("out", 2, 0.5) };
+    // Of each metric the number, which is good at that tolerance and bad at one a little less.
+    for (metric, value) in
+        [("max-rel", 0.5), ("max-abs", 3.0), ("rel-l2", 0.02), ("differing", 2.0), ("differing-share", 0.25)]
+    {
+        let at = |tolerance: f64| {
+            judged_by(vec![diff.clone()], &[], &[&format!("out:metric={metric},tolerance={tolerance}")])
+        };
+        assert_eq!(at(value), Outcome::Sdc(Sdc::Good), "{metric}");
+        assert_eq!(at(value * 0.99), Outcome::Sdc(Sdc::Bad), "{metric}");
+    }
+}
+
+#[test]
+fn between_good_and_bad_is_maybe_with_the_number_of_its_bin() {
+    let quality = "out:tolerance=0.1,bad=1,bins=0.2/0.4";
+    let outcome = |error| judged_by(vec![diff("out", 1, error)], &[], &[quality]);
+    let expected = [
+        (0.1, Sdc::Good),
+        (0.11, Sdc::Maybe(0)),
+        (0.2, Sdc::Maybe(0)),
+        (0.3, Sdc::Maybe(1)),
+        (0.4, Sdc::Maybe(1)),
+        (0.41, Sdc::Maybe(2)),
+        (1.0, Sdc::Maybe(2)),
+        (1.01, Sdc::Bad),
+        (f64::NAN, Sdc::Bad),
+    ];
+    for (error, sdc) in expected {
+        assert_eq!(outcome(error), Outcome::Sdc(sdc), "{error}");
+    }
+}
+
+#[test]
+fn of_several_outputs_the_worst_counts() {
+    let quality = ["*:tolerance=0.1,bad=1,bins=0.5"];
+    let outcome = |errors: &[f64]| {
+        let outputs = errors.iter().map(|&error| diff("x", u64::from(error > 0.0), error)).collect();
+        judged_by(outputs, &[], &quality)
+    };
+    assert_eq!(outcome(&[0.01, 0.7, 0.3]), Outcome::Sdc(Sdc::Maybe(1)));
+    assert_eq!(outcome(&[0.01, 2.0, 0.3]), Outcome::Sdc(Sdc::Bad));
+    assert_eq!(outcome(&[0.01, 0.0]), Outcome::Sdc(Sdc::Good));
+    let outputs = vec![diff("x", 1, 0.3), diff("y", 1, 0.0)];
+    assert_eq!(judged_by(outputs, &[], &["x:tolerance=0.1,bad=1"]), Outcome::Sdc(Sdc::Unjudged));
+}
+
+#[test]
+fn what_names_an_output_beats_the_star_and_a_quality_beats_a_tolerance() {
+    let outcome = |tolerance: &[(&str, f64)], quality: &[&str]| judged_by(vec![diff("a", 1, 0.5)], tolerance, quality);
+    let good = Outcome::Sdc(Sdc::Good);
+    assert_eq!(outcome(&[("a", 1.0)], &["*:tolerance=0"]), good);
+    assert_eq!(outcome(&[("a", 0.0)], &["a:tolerance=1"]), good);
+    assert_eq!(outcome(&[("*", 0.0)], &["*:tolerance=1"]), good);
+    assert_eq!(outcome(&[("*", 1.0)], &["a:range=0..1,element=f32"]), good);
+    assert_eq!(outcome(&[("a", 0.4)], &["a:bad=1"]), Outcome::Sdc(Sdc::Maybe(0)));
+    // A tolerance is a relative error, and says nothing of another metric.
+    assert_eq!(outcome(&[("a", 1.0)], &["a:metric=differing"]), Outcome::Sdc(Sdc::Unjudged));
+    assert_eq!(outcome(&[], &["b:tolerance=1"]), Outcome::Sdc(Sdc::Unjudged));
+}
+
+#[test]
+fn criteria_are_joined_output_by_output() {
+    let of = |texts: &[&str]| texts.iter().map(|text| Quality::parse(text).unwrap()).collect();
+    let line = Criteria { quality: of(&["a:metric=rel-l2,tolerance=1", "b:range=0..1"]), ..Criteria::default() };
+    let file = Criteria { quality: of(&["a:bad=9,element=f64", "b:tolerance=2", "c:bad=3"]), ..Criteria::default() };
+    let joined = line.or(file);
+    assert_eq!(joined.quality, of(&["a:metric=rel-l2,tolerance=1,element=f64", "b:tolerance=2,range=0..1", "c:bad=3"]));
+    assert_eq!((joined.element_of("a"), joined.range_of("b")), (Some(Element::F64), Some([0.0, 1.0])));
 }
 
 #[test]

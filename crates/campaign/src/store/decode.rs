@@ -44,6 +44,7 @@ fn decode_site(values: &mut Decoder<'_>) -> Result<Site, String> {
         opcode: values.value()?,
         file: values.value()?,
         line: values.optional_number()?,
+        stratum: None,
     })
 }
 

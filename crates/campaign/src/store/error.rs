@@ -68,7 +68,7 @@ pub enum StoreError {
     /// The configuration is not the one that was planned.
     #[error(
         "go on in {dir}: campaign.toml was changed after the plan was made from it; \
-         undo the change (`capsule`, `jobs` and `memory` may differ), or start a new campaign"
+         undo the change (`capsule`, `jobs`, `memory` and `fail-if` may differ), or start a new campaign"
     )]
     Changed {
         /// The directory.

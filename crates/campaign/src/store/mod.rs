@@ -22,6 +22,7 @@ mod query;
 mod results;
 mod row;
 mod rows;
+mod strata;
 mod swept;
 mod unit;
 mod units;
@@ -34,9 +35,10 @@ use std::path::{Path, PathBuf};
 use crate::config::{Bytes, Config, Shard};
 use crate::files::{Lock, Replacement, replace};
 use crate::plan::{self, Head, Plan, PlanError};
+use crate::strata::{StrataExtent, strata_of};
 use crate::summary::Summary;
 use crate::sweep::Sweep;
-use crate::target::{Memory, Target};
+use crate::target::{Memory, Stratum, Target};
 
 pub use error::StoreError;
 pub(crate) use query::{By, Count};
@@ -65,12 +67,12 @@ impl Store {
     /// When there is a campaign already, the target cannot plan what is selected, or the directory cannot be
     /// written; nothing is left behind then.
     pub fn create(dir: &Path, config: Config, target: &dyn Target) -> Result<Self, StoreError> {
-        let mut sweep = None;
+        let (mut sweep, mut strata) = (None, Vec::new());
         let (plan, lock) = lay_out(dir, &config, |file| {
-            sweep = plan::sweep(&config, target)?;
-            plan::write(file, &config, target, sweep.as_ref())
+            (sweep, strata) = (plan::sweep(&config, target)?, strata_of(&config, target)?);
+            plan::write(file, &config, target, sweep.as_ref(), &strata)
         })?;
-        let rows = open_rows(dir, &config, target, sweep.as_ref())?;
+        let rows = open_rows(dir, &config, target, sweep.as_ref(), strata)?;
         Ok(Self { dir: dir.to_owned(), config, plan, sweep, rows, _lock: lock })
     }
 
@@ -82,9 +84,13 @@ impl Store {
     pub fn resume(dir: &Path, target: &dyn Target) -> Result<Self, StoreError> {
         let lock = lock_campaign(dir)?;
         let config = read_config(dir)?;
-        let (plan, sweep) = find_plan(dir, &config, target)?;
-        let rows = open_rows(dir, &config, target, sweep.as_ref())?;
-        same_digest(dir, &rows.subject()?.digest, target.digest())?;
+        let (plan, sweep, strata) = find_plan(dir, &config, target)?;
+        let rows = open_rows(dir, &config, target, sweep.as_ref(), strata.clone())?;
+        let subject = rows.subject()?;
+        same_digest(dir, &subject.digest, target.digest())?;
+        if subject.strata != strata {
+            return Err(StoreError::OtherSweep { dir: dir.to_owned() });
+        }
         Ok(Self { dir: dir.to_owned(), config, plan, sweep, rows, _lock: lock })
     }
 
@@ -201,32 +207,43 @@ fn fill(
 
 /// Opens the plan in `dir`, or makes it where a kill came before it; either way it is the plan of this
 /// configuration and target.
-fn find_plan(dir: &Path, config: &Config, target: &dyn Target) -> Result<(Plan, Option<Sweep>), StoreError> {
+fn find_plan(
+    dir: &Path,
+    config: &Config,
+    target: &dyn Target,
+) -> Result<(Plan, Option<Sweep>, Vec<Stratum>), StoreError> {
     let path = plan_path(dir);
     if !path.exists() {
         let fail = |source| StoreError::File { path: path.clone(), source };
         let mut file = Replacement::begin(path.clone()).map_err(fail)?;
-        plan::write(&mut file, config, target, plan::sweep(config, target)?.as_ref())?;
+        let (sweep, strata) = (plan::sweep(config, target)?, strata_of(config, target)?);
+        plan::write(&mut file, config, target, sweep.as_ref(), &strata)?;
         file.finish().map_err(fail)?;
     }
     let plan = Plan::open(path)?;
     let head = plan.head();
     same_digest(dir, &head.digest, target.digest())?;
-    if *head != Head::new(config, target.digest(), head.sweep) {
+    if *head != Head::new(config, target.digest(), head.sweep, head.strata) {
         return Err(StoreError::Changed { dir: dir.to_owned() });
     }
-    let sweep = plan::sweep(config, target)?;
+    let (sweep, strata) = (plan::sweep(config, target)?, strata_of(config, target)?);
     let (expected, found) = (head.sweep, sweep.as_ref().map(|sweep| sweep.extent(Shard::WHOLE)));
-    if expected != found {
+    if expected != found || head.strata != StrataExtent::of(&strata) {
         return Err(StoreError::OtherSweep { dir: dir.to_owned() });
     }
-    Ok((plan, sweep))
+    Ok((plan, sweep, strata))
 }
 
 /// Opens the rows of the campaign in `dir`, or makes their file.
-fn open_rows(dir: &Path, config: &Config, target: &dyn Target, sweep: Option<&Sweep>) -> Result<Rows, StoreError> {
+fn open_rows(
+    dir: &Path,
+    config: &Config,
+    target: &dyn Target,
+    sweep: Option<&Sweep>,
+    strata: Vec<Stratum>,
+) -> Result<Rows, StoreError> {
     let outline = sweep.map(|sweep| sweep.outline(config.shard));
-    Rows::open(rows_path(dir, config.shard), &Subject::of(target, outline))
+    Rows::open(rows_path(dir, config.shard), &Subject { strata, ..Subject::of(target, outline) })
 }
 
 fn same_digest(dir: &Path, expected: &str, found: &str) -> Result<(), StoreError> {

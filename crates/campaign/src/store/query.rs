@@ -26,6 +26,8 @@ pub(crate) struct Count {
     pub(crate) count: u64,
     /// The weight of each is one over this; 1 where what is run is drawn by weight.
     pub(crate) inverse_weight: u64,
+    /// The stratum; 0 where there are none.
+    pub(crate) stratum: u32,
 }
 
 /// By what rows are counted.
@@ -72,10 +74,12 @@ impl Rows {
     pub(crate) fn visit(&self, visit: &mut dyn FnMut(Row)) -> Result<(), StoreError> {
         let names = COLUMNS.iter().map(|column| column.0).collect::<Vec<_>>().join(", ");
         self.each(&format!("SELECT {names} FROM run ORDER BY run"), [], |columns| {
-            let row = decode(columns).map_err(|what| match get::<i64>(columns, 0) {
+            let mut row = decode(columns).map_err(|what| match get::<i64>(columns, 0) {
                 Ok(run) => format!("run {run}: {what}"),
                 Err(_) => what,
             })?;
+            // The file need not hold what follows from the number of the run.
+            row.site.stratum = (self.strata > 0).then(|| (row.run.0 % self.strata) as u32);
             visit(row);
             Ok(())
         })
@@ -118,19 +122,30 @@ impl Rows {
     /// How many rows share what `by` says, in the order of their labels.
     pub(crate) fn counts(&self, by: By) -> Result<Vec<Count>, StoreError> {
         let [label, line, kind] = by.columns();
+        self.count(label, line, kind)
+    }
+
+    /// As [`counts`](Self::counts), each outcome with its kind.
+    pub(crate) fn counts_by_kind(&self, by: By) -> Result<Vec<Count>, StoreError> {
+        let [label, line, _] = by.columns();
+        self.count(label, line, "kind")
+    }
+
+    fn count(&self, label: &str, line: &str, kind: &str) -> Result<Vec<Count>, StoreError> {
+        let stratum = if self.strata > 0 { format!("run % {}", self.strata) } else { "0".to_owned() };
         let [inverse_weight, count, from] = match self.swept {
             true => ["elements * bits", "sum(count)", "tally JOIN operand USING (operand)"],
             false => ["1", "count(*)", "run"],
         };
         let sql = format!(
-            "SELECT {label}, {line}, outcome, {kind}, {inverse_weight}, {count} FROM {from}
-             GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5"
+            "SELECT {label}, {line}, outcome, {kind}, {inverse_weight}, {count}, {stratum} FROM {from}
+             GROUP BY 1, 2, 3, 4, 5, 7 ORDER BY 1, 2, 3, 4, 5, 7"
         );
         let mut counts = Vec::new();
         self.each(&sql, [], |row| {
             let (label, class, kind) = (get(row, 0)?, class(row, 2)?, get(row, 3)?);
             let (line, inverse_weight, count) = (get::<Option<u32>>(row, 1)?, unsigned(row, 4)?, unsigned(row, 5)?);
-            counts.push(Count { label, line, class, kind, count, inverse_weight });
+            counts.push(Count { label, line, class, kind, count, inverse_weight, stratum: get(row, 6)? });
             Ok(())
         })?;
         Ok(counts)
@@ -186,9 +201,13 @@ impl Rows {
         self.each("SELECT name, digest, launches, threads, thread_instructions FROM target", [], |row| {
             let (launches, threads, thread_instructions) = (unsigned(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?);
             let golden = Golden { launches, threads, thread_instructions, seconds };
-            subject = Some(Subject { name: get(row, 0)?, digest: get(row, 1)?, golden, outline: None });
+            subject =
+                Some(Subject { name: get(row, 0)?, digest: get(row, 1)?, golden, outline: None, strata: Vec::new() });
             Ok(())
         })?;
+        if let Some(subject) = &mut subject {
+            subject.strata = self.strata()?;
+        }
         if let (true, Some(subject)) = (self.swept, &mut subject) {
             subject.outline = Some(self.outline()?);
         }

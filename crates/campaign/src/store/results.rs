@@ -81,6 +81,12 @@ impl Results {
         self.rows.swept_counts()
     }
 
+    /// Whether it is an exhaustive campaign, which has units for rows.
+    #[must_use]
+    pub fn is_exhaustive(&self) -> bool {
+        self.rows.swept
+    }
+
     pub(crate) fn rows(&self) -> &Rows {
         &self.rows
     }

@@ -11,10 +11,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, params, params_fro
 
 use super::encode::encode;
 use super::row::{COLUMNS, Row};
-use super::units;
+use super::{strata, units};
 use crate::store::StoreError;
 use crate::sweep::Outline;
-use crate::target::{Golden, Target};
+use crate::target::{Golden, Stratum, Target};
 
 /// "BEAM", in the header of the file.
 const APPLICATION_ID: i32 = 0x4245_414d;
@@ -29,12 +29,14 @@ pub(crate) struct Subject {
     pub(crate) golden: Golden,
     /// For an exhaustive campaign, what all its units are of.
     pub(crate) outline: Option<Outline>,
+    /// For a campaign with strata, these.
+    pub(crate) strata: Vec<Stratum>,
 }
 
 impl Subject {
     pub(crate) fn of(target: &dyn Target, outline: Option<Outline>) -> Self {
         let (name, digest) = (target.name().to_owned(), target.digest().to_owned());
-        Self { name, digest, golden: target.golden(), outline }
+        Self { name, digest, golden: target.golden(), outline, strata: Vec::new() }
     }
 }
 
@@ -54,6 +56,8 @@ pub(crate) struct Rows {
     pub(super) connection: Connection,
     /// It holds the units of an exhaustive campaign, and no rows of single runs.
     pub(super) swept: bool,
+    /// How many strata its runs take turns in; 0 if they were drawn from the whole population.
+    pub(super) strata: u64,
 }
 
 impl Rows {
@@ -87,7 +91,7 @@ impl Rows {
         // No URI flag: a directory may be called `file:x?mode=memory`. No mutex: a connection stays on one thread.
         match Connection::open_with_flags(&path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX) {
             Ok(connection) => {
-                let rows = Self { path, connection, swept: false };
+                let rows = Self { path, connection, swept: false, strata: 0 };
                 // The file may be anybody's: nothing in its schema may call functions with side effects.
                 rows.batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")?;
                 Ok(rows)
@@ -136,6 +140,7 @@ impl Rows {
                 "INSERT INTO target VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![subject.name, subject.digest, numbers[0], numbers[1], numbers[2]],
             )?;
+            strata::set_up(transaction, &subject.strata)?;
             subject.outline.as_ref().map_or(Ok(()), |outline| units::set_up(transaction, outline))
         })
     }
@@ -153,6 +158,7 @@ impl Rows {
         let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'sweep'";
         let tables = self.connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         self.swept = tables.map_err(|source| self.fail(source))? > 0;
+        self.strata = self.strata()?.len() as u64;
         Ok(())
     }
 

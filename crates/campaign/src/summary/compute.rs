@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use stats::{Confidence, Decision, Interval, Method};
+use stats::{Confidence, Decision, Method};
 
+use super::estimate::Estimator;
 use super::{
-    Account, Capsule, Exhaustive, LinePart, Outcomes, Part, Rate, Runs, SUMMARY_FORMAT, Speed, Stopping, Summary,
+    Account, Capsule, Exhaustive, LinePart, Outcomes, Part, Runs, SUMMARY_FORMAT, Speed, Stopping, StratumPart, Summary,
 };
 use crate::config::{Choices, Config};
 use crate::outcome::{Class, Due, Masked, Outcome, Sdc};
 use crate::store::{By, Count, Rows, Session, StoreError};
 use crate::sweep::Extent;
 use crate::tally::Tally;
+use crate::target::Stratum;
 
 impl Summary {
     /// Summarises rows of the campaign `config`.
@@ -19,9 +21,9 @@ impl Summary {
         let (tally, subject) = (rows.tally()?, rows.subject()?);
         let kinds = rows.counts(By::Outcome)?;
         let extent = subject.outline.map(|outline| outline.extent);
-        let (swept, remaining) = (extent.is_some(), remaining(config, &tally, extent));
-        let rule = config.sequential();
-        let confidence = rule.as_ref().map_or(config.confidence, |rule| rule.level());
+        let remaining = remaining(config, &tally, extent);
+        let (rule, estimator) = (config.sequential(), Estimator::of(config, extent, &subject.strata, &kinds));
+        let (method, confidence) = (config.interval.method(), config.level());
         let runs = Runs {
             planned: tally.total() + remaining,
             landed: tally.landed(),
@@ -38,17 +40,15 @@ impl Summary {
             remaining: (remaining > 0).then_some(remaining),
             stopping: rule.map(|rule| Stopping { looks: rule.looks().len() as u64, level: rule.level().level() }),
             exhaustive: extent.map(|Extent { units, operands, members, .. }| Exhaustive { units, operands, members }),
-            outcomes: match extent {
-                Some(_) => exact(&tally, &kinds),
-                None => rates(&tally, config.interval.method(), confidence),
-            },
+            outcomes: estimator.rates(&kinds),
+            strata: strata(&subject.strata, &kinds, method, confidence),
             masked: breakdown(Class::Masked, Masked::ALL.iter().map(|&kind| Outcome::Masked(kind)), &kinds),
             sdc: breakdown(Class::Sdc, SDC_KINDS.into_iter().map(Outcome::Sdc), &kinds),
             due: breakdown(Class::Due, Due::all().map(Outcome::Due), &kinds),
             host_visible: rows.host_visible()?,
-            by_kernel: named(&rows.counts(By::Kernel)?, swept),
-            by_group: named(&rows.counts(By::Group)?, swept),
-            by_line: lines(&rows.counts(By::Line)?, swept),
+            by_kernel: named(&rows.counts(By::Kernel)?, &estimator),
+            by_group: named(&rows.counts(By::Group)?, &estimator),
+            by_line: lines(&rows.counts(By::Line)?, &estimator),
             speed: speed(&rows.sessions()?, rows.tiers()?),
         })
     }
@@ -71,38 +71,6 @@ fn remaining(config: &Config, tally: &Tally, extent: Option<Extent>) -> u64 {
     if stopped { 0 } else { config.shard.share_of(config.planned()).saturating_sub(done) }
 }
 
-fn rates(tally: &Tally, method: Method, confidence: Confidence) -> Outcomes<Rate> {
-    let [masked, sdc, due] = tally.proportions().map(|proportion| {
-        let Interval { low, high } = proportion.interval(method, confidence);
-        Rate { count: proportion.successes(), rate: proportion.rate(), low, high }
-    });
-    Outcomes { masked, sdc, due }
-}
-
-/// The rates of an exhaustive campaign. Between its bounds there is nothing, once anything has landed.
-fn exact(tally: &Tally, counts: &[Count]) -> Outcomes<Rate> {
-    let rates = weigh(counts);
-    let rate = |count, rate: Option<f64>| Rate { count, rate, low: rate.unwrap_or(0.0), high: rate.unwrap_or(1.0) };
-    Outcomes {
-        masked: rate(tally.masked, rates.map(|rates| rates.masked)),
-        sdc: rate(tally.sdc, rates.map(|rates| rates.sdc)),
-        due: rate(tally.due, rates.map(|rates| rates.due)),
-    }
-}
-
-/// The share of each class in the weight of what landed. The number of dynamic instructions, which divides every
-/// weight, cancels out. Sums are taken in the order of `counts`, so that equal counts give equal bits.
-fn weigh(counts: &[Count]) -> Option<Outcomes<f64>> {
-    let sum = |class| {
-        let counts = counts.iter().filter(|count| count.class == class);
-        counts.map(|count| count.count as f64 / count.inverse_weight as f64).fold(0.0, |sum, weight| sum + weight)
-    };
-    let weights = [Class::Masked, Class::Sdc, Class::Due].map(sum);
-    let landed = weights[0] + weights[1] + weights[2];
-    let [masked, sdc, due] = weights.map(|weight| weight / landed);
-    (landed > 0.0).then_some(Outcomes { masked, sdc, due })
-}
-
 /// How many rows of a class there are of each kind; the usual kinds are listed in any case.
 fn breakdown(class: Class, usual: impl Iterator<Item = Outcome>, counts: &[Count]) -> BTreeMap<String, u64> {
     let words = usual.filter_map(Outcome::kind).map(|kind| (kind.into_owned(), 0));
@@ -113,28 +81,47 @@ fn breakdown(class: Class, usual: impl Iterator<Item = Outcome>, counts: &[Count
     kinds
 }
 
+/// The account of what some counts are of.
+fn account(counts: &[Count], estimator: &Estimator) -> Account {
+    let mut tally = Tally::default();
+    for count in counts {
+        tally.add(count.class, count.count);
+    }
+    let outcomes = Outcomes { masked: tally.masked, sdc: tally.sdc, due: tally.due };
+    let Tally { not_landed, failed, .. } = tally;
+    let (rates, intervals) = estimator.parts(counts);
+    Account { runs: tally.total(), not_landed, failed, outcomes, rates, intervals: Some(intervals) }
+}
+
 /// One account for each label, from counts in the order of their labels.
-fn accounts(counts: &[Count], swept: bool) -> impl Iterator<Item = (&Count, Account)> {
-    counts.chunk_by(|a, b| (&a.label, a.line) == (&b.label, b.line)).map(move |counts| {
-        let mut tally = Tally::default();
-        for count in counts {
-            tally.add(count.class, count.count);
-        }
-        let outcomes = Outcomes { masked: tally.masked, sdc: tally.sdc, due: tally.due };
-        let Tally { not_landed, failed, .. } = tally;
-        let rates = if swept { weigh(counts) } else { None };
-        (&counts[0], Account { runs: tally.total(), not_landed, failed, outcomes, rates })
-    })
+fn accounts<'c>(counts: &'c [Count], estimator: &'c Estimator) -> impl Iterator<Item = (&'c Count, Account)> {
+    let labels = counts.chunk_by(|a, b| (&a.label, a.line) == (&b.label, b.line));
+    labels.map(move |counts| (&counts[0], account(counts, estimator)))
 }
 
-fn named(counts: &[Count], swept: bool) -> Vec<Part> {
+fn named(counts: &[Count], estimator: &Estimator) -> Vec<Part> {
     let part = |(count, account): (&Count, _)| Part { name: count.label.clone().unwrap_or_default(), account };
-    accounts(counts, swept).map(part).collect()
+    accounts(counts, estimator).map(part).collect()
 }
 
-fn lines(counts: &[Count], swept: bool) -> Vec<LinePart> {
+fn lines(counts: &[Count], estimator: &Estimator) -> Vec<LinePart> {
     let part = |(count, account): (&Count, _)| LinePart { file: count.label.clone(), line: count.line, account };
-    accounts(counts, swept).map(part).collect()
+    accounts(counts, estimator).map(part).collect()
+}
+
+/// Each stratum by itself, a plain sample.
+fn strata(strata: &[Stratum], counts: &[Count], method: Method, confidence: Confidence) -> Vec<StratumPart> {
+    let all: f64 = strata.iter().map(|stratum| stratum.members as f64).sum();
+    let part = |(number, stratum): (u32, &Stratum)| {
+        let own: Vec<Count> = counts.iter().filter(|count| count.stratum == number).cloned().collect();
+        StratumPart {
+            name: stratum.name.clone(),
+            members: stratum.members,
+            weight: stratum.members as f64 / all,
+            account: account(&own, &Estimator::Plain(method, confidence)),
+        }
+    };
+    (0..).zip(strata).map(part).collect()
 }
 
 fn speed(sessions: &[Session], tiers: BTreeMap<String, u64>) -> Speed {

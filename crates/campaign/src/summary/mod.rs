@@ -8,6 +8,7 @@
 //! campaign over the same selection estimates this very rate.
 
 mod compute;
+mod estimate;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Choices;
 use crate::target::{Golden, Memory};
+
+pub(crate) use estimate::Estimator;
 
 /// The format of the document.
 pub const SUMMARY_FORMAT: &str = "beamline.summary/1";
@@ -45,6 +48,9 @@ pub struct Summary {
     pub exhaustive: Option<Exhaustive>,
     /// The rates.
     pub outcomes: Outcomes<Rate>,
+    /// For a campaign with strata, each of them by itself; the rates are those of the population that they make up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strata: Vec<StratumPart>,
     /// Masked runs by kind.
     pub masked: BTreeMap<String, u64>,
     /// Silent corruptions by kind.
@@ -121,7 +127,8 @@ pub struct Outcomes<T> {
 pub struct Rate {
     /// How many runs.
     pub count: u64,
-    /// Their share of landed runs, or of the weight of landed faults; absent (`null`) while there are none.
+    /// Their share of landed runs, or of the weight of landed faults, or the estimate by strata; absent (`null`) while
+    /// there are none.
     pub rate: Option<f64>,
     /// The lower bound.
     pub low: f64,
@@ -143,9 +150,35 @@ pub struct Account {
     pub failed: u64,
     /// Those that landed.
     pub outcomes: Outcomes<u64>,
-    /// For an exhaustive campaign, the rates of its outcomes by weight; absent while nothing landed.
+    /// The rates of the outcomes among those that landed, by weight where faults have weights; absent while none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<Outcomes<f64>>,
+    /// What bounds each rate, at the confidence of the campaign's rates; of an exhaustive campaign, the rate itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Outcomes<Bounds>>,
+}
+
+/// The bounds of a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// The lower one.
+    pub low: f64,
+    /// The upper one.
+    pub high: f64,
+}
+
+/// The account of a stratum, and what it stands for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StratumPart {
+    /// Its name.
+    pub name: String,
+    /// Members of the population.
+    pub members: u64,
+    /// Its share of the population.
+    pub weight: f64,
+    /// Its account; rates and intervals are of the stratum alone.
+    #[serde(flatten)]
+    pub account: Account,
 }
 
 /// The account of the runs that share a name.

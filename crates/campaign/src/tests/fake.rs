@@ -9,7 +9,7 @@ use stats::Draws;
 use super::fake_sweep::FakeSweeper;
 use crate::{
     Criteria, End, Engine, FirstUse, Golden, Landed, Observation, OutputDiff, Place, RunFailure, RunIndex, Selection,
-    Site, Sweep, Sweeper, Target, TargetError, Tier, TrapKind, Worker,
+    Site, Stratify, Stratum, Sweep, Sweeper, Target, TargetError, Tier, TrapKind, Worker,
 };
 
 /// Makes up a run of every kind: masked, corrupted, crashed, hung, detected, not landed, failed, panicked.
@@ -27,6 +27,8 @@ pub(super) struct Fake {
     pub(super) units: u64,
     /// Whether some units fail or panic.
     pub(super) fails: bool,
+    /// Members that each stratum has more.
+    pub(super) more: u64,
     /// Raises the flag once this many runs are made.
     pub(super) stop: Option<Arc<Countdown>>,
     /// What planning says, if it fails.
@@ -51,6 +53,7 @@ impl Default for Fake {
             lands: true,
             units: 24,
             fails: false,
+            more: 0,
             stop: None,
             plan_error: None,
             worker_error: None,
@@ -76,7 +79,17 @@ impl Target for Fake {
             return Err(TargetError::new(message));
         }
         let model = selection.model.as_deref().unwrap_or("flip");
-        Ok(runs.iter().map(|&run| site(run, model, seed)).collect())
+        let strata = selection.stratify.map(|_| STRATA.len() as u64);
+        Ok(runs.iter().map(|&run| site(run, model, seed, strata)).collect())
+    }
+
+    fn strata(&self, selection: &Selection) -> Result<Vec<Stratum>, TargetError> {
+        match selection.stratify {
+            Some(Stratify::Kernel) => {
+                Ok(STRATA.map(|(name, members)| Stratum { name: name.into(), members: members + self.more }).to_vec())
+            }
+            _ => Err(TargetError::new("divide the population: the fake has kernels only")),
+        }
     }
 
     fn worker(&self, _engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
@@ -106,14 +119,22 @@ impl Target for Fake {
     }
 }
 
-fn site(run: RunIndex, model: &str, seed: u64) -> Site {
+/// The kernels of the fake and their members, for campaigns with strata: of the last one little is masked.
+pub(super) const STRATA: [(&str, u64); 3] = [("kernel_0", 9000), ("kernel_1", 900), ("kernel_2", 100)];
+
+/// Marks the dynamic instructions of the last stratum.
+const LAST: u64 = 1 << 41;
+
+fn site(run: RunIndex, model: &str, seed: u64, strata: Option<u64>) -> Site {
     let draws = Draws::new(seed, run.0);
     let pick = |k: u64, count: u64| draws.draw(k) % count;
-    let (thread, dynamic) = (pick(0, 32) as u32, pick(1, 1 << 40));
+    let stratum = strata.map(|strata| (run.0 % strata) as u32);
+    let last = if stratum == Some(2) { LAST } else { 0 };
+    let (thread, dynamic) = (pick(0, 32) as u32, last + pick(1, 1 << 40));
     let pc = pick(2, 12) as u32;
     Site {
         id: format!("thread={thread},dyn={dynamic},model={model}"),
-        kernel: format!("kernel_{}", pc % 2),
+        kernel: format!("kernel_{}", stratum.unwrap_or(pc % 2)),
         launch: pc % 2,
         cta: pick(3, 8),
         thread,
@@ -126,6 +147,7 @@ fn site(run: RunIndex, model: &str, seed: u64) -> Site {
         opcode: "op".into(),
         file: (pc > 3).then(|| "fake.cu".into()),
         line: (pc > 3).then_some(pc),
+        stratum,
     }
 }
 
@@ -150,7 +172,8 @@ impl Worker for FakeWorker<'_> {
         if !self.fake.lands {
             return Ok(observation(NOT_LANDED, &draws));
         }
-        let kind = if draws.draw(0) % 1000 < self.fake.masked { 0 } else { 1 + draws.draw(1) % 8 };
+        let masked = if site.dynamic & LAST == 0 { self.fake.masked } else { 0 };
+        let kind = if draws.draw(0) % 1000 < masked { 0 } else { 1 + draws.draw(1) % 8 };
         match kind {
             7 => Err(RunFailure::new("replay the run: the fake is out of luck")),
             // Panics are part of the contract; their message goes to stderr, which the harness captures.

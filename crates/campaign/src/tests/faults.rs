@@ -241,7 +241,7 @@ fn another_capsule_or_an_edited_configuration_is_refused() {
         &Store::resume(dir.path(), &Fake::default()).unwrap_err(),
         dir.path(),
         &expect![
-            "failed to go on in DIR: campaign.toml was changed after the plan was made from it; undo the change (`capsule`, `jobs` and `memory` may differ), or start a new campaign"
+            "failed to go on in DIR: campaign.toml was changed after the plan was made from it; undo the change (`capsule`, `jobs`, `memory` and `fail-if` may differ), or start a new campaign"
         ],
     );
     fs::write(&path, text.replace("jobs = 2", "jobs = 1").replace("\"fake\"", "\"elsewhere/fake\"")).unwrap();

@@ -1,14 +1,17 @@
 //! Tests of the whole crate, on a target of a few lines.
 
 mod accounting;
+mod bounds;
 mod fake;
 mod fake_sweep;
 mod faults;
 mod kill;
 mod margin;
 mod merging;
+mod rejudging;
 mod resuming;
 mod same_rows;
+mod stratifying;
 mod sweeping;
 
 use std::path::Path;

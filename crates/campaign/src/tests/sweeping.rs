@@ -91,6 +91,10 @@ fn parts_add_up_to_the_whole_and_have_rates_of_their_own() {
         for rates in accounts.iter().map(|account| account.rates.unwrap()) {
             assert!((rates.masked + rates.sdc + rates.due - 1.0).abs() < 1e-12);
         }
+        for account in accounts {
+            let (rates, intervals) = (account.rates.unwrap(), account.intervals.unwrap());
+            assert_eq!([intervals.sdc.low, intervals.sdc.high], [rates.sdc; 2], "there is no sampling error");
+        }
     }
     for (count, kinds) in [
         (summary.outcomes.masked, &summary.masked),

@@ -1,11 +1,12 @@
 //! `beamline campaign` and `beamline resume`
 
 use crate::args;
+use crate::commands::bounds::{self, Stated};
 use crate::failure::{Code, Coded, Failure};
 use crate::progress::Progress;
 use crate::{out, source};
 use anyhow::anyhow;
-use campaign::summary::{Account, Outcomes, Rate};
+use campaign::summary::{Account, Bounds, Outcomes, Rate, StratumPart};
 use campaign::{CampaignError, Choices, Config, Ended, Engine, Size, Store, StoreError, Summary};
 use inject::{CapsuleTarget, Means};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
     // From the first file on, an interruption leaves something to go on with.
     let stop = stop_on_interrupt()?;
+    let mut named = std::collections::BTreeSet::new();
+    if let Some((name, _)) = args.quality.iter().find(|(name, _)| !named.insert(name)) {
+        let error = anyhow!("judge `{name}` by two `--quality`: put all its keys into one, divided by commas");
+        return Err(Failure::new(Code::Usage, error));
+    }
     let mut choices = args.choices();
     if let Some(path) = &args.config {
         choices = choices.or(Choices::from_file(path).code(Code::Usage)?);
@@ -23,16 +29,20 @@ pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
     let no_capsule = || Failure::new(Code::Usage, anyhow!("find out what to irradiate: name a capsule or a workload"));
     let name = choices.capsule.clone().ok_or_else(no_capsule)?;
     // Everything about the choices is checked before work begins.
-    settled(choices.clone())?;
+    let criteria = settled(choices.clone())?.criteria;
     let mut target = target(&name)?;
     choices.capsule = Some(source::lasting_name(&name));
-    choices.tolerance = choices.tolerance.or(target.criteria());
-    let config = settled(choices)?;
+    for note in target.judge_by(&criteria, true).code(Code::Usage)? {
+        out::note(&note);
+    }
+    let config = settled(choices.judged_by(target.criteria()))?;
+    bounds::check_names(&target, &config.bounds)?;
+    let stated = Stated::of(&config, &args.bounds);
     let means = means(&config);
     let dir = args.out.unwrap_or_else(|| fresh_dir(target.golden_run().capsule().name.as_str()));
     let store = Store::create(&dir, config, &target).map_err(store_failure)?;
     target.set_means(means);
-    irradiate(&target, store, &stop, args.json)
+    irradiate(&target, store, &stop, args.json, &stated)
 }
 
 /// What a campaign may use; what is not said is the machine's.
@@ -63,6 +73,8 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
     let stop = stop_on_interrupt()?;
     let config = campaign::read_config(&args.dir).code(Code::Refused)?;
     let mut target = target(&config.capsule)?;
+    // The types that were found out stand in the configuration; what does not was compared byte by byte.
+    target.judge_by(&config.criteria, false).code(Code::Refused)?;
     let mut store = Store::resume(&args.dir, &target).map_err(store_failure)?;
     if args.jobs.is_some() {
         store.set_jobs(args.jobs);
@@ -71,7 +83,7 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
         store.set_memory(args.memory);
     }
     target.set_means(means(store.config()));
-    irradiate(&target, store, &stop, args.json)
+    irradiate(&target, store, &stop, args.json, &Stated::of(&config, &args.bounds))
 }
 
 fn target(name: &str) -> Result<CapsuleTarget, Failure> {
@@ -90,7 +102,13 @@ fn fresh_dir(name: &str) -> PathBuf {
     candidates.find(|dir| !dir.exists()).unwrap_or_else(|| PathBuf::from(format!("{name}.campaign")))
 }
 
-fn irradiate(target: &CapsuleTarget, mut store: Store, stop: &AtomicBool, json: bool) -> Result<Code, Failure> {
+fn irradiate(
+    target: &CapsuleTarget,
+    mut store: Store,
+    stop: &AtomicBool,
+    json: bool,
+    stated: &Stated,
+) -> Result<Code, Failure> {
     let dir = store.dir().to_owned();
     let what = if store.config().size == Size::Exhaustive { "faults" } else { "runs" };
     let mut progress = Progress::new(what);
@@ -102,6 +120,7 @@ fn irradiate(target: &CapsuleTarget, mut store: Store, stop: &AtomicBool, json: 
             if !json {
                 out::text(&format!("\nresults in {}\n", dir.display()))?;
             }
+            stated.judge(&dir)?;
             Ok(Code::Done)
         }
         Ok(Ended::Interrupted(summary)) => {
@@ -220,21 +239,35 @@ fn outcomes(summary: &Summary) -> String {
     }
 }
 
+/// A stratum with its share of the population.
+fn stratum(part: &StratumPart) -> String {
+    format!("{}, {} of all", fault::base_name(&part.name), out::percent(part.weight))
+}
+
 /// The kernels, the groups and the ten source lines with most silent corruptions.
 fn parts(summary: &Summary) -> String {
     let row = |name: String, account: &Account| {
-        let outcomes = account.outcomes;
-        let landed = outcomes.masked + outcomes.sdc + outcomes.due;
-        let share = |n: u64| n as f64 / landed as f64;
-        let shares = Outcomes { masked: share(outcomes.masked), sdc: share(outcomes.sdc), due: share(outcomes.due) };
-        let rates = account.rates.unwrap_or(shares);
-        let percent = |rate: f64| if landed == 0 { "–".to_owned() } else { out::percent(rate) };
-        vec![name, out::number(account.runs), percent(rates.masked), percent(rates.sdc), percent(rates.due)]
+        // A sampled rate has an interval, an exact one has none.
+        let bounds = account.intervals.filter(|_| summary.exhaustive.is_none());
+        let shown = |of: fn(Outcomes<f64>) -> f64, within: fn(Outcomes<Bounds>) -> Bounds| {
+            let rate = account.rates.map_or_else(|| "–".to_owned(), |rates| out::percent(of(rates)));
+            let (low, high) = bounds.map(within).map_or((0.0, 0.0), |bounds| (bounds.low * 100.0, bounds.high * 100.0));
+            if bounds.is_some() { format!("{rate} ({low:.1}–{high:.1})") } else { rate }
+        };
+        let rates = [
+            shown(|rates| rates.masked, |bounds| bounds.masked),
+            shown(|rates| rates.sdc, |bounds| bounds.sdc),
+            shown(|rates| rates.due, |bounds| bounds.due),
+        ];
+        [name, out::number(account.runs)].into_iter().chain(rates).collect()
     };
     let mut text = String::new();
     let mut section = |title: &str, rows: Vec<Vec<String>>| {
         text += &format!("\n{}", out::table(&[title, counted(summary), "masked", "sdc", "due"], "<>", rows));
     };
+    if !summary.strata.is_empty() {
+        section("stratum", summary.strata.iter().map(|part| row(stratum(part), &part.account)).collect());
+    }
     let kernels = summary.by_kernel.iter().map(|part| row(fault::base_name(&part.name).to_owned(), &part.account));
     section("kernel", kernels.collect());
     section("group", summary.by_group.iter().map(|part| row(part.name.clone(), &part.account)).collect());

@@ -4,7 +4,9 @@ use crate::args;
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
 use capsule::{Capsule, Output};
+use inject::{Golden, Typed, elements};
 use serde::Serialize;
+use std::sync::Arc;
 
 #[derive(Serialize)]
 struct Info {
@@ -21,8 +23,17 @@ struct Info {
     peak_bytes: u64,
     bytes_in: u64,
     bytes_out: u64,
-    outputs: Vec<Output>,
+    outputs: Vec<Shown>,
     sources: Vec<String>,
+}
+
+/// An output, and how its type is known.
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    output: Output,
+    /// `declared`, `inferred` from what the program stores, or `bytes`.
+    typed: &'static str,
 }
 
 #[derive(Serialize)]
@@ -47,7 +58,7 @@ pub(crate) fn info(args: &args::Capsule) -> Result<Code, Failure> {
     Ok(Code::Done)
 }
 
-fn gather(capsule: &Capsule) -> Result<Info, Failure> {
+fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
     let summary = capsule.summary();
     let mut kernels = Vec::new();
     for used in &summary.kernels {
@@ -75,9 +86,27 @@ fn gather(capsule: &Capsule) -> Result<Info, Failure> {
         peak_bytes: summary.peak_bytes,
         bytes_in: summary.bytes_in,
         bytes_out: summary.bytes_out,
-        outputs: capsule.effective_outputs(),
+        outputs: outputs(capsule),
         sources: capsule.sources.iter().map(|source| source.path.clone()).collect(),
     })
+}
+
+/// The outputs with their types. Where one is not declared, the program is run to see what it stores; where it cannot
+/// be run, the bytes are compared.
+fn outputs(capsule: &Arc<Capsule>) -> Vec<Shown> {
+    let declared = capsule.effective_outputs();
+    let wanted = declared.iter().any(|output| output.element.is_none());
+    let golden = wanted.then(|| Golden::run(Arc::clone(capsule)).ok()).flatten();
+    let found = golden.map(|golden| elements(&golden)).unwrap_or_default();
+    let show = |(at, output): (usize, Output)| {
+        let (element, typed) = match (output.element, found.get(at)) {
+            (Some(element), _) => (Some(element), "declared"),
+            (None, Some(Typed::Inferred(element))) => (Some(*element), "inferred"),
+            (None, _) => (None, "bytes"),
+        };
+        Shown { output: Output { element, ..output }, typed }
+    };
+    declared.into_iter().enumerate().map(show).collect()
 }
 
 /// The module as data; `None` where the capsule holds no PTX for it.
@@ -115,11 +144,11 @@ fn render(info: &Info) -> String {
     });
     let header = ["kernel", "launches", "threads", "static instructions", "virtual registers"];
     text += &out::table(&header, "<>", kernels.collect());
-    let outputs = info.outputs.iter().map(|output| {
+    let outputs = info.outputs.iter().map(|Shown { output, typed }| {
         let shape: Vec<String> = output.shape.iter().map(ToString::to_string).collect();
         vec![
             if output.name.is_empty() { format!("copy {}", output.copy) } else { output.name.clone() },
-            output.element.map_or_else(|| "bytes".to_owned(), |element| element.to_string()),
+            output.element.map_or_else(|| "bytes".to_owned(), |element| format!("{element} ({typed})")),
             shape.join(" × "),
             output.tolerance.map_or_else(|| "exact".to_owned(), |tolerance| format!("relative error {tolerance}")),
         ]

@@ -21,13 +21,16 @@ struct Injected<'a> {
 /// Injects one fault.
 pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
     let fault: Fault = args.fault.parse().code(Code::Usage)?;
-    let target = CapsuleTarget::new(source::golden(source::open(&args.capsule)?)?);
+    let mut target = CapsuleTarget::new(source::golden(source::open(&args.capsule)?)?);
+    for note in target.judge_by(&Criteria::default(), true).code(Code::Usage)? {
+        out::note(&note);
+    }
     if args.explain {
         let story = target.story(&fault, &target.criteria()).map_err(run_failure)?;
         if args.json {
-            out::json(&story)?
+            out::json(&story)?;
         } else {
-            out::text(&explain::render(&story))?
+            out::text(&explain::render(&story))?;
         }
         return Ok(Code::Done);
     }

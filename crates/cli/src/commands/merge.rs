@@ -1,6 +1,7 @@
 //! `beamline merge`
 
 use crate::args::Merge;
+use crate::commands::bounds::Stated;
 use crate::commands::campaign::show;
 use crate::failure::{Code, Coded, Failure};
 
@@ -8,5 +9,7 @@ use crate::failure::{Code, Coded, Failure};
 pub(crate) fn merge(args: &Merge) -> Result<Code, Failure> {
     let summary = campaign::merge(&args.dirs, &args.out).code(Code::Refused)?;
     show(&summary, args.json)?;
+    let config = campaign::read_config(&args.out).code(Code::Refused)?;
+    Stated::of(&config, &args.bounds).judge(&args.out)?;
     Ok(Code::Done)
 }

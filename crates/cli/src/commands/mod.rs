@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub(crate) mod bounds;
 pub(crate) mod campaign;
 pub(crate) mod docs;
 pub(crate) mod explain;

@@ -1,0 +1,130 @@
+//! Judging bounds by the rows of a campaign.
+
+use stats::{Interval, trials_to_decide, trials_to_shrink};
+
+use super::parse::{CRASH, MAYBE};
+use super::{Bound, Judgement, More, Scope, Term, Verdict};
+use crate::config::{Config, Shard};
+use crate::outcome::{Class, Due, Outcome, Sdc};
+use crate::store::{By, Count, Results, StoreError};
+use crate::summary::{Estimator, Rate};
+
+impl Term {
+    /// Whether a run can count for both.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        let same = |one: &str, other: &str| {
+            one == other || [(one, other), (other, one)].iter().any(|(all, kind)| is_kind_of(self.class, kind, all))
+        };
+        self.class == other.class
+            && match (&self.kind, &other.kind) {
+                (Some(one), Some(other)) => same(one, other),
+                _ => true,
+            }
+    }
+
+    fn holds(&self, count: &Count) -> bool {
+        let kind = count.kind.as_deref().unwrap_or_default();
+        let fits = |wanted: &String| wanted == kind || is_kind_of(self.class, kind, wanted);
+        self.class == count.class && self.kind.as_ref().is_none_or(fits)
+    }
+}
+
+/// Whether `kind` is one of those that `all` stands for.
+fn is_kind_of(class: Class, kind: &str, all: &str) -> bool {
+    match Outcome::from_words(class, Some(kind)) {
+        Some(Outcome::Sdc(Sdc::Maybe(_))) => all == MAYBE,
+        Some(Outcome::Due(Due::Crash(_))) => all == CRASH,
+        _ => false,
+    }
+}
+
+impl Scope {
+    /// By what rows are counted for it.
+    fn by(&self) -> By {
+        match self {
+            Self::Whole => By::Outcome,
+            Self::Kernel(_) => By::Kernel,
+            Self::Group(_) => By::Group,
+            Self::Line(..) => By::Line,
+        }
+    }
+
+    fn holds(&self, count: &Count, plain: &dyn Fn(&str) -> &str) -> bool {
+        let label = count.label.as_deref().unwrap_or_default();
+        match self {
+            Self::Whole => true,
+            Self::Kernel(name) => name == label || name == plain(label),
+            Self::Group(name) => name == label,
+            Self::Line(file, line) => {
+                let ends = label.strip_suffix(file.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+                ends && count.line == Some(*line)
+            }
+        }
+    }
+}
+
+impl Results {
+    /// Judges each bound by the rows as they now are. `plain` gives the plain name in that of a kernel.
+    ///
+    /// # Errors
+    /// When the rows cannot be read.
+    pub fn judge(&self, bounds: &[Bound], plain: &dyn Fn(&str) -> &str) -> Result<Vec<Verdict>, StoreError> {
+        if bounds.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (config, subject) = (self.config(), self.rows().subject()?);
+        let extent = subject.outline.map(|outline| outline.extent);
+        let estimator = Estimator::of(config, extent, &subject.strata, &self.rows().counts_by_kind(By::Outcome)?);
+        let done = self.rows().tally()?.total();
+        // An exact rate is exact when every fault is in it.
+        let partial = extent.is_some_and(|extent| done < extent.faults || config.shard != Shard::WHOLE);
+        let judge = |bound: &Bound| {
+            let mut counts = self.rows().counts_by_kind(bound.scope.by())?;
+            counts.retain(|count| bound.scope.holds(count, plain));
+            Ok(verdict(bound, &counts, &Campaign { estimator: &estimator, config, done, partial }))
+        };
+        bounds.iter().map(judge).collect()
+    }
+}
+
+/// What a verdict has to know of a campaign.
+struct Campaign<'a> {
+    estimator: &'a Estimator,
+    config: &'a Config,
+    /// Runs that were made.
+    done: u64,
+    /// Faults of an exhaustive campaign are missing.
+    partial: bool,
+}
+
+fn verdict(bound: &Bound, counts: &[Count], campaign: &Campaign<'_>) -> Verdict {
+    let landed = |count: &&Count| matches!(count.class, Class::Masked | Class::Sdc | Class::Due);
+    let landed = counts.iter().filter(landed).map(|count| count.count).sum();
+    let rate = campaign.estimator.rate(counts, &|count| bound.terms.iter().any(|term| term.holds(count)));
+    let exact = matches!(campaign.estimator, Estimator::Exact);
+    let judgement = match bound.side(rate.low, rate.high) {
+        _ if campaign.partial => Judgement::Undecided(More::Rest),
+        Some(true) => Judgement::Exceeded,
+        Some(false) => Judgement::Kept,
+        None => Judgement::Undecided(more(bound, rate, landed, campaign)),
+    };
+    let confidence = (!exact).then(|| campaign.config.confidence.level());
+    Verdict { bound: bound.clone(), rate, landed, confidence, judgement }
+}
+
+/// What would decide a bound that lies within the interval of a rate.
+fn more(bound: &Bound, Rate { rate, low, high, .. }: Rate, landed: u64, campaign: &Campaign<'_>) -> More {
+    let Some(rate) = rate.filter(|_| landed > 0) else { return More::Anything };
+    if bound.limit <= 0.0 || bound.limit >= 1.0 {
+        return More::Everything;
+    }
+    let (method, level) = (campaign.config.interval.method(), campaign.config.level());
+    let needed = match campaign.estimator {
+        Estimator::Plain(..) => trials_to_decide(rate, bound.limit, method, level),
+        _ => trials_to_shrink(landed, rate, Interval { low, high }, bound.limit),
+    };
+    // As many of the runs to come will land there as of those that were made.
+    let per_landed = campaign.done as f64 / landed as f64;
+    let runs = |needed: u64| (needed.saturating_sub(landed).max(1) as f64 * per_landed).ceil() as u64;
+    needed.map_or(More::Nothing, |needed| More::Runs(runs(needed)))
+}

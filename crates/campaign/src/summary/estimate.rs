@@ -1,0 +1,127 @@
+//! From counts to rates: exact, of a plain sample, or of a sample by strata.
+//!
+//! A rate is always a share of what landed, in the whole campaign or in a part of it: the runs of a kernel, a group, a
+//! line. In a campaign with strata, what landed in a part is a part of each stratum, whose weight is estimated too: the
+//! stratum's weight times the share of its runs that landed there. The uncertainty of that share is not in the interval;
+//! where the part is a stratum, or the whole and everything lands, there is none.
+
+use stats::{Confidence, Interval, Method, Proportion, Stratified};
+
+use super::{Bounds, Outcomes, Rate};
+use crate::config::Config;
+use crate::outcome::Class;
+use crate::store::Count;
+use crate::sweep::Extent;
+use crate::target::Stratum;
+
+/// How counts become rates.
+#[derive(Clone, Debug)]
+pub(crate) enum Estimator {
+    /// Every fault was run: by weight, and exact.
+    Exact,
+    /// A sample of the whole population.
+    Plain(Method, Confidence),
+    /// A sample of each of these strata.
+    Strata(Method, Confidence, Vec<Share>),
+}
+
+/// A stratum as an estimate needs it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    /// Its share of the population, in members.
+    members: f64,
+    /// Runs that were made in it, landed or not.
+    runs: u64,
+}
+
+/// The classes of what landed.
+const LANDED: [Class; 3] = [Class::Masked, Class::Sdc, Class::Due];
+
+impl Estimator {
+    /// For a campaign of which these are the counts of all rows.
+    pub(crate) fn of(config: &Config, extent: Option<Extent>, strata: &[Stratum], counts: &[Count]) -> Self {
+        let (method, confidence) = (config.interval.method(), config.level());
+        match extent {
+            Some(_) => Self::Exact,
+            None if strata.is_empty() => Self::Plain(method, confidence),
+            None => Self::strata(method, confidence, strata, counts),
+        }
+    }
+
+    /// For strata, of whose runs these are the counts.
+    fn strata(method: Method, confidence: Confidence, strata: &[Stratum], counts: &[Count]) -> Self {
+        let share = |(number, stratum): (u32, &Stratum)| {
+            let made = |count: &&Count| count.stratum == number && count.class != Class::Failed;
+            let runs = counts.iter().filter(made).map(|count| count.count).sum();
+            Share { members: stratum.members as f64, runs }
+        };
+        Self::Strata(method, confidence, (0..).zip(strata).map(share).collect())
+    }
+
+    /// The rates of the classes in what `counts` are of.
+    pub(crate) fn rates(&self, counts: &[Count]) -> Outcomes<Rate> {
+        let [masked, sdc, due] = LANDED.map(|class| self.rate(counts, &|count| count.class == class));
+        Outcomes { masked, sdc, due }
+    }
+
+    /// The share of what `hits` in what landed, of all that `counts` are of.
+    pub(crate) fn rate(&self, counts: &[Count], hits: &dyn Fn(&Count) -> bool) -> Rate {
+        let hit = || counts.iter().filter(|count| LANDED.contains(&count.class) && hits(count));
+        let count = hit().map(|count| count.count).sum();
+        match self {
+            Self::Exact => {
+                // Between the bounds of what is exact there is nothing, once anything has landed.
+                let rate = exact(counts, hit());
+                Rate { count, rate, low: rate.unwrap_or(0.0), high: rate.unwrap_or(1.0) }
+            }
+            Self::Plain(method, confidence) => {
+                let landed: u64 =
+                    counts.iter().filter(|count| LANDED.contains(&count.class)).map(|count| count.count).sum();
+                let proportion = Proportion::from_counts(count, landed - count);
+                let Interval { low, high } = proportion.interval(*method, *confidence);
+                Rate { count, rate: proportion.rate(), low, high }
+            }
+            Self::Strata(method, confidence, shares) => {
+                let stratified = stratified(shares, counts, hits);
+                let Interval { low, high } = stratified.interval(*method, *confidence);
+                Rate { count, rate: stratified.rate(), low, high }
+            }
+        }
+    }
+
+    /// The rates and intervals of a part, apart; no rates while nothing of it has landed.
+    pub(super) fn parts(&self, counts: &[Count]) -> (Option<Outcomes<f64>>, Outcomes<Bounds>) {
+        let Outcomes { masked, sdc, due } = self.rates(counts);
+        let rates = || Some(Outcomes { masked: masked.rate?, sdc: sdc.rate?, due: due.rate? });
+        let bounds = |rate: Rate| Bounds { low: rate.low, high: rate.high };
+        (rates(), Outcomes { masked: bounds(masked), sdc: bounds(sdc), due: bounds(due) })
+    }
+}
+
+/// The share of `hit` in the weight of what landed. The number of dynamic instructions, which divides every weight,
+/// cancels out. Sums are taken class by class in the order of `counts`, so that equal counts give equal bits.
+fn exact<'c>(counts: &'c [Count], hit: impl Iterator<Item = &'c Count>) -> Option<f64> {
+    let weight = |count: &Count| count.count as f64 / count.inverse_weight as f64;
+    let sum =
+        |class| counts.iter().filter(|count| count.class == class).map(weight).fold(0.0, |sum, weight| sum + weight);
+    let [masked, sdc, due] = LANDED.map(sum);
+    let landed = masked + sdc + due;
+    (landed > 0.0).then(|| hit.map(weight).fold(0.0, |sum, weight| sum + weight) / landed)
+}
+
+/// The strata of what landed in the part that `counts` are of.
+fn stratified(shares: &[Share], counts: &[Count], hits: &dyn Fn(&Count) -> bool) -> Stratified {
+    let mut landed = vec![(0_u64, 0_u64); shares.len()];
+    for count in counts.iter().filter(|count| LANDED.contains(&count.class)) {
+        if let Some((all, hit)) = landed.get_mut(count.stratum as usize) {
+            *all += count.count;
+            *hit += if hits(count) { count.count } else { 0 };
+        }
+    }
+    let stratum = |(share, (all, hit)): (&Share, (u64, u64))| {
+        // Of a stratum without runs nothing is known, not even whether it has to do with the part.
+        let part = if share.runs == 0 { 1.0 } else { all as f64 / share.runs as f64 };
+        stats::Stratum { weight: share.members * part, sample: Proportion::from_counts(hit, all - hit) }
+    };
+    Stratified::new(&shares.iter().zip(landed).map(stratum).collect::<Vec<_>>())
+}

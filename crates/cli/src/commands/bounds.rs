@@ -1,0 +1,85 @@
+//! `--fail-if`: what became of the bounds that were stated, on standard error and in the exit code.
+
+use crate::args;
+use crate::failure::{Code, Coded, Failure};
+use crate::out;
+use anyhow::anyhow;
+use campaign::{Bound, Config, Judgement, Results, Scope, Verdict};
+use fault::base_name;
+use inject::CapsuleTarget;
+use std::path::Path;
+
+/// Bounds, and whether one that cannot be decided counts as exceeded.
+pub(crate) struct Stated {
+    bounds: Vec<Bound>,
+    strict: bool,
+}
+
+impl Stated {
+    /// Those of a campaign, and those of the command line.
+    pub(crate) fn of(config: &Config, args: &args::Bounds) -> Self {
+        let more = args.fail_if.iter().filter(|bound| !config.bounds.contains(bound));
+        let bounds = config.bounds.iter().chain(more).cloned().collect();
+        Self { bounds, strict: config.undecided_fails || args.fail_if_undecided }
+    }
+
+    /// Those of the command line alone.
+    pub(crate) fn only(args: &args::Bounds) -> Self {
+        Self { bounds: args.fail_if.clone(), strict: args.fail_if_undecided }
+    }
+
+    /// Judges the campaign in `dir`.
+    pub(crate) fn judge(&self, dir: &Path) -> Result<(), Failure> {
+        if self.bounds.is_empty() {
+            return Ok(());
+        }
+        let verdicts = Results::open(dir).and_then(|results| results.judge(&self.bounds, &base_name));
+        self.tell(&verdicts.code(Code::Refused)?)
+    }
+
+    fn tell(&self, verdicts: &[Verdict]) -> Result<(), Failure> {
+        let mut broken = Vec::new();
+        for verdict in verdicts {
+            let bound = &verdict.bound;
+            match verdict.judgement {
+                Judgement::Exceeded => broken.push(format!("keep the bound {bound}: {verdict}")),
+                Judgement::Undecided(_) if self.strict => broken.push(format!("decide the bound {bound}: {verdict}")),
+                Judgement::Undecided(_) => out::note(&format!("the bound {bound} is undecided: {verdict}")),
+                Judgement::Kept => out::note(&format!("the bound {bound} is kept: {verdict}")),
+            }
+        }
+        let Some((last, others)) = broken.split_last() else { return Ok(()) };
+        for other in others {
+            Failure::new(Code::Exceeded, anyhow!("{other}")).report();
+        }
+        Err(Failure::new(Code::Exceeded, anyhow!("{last}")))
+    }
+}
+
+/// Checks that bounds name what a capsule has, before work begins.
+pub(crate) fn check_names(target: &CapsuleTarget, bounds: &[Bound]) -> Result<(), Failure> {
+    let help = "`beamline profile CAPSULE` shows kernels, groups and lines";
+    let unknown = |bound: &Bound, what: &str, known: Vec<&str>| {
+        let error = anyhow!("use the bound {bound}: there is no such {what}, but {}", known.join(", "));
+        Err(Failure::new(Code::Usage, error).help(help))
+    };
+    for bound in bounds {
+        match bound.scope() {
+            Scope::Kernel(name) => {
+                let launches = target.golden_run().launches().iter();
+                let mut kernels: Vec<&str> = launches.map(|launch| launch.program.name.as_str()).collect();
+                if !kernels.iter().any(|kernel| kernel == name || base_name(kernel) == name) {
+                    kernels = kernels.into_iter().map(base_name).collect();
+                    kernels.sort_unstable();
+                    kernels.dedup();
+                    return unknown(bound, "kernel", kernels);
+                }
+            }
+            Scope::Group(name) if isa::Group::from_word(name).is_none() => {
+                return unknown(bound, "group", isa::Group::ALL.iter().map(|group| group.word()).collect());
+            }
+            Scope::Whole | Scope::Group(_) | Scope::Line(..) => {}
+        }
+    }
+    Ok(())
+}
