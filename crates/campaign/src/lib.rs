@@ -64,5 +64,5 @@ pub use strata::MAX_STRATA;
 pub use summary::Summary;
 pub use sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};
 pub use tally::Tally;
-pub use target::{Golden, Memory, RunFailure, RunIndex, Site, Stratum, Target, TargetError, Worker};
+pub use target::{Golden, KernelRegisters, Memory, RunFailure, RunIndex, Site, Stratum, Target, TargetError, Worker};
 pub use words::UnknownWord;

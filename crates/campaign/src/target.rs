@@ -72,6 +72,17 @@ pub struct Stratum {
     pub members: u64,
 }
 
+/// What a kernel is given of the register file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KernelRegisters {
+    /// The kernel.
+    pub kernel: String,
+    /// Registers of 32 bits that each of its threads has.
+    pub registers_per_thread: u32,
+    /// The share of the device's registers that are allocated while it runs, from 0 to 1.
+    pub share: f64,
+}
+
 /// The size of the fault-free run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Golden {
@@ -138,6 +149,14 @@ pub trait Target: Sync {
     fn strata(&self, selection: &Selection) -> Result<Vec<Stratum>, TargetError> {
         let by = selection.stratify.map_or("", |stratify| stratify.word());
         Err(TargetError::new(format!("divide the population by {by}: this target has no strata; leave `stratify` out")))
+    }
+
+    /// What each kernel that `selection` selects is given of the register file, if registers are what it hits.
+    ///
+    /// A pure function, as [`plan`](Self::plan) is.
+    fn registers(&self, selection: &Selection) -> Vec<KernelRegisters> {
+        let _ = selection;
+        Vec::new()
     }
 
     /// A worker for one thread, using the engine asked for.

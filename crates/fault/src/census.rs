@@ -29,6 +29,12 @@ impl Census {
         self.launches.push(members);
     }
 
+    /// The members that each thread of a launch executed; empty for a launch that is not selected.
+    #[must_use]
+    pub fn launch(&self, number: usize) -> &[u32] {
+        self.launches.get(number).map_or(&[], Vec::as_slice)
+    }
+
     /// Members of the population.
     #[must_use]
     pub fn total(&self) -> u64 {

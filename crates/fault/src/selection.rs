@@ -5,7 +5,7 @@ use crate::groups::Class;
 use crate::model::Pattern;
 use crate::names::base_name;
 use crate::operand::{Aim, Operand, operands};
-use isa::{Function, Instruction, Module};
+use isa::{Function, Group, Instruction, Module};
 use std::ops::RangeInclusive;
 
 /// How many threads are hit at once.
@@ -70,6 +70,8 @@ pub struct Selection {
     /// How many threads are hit at once.
     pub extent: Extent,
     groups: Vec<Class>,
+    /// Besides being in one of the groups, an instruction must be in this one.
+    within: Option<Group>,
     kernels: Vec<Kernel>,
     lines: Vec<Lines>,
     /// Threads, linear in their block.
@@ -97,6 +99,12 @@ impl Selection {
         }
         let groups = groups.iter().flat_map(|text| text.split(',')).map(|word| Class::parse(word.trim()));
         Ok(Self { aim, pattern, extent, groups: groups.collect::<Result<_, _>>()?, ..Self::default() })
+    }
+
+    /// Narrows the selection to what is in a group, too.
+    #[must_use]
+    pub fn within(self, group: Group) -> Self {
+        Self { within: Some(group), ..self }
     }
 
     /// Narrows the selection to kernels, `NAME` or `NAME#n`.
@@ -143,6 +151,7 @@ impl Selection {
     #[must_use]
     pub fn holds(&self, module: &Module, function: &Function, instruction: &Instruction) -> bool {
         (!self.aim.is_operand() || !self.operands(function, instruction).is_empty())
+            && self.within.is_none_or(|group| instruction.op.group() == group)
             && (self.groups.is_empty() || self.groups.iter().any(|class| class.holds(function, instruction)))
             && (self.lines.is_empty() || self.lines.iter().any(|lines| on_line(lines, module, instruction)))
     }

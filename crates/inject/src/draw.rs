@@ -12,9 +12,11 @@
 use crate::device::runnable;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::sample::Found;
+use campaign::KernelRegisters;
 use fault::{Aim, Extent, Fault, Member, Memory, Pattern, Scope, Selection, Target};
 use isa::{Function, Reg, Width};
 use simt::memory::Version;
+use simt::occupancy::{Needs, REGISTERS_PER_THREAD};
 use simt::program::RESERVED_SHARED;
 use simt::registers::{LANES, lanes};
 use simt::{Liveness, Program};
@@ -190,8 +192,35 @@ fn words(function: &Function, register: Reg) -> u64 {
     u64::from(function.register(register).width().bits().div_ceil(32))
 }
 
-/// The registers of a kernel: the words of 32 bits that are live of a thread where most are, over its functions.
-pub(crate) fn allocated_words(module: &isa::Module, program: &Program) -> u32 {
-    let allocated = Allocated::of(module, program, Pattern::Single);
-    allocated.words.values().copied().max().map_or(0, |words| words as u32)
+/// What each selected kernel is given of the register file: the words that are live of a thread where most are, over its
+/// functions, and the share of the device's registers that its grids take while they run at their fullest, a mean over
+/// its launches by instructions.
+pub(crate) fn registers(golden: &Golden, selection: &Selection) -> Vec<KernelRegisters> {
+    let mut kernels: BTreeMap<&str, (u32, f64, f64)> = BTreeMap::new();
+    for launch in &golden.launches {
+        let (name, Some(module)) = (launch.program.name.as_str(), golden.module(launch)) else { continue };
+        if !selection.holds_launch(name, launch.number) {
+            continue;
+        }
+        let (registers, given, weight) = kernels.entry(name).or_insert_with(|| {
+            let allocated = Allocated::of(module, &launch.program, Pattern::Single);
+            (allocated.words.values().copied().max().map_or(0, |words| words as u32), 0.0, 0.0)
+        });
+        let recorded = golden.recorded(launch);
+        let shared = runnable(recorded, &launch.program).shared();
+        let needs = Needs {
+            threads: recorded.threads_per_block() as u32,
+            registers: (*registers).clamp(1, REGISTERS_PER_THREAD),
+            shared: u64::from(shared.saturating_sub(RESERVED_SHARED)),
+        };
+        let instructions = launch.thread_instructions() as f64;
+        *given += needs.register_share(recorded.blocks()) * instructions;
+        *weight += instructions;
+    }
+    let of = |(kernel, (registers_per_thread, given, weight)): (&str, (u32, f64, f64))| KernelRegisters {
+        kernel: kernel.to_owned(),
+        registers_per_thread,
+        share: if weight > 0.0 { given / weight } else { 0.0 },
+    };
+    kernels.into_iter().map(of).collect()
 }

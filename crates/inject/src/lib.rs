@@ -20,6 +20,7 @@ mod judge;
 mod lanes;
 mod means;
 pub mod modules;
+mod plan;
 mod profile;
 mod referee;
 mod region;

@@ -1,24 +1,25 @@
 //! A capsule as the target of a campaign: draws become sites, sites become observations.
 
 use crate::delta::Delta;
-use crate::draw::Drawer;
 use crate::final_memory::FinalMemory;
 use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::index::Index;
 use crate::lanes::Lanes;
 use crate::means::Means;
+use crate::plan::{Plan, Planned};
 use crate::run::RunError;
-use crate::sample::{census, resolve};
+use crate::sample::census;
 use crate::sweep::{Population, Sweeping, Way};
 use campaign::config::{Engine, Selection as Words};
 use campaign::story::Story;
-use campaign::{Criteria, End, Observation, RunFailure, RunIndex, Site, Sweep, Sweeper, Target, TargetError, Worker};
+use campaign::{
+    Criteria, End, KernelRegisters, Observation, RunFailure, RunIndex, Site, Stratum, Sweep, Sweeper, Target,
+    TargetError, Worker,
+};
 use capsule::ElementType;
 use fault::{Aim, Extent, Fault, Member, Pattern, Selection};
 use isa::{Instruction, Module};
-use stats::Draws;
-use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A capsule whose golden run is done.
@@ -33,6 +34,8 @@ pub struct CapsuleTarget {
     index: OnceLock<Arc<Index>>,
     /// The faults of the exhaustive campaign that was asked for last.
     population: Mutex<Option<(Words, Arc<Population>)>>,
+    /// What the runs of the sampled campaign that was planned last are drawn from.
+    plan: Mutex<Option<(Words, Arc<Plan>)>>,
 }
 
 /// The words of a selection, understood.
@@ -65,7 +68,15 @@ impl CapsuleTarget {
     #[must_use]
     pub fn with_means(golden: Golden, means: Means) -> Self {
         let digest = golden.capsule().digest().to_string();
-        Self { golden, digest, means, inferred: Vec::new(), index: OnceLock::new(), population: Mutex::default() }
+        Self {
+            golden,
+            digest,
+            means,
+            inferred: Vec::new(),
+            index: OnceLock::new(),
+            population: Mutex::default(),
+            plan: Mutex::default(),
+        }
     }
 
     /// Sets what may be used, before the first runner is asked for.
@@ -105,6 +116,20 @@ impl CapsuleTarget {
 
     pub(crate) fn index(&self) -> &Arc<Index> {
         self.index.get_or_init(|| Arc::new(Index::of(&self.golden, &self.means)))
+    }
+
+    /// What the runs of a sampled campaign are drawn from.
+    fn plan_of(&self, words: &Words) -> Result<Arc<Plan>, TargetError> {
+        let mut known = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, plan)) = known.as_ref().filter(|(of, _)| of == words) {
+            return Ok(Arc::clone(plan));
+        }
+        let plan = Arc::new(Plan::of(&self.golden, selection(words)?, words.stratify));
+        if plan.is_empty() {
+            return Err(nothing_selected());
+        }
+        *known = Some((words.clone(), Arc::clone(&plan)));
+        Ok(plan)
     }
 
     /// Every fault of a selection.
@@ -240,22 +265,22 @@ impl Target for CapsuleTarget {
     }
 
     fn plan(&self, runs: &[RunIndex], words: &Words, seed: u64) -> Result<Vec<Site>, TargetError> {
-        let selection = selection(words)?;
-        let census = census(&self.golden, &selection);
-        let total = NonZeroU64::new(census.total()).ok_or_else(nothing_selected)?;
-        let mut draws: Vec<Draws> = runs.iter().map(|run| Draws::new(seed, run.0)).collect();
-        let numbers: Vec<u64> = draws.iter_mut().map(|draws| draws.below(total)).collect();
-        let members: Vec<Member> = census.find_all(&numbers).into_iter().flatten().collect();
-        let found = resolve(&self.golden, &selection, &members);
-        let mut drawer = Drawer::new(&self.golden, &selection);
-        let sites = draws.into_iter().zip(&members).map(|(mut draws, member)| {
-            let site = found.get(member).and_then(|&found| {
-                let fault = drawer.fault(&mut draws, *member, found)?;
-                Some(describe(&self.located(member.launch, found.site)?, &fault))
-            });
-            site.ok_or_else(|| TargetError::new("repeat the golden run: a drawn instruction was not found again"))
-        });
-        sites.collect()
+        let planned = self.plan_of(words)?.draw(&self.golden, runs, seed)?;
+        let site = |planned: Planned| {
+            let located = self.located(planned.fault.launch, planned.site);
+            let gone = || TargetError::new("repeat the golden run: a drawn instruction was not found again");
+            Ok(Site { stratum: planned.stratum, ..describe(&located.ok_or_else(gone)?, &planned.fault) })
+        };
+        planned.into_iter().map(site).collect()
+    }
+
+    fn strata(&self, words: &Words) -> Result<Vec<Stratum>, TargetError> {
+        Ok(self.plan_of(words)?.strata())
+    }
+
+    fn registers(&self, words: &Words) -> Vec<KernelRegisters> {
+        let selection = selection(words).ok().filter(|selection| selection.aim == Aim::Register);
+        selection.map_or_else(Vec::new, |selection| crate::draw::registers(&self.golden, &selection))
     }
 
     fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {

@@ -19,6 +19,7 @@ mod decode;
 mod encode;
 mod error;
 mod query;
+mod registers;
 mod results;
 mod row;
 mod rows;
@@ -243,7 +244,10 @@ fn open_rows(
     strata: Vec<Stratum>,
 ) -> Result<Rows, StoreError> {
     let outline = sweep.map(|sweep| sweep.outline(config.shard));
-    Rows::open(rows_path(dir, config.shard), &Subject { strata, ..Subject::of(target, outline) })
+    Rows::open(
+        rows_path(dir, config.shard),
+        &Subject { strata, registers: target.registers(&config.selection), ..Subject::of(target, outline) },
+    )
 }
 
 fn same_digest(dir: &Path, expected: &str, found: &str) -> Result<(), StoreError> {

@@ -201,12 +201,19 @@ impl Rows {
         self.each("SELECT name, digest, launches, threads, thread_instructions FROM target", [], |row| {
             let (launches, threads, thread_instructions) = (unsigned(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?);
             let golden = Golden { launches, threads, thread_instructions, seconds };
-            subject =
-                Some(Subject { name: get(row, 0)?, digest: get(row, 1)?, golden, outline: None, strata: Vec::new() });
+            subject = Some(Subject {
+                name: get(row, 0)?,
+                digest: get(row, 1)?,
+                golden,
+                outline: None,
+                strata: Vec::new(),
+                registers: Vec::new(),
+            });
             Ok(())
         })?;
         if let Some(subject) = &mut subject {
             subject.strata = self.strata()?;
+            subject.registers = self.registers()?;
         }
         if let (true, Some(subject)) = (self.swept, &mut subject) {
             subject.outline = Some(self.outline()?);

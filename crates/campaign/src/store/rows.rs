@@ -11,10 +11,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, params, params_fro
 
 use super::encode::encode;
 use super::row::{COLUMNS, Row};
-use super::{strata, units};
+use super::{registers, strata, units};
 use crate::store::StoreError;
 use crate::sweep::Outline;
-use crate::target::{Golden, Stratum, Target};
+use crate::target::{Golden, KernelRegisters, Stratum, Target};
 
 /// "BEAM", in the header of the file.
 const APPLICATION_ID: i32 = 0x4245_414d;
@@ -31,12 +31,14 @@ pub(crate) struct Subject {
     pub(crate) outline: Option<Outline>,
     /// For a campaign with strata, these.
     pub(crate) strata: Vec<Stratum>,
+    /// Where registers are hit, what each kernel is given.
+    pub(crate) registers: Vec<KernelRegisters>,
 }
 
 impl Subject {
     pub(crate) fn of(target: &dyn Target, outline: Option<Outline>) -> Self {
         let (name, digest) = (target.name().to_owned(), target.digest().to_owned());
-        Self { name, digest, golden: target.golden(), outline, strata: Vec::new() }
+        Self { name, digest, golden: target.golden(), outline, strata: Vec::new(), registers: Vec::new() }
     }
 }
 
@@ -141,6 +143,7 @@ impl Rows {
                 params![subject.name, subject.digest, numbers[0], numbers[1], numbers[2]],
             )?;
             strata::set_up(transaction, &subject.strata)?;
+            registers::set_up(transaction, &subject.registers)?;
             subject.outline.as_ref().map_or(Ok(()), |outline| units::set_up(transaction, outline))
         })
     }

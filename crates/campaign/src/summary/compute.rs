@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use stats::{Confidence, Decision, Method};
 
 use super::estimate::Estimator;
+use super::registers::register_file;
 use super::{
     Account, Capsule, Exhaustive, LinePart, Outcomes, Part, Runs, SUMMARY_FORMAT, Speed, Stopping, StratumPart, Summary,
 };
@@ -24,6 +25,7 @@ impl Summary {
         let remaining = remaining(config, &tally, extent);
         let (rule, estimator) = (config.sequential(), Estimator::of(config, extent, &subject.strata, &kinds));
         let (method, confidence) = (config.interval.method(), config.level());
+        let by_kernel = named(&rows.counts(By::Kernel)?, &estimator);
         let runs = Runs {
             planned: tally.total() + remaining,
             landed: tally.landed(),
@@ -46,7 +48,8 @@ impl Summary {
             sdc: breakdown(Class::Sdc, SDC_KINDS.into_iter().map(Outcome::Sdc), &kinds),
             due: breakdown(Class::Due, Due::all().map(Outcome::Due), &kinds),
             host_visible: rows.host_visible()?,
-            by_kernel: named(&rows.counts(By::Kernel)?, &estimator),
+            register_file: register_file(subject.registers, &by_kernel, !subject.strata.is_empty(), method, confidence),
+            by_kernel,
             by_group: named(&rows.counts(By::Group)?, &estimator),
             by_line: lines(&rows.counts(By::Line)?, &estimator),
             speed: speed(&rows.sessions()?, rows.tiers()?),

@@ -9,6 +9,7 @@
 
 mod compute;
 mod estimate;
+mod registers;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ use crate::config::Choices;
 use crate::target::{Golden, Memory};
 
 pub(crate) use estimate::Estimator;
+pub use registers::{Avf, Factor, KernelFile, RegisterFile};
 
 /// The format of the document.
 pub const SUMMARY_FORMAT: &str = "beamline.summary/1";
@@ -61,6 +63,9 @@ pub struct Summary {
     pub host_visible: u64,
     /// The account of each kernel.
     pub by_kernel: Vec<Part>,
+    /// For a campaign that hits registers, how vulnerable that makes the register file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub register_file: Option<RegisterFile>,
     /// The account of each instruction group.
     pub by_group: Vec<Part>,
     /// The account of each source line, first of instructions without one.

@@ -72,3 +72,29 @@ fn drawn_instructions_have_their_dynamic_share() {
         check(workload);
     }
 }
+
+#[test]
+fn strata_divide_the_population_and_give_what_they_are_named_after() {
+    use campaign::config::Stratify;
+    for by in [Stratify::Kernel, Stratify::Group, Stratify::Threads] {
+        let target = target("bfs");
+        let words = Selection { stratify: Some(by), ..Selection::default() };
+        let strata = target.strata(&words).unwrap();
+        let members: u64 = strata.iter().map(|stratum| stratum.members).sum();
+        assert_eq!(members, target.members(&Selection::default()).unwrap(), "{by}");
+        let runs: Vec<RunIndex> = (0..600).map(RunIndex).collect();
+        for (run, site) in runs.iter().zip(target.plan(&runs, &words, 3).unwrap()) {
+            let number = (run.0 % strata.len() as u64) as usize;
+            let launch = &target.golden_run().launches()[site.launch as usize];
+            let threads =
+                target.golden_run().capsule().launches().nth(site.launch as usize).unwrap().1.threads_per_block();
+            let count = launch.counts[(site.cta * threads) as usize + site.thread as usize];
+            let name = match by {
+                Stratify::Kernel => site.kernel.clone(),
+                Stratify::Group => site.group.clone(),
+                Stratify::Threads => format!("{}: threads of {count} instructions", site.kernel),
+            };
+            assert_eq!((site.stratum, &strata[number].name), (Some(number as u32), &name), "{}", site.id);
+        }
+    }
+}

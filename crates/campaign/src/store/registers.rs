@@ -1,0 +1,44 @@
+//! How much of the register file each kernel is given, in a table of its own where registers are hit.
+
+use rusqlite::{Transaction, params};
+
+use super::query::{get, unsigned};
+use super::rows::Rows;
+use crate::store::StoreError;
+use crate::target::KernelRegisters;
+
+/// Makes and fills the table, if there is something to fill it with.
+pub(super) fn set_up(transaction: &Transaction<'_>, kernels: &[KernelRegisters]) -> rusqlite::Result<()> {
+    if kernels.is_empty() {
+        return Ok(());
+    }
+    transaction.execute_batch(
+        "CREATE TABLE registers (kernel TEXT PRIMARY KEY, registers_per_thread INTEGER NOT NULL,
+            share REAL NOT NULL) STRICT;",
+    )?;
+    let mut insert = transaction.prepare("INSERT INTO registers VALUES (?, ?, ?)")?;
+    for it in kernels {
+        insert.execute(params![it.kernel, it.registers_per_thread, it.share])?;
+    }
+    Ok(())
+}
+
+impl Rows {
+    /// What the kernels are given, by name; nothing where no registers are hit.
+    pub(super) fn registers(&self) -> Result<Vec<KernelRegisters>, StoreError> {
+        let mut tables = 0;
+        self.each("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'registers'", [], |row| {
+            tables = unsigned(row, 0)?;
+            Ok(())
+        })?;
+        let mut kernels = Vec::new();
+        if tables > 0 {
+            self.each("SELECT kernel, registers_per_thread, share FROM registers ORDER BY kernel", [], |row| {
+                let (kernel, registers_per_thread, share) = (get(row, 0)?, get(row, 1)?, get(row, 2)?);
+                kernels.push(KernelRegisters { kernel, registers_per_thread, share });
+                Ok(())
+            })?;
+        }
+        Ok(kernels)
+    }
+}

@@ -1,0 +1,186 @@
+//! From the words of a campaign to sites: the population, whole or in strata, and draws from it.
+
+use crate::draw::Drawer;
+use crate::golden::Golden;
+use crate::sample::{census, resolve};
+use campaign::config::Stratify;
+use campaign::{RunIndex, Stratum, TargetError};
+use fault::{Census, Fault, Member, Selection};
+use isa::Group;
+use stats::Draws;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU64;
+
+/// A population that runs are drawn from.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    parts: Vec<Part>,
+    stratified: bool,
+}
+
+/// A stratum, or all.
+#[derive(Debug)]
+struct Part {
+    name: String,
+    /// What its members are numbered by.
+    selection: Selection,
+    members: Members,
+}
+
+#[derive(Debug)]
+enum Members {
+    Census(Census),
+    /// Threads of some launches, and how many members there are up to and with each.
+    Threads(Vec<(u32, u64, u64)>),
+}
+
+impl Members {
+    fn total(&self) -> u64 {
+        match self {
+            Self::Census(census) => census.total(),
+            Self::Threads(threads) => threads.last().map_or(0, |&(_, _, end)| end),
+        }
+    }
+
+    fn find_all(&self, numbers: &[u64]) -> Vec<Option<Member>> {
+        match self {
+            Self::Census(census) => census.find_all(numbers),
+            Self::Threads(threads) => numbers.iter().map(|&number| find(threads, number)).collect(),
+        }
+    }
+}
+
+fn find(threads: &[(u32, u64, u64)], number: u64) -> Option<Member> {
+    let at = threads.partition_point(|&(_, _, end)| end <= number);
+    let &(launch, thread, _) = threads.get(at)?;
+    let before = at.checked_sub(1).map_or(0, |at| threads[at].2);
+    Some(Member { launch, thread, nth: (number - before) as u32 })
+}
+
+/// A run that is planned: its fault, the site in the program, its stratum.
+pub(crate) struct Planned {
+    pub(crate) fault: Fault,
+    pub(crate) site: u32,
+    pub(crate) stratum: Option<u32>,
+}
+
+impl Plan {
+    /// The population of a selection, in strata if it is to be divided; strata without members are none.
+    pub(crate) fn of(golden: &Golden, selection: Selection, stratify: Option<Stratify>) -> Self {
+        let mut parts = match stratify {
+            None => {
+                let members = Members::Census(census(golden, &selection));
+                vec![Part { name: String::new(), selection, members }]
+            }
+            Some(Stratify::Kernel) => by_kernel(golden, &selection),
+            Some(Stratify::Group) => by_group(golden, &selection),
+            Some(Stratify::Threads) => by_threads(golden, &selection),
+        };
+        parts.retain(|part| part.members.total() > 0);
+        Self { parts, stratified: stratify.is_some() }
+    }
+
+    /// Whether there is nothing to draw from.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The strata, with their sizes.
+    pub(crate) fn strata(&self) -> Vec<Stratum> {
+        let stratum = |part: &Part| Stratum { name: part.name.clone(), members: part.members.total() };
+        self.parts.iter().map(stratum).collect()
+    }
+
+    /// The faults of runs.
+    pub(crate) fn draw(&self, golden: &Golden, runs: &[RunIndex], seed: u64) -> Result<Vec<Planned>, TargetError> {
+        let mut planned: Vec<Option<Planned>> = runs.iter().map(|_| None).collect();
+        let part_of = |run: &RunIndex| (run.0 % self.parts.len() as u64) as usize;
+        // Strata whose members are numbered by the same selection are looked up together.
+        let mut known: Vec<&Selection> = Vec::new();
+        for part in &self.parts {
+            if !known.contains(&&part.selection) {
+                known.push(&part.selection);
+            }
+        }
+        for selection in known {
+            let mut drawn: Vec<(usize, Draws, Member)> = Vec::new();
+            for (number, part) in self.parts.iter().enumerate().filter(|(_, part)| part.selection == *selection) {
+                let own: Vec<usize> = (0..runs.len()).filter(|&at| part_of(&runs[at]) == number).collect();
+                let Some(total) = NonZeroU64::new(part.members.total()) else { continue };
+                let mut draws: Vec<Draws> = own.iter().map(|&at| Draws::new(seed, runs[at].0)).collect();
+                let numbers: Vec<u64> = draws.iter_mut().map(|draws| draws.below(total)).collect();
+                let members = part.members.find_all(&numbers);
+                drawn.extend(own.into_iter().zip(draws).zip(members).filter_map(|((a, b), c)| Some((a, b, c?))));
+            }
+            let members: Vec<Member> = drawn.iter().map(|(_, _, member)| *member).collect();
+            let found = resolve(golden, selection, &members);
+            let mut drawer = Drawer::new(golden, selection);
+            for (at, mut draws, member) in drawn {
+                let fault =
+                    found.get(&member).and_then(|&found| Some((drawer.fault(&mut draws, member, found)?, found.site)));
+                let stratum = self.stratified.then(|| part_of(&runs[at]) as u32);
+                planned[at] = fault.map(|(fault, site)| Planned { fault, site, stratum });
+            }
+        }
+        let lost = || TargetError::new("repeat the golden run: a drawn instruction was not found again");
+        planned.into_iter().map(|planned| planned.ok_or_else(lost)).collect()
+    }
+}
+
+/// A stratum for each kernel.
+fn by_kernel(golden: &Golden, selection: &Selection) -> Vec<Part> {
+    let census = census(golden, selection);
+    let names: BTreeSet<&str> = golden.launches.iter().map(|launch| launch.program.name.as_str()).collect();
+    let part = |name: &&str| {
+        let mut own = Census::default();
+        for (number, launch) in golden.launches.iter().enumerate() {
+            own.push(if launch.program.name == **name { census.launch(number).to_vec() } else { Vec::new() });
+        }
+        Part { name: (*name).to_owned(), selection: selection.clone(), members: Members::Census(own) }
+    };
+    names.iter().map(part).collect()
+}
+
+/// A stratum for each instruction group.
+fn by_group(golden: &Golden, selection: &Selection) -> Vec<Part> {
+    let part = |&group: &Group| {
+        let selection = selection.clone().within(group);
+        let members = Members::Census(census(golden, &selection));
+        Part { name: group.to_string(), selection, members }
+    };
+    Group::ALL.iter().map(part).collect()
+}
+
+/// A stratum for the threads of a kernel that execute as many instructions as each other.
+fn by_threads(golden: &Golden, selection: &Selection) -> Vec<Part> {
+    let census = census(golden, selection);
+    let mut classes: BTreeMap<(&str, u32), Vec<(u32, u64, u64)>> = BTreeMap::new();
+    for (number, launch) in golden.launches.iter().enumerate() {
+        let threads = census.launch(number).iter().zip(&launch.counts).zip(0..);
+        for ((&members, &count), thread) in threads.filter(|((members, _), _)| **members > 0) {
+            let class = classes.entry((&launch.program.name, count)).or_default();
+            let before = class.last().map_or(0, |&(_, _, end)| end);
+            class.push((number as u32, thread, before + u64::from(members)));
+        }
+    }
+    let part = |((kernel, count), threads): ((&str, u32), Vec<(u32, u64, u64)>)| Part {
+        name: format!("{kernel}: threads of {count} instructions"),
+        selection: selection.clone(),
+        members: Members::Threads(threads),
+    };
+    classes.into_iter().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_find_their_members() {
+        let threads = [(0, 7, 2), (0, 9, 3), (2, 1, 6)];
+        let found: Vec<(u32, u64, u32)> =
+            (0..6).filter_map(|number| find(&threads, number)).map(|at| (at.launch, at.thread, at.nth)).collect();
+        assert_eq!(found, [(0, 7, 0), (0, 7, 1), (0, 9, 0), (2, 1, 0), (2, 1, 1), (2, 1, 2)]);
+        assert_eq!(find(&threads, 6), None);
+    }
+}
