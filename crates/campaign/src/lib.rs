@@ -47,7 +47,7 @@ pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tie
 pub use outcome::{CLASSIFIER_VERSION, Class, Criteria, Due, FAILED_CODE, Masked, Outcome, Sdc, classify};
 pub use plan::PlanError;
 pub use runner::{CampaignError, Ended, Event, run};
-pub use store::{Finding, Results, Row, Store, StoreError, read_config};
+pub use store::{Column, Ending, Finding, Glance, Results, Row, Spot, Store, StoreError, Value, read_config};
 pub use summary::Summary;
 pub use sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};
 pub use tally::Tally;

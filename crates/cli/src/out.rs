@@ -3,7 +3,7 @@
 use crate::failure::{Code, Coded, Failure};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
-use std::io::{ErrorKind, Write, stdout};
+use std::io::{ErrorKind, Write, stderr, stdout};
 
 /// Writes text to standard output.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
@@ -11,6 +11,11 @@ pub(crate) fn text(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.code(Code::Usage),
     }
+}
+
+/// Says on standard error what was done beside what standard output holds.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(stderr(), "{text}");
 }
 
 /// Writes one JSON document to standard output.

@@ -22,7 +22,9 @@ mod query;
 mod results;
 mod row;
 mod rows;
+mod survey;
 mod swept;
+mod table;
 mod unit;
 mod units;
 
@@ -39,10 +41,13 @@ use crate::sweep::Sweep;
 use crate::target::{Memory, Target};
 
 pub use error::StoreError;
-pub(crate) use query::{By, Count};
+pub(crate) use query::Count;
 pub use results::Results;
 pub use row::{Finding, Row};
 pub(crate) use rows::{Rows, Session, Subject};
+pub use survey::{Ending, Glance, Spot};
+pub(crate) use survey::Survey;
+pub use table::{Column, Value};
 pub(crate) use unit::{Packed, Unit};
 
 /// A campaign's directory, open for running.
@@ -128,7 +133,7 @@ pub(crate) fn summarise(
     rows: &Rows,
     memory: Option<Memory>,
 ) -> Result<Summary, StoreError> {
-    let mut summary = Summary::of(config, rows)?;
+    let mut summary = Summary::of(config, rows, &rows.survey(&mut |_| Ok(()))?)?;
     summary.speed.memory = memory.or_else(|| kept_memory(dir));
     let path = summary_path(dir);
     let json = summary.to_json().map_err(io::Error::from);

@@ -9,15 +9,15 @@ use super::{
 };
 use crate::config::{Choices, Config};
 use crate::outcome::{Class, Due, Masked, Outcome, Sdc};
-use crate::store::{By, Count, Rows, Session, StoreError};
+use crate::store::{Count, Rows, Session, StoreError, Survey};
 use crate::sweep::Extent;
 use crate::tally::Tally;
 
 impl Summary {
-    /// Summarises rows of the campaign `config`.
-    pub(crate) fn of(config: &Config, rows: &Rows) -> Result<Self, StoreError> {
-        let (tally, subject) = (rows.tally()?, rows.subject()?);
-        let kinds = rows.counts(By::Outcome)?;
+    /// Summarises rows of the campaign `config`, of which `survey` is.
+    pub(crate) fn of(config: &Config, rows: &Rows, survey: &Survey) -> Result<Self, StoreError> {
+        let (tally, subject) = (survey.tally, rows.subject()?);
+        let kinds = &survey.by_outcome;
         let extent = subject.outline.map(|outline| outline.extent);
         let (swept, remaining) = (extent.is_some(), remaining(config, &tally, extent));
         let rule = config.sequential();
@@ -39,17 +39,17 @@ impl Summary {
             stopping: rule.map(|rule| Stopping { looks: rule.looks().len() as u64, level: rule.level().level() }),
             exhaustive: extent.map(|Extent { units, operands, members, .. }| Exhaustive { units, operands, members }),
             outcomes: match extent {
-                Some(_) => exact(&tally, &kinds),
+                Some(_) => exact(&tally, kinds),
                 None => rates(&tally, config.interval.method(), confidence),
             },
-            masked: breakdown(Class::Masked, Masked::ALL.iter().map(|&kind| Outcome::Masked(kind)), &kinds),
-            sdc: breakdown(Class::Sdc, SDC_KINDS.into_iter().map(Outcome::Sdc), &kinds),
-            due: breakdown(Class::Due, Due::all().map(Outcome::Due), &kinds),
-            host_visible: rows.host_visible()?,
-            by_kernel: named(&rows.counts(By::Kernel)?, swept),
-            by_group: named(&rows.counts(By::Group)?, swept),
-            by_line: lines(&rows.counts(By::Line)?, swept),
-            speed: speed(&rows.sessions()?, rows.tiers()?),
+            masked: breakdown(Class::Masked, Masked::ALL.iter().map(|&kind| Outcome::Masked(kind)), kinds),
+            sdc: breakdown(Class::Sdc, SDC_KINDS.into_iter().map(Outcome::Sdc), kinds),
+            due: breakdown(Class::Due, Due::all().map(Outcome::Due), kinds),
+            host_visible: survey.host_visible,
+            by_kernel: named(&survey.by_kernel, swept),
+            by_group: named(&survey.by_group, swept),
+            by_line: lines(&survey.by_line, swept),
+            speed: speed(&rows.sessions()?, survey.tiers.clone()),
         })
     }
 }

@@ -1,0 +1,27 @@
+//! Views of a campaign: data in, text out. Nothing here runs anything, prints, or writes a file.
+//!
+//! ```text
+//! Results ──▶ gather (one pass) ──▶ Report, `beamline.report/1` ──▶ HTML · Markdown · JSON · SARIF
+//!                                    └─ with another's ──▶ Comparison ──▶ HTML · Markdown · JSON · text
+//! Results ──▶ rows ──▶ Parquet                 Summary ──▶ text for a terminal
+//! ```
+//!
+//! # Invariants
+//!
+//! - Every view is made from the document, so all of them say the same numbers.
+//! - Every rate has its bounds beside it, in every view.
+//! - Every text that comes from a campaign or a capsule is escaped; a page loads nothing from anywhere.
+//! - Memory does not grow with the rows; lists are capped, and say how much they leave out.
+//! - Words of outcomes, models, targets and traps are taken as they come: new ones need no change here.
+
+mod document;
+mod findings;
+mod gather;
+mod html;
+mod input;
+mod measure;
+mod number;
+
+pub use document::*;
+pub use input::{Context, ListedInstruction, SourceText};
+pub use number::plain;

@@ -1,0 +1,157 @@
+//! From counts to rates with their bounds.
+//!
+//! A sampled campaign's rate is an estimate, bounded by the interval that the campaign is configured with. An exhaustive
+//! campaign's rate is a number: its faults are all there are, each with the weight that a sampled campaign would draw it
+//! by, and the bounds are the rate itself.
+
+use campaign::summary::{Outcomes, Rate, Summary};
+use campaign::{Class, IntervalMethod, Tally};
+use stats::{Confidence, Method, Proportion};
+
+/// How rates are bounded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Measure {
+    /// Estimates, with an interval of this kind at this level.
+    Sampled(Method, Confidence),
+    /// Exact numbers, by weight.
+    Exact,
+}
+
+impl Measure {
+    /// The measure of a summarised campaign. One that stopped by margin bounds every rate at the level of its looks.
+    pub(crate) fn of(summary: &Summary) -> Self {
+        if summary.exhaustive.is_some() {
+            return Self::Exact;
+        }
+        let level = summary.stopping.map(|stopping| stopping.level).or(summary.config.confidence);
+        let level = level.and_then(|level| Confidence::new(level).ok()).unwrap_or(Confidence::PERCENT_95);
+        let method = summary.config.interval.map_or(Method::Wilson, IntervalMethod::method);
+        Self::Sampled(method, level)
+    }
+
+    /// The share `part` of `whole`, both as a count and a weight.
+    pub(crate) fn share(self, part: Mass, whole: Mass) -> Rate {
+        let count = part.count;
+        match self {
+            Self::Sampled(method, level) => {
+                let proportion = Proportion::from_counts(count, whole.count.saturating_sub(count));
+                let interval = proportion.interval(method, level);
+                Rate { count, rate: proportion.rate(), low: interval.low, high: interval.high }
+            }
+            Self::Exact if whole.weight > 0.0 => {
+                let rate = part.weight / whole.weight;
+                Rate { count, rate: Some(rate), low: rate, high: rate }
+            }
+            Self::Exact => Rate { count, rate: None, low: 0.0, high: 1.0 },
+        }
+    }
+}
+
+/// A number of faults, and what they weigh together; in a sampled campaign each weighs 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Mass {
+    pub(crate) count: u64,
+    pub(crate) weight: f64,
+}
+
+impl Mass {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.weight += other.weight;
+    }
+
+    /// So many faults of a sampled campaign.
+    pub(crate) fn of(count: u64) -> Self {
+        Self { count, weight: count as f64 }
+    }
+}
+
+/// Faults by class.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cell {
+    pub(crate) masked: Mass,
+    pub(crate) sdc: Mass,
+    pub(crate) due: Mass,
+    pub(crate) not_landed: u64,
+    pub(crate) failed: u64,
+}
+
+impl Cell {
+    pub(crate) fn add(&mut self, class: Class, mass: Mass) {
+        match class {
+            Class::Masked => self.masked.add(mass),
+            Class::Sdc => self.sdc.add(mass),
+            Class::Due => self.due.add(mass),
+            Class::NotLanded => self.not_landed += mass.count,
+            Class::Failed => self.failed += mass.count,
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.masked.add(other.masked);
+        self.sdc.add(other.sdc);
+        self.due.add(other.due);
+        self.not_landed += other.not_landed;
+        self.failed += other.failed;
+    }
+
+    /// What landed.
+    pub(crate) fn landed(&self) -> Mass {
+        let mut landed = self.masked;
+        landed.add(self.sdc);
+        landed.add(self.due);
+        landed
+    }
+
+    /// All of them.
+    pub(crate) fn runs(&self) -> u64 {
+        self.landed().count + self.not_landed + self.failed
+    }
+
+    pub(crate) fn rates(&self, measure: Measure) -> Outcomes<Rate> {
+        let landed = self.landed();
+        Outcomes {
+            masked: measure.share(self.masked, landed),
+            sdc: measure.share(self.sdc, landed),
+            due: measure.share(self.due, landed),
+        }
+    }
+
+    /// The faults of an account, each of weight 1.
+    pub(crate) fn of(tally: Tally) -> Self {
+        let Tally { masked, sdc, due, not_landed, failed } = tally;
+        Self { masked: Mass::of(masked), sdc: Mass::of(sdc), due: Mass::of(due), not_landed, failed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sampled_share_has_the_interval_of_its_campaign_and_an_exact_one_is_its_own_bound() {
+        let wilson = Measure::Sampled(Method::Wilson, Confidence::PERCENT_95);
+        let rate = wilson.share(Mass::of(15), Mass::of(148));
+        // R. G. Newcombe, Statistics in Medicine 17, 1998, table I.
+        assert!((rate.low - 0.0624).abs() < 5e-5 && (rate.high - 0.1605).abs() < 5e-5, "{rate:?}");
+        let (part, whole) = (Mass { count: 1, weight: 0.5 }, Mass { count: 9, weight: 2.0 });
+        let exact = Measure::Exact.share(part, whole);
+        assert_eq!((exact.rate, exact.low, exact.high), (Some(0.25), 0.25, 0.25));
+    }
+
+    #[test]
+    fn nothing_is_known_of_nothing() {
+        for measure in [Measure::Exact, Measure::Sampled(Method::Wilson, Confidence::PERCENT_95)] {
+            let rate = measure.share(Mass::default(), Mass::default());
+            assert_eq!((rate.rate, rate.low, rate.high), (None, 0.0, 1.0));
+        }
+    }
+
+    #[test]
+    fn a_cell_adds_up() {
+        let mut cell = Cell::of(Tally { masked: 1, sdc: 2, due: 3, not_landed: 4, failed: 5 });
+        cell.merge(&cell.clone());
+        cell.add(Class::Failed, Mass::of(1));
+        assert_eq!((cell.landed().count, cell.runs()), (12, 31));
+    }
+}
