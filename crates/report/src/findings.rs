@@ -80,7 +80,7 @@ impl Report {
         let safest = groups().min_by(|a, b| a.account.outcomes.sdc.high.total_cmp(&b.account.outcomes.sdc.high))?;
         (surest.name != safest.name).then(|| {
             format!(
-                "Of the instruction groups, faults in {} corrupt most surely ({}), those in {} least ({}).",
+                "Of the instruction groups, faults in {} corrupt most surely, {}; those in {} least, {}.",
                 surest.name,
                 said(&surest.account.outcomes.sdc),
                 safest.name,
@@ -99,7 +99,7 @@ impl Report {
         let least = bits().min_by(|a, b| a.account.outcomes.sdc.high.total_cmp(&b.account.outcomes.sdc.high))?;
         (most.account.outcomes.sdc.low > least.account.outcomes.sdc.high).then(|| {
             format!(
-                "Bit {} corrupts most often ({}), bit {} least ({}).",
+                "Bit {} corrupts most often, {}; bit {} least, {}.",
                 most.bit,
                 said(&most.account.outcomes.sdc),
                 least.bit,
@@ -111,7 +111,7 @@ impl Report {
     fn of_deaths(&self) -> Option<String> {
         let first = self.deaths.as_ref()?.rows.first()?;
         let place = first.line.map_or_else(String::new, |line| format!(" on line {line}"));
-        let kernel = first.kernel.as_deref().map_or_else(String::new, |kernel| format!(" in {kernel}{place}"));
+        let kernel = first.kernel.as_deref().map_or_else(String::new, |kernel| format!(" in {}{place}", self.kernel(kernel)));
         Some(format!("The most frequent death is {}{kernel}: {} of all DUE.", first.kind, said(&first.share)))
     }
 
@@ -128,9 +128,9 @@ impl Report {
         let latencies = self.latencies.as_ref()?;
         let curve = latencies.to_use.iter().find(|curve| curve.name == "sdc")?;
         Some(format!(
-            "Of the values that end in a silent corruption, half are read within {} instructions of their thread and nine tenths \
+            "Of the values that end in a silent corruption, half are read within {} of their thread and nine tenths \
              within {}; {} of all values hit are never used and {} are overwritten unread.",
-            plain(curve.half),
+            if curve.half == 1 { "one instruction".to_owned() } else { format!("{} instructions", plain(curve.half)) },
             plain(curve.nine_tenths),
             said(&latencies.never_used),
             said(&latencies.overwritten)
@@ -183,7 +183,12 @@ impl Report {
                     Counts are faults; rates weigh each fault by the chance with which a sampled campaign draws it."
                 .to_owned();
         };
-        let (method, looks) = (&self.bounds.method, self.summary.stopping);
+        let looks = self.summary.stopping;
+        let method = match self.bounds.method.as_str() {
+            "wilson" => "Wilson's score interval",
+            "clopper-pearson" => "Clopper and Pearson's interval",
+            other => other,
+        };
         let level = interval(level);
         let margin = looks.map_or_else(String::new, |stopping| {
             format!(" The campaign could stop at any of {} looks; the level is raised so that the stated confidence holds whenever it stops.", stopping.looks)

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 /// What the caller knows beside the results.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Context {
     /// Version of the program, for the provenance.
     pub version: String,
@@ -15,8 +15,23 @@ pub struct Context {
     pub sources: Vec<SourceText>,
     /// Instructions as text.
     pub listing: Vec<ListedInstruction>,
-    /// Why there are no sources and no instructions, if there are none; follows "because".
+    /// Why there are no sources and no instructions, if there are none.
     pub without_source: Option<String>,
+    /// The name that people use for a kernel, such as `gemm` for a mangled one; documents keep the whole name.
+    pub short_name: fn(&str) -> &str,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self {
+            version: String::new(),
+            dir: String::new(),
+            sources: Vec::new(),
+            listing: Vec::new(),
+            without_source: None,
+            short_name: |name| name,
+        }
+    }
 }
 
 /// A source file.

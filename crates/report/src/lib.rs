@@ -14,14 +14,23 @@
 //! - Memory does not grow with the rows; lists are capped, and say how much they leave out.
 //! - Words of outcomes, models, targets and traps are taken as they come: new ones need no change here.
 
+mod compare;
 mod document;
 mod findings;
 mod gather;
 mod html;
 mod input;
+mod markdown;
 mod measure;
 mod number;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod sarif;
+pub mod text;
 
+#[cfg(feature = "parquet")]
+pub use self::parquet::{ParquetFailure, write_parquet};
+pub use compare::{COMPARISON_FORMAT, Comparison, Contrast, OtherSetting, Side};
 pub use document::*;
 pub use input::{Context, ListedInstruction, SourceText};
 pub use number::plain;

@@ -34,8 +34,8 @@ pub fn plain(n: u64) -> String {
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent.abs() {
-        size if size == 0.0 || size >= 0.095 => format!("{percent:.2}"),
-        size if size >= 0.000_95 => format!("{percent:.4}"),
+        size if size == 0.0 || size >= 0.005 => format!("{percent:.2}"),
+        size if size >= 0.000_05 => format!("{percent:.4}"),
         _ => format!("{percent:.1e}"),
     }
 }
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn small_rates_keep_their_first_digits() {
         assert_eq!([0.0, 0.5, 0.01234, 0.0001, 3e-8, 1.0].map(percent), [
-            "0.00", "50.00", "1.23", "0.0100", "3.0e-6", "100.00"
+            "0.00", "50.00", "1.23", "0.01", "3.0e-6", "100.00"
         ]);
         assert_eq!(rate(None), "–");
         assert_eq!(bounds(0.1, 0.25), "10.00–25.00");

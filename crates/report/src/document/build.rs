@@ -34,6 +34,7 @@ impl Report {
             site.example = results.fault_of(run)?;
             site.command = site.example.as_deref().map(command);
         }
+        report.shown.names = names(&report, context.short_name);
         report.shown.sources = context.sources;
         report.shown.without_source = context.without_source;
         Ok(report)
@@ -75,6 +76,13 @@ fn build(gathered: Gathered, measure: Measure, listing: &Listing<'_>, provenance
         shown: Shown { all_lines, all_instructions, ..Shown::default() },
         summary,
     }
+}
+
+/// Short names of kernels; a kernel whose short name is another's too keeps its whole name.
+fn names(report: &Report, short: fn(&str) -> &str) -> BTreeMap<String, String> {
+    let all = || report.kernels.iter().map(|part| part.name.as_str());
+    let unique = all().filter(|name| all().filter(|other| short(other) == short(name)).count() == 1);
+    unique.map(|name| (name.to_owned(), short(name).to_owned())).collect()
 }
 
 fn bounds(measure: Measure) -> Bounds {

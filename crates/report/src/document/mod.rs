@@ -10,6 +10,8 @@ mod parts;
 mod provenance;
 mod sites;
 
+use std::collections::BTreeMap;
+
 use campaign::summary::{Outcomes, Rate, Summary};
 use serde::Serialize;
 
@@ -76,7 +78,9 @@ pub struct Report {
 pub(crate) struct Shown {
     pub(crate) sources: Vec<crate::input::SourceText>,
     pub(crate) without_source: Option<String>,
-    /// Every instruction of the list, by line, with no cap: (file, line) to indices is made by the view.
+    /// Kernels by the names that people use, where these are unique.
+    pub(crate) names: BTreeMap<String, String>,
+    /// Every line and instruction that was hit, in the order of the program.
     pub(crate) all_lines: Vec<LinePart>,
     pub(crate) all_instructions: Vec<InstructionPart>,
 }
@@ -393,6 +397,11 @@ impl Report {
     /// Whether rates are numbers rather than estimates.
     pub(crate) fn exact(&self) -> bool {
         self.summary.exhaustive.is_some()
+    }
+
+    /// The name of a kernel as the views show it.
+    pub(crate) fn kernel<'a>(&'a self, name: &'a str) -> &'a str {
+        self.shown.names.get(name).map_or(name, String::as_str)
     }
 
     /// What is counted: runs, or faults of an exhaustive campaign.

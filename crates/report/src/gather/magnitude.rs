@@ -25,10 +25,6 @@ impl Decades {
             *self.bins.entry(decade(value.abs())).or_default() += 1;
         }
     }
-
-    pub(crate) fn total(&self) -> u64 {
-        self.bins.values().sum::<u64>() + self.zero + self.infinite + self.nan
-    }
 }
 
 /// The n of 10^n <= value < 10^(n+1). The logarithm may be off by one next to a power of ten; the comparison is not.
@@ -110,7 +106,6 @@ mod tests {
         [0.0, -0.0, f64::NAN, f64::INFINITY, -3.0, 0.02].into_iter().for_each(|value| decades.add(value));
         assert_eq!((decades.zero, decades.nan, decades.infinite), (2, 1, 1));
         assert_eq!(decades.bins, BTreeMap::from([(-2, 1), (0, 1)]));
-        assert_eq!(decades.total(), 6);
     }
 
     #[test]

@@ -15,7 +15,7 @@ const LAUNCH_MARKS: usize = 200;
 pub(super) fn by_place(report: &Report) -> Section {
     let named = |id: &str, what: &str, parts: &[Part]| {
         let heads = html! { th scope="col" data-s { (what) } (account_heads(report)) };
-        let row = |part: &Part| html! { th scope="row" { (part.name) } (account_cells(&part.account, report)) };
+        let row = |part: &Part| html! { th scope="row" title=(part.name) { (report.kernel(&part.name)) } (account_cells(&part.account, report)) };
         table(id, &format!("By {what}"), &heads, &parts.iter().map(row).collect::<Vec<_>>(), 0, "")
     };
     let body = html! {
@@ -45,11 +45,11 @@ fn launches(report: &Report) -> Markup {
     let heads = html! { th.n scope="col" data-s { "launch" } th scope="col" data-s { "kernel" } (account_heads(report)) };
     let row = |part: &crate::document::LaunchPart| html! {
         th.n scope="row" data-v=(part.launch) { (part.launch) }
-        td { (part.kernel) }
+        td { (report.kernel(&part.kernel)) }
         (account_cells(&part.account, report))
     };
     let mark = |part: &crate::document::LaunchPart| {
-        mark(part.launch.to_string(), format!("launch {} of {}", part.launch, part.kernel), &part.account)
+        mark(part.launch.to_string(), format!("launch {} of {}", part.launch, report.kernel(&part.kernel)), &part.account)
     };
     let marks: Vec<Mark> = launches.rows.iter().take(LAUNCH_MARKS).map(mark).collect();
     let rows: Vec<Markup> = launches.rows.iter().map(row).collect();
@@ -103,13 +103,13 @@ pub(super) fn by_time(report: &Report) -> Section {
             @for series in &times.rows {
                 @let mark = |bin: &crate::document::TimeBin| mark(
                     bin.from.to_string(),
-                    format!("{}: instructions {} to {}", series.kernel, count(bin.from), count(bin.to)),
+                    format!("{}: instructions {} to {}", report.kernel(&series.kernel), count(bin.from), count(bin.to)),
                     &bin.account,
                 );
                 @let marks: Vec<Mark> = series.bins.iter().map(mark).collect();
-                h3 { (series.kernel) }
+                h3 { (report.kernel(&series.kernel)) }
                 (figure(
-                    &chart::rates(&marks, "dynamic instruction of the thread", &format!("SDC and DUE rates along {}", series.kernel), report.what()),
+                    &chart::rates(&marks, "dynamic instruction of the thread", &format!("SDC and DUE rates along {}", report.kernel(&series.kernel)), report.what()),
                     &legend(report),
                 ))
                 details { summary { "The same as a table" } (time_table(series, report)) }
@@ -127,5 +127,5 @@ fn time_table(series: &crate::document::TimeSeries, report: &Report) -> Markup {
         td.n data-v=(bin.to) { (count(bin.to)) }
         (account_cells(&bin.account, report))
     };
-    table("", &format!("Along the instructions of {}", series.kernel), &heads, &series.bins.iter().map(row).collect::<Vec<_>>(), 0, "")
+    table("", &format!("Along the instructions of {}", report.kernel(&series.kernel)), &heads, &series.bins.iter().map(row).collect::<Vec<_>>(), 0, "")
 }

@@ -24,7 +24,7 @@ pub(super) fn deaths(report: &Report) -> Section {
         (share_heads("of all DUE", report))
     };
     let row = |death: &DeathPart| html! {
-        th scope="row" { (death.kind.replace('_', " ")) } td { (death.kernel.as_deref().unwrap_or("–")) }
+        th scope="row" { (death.kind.replace('_', " ")) } td { (death.kernel.as_deref().map_or("–", |kernel| report.kernel(kernel))) }
         td.n data-v=[death.pc] { @if let Some(pc) = death.pc { (pc) } }
         td.c { code { (death.text.as_deref().unwrap_or("")) } }
         td.n data-v=[death.line] { @if let Some(line) = death.line { (line) } }
@@ -67,7 +67,7 @@ fn quantiles(id: &str, caption: &str, curves: &[Curve]) -> Markup {
         th scope="row" { (curve.name.replace('_', " ")) }
         td.n { (count(curve.total)) } td.n { (count(curve.half)) } td.n { (count(curve.nine_tenths)) } td.n { (count(curve.ninety_nine)) }
     };
-    table(id, &format!("{caption} (to 12.5 %)"), &heads, &curves.iter().map(row).collect::<Vec<_>>(), 0, "")
+    table(id, &format!("{caption}, exact to an eighth"), &heads, &curves.iter().map(row).collect::<Vec<_>>(), 0, "")
 }
 
 pub(super) fn magnitudes(report: &Report) -> Section {

@@ -15,15 +15,16 @@ mod table;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::document::Report;
+pub(crate) use table::{table, track_of};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// A section: its id, its title, its contents.
-struct Section {
-    id: &'static str,
-    title: &'static str,
-    body: Markup,
+pub(crate) struct Section {
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) body: Markup,
 }
 
 impl Report {
@@ -33,8 +34,8 @@ impl Report {
         let sections = [
             overview::section(self),
             source::section(self),
-            sites::section(self),
             breakdowns::by_place(self),
+            sites::section(self),
             breakdowns::by_bit(self),
             breakdowns::by_time(self),
             fate::deaths(self),
@@ -52,7 +53,7 @@ impl Report {
 }
 
 /// A whole page.
-fn page(title: &str, header: &Markup, sections: &[Section], version: &str) -> String {
+pub(crate) fn page(title: &str, header: &Markup, sections: &[Section], version: &str) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {

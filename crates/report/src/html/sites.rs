@@ -10,9 +10,7 @@ use crate::findings::place;
 pub(super) fn section(report: &Report) -> Section {
     let body = html! {
         (instructions(report))
-        h3 { "Bits behind most silent corruptions" }
         (sites("most", "Bits of operands by their share of all silent corruptions", &report.most_corrupting, report))
-        h3 { "Bits that corrupt most surely" }
         (sites("surest", "Bits of operands by the lower bound of their rate of silent corruption", &report.surest_corrupting, report))
         (examples(report))
     };
@@ -30,8 +28,8 @@ fn instructions(report: &Report) -> Markup {
         th scope="col" data-s { "line" } (account_heads(report))
     };
     let row = |part: &InstructionPart| html! {
-        th scope="row" { (part.kernel) } td.n data-v=(part.pc) { (part.pc) } (code(part.text.as_deref(), &part.opcode))
-        td { (place(part.file.as_deref(), part.line)) } (account_cells(&part.account, report))
+        th scope="row" title=(part.kernel) { (report.kernel(&part.kernel)) } td.n data-v=(part.pc) { (part.pc) } (code(part.text.as_deref(), &part.opcode))
+        td.l { (place(part.file.as_deref(), part.line)) } (account_cells(&part.account, report))
     };
     let rows: Vec<Markup> = report.instructions.rows.iter().map(row).collect();
     let caption = "By static instruction, most silent corruptions first";
@@ -45,8 +43,8 @@ fn sites(id: &str, caption: &str, sites: &Capped<SitePart>, report: &Report) -> 
         (share_heads("of all SDC", report)) (account_heads(report))
     };
     let row = |site: &SitePart| html! {
-        th scope="row" { (site.kernel) } td.n data-v=(site.pc) { (site.pc) } (code(site.text.as_deref(), &site.opcode))
-        td { (site.target) } td.n data-v=(site.bit) { (site.bit) } td { (place(site.file.as_deref(), site.line)) }
+        th scope="row" title=(site.kernel) { (report.kernel(&site.kernel)) } td.n data-v=(site.pc) { (site.pc) } (code(site.text.as_deref(), &site.opcode))
+        td { (site.target) } td.n data-v=(site.bit) { (site.bit) } td.l { (place(site.file.as_deref(), site.line)) }
         (share_cells(&site.share_of_sdc, report.exact())) (account_cells(&site.account, report))
     };
     let rows: Vec<Markup> = sites.rows.iter().map(row).collect();
@@ -56,7 +54,7 @@ fn sites(id: &str, caption: &str, sites: &Capped<SitePart>, report: &Report) -> 
 /// Commands that repeat an example of each of the first sites.
 fn examples(report: &Report) -> Markup {
     let commands: Vec<(&SitePart, &str)> =
-        report.most_corrupting.rows.iter().filter_map(|site| Some((site, site.command.as_deref()?))).take(10).collect();
+        report.most_corrupting.rows.iter().filter_map(|site| Some((site, site.command.as_deref()?))).take(5).collect();
     if report.exact() {
         return html! { p.small.soft { "An exhaustive campaign keeps no faults by name. To have examples, run a sampled campaign on the lines above with " code { "--lines" } "." } };
     }
@@ -65,7 +63,7 @@ fn examples(report: &Report) -> Markup {
             h3 { "See one happen" }
             p.soft { "Each of these repeats a fault of a bit listed first above, and tells what it does." }
             @for (site, command) in commands {
-                p.small.soft style="margin:.6rem 0 0" { (site.kernel) ", instruction " (site.pc) ", " (site.target) " bit " (site.bit) }
+                p.small.soft style="margin:.6rem 0 0" { (report.kernel(&site.kernel)) ", instruction " (site.pc) ", " (site.target) " bit " (site.bit) }
                 code.cmd tabindex="0" { (command) }
             }
         }

@@ -49,6 +49,15 @@ pub(super) fn track(of: Outcome, rate: &Rate) -> Markup {
     html! { i class=(format!("f {}", of.letter())) style=(style) aria-hidden="true" {} }
 }
 
+/// The mark of a class by its word.
+pub(crate) fn track_of(class: &str, rate: &Rate) -> Markup {
+    match class {
+        "sdc" => track(Outcome::Sdc, rate),
+        "due" => track(Outcome::Due, rate),
+        _ => track(Outcome::Masked, rate),
+    }
+}
+
 /// The cells of a rate: its value, its bounds, its mark.
 fn cells(of: Outcome, value: &Rate, exact: bool, marked: bool) -> Markup {
     html! {
@@ -109,15 +118,18 @@ pub(super) fn account_cells(account: &Account, report: &Report) -> Markup {
     }
 }
 
+/// Rows above which a table scrolls by itself instead of making the page long.
+const TALL: usize = 20;
+
 /// A table that scrolls within the page if it is too wide for it.
-pub(super) fn table(id: &str, caption: &str, heads: &Markup, rows: &[Markup], left_out: u64, of_what: &str) -> Markup {
+pub(crate) fn table(id: &str, caption: &str, heads: &Markup, rows: &[Markup], left_out: u64, of_what: &str) -> Markup {
     if rows.is_empty() {
         return html! { p.soft { "Nothing to show: " (caption) "." } };
     }
     html! {
-        div.scroll tabindex="0" role="region" aria-label=(caption) {
-            table id=(id) {
-                caption { (caption) }
+        h3 id=[(!id.is_empty()).then(|| format!("of-{id}"))] { (caption) }
+        div.scroll.tall[rows.len() > TALL] tabindex="0" role="region" aria-label=(caption) {
+            table id=[(!id.is_empty()).then_some(id)] {
                 thead { tr { (heads) } }
                 tbody { @for row in rows { tr { (row) } } }
             }
@@ -130,7 +142,7 @@ pub(super) fn table(id: &str, caption: &str, heads: &Markup, rows: &[Markup], le
 pub(super) fn said(value: &Rate) -> Markup {
     match value.rate {
         None => PreEscaped("–".to_owned()),
-        Some(share) if value.low == share && value.high == share => html! { (percent(share)) " %" },
-        Some(share) => html! { (percent(share)) " % " span.soft { "(" (bounds(value.low, value.high)) ")" } },
+        Some(share) if value.low == share && value.high == share => html! { (percent(share)) "\u{a0}%" },
+        Some(share) => html! { (percent(share)) "\u{a0}% " span.soft { "(" (bounds(value.low, value.high)) ")" } },
     }
 }

@@ -8,6 +8,17 @@ use crate::document::{Curve, CurvePoint};
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 250.0;
 
+/// The look of a curve: classes of outcomes have theirs everywhere, others take turns.
+fn look(name: &str, index: usize) -> String {
+    let known = match name {
+        "sdc" => 0,
+        "due" => 1,
+        "masked" => 4,
+        _ => index % 8,
+    };
+    format!("ln k{known}")
+}
+
 /// One step line for each curve, told apart by dashes as well as colour, with the band of its intervals.
 pub(in crate::html) fn curves(curves: &[Curve], axis: &str, label: &str) -> Markup {
     let plane = Plane { left: 46.0, right: WIDTH - 14.0, top: 10.0, bottom: 196.0 };
@@ -24,9 +35,8 @@ pub(in crate::html) fn curves(curves: &[Curve], axis: &str, label: &str) -> Mark
                 line.ax x1=(at(x(power))) x2=(at(x(power))) y1=(at(plane.bottom)) y2=(at(plane.bottom + 4.0)) {}
                 text x=(at(x(power))) y=(at(plane.bottom + 16.0)) text-anchor="middle" { (short(power)) }
             }
-            @for (curve, index) in curves.iter().zip(0..) {
-                @let class = format!("ln k{}", index % 8);
-                path class=(class) d=(steps(&plane, curve, &x)) { title { (curve.name) } }
+            @for (curve, index) in curves.iter().zip(0_usize..) {
+                path class=(look(&curve.name, index)) d=(steps(&plane, curve, &x)) { title { (curve.name) } }
                 @for point in thinned(&curve.points) {
                     circle cx=(at(x(point.at_most))) cy=(at(plane.y(point.share.rate.unwrap_or(0.0), 1.0))) r="5" fill="transparent" {
                         title { (curve.name) ": at most " (crate::number::count(point.at_most)) " in " (told(&point.share, "runs")) }
@@ -36,9 +46,9 @@ pub(in crate::html) fn curves(curves: &[Curve], axis: &str, label: &str) -> Mark
             text x=(at(plane.left)) y=(at(HEIGHT - 14.0)) { (axis) }
         }
         div.legend {
-            @for (curve, index) in curves.iter().zip(0..) {
+            @for (curve, index) in curves.iter().zip(0_usize..) {
                 span {
-                    svg width="34" height="10" aria-hidden="true" { line class=(format!("ln k{}", index % 8)) x1="0" x2="34" y1="5" y2="5" {} }
+                    svg width="34" height="10" aria-hidden="true" { line class=(look(&curve.name, index)) x1="0" x2="34" y1="5" y2="5" {} }
                     (curve.name) " (" (crate::number::count(curve.total)) ")"
                 }
             }
