@@ -61,6 +61,7 @@ fn settings(choices: &Value) -> Vec<Setting> {
         };
         settings.extend(texts.into_iter().map(|value| Setting { key: key.clone(), value }));
     }
+    settings.sort_by(|a, b| a.key.cmp(&b.key));
     settings
 }
 
@@ -134,7 +135,7 @@ mod tests {
             ..Choices::default()
         };
         let settings = settings(&serde_json::to_value(&choices).unwrap());
-        let expected = "beamline campaign 'a b.capsule' --runs 10 --group load,move --tolerance out=0.5";
+        let expected = "beamline campaign 'a b.capsule' --group load,move --runs 10 --tolerance out=0.5";
         assert_eq!(repeat("a b.capsule", &settings), expected.to_owned());
         assert!(settings.contains(&Setting { key: "jobs".into(), value: "3".into() }));
     }

@@ -90,7 +90,7 @@ pub(super) fn by_bit(report: &Report) -> Section {
             (figure(&chart::heat(&report.heat, Of::Sdc, report.what()), "Rate of SDC by instruction group and bit: the larger and the stronger the square, the higher. Point at one for its numbers."))
             (figure(&chart::heat(&report.heat, Of::Due, report.what()), "Rate of DUE, likewise."))
         }
-        details { summary { "All bits in a table" } (table("bits", "By bit", &heads, &rows, 0, "bits")) }
+        details { summary { "All bits in a table" } (table("bits-table", "By bit", &heads, &rows, 0, "bits")) }
     };
     Section { id: "bits", title: "Bits", body }
 }

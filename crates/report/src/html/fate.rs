@@ -16,7 +16,7 @@ fn absent(title: &'static str, id: &'static str) -> Section {
 
 pub(super) fn deaths(report: &Report) -> Section {
     let (Some(deaths), Some(latencies)) = (&report.deaths, &report.latencies) else {
-        return absent("Deaths and latencies", "deaths");
+        return absent("Deaths and latencies", "fates");
     };
     let heads = html! {
         th scope="col" data-s { "cause" } th scope="col" data-s { "kernel" } th.n scope="col" data-s { "pc" }

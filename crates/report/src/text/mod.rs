@@ -122,10 +122,15 @@ fn parts(summary: &Summary, short_name: fn(&str) -> &str) -> String {
         row
     };
     let mut text = String::new();
+    let level = level(summary).map(interval).unwrap_or_default();
     let mut section = |title: &str, rows: &[Vec<String>]| {
+        if rows.is_empty() {
+            return;
+        }
+        let short = level.trim_end_matches(" interval");
         let heads: &[&str] = match exact {
             true => &["masked", "sdc", "due"],
-            false => &["masked", "", "sdc", "", "due", ""],
+            false => &["masked", short, "sdc", short, "due", short],
         };
         text += &format!("\n{}", table(&[&[title, counted(summary)], heads].concat(), "<>", rows));
     };
@@ -139,10 +144,8 @@ fn parts(summary: &Summary, short_name: fn(&str) -> &str) -> String {
     let place = |file: &Option<String>, line: Option<u32>| {
         format!("{}:{}", file_name(file.as_deref().unwrap_or("?")), line.unwrap_or(0))
     };
-    if !lines.is_empty() {
-        let rows = lines.iter().map(|part| row(place(&part.file, part.line), &part.account));
-        section("line", &rows.collect::<Vec<_>>());
-    }
+    let lines = lines.iter().map(|part| row(place(&part.file, part.line), &part.account));
+    section("line", &lines.collect::<Vec<_>>());
     text
 }
 
@@ -218,6 +221,6 @@ mod tests {
         let text = summary(&document(&json!({"confidence": 0.9}), false), |_| "short");
         assert!(text.contains("90 % interval"), "{text}");
         // Wilson's interval of 1 of 2, and of 0 of 2, at 90 %.
-        assert!(text.contains("short      2  50.00 %  12.03–87.97  50.00 %  12.03–87.97  0.00 %  0.00–57.50"), "{text}");
+        assert!(text.contains("short      2  50.00 %  12.09–87.91  50.00 %  12.09–87.91  0.00 %  0.00–57.50"), "{text}");
     }
 }
