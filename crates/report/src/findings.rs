@@ -1,7 +1,7 @@
 //! What stands out, in sentences: the first thing that a reader wants, and the only prose made from numbers.
 //!
-//! A sentence is written only where the numbers carry it: a part is called the surest only if enough of it landed for its
-//! interval to be narrower than a fifth.
+//! A sentence is written only where the numbers carry it: two parts are told apart only if their intervals are, and a part is
+//! named only if enough of it landed for its interval to be narrower than a fifth.
 
 use campaign::summary::Rate;
 
@@ -38,7 +38,8 @@ pub(crate) fn place(file: Option<&str>, line: Option<u32>) -> String {
 impl Report {
     /// The sentences, most important first.
     pub(crate) fn findings(&self) -> Vec<String> {
-        let sentences = [self.of_line(), self.of_group(), self.of_bits(), self.of_deaths(), self.of_checks(), self.of_use()];
+        let sentences =
+            [self.of_line(), self.of_group(), self.of_bits(), self.of_deaths(), self.of_checks(), self.of_use()];
         sentences.into_iter().flatten().collect()
     }
 
@@ -59,8 +60,9 @@ impl Report {
 
     fn of_line(&self) -> Option<String> {
         let worst = self.lines.rows.iter().find(|line| line.line.is_some() && line.account.outcomes.sdc.count > 0)?;
-        let more = self.shown.all_lines.iter().filter(|line| line.line.is_some()).count() > 1;
-        more.then(|| {
+        let lines = self.shown.all_lines.iter().filter(|line| line.line.is_some()).count();
+        // More than one line, and clearly more than its share of them.
+        (lines > 1 && worst.share_of_sdc.low * lines as f64 > 1.5).then(|| {
             format!(
                 "{} is where {} of all silent corruptions begin; a fault there corrupts the output in {} of cases.",
                 place(worst.file.as_deref(), worst.line),
@@ -78,7 +80,7 @@ impl Report {
         let groups = || self.groups.iter().filter(|group| sure(&group.account));
         let surest = groups().max_by(|a, b| a.account.outcomes.sdc.low.total_cmp(&b.account.outcomes.sdc.low))?;
         let safest = groups().min_by(|a, b| a.account.outcomes.sdc.high.total_cmp(&b.account.outcomes.sdc.high))?;
-        (surest.name != safest.name).then(|| {
+        (surest.account.outcomes.sdc.low > safest.account.outcomes.sdc.high).then(|| {
             format!(
                 "Of the instruction groups, faults in {} corrupt most surely, {}; those in {} least, {}.",
                 surest.name,
@@ -111,7 +113,8 @@ impl Report {
     fn of_deaths(&self) -> Option<String> {
         let first = self.deaths.as_ref()?.rows.first()?;
         let place = first.line.map_or_else(String::new, |line| format!(" on line {line}"));
-        let kernel = first.kernel.as_deref().map_or_else(String::new, |kernel| format!(" in {}{place}", self.kernel(kernel)));
+        let kernel =
+            first.kernel.as_deref().map_or_else(String::new, |kernel| format!(" in {}{place}", self.kernel(kernel)));
         Some(format!("The most frequent death is {}{kernel}: {} of all DUE.", first.kind, said(&first.share)))
     }
 
@@ -119,9 +122,15 @@ impl Report {
         let magnitudes = self.magnitudes.as_ref().filter(|magnitudes| magnitudes.runs > 0)?;
         let (nan, infinite) = (magnitudes.new_nan, magnitudes.new_infinite);
         if nan.count + infinite.count == 0 {
-            return Some("No silent corruption makes a NaN or an infinity, so a check for them would notice none.".to_owned());
+            return Some(
+                "No silent corruption makes a NaN or an infinity, so a check for them would notice none.".to_owned(),
+            );
         }
-        Some(format!("{} of the silent corruptions make a NaN, {} an infinity: a plain check would notice them.", said(&nan), said(&infinite)))
+        Some(format!(
+            "{} of the silent corruptions make a NaN, {} an infinity: a plain check would notice them.",
+            said(&nan),
+            said(&infinite)
+        ))
     }
 
     fn of_use(&self) -> Option<String> {

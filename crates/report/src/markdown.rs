@@ -14,7 +14,7 @@ pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '|' | '!' | '~' | '$' => out.extend(['\\', c]),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '!' | '~' | '$' => out.extend(['\\', c]),
             '<' => out += "&lt;",
             '>' => out += "&gt;",
             '&' => out += "&amp;",
@@ -37,7 +37,8 @@ pub(crate) fn code(text: &str) -> String {
 
 /// A table; `align` as in [`crate::text::table`].
 pub(crate) fn table(header: &[&str], align: &str, rows: &[Vec<String>]) -> String {
-    let rule = |column: usize| if align.chars().nth(column).or(align.chars().last()) == Some('>') { "---:" } else { "---" };
+    let rule =
+        |column: usize| if align.chars().nth(column).or(align.chars().last()) == Some('>') { "---:" } else { "---" };
     let rules: Vec<&str> = (0..header.len()).map(rule).collect();
     let mut text = format!("| {} |\n| {} |\n", header.join(" | "), rules.join(" | "));
     for row in rows {
@@ -93,9 +94,11 @@ impl Report {
             return String::new();
         }
         let heads = self.rate_heads();
-        let header: Vec<&str> = names.iter().copied().chain([self.what()]).chain(heads.iter().map(String::as_str)).collect();
+        let header: Vec<&str> =
+            names.iter().copied().chain([self.what()]).chain(heads.iter().map(String::as_str)).collect();
         let align = "<".repeat(names.len()) + ">";
-        let more = if left_out > 0 { format!("\n{} more are left out here.\n", plain(left_out)) } else { String::new() };
+        let more =
+            if left_out > 0 { format!("\n{} more are left out here.\n", plain(left_out)) } else { String::new() };
         format!("## {title}\n\n{}{more}\n", table(&header, &align, &rows))
     }
 
@@ -113,7 +116,8 @@ impl Report {
             parts.iter().map(|part| row(vec![escaped(self.kernel(&part.name))], &part.account)).collect()
         };
         let lines = self.lines.rows.iter();
-        let lines = lines.map(|line| row(vec![escaped(&place(line.file.as_deref(), line.line))], &line.account)).collect();
+        let lines =
+            lines.map(|line| row(vec![escaped(&place(line.file.as_deref(), line.line))], &line.account)).collect();
         let bits = self.bits.iter().map(|bit| row(vec![bit.bit.to_string()], &bit.account)).collect();
         self.markdown_table("By kernel", &["kernel"], named(&self.kernels), 0)
             + &self.markdown_table("By instruction group", &["group"], named(&self.groups), 0)
@@ -123,17 +127,27 @@ impl Report {
 
     fn markdown_sites(&self) -> String {
         let instruction = |part: &crate::document::InstructionPart| {
-            let names = vec![escaped(self.kernel(&part.kernel)), part.pc.to_string(), code(part.text.as_deref().unwrap_or(&part.opcode))];
+            let names = vec![
+                escaped(self.kernel(&part.kernel)),
+                part.pc.to_string(),
+                code(part.text.as_deref().unwrap_or(&part.opcode)),
+            ];
             row(names, &part.account)
         };
         let site = |site: &crate::document::SitePart| {
             let place = format!("{} {} bit {}", self.kernel(&site.kernel), site.pc, site.bit);
-            let names = vec![escaped(&place), code(site.text.as_deref().unwrap_or(&site.opcode)), said(&site.share_of_sdc)];
+            let names =
+                vec![escaped(&place), code(site.text.as_deref().unwrap_or(&site.opcode)), said(&site.share_of_sdc)];
             row(names, &site.account)
         };
         let instructions = self.instructions.rows.iter().map(instruction).collect();
         let sites = self.most_corrupting.rows.iter().map(site).collect();
-        let mut text = self.markdown_table("By instruction", &["kernel", "pc", "instruction"], instructions, self.instructions.left_out);
+        let mut text = self.markdown_table(
+            "By instruction",
+            &["kernel", "pc", "instruction"],
+            instructions,
+            self.instructions.left_out,
+        );
         text += &self.markdown_table(
             "Bits behind most silent corruptions",
             &["place", "instruction", "of all SDC"],

@@ -32,15 +32,25 @@ pub enum ParquetFailure {
 
 /// A column while its rows are collected.
 enum Column {
-    Integer { values: Vec<i64>, there: Vec<i16>, required: bool },
-    Text { values: Vec<ByteArray>, there: Vec<i16>, required: bool },
+    Integer {
+        values: Vec<i64>,
+        there: Vec<i16>,
+        required: bool,
+    },
+    /// All texts in one piece, and where each ends: an allocation for each would take most of the time.
+    Text {
+        bytes: Vec<u8>,
+        ends: Vec<usize>,
+        there: Vec<i16>,
+        required: bool,
+    },
 }
 
 impl Column {
     fn new(integer: bool, required: bool) -> Self {
         match integer {
             true => Self::Integer { values: Vec::new(), there: Vec::new(), required },
-            false => Self::Text { values: Vec::new(), there: Vec::new(), required },
+            false => Self::Text { bytes: Vec::new(), ends: Vec::new(), there: Vec::new(), required },
         }
     }
 
@@ -51,8 +61,9 @@ impl Column {
                 values.push(number);
                 there.push(1);
             }
-            (Self::Text { values, there, .. }, Value::Text(text)) => {
-                values.push(ByteArray::from(text));
+            (Self::Text { bytes, ends, there, .. }, Value::Text(text)) => {
+                bytes.extend_from_slice(text.as_bytes());
+                ends.push(bytes.len());
                 there.push(1);
             }
             (Self::Integer { there, .. } | Self::Text { there, .. }, _) => there.push(0),
@@ -76,12 +87,19 @@ impl Column {
             Self::Integer { values, there, required } => {
                 let levels = (!*required).then_some(there.as_slice());
                 column.typed::<Int64Type>().write_batch(values, levels, None)?;
-                (*values, *there) = (Vec::new(), Vec::new());
+                values.clear();
+                there.clear();
             }
-            Self::Text { values, there, required } => {
+            Self::Text { bytes, ends, there, required } => {
                 let levels = (!*required).then_some(there.as_slice());
-                column.typed::<ByteArrayType>().write_batch(values, levels, None)?;
-                (*values, *there) = (Vec::new(), Vec::new());
+                let (all, mut start) = (ByteArray::from(std::mem::take(bytes)), 0);
+                let slice = |end: usize| {
+                    let from = std::mem::replace(&mut start, end);
+                    all.slice(from, end - from)
+                };
+                let values: Vec<ByteArray> = ends.drain(..).map(slice).collect();
+                column.typed::<ByteArrayType>().write_batch(&values, levels, None)?;
+                there.clear();
             }
         }
         column.close()

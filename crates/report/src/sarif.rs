@@ -42,7 +42,9 @@ impl Report {
     pub fn to_sarif(&self) -> serde_json::Result<String> {
         let mut results = Vec::new();
         for line in &self.shown.all_lines {
-            let (Some(file), Some(number)) = (line.file.as_deref(), line.line.filter(|&number| number > 0)) else { continue };
+            let (Some(file), Some(number)) = (line.file.as_deref(), line.line.filter(|&number| number > 0)) else {
+                continue;
+            };
             let outcomes = &line.account.outcomes;
             for (rule, rate) in [(0, &outcomes.sdc), (1, &outcomes.due)] {
                 if rate.count > 0 {

@@ -45,8 +45,8 @@ pub(crate) use query::Count;
 pub use results::Results;
 pub use row::{Finding, Row};
 pub(crate) use rows::{Rows, Session, Subject};
-pub use survey::{Ending, Glance, Spot};
 pub(crate) use survey::Survey;
+pub use survey::{Ending, Glance, Spot};
 pub use table::{Column, Value};
 pub(crate) use unit::{Packed, Unit};
 

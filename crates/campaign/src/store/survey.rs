@@ -140,9 +140,30 @@ impl Rows {
 
 /// The columns that are looked at, in the order of the statement. The constants below are their places.
 const LOOKED_AT: [&str; 24] = [
-    "run", "kernel", "pc", "target", "instruction_group", "opcode", "file", "line", "launch", "dynamic", "bits",
-    "outcome", "kind", "error", "first_use", "first_use_after", "ended_kernel", "ended_pc", "ended_line",
-    "ended_after", "outputs", "host_visible", "landed_before", "tier",
+    "run",
+    "kernel",
+    "pc",
+    "target",
+    "instruction_group",
+    "opcode",
+    "file",
+    "line",
+    "launch",
+    "dynamic",
+    "bits",
+    "outcome",
+    "kind",
+    "error",
+    "first_use",
+    "first_use_after",
+    "ended_kernel",
+    "ended_pc",
+    "ended_line",
+    "ended_after",
+    "outputs",
+    "host_visible",
+    "landed_before",
+    "tier",
 ];
 const RUN: usize = 0;
 const KERNEL: usize = 1;
@@ -310,7 +331,8 @@ impl<'a> Columns<'a> {
     }
 
     fn optional_number(&self, column: usize) -> Result<Option<u64>, String> {
-        let value = self.value(column)?.as_i64_or_null().map_err(|error| format!("`{}`: {error}", LOOKED_AT[column]))?;
+        let value =
+            self.value(column)?.as_i64_or_null().map_err(|error| format!("`{}`: {error}", LOOKED_AT[column]))?;
         let fit = |value: i64| u64::try_from(value).map_err(|_| format!("{value} where nothing is negative"));
         value.map(fit).transpose()
     }

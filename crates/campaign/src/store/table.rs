@@ -34,9 +34,9 @@ pub(super) fn columns() -> Vec<Column> {
         name,
         integer: declaration.starts_with("INTEGER"),
         // A CHECK may speak of NOT NULL as well.
-        required: declaration.split_once(' ').is_some_and(|(_, rest)| {
-            rest.starts_with("NOT NULL") || rest.starts_with("PRIMARY KEY")
-        }),
+        required: declaration
+            .split_once(' ')
+            .is_some_and(|(_, rest)| rest.starts_with("NOT NULL") || rest.starts_with("PRIMARY KEY")),
     };
     COLUMNS.iter().map(column).collect()
 }

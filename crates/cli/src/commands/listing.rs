@@ -13,7 +13,12 @@ const LARGEST: u64 = 16 << 20;
 /// What there is to show beside the results of a campaign on the capsule `name`, whose digest is `digest`. A report
 /// without it is a report still, so that every failure is a reason and no error.
 pub(crate) fn context(name: &str, digest: &str, dir: String) -> Context {
-    let context = Context { version: env!("CARGO_PKG_VERSION").to_owned(), dir, short_name: fault::base_name, ..Context::default() };
+    let context = Context {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        dir,
+        short_name: fault::base_name,
+        ..Context::default()
+    };
     match open(name, digest) {
         Ok(capsule) => Context { sources: sources(&capsule), listing: listing(&capsule), ..context },
         Err(why) => Context { without_source: Some(why), ..context },
@@ -41,7 +46,10 @@ fn sources(capsule: &Capsule) -> Vec<SourceText> {
 /// Every instruction of the modules whose kernels are launched. A module that cannot be read has none.
 fn listing(capsule: &Capsule) -> Vec<ListedInstruction> {
     let launched: BTreeSet<ModuleId> = capsule.summary().kernels.iter().map(|used| used.module).collect();
-    launched.into_iter().flat_map(|id| module(capsule, id).map_or_else(Vec::new, |module| instructions(&module))).collect()
+    launched
+        .into_iter()
+        .flat_map(|id| module(capsule, id).map_or_else(Vec::new, |module| instructions(&module)))
+        .collect()
 }
 
 fn module(capsule: &Capsule, id: ModuleId) -> Option<isa::Module> {

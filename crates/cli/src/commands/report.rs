@@ -39,7 +39,11 @@ fn compare(args: &args::Report, results: &Results, other: &Path) -> Result<Code,
     write(args.html.as_deref(), || Ok(comparison.to_html(env!("CARGO_PKG_VERSION"))))?;
     write(args.markdown.as_deref(), || Ok(comparison.to_markdown()))?;
     write(args.report_json.as_deref(), || comparison.to_json().code(Code::Bug))?;
-    if args.json { out::json(&comparison)? } else { out::text(&comparison.to_text())? }
+    if args.json {
+        out::json(&comparison)?
+    } else {
+        out::text(&comparison.to_text())?
+    }
     Ok(Code::Done)
 }
 
@@ -78,7 +82,8 @@ fn write_rows(_: &Results, path: Option<&Path>) -> Result<(), Failure> {
     match path {
         None => Ok(()),
         Some(path) => {
-            let error = anyhow::anyhow!("write {}: this beamline was built without the feature `parquet`", path.display());
+            let error =
+                anyhow::anyhow!("write {}: this beamline was built without the feature `parquet`", path.display());
             Err(Failure::new(Code::Usage, error).help("build it with `cargo build --release --features parquet`"))
         }
     }

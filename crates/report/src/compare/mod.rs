@@ -99,9 +99,13 @@ impl Comparison {
     #[must_use]
     pub fn new(a: &Report, b: &Report, dirs: [String; 2]) -> Self {
         let levels = [a, b].map(|report| report.bounds.level);
-        let level = levels.into_iter().flatten().fold(None, |level: Option<f64>, other| Some(level.map_or(other, |level| level.max(other))));
+        let level = levels
+            .into_iter()
+            .flatten()
+            .fold(None, |level: Option<f64>, other| Some(level.map_or(other, |level| level.max(other))));
         let level = level.and_then(|level| Confidence::new(level).ok()).unwrap_or(Confidence::PERCENT_95);
-        let pairs = Pairs { exact: [a.exact(), b.exact()], landed: [a, b].map(|report| report.summary.runs.landed), level };
+        let pairs =
+            Pairs { exact: [a.exact(), b.exact()], landed: [a, b].map(|report| report.summary.runs.landed), level };
         let [dir_a, dir_b] = dirs;
         Self {
             format: COMPARISON_FORMAT,
@@ -110,8 +114,14 @@ impl Comparison {
             warnings: warnings(a, b),
             outcomes: pairs.outcomes(a, b),
             kinds: pairs.kinds(a, b),
-            kernels: pairs.parts(&accounts(a, |report| named(report, &report.kernels)), &accounts(b, |report| named(report, &report.kernels))),
-            groups: pairs.parts(&accounts(a, |report| named(report, &report.groups)), &accounts(b, |report| named(report, &report.groups))),
+            kernels: pairs.parts(
+                &accounts(a, |report| named(report, &report.kernels)),
+                &accounts(b, |report| named(report, &report.kernels)),
+            ),
+            groups: pairs.parts(
+                &accounts(a, |report| named(report, &report.groups)),
+                &accounts(b, |report| named(report, &report.groups)),
+            ),
             lines: pairs.parts(&accounts(a, lines), &accounts(b, lines)),
             a: side(a, dir_a),
             b: side(b, dir_b),
@@ -138,7 +148,10 @@ fn side(report: &Report, dir: String) -> Side {
 }
 
 /// Accounts by name; names that occur twice are told apart by nothing and so are left as the first.
-fn accounts<'a>(report: &'a Report, of: impl Fn(&'a Report) -> Vec<(String, &'a Account)>) -> BTreeMap<String, &'a Account> {
+fn accounts<'a>(
+    report: &'a Report,
+    of: impl Fn(&'a Report) -> Vec<(String, &'a Account)>,
+) -> BTreeMap<String, &'a Account> {
     let mut accounts = BTreeMap::new();
     for (name, account) in of(report) {
         accounts.entry(name).or_insert(account);
@@ -152,7 +165,13 @@ fn named<'a>(report: &'a Report, parts: &'a [crate::document::Part]) -> Vec<(Str
 
 /// Lines by file name and number: another checkout has other paths.
 fn lines(report: &Report) -> Vec<(String, &Account)> {
-    report.lines.rows.iter().filter(|line| line.line.is_some()).map(|line| (place(line.file.as_deref(), line.line), &line.account)).collect()
+    report
+        .lines
+        .rows
+        .iter()
+        .filter(|line| line.line.is_some())
+        .map(|line| (place(line.file.as_deref(), line.line), &line.account))
+        .collect()
 }
 
 fn settings(a: &Report, b: &Report) -> Vec<OtherSetting> {
@@ -176,7 +195,9 @@ fn warnings(a: &Report, b: &Report) -> Vec<String> {
     let mut warnings = Vec::new();
     let same = a.summary.capsule.digest == b.summary.capsule.digest;
     if !same {
-        warnings.push("The capsules are not the same: differences may come from the program or its input as well.".to_owned());
+        warnings.push(
+            "The capsules are not the same: differences may come from the program or its input as well.".to_owned(),
+        );
     }
     let faults = |report: &Report| {
         let config = &report.summary.config;
@@ -186,7 +207,8 @@ fn warnings(a: &Report, b: &Report) -> Vec<String> {
         warnings.push("The faults are not the same: the rates are conditional on different things.".to_owned());
     }
     if same && a.summary.seed == b.summary.seed && !a.exact() && !b.exact() {
-        let text = "Capsule and seed are the same, so the runs may be the same faults: the test takes them for independent.";
+        let text =
+            "Capsule and seed are the same, so the runs may be the same faults: the test takes them for independent.";
         warnings.push(text.to_owned());
     }
     for (name, report) in [("first", a), ("second", b)] {
@@ -220,7 +242,8 @@ impl Pairs {
         keys.sort();
         keys.dedup();
         let contrast = |key: &&(String, String)| {
-            let rates = [(&of_a, 0), (&of_b, 1)].map(|(rates, side)| rates.get(key).copied().unwrap_or_else(|| self.none(side)));
+            let rates = [(&of_a, 0), (&of_b, 1)]
+                .map(|(rates, side)| rates.get(key).copied().unwrap_or_else(|| self.none(side)));
             self.contrast(&key.1, &key.0, rates, self.landed)
         };
         let contrasts = keys.iter().map(contrast).filter(|contrast| contrast.a.count + contrast.b.count > 0);

@@ -73,16 +73,22 @@ impl Comparison {
                 th.n scope="col" data-s { "B − A (" (interval(self.level)) ")" } th.n scope="col" data-s { "p" } th scope="col" data-s { "" }
             };
             let left_out = contrasts.len().saturating_sub(ROWS) as u64;
-            sections.push(Section { id, title, body: table(&format!("t-{id}"), title, &heads, &rows, left_out, "rates") });
+            sections.push(Section {
+                id,
+                title,
+                body: table(&format!("t-{id}"), title, &heads, &rows, left_out, "rates"),
+            });
         }
         page(&title, &header, &sections, version)
     }
 
     fn html_summary(&self) -> Section {
-        let side = |name: &str, side: &super::Side| html! {
-            dt { (name) } dd { (side.dir) ": " (side.capsule.name) ", " (plain(side.runs.landed)) " landed of " (plain(side.runs.planned)) }
-            dt { "digest" } dd.mono { (side.capsule.digest) }
-            dt { "made by" } dd.mono { (side.repeat) }
+        let side = |name: &str, side: &super::Side| {
+            html! {
+                dt { (name) } dd { (side.dir) ": " (side.capsule.name) ", " (plain(side.runs.landed)) " landed of " (plain(side.runs.planned)) }
+                dt { "digest" } dd.mono { (side.capsule.digest) }
+                dt { "made by" } dd.mono { (side.repeat) }
+            }
         };
         let body = html! {
             @for warning in &self.warnings { p.note { (warning) } }
@@ -116,7 +122,8 @@ impl Comparison {
         text += &format!("\n{}\n", escaped(&self.introduction()));
         for (_, title, contrasts) in self.lists().into_iter().filter(|(_, _, contrasts)| !contrasts.is_empty()) {
             let rows: Vec<Vec<String>> = contrasts.iter().take(ROWS).map(row).collect();
-            let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| escaped(cell)).collect()).collect();
+            let rows: Vec<Vec<String>> =
+                rows.iter().map(|row| row.iter().map(|cell| escaped(cell)).collect()).collect();
             text += &format!("\n## {title}\n\n{}", markdown::table(&HEADER, "<<>>>><", &rows));
         }
         text
@@ -128,7 +135,13 @@ impl Comparison {
         let mut text = String::new();
         for (name, side) in [("A", &self.a), ("B", &self.b)] {
             let runs = &side.runs;
-            text += &format!("{name}: {}, {}, {} landed of {}\n", side.dir, side.capsule.name, plain(runs.landed), plain(runs.planned));
+            text += &format!(
+                "{name}: {}, {}, {} landed of {}\n",
+                side.dir,
+                side.capsule.name,
+                plain(runs.landed),
+                plain(runs.planned)
+            );
         }
         for setting in &self.settings {
             text += &format!(

@@ -49,10 +49,8 @@ fn curve(name: &str, counts: &Logarithmic, measure: Measure) -> Curve {
         let reached = cumulative.iter().find(|(_, count)| *count as f64 >= share * total as f64);
         reached.map_or(0, |(bound, _)| *bound)
     };
-    let point = |&(at_most, count): &(u64, u64)| CurvePoint {
-        at_most,
-        share: measure.share(Mass::of(count), Mass::of(total)),
-    };
+    let point =
+        |&(at_most, count): &(u64, u64)| CurvePoint { at_most, share: measure.share(Mass::of(count), Mass::of(total)) };
     Curve {
         name: name.to_owned(),
         total,

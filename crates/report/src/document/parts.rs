@@ -11,12 +11,7 @@ use crate::measure::{Cell, Mass, Measure};
 
 /// The account of a cell.
 pub(super) fn account(cell: &Cell, measure: Measure) -> Account {
-    Account {
-        runs: cell.runs(),
-        not_landed: cell.not_landed,
-        failed: cell.failed,
-        outcomes: cell.rates(measure),
-    }
+    Account { runs: cell.runs(), not_landed: cell.not_landed, failed: cell.failed, outcomes: cell.rates(measure) }
 }
 
 /// Most silent corruptions first; what is equal in them keeps its order.

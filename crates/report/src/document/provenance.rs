@@ -90,7 +90,11 @@ pub(crate) fn inject_command(capsule: &str, fault: &str) -> String {
 /// A word as a POSIX shell takes it.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 /// The faults of the campaign in words; words that are new here are shown as they are.

@@ -62,14 +62,17 @@ impl Gathered {
             return Self::swept(results, summary);
         }
         let mut rows = pass.rows;
-        rows.launches = pass.launches.into_iter().map(|(launch, (spot, cell))| {
-            (launch, (spots[spot].kernel.clone(), cell))
-        }).collect();
+        rows.launches = pass
+            .launches
+            .into_iter()
+            .map(|(launch, (spot, cell))| (launch, (spots[spot].kernel.clone(), cell)))
+            .collect();
         for (spot, bins) in spots.iter().zip(&pass.times) {
             rows.times.entry(spot.kernel.clone()).or_default().merge(bins);
         }
         let mut kinds: BTreeMap<(Class, String), Mass> = BTreeMap::new();
-        for (class, words) in [(Class::Masked, &summary.masked), (Class::Sdc, &summary.sdc), (Class::Due, &summary.due)] {
+        for (class, words) in [(Class::Masked, &summary.masked), (Class::Sdc, &summary.sdc), (Class::Due, &summary.due)]
+        {
             kinds.extend(words.iter().map(|(word, &count)| ((class, word.clone()), Mass::of(count))));
         }
         Ok(Self { summary, operands: pass.operands.finish(&spots), kinds, rows: Some(rows) })
@@ -80,7 +83,8 @@ impl Gathered {
         let (spots, counts) = (results.operands()?, results.counts()?);
         let mut operands = Operands::default();
         let mut kinds: BTreeMap<(Class, String), Mass> = BTreeMap::new();
-        for (class, words) in [(Class::Masked, &summary.masked), (Class::Sdc, &summary.sdc), (Class::Due, &summary.due)] {
+        for (class, words) in [(Class::Masked, &summary.masked), (Class::Sdc, &summary.sdc), (Class::Due, &summary.due)]
+        {
             kinds.extend(words.keys().map(|word| ((class, word.clone()), Mass::default())));
         }
         for count in counts {

@@ -62,8 +62,10 @@ impl Operands {
 
     /// The operands with their names, sorted by them. What was never hit is not there.
     pub(crate) fn finish(self, spots: &[Spot]) -> Vec<Operand> {
-        let named = self.0.into_iter().zip(spots).map(|((bits, unplaced), spot)| {
-            Operand { spot: spot.clone(), bits, unplaced }
+        let named = self.0.into_iter().zip(spots).map(|((bits, unplaced), spot)| Operand {
+            spot: spot.clone(),
+            bits,
+            unplaced,
         });
         let mut operands: Vec<Operand> = named.filter(|operand| operand.cell().runs() > 0).collect();
         operands.sort_by(|a, b| key(&a.spot).cmp(&key(&b.spot)));

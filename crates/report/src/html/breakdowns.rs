@@ -32,9 +32,11 @@ fn lines(report: &Report) -> Markup {
         th scope="col" data-s { "line" }
         (account_heads(report))
     };
-    let row = |line: &crate::document::LinePart| html! {
-        th scope="row" title=[line.file.as_deref()] { (place(line.file.as_deref(), line.line)) }
-        (account_cells(&line.account, report))
+    let row = |line: &crate::document::LinePart| {
+        html! {
+            th scope="row" title=[line.file.as_deref()] { (place(line.file.as_deref(), line.line)) }
+            (account_cells(&line.account, report))
+        }
     };
     let rows: Vec<Markup> = report.lines.rows.iter().map(row).collect();
     table("lines", "By source line, most silent corruptions first", &heads, &rows, report.lines.left_out, "lines")
@@ -42,14 +44,21 @@ fn lines(report: &Report) -> Markup {
 
 fn launches(report: &Report) -> Markup {
     let Some(launches) = &report.launches else { return Markup::default() };
-    let heads = html! { th.n scope="col" data-s { "launch" } th scope="col" data-s { "kernel" } (account_heads(report)) };
-    let row = |part: &crate::document::LaunchPart| html! {
-        th.n scope="row" data-v=(part.launch) { (part.launch) }
-        td { (report.kernel(&part.kernel)) }
-        (account_cells(&part.account, report))
+    let heads =
+        html! { th.n scope="col" data-s { "launch" } th scope="col" data-s { "kernel" } (account_heads(report)) };
+    let row = |part: &crate::document::LaunchPart| {
+        html! {
+            th.n scope="row" data-v=(part.launch) { (part.launch) }
+            td { (report.kernel(&part.kernel)) }
+            (account_cells(&part.account, report))
+        }
     };
     let mark = |part: &crate::document::LaunchPart| {
-        mark(part.launch.to_string(), format!("launch {} of {}", part.launch, report.kernel(&part.kernel)), &part.account)
+        mark(
+            part.launch.to_string(),
+            format!("launch {} of {}", part.launch, report.kernel(&part.kernel)),
+            &part.account,
+        )
     };
     let marks: Vec<Mark> = launches.rows.iter().take(LAUNCH_MARKS).map(mark).collect();
     let rows: Vec<Markup> = launches.rows.iter().map(row).collect();
@@ -77,9 +86,11 @@ pub(super) fn by_bit(report: &Report) -> Section {
     let marks: Vec<Mark> =
         report.bits.iter().map(|bit| mark(bit.bit.to_string(), format!("bit {}", bit.bit), &bit.account)).collect();
     let heads = html! { th.n scope="col" data-s { "bit" } (account_heads(report)) };
-    let row = |bit: &crate::document::BitPart| html! {
-        th.n scope="row" data-v=(bit.bit) { (bit.bit) }
-        (account_cells(&bit.account, report))
+    let row = |bit: &crate::document::BitPart| {
+        html! {
+            th.n scope="row" data-v=(bit.bit) { (bit.bit) }
+            (account_cells(&bit.account, report))
+        }
     };
     let rows: Vec<Markup> = report.bits.iter().map(row).collect();
     let body = html! {
@@ -97,7 +108,9 @@ pub(super) fn by_bit(report: &Report) -> Section {
 
 pub(super) fn by_time(report: &Report) -> Section {
     let body = match &report.times {
-        None => html! { p.soft { "An exhaustive campaign keeps counts and no single runs, so it does not say when faults hit." } },
+        None => {
+            html! { p.soft { "An exhaustive campaign keeps counts and no single runs, so it does not say when faults hit." } }
+        }
         Some(times) => html! {
             p.soft { "When the fault hit, counted in instructions that its thread had executed." }
             @for series in &times.rows {
@@ -122,10 +135,19 @@ pub(super) fn by_time(report: &Report) -> Section {
 
 fn time_table(series: &crate::document::TimeSeries, report: &Report) -> Markup {
     let heads = html! { th.n scope="col" data-s { "from" } th.n scope="col" data-s { "to" } (account_heads(report)) };
-    let row = |bin: &crate::document::TimeBin| html! {
-        th.n scope="row" data-v=(bin.from) { (count(bin.from)) }
-        td.n data-v=(bin.to) { (count(bin.to)) }
-        (account_cells(&bin.account, report))
+    let row = |bin: &crate::document::TimeBin| {
+        html! {
+            th.n scope="row" data-v=(bin.from) { (count(bin.from)) }
+            td.n data-v=(bin.to) { (count(bin.to)) }
+            (account_cells(&bin.account, report))
+        }
     };
-    table("", &format!("Along the instructions of {}", report.kernel(&series.kernel)), &heads, &series.bins.iter().map(row).collect::<Vec<_>>(), 0, "")
+    table(
+        "",
+        &format!("Along the instructions of {}", report.kernel(&series.kernel)),
+        &heads,
+        &series.bins.iter().map(row).collect::<Vec<_>>(),
+        0,
+        "",
+    )
 }

@@ -23,13 +23,15 @@ pub(super) fn deaths(report: &Report) -> Section {
         th scope="col" data-s { "instruction" } th.n scope="col" data-s { "line" } th.n scope="col" data-s { "runs" }
         (share_heads("of all DUE", report))
     };
-    let row = |death: &DeathPart| html! {
-        th scope="row" { (death.kind.replace('_', " ")) } td { (death.kernel.as_deref().map_or("–", |kernel| report.kernel(kernel))) }
-        td.n data-v=[death.pc] { @if let Some(pc) = death.pc { (pc) } }
-        td.c { code { (death.text.as_deref().unwrap_or("")) } }
-        td.n data-v=[death.line] { @if let Some(line) = death.line { (line) } }
-        td.n data-v=(death.share.count) { (count(death.share.count)) }
-        (share_cells(&death.share, report.exact()))
+    let row = |death: &DeathPart| {
+        html! {
+            th scope="row" { (death.kind.replace('_', " ")) } td { (death.kernel.as_deref().map_or("–", |kernel| report.kernel(kernel))) }
+            td.n data-v=[death.pc] { @if let Some(pc) = death.pc { (pc) } }
+            td.c { code { (death.text.as_deref().unwrap_or("")) } }
+            td.n data-v=[death.line] { @if let Some(line) = death.line { (line) } }
+            td.n data-v=(death.share.count) { (count(death.share.count)) }
+            (share_cells(&death.share, report.exact()))
+        }
     };
     let rows: Vec<Markup> = deaths.rows.iter().map(row).collect();
     let body = html! {
@@ -63,9 +65,11 @@ fn quantiles(id: &str, caption: &str, curves: &[Curve]) -> Markup {
         th scope="col" { "" } th.n scope="col" { "runs" } th.n scope="col" { "half within" } th.n scope="col" { "90 % within" }
         th.n scope="col" { "99 % within" }
     };
-    let row = |curve: &Curve| html! {
-        th scope="row" { (curve.name.replace('_', " ")) }
-        td.n { (count(curve.total)) } td.n { (count(curve.half)) } td.n { (count(curve.nine_tenths)) } td.n { (count(curve.ninety_nine)) }
+    let row = |curve: &Curve| {
+        html! {
+            th scope="row" { (curve.name.replace('_', " ")) }
+            td.n { (count(curve.total)) } td.n { (count(curve.half)) } td.n { (count(curve.nine_tenths)) } td.n { (count(curve.ninety_nine)) }
+        }
     };
     table(id, &format!("{caption}, exact to an eighth"), &heads, &curves.iter().map(row).collect::<Vec<_>>(), 0, "")
 }
@@ -77,15 +81,25 @@ pub(super) fn magnitudes(report: &Report) -> Section {
         return Section { id: "magnitudes", title, body: html! { p.soft { "No run was silently corrupted." } } };
     }
     let charts: [(&Histogram, &str, &str); 4] = [
-        (&magnitudes.max_relative, "largest relative error of an element", "Of each corrupted run, the worst element: |found − golden| / |golden|, infinite where the golden element is zero."),
-        (&magnitudes.l2, "relative error of the output as a whole", "‖found − golden‖₂ / ‖golden‖₂ of the worst output."),
+        (
+            &magnitudes.max_relative,
+            "largest relative error of an element",
+            "Of each corrupted run, the worst element: |found − golden| / |golden|, infinite where the golden element is zero.",
+        ),
+        (
+            &magnitudes.l2,
+            "relative error of the output as a whole",
+            "‖found − golden‖₂ / ‖golden‖₂ of the worst output.",
+        ),
         (&magnitudes.elements, "elements that differ", "How many elements of the outputs differ."),
         (&magnitudes.share, "share of elements that differ", "Which part of all elements differs."),
     ];
     let heads = html! { th scope="col" data-s { "output" } th.n scope="col" data-s { "runs" } (share_heads("of all SDC", report)) };
-    let row = |output: &Named| html! {
-        th scope="row" { (output.name) } td.n data-v=(output.share.count) { (count(output.share.count)) }
-        (share_cells(&output.share, report.exact()))
+    let row = |output: &Named| {
+        html! {
+            th scope="row" { (output.name) } td.n data-v=(output.share.count) { (count(output.share.count)) }
+            (share_cells(&output.share, report.exact()))
+        }
     };
     let body = html! {
         p.soft { "Of " (count(magnitudes.runs)) " silently corrupted runs, " (said(&magnitudes.new_nan)) " made an element NaN and "

@@ -3,9 +3,9 @@
 use campaign::summary::Rate;
 use maud::{Markup, html};
 
+use super::Section;
 use super::chart;
 use super::table::{Outcome, said};
-use super::Section;
 use crate::document::Report;
 use crate::number::{bounds, count, rate};
 

@@ -27,9 +27,11 @@ fn instructions(report: &Report) -> Markup {
         th scope="col" data-s { "kernel" } th.n scope="col" data-s { "pc" } th scope="col" data-s { "instruction" }
         th scope="col" data-s { "line" } (account_heads(report))
     };
-    let row = |part: &InstructionPart| html! {
-        th scope="row" title=(part.kernel) { (report.kernel(&part.kernel)) } td.n data-v=(part.pc) { (part.pc) } (code(part.text.as_deref(), &part.opcode))
-        td.l { (place(part.file.as_deref(), part.line)) } (account_cells(&part.account, report))
+    let row = |part: &InstructionPart| {
+        html! {
+            th scope="row" title=(part.kernel) { (report.kernel(&part.kernel)) } td.n data-v=(part.pc) { (part.pc) } (code(part.text.as_deref(), &part.opcode))
+            td.l { (place(part.file.as_deref(), part.line)) } (account_cells(&part.account, report))
+        }
     };
     let rows: Vec<Markup> = report.instructions.rows.iter().map(row).collect();
     let caption = "By static instruction, most silent corruptions first";
@@ -42,10 +44,12 @@ fn sites(id: &str, caption: &str, sites: &Capped<SitePart>, report: &Report) -> 
         th scope="col" data-s { "operand" } th.n scope="col" data-s { "bit" } th scope="col" data-s { "line" }
         (share_heads("of all SDC", report)) (account_heads(report))
     };
-    let row = |site: &SitePart| html! {
-        th scope="row" title=(site.kernel) { (report.kernel(&site.kernel)) } td.n data-v=(site.pc) { (site.pc) } (code(site.text.as_deref(), &site.opcode))
-        td { (site.target) } td.n data-v=(site.bit) { (site.bit) } td.l { (place(site.file.as_deref(), site.line)) }
-        (share_cells(&site.share_of_sdc, report.exact())) (account_cells(&site.account, report))
+    let row = |site: &SitePart| {
+        html! {
+            th scope="row" title=(site.kernel) { (report.kernel(&site.kernel)) } td.n data-v=(site.pc) { (site.pc) } (code(site.text.as_deref(), &site.opcode))
+            td { (site.target) } td.n data-v=(site.bit) { (site.bit) } td.l { (place(site.file.as_deref(), site.line)) }
+            (share_cells(&site.share_of_sdc, report.exact())) (account_cells(&site.account, report))
+        }
     };
     let rows: Vec<Markup> = sites.rows.iter().map(row).collect();
     table(id, caption, &heads, &rows, sites.left_out, "bits with silent corruptions")

@@ -45,7 +45,9 @@ fn files(report: &Report) -> Vec<(&SourceText, Hits<'_>)> {
     };
     let mut files: Vec<(&SourceText, Hits<'_>)> =
         report.shown.sources.iter().map(|source| (source, hits(source))).filter(|(_, hits)| !hits.is_empty()).collect();
-    files.sort_by_key(|(_, hits)| std::cmp::Reverse(hits.values().map(|line| line.account.outcomes.sdc.count).sum::<u64>()));
+    files.sort_by_key(|(_, hits)| {
+        std::cmp::Reverse(hits.values().map(|line| line.account.outcomes.sdc.count).sum::<u64>())
+    });
     files
 }
 
@@ -107,8 +109,10 @@ fn more(report: &Report, hit: &LinePart) -> Markup {
     let outcomes = &hit.account.outcomes;
     let of_line = |part: &&InstructionPart| part.file == hit.file && part.line == hit.line;
     let heads = html! { th.n scope="col" { "pc" } th scope="col" { "instruction" } (account_heads(report)) };
-    let row = |part: &InstructionPart| html! {
-        td.n { (part.pc) } td.c { code { (part.text.as_deref().unwrap_or(&part.opcode)) } } (account_cells(&part.account, report))
+    let row = |part: &InstructionPart| {
+        html! {
+            td.n { (part.pc) } td.c { code { (part.text.as_deref().unwrap_or(&part.opcode)) } } (account_cells(&part.account, report))
+        }
     };
     let rows: Vec<Markup> = report.shown.all_instructions.iter().filter(of_line).take(24).map(row).collect();
     let all = report.shown.all_instructions.iter().filter(of_line).count();

@@ -154,11 +154,7 @@ fn rates(account: &Account, measure: Measure) -> [Rate; 3] {
     let counts = account.outcomes;
     if let (Measure::Exact, Some(weighed)) = (measure, account.rates) {
         let exact = |count, rate| Rate { count, rate: Some(rate), low: rate, high: rate };
-        return [
-            exact(counts.masked, weighed.masked),
-            exact(counts.sdc, weighed.sdc),
-            exact(counts.due, weighed.due),
-        ];
+        return [exact(counts.masked, weighed.masked), exact(counts.sdc, weighed.sdc), exact(counts.due, weighed.due)];
     }
     let [masked, sdc, due] = [counts.masked, counts.sdc, counts.due].map(Mass::of);
     let rates = Cell { masked, sdc, due, ..Cell::default() }.rates(measure);
@@ -221,6 +217,9 @@ mod tests {
         let text = summary(&document(&json!({"confidence": 0.9}), false), |_| "short");
         assert!(text.contains("90 % interval"), "{text}");
         // Wilson's interval of 1 of 2, and of 0 of 2, at 90 %.
-        assert!(text.contains("short      2  50.00 %  12.09–87.91  50.00 %  12.09–87.91  0.00 %  0.00–57.50"), "{text}");
+        assert!(
+            text.contains("short      2  50.00 %  12.09–87.91  50.00 %  12.09–87.91  0.00 %  0.00–57.50"),
+            "{text}"
+        );
     }
 }

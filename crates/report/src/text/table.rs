@@ -4,11 +4,13 @@
 /// Columns are set apart by two spaces, and nothing follows the last.
 #[must_use]
 pub fn table(header: &[&str], align: &str, rows: &[Vec<String>]) -> String {
-    let rows: Vec<Vec<&str>> =
-        std::iter::once(header.to_vec()).chain(rows.iter().map(|row| row.iter().map(String::as_str).collect())).collect();
+    let rows: Vec<Vec<&str>> = std::iter::once(header.to_vec())
+        .chain(rows.iter().map(|row| row.iter().map(String::as_str).collect()))
+        .collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let cell = |row: &Vec<&'_ str>, column: usize| row.get(column).map_or(0, |text| text.chars().count());
-    let widths: Vec<usize> = (0..columns).map(|column| rows.iter().map(|row| cell(row, column)).max().unwrap_or(0)).collect();
+    let widths: Vec<usize> =
+        (0..columns).map(|column| rows.iter().map(|row| cell(row, column)).max().unwrap_or(0)).collect();
     let mut text = String::new();
     for row in &rows {
         let mut line = String::new();

@@ -74,7 +74,8 @@ fn a_finished_campaign() {
 fn the_report_s_summary_is_the_campaign_s() {
     let (_dir, results, report) = made(synthetic::runs(500), &Synthetic::default());
     assert_eq!(report.summary, results.summary().unwrap());
-    let kernels: Vec<(String, u64)> = report.kernels.iter().map(|part| (part.name.clone(), part.account.runs)).collect();
+    let kernels: Vec<(String, u64)> =
+        report.kernels.iter().map(|part| (part.name.clone(), part.account.runs)).collect();
     for (name, runs) in kernels {
         let part = report.summary.by_kernel.iter().find(|part| part.name == name).unwrap();
         assert_eq!(part.account.runs, runs);

@@ -51,7 +51,10 @@ fn the_sarif_log_keeps_the_rules_of_its_standard() {
 #[test]
 fn a_campaign_is_no_different_from_itself_and_another_is_where_it_is() {
     let dirs = || ["a".to_owned(), "b".to_owned()];
-    let (a, b) = (sampled(2000), made(synthetic::runs(2000), &Synthetic { shares: [300, 500, 150, 30], ..Synthetic::default() }).2);
+    let (a, b) = (
+        sampled(2000),
+        made(synthetic::runs(2000), &Synthetic { shares: [300, 500, 150, 30], ..Synthetic::default() }).2,
+    );
     let same = Comparison::new(&a, &a, dirs());
     let all = || same.outcomes.iter().chain(&same.kinds).chain(&same.kernels).chain(&same.groups).chain(&same.lines);
     assert!(all().count() > 40);
@@ -106,7 +109,9 @@ mod parquet_rows {
         assert_eq!(names, expected);
         let at = |name: &str| names.iter().position(|other| *other == name).unwrap();
         let mut expected = Vec::new();
-        results.visit(&mut |row| expected.push((row.run.0 as i64, row.site.id.clone(), row.finding.class().to_string()))).unwrap();
+        results
+            .visit(&mut |row| expected.push((row.run.0 as i64, row.site.id.clone(), row.finding.class().to_string())))
+            .unwrap();
         let rows = reader.get_row_iter(None).unwrap().map(|row| row.unwrap());
         let found: Vec<(i64, String, String)> = rows
             .map(|row| {

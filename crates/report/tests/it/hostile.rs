@@ -4,8 +4,12 @@ use crate::made;
 use crate::synthetic::{self, Synthetic};
 use report::Comparison;
 
-const NAMES: [&str; 4] =
-    ["<script>alert(1)</script>", "\"onload=\"alert(1)", "a|b`c*d_e\n# heading", "</style><img src=x onerror=alert(1)>"];
+const NAMES: [&str; 4] = [
+    "<script>alert(1)</script>",
+    "\"onload=\"alert(1)",
+    "a|b`c*d_e\n# heading",
+    "</style><img src=x onerror=alert(1)>",
+];
 
 /// No markup of ours comes from a name: the page has the tags that it has with harmless names.
 #[test]
@@ -18,7 +22,11 @@ fn a_kernel_called_script_is_harmless() {
     };
     let (_dir, _, plain) = made(synthetic::runs(400), &hostile("kernel"));
     let tags = |html: &str| {
-        let mut tags: Vec<String> = html.split('<').skip(1).filter_map(|tag| tag.split([' ', '>', '/']).find(|part| !part.is_empty()).map(str::to_owned)).collect();
+        let mut tags: Vec<String> = html
+            .split('<')
+            .skip(1)
+            .filter_map(|tag| tag.split([' ', '>', '/']).find(|part| !part.is_empty()).map(str::to_owned))
+            .collect();
         tags.sort();
         tags.dedup();
         tags
@@ -31,7 +39,10 @@ fn a_kernel_called_script_is_harmless() {
         assert!(!html.contains("\"onload=\"alert"), "{name}");
         assert!(!html.contains("<img"), "{name}");
         let markdown = report.to_markdown();
-        assert!(!markdown.contains("<script") && !markdown.contains("<img") && !markdown.contains("\n# heading"), "{markdown}");
+        assert!(
+            !markdown.contains("<script") && !markdown.contains("<img") && !markdown.contains("\n# heading"),
+            "{markdown}"
+        );
         let comparison = Comparison::new(&report, &plain, [name.to_owned(), "b".to_owned()]);
         assert_eq!(comparison.to_html("0").matches("<script").count(), 1, "{name}");
         assert!(!comparison.to_markdown().contains("<script"), "{name}");

@@ -46,7 +46,9 @@ fn the_page_is_well_formed_and_its_links_lead_somewhere() {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), count, "an id is there twice");
-    for id in ["summary", "source", "places", "sites", "bits", "time", "fates", "magnitudes", "method", "kernels", "groups"] {
+    for id in
+        ["summary", "source", "places", "sites", "bits", "time", "fates", "magnitudes", "method", "kernels", "groups"]
+    {
         assert!(ids.iter().any(|other| other == id), "no #{id}");
     }
 }
@@ -87,7 +89,8 @@ fn every_chart_has_words_and_titles() {
     let charts = html.matches("role=\"img\"").count();
     // The shares, the bits, two maps, the launches, two kernels in time, two curves, four histograms.
     assert_eq!(charts, 13);
-    let labelled = html.split("role=\"img\"").skip(1).filter(|rest| rest.trim_start().starts_with("aria-label=\"")).count();
+    let labelled =
+        html.split("role=\"img\"").skip(1).filter(|rest| rest.trim_start().starts_with("aria-label=\"")).count();
     assert_eq!(labelled, charts);
     assert!(html.matches("<title>").count() > 200);
 }

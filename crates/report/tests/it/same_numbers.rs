@@ -27,7 +27,8 @@ fn rows(html: &str, id: &str) -> Vec<Vec<(Option<String>, String)>> {
         cells
             .map(|cell| {
                 let (attributes, rest) = cell.split_once('>').unwrap();
-                let value = attributes.split("data-v=\"").nth(1).map(|value| value.split('"').next().unwrap().to_owned());
+                let value =
+                    attributes.split("data-v=\"").nth(1).map(|value| value.split('"').next().unwrap().to_owned());
                 (value, text(rest))
             })
             .collect()
@@ -106,7 +107,8 @@ fn the_tiles_and_the_account_are_the_summary_s() {
         let tile = text(tile).replace('\u{202f}', "");
         let expected = [format!("{} %", percent(share)), format!("{} runs", rate["count"])];
         assert!(expected.iter().all(|expected| tile.contains(expected)), "{expected:?} in {tile}");
-        for kind in json["kinds"].as_array().unwrap().iter().filter(|kind| kind["class"] == class && kind["count"] != 0) {
+        for kind in json["kinds"].as_array().unwrap().iter().filter(|kind| kind["class"] == class && kind["count"] != 0)
+        {
             let word = kind["kind"].as_str().unwrap().replace('_', " ");
             let expected = format!("{word}{}", percent(kind["rate"].as_f64().unwrap()));
             assert!(tile.contains(&expected), "{expected} in {tile}");
@@ -114,11 +116,13 @@ fn the_tiles_and_the_account_are_the_summary_s() {
     }
     let runs = &json["summary"]["runs"];
     let account = text(html.split("id=\"account\"").nth(1).unwrap().split("</p>").next().unwrap());
-    let words: Vec<String> = ["planned", "landed", "not_landed", "failed"]
-        .iter()
-        .map(|key| runs[*key].to_string())
+    let words: Vec<String> =
+        ["planned", "landed", "not_landed", "failed"].iter().map(|key| runs[*key].to_string()).collect();
+    let numbers: Vec<String> = account
+        .replace("planned =", "+")
+        .split('+')
+        .map(|part| part.chars().filter(char::is_ascii_digit).collect())
         .collect();
-    let numbers: Vec<String> = account.replace("planned =", "+").split('+').map(|part| part.chars().filter(char::is_ascii_digit).collect()).collect();
     assert_eq!(numbers, words, "{account}");
 }
 

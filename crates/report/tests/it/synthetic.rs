@@ -2,9 +2,9 @@
 //! `campaign`.
 
 use campaign::{
-    Choices, Criteria, Due, End, Ended, Engine, FirstUse, Golden, Landed, Masked, Observation, Outcome, OutputDiff, Place,
-    Results, RunFailure, RunIndex, Sdc, Selection, Site, Store, Sweep, SweptCount, SweptOperand, SweptTiers, SweptUnit,
-    Sweeper, Target, TargetError, Tier, TrapKind, Worker,
+    Choices, Criteria, Due, End, Ended, Engine, FirstUse, Golden, Landed, Masked, Observation, Outcome, OutputDiff,
+    Place, Results, RunFailure, RunIndex, Sdc, Selection, Site, Store, Sweep, Sweeper, SweptCount, SweptOperand,
+    SweptTiers, SweptUnit, Target, TargetError, Tier, TrapKind, Worker,
 };
 use stats::Draws;
 use std::path::Path;
@@ -127,8 +127,17 @@ impl Worker for Runs<'_> {
         let (roll, after) = (draws.draw(0) % 1000, draws.draw(1) % (1 << (draws.draw(2) % 14)));
         let [masked, sdc, due, none] = of.shares;
         let at = Place { kernel: site.kernel.clone(), pc: site.pc ^ 1, line: site.line, after };
-        let class = if roll < masked { 0 } else if roll < masked + sdc { 1 } else if roll < masked + sdc + due { 2 }
-            else if roll < masked + sdc + due + none { 3 } else { return Err(RunFailure::new("replay the run: <out of luck>")) };
+        let class = if roll < masked {
+            0
+        } else if roll < masked + sdc {
+            1
+        } else if roll < masked + sdc + due {
+            2
+        } else if roll < masked + sdc + due + none {
+            3
+        } else {
+            return Err(RunFailure::new("replay the run: <out of luck>"));
+        };
         let end = match draws.draw(3) % 4 {
             _ if class != 2 => End::Completed,
             0 => End::Hang { at },

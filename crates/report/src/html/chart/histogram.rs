@@ -19,10 +19,19 @@ pub(in crate::html) fn histogram(histogram: &Histogram, axis: &str, label: &str)
     let decades = &histogram.decades[..histogram.decades.len().min(MOST)];
     bars.extend(decades.iter().map(|decade| (power_of_ten(decade.exponent), &decade.share)));
     let apart = bars.len();
-    bars.extend([("∞", &histogram.infinite), ("NaN", &histogram.nan)].map(|(name, rate)| (name.to_owned(), rate)).into_iter().filter(|(_, rate)| rate.count > 0));
-    let max = end_of_axis(bars.iter().map(|(_, rate)| if rate.rate.is_some() { rate.high } else { 0.0 }).fold(0.0, f64::max));
-    let gap = |index: usize| f64::from(u8::from(zero > 0 && index >= zero)) * 12.0 + f64::from(u8::from(index >= apart)) * 12.0;
-    let plane = Plane { left: 52.0, right: 52.0 + STEP * bars.len() as f64 + gap(bars.len()), top: 10.0, bottom: 150.0 };
+    bars.extend(
+        [("∞", &histogram.infinite), ("NaN", &histogram.nan)]
+            .map(|(name, rate)| (name.to_owned(), rate))
+            .into_iter()
+            .filter(|(_, rate)| rate.count > 0),
+    );
+    let max =
+        end_of_axis(bars.iter().map(|(_, rate)| if rate.rate.is_some() { rate.high } else { 0.0 }).fold(0.0, f64::max));
+    let gap = |index: usize| {
+        f64::from(u8::from(zero > 0 && index >= zero)) * 12.0 + f64::from(u8::from(index >= apart)) * 12.0
+    };
+    let plane =
+        Plane { left: 52.0, right: 52.0 + STEP * bars.len() as f64 + gap(bars.len()), top: 10.0, bottom: 150.0 };
     let width = (plane.right + 12.0).max(300.0);
     html! {
         svg viewBox=(format!("0 0 {} {HEIGHT}", at(width))) width=(at(width)) height=(HEIGHT) role="img" aria-label=(label) {

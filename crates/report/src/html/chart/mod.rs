@@ -8,6 +8,8 @@ mod heat;
 mod histogram;
 mod rates;
 mod shares;
+#[cfg(test)]
+mod tests;
 
 use maud::{Markup, html};
 
@@ -102,7 +104,7 @@ fn power_of_ten(exponent: i32) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+mod formats {
     use super::*;
 
     #[test]
