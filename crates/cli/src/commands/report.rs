@@ -40,9 +40,9 @@ fn compare(args: &args::Report, results: &Results, other: &Path) -> Result<Code,
     write(args.markdown.as_deref(), || Ok(comparison.to_markdown()))?;
     write(args.report_json.as_deref(), || comparison.to_json().code(Code::Bug))?;
     if args.json {
-        out::json(&comparison)?
+        out::json(&comparison)?;
     } else {
-        out::text(&comparison.to_text())?
+        out::text(&comparison.to_text())?;
     }
     Ok(Code::Done)
 }

@@ -184,6 +184,6 @@ fn html_row(contrast: &Contrast) -> Markup {
         td.n data-v=(sort(contrast.b.rate)) { (said(&contrast.b)) } td.p { (track_of(&contrast.class, &contrast.b)) }
         td.n data-v=(sort(contrast.difference)) { (change(contrast)) }
         td.n data-v=(sort(contrast.adjusted)) { (p_value(contrast)) }
-        td { @if contrast.clear { strong { (verdict(contrast)) } } @else { span.soft { (verdict(contrast)) } } }
+        td.l { @if contrast.clear { strong { (verdict(contrast)) } } @else { span.soft { (verdict(contrast)) } } }
     }
 }

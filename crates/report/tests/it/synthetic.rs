@@ -170,7 +170,7 @@ impl Worker for Runs<'_> {
             },
             outputs: if end == End::Completed { vec![output] } else { Vec::new() },
             end,
-            host_visible: draws.draw(9) % 50 == 0,
+            host_visible: draws.draw(9).is_multiple_of(50),
             strayed: 0,
             instructions: after,
             tier: Tier::Delta,
