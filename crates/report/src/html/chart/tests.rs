@@ -21,10 +21,11 @@ fn unknown() -> Rate {
 
 /// The values of an attribute of the elements called `name`, in order.
 fn values(svg: &str, name: &str, attribute: &str) -> Vec<f64> {
-    let elements = svg.split(&format!("<{name} ")).skip(1);
+    let (tag, attribute) = (format!("<{name} "), format!(" {attribute}=\""));
+    let elements = svg.split(tag.as_str()).skip(1);
     let value = |element: &str| {
-        let inside = element.split('>').next()?;
-        inside.split(&format!("{attribute}=\"")).nth(1)?.split('"').next()?.parse().ok()
+        let inside = format!(" {}", element.split('>').next()?);
+        inside.split(attribute.as_str()).nth(1)?.split('"').next()?.parse().ok()
     };
     elements.filter_map(value).collect()
 }
