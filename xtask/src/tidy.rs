@@ -20,7 +20,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("inject", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats"]),
     ("cudart", &["capsule", "ptx", "simt", "inject"]),
     ("gpu", &["isa", "ptx", "capsule"]),
-    ("beamline", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "gpu"]),
+    ("report", &["campaign", "stats"]),
+    ("beamline", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "gpu", "report"]),
     ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart"]),
     ("xtask", &["isa", "ptx", "capsule", "inject", "testkit", "gpu"]),
 ];

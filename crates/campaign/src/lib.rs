@@ -59,7 +59,7 @@ pub use outcome::{
 pub use plan::PlanError;
 pub use rejudge::{RejudgeError, Rejudged};
 pub use runner::{CampaignError, Ended, Event, run};
-pub use store::{Finding, Results, Row, Store, StoreError, read_config};
+pub use store::{Column, Ending, Finding, Glance, Results, Row, Spot, Store, StoreError, Value, read_config};
 pub use strata::MAX_STRATA;
 pub use summary::Summary;
 pub use sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};

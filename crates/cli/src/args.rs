@@ -286,9 +286,30 @@ pub(crate) struct Report {
     pub(crate) dir: PathBuf,
     #[command(flatten)]
     pub(crate) bounds: Bounds,
-    /// Print the summary as one JSON document
+    /// Print the summary as one JSON document, or with --compare the comparison
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write the report as one self-contained page
+    #[arg(long, value_name = "F.html")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write the report as Markdown
+    #[arg(long, value_name = "F.md")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Write everything that the report says as one JSON document
+    #[arg(long, value_name = "F.json")]
+    pub(crate) report_json: Option<PathBuf>,
+    /// Write the vulnerable source lines for code scanning (SARIF 2.1.0)
+    #[arg(long, value_name = "F.sarif", conflicts_with = "compare")]
+    pub(crate) sarif: Option<PathBuf>,
+    /// Write every row for notebooks and databases (Parquet); of an exhaustive campaign, its counts
+    #[arg(long, value_name = "F.parquet", conflicts_with = "compare")]
+    pub(crate) parquet: Option<PathBuf>,
+    /// Compare with another campaign: everything written is the comparison
+    #[arg(long, value_name = "OTHER_DIR")]
+    pub(crate) compare: Option<PathBuf>,
+    /// Where the source and the instructions are [default: the capsule that was irradiated]
+    #[arg(long, value_name = "CAPSULE")]
+    pub(crate) capsule: Option<String>,
 }
 
 #[derive(Debug, Group)]

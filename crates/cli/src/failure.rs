@@ -58,11 +58,15 @@ impl Failure {
         Self { help: Some(help.into()), ..self }
     }
 
+    /// The chain of errors, which follows "failed to".
+    pub(crate) fn message(&self) -> String {
+        self.error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    }
+
     /// Prints the failure and returns its code.
     #[expect(clippy::print_stderr, reason = "this is where failures are told")]
     pub(crate) fn report(&self) -> Code {
-        let chain: Vec<String> = self.error.chain().map(ToString::to_string).collect();
-        let mut text = chain.join(": ");
+        let mut text = self.message();
         // Messages of other layers may be whole sentences already.
         if !text.starts_with("failed") && !text.starts_with("expected") {
             text = format!("failed to {text}");

@@ -1,7 +1,6 @@
 //! Standard output: documents and tables. A reader that closes the pipe ends the output quietly.
 
 use crate::failure::{Code, Coded, Failure};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 use std::io::{ErrorKind, Write, stdout};
 
@@ -27,31 +26,12 @@ pub(crate) fn note(text: &str) {
 
 /// A table. `align` says for each column whether it is text (`<`) or numbers (`>`); the last one is for all the rest.
 pub(crate) fn table(header: &[&str], align: &str, rows: Vec<Vec<String>>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header.to_vec());
-    table.add_rows(rows);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if index == 0 { 0 } else { 2 }, 0));
-        if align.chars().nth(index).or(align.chars().last()) == Some('>') {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    lines.join("\n") + "\n"
+    report::text::table(header, align, &rows)
 }
 
 /// A number with its thousands set apart: `1 234 567`.
 pub(crate) fn number(n: u64) -> String {
-    let digits = n.to_string();
-    let mut grouped = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(' ');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    report::plain(n)
 }
 
 /// A share in percent: `12.3 %`.

@@ -24,7 +24,9 @@ mod results;
 mod row;
 mod rows;
 mod strata;
+mod survey;
 mod swept;
+mod table;
 mod unit;
 mod units;
 
@@ -46,6 +48,9 @@ pub(crate) use query::{By, Count};
 pub use results::Results;
 pub use row::{Finding, Row};
 pub(crate) use rows::{Rows, Session, Subject};
+pub(crate) use survey::Survey;
+pub use survey::{Ending, Glance, Spot};
+pub use table::{Column, Value};
 pub(crate) use unit::{Packed, Unit};
 
 /// A campaign's directory, open for running.
@@ -135,7 +140,7 @@ pub(crate) fn summarise(
     rows: &Rows,
     memory: Option<Memory>,
 ) -> Result<Summary, StoreError> {
-    let mut summary = Summary::of(config, rows)?;
+    let mut summary = Summary::of(config, rows, &rows.survey(&mut |_| Ok(()))?)?;
     summary.speed.memory = memory.or_else(|| kept_memory(dir));
     let path = summary_path(dir);
     let json = summary.to_json().map_err(io::Error::from);

@@ -1,6 +1,5 @@
 //! What is read from a file of rows, or of units. The file may have been edited: what makes no sense is an error, not a number.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rusqlite::Params;
@@ -10,7 +9,6 @@ use super::decode::decode;
 use super::row::{COLUMNS, Row};
 use super::rows::{Rows, Session, Subject};
 use crate::config::Shard;
-use crate::observation::Tier;
 use crate::outcome::Class;
 use crate::store::StoreError;
 use crate::tally::Tally;
@@ -30,15 +28,13 @@ pub(crate) struct Count {
     pub(crate) stratum: u32,
 }
 
-/// By what rows are counted.
+/// By what rows, or faults of an exhaustive campaign, are counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum By {
     Outcome,
     Kernel,
     Group,
     Line,
-    /// Not of an exhaustive campaign, which has no rows of single runs: see [`Rows::tiers`].
-    Tier,
 }
 
 impl By {
@@ -49,7 +45,6 @@ impl By {
             Self::Kernel => ["kernel", "NULL", "NULL"],
             Self::Group => ["instruction_group", "NULL", "NULL"],
             Self::Line => ["file", "line", "NULL"],
-            Self::Tier => ["tier", "NULL", "NULL"],
         }
     }
 }
@@ -119,8 +114,8 @@ impl Rows {
         Ok(tally)
     }
 
-    /// How many rows share what `by` says, in the order of their labels.
-    pub(crate) fn counts(&self, by: By) -> Result<Vec<Count>, StoreError> {
+    /// How many rows, or faults of an exhaustive campaign, share what `by` says, in the order of their labels.
+    pub(super) fn counts(&self, by: By) -> Result<Vec<Count>, StoreError> {
         let [label, line, kind] = by.columns();
         self.count(label, line, kind)
     }
@@ -151,32 +146,24 @@ impl Rows {
         Ok(counts)
     }
 
-    /// How many landed runs showed the host a difference before their end.
-    pub(crate) fn host_visible(&self) -> Result<u64, StoreError> {
+    /// In how many landed faults of an exhaustive campaign the host could have seen a difference before the end.
+    pub(super) fn swept_host_visible(&self) -> Result<u64, StoreError> {
         let mut count = 0;
-        let sql = match self.swept {
-            true => "SELECT coalesce(sum(host_visible), 0) FROM unit",
-            false => "SELECT count(*) FROM run WHERE host_visible <> 0 AND landed_before IS NOT NULL",
-        };
-        self.each(sql, [], |row| {
+        self.each("SELECT coalesce(sum(host_visible), 0) FROM unit", [], |row| {
             count = unsigned(row, 0)?;
             Ok(())
         })?;
         Ok(count)
     }
 
-    /// How many runs took each path, in the order of the paths' words.
-    pub(crate) fn tiers(&self) -> Result<BTreeMap<String, u64>, StoreError> {
-        if self.swept {
-            return self.swept_tiers();
-        }
-        let mut tiers: BTreeMap<String, u64> = Tier::ALL.iter().map(|tier| (tier.word().to_owned(), 0)).collect();
-        for count in self.counts(By::Tier)? {
-            if let Some(tier) = count.label {
-                *tiers.entry(tier).or_default() += count.count;
-            }
-        }
-        Ok(tiers)
+    /// The id of a run's fault, if the run has a row.
+    pub(super) fn fault_of(&self, run: u64) -> Result<Option<String>, StoreError> {
+        let mut found = None;
+        self.each("SELECT fault FROM run WHERE run = ?1", [i64::try_from(run).unwrap_or(i64::MAX)], |row| {
+            found = Some(get(row, 0)?);
+            Ok(())
+        })?;
+        Ok(found)
     }
 
     /// Every stretch of work, in order.

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Row, Rows, StoreError, kept_memory, read_config, rows_path};
+use super::table::columns;
+use super::{Column, Glance, Row, Rows, Spot, StoreError, Value, kept_memory, read_config, rows_path};
 use crate::config::Config;
 use crate::summary::Summary;
 use crate::sweep::{SweptCount, SweptOperand};
+use crate::target::Stratum;
 
 /// The results of a campaign, for reports. Nothing is locked and nothing is written.
 #[derive(Debug)]
@@ -38,14 +40,67 @@ impl Results {
         &self.config
     }
 
+    /// The digest of what was irradiated.
+    ///
+    /// # Errors
+    /// When the file does not say.
+    pub fn digest(&self) -> Result<String, StoreError> {
+        Ok(self.rows.subject()?.digest)
+    }
+
     /// Summarises the rows as they now are.
     ///
     /// # Errors
     /// When the rows cannot be read.
     pub fn summary(&self) -> Result<Summary, StoreError> {
-        let mut summary = Summary::of(&self.config, &self.rows)?;
+        Ok(self.survey(&mut |_| Ok(()))?.0)
+    }
+
+    /// Looks at all rows once: calls `visit` for each, by ascending run, and returns the summary and what was hit,
+    /// which rows name by its index. An exhaustive campaign has no rows; [`operands`](Self::operands) and
+    /// [`counts`](Self::counts) are its. Memory does not grow with the rows.
+    ///
+    /// # Errors
+    /// When the rows cannot be read, or `visit` finds one that makes no sense.
+    pub fn survey(
+        &self,
+        visit: &mut dyn FnMut(&Glance<'_>) -> Result<(), String>,
+    ) -> Result<(Summary, Vec<Spot>), StoreError> {
+        let survey = self.rows.survey(visit)?;
+        let mut summary = Summary::of(&self.config, &self.rows, &survey)?;
         summary.speed.memory = kept_memory(&self.dir);
-        Ok(summary)
+        Ok((summary, survey.spots))
+    }
+
+    /// The id of a run's fault; `None` if the run has no row.
+    ///
+    /// # Errors
+    /// When the row cannot be read.
+    pub fn fault_of(&self, run: u64) -> Result<Option<String>, StoreError> {
+        self.rows.fault_of(run)
+    }
+
+    /// The columns of the table `run`, in order.
+    #[must_use]
+    pub fn columns() -> Vec<Column> {
+        columns()
+    }
+
+    /// Calls `visit` with the values of each row as they are stored, in the order of [`columns`](Self::columns), by
+    /// ascending run. An exhaustive campaign has no rows.
+    ///
+    /// # Errors
+    /// When a value cannot be read.
+    pub fn visit_values(&self, visit: &mut dyn FnMut(&[Value<'_>])) -> Result<(), StoreError> {
+        self.rows.visit_values(visit)
+    }
+
+    /// The strata that runs are drawn from in turn; none in a campaign without.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn strata(&self) -> Result<Vec<Stratum>, StoreError> {
+        self.rows.strata()
     }
 
     /// Calls `visit` for each row, by ascending run. An exhaustive campaign has units instead.

@@ -11,21 +11,21 @@ use super::{
 };
 use crate::config::{Choices, Config};
 use crate::outcome::{Class, Due, Masked, Outcome, Sdc};
-use crate::store::{By, Count, Rows, Session, StoreError};
+use crate::store::{Count, Rows, Session, StoreError, Survey};
 use crate::sweep::Extent;
 use crate::tally::Tally;
 use crate::target::Stratum;
 
 impl Summary {
-    /// Summarises rows of the campaign `config`.
-    pub(crate) fn of(config: &Config, rows: &Rows) -> Result<Self, StoreError> {
-        let (tally, subject) = (rows.tally()?, rows.subject()?);
-        let kinds = rows.counts(By::Outcome)?;
+    /// Summarises rows of the campaign `config`, of which `survey` is.
+    pub(crate) fn of(config: &Config, rows: &Rows, survey: &Survey) -> Result<Self, StoreError> {
+        let (tally, subject) = (survey.tally, rows.subject()?);
+        let kinds = &survey.by_outcome;
         let extent = subject.outline.map(|outline| outline.extent);
         let remaining = remaining(config, &tally, extent);
-        let (rule, estimator) = (config.sequential(), Estimator::of(config, extent, &subject.strata, &kinds));
+        let (rule, estimator) = (config.sequential(), Estimator::of(config, extent, &subject.strata, kinds));
         let (method, confidence) = (config.interval.method(), config.level());
-        let by_kernel = named(&rows.counts(By::Kernel)?, &estimator);
+        let by_kernel = named(&survey.by_kernel, &estimator);
         let runs = Runs {
             planned: tally.total() + remaining,
             landed: tally.landed(),
@@ -42,17 +42,17 @@ impl Summary {
             remaining: (remaining > 0).then_some(remaining),
             stopping: rule.map(|rule| Stopping { looks: rule.looks().len() as u64, level: rule.level().level() }),
             exhaustive: extent.map(|Extent { units, operands, members, .. }| Exhaustive { units, operands, members }),
-            outcomes: estimator.rates(&kinds),
-            strata: strata(&subject.strata, &kinds, method, confidence),
-            masked: breakdown(Class::Masked, Masked::ALL.iter().map(|&kind| Outcome::Masked(kind)), &kinds),
-            sdc: breakdown(Class::Sdc, SDC_KINDS.into_iter().map(Outcome::Sdc), &kinds),
-            due: breakdown(Class::Due, Due::all().map(Outcome::Due), &kinds),
-            host_visible: rows.host_visible()?,
+            outcomes: estimator.rates(kinds),
+            strata: strata(&subject.strata, kinds, method, confidence),
+            masked: breakdown(Class::Masked, Masked::ALL.iter().map(|&kind| Outcome::Masked(kind)), kinds),
+            sdc: breakdown(Class::Sdc, SDC_KINDS.into_iter().map(Outcome::Sdc), kinds),
+            due: breakdown(Class::Due, Due::all().map(Outcome::Due), kinds),
+            host_visible: survey.host_visible,
             register_file: register_file(subject.registers, &by_kernel, !subject.strata.is_empty(), method, confidence),
             by_kernel,
-            by_group: named(&rows.counts(By::Group)?, &estimator),
-            by_line: lines(&rows.counts(By::Line)?, &estimator),
-            speed: speed(&rows.sessions()?, rows.tiers()?),
+            by_group: named(&survey.by_group, &estimator),
+            by_line: lines(&survey.by_line, &estimator),
+            speed: speed(&rows.sessions()?, survey.tiers.clone()),
         })
     }
 }

@@ -1,15 +1,93 @@
 //! `beamline report`
 
-use crate::args::Report;
+use crate::args;
 use crate::commands::bounds::Stated;
 use crate::commands::campaign::show;
+use crate::commands::listing;
 use crate::failure::{Code, Coded, Failure};
-use campaign::Results;
+use crate::out;
+use anyhow::Context as _;
+use campaign::{Results, StoreError};
+use report::{Comparison, Report};
+use std::path::Path;
 
-/// Shows the results of a campaign as they now are.
-pub(crate) fn report(args: &Report) -> Result<Code, Failure> {
-    let summary = Results::open(&args.dir).and_then(|results| results.summary()).code(Code::Refused)?;
-    show(&summary, args.json)?;
+/// Shows the results of a campaign as they now are, and writes what is asked for.
+pub(crate) fn report(args: &args::Report) -> Result<Code, Failure> {
+    let results = Results::open(&args.dir).map_err(refused)?;
+    if let Some(other) = &args.compare {
+        return compare(args, &results, other);
+    }
+    write_rows(&results, args.parquet.as_deref())?;
+    let asked = [&args.html, &args.markdown, &args.report_json, &args.sarif];
+    if asked.into_iter().all(Option::is_none) {
+        show(&results.summary().map_err(refused)?, args.json)?;
+        Stated::only(&args.bounds).judge(&args.dir)?;
+        return Ok(Code::Done);
+    }
+    let report = made(&results, args, &args.dir)?;
+    write(args.html.as_deref(), || Ok(report.to_html()))?;
+    write(args.markdown.as_deref(), || Ok(report.to_markdown()))?;
+    write(args.report_json.as_deref(), || report.to_json().code(Code::Bug))?;
+    write(args.sarif.as_deref(), || report.to_sarif().code(Code::Bug))?;
+    show(&report.summary, args.json)?;
     Stated::only(&args.bounds).judge(&args.dir)?;
     Ok(Code::Done)
+}
+
+/// Compares with another campaign: everything that is written or shown is the comparison.
+fn compare(args: &args::Report, results: &Results, other: &Path) -> Result<Code, Failure> {
+    let others = Results::open(other).map_err(refused)?;
+    let (a, b) = (made(results, args, &args.dir)?, made(&others, args, other)?);
+    let comparison = Comparison::new(&a, &b, [&args.dir, other].map(|dir| dir.display().to_string()));
+    write(args.html.as_deref(), || Ok(comparison.to_html(env!("CARGO_PKG_VERSION"))))?;
+    write(args.markdown.as_deref(), || Ok(comparison.to_markdown()))?;
+    write(args.report_json.as_deref(), || comparison.to_json().code(Code::Bug))?;
+    if args.json {
+        out::json(&comparison)?;
+    } else {
+        out::text(&comparison.to_text())?;
+    }
+    Ok(Code::Done)
+}
+
+/// Makes the report of a campaign, with the source and the instructions where there are any.
+fn made(results: &Results, args: &args::Report, dir: &Path) -> Result<Report, Failure> {
+    let name = args.capsule.as_deref().unwrap_or(&results.config().capsule);
+    let context = listing::context(name, &results.digest().map_err(refused)?, dir.display().to_string());
+    Report::new(results, context).map_err(refused)
+}
+
+fn refused(error: StoreError) -> Failure {
+    Failure::new(Code::Refused, error)
+}
+
+/// Writes a document where one is asked for, and says so.
+fn write(path: Option<&Path>, text: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    let written = std::fs::write(path, text()?).with_context(|| format!("write {}", path.display()));
+    written.code(Code::Usage)?;
+    out::note(&format!("wrote {}", path.display()));
+    Ok(())
+}
+
+/// Writes the rows where they are asked for.
+#[cfg(feature = "parquet")]
+fn write_rows(results: &Results, path: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    let file = std::fs::File::create(path).with_context(|| format!("write {}", path.display())).code(Code::Usage)?;
+    let rows = report::write_parquet(results, std::io::BufWriter::new(file)).code(Code::Refused)?;
+    out::note(&format!("wrote {}, {} rows", path.display(), out::number(rows)));
+    Ok(())
+}
+
+#[cfg(not(feature = "parquet"))]
+fn write_rows(_: &Results, path: Option<&Path>) -> Result<(), Failure> {
+    match path {
+        None => Ok(()),
+        Some(path) => {
+            let error =
+                anyhow::anyhow!("write {}: this beamline was built without the feature `parquet`", path.display());
+            Err(Failure::new(Code::Usage, error).help("build it with `cargo build --release --features parquet`"))
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod campaigns;
 mod commands;
 mod interruptions;
 mod mistakes;
+mod reports;
 
 use campaign::{Results, Row};
 use serde_json::Value;

@@ -1,0 +1,308 @@
+//! The report as data: the document `beamline.report/1`, from which every view is made.
+//!
+//! Views show these numbers and compute none, so that the page, the Markdown and the JSON cannot disagree. Every rate is
+//! a [`Rate`]: a count, its share, and the bounds of the share. Lists that can be long are a [`Capped`], which says how
+//! much it leaves out.
+
+mod build;
+mod distributions;
+mod fates;
+mod parts;
+mod provenance;
+mod sites;
+
+use std::collections::BTreeMap;
+
+use campaign::summary::{Outcomes, Rate, Summary};
+use serde::Serialize;
+
+pub use fates::*;
+pub use provenance::{Provenance, Setting};
+
+/// The format of the document.
+pub const REPORT_FORMAT: &str = "beamline.report/1";
+
+/// Everything that a report says.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// [`REPORT_FORMAT`].
+    pub format: &'static str,
+    /// The summary of the campaign, `beamline.summary/1`.
+    pub summary: Summary,
+    /// How rates are bounded.
+    pub bounds: Bounds,
+    /// Kinds of outcomes, as shares of what landed.
+    pub kinds: Vec<Kind>,
+    /// By kernel, as launched; most silent corruptions first, as in all lists of parts.
+    pub kernels: Vec<Part>,
+    /// By instruction group.
+    pub groups: Vec<Part>,
+    /// By source line.
+    pub lines: Capped<LinePart>,
+    /// By static instruction.
+    pub instructions: Capped<InstructionPart>,
+    /// By bit, ascending.
+    pub bits: Vec<BitPart>,
+    /// Faults that name no bit position: in none of `bits` and `heat`.
+    pub without_bit: u64,
+    /// By instruction group and bit.
+    pub heat: Vec<HeatRow>,
+    /// By launch, ascending; absent from exhaustive campaigns, as is all that follows, which single runs alone tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launches: Option<Capped<LaunchPart>>,
+    /// Along the dynamic instructions of threads, by kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<Capped<TimeSeries>>,
+    /// Causes of death and where, as shares of DUE.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deaths: Option<Capped<DeathPart>>,
+    /// From the fault to its first use, and from there to the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latencies: Option<Latencies>,
+    /// How large silent corruptions are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub magnitudes: Option<MagnitudePart>,
+    /// Bits of operands, by their share of all silent corruptions.
+    pub most_corrupting: Capped<SitePart>,
+    /// Bits of operands, by the lower bound of their rate of silent corruption.
+    pub surest_corrupting: Capped<SitePart>,
+    /// Why runs failed, most frequent first.
+    pub failures: Capped<Failure>,
+    /// How the numbers came to be.
+    pub provenance: Provenance,
+    /// What the views show beside the numbers.
+    #[serde(skip)]
+    pub(crate) shown: Shown,
+}
+
+/// What the views show that is no number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shown {
+    pub(crate) sources: Vec<crate::input::SourceText>,
+    pub(crate) without_source: Option<String>,
+    /// Kernels by the names that people use, where these are unique.
+    pub(crate) names: BTreeMap<String, String>,
+    /// Every line and instruction that was hit, in the order of the program.
+    pub(crate) all_lines: Vec<LinePart>,
+    pub(crate) all_instructions: Vec<InstructionPart>,
+}
+
+/// How rates are bounded.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bounds {
+    /// `wilson`, `clopper-pearson`, or `exact`: every rate is a number, and its bounds are the rate itself.
+    pub method: String,
+    /// The level of each interval; absent where rates are exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<f64>,
+}
+
+/// The head of a list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Capped<T> {
+    /// How many there are more.
+    pub left_out: u64,
+    /// The first.
+    pub rows: Vec<T>,
+}
+
+impl<T> Capped<T> {
+    /// The first `most` of a list.
+    pub(crate) fn first(mut rows: Vec<T>, most: usize) -> Self {
+        let left_out = rows.len().saturating_sub(most) as u64;
+        rows.truncate(most);
+        Self { left_out, rows }
+    }
+}
+
+/// A kind of outcome.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Kind {
+    /// The class: `masked`, `sdc` or `due`.
+    pub class: String,
+    /// The kind.
+    pub kind: String,
+    /// Its share of what landed.
+    #[serde(flatten)]
+    pub share: Rate,
+}
+
+/// Some of the faults: runs = masked + SDC + DUE + not landed + failed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Account {
+    /// All of them.
+    pub runs: u64,
+    /// Those that hit nothing.
+    pub not_landed: u64,
+    /// Those that could not be run.
+    pub failed: u64,
+    /// The rates of those that landed.
+    #[serde(flatten)]
+    pub outcomes: Outcomes<Rate>,
+}
+
+/// Faults that share a name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// The name.
+    pub name: String,
+    /// Their account.
+    #[serde(flatten)]
+    pub account: Account,
+}
+
+/// Faults of a source line.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinePart {
+    /// The file; none for instructions without a line.
+    pub file: Option<String>,
+    /// The line.
+    pub line: Option<u32>,
+    /// Its share of all silent corruptions.
+    pub share_of_sdc: Rate,
+    /// Their account.
+    #[serde(flatten)]
+    pub account: Account,
+}
+
+/// Faults of a static instruction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InstructionPart {
+    /// The kernel.
+    pub kernel: String,
+    /// The static instruction.
+    pub pc: u32,
+    /// Its mnemonic.
+    pub opcode: String,
+    /// The instruction as PTX, where it is at hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Its group.
+    pub group: String,
+    /// The source file, where known.
+    pub file: Option<String>,
+    /// The source line, where known.
+    pub line: Option<u32>,
+    /// Their account.
+    #[serde(flatten)]
+    pub account: Account,
+}
+
+/// Faults of a bit position.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BitPart {
+    /// The bit; of a fault in several bits the lowest.
+    pub bit: u32,
+    /// Their account.
+    #[serde(flatten)]
+    pub account: Account,
+}
+
+/// Bits of an instruction group.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HeatRow {
+    /// The group.
+    pub group: String,
+    /// Its bits, ascending; bits that were never hit are not there.
+    pub bits: Vec<BitPart>,
+}
+
+/// Faults of a launch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LaunchPart {
+    /// The launch, from 0.
+    pub launch: u32,
+    /// Its kernel.
+    pub kernel: String,
+    /// Their account.
+    #[serde(flatten)]
+    pub account: Account,
+}
+
+/// Faults along the dynamic instructions of a kernel's threads.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimeSeries {
+    /// The kernel.
+    pub kernel: String,
+    /// Bins of equal width.
+    pub bins: Vec<TimeBin>,
+}
+
+/// Faults in a stretch of time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimeBin {
+    /// The first dynamic instruction of the thread.
+    pub from: u64,
+    /// The last.
+    pub to: u64,
+    /// Their account.
+    #[serde(flatten)]
+    pub account: Account,
+}
+
+/// Faults of a bit of an operand.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SitePart {
+    /// The kernel.
+    pub kernel: String,
+    /// The static instruction.
+    pub pc: u32,
+    /// Its mnemonic.
+    pub opcode: String,
+    /// The instruction as PTX, where it is at hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The source file, where known.
+    pub file: Option<String>,
+    /// The source line, where known.
+    pub line: Option<u32>,
+    /// The operand.
+    pub target: String,
+    /// The bit.
+    pub bit: u32,
+    /// Its share of all silent corruptions.
+    pub share_of_sdc: Rate,
+    /// A fault that came to a silent corruption; none is kept by exhaustive campaigns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub example: Option<String>,
+    /// The command that repeats it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Their account.
+    #[serde(flatten)]
+    pub account: Account,
+}
+
+/// A reason why runs failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// What they said.
+    pub message: String,
+    /// How many.
+    pub count: u64,
+}
+
+impl Report {
+    /// Whether rates are numbers rather than estimates.
+    pub(crate) fn exact(&self) -> bool {
+        self.summary.exhaustive.is_some()
+    }
+
+    /// The name of a kernel as the views show it.
+    pub(crate) fn kernel<'a>(&'a self, name: &'a str) -> &'a str {
+        self.shown.names.get(name).map_or(name, String::as_str)
+    }
+
+    /// What is counted: runs, or faults of an exhaustive campaign.
+    pub(crate) fn what(&self) -> &'static str {
+        if self.exact() { "faults" } else { "runs" }
+    }
+
+    /// The document.
+    ///
+    /// # Errors
+    /// Never for a report made from results.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+}

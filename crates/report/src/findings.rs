@@ -1,0 +1,219 @@
+//! What stands out, in sentences: the first thing that a reader wants, and the only prose made from numbers.
+//!
+//! A sentence is written only where the numbers carry it: two parts are told apart only if their intervals are, and a part is
+//! named only if enough of it landed for its interval to be narrower than a fifth.
+
+use campaign::summary::Rate;
+
+use crate::document::{Account, Report};
+use crate::number::{bounds, interval, percent, plain};
+
+/// An interval that is wider carries no sentence.
+const NARROW: f64 = 0.2;
+
+/// `12.00 % (10.10–14.20)`.
+pub(crate) fn said(rate: &Rate) -> String {
+    match rate.rate {
+        None => "–".to_owned(),
+        Some(share) if rate.low == share && rate.high == share => format!("{} %", percent(share)),
+        Some(share) => format!("{} % ({})", percent(share), bounds(rate.low, rate.high)),
+    }
+}
+
+/// The last part of a path.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// `gemm.cu:46`, or where there is no line, that.
+pub(crate) fn place(file: Option<&str>, line: Option<u32>) -> String {
+    match (file, line) {
+        (Some(file), Some(line)) => format!("{}:{line}", file_name(file)),
+        (Some(file), None) => file_name(file).to_owned(),
+        (None, Some(line)) => format!("line {line}"),
+        (None, None) => "no source line".to_owned(),
+    }
+}
+
+impl Report {
+    /// The sentences, most important first.
+    pub(crate) fn findings(&self) -> Vec<String> {
+        let sentences =
+            [self.of_line(), self.of_group(), self.of_bits(), self.of_deaths(), self.of_checks(), self.of_use()];
+        sentences.into_iter().flatten().collect()
+    }
+
+    /// What it came to, in one sentence.
+    pub(crate) fn headline(&self) -> String {
+        let (outcomes, landed) = (&self.summary.outcomes, self.summary.runs.landed);
+        if landed == 0 {
+            return format!("No fault has landed, so nothing is known yet of {}.", self.summary.capsule.name);
+        }
+        format!(
+            "Of {} faults that landed, {} silently corrupted the output, {} crashed, hung or were detected, and {} left no trace.",
+            plain(landed),
+            said(&outcomes.sdc),
+            said(&outcomes.due),
+            said(&outcomes.masked)
+        )
+    }
+
+    fn of_line(&self) -> Option<String> {
+        let worst = self.lines.rows.iter().find(|line| line.line.is_some() && line.account.outcomes.sdc.count > 0)?;
+        let lines = self.shown.all_lines.iter().filter(|line| line.line.is_some()).count();
+        // More than one line, and clearly more than its share of them.
+        (lines > 1 && worst.share_of_sdc.low * lines as f64 > 1.5).then(|| {
+            format!(
+                "{} is where {} of all silent corruptions begin; a fault there corrupts the output in {} of cases.",
+                place(worst.file.as_deref(), worst.line),
+                said(&worst.share_of_sdc),
+                said(&worst.account.outcomes.sdc)
+            )
+        })
+    }
+
+    fn of_group(&self) -> Option<String> {
+        let sure = |account: &Account| {
+            let sdc = account.outcomes.sdc;
+            sdc.rate.is_some() && sdc.high - sdc.low < NARROW && sdc.count > 0
+        };
+        let groups = || self.groups.iter().filter(|group| sure(&group.account));
+        let surest = groups().max_by(|a, b| a.account.outcomes.sdc.low.total_cmp(&b.account.outcomes.sdc.low))?;
+        let safest = groups().min_by(|a, b| a.account.outcomes.sdc.high.total_cmp(&b.account.outcomes.sdc.high))?;
+        (surest.account.outcomes.sdc.low > safest.account.outcomes.sdc.high).then(|| {
+            format!(
+                "Of the instruction groups, faults in {} corrupt most surely, {}; those in {} least, {}.",
+                surest.name,
+                said(&surest.account.outcomes.sdc),
+                safest.name,
+                said(&safest.account.outcomes.sdc)
+            )
+        })
+    }
+
+    fn of_bits(&self) -> Option<String> {
+        let sure = |bit: &&crate::document::BitPart| {
+            let sdc = bit.account.outcomes.sdc;
+            sdc.rate.is_some() && sdc.high - sdc.low < NARROW
+        };
+        let bits = || self.bits.iter().filter(sure);
+        let most = bits().max_by(|a, b| a.account.outcomes.sdc.low.total_cmp(&b.account.outcomes.sdc.low))?;
+        let least = bits().min_by(|a, b| a.account.outcomes.sdc.high.total_cmp(&b.account.outcomes.sdc.high))?;
+        (most.account.outcomes.sdc.low > least.account.outcomes.sdc.high).then(|| {
+            format!(
+                "Bit {} corrupts most often, {}; bit {} least, {}.",
+                most.bit,
+                said(&most.account.outcomes.sdc),
+                least.bit,
+                said(&least.account.outcomes.sdc)
+            )
+        })
+    }
+
+    fn of_deaths(&self) -> Option<String> {
+        let first = self.deaths.as_ref()?.rows.first()?;
+        let place = first.line.map_or_else(String::new, |line| format!(" on line {line}"));
+        let kernel =
+            first.kernel.as_deref().map_or_else(String::new, |kernel| format!(" in {}{place}", self.kernel(kernel)));
+        Some(format!("The most frequent death is {}{kernel}: {} of all DUE.", first.kind, said(&first.share)))
+    }
+
+    fn of_checks(&self) -> Option<String> {
+        let magnitudes = self.magnitudes.as_ref().filter(|magnitudes| magnitudes.runs > 0)?;
+        let (nan, infinite) = (magnitudes.new_nan, magnitudes.new_infinite);
+        if nan.count + infinite.count == 0 {
+            return Some(
+                "No silent corruption makes a NaN or an infinity, so a check for them would notice none.".to_owned(),
+            );
+        }
+        Some(format!(
+            "{} of the silent corruptions make a NaN, {} an infinity: a plain check would notice them.",
+            said(&nan),
+            said(&infinite)
+        ))
+    }
+
+    fn of_use(&self) -> Option<String> {
+        let latencies = self.latencies.as_ref()?;
+        let curve = latencies.to_use.iter().find(|curve| curve.name == "sdc")?;
+        Some(format!(
+            "Of the values that end in a silent corruption, half are read within {} of their thread and nine tenths \
+             within {}; {} of all values hit are never used and {} are overwritten unread.",
+            if curve.half == 1 { "one instruction".to_owned() } else { format!("{} instructions", plain(curve.half)) },
+            plain(curve.nine_tenths),
+            said(&latencies.never_used),
+            said(&latencies.overwritten)
+        ))
+    }
+
+    /// What must be known before the numbers are believed.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let (summary, what) = (&self.summary, self.what());
+        let mut warnings = Vec::new();
+        if let Some(left) = summary.remaining {
+            let order = if self.exact() {
+                "The faults run so far are the first in order and no random sample: their rates are not those of the whole."
+            } else {
+                "What was run so far is a random sample of the campaign, so the intervals hold."
+            };
+            warnings.push(format!("The campaign is not finished: {} {what} are still to go. {order}", plain(left)));
+        }
+        if summary.runs.failed > 0 {
+            let failed = plain(summary.runs.failed);
+            warnings.push(format!("{failed} {what} could not be made and are in no rate; their messages are below."));
+        }
+        if summary.host_visible > 0 {
+            warnings.push(format!(
+                "In {} {what} the host saw a difference before the end and was assumed to act as in the golden run.",
+                plain(summary.host_visible)
+            ));
+        }
+        warnings
+    }
+
+    /// The sentence that adds the runs up.
+    pub(crate) fn account(&self) -> String {
+        let runs = &self.summary.runs;
+        let left = self.summary.remaining.map_or_else(String::new, |left| format!(" + {} to go", plain(left)));
+        format!(
+            "{} {} planned = {} landed + {} not landed + {} failed{left}",
+            plain(runs.planned),
+            self.what(),
+            plain(runs.landed),
+            plain(runs.not_landed),
+            plain(runs.failed)
+        )
+    }
+
+    /// How the bounds are to be read.
+    pub(crate) fn on_bounds(&self) -> String {
+        let Some(level) = self.bounds.level else {
+            return "Every fault of the selection was run, so rates are exact: they have no sampling error and no interval. \
+                    Counts are faults; rates weigh each fault by the chance with which a sampled campaign draws it."
+                .to_owned();
+        };
+        let looks = self.summary.stopping;
+        let method = match self.bounds.method.as_str() {
+            "wilson" => "Wilson's score interval",
+            "clopper-pearson" => "Clopper and Pearson's interval",
+            other => other,
+        };
+        let level = interval(level);
+        let margin = looks.map_or_else(String::new, |stopping| {
+            format!(" The campaign could stop at any of {} looks; the level is raised so that the stated confidence holds whenever it stops.", stopping.looks)
+        });
+        format!(
+            "Behind every rate stands its {level} ({method}). Each holds by itself: of a hundred such intervals, some miss.{margin}"
+        )
+    }
+}
+
+/// What the numbers do not say.
+pub(crate) const LIMITS: [&str; 4] = [
+    "They are conditional: given that such a fault happens. How often it does, in a beam or in the field, is another question; \
+     nothing here is a failure rate in time.",
+    "Only the operands named above are hit. Registers at rest, memory, caches, schedulers and control logic are not.",
+    "Instructions are those of PTX, as the application was compiled; the compiler that makes machine code merges, moves and \
+     removes some of them.",
+    "An outcome is for one input. Another input has other rates.",
+];

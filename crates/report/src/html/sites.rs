@@ -1,0 +1,75 @@
+//! The instructions and bits that corrupt most, each with a fault that repeats it.
+
+use maud::{Markup, html};
+
+use super::Section;
+use super::table::{account_cells, account_heads, share_cells, share_heads, table};
+use crate::document::{Capped, InstructionPart, Report, SitePart};
+use crate::findings::place;
+
+pub(super) fn section(report: &Report) -> Section {
+    let body = html! {
+        (instructions(report))
+        (sites("most", "Bits of operands by their share of all silent corruptions", &report.most_corrupting, report))
+        (sites("surest", "Bits of operands by the lower bound of their rate of silent corruption", &report.surest_corrupting, report))
+        (examples(report))
+    };
+    Section { id: "sites", title: "Instructions", body }
+}
+
+/// An instruction as PTX, or its mnemonic.
+fn code(text: Option<&str>, opcode: &str) -> Markup {
+    html! { td.c { code title=[text] { (text.unwrap_or(opcode)) } } }
+}
+
+fn instructions(report: &Report) -> Markup {
+    let heads = html! {
+        th scope="col" data-s { "kernel" } th.n scope="col" data-s { "pc" } th scope="col" data-s { "instruction" }
+        th scope="col" data-s { "line" } (account_heads(report))
+    };
+    let row = |part: &InstructionPart| {
+        html! {
+            th scope="row" title=(part.kernel) { (report.kernel(&part.kernel)) } td.n data-v=(part.pc) { (part.pc) } (code(part.text.as_deref(), &part.opcode))
+            td.l { (place(part.file.as_deref(), part.line)) } (account_cells(&part.account, report))
+        }
+    };
+    let rows: Vec<Markup> = report.instructions.rows.iter().map(row).collect();
+    let caption = "By static instruction, most silent corruptions first";
+    table("instructions", caption, &heads, &rows, report.instructions.left_out, "instructions")
+}
+
+fn sites(id: &str, caption: &str, sites: &Capped<SitePart>, report: &Report) -> Markup {
+    let heads = html! {
+        th scope="col" data-s { "kernel" } th.n scope="col" data-s { "pc" } th scope="col" data-s { "instruction" }
+        th scope="col" data-s { "operand" } th.n scope="col" data-s { "bit" } th scope="col" data-s { "line" }
+        (share_heads("of all SDC", report)) (account_heads(report))
+    };
+    let row = |site: &SitePart| {
+        html! {
+            th scope="row" title=(site.kernel) { (report.kernel(&site.kernel)) } td.n data-v=(site.pc) { (site.pc) } (code(site.text.as_deref(), &site.opcode))
+            td { (site.target) } td.n data-v=(site.bit) { (site.bit) } td.l { (place(site.file.as_deref(), site.line)) }
+            (share_cells(&site.share_of_sdc, report.exact())) (account_cells(&site.account, report))
+        }
+    };
+    let rows: Vec<Markup> = sites.rows.iter().map(row).collect();
+    table(id, caption, &heads, &rows, sites.left_out, "bits with silent corruptions")
+}
+
+/// Commands that repeat an example of each of the first sites.
+fn examples(report: &Report) -> Markup {
+    let commands: Vec<(&SitePart, &str)> =
+        report.most_corrupting.rows.iter().filter_map(|site| Some((site, site.command.as_deref()?))).take(5).collect();
+    if report.exact() {
+        return html! { p.small.soft { "An exhaustive campaign keeps no faults by name. To have examples, run a sampled campaign on the lines above with " code { "--lines" } "." } };
+    }
+    html! {
+        @if !commands.is_empty() {
+            h3 { "See one happen" }
+            p.soft { "Each of these repeats a fault of a bit listed first above, and tells what it does." }
+            @for (site, command) in commands {
+                p.small.soft style="margin:.6rem 0 0" { (report.kernel(&site.kernel)) ", instruction " (site.pc) ", " (site.target) " bit " (site.bit) }
+                code.cmd tabindex="0" { (command) }
+            }
+        }
+    }
+}

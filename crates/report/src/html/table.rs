@@ -1,0 +1,148 @@
+//! Tables of rates: every rate with its interval, as numbers and as a mark on a track from 0 to 100 %.
+
+use campaign::summary::Rate;
+use maud::{Markup, PreEscaped, html};
+
+use crate::document::{Account, Report};
+use crate::number::{bounds, count, interval, percent, rate};
+
+/// A class of outcomes: its letter in the style, its name, its sign.
+#[derive(Clone, Copy)]
+pub(super) enum Outcome {
+    Sdc,
+    Due,
+    Masked,
+}
+
+impl Outcome {
+    pub(super) fn letter(self) -> &'static str {
+        match self {
+            Self::Sdc => "s",
+            Self::Due => "d",
+            Self::Masked => "m",
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Sdc => "SDC",
+            Self::Due => "DUE",
+            Self::Masked => "masked",
+        }
+    }
+
+    /// The sign that stands for it beside its colour.
+    pub(super) fn sign(self) -> Markup {
+        let sign = match self {
+            Self::Sdc => "●",
+            Self::Due => "▲",
+            Self::Masked => "○",
+        };
+        html! { i class=(format!("g {}", self.letter())) aria-hidden="true" { (sign) } }
+    }
+}
+
+/// A mark at the rate, and a bar from bound to bound.
+pub(super) fn track(of: Outcome, rate: &Rate) -> Markup {
+    let Some(share) = rate.rate else { return Markup::default() };
+    let style = format!("--l:{:.1}%;--h:{:.1}%;--r:{:.1}%", rate.low * 100.0, rate.high * 100.0, share * 100.0);
+    html! { i class=(format!("f {}", of.letter())) style=(style) aria-hidden="true" {} }
+}
+
+/// The mark of a class by its word.
+pub(crate) fn track_of(class: &str, rate: &Rate) -> Markup {
+    match class {
+        "sdc" => track(Outcome::Sdc, rate),
+        "due" => track(Outcome::Due, rate),
+        _ => track(Outcome::Masked, rate),
+    }
+}
+
+/// The cells of a rate: its value, its bounds, its mark.
+fn cells(of: Outcome, value: &Rate, exact: bool, marked: bool) -> Markup {
+    html! {
+        td.n data-v=(sort_key(value)) { (rate(value.rate)) }
+        @if !exact { td.i { @if value.rate.is_some() { (bounds(value.low, value.high)) } } }
+        @if marked { td.p { (track(of, value)) } }
+    }
+}
+
+/// What a column of rates is sorted by.
+fn sort_key(value: &Rate) -> String {
+    value.rate.map_or_else(|| "-1".to_owned(), |rate| rate.to_string())
+}
+
+/// The cells of a rate without a mark, for shares of something else.
+pub(super) fn share_cells(value: &Rate, exact: bool) -> Markup {
+    cells(Outcome::Sdc, value, exact, false)
+}
+
+/// The heads of the columns of a rate.
+pub(super) fn share_heads(name: &str, report: &Report) -> Markup {
+    html! {
+        th.n scope="col" data-s { (name) }
+        @if let Some(level) = report.bounds.level { th.i scope="col" { (interval(level)) } }
+    }
+}
+
+/// The heads of the columns of an account.
+pub(super) fn account_heads(report: &Report) -> Markup {
+    html! {
+        th.n scope="col" data-s { (report.what()) }
+        @for of in [Outcome::Sdc, Outcome::Due, Outcome::Masked] {
+            th.n scope="col" data-s { (of.sign()) (of.name()) }
+            @if let Some(level) = report.bounds.level { th.i scope="col" { (interval(level)) } }
+            @if !matches!(of, Outcome::Masked) { th.p aria-label="on a scale from 0 to 100 %" {} }
+        }
+        @if lost(report) { th.n scope="col" data-s { "not landed" } th.n scope="col" data-s { "failed" } }
+    }
+}
+
+/// Whether any run did not land or failed: the columns for it are left out of tables where they would be empty.
+fn lost(report: &Report) -> bool {
+    report.summary.runs.not_landed + report.summary.runs.failed > 0
+}
+
+/// The cells of an account.
+pub(super) fn account_cells(account: &Account, report: &Report) -> Markup {
+    let (exact, outcomes) = (report.exact(), &account.outcomes);
+    html! {
+        td.n data-v=(account.runs) { (count(account.runs)) }
+        (cells(Outcome::Sdc, &outcomes.sdc, exact, true))
+        (cells(Outcome::Due, &outcomes.due, exact, true))
+        (cells(Outcome::Masked, &outcomes.masked, exact, false))
+        @if lost(report) {
+            td.n data-v=(account.not_landed) { (count(account.not_landed)) }
+            td.n data-v=(account.failed) { (count(account.failed)) }
+        }
+    }
+}
+
+/// Rows above which a table scrolls by itself instead of making the page long.
+const TALL: usize = 20;
+
+/// A table that scrolls within the page if it is too wide for it.
+pub(crate) fn table(id: &str, caption: &str, heads: &Markup, rows: &[Markup], left_out: u64, of_what: &str) -> Markup {
+    if rows.is_empty() {
+        return html! { p.soft { "Nothing to show: " (caption) "." } };
+    }
+    html! {
+        h3 id=[(!id.is_empty()).then(|| format!("of-{id}"))] { (caption) }
+        div.scroll.tall[rows.len() > TALL] tabindex="0" role="region" aria-label=(caption) {
+            table id=[(!id.is_empty()).then_some(id)] {
+                thead { tr { (heads) } }
+                tbody { @for row in rows { tr { (row) } } }
+            }
+        }
+        @if left_out > 0 { p.small.soft { (count(left_out)) " more " (of_what) " are left out here." } }
+    }
+}
+
+/// A rate in a sentence: `12.00 % (10.10–14.20)`.
+pub(super) fn said(value: &Rate) -> Markup {
+    match value.rate {
+        None => PreEscaped("–".to_owned()),
+        Some(share) if value.low == share && value.high == share => html! { (percent(share)) "\u{a0}%" },
+        Some(share) => html! { (percent(share)) "\u{a0}% " span.soft { "(" (bounds(value.low, value.high)) ")" } },
+    }
+}

@@ -1,0 +1,39 @@
+//! Tables of plain text.
+
+/// A table. `align` says for each column whether it is text (`<`) or numbers (`>`); the last one is for all the rest.
+/// Columns are set apart by two spaces, and nothing follows the last.
+#[must_use]
+pub fn table(header: &[&str], align: &str, rows: &[Vec<String>]) -> String {
+    let rows: Vec<Vec<&str>> = std::iter::once(header.to_vec())
+        .chain(rows.iter().map(|row| row.iter().map(String::as_str).collect()))
+        .collect();
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let cell = |row: &Vec<&'_ str>, column: usize| row.get(column).map_or(0, |text| text.chars().count());
+    let widths: Vec<usize> =
+        (0..columns).map(|column| rows.iter().map(|row| cell(row, column)).max().unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (column, &width) in widths.iter().enumerate() {
+            let (value, gap) = (row.get(column).copied().unwrap_or(""), if column == 0 { "" } else { "  " });
+            let right = align.chars().nth(column).or(align.chars().last()) == Some('>');
+            let padded = if right { format!("{value:>width$}") } else { format!("{value:<width$}") };
+            line += gap;
+            line += &padded;
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table;
+
+    #[test]
+    fn numbers_stand_at_the_right_and_nothing_trails() {
+        let rows = [vec!["é".to_owned(), "1".to_owned(), "x".to_owned()], vec!["long".to_owned(), "10 000".to_owned()]];
+        assert_eq!(table(&["name", "n"], "<><", &rows), "name       n\né          1  x\nlong  10 000\n");
+    }
+}

@@ -1,0 +1,51 @@
+//! Names from a campaign are text, whatever they are.
+
+use crate::made;
+use crate::synthetic::{self, Synthetic};
+use report::Comparison;
+
+const NAMES: [&str; 4] = [
+    "<script>alert(1)</script>",
+    "\"onload=\"alert(1)",
+    "a|b`c*d_e\n# heading",
+    "</style><img src=x onerror=alert(1)>",
+];
+
+/// No markup of ours comes from a name: the page has the tags that it has with harmless names.
+#[test]
+fn a_kernel_called_script_is_harmless() {
+    let hostile = |name: &str| Synthetic {
+        kernels: vec![name.to_owned(), "other".into()],
+        file: name.to_owned(),
+        output: name.to_owned(),
+        ..Synthetic::default()
+    };
+    let (_dir, _, plain) = made(synthetic::runs(400), &hostile("kernel"));
+    let tags = |html: &str| {
+        let mut tags: Vec<String> = html
+            .split('<')
+            .skip(1)
+            .filter_map(|tag| tag.split([' ', '>', '/']).find(|part| !part.is_empty()).map(str::to_owned))
+            .collect();
+        tags.sort();
+        tags.dedup();
+        tags
+    };
+    for name in NAMES {
+        let (_dir, _, report) = made(synthetic::runs(400), &hostile(name));
+        let html = report.to_html();
+        assert_eq!(tags(&html), tags(&plain.to_html()), "{name}");
+        assert_eq!(html.matches("<script").count(), 1, "{name}");
+        assert!(!html.contains("\"onload=\"alert"), "{name}");
+        assert!(!html.contains("<img"), "{name}");
+        let markdown = report.to_markdown();
+        assert!(
+            !markdown.contains("<script") && !markdown.contains("<img") && !markdown.contains("\n# heading"),
+            "{markdown}"
+        );
+        let comparison = Comparison::new(&report, &plain, [name.to_owned(), "b".to_owned()]);
+        assert_eq!(comparison.to_html("0").matches("<script").count(), 1, "{name}");
+        assert!(!comparison.to_markdown().contains("<script"), "{name}");
+        serde_json::from_str::<serde_json::Value>(&report.to_sarif().unwrap()).unwrap();
+    }
+}

@@ -1,0 +1,226 @@
+//! Campaigns on a target that makes its outcomes up, the same every time, written through the public interface of
+//! `campaign`.
+
+use campaign::{
+    Choices, Criteria, Due, End, Ended, Engine, FirstUse, Golden, Landed, Masked, Observation, Outcome, OutputDiff,
+    Place, Results, RunFailure, RunIndex, Sdc, Selection, Site, Store, Sweep, Sweeper, SweptCount, SweptOperand,
+    SweptTiers, SweptUnit, Target, TargetError, Tier, TrapKind, Worker,
+};
+use stats::Draws;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What is made up.
+#[derive(Debug)]
+pub struct Synthetic {
+    /// The kernels.
+    pub kernels: Vec<String>,
+    /// The source file.
+    pub file: String,
+    /// The name of the output.
+    pub output: String,
+    /// Of 1000 runs, how many are masked, silently corrupted, dead, and hit nothing; the others fail.
+    pub shares: [u64; 4],
+    /// Static instructions of each kernel.
+    pub instructions: u64,
+    /// Raises the flag after so many runs.
+    pub stop_after: AtomicU64,
+    /// The flag.
+    pub stop: AtomicBool,
+}
+
+impl Default for Synthetic {
+    fn default() -> Self {
+        Self {
+            kernels: vec!["_Z4loopPf".into(), "_Z6finishPf".into()],
+            file: "/src/synthetic.cu".into(),
+            output: "out".into(),
+            shares: [550, 250, 150, 30],
+            instructions: 40,
+            stop_after: AtomicU64::new(u64::MAX),
+            stop: AtomicBool::new(false),
+        }
+    }
+}
+
+const GROUPS: [&str; 6] = ["int_add", "fp32_fma", "load_global", "compare", "move", "convert"];
+
+impl Target for Synthetic {
+    fn name(&self) -> &str {
+        &self.kernels[0]
+    }
+
+    fn digest(&self) -> &str {
+        "5e17"
+    }
+
+    fn golden(&self) -> Golden {
+        Golden { launches: 8, threads: 4096, thread_instructions: 1 << 20, seconds: 0.5 }
+    }
+
+    fn plan(&self, runs: &[RunIndex], _: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
+        Ok(runs.iter().map(|run| self.site(Draws::new(seed, run.0))).collect())
+    }
+
+    fn worker(&self, _: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+        Ok(Box::new(Runs(self)))
+    }
+
+    fn sweep(&self, _: &Selection) -> Result<Sweep, TargetError> {
+        let operand = |pc: u32| SweptOperand {
+            kernel: self.kernels[0].clone(),
+            pc,
+            file: Some(self.file.clone()),
+            line: Some(10 + pc / 2),
+            group: GROUPS[pc as usize % 6].into(),
+            opcode: "op".into(),
+            target: "dst0".into(),
+            elements: 1 + pc % 2,
+            bits: [32, 1, 64][pc as usize % 3],
+        };
+        let operands: Vec<SweptOperand> = (0..6).map(operand).collect();
+        let faults = operands.iter().map(|operand| u64::from(operand.bits)).sum();
+        Ok(Sweep { operands, unit_faults: vec![faults; 8], members: 48 })
+    }
+
+    fn sweeper(&self, _: Engine, words: &Selection, _: &Criteria) -> Result<Box<dyn Sweeper + '_>, TargetError> {
+        Ok(Box::new(Sweeps(self, self.sweep(words)?)))
+    }
+}
+
+impl Synthetic {
+    fn site(&self, mut draws: Draws) -> Site {
+        let mut below = |n: u64| std::num::NonZeroU64::new(n).map_or(0, |n| draws.below(n));
+        let (pc, kernel) = (below(self.instructions) as u32, below(self.kernels.len() as u64) as usize);
+        let bit = below(if pc % 7 == 3 { 64 } else { 32 });
+        let launch = (kernel as u64 + self.kernels.len() as u64 * below(4)) as u32;
+        let (cta, thread, dynamic) = (below(16), below(256) as u32, u64::from(pc) + 40 * below(50));
+        Site {
+            id: format!("launch={launch},cta={cta},thread={thread},dyn={dynamic},target=dst0,model=flip,bits={bit}"),
+            kernel: self.kernels[kernel].clone(),
+            launch,
+            cta,
+            thread,
+            dynamic,
+            pc,
+            target: "dst0".into(),
+            model: "flip".into(),
+            bits: bit.to_string(),
+            group: GROUPS[pc as usize % 6].into(),
+            opcode: "op.f32".into(),
+            file: (pc % 9 != 8).then(|| self.file.clone()),
+            line: (pc % 9 != 8).then_some(10 + pc / 2),
+            stratum: None,
+        }
+    }
+}
+
+struct Runs<'a>(&'a Synthetic);
+
+impl Worker for Runs<'_> {
+    fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
+        let of = self.0;
+        if of.stop_after.fetch_sub(1, Ordering::Relaxed) == 1 {
+            of.stop.store(true, Ordering::Relaxed);
+        }
+        let seed = site.id.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        let draws = Draws::new(seed, 1);
+        let (roll, after) = (draws.draw(0) % 1000, draws.draw(1) % (1 << (draws.draw(2) % 14)));
+        let [masked, sdc, due, none] = of.shares;
+        let at = Place { kernel: site.kernel.clone(), pc: site.pc ^ 1, line: site.line, after };
+        let class = if roll < masked {
+            0
+        } else if roll < masked + sdc {
+            1
+        } else if roll < masked + sdc + due {
+            2
+        } else if roll < masked + sdc + due + none {
+            3
+        } else {
+            return Err(RunFailure::new("replay the run: <out of luck>"));
+        };
+        let end = match draws.draw(3) % 4 {
+            _ if class != 2 => End::Completed,
+            0 => End::Hang { at },
+            1 => End::Detected { by: "a check".into() },
+            kind => End::Trapped { trap: TrapKind::ALL[kind as usize - 2], at },
+        };
+        let error = 10_f64.powi((draws.draw(4) % 12) as i32 - 6) * (1.0 + (draws.draw(5) % 80) as f64 / 10.0);
+        let error = match draws.draw(6) % 20 {
+            0 => f64::INFINITY,
+            1 => f64::NAN,
+            _ => error,
+        };
+        let output = OutputDiff {
+            name: of.output.clone(),
+            elements: 1000,
+            differing: if class == 1 { 1 + draws.draw(7) % 1000 } else { 0 },
+            max_abs: error,
+            max_rel: error,
+            rel_l2: error / 8.0,
+            nan: u64::from(class == 1 && error.is_nan()),
+            inf: 0,
+            out_of_range: 0,
+        };
+        Ok(Observation {
+            landed: (class != 3).then_some(Landed { before: 1, after: 3, threads: 1 }),
+            first_use: match draws.draw(8) % 5 {
+                0 => FirstUse::Never,
+                1 => FirstUse::Overwritten { after },
+                _ => FirstUse::Read { after },
+            },
+            outputs: if end == End::Completed { vec![output] } else { Vec::new() },
+            end,
+            host_visible: draws.draw(9).is_multiple_of(50),
+            strayed: 0,
+            instructions: after,
+            tier: Tier::Delta,
+        })
+    }
+}
+
+struct Sweeps<'a>(&'a Synthetic, Sweep);
+
+impl Sweeper for Sweeps<'_> {
+    fn unit(&mut self, unit: u64, _: &dyn Fn() -> bool) -> Result<Option<SweptUnit>, RunFailure> {
+        if self.0.stop_after.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.0.stop.store(true, Ordering::Relaxed);
+        }
+        let mut swept = SweptUnit::default();
+        let draws = Draws::new(unit, 2);
+        for (operand, of) in (0..).zip(&self.1.operands) {
+            for bit in 0..of.bits {
+                let outcome = match draws.draw(u64::from(operand * 128 + bit)) % 5 {
+                    0 => Outcome::Sdc(Sdc::Bad),
+                    1 => Outcome::Due(Due::Hang),
+                    2 => Outcome::Masked(Masked::NeverRead),
+                    _ => Outcome::Masked(Masked::Logical),
+                };
+                swept.outcomes.push(outcome.code());
+                swept.counts.push(SweptCount { operand, bit, outcome, count: 1 });
+            }
+        }
+        swept.counts.sort();
+        swept.tiers = SweptTiers { lanes: swept.outcomes.len() as u64, ..SweptTiers::default() };
+        Ok(Some(swept))
+    }
+}
+
+/// The choices of so many runs.
+pub fn runs(runs: u64) -> Choices {
+    Choices { capsule: Some("synthetic".into()), runs: Some(runs), seed: Some(7), jobs: Some(1), ..Choices::default() }
+}
+
+/// The choices of an exhaustive campaign.
+pub fn exhaustive() -> Choices {
+    Choices { runs: None, exhaustive: Some(true), ..runs(0) }
+}
+
+/// Makes a campaign in `dir` and runs it, to its end or until the target raises its flag.
+pub fn campaign(dir: &Path, choices: Choices, target: &Synthetic) -> Results {
+    let mut store = Store::create(dir, choices.settle().unwrap(), target).unwrap();
+    let ended = campaign::run(target, &mut store, &target.stop, &mut |_| {}).unwrap();
+    assert_eq!(matches!(ended, Ended::Interrupted(_)), target.stop.load(Ordering::Relaxed));
+    drop(store);
+    Results::open(dir).unwrap()
+}
