@@ -11,7 +11,8 @@ use stats::{Confidence, Proportion};
 
 use crate::document::{Account, Bounds, Report};
 use crate::findings::place;
-use difference::{difference, holm};
+use difference::difference;
+use stats::holm;
 
 /// The format of the document.
 pub const COMPARISON_FORMAT: &str = "beamline.comparison/1";

@@ -54,7 +54,7 @@ impl Comparison {
     fn introduction(&self) -> String {
         format!(
             "B less A, in points of percent, with the {} of the difference (Newcombe's, from two Wilson intervals). p is of the \
-             score test that there is no difference, adjusted for the other tests of its list (Holm).",
+             score test that there is no difference (Fisher's where few runs are expected), adjusted for the other tests of its list (Holm).",
             interval(self.level)
         )
     }
