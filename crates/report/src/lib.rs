@@ -26,6 +26,7 @@ mod number;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod sarif;
+mod story;
 pub mod text;
 
 #[cfg(feature = "parquet")]
@@ -34,3 +35,4 @@ pub use compare::{COMPARISON_FORMAT, Comparison, Contrast, OtherSetting, Side};
 pub use document::*;
 pub use input::{Context, ListedInstruction, SourceText};
 pub use number::plain;
+pub use story::story as story_text;

@@ -1,7 +1,6 @@
 //! `beamline inject`
 
 use crate::args;
-use crate::commands::explain;
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
 use campaign::{Criteria, End, FirstUse, Observation, Outcome, Site, classify};
@@ -30,7 +29,7 @@ pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
         if args.json {
             out::json(&story)?;
         } else {
-            out::text(&explain::render(&story))?;
+            out::text(&report::story_text(&story, fault::base_name))?;
         }
         return Ok(Code::Done);
     }

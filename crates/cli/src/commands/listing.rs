@@ -1,6 +1,7 @@
 //! What a report shows of a capsule, as plain data: its sources, and its instructions as PTX.
 
 use capsule::{Capsule, ModuleId};
+use inject::CapsuleTarget;
 use isa::Pc;
 use report::{Context, ListedInstruction, SourceText};
 use std::collections::BTreeSet;
@@ -31,6 +32,12 @@ fn open(name: &str, digest: &str) -> Result<std::sync::Arc<Capsule>, String> {
         return Err(format!("`{name}` is not the capsule that was irradiated, but another of that name"));
     }
     Ok(capsule)
+}
+
+/// The capsule `name`, whose digest is `digest`, ready for faults.
+pub(crate) fn target(name: &str, digest: &str) -> Result<CapsuleTarget, String> {
+    let golden = source::golden(open(name, digest)?).map_err(|failure| format!("failed to {}", failure.message()))?;
+    Ok(CapsuleTarget::new(golden))
 }
 
 /// Source files whose text is UTF-8, or nearly.

@@ -3,7 +3,6 @@
 pub(crate) mod bounds;
 pub(crate) mod campaign;
 pub(crate) mod docs;
-pub(crate) mod explain;
 pub(crate) mod info;
 pub(crate) mod inject;
 pub(crate) mod list;

@@ -11,6 +11,10 @@ use campaign::{Results, StoreError};
 use report::{Comparison, Report};
 use std::path::Path;
 
+/// Stories that a report tells unasked, and the seconds that a golden run may take for it.
+const STORIES: usize = 3;
+const QUICK: f64 = 2.0;
+
 /// Shows the results of a campaign as they now are, and writes what is asked for.
 pub(crate) fn report(args: &args::Report) -> Result<Code, Failure> {
     let results = Results::open(&args.dir).map_err(refused)?;
@@ -24,7 +28,8 @@ pub(crate) fn report(args: &args::Report) -> Result<Code, Failure> {
         Stated::only(&args.bounds).judge(&args.dir)?;
         return Ok(Code::Done);
     }
-    let report = made(&results, args, &args.dir)?;
+    let mut report = made(&results, args, &args.dir)?;
+    report.stories = stories(&results, args, &report);
     write(args.html.as_deref(), || Ok(report.to_html()))?;
     write(args.markdown.as_deref(), || Ok(report.to_markdown()))?;
     write(args.report_json.as_deref(), || report.to_json().code(Code::Bug))?;
@@ -55,6 +60,30 @@ fn made(results: &Results, args: &args::Report, dir: &Path) -> Result<Report, Fa
     let name = args.capsule.as_deref().unwrap_or(&results.config().capsule);
     let context = listing::context(name, &results.digest().map_err(refused)?, dir.display().to_string());
     Report::new(results, context).map_err(refused)
+}
+
+/// The stories of some faults, where the capsule is there to run them. A report without them is a report still.
+fn stories(results: &Results, args: &args::Report, report: &Report) -> Vec<campaign::story::Story> {
+    let quick = report.summary.golden.seconds < QUICK;
+    let count = args.explain.unwrap_or(if quick { STORIES } else { 0 });
+    let name = args.capsule.as_deref().unwrap_or(&results.config().capsule);
+    let faults = report.examples(count);
+    if faults.is_empty() {
+        return Vec::new();
+    }
+    let told = listing::target(name, &report.summary.capsule.digest).and_then(|mut target| {
+        let said = |error: &dyn std::fmt::Display| format!("failed to {error}");
+        target.judge_by(&results.config().criteria, false).map_err(|error| said(&error))?;
+        let story = |fault: &String| {
+            let fault = fault.parse().map_err(|error: fault::ParseFaultError| said(&error))?;
+            target.story(&fault, &results.config().criteria).map_err(|error| said(&error))
+        };
+        faults.iter().map(story).collect::<Result<Vec<_>, String>>()
+    });
+    told.unwrap_or_else(|why| {
+        out::note(&format!("the report tells no story: {why}"));
+        Vec::new()
+    })
 }
 
 fn refused(error: StoreError) -> Failure {

@@ -27,12 +27,16 @@ impl Report {
         let gathered = Gathered::from(results)?;
         let measure = Measure::of(&gathered.summary);
         let provenance = provenance::of(results.config(), &gathered.summary, &context);
+        let others = gathered.rows.as_ref().map(|rows| [rows.first_absorbed, rows.first_due]);
         let mut report = build(gathered, measure, &Listing::new(&context.listing), provenance);
         let command = |fault: &str| provenance::inject_command(&results.config().capsule, fault);
         for site in report.most_corrupting.rows.iter_mut().chain(&mut report.surest_corrupting.rows) {
             let Some(run) = site.example.take().and_then(|run| run.parse().ok()) else { continue };
             site.example = results.fault_of(run)?;
             site.command = site.example.as_deref().map(command);
+        }
+        for run in others.into_iter().flatten().flatten() {
+            report.shown.other_examples.extend(results.fault_of(run)?);
         }
         report.shown.names = names(&report, context.short_name);
         report.shown.sources = context.sources;
@@ -72,6 +76,7 @@ fn build(gathered: Gathered, measure: Measure, listing: &Listing<'_>, provenance
         most_corrupting: sites.most(),
         surest_corrupting: sites.surest(),
         failures: failures(rows, summary.runs.failed),
+        stories: Vec::new(),
         provenance,
         shown: Shown { all_lines, all_instructions, ..Shown::default() },
         summary,

@@ -17,6 +17,7 @@ use campaign::summary::{Outcomes, Rate, Summary};
 use serde::Serialize;
 
 pub use fates::*;
+pub(crate) use provenance::inject_command;
 pub use provenance::{Provenance, Setting};
 
 /// The format of the document.
@@ -68,6 +69,9 @@ pub struct Report {
     pub surest_corrupting: Capped<SitePart>,
     /// Why runs failed, most frequent first.
     pub failures: Capped<Failure>,
+    /// Some faults as stories, if somebody told them: who makes the report asks for [`examples`](Self::examples).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stories: Vec<campaign::story::Story>,
     /// How the numbers came to be.
     pub provenance: Provenance,
     /// What the views show beside the numbers.
@@ -82,6 +86,8 @@ pub(crate) struct Shown {
     pub(crate) without_source: Option<String>,
     /// Kernels by the names that people use, where these are unique.
     pub(crate) names: BTreeMap<String, String>,
+    /// Faults that died, or whose corruption came to nothing.
+    pub(crate) other_examples: Vec<String>,
     /// Every line and instruction that was hit, in the order of the program.
     pub(crate) all_lines: Vec<LinePart>,
     pub(crate) all_instructions: Vec<InstructionPart>,
@@ -283,6 +289,15 @@ pub struct Failure {
 }
 
 impl Report {
+    /// Faults whose stories are worth telling: the examples of the bits that corrupt most, and of other ends.
+    #[must_use]
+    pub fn examples(&self, count: usize) -> Vec<String> {
+        let sites = self.most_corrupting.rows.iter().filter_map(|site| site.example.clone());
+        let mut sites: Vec<String> = sites.collect();
+        sites.truncate(count.saturating_sub(self.shown.other_examples.len()));
+        sites.into_iter().chain(self.shown.other_examples.iter().cloned()).take(count).collect()
+    }
+
     /// Whether rates are numbers rather than estimates.
     pub(crate) fn exact(&self) -> bool {
         self.summary.exhaustive.is_some()

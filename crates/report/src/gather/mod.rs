@@ -44,6 +44,9 @@ pub(crate) struct FromRows {
     pub(crate) times: BTreeMap<String, Doubling>,
     pub(crate) ends: Ends,
     pub(crate) magnitudes: Magnitudes,
+    /// The first runs that died, and whose corruption was read and came to nothing.
+    pub(crate) first_due: Option<u64>,
+    pub(crate) first_absorbed: Option<u64>,
     /// Messages of failed runs.
     pub(crate) failures: BTreeMap<String, u64>,
     /// Failed runs with yet other messages.
@@ -133,6 +136,8 @@ impl Pass {
         self.times[glance.spot].add(glance.dynamic, class, one);
         self.rows.ends.add(glance);
         match class {
+            Class::Due => drop(self.rows.first_due.get_or_insert(glance.run)),
+            Class::Masked if glance.kind == Some("logical") => drop(self.rows.first_absorbed.get_or_insert(glance.run)),
             Class::Sdc => self.rows.magnitudes.add(&glance.outputs()?),
             Class::Failed => self.failed(glance.error.unwrap_or_default()),
             _ => {}

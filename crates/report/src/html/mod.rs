@@ -31,7 +31,7 @@ impl Report {
     /// The report as one self-contained page.
     #[must_use]
     pub fn to_html(&self) -> String {
-        let sections = [
+        let sections: Vec<Section> = [
             overview::section(self),
             source::section(self),
             breakdowns::by_place(self),
@@ -40,8 +40,11 @@ impl Report {
             breakdowns::by_time(self),
             fate::deaths(self),
             fate::magnitudes(self),
-            method::section(self),
-        ];
+        ]
+        .into_iter()
+        .chain(crate::story::section(self))
+        .chain([method::section(self)])
+        .collect();
         let title = &self.summary.capsule.name;
         let header = html! {
             h1 { (title) }

@@ -1,0 +1,76 @@
+//! The story of a fault, as text and as a part of the page.
+
+mod text;
+mod words;
+
+use maud::{Markup, html};
+
+use crate::document::{Report, inject_command};
+use crate::html::Section;
+use crate::number::plain;
+use campaign::story::{Step, Story};
+pub use text::story;
+
+/// Steps that a page shows of a story.
+const SHOWN: usize = 40;
+
+/// The section of stories; none if nobody told one.
+pub(crate) fn section(report: &Report) -> Option<Section> {
+    let body = html! {
+        p.soft { "Single faults, followed step by step beside the run without a fault: what was hit, what the thread did with it, how far it came in memory, and how it ended." }
+        @for (number, story) in report.stories.iter().enumerate() { (one(report, story, number == 0)) }
+    };
+    (!report.stories.is_empty()).then_some(Section { id: "stories", title: "Stories", body })
+}
+
+fn one(report: &Report, story: &Story, open: bool) -> Markup {
+    let kernel = report.kernel(&story.site.kernel);
+    let place = story.instruction.as_ref().and_then(words::place);
+    let kind = story.kind.as_deref().unwrap_or_default();
+    html! {
+        details.story open[open] {
+            summary { b { (story.outcome) @if !kind.is_empty() { ", " (kind) } } " — " (words::fault(story).trim_start_matches("The fault: "))
+                span.soft { " " (kernel) @if let Some(place) = &place { ", " (place) } } }
+            @if let Some(line) = &story.instruction {
+                @if let Some(source) = &line.source { p { code { (source) } } }
+                p.small { "pc " (line.pc) " " code { (line.ptx) } }
+            }
+            (steps(story))
+            ul.find { @for said in words::thread(story) { li { (said) } } }
+            @if story.observation.landed.is_some() && !(story.launches.is_empty() && story.copies.is_empty()) {
+                ul.find {
+                    @for spread in &story.launches {
+                        li { "launch " (spread.launch) ", " (report.kernel(&spread.kernel)) ": " (words::spread(spread)) }
+                    }
+                    @for said in words::copies(story) { li { (said) } }
+                }
+            }
+            @for said in words::end(story, &|name| report.kernel(name).to_owned()) { p { (said) } }
+            code.cmd tabindex="0" { (inject_command(&report.provenance.capsule, &story.site.id)) }
+        }
+    }
+}
+
+fn steps(story: &Story) -> Markup {
+    let shown: Vec<&Step> = story.steps.iter().skip(1).take(SHOWN).collect();
+    if shown.is_empty() {
+        return html! {};
+    }
+    let more = story.steps.len().saturating_sub(1 + shown.len()) as u64 + story.steps_left_out;
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="What the thread did with it" {
+            table {
+                thead { tr {
+                    th.n scope="col" { "after" } th scope="col" { "it" } th scope="col" { "instruction" }
+                    th scope="col" { "without → with the fault" } th scope="col" { "line" }
+                } }
+                tbody { @for step in shown { tr {
+                    td.n { "+" (step.after) } td { (words::deed(step.what)) } td { code { (step.at.ptx) } }
+                    td { @for change in &step.writes { (words::change(change)) " " } }
+                    td.l { (words::place(&step.at).unwrap_or_default()) }
+                } } }
+            }
+        }
+        @if more > 0 { p.small.soft { (plain(more)) " more steps are left out here." } }
+    }
+}

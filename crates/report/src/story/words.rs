@@ -1,0 +1,164 @@
+//! What a story says, in sentences that text and page share.
+
+use campaign::story::{Change, Deed, Line, Share, Spread, Story};
+use campaign::{End, FirstUse};
+
+use crate::findings::file_name;
+use crate::number::plain;
+
+/// `file.cu:12`, without directories.
+pub(crate) fn place(line: &Line) -> Option<String> {
+    Some(format!("{}:{}", file_name(line.file.as_deref()?), line.line?))
+}
+
+/// What happened to the bits.
+pub(crate) fn fault(story: &Story) -> String {
+    let site = &story.site;
+    let Some(landed) = story.observation.landed else {
+        return format!("Nothing was hit: {} is not there, or has not these bits.", site.target);
+    };
+    let others = match landed.threads {
+        1 => String::new(),
+        threads => format!(", and so in {} more threads of the warp", threads - 1),
+    };
+    let change = story.steps.first().and_then(|step| step.writes.first());
+    let ty = change.map_or("", |change| change.ty.as_str());
+    let what = match site.model.as_str() {
+        "flip" if site.bits.contains('+') => format!("bits {} of {}", site.bits, site.target),
+        "flip" => format!("bit {} of {}", site.bits, site.target),
+        model => format!("{} ({model})", site.target),
+    };
+    let (before, after) = (value(ty, landed.before), value(ty, landed.after));
+    if landed.before == landed.after {
+        format!("The fault: {what} was {before} and stays so{others}.")
+    } else {
+        format!("The fault: {what}: {before} became {after}{others}.")
+    }
+}
+
+/// What an instruction did with corrupted values, in a word.
+pub(crate) fn deed(deed: Deed) -> &'static str {
+    match deed {
+        Deed::Hit => "hit",
+        Deed::Spreads => "spreads",
+        Deed::Absorbs => "absorbs",
+        Deed::Receives => "receives",
+        Deed::Stores => "stores",
+        Deed::Decides => "decides",
+        Deed::Diverges => "diverges",
+        Deed::Dies => "dies",
+        Deed::Replaces => "replaces",
+    }
+}
+
+/// A register and its two values.
+pub(crate) fn change(change: &Change) -> String {
+    let Change { register, ty, golden, found } = change;
+    format!("{register}: {} → {}", value(ty, *golden), value(ty, *found))
+}
+
+/// Bits as a value of a type.
+fn value(ty: &str, bits: u128) -> String {
+    match ty {
+        "f32" => format!("{:?}", f32::from_bits(bits as u32)),
+        "f64" => format!("{:?}", f64::from_bits(bits as u64)),
+        "s16" => (bits as i16).to_string(),
+        "s32" => (bits as i32).to_string(),
+        "s64" => (bits as i64).to_string(),
+        "u8" | "u16" | "u32" => bits.to_string(),
+        "pred" => (if bits == 0 { "false" } else { "true" }).to_owned(),
+        _ => format!("{bits:#x}"),
+    }
+}
+
+/// What became of the thread.
+pub(crate) fn thread(story: &Story) -> Vec<String> {
+    if story.observation.landed.is_none() {
+        return Vec::new();
+    }
+    let path = &story.path;
+    let mut said = vec![match story.observation.first_use {
+        FirstUse::Read { after: 0 } => "the instruction that was hit read the value".to_owned(),
+        FirstUse::Read { after } => format!("first read {} instructions later", plain(after)),
+        FirstUse::Overwritten { after } => format!("overwritten unread {} instructions later", plain(after)),
+        FirstUse::Never => "never read".to_owned(),
+    }];
+    if path.most_registers > 0 {
+        said.push(format!("at most {} registers corrupted at a time", path.most_registers));
+    }
+    if let Some(after) = path.clean_after {
+        said.push(format!("nothing corrupted left in its registers {} instructions after the fault", plain(after)));
+    }
+    if let Some(after) = path.left_after {
+        said.push(format!("went another way {} instructions after the fault", plain(after)));
+    }
+    if path.golden != path.found {
+        said.push(format!("executed {} instructions instead of {}", plain(path.found), plain(path.golden)));
+    }
+    if let Some(Share { count, of }) = story.threads {
+        said.push(format!("{} of {} threads of its block computed something else", plain(count), plain(of)));
+    }
+    if path.shared_bytes > 0 {
+        said.push(format!("{} bytes of the block's shared memory differ at its end", plain(path.shared_bytes)));
+    }
+    said
+}
+
+/// How far the corruption is in a launch.
+pub(crate) fn spread(spread: &Spread) -> String {
+    let blocks = match spread.blocks {
+        Some(Share { count, of }) => format!("in {} of {} blocks; ", plain(count), plain(of)),
+        None => String::new(),
+    };
+    if spread.bytes == 0 {
+        return format!("{blocks}no byte of device memory differs when it ends");
+    }
+    let patches = spread.allocations.iter().map(|patch| {
+        let name = patch.name.clone().unwrap_or_else(|| format!("{:#x}", patch.address));
+        format!("{} of {} in {name}", plain(patch.bytes.count), plain(patch.bytes.of))
+    });
+    let patches: Vec<String> = patches.collect();
+    format!("{blocks}{} bytes differ when it ends: {}", plain(spread.bytes), patches.join(", "))
+}
+
+/// What the host reads otherwise.
+pub(crate) fn copies(story: &Story) -> Vec<String> {
+    let said = story.copies.iter().map(|copy| {
+        let output = copy.output.as_deref().map_or(String::new(), |name| format!(", the output {name}"));
+        let (count, of) = (plain(copy.bytes.count), plain(copy.bytes.of));
+        format!("after {} launches the host reads {count} of {of} bytes otherwise{output}", copy.after_launches)
+    });
+    said.collect()
+}
+
+/// How it ended.
+pub(crate) fn end(story: &Story, name: &dyn Fn(&str) -> String) -> Vec<String> {
+    let at = |at: &campaign::Place| {
+        let line = at.line.map_or_else(String::new, |line| format!(", line {line}"));
+        let (kernel, after) = (name(&at.kernel), plain(at.after));
+        format!("in {kernel}, instruction {}{line}, {after} instructions of the thread after first use", at.pc)
+    };
+    let mut said = vec![match &story.observation.end {
+        End::Completed => "The program ran to its end.".to_owned(),
+        End::Trapped { trap, at: place } => format!("It died of {trap} {}.", at(place)),
+        End::Hang { at: place } => format!("It hung {}.", at(place)),
+        End::Detected { by } => format!("It was detected by {by}."),
+    }];
+    for output in story.observation.outputs.iter().filter(|output| output.differing > 0) {
+        said.push(format!(
+            "Output {}: {} of {} elements differ, largest error {:.3e} absolute, {:.3e} relative, {:.3e} in L2.",
+            output.name,
+            plain(output.differing),
+            plain(output.elements),
+            output.max_abs,
+            output.max_rel,
+            output.rel_l2
+        ));
+    }
+    if story.observation.host_visible {
+        said.push("The host saw a difference before the end.".to_owned());
+    }
+    let kind = story.kind.as_deref().map_or_else(String::new, |kind| format!(", {kind}"));
+    said.push(format!("Outcome: {}{kind}.", story.outcome));
+    said
+}
