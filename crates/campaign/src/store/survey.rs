@@ -103,6 +103,9 @@ pub(crate) struct Survey {
     pub(crate) spots: Vec<Spot>,
 }
 
+/// A label and a line.
+type Label = (Option<String>, Option<u32>);
+
 /// A label, a line, a class, a kind and a stratum: what rows are counted by, in the order of summaries.
 type Key = (Option<String>, Option<u32>, &'static str, Option<String>, u32);
 
@@ -287,7 +290,7 @@ impl Pass {
         for came in self.counts.iter().flatten() {
             tally.add(came.class, came.count);
         }
-        let by = |key: &dyn Fn(&Spot) -> (Option<String>, Option<u32>), kinds: bool| {
+        let by = |key: fn(&Spot) -> Label, kinds: bool| {
             let mut counts: BTreeMap<Key, u64> = BTreeMap::new();
             for (spot, of) in self.spots.iter().zip(&self.counts) {
                 let (label, line) = key(spot);
@@ -302,10 +305,10 @@ impl Pass {
         tiers.extend(self.tiers);
         Survey {
             tally,
-            by_outcome: by(&|_| (None, None), true),
-            by_kernel: by(&|spot| (Some(spot.kernel.clone()), None), false),
-            by_group: by(&|spot| (Some(spot.group.clone()), None), false),
-            by_line: by(&|spot| (spot.file.clone(), spot.line), false),
+            by_outcome: by(|_| (None, None), true),
+            by_kernel: by(|spot| (Some(spot.kernel.clone()), None), false),
+            by_group: by(|spot| (Some(spot.group.clone()), None), false),
+            by_line: by(|spot| (spot.file.clone(), spot.line), false),
             host_visible: self.host_visible,
             tiers,
             spots: self.spots,
