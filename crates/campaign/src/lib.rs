@@ -41,9 +41,13 @@ pub mod target;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Bytes, Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size};
+pub use config::{
+    Bytes, Choices, CommandLine, Config, ConfigError, Engine, IntervalMethod, Live, Selection, Shard, Size,
+};
 pub use merge::{MergeError, merge};
-pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
+pub use observation::{
+    End, FirstUse, Host, HostSignal, Landed, Observation, OutputDiff, Place, Tier, TrapKind, Verdict,
+};
 pub use outcome::{CLASSIFIER_VERSION, Class, Criteria, Due, FAILED_CODE, Masked, Outcome, Sdc, classify};
 pub use plan::PlanError;
 pub use runner::{CampaignError, Ended, Event, run};

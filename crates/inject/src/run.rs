@@ -129,6 +129,7 @@ pub(crate) fn observe(golden: &Golden, fault: &Fault, struck: Struck, progress: 
         strayed: progress.strayed,
         instructions: progress.instructions,
         tier,
+        host: None,
     }
 }
 

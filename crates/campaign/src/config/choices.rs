@@ -7,7 +7,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use stats::{Confidence, Margin, sample_size};
 
-use super::{Bytes, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size};
+use super::{
+    Bytes, CommandLine, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size,
+    live,
+};
 use crate::outcome::Criteria;
 
 /// The choices of a campaign as written, unchecked. A key that is left out takes its default in
@@ -72,13 +75,31 @@ pub struct Choices {
     /// Which part of the runs is made here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
+    /// The application, for runs that have its host in the loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub app: Option<CommandLine>,
+    /// The directory that the application is started for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// Files that the application leaves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub file: Vec<String>,
+    /// A command that says whether what the application left is good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
+    /// The seconds that the application may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<f64>,
+    /// Whether the application runs in its directory itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_place: Option<bool>,
     /// For each output, the relative error that is still good.
     #[serde(skip_serializing_if = "Criteria::is_empty")]
     pub tolerance: Criteria,
 }
 
 /// Every key, for suggestions.
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 26] = [
     "capsule",
     "runs",
     "margin",
@@ -98,6 +119,12 @@ const KEYS: [&str; 20] = [
     "jobs",
     "memory",
     "shard",
+    "app",
+    "directory",
+    "file",
+    "judge",
+    "timeout",
+    "in_place",
     "tolerance",
 ];
 
@@ -148,6 +175,12 @@ impl Choices {
             jobs: self.jobs.or(other.jobs),
             memory: self.memory.or(other.memory),
             shard: self.shard.or(other.shard),
+            app: self.app.or(other.app),
+            directory: self.directory.or(other.directory),
+            file: list(self.file, other.file),
+            judge: self.judge.or(other.judge),
+            timeout: self.timeout.or(other.timeout),
+            in_place: self.in_place.or(other.in_place),
             tolerance: self.tolerance.or(other.tolerance),
         }
     }
@@ -157,7 +190,16 @@ impl Choices {
     /// # Errors
     /// When a value is out of its range or two choices contradict each other.
     pub fn settle(self) -> Result<Config, ConfigError> {
+        let live = self.live()?;
+        let alone = live.as_ref().is_some_and(|live| live.in_place);
+        let jobs = if alone { Some(1) } else { self.jobs };
+        let capsule = match &live {
+            Some(_) => self.capsule.clone().unwrap_or_default(),
+            None => self.capsule.clone().ok_or(ConfigError::NoCapsule)?,
+        };
         let config = Config {
+            live,
+            capsule,
             size: self.size()?,
             confidence: self.confidence.map_or(Ok(Confidence::PERCENT_95), Confidence::new)?,
             seed: self.seed.unwrap_or(0),
@@ -165,9 +207,8 @@ impl Choices {
             engine: self.engine.unwrap_or(Engine::Auto),
             interval: self.interval.unwrap_or(IntervalMethod::Wilson),
             shard: self.shard.unwrap_or(Shard::WHOLE),
-            jobs: self.jobs.map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs)).transpose()?,
+            jobs: jobs.map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs)).transpose()?,
             memory: self.memory,
-            capsule: self.capsule.ok_or(ConfigError::NoCapsule)?,
             selection: Selection {
                 model: self.model,
                 target: self.target,
@@ -198,6 +239,9 @@ impl Choices {
 /// Checks what no single value can be blamed for, and the values whose types hold more than is meant.
 fn check(config: &Config) -> Result<(), ConfigError> {
     check_size(config)?;
+    if config.live.is_some() {
+        live::check(config.size, config.engine, &config.capsule)?;
+    }
     if i64::try_from(config.seed).is_err() {
         return Err(ConfigError::Seed { seed: config.seed });
     }
@@ -235,8 +279,9 @@ impl From<&Config> for Choices {
             Size::Margin(margin) => (None, Some(margin.get()), None),
             Size::Exhaustive => (None, None, Some(true)),
         };
+        let live = config.live.clone();
         Self {
-            capsule: Some(config.capsule.clone()),
+            capsule: Some(config.capsule.clone()).filter(|capsule| live.is_none() || !capsule.is_empty()),
             runs,
             margin,
             exhaustive,
@@ -255,6 +300,12 @@ impl From<&Config> for Choices {
             jobs: config.jobs.map(NonZeroU32::get),
             memory: config.memory,
             shard: (config.shard != Shard::WHOLE).then_some(config.shard),
+            app: live.as_ref().map(|live| live.app.clone()),
+            directory: live.as_ref().and_then(|live| live.directory.clone()),
+            file: live.as_ref().map(|live| live.file.clone()).unwrap_or_default(),
+            judge: live.as_ref().and_then(|live| live.judge.clone()),
+            timeout: live.as_ref().and_then(|live| live.timeout),
+            in_place: live.filter(|live| live.in_place).map(|_| true),
             tolerance: config.criteria.clone(),
         }
     }

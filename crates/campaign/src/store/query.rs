@@ -150,12 +150,27 @@ impl Rows {
         Ok(count)
     }
 
+    /// How many of those were judged with the host in the loop.
+    pub(crate) fn resolved(&self) -> Result<u64, StoreError> {
+        let mut count = 0;
+        if !self.swept {
+            let sql =
+                "SELECT count(*) FROM run WHERE host_visible <> 0 AND landed_before IS NOT NULL AND tier = 'live'";
+            self.each(sql, [], |row| {
+                count = unsigned(row, 0)?;
+                Ok(())
+            })?;
+        }
+        Ok(count)
+    }
+
     /// How many runs took each path, in the order of the paths' words.
     pub(crate) fn tiers(&self) -> Result<BTreeMap<String, u64>, StoreError> {
         if self.swept {
             return self.swept_tiers();
         }
-        let mut tiers: BTreeMap<String, u64> = Tier::ALL.iter().map(|tier| (tier.word().to_owned(), 0)).collect();
+        let usual = Tier::ALL.iter().filter(|tier| **tier != Tier::Live);
+        let mut tiers: BTreeMap<String, u64> = usual.map(|tier| (tier.word().to_owned(), 0)).collect();
         for count in self.counts(By::Tier)? {
             if let Some(tier) = count.label {
                 *tiers.entry(tier).or_default() += count.count;

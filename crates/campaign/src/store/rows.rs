@@ -19,7 +19,7 @@ use crate::target::{Golden, Target};
 /// "BEAM", in the header of the file.
 const APPLICATION_ID: i32 = 0x4245_414d;
 /// The version of the tables.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 /// What the rows are of.
 #[derive(Clone, Debug, PartialEq)]

@@ -117,7 +117,7 @@ fn rows_of_a_newer_version_are_refused() {
         &Store::resume(dir.path(), &Fake::default()).unwrap_err(),
         dir.path(),
         &expect![
-            "failed to use DIR/shard-1-of-1.sqlite: its rows have version 2, this beamline knows version 1; use the beamline that made it"
+            "failed to use DIR/shard-1-of-1.sqlite: its rows have version 3, this beamline knows version 1; use the beamline that made it"
         ],
     );
 }
