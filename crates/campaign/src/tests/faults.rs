@@ -112,12 +112,12 @@ fn rows_of_a_newer_version_are_refused() {
     let (dir, store) = created(20);
     drop(store);
     let path = dir.path().join("shard-1-of-1.sqlite");
-    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 3).unwrap();
     check(
         &Store::resume(dir.path(), &Fake::default()).unwrap_err(),
         dir.path(),
         &expect![
-            "failed to use DIR/shard-1-of-1.sqlite: its rows have version 3, this beamline knows version 1; use the beamline that made it"
+            "failed to use DIR/shard-1-of-1.sqlite: its rows have version 3, this beamline knows version 2; use the beamline that made it"
         ],
     );
 }
