@@ -18,9 +18,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fault", &["isa"]),
     ("campaign", &["stats"]),
     ("inject", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats"]),
-    ("cudart", &["capsule", "ptx", "simt", "inject"]),
+    ("cudart", &["capsule", "ptx", "simt", "fault", "campaign", "inject"]),
+    ("live", &["capsule", "fault", "campaign", "inject", "cudart"]),
     ("gpu", &["isa", "ptx", "capsule"]),
-    ("beamline", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "gpu"]),
+    ("beamline", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "live", "gpu"]),
     ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart"]),
     ("xtask", &["isa", "ptx", "capsule", "inject", "testkit", "gpu"]),
 ];

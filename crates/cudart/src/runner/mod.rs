@@ -144,6 +144,13 @@ impl Prepared {
         Ok(self)
     }
 
+    /// The same, told that this is its name.
+    #[must_use]
+    pub fn called(mut self, name: impl Into<OsString>) -> Self {
+        self.name = name.into();
+        self
+    }
+
     /// The same, found from any directory.
     #[must_use]
     pub fn anywhere(mut self) -> Self {
