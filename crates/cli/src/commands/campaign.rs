@@ -1,12 +1,13 @@
 //! `beamline campaign` and `beamline resume`
 
 use crate::args;
+use crate::commands::live;
 use crate::failure::{Code, Coded, Failure};
 use crate::progress::Progress;
 use crate::{out, source};
 use anyhow::anyhow;
 use campaign::summary::{Account, Outcomes, Rate};
-use campaign::{CampaignError, Choices, Config, Ended, Engine, Size, Store, StoreError, Summary};
+use campaign::{CampaignError, Choices, Config, Ended, Engine, Size, Store, StoreError, Summary, Target};
 use inject::{CapsuleTarget, Means};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,11 +29,24 @@ pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
     choices.capsule = Some(source::lasting_name(&name));
     choices.tolerance = choices.tolerance.or(target.criteria());
     let config = settled(choices)?;
-    let means = means(&config);
-    let dir = args.out.unwrap_or_else(|| fresh_dir(target.golden_run().capsule().name.as_str()));
-    let store = Store::create(&dir, config, &target).map_err(store_failure)?;
-    target.set_means(means);
-    irradiate(&target, store, &stop, args.json)
+    target.set_means(means(&config));
+    match config.live {
+        None => create(&target, config, args.out, &stop, args.json),
+        Some(_) => create(&live::beside(target, &config)?, config, args.out, &stop, args.json),
+    }
+}
+
+/// Makes a campaign and runs it.
+pub(crate) fn create(
+    target: &dyn Target,
+    config: Config,
+    out: Option<PathBuf>,
+    stop: &AtomicBool,
+    json: bool,
+) -> Result<Code, Failure> {
+    let dir = out.unwrap_or_else(|| fresh_dir(target.name()));
+    let store = Store::create(&dir, config, target).map_err(store_failure)?;
+    irradiate(target, store, stop, json)
 }
 
 /// What a campaign may use; what is not said is the machine's.
@@ -46,13 +60,14 @@ fn means(config: &Config) -> Means {
 }
 
 /// Fills in every default, so that the stored configuration says what was done.
-fn settled(choices: Choices) -> Result<Config, Failure> {
+pub(crate) fn settled(choices: Choices) -> Result<Config, Failure> {
     let fill = |value: Option<String>, default: &str| Some(value.unwrap_or_else(|| default.to_owned()));
     let choices = Choices {
         model: fill(choices.model, "flip"),
         target: fill(choices.target, "dst"),
         scope: fill(choices.scope, "thread"),
         engine: Some(choices.engine.unwrap_or(Engine::Auto)),
+        directory: choices.app.as_ref().and(source::lasting_directory(choices.directory.as_deref())),
         ..choices
     };
     choices.settle().code(Code::Usage)
@@ -61,17 +76,24 @@ fn settled(choices: Choices) -> Result<Config, Failure> {
 /// Goes on with a campaign.
 pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
     let stop = stop_on_interrupt()?;
-    let config = campaign::read_config(&args.dir).code(Code::Refused)?;
-    let mut target = target(&config.capsule)?;
-    let mut store = Store::resume(&args.dir, &target).map_err(store_failure)?;
-    if args.jobs.is_some() {
-        store.set_jobs(args.jobs);
+    let mut config = campaign::read_config(&args.dir).code(Code::Refused)?;
+    // Runs in place are one at a time.
+    if !config.live.as_ref().is_some_and(|live| live.in_place) {
+        config.jobs = args.jobs.or(config.jobs);
     }
-    if args.memory.is_some() {
-        store.set_memory(args.memory);
-    }
-    target.set_means(means(store.config()));
-    irradiate(&target, store, &stop, args.json)
+    config.memory = args.memory.or(config.memory);
+    let target: Box<dyn Target> = match &config.live {
+        Some(_) if config.capsule.is_empty() => Box::new(live::recorded(&config)?),
+        live => {
+            let mut target = target(&config.capsule)?;
+            target.set_means(means(&config));
+            if live.is_some() { Box::new(live::beside(target, &config)?) } else { Box::new(target) }
+        }
+    };
+    let mut store = Store::resume(&args.dir, &*target).map_err(store_failure)?;
+    store.set_jobs(config.jobs);
+    store.set_memory(config.memory);
+    irradiate(&*target, store, &stop, args.json)
 }
 
 fn target(name: &str) -> Result<CapsuleTarget, Failure> {
@@ -90,7 +112,7 @@ fn fresh_dir(name: &str) -> PathBuf {
     candidates.find(|dir| !dir.exists()).unwrap_or_else(|| PathBuf::from(format!("{name}.campaign")))
 }
 
-fn irradiate(target: &CapsuleTarget, mut store: Store, stop: &AtomicBool, json: bool) -> Result<Code, Failure> {
+fn irradiate(target: &dyn Target, mut store: Store, stop: &AtomicBool, json: bool) -> Result<Code, Failure> {
     let dir = store.dir().to_owned();
     let what = if store.config().size == Size::Exhaustive { "faults" } else { "runs" };
     let mut progress = Progress::new(what);
@@ -119,7 +141,7 @@ fn resume_line(dir: &Path) -> String {
 }
 
 /// A flag that the first Ctrl-C raises; the second ends the program.
-fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);
     let handler = move || {
@@ -182,13 +204,25 @@ fn render(summary: &Summary) -> String {
         if tiers.is_empty() { "none".to_owned() } else { tiers.join(", ") },
         if summary.exhaustive.is_some() { String::new() } else { format!("; seed {}", summary.seed) }
     );
-    if summary.host_visible > 0 {
-        text += &format!(
-            "in {} {what} the host saw a difference before the end and was assumed to act as in the golden run\n",
-            out::number(summary.host_visible)
-        );
+    text + &host_line(summary)
+}
+
+/// What is to be said of the host, if it saw anything.
+fn host_line(summary: &Summary) -> String {
+    let (what, visible, resolved) = (counted(summary), summary.host_visible, summary.resolved);
+    let saw = format!("in {} {what} the host saw a difference before the end", out::number(visible));
+    match (visible, resolved) {
+        (0, _) => String::new(),
+        (_, 0) => format!("{saw} and was assumed to act as in the golden run\n"),
+        _ if visible == resolved => format!("{saw}; all of them were judged with the host in the loop\n"),
+        _ => {
+            let resolved = out::number(resolved);
+            format!(
+                "{saw}; {resolved} of them were judged with the host in the loop, in the others it was assumed to act as \
+                 in the golden run\n"
+            )
+        }
     }
-    text
 }
 
 fn outcomes(summary: &Summary) -> String {

@@ -5,6 +5,7 @@ pub(crate) mod docs;
 pub(crate) mod info;
 pub(crate) mod inject;
 pub(crate) mod list;
+pub(crate) mod live;
 pub(crate) mod merge;
 pub(crate) mod profile;
 pub(crate) mod report;
