@@ -23,7 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gpu", &["isa", "ptx", "capsule"]),
     ("beamline", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "live", "gpu"]),
     ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart"]),
-    ("xtask", &["isa", "ptx", "capsule", "inject", "testkit", "gpu"]),
+    ("xtask", &["isa", "ptx", "capsule", "campaign", "inject", "testkit", "gpu"]),
 ];
 
 /// Lines that a source file may have, and the files that may have more, with the reason.

@@ -3,6 +3,7 @@
 mod campaigns;
 mod commands;
 mod interruptions;
+mod live;
 mod mistakes;
 
 use campaign::{Results, Row};
