@@ -66,6 +66,9 @@ pub enum Deed<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub u64);
 
+/// The number of launches among the kinds.
+const LAUNCH: u8 = 7;
+
 /// What each kind of deed is called, by its number.
 const NAMES: [&str; 9] = [
     "the load of a module",
@@ -80,6 +83,12 @@ const NAMES: [&str; 9] = [
 ];
 
 impl Fingerprint {
+    /// Whether it is that of a launch.
+    #[must_use]
+    pub fn is_launch(self) -> bool {
+        self.0 & 0xff == u64::from(LAUNCH)
+    }
+
     /// What kind of deed it is, in words.
     #[must_use]
     pub fn what(self) -> &'static str {
@@ -97,7 +106,7 @@ impl Deed<'_> {
             Self::CopyOut { .. } => 4,
             Self::CopyWithin { .. } => 5,
             Self::Fill { .. } => 6,
-            Self::Launch(_) => 7,
+            Self::Launch(_) => LAUNCH,
             Self::Synchronize => 8,
         }
     }

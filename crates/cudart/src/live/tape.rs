@@ -92,6 +92,12 @@ impl<'a> Tape<'a> {
         self.events.get(at).copied().map(Fingerprint)
     }
 
+    /// The place of the last launch in the order of all that was done.
+    #[must_use]
+    pub fn last_launch(&self) -> usize {
+        self.events.iter().rposition(|print| Fingerprint(*print).is_launch()).unwrap_or(0)
+    }
+
     /// How many launches there are.
     #[must_use]
     pub fn launches(&self) -> usize {

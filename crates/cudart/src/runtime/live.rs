@@ -58,6 +58,8 @@ pub(crate) struct Live {
     counters: Counters,
     /// How many deeds were done.
     done: usize,
+    /// The last one of the golden run that is a launch.
+    last_launch: usize,
     /// The last of them was a synchronisation; the recording has only the first of several.
     waited: bool,
     /// The faulty launch has begun.
@@ -108,6 +110,7 @@ impl Live {
             replay,
             counters: Counters::default(),
             done: 0,
+            last_launch: tape.last_launch(),
             waited: false,
             struck: false,
             distance: 0,
@@ -142,7 +145,12 @@ impl Live {
                     found.what()
                 ));
             }
+            // The host has seen it; whether it could have acted on it, the golden run says, or what it does now.
             self.differs = true;
+            if self.done <= self.last_launch && !self.counters.visible {
+                self.counters.visible = true;
+                self.count();
+            }
         }
     }
 
