@@ -168,7 +168,7 @@ fn observation(kind: u64, draws: &Draws) -> Observation {
     let end = match kind {
         3 => End::Trapped { trap, at },
         4 => End::Hang { at },
-        5 if after % 2 == 0 => End::Exited { code: 3 },
+        5 if after.is_multiple_of(2) => End::Exited { code: 3 },
         5 => End::Detected { by: "a checksum".into() },
         _ => End::Completed,
     };
@@ -181,7 +181,7 @@ fn observation(kind: u64, draws: &Draws) -> Observation {
         strayed: draws.draw(8) % 2,
         instructions: draws.draw(9) >> 1,
         tier: [Tier::Full, Tier::Delta, Tier::Lanes][draws.draw(10) as usize % 3],
-        host: (kind > 2 && draws.draw(12) % 2 == 0).then(|| host(draws)),
+        host: (kind > 2 && draws.draw(12).is_multiple_of(2)).then(|| host(draws)),
     }
 }
 

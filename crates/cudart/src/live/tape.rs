@@ -161,7 +161,7 @@ pub fn output_regions(golden: &Golden) -> Vec<(Region, Vec<usize>)> {
         Event::CopyOut { from, .. } => Some(*from),
         _ => None,
     };
-    let (mut regions, mut known): (Vec<(Region, Vec<usize>)>, BTreeMap<[u64; 6], usize>) = Default::default();
+    let (mut regions, mut known) = (Vec::<(Region, Vec<usize>)>::new(), BTreeMap::new());
     let key = |it: &Region| [it.address, it.width, it.height, it.depth, it.pitch, it.slice];
     for copy in golden.copies().iter().filter(|copy| copy.output.is_some()) {
         let Some(region) = from(copy.event) else { continue };
