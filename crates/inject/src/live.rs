@@ -10,6 +10,8 @@ use crate::golden::{Golden, GoldenLaunch};
 use crate::run::trap_kind;
 use campaign::{End, FirstUse, Landed, OutputDiff, Place};
 use fault::Fault;
+use isa::module::{Base, Symbol};
+use isa::{Function, Op, Operand, Space};
 use simt::memory::{Page, Version};
 use std::sync::Arc;
 
@@ -78,6 +80,24 @@ impl Golden {
         })
     }
 
+    /// Which bytes of its arguments the kernel of a launch can read. Those between fields of structures, and arguments
+    /// that are not used, hold whatever the caller's memory held.
+    #[must_use]
+    pub fn read_arguments(&self, launch: &GoldenLaunch) -> Vec<bool> {
+        let bytes = self.recorded(launch).params.len();
+        let module = self.module(launch);
+        let kernel = module.and_then(|module| Some(module.kernel(&launch.program.name)?.1));
+        if kernel.is_none_or(takes_address) {
+            return vec![true; bytes];
+        }
+        let mut read = vec![false; bytes];
+        for row in &launch.program.params {
+            let place = row.offset as usize..row.offset as usize + usize::from(row.bytes);
+            read.get_mut(place).into_iter().flatten().for_each(|byte| *byte = true);
+        }
+        read
+    }
+
     /// How an output differs that never came.
     #[must_use]
     pub fn missing(&self, output: usize) -> OutputDiff {
@@ -85,4 +105,13 @@ impl Golden {
         let (differing, error) = (unchanged.elements.max(1), f64::INFINITY);
         OutputDiff { differing, max_abs: error, max_rel: error, rel_l2: error, ..unchanged }
     }
+}
+
+/// Whether a kernel reads its arguments otherwise than by loads from fixed places.
+fn takes_address(kernel: &Function) -> bool {
+    let names = |operand: &Operand| {
+        matches!(operand, Operand::Symbol(Symbol::Param(_), _) | Operand::Address(Base::Symbol(Symbol::Param(_)), _))
+    };
+    let loads = |op: &Op| matches!(op, Op::Ld(access) if access.space == Space::Param);
+    kernel.body.iter().any(|instruction| !loads(&instruction.op) && instruction.src.iter().any(names))
 }

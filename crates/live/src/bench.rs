@@ -9,6 +9,7 @@ use campaign::{End, Host, Live, Observation, RunFailure, Verdict};
 use capsule::Capsule;
 use cudart::live::deed::{Fingerprint, fingerprints};
 use cudart::live::report::Report;
+use cudart::live::tape::same_arguments;
 use cudart::live::{Orders, VARIABLE, tape};
 use cudart::runner::process::{self, Bounds, Ended, Guard};
 use cudart::runner::{Prepared, Run};
@@ -102,16 +103,23 @@ impl Bench {
         &self.capsule
     }
 
-    /// Checks that it does what a capsule holds.
+    /// Checks that it does what the capsule of a golden run holds.
     ///
     /// # Errors
     /// Where it does something else first; or if contents cannot be read.
-    pub fn check_same(&self, capsule: &Capsule) -> Result<(), LiveError> {
-        let (expected, found) = (fingerprints(capsule)?, fingerprints(&self.capsule)?);
+    pub fn check_same(&self, golden: &Golden) -> Result<(), LiveError> {
+        let (expected, found) = (fingerprints(golden.capsule())?, fingerprints(&self.capsule)?);
         let events = expected.len().max(found.len());
         let differs = |event: &usize| expected.get(*event) != found.get(*event);
         let what = |prints: &[Fingerprint], event: usize| prints.get(event).map_or("the end", |print| print.what());
-        match (0..events).find(differs) {
+        let other_arguments = || {
+            let mut launches = golden.launches().iter().zip(self.capsule.launches());
+            let differing = launches.find(|(known, (_, launch))| {
+                !same_arguments(&golden.recorded(known).params, &launch.params, golden.read_arguments(known))
+            });
+            differing.map(|(known, _)| known.event)
+        };
+        match (0..events).find(differs).or_else(other_arguments) {
             Some(event) => {
                 let (expected, found) = (what(&expected, event), what(&found, event));
                 Err(LiveError::OtherWork { event, expected, found })

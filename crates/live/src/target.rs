@@ -36,7 +36,7 @@ impl LiveTarget {
     /// If the application does something else than the capsule, or something else the second time.
     pub fn new(capsule: CapsuleTarget, bench: Bench, which: Which, engine: Engine) -> Result<Self, LiveError> {
         let golden = capsule.golden_run();
-        bench.check_same(golden.capsule())?;
+        bench.check_same(golden)?;
         let (tape, outputs) = (bench.tape(golden)?, Outputs::of(golden));
         bench.rehearse(golden, &tape, replays(engine))?;
         Ok(Self { capsule, bench, outputs, tape, which })

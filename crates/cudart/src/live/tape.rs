@@ -6,7 +6,8 @@
 //! ```text
 //! header    magic, events, launches, regions, most, and the place of each table
 //! events    a fingerprint for each
-//! launches  shape, instructions, counts (place, number), printed (place, bytes), pages (place, number)
+//! launches  shape, instructions, counts (place, number), printed (place, bytes), pages (place, number),
+//!           arguments (place, bytes), behind which stands for each byte whether it is read
 //! regions   a region of device memory that outputs are copied from: six numbers, copies (place, number)
 //! contents  counts of instructions (u32), what was printed, (page, place) pairs, pages, digests of copies
 //! ```
@@ -20,7 +21,7 @@ use std::collections::BTreeMap;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"BEAMTAP1");
 const HEADER_WORDS: usize = 8;
-const LAUNCH_WORDS: usize = 8;
+const LAUNCH_WORDS: usize = 10;
 const REGION_WORDS: usize = 8;
 const DIGEST_WORDS: usize = 4;
 
@@ -48,6 +49,22 @@ pub struct Launched<'a> {
     pub printed: &'a [u8],
     /// The numbers of the pages that it changed, each with where its bytes lie on the tape.
     pub pages: &'a [[u64; 2]],
+    arguments: &'a [u8],
+    /// 1 for each byte of them that the kernel can read, else 0.
+    read: &'a [u8],
+}
+
+impl Launched<'_> {
+    /// Whether these arguments are the same to the kernel.
+    #[must_use]
+    pub fn has_arguments(&self, found: &[u8]) -> bool {
+        same_arguments(self.arguments, found, self.read.iter().map(|read| *read != 0))
+    }
+}
+
+/// Whether arguments of a launch are the same in the bytes that are read.
+pub fn same_arguments(one: &[u8], other: &[u8], read: impl IntoIterator<Item = bool>) -> bool {
+    one.len() == other.len() && one.iter().zip(other).zip(read).all(|((one, other), read)| !read || one == other)
 }
 
 /// A region that outputs are copied from, with the digests of all copies of it, in order.
@@ -108,13 +125,21 @@ impl<'a> Tape<'a> {
     #[must_use]
     pub fn launch(&self, number: usize) -> Option<Launched<'a>> {
         let row = self.launches.chunks_exact(LAUNCH_WORDS).nth(number)?;
-        let [shape, instructions, counts_at, counts, printed_at, printed, pages_at, pages] = *row else { return None };
+        let [shape, instructions, counts_at, counts, printed_at, printed, pages_at, pages, arguments_at, arguments] =
+            *row
+        else {
+            return None;
+        };
+        let (arguments, read) =
+            self.part(arguments_at, arguments.checked_mul(2)?)?.split_at_checked(usize::try_from(arguments).ok()?)?;
         Some(Launched {
             shape,
             instructions,
             counts: cast_slice(self.part(counts_at, counts.checked_mul(4)?)?),
             printed: self.part(printed_at, printed)?,
             pages: cast_slice(self.part(pages_at, pages.checked_mul(16)?)?),
+            arguments,
+            read,
         })
     }
 
@@ -196,6 +221,10 @@ pub fn write(golden: &Golden) -> Result<Vec<u8>, capsule::Error> {
         let row = [shape(golden.recorded(launch)), launch.thread_instructions(), counts, launch.counts.len() as u64];
         launches.extend(row);
         launches.extend([printed, launch.printed.len() as u64, writer.put(cast_slice(&pages)), pages.len() as u64 / 2]);
+        let arguments = &golden.recorded(launch).params;
+        let read = golden.read_arguments(launch).into_iter().map(u8::from);
+        let both: Vec<u8> = arguments.iter().copied().chain(read).collect();
+        launches.extend([writer.put(&both), arguments.len() as u64]);
         most = launch.counts.iter().copied().fold(most, u32::max);
     }
     let mut regions = Vec::new();

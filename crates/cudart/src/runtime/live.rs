@@ -124,7 +124,7 @@ impl Live {
         give_up(&mut self.report, reason)
     }
 
-    /// Takes note of what is done to the device.
+    /// Takes note of what is done to the device. The number of a launch is that of those before it.
     pub(super) fn take(&mut self, deed: &Deed<'_>) {
         let waits = matches!(deed, Deed::Synchronize);
         if waits && self.waited {
@@ -133,7 +133,12 @@ impl Live {
         self.waited = waits;
         let (found, expected) = (deed.fingerprint(), self.tape.event(self.done));
         self.done += 1;
-        if expected != Some(found) {
+        let known = usize::try_from(self.counters.launches).ok().and_then(|number| self.tape.launch(number));
+        let differs = match deed {
+            Deed::Launch(launch) => !known.is_some_and(|known| known.has_arguments(&launch.params)),
+            _ => false,
+        };
+        if differs || expected != Some(found) {
             if !self.struck {
                 let expected = expected.map_or("the end", |print| print.what());
                 let (done, launches) = (self.done - 1, self.counters.launches);
