@@ -100,6 +100,13 @@ pub(crate) fn apps(way: Way<'_>, nvcc: &Nvcc, all: bool) -> Result<usize> {
     judge(&apps, &trials, all)
 }
 
+/// One application of the folder, built as every check uses it; its path.
+pub(crate) fn built(nvcc: &Nvcc, name: &str) -> Result<PathBuf> {
+    fs::create_dir_all(PLACE).with_context(|| format!("create {PLACE}"))?;
+    let app = find()?.into_iter().find(|app| app.name == name);
+    build(nvcc, &app.with_context(|| format!("find {name}.cu"))?, SETTINGS[0])
+}
+
 /// The setting beside the first, spread over the applications by their names.
 fn other_setting(name: &str) -> usize {
     1 + name.bytes().map(usize::from).sum::<usize>() % (SETTINGS.len() - 1)

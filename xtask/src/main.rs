@@ -5,6 +5,7 @@ mod bench;
 mod end_to_end;
 mod fuzz;
 mod kernels;
+mod live;
 mod nvcc;
 mod ptxas;
 mod supported;
@@ -63,6 +64,12 @@ enum Task {
     Fuzz(fuzz::Args),
     /// Run faults by every tier, and compare what they observe and leave in memory
     Tiers(tiers::Args),
+    /// Run faults in running applications, with replay and without, and compare what is seen
+    Live {
+        /// Faults of each application
+        #[arg(long, default_value_t = 500)]
+        runs: u64,
+    },
     /// Measure golden runs and campaigns of every workload, and print a record
     Bench(bench::Args),
 }
@@ -79,6 +86,7 @@ fn main() -> Result<()> {
         Task::EndToEnd { all, record } => end_to_end::end_to_end(all, record.as_deref()),
         Task::Fuzz(args) => fuzz::fuzz(&args),
         Task::Tiers(args) => tiers::tiers(&args),
+        Task::Live { runs } => live::live(runs),
         Task::Bench(args) => bench::bench(&args),
     }
 }

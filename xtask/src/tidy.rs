@@ -18,12 +18,16 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fault", &["isa"]),
     ("campaign", &["stats"]),
     ("inject", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats"]),
-    ("cudart", &["capsule", "ptx", "simt", "inject"]),
+    ("cudart", &["capsule", "ptx", "simt", "fault", "campaign", "inject"]),
+    ("live", &["capsule", "fault", "campaign", "inject", "cudart"]),
     ("gpu", &["isa", "ptx", "capsule"]),
     ("report", &["campaign", "stats"]),
-    ("beamline", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "gpu", "report"]),
+    (
+        "beamline",
+        &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "live", "gpu", "report"],
+    ),
     ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart"]),
-    ("xtask", &["isa", "ptx", "capsule", "inject", "testkit", "gpu"]),
+    ("xtask", &["isa", "ptx", "capsule", "campaign", "inject", "testkit", "gpu"]),
 ];
 
 /// Lines that a source file may have, and the files that may have more, with the reason.

@@ -48,10 +48,14 @@ pub mod target;
 #[cfg(test)]
 mod tests;
 
-pub use bound::{Bound, BoundError, Judgement, More, Scope, Verdict};
-pub use config::{Bytes, Choices, Config, ConfigError, Engine, IntervalMethod, Selection, Shard, Size, Stratify};
+pub use bound::{Bound, BoundError, Judgement, More, Scope, Verdict as BoundVerdict};
+pub use config::{
+    Bytes, Choices, CommandLine, Config, ConfigError, Engine, IntervalMethod, Live, Selection, Shard, Size, Stratify,
+};
 pub use merge::{MergeError, merge};
-pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
+pub use observation::{
+    End, FirstUse, Host, HostSignal, Landed, Observation, OutputDiff, Place, Tier, TrapKind, Verdict,
+};
 pub use outcome::{
     CLASSIFIER_VERSION, Class, Criteria, Criterion, Due, Element, FAILED_CODE, Masked, Metric, Outcome, Quality,
     QualityError, Sdc, classify,

@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 
+mod host;
+
+pub use host::{Host, HostSignal, Verdict};
+
 /// The facts of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,6 +32,9 @@ pub struct Observation {
     pub instructions: u64,
     /// The path that the engine took.
     pub tier: Tier,
+    /// What the application did, where it ran itself; elsewhere its host acted as in the golden run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<Host>,
 }
 
 impl Observation {
@@ -93,6 +100,18 @@ pub enum End {
         /// What noticed, in the words of the detector.
         by: String,
     },
+    /// The application of a live run ended itself with a code other than 0, and no kernel had done anything wrong.
+    Exited {
+        /// The code.
+        code: i32,
+    },
+    /// A signal that is not ours ended the application of a live run, and no kernel had done anything wrong.
+    Signalled {
+        /// The signal's number, as Linux has it on x86-64.
+        signal: i32,
+    },
+    /// The application of a live run was still there when its time was over.
+    TimedOut,
 }
 
 /// A point in the program where a run ended.
@@ -140,6 +159,8 @@ words! {
         Delta = "delta",
         /// Many faults in the lanes of one warp.
         Lanes = "lanes",
+        /// The application itself, its host in the loop.
+        Live = "live",
     }
 }
 
@@ -248,6 +269,7 @@ mod tests {
             strayed: 1,
             instructions: 77,
             tier: Tier::Delta,
+            host: None,
         }
     }
 
@@ -257,6 +279,17 @@ mod tests {
         assert_eq!(serde_json::from_str::<Observation>(&json).unwrap(), observation());
         assert!(json.contains(r#""before":"0xffffffffffffffffffffffffffffffff""#), "{json}");
         assert!(json.contains(r#""max_abs":"inf""#), "{json}");
+    }
+
+    #[test]
+    fn what_the_host_did_is_read_back_and_missing_where_there_was_none() {
+        let without = serde_json::to_string(&observation()).unwrap();
+        assert!(!without.contains("host\":"), "{without}");
+        let host =
+            Host { status: Some(139), files: vec!["a b".into()], verdict: Some(Verdict::Bad), ..Host::default() };
+        let live = Observation { host: Some(host), end: End::Signalled { signal: 11 }, ..observation() };
+        let json = serde_json::to_string(&live).unwrap();
+        assert_eq!(serde_json::from_str::<Observation>(&json).unwrap(), live);
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! The command line.
 
-use campaign::{Bound, Bytes, Choices, Engine, IntervalMethod, Quality, Shard, Stratify};
+mod live;
+
+use campaign::{Bound, Bytes, Choices, CommandLine, Engine, IntervalMethod, Quality, Shard, Stratify};
 use clap::{Args as Group, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+pub(crate) use live::{Application, Live};
 
 /// A beam line in software: flips bits in GPU applications, with or without a GPU, and says what comes out.
 #[derive(Debug, Parser)]
@@ -25,6 +29,8 @@ pub(crate) enum Command {
     Profile(Capsule),
     /// Irradiate a capsule: many faults, a table of outcomes with intervals
     Campaign(Box<Campaign>),
+    /// Irradiate a running, unmodified application, its host in the loop: a process for each fault
+    Live(Box<Live>),
     /// Inject one fault, given by its text id
     Inject(Inject),
     /// Go on with a campaign after any interruption
@@ -138,6 +144,12 @@ pub(crate) struct Campaign {
     /// Run one part of the campaign, for example 2/4
     #[arg(long, value_name = "k/n")]
     pub(crate) shard: Option<Shard>,
+    /// The application that the capsule was recorded from, with its arguments: runs in which its host could have seen
+    /// a difference are made again as a process of it
+    #[arg(long, value_name = "APP ARGS")]
+    pub(crate) app: Option<CommandLine>,
+    #[command(flatten)]
+    pub(crate) application: Application,
     /// Relative error of an output that is still good
     #[arg(long, value_name = "OUTPUT=ERROR", value_parser = tolerance)]
     pub(crate) tolerance: Vec<(String, f64)>,
@@ -179,7 +191,7 @@ fn tolerance(text: &str) -> Result<(String, f64), String> {
 impl Campaign {
     /// The choices of the command line, in the words of a configuration file.
     pub(crate) fn choices(&self) -> Choices {
-        Choices {
+        self.application.add_to(Choices {
             capsule: self.capsule.clone(),
             runs: self.runs,
             margin: self.margin,
@@ -204,7 +216,9 @@ impl Campaign {
             shard: self.shard,
             tolerance: self.tolerance.iter().cloned().collect(),
             quality: self.quality.iter().cloned().collect(),
-        }
+            app: self.app.clone(),
+            ..Choices::default()
+        })
     }
 }
 

@@ -42,6 +42,7 @@ fn dispatch(args: Args) -> Result<Code, Failure> {
         Command::Info(info) => commands::info::info(&info),
         Command::Profile(profile) => commands::profile::profile(&profile),
         Command::Campaign(campaign) => commands::campaign::campaign(*campaign),
+        Command::Live(live) => commands::live::live(&live),
         Command::Inject(inject) => commands::inject::inject(&inject),
         Command::Resume(resume) => commands::campaign::resume(&resume),
         Command::Merge(merge) => commands::merge::merge(&merge),

@@ -40,6 +40,13 @@ pub(crate) fn lasting_name(name: &str) -> String {
     absolute.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_else(|| name.to_owned())
 }
 
+/// The directory of this name, or the current one, by a name that finds it again from any directory.
+pub(crate) fn lasting_directory(name: Option<&str>) -> Option<String> {
+    let path = Path::new(name.unwrap_or("."));
+    let absolute = path.canonicalize().ok().and_then(|path| path.to_str().map(str::to_owned));
+    absolute.or_else(|| name.map(str::to_owned))
+}
+
 /// Does the golden run of a capsule.
 pub(crate) fn golden(capsule: Arc<Capsule>) -> Result<Golden, Failure> {
     Golden::run(capsule).map_err(|error| {

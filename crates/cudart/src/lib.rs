@@ -3,7 +3,8 @@
 //!
 //! The crate has two faces. As a `cdylib` it is what applications load: nothing of it is meant to be called from
 //! Rust, and nothing unwinds, exits or aborts in it. As a library for Beamline itself it has [`runner`], which starts
-//! an application so that it loads the other face, and [`fatbin`], which reads the containers of device code.
+//! an application so that it loads the other face and can watch over it, [`live`], through which the two sides of a
+//! live run speak, and [`fatbin`], which reads the containers of device code.
 //!
 //! # What it promises to applications
 //!
@@ -25,6 +26,7 @@ mod abi;
 mod api;
 mod code;
 pub mod fatbin;
+pub mod live;
 mod report;
 pub mod runner;
 #[expect(unsafe_code, reason = "memory of applications is read and written")]

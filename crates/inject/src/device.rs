@@ -5,12 +5,15 @@
 
 use crate::error::{DeviceError, TrapReport};
 use crate::explain::{self, TrapDetail};
+use crate::hit::Hit;
+use crate::live::{Launched, Strike};
 use crate::modules::Modules;
 use crate::region;
 use capsule::{Launch, ModuleId, Region, Symbol};
+use fault::Fault;
 use simt::memory::GlobalMemory;
 use simt::program::RESERVED_SHARED;
-use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd};
+use simt::{Executor, Fuel, Hook, LevelName, NoHook, Program, RunEnd};
 use std::sync::Arc;
 
 /// Static and dynamic shared memory that a block may have, in bytes: what a compute capability 9.0 device allows.
@@ -207,23 +210,61 @@ impl Device {
     /// # Errors
     /// If the kernel does not exist or cannot be run, or the launch asks for what no device has.
     pub fn launch(&mut self, launch: &Launch) -> Result<LaunchEnd, DeviceError> {
+        Ok(self.run(launch, Fuel::Each(UNBOUNDED), None, &mut NoHook)?.end)
+    }
+
+    /// As [`launch`](Self::launch), each thread with so much fuel, and a fault in the launch if one is given. Running
+    /// out of fuel is the trap of that name.
+    ///
+    /// # Errors
+    /// As [`launch`](Self::launch).
+    pub fn launch_with(
+        &mut self,
+        launch: &Launch,
+        fuel: Fuel<'_>,
+        fault: Option<&Fault>,
+    ) -> Result<Launched, DeviceError> {
+        let Some(fault) = fault else { return self.run(launch, fuel, None, &mut NoHook) };
+        let module = Arc::clone(self.modules.module(launch.module)?);
+        let mut hit = Hit::new(&module, fault);
+        let mut launched = self.run(launch, fuel, Some(fault), &mut hit)?;
+        if let Some(strike) = &mut launched.strike {
+            (strike.landed, strike.first_use) = (hit.struck.landed, hit.struck.first_use);
+        }
+        Ok(launched)
+    }
+
+    fn run(
+        &mut self,
+        launch: &Launch,
+        fuel: Fuel<'_>,
+        fault: Option<&Fault>,
+        hook: &mut dyn Hook,
+    ) -> Result<Launched, DeviceError> {
         let program = self.modules.program(launch.module, &launch.kernel)?;
         check_launch(launch, &program)?;
         let runnable = runnable(launch, &program);
         self.executor.prepare(&runnable);
-        let (mut instructions, printed, complaints) = (0, &mut self.printed, &mut self.complaints);
-        let fuel = Fuel::Each(UNBOUNDED);
-        let end = self.executor.run(&runnable, &mut self.memory, fuel, None, &mut NoHook, |executor, _, _| {
+        let (printed, complaints, before) = (&mut self.printed, &mut self.complaints, self.memory.strayed());
+        let (mut instructions, mut strike) = (0, fault.map(|_| Strike::NOTHING));
+        let (hooked, threads) = (fault.map(|fault| fault.cta), u64::from(runnable.threads()));
+        let end = self.executor.run(&runnable, &mut self.memory, fuel, hooked, hook, |executor, _, blocks| {
             printed.extend(executor.take_printed());
             let assertions = executor.take_assertions();
             complaints.extend(assertions.iter().flat_map(|assertion| explain::complaint(assertion, launch)));
             instructions += executor.counts().map(u64::from).sum::<u64>();
+            if let (Some(fault), Some(strike)) = (fault.filter(|fault| blocks.contains(&fault.cta)), &mut strike) {
+                let place = (fault.cta - blocks.start) * threads + u64::from(fault.thread);
+                strike.thread_instructions = executor.counts().nth(place as usize).map_or(0, u64::from);
+            }
         });
-        if let RunEnd::Trapped(trap) = end {
-            let module = self.modules.module(launch.module)?;
-            return Ok(LaunchEnd::Trapped(TrapReport::new(trap, &program, module)));
-        }
-        Ok(LaunchEnd::Completed { instructions })
+        let end = match end {
+            RunEnd::Trapped(trap) => {
+                LaunchEnd::Trapped(TrapReport::new(trap, &program, self.modules.module(launch.module)?))
+            }
+            _ => LaunchEnd::Completed { instructions },
+        };
+        Ok(Launched { end, instructions, strayed: self.memory.strayed() - before, strike })
     }
 
     /// What launches have printed since this was last asked.

@@ -71,6 +71,8 @@ pub struct GoldenLaunch {
     pub(crate) written: Vec<u32>,
     /// Its accesses outside every allocation.
     pub(crate) strayed: u64,
+    /// What it printed.
+    pub printed: Vec<u8>,
 }
 
 impl GoldenLaunch {
@@ -331,12 +333,13 @@ impl<'a> Recorder<'a> {
         self.history.commit(self.device.memory(), index as u32);
         let runnable = runnable(launch, &program);
         self.executor.prepare(&runnable);
-        let mut counts = Vec::with_capacity(launch.threads() as usize);
+        let (mut counts, mut printed) = (Vec::with_capacity(launch.threads() as usize), Vec::new());
         let fuel = Fuel::Each(crate::device::UNBOUNDED);
         let memory = self.device.memory();
         let before = memory.strayed();
         let end = self.executor.run(&runnable, memory, fuel, None, &mut NoHook, |executor, _, _| {
             counts.extend(executor.counts());
+            printed.extend(executor.take_printed());
         });
         if let RunEnd::Trapped(trap) = end {
             let module = self.device.modules().module(launch.module).map_err(|e| at(e.into()))?;
@@ -348,7 +351,7 @@ impl<'a> Recorder<'a> {
         let (written, strayed) = (memory.written().map(|(page, _)| page).collect(), memory.strayed() - before);
         // Memory right after a launch is what it is judged by where it runs whole.
         self.history.commit(memory, index as u32 + 1);
-        self.launches.push(GoldenLaunch { event: index, number, program, counts, written, strayed });
+        self.launches.push(GoldenLaunch { event: index, number, program, counts, written, strayed, printed });
         Ok(())
     }
 }

@@ -129,6 +129,7 @@ pub(crate) fn observe(golden: &Golden, fault: &Fault, struck: Struck, progress: 
         strayed: progress.strayed,
         instructions: progress.instructions,
         tier,
+        host: None,
     }
 }
 
@@ -144,7 +145,7 @@ fn end(golden: &Golden, launch: usize, trap: Trap, after: u64) -> End {
 }
 
 /// The name that results use; running out of fuel is a hang, not a trap.
-fn trap_kind(kind: simt::TrapKind) -> Option<TrapKind> {
+pub(crate) fn trap_kind(kind: simt::TrapKind) -> Option<TrapKind> {
     Some(match kind {
         simt::TrapKind::IllegalAddress => TrapKind::IllegalAddress,
         simt::TrapKind::OutOfRangeAddress => TrapKind::OutOfRangeAddress,

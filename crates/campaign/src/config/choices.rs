@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use stats::{Confidence, Margin, sample_size};
 
 use super::{
-    Bytes, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size, Stratify,
+    Bytes, CommandLine, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size,
+    Stratify, live,
 };
 use crate::bound::Bound;
 use crate::outcome::{Criteria, QUALITY_KEYS, Quality};
@@ -86,6 +87,24 @@ pub struct Choices {
     /// Which part of the runs is made here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
+    /// The application, for runs that have its host in the loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub app: Option<CommandLine>,
+    /// The directory that the application is started for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// Files that the application leaves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub file: Vec<String>,
+    /// A command that says whether what the application left is good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
+    /// The seconds that the application may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<f64>,
+    /// Whether the application runs in its directory itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_place: Option<bool>,
     /// For each output, the relative error that is still good.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tolerance: BTreeMap<String, f64>,
@@ -95,7 +114,7 @@ pub struct Choices {
 }
 
 /// Every key, for suggestions.
-const KEYS: [&str; 24] = [
+const KEYS: [&str; 30] = [
     "capsule",
     "runs",
     "margin",
@@ -118,6 +137,12 @@ const KEYS: [&str; 24] = [
     "jobs",
     "memory",
     "shard",
+    "app",
+    "directory",
+    "file",
+    "judge",
+    "timeout",
+    "in_place",
     "tolerance",
     "quality",
 ];
@@ -175,6 +200,12 @@ impl Choices {
             shard: self.shard.or(other.shard),
             tolerance: criteria.tolerance,
             quality: criteria.quality,
+            app: self.app.or(other.app),
+            directory: self.directory.or(other.directory),
+            file: list(self.file, other.file),
+            judge: self.judge.or(other.judge),
+            timeout: self.timeout.or(other.timeout),
+            in_place: self.in_place.or(other.in_place),
         }
     }
 
@@ -194,7 +225,16 @@ impl Choices {
     /// # Errors
     /// When a value is out of its range or two choices contradict each other.
     pub fn settle(self) -> Result<Config, ConfigError> {
+        let live = self.live()?;
+        let alone = live.as_ref().is_some_and(|live| live.in_place);
+        let jobs = if alone { Some(1) } else { self.jobs };
+        let capsule = match &live {
+            Some(_) => self.capsule.clone().unwrap_or_default(),
+            None => self.capsule.clone().ok_or(ConfigError::NoCapsule)?,
+        };
         let config = Config {
+            live,
+            capsule,
             size: self.size()?,
             confidence: self.confidence.map_or(Ok(Confidence::PERCENT_95), Confidence::new)?,
             seed: self.seed.unwrap_or(0),
@@ -204,9 +244,8 @@ impl Choices {
             engine: self.engine.unwrap_or(Engine::Auto),
             interval: self.interval.unwrap_or(IntervalMethod::Wilson),
             shard: self.shard.unwrap_or(Shard::WHOLE),
-            jobs: self.jobs.map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs)).transpose()?,
+            jobs: jobs.map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs)).transpose()?,
             memory: self.memory,
-            capsule: self.capsule.ok_or(ConfigError::NoCapsule)?,
             selection: Selection {
                 model: self.model,
                 target: self.target,
@@ -238,6 +277,9 @@ impl Choices {
 /// Checks what no single value can be blamed for, and the values whose types hold more than is meant.
 fn check(config: &Config) -> Result<(), ConfigError> {
     check_size(config)?;
+    if config.live.is_some() {
+        live::check(config.size, config.engine, &config.capsule)?;
+    }
     if i64::try_from(config.seed).is_err() {
         return Err(ConfigError::Seed { seed: config.seed });
     }
@@ -282,8 +324,9 @@ impl From<&Config> for Choices {
             Size::Margin(margin) => (None, Some(margin.get()), None),
             Size::Exhaustive => (None, None, Some(true)),
         };
+        let live = config.live.clone();
         Self {
-            capsule: Some(config.capsule.clone()),
+            capsule: Some(config.capsule.clone()).filter(|capsule| live.is_none() || !capsule.is_empty()),
             runs,
             margin,
             exhaustive,
@@ -307,6 +350,12 @@ impl From<&Config> for Choices {
             shard: (config.shard != Shard::WHOLE).then_some(config.shard),
             tolerance: config.criteria.tolerance.clone(),
             quality: config.criteria.quality.clone(),
+            app: live.as_ref().map(|live| live.app.clone()),
+            directory: live.as_ref().and_then(|live| live.directory.clone()),
+            file: live.as_ref().map(|live| live.file.clone()).unwrap_or_default(),
+            judge: live.as_ref().and_then(|live| live.judge.clone()),
+            timeout: live.as_ref().and_then(|live| live.timeout),
+            in_place: live.filter(|live| live.in_place).map(|_| true),
         }
     }
 }

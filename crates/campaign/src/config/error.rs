@@ -135,6 +135,36 @@ pub enum ConfigError {
         #[source]
         source: QualityError,
     },
+    /// What is said of an application that nothing names.
+    #[error("use `{key}`, which is for live runs: name the application with `app`, or use `beamline live`")]
+    NoApp {
+        /// The key.
+        key: &'static str,
+    },
+    /// A time that no application can keep.
+    #[error("stop the application after {seconds} seconds: give `timeout` a number above 0, at most 1000000")]
+    Timeout {
+        /// The time.
+        seconds: f64,
+    },
+    /// A file that no run has for itself.
+    #[error("compare the file `{name}`: expected a name below the application's directory, without `.` and `..`")]
+    OutsideFile {
+        /// The name.
+        name: String,
+    },
+    /// Runs that share a directory, side by side.
+    #[error("run in place with several workers: they would share their files; add `jobs = 1`")]
+    InPlaceJobs,
+    /// Every fault, of an application.
+    #[error("run every fault live: that would be a process for each; leave out `exhaustive`, or `app`")]
+    ExhaustiveLive,
+    /// An engine that no live run has.
+    #[error("run live with the engine `{engine}`: live runs have `auto`, which replays earlier launches, and `full`")]
+    LiveEngine {
+        /// The engine.
+        engine: super::Engine,
+    },
     /// A confidence or a margin that promises nothing.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),

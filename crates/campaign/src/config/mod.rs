@@ -7,6 +7,7 @@
 mod bytes;
 mod choices;
 mod error;
+mod live;
 mod shard;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use crate::words::words;
 pub use bytes::{Bytes, NotBytes};
 pub use choices::Choices;
 pub use error::ConfigError;
+pub use live::{CommandLine, Live, NotACommand};
 pub use shard::{NotAShard, Shard};
 
 /// Runs of a campaign that says neither how many nor how tight: ±3.1 % at 95 %.
@@ -35,7 +37,7 @@ pub const MAX_RUNS: u64 = 1_000_000_000;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Config {
-    /// The file or the bundled workload to irradiate.
+    /// The file or the bundled workload to irradiate; empty where an application is recorded and every run is live.
     pub capsule: String,
     /// How many runs, or how tight.
     pub size: Size,
@@ -61,6 +63,8 @@ pub struct Config {
     pub jobs: Option<NonZeroU32>,
     /// What may be kept in memory; half of the machine's if not said. Never changes a result.
     pub memory: Option<Bytes>,
+    /// The application itself, where there are runs that have its host in the loop.
+    pub live: Option<Live>,
 }
 
 /// When a campaign is finished.

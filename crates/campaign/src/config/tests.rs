@@ -111,6 +111,47 @@ fn shards_of_one_campaign_are_equal_apart_from_where_they_run() {
 }
 
 #[test]
+fn an_application_may_stand_for_a_capsule() {
+    let text = expect![[r#"
+        runs = 5
+        confidence = 0.95
+        interval = "wilson"
+        seed = 0
+        engine = "auto"
+        jobs = 1
+        app = "./solve --grid 'a b'"
+        directory = "/data"
+        file = ["out/grid.bin"]
+        judge = "cmp \"$1\" \"$2\""
+        timeout = 2.5
+        in_place = true
+    "#]];
+    let config = settle(&text.data().replace("jobs = 1\n", "")).unwrap();
+    assert_eq!(config.to_toml().unwrap().parse::<toml::Table>(), text.data().parse());
+    assert_eq!(settle(&config.to_toml().unwrap()).unwrap(), config);
+    let live = config.live.unwrap();
+    assert_eq!(live.app.words(), ["./solve", "--grid", "a b"]);
+    assert!(config.capsule.is_empty() && live.in_place);
+}
+
+#[test]
+fn choices_for_an_application_must_fit_it_and_each_other() {
+    let check = |text: &str, words: &str| {
+        let error = settle(text).expect_err(text).to_string();
+        assert!(error.contains(words), "{text}: {error}");
+    };
+    check("capsule = 'gemm'\nfile = ['a']", "use `file`, which is for live runs");
+    check("app = 'a'\nfile = ['../a']", "without `.` and `..`");
+    check("app = 'a'\nfile = ['/a']", "below the application's directory");
+    check("app = 'a'\ntimeout = 0.0", "above 0");
+    check("app = 'a'\njobs = 2\nin_place = true", "`jobs = 1`");
+    check("app = 'a'\nexhaustive = true", "a process for each");
+    check("app = 'a'\nengine = 'delta'", "`auto`, which replays");
+    check("app = \"a 'b\"", "a quotation is open");
+    assert!(settle("capsule = 'gemm'\napp = 'a'\nengine = 'delta'").is_ok());
+}
+
+#[test]
 fn an_unknown_key_is_answered_with_the_nearest_one() {
     check_error(
         "capsule = 'gemm'\nmodle = 'single-bit'",

@@ -7,13 +7,14 @@
 //! | `00` – `02` | masked: never read, overwritten, logical |
 //! | `10` – `13` | SDC: unjudged, good, bad, detectable |
 //! | `20`, `21` | DUE: hang, detected |
+//! | `22` – `27` | DUE: the signals, in the order of [`HostSignal`] |
 //! | `28` – `2f` | DUE: the traps, in the order of [`TrapKind`] |
 //! | `30` | not landed |
 //! | `40` | failed ([`FAILED_CODE`]): no outcome at all |
 //! | `80` – `ff` | SDC: the quality bins 0 to 127 |
 
 use super::{Due, Masked, Outcome, Sdc};
-use crate::observation::TrapKind;
+use crate::observation::{HostSignal, TrapKind};
 
 /// The code of a fault that could not be run, and so has no outcome.
 pub const FAILED_CODE: u8 = 0x40;
@@ -38,6 +39,12 @@ impl Outcome {
             Self::Sdc(Sdc::Maybe(bin)) => FIRST_BIN | if bin < LAST_BIN { bin } else { LAST_BIN },
             Self::Due(Due::Hang) => 0x20,
             Self::Due(Due::Detected) => 0x21,
+            Self::Due(Due::Signal(HostSignal::Abort)) => 0x22,
+            Self::Due(Due::Signal(HostSignal::Bus)) => 0x23,
+            Self::Due(Due::Signal(HostSignal::FloatingPoint)) => 0x24,
+            Self::Due(Due::Signal(HostSignal::Illegal)) => 0x25,
+            Self::Due(Due::Signal(HostSignal::Segment)) => 0x26,
+            Self::Due(Due::Signal(HostSignal::Other)) => 0x27,
             Self::Due(Due::Crash(TrapKind::IllegalAddress)) => 0x28,
             Self::Due(Due::Crash(TrapKind::OutOfRangeAddress)) => 0x29,
             Self::Due(Due::Crash(TrapKind::MisalignedAddress)) => 0x2a,
@@ -76,7 +83,7 @@ mod tests {
         for outcome in Outcome::all() {
             assert_eq!(Outcome::from_code(outcome.code()), Some(outcome));
         }
-        assert_eq!(Outcome::all().count(), 3 + 4 + 128 + 10 + 1);
+        assert_eq!(Outcome::all().count(), 3 + 4 + 128 + 16 + 1);
     }
 
     #[test]
@@ -93,7 +100,7 @@ mod tests {
             .map(|outcome| (outcome.code(), outcome.kind().unwrap_or_default().into_owned()))
             .collect();
         expect_test::expect![[r#"
-            [(0, "never_read"), (1, "overwritten"), (2, "logical"), (16, "unjudged"), (17, "good"), (18, "bad"), (19, "detectable"), (128, "maybe_0"), (255, "maybe_127"), (40, "illegal_address"), (41, "out_of_range_address"), (42, "misaligned_address"), (43, "stack_overflow"), (44, "illegal_instruction"), (45, "barrier_deadlock"), (46, "trap"), (47, "assert"), (32, "hang"), (33, "detected"), (48, "")]"#]]
+            [(0, "never_read"), (1, "overwritten"), (2, "logical"), (16, "unjudged"), (17, "good"), (18, "bad"), (19, "detectable"), (128, "maybe_0"), (255, "maybe_127"), (40, "illegal_address"), (41, "out_of_range_address"), (42, "misaligned_address"), (43, "stack_overflow"), (44, "illegal_instruction"), (45, "barrier_deadlock"), (46, "trap"), (47, "assert"), (32, "hang"), (33, "detected"), (34, "sigabrt"), (35, "sigbus"), (36, "sigfpe"), (37, "sigill"), (38, "sigsegv"), (39, "signal"), (48, "")]"#]]
         .assert_eq(&format!("{codes:?}"));
     }
 }

@@ -13,7 +13,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use crate::observation::{End, FirstUse, Observation, TrapKind};
+use crate::observation::{End, FirstUse, Host, HostSignal, Observation, TrapKind, Verdict};
 use crate::words::words;
 
 use criteria::judge;
@@ -71,6 +71,8 @@ pub enum Sdc {
 pub enum Due {
     /// A crash, by its trap.
     Crash(TrapKind),
+    /// A crash of the application's host, by its signal.
+    Signal(HostSignal),
     /// A hang.
     Hang,
     /// Detected by the program's own checks or by inserted hardening.
@@ -101,13 +103,41 @@ pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
     }
     match &observation.end {
         End::Trapped { trap, .. } => Outcome::Due(Due::Crash(*trap)),
-        End::Hang { .. } => Outcome::Due(Due::Hang),
-        End::Detected { .. } => Outcome::Due(Due::Detected),
-        End::Completed if observation.outputs.iter().any(|output| output.differing > 0) => {
-            Outcome::Sdc(judge(&observation.outputs, criteria))
+        End::Hang { .. } | End::TimedOut => Outcome::Due(Due::Hang),
+        End::Detected { .. } | End::Exited { .. } => Outcome::Due(Due::Detected),
+        End::Signalled { signal } => Outcome::Due(Due::Signal(HostSignal::of(*signal))),
+        End::Completed => {
+            let differs = observation.outputs.iter().any(|output| output.differing > 0);
+            let memory = differs.then(|| judge(&observation.outputs, criteria));
+            let masked = Outcome::Masked(Masked::by(observation.first_use));
+            observation
+                .host
+                .as_ref()
+                .map_or_else(|| memory.map_or(masked, Outcome::Sdc), |host| with_host(host, memory).unwrap_or(masked))
         }
-        End::Completed => Outcome::Masked(Masked::by(observation.first_use)),
     }
+}
+
+/// The outcome of an application that ended well, from what it left and from how its memory was judged, if that
+/// differs; `None` if nothing that counts differs.
+///
+/// What a judge says goes for all that the application left. Without one, differing bytes are a corruption that nobody
+/// has judged. Standard error is where programs complain: it is no output, but where it alone differs the program said
+/// that something was wrong.
+fn with_host(host: &Host, memory: Option<Sdc>) -> Option<Outcome> {
+    let left = host.stdout || !host.files.is_empty();
+    let sdc = match (host.verdict, memory) {
+        (Some(Verdict::Bad), _) => Sdc::Bad,
+        (Some(Verdict::Detectable), _) => Sdc::Detectable,
+        (Some(Verdict::Acceptable), None) => return None,
+        (Some(Verdict::Acceptable), Some(_)) => Sdc::Good,
+        (None, _) if left && host.special => Sdc::Detectable,
+        (None, Some(worse @ (Sdc::Bad | Sdc::Detectable))) => worse,
+        (None, _) if left => Sdc::Unjudged,
+        (None, Some(judged)) => judged,
+        (None, None) => return host.stderr.then_some(Outcome::Due(Due::Detected)),
+    };
+    Some(Outcome::Sdc(sdc))
 }
 
 impl Masked {
@@ -187,11 +217,12 @@ impl Sdc {
 }
 
 impl Due {
-    /// The word for it: the trap's, `hang` or `detected`.
+    /// The word for it: the trap's, the signal's, `hang` or `detected`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Crash(trap) => trap.word(),
+            Self::Signal(signal) => signal.word(),
             Self::Hang => "hang",
             Self::Detected => "detected",
         }
@@ -201,12 +232,13 @@ impl Due {
         match word {
             "hang" => Some(Self::Hang),
             "detected" => Some(Self::Detected),
-            trap => trap.parse().ok().map(Self::Crash),
+            word => word.parse().map(Self::Crash).or_else(|_| word.parse().map(Self::Signal)).ok(),
         }
     }
 
     /// Every way, in the order in which reports list them.
     pub fn all() -> impl Iterator<Item = Self> {
-        TrapKind::ALL.iter().copied().map(Self::Crash).chain([Self::Hang, Self::Detected])
+        let signals = HostSignal::ALL.iter().copied().map(Self::Signal);
+        TrapKind::ALL.iter().copied().map(Self::Crash).chain([Self::Hang, Self::Detected]).chain(signals)
     }
 }

@@ -13,6 +13,7 @@ fn seen(end: End, first_use: FirstUse, outputs: Vec<OutputDiff>) -> Observation 
         strayed: 0,
         instructions: 1,
         tier: Tier::Full,
+        host: None,
     }
 }
 
@@ -216,4 +217,121 @@ fn words_that_name_no_outcome_are_refused() {
     for (class, kind) in cases {
         assert_eq!(Outcome::from_words(class, kind), None, "{class} {kind:?}");
     }
+}
+
+/// A live run whose application ended by itself.
+fn live(host: Host, outputs: Vec<OutputDiff>, criteria: &Criteria) -> Outcome {
+    let mut observation = seen(End::Completed, FirstUse::Read { after: 1 }, outputs);
+    observation.host = Some(Host { status: Some(0), ..host });
+    classify(&observation, criteria)
+}
+
+fn left() -> [Host; 3] {
+    let stdout = Host { stdout: true, ..Host::default() };
+    let file = Host { files: vec!["grid.bin".into()], ..Host::default() };
+    let both = Host { stderr: true, ..stdout.clone() };
+    [stdout, file, both]
+}
+
+#[test]
+fn a_live_run_in_which_nothing_differs_is_masked() {
+    let outcome = live(Host::default(), vec![diff("out", 0, 0.0)], &Criteria::default());
+    assert_eq!(outcome, Outcome::Masked(Masked::Logical));
+}
+
+#[test]
+fn a_trap_is_the_crash_whether_the_application_reports_it_ignores_it_or_dies_of_it() {
+    let at = Place { kernel: "k".into(), pc: 0, line: None, after: 0 };
+    for status in [0, 1, 134] {
+        let mut observation =
+            seen(End::Trapped { trap: TrapKind::IllegalAddress, at: at.clone() }, FirstUse::Never, vec![]);
+        observation.host = Some(Host { status: Some(status), stdout: true, stderr: true, ..Host::default() });
+        let outcome = classify(&observation, &Criteria::default());
+        assert_eq!(outcome, Outcome::Due(Due::Crash(TrapKind::IllegalAddress)));
+    }
+}
+
+#[test]
+fn a_code_other_than_0_is_the_programs_own_detection_whatever_differs() {
+    for host in left().into_iter().chain([Host::default()]) {
+        let mut observation = seen(End::Exited { code: 3 }, FirstUse::Never, vec![]);
+        observation.host = Some(Host { status: Some(3), ..host });
+        assert_eq!(classify(&observation, &Criteria::default()), Outcome::Due(Due::Detected));
+    }
+}
+
+#[test]
+fn a_signal_is_a_crash_by_its_name() {
+    let cases = [(4, "sigill"), (6, "sigabrt"), (7, "sigbus"), (8, "sigfpe"), (11, "sigsegv"), (13, "signal")];
+    for (signal, word) in cases {
+        let mut observation = seen(End::Signalled { signal }, FirstUse::Never, vec![]);
+        observation.host = Some(Host { status: Some(128 + signal), stdout: true, ..Host::default() });
+        let outcome = classify(&observation, &Criteria::default());
+        assert_eq!((outcome.class(), outcome.kind().as_deref()), (Class::Due, Some(word)));
+        assert_eq!(Outcome::from_words(Class::Due, Some(word)), Some(outcome));
+    }
+}
+
+#[test]
+fn time_that_is_over_and_fuel_that_is_used_up_are_the_same_hang() {
+    let at = Place { kernel: "k".into(), pc: 0, line: None, after: 0 };
+    for end in [End::TimedOut, End::Hang { at }] {
+        let mut observation = seen(end, FirstUse::Never, vec![]);
+        observation.host = Some(Host { stdout: true, ..Host::default() });
+        assert_eq!(classify(&observation, &Criteria::default()), Outcome::Due(Due::Hang));
+    }
+}
+
+#[test]
+fn standard_output_and_files_that_differ_are_a_corruption_with_and_without_standard_error() {
+    for host in left() {
+        assert_eq!(live(host, vec![diff("out", 0, 0.0)], &Criteria::default()), Outcome::Sdc(Sdc::Unjudged));
+    }
+}
+
+#[test]
+fn standard_error_that_differs_alone_is_the_programs_own_detection() {
+    let host = Host { stderr: true, ..Host::default() };
+    assert_eq!(live(host.clone(), vec![], &Criteria::default()), Outcome::Due(Due::Detected));
+    let outputs = vec![diff("out", 2, 0.5)];
+    assert_eq!(live(host, outputs, &Criteria::default()), Outcome::Sdc(Sdc::Unjudged));
+}
+
+#[test]
+fn new_nans_in_what_was_left_or_in_memory_are_detectable() {
+    let nan = OutputDiff { nan: 1, ..diff("out", 2, 0.5) };
+    assert_eq!(live(Host::default(), vec![nan], &Criteria::default()), Outcome::Sdc(Sdc::Detectable));
+    for host in left() {
+        let host = Host { special: true, ..host };
+        assert_eq!(live(host, vec![], &Criteria::default()), Outcome::Sdc(Sdc::Detectable));
+    }
+}
+
+#[test]
+fn memory_within_its_tolerance_is_good_unless_the_application_left_something_else() {
+    let criteria = Criteria { tolerance: [("out".to_owned(), 0.1)].into(), ..Criteria::default() };
+    let small = || vec![diff("out", 2, 0.05)];
+    assert_eq!(live(Host::default(), small(), &criteria), Outcome::Sdc(Sdc::Good));
+    assert_eq!(live(left()[0].clone(), small(), &criteria), Outcome::Sdc(Sdc::Unjudged));
+    assert_eq!(live(left()[0].clone(), vec![diff("out", 2, 0.5)], &criteria), Outcome::Sdc(Sdc::Bad));
+}
+
+#[test]
+fn the_verdict_of_a_judge_goes_for_all_that_the_application_left() {
+    let judged = |verdict, outputs| {
+        let host = Host { verdict: Some(verdict), special: true, ..left()[2].clone() };
+        live(host, outputs, &Criteria::default())
+    };
+    let same = || vec![diff("out", 0, 0.0)];
+    assert_eq!(judged(Verdict::Acceptable, same()), Outcome::Masked(Masked::Logical));
+    assert_eq!(judged(Verdict::Acceptable, vec![diff("out", 2, 0.5)]), Outcome::Sdc(Sdc::Good));
+    assert_eq!(judged(Verdict::Bad, same()), Outcome::Sdc(Sdc::Bad));
+    assert_eq!(judged(Verdict::Detectable, same()), Outcome::Sdc(Sdc::Detectable));
+}
+
+#[test]
+fn a_live_run_whose_fault_did_not_land_is_not_landed() {
+    let mut observation = seen(End::Completed, FirstUse::Never, vec![]);
+    (observation.landed, observation.host) = (None, Some(Host { stdout: true, ..Host::default() }));
+    assert_eq!(classify(&observation, &Criteria::default()), Outcome::NotLanded);
 }

@@ -3,7 +3,7 @@
 use rusqlite::types::FromSql;
 
 use super::row::{COLUMNS, Finding, Row};
-use crate::observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, from_hex};
+use crate::observation::{End, FirstUse, Host, Landed, Observation, OutputDiff, Place, from_hex};
 use crate::outcome::{Class, Outcome};
 use crate::target::{RunFailure, RunIndex, Site};
 
@@ -63,7 +63,13 @@ fn decode_observation(values: &mut Decoder<'_>) -> Result<Observation, String> {
         strayed: values.number()?,
         instructions: values.number()?,
         tier: values.word()?,
+        host: decode_host(values)?,
     })
+}
+
+fn decode_host(values: &mut Decoder<'_>) -> Result<Option<Host>, String> {
+    let text: Option<String> = values.value()?;
+    text.map(|text| serde_json::from_str(&text).map_err(|error| error.to_string())).transpose()
 }
 
 fn decode_first_use(values: &mut Decoder<'_>) -> Result<FirstUse, String> {
@@ -93,6 +99,13 @@ fn decode_end(values: &mut Decoder<'_>) -> Result<End, String> {
         }
         ("hang", None, Some(at)) => Ok(End::Hang { at }),
         ("detected", Some(by), None) => Ok(End::Detected { by }),
+        ("exited", Some(code), None) => {
+            code.parse().map(|code| End::Exited { code }).map_err(|_| format!("`{code}` is no exit code"))
+        }
+        ("signalled", Some(signal), None) => {
+            signal.parse().map(|signal| End::Signalled { signal }).map_err(|_| format!("`{signal}` is no signal"))
+        }
+        ("timed_out", None, None) => Ok(End::TimedOut),
         _ => Err(format!("`{word}` is no end")),
     }
 }

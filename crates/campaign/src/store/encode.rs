@@ -66,18 +66,22 @@ fn encode_observation<'a>(values: &mut Encoder<'a>, seen: &'a Observation) -> Re
     values.number("count of strayed accesses", seen.strayed)?;
     values.number("count of instructions", seen.instructions)?;
     values.text(seen.tier.word());
+    values.owned(seen.host.as_ref().and_then(|host| serde_json::to_string(host).ok()));
     Ok(())
 }
 
 fn encode_end<'a>(values: &mut Encoder<'a>, end: &'a End) -> Result<(), StoreError> {
     let (ended, by, at) = match end {
         End::Completed => ("completed", None, None),
-        End::Trapped { trap, at } => ("trapped", Some(trap.word()), Some(at)),
+        End::Trapped { trap, at } => ("trapped", Some(trap.word().to_owned()), Some(at)),
         End::Hang { at } => ("hang", None, Some(at)),
-        End::Detected { by } => ("detected", Some(by.as_str()), None),
+        End::Detected { by } => ("detected", Some(by.clone()), None),
+        End::Exited { code } => ("exited", Some(code.to_string()), None),
+        End::Signalled { signal } => ("signalled", Some(signal.to_string()), None),
+        End::TimedOut => ("timed_out", None, None),
     };
     values.text(ended);
-    values.optional_text(by);
+    values.owned(by);
     values.optional_text(at.map(|at| at.kernel.as_str()));
     values.optional_number("instruction at the end", at.map(|at| u64::from(at.pc)))?;
     values.optional_number("line at the end", at.and_then(|at| at.line).map(u64::from))?;

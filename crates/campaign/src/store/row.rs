@@ -80,7 +80,7 @@ pub(crate) const COLUMNS: &[(&str, &str)] = &[
     ("landed_threads", "INTEGER"),
     ("first_use", "TEXT CHECK (first_use IN ('read', 'overwritten', 'never'))"),
     ("first_use_after", "INTEGER"),
-    ("ended", "TEXT CHECK (ended IN ('completed', 'trapped', 'hang', 'detected'))"),
+    ("ended", "TEXT CHECK (ended IN ('completed', 'trapped', 'hang', 'detected', 'exited', 'signalled', 'timed_out'))"),
     ("ended_by", "TEXT"),
     ("ended_kernel", "TEXT"),
     ("ended_pc", "INTEGER"),
@@ -91,4 +91,6 @@ pub(crate) const COLUMNS: &[(&str, &str)] = &[
     ("strayed", "INTEGER"),
     ("instructions", "INTEGER"),
     ("tier", "TEXT"),
+    // What the application did, as JSON, where it ran itself.
+    ("host", "TEXT"),
 ];

@@ -97,6 +97,8 @@ pub(crate) struct Survey {
     pub(crate) by_line: Vec<Count>,
     /// Landed runs that showed the host a difference before their end.
     pub(crate) host_visible: u64,
+    /// How many of those were judged with the host in the loop.
+    pub(crate) resolved: u64,
     /// Runs by the path they took.
     pub(crate) tiers: BTreeMap<String, u64>,
     /// What was hit, in the order in which rows first hit it; of an exhaustive campaign, see [`Rows::operands`].
@@ -137,6 +139,7 @@ impl Rows {
             by_group: self.counts(By::Group)?,
             by_line: self.counts(By::Line)?,
             host_visible: self.swept_host_visible()?,
+            resolved: 0,
             tiers: self.swept_tiers()?,
             spots: Vec::new(),
         })
@@ -205,6 +208,7 @@ struct Pass {
     /// For each spot, how many rows came to which outcome.
     counts: Vec<Vec<Came>>,
     host_visible: u64,
+    resolved: u64,
     tiers: BTreeMap<String, u64>,
 }
 
@@ -217,6 +221,7 @@ impl Pass {
         self.count(spot, class, kind, stratum);
         if columns.optional_number(OUTPUTS + 1)?.is_some_and(|seen| seen != 0) && !columns.is_null(OUTPUTS + 2) {
             self.host_visible += 1;
+            self.resolved += u64::from(columns.optional_text(OUTPUTS + 3)? == Some(Tier::Live.word()));
         }
         if let Some(tier) = columns.optional_text(OUTPUTS + 3)? {
             match self.tiers.get_mut(tier) {
@@ -301,7 +306,8 @@ impl Pass {
             }
             counts.into_iter().filter_map(count).collect()
         };
-        let mut tiers: BTreeMap<String, u64> = Tier::ALL.iter().map(|tier| (tier.word().to_owned(), 0)).collect();
+        let usual = Tier::ALL.iter().filter(|tier| **tier != Tier::Live);
+        let mut tiers: BTreeMap<String, u64> = usual.map(|tier| (tier.word().to_owned(), 0)).collect();
         tiers.extend(self.tiers);
         Survey {
             tally,
@@ -310,6 +316,7 @@ impl Pass {
             by_group: by(|spot| (Some(spot.group.clone()), None), false),
             by_line: by(|spot| (spot.file.clone(), spot.line), false),
             host_visible: self.host_visible,
+            resolved: self.resolved,
             tiers,
             spots: self.spots,
         }

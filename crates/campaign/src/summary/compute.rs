@@ -46,8 +46,9 @@ impl Summary {
             strata: strata(&subject.strata, kinds, method, confidence),
             masked: breakdown(Class::Masked, Masked::ALL.iter().map(|&kind| Outcome::Masked(kind)), kinds),
             sdc: breakdown(Class::Sdc, SDC_KINDS.into_iter().map(Outcome::Sdc), kinds),
-            due: breakdown(Class::Due, Due::all().map(Outcome::Due), kinds),
+            due: breakdown(Class::Due, due_kinds().map(Outcome::Due), kinds),
             host_visible: survey.host_visible,
+            resolved: survey.resolved,
             register_file: register_file(subject.registers, &by_kernel, !subject.strata.is_empty(), method, confidence),
             by_kernel,
             by_group: named(&survey.by_group, &estimator),
@@ -59,6 +60,11 @@ impl Summary {
 
 /// The kinds of silent corruption that are listed even when there are none; quality bins are listed when there are.
 const SDC_KINDS: [Sdc; 4] = [Sdc::Unjudged, Sdc::Good, Sdc::Bad, Sdc::Detectable];
+
+/// The kinds of detected errors that are listed in any case; signals of the host are listed when there are any.
+fn due_kinds() -> impl Iterator<Item = Due> {
+    Due::all().filter(|due| !matches!(due, Due::Signal(_)))
+}
 
 /// The runs still to be made, at most. Rows are written look by look, so a number of rows that is a look's is
 /// exactly that look's rows, and the decision can be taken again from the tally.

@@ -61,6 +61,10 @@ pub struct Summary {
     pub due: BTreeMap<String, u64>,
     /// Landed runs in which the host could have seen a difference before the end.
     pub host_visible: u64,
+    /// How many of those were judged with the host in the loop; in the others it was assumed to act as in the golden
+    /// run.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub resolved: u64,
     /// The account of each kernel.
     pub by_kernel: Vec<Part>,
     /// For a campaign that hits registers, how vulnerable that makes the register file.
@@ -72,6 +76,12 @@ pub struct Summary {
     pub by_line: Vec<LinePart>,
     /// How fast it went.
     pub speed: Speed,
+}
+
+/// Whether a count is left out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What was irradiated.

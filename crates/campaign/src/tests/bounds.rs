@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::{Bound, Judgement, More, Shard, Stratify, Verdict};
+use crate::{Bound, BoundVerdict, Judgement, More, Shard, Stratify};
 
 /// The kernels of the fake have one plain name.
 fn plain(name: &str) -> &str {
     if name.starts_with("kernel_") { "kernel" } else { name }
 }
 
-fn judge(dir: &Path, bound: &str) -> Verdict {
+fn judge(dir: &Path, bound: &str) -> BoundVerdict {
     let bounds: Vec<Bound> = vec![bound.parse().unwrap()];
     Results::open(dir).unwrap().judge(&bounds, &plain).unwrap().remove(0)
 }

@@ -8,8 +8,8 @@ use stats::Draws;
 
 use super::fake_sweep::FakeSweeper;
 use crate::{
-    Criteria, End, Engine, FirstUse, Golden, Landed, Observation, OutputDiff, Place, RunFailure, RunIndex, Selection,
-    Site, Stratify, Stratum, Sweep, Sweeper, Target, TargetError, Tier, TrapKind, Worker,
+    Criteria, End, Engine, FirstUse, Golden, Host, Landed, Observation, OutputDiff, Place, RunFailure, RunIndex,
+    Selection, Site, Stratify, Stratum, Sweep, Sweeper, Target, TargetError, Tier, TrapKind, Verdict, Worker,
 };
 
 /// Makes up a run of every kind: masked, corrupted, crashed, hung, detected, not landed, failed, panicked.
@@ -191,6 +191,7 @@ fn observation(kind: u64, draws: &Draws) -> Observation {
     let end = match kind {
         3 => End::Trapped { trap, at },
         4 => End::Hang { at },
+        5 if after.is_multiple_of(2) => End::Exited { code: 3 },
         5 => End::Detected { by: "a checksum".into() },
         _ => End::Completed,
     };
@@ -206,8 +207,16 @@ fn observation(kind: u64, draws: &Draws) -> Observation {
         host_visible: draws.draw(7) < u64::MAX / 10,
         strayed: draws.draw(8) % 2,
         instructions: draws.draw(9) >> 1,
-        tier: Tier::ALL[draws.draw(10) as usize % Tier::ALL.len()],
+        tier: [Tier::Full, Tier::Delta, Tier::Lanes][draws.draw(10) as usize % 3],
+        host: (kind > 2 && draws.draw(12).is_multiple_of(2)).then(|| host(draws)),
     }
+}
+
+fn host(draws: &Draws) -> Host {
+    let bit = |number: u32| draws.draw(13) >> number & 1 == 1;
+    let verdict = [None, Some(Verdict::Acceptable), Some(Verdict::Bad)][draws.draw(14) as usize % 3];
+    let files = if bit(2) { vec!["out put.bin".to_owned()] } else { Vec::new() };
+    Host { status: bit(0).then_some(3), stdout: bit(1), stderr: bit(3), files, special: bit(4), verdict }
 }
 
 fn output(differing: u64, nan: bool, draws: &Draws) -> OutputDiff {

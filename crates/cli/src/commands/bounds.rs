@@ -4,7 +4,7 @@ use crate::args;
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use anyhow::anyhow;
-use campaign::{Bound, Config, Judgement, Results, Scope, Verdict};
+use campaign::{Bound, BoundVerdict, Config, Judgement, Results, Scope};
 use fault::base_name;
 use inject::CapsuleTarget;
 use std::path::Path;
@@ -37,7 +37,7 @@ impl Stated {
         self.tell(&verdicts.code(Code::Refused)?)
     }
 
-    fn tell(&self, verdicts: &[Verdict]) -> Result<(), Failure> {
+    fn tell(&self, verdicts: &[BoundVerdict]) -> Result<(), Failure> {
         let mut broken = Vec::new();
         for verdict in verdicts {
             let bound = &verdict.bound;

@@ -2,11 +2,12 @@
 
 use crate::args;
 use crate::commands::bounds::{self, Stated};
+use crate::commands::live;
 use crate::failure::{Code, Coded, Failure};
 use crate::progress::Progress;
 use crate::{out, source};
 use anyhow::anyhow;
-use campaign::{CampaignError, Choices, Config, Ended, Engine, Size, Store, StoreError, Summary};
+use campaign::{CampaignError, Choices, Config, Ended, Engine, Size, Store, StoreError, Summary, Target};
 use inject::{CapsuleTarget, Means};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,12 +37,31 @@ pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
     }
     let config = settled(choices.judged_by(target.criteria()))?;
     bounds::check_names(&target, &config.bounds)?;
-    let stated = Stated::of(&config, &args.bounds);
-    let means = means(&config);
-    let dir = args.out.unwrap_or_else(|| fresh_dir(target.golden_run().capsule().name.as_str()));
-    let store = Store::create(&dir, config, &target).map_err(store_failure)?;
-    target.set_means(means);
-    irradiate(&target, store, &stop, args.json, &stated)
+    let shown = Shown { json: args.json, stated: Stated::of(&config, &args.bounds) };
+    target.set_means(means(&config));
+    match config.live {
+        None => create(&target, config, args.out, &stop, &shown),
+        Some(_) => create(&live::beside(target, &config)?, config, args.out, &stop, &shown),
+    }
+}
+
+/// How the end of a campaign is shown and judged.
+pub(crate) struct Shown {
+    pub(crate) json: bool,
+    pub(crate) stated: Stated,
+}
+
+/// Makes a campaign and runs it.
+pub(crate) fn create(
+    target: &dyn Target,
+    config: Config,
+    out: Option<PathBuf>,
+    stop: &AtomicBool,
+    shown: &Shown,
+) -> Result<Code, Failure> {
+    let dir = out.unwrap_or_else(|| fresh_dir(target.name()));
+    let store = Store::create(&dir, config, target).map_err(store_failure)?;
+    irradiate(target, store, stop, shown)
 }
 
 /// What a campaign may use; what is not said is the machine's.
@@ -55,13 +75,14 @@ fn means(config: &Config) -> Means {
 }
 
 /// Fills in every default, so that the stored configuration says what was done.
-fn settled(choices: Choices) -> Result<Config, Failure> {
+pub(crate) fn settled(choices: Choices) -> Result<Config, Failure> {
     let fill = |value: Option<String>, default: &str| Some(value.unwrap_or_else(|| default.to_owned()));
     let choices = Choices {
         model: fill(choices.model, "flip"),
         target: fill(choices.target, "dst"),
         scope: fill(choices.scope, "thread"),
         engine: Some(choices.engine.unwrap_or(Engine::Auto)),
+        directory: choices.app.as_ref().and(source::lasting_directory(choices.directory.as_deref())),
         ..choices
     };
     choices.settle().code(Code::Usage)
@@ -70,19 +91,27 @@ fn settled(choices: Choices) -> Result<Config, Failure> {
 /// Goes on with a campaign.
 pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
     let stop = stop_on_interrupt()?;
-    let config = campaign::read_config(&args.dir).code(Code::Refused)?;
-    let mut target = target(&config.capsule)?;
-    // The types that were found out stand in the configuration; what does not was compared byte by byte.
-    target.judge_by(&config.criteria, false).code(Code::Refused)?;
-    let mut store = Store::resume(&args.dir, &target).map_err(store_failure)?;
-    if args.jobs.is_some() {
-        store.set_jobs(args.jobs);
+    let mut config = campaign::read_config(&args.dir).code(Code::Refused)?;
+    // Runs in place are one at a time.
+    if !config.live.as_ref().is_some_and(|live| live.in_place) {
+        config.jobs = args.jobs.or(config.jobs);
     }
-    if args.memory.is_some() {
-        store.set_memory(args.memory);
-    }
-    target.set_means(means(store.config()));
-    irradiate(&target, store, &stop, args.json, &Stated::of(&config, &args.bounds))
+    config.memory = args.memory.or(config.memory);
+    let target: Box<dyn Target> = match &config.live {
+        Some(_) if config.capsule.is_empty() => Box::new(live::recorded(&config, false)?),
+        live => {
+            let mut target = target(&config.capsule)?;
+            // The types that were found out stand in the configuration; what does not was compared byte by byte.
+            target.judge_by(&config.criteria, false).code(Code::Refused)?;
+            target.set_means(means(&config));
+            if live.is_some() { Box::new(live::beside(target, &config)?) } else { Box::new(target) }
+        }
+    };
+    let mut store = Store::resume(&args.dir, &*target).map_err(store_failure)?;
+    store.set_jobs(config.jobs);
+    store.set_memory(config.memory);
+    let shown = Shown { json: args.json, stated: Stated::of(&config, &args.bounds) };
+    irradiate(&*target, store, &stop, &shown)
 }
 
 fn target(name: &str) -> Result<CapsuleTarget, Failure> {
@@ -101,13 +130,7 @@ fn fresh_dir(name: &str) -> PathBuf {
     candidates.find(|dir| !dir.exists()).unwrap_or_else(|| PathBuf::from(format!("{name}.campaign")))
 }
 
-fn irradiate(
-    target: &CapsuleTarget,
-    mut store: Store,
-    stop: &AtomicBool,
-    json: bool,
-    stated: &Stated,
-) -> Result<Code, Failure> {
+fn irradiate(target: &dyn Target, mut store: Store, stop: &AtomicBool, shown: &Shown) -> Result<Code, Failure> {
     let dir = store.dir().to_owned();
     let what = if store.config().size == Size::Exhaustive { "faults" } else { "runs" };
     let mut progress = Progress::new(what);
@@ -115,11 +138,11 @@ fn irradiate(
     progress.finish();
     match ended {
         Ok(Ended::Finished(summary)) => {
-            show(&summary, json)?;
-            if !json {
+            show(&summary, shown.json)?;
+            if !shown.json {
                 out::text(&format!("\nresults in {}\n", dir.display()))?;
             }
-            stated.judge(&dir)?;
+            shown.stated.judge(&dir)?;
             Ok(Code::Done)
         }
         Ok(Ended::Interrupted(summary)) => {
@@ -137,7 +160,7 @@ fn resume_line(dir: &Path) -> String {
 }
 
 /// A flag that the first Ctrl-C raises; the second ends the program.
-fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);
     let handler = move || {

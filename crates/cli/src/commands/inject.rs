@@ -3,7 +3,7 @@
 use crate::args;
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
-use campaign::{Criteria, End, FirstUse, Observation, Outcome, Site, classify};
+use campaign::{Criteria, End, FirstUse, Host, Observation, Outcome, Site, classify};
 use fault::Fault;
 use inject::{CapsuleTarget, RunError};
 use serde::Serialize;
@@ -35,26 +35,24 @@ pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
     }
     let site = target.site_of(&fault).map_err(run_failure)?;
     let observation = target.runner(args.engine).code(Code::Usage)?.run(&fault).map_err(run_failure)?;
-    let criteria: Criteria = target.criteria();
-    let outcome = classify(&observation, &criteria);
-    let (class, kind) = (outcome.class().to_string(), outcome.kind());
-    if args.json {
-        let injected = Injected {
-            format: "beamline.injection/1",
-            site: &site,
-            observation: &observation,
-            outcome: &class,
-            kind: kind.as_deref(),
-        };
-        out::json(&injected)?;
-    } else {
-        out::text(&render(&site, &observation, outcome))?;
-    }
+    show(&site, &observation, &target.criteria(), args.json)?;
     Ok(Code::Done)
 }
 
+/// Shows what was seen of a fault, and what it comes to.
+pub(crate) fn show(site: &Site, observation: &Observation, criteria: &Criteria, json: bool) -> Result<(), Failure> {
+    let outcome = classify(observation, criteria);
+    let (class, kind) = (outcome.class().to_string(), outcome.kind());
+    if json {
+        let format = "beamline.injection/1";
+        out::json(&Injected { format, site, observation, outcome: &class, kind: kind.as_deref() })
+    } else {
+        out::text(&render(site, observation, outcome))
+    }
+}
+
 /// A place that does not exist is a mistake on the command line.
-fn run_failure(error: RunError) -> Failure {
+pub(crate) fn run_failure(error: RunError) -> Failure {
     match error {
         RunError::Launch { .. } | RunError::Cta { .. } | RunError::Thread { .. } => {
             Failure::new(Code::Usage, error).help("`beamline info CAPSULE` and `profile` show launches and threads")
@@ -86,7 +84,11 @@ fn render(site: &Site, observation: &Observation, outcome: Outcome) -> String {
         End::Trapped { trap, at } => text += &format!("  {trap} in {}, instruction {}\n", at.kernel, at.pc),
         End::Hang { at } => text += &format!("  hang in {}, instruction {}\n", at.kernel, at.pc),
         End::Detected { by } => text += &format!("  detected by {by}\n"),
+        End::Exited { code } => text += &format!("  the application ended with code {code}\n"),
+        End::Signalled { signal } => text += &format!("  signal {signal} ended the application\n"),
+        End::TimedOut => text += "  the application's time was over\n",
     }
+    text += &observation.host.as_ref().map_or_else(String::new, left);
     for output in observation.outputs.iter().filter(|output| output.differing > 0) {
         text += &format!(
             "  output {}: {} of {} elements differ, largest error {:.3e} absolute, {:.3e} relative\n",
@@ -103,4 +105,14 @@ fn render(site: &Site, observation: &Observation, outcome: Outcome) -> String {
     let kind = outcome.kind().map_or_else(String::new, |kind| format!(", {kind}"));
     text += &format!("outcome: {}{kind}\n", outcome.class());
     text
+}
+
+/// What an application left that differs.
+fn left(host: &Host) -> String {
+    let mut differs: Vec<String> = Vec::new();
+    differs.extend(host.stdout.then(|| "standard output".to_owned()));
+    differs.extend(host.stderr.then(|| "standard error".to_owned()));
+    differs.extend(host.files.iter().map(|name| format!("file {name}")));
+    let verdict = host.verdict.map_or_else(String::new, |verdict| format!("; the judge finds it {verdict}"));
+    if differs.is_empty() { String::new() } else { format!("  differing: {}{verdict}\n", differs.join(", ")) }
 }

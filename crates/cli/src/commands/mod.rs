@@ -7,6 +7,7 @@ pub(crate) mod info;
 pub(crate) mod inject;
 pub(crate) mod list;
 mod listing;
+pub(crate) mod live;
 pub(crate) mod merge;
 pub(crate) mod profile;
 pub(crate) mod report;

@@ -4,6 +4,7 @@ mod bounds;
 mod campaigns;
 mod commands;
 mod interruptions;
+mod live;
 mod mistakes;
 mod reports;
 

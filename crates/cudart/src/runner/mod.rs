@@ -12,6 +12,8 @@ mod error;
 mod layout;
 mod locate;
 mod place;
+#[expect(unsafe_code, reason = "system calls of processes and their files, which Rust has no words for")]
+pub mod process;
 mod stub;
 mod survey;
 
@@ -20,7 +22,7 @@ mod tests;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::{env, fs};
@@ -78,22 +80,82 @@ impl Run {
     /// # Errors
     /// It is not an application that we can run, or something of ours is missing.
     pub fn command(&self) -> Result<Command, RunError> {
+        Ok(self.prepare()?.command())
+    }
+
+    /// Checks it once, for those who start it many times.
+    ///
+    /// # Errors
+    /// As [`command`](Self::command).
+    pub fn prepare(&self) -> Result<Prepared, RunError> {
         let program = resolve(&self.program)?;
         survey::check(&program)?;
         let placed = place::prepare(&locate::runtime()?)?;
-        let mut command = Command::new(&program);
-        command.args(&self.args);
-        command.env("LD_PRELOAD", joined(&placed.preload, "LD_PRELOAD"));
-        command.env("LD_LIBRARY_PATH", joined(placed.directory.as_os_str(), "LD_LIBRARY_PATH"));
+        Ok(Prepared {
+            program,
+            name: self.program.clone(),
+            args: self.args.clone(),
+            preload: joined(&placed.preload, "LD_PRELOAD"),
+            libraries: joined(placed.directory.as_os_str(), "LD_LIBRARY_PATH"),
+            record: self.record.as_deref().map(record_path).transpose()?,
+            explain: self.explain,
+        })
+    }
+}
+
+/// An application that can be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    program: PathBuf,
+    /// As it was called.
+    name: OsString,
+    args: Vec<OsString>,
+    preload: OsString,
+    libraries: OsString,
+    record: Option<PathBuf>,
+    explain: bool,
+}
+
+impl Prepared {
+    /// The command that starts it.
+    #[must_use]
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg0(if self.name.is_empty() { self.program.as_os_str() } else { &self.name }).args(&self.args);
+        command.env("LD_PRELOAD", &self.preload).env("LD_LIBRARY_PATH", &self.libraries);
         match &self.record {
-            Some(path) => command.env(RECORD, record_path(path)?),
+            Some(path) => command.env(RECORD, path),
             None => command.env_remove(RECORD),
         };
         if self.explain {
             command.env(EXPLAIN, "1");
         }
+        command.env_remove(crate::live::VARIABLE);
         layout::fix(&mut command);
-        Ok(command)
+        command
+    }
+
+    /// The same, recorded into a file or not.
+    ///
+    /// # Errors
+    /// If there is no directory for the file.
+    pub fn recording(mut self, path: Option<&Path>) -> Result<Self, RunError> {
+        self.record = path.map(record_path).transpose()?;
+        Ok(self)
+    }
+
+    /// The same, told that this is its name.
+    #[must_use]
+    pub fn called(mut self, name: impl Into<OsString>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The same, found from any directory.
+    #[must_use]
+    pub fn anywhere(mut self) -> Self {
+        self.program = std::path::absolute(&self.program).unwrap_or(self.program);
+        self
     }
 }
 

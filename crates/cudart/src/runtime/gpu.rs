@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use capsule::{AllocKind, BinaryKind, Digest, Event, Launch, ModuleId, Region, Symbol};
 use inject::{Device, DeviceError, KernelInfo, LaunchEnd, TrapDetail, TrapReport};
 
+use super::live::{Live, Way};
 use super::recorder::Recorder;
+use crate::live::deed::Deed;
 
 /// Device code as an application brought it.
 #[derive(Debug, Default)]
@@ -18,11 +20,14 @@ pub(crate) struct Code<'a> {
     pub(crate) binaries: Vec<(u32, BinaryKind, Cow<'a, [u8]>)>,
 }
 
-/// The simulated GPU with its recorder, if the run is recorded.
+/// The simulated GPU with its recorder, if the run is recorded, and the live run that it is part of, if it is.
 #[derive(Debug)]
 pub(crate) struct Gpu {
     device: Device,
     recorder: Option<Recorder>,
+    live: Option<Live>,
+    /// What replayed launches printed.
+    printed: Vec<u8>,
     modules: u32,
     nanoseconds: u64,
 }
@@ -34,7 +39,38 @@ const INSTRUCTIONS_PER_NANOSECOND: u64 = 1000;
 
 impl Gpu {
     pub(crate) fn new(recorder: Option<Recorder>) -> Self {
-        Self { device: Device::new(), recorder, modules: 0, nanoseconds: 0 }
+        Self { device: Device::new(), recorder, live: None, printed: Vec::new(), modules: 0, nanoseconds: 0 }
+    }
+
+    /// Makes it part of a live run.
+    pub(super) fn set_live(&mut self, live: Option<Live>) {
+        self.live = live;
+    }
+
+    /// Whether it is part of a live run.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// Ends a live run: we could not do what the application asked for, and so do not know what becomes of it.
+    pub(crate) fn fail_live(&mut self, reason: &dyn std::fmt::Display) {
+        if let Some(live) = &mut self.live {
+            live.fail(reason);
+        }
+    }
+
+    /// Tells a live run of something.
+    fn take(&mut self, deed: &Deed<'_>) {
+        if let Some(live) = &mut self.live {
+            live.take(deed);
+        }
+    }
+
+    /// Has memory hold what replayed launches left there, in a region or everywhere.
+    fn settle(&mut self, region: Option<&Region>) {
+        if let Some(live) = &mut self.live {
+            live.settle(&mut self.device, region);
+        }
     }
 
     /// The time that events read: a count of what the GPU did, in nanoseconds of an imagined clock. The same
@@ -70,6 +106,8 @@ impl Gpu {
     /// Loads a module; where its variables are.
     pub(crate) fn load(&mut self, code: Code<'_>) -> Result<(ModuleId, Vec<Symbol>), DeviceError> {
         let module = ModuleId(self.modules);
+        self.settle(None);
+        self.take(&Deed::Load { module, ptx: code.ptx.as_bytes() });
         let symbols = self.device.load(module, &code.name, &code.ptx)?;
         self.modules += 1;
         self.record(|recorder| {
@@ -102,6 +140,7 @@ impl Gpu {
 
     /// Records memory that was set aside.
     pub(crate) fn announce(&mut self, address: u64, bytes: u64, kind: AllocKind) {
+        self.take(&Deed::Alloc { address, bytes, kind });
         self.record(|_| Event::Alloc { address, bytes, kind });
     }
 
@@ -110,6 +149,7 @@ impl Gpu {
         self.advance(0);
         self.device.free(address)?;
         if announced {
+            self.take(&Deed::Free { address });
             self.record(|_| Event::Free { address });
         }
         Ok(())
@@ -118,7 +158,9 @@ impl Gpu {
     /// Bytes of the host arrive.
     pub(crate) fn copy_in(&mut self, to: Region, packed: &[u8]) -> Result<(), DeviceError> {
         self.advance(0);
+        self.settle(Some(&to));
         self.device.write(&to, packed)?;
+        self.take(&Deed::CopyIn { to, bytes: packed });
         self.record(|recorder| Event::CopyIn { to, data: recorder.blob(packed) });
         Ok(())
     }
@@ -126,6 +168,7 @@ impl Gpu {
     /// Bytes of the GPU reach the host.
     pub(crate) fn copy_out(&mut self, from: Region) -> Result<Vec<u8>, DeviceError> {
         self.advance(0);
+        self.settle(Some(&from));
         let packed = self.device.read(&from)?;
         self.seen(from, &packed);
         Ok(packed)
@@ -133,18 +176,25 @@ impl Gpu {
 
     /// The host could see these bytes of the GPU.
     pub(crate) fn seen(&mut self, from: Region, packed: &[u8]) {
+        if let Some(live) = &mut self.live {
+            live.take_copy(from, packed);
+        }
         self.record(|_| Event::CopyOut { from, digest: Digest::of(packed), data: None });
     }
 
     /// Bytes of the GPU, for ourselves.
     pub(crate) fn peek(&mut self, from: &Region) -> Result<Vec<u8>, DeviceError> {
+        self.settle(Some(from));
         self.device.read(from)
     }
 
     /// Bytes move on the GPU.
     pub(crate) fn copy_within(&mut self, to: Region, from: Region) -> Result<(), DeviceError> {
         self.advance(0);
+        self.settle(Some(&from));
+        self.settle(Some(&to));
         self.device.copy(&to, &from)?;
+        self.take(&Deed::CopyWithin { to, from });
         self.record(|_| Event::CopyWithin { to, from });
         Ok(())
     }
@@ -152,7 +202,9 @@ impl Gpu {
     /// Memory is set to a repeated value of 1, 2 or 4 bytes.
     pub(crate) fn fill(&mut self, to: Region, value: u32, width: u8) -> Result<(), DeviceError> {
         self.advance(0);
+        self.settle(Some(&to));
         self.device.fill(&to, value, width)?;
+        self.take(&Deed::Fill { to, value, width });
         self.record(|_| Event::Fill { to, value, width });
         Ok(())
     }
@@ -169,8 +221,7 @@ impl Gpu {
 
     /// A kernel runs; what it did wrong, if anything.
     pub(crate) fn launch(&mut self, launch: Launch) -> Result<Option<(TrapReport, TrapDetail)>, DeviceError> {
-        let end = self.device.launch(&launch)?;
-        let end = match end {
+        let end = match self.run(&launch)? {
             LaunchEnd::Completed { instructions } => Ok(instructions),
             LaunchEnd::Trapped(report) => Err((self.device.explain(&launch, &report), report)),
         };
@@ -184,9 +235,29 @@ impl Gpu {
         }
     }
 
+    /// Runs a kernel, or replays it.
+    fn run(&mut self, launch: &Launch) -> Result<LaunchEnd, DeviceError> {
+        let Some(live) = &mut self.live else { return self.device.launch(launch) };
+        live.take(&Deed::Launch(launch));
+        match live.way(launch) {
+            Way::Replayed(known) => {
+                self.printed.extend_from_slice(known.printed);
+                Ok(LaunchEnd::Completed { instructions: known.instructions })
+            }
+            Way::Executed(fuel, fault) => {
+                live.settle(&mut self.device, None);
+                let launched = self.device.launch_with(launch, fuel, fault.as_ref())?;
+                live.executed(&launched);
+                Ok(launched.end)
+            }
+        }
+    }
+
     /// What kernels have printed since this was last asked.
     pub(crate) fn take_printed(&mut self) -> Vec<u8> {
-        self.device.take_printed()
+        let mut printed = std::mem::take(&mut self.printed);
+        printed.extend(self.device.take_printed());
+        printed
     }
 
     /// What failed assertions have to say since this was last asked.
@@ -201,6 +272,7 @@ impl Gpu {
 
     /// The host waits.
     pub(crate) fn synchronize(&mut self) {
+        self.take(&Deed::Synchronize);
         self.record(|_| Event::Synchronize);
     }
 }

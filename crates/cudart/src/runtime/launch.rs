@@ -92,7 +92,10 @@ impl Runtime {
     fn fail(&mut self, report: &TrapReport, detail: &TrapDetail) {
         let code = code_of_trap(report.trap.kind);
         let what = if explaining() { self.explain(report, detail) } else { report.to_string() };
-        say(format_args!("{what}; the application gets {}", code.name().to_string_lossy()));
+        // What a live run's kernel did is for its report, not for the application's standard error.
+        if !self.gpu.is_live() {
+            say(format_args!("{what}; the application gets {}", code.name().to_string_lossy()));
+        }
         self.failure = format!("kernel {} failed: {}", report.kernel, report.trap.kind);
         self.health = Health::Failing(code);
     }
@@ -131,6 +134,9 @@ impl Runtime {
         let help = if self.modules.is_linked(&kernel.function) { modules::LINK_HELP } else { "" };
         say(format_args!("failed to launch `{name}`: {error}{help}"));
         self.gpu.spoil(format!("`{name}` could not be launched"));
+        if let DeviceError::Module(_) = error {
+            self.gpu.fail_live(&format_args!("launch `{name}`: {error}"));
+        }
         code_of(error)
     }
 }

@@ -22,6 +22,7 @@ pub(crate) mod graphs;
 mod host;
 pub(crate) mod launch;
 mod libraries;
+mod live;
 pub(crate) mod memory;
 mod mirrors;
 pub(crate) mod modules;
@@ -131,7 +132,9 @@ impl Drop for Inside {
 
 impl Runtime {
     fn new() -> Self {
-        Self::recording(Recorder::from_environment())
+        let mut runtime = Self::recording(Recorder::from_environment());
+        runtime.gpu.set_live(live::Live::from_environment());
+        runtime
     }
 
     fn recording(recorder: Option<Recorder>) -> Self {

@@ -263,6 +263,7 @@ fn load_parts(parts: &[&'static [u8]], gpu: &mut Gpu) -> Result<Vec<Loaded>, Cod
                 let help = if separately { LINK_HELP } else { "" };
                 say(format_args!("failed to load the application's device code: {reason}{help}"));
                 gpu.spoil("its device code could not be loaded".to_owned());
+                gpu.fail_live(&format_args!("load device code: {reason}"));
                 return Err(code);
             }
         }

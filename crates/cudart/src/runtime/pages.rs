@@ -6,12 +6,16 @@
 
 use std::alloc::Layout;
 use std::ffi::{c_int, c_void};
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 
 use simt::memory::window::{DEVICE_BASE, DEVICE_BYTES};
 
 const PAGE: u64 = 4096;
 const PROT_NONE: c_int = 0;
+const PROT_READ: c_int = 1;
+const MAP_SHARED: c_int = 1;
 const PROT_READ_WRITE: c_int = 1 | 2;
 /// Private, anonymous, no swap set aside, and never in place of a mapping that is there.
 const FLAGS: c_int = 0x02 | 0x20 | 0x4000 | 0x10_0000;
@@ -67,6 +71,18 @@ impl Reservation {
             _ => Err(io::Error::last_os_error()),
         }
     }
+}
+
+/// The contents of a file of which nothing changes any more, for as long as the process lives.
+pub(crate) fn map(file: &File) -> io::Result<&'static [u8]> {
+    let bytes = usize::try_from(file.metadata()?.len()).map_err(|_| io::ErrorKind::InvalidData)?;
+    // SAFETY: a new mapping wherever there is room.
+    let got = unsafe { mmap(std::ptr::null_mut(), bytes, PROT_READ, MAP_SHARED, file.as_raw_fd(), 0) };
+    if got.addr() == usize::MAX {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: so many bytes are mapped there, readable, and are never unmapped; the file is sealed against changes.
+    Ok(unsafe { std::slice::from_raw_parts(got.cast(), bytes) })
 }
 
 /// Zeroed memory of the host at any address, for want of better.

@@ -16,7 +16,7 @@ pub(crate) const LZ4: &[u8] = include_bytes!("../../src/fatbin/samples/lz4.fatbi
 /// An application in a directory of its own.
 pub(crate) struct App {
     pub(crate) directory: TempDir,
-    program: PathBuf,
+    pub(crate) program: PathBuf,
 }
 
 /// What an application printed and how it ended.

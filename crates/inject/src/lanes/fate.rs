@@ -53,6 +53,7 @@ impl Fates {
             strayed: 0,
             instructions: 0,
             tier: Tier::Lanes,
+            host: None,
         };
         let writes = (0..writes.len()).map(fate).collect();
         Self { writes, observation, found: golden.references.iter().map(|_| Vec::new()).collect() }

@@ -73,7 +73,8 @@ impl Aim<'_> {
     pub(crate) fn count(&self, operand: Operand, bit: u32, observation: &Observation, tally: &mut Tally) -> Outcome {
         let outcome = classify(observation, self.criteria);
         match observation.tier {
-            Tier::Full => tally.tiers().full += 1,
+            // Nothing that is swept runs live.
+            Tier::Full | Tier::Live => tally.tiers().full += 1,
             Tier::Delta => tally.tiers().delta += 1,
             Tier::Lanes => tally.tiers().lanes += 1,
         }

@@ -143,6 +143,9 @@ pub(crate) fn end(story: &Story, name: &dyn Fn(&str) -> String) -> Vec<String> {
         End::Trapped { trap, at: place } => format!("It died of {trap} {}.", at(place)),
         End::Hang { at: place } => format!("It hung {}.", at(place)),
         End::Detected { by } => format!("It was detected by {by}."),
+        End::Exited { code } => format!("The application returned {code}."),
+        End::Signalled { signal } => format!("The application was ended by signal {signal}."),
+        End::TimedOut => "The application was stopped at its limit of time.".to_owned(),
     }];
     for output in story.observation.outputs.iter().filter(|output| output.differing > 0) {
         said.push(format!(

@@ -71,13 +71,24 @@ fn tail(summary: &Summary) -> String {
         if tiers.is_empty() { "none".to_owned() } else { tiers.join(", ") },
         if summary.exhaustive.is_some() { String::new() } else { format!("; seed {}", summary.seed) }
     );
-    if summary.host_visible > 0 {
-        text += &format!(
-            "in {} {what} the host saw a difference before the end and was assumed to act as in the golden run\n",
-            plain(summary.host_visible)
-        );
-    }
+    text += &host(summary);
     text
+}
+
+/// What is to be said of the host, if it saw anything.
+fn host(summary: &Summary) -> String {
+    let (what, visible, resolved) = (counted(summary), summary.host_visible, summary.resolved);
+    let saw = format!("in {} {what} the host saw a difference before the end", plain(visible));
+    match (visible, resolved) {
+        (0, _) => String::new(),
+        (_, 0) => format!("{saw} and was assumed to act as in the golden run\n"),
+        _ if visible == resolved => format!("{saw}; all of them were judged with the host in the loop\n"),
+        _ => format!(
+            "{saw}; {} of them were judged with the host in the loop, in the others it was assumed to act as in the golden \
+             run\n",
+            plain(resolved)
+        ),
+    }
 }
 
 /// A rate and, where it is an estimate, its bounds.

@@ -174,6 +174,7 @@ impl Worker for Runs<'_> {
             host_visible: draws.draw(9).is_multiple_of(50),
             strayed: 0,
             instructions: after,
+            host: None,
             tier: Tier::Delta,
         })
     }

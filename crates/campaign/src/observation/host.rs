@@ -1,0 +1,79 @@
+//! What was seen of the application in a run that had its host in the loop.
+
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
+
+/// How an application ended, and what it left that is not as in its golden run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Host {
+    /// Its exit status as a shell shows it: the code, or 128 and the number of the signal that ended it. Nothing where
+    /// it was ended from outside, because its time or its instructions were used up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<i32>,
+    /// Its standard output differs.
+    pub stdout: bool,
+    /// Its standard error differs.
+    pub stderr: bool,
+    /// The named files that differ or are missing, in the order in which they were named.
+    pub files: Vec<String>,
+    /// What differs of standard output and files has the words `nan` or `inf` more often than in the golden run.
+    pub special: bool,
+    /// What the user's judge said of the difference, where there are both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+impl Host {
+    /// Whether anything differs that the application left.
+    #[must_use]
+    pub fn differs(&self) -> bool {
+        self.stdout || self.stderr || !self.files.is_empty()
+    }
+}
+
+words! {
+    /// What a judge says of what an application left.
+    pub enum Verdict ("verdict") {
+        /// As good as the golden run's.
+        Acceptable = "acceptable",
+        /// Wrong.
+        Bad = "bad",
+        /// Wrong, and a plain check would notice.
+        Detectable = "detectable",
+    }
+}
+
+words! {
+    /// The signals that end programs that go wrong, by their names.
+    pub enum HostSignal ("signal") {
+        /// It gave up, as by `abort` or an exception that nobody caught.
+        Abort = "sigabrt",
+        /// It accessed memory that its mapping does not have.
+        Bus = "sigbus",
+        /// It divided by zero, or the like.
+        FloatingPoint = "sigfpe",
+        /// It executed an illegal instruction.
+        Illegal = "sigill",
+        /// It accessed memory that is not mapped.
+        Segment = "sigsegv",
+        /// Another one; the observation has its number.
+        Other = "signal",
+    }
+}
+
+impl HostSignal {
+    /// The signal with a number, as Linux has it on x86-64.
+    #[must_use]
+    pub fn of(number: i32) -> Self {
+        match number {
+            4 => Self::Illegal,
+            6 => Self::Abort,
+            7 => Self::Bus,
+            8 => Self::FloatingPoint,
+            11 => Self::Segment,
+            _ => Self::Other,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `beamline live`, and the application that a campaign has beside its capsule.
+
+use crate::args;
+use crate::commands::bounds::{self, Stated};
+use crate::commands::campaign::{Shown, create, settled, stop_on_interrupt};
+use crate::commands::inject;
+use crate::failure::{Code, Coded, Failure};
+use crate::{out, source};
+use ::inject::CapsuleTarget;
+use ::live::{Bench, LiveError, LiveTarget, Which};
+use anyhow::anyhow;
+use campaign::{Choices, Config};
+use fault::Fault;
+use std::sync::Arc;
+
+/// Irradiates a running application.
+pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
+    let stop = stop_on_interrupt()?;
+    if let Some(word) = args.command.iter().find(|word| word.to_str().is_none()) {
+        let error = anyhow!("keep the command of the application: `{}` is not UTF-8", word.to_string_lossy());
+        return Err(Failure::new(Code::Usage, error));
+    }
+    let mut choices = args.choices().code(Code::Usage)?;
+    if let Some(path) = &args.config {
+        choices = choices.or(Choices::from_file(path).code(Code::Usage)?);
+    }
+    if choices.app.is_none() {
+        let error = anyhow!("find out what to irradiate: name the application and its arguments after `--`");
+        return Err(Failure::new(Code::Usage, error));
+    }
+    choices.capsule = None;
+    let fault = args.fault.as_deref().map(str::parse::<Fault>).transpose().code(Code::Usage)?;
+    let config = settled(choices.clone())?;
+    let target = recorded(&config, true)?;
+    if let Some(fault) = fault {
+        return one(&target, &fault, &config, args.json);
+    }
+    let config = settled(choices.judged_by(target.capsule().criteria()))?;
+    bounds::check_names(target.capsule(), &config.bounds)?;
+    let shown = Shown { json: args.json, stated: Stated::of(&config, &args.bounds) };
+    create(&target, config, args.out.clone(), &stop, &shown)
+}
+
+/// An application that is recorded, and whose every run is live. What is not said of the types of its outputs may be
+/// found out.
+pub(crate) fn recorded(config: &Config, infer: bool) -> Result<LiveTarget, Failure> {
+    let bench = bench(config)?;
+    let mut capsule = CapsuleTarget::new(source::golden(Arc::new(bench.capsule().clone()))?);
+    for note in capsule.judge_by(&config.criteria, infer).code(Code::Usage)? {
+        out::note(&note);
+    }
+    LiveTarget::new(capsule, bench, Which::All, config.engine).map_err(|error| failure(&error))
+}
+
+/// A capsule, with its application for the runs whose host could have seen a difference.
+pub(crate) fn beside(capsule: CapsuleTarget, config: &Config) -> Result<LiveTarget, Failure> {
+    let bench = bench(config)?;
+    LiveTarget::new(capsule, bench, Which::Visible, config.engine).map_err(|error| failure(&error))
+}
+
+fn bench(config: &Config) -> Result<Bench, Failure> {
+    let no_app = || Failure::new(Code::Usage, anyhow!("find the application: none is named"));
+    Bench::new(config.live.as_ref().ok_or_else(no_app)?).map_err(|error| failure(&error))
+}
+
+/// One fault.
+fn one(target: &LiveTarget, fault: &Fault, config: &Config, json: bool) -> Result<Code, Failure> {
+    let site = target.capsule().site_of(fault).map_err(inject::run_failure)?;
+    let seen = target.inject(fault, config.engine).code(Code::Golden)?;
+    inject::show(&site, &seen, &config.criteria.clone().or(target.capsule().criteria()), json)?;
+    Ok(Code::Done)
+}
+
+fn failure(error: &LiveError) -> Failure {
+    let code = match error {
+        LiveError::Run(_) | LiveError::Recording(_) | LiveError::Prepare(_) => Code::Refused,
+        LiveError::Directory { .. } => Code::Usage,
+        LiveError::Ended { .. }
+        | LiveError::NotRecorded { .. }
+        | LiveError::NoFile { .. }
+        | LiveError::Shared { .. }
+        | LiveError::OtherWork { .. }
+        | LiveError::NotRepeated(_) => Code::Golden,
+    };
+    let chain: Vec<String> = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source())
+        .map(ToString::to_string)
+        .collect();
+    Failure::new(code, anyhow!("{}", chain.join(": "))).help(error.help())
+}

@@ -1,0 +1,60 @@
+//! What the process of a live run is told when it starts.
+
+use std::fmt;
+
+/// The variable that holds it.
+pub const VARIABLE: &str = "BEAMLINE_LIVE";
+
+/// What the process of a live run is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Orders {
+    /// The file that holds the tape, by its number.
+    pub tape: i32,
+    /// The file that takes the report.
+    pub report: i32,
+    /// The process that watches. Who was not started by it has nothing to do with the run.
+    pub parent: u32,
+    /// Launches before the faulty one are replayed, not executed.
+    pub replay: bool,
+    /// The id of the fault; without one the application runs as recorded.
+    pub fault: Option<String>,
+}
+
+impl fmt::Display for Orders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tape, report, parent, replay, fault } = self;
+        write!(f, "tape={tape} report={report} parent={parent} replay={}", u8::from(*replay))?;
+        fault.as_ref().map_or(Ok(()), |fault| write!(f, " fault={fault}"))
+    }
+}
+
+impl Orders {
+    /// Reads them; `None` if they are none.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let value = |key: &str| text.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+        Some(Self {
+            tape: value("tape")?.parse().ok()?,
+            report: value("report")?.parse().ok()?,
+            parent: value("parent")?.parse().ok()?,
+            replay: value("replay")? == "1",
+            fault: value("fault").map(str::to_owned),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_read_as_they_were_given() {
+        let fault = Some("launch=3,cta=1,thread=0,dyn=4,target=dst0,model=flip,bits=3".to_owned());
+        for fault in [fault, None] {
+            let orders = Orders { tape: 5, report: 6, parent: 77, replay: fault.is_none(), fault };
+            assert_eq!(Orders::parse(&orders.to_string()), Some(orders));
+        }
+        assert_eq!(Orders::parse("tape=5 report=x parent=3 replay=1"), None);
+        assert_eq!(Orders::parse(""), None);
+    }
+}

@@ -1,0 +1,158 @@
+//! A process that cannot outlive its purpose: with a limit of time, an end that takes its whole group, and nothing left
+//! behind.
+//!
+//! # What is promised
+//!
+//! - The process leads a group of its own. When it has ended, however it has, what is left of the group is killed; when
+//!   its time is over, the group gets `SIGTERM`, and `SIGKILL` after a grace. Then it is reaped: no zombie stays. A
+//!   process that leaves the group by itself (`setsid`) is not followed.
+//! - When the thread that started it ends, and so when ours does in whatever way, `kill -9` included, the kernel kills
+//!   the process (`PR_SET_PDEATHSIG`), and the [`Guard`] kills the rest of its group and removes the directory of all
+//!   temporary files.
+//! - Its outputs go to memory files, so that no pipe fills up and none of its children holds us back.
+//!
+//! Waiting is waiting for an event, never a sleep.
+
+mod guard;
+mod system;
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+pub use guard::Guard;
+
+/// What a group may take to end by itself, once it is asked to.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How a process ended, and what it wrote.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its status; none if its time was over.
+    pub status: Option<ExitStatus>,
+    /// What it wrote to standard output.
+    pub stdout: Vec<u8>,
+    /// What it wrote to standard error.
+    pub stderr: Vec<u8>,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+}
+
+impl Ended {
+    /// The code that it ended itself with.
+    #[must_use]
+    pub fn code(&self) -> Option<i32> {
+        self.status.and_then(|status| status.code())
+    }
+
+    /// The signal that ended it.
+    #[must_use]
+    pub fn signal(&self) -> Option<i32> {
+        self.status.and_then(|status| status.signal())
+    }
+}
+
+/// What a process is held to.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds<'a> {
+    /// How long it may take.
+    pub time: Duration,
+    /// How large a file, or a stream of output, it may write.
+    pub file_bytes: u64,
+    /// Files of ours that it inherits.
+    pub files: &'a [&'a File],
+}
+
+/// A file without a name in memory. It is closed in every process that is started, unless it is named in
+/// [`Bounds::files`].
+///
+/// # Errors
+/// If the system has none to give.
+pub fn memory_file() -> io::Result<File> {
+    system::memory_file().map(File::from)
+}
+
+/// A memory file with these contents, which nobody can change any more.
+///
+/// # Errors
+/// If the system has none to give, or no room.
+pub fn sealed_file(bytes: &[u8]) -> io::Result<File> {
+    let mut file = memory_file()?;
+    io::Write::write_all(&mut file, bytes)?;
+    system::seal(file.as_raw_fd())?;
+    Ok(file)
+}
+
+/// All that a file holds.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn contents(mut file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Runs a command to its end, or to that of its time. Its standard input is empty.
+///
+/// # Errors
+/// If the system cannot start it or tell of it.
+pub fn run(mut command: Command, bounds: &Bounds<'_>, guard: &Guard) -> io::Result<Ended> {
+    let (stdout, stderr) = (memory_file()?, memory_file()?);
+    command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
+    confine(&mut command, bounds, guard);
+    #[expect(clippy::disallowed_methods, reason = "a limit of time, which ends what fuel cannot end")]
+    let started = Instant::now();
+    let child = command.spawn()?;
+    // What is held of the outputs for the child.
+    drop(command);
+    let status = supervise(child, started + bounds.time, guard)?;
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(Ended { status, stdout: contents(&stdout)?, stderr: contents(&stderr)?, seconds })
+}
+
+/// Has the process that the command becomes lead a group, die with us, and keep its bounds.
+fn confine(command: &mut Command, bounds: &Bounds<'_>, guard: &Guard) {
+    let parent = std::process::id();
+    let inherited: Vec<i32> = bounds.files.iter().map(|file| file.as_raw_fd()).collect();
+    let (limit, line) = (bounds.file_bytes, guard.number());
+    command.process_group(0);
+    let prepare = move || {
+        system::die_with_parent(parent)?;
+        system::limit_files(limit)?;
+        inherited.iter().try_for_each(|&file| system::inherit(file))?;
+        system::announce(line)
+    };
+    // SAFETY: between fork and exec only system calls are made; nothing is allocated or locked.
+    unsafe { command.pre_exec(prepare) };
+}
+
+/// Waits until the leader of a group has ended, or its time is over; ends the group, and reaps the leader.
+fn supervise(mut child: Child, end: Instant, guard: &Guard) -> io::Result<Option<ExitStatus>> {
+    let group = child.id() as i32;
+    let handle = system::process_handle(group).map(|number| {
+        // SAFETY: it was opened for us, and nothing else uses it.
+        unsafe { OwnedFd::from_raw_fd(number) }
+    });
+    let in_time = handle.and_then(|handle| {
+        let in_time = system::wait(handle.as_raw_fd(), Some(end))?;
+        if !in_time {
+            system::signal_group(group, system::SIGTERM);
+            #[expect(clippy::disallowed_methods, reason = "as above")]
+            system::wait(handle.as_raw_fd(), Some(Instant::now() + GRACE))?;
+        }
+        Ok(in_time)
+    });
+    // The leader is not reaped yet, so its number means this group and no other.
+    system::signal_group(group, system::SIGKILL);
+    guard.forget(group);
+    let status = child.wait()?;
+    Ok(Some(status).filter(|_| matches!(in_time, Ok(true)))).and_then(|status| in_time.map(|_| status))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! Ends of processes, with the shell as the application.
+
+use super::*;
+use std::path::Path;
+
+fn guard() -> Guard {
+    Guard::new().unwrap()
+}
+
+fn shell(script: &str, seconds: f64, guard: &Guard) -> Ended {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", script]);
+    let bounds = Bounds { time: Duration::from_secs_f64(seconds), file_bytes: 1 << 20, files: &[] };
+    run(command, &bounds, guard).unwrap()
+}
+
+/// Whether a process is there and has not ended.
+fn lives(number: &str) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/stat", number.trim()));
+    // The state follows the name, which is in parentheses.
+    status.is_ok_and(|status| !status.rsplit(')').next().unwrap_or_default().trim_start().starts_with(['Z', 'X']))
+}
+
+/// Waits until a process has ended.
+fn gone(number: &str) {
+    let Ok(handle) = system::process_handle(number.trim().parse().unwrap()) else { return };
+    // SAFETY: it was opened for us.
+    let handle = unsafe { OwnedFd::from_raw_fd(handle) };
+    #[expect(clippy::disallowed_methods, reason = "a test that fails rather than waits for ever")]
+    let end = Instant::now() + Duration::from_secs(20);
+    assert!(system::wait(handle.as_raw_fd(), Some(end)).unwrap(), "process {number} is still there");
+}
+
+#[test]
+fn codes_signals_and_outputs_are_told() {
+    let guard = guard();
+    let ended = shell("echo out; echo err >&2; exit 3", 20.0, &guard);
+    assert_eq!((ended.code(), ended.signal()), (Some(3), None));
+    assert_eq!((&ended.stdout[..], &ended.stderr[..]), (&b"out\n"[..], &b"err\n"[..]));
+    let ended = shell("kill -SEGV $$", 20.0, &guard);
+    assert_eq!((ended.code(), ended.signal()), (None, Some(11)));
+}
+
+#[test]
+fn time_that_is_over_ends_grandchildren_that_ignore_being_asked() {
+    let guard = guard();
+    let script = "trap '' TERM; (trap '' TERM; sleep 1000) & echo $!; sleep 1000";
+    let ended = shell(script, 0.2, &guard);
+    assert!(ended.status.is_none());
+    assert!(ended.seconds < 15.0, "{}", ended.seconds);
+    gone(std::str::from_utf8(&ended.stdout).unwrap());
+}
+
+#[test]
+fn a_group_that_ends_when_it_is_asked_is_not_waited_for() {
+    let ended = shell("sleep 1000", 0.1, &guard());
+    assert!(ended.status.is_none() && ended.seconds < 1.0, "{}", ended.seconds);
+}
+
+#[test]
+fn what_is_left_of_a_group_ends_with_its_leader() {
+    let ended = shell("sleep 1000 & echo $!", 20.0, &guard());
+    assert_eq!(ended.code(), Some(0));
+    gone(std::str::from_utf8(&ended.stdout).unwrap());
+}
+
+#[test]
+fn outputs_and_files_are_bounded() {
+    let guard = guard();
+    let ended = shell("exec cat /dev/zero", 20.0, &guard);
+    assert_eq!(ended.signal(), Some(25));
+    assert_eq!(ended.stdout.len(), 1 << 20);
+}
+
+#[test]
+fn only_files_that_are_named_are_inherited() {
+    let guard = guard();
+    let (named, other) = (sealed_file(b"hello").unwrap(), sealed_file(b"no").unwrap());
+    assert!(io::Write::write_all(&mut &named, b"x").is_err());
+    let mut command = Command::new("/bin/sh");
+    let read = |file: &File| format!("cat /proc/self/fd/{} 2>/dev/null", file.as_raw_fd());
+    command.args(["-c", &format!("{}; {}; true", read(&named), read(&other))]);
+    let bounds = Bounds { time: Duration::from_secs(20), file_bytes: 1 << 20, files: &[&named] };
+    assert_eq!(run(command, &bounds, &guard).unwrap().stdout, b"hello");
+}
+
+#[test]
+fn a_guard_whose_owner_is_gone_kills_the_groups_that_are_left_and_removes_the_directory() {
+    let mut guard = guard();
+    let directory = guard.directory().to_owned();
+    std::fs::write(directory.join("file"), "").unwrap();
+    std::fs::create_dir(directory.join("sub")).unwrap();
+    let mut left = Command::new("/bin/sleep").arg("1000").process_group(0).spawn().unwrap();
+    let mut kept = Command::new("/bin/sleep").arg("1000").process_group(0).spawn().unwrap();
+    let mut line = guard.line.take().unwrap();
+    let groups = [left.id(), kept.id()];
+    io::Write::write_all(&mut line, format!("+1\n-1\n+{}\n+{}\n-{}\n", groups[0], groups[1], groups[1]).as_bytes())
+        .unwrap();
+    drop(line);
+    guard.shell.wait().unwrap();
+    assert_eq!(left.wait().unwrap().signal(), Some(9));
+    assert!(lives(&kept.id().to_string()) && !directory.exists());
+    kept.kill().unwrap();
+    kept.wait().unwrap();
+}
+
+#[test]
+fn nothing_is_left_when_all_is_done() {
+    let guard = guard();
+    let directory = guard.directory().to_owned();
+    let shell = guard.shell.id().to_string();
+    drop(guard);
+    assert!(!directory.exists() && !Path::new(&format!("/proc/{shell}")).exists());
+}

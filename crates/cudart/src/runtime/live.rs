@@ -1,0 +1,275 @@
+//! The part of a live run that happens in the application's process.
+//!
+//! Up to the faulty launch, everything that is asked of the device must be what the recording has, so that launches
+//! can be replayed: what they changed in memory is written there when somebody looks, what they printed is printed.
+//! With the faulty launch the application is on its own: it executes, and so does what follows, with fuel that is
+//! taken from the recording. What the watching process is to know is written down as it happens.
+//!
+//! What we cannot do ends the process at once with a note that says why: it is no outcome.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt::Display;
+use std::fs::File;
+use std::io;
+use std::os::fd::FromRawFd;
+use std::os::unix::process::parent_id;
+
+use campaign::End;
+use capsule::{Digest, Launch, Region};
+use fault::Fault;
+use inject::{Device, FUEL_CONSTANT, FUEL_FACTOR, LaunchEnd};
+use simt::Fuel;
+use simt::memory::PAGE;
+use simt::memory::window::DEVICE_BASE;
+
+use super::pages;
+use crate::live::deed::{Deed, shape};
+use crate::live::report::{Counters, Note, Writer};
+use crate::live::tape::{Copied, Launched, Tape};
+use crate::live::{Orders, VARIABLE};
+
+/// Instructions that each thread of a launch may execute which the golden run never made: this many times the most that
+/// any thread of it executed,
+const UNKNOWN_FACTOR: u32 = FUEL_FACTOR;
+/// plus this many.
+pub(crate) const UNKNOWN_CONSTANT: u32 = 1_000_000;
+/// The status of a process that we end; nobody takes it for the application's.
+const ENDED_BY_US: i32 = 70;
+/// Files of ours have numbers from this one on, so that those of the application are what they would be without us.
+const FIRST_NUMBER: i32 = 500;
+const F_DUPFD_CLOEXEC: i32 = 1030;
+
+// As glibc and musl declare them.
+unsafe extern "C" {
+    fn _exit(status: i32) -> !;
+    fn fcntl(file: i32, command: i32, ...) -> i32;
+    fn close(file: i32) -> i32;
+}
+
+/// A live run, seen from within.
+#[derive(Debug)]
+pub(crate) struct Live {
+    tape: Tape<'static>,
+    report: Writer,
+    regions: Vec<Copied<'static>>,
+    fault: Option<Fault>,
+    replay: bool,
+    counters: Counters,
+    /// How many deeds were done.
+    done: usize,
+    /// The last one of the golden run that is a launch.
+    last_launch: usize,
+    /// The last of them was a synchronisation; the recording has only the first of several.
+    waited: bool,
+    /// The faulty launch has begun.
+    struck: bool,
+    /// From the fault's first use to the end of its block.
+    distance: u64,
+    /// What the host got is not what it got in the golden run.
+    differs: bool,
+    /// Pages that replayed launches changed, by number, and where their bytes lie on the tape.
+    pending: BTreeMap<u32, u64>,
+}
+
+/// What is done about a launch.
+pub(super) enum Way {
+    /// What it did is known.
+    Replayed(Launched<'static>),
+    /// It is executed, with this fuel and, if it is the faulty one, this fault.
+    Executed(Fuel<'static>, Option<Fault>),
+}
+
+impl Live {
+    /// The live run that the environment asks for, if it asks this process.
+    pub(crate) fn from_environment() -> Option<Self> {
+        let text = env::var(VARIABLE).ok()?;
+        let orders = Orders::parse(&text)?;
+        if orders.parent != parent_id() {
+            return None;
+        }
+        let report = own(orders.report).and_then(Writer::new);
+        // Without a report there is nobody to tell; who watches takes the silence for a failure.
+        let mut report = report.unwrap_or_else(|_| leave());
+        let fault = orders.fault.as_deref().map(str::parse::<Fault>).transpose();
+        let tape = own(orders.tape).and_then(|file| pages::map(&file));
+        match (fault, tape.map(Tape::read)) {
+            (Ok(fault), Ok(Some(tape))) => Some(Self::new(tape, report, fault, orders.replay)),
+            (Err(error), _) => give_up(&mut report, &error),
+            (_, Err(error)) => give_up(&mut report, &format_args!("map the recording: {error}")),
+            (_, Ok(None)) => give_up(&mut report, &"read the recording: it is none"),
+        }
+    }
+
+    fn new(tape: Tape<'static>, report: Writer, fault: Option<Fault>, replay: bool) -> Self {
+        Self {
+            tape,
+            report,
+            regions: tape.regions().collect(),
+            fault,
+            replay,
+            counters: Counters::default(),
+            done: 0,
+            last_launch: tape.last_launch(),
+            waited: false,
+            struck: false,
+            distance: 0,
+            differs: false,
+            pending: BTreeMap::new(),
+        }
+    }
+
+    /// We cannot go on.
+    pub(crate) fn fail(&mut self, reason: &dyn Display) -> ! {
+        give_up(&mut self.report, reason)
+    }
+
+    /// Takes note of what is done to the device. The number of a launch is that of those before it.
+    pub(super) fn take(&mut self, deed: &Deed<'_>) {
+        let waits = matches!(deed, Deed::Synchronize);
+        if waits && self.waited {
+            return;
+        }
+        self.waited = waits;
+        let (found, expected) = (deed.fingerprint(), self.tape.event(self.done));
+        self.done += 1;
+        let known = usize::try_from(self.counters.launches).ok().and_then(|number| self.tape.launch(number));
+        let differs = match deed {
+            Deed::Launch(launch) => !known.is_some_and(|known| known.has_arguments(&launch.params)),
+            _ => false,
+        };
+        if differs || expected != Some(found) {
+            if !self.struck {
+                let expected = expected.map_or("the end", |print| print.what());
+                let (done, launches) = (self.done - 1, self.counters.launches);
+                self.fail(&format_args!(
+                    "repeat the application: before its fault, after {launches} launches, it did something else than in its \
+                     golden run: event {done} was {expected}, and is {} with other places, bytes or arguments; \
+                     an application that depends on time, on random numbers or on the order of its threads cannot be \
+                     run live",
+                    found.what()
+                ));
+            }
+            // The host has seen it; whether it could have acted on it, the golden run says, or what it does now.
+            self.differs = true;
+            if self.done <= self.last_launch && !self.counters.visible {
+                self.counters.visible = true;
+                self.count();
+            }
+        }
+    }
+
+    /// Takes note of a copy to the host.
+    pub(super) fn take_copy(&mut self, from: Region, bytes: &[u8]) {
+        let digest = Digest::of(bytes);
+        self.take(&Deed::CopyOut { from, digest });
+        let copied = self.regions.iter().zip(0..).find(|(copied, _)| copied.region == from);
+        if let Some((copied, number)) = copied {
+            let known = copied.find(digest).map(|at| at as u64);
+            self.written(|report| report.copy(number, known, bytes));
+        }
+    }
+
+    /// What is to be done about a launch.
+    pub(super) fn way(&mut self, launch: &Launch) -> Way {
+        let number = self.counters.launches;
+        self.counters.launches += 1;
+        let known = usize::try_from(number).ok().and_then(|number| self.tape.launch(number));
+        let fault = self.fault.as_ref().filter(|fault| u64::from(fault.launch) == number).cloned();
+        self.struck |= fault.is_some();
+        if let (true, false, Some(known)) = (self.replay, self.struck, known) {
+            self.counters.replayed += 1;
+            self.pending.extend(known.pages.iter().map(|[page, at]| (*page as u32, *at)));
+            self.count();
+            return Way::Replayed(known);
+        }
+        self.counters.visible |= self.differs;
+        self.count();
+        let fuel = match known.filter(|known| known.shape == shape(launch)) {
+            Some(known) => Fuel::Scaled { counts: known.counts, factor: FUEL_FACTOR, constant: FUEL_CONSTANT },
+            None => Fuel::Each(self.tape.most.saturating_mul(UNKNOWN_FACTOR).saturating_add(UNKNOWN_CONSTANT)),
+        };
+        Way::Executed(fuel, fault)
+    }
+
+    /// Takes note of a launch that was executed.
+    pub(super) fn executed(&mut self, launched: &inject::Launched) {
+        if !self.struck {
+            return;
+        }
+        self.counters.instructions += launched.instructions;
+        self.counters.strayed += launched.strayed;
+        self.count();
+        if let (Some(strike), Some(fault)) = (&launched.strike, &self.fault) {
+            self.distance = strike.after(fault);
+            let note = Note::Struck { landed: strike.landed, first_use: strike.first_use };
+            self.written(|report| report.note(&note));
+        }
+        if let LaunchEnd::Trapped(trap) = &launched.end {
+            let end = trap.end(self.distance);
+            let hangs = matches!(end, End::Hang { .. });
+            self.written(|report| report.note(&Note::Ended(end)));
+            if hangs {
+                // On a GPU it would never return.
+                leave();
+            }
+        }
+    }
+
+    /// Brings what replayed launches changed into memory, where it overlaps a region; everywhere, if none is given.
+    pub(super) fn settle(&mut self, device: &mut Device, region: Option<&Region>) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let page = |address: u64| (address.saturating_sub(DEVICE_BASE) / PAGE as u64) as u32;
+        let (first, last) = region.map_or((0, u32::MAX), |region| {
+            let end = region.address.saturating_add(region.span().unwrap_or(u64::MAX));
+            (page(region.address), page(end))
+        });
+        let pages: Vec<(u32, u64)> = self.pending.range(first..=last).map(|(page, at)| (*page, *at)).collect();
+        for (page, at) in pages {
+            self.pending.remove(&page);
+            let address = DEVICE_BASE + u64::from(page) * PAGE as u64;
+            if !self.tape.page(at).is_some_and(|bytes| device.memory().copy_in(address, bytes)) {
+                self.fail(&format_args!("replay a launch: the page at {address:#x} is not there"));
+            }
+        }
+    }
+
+    fn count(&mut self) {
+        let counters = self.counters;
+        self.written(|report| report.count(&counters));
+    }
+
+    /// Writes to the report. What cannot be written would be missed.
+    fn written(&mut self, write: impl FnOnce(&mut Writer) -> io::Result<()>) {
+        if let Err(error) = write(&mut self.report) {
+            self.fail(&format_args!("write the report of a live run: {error}"));
+        }
+    }
+}
+
+fn give_up(report: &mut Writer, reason: &dyn Display) -> ! {
+    // If even this cannot be written, the report ends without what it must have, which says enough.
+    let _ = report.note(&Note::Failure(reason.to_string()));
+    leave()
+}
+
+/// Ends the process, at once.
+fn leave() -> ! {
+    // SAFETY: ends the process without running anything of it.
+    unsafe { _exit(ENDED_BY_US) }
+}
+
+/// A file that the process inherited, under a number that is out of the application's way.
+fn own(number: i32) -> io::Result<File> {
+    // SAFETY: a system call without pointers.
+    let moved = unsafe { fcntl(number, F_DUPFD_CLOEXEC, FIRST_NUMBER) };
+    if moved < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it was made for us, and nothing else uses it.
+    unsafe { close(number) };
+    // SAFETY: the new number is open, and nobody else's.
+    Ok(unsafe { File::from_raw_fd(moved) })
+}

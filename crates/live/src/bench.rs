@@ -1,0 +1,273 @@
+//! An application whose golden run is done, and its live runs.
+
+use crate::error::{LiveError, tail};
+use crate::judge::Judge;
+use crate::left::{Left, describe};
+use crate::observe::{Outputs, failure, observe};
+use crate::scratch::Scratch;
+use campaign::{End, Host, Live, Observation, RunFailure, Verdict};
+use capsule::Capsule;
+use cudart::live::deed::{Fingerprint, fingerprints};
+use cudart::live::report::Report;
+use cudart::live::tape::same_arguments;
+use cudart::live::{Orders, VARIABLE, tape};
+use cudart::runner::process::{self, Bounds, Ended, Guard};
+use cudart::runner::{Prepared, Run};
+use fault::Fault;
+use inject::Golden;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use std::{env, fs, io};
+
+/// What a run may take, from what the golden run took: this many times as long,
+const TIME_FACTOR: f64 = 10.0;
+/// plus this many seconds.
+const TIME_CONSTANT: f64 = 5.0;
+/// What the golden run may take.
+const GOLDEN_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+/// Files and outputs may be this many times as large as the largest of the golden run,
+const SIZE_FACTOR: u64 = 16;
+/// and this large in any case.
+const SIZE_LEAST: u64 = 64 << 20;
+
+/// An application whose golden run is done. When it is dropped, and also when we end in any other way, its temporary
+/// files go.
+#[derive(Debug)]
+pub struct Bench {
+    prepared: Prepared,
+    scratch: Scratch,
+    files: Vec<String>,
+    left: Left,
+    judge: Option<Judge>,
+    capsule: Capsule,
+    time: Duration,
+    file_bytes: u64,
+    judged: AtomicU64,
+    /// Last, so that it goes last.
+    guard: Guard,
+}
+
+impl Bench {
+    /// Runs an application without a fault, and records it.
+    ///
+    /// # Errors
+    /// If it cannot be run or recorded, or ends otherwise than with code 0.
+    pub fn new(live: &Live) -> Result<Self, LiveError> {
+        let guard = Guard::new().map_err(LiveError::Prepare)?;
+        let directory = live.directory.as_ref().map_or_else(|| PathBuf::from("."), PathBuf::from);
+        let root = (!live.in_place).then(|| guard.directory().to_owned());
+        let scratch = Scratch::new(&directory, root, &live.file)?;
+        let prepared = prepared(live, scratch.start())?;
+        let path = guard.directory().join("golden.capsule");
+        let place = scratch.place(&live.file).map_err(LiveError::Prepare)?;
+        let recorded = prepared.clone().recording(Some(&path))?;
+        let bounds = Bounds { time: GOLDEN_TIME, file_bytes: u64::MAX, files: &[] };
+        let mut ended = start(&recorded, &place.path, None, &bounds, &guard).map_err(LiveError::Prepare)?;
+        if ended.code() != Some(0) {
+            return Err(LiveError::Ended { how: how(&ended), said: tail(&ended.stderr) });
+        }
+        let left = Left::of(&mut ended, &place.path, &live.file);
+        if let Some((name, _)) = live.file.iter().zip(&left.files).find(|(_, content)| content.is_none()) {
+            return Err(LiveError::NoFile { name: name.clone() });
+        }
+        scratch.check()?;
+        if !path.exists() {
+            return Err(LiveError::NotRecorded { said: tail(&left.stderr) });
+        }
+        let capsule = Capsule::open(&path)?;
+        let allowed = TIME_CONSTANT + TIME_FACTOR * ended.seconds;
+        let time = Duration::from_secs_f64(live.timeout.unwrap_or(allowed));
+        let judge = live
+            .judge
+            .as_ref()
+            .map(|command| Judge::new(command.clone(), guard.directory(), scratch.start(), &live.file, &left, time));
+        Ok(Self {
+            judge: judge.transpose().map_err(LiveError::Prepare)?,
+            file_bytes: SIZE_LEAST.max(SIZE_FACTOR.saturating_mul(left.largest() as u64)),
+            files: live.file.clone(),
+            prepared,
+            scratch,
+            left,
+            capsule,
+            time,
+            judged: AtomicU64::new(0),
+            guard,
+        })
+    }
+
+    /// What it gave the GPU to do.
+    #[must_use]
+    pub fn capsule(&self) -> &Capsule {
+        &self.capsule
+    }
+
+    /// Checks that it does what the capsule of a golden run holds.
+    ///
+    /// # Errors
+    /// Where it does something else first; or if contents cannot be read.
+    pub fn check_same(&self, golden: &Golden) -> Result<(), LiveError> {
+        let (expected, found) = (fingerprints(golden.capsule())?, fingerprints(&self.capsule)?);
+        let events = expected.len().max(found.len());
+        let differs = |event: &usize| expected.get(*event) != found.get(*event);
+        let what = |prints: &[Fingerprint], event: usize| prints.get(event).map_or("the end", |print| print.what());
+        let other_arguments = || {
+            let mut launches = golden.launches().iter().zip(self.capsule.launches());
+            let differing = launches.find(|(known, (_, launch))| {
+                !same_arguments(&golden.recorded(known).params, &launch.params, golden.read_arguments(known))
+            });
+            differing.map(|(known, _)| known.event)
+        };
+        match (0..events).find(differs).or_else(other_arguments) {
+            Some(event) => {
+                let (expected, found) = (what(&expected, event), what(&found, event));
+                Err(LiveError::OtherWork { event, expected, found })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The tape of a golden run of its work, as a file that every run reads.
+    pub(crate) fn tape(&self, golden: &Golden) -> Result<File, LiveError> {
+        process::sealed_file(&tape::write(golden)?).map_err(LiveError::Prepare)
+    }
+
+    /// Runs it once more without a fault: it must do and leave the same, or no difference would mean anything.
+    pub(crate) fn rehearse(&self, golden: &Golden, tape: &File, replay: bool) -> Result<(), LiveError> {
+        let not_repeated = |what: String| Err(LiveError::NotRepeated(what));
+        let run = self.run(golden, tape, replay, None).map_err(LiveError::Prepare)?;
+        if let Some(reason) = failure(&run.report) {
+            return not_repeated(reason.to_owned());
+        }
+        if run.ended.code() != Some(0) {
+            return not_repeated(format!("the second time, the application {}", how(&run.ended)));
+        }
+        let (found, expected) = (run.report.counters.launches, golden.launches().len() as u64);
+        if found != expected {
+            return not_repeated(format!(
+                "the second time, the application made {found} launches instead of {expected}"
+            ));
+        }
+        match self.judged(&run) {
+            Ok(None) if run.host.differs() => not_repeated(format!("{} differs the second time", describe(&run.host))),
+            Ok(Some(verdict)) if verdict != Verdict::Acceptable => {
+                not_repeated(format!("the judge finds the second run {verdict}, and nothing was wrong"))
+            }
+            Ok(_) => self.scratch.check(),
+            Err(reason) => not_repeated(reason),
+        }
+    }
+
+    /// Runs it with a fault.
+    pub(crate) fn inject(
+        &self,
+        golden: &Golden,
+        outputs: &Outputs,
+        tape: &File,
+        replay: bool,
+        fault: &Fault,
+    ) -> Result<Observation, RunFailure> {
+        let run = self.run(golden, tape, replay, Some(fault));
+        let run = run.map_err(|error| RunFailure::new(format!("run the application: {error}")))?;
+        let seen =
+            observe(golden, outputs, fault, &run.ended, &run.report, run.host.clone()).map_err(RunFailure::new)?;
+        let verdict = if seen.end == End::Completed { self.judged(&run).map_err(RunFailure::new)? } else { None };
+        let host = seen.host.map(|host| Host { verdict, ..host });
+        Ok(Observation { host, ..seen })
+    }
+
+    /// What the judge says of a run, if there is a judge and anything to be judged.
+    fn judged(&self, run: &Ran) -> Result<Option<Verdict>, String> {
+        let Some(judge) = self.judge.as_ref().filter(|_| run.host.differs()) else { return Ok(None) };
+        let number = self.judged.fetch_add(1, Ordering::Relaxed);
+        let place = self.guard.directory().join(format!("judged-{number:010}"));
+        judge.judge(&run.left, &place, &self.guard).map(Some)
+    }
+
+    fn run(&self, golden: &Golden, tape: &File, replay: bool, fault: Option<&Fault>) -> io::Result<Ran> {
+        let place = self.scratch.place(&self.files)?;
+        let report = process::memory_file()?;
+        let orders = Orders {
+            tape: number(tape),
+            report: number(&report),
+            parent: std::process::id(),
+            replay,
+            fault: fault.map(ToString::to_string),
+        };
+        // The report may hold every copy that the host makes.
+        let copies: u64 = golden.copies().iter().map(|copy| copy.bytes.len() as u64).sum();
+        let file_bytes = self.file_bytes.max(copies.saturating_mul(SIZE_FACTOR));
+        let bounds = Bounds { time: self.time, file_bytes, files: &[tape, &report] };
+        let mut ended = start(&self.prepared, &place.path, Some(&orders), &bounds, &self.guard)?;
+        let report = Report::read(&process::contents(&report)?);
+        let report =
+            report.ok_or_else(|| io::Error::other(format!("it {} before it came to the CUDA runtime", how(&ended))))?;
+        let left = Left::of(&mut ended, &place.path, &self.files);
+        let host = left.differs(&self.left, &self.files);
+        Ok(Ran { ended, report, left, host })
+    }
+}
+
+impl Drop for Bench {
+    /// In place, what the golden run left is there at the end, and not what the last faulty one did.
+    fn drop(&mut self) {
+        if self.scratch.in_place() {
+            for (name, content) in self.files.iter().zip(&self.left.files) {
+                if let Some(content) = content {
+                    // There is nobody to tell.
+                    let _ = fs::write(self.scratch.start().join(name), content);
+                }
+            }
+        }
+    }
+}
+
+/// A run that is over.
+struct Ran {
+    ended: Ended,
+    report: Report,
+    left: Left,
+    host: Host,
+}
+
+/// The application as it is started; a relative path of the program is meant from its directory.
+fn prepared(live: &Live, directory: &Path) -> Result<Prepared, LiveError> {
+    let mut words = live.app.words().iter();
+    let name = words.next().map_or("", String::as_str);
+    let relative = name.contains('/') && Path::new(name).is_relative();
+    let program = if relative { directory.join(name).into() } else { name.into() };
+    let run = Run { program, args: words.map(Into::into).collect(), ..Run::default() };
+    Ok(run.prepare()?.called(name).anywhere())
+}
+
+fn start(
+    prepared: &Prepared,
+    directory: &Path,
+    orders: Option<&Orders>,
+    bounds: &Bounds<'_>,
+    guard: &Guard,
+) -> io::Result<Ended> {
+    let mut command = prepared.command();
+    command.current_dir(directory);
+    if env::var_os("PWD").is_some() {
+        command.env("PWD", directory);
+    }
+    if let Some(orders) = orders {
+        command.env(VARIABLE, orders.to_string());
+    }
+    process::run(command, bounds, guard)
+}
+
+fn number(file: &File) -> i32 {
+    std::os::fd::AsRawFd::as_raw_fd(file)
+}
+
+/// How a process ended, in words that follow its name.
+fn how(ended: &Ended) -> String {
+    match (ended.code(), ended.signal()) {
+        (Some(code), _) => format!("ended with code {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => format!("was stopped after {:.1} seconds", ended.seconds),
+    }
+}

@@ -1,0 +1,98 @@
+//! What an application leaves: its outputs and files, and how they differ from those of another run.
+
+use campaign::Host;
+use cudart::runner::process::Ended;
+use std::fs;
+use std::path::Path;
+
+/// What a run left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Left {
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    /// The contents of each file that was named, if it is there.
+    pub(crate) files: Vec<Option<Vec<u8>>>,
+}
+
+impl Left {
+    /// What a run left in its directory, of which these files count.
+    pub(crate) fn of(ended: &mut Ended, directory: &Path, files: &[String]) -> Self {
+        Self {
+            stdout: std::mem::take(&mut ended.stdout),
+            stderr: std::mem::take(&mut ended.stderr),
+            files: files.iter().map(|name| fs::read(directory.join(name)).ok()).collect(),
+        }
+    }
+
+    /// How it differs from what a golden run left. The names are those of the files.
+    pub(crate) fn differs(&self, golden: &Self, names: &[String]) -> Host {
+        let pairs = || golden.files.iter().zip(&self.files);
+        let files = pairs().zip(names).filter(|((one, other), _)| one != other).map(|(_, name)| name.clone());
+        let texts = pairs().map(|(one, other)| (one.as_deref(), other.as_deref()));
+        let mut texts = texts.chain([(Some(&golden.stdout[..]), Some(&self.stdout[..]))]);
+        let count = |text: Option<&[u8]>| text.map_or(0, special_words);
+        Host {
+            status: None,
+            stdout: self.stdout != golden.stdout,
+            stderr: self.stderr != golden.stderr,
+            files: files.collect(),
+            special: texts.any(|(one, other)| one != other && count(other) > count(one)),
+            verdict: None,
+        }
+    }
+
+    /// The largest stream or file, in bytes.
+    pub(crate) fn largest(&self) -> usize {
+        let files = self.files.iter().flatten().map(Vec::len);
+        files.chain([self.stdout.len(), self.stderr.len()]).max().unwrap_or(0)
+    }
+}
+
+/// How often `nan` and `inf`, also with a sign or as `infinity`, stand in a text as words of their own.
+fn special_words(text: &[u8]) -> usize {
+    let words = text.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+    let special: [&[u8]; 3] = [b"nan", b"inf", b"infinity"];
+    words.filter(|word| special.iter().any(|known| word.eq_ignore_ascii_case(known))).count()
+}
+
+/// How two runs differ, in words.
+pub(crate) fn describe(host: &Host) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(host.stdout.then(|| "standard output".to_owned()));
+    parts.extend(host.stderr.then(|| "standard error".to_owned()));
+    parts.extend(host.files.iter().map(|name| format!("`{name}`")));
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn left(stdout: &str, files: [Option<&str>; 2]) -> Left {
+        let files = files.map(|file| file.map(|text| text.as_bytes().to_vec())).to_vec();
+        Left { stdout: stdout.into(), stderr: Vec::new(), files }
+    }
+
+    #[test]
+    fn files_that_are_missing_differ_and_are_named() {
+        let names = ["a".to_owned(), "b".to_owned()];
+        let golden = left("x", [Some("1"), Some("2")]);
+        assert!(!golden.differs(&golden, &names).differs());
+        let host = left("x", [Some("1"), None]).differs(&golden, &names);
+        assert_eq!((host.stdout, host.stderr, &host.files[..]), (false, false, &names[1..]));
+        let host = left("y", [Some(""), Some("2")]).differs(&golden, &names);
+        assert_eq!((host.stdout, &host.files[..]), (true, &names[..1]));
+        assert_eq!(describe(&host), "standard output, `a`");
+    }
+
+    #[test]
+    fn new_words_for_no_number_are_special() {
+        let names = ["a".to_owned(), "b".to_owned()];
+        let golden = left("norm 1.0, nan", [Some("nanometre"), None]);
+        let special = |stdout, file| left(stdout, [Some(file), None]).differs(&golden, &names).special;
+        assert!(special("norm -NaN, nan", "nanometre"));
+        assert!(special("norm 1.0, nan", "x = inf"));
+        assert!(special("norm 1.0, nan", "-Infinity"));
+        assert!(!special("norm 2.0, nan", "nanometre inform"));
+    }
+}

@@ -1,0 +1,139 @@
+//! An application as the target of a campaign.
+
+use crate::bench::Bench;
+use crate::error::LiveError;
+use crate::observe::Outputs;
+use campaign::{
+    Engine, Golden, KernelRegisters, Memory, Observation, RunFailure, RunIndex, Selection, Site, Stratum, Target,
+    TargetError, Worker,
+};
+use fault::Fault;
+use inject::CapsuleTarget;
+use std::fs::File;
+
+/// Which runs are live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// All of them.
+    All,
+    /// Those in which the host could have seen a difference; the others are runs of the capsule.
+    Visible,
+}
+
+/// A capsule together with the application that it was recorded from.
+#[derive(Debug)]
+pub struct LiveTarget {
+    capsule: CapsuleTarget,
+    bench: Bench,
+    outputs: Outputs,
+    tape: File,
+    which: Which,
+}
+
+impl LiveTarget {
+    /// Brings both together, and runs the application once more without a fault, by the way that `engine` means.
+    ///
+    /// # Errors
+    /// If the application does something else than the capsule, or something else the second time.
+    pub fn new(capsule: CapsuleTarget, bench: Bench, which: Which, engine: Engine) -> Result<Self, LiveError> {
+        let golden = capsule.golden_run();
+        bench.check_same(golden)?;
+        let (tape, outputs) = (bench.tape(golden)?, Outputs::of(golden));
+        bench.rehearse(golden, &tape, replays(engine))?;
+        Ok(Self { capsule, bench, outputs, tape, which })
+    }
+
+    /// The capsule.
+    #[must_use]
+    pub fn capsule(&self) -> &CapsuleTarget {
+        &self.capsule
+    }
+
+    /// Runs the application with a fault.
+    ///
+    /// # Errors
+    /// If the fault names a place that does not exist, or the run could not be made.
+    pub fn inject(&self, fault: &Fault, engine: Engine) -> Result<Observation, RunFailure> {
+        let golden = self.capsule.golden_run();
+        inject::locate(golden, fault).map_err(|error| RunFailure::from_error(&error))?;
+        let seen = self.bench.inject(golden, &self.outputs, &self.tape, replays(engine), fault)?;
+        self.with_first_use(fault, seen)
+    }
+
+    /// Adds what was first done to a byte of global memory that was hit: nothing in the process watches it to the end.
+    /// Up to its first use a run is the golden run, so that the recorded work says it.
+    fn with_first_use(&self, fault: &Fault, seen: Observation) -> Result<Observation, RunFailure> {
+        let global = matches!(fault.target, fault::Target::Memory(fault::Memory::Global | fault::Memory::Const, _));
+        if !global || seen.landed.is_none() {
+            return Ok(seen);
+        }
+        let mut runner = self.capsule.runner(Engine::Auto).map_err(|error| RunFailure::from_error(&error))?;
+        let recorded = runner.run(fault).map_err(|error| RunFailure::from_error(&error))?;
+        Ok(Observation { first_use: recorded.first_use, ..seen })
+    }
+}
+
+/// Whether an engine replays the launches before the faulty one.
+fn replays(engine: Engine) -> bool {
+    engine != Engine::Full
+}
+
+impl Target for LiveTarget {
+    fn name(&self) -> &str {
+        Target::name(&self.capsule)
+    }
+
+    fn digest(&self) -> &str {
+        Target::digest(&self.capsule)
+    }
+
+    fn golden(&self) -> Golden {
+        Target::golden(&self.capsule)
+    }
+
+    fn plan(&self, runs: &[RunIndex], selection: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
+        self.capsule.plan(runs, selection, seed)
+    }
+
+    fn strata(&self, selection: &Selection) -> Result<Vec<Stratum>, TargetError> {
+        self.capsule.strata(selection)
+    }
+
+    fn registers(&self, selection: &Selection) -> Vec<KernelRegisters> {
+        self.capsule.registers(selection)
+    }
+
+    fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+        let fast = match self.which {
+            Which::All => None,
+            Which::Visible => Some(self.capsule.worker(engine)?),
+        };
+        Ok(Box::new(LiveWorker { target: self, engine, fast }))
+    }
+
+    fn memory(&self) -> Option<Memory> {
+        self.capsule.memory()
+    }
+}
+
+/// Starts one process after the other.
+struct LiveWorker<'t> {
+    target: &'t LiveTarget,
+    engine: Engine,
+    /// What runs those that need not be live.
+    fast: Option<Box<dyn Worker + 't>>,
+}
+
+impl Worker for LiveWorker<'_> {
+    fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
+        if let Some(fast) = &mut self.fast {
+            let seen = fast.run(site)?;
+            if seen.landed.is_none() || !seen.host_visible {
+                return Ok(seen);
+            }
+        }
+        let fault: Fault = site.id.parse().map_err(|error: fault::ParseFaultError| RunFailure::from_error(&error))?;
+        let seen = self.target.inject(&fault, self.engine)?;
+        Ok(Observation { host_visible: seen.host_visible || self.fast.is_some(), ..seen })
+    }
+}
