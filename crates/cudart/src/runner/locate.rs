@@ -13,7 +13,7 @@ const VARIABLE: &str = "BEAMLINE_CUDART";
 /// The runtime library: where the variable says, or beside the running program, or where cargo leaves it for tests.
 pub(super) fn runtime() -> Result<PathBuf, RunError> {
     if let Some(named) = env::var_os(VARIABLE).filter(|named| !named.is_empty()) {
-        return first(vec![PathBuf::from(named)]);
+        return newest(vec![PathBuf::from(named)]);
     }
     let program = env::current_exe().unwrap_or_default();
     let beside = program.parent().unwrap_or(Path::new("."));
@@ -25,12 +25,14 @@ pub(super) fn runtime() -> Result<PathBuf, RunError> {
     if beside.ends_with("deps") {
         candidates.extend(beside.parent().map(|above| above.join(FILE_NAME)));
     }
-    first(candidates)
+    newest(candidates)
 }
 
-/// The first of these that is a file, as an absolute path.
-fn first(candidates: Vec<PathBuf>) -> Result<PathBuf, RunError> {
-    let found = candidates.iter().find(|path| path.is_file());
+/// The one of these that is a file, as an absolute path; of several the newest, since cargo leaves one in each of its
+/// directories and brings only that up to date which was asked for.
+fn newest(candidates: Vec<PathBuf>) -> Result<PathBuf, RunError> {
+    let made = |path: &&PathBuf| path.metadata().and_then(|file| file.modified()).ok();
+    let found = candidates.iter().rev().filter(|path| path.is_file()).max_by_key(made);
     let absolute = found.and_then(|path| path.canonicalize().ok());
     absolute.ok_or(RunError::NoRuntime { looked: candidates })
 }
