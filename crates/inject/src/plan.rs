@@ -30,9 +30,12 @@ struct Part {
 #[derive(Debug)]
 enum Members {
     Census(Census),
-    /// Threads of some launches, and how many members there are up to and with each.
-    Threads(Vec<(u32, u64, u64)>),
+    /// Threads of some launches.
+    Threads(Vec<Thread>),
 }
+
+/// A thread: its launch, its number there, and how many members there are up to and with it.
+type Thread = (u32, u64, u64);
 
 impl Members {
     fn total(&self) -> u64 {
@@ -50,7 +53,7 @@ impl Members {
     }
 }
 
-fn find(threads: &[(u32, u64, u64)], number: u64) -> Option<Member> {
+fn find(threads: &[Thread], number: u64) -> Option<Member> {
     let at = threads.partition_point(|&(_, _, end)| end <= number);
     let &(launch, thread, _) = threads.get(at)?;
     let before = at.checked_sub(1).map_or(0, |at| threads[at].2);
@@ -154,7 +157,7 @@ fn by_group(golden: &Golden, selection: &Selection) -> Vec<Part> {
 /// A stratum for the threads of a kernel that execute as many instructions as each other.
 fn by_threads(golden: &Golden, selection: &Selection) -> Vec<Part> {
     let census = census(golden, selection);
-    let mut classes: BTreeMap<(&str, u32), Vec<(u32, u64, u64)>> = BTreeMap::new();
+    let mut classes: BTreeMap<(&str, u32), Vec<Thread>> = BTreeMap::new();
     for (number, launch) in golden.launches.iter().enumerate() {
         let threads = census.launch(number).iter().zip(&launch.counts).zip(0..);
         for ((&members, &count), thread) in threads.filter(|((members, _), _)| **members > 0) {
@@ -163,7 +166,7 @@ fn by_threads(golden: &Golden, selection: &Selection) -> Vec<Part> {
             class.push((number as u32, thread, before + u64::from(members)));
         }
     }
-    let part = |((kernel, count), threads): ((&str, u32), Vec<(u32, u64, u64)>)| Part {
+    let part = |((kernel, count), threads): ((&str, u32), Vec<Thread>)| Part {
         name: format!("{kernel}: threads of {count} instructions"),
         selection: selection.clone(),
         members: Members::Threads(threads),

@@ -20,6 +20,7 @@ pub struct Row {
 
 /// What came of a run.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly every row is the large one")]
 pub enum Finding {
     /// It was made.
     Seen {
