@@ -71,6 +71,11 @@ fn value(ty: &str, bits: u128) -> String {
     }
 }
 
+/// So many instructions.
+fn instructions(count: u64) -> String {
+    if count == 1 { "1 instruction".to_owned() } else { format!("{} instructions", plain(count)) }
+}
+
 /// What became of the thread.
 pub(crate) fn thread(story: &Story) -> Vec<String> {
     if story.observation.landed.is_none() {
@@ -79,18 +84,18 @@ pub(crate) fn thread(story: &Story) -> Vec<String> {
     let path = &story.path;
     let mut said = vec![match story.observation.first_use {
         FirstUse::Read { after: 0 } => "the instruction that was hit read the value".to_owned(),
-        FirstUse::Read { after } => format!("first read {} instructions later", plain(after)),
-        FirstUse::Overwritten { after } => format!("overwritten unread {} instructions later", plain(after)),
+        FirstUse::Read { after } => format!("first read {} later", instructions(after)),
+        FirstUse::Overwritten { after } => format!("overwritten unread {} later", instructions(after)),
         FirstUse::Never => "never read".to_owned(),
     }];
     if path.most_registers > 0 {
         said.push(format!("at most {} registers corrupted at a time", path.most_registers));
     }
     if let Some(after) = path.clean_after {
-        said.push(format!("nothing corrupted left in its registers {} instructions after the fault", plain(after)));
+        said.push(format!("nothing corrupted left in its registers {} after the fault", instructions(after)));
     }
     if let Some(after) = path.left_after {
-        said.push(format!("went another way {} instructions after the fault", plain(after)));
+        said.push(format!("went another way {} after the fault", instructions(after)));
     }
     if path.golden != path.found {
         said.push(format!("executed {} instructions instead of {}", plain(path.found), plain(path.golden)));
@@ -135,8 +140,8 @@ pub(crate) fn copies(story: &Story) -> Vec<String> {
 pub(crate) fn end(story: &Story, name: &dyn Fn(&str) -> String) -> Vec<String> {
     let at = |at: &campaign::Place| {
         let line = at.line.map_or_else(String::new, |line| format!(", line {line}"));
-        let (kernel, after) = (name(&at.kernel), plain(at.after));
-        format!("in {kernel}, instruction {}{line}, {after} instructions of the thread after first use", at.pc)
+        let (kernel, after) = (name(&at.kernel), instructions(at.after));
+        format!("in {kernel}, instruction {}{line}, {after} of the thread after first use", at.pc)
     };
     let mut said = vec![match &story.observation.end {
         End::Completed => "The program ran to its end.".to_owned(),
