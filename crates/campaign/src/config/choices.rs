@@ -103,7 +103,7 @@ pub struct Choices {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<f64>,
     /// Whether the application runs in its directory itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "in-place", skip_serializing_if = "Option::is_none")]
     pub in_place: Option<bool>,
     /// For each output, the relative error that is still good.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -142,12 +142,15 @@ const KEYS: [&str; 30] = [
     "file",
     "judge",
     "timeout",
-    "in_place",
+    "in-place",
     "tolerance",
     "quality",
 ];
 
 impl Choices {
+    /// Every key of a configuration file: the words of the command line.
+    pub const KEYS: &[&str] = &KEYS;
+
     /// Reads the file at `path`.
     ///
     /// # Errors

@@ -117,7 +117,7 @@ impl Choices {
                 ("file", !self.file.is_empty()),
                 ("judge", self.judge.is_some()),
                 ("timeout", self.timeout.is_some()),
-                ("in_place", self.in_place == Some(true)),
+                ("in-place", self.in_place == Some(true)),
                 ("directory", self.directory.is_some()),
             ];
             return match alone.into_iter().find(|(_, given)| *given) {

@@ -124,7 +124,7 @@ fn an_application_may_stand_for_a_capsule() {
         file = ["out/grid.bin"]
         judge = "cmp \"$1\" \"$2\""
         timeout = 2.5
-        in_place = true
+        in-place = true
     "#]];
     let config = settle(&text.data().replace("jobs = 1\n", "")).unwrap();
     assert_eq!(config.to_toml().unwrap().parse::<toml::Table>(), text.data().parse());
@@ -144,7 +144,7 @@ fn choices_for_an_application_must_fit_it_and_each_other() {
     check("app = 'a'\nfile = ['../a']", "without `.` and `..`");
     check("app = 'a'\nfile = ['/a']", "below the application's directory");
     check("app = 'a'\ntimeout = 0.0", "above 0");
-    check("app = 'a'\njobs = 2\nin_place = true", "`jobs = 1`");
+    check("app = 'a'\njobs = 2\nin-place = true", "`jobs = 1`");
     check("app = 'a'\nexhaustive = true", "a process for each");
     check("app = 'a'\nengine = 'delta'", "`auto`, which replays");
     check("app = \"a 'b\"", "a quotation is open");

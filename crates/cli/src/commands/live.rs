@@ -2,8 +2,8 @@
 
 use crate::args;
 use crate::commands::bounds::{self, Stated};
-use crate::commands::campaign::{Shown, create, settled, stop_on_interrupt};
 use crate::commands::inject;
+use crate::commands::irradiate::{Shown, create, once_each, settled, stop_on_interrupt};
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
 use ::inject::CapsuleTarget;
@@ -20,8 +20,9 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
         let error = anyhow!("keep the command of the application: `{}` is not UTF-8", word.to_string_lossy());
         return Err(Failure::new(Code::Usage, error));
     }
+    once_each(&args.choose)?;
     let mut choices = args.choices().code(Code::Usage)?;
-    if let Some(path) = &args.config {
+    if let Some(path) = &args.choose.config {
         choices = choices.or(Choices::from_file(path).code(Code::Usage)?);
     }
     if choices.app.is_none() {
@@ -33,12 +34,12 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
     let config = settled(choices.clone())?;
     let target = recorded(&config, true)?;
     if let Some(fault) = fault {
-        return one(&target, &fault, &config, args.json);
+        return one(&target, &fault, &config, args.choose.json);
     }
     let config = settled(choices.judged_by(target.capsule().criteria()))?;
     bounds::check_names(target.capsule(), &config.bounds)?;
-    let shown = Shown { json: args.json, stated: Stated::of(&config, &args.bounds) };
-    create(&target, config, args.out.clone(), &stop, &shown)
+    let shown = Shown { json: args.choose.json, stated: Stated::of(&config, &args.choose.bounds) };
+    create(&target, config, args.choose.out.clone(), &stop, &shown)
 }
 
 /// An application that is recorded, and whose every run is live. What is not said of the types of its outputs may be

@@ -2,7 +2,7 @@
 
 use crate::args::Merge;
 use crate::commands::bounds::Stated;
-use crate::commands::campaign::show;
+use crate::commands::irradiate::show;
 use crate::failure::{Code, Coded, Failure};
 
 /// Joins the shards of a campaign.

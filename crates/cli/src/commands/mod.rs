@@ -5,6 +5,7 @@ pub(crate) mod campaign;
 pub(crate) mod docs;
 pub(crate) mod info;
 pub(crate) mod inject;
+pub(crate) mod irradiate;
 pub(crate) mod list;
 mod listing;
 pub(crate) mod live;

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::commands::bounds::Stated;
-use crate::commands::campaign::show;
+use crate::commands::irradiate::show;
 use crate::commands::listing;
 use crate::failure::{Code, Coded, Failure};
 use crate::out;

@@ -2,6 +2,7 @@
 
 use crate::{json, path, rows, run, stderr, stdout};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -118,6 +119,20 @@ fn the_configuration_file_says_the_same_words() {
     json(&["campaign", "--config", path(&file), "--json", "--out", path(&out)]);
     let (same, _) = campaign(&dir, "from-line", &["--runs", "40", "--group", "int_add"]);
     assert_eq!(rows(&out), rows(&same));
+}
+
+#[test]
+fn every_key_of_the_configuration_file_is_a_word_of_the_command_line_and_the_other_way_round() {
+    let help = stdout(&run(&["campaign", "--help"]));
+    let words = help.lines().filter_map(|line| line.trim_start().strip_prefix("--"));
+    let words: BTreeSet<&str> = words.filter_map(|line| line.split([' ', '=']).next()).collect();
+    let keys: BTreeSet<&str> = campaign::Choices::KEYS.iter().copied().collect();
+    // What to irradiate comes first and has no word; where results go and how they are shown is nobody's choice but the
+    // caller's.
+    let beside = BTreeSet::from(["config", "out", "json"]);
+    let missing: Vec<_> = keys.iter().filter(|key| **key != "capsule" && !words.contains(*key)).collect();
+    let extra: Vec<_> = words.iter().filter(|word| !beside.contains(*word) && !keys.contains(*word)).collect();
+    assert!(missing.is_empty() && extra.is_empty(), "only in files: {missing:?}; only on the command line: {extra:?}");
 }
 
 #[test]

@@ -1,0 +1,112 @@
+//! What a campaign chooses, on a capsule or on a running application, in the same words.
+
+use super::{Application, Bounds};
+use campaign::{Choices, IntervalMethod, Quality, Stratify};
+use clap::Args as Group;
+use std::path::PathBuf;
+
+#[derive(Debug, Group)]
+pub(crate) struct Choose {
+    /// Number of injections
+    #[arg(long, value_name = "N", conflicts_with = "margin")]
+    pub(crate) runs: Option<u64>,
+    /// Stop when every reported rate is this tight, for example 0.01 for ±1 %
+    #[arg(long, value_name = "E")]
+    pub(crate) margin: Option<f64>,
+    /// Confidence of every interval [default: 0.95]
+    #[arg(long, value_name = "C")]
+    pub(crate) confidence: Option<f64>,
+    /// Kind of interval: wilson or clopper-pearson [default: wilson]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) interval: Option<IntervalMethod>,
+    /// Seed of all random choices [default: 0]
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+    /// Fault model: flip (one bit), double (two adjacent bits), double-any (any two), random (another value), zero,
+    /// stuck0:MASK or stuck1:MASK, such as stuck1:0x80 [default: flip]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// What is hit: dst (any destination), pred (destination predicates), addr (the address of an access), store (a value
+    /// being stored), src (a source, for one instruction), reg (an allocated register at a random time), mem (a byte of
+    /// memory at a random time), or global, shared, local or const for one memory [default: dst]
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    /// Instruction groups, for example int_add,fp32_fma, or the unions of other tools, for example nvbitfi:gp
+    #[arg(long, value_name = "GROUP", value_delimiter = ',')]
+    pub(crate) group: Vec<String>,
+    /// Threads hit at once: thread, pair (two of a warp) or warp (all of it that are active) [default: thread]
+    #[arg(long, value_name = "SCOPE")]
+    pub(crate) scope: Option<String>,
+    /// Kernel, or its n-th launch counted from 0
+    #[arg(long, value_name = "NAME[#n]", value_delimiter = ',')]
+    pub(crate) kernel: Vec<String>,
+    /// Source lines
+    #[arg(long, value_name = "FILE:a-b", value_delimiter = ',')]
+    pub(crate) lines: Vec<String>,
+    /// Threads, linear in their block, for example 0-31
+    #[arg(long, value_name = "RANGE", value_delimiter = ',')]
+    pub(crate) threads: Vec<String>,
+    /// Blocks, linear in their grid
+    #[arg(long, value_name = "RANGE", value_delimiter = ',')]
+    pub(crate) blocks: Vec<String>,
+    /// Give each kernel, group or class of threads as many runs as any other: kernel, group or threads
+    #[arg(long, value_name = "BY")]
+    pub(crate) stratify: Option<Stratify>,
+    /// Number of workers [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<u32>,
+    /// Relative error of an output that is still good
+    #[arg(long, value_name = "OUTPUT=ERROR", value_parser = tolerance)]
+    pub(crate) tolerance: Vec<(String, f64)>,
+    /// What an output has to keep to: metric, tolerance, bad, bins, range, element; * for all other outputs
+    #[arg(long, value_name = "OUTPUT:KEY=VALUE,…", value_parser = Quality::parse)]
+    pub(crate) quality: Vec<(String, Quality)>,
+    #[command(flatten)]
+    pub(crate) bounds: Bounds,
+    #[command(flatten)]
+    pub(crate) application: Application,
+    /// Read choices from this file; the command line overrides it
+    #[arg(long, value_name = "F.toml")]
+    pub(crate) config: Option<PathBuf>,
+    /// Directory of the results [default: NAME.campaign, numbered if there is one]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the summary as one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Choose {
+    /// Adds what was said to the choices.
+    pub(crate) fn add_to(&self, choices: Choices) -> Choices {
+        self.application.add_to(Choices {
+            runs: self.runs,
+            margin: self.margin,
+            confidence: self.confidence,
+            interval: self.interval,
+            seed: self.seed,
+            model: self.model.clone(),
+            target: self.target.clone(),
+            group: self.group.clone(),
+            scope: self.scope.clone(),
+            kernel: self.kernel.clone(),
+            lines: self.lines.clone(),
+            threads: self.threads.clone(),
+            blocks: self.blocks.clone(),
+            stratify: self.stratify,
+            fail_if: self.bounds.fail_if.clone(),
+            fail_if_undecided: self.bounds.fail_if_undecided.then_some(true),
+            jobs: self.jobs,
+            tolerance: self.tolerance.iter().cloned().collect(),
+            quality: self.quality.iter().cloned().collect(),
+            ..choices
+        })
+    }
+}
+
+/// `OUTPUT=ERROR`
+fn tolerance(text: &str) -> Result<(String, f64), String> {
+    let (name, error) = text.split_once('=').ok_or("expected OUTPUT=ERROR, for example temperature=1e-3")?;
+    let error: f64 = error.parse().map_err(|_| format!("`{error}` is not a number"))?;
+    Ok((name.to_owned(), error))
+}
