@@ -51,7 +51,7 @@ fn head(summary: &Summary) -> String {
     );
     if let Some(exhaustive) = &summary.exhaustive {
         text += &format!(
-            "every bit of {} destinations in {} executed instructions, in {} units; rates are exact\n",
+            "every bit of {} operands in {} executed instructions, in {} units; rates are exact\n",
             plain(exhaustive.operands),
             plain(exhaustive.members),
             plain(exhaustive.units)
@@ -254,7 +254,7 @@ mod tests {
         let text = summary(&document(&json!({"exhaustive": true}), true), |name| name);
         let words = [
             "2 faults planned: 2 landed",
-            "every bit of 2 destinations in 2 executed instructions, in 1 units; rates are exact",
+            "every bit of 2 operands in 2 executed instructions, in 1 units; rates are exact",
             "20.00 %",
             "80.00 %",
             "2 faults per second with 1 workers; engine: decided 1, full 1\n",
