@@ -42,6 +42,9 @@ pub struct CapsuleTarget {
 /// The words of a selection, understood.
 fn selection(words: &Words) -> Result<Selection, TargetError> {
     let of = |error: fault::SelectionError| TargetError::from_error(&error);
+    if let Some(method) = &words.method {
+        return Err(TargetError::new(format!("choose sites: the method {method} does that, for sampled campaigns")));
+    }
     let (model, target, scope) = (words.model.as_deref(), words.target.as_deref(), words.scope.as_deref());
     let mut selection = Selection::of_words(model, target, scope, &words.group).map_err(of)?;
     selection = selection.in_kernels(&words.kernel).map_err(of)?.in_lines(&words.lines).map_err(of)?;
