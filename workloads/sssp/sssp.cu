@@ -2,12 +2,12 @@
 //
 // Rounds of relaxation: `relax` goes along the edges of the vertices whose distance fell in the last round and offers
 // each target a distance, of which the target keeps the least; `settle` makes what was kept the distance and says
-// whether anything changed. Distances are read from one array and offered to another, so neither the result nor the work
-// depends on the order of threads. The edges of vertex v are in compressed rows (CSR): targets[offsets[v]] to
+// whether anything changed. Distances are read from one array and offered to another, so neither the result nor the
+// work depends on the order of threads. The edges of vertex v are in compressed rows (CSR): targets[offsets[v]] to
 // targets[offsets[v + 1] - 1]. Vertices that cannot be reached keep the largest number as their distance.
 //
-// Work is divided by virtual warps: 8 neighbouring threads take 4 vertices. First each of them fetches a part of what is
-// to be known of these vertices into shared memory, then all of them go through the edges of one vertex after another.
+// Work is divided by virtual warps: 8 neighbouring threads take 4 vertices. First each of them fetches a part of what
+// is to be known of these vertices into shared memory, then all go through the edges of one vertex after another.
 
 #include <algorithm>
 #include <cstdint>
