@@ -1,13 +1,14 @@
 // lbm: the flow in a lid-driven cavity by the lattice Boltzmann method, 19 velocities on a three-dimensional grid.
 //
-// A cell holds the density of particles for each of 19 velocities e: at rest, along the axes, and along the diagonals of
-// the coordinate planes. With density rho and mean velocity u of the cell and the weights w of the velocities, a step is
+// A cell holds the density of particles for each of 19 velocities e: at rest, along the axes, and along the diagonals
+// of the coordinate planes. With density rho and mean velocity u of the cell and the weights w of the velocities, a
+// step is
 //
 //     f'(x + e, e) = (1 - omega) f(x, e) + omega w(e) rho (1 + 3 e.u + 4.5 (e.u)^2 - 1.5 u.u)
 //
-// in fluid cells; cells of the walls send back what they receive. Walls are at the four sides of x and z, y is periodic;
-// the cells below the upper wall are the lid: they relax towards a given velocity. Two arrays of distributions take
-// turns. At the end a second kernel makes the velocity of each cell from its distributions.
+// in fluid cells; cells of the walls send back what they receive. Walls are at the four sides of x and z, y is
+// periodic; the cells below the upper wall are the lid: they relax towards a given velocity. Two arrays of
+// distributions take turns. At the end a second kernel makes the velocity of each cell from its distributions.
 
 #include <algorithm>
 #include <cmath>
@@ -286,8 +287,9 @@ int main(int argc, char** argv) {
         pass = pass && std::fabs(result[i] - expected[i]) <= 1e-6;  // a NaN does not pass
     }
     const auto walls = std::count(host_kinds.begin(), host_kinds.end(), kWall);
-    std::printf("lbm %dx%dx%d, %d%% walls, %d steps: fastest %.6f, checksum 0x%016llx, %s\n", size.x, size.y, size.z,
-                static_cast<int>((100 * walls + cells / 2) / cells), steps, *std::max_element(result.begin(), result.end()),
+    const double percent = 100.0 * static_cast<double>(walls) / cells;
+    std::printf("lbm %dx%dx%d, %.0f%% walls, %d steps: fastest %.6f, checksum 0x%016llx, %s\n", size.x, size.y, size.z,
+                percent, steps, *std::max_element(result.begin(), result.end()),
                 static_cast<unsigned long long>(checksum(result.data(), bytes)), pass ? "PASS" : "FAIL");
     return pass ? 0 : 1;
 }
