@@ -1,11 +1,10 @@
 //! The profile of a thread: every instruction that it came to, with what the method needs to find it again.
 //!
-//! A debugger that breaks at source lines finds an instruction by its line, how often the thread came to the line's first
-//! instruction before, and how many instructions it steps from there. All three are in a step.
+//! A debugger that breaks at source lines finds an instruction by its line, how often the thread came there before, and
+//! how many instructions it steps from the breakpoint. All three are in a step.
 
 use inject::threads::{Step, trace};
 use inject::{Golden, GoldenLaunch};
-use std::collections::BTreeMap;
 
 use super::grouping::ThreadId;
 
@@ -18,8 +17,8 @@ pub struct ProfileStep {
     pub executed: bool,
     /// How often the thread had come to this instruction before: its loop iteration, from 0.
     pub iteration: u32,
-    /// Instructions since the first one of its source line, where a breakpoint is; none if the thread was not there
-    /// before. 0 where the line is not known: then the breakpoint is at the instruction.
+    /// Instructions since the first one of its row of the line table, where a breakpoint is; none if the thread was not
+    /// there before. 0 where the line is not known: then the breakpoint is at the instruction.
     pub from_line: Option<u32>,
 }
 
@@ -59,14 +58,20 @@ fn steps(launch: &GoldenLaunch, trace: &[Step]) -> Vec<ProfileStep> {
     (0..).zip(trace).map(step).collect()
 }
 
-/// For each site of a program the first one of its line, or itself where there is no line.
+/// For each site of a program the first one of its row of the line table: where its line begins, and begins again after
+/// another. There a debugger puts the breakpoints of the line.
 fn firsts(launch: &GoldenLaunch) -> Vec<usize> {
-    let mut lines = BTreeMap::new();
-    let sites = launch.program.sites.iter().enumerate();
-    sites
-        .map(|(at, site)| match &site.loc {
-            Some(loc) => *lines.entry((site.function.0, loc.file, loc.line)).or_insert(at),
-            None => at,
+    let mut first = 0;
+    let sites = &launch.program.sites;
+    let line = |at: usize| {
+        let site = &sites[at];
+        site.loc.as_ref().map(|loc| (site.function, loc.file, loc.line))
+    };
+    let begins = |at: usize| at == 0 || line(at).is_none() || line(at) != line(at - 1);
+    (0..sites.len())
+        .map(|at| {
+            first = if begins(at) { at } else { first };
+            first
         })
         .collect()
 }
