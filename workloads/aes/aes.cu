@@ -41,9 +41,9 @@ encrypt(const uint32_t* __restrict__ plain, uint32_t* __restrict__ cipher) {
     __shared__ uint32_t state[2][kBlock];
 
     const unsigned t = threadIdx.x;
-    const uint32_t entry = mixed[t];
-    for (int row = 0; row < 4; ++row) {
-        table[row][t] = __funnelshift_l(entry, entry, 8 * row);
+    table[0][t] = mixed[t];
+    for (int row = 1; row < 4; ++row) {
+        table[row][t] = mixed[t] << 8 * row | mixed[t] >> (32 - 8 * row);
     }
 
     const unsigned column = t % kColumns, first = t - column;

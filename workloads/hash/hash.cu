@@ -56,7 +56,7 @@ __device__ uint32_t padded(const uint32_t* message, unsigned length, unsigned wo
     return tail | 0x80u << rest;
 }
 
-__device__ uint32_t rotate(uint32_t x, int left) { return __funnelshift_l(x, x, left); }
+__device__ uint32_t rotate(uint32_t x, int left) { return x << left | x >> (32 - left); }
 
 // RFC 1321, 3.4: the constants are the integer parts of 2^32 |sin i|.
 __device__ void md5_compress(uint32_t (&digest)[kMd5Words], const uint32_t (&x)[16]) {
