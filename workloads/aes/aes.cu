@@ -2,8 +2,8 @@
 //
 // A thread owns one column of the state, four threads one block of the cipher. SubBytes, ShiftRows and MixColumns of a
 // round become four look-ups per column, one for each of its bytes, in tables of 256 words each (Daemen and Rijmen, AES
-// proposal, 5.2.1); the bytes come from all four columns, which the threads exchange in shared memory. One table lies in
-// constant memory; a thread block begins with copying it to shared memory, and its three rotations beside it. In the
+// proposal, 5.2.1); the bytes come from all four columns, which the threads exchange in shared memory. One table lies
+// in constant memory; a thread block begins with copying it to shared memory, and its three rotations beside it. In the
 // last round, which mixes no columns, a byte of the same tables is the substitution itself. Words hold the bytes of a
 // column from the lowest up, as they lie in memory.
 
