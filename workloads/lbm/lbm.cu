@@ -246,7 +246,7 @@ int main(int argc, char** argv) {
     size.x = argc > 1 ? parse(argv[1], 3, 128) : size.x;
     size.y = argc > 2 ? parse(argv[2], 1, 128) : size.y;
     size.z = argc > 3 ? parse(argv[3], 4, 128) : size.z;
-    const int steps = argc > 4 ? parse(argv[4], 1, 1000) : 12;
+    const int steps = argc > 4 ? parse(argv[4], 1, 1000) : 6;
     if (argc > 5 || size.x < 0 || size.y < 0 || size.z < 0 || steps < 0) {
         std::fprintf(stderr, "usage: %s [x 3..128] [y 1..128] [z 4..128] [steps 1..1000]\n", argv[0]);
         return 2;
