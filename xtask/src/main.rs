@@ -4,6 +4,7 @@ mod apps;
 mod bench;
 mod end_to_end;
 mod fuzz;
+mod gpu_qin;
 mod kernels;
 mod live;
 mod nvcc;
@@ -70,6 +71,17 @@ enum Task {
         #[arg(long, default_value_t = 500)]
         runs: u64,
     },
+    /// Measure every kernel of the GPU-Qin paper and write docs/methods/gpu-qin.md
+    GpuQin {
+        /// Runs of the unbiased choice for each kernel
+        #[arg(long, default_value_t = 100_000)]
+        large: u64,
+        /// Runs of the method and of each of its variants
+        #[arg(long, default_value_t = 20_000)]
+        variants: u64,
+        /// Only measure the kernels of this workload, and write nothing
+        only: Option<String>,
+    },
     /// Measure golden runs and campaigns of every workload, and print a record
     Bench(bench::Args),
 }
@@ -80,6 +92,10 @@ fn main() -> Result<()> {
         Task::Supported => supported::write(),
         Task::Vectors { bless } => vectors::vectors(bless),
         Task::Kernels(args) => kernels::kernels(&args),
+        Task::GpuQin { large, variants, only } => {
+            let sizes = methods::gpu_qin::Sizes { large, variants, ..methods::gpu_qin::Sizes::default() };
+            gpu_qin::gpu_qin(sizes, only.as_deref())
+        }
         Task::Ptxas(args) => ptxas::ptxas(&args),
         Task::Nvcc => say(&nvcc::install()?.root.display().to_string()),
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),

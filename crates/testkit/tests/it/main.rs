@@ -4,6 +4,7 @@ mod defects;
 mod elements;
 mod engines;
 mod exhaustive;
+mod gpu_qin;
 mod kernels;
 mod sampling;
 mod stories;

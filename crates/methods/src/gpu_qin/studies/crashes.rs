@@ -44,7 +44,9 @@ fn row(kernel: &str, cause: &Cause) -> Vec<Cell> {
     row
 }
 
-fn plot(capsule: &str, kernel: &str, causes: &[Cause]) -> Plot {
+/// How soon crashes follow, by cause.
+#[must_use]
+pub fn plot(capsule: &str, kernel: &str, causes: &[Cause]) -> Plot {
     let line = |cause: &Cause| {
         let last = cause.latencies.len();
         let step = last.div_ceil(POINTS).max(1);

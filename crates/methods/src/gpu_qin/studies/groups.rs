@@ -20,6 +20,18 @@ const PARTS: u64 = 8;
 /// Trials that a group must have to be compared.
 const LEAST: u64 = 100;
 
+/// The columns of a [`row`].
+pub const COLUMNS: [&str; 8] = [
+    "kernel",
+    "groups compared",
+    "between: χ²/df",
+    "p",
+    "crash rate, least",
+    "crash rate, most",
+    "within: χ²/df",
+    "explained",
+];
+
 /// How much parts differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
@@ -60,17 +72,7 @@ pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) 
              added up. χ²/df is about 1 for parts that are alike."
         ),
     );
-    let columns = [
-        "kernel",
-        "groups compared",
-        "between: χ²/df",
-        "p",
-        "crash rate, least",
-        "crash rate, most",
-        "within: χ²/df",
-        "explained",
-    ];
-    let mut table = Table::new("Spread between groups and within them", &columns);
+    let mut table = Table::new("Spread between groups and within them", &COLUMNS);
     let columns = ["kernel", "instructions", "threads", "activated", "SDC rate", "crash rate", "hang rate"];
     let mut detail = Table::new("Rates by group", &columns);
     for subject in subjects {
@@ -99,7 +101,9 @@ fn by<K: Ord>(trials: &[Trial], part: impl Fn(&Trial) -> K) -> BTreeMap<K, [u64;
     parts
 }
 
-fn row(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Cell> {
+/// How the trials of a kernel spread between its groups and within them.
+#[must_use]
+pub fn row(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Cell> {
     let groups = by(trials, |trial| trial.group);
     let compared: Vec<(usize, [u64; 4])> =
         groups.into_iter().filter(|(_, ends)| ends.iter().sum::<u64>() >= LEAST).collect();
@@ -138,7 +142,8 @@ fn row(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Cell> {
 }
 
 /// The rates of the most popular groups.
-fn rates(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Vec<Cell>> {
+#[must_use]
+pub fn rates(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Vec<Cell>> {
     let by_group = by(trials, |trial| trial.group);
     let mut rows = Vec::new();
     for (number, group) in kernel.groups.iter().enumerate().take(6) {

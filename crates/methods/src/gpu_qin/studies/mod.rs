@@ -14,7 +14,8 @@ use super::estimate::Bounded;
 use super::measure::{Bench, StudyError};
 use crate::study::{Cell, Study};
 
-pub use groups::{Spread, spread};
+pub use crashes::plot as latencies;
+pub use groups::{COLUMNS as SPREAD_COLUMNS, Spread, rates as group_rates, row as spread_row, spread};
 pub use mix::{Point as MixPoint, classes, regressions, state_table};
 pub use popularity::popularity;
 

@@ -1,0 +1,148 @@
+//! All kernels of the paper, each measured in every way that its page speaks of.
+
+use inject::CapsuleTarget;
+
+use super::crashes::{Cause, causes};
+use super::estimate::{Bounded, KernelEstimate, Rates};
+use super::grouping::{By, Grouping, KernelGroups};
+use super::measure::{Bench, Measured, StudyError};
+use super::mix::{Mix, State, mixes};
+use super::paper::{KERNELS, PaperKernel};
+use super::settings::{Choice, Coverage, Settings};
+use super::trials::Trial;
+
+/// How many runs each kind of campaign has.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// The unbiased choice, against which all is held.
+    pub large: u64,
+    /// The method and its variants, large enough that what differs is the choice and not chance.
+    pub variants: u64,
+    /// The method at the size of the paper's campaigns.
+    pub published: u64,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { large: 100_000, variants: 20_000, published: 2000 }
+    }
+}
+
+/// A kernel, measured.
+pub struct Surveyed {
+    /// What the paper says of it.
+    pub paper: &'static PaperKernel,
+    /// Our kernel's threads in groups.
+    pub groups: KernelGroups,
+    /// What it executes.
+    pub mix: Mix,
+    /// What of its state faults can reach.
+    pub state: State,
+    /// Blocks and threads of a block, of its first launch.
+    pub scale: ([u32; 3], [u32; 3]),
+    /// The unbiased choice.
+    pub unbiased: KernelEstimate,
+    /// What its crashes come from.
+    pub causes: Vec<Cause>,
+    /// The unbiased choice with every fault that is ever read counted as activated.
+    pub endless: KernelEstimate,
+    /// The method at the size of the paper's campaigns, and seconds per run.
+    pub published: KernelEstimate,
+    /// Seconds of a run of it on all workers together.
+    pub seconds: f64,
+    /// The method, many runs.
+    pub method: KernelEstimate,
+    /// The method without the loop-iteration cap, many runs.
+    pub uncapped: KernelEstimate,
+    /// The method without the limit of steps, many runs.
+    pub stepped: KernelEstimate,
+    /// The method with profiles of groups that hold 99 % of the threads, many runs.
+    pub covered: KernelEstimate,
+    /// Spread between groups and within them is computed from the unbiased trials.
+    pub trials: Vec<Trial>,
+}
+
+/// Measures every kernel of the paper, or those of `only` one workload. `target` opens the workload of a name.
+///
+/// # Errors
+/// If a workload lacks its kernel, or a campaign cannot be made.
+pub fn survey(
+    sizes: Sizes,
+    only: Option<&str>,
+    bench: &mut Bench<'_>,
+    target: &mut dyn FnMut(&str) -> Result<CapsuleTarget, StudyError>,
+) -> Result<Vec<Surveyed>, StudyError> {
+    let mut all = Vec::new();
+    for paper in KERNELS.iter().filter(|paper| only.is_none_or(|name| paper.workload == name)) {
+        let capsule = target(paper.workload)?;
+        bench.kernels = vec![paper.kernel.to_owned()];
+        all.push(one(paper, &capsule, sizes, bench)?);
+    }
+    Ok(all)
+}
+
+fn one(
+    paper: &'static PaperKernel,
+    capsule: &CapsuleTarget,
+    sizes: Sizes,
+    bench: &mut Bench<'_>,
+) -> Result<Surveyed, StudyError> {
+    let method = Settings::default();
+    let unbiased = Settings { choice: Choice::Unbiased, ..method };
+    let lost = || StudyError::Nothing("survey", format!("{} has no kernel {}", paper.workload, paper.kernel));
+    let only = |measured: &Measured| measured.estimates.kernels.first().cloned().ok_or_else(lost);
+    let large = bench.measure(capsule, unbiased, sizes.large)?;
+    let small = bench.measure(capsule, method, sizes.published)?;
+    let mut variant = |settings| only(&bench.measure(capsule, settings, sizes.variants)?);
+    let (many, uncapped) = (variant(method)?, variant(Settings { iterations: None, ..method })?);
+    let stepped = variant(Settings { steps: None, ..method })?;
+    let covered = variant(Settings { coverage: Coverage::Share(0.99), ..method })?;
+    let golden = capsule.golden_run();
+    let name = only(&large)?.kernel;
+    let selected = |kernel: &str, _: u32| kernel == name;
+    let grouping = Grouping::of(golden, method.coverage, By::Instructions, &selected);
+    let open = Settings { window: None, ..unbiased };
+    let endless = super::estimate::estimates(&grouping, open, &large.trials);
+    let groups = grouping.kernels.into_iter().next().ok_or_else(lost)?;
+    let launch = golden.launches().iter().find(|launch| launch.program.name == name).ok_or_else(lost)?;
+    let recorded = golden.recorded(launch);
+    let (mix, state) = mixes(golden).get(&name).copied().ok_or_else(lost)?;
+    Ok(Surveyed {
+        paper,
+        mix,
+        state,
+        scale: (recorded.grid, recorded.block),
+        unbiased: only(&large)?,
+        causes: causes(&large.trials, method.window),
+        endless: endless.kernels.into_iter().next().ok_or_else(lost)?,
+        published: only(&small)?,
+        seconds: small.seconds / sizes.published as f64,
+        method: many,
+        uncapped,
+        stepped,
+        covered,
+        groups,
+        trials: large.trials,
+    })
+}
+
+impl Surveyed {
+    /// The rates of the unbiased choice; nothing where no fault was activated.
+    #[must_use]
+    pub fn rates(&self) -> Rates {
+        self.unbiased.rates.unwrap_or_default()
+    }
+
+    /// SDC, crash and hang together.
+    #[must_use]
+    pub fn failure(&self) -> f64 {
+        let Rates { sdc, crash, hang, .. } = self.rates();
+        [sdc, crash, hang].iter().map(|Bounded { rate, .. }| rate).sum()
+    }
+
+    /// Trials of the unbiased choice that were activated, by group.
+    #[must_use]
+    pub fn activated(&self, window: Option<u64>) -> Vec<Trial> {
+        self.trials.iter().filter(|trial| trial.is_activated(window)).copied().collect()
+    }
+}

@@ -1,0 +1,180 @@
+//! What the paper draws: rates, crashes, mixes; as tables and as plots.
+
+use super::rate;
+use crate::gpu_qin::estimate::{Bounded, KernelEstimate, Rates};
+use crate::gpu_qin::paper::{INJECTABLE, REGRESSION};
+use crate::gpu_qin::studies::{MixPoint, regressions, spread_row};
+use crate::gpu_qin::survey::Surveyed;
+use crate::study::{Cell, Plot, Point, Series, Table};
+
+/// Fig. 8: SDC, crash and hang rates, by the unbiased choice and by the method.
+#[must_use]
+pub fn rates(kernels: &[Surveyed]) -> Table {
+    let columns = [
+        "kernel",
+        "SDC, unbiased",
+        "SDC, method",
+        "crash, unbiased",
+        "crash, method",
+        "hang, unbiased",
+        "hang, method",
+        "failure, unbiased",
+    ];
+    let mut table = Table::new("Rates among activated faults", &columns);
+    for it in kernels {
+        let mut row = vec![Cell::text(it.paper.name)];
+        for pick in [(|rates| rates.sdc) as fn(&Rates) -> Bounded, |rates| rates.crash, |rates| rates.hang] {
+            row.extend([rate(&it.unbiased, pick), rate(&it.published, pick)]);
+        }
+        row.push(Cell::Share(it.failure()));
+        table.rows.push(row);
+    }
+    let mean = kernels.iter().map(Surveyed::failure).sum::<f64>() / kernels.len().max(1) as f64;
+    let mut last = vec![Cell::text("mean")];
+    last.extend(std::iter::repeat_n(Cell::None, 6));
+    last.push(Cell::Share(mean));
+    table.rows.push(last);
+    table
+}
+
+/// Fig. 8 as a plot of one kind of rate.
+#[must_use]
+pub fn rates_plot(kernels: &[Surveyed], name: &str, what: &str, pick: fn(&Rates) -> Bounded) -> Plot {
+    let series = |label: &str, of: fn(&Surveyed) -> &KernelEstimate| Series {
+        name: label.to_owned(),
+        joined: false,
+        points: (0..)
+            .zip(kernels)
+            .filter_map(|(x, it)| {
+                let rate = of(it).rates.as_ref().map(pick)?;
+                Some(Point { x: f64::from(x), y: rate.rate, bounds: Some((rate.low, rate.high)) })
+            })
+            .collect(),
+    };
+    Plot {
+        name: name.to_owned(),
+        title: format!("{what} among activated faults, 95 %"),
+        x: String::new(),
+        logarithmic: false,
+        names: kernels.iter().map(|it| it.paper.name.to_owned()).collect(),
+        y: format!("{what} (%)"),
+        series: vec![series("unbiased", |it| &it.unbiased), series("GPU-Qin", |it| &it.published)],
+    }
+}
+
+/// Fig. 9: the causes of crashes, kernel by kernel.
+#[must_use]
+pub fn crashes(kernels: &[Surveyed]) -> Table {
+    let columns = ["kernel", "exception", "crashes", "share", "latency, median", "90 %", "99 %"];
+    let mut table = Table::new("Causes of crashes and their latency, in instructions of the hit thread", &columns);
+    for it in kernels {
+        for cause in &it.causes {
+            let quantile = |share| cause.quantile(share).map_or(Cell::None, Cell::Count);
+            let name = Cell::text(it.paper.name);
+            let mut row =
+                vec![name, Cell::text(cause.trap.clone()), Cell::Count(cause.count), Cell::Share(cause.share)];
+            row.extend([0.5, 0.9, 0.99].map(quantile));
+            table.rows.push(row);
+        }
+    }
+    table
+}
+
+/// Fig. 10: how soon the crashes of a kernel follow.
+#[must_use]
+pub fn latencies(kernels: &[Surveyed], name: &str) -> Option<Plot> {
+    let it = kernels.iter().find(|it| it.paper.name == name)?;
+    Some(crate::gpu_qin::studies::latencies(it.paper.workload, name, &it.causes))
+}
+
+/// Fig. 7: the rates of the two most popular groups of a kernel, by the unbiased choice.
+#[must_use]
+pub fn group_rates(kernels: &[Surveyed], name: &str) -> Table {
+    let columns = ["instructions", "threads", "activated", "SDC rate", "crash rate", "hang rate"];
+    let mut table = Table::new(format!("{name}: rates by group"), &columns);
+    let Some(it) = kernels.iter().find(|it| it.paper.name == name) else { return table };
+    let trials: Vec<_> = it.activated(Some(crate::gpu_qin::WINDOW));
+    let rows = crate::gpu_qin::studies::group_rates(&it.groups, &trials);
+    table.rows = rows.into_iter().map(|row| row.into_iter().skip(1).collect()).collect();
+    table
+}
+
+/// Spread between groups and within them.
+#[must_use]
+pub fn spreads(kernels: &[Surveyed]) -> Table {
+    let mut table = Table::new("Spread between groups and within them", &crate::gpu_qin::studies::SPREAD_COLUMNS);
+    for it in kernels {
+        let trials = it.activated(Some(crate::gpu_qin::WINDOW));
+        let mut row = spread_row(&it.groups, &trials);
+        row[0] = Cell::text(it.paper.name);
+        table.rows.push(row);
+    }
+    table
+}
+
+/// Linear models of rates by instruction mix, the paper's best first.
+#[must_use]
+pub fn regression(kernels: &[Surveyed]) -> Table {
+    let point = |it: &Surveyed| MixPoint {
+        kernel: it.paper.name.to_owned(),
+        class: String::new(),
+        mix: it.mix,
+        sdc: it.rates().sdc,
+        crash: it.rates().crash,
+    };
+    let mut table = regressions(&kernels.iter().map(point).collect::<Vec<_>>());
+    let (r_squared, p) = REGRESSION;
+    let paper = vec![
+        Cell::text("SDC"),
+        Cell::text("the paper's best linear model"),
+        Cell::Count(kernels.len() as u64),
+        Cell::Number(r_squared),
+        Cell::None,
+        Cell::Number(p),
+    ];
+    table.rows.insert(0, paper);
+    table
+}
+
+/// Share of state that faults can reach.
+#[must_use]
+pub fn shares_of_state(kernels: &[Surveyed]) -> Table {
+    let (mean, most, least) = INJECTABLE;
+    let columns = ["kernel", "paper", "ours", "ALU", "FP", "memory", "control"];
+    let mut table = Table::new("Injectable state, and the mix of instructions", &columns);
+    for it in kernels {
+        let paper = match it.paper.name {
+            "MAT" => Cell::Share(most),
+            "SCAN-block" => Cell::Share(least),
+            _ => Cell::None,
+        };
+        let mut row = vec![Cell::text(it.paper.name), paper, Cell::Share(it.state.injectable())];
+        row.extend(it.mix.shares().map(Cell::Share));
+        table.rows.push(row);
+    }
+    let ours = kernels.iter().map(|it| it.state.injectable()).sum::<f64>() / kernels.len().max(1) as f64;
+    let mut last = vec![Cell::text("mean"), Cell::Share(mean), Cell::Share(ours)];
+    last.extend(std::iter::repeat_n(Cell::None, 4));
+    table.rows.push(last);
+    table
+}
+
+/// The share of threads in the most popular groups, of kernels with more than one.
+#[must_use]
+pub fn popularity_plot(kernels: &[Surveyed]) -> Plot {
+    let several = kernels.iter().filter(|it| it.groups.groups.len() > 1);
+    let line = |it: &Surveyed| {
+        let point = |(number, y): (u32, f64)| Point { x: number.into(), y, bounds: None };
+        let name = format!("{} ({})", it.paper.name, it.groups.groups.len());
+        Series { name, joined: true, points: (1..).zip(it.groups.cumulative()).map(point).collect() }
+    };
+    Plot {
+        name: "groups".to_owned(),
+        title: "Threads in the most popular groups".to_owned(),
+        x: "groups, the most popular first".to_owned(),
+        logarithmic: true,
+        names: Vec::new(),
+        y: "share of the threads (%)".to_owned(),
+        series: several.map(line).collect(),
+    }
+}

@@ -1,0 +1,122 @@
+//! The page of GPU-Qin: every kernel of the paper measured, its tables made again, its heuristics held against the
+//! unbiased choice.
+//!
+//! Campaigns are kept under `target/gpu-qin` and are not run again while they fit the capsules; the text is a template
+//! beside this file, in which `{{name}}` stands for a table or a plot.
+
+use crate::{root, say};
+use anyhow::{Context, Result, anyhow, ensure};
+use campaign::Event;
+use capsule::Capsule;
+use inject::{CapsuleTarget, Golden};
+use methods::gpu_qin::{Bench, Sizes, StudyError, Surveyed, survey, tables};
+use methods::study::{Plot, Table};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The text around the numbers.
+const TEMPLATE: &str = include_str!("gpu_qin.md");
+
+/// Measures all kernels and writes the page and its plots.
+pub(crate) fn gpu_qin(sizes: Sizes, only: Option<&str>) -> Result<()> {
+    let (stop, mut told) = (AtomicBool::new(false), String::new());
+    let mut bench = Bench {
+        dir: root().join("target/gpu-qin"),
+        seed: 0,
+        kernels: Vec::new(),
+        jobs: None,
+        stop: &stop,
+        told: &mut |name, event| tell(&mut told, name, event),
+    };
+    let kernels = survey(sizes, only, &mut bench, &mut |name| open(name).map_err(|error| refused(&error)))?;
+    if only.is_some() {
+        return say("measured; without a name, the page is written");
+    }
+    let folder = root().join("docs/methods");
+    fs::create_dir_all(folder.join("gpu-qin")).context("create docs/methods/gpu-qin")?;
+    let mut page = TEMPLATE.to_owned();
+    for table in all_tables(&kernels) {
+        fill(&mut page, table.0, &report::study::markdown(&table.1))?;
+    }
+    for (name, plot) in all_plots(&kernels)? {
+        let file = format!("gpu-qin/{}.svg", plot.name);
+        fs::write(folder.join(&file), report::study::svg(&plot)).with_context(|| format!("write {file}"))?;
+        fill(&mut page, name, &format!("![{}]({file})\n", plot.title))?;
+    }
+    let sizes = [("runs-large", sizes.large), ("runs-variants", sizes.variants), ("runs-published", sizes.published)];
+    for (name, runs) in sizes {
+        fill(&mut page, name, &report::plain(runs))?;
+    }
+    ensure!(!page.contains("{{"), "the template names a table or a plot that is not made");
+    fs::write(folder.join("gpu-qin.md"), page).context("write docs/methods/gpu-qin.md")?;
+    say("docs/methods/gpu-qin.md written")
+}
+
+fn refused(error: &anyhow::Error) -> StudyError {
+    StudyError::Nothing("the workloads", format!("{error:#}"))
+}
+
+/// A line for each campaign that has to be run.
+fn tell(told: &mut String, name: &str, event: &Event<'_>) {
+    if let Event::Started { planned, tally, .. } = event
+        && tally.total() < *planned
+        && told != name
+    {
+        name.clone_into(told);
+        // Progress that cannot be shown is no reason to stop.
+        let _ = say(&format!("{name}: {planned} runs"));
+    }
+}
+
+/// A bundled workload, from its folder.
+fn open(name: &str) -> Result<CapsuleTarget> {
+    let path = root().join("workloads").join(name).join(format!("{name}.capsule"));
+    let capsule = Capsule::open(Path::new(&path)).with_context(|| format!("open {}", path.display()))?;
+    let mut target = CapsuleTarget::new(Golden::run(Arc::new(capsule))?);
+    let criteria = target.criteria();
+    target.judge_by(&criteria, true)?;
+    Ok(target)
+}
+
+/// Puts a text in the place of a name, which must be there.
+fn fill(page: &mut String, name: &str, text: &str) -> Result<()> {
+    let place = format!("{{{{{name}}}}}");
+    ensure!(page.contains(&place), "the template has no {place}");
+    *page = page.replace(&place, text.trim_end());
+    Ok(())
+}
+
+fn all_tables(kernels: &[Surveyed]) -> Vec<(&'static str, Table)> {
+    vec![
+        ("orderings", tables::orderings(kernels)),
+        ("table-1", tables::categories(kernels)),
+        ("table-2", tables::kernels(kernels)),
+        ("table-3", tables::campaigns(kernels)),
+        ("table-4", tables::monte(kernels)),
+        ("table-5", tables::dwarfs(kernels)),
+        ("table-6", tables::exceptions(kernels)),
+        ("rates", tables::rates(kernels)),
+        ("errors", tables::errors(kernels)),
+        ("error-summary", tables::summary(kernels)),
+        ("spreads", tables::spreads(kernels)),
+        ("sad-groups", tables::group_rates(kernels, "SAD-k0")),
+        ("regression", tables::regression(kernels)),
+        ("state", tables::shares_of_state(kernels)),
+        ("crashes", tables::crashes(kernels)),
+    ]
+}
+
+fn all_plots(kernels: &[Surveyed]) -> Result<Vec<(&'static str, Plot)>> {
+    let latencies =
+        |name: &str| tables::latencies(kernels, name).ok_or_else(|| anyhow!("no kernel of the paper is called {name}"));
+    Ok(vec![
+        ("plot-sdc", tables::rates_plot(kernels, "sdc", "SDC rate", |rates| rates.sdc)),
+        ("plot-crash", tables::rates_plot(kernels, "crash", "crash rate", |rates| rates.crash)),
+        ("plot-hang", tables::rates_plot(kernels, "hang", "hang rate", |rates| rates.hang)),
+        ("plot-groups", tables::popularity_plot(kernels)),
+        ("plot-latency-aes", latencies("AES")?),
+        ("plot-latency-mat", latencies("MAT")?),
+    ])
+}
