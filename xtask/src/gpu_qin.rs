@@ -4,7 +4,8 @@
 //! Campaigns are kept under `target/gpu-qin` and are not run again while they fit the capsules; the text is a template
 //! beside this file, in which `{{name}}` stands for a table or a plot.
 
-use crate::{root, say};
+use crate::workloads::{debug_build, fixed_nvcc};
+use crate::{beamline, root, say};
 use anyhow::{Context, Result, anyhow, ensure};
 use campaign::Event;
 use capsule::Capsule;
@@ -12,7 +13,6 @@ use inject::{CapsuleTarget, Golden};
 use methods::gpu_qin::{Bench, Sizes, StudyError, Surveyed, survey, tables};
 use methods::study::{Plot, Table};
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -30,7 +30,13 @@ pub(crate) fn gpu_qin(sizes: Sizes, only: Option<&str>) -> Result<()> {
         stop: &stop,
         told: &mut |name, event| tell(&mut told, name, event),
     };
-    let kernels = survey(sizes, only, &mut bench, &mut |name| open(name).map_err(|error| refused(&error)))?;
+    let (program, nvcc) = (beamline()?, fixed_nvcc()?);
+    let both = |name: &str| -> Result<[CapsuleTarget; 2]> {
+        let path = root().join("workloads").join(name).join(format!("{name}.capsule"));
+        let bundled = Capsule::open(&path).with_context(|| format!("open {}", path.display()))?;
+        Ok([target(bundled)?, target(debug_build(&program, &nvcc, name)?)?])
+    };
+    let kernels = survey(sizes, only, &mut bench, &mut |name| both(name).map_err(|error| refused(&error)))?;
     if only.is_some() {
         return say("measured; without a name, the page is written");
     }
@@ -70,10 +76,8 @@ fn tell(told: &mut String, name: &str, event: &Event<'_>) {
     }
 }
 
-/// A bundled workload, from its folder.
-fn open(name: &str) -> Result<CapsuleTarget> {
-    let path = root().join("workloads").join(name).join(format!("{name}.capsule"));
-    let capsule = Capsule::open(Path::new(&path)).with_context(|| format!("open {}", path.display()))?;
+/// A capsule, ready for faults.
+fn target(capsule: Capsule) -> Result<CapsuleTarget> {
     let mut target = CapsuleTarget::new(Golden::run(Arc::new(capsule))?);
     let criteria = target.criteria();
     target.judge_by(&criteria, true)?;
@@ -103,6 +107,7 @@ fn all_tables(kernels: &[Surveyed]) -> Vec<(&'static str, Table)> {
         ("spreads", tables::spreads(kernels)),
         ("sad-groups", tables::group_rates(kernels, "SAD-k0")),
         ("regression", tables::regression(kernels)),
+        ("compilers", tables::compilers(kernels)),
         ("state", tables::shares_of_state(kernels)),
         ("crashes", tables::crashes(kernels)),
     ]

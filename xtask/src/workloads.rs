@@ -15,7 +15,10 @@ use std::process::Command;
 const PLACE: &str = "/tmp/beamline-workloads";
 
 /// How workloads are built.
-const FLAGS: [&str; 5] = ["-O3", "-arch=sm_80", "-lineinfo", "-cudart", "shared"];
+const FLAGS: &[&str] = &["-O3", "-arch=sm_80", "-lineinfo", "-cudart", "shared"];
+
+/// How they are built for a debugger: nothing is optimised.
+const DEBUG_FLAGS: &[&str] = &["-g", "-G", "-arch=sm_80", "-cudart", "shared"];
 
 /// A `workload.toml`. The keys that are for readers only are not named here.
 #[derive(Deserialize)]
@@ -52,14 +55,17 @@ pub(crate) fn all() -> Result<Vec<Workload>> {
 
 /// Builds a workload and returns the directory with its executable of the same name.
 pub(crate) fn build(nvcc: &nvcc::Nvcc, name: &str) -> Result<PathBuf> {
-    let dir = Path::new(PLACE).join(name);
-    fs::create_dir_all(&dir).with_context(|| format!("create {}", dir.display()))?;
+    build_in(&Path::new(PLACE).join(name), nvcc, name, FLAGS)
+}
+
+fn build_in(dir: &Path, nvcc: &nvcc::Nvcc, name: &str, flags: &[&str]) -> Result<PathBuf> {
+    fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display()))?;
     let file = format!("{name}.cu");
     fs::copy(root().join("workloads").join(name).join(&file), dir.join(&file)).context("copy the source")?;
-    let mut args = FLAGS.to_vec();
+    let mut args = flags.to_vec();
     args.extend(["-o", name, &file]);
-    nvcc.compile(&dir, &args)?;
-    Ok(dir)
+    nvcc.compile(dir, &args)?;
+    Ok(dir.to_owned())
 }
 
 /// The toolkit under a name that does not depend on who builds.
@@ -78,7 +84,7 @@ pub(crate) fn workloads(bless: bool, names: &[String]) -> Result<()> {
     let nvcc = fixed_nvcc()?;
     let mut different = Vec::new();
     for workload in all()?.into_iter().filter(|w| names.is_empty() || names.contains(&w.name)) {
-        let recorded = record(&program, &nvcc, &workload)?;
+        let recorded = record(&program, &build(&nvcc, &workload.name)?, &workload)?;
         let committed = root().join("workloads").join(&workload.name).join(format!("{}.capsule", workload.name));
         let same = Capsule::open(&committed).is_ok_and(|capsule| agree(&capsule, &recorded).unwrap_or(false));
         let word = match (same, bless) {
@@ -113,8 +119,15 @@ fn agree(a: &Capsule, b: &Capsule) -> Result<bool> {
     Ok(plain(a)? == plain(b)?)
 }
 
-fn record(program: &Path, nvcc: &nvcc::Nvcc, workload: &Workload) -> Result<Capsule> {
-    let dir = build(nvcc, &workload.name)?;
+/// A workload built for a debugger and recorded.
+pub(crate) fn debug_build(program: &Path, nvcc: &nvcc::Nvcc, name: &str) -> Result<Capsule> {
+    let workload = all()?.into_iter().find(|workload| workload.name == name);
+    let workload = workload.with_context(|| format!("find the workload {name}"))?;
+    record(program, &build_in(&Path::new(PLACE).join("debug").join(name), nvcc, name, DEBUG_FLAGS)?, &workload)
+}
+
+/// Records a workload that was built in a directory.
+fn record(program: &Path, dir: &Path, workload: &Workload) -> Result<Capsule> {
     let file = dir.join(format!("{}.capsule", workload.name));
     let output = Command::new(program)
         .args(["run", "--record"])
@@ -122,7 +135,7 @@ fn record(program: &Path, nvcc: &nvcc::Nvcc, workload: &Workload) -> Result<Caps
         .arg("--")
         .arg(format!("./{}", workload.name))
         .args(&workload.arguments)
-        .current_dir(&dir)
+        .current_dir(dir)
         .output()
         .with_context(|| format!("start {}", program.display()))?;
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

@@ -5,6 +5,7 @@ mod campaigns;
 mod commands;
 mod interruptions;
 mod live;
+mod methods;
 mod mistakes;
 mod reports;
 

@@ -41,6 +41,6 @@ pub use mix::{Mix, State, mixes};
 pub use profile::{Profile, ProfileStep};
 pub use resilience::{ResilienceClass, resilience_classes};
 pub use settings::{Choice, Coverage, ITERATIONS, STEPS, Settings, SettingsError, WINDOW};
-pub use survey::{Sizes, Surveyed, survey};
+pub use survey::{Sizes, Source, Surveyed, survey};
 pub use target::GpuQin;
 pub use trials::{End, Trial, trials};

@@ -58,11 +58,18 @@ pub struct Surveyed {
     pub stepped: KernelEstimate,
     /// The method with profiles of groups that hold 99 % of the threads, many runs.
     pub covered: KernelEstimate,
-    /// Spread between groups and within them is computed from the unbiased trials.
+    /// The trials of the unbiased choice, which the spread between groups and within them is computed from.
     pub trials: Vec<Trial>,
+    /// The unbiased choice on the same kernel built for a debugger, nothing optimised, many runs.
+    pub debug: KernelEstimate,
+    /// Instructions that its threads execute, divided by those of the optimised kernel.
+    pub longer: f64,
 }
 
-/// Measures every kernel of the paper, or those of `only` one workload. `target` opens the workload of a name.
+/// Where the workload of a name comes from: as it is bundled, and built for a debugger.
+pub type Source<'a> = &'a mut dyn FnMut(&str) -> Result<[CapsuleTarget; 2], StudyError>;
+
+/// Measures every kernel of the paper, or those of `only` one workload.
 ///
 /// # Errors
 /// If a workload lacks its kernel, or a campaign cannot be made.
@@ -70,13 +77,13 @@ pub fn survey(
     sizes: Sizes,
     only: Option<&str>,
     bench: &mut Bench<'_>,
-    target: &mut dyn FnMut(&str) -> Result<CapsuleTarget, StudyError>,
+    source: Source<'_>,
 ) -> Result<Vec<Surveyed>, StudyError> {
     let mut all = Vec::new();
     for paper in KERNELS.iter().filter(|paper| only.is_none_or(|name| paper.workload == name)) {
-        let capsule = target(paper.workload)?;
+        let [capsule, debug] = source(paper.workload)?;
         bench.kernels = vec![paper.kernel.to_owned()];
-        all.push(one(paper, &capsule, sizes, bench)?);
+        all.push(one(paper, &capsule, &debug, sizes, bench)?);
     }
     Ok(all)
 }
@@ -84,6 +91,7 @@ pub fn survey(
 fn one(
     paper: &'static PaperKernel,
     capsule: &CapsuleTarget,
+    debug: &CapsuleTarget,
     sizes: Sizes,
     bench: &mut Bench<'_>,
 ) -> Result<Surveyed, StudyError> {
@@ -97,6 +105,11 @@ fn one(
     let (many, uncapped) = (variant(method)?, variant(Settings { iterations: None, ..method })?);
     let stepped = variant(Settings { steps: None, ..method })?;
     let covered = variant(Settings { coverage: Coverage::Share(0.99), ..method })?;
+    let place = bench.dir.clone();
+    bench.dir.push("debug");
+    let unoptimised = bench.measure(debug, unbiased, sizes.variants);
+    bench.dir = place;
+    let unoptimised = only(&unoptimised?)?;
     let golden = capsule.golden_run();
     let name = only(&large)?.kernel;
     let selected = |kernel: &str, _: u32| kernel == name;
@@ -123,7 +136,15 @@ fn one(
         covered,
         groups,
         trials: large.trials,
+        debug: unoptimised,
+        longer: instructions(debug, &name) / instructions(capsule, &name),
     })
+}
+
+/// Instructions that the threads of a kernel execute, over all launches.
+fn instructions(capsule: &CapsuleTarget, kernel: &str) -> f64 {
+    let own = capsule.golden_run().launches().iter().filter(|launch| launch.program.name == kernel);
+    own.map(|launch| launch.thread_instructions() as f64).sum()
 }
 
 impl Surveyed {

@@ -122,8 +122,7 @@ fn a_profile_is_drawn_by_popularity_and_its_instructions_uniformly() {
     let mut observed = vec![0u64; 4];
     (0..runs).for_each(|run| observed[method.stratum_of(3, run).unwrap().1] += 1);
     let covered: f64 = groups[..4].iter().map(|group| group.popularity).sum();
-    let expected: Vec<f64> =
-        groups[..4].iter().map(|group| group.popularity / covered * runs as f64).collect();
+    let expected: Vec<f64> = groups[..4].iter().map(|group| group.popularity / covered * runs as f64).collect();
     assert!(stats::chi_square(&observed, &expected).unwrap().p > LEVEL, "{observed:?}");
 
     // All instructions of the profiles, weighted by popularity, have the shares of the drawn ones.

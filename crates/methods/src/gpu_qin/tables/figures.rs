@@ -178,3 +178,19 @@ pub fn popularity_plot(kernels: &[Surveyed]) -> Plot {
         series: several.map(line).collect(),
     }
 }
+
+/// What optimisation does to the rates: the unbiased choice on kernels built for a debugger, beside those built with -O3.
+#[must_use]
+pub fn compilers(kernels: &[Surveyed]) -> Table {
+    let columns =
+        ["kernel", "instructions, -G / -O3", "SDC, -O3", "SDC, -G", "crash, -O3", "crash, -G", "hang, -O3", "hang, -G"];
+    let mut table = Table::new("Rates with and without optimisation", &columns);
+    for it in kernels {
+        let mut row = vec![Cell::text(it.paper.name), Cell::Number(it.longer)];
+        for pick in [(|rates| rates.sdc) as fn(&Rates) -> Bounded, |rates| rates.crash, |rates| rates.hang] {
+            row.extend([rate(&it.unbiased, pick), rate(&it.debug, pick)]);
+        }
+        table.rows.push(row);
+    }
+    table
+}

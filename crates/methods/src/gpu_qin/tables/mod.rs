@@ -9,7 +9,10 @@ use crate::study::Cell;
 
 use super::estimate::{Bounded, KernelEstimate, Rates};
 
-pub use figures::{crashes, group_rates, latencies, popularity_plot, rates, rates_plot, regression, shares_of_state, spreads};
+pub use figures::{
+    compilers, crashes, group_rates, latencies, popularity_plot, rates, rates_plot, regression, shares_of_state,
+    spreads,
+};
 pub use heuristics::{errors, summary};
 pub use orderings::orderings;
 pub use published::{campaigns, categories, dwarfs, exceptions, kernels, monte};
