@@ -3,7 +3,20 @@
 use crate::{json, path, run, stderr, stdout};
 use tempfile::TempDir;
 
-const BUNDLED: [&str; 6] = ["bfs", "blackscholes", "gemm", "hotspot", "pathfinder", "reduce"];
+const BUNDLED: [&str; 12] = [
+    "aes",
+    "bfs",
+    "blackscholes",
+    "gemm",
+    "hash",
+    "hotspot",
+    "matmul",
+    "mriq",
+    "pathfinder",
+    "reduce",
+    "sad",
+    "transpose",
+];
 
 #[test]
 fn the_bundled_workloads_are_listed() {
