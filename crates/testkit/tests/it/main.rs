@@ -9,6 +9,22 @@ mod sampling;
 mod stories;
 mod vectors;
 
+/// The bundled workloads.
+const WORKLOADS: [&str; 12] = [
+    "aes",
+    "bfs",
+    "blackscholes",
+    "gemm",
+    "hash",
+    "hotspot",
+    "matmul",
+    "mriq",
+    "pathfinder",
+    "reduce",
+    "sad",
+    "transpose",
+];
+
 /// Panics with the first failures and how many there are.
 fn report(what: &str, failures: &[String]) {
     let shown: Vec<&str> = failures.iter().take(400).map(String::as_str).collect();
