@@ -5,7 +5,7 @@
 
 use crate::{beamline, nvcc, root, say};
 use anyhow::{Context, Result, ensure};
-use capsule::{Capsule, Output};
+use capsule::{Capsule, Metric, Output};
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,6 +33,8 @@ struct DeclaredOutput {
     element: String,
     shape: Vec<u64>,
     tolerance: Option<f64>,
+    #[serde(default)]
+    metric: Metric,
 }
 
 /// Every workload of the repository, by name.
@@ -143,6 +145,7 @@ fn outputs(workload: &Workload, copies: i64) -> Result<Vec<Output>> {
             element: Some(declared.element.parse()?),
             shape: declared.shape.clone(),
             tolerance: declared.tolerance,
+            metric: declared.metric,
         })
     };
     workload.outputs.iter().map(output).collect()

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Blobs, Digest, Digester, ElementType, Event};
+use crate::{Blobs, Digest, Digester, ElementType, Event, Metric};
 
 /// The recorded GPU work of one application run.
 ///
@@ -118,9 +118,12 @@ pub struct Output {
     /// Its extent in elements, outermost first; empty when unknown. With an element type, it must account for every byte copied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shape: Vec<u64>,
-    /// The relative error that still counts as good; finite and not negative.
+    /// The error that still counts as good; finite and not negative.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
+    /// The error that is meant.
+    #[serde(default, skip_serializing_if = "Metric::is_default")]
+    pub metric: Metric,
 }
 
 /// A source file that a line table names.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::{BlobId, Capsule, Digest, Event, Launch, Module, ModuleId, Output, Region};
+use crate::{BlobId, Capsule, Digest, Event, Launch, Metric, Module, ModuleId, Output, Region};
 
 /// Names a launch: its place among the [`Event::Launch`] events, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -159,7 +159,14 @@ impl Module {
 impl Output {
     /// An output of which nothing is known but its copy: compared by bytes.
     pub fn untyped(copy: u32) -> Self {
-        Self { copy, name: format!("copy{copy}"), element: None, shape: Vec::new(), tolerance: None }
+        Self {
+            copy,
+            name: format!("copy{copy}"),
+            element: None,
+            shape: Vec::new(),
+            tolerance: None,
+            metric: Metric::default(),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod choose;
 mod live;
+mod methods;
 
 use campaign::{Bound, Bytes, Choices, CommandLine, Engine, Shard};
 use clap::{Args as Group, Parser, Subcommand};
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 
 pub(crate) use choose::Choose;
 pub(crate) use live::{Application, Live};
+pub(crate) use methods::{By, Groups, Profile, Study, ThreadName};
 
 /// A beam line in software: flips bits in GPU applications, with or without a GPU, and says what comes out.
 #[derive(Debug, Parser)]
@@ -28,7 +30,12 @@ pub(crate) enum Command {
     /// Show what a capsule holds: launches, memory, instructions, outputs
     Info(Capsule),
     /// Show what a capsule executes: instruction mix, threads, source lines
-    Profile(Capsule),
+    Profile(Profile),
+    /// Group the threads of a capsule by what they execute, as GPU-Qin does
+    Groups(Groups),
+    /// Study what heuristics of injection cost and what resilience goes with: iterations, window, groups, mix, dwarfs,
+    /// state or crashes
+    Study(Study),
     /// Irradiate a capsule: many faults, a table of outcomes with intervals
     Campaign(Box<Campaign>),
     /// Irradiate a running, unmodified application, its host in the loop: a process for each fault

@@ -41,6 +41,8 @@ fn dispatch(args: Args) -> Result<Code, Failure> {
         Command::Run(run) => commands::run::run(run),
         Command::Info(info) => commands::info::info(&info),
         Command::Profile(profile) => commands::profile::profile(&profile),
+        Command::Groups(groups) => commands::groups::groups(&groups),
+        Command::Study(study) => commands::study::study(&study),
         Command::Campaign(campaign) => commands::campaign::campaign(*campaign),
         Command::Live(live) => commands::live::live(&live),
         Command::Inject(inject) => commands::inject::inject(&inject),

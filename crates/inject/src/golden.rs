@@ -258,6 +258,12 @@ impl Golden {
         self.modules.module(self.recorded(launch).module).ok().map(|module| &**module)
     }
 
+    /// How many threads a block of a launch has.
+    #[must_use]
+    pub fn threads_per_block(&self, launch: &GoldenLaunch) -> usize {
+        self.recorded(launch).threads_per_block() as usize
+    }
+
     /// Whether blocks of some launch wait for each other.
     pub(crate) fn has_blocks_together(&self) -> bool {
         self.launches.iter().any(|launch| runnable(self.recorded(launch), &launch.program).is_together())

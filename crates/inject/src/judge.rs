@@ -10,13 +10,21 @@ impl CapsuleTarget {
     /// What the capsule says about its outputs: the error that is still good, and the types that were found out.
     #[must_use]
     pub fn criteria(&self) -> Criteria {
-        let outputs = self.golden.outputs().iter();
-        let tolerance = outputs.filter_map(|output| Some((output.name.clone(), output.tolerance?))).collect();
-        let typed = |(name, element): &(String, ElementType)| {
-            let element = element.to_string().parse().ok();
-            (name.clone(), Quality { element, ..Quality::default() })
-        };
-        Criteria { tolerance, quality: self.inferred.iter().map(typed).collect() }
+        let mut criteria = Criteria::default();
+        for output in self.golden.outputs() {
+            let (Some(tolerance), name) = (output.tolerance, output.name.clone()) else { continue };
+            if output.metric == capsule::Metric::MaxRel {
+                criteria.tolerance.insert(name, tolerance);
+            } else {
+                let metric = output.metric.word().parse().ok();
+                let quality = Quality { metric, tolerance: Some(tolerance), ..Quality::default() };
+                criteria.quality.insert(name, quality);
+            }
+        }
+        for (name, element) in &self.inferred {
+            criteria.quality.entry(name.clone()).or_default().element = element.to_string().parse().ok();
+        }
+        criteria
     }
 
     /// Compares outputs as `criteria` say, from now on: by the types and within the ranges that they name. To be called

@@ -31,6 +31,7 @@ mod sample;
 mod story;
 mod sweep;
 mod target;
+pub mod threads;
 
 pub use device::{Device, KernelInfo, LaunchEnd, ParamInfo};
 pub use elements::{Typed, Unclear, elements};

@@ -12,6 +12,8 @@ pub struct SiteCount {
     pub executed: u64,
     /// Threads that came to it with a false guard.
     pub guarded_off: u64,
+    /// How often a warp came to it.
+    pub warps: u64,
 }
 
 /// One launch, counted.
@@ -46,6 +48,7 @@ impl Hook for Counting {
         let count = &mut self.0[moment.site as usize];
         count.executed += u64::from(moment.executing.count_ones());
         count.guarded_off += u64::from((moment.active & !moment.executing).count_ones());
+        count.warps += 1;
         Interest::Stay
     }
 }

@@ -208,25 +208,3 @@ fn collect(
         }
     }
 }
-
-/// As [`resolve`], with every instruction of the program a member.
-pub(crate) fn resolve_any(golden: &Golden, member: Member) -> Option<Found> {
-    let launch = golden.launches.get(member.launch as usize)?;
-    let threads = golden.recorded(launch).threads_per_block();
-    let wanted = member.thread / threads;
-    let mut found = BTreeMap::new();
-    let mut resolving =
-        Resolving { least: 1, members: vec![true; launch.program.sites.len()], watched: BTreeMap::new() };
-    let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
-    golden.rerun(launch, &mut memory, &mut executor, &mut resolving, |resolving, block, when| {
-        if block != wanted {
-            return false;
-        }
-        match when {
-            When::Before => resolving.watched = watch(&[member], threads),
-            When::After => collect(&resolving.watched, member.launch, block * threads, &mut found),
-        }
-        true
-    });
-    found.get(&member).copied()
-}

@@ -11,6 +11,7 @@ use crate::plan::{Plan, Planned};
 use crate::run::RunError;
 use crate::sample::census;
 use crate::sweep::{Population, Sweeping, Way};
+use crate::threads::{Query, Wanted, find};
 use campaign::config::{Engine, Selection as Words};
 use campaign::story::Story;
 use campaign::{
@@ -18,7 +19,7 @@ use campaign::{
     TargetError, Worker,
 };
 use capsule::ElementType;
-use fault::{Aim, Extent, Fault, Member, Pattern, Selection};
+use fault::{Aim, Extent, Fault, Pattern, Selection};
 use isa::{Instruction, Module};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -41,6 +42,9 @@ pub struct CapsuleTarget {
 /// The words of a selection, understood.
 fn selection(words: &Words) -> Result<Selection, TargetError> {
     let of = |error: fault::SelectionError| TargetError::from_error(&error);
+    if let Some(method) = &words.method {
+        return Err(TargetError::new(format!("choose sites: the method {method} does that, for sampled campaigns")));
+    }
     let (model, target, scope) = (words.model.as_deref(), words.target.as_deref(), words.scope.as_deref());
     let mut selection = Selection::of_words(model, target, scope, &words.group).map_err(of)?;
     selection = selection.in_kernels(&words.kernel).map_err(of)?.in_lines(&words.lines).map_err(of)?;
@@ -170,6 +174,12 @@ impl CapsuleTarget {
         Ok(crate::sweep::faults(&self.golden, &population, at))
     }
 
+    /// The labels of a fault at an instruction that is known, an index into the sites of its launch's program.
+    #[must_use]
+    pub fn label(&self, fault: &Fault, site: u32) -> Option<Site> {
+        Some(describe(&self.located(fault.launch, site)?, fault))
+    }
+
     fn located(&self, launch: u32, site: u32) -> Option<Located<'_>> {
         let launch = self.golden.launches().get(launch as usize)?;
         let module = self.golden.module(launch)?;
@@ -184,14 +194,12 @@ impl CapsuleTarget {
     /// If the place does not exist.
     pub fn site_of(&self, fault: &Fault) -> Result<Site, RunError> {
         let launch = crate::run::locate(&self.golden, fault)?;
-        let threads = self.golden.recorded(launch).threads_per_block();
-        let member = Member {
+        let query = Query {
             launch: fault.launch,
-            thread: fault.cta * threads + u64::from(fault.thread),
-            nth: u32::try_from(fault.dynamic).unwrap_or(u32::MAX),
+            thread: fault.cta * self.golden.threads_per_block(launch) as u64 + u64::from(fault.thread),
+            wanted: Wanted::Dynamic(u32::try_from(fault.dynamic).unwrap_or(u32::MAX)),
         };
-        // With every instruction in the population, a member's number is its dynamic instruction.
-        let found = crate::sample::resolve_any(&self.golden, member);
+        let found = find(&self.golden, &[query]).get(&query).copied();
         let located = found.and_then(|found| self.located(fault.launch, found.site));
         Ok(located.map_or_else(|| unknown(launch, fault), |located| describe(&located, fault)))
     }

@@ -18,6 +18,7 @@ mod compare;
 mod document;
 mod findings;
 mod gather;
+pub mod gpu_qin;
 mod html;
 mod input;
 mod markdown;
@@ -27,6 +28,7 @@ mod number;
 mod parquet;
 mod sarif;
 mod story;
+pub mod study;
 pub mod text;
 
 #[cfg(feature = "parquet")]

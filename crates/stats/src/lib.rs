@@ -6,6 +6,7 @@
 //! - [`strata`]: the share of a population that is sampled by strata;
 //! - [`two`]: two proportions compared, and the correction for many comparisons;
 //! - [`mod@homogeneity`]: several samples by class, compared as a whole;
+//! - [`mod@regression`]: a linear model, how much it explains, and whether by chance;
 //! - [`bound`]: how many trials tell on which side of a bound a proportion lies;
 //! - [`mod@chi_square`]: does a sampler draw what it says;
 //! - [`draws`]: random numbers that are a function of (seed, run, draw) and of nothing else.
@@ -19,6 +20,7 @@ pub mod confidence;
 pub mod draws;
 pub mod homogeneity;
 pub mod proportion;
+pub mod regression;
 pub mod sequential;
 pub mod size;
 pub mod strata;
@@ -30,6 +32,7 @@ pub use confidence::{Confidence, Margin, OutOfRange};
 pub use draws::Draws;
 pub use homogeneity::{Homogeneity, homogeneity};
 pub use proportion::{Interval, Method, Proportion};
+pub use regression::{Regression, regression};
 pub use sequential::{Decision, Sequential};
 pub use size::{half_width, sample_size};
 pub use strata::{Stratified, Stratum};

@@ -69,6 +69,9 @@ pub struct Choices {
     /// By what the population is divided into strata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stratify: Option<Stratify>,
+    /// The published method that chooses sites, with its settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
     /// What the campaign fails by.
     #[serde(rename = "fail-if", skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<Bound>,
@@ -114,7 +117,7 @@ pub struct Choices {
 }
 
 /// Every key, for suggestions.
-const KEYS: [&str; 30] = [
+const KEYS: [&str; 31] = [
     "capsule",
     "runs",
     "margin",
@@ -131,6 +134,7 @@ const KEYS: [&str; 30] = [
     "threads",
     "blocks",
     "stratify",
+    "method",
     "fail-if",
     "fail-if-undecided",
     "engine",
@@ -195,6 +199,7 @@ impl Choices {
             threads: list(self.threads, other.threads),
             blocks: list(self.blocks, other.blocks),
             stratify: self.stratify.or(other.stratify),
+            method: self.method.or(other.method),
             fail_if: if self.fail_if.is_empty() { other.fail_if } else { self.fail_if },
             fail_if_undecided: self.fail_if_undecided.or(other.fail_if_undecided),
             engine: self.engine.or(other.engine),
@@ -259,6 +264,7 @@ impl Choices {
                 threads: self.threads,
                 blocks: self.blocks,
                 stratify: self.stratify,
+                method: self.method,
             },
         };
         check(&config)?;
@@ -345,6 +351,7 @@ impl From<&Config> for Choices {
             threads: selection.threads,
             blocks: selection.blocks,
             stratify: selection.stratify,
+            method: selection.method,
             fail_if: config.bounds.clone(),
             fail_if_undecided: config.undecided_fails.then_some(true),
             engine: Some(config.engine),

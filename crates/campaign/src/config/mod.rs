@@ -101,6 +101,9 @@ pub struct Selection {
     /// By what the population is divided into strata, each of which gets as many runs as any other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stratify: Option<Stratify>,
+    /// The published method that chooses sites instead, with its settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
 }
 
 words! {

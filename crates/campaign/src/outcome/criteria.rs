@@ -1,6 +1,6 @@
 //! What makes a corrupted output good or bad: the criteria of all outputs, and the verdict by them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Sdc;
 use super::quality::{Element, Metric, Quality, QualityError};
@@ -40,12 +40,15 @@ impl Criteria {
     /// These criteria, and `other`'s where these say nothing of an output.
     #[must_use]
     pub fn or(mut self, other: Self) -> Self {
+        let said: BTreeSet<String> = self.tolerance.keys().cloned().collect();
         for (name, tolerance) in other.tolerance {
             self.tolerance.entry(name).or_insert(tolerance);
         }
         for (name, theirs) in other.quality {
+            let tolerated = said.contains(&name);
             let ours = self.quality.entry(name).or_default();
-            let judges = ours.judges();
+            // A tolerance that was given speaks of another metric than theirs may: it judges instead of theirs.
+            let judges = tolerated || ours.judges();
             ours.range = ours.range.or(theirs.range);
             ours.element = ours.element.or(theirs.element);
             if !judges {

@@ -178,6 +178,12 @@ fn criteria_are_joined_output_by_output() {
     let file = Criteria { quality: of(&["a:bad=9,element=f64", "b:tolerance=2", "c:bad=3"]), ..Criteria::default() };
     let joined = line.or(file);
     assert_eq!(joined.quality, of(&["a:metric=rel-l2,tolerance=1,element=f64", "b:tolerance=2,range=0..1", "c:bad=3"]));
+    // A tolerance that users give takes the place of a capsule's, whatever metric that is of.
+    let plain = Criteria { tolerance: [("a".to_owned(), 0.5)].into(), ..Criteria::default() };
+    let tolerated =
+        plain.or(Criteria { quality: of(&["a:metric=rel-l2,tolerance=1,element=f64"]), ..Criteria::default() });
+    assert_eq!(tolerated.of("a").map(|criterion| (criterion.metric, criterion.tolerance)), Some((Metric::MaxRel, 0.5)));
+    assert_eq!(tolerated.quality, of(&["a:element=f64"]));
     assert_eq!((joined.element_of("a"), joined.range_of("b")), (Some(Element::F64), Some([0.0, 1.0])));
 }
 

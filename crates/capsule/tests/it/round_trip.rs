@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use capsule::{
-    AllocKind, Binary, BinaryKind, BlobId, Capsule, Digest, ElementType, Event, Launch, Module, ModuleId, Output,
-    Region, Source, Symbol,
+    AllocKind, Binary, BinaryKind, BlobId, Capsule, Digest, ElementType, Event, Launch, Metric, Module, ModuleId,
+    Output, Region, Source, Symbol,
 };
 use expect_test::expect;
 use proptest::collection::vec;
@@ -93,12 +93,15 @@ fn event(capsule: &mut Capsule, step: Step) -> Event {
 
 fn output(copies: u32) -> impl Strategy<Value = Output> {
     let tolerance = prop::option::of(0.0..1e300_f64);
-    (0..copies, ".{0,8}", vec(any::<u64>(), 0..3), tolerance).prop_map(|(copy, name, shape, tolerance)| Output {
+    let metric = prop::sample::select(Metric::ALL.to_vec());
+    let parts = (0..copies, ".{0,8}", vec(any::<u64>(), 0..3), tolerance, metric);
+    parts.prop_map(|(copy, name, shape, tolerance, metric)| Output {
         copy,
         name,
         element: None,
         shape,
         tolerance,
+        metric,
     })
 }
 

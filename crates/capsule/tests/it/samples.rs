@@ -1,8 +1,8 @@
 //! Capsules to test with, and files put together by hand from the description in `format.rs` alone.
 
 use capsule::{
-    AllocKind, Binary, BinaryKind, Capsule, Digest, ElementType, Event, Launch, Module, ModuleId, Output, Region,
-    Source, Symbol,
+    AllocKind, Binary, BinaryKind, Capsule, Digest, ElementType, Event, Launch, Metric, Module, ModuleId, Output,
+    Region, Source, Symbol,
 };
 
 pub(crate) const PTX: &[u8] = b".version 8.0\n.target sm_70\n.visible .entry scale() { ret; }\n";
@@ -53,6 +53,7 @@ pub(crate) fn small() -> Capsule {
         element: Some(ElementType::F32),
         shape: vec![4, 6],
         tolerance: Some(0.1),
+        metric: Metric::MaxRel,
     }];
     capsule.sources = vec![Source { path: "scale.cu".to_owned(), blob: ptx }];
     capsule

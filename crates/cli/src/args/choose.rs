@@ -52,6 +52,10 @@ pub(crate) struct Choose {
     /// Give each kernel, group or class of threads as many runs as any other: kernel, group or threads
     #[arg(long, value_name = "BY")]
     pub(crate) stratify: Option<Stratify>,
+    /// Choose sites as a published method does: gpu-qin, with settings as in gpu-qin:iterations=none,window=1600,
+    /// or gpu-qin:choice=unbiased for the same faults drawn from all instructions of all threads
+    #[arg(long, value_name = "METHOD", conflicts_with = "stratify")]
+    pub(crate) method: Option<String>,
     /// Number of workers [default: one for each core]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<u32>,
@@ -94,6 +98,7 @@ impl Choose {
             threads: self.threads.clone(),
             blocks: self.blocks.clone(),
             stratify: self.stratify,
+            method: self.method.clone(),
             fail_if: self.bounds.fail_if.clone(),
             fail_if_undecided: self.bounds.fail_if_undecided.then_some(true),
             jobs: self.jobs,

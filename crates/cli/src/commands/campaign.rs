@@ -3,7 +3,7 @@
 use crate::args;
 use crate::commands::bounds::{self, Stated};
 use crate::commands::irradiate::{Shown, create, irradiate, once_each, settled, stop_on_interrupt, store_failure};
-use crate::commands::live;
+use crate::commands::{live, method};
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
 use anyhow::anyhow;
@@ -30,12 +30,19 @@ pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
     }
     let config = settled(choices.judged_by(target.criteria()))?;
     bounds::check_names(&target, &config.bounds)?;
-    let shown = Shown { json: args.choose.json, stated: Stated::of(&config, &args.choose.bounds) };
+    let stated = Stated::of(&config, &args.choose.bounds);
     target.set_means(means(&config));
-    match config.live {
-        None => create(&target, config, args.choose.out, &stop, &shown),
-        Some(_) => create(&live::beside(target, &config)?, config, args.choose.out, &stop, &shown),
+    let (json, out) = (args.choose.json, args.choose.out);
+    let begin = |capsule: &CapsuleTarget, runs: &dyn Target| {
+        let method = method::before(&config, capsule, runs)?;
+        let target = method.as_ref().map_or(runs, |method| method);
+        create(target, config.clone(), out, &stop, &Shown { json, stated, method: method.as_ref() })
+    };
+    if config.live.is_none() {
+        return begin(&target, &target);
     }
+    let target = live::beside(target, &config)?;
+    begin(target.capsule(), &target)
 }
 
 /// What a campaign may use; what is not said is the machine's.
@@ -57,21 +64,28 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
         config.jobs = args.jobs.or(config.jobs);
     }
     config.memory = args.memory.or(config.memory);
-    let target: Box<dyn Target> = match &config.live {
-        Some(_) if config.capsule.is_empty() => Box::new(live::recorded(&config, false)?),
-        live => {
-            let mut target = target(&config.capsule)?;
-            // The types that were found out stand in the configuration; what does not was compared byte by byte.
-            target.judge_by(&config.criteria, false).code(Code::Refused)?;
-            target.set_means(means(&config));
-            if live.is_some() { Box::new(live::beside(target, &config)?) } else { Box::new(target) }
-        }
+    let go_on = |capsule: &CapsuleTarget, runs: &dyn Target| {
+        let method = method::before(&config, capsule, runs)?;
+        let target = method.as_ref().map_or(runs, |method| method);
+        let mut store = Store::resume(&args.dir, target).map_err(store_failure)?;
+        store.set_jobs(config.jobs);
+        store.set_memory(config.memory);
+        let stated = Stated::of(&config, &args.bounds);
+        irradiate(target, store, &stop, &Shown { json: args.json, stated, method: method.as_ref() })
     };
-    let mut store = Store::resume(&args.dir, &*target).map_err(store_failure)?;
-    store.set_jobs(config.jobs);
-    store.set_memory(config.memory);
-    let shown = Shown { json: args.json, stated: Stated::of(&config, &args.bounds) };
-    irradiate(&*target, store, &stop, &shown)
+    if config.live.is_some() && config.capsule.is_empty() {
+        let target = live::recorded(&config, false)?;
+        return go_on(target.capsule(), &target);
+    }
+    let mut target = target(&config.capsule)?;
+    // The types that were found out stand in the configuration; what does not was compared byte by byte.
+    target.judge_by(&config.criteria, false).code(Code::Refused)?;
+    target.set_means(means(&config));
+    if config.live.is_none() {
+        return go_on(&target, &target);
+    }
+    let target = live::beside(target, &config)?;
+    go_on(target.capsule(), &target)
 }
 
 fn target(name: &str) -> Result<CapsuleTarget, Failure> {

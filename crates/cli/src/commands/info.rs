@@ -150,7 +150,7 @@ fn render(info: &Info) -> String {
             if output.name.is_empty() { format!("copy {}", output.copy) } else { output.name.clone() },
             output.element.map_or_else(|| "bytes".to_owned(), |element| format!("{element} ({typed})")),
             shape.join(" × "),
-            output.tolerance.map_or_else(|| "exact".to_owned(), |tolerance| format!("relative error {tolerance}")),
+            output.tolerance.map_or_else(|| "exact".to_owned(), |tolerance| format!("{} {tolerance}", output.metric)),
         ]
     });
     text += "\n";

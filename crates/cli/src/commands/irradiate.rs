@@ -2,11 +2,13 @@
 
 use crate::args;
 use crate::commands::bounds::Stated;
+use crate::commands::method;
 use crate::failure::{Code, Coded, Failure};
 use crate::progress::Progress;
 use crate::{out, source};
 use anyhow::anyhow;
 use campaign::{CampaignError, Choices, Config, Ended, Engine, Size, Store, StoreError, Summary, Target};
+use methods::gpu_qin::GpuQin;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,9 +29,11 @@ pub(crate) fn once_each(choose: &args::Choose) -> Result<(), Failure> {
 /// Fills in every default, so that the stored configuration says what was done.
 pub(crate) fn settled(choices: Choices) -> Result<Config, Failure> {
     let fill = |value: Option<String>, default: &str| Some(value.unwrap_or_else(|| default.to_owned()));
+    // A method chooses what is hit itself.
+    let target = if choices.method.is_some() { choices.target } else { fill(choices.target, "dst") };
     let choices = Choices {
         model: fill(choices.model, "flip"),
-        target: fill(choices.target, "dst"),
+        target,
         scope: fill(choices.scope, "thread"),
         engine: Some(choices.engine.unwrap_or(Engine::Auto)),
         directory: choices.app.as_ref().and(source::lasting_directory(choices.directory.as_deref())),
@@ -39,9 +43,11 @@ pub(crate) fn settled(choices: Choices) -> Result<Config, Failure> {
 }
 
 /// How the end of a campaign is shown and judged.
-pub(crate) struct Shown {
+pub(crate) struct Shown<'m> {
     pub(crate) json: bool,
     pub(crate) stated: Stated,
+    /// The method that chose the sites.
+    pub(crate) method: Option<&'m GpuQin<'m>>,
 }
 
 /// Makes a campaign and runs it.
@@ -50,7 +56,7 @@ pub(crate) fn create(
     config: Config,
     out: Option<PathBuf>,
     stop: &AtomicBool,
-    shown: &Shown,
+    shown: &Shown<'_>,
 ) -> Result<Code, Failure> {
     let dir = out.unwrap_or_else(|| fresh_dir(target.name()));
     let store = Store::create(&dir, config, target).map_err(store_failure)?;
@@ -74,7 +80,7 @@ pub(crate) fn irradiate(
     target: &dyn Target,
     mut store: Store,
     stop: &AtomicBool,
-    shown: &Shown,
+    shown: &Shown<'_>,
 ) -> Result<Code, Failure> {
     let dir = store.dir().to_owned();
     let what = if store.config().size == Size::Exhaustive { "faults" } else { "runs" };
@@ -83,7 +89,10 @@ pub(crate) fn irradiate(
     progress.finish();
     match ended {
         Ok(Ended::Finished(summary)) => {
-            show(&summary, shown.json)?;
+            match shown.method {
+                None => show(&summary, shown.json)?,
+                Some(method) => method::show(&summary, &method::estimate(&dir, method)?, shown.json)?,
+            }
             if !shown.json {
                 out::text(&format!("\nresults in {}\n", dir.display()))?;
             }

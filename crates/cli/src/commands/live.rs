@@ -2,14 +2,14 @@
 
 use crate::args;
 use crate::commands::bounds::{self, Stated};
-use crate::commands::inject;
 use crate::commands::irradiate::{Shown, create, once_each, settled, stop_on_interrupt};
+use crate::commands::{inject, method};
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
 use ::inject::CapsuleTarget;
 use ::live::{Bench, LiveError, LiveTarget, Which};
 use anyhow::anyhow;
-use campaign::{Choices, Config};
+use campaign::{Choices, Config, Target};
 use fault::Fault;
 use std::sync::Arc;
 
@@ -38,8 +38,11 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
     }
     let config = settled(choices.judged_by(target.capsule().criteria()))?;
     bounds::check_names(target.capsule(), &config.bounds)?;
-    let shown = Shown { json: args.choose.json, stated: Stated::of(&config, &args.choose.bounds) };
-    create(&target, config, args.choose.out.clone(), &stop, &shown)
+    let method = method::before(&config, target.capsule(), &target)?;
+    let runs = method.as_ref().map_or(&target as &dyn Target, |method| method);
+    let stated = Stated::of(&config, &args.choose.bounds);
+    let shown = Shown { json: args.choose.json, stated, method: method.as_ref() };
+    create(runs, config, args.choose.out.clone(), &stop, &shown)
 }
 
 /// An application that is recorded, and whose every run is live. What is not said of the types of its outputs may be

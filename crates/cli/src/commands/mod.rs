@@ -3,6 +3,7 @@
 pub(crate) mod bounds;
 pub(crate) mod campaign;
 pub(crate) mod docs;
+pub(crate) mod groups;
 pub(crate) mod info;
 pub(crate) mod inject;
 pub(crate) mod irradiate;
@@ -10,7 +11,10 @@ pub(crate) mod list;
 mod listing;
 pub(crate) mod live;
 pub(crate) mod merge;
+pub(crate) mod method;
 pub(crate) mod profile;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod study;
+mod trace;
 pub(crate) mod verify;

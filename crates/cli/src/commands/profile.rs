@@ -1,6 +1,7 @@
 //! `beamline profile`
 
 use crate::args;
+use crate::commands::trace;
 use crate::failure::{Code, Failure};
 use crate::{out, source};
 use inject::{Golden, profile as count};
@@ -56,8 +57,11 @@ struct Line {
 }
 
 /// Shows what a capsule executes.
-pub(crate) fn profile(args: &args::Capsule) -> Result<Code, Failure> {
+pub(crate) fn profile(args: &args::Profile) -> Result<Code, Failure> {
     let golden = source::golden(source::open(&args.capsule)?)?;
+    if let Some(thread) = args.trace {
+        return trace::trace(&golden, thread, args.json);
+    }
     let profile = gather(&golden);
     if args.json {
         out::json(&profile)?;

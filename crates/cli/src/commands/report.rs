@@ -3,11 +3,11 @@
 use crate::args;
 use crate::commands::bounds::Stated;
 use crate::commands::irradiate::show;
-use crate::commands::listing;
+use crate::commands::{listing, method};
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use anyhow::Context as _;
-use campaign::{Results, StoreError};
+use campaign::{Results, StoreError, Summary};
 use report::{Comparison, Report};
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(crate) fn report(args: &args::Report) -> Result<Code, Failure> {
     write_rows(&results, args.parquet.as_deref())?;
     let asked = [&args.html, &args.markdown, &args.report_json, &args.sarif];
     if asked.into_iter().all(Option::is_none) {
-        show(&results.summary().map_err(refused)?, args.json)?;
+        show_all(&results, &results.summary().map_err(refused)?, args)?;
         Stated::only(&args.bounds).judge(&args.dir)?;
         return Ok(Code::Done);
     }
@@ -34,9 +34,24 @@ pub(crate) fn report(args: &args::Report) -> Result<Code, Failure> {
     write(args.markdown.as_deref(), || Ok(report.to_markdown()))?;
     write(args.report_json.as_deref(), || report.to_json().code(Code::Bug))?;
     write(args.sarif.as_deref(), || report.to_sarif().code(Code::Bug))?;
-    show(&report.summary, args.json)?;
+    show_all(&results, &report.summary, args)?;
     Stated::only(&args.bounds).judge(&args.dir)?;
     Ok(Code::Done)
+}
+
+/// Shows the summary, and what the method that chose the sites makes of the rows, where the capsule is there.
+fn show_all(results: &Results, summary: &Summary, args: &args::Report) -> Result<(), Failure> {
+    if results.config().selection.method.is_none() {
+        return show(summary, args.json);
+    }
+    let name = args.capsule.as_deref().unwrap_or(&results.config().capsule);
+    match listing::target(name, &summary.capsule.digest) {
+        Ok(capsule) => method::show(summary, &method::of_results(results, &capsule)?, args.json),
+        Err(why) => {
+            out::note(&format!("the estimates of the method are not shown: {why}"));
+            show(summary, args.json)
+        }
+    }
 }
 
 /// Compares with another campaign: everything that is written or shown is the comparison.

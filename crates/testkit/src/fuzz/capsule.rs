@@ -35,6 +35,8 @@ const WORDS: &[&str] = &[
     "element",
     "shape",
     "tolerance",
+    "metric",
+    "rel-l2",
     "u8",
     "f16",
     "bf16",

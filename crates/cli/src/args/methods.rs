@@ -1,0 +1,119 @@
+//! The commands of published methods.
+
+use clap::{Args as Group, ValueEnum};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+#[derive(Debug, Group)]
+pub(crate) struct Profile {
+    /// A capsule file, or the name of a bundled workload
+    #[arg(value_name = "CAPSULE")]
+    pub(crate) capsule: String,
+    /// List every instruction that one thread comes to instead, for example launch=0,cta=2,thread=31
+    #[arg(long, value_name = "THREAD")]
+    pub(crate) trace: Option<ThreadName>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A thread of a capsule, in the words of fault ids.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ThreadName {
+    pub(crate) launch: u32,
+    pub(crate) cta: u64,
+    pub(crate) thread: u32,
+}
+
+impl FromStr for ThreadName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut name = Self { launch: 0, cta: 0, thread: 0 };
+        for part in text.split(',') {
+            let (key, value) = part.split_once('=').ok_or("expected launch=L,cta=B,thread=T")?;
+            let wrong = |_| format!("`{value}` is not a number for `{key}`");
+            match key {
+                "launch" => name.launch = value.parse().map_err(wrong)?,
+                "cta" => name.cta = value.parse().map_err(wrong)?,
+                "thread" => name.thread = value.parse().map_err(wrong)?,
+                _ => return Err(format!("`{key}` names no part of a thread: expected launch, cta, thread")),
+            }
+        }
+        Ok(name)
+    }
+}
+
+/// By what threads are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// How many instructions they come to, as published
+    Instructions,
+    /// Their whole trace
+    Trace,
+    /// How faults in them end: groups that a pilot campaign cannot tell apart are joined
+    Resilience,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Groups {
+    /// A capsule file, or the name of a bundled workload
+    #[arg(value_name = "CAPSULE")]
+    pub(crate) capsule: String,
+    /// Kernel, or its n-th launch counted from 0
+    #[arg(long, value_name = "NAME[#n]", value_delimiter = ',')]
+    pub(crate) kernel: Vec<String>,
+    /// Profile so many groups that they hold this share of the threads [default: as published: of one group that one, of
+    /// two to ten those that hold 95 %, of more the first two]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) coverage: Option<f64>,
+    /// By what threads are told apart
+    #[arg(long, value_enum, default_value_t = By::Instructions)]
+    pub(crate) by: By,
+    /// Runs of the pilot campaign for --by resilience
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub(crate) runs: u64,
+    /// Seed of the pilot campaign
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Where the pilot campaign is kept
+    #[arg(long, value_name = "DIR", default_value = "study.campaigns")]
+    pub(crate) out: PathBuf,
+    /// Write the share of threads in the most popular groups as a plot
+    #[arg(long, value_name = "F.svg")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct Study {
+    /// iterations, window, groups, mix, dwarfs, state or crashes
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Capsule files, or names of bundled workloads
+    #[arg(value_name = "CAPSULE", required = true)]
+    pub(crate) capsules: Vec<String>,
+    /// Runs of each campaign
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub(crate) runs: u64,
+    /// Seed of all random choices
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Kernel, or its n-th launch counted from 0
+    #[arg(long, value_name = "NAME[#n]", value_delimiter = ',')]
+    pub(crate) kernel: Vec<String>,
+    /// Number of workers [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<u32>,
+    /// Where campaigns are kept; those that are there already are not run again
+    #[arg(long, value_name = "DIR", default_value = "study.campaigns")]
+    pub(crate) out: PathBuf,
+    /// Write the plots into this directory, as SVG
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}

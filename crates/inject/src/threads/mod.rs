@@ -1,0 +1,12 @@
+//! Threads of the golden run one by one: how much each did, the whole trace of one, and where in a thread something is.
+//!
+//! Everything here looks at launches that run again. Instructions that a thread comes to with a false guard are told
+//! apart everywhere: they are no dynamic instructions of ours, but some published methods count them.
+
+mod counts;
+mod find;
+mod trace;
+
+pub use counts::{ThreadCount, thread_counts};
+pub use find::{Found, Query, Wanted, find};
+pub use trace::{Step, trace};

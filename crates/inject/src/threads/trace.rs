@@ -1,0 +1,48 @@
+//! All that one thread came to.
+
+use crate::golden::{Golden, GoldenLaunch};
+use crate::rerun::When;
+use simt::memory::GlobalMemory;
+use simt::registers::{LANES, has};
+use simt::{Executor, Hook, Interest, Moment};
+
+/// One instruction that a thread came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The instruction, an index into the sites of the program.
+    pub site: u32,
+    /// Whether it executed it: its guard was true.
+    pub executed: bool,
+}
+
+struct Tracing {
+    warp: u32,
+    lane: usize,
+    steps: Vec<Step>,
+}
+
+impl Hook for Tracing {
+    fn wants(&self, warp: u32) -> bool {
+        warp == self.warp
+    }
+
+    fn before(&mut self, moment: Moment<'_>) -> Interest {
+        if moment.warp == self.warp && has(moment.active, self.lane) {
+            self.steps.push(Step { site: moment.site, executed: has(moment.executing, self.lane) });
+        }
+        Interest::Stay
+    }
+}
+
+/// What a thread of a launch, linear in the launch, came to, in order; nothing if there is no such thread.
+#[must_use]
+pub fn trace(golden: &Golden, launch: &GoldenLaunch, thread: u64) -> Vec<Step> {
+    let threads = golden.threads_per_block(launch) as u64;
+    let (wanted, within) = (thread / threads, (thread % threads) as usize);
+    let mut tracing = Tracing { warp: (within / LANES) as u32, lane: within % LANES, steps: Vec::new() };
+    let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
+    golden.rerun(launch, &mut memory, &mut executor, &mut tracing, |_, block, when| {
+        when == When::Before && block == wanted
+    });
+    tracing.steps
+}

@@ -1,0 +1,96 @@
+//! What a kernel executes by kind, and how much of its state faults can reach.
+//!
+//! The paper (§IV-D) counts ALU, FP, memory and control-flow instructions. Its appendix B divides the bits of the registers
+//! that instructions name, of all threads that execute them, by these and the bits of the instructions themselves, 64 for
+//! each time a warp issues one, which its threads share; predicates are flags and count with the instructions.
+
+use fault::{Aim, operands};
+use inject::{Golden, SiteCount, profile};
+use isa::{Function, Group, Instruction, Reg, Width};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Bits of an instruction (paper, appendix B: Fermi).
+const INSTRUCTION_BITS: u64 = 64;
+
+/// Dynamic instructions by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Mix {
+    /// Integers, logic, comparisons, conversions and moves.
+    pub alu: u64,
+    /// Floating point, special functions and matrices.
+    pub fp: u64,
+    /// Loads, stores, atomics.
+    pub memory: u64,
+    /// Branches, calls, barriers, ends.
+    pub control: u64,
+}
+
+/// Bits that faults can and cannot reach, added up over dynamic instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct State {
+    /// Registers.
+    pub data: u64,
+    /// Instructions and predicates.
+    pub rest: u64,
+}
+
+impl Mix {
+    /// The shares of ALU, FP, memory and control.
+    #[must_use]
+    pub fn shares(self) -> [f64; 4] {
+        let all = (self.alu + self.fp + self.memory + self.control).max(1) as f64;
+        [self.alu, self.fp, self.memory, self.control].map(|count| count as f64 / all)
+    }
+
+    fn add(&mut self, group: Group, count: u64) {
+        use Group::{
+            Atomic, Branch, Compare, Convert, Fp16, Fp32Add, Fp32Fma, Fp32Mul, Fp64, IntAdd, IntMulAdd, LoadConst,
+            LoadGeneric, LoadGlobal, LoadLocal, LoadParam, LoadShared, LogicShift, Move, Other, SpecialFunction, Store,
+            Tensor,
+        };
+        *match group {
+            IntAdd | IntMulAdd | Compare | LogicShift | Convert | Move => &mut self.alu,
+            Fp32Add | Fp32Mul | Fp32Fma | Fp64 | Fp16 | SpecialFunction | Tensor => &mut self.fp,
+            LoadGlobal | LoadShared | LoadLocal | LoadConst | LoadParam | LoadGeneric | Store | Atomic => {
+                &mut self.memory
+            }
+            Branch | Other => &mut self.control,
+        } += count;
+    }
+}
+
+impl State {
+    /// The share that faults can reach.
+    #[must_use]
+    pub fn injectable(self) -> f64 {
+        self.data as f64 / (self.data + self.rest).max(1) as f64
+    }
+
+    fn add(&mut self, function: &Function, instruction: &Instruction, count: SiteCount) {
+        let named = [Aim::Destination, Aim::Address, Aim::Source].map(|aim| operands(aim, function, instruction));
+        let mut registers: Vec<Reg> = named.iter().flatten().map(|operand| operand.register).collect();
+        registers.sort_unstable();
+        registers.dedup();
+        for register in registers {
+            let width = function.register(register).width();
+            let bits = u64::from(width.bits()) * count.executed;
+            *if width == Width::Pred { &mut self.rest } else { &mut self.data } += bits;
+        }
+        self.rest += INSTRUCTION_BITS * count.warps;
+    }
+}
+
+/// The mix and the state of every kernel, by name.
+#[must_use]
+pub fn mixes(golden: &Golden) -> BTreeMap<String, (Mix, State)> {
+    let mut kernels: BTreeMap<String, (Mix, State)> = BTreeMap::new();
+    for launch in profile(golden) {
+        let (mix, state) = kernels.entry(launch.launch.program.name.clone()).or_default();
+        for (function, instruction, count) in launch.instructions() {
+            mix.add(instruction.op.group(), count.executed);
+            state.add(function, instruction, count);
+        }
+    }
+    kernels
+}

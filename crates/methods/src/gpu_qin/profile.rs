@@ -1,0 +1,77 @@
+//! The profile of a thread: every instruction that it came to, with what the method needs to find it again.
+//!
+//! A debugger that breaks at source lines finds an instruction by its line, how often the thread came there before, and
+//! how many instructions it steps from the breakpoint. All three are in a step.
+
+use inject::threads::{Step, trace};
+use inject::{Golden, GoldenLaunch};
+
+use super::grouping::ThreadId;
+
+/// One instruction that a thread came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProfileStep {
+    /// The instruction, an index into the sites of the program.
+    pub site: u32,
+    /// Whether its guard was true.
+    pub executed: bool,
+    /// How often the thread had come to this instruction before: its loop iteration, from 0.
+    pub iteration: u32,
+    /// Instructions since the first one of its row of the line table, where a breakpoint is; none if the thread was not
+    /// there before. 0 where the line is not known: then the breakpoint is at the instruction.
+    pub from_line: Option<u32>,
+}
+
+/// What a thread came to, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The instructions.
+    pub steps: Vec<ProfileStep>,
+}
+
+impl Profile {
+    /// The profile of a thread; without steps if there is no such thread.
+    #[must_use]
+    pub fn of(golden: &Golden, thread: ThreadId) -> Self {
+        let Some(launch) = golden.launches().get(thread.launch as usize) else {
+            return Self { thread, steps: Vec::new() };
+        };
+        let number = thread.cta * golden.threads_per_block(launch) as u64 + u64::from(thread.thread);
+        Self { thread, steps: steps(launch, &trace(golden, launch, number)) }
+    }
+}
+
+fn steps(launch: &GoldenLaunch, trace: &[Step]) -> Vec<ProfileStep> {
+    let firsts = firsts(launch);
+    let mut visits = vec![0u32; firsts.len()];
+    let mut last: Vec<Option<u32>> = vec![None; firsts.len()];
+    let step = |(number, step): (u32, &Step)| {
+        let at = step.site as usize;
+        let iteration = visits[at];
+        visits[at] += 1;
+        last[at] = Some(number);
+        let from_line = last[firsts[at]].map(|first| number - first);
+        ProfileStep { site: step.site, executed: step.executed, iteration, from_line }
+    };
+    (0..).zip(trace).map(step).collect()
+}
+
+/// For each site of a program the first one of its row of the line table: where its line begins, and begins again after
+/// another. There a debugger puts the breakpoints of the line.
+fn firsts(launch: &GoldenLaunch) -> Vec<usize> {
+    let mut first = 0;
+    let sites = &launch.program.sites;
+    let line = |at: usize| {
+        let site = &sites[at];
+        site.loc.as_ref().map(|loc| (site.function, loc.file, loc.line))
+    };
+    let begins = |at: usize| at == 0 || line(at).is_none() || line(at) != line(at - 1);
+    (0..sites.len())
+        .map(|at| {
+            first = if begins(at) { at } else { first };
+            first
+        })
+        .collect()
+}

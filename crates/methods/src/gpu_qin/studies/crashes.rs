@@ -1,0 +1,65 @@
+//! What do crashes come from, and how long after the fault was read? (Paper, Fig. 9 and 10.)
+
+use super::Subject;
+use crate::gpu_qin::crashes::{Cause, causes};
+use crate::gpu_qin::measure::{Bench, StudyError};
+use crate::gpu_qin::settings::{Choice, Settings};
+use crate::gpu_qin::trials::Trial;
+use crate::study::{Cell, Plot, Point, Series, Study, Table};
+
+/// Points of a distribution: more are not told apart in a plot.
+const POINTS: usize = 60;
+
+pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<Study, StudyError> {
+    let mut study = Study::new(
+        "crashes",
+        "Causes and latencies of crashes",
+        format!(
+            "A campaign of {runs} runs with the unbiased choice. The latency is the number of instructions that the hit \
+             thread executes from the one that first reads the fault to the end of the launch by the exception."
+        ),
+    );
+    let columns = ["kernel", "exception", "crashes", "share", "latency, median", "90 %", "99 %"];
+    let mut table = Table::new("Exceptions", &columns);
+    for subject in subjects {
+        let settings = Settings { choice: Choice::Unbiased, ..Settings::default() };
+        let measured = bench.measure(subject.capsule, settings, runs)?;
+        for (number, kernel) in measured.estimates.kernels.iter().enumerate() {
+            let own: Vec<Trial> = measured.trials.iter().filter(|trial| trial.kernel == number).copied().collect();
+            let causes = causes(&own, settings.window);
+            let name = fault::base_name(&kernel.kernel);
+            table.rows.extend(causes.iter().map(|cause| row(name, cause)));
+            study.plots.push(plot(subject.name(), name, &causes));
+        }
+    }
+    study.tables.push(table);
+    Ok(study)
+}
+
+fn row(kernel: &str, cause: &Cause) -> Vec<Cell> {
+    let quantile = |share| cause.quantile(share).map_or(Cell::None, Cell::Count);
+    let mut row =
+        vec![Cell::text(kernel), Cell::text(cause.trap.clone()), Cell::Count(cause.count), Cell::Share(cause.share)];
+    row.extend([0.5, 0.9, 0.99].map(quantile));
+    row
+}
+
+fn plot(capsule: &str, kernel: &str, causes: &[Cause]) -> Plot {
+    let line = |cause: &Cause| {
+        let last = cause.latencies.len();
+        let step = last.div_ceil(POINTS).max(1);
+        let ranks = (1..=last).filter(|rank| rank % step == 0 || *rank == last || *rank == 1);
+        let point =
+            |rank: usize| Point { x: cause.latencies[rank - 1] as f64, y: rank as f64 / last as f64, bounds: None };
+        Series { name: format!("{} ({})", cause.trap, cause.count), joined: true, points: ranks.map(point).collect() }
+    };
+    Plot {
+        name: format!("crashes-{capsule}-{kernel}"),
+        title: format!("{kernel}: how soon crashes follow"),
+        x: "latency (instructions of the thread)".to_owned(),
+        logarithmic: true,
+        names: Vec::new(),
+        y: "share of crashes by this exception (%)".to_owned(),
+        series: causes.iter().map(line).collect(),
+    }
+}

@@ -1,0 +1,174 @@
+//! Does grouping by dynamic instructions predict resilience?
+//!
+//! If it does, groups differ from each other and threads within a group do not. Both are the same question of counts in
+//! classes: are the trials of several parts draws from one distribution over benign, SDC, crash and hang? The test is
+//! χ² for homogeneity; its statistic divided by its degrees of freedom is about 1 where the parts are alike, whatever
+//! their number, and larger where they are not.
+
+use super::Subject;
+use crate::gpu_qin::estimate::Bounded;
+use crate::gpu_qin::grouping::{By, Grouping, KernelGroups};
+use crate::gpu_qin::measure::{Bench, StudyError};
+use crate::gpu_qin::settings::{Choice, Settings};
+use crate::gpu_qin::trials::Trial;
+use crate::study::{Cell, Study, Table};
+use stats::{ChiSquare, homogeneity};
+use std::collections::BTreeMap;
+
+/// Parts into which the threads of a group are divided, by their numbers: blocks of neighbours.
+const PARTS: u64 = 8;
+/// Trials that a group must have to be compared.
+const LEAST: u64 = 100;
+
+/// How much parts differ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Parts that were compared.
+    pub parts: u64,
+    /// χ² divided by its degrees of freedom.
+    pub ratio: f64,
+    /// How probable so large a statistic is if all parts are alike.
+    pub p: f64,
+    /// The least and the largest crash rate of a part.
+    pub crash: (f64, f64),
+}
+
+/// Compares parts by the counts of their ends; `None` if fewer than two have trials.
+#[must_use]
+pub fn spread(parts: &[[u64; 4]]) -> Option<Spread> {
+    let tried: Vec<[u64; 4]> = parts.iter().filter(|ends| ends.iter().sum::<u64>() > 0).copied().collect();
+    let test = compare(&tried)?;
+    let crash = tried.iter().map(|ends| ends[2] as f64 / ends.iter().sum::<u64>() as f64);
+    let (least, most) = crash.fold((1.0_f64, 0.0_f64), |(least, most), rate| (least.min(rate), most.max(rate)));
+    let ratio = test.statistic / test.dof as f64;
+    Some(Spread { parts: tried.len() as u64, ratio, p: test.p, crash: (least, most) })
+}
+
+fn compare(parts: &[[u64; 4]]) -> Option<ChiSquare> {
+    let rows: Vec<&[u64]> = parts.iter().map(<[u64; 4]>::as_slice).collect();
+    homogeneity(&rows).map(|found| found.test)
+}
+
+pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<Study, StudyError> {
+    let mut study = Study::new(
+        "groups",
+        "Whether grouping predicts resilience",
+        format!(
+            "A campaign of {runs} runs with the unbiased choice; each trial belongs to the group of the thread that it hit. \
+             Between: the groups of a kernel with at least {LEAST} activated trials are compared. Within: the threads of each \
+             such group are divided into {PARTS} parts of neighbours and compared, and the statistics of all groups are \
+             added up. χ²/df is about 1 for parts that are alike."
+        ),
+    );
+    let columns = [
+        "kernel",
+        "groups compared",
+        "between: χ²/df",
+        "p",
+        "crash rate, least",
+        "crash rate, most",
+        "within: χ²/df",
+        "explained",
+    ];
+    let mut table = Table::new("Spread between groups and within them", &columns);
+    let columns = ["kernel", "instructions", "threads", "activated", "SDC rate", "crash rate", "hang rate"];
+    let mut detail = Table::new("Rates by group", &columns);
+    for subject in subjects {
+        let settings = Settings { choice: Choice::Unbiased, ..Settings::default() };
+        let measured = bench.measure(subject.capsule, settings, runs)?;
+        let kernels: Vec<&str> = measured.estimates.kernels.iter().map(|kernel| kernel.kernel.as_str()).collect();
+        let selected = |name: &str, _: u32| kernels.contains(&name);
+        let grouping = Grouping::of(subject.capsule.golden_run(), settings.coverage, By::Instructions, &selected);
+        for (number, kernel) in grouping.kernels.iter().enumerate() {
+            let activated = |trial: &&Trial| trial.kernel == number && trial.is_activated(settings.window);
+            let trials: Vec<Trial> = measured.trials.iter().filter(activated).copied().collect();
+            table.rows.push(row(kernel, &trials));
+            detail.rows.extend(rates(kernel, &trials));
+        }
+    }
+    study.tables.extend([table, detail]);
+    Ok(study)
+}
+
+/// The ends of trials by what `part` says.
+fn by<K: Ord>(trials: &[Trial], part: impl Fn(&Trial) -> K) -> BTreeMap<K, [u64; 4]> {
+    let mut parts: BTreeMap<K, [u64; 4]> = BTreeMap::new();
+    for trial in trials {
+        parts.entry(part(trial)).or_default()[trial.end.index()] += 1;
+    }
+    parts
+}
+
+fn row(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Cell> {
+    let groups = by(trials, |trial| trial.group);
+    let compared: Vec<(usize, [u64; 4])> =
+        groups.into_iter().filter(|(_, ends)| ends.iter().sum::<u64>() >= LEAST).collect();
+    let between = spread(&compared.iter().map(|(_, ends)| *ends).collect::<Vec<_>>());
+    let (mut statistic, mut freedom) = (0.0_f64, 0.0_f64);
+    for (group, _) in &compared {
+        let own: Vec<Trial> = trials.iter().filter(|trial| trial.group == *group).copied().collect();
+        let most = own.iter().map(|trial| trial.cta).max().unwrap_or(0) + 1;
+        // Neighbours are blocks where there are enough, else threads of a block.
+        let part = |trial: &Trial| {
+            if most >= PARTS { trial.cta * PARTS / most } else { u64::from(trial.thread) / 32 % PARTS }
+        };
+        if let Some(test) = compare(&by(&own, part).into_values().collect::<Vec<_>>()) {
+            statistic += test.statistic;
+            freedom += test.dof as f64;
+        }
+    }
+    let number = |value: Option<f64>| value.map_or(Cell::None, Cell::Number);
+    let share = |value: Option<f64>| value.map_or(Cell::None, Cell::Share);
+    let explained = between.map(|between| (between.p < 0.05, statistic / freedom.max(1.0)));
+    vec![
+        Cell::text(fault::base_name(&kernel.kernel)),
+        Cell::Count(compared.len() as u64),
+        number(between.map(|spread| spread.ratio)),
+        number(between.map(|spread| spread.p)),
+        share(between.map(|spread| spread.crash.0)),
+        share(between.map(|spread| spread.crash.1)),
+        number((freedom > 0.0).then(|| statistic / freedom)),
+        Cell::text(match explained {
+            None => "one group",
+            Some((false, _)) => "groups do not differ",
+            Some((true, within)) if within < 1.5 => "yes: groups differ, their threads do not",
+            Some((true, _)) => "in part: threads within groups differ too",
+        }),
+    ]
+}
+
+/// The rates of the most popular groups.
+fn rates(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Vec<Cell>> {
+    let by_group = by(trials, |trial| trial.group);
+    let mut rows = Vec::new();
+    for (number, group) in kernel.groups.iter().enumerate().take(6) {
+        let ends = by_group.get(&number).copied().unwrap_or_default();
+        let trials: u64 = ends.iter().sum();
+        let rate = |end: usize| -> Option<Bounded> { crate::gpu_qin::estimate::plain(ends[end], trials) };
+        rows.push(vec![
+            Cell::text(fault::base_name(&kernel.kernel)),
+            Cell::Count(group.instructions.into()),
+            Cell::Share(group.popularity),
+            Cell::Count(trials),
+            super::rate(rate(1)),
+            super::rate(rate(2)),
+            super::rate(rate(3)),
+        ]);
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_are_alike_have_a_small_ratio_and_others_a_large_one() {
+        let alike = spread(&[[50, 30, 20, 0], [52, 28, 20, 0], [49, 30, 21, 0]]).unwrap();
+        assert!(alike.ratio < 1.0 && alike.p > 0.5, "{alike:?}");
+        let unlike = spread(&[[90, 5, 5, 0], [40, 30, 30, 0]]).unwrap();
+        assert!(unlike.ratio > 10.0 && unlike.p < 1e-6, "{unlike:?}");
+        assert_eq!(unlike.crash, (0.05, 0.3));
+        assert_eq!(spread(&[[1, 0, 0, 0]]), None);
+    }
+}

@@ -1,0 +1,158 @@
+//! What goes with SDC rates: instruction mix, algorithm class; and how much state faults can reach.
+
+use campaign::Target;
+use stats::regression;
+use std::collections::BTreeMap;
+
+use super::{Subject, rate};
+use crate::gpu_qin::estimate::Bounded;
+use crate::gpu_qin::measure::{Bench, StudyError};
+use crate::gpu_qin::mix::{Mix, State, mixes};
+use crate::gpu_qin::settings::{Choice, Settings};
+use crate::study::{Cell, Study, Table};
+
+/// A kernel with its mix and its rates.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The kernel.
+    pub kernel: String,
+    /// Its algorithm class.
+    pub class: String,
+    /// What it executes.
+    pub mix: Mix,
+    /// Its SDC rate.
+    pub sdc: Bounded,
+    /// Its crash rate.
+    pub crash: Bounded,
+}
+
+/// The kernels of all subjects with their rates by the unbiased choice.
+fn points(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<Vec<Point>, StudyError> {
+    let mut points = Vec::new();
+    let settings = Settings { choice: Choice::Unbiased, ..Settings::default() };
+    for subject in subjects {
+        let measured = bench.measure(subject.capsule, settings, runs)?;
+        let mixes = mixes(subject.capsule.golden_run());
+        for kernel in measured.estimates.kernels {
+            let (Some(rates), Some(&(mix, _))) = (kernel.rates, mixes.get(&kernel.kernel)) else { continue };
+            let class = subject.class.clone().unwrap_or_else(|| "unknown".to_owned());
+            points.push(Point { kernel: kernel.kernel, class, mix, sdc: rates.sdc, crash: rates.crash });
+        }
+    }
+    Ok(points)
+}
+
+const MADE: &str = "the unbiased choice, activated within the window of 1,600";
+
+pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<Study, StudyError> {
+    let points = points(subjects, runs, bench)?;
+    let mut study = Study::new(
+        "mix",
+        "Instruction mix against SDC rate",
+        format!(
+            "Shares of all dynamic instructions by kind, rates from {runs} runs of each capsule ({MADE}). Ordinary least \
+             squares with an intercept; p is that of the F test that no variable has an effect. The shares add up to one, so \
+             the ALU's is left out."
+        ),
+    );
+    let columns = ["kernel", "ALU", "FP", "memory", "control", "SDC rate", "crash rate"];
+    let mut table = Table::new("Mix and rates", &columns);
+    for point in &points {
+        let mut row = vec![Cell::text(fault::base_name(&point.kernel))];
+        row.extend(point.mix.shares().map(Cell::Share));
+        row.extend([rate(Some(point.sdc)), rate(Some(point.crash))]);
+        table.rows.push(row);
+    }
+    study.tables.extend([table, regressions(&points)]);
+    Ok(study)
+}
+
+/// Linear models of the SDC rate and of the crash rate: all kinds together, and each alone.
+#[must_use]
+pub fn regressions(points: &[Point]) -> Table {
+    let mut table = Table::new("Linear models", &["rate", "variables", "kernels", "R²", "F", "p"]);
+    let models: [(&str, &[usize]); 5] =
+        [("FP, memory, control", &[1, 2, 3]), ("ALU", &[0]), ("FP", &[1]), ("memory", &[2]), ("control", &[3])];
+    for (name, rate) in [("SDC", (|point| point.sdc.rate) as fn(&Point) -> f64), ("crash", |point| point.crash.rate)] {
+        for (variables, indices) in models {
+            let row = |point: &Point| indices.iter().map(|&at| point.mix.shares()[at]).collect::<Vec<_>>();
+            let rows: Vec<Vec<f64>> = points.iter().map(row).collect();
+            let fit = regression(&rows, &points.iter().map(rate).collect::<Vec<_>>());
+            let number = |value: Option<f64>| value.map_or(Cell::None, Cell::Number);
+            table.rows.push(vec![
+                Cell::text(name),
+                Cell::text(variables),
+                Cell::Count(points.len() as u64),
+                number(fit.as_ref().map(|fit| fit.r_squared)),
+                number(fit.as_ref().map(|fit| fit.f)),
+                number(fit.as_ref().map(|fit| fit.p)),
+            ]);
+        }
+    }
+    table
+}
+
+pub(super) fn dwarfs(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<Study, StudyError> {
+    let points = points(subjects, runs, bench)?;
+    let mut study = Study::new(
+        "dwarfs",
+        "Algorithm classes",
+        format!("The mean over the kernels of a class, from {runs} runs of each capsule ({MADE})."),
+    );
+    study.tables.push(classes(&points));
+    Ok(study)
+}
+
+/// Mean, least and largest SDC rate by algorithm class.
+#[must_use]
+pub fn classes(points: &[Point]) -> Table {
+    let columns = ["class", "kernels", "SDC rate, mean", "least", "most", "crash rate, mean"];
+    let mut table = Table::new("Rates by algorithm class", &columns);
+    let mut by_class: BTreeMap<&str, Vec<&Point>> = BTreeMap::new();
+    for point in points {
+        by_class.entry(&point.class).or_default().push(point);
+    }
+    for (class, points) in by_class {
+        let kernels: Vec<&str> = points.iter().map(|point| fault::base_name(&point.kernel)).collect();
+        let mean = |rate: fn(&Point) -> f64| points.iter().map(|point| rate(point)).sum::<f64>() / points.len() as f64;
+        let sdc = || points.iter().map(|point| point.sdc.rate);
+        table.rows.push(vec![
+            Cell::text(class),
+            Cell::text(kernels.join(", ")),
+            Cell::Share(mean(|point| point.sdc.rate)),
+            Cell::Share(sdc().fold(1.0, f64::min)),
+            Cell::Share(sdc().fold(0.0, f64::max)),
+            Cell::Share(mean(|point| point.crash.rate)),
+        ]);
+    }
+    table
+}
+
+pub(super) fn state(subjects: &[Subject<'_>]) -> Study {
+    let mut study = Study::new(
+        "state",
+        "Share of state that faults can reach",
+        "Over all dynamic instructions: bits of the registers that they name, of all threads that execute them, divided by \
+         these, their predicates, and 64 bits of instruction for each time that a warp issues one (paper, appendix B). \
+         Nothing is injected.",
+    );
+    let rows = subjects.iter().flat_map(|subject| {
+        let mixes = mixes(subject.capsule.golden_run());
+        mixes.into_iter().map(|(kernel, (_, state))| (Target::name(subject.capsule).to_owned(), kernel, state))
+    });
+    study.tables.push(state_table(&rows.collect::<Vec<_>>()));
+    study
+}
+
+/// The share of each kernel, and the mean of all.
+#[must_use]
+pub fn state_table(kernels: &[(String, String, State)]) -> Table {
+    let mut table = Table::new("Injectable state", &["capsule", "kernel", "injectable"]);
+    for (capsule, kernel, state) in kernels {
+        let name = fault::base_name(kernel);
+        table.rows.push(vec![Cell::text(capsule.clone()), Cell::text(name), Cell::Share(state.injectable())]);
+    }
+    let mean = kernels.iter().map(|(_, _, state)| state.injectable()).sum::<f64>() / kernels.len().max(1) as f64;
+    table.rows.push(vec![Cell::text("mean"), Cell::text(""), Cell::Share(mean)]);
+    table
+}

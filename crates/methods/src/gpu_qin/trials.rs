@@ -1,0 +1,113 @@
+//! What the method makes of a row: given up, injected, activated, and what came of it.
+
+use campaign::{Due, Finding, FirstUse, Outcome, Results, Row, Sdc, StoreError, TrapKind, observation};
+
+use super::location::Discard;
+use super::target::GpuQin;
+
+/// How an activated trial ended, in the paper's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The output passes its check, or is the golden one.
+    Benign,
+    /// The output does not.
+    Sdc,
+    /// An exception, so many instructions of the hit thread after the fault was first read.
+    Crash {
+        /// Which one; none where the application's host crashed, or said that something was wrong.
+        trap: Option<TrapKind>,
+        /// The latency.
+        after: u64,
+    },
+    /// No end, or threads that wait for each other for ever.
+    Hang,
+}
+
+impl End {
+    /// Its number among the four: benign, SDC, crash, hang.
+    #[must_use]
+    pub fn index(self) -> usize {
+        match self {
+            Self::Benign => 0,
+            Self::Sdc => 1,
+            Self::Crash { .. } => 2,
+            Self::Hang => 3,
+        }
+    }
+}
+
+/// A row as the method sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// The kernel, an index into the grouping.
+    pub kernel: usize,
+    /// The group: that of the profile, or with the unbiased choice that of the thread that was hit.
+    pub group: usize,
+    /// The launch.
+    pub launch: u32,
+    /// The block.
+    pub cta: u64,
+    /// The thread in its block.
+    pub thread: u32,
+    /// Whether something was hit; if not, why it was given up, if it was.
+    pub hit: Result<(), Option<Discard>>,
+    /// Instructions from the fault to its first reading; none if it is overwritten or never read.
+    pub read: Option<u64>,
+    /// How it ended.
+    pub end: End,
+}
+
+impl Trial {
+    /// Whether the fault was read within an activation window.
+    #[must_use]
+    pub fn is_activated(&self, window: Option<u64>) -> bool {
+        self.hit.is_ok() && self.read.is_some_and(|after| window.is_none_or(|window| after <= window))
+    }
+}
+
+/// All trials of a campaign of this method; runs that could not be made are left out.
+///
+/// # Errors
+/// If the rows cannot be read.
+pub fn trials(results: &Results, method: &GpuQin<'_>) -> Result<Vec<Trial>, StoreError> {
+    let seed = results.config().seed;
+    let mut all = Vec::new();
+    results.visit(&mut |row| all.extend(trial(&row, seed, method)))?;
+    Ok(all)
+}
+
+fn trial(row: &Row, seed: u64, method: &GpuQin<'_>) -> Option<Trial> {
+    let Finding::Seen { observation, outcome, .. } = &row.finding else { return None };
+    let site = &row.site;
+    let (kernel, group) = method.stratum_of(seed, row.run.0).or_else(|| group_hit(row, method))?;
+    let hit = if observation.landed.is_some() { Ok(()) } else { Err(Discard::of_word(&site.target)) };
+    let read = match observation.first_use {
+        FirstUse::Read { after } => Some(after),
+        FirstUse::Overwritten { .. } | FirstUse::Never => None,
+    };
+    let end = end(*outcome, &observation.end);
+    let (launch, cta, thread) = (site.launch, site.cta, site.thread);
+    Some(Trial { kernel, group, launch, cta, thread, hit, read, end })
+}
+
+/// The group of the thread that was hit.
+fn group_hit(row: &Row, method: &GpuQin<'_>) -> Option<(usize, usize)> {
+    let kernels = &method.grouping().kernels;
+    let kernel = kernels.iter().position(|kernel| kernel.kernel == row.site.kernel)?;
+    let thread = method.linear(&row.site)?;
+    Some((kernel, kernels[kernel].group_of(row.site.launch, thread)?))
+}
+
+fn end(outcome: Outcome, end: &observation::End) -> End {
+    let after = match end {
+        observation::End::Trapped { at, .. } => at.after,
+        _ => 0,
+    };
+    match outcome {
+        Outcome::Masked(_) | Outcome::Sdc(Sdc::Good) | Outcome::NotLanded => End::Benign,
+        Outcome::Sdc(_) => End::Sdc,
+        Outcome::Due(Due::Hang | Due::Crash(TrapKind::BarrierDeadlock)) => End::Hang,
+        Outcome::Due(Due::Crash(trap)) => End::Crash { trap: Some(trap), after },
+        Outcome::Due(Due::Signal(_) | Due::Detected) => End::Crash { trap: None, after },
+    }
+}

@@ -1,0 +1,38 @@
+//! Values of tables as people read them.
+
+use crate::number::{bounds, count, percent, plain as spaced, real};
+use methods::study::Cell;
+
+/// A value in plain text.
+pub(super) fn plain(cell: &Cell) -> String {
+    match cell {
+        Cell::Count(n) => spaced(*n),
+        other => shared(other),
+    }
+}
+
+/// A value in Markdown.
+pub(super) fn markdown(cell: &Cell) -> String {
+    match cell {
+        Cell::Text(text) => escaped(text),
+        Cell::Count(n) => count(*n),
+        other => shared(other),
+    }
+}
+
+/// Words that cannot end a cell.
+pub(super) fn escaped(text: &str) -> String {
+    text.replace('|', "\\|").replace('_', "\\_").replace('*', "\\*").replace('<', "&lt;")
+}
+
+fn shared(cell: &Cell) -> String {
+    match cell {
+        Cell::Text(text) => text.clone(),
+        Cell::Count(n) => n.to_string(),
+        Cell::Share(share) => format!("{} %", percent(*share)),
+        Cell::Rate { rate, low, high } => format!("{} ({}) %", percent(*rate), bounds(*low, *high)),
+        Cell::Difference(difference) => format!("{:+.2}", difference * 100.0),
+        Cell::Number(number) => real(*number),
+        Cell::None => "–".to_owned(),
+    }
+}
