@@ -9,21 +9,13 @@ mod sampling;
 mod stories;
 mod vectors;
 
-/// The bundled workloads.
-const WORKLOADS: [&str; 12] = [
-    "aes",
-    "bfs",
-    "blackscholes",
-    "gemm",
-    "hash",
-    "hotspot",
-    "matmul",
-    "mriq",
-    "pathfinder",
-    "reduce",
-    "sad",
-    "transpose",
-];
+/// The folders of `workloads/`.
+fn workloads() -> Vec<String> {
+    let folder = std::fs::read_dir(testkit::filetests("../workloads")).unwrap();
+    let mut names: Vec<String> = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
 
 /// Panics with the first failures and how many there are.
 fn report(what: &str, failures: &[String]) {
