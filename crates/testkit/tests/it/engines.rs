@@ -21,8 +21,7 @@ fn workload(name: &str) -> Capsule {
 
 #[test]
 fn executing_only_what_a_fault_changes_is_executing_everything() {
-    let workloads = ["bfs", "blackscholes", "gemm", "hotspot", "pathfinder", "reduce"];
-    let failures = testkit::in_parallel(&workloads, |workload| check(self::workload(workload), 400, 7));
+    let failures = testkit::in_parallel(&crate::workloads(), |name| check(workload(name), 400, 7));
     crate::report("faults on which the tiers disagree", &failures.concat());
 }
 

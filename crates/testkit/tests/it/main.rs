@@ -10,6 +10,14 @@ mod sampling;
 mod stories;
 mod vectors;
 
+/// The folders of `workloads/`.
+fn workloads() -> Vec<String> {
+    let folder = std::fs::read_dir(testkit::filetests("../workloads")).unwrap();
+    let mut names: Vec<String> = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
 /// Panics with the first failures and how many there are.
 fn report(what: &str, failures: &[String]) {
     let shown: Vec<&str> = failures.iter().take(400).map(String::as_str).collect();
