@@ -21,12 +21,16 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("cudart", &["capsule", "ptx", "simt", "fault", "campaign", "inject"]),
     ("live", &["capsule", "fault", "campaign", "inject", "cudart"]),
     ("gpu", &["isa", "ptx", "capsule"]),
-    ("report", &["campaign", "stats"]),
+    ("methods", &["isa", "capsule", "fault", "campaign", "inject", "stats"]),
+    ("report", &["campaign", "stats", "methods"]),
     (
         "beamline",
-        &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "live", "gpu", "report"],
+        &[
+            "isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "live", "gpu",
+            "methods", "report",
+        ],
     ),
-    ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart"]),
+    ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "methods"]),
     ("xtask", &["isa", "ptx", "capsule", "campaign", "inject", "testkit", "gpu"]),
 ];
 

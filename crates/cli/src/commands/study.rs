@@ -42,9 +42,9 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
         }
     }
     if args.json {
-        out::json(&study)?
+        out::json(&study)?;
     } else {
-        out::text(&report::study::text(&study))?
+        out::text(&report::study::text(&study))?;
     }
     Ok(Code::Done)
 }

@@ -51,9 +51,9 @@ pub(crate) fn trace(golden: &Golden, name: ThreadName, json: bool) -> Result<Cod
         steps,
     };
     if json {
-        out::json(&trace)?
+        out::json(&trace)?;
     } else {
-        out::text(&render(&trace))?
+        out::text(&render(&trace))?;
     }
     Ok(Code::Done)
 }

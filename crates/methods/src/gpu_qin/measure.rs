@@ -41,22 +41,40 @@ pub struct Measured {
 pub enum StudyError {
     /// The choices make no campaign.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(Box<ConfigError>),
     /// The method cannot choose sites.
     #[error(transparent)]
     Target(#[from] TargetError),
     /// The campaign cannot be kept or read.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(Box<StoreError>),
     /// The campaign failed.
     #[error(transparent)]
-    Campaign(#[from] CampaignError),
+    Campaign(Box<CampaignError>),
     /// It was interrupted.
     #[error("finish the study: it was interrupted; the same command goes on with it")]
     Interrupted,
     /// There is nothing to compare.
     #[error("study {0}: {1}")]
     Nothing(&'static str, String),
+}
+
+impl From<ConfigError> for StudyError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(Box::new(error))
+    }
+}
+
+impl From<StoreError> for StudyError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(Box::new(error))
+    }
+}
+
+impl From<CampaignError> for StudyError {
+    fn from(error: CampaignError) -> Self {
+        Self::Campaign(Box::new(error))
+    }
 }
 
 impl Bench<'_> {
