@@ -51,7 +51,12 @@ pub(crate) fn gpu_qin(sizes: Sizes, only: Option<&str>) -> Result<()> {
         fs::write(folder.join(&file), report::study::svg(&plot)).with_context(|| format!("write {file}"))?;
         fill(&mut page, name, &format!("![{}]({file})\n", plot.title))?;
     }
-    let sizes = [("runs-large", sizes.large), ("runs-variants", sizes.variants), ("runs-published", sizes.published)];
+    let sizes = [
+        ("runs-debug", sizes.debug),
+        ("runs-large", sizes.large),
+        ("runs-variants", sizes.variants),
+        ("runs-published", sizes.published),
+    ];
     for (name, runs) in sizes {
         fill(&mut page, name, &report::plain(runs))?;
     }

@@ -20,11 +20,13 @@ pub struct Sizes {
     pub variants: u64,
     /// The method at the size of the paper's campaigns.
     pub published: u64,
+    /// The unbiased choice on kernels built for a debugger, which are slower.
+    pub debug: u64,
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { large: 100_000, variants: 20_000, published: 2000 }
+        Self { large: 100_000, variants: 20_000, published: 2000, debug: 5000 }
     }
 }
 
@@ -60,7 +62,7 @@ pub struct Surveyed {
     pub covered: KernelEstimate,
     /// The trials of the unbiased choice, which the spread between groups and within them is computed from.
     pub trials: Vec<Trial>,
-    /// The unbiased choice on the same kernel built for a debugger, nothing optimised, many runs.
+    /// The unbiased choice on the same kernel built for a debugger, nothing optimised.
     pub debug: KernelEstimate,
     /// Instructions that its threads execute, divided by those of the optimised kernel.
     pub longer: f64,
@@ -107,7 +109,7 @@ fn one(
     let covered = variant(Settings { coverage: Coverage::Share(0.99), ..method })?;
     let place = bench.dir.clone();
     bench.dir.push("debug");
-    let unoptimised = bench.measure(debug, unbiased, sizes.variants);
+    let unoptimised = bench.measure(debug, unbiased, sizes.debug);
     bench.dir = place;
     let unoptimised = only(&unoptimised?)?;
     let golden = capsule.golden_run();

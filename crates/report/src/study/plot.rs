@@ -57,7 +57,7 @@ pub fn svg(plot: &Plot) -> String {
     let plane = Plane::of(plot);
     let columns = 3.min(plot.series.len().max(1));
     let rows = plot.series.len().div_ceil(columns);
-    let height = HEIGHT + ROW * rows as f64;
+    let height = HEIGHT + ROW * (rows as f64 + 0.6);
     let drawn = html! {
         svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {}", at(height))) width=(WIDTH) height=(at(height))
             font-family="sans-serif" font-size="12" role="img" aria-label=(plot.title) {
@@ -67,7 +67,7 @@ pub fn svg(plot: &Plot) -> String {
             @for (index, series) in plot.series.iter().enumerate() { (line(series, index, plot, &plane)) }
             @for (index, series) in plot.series.iter().enumerate() {
                 @let x = LEFT + (index % columns) as f64 * (WIDTH - LEFT) / columns as f64;
-                @let y = HEIGHT + (index / columns) as f64 * ROW;
+                @let y = HEIGHT + ((index / columns) as f64 + 0.9) * ROW;
                 line x1=(at(x)) x2=(at(x + 26.0)) y1=(at(y - 4.0)) y2=(at(y - 4.0)) stroke=(colour(index)) stroke-width="2" stroke-dasharray=(dash(index)) {}
                 (dot(x + 13.0, y - 4.0, index))
                 text x=(at(x + 32.0)) y=(at(y)) { (series.name) }
@@ -117,8 +117,10 @@ fn line(series: &Series, index: usize, plot: &Plot, plane: &Plane) -> Markup {
     let step = if plot.names.is_empty() { 0.0 } else { (plane.x(1.0) - plane.x(0.0)) * 0.6 / many };
     let beside = (index as f64 - (many - 1.0) / 2.0) * step;
     let x = |point: &Point| plane.x(point.x) + beside;
-    let path = series.points.iter().enumerate().map(|(at_point, point)| {
-        format!("{}{} {}", if at_point == 0 { "M" } else { "L" }, at(x(point)), at(plane.y(point.y)))
+    // Distributions go up where something is, and stay.
+    let path = series.points.iter().enumerate().map(|(number, point)| {
+        let (x, y) = (at(x(point)), at(plane.y(point.y)));
+        if number == 0 { format!("M{x} {y}") } else { format!("H{x}V{y}") }
     });
     html! {
         @if series.joined {
