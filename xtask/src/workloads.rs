@@ -123,7 +123,11 @@ fn agree(a: &Capsule, b: &Capsule) -> Result<bool> {
 pub(crate) fn debug_build(program: &Path, nvcc: &nvcc::Nvcc, name: &str) -> Result<Capsule> {
     let workload = all()?.into_iter().find(|workload| workload.name == name);
     let workload = workload.with_context(|| format!("find the workload {name}"))?;
-    record(program, &build_in(&Path::new(PLACE).join("debug").join(name), nvcc, name, DEBUG_FLAGS)?, &workload)
+    let built = build_in(&Path::new(PLACE).join("debug").join(name), nvcc, name, DEBUG_FLAGS)?;
+    let mut capsule = record(program, &built, &workload)?;
+    // They hold the moment at which they were made.
+    capsule.modules.iter_mut().for_each(|module| module.binaries.clear());
+    compact(&capsule)
 }
 
 /// Records a workload that was built in a directory.

@@ -111,9 +111,10 @@ impl Bench<'_> {
         Ok(Measured { trials, estimates, seconds: summary.speed.seconds })
     }
 
-    /// A directory for each campaign, which says what it is of.
+    /// A directory for each campaign, which says what it is of: another recording of the same name is another campaign.
     fn place(&self, capsule: &CapsuleTarget, settings: Settings, runs: u64) -> PathBuf {
-        let mut parts = vec![Target::name(capsule).to_owned()];
+        let digest: String = Target::digest(capsule).chars().take(8).collect();
+        let mut parts = vec![format!("{}-{digest}", Target::name(capsule))];
         parts.extend(self.kernels.iter().cloned());
         let text = settings.to_string();
         parts.extend(text.split([':', ',']).skip(1).map(|part| part.replace('=', "-")));

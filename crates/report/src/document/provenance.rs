@@ -117,6 +117,7 @@ fn faults(summary: &Summary) -> String {
     let (model, target) = (config.model.as_deref().unwrap_or("flip"), config.target.as_deref().unwrap_or("dst"));
     let scope = config.scope.as_deref().unwrap_or("thread");
     let place = match target {
+        _ if config.method.is_some() => "a register that the method picks of an instruction".to_owned(),
         "dst" => "a destination register, after the instruction has written it".to_owned(),
         "pred" => "a destination predicate, after the instruction has written it".to_owned(),
         "addr" => "the address of an access to memory, for that access alone".to_owned(),
@@ -146,7 +147,14 @@ fn faults(summary: &Summary) -> String {
         other => format!("of the scope `{other}`"),
     };
     let time = matches!(target, "reg" | "mem" | "global" | "shared" | "local" | "const");
+    let chosen = config.method.as_ref().map(|method| {
+        format!(
+            "Sites are chosen as the published method `{method}` does, so that the rates on this page are of what it drew, \
+             no estimates for the program; `beamline report` shows the method's own."
+        )
+    });
     let which = match summary.exhaustive {
+        _ if chosen.is_some() => chosen.as_deref().unwrap_or_default(),
         Some(_) => {
             "Every such fault of the selection was run, and is weighed by the chance with which a sampled campaign draws it."
         }
