@@ -16,6 +16,10 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+/// Instructions beyond ten times its own after which a thread hangs: enough for an address that runs away to leave what
+/// is mapped.
+const FUEL: u32 = 1_000_000;
+
 /// The text around the numbers.
 const TEMPLATE: &str = include_str!("gpu_qin.md");
 
@@ -51,6 +55,7 @@ pub(crate) fn gpu_qin(sizes: Sizes, only: Option<&str>) -> Result<()> {
         fs::write(folder.join(&file), report::study::svg(&plot)).with_context(|| format!("write {file}"))?;
         fill(&mut page, name, &format!("![{}]({file})\n", plot.title))?;
     }
+    fill(&mut page, "fuel", &report::plain(FUEL.into()))?;
     let sizes = [
         ("runs-debug", sizes.debug),
         ("runs-large", sizes.large),
@@ -86,6 +91,7 @@ fn target(capsule: Capsule) -> Result<CapsuleTarget> {
     let mut target = CapsuleTarget::new(Golden::run(Arc::new(capsule))?);
     let criteria = target.criteria();
     target.judge_by(&criteria, true)?;
+    target.set_fuel(FUEL);
     Ok(target)
 }
 

@@ -99,6 +99,10 @@ pub(crate) struct Campaign {
     /// Engine: auto, full, delta or lanes [default: auto]
     #[arg(long, value_name = "ENGINE")]
     pub(crate) engine: Option<Engine>,
+    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
+    /// [default: 10000]
+    #[arg(long, value_name = "N")]
+    pub(crate) fuel: Option<u32>,
     /// What may be kept in memory, for example 512M or 4G [default: half of the machine's]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Bytes>,
@@ -119,6 +123,7 @@ impl Campaign {
         self.choose.add_to(Choices {
             capsule: self.capsule.clone(),
             exhaustive: self.exhaustive.then_some(true),
+            fuel: self.fuel,
             engine: self.engine,
             memory: self.memory,
             shard: self.shard,
@@ -151,6 +156,10 @@ pub(crate) struct Inject {
     /// Tell the story of the corruption: what was hit, how it spread, where it was masked or what it did
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
+    /// [default: 10000]
+    #[arg(long, value_name = "N")]
+    pub(crate) fuel: Option<u32>,
     /// Engine: auto, full, delta or lanes [default: auto]
     #[arg(long, value_name = "ENGINE", default_value = "auto", hide_default_value = true)]
     pub(crate) engine: Engine,

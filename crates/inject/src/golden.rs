@@ -9,6 +9,7 @@ use crate::device::{Device, check_launch, runnable};
 use crate::error::{DeviceError, TrapReport};
 use crate::modules::Modules;
 use crate::region;
+use crate::run::FUEL_CONSTANT;
 use capsule::{Capsule, Digester, ElementType, Event, Launch, ModuleId, Output};
 use simt::memory::{GlobalMemory, History, Pages};
 use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd};
@@ -73,6 +74,8 @@ pub struct GoldenLaunch {
     pub(crate) strayed: u64,
     /// What it printed.
     pub printed: Vec<u8>,
+    /// Instructions that a thread may execute beyond ten times its own before it counts as hanging.
+    pub(crate) fuel: u32,
 }
 
 impl GoldenLaunch {
@@ -258,6 +261,16 @@ impl Golden {
         self.modules.module(self.recorded(launch).module).ok().map(|module| &**module)
     }
 
+    /// How many instructions a thread may execute beyond ten times its own before it counts as hanging.
+    #[must_use]
+    pub fn fuel(&self) -> u32 {
+        self.launches.first().map_or(FUEL_CONSTANT, |launch| launch.fuel)
+    }
+
+    pub(crate) fn set_fuel(&mut self, fuel: u32) {
+        self.launches.iter_mut().for_each(|launch| launch.fuel = fuel);
+    }
+
     /// How many threads a block of a launch has.
     #[must_use]
     pub fn threads_per_block(&self, launch: &GoldenLaunch) -> usize {
@@ -357,7 +370,8 @@ impl<'a> Recorder<'a> {
         let (written, strayed) = (memory.written().map(|(page, _)| page).collect(), memory.strayed() - before);
         // Memory right after a launch is what it is judged by where it runs whole.
         self.history.commit(memory, index as u32 + 1);
-        self.launches.push(GoldenLaunch { event: index, number, program, counts, written, strayed, printed });
+        let fuel = FUEL_CONSTANT;
+        self.launches.push(GoldenLaunch { event: index, number, program, counts, written, strayed, printed, fuel });
         Ok(())
     }
 }

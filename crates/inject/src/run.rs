@@ -9,12 +9,12 @@ use thiserror::Error;
 
 /// A thread may execute this many times what it executed in the golden run,
 pub const FUEL_FACTOR: u32 = 10;
-/// plus this many instructions, before it counts as hanging.
+/// plus this many instructions, before it counts as hanging; a campaign may say another number.
 pub const FUEL_CONSTANT: u32 = 10_000;
 
 /// What each thread of a launch may execute.
 pub(crate) fn fuel(launch: &GoldenLaunch) -> Fuel<'_> {
-    Fuel::Scaled { counts: &launch.counts, factor: FUEL_FACTOR, constant: FUEL_CONSTANT }
+    Fuel::Scaled { counts: &launch.counts, factor: FUEL_FACTOR, constant: launch.fuel }
 }
 
 /// Why a fault could not be run.

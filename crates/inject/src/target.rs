@@ -88,6 +88,12 @@ impl CapsuleTarget {
         self.means = means;
     }
 
+    /// Sets how many instructions a thread may execute beyond ten times its own before it counts as hanging; to be
+    /// called before the first runner is asked for.
+    pub fn set_fuel(&mut self, fuel: u32) {
+        self.golden.set_fuel(fuel);
+    }
+
     /// The golden run.
     #[must_use]
     pub fn golden_run(&self) -> &Golden {

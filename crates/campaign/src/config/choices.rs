@@ -78,6 +78,9 @@ pub struct Choices {
     /// Whether a bound that cannot be decided is exceeded.
     #[serde(rename = "fail-if-undecided", skip_serializing_if = "Option::is_none")]
     pub fail_if_undecided: Option<bool>,
+    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fuel: Option<u32>,
     /// The path that runs take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
@@ -117,7 +120,7 @@ pub struct Choices {
 }
 
 /// Every key, for suggestions.
-const KEYS: [&str; 31] = [
+const KEYS: [&str; 32] = [
     "capsule",
     "runs",
     "margin",
@@ -137,6 +140,7 @@ const KEYS: [&str; 31] = [
     "method",
     "fail-if",
     "fail-if-undecided",
+    "fuel",
     "engine",
     "jobs",
     "memory",
@@ -202,6 +206,7 @@ impl Choices {
             method: self.method.or(other.method),
             fail_if: if self.fail_if.is_empty() { other.fail_if } else { self.fail_if },
             fail_if_undecided: self.fail_if_undecided.or(other.fail_if_undecided),
+            fuel: self.fuel.or(other.fuel),
             engine: self.engine.or(other.engine),
             jobs: self.jobs.or(other.jobs),
             memory: self.memory.or(other.memory),
@@ -249,6 +254,7 @@ impl Choices {
             criteria: Criteria { tolerance: self.tolerance, quality: self.quality },
             bounds: self.fail_if,
             undecided_fails: self.fail_if_undecided.unwrap_or(false),
+            fuel: self.fuel,
             engine: self.engine.unwrap_or(Engine::Auto),
             interval: self.interval.unwrap_or(IntervalMethod::Wilson),
             shard: self.shard.unwrap_or(Shard::WHOLE),
@@ -287,6 +293,9 @@ impl Choices {
 fn check(config: &Config) -> Result<(), ConfigError> {
     check_size(config)?;
     if config.live.is_some() {
+        if config.fuel.is_some() {
+            return Err(ConfigError::LiveFuel);
+        }
         live::check(config.size, config.engine, &config.capsule)?;
     }
     if i64::try_from(config.seed).is_err() {
@@ -354,6 +363,7 @@ impl From<&Config> for Choices {
             method: selection.method,
             fail_if: config.bounds.clone(),
             fail_if_undecided: config.undecided_fails.then_some(true),
+            fuel: config.fuel,
             engine: Some(config.engine),
             jobs: config.jobs.map(NonZeroU32::get),
             memory: config.memory,

@@ -53,6 +53,9 @@ pub struct Config {
     pub bounds: Vec<Bound>,
     /// Whether a bound that cannot be decided is exceeded.
     pub undecided_fails: bool,
+    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging; the
+    /// target's default if not said.
+    pub fuel: Option<u32>,
     /// The path that runs take.
     pub engine: Engine,
     /// The kind of interval.

@@ -104,6 +104,10 @@ pub(crate) struct Study {
     /// Kernel, or its n-th launch counted from 0
     #[arg(long, value_name = "NAME[#n]", value_delimiter = ',')]
     pub(crate) kernel: Vec<String>,
+    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
+    /// [default: 10000]
+    #[arg(long, value_name = "N")]
+    pub(crate) fuel: Option<u32>,
     /// Number of workers [default: one for each core]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<u32>,

@@ -32,6 +32,7 @@ pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
     bounds::check_names(&target, &config.bounds)?;
     let stated = Stated::of(&config, &args.choose.bounds);
     target.set_means(means(&config));
+    config.fuel.inspect(|&fuel| target.set_fuel(fuel));
     let (json, out) = (args.choose.json, args.choose.out);
     let begin = |capsule: &CapsuleTarget, runs: &dyn Target| {
         let method = method::before(&config, capsule, runs)?;
@@ -81,6 +82,7 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
     // The types that were found out stand in the configuration; what does not was compared byte by byte.
     target.judge_by(&config.criteria, false).code(Code::Refused)?;
     target.set_means(means(&config));
+    config.fuel.inspect(|&fuel| target.set_fuel(fuel));
     if config.live.is_none() {
         return go_on(&target, &target);
     }

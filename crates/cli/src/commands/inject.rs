@@ -21,6 +21,7 @@ struct Injected<'a> {
 pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
     let fault: Fault = args.fault.parse().code(Code::Usage)?;
     let mut target = CapsuleTarget::new(source::golden(source::open(&args.capsule)?)?);
+    args.fuel.inspect(|&fuel| target.set_fuel(fuel));
     for note in target.judge_by(&Criteria::default(), true).code(Code::Usage)? {
         out::note(&note);
     }

@@ -89,6 +89,7 @@ fn stories(results: &Results, args: &args::Report, report: &Report) -> Vec<campa
     let told = listing::target(name, &report.summary.capsule.digest).and_then(|mut target| {
         let said = |error: &dyn std::fmt::Display| format!("failed to {error}");
         target.judge_by(&results.config().criteria, false).map_err(|error| said(&error))?;
+        results.config().fuel.inspect(|&fuel| target.set_fuel(fuel));
         let story = |fault: &String| {
             let fault = fault.parse().map_err(|error: fault::ParseFaultError| said(&error))?;
             target.story(&fault, &results.config().criteria).map_err(|error| said(&error))

@@ -18,7 +18,7 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
         return Err(Failure::new(Code::Usage, error));
     }
     let stop = stop_on_interrupt()?;
-    let targets = args.capsules.iter().map(|name| target(name)).collect::<Result<Vec<_>, _>>()?;
+    let targets = args.capsules.iter().map(|name| target(name, args.fuel)).collect::<Result<Vec<_>, _>>()?;
     let class = |name: &String| bundled::find(name).map(|workload| workload.description().class);
     let subjects: Vec<Subject<'_>> =
         targets.iter().zip(&args.capsules).map(|(capsule, name)| Subject { capsule, class: class(name) }).collect();
@@ -49,10 +49,11 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
     Ok(Code::Done)
 }
 
-fn target(name: &str) -> Result<CapsuleTarget, Failure> {
+fn target(name: &str, fuel: Option<u32>) -> Result<CapsuleTarget, Failure> {
     let mut target = CapsuleTarget::new(source::golden(source::open(name)?)?);
     let criteria = target.criteria();
     target.judge_by(&criteria, true).code(Code::Usage)?;
+    fuel.inspect(|&fuel| target.set_fuel(fuel));
     Ok(target)
 }
 

@@ -92,6 +92,7 @@ impl Bench<'_> {
             kernel: self.kernels.clone(),
             method: Some(settings.to_string()),
             jobs: self.jobs,
+            fuel: Some(capsule.golden_run().fuel()),
             ..Choices::default()
         };
         let config = choices.judged_by(capsule.criteria()).settle()?;
@@ -118,6 +119,7 @@ impl Bench<'_> {
         parts.extend(self.kernels.iter().cloned());
         let text = settings.to_string();
         parts.extend(text.split([':', ',']).skip(1).map(|part| part.replace('=', "-")));
+        parts.push(format!("fuel-{}", capsule.golden_run().fuel()));
         parts.push(format!("seed-{}-runs-{runs}.campaign", self.seed));
         self.dir.join(parts.join("_").replace(['/', '#'], "-"))
     }

@@ -5,6 +5,8 @@
 
 use inject::threads::{Step, trace};
 use inject::{Golden, GoldenLaunch};
+use isa::flow::Flow;
+use std::collections::BTreeSet;
 
 use super::grouping::ThreadId;
 
@@ -39,12 +41,12 @@ impl Profile {
             return Self { thread, steps: Vec::new() };
         };
         let number = thread.cta * golden.threads_per_block(launch) as u64 + u64::from(thread.thread);
-        Self { thread, steps: steps(launch, &trace(golden, launch, number)) }
+        Self { thread, steps: steps(golden, launch, number) }
     }
 }
 
-fn steps(launch: &GoldenLaunch, trace: &[Step]) -> Vec<ProfileStep> {
-    let firsts = firsts(launch);
+fn steps(golden: &Golden, launch: &GoldenLaunch, thread: u64) -> Vec<ProfileStep> {
+    let firsts = firsts(golden, launch);
     let mut visits = vec![0u32; firsts.len()];
     let mut last: Vec<Option<u32>> = vec![None; firsts.len()];
     let step = |(number, step): (u32, &Step)| {
@@ -55,19 +57,26 @@ fn steps(launch: &GoldenLaunch, trace: &[Step]) -> Vec<ProfileStep> {
         let from_line = last[firsts[at]].map(|first| number - first);
         ProfileStep { site: step.site, executed: step.executed, iteration, from_line }
     };
-    (0..).zip(trace).map(step).collect()
+    (0..).zip(&trace(golden, launch, thread)).map(step).collect()
 }
 
-/// For each site of a program the first one of its row of the line table: where its line begins, and begins again after
-/// another. There a debugger puts the breakpoints of the line.
-fn firsts(launch: &GoldenLaunch) -> Vec<usize> {
-    let mut first = 0;
+/// For each site of a program the first one of its row of the line table, where a debugger puts a breakpoint: where its
+/// line begins, begins again after another, or is come to by a branch.
+fn firsts(golden: &Golden, launch: &GoldenLaunch) -> Vec<usize> {
     let sites = &launch.program.sites;
-    let line = |at: usize| {
-        let site = &sites[at];
-        site.loc.as_ref().map(|loc| (site.function, loc.file, loc.line))
+    let mut leaders = BTreeSet::new();
+    if let Some(module) = golden.module(launch) {
+        let functions: BTreeSet<_> = sites.iter().map(|site| site.function).collect();
+        for id in functions {
+            leaders.extend(Flow::of(module.function(id)).blocks.iter().map(|block| (id, block.start)));
+        }
+    }
+    let line = |at: usize| sites[at].loc.as_ref().map(|loc| (sites[at].function, loc.file, loc.line));
+    let begins = |at: usize| {
+        let leads = leaders.contains(&(sites[at].function, sites[at].pc));
+        at == 0 || leads || line(at).is_none() || line(at) != line(at - 1)
     };
-    let begins = |at: usize| at == 0 || line(at).is_none() || line(at) != line(at - 1);
+    let mut first = 0;
     (0..sites.len())
         .map(|at| {
             first = if begins(at) { at } else { first };

@@ -1,5 +1,6 @@
 //! What the paper concludes, held against our rates: each claim with the numbers that decide it.
 
+use crate::gpu_qin::estimate::Rates;
 use crate::gpu_qin::paper::{CRASH_RANGE, FAILURE_MEAN, FAILURE_RANGE, SDC_RANGE};
 use crate::gpu_qin::survey::Surveyed;
 use crate::study::{Cell, Table};
@@ -83,6 +84,18 @@ pub fn orderings(kernels: &[Surveyed]) -> Table {
         format!("{} against {}", spans(CRASH_RANGE), spans(SDC_RANGE)),
         format!("{}, deviation {} against {}", spans(range(&crash)), percent(spread(&crash)), percent(spread(&sdc))),
         Some(spread(&crash) > spread(&sdc)),
+    );
+    let debug = |pick: fn(&Rates) -> f64| {
+        let all: Vec<(&str, f64)> =
+            kernels.iter().map(|it| (it.paper.name, it.debug.rates.as_ref().map_or(0.0, pick))).collect();
+        spread(&all)
+    };
+    let (debug_crash, debug_sdc) = (debug(|rates| rates.crash.rate), debug(|rates| rates.sdc.rate));
+    row(
+        "the same of kernels built as the paper's, with -G",
+        "as above".to_owned(),
+        format!("deviation {} against {}", percent(debug_crash), percent(debug_sdc)),
+        Some(debug_crash > debug_sdc),
     );
     let over = |limit: f64| hang.iter().filter(|it| it.1 > limit).count();
     row(
