@@ -10,6 +10,9 @@ use crate::study::{Cell, Plot, Point, Series, Study, Table};
 /// Points of a distribution: more are not told apart in a plot.
 const POINTS: usize = 60;
 
+/// The columns of a [`row`].
+pub const COLUMNS: [&str; 7] = ["kernel", "exception", "crashes", "share", "latency, median", "90 %", "99 %"];
+
 pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<Study, StudyError> {
     let mut study = Study::new(
         "crashes",
@@ -19,8 +22,7 @@ pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) 
              thread executes from the one that first reads the fault to the end of the launch by the exception."
         ),
     );
-    let columns = ["kernel", "exception", "crashes", "share", "latency, median", "90 %", "99 %"];
-    let mut table = Table::new("Exceptions", &columns);
+    let mut table = Table::new("Exceptions", &COLUMNS);
     for subject in subjects {
         let settings = Settings { choice: Choice::Unbiased, ..Settings::default() };
         let measured = bench.measure(subject.capsule, settings, runs)?;
@@ -36,7 +38,9 @@ pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) 
     Ok(study)
 }
 
-fn row(kernel: &str, cause: &Cause) -> Vec<Cell> {
+/// A cause of a kernel's crashes.
+#[must_use]
+pub fn row(kernel: &str, cause: &Cause) -> Vec<Cell> {
     let quantile = |share| cause.quantile(share).map_or(Cell::None, Cell::Count);
     let mut row =
         vec![Cell::text(kernel), Cell::text(cause.trap.clone()), Cell::Count(cause.count), Cell::Share(cause.share)];

@@ -14,10 +14,10 @@ use super::estimate::Bounded;
 use super::measure::{Bench, StudyError};
 use crate::study::{Cell, Study};
 
-pub use crashes::plot as latencies;
+pub use crashes::{COLUMNS as CAUSE_COLUMNS, plot as latencies, row as cause_row};
 pub use groups::{COLUMNS as SPREAD_COLUMNS, Spread, rates as group_rates, row as spread_row, spread};
 pub use mix::{Point as MixPoint, classes, regressions, state_table};
-pub use popularity::popularity;
+pub use popularity::{popular, popularity, popularity_of};
 
 /// What can be studied.
 pub const NAMES: [&str; 7] = ["iterations", "window", "groups", "mix", "dwarfs", "state", "crashes"];

@@ -3,7 +3,7 @@
 use super::rate;
 use crate::gpu_qin::estimate::{Bounded, KernelEstimate, Rates};
 use crate::gpu_qin::paper::{INJECTABLE, REGRESSION};
-use crate::gpu_qin::studies::{MixPoint, regressions, spread_row};
+use crate::gpu_qin::studies::{CAUSE_COLUMNS, MixPoint, cause_row, popular, popularity_of, regressions, spread_row};
 use crate::gpu_qin::survey::Surveyed;
 use crate::study::{Cell, Plot, Point, Series, Table};
 
@@ -65,17 +65,10 @@ pub fn rates_plot(kernels: &[Surveyed], name: &str, what: &str, pick: fn(&Rates)
 /// Fig. 9: the causes of crashes, kernel by kernel.
 #[must_use]
 pub fn crashes(kernels: &[Surveyed]) -> Table {
-    let columns = ["kernel", "exception", "crashes", "share", "latency, median", "90 %", "99 %"];
-    let mut table = Table::new("Causes of crashes and their latency, in instructions of the hit thread", &columns);
+    let mut table =
+        Table::new("Causes of crashes and their latency, in instructions of the hit thread", &CAUSE_COLUMNS);
     for it in kernels {
-        for cause in &it.causes {
-            let quantile = |share| cause.quantile(share).map_or(Cell::None, Cell::Count);
-            let name = Cell::text(it.paper.name);
-            let mut row =
-                vec![name, Cell::text(cause.trap.clone()), Cell::Count(cause.count), Cell::Share(cause.share)];
-            row.extend([0.5, 0.9, 0.99].map(quantile));
-            table.rows.push(row);
-        }
+        table.rows.extend(it.causes.iter().map(|cause| cause_row(it.paper.name, cause)));
     }
     table
 }
@@ -163,20 +156,8 @@ pub fn shares_of_state(kernels: &[Surveyed]) -> Table {
 #[must_use]
 pub fn popularity_plot(kernels: &[Surveyed]) -> Plot {
     let several = kernels.iter().filter(|it| it.groups.groups.len() > 1);
-    let line = |it: &Surveyed| {
-        let point = |(number, y): (u32, f64)| Point { x: number.into(), y, bounds: None };
-        let name = format!("{} ({})", it.paper.name, it.groups.groups.len());
-        Series { name, joined: true, points: (1..).zip(it.groups.cumulative()).map(point).collect() }
-    };
-    Plot {
-        name: "groups".to_owned(),
-        title: "Threads in the most popular groups".to_owned(),
-        x: "groups, the most popular first".to_owned(),
-        logarithmic: true,
-        names: Vec::new(),
-        y: "share of the threads (%)".to_owned(),
-        series: several.map(line).collect(),
-    }
+    let series = several.map(|it| popular(it.paper.name, &it.groups)).collect();
+    popularity_of("groups", "Threads in the most popular groups", series)
 }
 
 /// What optimisation does to the rates: the unbiased choice on kernels built for a debugger, beside those built with -O3.
