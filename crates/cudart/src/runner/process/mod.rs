@@ -13,6 +13,7 @@
 //!
 //! Waiting is waiting for an event, never a sleep.
 
+mod dialogue;
 mod guard;
 mod system;
 
@@ -23,6 +24,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+pub use dialogue::{Dialogue, Said};
 pub use guard::Guard;
 
 /// What a group may take to end by itself, once it is asked to.

@@ -112,3 +112,34 @@ fn nothing_is_left_when_all_is_done() {
     drop(guard);
     assert!(!directory.exists() && !Path::new(&format!("/proc/{shell}")).exists());
 }
+
+#[test]
+fn a_dialogue_is_heard_line_by_line_and_never_longer_than_is_waited() {
+    #[expect(clippy::disallowed_methods, reason = "how long there is to wait")]
+    let soon = |seconds| Instant::now() + Duration::from_secs_f64(seconds);
+    let guard = guard();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "sleep 1000 & echo $!; while read -r line; do echo \"got $line\"; done; printf 'no end'"]);
+    let bounds = Bounds { time: Duration::from_secs(20), file_bytes: 1 << 20, files: &[] };
+    let mut dialogue = Dialogue::start(command, &bounds, &guard).unwrap();
+    let Said::Line(sleeper) = dialogue.hear(soon(20.0)).unwrap() else { panic!("a number was to be said") };
+    dialogue.say("this").unwrap();
+    assert_eq!(dialogue.hear(soon(20.0)).unwrap(), Said::Line("got this".to_owned()));
+    assert_eq!(dialogue.hear(soon(0.05)).unwrap(), Said::Late);
+    assert!(lives(&sleeper));
+    drop(dialogue);
+    gone(&sleeper);
+}
+
+#[test]
+fn a_dialogue_ends_when_the_process_does() {
+    let guard = guard();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "echo last"]);
+    let bounds = Bounds { time: Duration::from_secs(20), file_bytes: 1 << 20, files: &[] };
+    let mut dialogue = Dialogue::start(command, &bounds, &guard).unwrap();
+    #[expect(clippy::disallowed_methods, reason = "how long there is to wait")]
+    let end = Instant::now() + Duration::from_secs(20);
+    assert_eq!(dialogue.hear(end).unwrap(), Said::Line("last".to_owned()));
+    assert_eq!(dialogue.hear(end).unwrap(), Said::Closed);
+}
