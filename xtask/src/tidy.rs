@@ -20,14 +20,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("inject", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats"]),
     ("cudart", &["capsule", "ptx", "simt", "fault", "campaign", "inject"]),
     ("live", &["capsule", "fault", "campaign", "inject", "cudart"]),
+    ("debugger", &["fault", "campaign", "stats", "inject", "cudart", "live"]),
     ("gpu", &["isa", "ptx", "capsule"]),
     ("methods", &["isa", "capsule", "fault", "campaign", "inject", "stats"]),
     ("report", &["campaign", "stats", "methods"]),
     (
         "beamline",
         &[
-            "isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "live", "gpu",
-            "methods", "report",
+            "isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "live", "debugger",
+            "gpu", "methods", "report",
         ],
     ),
     ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "methods"]),

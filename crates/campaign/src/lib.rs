@@ -54,7 +54,7 @@ pub use config::{
 };
 pub use merge::{MergeError, merge};
 pub use observation::{
-    End, FirstUse, Host, HostSignal, Landed, Observation, OutputDiff, Place, Tier, TrapKind, Verdict,
+    Debugged, End, FirstUse, Host, HostSignal, Landed, Observation, OutputDiff, Place, Tier, TrapKind, Verdict,
 };
 pub use outcome::{
     CLASSIFIER_VERSION, Class, Criteria, Criterion, Due, Element, FAILED_CODE, Masked, Metric, Outcome, Quality,

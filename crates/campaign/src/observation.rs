@@ -9,7 +9,7 @@ use crate::words::words;
 
 mod host;
 
-pub use host::{Host, HostSignal, Verdict};
+pub use host::{Debugged, Host, HostSignal, Verdict};
 
 /// The facts of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

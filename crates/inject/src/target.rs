@@ -109,6 +109,9 @@ impl CapsuleTarget {
         // What blocks that wait for each other read and write depends on all of them.
         let together = self.golden.has_blocks_together();
         Ok(Runner(match engine {
+            Engine::CudaGdb => {
+                return Err(TargetError::new("run a capsule in cuda-gdb: it runs applications; see `beamline live`"));
+            }
             Engine::Full => Runs::Full(Injector::new(&self.golden)),
             _ if together => Runs::Full(Injector::new(&self.golden)),
             Engine::Auto | Engine::Delta => Runs::Delta(Delta::new(&self.golden, index())),

@@ -37,16 +37,20 @@ const SIZE_LEAST: u64 = 64 << 20;
 #[derive(Debug)]
 pub struct Bench {
     prepared: Prepared,
-    scratch: Scratch,
-    files: Vec<String>,
-    left: Left,
-    judge: Option<Judge>,
+    /// The program and its arguments; the program's path is absolute if it is one.
+    pub(crate) words: Vec<String>,
+    pub(crate) scratch: Scratch,
+    pub(crate) files: Vec<String>,
+    pub(crate) left: Left,
+    pub(crate) judge: Option<Judge>,
     capsule: Capsule,
-    time: Duration,
-    file_bytes: u64,
-    judged: AtomicU64,
+    pub(crate) time: Duration,
+    /// The time that the user gave a run.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) file_bytes: u64,
+    pub(crate) judged: AtomicU64,
     /// Last, so that it goes last.
-    guard: Guard,
+    pub(crate) guard: Guard,
 }
 
 impl Bench {
@@ -87,6 +91,8 @@ impl Bench {
             judge: judge.transpose().map_err(LiveError::Prepare)?,
             file_bytes: SIZE_LEAST.max(SIZE_FACTOR.saturating_mul(left.largest() as u64)),
             files: live.file.clone(),
+            words: words(live, scratch.start()),
+            timeout: live.timeout.map(Duration::from_secs_f64),
             prepared,
             scratch,
             left,
@@ -179,10 +185,14 @@ impl Bench {
 
     /// What the judge says of a run, if there is a judge and anything to be judged.
     fn judged(&self, run: &Ran) -> Result<Option<Verdict>, String> {
-        let Some(judge) = self.judge.as_ref().filter(|_| run.host.differs()) else { return Ok(None) };
+        self.judgement(&run.left, &run.host)
+    }
+
+    pub(crate) fn judgement(&self, left: &Left, host: &Host) -> Result<Option<Verdict>, String> {
+        let Some(judge) = self.judge.as_ref().filter(|_| host.differs()) else { return Ok(None) };
         let number = self.judged.fetch_add(1, Ordering::Relaxed);
         let place = self.guard.directory().join(format!("judged-{number:010}"));
-        judge.judge(&run.left, &place, &self.guard).map(Some)
+        judge.judge(left, &place, &self.guard).map(Some)
     }
 
     fn run(&self, golden: &Golden, tape: &File, replay: bool, fault: Option<&Fault>) -> io::Result<Ran> {
@@ -239,6 +249,15 @@ fn prepared(live: &Live, directory: &Path) -> Result<Prepared, LiveError> {
     let program = if relative { directory.join(name).into() } else { name.into() };
     let run = Run { program, args: words.map(Into::into).collect(), ..Run::default() };
     Ok(run.prepare()?.called(name).anywhere())
+}
+
+/// The same as words, for who starts it in another way.
+fn words(live: &Live, directory: &Path) -> Vec<String> {
+    let mut words = live.app.words().to_vec();
+    if let Some(name) = words.first_mut().filter(|name| name.contains('/') && Path::new(name.as_str()).is_relative()) {
+        *name = directory.join(&*name).to_string_lossy().into_owned();
+    }
+    words
 }
 
 fn start(

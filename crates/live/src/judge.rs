@@ -48,6 +48,11 @@ impl Judge {
         Ok(Self { command, golden: place, directory: directory.to_owned(), files: files.to_vec(), time })
     }
 
+    /// The command.
+    pub(crate) fn command(&self) -> &str {
+        &self.command
+    }
+
     /// What it says of what a run left; `place` names a directory that is not there yet.
     pub(crate) fn judge(&self, left: &Left, place: &Path, guard: &Guard) -> Result<Verdict, String> {
         let done = lay_out(place, left, &self.files).and_then(|()| self.run(place, guard));

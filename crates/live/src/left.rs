@@ -38,6 +38,7 @@ impl Left {
             files: files.collect(),
             special: texts.any(|(one, other)| one != other && count(other) > count(one)),
             verdict: None,
+            debugged: None,
         }
     }
 

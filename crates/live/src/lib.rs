@@ -14,6 +14,7 @@
 //! What a live run promises, what is compared and how, is in `docs/live.md`; why it is so in `docs/design/live.md`.
 
 mod bench;
+mod elsewhere;
 mod error;
 mod judge;
 mod left;
@@ -22,6 +23,7 @@ mod scratch;
 mod target;
 
 pub use bench::Bench;
+pub use elsewhere::{Remains, Room};
 pub use error::LiveError;
 pub use judge::{FAULTY, GOLDEN};
 pub use target::{LiveTarget, Which};

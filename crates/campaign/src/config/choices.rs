@@ -297,6 +297,8 @@ fn check(config: &Config) -> Result<(), ConfigError> {
             return Err(ConfigError::LiveFuel);
         }
         live::check(config.size, config.engine, &config.capsule)?;
+    } else if config.engine == Engine::CudaGdb {
+        return Err(ConfigError::CapsuleEngine { engine: config.engine });
     }
     if i64::try_from(config.seed).is_err() {
         return Err(ConfigError::Seed { seed: config.seed });

@@ -165,8 +165,17 @@ pub enum ConfigError {
     #[error("run every fault live: that would be a process for each; leave out `exhaustive`, or `app`")]
     ExhaustiveLive,
     /// An engine that no live run has.
-    #[error("run live with the engine `{engine}`: live runs have `auto`, which replays earlier launches, and `full`")]
+    #[error(
+        "run live with the engine `{engine}`: live runs have `auto`, which replays earlier launches, `full`, and \
+         `cuda-gdb`, which runs them on a real GPU"
+    )]
     LiveEngine {
+        /// The engine.
+        engine: super::Engine,
+    },
+    /// An engine that only live runs have.
+    #[error("run a capsule with the engine `{engine}`: it runs applications; see `beamline live`")]
+    CapsuleEngine {
         /// The engine.
         engine: super::Engine,
     },

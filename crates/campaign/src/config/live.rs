@@ -154,6 +154,7 @@ impl Choices {
 pub(super) fn check(size: Size, engine: Engine, capsule: &str) -> Result<(), ConfigError> {
     match (size, engine) {
         (Size::Exhaustive, _) => Err(ConfigError::ExhaustiveLive),
+        (_, Engine::CudaGdb) if !capsule.is_empty() => Err(ConfigError::CapsuleEngine { engine }),
         (_, Engine::Delta | Engine::Lanes) if capsule.is_empty() => Err(ConfigError::LiveEngine { engine }),
         _ => Ok(()),
     }

@@ -122,7 +122,7 @@ words! {
 }
 
 words! {
-    /// The path that runs take; all give the same observations.
+    /// The path that runs take; all on the simulator give the same observations.
     pub enum Engine ("engine") {
         /// The fastest that is exact for each run.
         Auto = "auto",
@@ -132,6 +132,8 @@ words! {
         Delta = "delta",
         /// Run many faults in the lanes of one warp.
         Lanes = "lanes",
+        /// Run the application on a real GPU, in NVIDIA's debugger.
+        CudaGdb = "cuda-gdb",
     }
 }
 

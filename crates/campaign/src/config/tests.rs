@@ -148,6 +148,8 @@ fn choices_for_an_application_must_fit_it_and_each_other() {
     check("app = 'a'\nexhaustive = true", "a process for each");
     check("app = 'a'\nengine = 'delta'", "`auto`, which replays");
     check("app = \"a 'b\"", "a quotation is open");
+    check("capsule = 'gemm'\nengine = 'cuda-gdb'", "see `beamline live`");
+    check("capsule = 'gemm'\napp = 'a'\nengine = 'cuda-gdb'", "see `beamline live`");
     assert!(settle("capsule = 'gemm'\napp = 'a'\nengine = 'delta'").is_ok());
 }
 

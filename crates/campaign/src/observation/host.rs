@@ -23,6 +23,31 @@ pub struct Host {
     /// What the user's judge said of the difference, where there are both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// What a debugger saw of the GPU, where the application ran in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub debugged: Option<Debugged>,
+}
+
+/// What a debugger saw in a run on a real GPU, and what it took.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Debugged {
+    /// What the hardware or the driver called what went wrong, such as `CUDA_EXCEPTION_5`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exception: Option<String>,
+    /// Microseconds from the fault's first use (or from the fault, if it was not waited for) to the end of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<u64>,
+    /// The hit value was still there when the instruction that uses it first was about to execute.
+    pub activated: bool,
+    /// Instructions that were stepped through one by one.
+    pub steps: u64,
+    /// Breakpoints that the hit thread came to.
+    pub stops: u64,
+    /// Sessions of the debugger that it took: one, unless the debugger itself failed.
+    pub sessions: u64,
+    /// Microseconds of the session.
+    pub took: u64,
 }
 
 impl Host {

@@ -49,6 +49,10 @@ pub(crate) struct Live {
     /// Execute the launches before the faulty one, too, instead of replaying what they did
     #[arg(long)]
     pub(crate) no_replay: bool,
+    /// Engine: auto; full, which is --no-replay; or cuda-gdb, which runs the application on a real GPU in NVIDIA's
+    /// debugger and hits machine instructions there [default: auto]
+    #[arg(long, value_name = "ENGINE", conflicts_with = "no_replay")]
+    pub(crate) engine: Option<Engine>,
     #[command(flatten)]
     pub(crate) choose: Choose,
     /// The application and its arguments, after `--`
@@ -65,7 +69,7 @@ impl Live {
         let words = self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<String>>();
         Ok(self.choose.add_to(Choices {
             app: if words.is_empty() { None } else { Some(CommandLine::new(words)?) },
-            engine: self.no_replay.then_some(Engine::Full),
+            engine: self.engine.or(self.no_replay.then_some(Engine::Full)),
             ..Choices::default()
         }))
     }

@@ -3,11 +3,11 @@
 use crate::args;
 use crate::commands::bounds::{self, Stated};
 use crate::commands::irradiate::{Shown, create, irradiate, once_each, settled, stop_on_interrupt, store_failure};
-use crate::commands::{live, method};
+use crate::commands::{cuda_gdb, live, method};
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
 use anyhow::anyhow;
-use campaign::{Choices, Config, Store, Target};
+use campaign::{Choices, Config, Engine, Store, Target};
 use inject::{CapsuleTarget, Means};
 
 /// Irradiates a capsule.
@@ -74,6 +74,10 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
         let stated = Stated::of(&config, &args.bounds);
         irradiate(target, store, &stop, &Shown { json: args.json, stated, method: method.as_ref() })
     };
+    if config.engine == Engine::CudaGdb {
+        let target = cuda_gdb::recorded(&config, false)?;
+        return go_on(target.capsule(), &target);
+    }
     if config.live.is_some() && config.capsule.is_empty() {
         let target = live::recorded(&config, false)?;
         return go_on(target.capsule(), &target);

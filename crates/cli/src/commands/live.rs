@@ -2,6 +2,7 @@
 
 use crate::args;
 use crate::commands::bounds::{self, Stated};
+use crate::commands::cuda_gdb;
 use crate::commands::irradiate::{Shown, create, once_each, settled, stop_on_interrupt};
 use crate::commands::{inject, method};
 use crate::failure::{Code, Coded, Failure};
@@ -9,7 +10,7 @@ use crate::{out, source};
 use ::inject::CapsuleTarget;
 use ::live::{Bench, LiveError, LiveTarget, Which};
 use anyhow::anyhow;
-use campaign::{Choices, Config, Target};
+use campaign::{Choices, Config, Engine, Target};
 use fault::Fault;
 use std::sync::Arc;
 
@@ -31,6 +32,9 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
     }
     choices.capsule = None;
     let fault = args.fault.as_deref().map(str::parse::<Fault>).transpose().code(Code::Usage)?;
+    if choices.engine == Some(Engine::CudaGdb) {
+        return cuda_gdb::live(args, choices, fault.as_ref(), &stop);
+    }
     let config = settled(choices.clone())?;
     let target = recorded(&config, true)?;
     if let Some(fault) = fault {
@@ -62,7 +66,7 @@ pub(crate) fn beside(capsule: CapsuleTarget, config: &Config) -> Result<LiveTarg
     LiveTarget::new(capsule, bench, Which::Visible, config.engine).map_err(|error| failure(&error))
 }
 
-fn bench(config: &Config) -> Result<Bench, Failure> {
+pub(crate) fn bench(config: &Config) -> Result<Bench, Failure> {
     let no_app = || Failure::new(Code::Usage, anyhow!("find the application: none is named"));
     Bench::new(config.live.as_ref().ok_or_else(no_app)?).map_err(|error| failure(&error))
 }
@@ -75,7 +79,7 @@ fn one(target: &LiveTarget, fault: &Fault, config: &Config, json: bool) -> Resul
     Ok(Code::Done)
 }
 
-fn failure(error: &LiveError) -> Failure {
+pub(crate) fn failure(error: &LiveError) -> Failure {
     let code = match error {
         LiveError::Run(_) | LiveError::Recording(_) | LiveError::Prepare(_) => Code::Refused,
         LiveError::Directory { .. } => Code::Usage,

@@ -9,6 +9,7 @@ pub(crate) mod inject;
 pub(crate) mod irradiate;
 pub(crate) mod list;
 mod listing;
+pub(crate) mod cuda_gdb;
 pub(crate) mod live;
 pub(crate) mod merge;
 pub(crate) mod method;

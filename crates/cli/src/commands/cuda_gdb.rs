@@ -1,0 +1,73 @@
+//! `beamline live --engine cuda-gdb`: an application on a real GPU, in NVIDIA's debugger.
+
+use crate::args;
+use crate::commands::bounds::{self, Stated};
+use crate::commands::irradiate::{Shown, create, settled};
+use crate::commands::{inject, live};
+use crate::failure::{Code, Coded, Failure};
+use crate::{out, source};
+use ::inject::CapsuleTarget;
+use anyhow::anyhow;
+use campaign::{Choices, Config};
+use debugger::{DebuggerError, GpuTarget};
+use fault::Fault;
+use std::env;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The sessions of the debugger at once, if nobody says how many: with six on one GPU, some never got anywhere.
+const JOBS: u32 = 3;
+/// The variable that names the debugger.
+const DEBUGGER: &str = "BEAMLINE_CUDA_GDB";
+
+/// Irradiates an application on the GPU.
+pub(crate) fn live(
+    args: &args::Live,
+    choices: Choices,
+    fault: Option<&Fault>,
+    stop: &AtomicBool,
+) -> Result<Code, Failure> {
+    let alone = choices.in_place == Some(true);
+    let jobs = choices.jobs.unwrap_or(if alone { 1 } else { JOBS });
+    let config = settled(Choices { jobs: Some(jobs), ..choices.clone() })?;
+    let target = recorded(&config, true)?;
+    out::note(&target.note());
+    if let Some(fault) = fault {
+        let site = target.site_of(fault).code(Code::Usage)?;
+        let seen = target.inject(fault).code(Code::Golden)?;
+        let criteria = config.criteria.clone().or(target.capsule().criteria());
+        inject::show(&site, &seen, &criteria, args.choose.json)?;
+        return Ok(Code::Done);
+    }
+    let choices = Choices { jobs: Some(jobs), ..choices.judged_by(target.capsule().criteria()) };
+    let config = settled(choices)?;
+    bounds::check_names(target.capsule(), &config.bounds)?;
+    let shown = Shown { json: args.choose.json, stated: Stated::of(&config, &args.choose.bounds) };
+    create(&target, config, args.choose.out.clone(), stop, &shown)
+}
+
+/// An application that is recorded on the simulator, and whose threads were followed on the GPU.
+pub(crate) fn recorded(config: &Config, infer: bool) -> Result<GpuTarget, Failure> {
+    let bench = live::bench(config)?;
+    let mut capsule = CapsuleTarget::new(source::golden(Arc::new(bench.capsule().clone()))?);
+    for note in capsule.judge_by(&config.criteria, infer).code(Code::Usage)? {
+        out::note(&note);
+    }
+    let debugger = env::var_os(DEBUGGER).map_or_else(|| PathBuf::from("cuda-gdb"), PathBuf::from);
+    let jobs = config.jobs.map_or(JOBS, NonZeroU32::get) as usize;
+    GpuTarget::new(capsule, bench, &debugger, jobs).map_err(|error| failure(&error))
+}
+
+fn failure(error: &DebuggerError) -> Failure {
+    let code = match error {
+        DebuggerError::Bench(error) => return live::failure(error),
+        DebuggerError::Ended { .. } | DebuggerError::Profile { .. } => Code::Golden,
+        _ => Code::Refused,
+    };
+    let chain: Vec<String> = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source())
+        .map(ToString::to_string)
+        .collect();
+    Failure::new(code, anyhow!("{}", chain.join(": "))).help(error.help())
+}

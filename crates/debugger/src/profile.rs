@@ -1,0 +1,215 @@
+//! What a thread executes on the GPU: its kernel's code, and its way through it, instruction by instruction.
+//!
+//! This is phase II of GPU-Qin (B. Fang et al., ISPASS 2014, section III-B): the thread is single-stepped once, without a fault.
+
+use crate::error::DebuggerError;
+use crate::mi::{Session, Trouble};
+use crate::sass::{Guard, Instruction, Register};
+use crate::thread::{Entered, Reached, Thread};
+use live::Bench;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The longest way that is followed: at 25 steps a second, a quarter of an hour.
+const LONGEST: usize = 20_000;
+/// The bytes of an instruction, since sm_70.
+pub(crate) const INSTRUCTION: u32 = 16;
+
+/// An instruction of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) instruction: Instruction,
+    pub(crate) file: Option<String>,
+    pub(crate) line: Option<u32>,
+}
+
+/// The code of a kernel, by distances from its first instruction in bytes.
+pub(crate) type Code = BTreeMap<u32, Line>;
+
+/// An instruction that a thread came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// In bytes from the first instruction of the kernel.
+    pub(crate) offset: u32,
+    /// Its guard was true.
+    pub(crate) executed: bool,
+}
+
+/// The way of a thread, from the first instruction of its kernel to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Trace {
+    pub(crate) steps: Vec<Step>,
+    /// The first step before which the debugger can stop the thread.
+    pub(crate) first: usize,
+}
+
+impl Trace {
+    /// How many instructions were executed with a true guard before a step.
+    pub(crate) fn dynamic(&self, step: usize) -> u64 {
+        self.steps.iter().take(step).filter(|step| step.executed).count() as u64
+    }
+
+    /// The step at which the instruction with this number is executed.
+    pub(crate) fn step_of(&self, dynamic: u64) -> Option<usize> {
+        let executed = self.steps.iter().enumerate().filter(|(_, step)| step.executed);
+        executed.map(|(at, _)| at).nth(usize::try_from(dynamic).ok()?)
+    }
+}
+
+/// Follows a thread from the start of its kernel to its end.
+pub(crate) fn follow(debugger: &Path, bench: &Bench, thread: &Thread) -> Result<(Code, Trace), DebuggerError> {
+    let failed = |reason: String| DebuggerError::Profile {
+        launch: thread.launch,
+        cta: thread.cta,
+        thread: thread.thread,
+        reason,
+    };
+    let mut session = Session::start(debugger, bench)?;
+    let entered = match thread.enter(&mut session)? {
+        Reached::There(entered) => entered,
+        Reached::Missed(stop) => return Err(failed(format!("the application {}", stop.words()))),
+        Reached::Strayed(reason) => return Err(failed(reason)),
+    };
+    let code = code(&mut session, &entered)?;
+    match thread.look(&mut session)? {
+        Some(pc) if pc == entered.base + u64::from(entered.entry) => {}
+        _ => return Err(failed("its block is not there when the launch begins".to_owned())),
+    }
+    let trace = walk(&mut session, thread, &entered, &code)?.map_err(failed)?;
+    Ok((code, trace))
+}
+
+/// Steps a thread to its end.
+fn walk(
+    session: &mut Session<'_>,
+    thread: &Thread,
+    entered: &Entered,
+    code: &Code,
+) -> Result<Result<Trace, String>, Trouble> {
+    let before = (0..entered.entry).step_by(INSTRUCTION as usize);
+    let mut steps: Vec<Step> = before.map(|offset| Step { offset, executed: true }).collect();
+    let first = steps.len();
+    let mut pc = entered.base + u64::from(entered.entry);
+    while steps.len() < LONGEST {
+        let offset = pc.checked_sub(entered.base).and_then(|offset| u32::try_from(offset).ok());
+        let line = offset.and_then(|offset| Some((offset, code.get(&offset)?)));
+        let Some((offset, line)) = line else {
+            return Ok(Err("it leaves its kernel for a function, which this engine does not follow".to_owned()));
+        };
+        let executed = holds(session, line.instruction.guard)?;
+        steps.push(Step { offset, executed });
+        if executed && line.instruction.base() == "EXIT" {
+            return Ok(Ok(Trace { steps, first }));
+        }
+        match thread.step(session, pc)? {
+            Reached::There(Some(next)) => pc = next,
+            Reached::There(None) => return Ok(Ok(Trace { steps, first })),
+            Reached::Missed(stop) => return Ok(Err(format!("the application {}", stop.words()))),
+            Reached::Strayed(reason) => return Ok(Err(reason)),
+        }
+    }
+    Ok(Err(format!("it executes more than {LONGEST} instructions")))
+}
+
+/// Whether a guard is true for the thread in focus.
+pub(crate) fn holds(session: &mut Session<'_>, guard: Option<Guard>) -> Result<bool, Trouble> {
+    match guard {
+        None => Ok(true),
+        Some(Guard { register, negated }) => Ok((session.register(&register.to_string())? != 0) != negated),
+    }
+}
+
+/// The code of the kernel that the thread in focus executes.
+fn code(session: &mut Session<'_>, entered: &Entered) -> Result<Code, Trouble> {
+    let mut code: Code = listing(&session.console("disassemble")?)
+        .map(|(offset, instruction)| (offset, Line { instruction, file: None, line: None }))
+        .collect();
+    for (offset, line) in &mut code {
+        let address = entered.base + u64::from(*offset);
+        (line.file, line.line) = match session.console(&format!("info line *{address:#x}")) {
+            Ok(text) => source(&text),
+            Err(Trouble::Refused { .. }) => (None, None),
+            Err(trouble) => return Err(trouble),
+        };
+    }
+    Ok(code)
+}
+
+/// The instructions of a listing: `   0x7ffd… <+16>:\tS2R R0,SR_CTAID.X`.
+fn listing(text: &str) -> impl Iterator<Item = (u32, Instruction)> {
+    text.lines().filter_map(|line| {
+        let (_, rest) = line.split_once("<+")?;
+        let (offset, rest) = rest.split_once(">:")?;
+        Some((offset.parse().ok()?, Instruction::parse(rest)?))
+    })
+}
+
+/// The place in the source: `Line 42 of "/src/app.cu" starts at address …`; also where a line has no code of its own.
+fn source(text: &str) -> (Option<String>, Option<u32>) {
+    let place = || {
+        let (number, rest) = text.trim_start().strip_prefix("Line ")?.split_once(" of \"")?;
+        Some((rest.split('"').next()?.to_owned(), number.parse().ok()?))
+    };
+    place().map_or((None, None), |(file, line)| (Some(file), Some(line)))
+}
+
+/// What a thread first does with a register after a step, and at which step; `None` if nothing.
+pub(crate) fn first_touch(code: &Code, trace: &Trace, after: usize, register: Register) -> Option<(usize, bool)> {
+    trace.steps.iter().enumerate().skip(after + 1).find_map(|(at, step)| {
+        let instruction = &code.get(&step.offset)?.instruction;
+        let guarded = instruction.guard.is_some_and(|guard| guard.register == register);
+        match (guarded || (step.executed && instruction.reads(register)), instruction.writes(register)) {
+            (true, _) => Some((at, true)),
+            (false, true) if step.executed => Some((at, false)),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A kernel of a few lines: a loop that a thread goes through three times.
+    pub(crate) fn looped() -> (Code, Trace) {
+        let text = "   0x100 <+0>:\tLDC R1,c[0x0][0x28]\n=> 0x110 <+16>:\tS2R R0,SR_TID.X\n   0x120 <+32>:\t@P1 IADD3 \
+                    R2,R0,0x1,RZ\n   0x130 <+48>:\tISETP.NE.AND P0,PT,R2,RZ,PT\n   0x140 <+64>:\tBAR.SYNC.DEFER_BLOCKING \
+                    0x0\n   0x150 <+80>:\t@P0 BRA 0x120\n   0x160 <+96>:\tSTG.E desc[UR4][R4.64],R0\n   0x170 \
+                    <+112>:\tEXIT\nEnd of assembler dump.\n";
+        let line = |instruction| Line { instruction, file: None, line: None };
+        let code = listing(text).map(|(offset, instruction)| (offset, line(instruction))).collect();
+        let around = [32, 48, 64, 80];
+        let offsets = [0, 16].into_iter().chain(around).chain(around).chain(around).chain([96, 112]);
+        let step = |offset| Step { offset, executed: offset != 32 };
+        (code, Trace { steps: offsets.map(step).collect(), first: 1 })
+    }
+
+    #[test]
+    fn dynamic_instructions_are_those_whose_guard_is_true() {
+        let (code, trace) = looped();
+        assert_eq!((code.len(), trace.steps.len()), (8, 16));
+        assert_eq!(trace.dynamic(3), 2);
+        assert_eq!(trace.step_of(2), Some(3));
+        assert_eq!(trace.step_of(12), Some(15));
+        assert_eq!(trace.step_of(13), None);
+    }
+
+    #[test]
+    fn the_first_touch_is_a_read_even_where_the_register_is_written_too() {
+        let (code, trace) = looped();
+        let touch = |after, register| first_touch(&code, &trace, after, register);
+        // An instruction with a false guard reads its guard and nothing else.
+        assert_eq!(touch(1, Register::Predicate(1)), Some((2, true)));
+        assert_eq!(touch(1, Register::General(0)), Some((14, true)));
+        assert_eq!(touch(1, Register::General(2)), Some((3, true)));
+        assert_eq!(touch(1, Register::Predicate(0)), Some((3, false)));
+        assert_eq!(touch(14, Register::General(0)), None);
+    }
+
+    #[test]
+    fn source_places_are_read() {
+        let text = "Line 42 of \"/src/a b.cu\" starts at address 0x7ffd <k+16> and ends at 0x7ffe <k+32>.\n";
+        assert_eq!(source(text), (Some("/src/a b.cu".to_owned()), Some(42)));
+        assert_eq!(source("No line number information available for address 0x7 <k>\n"), (None, None));
+    }
+}
