@@ -1,6 +1,7 @@
 //! Threads that behave alike: phase I of GPU-Qin (section III-A), by the number of instructions that each executed in the
 //! golden run on the simulator.
 
+use crate::devices::Debugger;
 use crate::error::DebuggerError;
 use crate::profile::{Code, Trace, follow};
 use crate::thread::Thread;
@@ -8,14 +9,13 @@ use fault::Selection;
 use inject::Golden;
 use live::Bench;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
 /// The share of the threads that the groups which are profiled must hold, unless there are more than [`MOST`] of them.
 const COVERED: f64 = 0.95;
 /// The most groups that are profiled.
-const MOST: usize = 16;
+const MOST: usize = 6;
 
 /// Threads of one kernel that executed as many instructions each.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ fn grouped(golden: &Golden) -> Vec<(String, Vec<(u32, u64)>)> {
 
 impl Groups {
     /// Finds the groups and follows a thread of each of the most popular ones, `jobs` at a time.
-    pub(crate) fn profile(debugger: &Path, bench: &Bench, golden: &Golden, jobs: usize) -> Result<Self, DebuggerError> {
+    pub(crate) fn profile(debugger: &Debugger, bench: &Bench, golden: &Golden, jobs: usize) -> Result<Self, DebuggerError> {
         let all = grouped(golden);
         let threads: u64 = all.iter().map(|(_, members)| members.len() as u64).sum();
         let found = all.len();
@@ -100,7 +100,7 @@ impl Groups {
 
 /// Follows the middle thread of each group.
 fn follow_all(
-    debugger: &Path,
+    debugger: &Debugger,
     bench: &Bench,
     golden: &Golden,
     groups: &[(String, Vec<(u32, u64)>)],

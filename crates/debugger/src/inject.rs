@@ -5,6 +5,7 @@
 //! ```
 
 use crate::clock::now;
+use crate::devices::Debugger;
 use crate::error::chain;
 use crate::exceptions;
 use crate::mi::{Session, Stop, Trouble};
@@ -16,7 +17,6 @@ use crate::travel::Traveller;
 use campaign::{Debugged, End, FirstUse, Host, Landed, Observation, Place, Tier};
 use fault::Fault;
 use live::Bench;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How far a first use is waited for, in instructions, as in GPU-Qin. One that is farther off is known from the profile
@@ -25,7 +25,7 @@ const ACTIVATION: u64 = 1600;
 
 /// A fault, and all that is known of its place.
 pub(crate) struct Injection<'a> {
-    pub(crate) debugger: &'a Path,
+    pub(crate) debugger: &'a Debugger,
     pub(crate) bench: &'a Bench,
     pub(crate) fault: &'a Fault,
     pub(crate) thread: &'a Thread,

@@ -13,6 +13,7 @@
 //! in `docs/design/cuda-gdb.md`.
 
 mod clock;
+mod devices;
 mod error;
 mod exceptions;
 mod groups;
@@ -25,5 +26,6 @@ mod target;
 mod thread;
 mod travel;
 
+pub use devices::sessions;
 pub use error::DebuggerError;
 pub use target::GpuTarget;

@@ -2,13 +2,13 @@
 //!
 //! This is phase II of GPU-Qin (B. Fang et al., ISPASS 2014, section III-B): the thread is single-stepped once, without a fault.
 
+use crate::devices::Debugger;
 use crate::error::DebuggerError;
 use crate::mi::{Session, Trouble};
 use crate::sass::{Guard, Instruction, Register};
 use crate::thread::{Entered, Reached, Thread};
 use live::Bench;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// The longest way that is followed: at 25 steps a second, a quarter of an hour.
 const LONGEST: usize = 20_000;
@@ -57,7 +57,7 @@ impl Trace {
 }
 
 /// Follows a thread from the start of its kernel to its end.
-pub(crate) fn follow(debugger: &Path, bench: &Bench, thread: &Thread) -> Result<(Code, Trace), DebuggerError> {
+pub(crate) fn follow(debugger: &Debugger, bench: &Bench, thread: &Thread) -> Result<(Code, Trace), DebuggerError> {
     let failed = |reason: String| DebuggerError::Profile {
         launch: thread.launch,
         cta: thread.cta,

@@ -1,5 +1,6 @@
 //! An application on a GPU as the target of a campaign.
 
+use crate::devices::Debugger;
 use crate::error::DebuggerError;
 use crate::groups::{Groups, thread_of};
 use crate::inject::{Discarded, Injection};
@@ -8,14 +9,14 @@ use crate::operand::{AIMS, Operand, can_aim, operand, operands};
 use crate::profile::{Line, Trace};
 use crate::sass::group;
 use campaign::{
-    Engine, Golden, Host, Observation, RunFailure, RunIndex, Selection, Site, Target, TargetError, Worker,
+    End, Engine, Golden, Host, Observation, RunFailure, RunIndex, Selection, Site, Target, TargetError, Worker,
 };
 use fault::{Extent, Fault, Scope};
 use inject::CapsuleTarget;
 use live::{Bench, Remains};
 use stats::Draws;
 use std::num::NonZeroU64;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// What a run may take, from what one without a fault took: this many times as long, plus these seconds.
@@ -23,7 +24,8 @@ const TIME_FACTOR: f64 = 10.0;
 const TIME_CONSTANT: f64 = 5.0;
 /// What the first run without a fault may take.
 const FIRST: Duration = Duration::from_secs(600);
-/// Sessions that a fault may take where the debugger itself fails.
+/// Sessions that a fault may take where the debugger itself fails, and that must see a hang before it is believed:
+/// sessions that share a GPU stall each other now and then, which looks the same.
 const SESSIONS: u64 = 2;
 
 /// An application whose work is recorded, and whose threads are known as they are on the GPU.
@@ -31,7 +33,7 @@ const SESSIONS: u64 = 2;
 pub struct GpuTarget {
     capsule: CapsuleTarget,
     bench: Bench,
-    debugger: PathBuf,
+    debugger: Debugger,
     groups: Groups,
     digest: String,
     time: Duration,
@@ -61,15 +63,16 @@ impl GpuTarget {
     /// # Errors
     /// If there is no debugger, or the application does not run in it, or not the same twice.
     pub fn new(capsule: CapsuleTarget, mut bench: Bench, debugger: &Path, jobs: usize) -> Result<Self, DebuggerError> {
-        let (remains, _) = rehearse(debugger, &bench)?;
+        let debugger = Debugger::new(debugger);
+        let (remains, _) = rehearse(&debugger, &bench)?;
         bench.refer_to(remains)?;
-        let (remains, seconds) = rehearse(debugger, &bench)?;
+        let (remains, seconds) = rehearse(&debugger, &bench)?;
         bench.check_repeated(&remains)?;
         let allowed = Duration::from_secs_f64(TIME_CONSTANT + TIME_FACTOR * seconds);
         let time = bench.timeout().unwrap_or(allowed);
-        let groups = Groups::profile(debugger, &bench, capsule.golden_run(), jobs)?;
+        let groups = Groups::profile(&debugger, &bench, capsule.golden_run(), jobs)?;
         let digest = format!("{}+{:016x}", Target::digest(&capsule), fingerprint(&groups));
-        Ok(Self { capsule, bench, debugger: debugger.to_owned(), groups, digest, time, seconds })
+        Ok(Self { capsule, bench, debugger, groups, digest, time, seconds })
     }
 
     /// The application's work, as recorded on the simulator.
@@ -121,6 +124,7 @@ impl GpuTarget {
         let mut failed = String::new();
         for sessions in 1..=SESSIONS {
             match injection.run() {
+                Ok(seen) if seen.end == End::TimedOut && sessions < SESSIONS => {}
                 Ok(seen) => return Ok(with_sessions(seen, sessions)),
                 Err(Discarded::Unreached(reason)) => return Err(RunFailure::new(reason)),
                 Err(Discarded::Debugger(reason)) => failed = reason,
@@ -261,10 +265,10 @@ fn selection(words: &Selection) -> Result<fault::Selection, TargetError> {
 }
 
 /// A run without a fault: what it left, and how long it took in the debugger.
-fn rehearse(debugger: &Path, bench: &Bench) -> Result<(Remains, f64), DebuggerError> {
+fn rehearse(debugger: &Debugger, bench: &Bench) -> Result<(Remains, f64), DebuggerError> {
     let mut session = Session::start(debugger, bench).map_err(|trouble| match trouble {
         crate::mi::Trouble::Io(source) => {
-            DebuggerError::Start { program: debugger.display().to_string(), source }
+            DebuggerError::Start { program: debugger.program().display().to_string(), source }
         }
         other => other.into(),
     })?;

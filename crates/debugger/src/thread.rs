@@ -4,8 +4,10 @@ use crate::mi::{Focus, Session, Stop, Trouble};
 use fault::base_name;
 use std::time::Duration;
 
-/// What the start of an application, or the way from one launch to the next, may take.
-const LAUNCH: Duration = Duration::from_secs(60);
+/// What the way to the first launch may take.
+const START: Duration = Duration::from_secs(60);
+/// What the way from one launch to the next may take.
+const LAUNCH: Duration = Duration::from_secs(20);
 /// What one instruction may take. Barriers take longest: the debugger steps the other warps of the block there.
 const STEP: Duration = Duration::from_secs(20);
 /// How often the warp of a thread is stepped while the thread itself waits for others.
@@ -23,6 +25,8 @@ pub(crate) struct Thread {
     /// The thread, linear in the block.
     pub(crate) thread: u32,
     pub(crate) focus: Focus,
+    /// What is true of it alone among the threads of its launch, for the debugger.
+    pub(crate) condition: String,
 }
 
 /// Where a kernel's code lies.
@@ -50,16 +54,29 @@ fn coordinates(number: u64, extents: [u32; 3]) -> [u64; 3] {
     [number % x, number / x % y, number / (x * y)]
 }
 
+/// What is true of a thread alone. The debugger evaluates it for every warp that comes to a breakpoint, so that axes
+/// without extent are left out.
+fn condition(focus: &Focus, grid: [u32; 3], block: [u32; 3]) -> String {
+    let axes = [("blockIdx", focus.block, grid), ("threadIdx", focus.thread, block)];
+    let terms = axes.into_iter().flat_map(|(name, at, extents)| {
+        ["x", "y", "z"].into_iter().zip(at).zip(extents).filter(|(_, extent)| *extent > 1)
+            .map(move |((axis, at), _)| format!("{name}.{axis} == {at}"))
+    });
+    let terms: Vec<String> = terms.collect();
+    if terms.is_empty() { "1".to_owned() } else { terms.join(" && ") }
+}
+
 impl Thread {
     pub(crate) fn new(launch: u32, kernel: &str, cta: u64, thread: u32, grid: [u32; 3], block: [u32; 3]) -> Self {
         let focus = Focus { block: coordinates(cta, grid), thread: coordinates(thread.into(), block) };
-        Self { launch, kernel: kernel.to_owned(), cta, thread, focus }
+        let condition = condition(&focus, grid, block);
+        Self { launch, kernel: kernel.to_owned(), cta, thread, focus, condition }
     }
 
     /// Runs the application to the start of its launch: all blocks that are there stand before one instruction.
     pub(crate) fn enter(&self, session: &mut Session<'_>) -> Result<Reached<Entered>, Trouble> {
         session.console("set cuda break_on_launch application")?;
-        let mut stop = session.resume("-exec-run", LAUNCH)?;
+        let mut stop = session.resume("-exec-run", START)?;
         for _ in 0..self.launch {
             if !matches!(stop, Stop::Device { .. }) {
                 return Ok(Reached::Missed(stop));
@@ -143,6 +160,8 @@ mod tests {
         let thread = Thread::new(2, "k", 41, 35, [6, 7, 1], [16, 16, 1]);
         assert_eq!((thread.focus.block, thread.focus.thread), ([5, 6, 0], [3, 2, 0]));
         assert_eq!(coordinates(23, [2, 3, 4]), [1, 2, 3]);
+        assert_eq!(thread.condition, "blockIdx.x == 5 && blockIdx.y == 6 && threadIdx.x == 3 && threadIdx.y == 2");
+        assert_eq!(Thread::new(0, "k", 0, 0, [1; 3], [1; 3]).condition, "1");
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl Traveller<'_> {
     fn stop_at(&mut self, session: &mut Session<'_>, landing: usize, hits: u32) -> Result<Reached<()>, Trouble> {
         let pc = self.address(landing);
         for hit in 0..hits {
-            session.break_at(pc, &self.thread.focus)?;
+            session.break_at(pc, &self.thread.condition)?;
             let stop = session.resume("-exec-continue", CONTINUE)?;
             match stop {
                 Stop::Device { focus, pc: found, .. } if focus == self.thread.focus && found == pc => {}
@@ -172,8 +172,8 @@ mod tests {
         assert_eq!(found(1, 5), (Some((5, 1)), 0));
         // Behind the loop.
         assert_eq!(found(1, 14), (Some((14, 1)), 0));
-        // In its third turn there is no instruction that is new: the cheapest is to come to one three times.
-        assert_eq!(found(1, 11), (Some((11, 3)), 0));
+        // In its third turn, from the end of the second.
+        assert_eq!(found(1, 11), (Some((9, 2)), 2));
     }
 
     #[test]

@@ -12,13 +12,10 @@ use campaign::{Choices, Config};
 use debugger::{DebuggerError, GpuTarget};
 use fault::Fault;
 use std::env;
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The sessions of the debugger at once, if nobody says how many: with six on one GPU, some never got anywhere.
-const JOBS: u32 = 3;
 /// The variable that names the debugger.
 const DEBUGGER: &str = "BEAMLINE_CUDA_GDB";
 
@@ -30,7 +27,8 @@ pub(crate) fn live(
     stop: &AtomicBool,
 ) -> Result<Code, Failure> {
     let alone = choices.in_place == Some(true);
-    let jobs = choices.jobs.unwrap_or(if alone { 1 } else { JOBS });
+    let sessions = u32::try_from(debugger::sessions()).unwrap_or(1);
+    let jobs = choices.jobs.unwrap_or(if alone { 1 } else { sessions });
     let config = settled(Choices { jobs: Some(jobs), ..choices.clone() })?;
     let target = recorded(&config, true)?;
     out::note(&target.note());
@@ -55,9 +53,9 @@ pub(crate) fn recorded(config: &Config, infer: bool) -> Result<GpuTarget, Failur
     for note in capsule.judge_by(&config.criteria, infer).code(Code::Usage)? {
         out::note(&note);
     }
-    let debugger = env::var_os(DEBUGGER).map_or_else(|| PathBuf::from("cuda-gdb"), PathBuf::from);
-    let jobs = config.jobs.map_or(JOBS, NonZeroU32::get) as usize;
-    GpuTarget::new(capsule, bench, &debugger, jobs).map_err(|error| failure(&error))
+    let program = env::var_os(DEBUGGER).map_or_else(|| PathBuf::from("cuda-gdb"), PathBuf::from);
+    let jobs = config.jobs.map_or_else(debugger::sessions, |jobs| jobs.get() as usize);
+    GpuTarget::new(capsule, bench, &program, jobs).map_err(|error| failure(&error))
 }
 
 fn failure(error: &DebuggerError) -> Failure {

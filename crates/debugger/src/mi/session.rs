@@ -1,13 +1,13 @@
 //! One session: commands and their answers, and why the program stands still.
 
 use crate::clock::now;
+use crate::devices::{Debugger, Lease, VARIABLE};
 use crate::mi::record::{Record, Results};
 use crate::mi::stop::{Focus, Stop, address, driver_error};
 use cudart::runner::process::{Bounds, Dialogue, Said};
 use live::{Bench, Room};
 use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -47,7 +47,9 @@ pub(crate) enum Trouble {
 
 /// A debugger with a program in it.
 pub(crate) struct Session<'b> {
+    /// Ends before its device is given back.
     dialogue: Dialogue<'b>,
+    _device: Option<Lease<'b>>,
     /// The room that the program runs in.
     room: Room,
     commands: u64,
@@ -66,17 +68,21 @@ struct Answer {
 
 impl<'b> Session<'b> {
     /// Starts the debugger on the application of a bench, in a room of its own; the application is not started yet.
-    pub(crate) fn start(debugger: &Path, bench: &'b Bench) -> Result<Self, Trouble> {
+    pub(crate) fn start(debugger: &'b Debugger, bench: &'b Bench) -> Result<Self, Trouble> {
         let room = bench.room()?;
         let (program, arguments) = bench.words().split_first().ok_or_else(|| io::Error::other("no application"))?;
-        let mut command = Command::new(debugger);
+        let mut command = Command::new(debugger.program());
         command.args(["--interpreter=mi2", "-nx", "-q", "--args", program]);
         command.current_dir(room.directory()).env("PWD", room.directory());
         // The application is started by a shell, which directs its outputs; what the debugger leaves behind goes with the room.
         command.env("SHELL", "/bin/sh").env("TMPDIR", room.own());
+        let device = debugger.lease();
+        if let Some(device) = &device {
+            command.env(VARIABLE, device.device());
+        }
         let bounds = Bounds { time: ANSWER, file_bytes: bench.file_bytes(), files: &[] };
         let dialogue = Dialogue::start(command, &bounds, bench.guard())?;
-        let mut session = Self { dialogue, room, commands: 0, noted: String::new(), started: now() };
+        let mut session = Self { dialogue, _device: device, room, commands: 0, noted: String::new(), started: now() };
         for setting in SETTINGS {
             session.command(setting)?;
         }
@@ -194,14 +200,9 @@ impl<'b> Session<'b> {
         self.console(&format!("set var ${name} = {value:#x}")).map(drop)
     }
 
-    /// Sets the one breakpoint, for one thread.
-    pub(crate) fn break_at(&mut self, pc: u64, focus: &Focus) -> Result<(), Trouble> {
-        let coordinates = [("blockIdx", focus.block), ("threadIdx", focus.thread)];
-        let axes = coordinates.iter().flat_map(|(name, at)| {
-            ["x", "y", "z"].iter().zip(at).map(move |(axis, at)| format!("{name}.{axis} == {at}"))
-        });
-        let condition: Vec<String> = axes.collect();
-        self.console(&format!("break *{pc:#x} if {}", condition.join(" && "))).map(drop)
+    /// Sets the one breakpoint, for those threads for which a condition holds.
+    pub(crate) fn break_at(&mut self, pc: u64, condition: &str) -> Result<(), Trouble> {
+        self.console(&format!("break *{pc:#x} if {condition}")).map(drop)
     }
 
     /// Removes all breakpoints.
