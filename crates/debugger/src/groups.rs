@@ -62,7 +62,12 @@ fn grouped(golden: &Golden) -> Vec<(String, Vec<(u32, u64)>)> {
 
 impl Groups {
     /// Finds the groups and follows a thread of each of the most popular ones, `jobs` at a time.
-    pub(crate) fn profile(debugger: &Debugger, bench: &Bench, golden: &Golden, jobs: usize) -> Result<Self, DebuggerError> {
+    pub(crate) fn profile(
+        debugger: &Debugger,
+        bench: &Bench,
+        golden: &Golden,
+        jobs: usize,
+    ) -> Result<Self, DebuggerError> {
         let all = grouped(golden);
         let threads: u64 = all.iter().map(|(_, members)| members.len() as u64).sum();
         let found = all.len();

@@ -25,8 +25,6 @@ const ACTIVATION: u64 = 1600;
 
 /// A fault, and all that is known of its place.
 pub(crate) struct Injection<'a> {
-    pub(crate) debugger: &'a Debugger,
-    pub(crate) bench: &'a Bench,
     pub(crate) fault: &'a Fault,
     pub(crate) thread: &'a Thread,
     pub(crate) code: &'a Code,
@@ -72,9 +70,19 @@ fn value(parts: &[(Register, u32)]) -> u128 {
 
 impl Injection<'_> {
     /// Makes the run.
-    pub(crate) fn run(&self) -> Result<Observation, Discarded> {
-        let mut session = Session::start(self.debugger, self.bench)?;
-        let entered = reached(self.thread.enter(&mut session)?)?;
+    pub(crate) fn run(&self, debugger: &Debugger, bench: &Bench) -> Result<Observation, Discarded> {
+        let mut session = Session::start(debugger, bench)?;
+        let seen = self.observe(&mut session)?;
+        let host = self.host(&session, bench, &seen.end)?;
+        let of_run = seen.host.unwrap_or_default();
+        let host = Host { status: of_run.status, debugged: of_run.debugged, ..host };
+        let host_visible = host.differs() || seen.end != End::Completed;
+        Ok(Observation { host_visible, host: Some(host), ..seen })
+    }
+
+    /// Puts the fault into a program that is not started yet, and says what became of it; not what the program left.
+    pub(crate) fn observe(&self, session: &mut Session<'_>) -> Result<Observation, Discarded> {
+        let entered = reached(self.thread.enter(session)?)?;
         let mut traveller = Traveller {
             thread: self.thread,
             code: self.code,
@@ -85,20 +93,22 @@ impl Injection<'_> {
             stops: 0,
         };
         // A block that is not there yet is waited for at the breakpoint.
-        if self.thread.look(&mut session)?.is_none() && self.step == self.trace.first {
-            return Err(Discarded::Unreached("find the thread: its block is not there when the launch begins".to_owned()));
+        if self.thread.look(session)?.is_none() && self.step == self.trace.first {
+            return Err(Discarded::Unreached(
+                "find the thread: its block is not there when the launch begins".to_owned(),
+            ));
         }
-        reached(traveller.travel(&mut session, self.step)?)?;
+        reached(traveller.travel(session, self.step)?)?;
         let instruction = &self.code[&self.trace.steps[self.step].offset].instruction;
-        if !holds(&mut session, instruction.guard)? {
+        if !holds(session, instruction.guard)? {
             return Err(Discarded::Unreached("hit the instruction: its guard is false in this thread".to_owned()));
         }
         let struck = if self.fault.target.is_before() {
-            self.strike_before(&mut session, &mut traveller)?
+            self.strike_before(session, &mut traveller)?
         } else {
-            self.strike_after(&mut session, &mut traveller)?
+            self.strike_after(session, &mut traveller)?
         };
-        self.finish(&mut session, &traveller, struck)
+        self.finish(session, &traveller, struck)
     }
 
     /// Hits what the instruction has written.
@@ -175,7 +185,7 @@ impl Injection<'_> {
         Ok(Landed { before, after, threads: 1 })
     }
 
-    /// Lets the program run, and says how it ended and what it left.
+    /// Lets the program run, and says how it ended.
     fn finish(
         &self,
         session: &mut Session<'_>,
@@ -219,12 +229,11 @@ impl Injection<'_> {
                 return Err(Discarded::Debugger(format!("run on after the fault: the application {}", other.words())));
             }
         };
-        let host = self.host(session, &end)?;
-        let host = Host { status, debugged: Some(debugged(exception)), ..host };
+        let host = Host { status, debugged: Some(debugged(exception)), ..Host::default() };
         Ok(Observation {
             landed: Some(struck.landed),
             first_use: struck.first_use,
-            host_visible: host.differs() || end != End::Completed,
+            host_visible: end != End::Completed,
             end,
             outputs: Vec::new(),
             strayed: 0,
@@ -235,15 +244,15 @@ impl Injection<'_> {
     }
 
     /// What the application left, if it came to its end.
-    fn host(&self, session: &Session<'_>, end: &End) -> Result<Host, Discarded> {
+    fn host(&self, session: &Session<'_>, bench: &Bench, end: &End) -> Result<Host, Discarded> {
         if !matches!(end, End::Completed | End::Exited { .. }) {
             return Ok(Host::default());
         }
         let unreadable = |error| Discarded::Debugger(format!("read what the application left: {error}"));
-        let remains = self.bench.remains(session.room()).map_err(unreadable)?;
-        let host = self.bench.compared(&remains);
+        let remains = session.remains(bench).map_err(unreadable)?;
+        let host = bench.compared(&remains);
         let completed = *end == End::Completed;
-        let verdict = if completed { self.bench.verdict(&remains, &host).map_err(Discarded::Unreached)? } else { None };
+        let verdict = if completed { bench.verdict(&remains, &host).map_err(Discarded::Unreached)? } else { None };
         Ok(Host { verdict, ..host })
     }
 
@@ -255,7 +264,12 @@ impl Injection<'_> {
         let ahead = self.trace.steps.iter().skip(from).position(|step| step.offset == offset);
         let after = ahead.map_or(0, |ahead| self.trace.dynamic(from + ahead).saturating_sub(self.trace.dynamic(from)));
         let known = self.code.get(&offset).and_then(|known| known.line);
-        Place { kernel: self.thread.kernel.clone(), pc: offset / crate::profile::INSTRUCTION, line: line.or(known), after }
+        Place {
+            kernel: self.thread.kernel.clone(),
+            pc: offset / crate::profile::INSTRUCTION,
+            line: line.or(known),
+            after,
+        }
     }
 }
 

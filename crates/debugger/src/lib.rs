@@ -26,6 +26,9 @@ mod target;
 mod thread;
 mod travel;
 
+#[cfg(test)]
+mod tests;
+
 pub use devices::sessions;
 pub use error::DebuggerError;
 pub use target::GpuTarget;

@@ -35,7 +35,9 @@ pub(crate) fn operands(aim: Aim, instruction: &Instruction) -> Vec<Operand> {
     let all = match aim {
         _ if !instruction.known => Vec::new(),
         Aim::Destination => written().collect(),
-        Aim::Predicate => written().filter(|(_, registers)| registers.iter().all(|register| register.bits() == 1)).collect(),
+        Aim::Predicate => {
+            written().filter(|(_, registers)| registers.iter().all(|register| register.bits() == 1)).collect()
+        }
         Aim::Address => of(&instruction.addresses, Target::Address),
         Aim::Stored => of(&instruction.stored, Target::Stored),
         Aim::Source => of(&instruction.sources, Target::Source),

@@ -111,8 +111,6 @@ impl GpuTarget {
     pub fn inject(&self, fault: &Fault) -> Result<Observation, RunFailure> {
         let located = self.locate(fault)?;
         let injection = Injection {
-            debugger: &self.debugger,
-            bench: &self.bench,
             fault,
             thread: &located.thread,
             code: &self.groups.code[&located.thread.kernel],
@@ -123,7 +121,7 @@ impl GpuTarget {
         };
         let mut failed = String::new();
         for sessions in 1..=SESSIONS {
-            match injection.run() {
+            match injection.run(&self.debugger, &self.bench) {
                 Ok(seen) if seen.end == End::TimedOut && sessions < SESSIONS => {}
                 Ok(seen) => return Ok(with_sessions(seen, sessions)),
                 Err(Discarded::Unreached(reason)) => return Err(RunFailure::new(reason)),
@@ -135,7 +133,8 @@ impl GpuTarget {
 
     fn locate(&self, fault: &Fault) -> Result<Located<'_>, RunFailure> {
         let golden = self.capsule.golden_run();
-        inject::locate(golden, &Fault { dynamic: 0, ..fault.clone() }).map_err(|error| RunFailure::from_error(&error))?;
+        inject::locate(golden, &Fault { dynamic: 0, ..fault.clone() })
+            .map_err(|error| RunFailure::from_error(&error))?;
         let failed = |reason: &str| RunFailure::new(format!("find `{fault}`: {reason}"));
         if fault.scope != Scope::Thread {
             return Err(failed("the debugger hits one thread (scope thread)"));
@@ -145,7 +144,8 @@ impl GpuTarget {
         let group = self.groups.of(fault.launch, number);
         let group = group.ok_or_else(|| failed("no thread like this one was followed on the GPU"))?;
         let thread = thread_of(golden, fault.launch, number).ok_or_else(|| failed("there is no such thread"))?;
-        let step = group.trace.step_of(fault.dynamic).ok_or_else(|| failed("the thread executes fewer instructions"))?;
+        let step =
+            group.trace.step_of(fault.dynamic).ok_or_else(|| failed("the thread executes fewer instructions"))?;
         if step < group.trace.first {
             return Err(failed("the thread cannot be stopped so early"));
         }
@@ -190,9 +190,11 @@ impl GpuTarget {
             let steps = steps.filter_map(|(at, step)| {
                 let instruction = &code.get(&step.offset)?.instruction;
                 let wanted = words.group.is_empty()
-                    || words.group.iter().flat_map(|text| text.split(',')).any(|word| {
-                        word.trim() == crate::sass::group(&instruction.opcode)
-                    });
+                    || words
+                        .group
+                        .iter()
+                        .flat_map(|text| text.split(','))
+                        .any(|word| word.trim() == crate::sass::group(&instruction.opcode));
                 let mut all = operands(selection.aim, instruction);
                 all.retain(|operand| selection.pattern.hits(operand.bits()));
                 (wanted && !all.is_empty()).then_some((at, all))
@@ -276,7 +278,7 @@ fn rehearse(debugger: &Debugger, bench: &Bench) -> Result<(Remains, f64), Debugg
     let seconds = session.started().elapsed().as_secs_f64();
     match stop {
         Stop::Exited { code: 0 } => {
-            let remains = bench.remains(session.room()).map_err(crate::mi::Trouble::Io)?;
+            let remains = session.remains(bench).map_err(crate::mi::Trouble::Io)?;
             Ok((remains, seconds))
         }
         other => Err(DebuggerError::Ended { how: other.words() }),

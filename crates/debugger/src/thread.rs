@@ -5,7 +5,7 @@ use fault::base_name;
 use std::time::Duration;
 
 /// What the way to the first launch may take.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_secs(30);
 /// What the way from one launch to the next may take.
 const LAUNCH: Duration = Duration::from_secs(20);
 /// What one instruction may take. Barriers take longest: the debugger steps the other warps of the block there.
@@ -59,7 +59,11 @@ fn coordinates(number: u64, extents: [u32; 3]) -> [u64; 3] {
 fn condition(focus: &Focus, grid: [u32; 3], block: [u32; 3]) -> String {
     let axes = [("blockIdx", focus.block, grid), ("threadIdx", focus.thread, block)];
     let terms = axes.into_iter().flat_map(|(name, at, extents)| {
-        ["x", "y", "z"].into_iter().zip(at).zip(extents).filter(|(_, extent)| *extent > 1)
+        ["x", "y", "z"]
+            .into_iter()
+            .zip(at)
+            .zip(extents)
+            .filter(|(_, extent)| *extent > 1)
             .map(move |((axis, at), _)| format!("{name}.{axis} == {at}"))
     });
     let terms: Vec<String> = terms.collect();

@@ -73,7 +73,9 @@ impl Traveller<'_> {
             let stop = session.resume("-exec-continue", CONTINUE)?;
             match stop {
                 Stop::Device { focus, pc: found, .. } if focus == self.thread.focus && found == pc => {}
-                Stop::Device { pc, .. } => return Ok(Reached::Strayed(format!("break in the thread: it is at {pc:#x}"))),
+                Stop::Device { pc, .. } => {
+                    return Ok(Reached::Strayed(format!("break in the thread: it is at {pc:#x}")));
+                }
                 other => return Ok(Reached::Missed(other)),
             }
             self.stops += 1;
@@ -138,7 +140,8 @@ fn way(code: &Code, trace: &Trace, from: usize, to: usize) -> Option<Way> {
             let hits = trace.steps[from + 1..=landing].iter().filter(|step| step.offset == offset).count();
             (landing, hits as u32)
         });
-        let way = Way { stop, steps: to - landing, cost: stepping + stop.map_or(0, |(_, hits)| u64::from(hits) * STOP) };
+        let way =
+            Way { stop, steps: to - landing, cost: stepping + stop.map_or(0, |(_, hits)| u64::from(hits) * STOP) };
         if best.is_none_or(|best| way.cost < best.cost) {
             best = Some(way);
         }

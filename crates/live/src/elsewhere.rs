@@ -145,10 +145,9 @@ impl Bench {
     pub fn check_repeated(&self, remains: &Remains) -> Result<(), LiveError> {
         let host = self.compared(remains);
         match self.verdict(remains, &host) {
-            Ok(None) if host.differs() => Err(LiveError::NotRepeated(format!(
-                "{} differs the second time on the GPU",
-                describe(&host)
-            ))),
+            Ok(None) if host.differs() => {
+                Err(LiveError::NotRepeated(format!("{} differs the second time on the GPU", describe(&host))))
+            }
             Ok(Some(verdict)) if verdict != Verdict::Acceptable => Err(LiveError::NotRepeated(format!(
                 "the judge finds the second run on the GPU {verdict}, and nothing was wrong"
             ))),

@@ -216,7 +216,15 @@ fn host(draws: &Draws) -> Host {
     let bit = |number: u32| draws.draw(13) >> number & 1 == 1;
     let verdict = [None, Some(Verdict::Acceptable), Some(Verdict::Bad)][draws.draw(14) as usize % 3];
     let files = if bit(2) { vec!["out put.bin".to_owned()] } else { Vec::new() };
-    Host { status: bit(0).then_some(3), stdout: bit(1), stderr: bit(3), files, special: bit(4), verdict, debugged: None }
+    Host {
+        status: bit(0).then_some(3),
+        stdout: bit(1),
+        stderr: bit(3),
+        files,
+        special: bit(4),
+        verdict,
+        debugged: None,
+    }
 }
 
 fn output(differing: u64, nan: bool, draws: &Draws) -> OutputDiff {

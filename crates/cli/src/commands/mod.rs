@@ -2,6 +2,7 @@
 
 pub(crate) mod bounds;
 pub(crate) mod campaign;
+pub(crate) mod cuda_gdb;
 pub(crate) mod docs;
 pub(crate) mod groups;
 pub(crate) mod info;
@@ -9,7 +10,6 @@ pub(crate) mod inject;
 pub(crate) mod irradiate;
 pub(crate) mod list;
 mod listing;
-pub(crate) mod cuda_gdb;
 pub(crate) mod live;
 pub(crate) mod merge;
 pub(crate) mod method;

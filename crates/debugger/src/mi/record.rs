@@ -66,8 +66,9 @@ impl Record {
         let digits = line.len() - line.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
         let (token, rest) = line.split_at(digits);
         let known = match rest.as_bytes().first() {
-            Some(b'^') => parsed(&rest[1..])
-                .map(|(class, results)| Self::Answer { token: token.parse().ok(), class, results }),
+            Some(b'^') => {
+                parsed(&rest[1..]).map(|(class, results)| Self::Answer { token: token.parse().ok(), class, results })
+            }
             Some(b'*' | b'=' | b'+') => parsed(&rest[1..]).map(|(class, results)| Self::Notice { class, results }),
             Some(b'~') => Reader(&rest[1..]).quoted().map(Self::Console),
             Some(b'&') => Reader(&rest[1..]).quoted().map(Self::Log),

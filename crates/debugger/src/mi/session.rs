@@ -4,8 +4,8 @@ use crate::clock::now;
 use crate::devices::{Debugger, Lease, VARIABLE};
 use crate::mi::record::{Record, Results};
 use crate::mi::stop::{Focus, Stop, address, driver_error};
-use cudart::runner::process::{Bounds, Dialogue, Said};
-use live::{Bench, Room};
+use cudart::runner::process::{Bounds, Dialogue, Guard, Said};
+use live::{Bench, Remains, Room};
 use std::ffi::OsStr;
 use std::io;
 use std::process::Command;
@@ -50,8 +50,8 @@ pub(crate) struct Session<'b> {
     /// Ends before its device is given back.
     dialogue: Dialogue<'b>,
     _device: Option<Lease<'b>>,
-    /// The room that the program runs in.
-    room: Room,
+    /// The room that the program runs in; none for a recorded session.
+    room: Option<Room>,
     commands: u64,
     /// The last thing that it noted for itself.
     noted: String,
@@ -80,23 +80,36 @@ impl<'b> Session<'b> {
         if let Some(device) = &device {
             command.env(VARIABLE, device.device());
         }
-        let bounds = Bounds { time: ANSWER, file_bytes: bench.file_bytes(), files: &[] };
-        let dialogue = Dialogue::start(command, &bounds, bench.guard())?;
-        let mut session = Self { dialogue, _device: device, room, commands: 0, noted: String::new(), started: now() };
-        for setting in SETTINGS {
-            session.command(setting)?;
-        }
+        let mut session = Self::open(command, bench.file_bytes(), bench.guard(), device)?;
         let arguments = arguments.iter().map(|argument| quoted(OsStr::new(argument)));
         let arguments: Vec<String> = arguments.collect();
-        let (stdout, stderr) = (session.room.stdout(), session.room.stderr());
+        let (stdout, stderr) = (room.stdout(), room.stderr());
+        session.room = Some(room);
         let (stdout, stderr) = (quoted(stdout.as_os_str()), quoted(stderr.as_os_str()));
         session.command(&format!("-exec-arguments {} </dev/null >{stdout} 2>{stderr}", arguments.join(" ")))?;
         Ok(session)
     }
 
-    /// The room that the program runs in.
-    pub(crate) fn room(&self) -> &Room {
-        &self.room
+    /// Starts a debugger, and settles how it speaks.
+    pub(crate) fn open(
+        command: Command,
+        file_bytes: u64,
+        guard: &'b Guard,
+        device: Option<Lease<'b>>,
+    ) -> Result<Self, Trouble> {
+        let bounds = Bounds { time: ANSWER, file_bytes, files: &[] };
+        let dialogue = Dialogue::start(command, &bounds, guard)?;
+        let (noted, started) = (String::new(), now());
+        let mut session = Self { dialogue, _device: device, room: None, commands: 0, noted, started };
+        for setting in SETTINGS {
+            session.command(setting)?;
+        }
+        Ok(session)
+    }
+
+    /// What the program left in its room.
+    pub(crate) fn remains(&self, bench: &Bench) -> io::Result<Remains> {
+        self.room.as_ref().map_or_else(|| Err(io::ErrorKind::NotFound.into()), |room| bench.remains(room))
     }
 
     /// Since when there is a session.

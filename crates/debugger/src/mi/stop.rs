@@ -140,7 +140,8 @@ mod tests {
 
     #[test]
     fn errors_of_the_driver_end_a_run_if_nothing_comes_after_them() {
-        let text = "warning: Cuda Driver error detected: Returning 700 (CUDA_ERROR_ILLEGAL_ADDRESS) from cuMemcpyDtoH_v2\n";
+        let text =
+            "warning: Cuda Driver error detected: Returning 700 (CUDA_ERROR_ILLEGAL_ADDRESS) from cuMemcpyDtoH_v2\n";
         assert_eq!(driver_error(text), Some(Stop::Driver { code: 700, name: "CUDA_ERROR_ILLEGAL_ADDRESS".into() }));
         assert_eq!(driver_error(&text.replace("700", "100")), None);
         assert_eq!(driver_error("warning: something else"), None);

@@ -30,20 +30,22 @@ impl Shape {
 /// What an instruction writes.
 pub(super) fn shape(opcode: &str) -> Shape {
     match base(opcode) {
-        "BAR" | "BRA" | "BRX" | "BSSY" | "BSYNC" | "BREAK" | "CALL" | "CCTL" | "CCTLL" | "DEPBAR" | "ERRBAR" | "EXIT"
-        | "FENCE" | "JMP" | "JMX" | "KILL" | "LDGDEPBAR" | "LDGSTS" | "MEMBAR" | "NANOSLEEP" | "NOP" | "RET"
-        | "WARPSYNC" | "YIELD" | "BPT" | "PMTRIG" | "ARRIVES" | "UCGABAR_ARV" | "UCGABAR_WAIT" => Shape::Nothing,
+        "BAR" | "BRA" | "BRX" | "BSSY" | "BSYNC" | "BREAK" | "CALL" | "CCTL" | "CCTLL" | "DEPBAR" | "ERRBAR"
+        | "EXIT" | "FENCE" | "JMP" | "JMX" | "KILL" | "LDGDEPBAR" | "LDGSTS" | "MEMBAR" | "NANOSLEEP" | "NOP"
+        | "RET" | "WARPSYNC" | "YIELD" | "BPT" | "PMTRIG" | "ARRIVES" | "UCGABAR_ARV" | "UCGABAR_WAIT" => {
+            Shape::Nothing
+        }
         "ST" | "STG" | "STS" | "STL" | "STSM" | "RED" | "REDG" | "REDS" => Shape::Stores,
         "ATOM" | "ATOMG" | "ATOMS" => Shape::Updates,
         "ISETP" | "FSETP" | "DSETP" | "HSETP2" | "PSETP" | "PLOP3" | "UISETP" | "UPLOP3" => Shape::Predicates(2),
         "FCHK" => Shape::Predicates(1),
         "VOTE" | "VOTEU" => Shape::Vote,
         "BMSK" | "BREV" | "CS2R" | "DADD" | "DFMA" | "DMUL" | "F2F" | "F2FP" | "F2I" | "FADD" | "FFMA" | "FLO"
-        | "FMNMX" | "FMUL" | "FRND" | "FSEL" | "FSET" | "FSWZADD" | "HADD2" | "HFMA2" | "HMNMX2" | "HMUL2" | "HSET2"
-        | "I2F" | "I2FP" | "I2I" | "IABS" | "IADD" | "IADD3" | "IDP" | "IMAD" | "IMNMX" | "IMUL" | "ISCADD" | "LD"
-        | "LDC" | "LDG" | "LDL" | "LDS" | "LEA" | "LOP" | "LOP3" | "MATCH" | "MOV" | "MUFU" | "P2R" | "POPC" | "PRMT"
-        | "REDUX" | "S2R" | "SEL" | "SGXT" | "SHF" | "SHFL" | "SHL" | "SHR" | "VABSDIFF" | "VABSDIFF4" | "VIADD"
-        | "VIADDMNMX" | "VIMNMX" | "VIMNMX3" => Shape::Value,
+        | "FMNMX" | "FMUL" | "FRND" | "FSEL" | "FSET" | "FSWZADD" | "HADD2" | "HFMA2" | "HMNMX2" | "HMUL2"
+        | "HSET2" | "I2F" | "I2FP" | "I2I" | "IABS" | "IADD" | "IADD3" | "IDP" | "IMAD" | "IMNMX" | "IMUL"
+        | "ISCADD" | "LD" | "LDC" | "LDG" | "LDL" | "LDS" | "LEA" | "LOP" | "LOP3" | "MATCH" | "MOV" | "MUFU"
+        | "P2R" | "POPC" | "PRMT" | "REDUX" | "S2R" | "SEL" | "SGXT" | "SHF" | "SHFL" | "SHL" | "SHR" | "VABSDIFF"
+        | "VABSDIFF4" | "VIADD" | "VIADDMNMX" | "VIMNMX" | "VIMNMX3" => Shape::Value,
         // What follows belongs to the warp.
         "R2UR" | "S2UR" | "ULDC" | "UBMSK" | "UBREV" | "UFLO" | "UIADD3" | "UIMAD" | "UISCADD" | "ULEA" | "ULOP"
         | "ULOP3" | "UMOV" | "UP2UR" | "UPOPC" | "UPRMT" | "USEL" | "USGXT" | "USHF" | "USHL" | "USHR" => Shape::Value,
@@ -84,7 +86,11 @@ pub(super) fn source_words(opcode: &str, at: usize, count: usize) -> u8 {
         "DADD" | "DFMA" | "DMUL" | "DSETP" => 2,
         // What is added to the wide product.
         "IMAD" | "UIMAD" if has(opcode, "WIDE") || has(opcode, "HI") => {
-            if at + 1 == count.min(3) { 2 } else { 1 }
+            if at + 1 == count.min(3) {
+                2
+            } else {
+                1
+            }
         }
         "F2F" if has(opcode, "F64") && opcode.split('.').nth(1) != Some("F64") => 2,
         "F2I" | "FRND" if has(opcode, "F64") => 2,
@@ -106,8 +112,8 @@ pub(crate) fn group(opcode: &str) -> &'static str {
         "DADD" | "DMUL" | "DFMA" => "fp64",
         "HFMA2" if has(opcode, "MMA") => "move",
         "HADD2" | "HMUL2" | "HFMA2" => "fp16",
-        "ISETP" | "FSETP" | "DSETP" | "HSETP2" | "PSETP" | "PLOP3" | "IMNMX" | "FMNMX" | "HMNMX2" | "VIMNMX" | "VIMNMX3"
-        | "UISETP" | "UPLOP3" | "FSET" | "HSET2" => "compare",
+        "ISETP" | "FSETP" | "DSETP" | "HSETP2" | "PSETP" | "PLOP3" | "IMNMX" | "FMNMX" | "HMNMX2" | "VIMNMX"
+        | "VIMNMX3" | "UISETP" | "UPLOP3" | "FSET" | "HSET2" => "compare",
         "LOP" | "LOP3" | "SHF" | "SHL" | "SHR" | "PRMT" | "BMSK" | "BREV" | "SGXT" | "ULOP3" | "USHF" => "logic_shift",
         "I2F" | "I2FP" | "I2I" | "F2F" | "F2FP" | "F2I" | "FRND" => "convert",
         "MOV" | "S2R" | "S2UR" | "CS2R" | "SEL" | "FSEL" | "SHFL" | "R2UR" | "P2R" | "UMOV" | "USEL" => "move",

@@ -6,13 +6,12 @@ fn shown(text: &str) -> String {
     let instruction = Instruction::parse(text).unwrap();
     let list = |registers: &[Register]| registers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let lists = |all: &[Vec<Register>]| all.iter().map(|registers| list(registers)).collect::<Vec<_>>().join(", ");
-    let guard = instruction.guard.map_or(String::new(), |guard| {
-        format!("{}{} ", if guard.negated { "!" } else { "" }, guard.register)
-    });
+    let guard = instruction
+        .guard
+        .map_or(String::new(), |guard| format!("{}{} ", if guard.negated { "!" } else { "" }, guard.register));
     let known = if instruction.known { "" } else { " ?" };
     let mut parts = format!("{guard}{} -> {}", instruction.opcode, list(&instruction.written));
-    for (name, all) in
-        [("from", &instruction.sources), ("at", &instruction.addresses), ("stores", &instruction.stored)]
+    for (name, all) in [("from", &instruction.sources), ("at", &instruction.addresses), ("stores", &instruction.stored)]
     {
         if !all.is_empty() {
             parts += &format!(" {name} {}", lists(all));
@@ -50,7 +49,10 @@ fn registers_are_found_where_they_are_written_read_and_addressed_by() {
         ("VOTE.ANY R5, PT, P0", "VOTE.ANY -> R5 from P0"),
         ("VOTE.ALL P0, P1", "VOTE.ALL -> P0 from P1"),
         ("PLOP3.LUT P0, PT, P1, P2, PT, 0x80, 0x0", "PLOP3.LUT -> P0 from P1, P2"),
-        ("ATOMG.E.ADD.STRONG.GPU PT, R3, desc[UR4][R2.64], R5", "ATOMG.E.ADD.STRONG.GPU -> R3 from R5 at R2 R3 stores R5"),
+        (
+            "ATOMG.E.ADD.STRONG.GPU PT, R3, desc[UR4][R2.64], R5",
+            "ATOMG.E.ADD.STRONG.GPU -> R3 from R5 at R2 R3 stores R5",
+        ),
         ("ULDC.64 UR6,c[0x0][0x208]", "ULDC.64 -> UR6 UR7"),
         ("S2UR UR5,SR_CgaCtaId", "S2UR -> UR5"),
         ("ISETP.GE.AND P0,PT,R3,UR4,PT", "ISETP.GE.AND -> P0 from R3, UR4"),
@@ -76,7 +78,9 @@ fn a_guard_is_read_and_a_target_that_is_also_a_source_is_both() {
 
 #[test]
 fn no_text_panics() {
-    for text in ["", "@", "@P0", "@P0 ", "R", "[[", "LDS", "LDS ,", "LDG R[", "IADD3 R256,R1", "ISETP", "VOTE", "é", "@é X"] {
+    for text in
+        ["", "@", "@P0", "@P0 ", "R", "[[", "LDS", "LDS ,", "LDG R[", "IADD3 R256,R1", "ISETP", "VOTE", "é", "@é X"]
+    {
         let _ = Instruction::parse(text);
     }
     assert_eq!(Instruction::parse("..."), None);

@@ -1,0 +1,139 @@
+//! Sessions of cuda-gdb 13.0 on an H200, recorded and replayed: a shell says what the debugger said, as long as it is asked what
+//! the debugger was asked. `records/cuda_gdb.md` says how they were recorded.
+
+use crate::inject::{Discarded, Injection};
+use crate::mi::{Session, Stop};
+use crate::operand::operand;
+use crate::profile::{Code, Line, Step, Trace};
+use crate::sass::Instruction;
+use crate::thread::Thread;
+use campaign::{End, FirstUse, Observation};
+use cudart::runner::process::Guard;
+use fault::Fault;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+/// Says the lines `< …` of a file, and expects the lines `> …` in between; at the end it is silent.
+const REPLAY: &str = r#"
+exec 3<"$1"
+while IFS= read -r line <&3; do
+    case $line in
+    '> '*) IFS= read -r said || exit 0
+        if [ "$said" != "${line#> }" ]; then
+            printf '&"expected %s, and was told %s"\n' "${line#> }" "$said" | tr -d '"' | sed 's/^&\(.*\)$/\&"\1"/'
+            exit 1
+        fi ;;
+    '< '*) printf '%s\n' "${line#< }" ;;
+    esac
+done
+[ "$2" = silent ] && read -r said && cat >/dev/null
+"#;
+
+fn data(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts").join(name)
+}
+
+/// A session in which the application's arguments are set.
+fn session<'g>(guard: &'g Guard, transcript: &str, end: &str) -> Session<'g> {
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(REPLAY).arg("replay").arg(data(transcript)).arg(end);
+    Session::open(command, 1 << 20, guard, None).unwrap()
+}
+
+/// The code of a kernel and the way of a thread, as they were recorded.
+fn kernel(name: &str) -> (Code, Trace) {
+    let code = fs::read_to_string(data(&format!("{name}.code"))).unwrap();
+    let code = code.lines().map(|line| {
+        let (_, rest) = line.split_once("<+").unwrap();
+        let (offset, text) = rest.split_once(">:").unwrap();
+        let instruction = Instruction::parse(text).unwrap();
+        (offset.parse().unwrap(), Line { instruction, file: None, line: None })
+    });
+    let trace = fs::read_to_string(data(&format!("{name}.trace"))).unwrap();
+    let steps = trace.lines().map(|line| {
+        let (offset, executed) = line.split_once(' ').unwrap();
+        Step { offset: offset.parse().unwrap(), executed: executed == "1" }
+    });
+    (code.collect(), Trace { steps: steps.collect(), first: 1 })
+}
+
+/// What a recorded session comes to for a fault.
+fn replayed(transcript: &str, id: &str, mangled: &str, shape: [[u32; 3]; 2]) -> Result<Observation, Discarded> {
+    let guard = Guard::new().unwrap();
+    let fault: Fault = id.parse().unwrap();
+    let (code, trace) = kernel(transcript.split('-').next().unwrap());
+    let step = trace.step_of(fault.dynamic).unwrap();
+    let operand = operand(fault.target, &code[&trace.steps[step].offset].instruction).unwrap();
+    let thread = Thread::new(fault.launch, mangled, fault.cta, fault.thread, shape[0], shape[1]);
+    let mut session = session(&guard, transcript, "silent");
+    let arguments = "-exec-arguments  </dev/null >'/room/stdout' 2>'/room/stderr'";
+    session.command(arguments).unwrap();
+    let (fault, thread, code, trace, operand) = (&fault, &thread, &code, &trace, &operand);
+    let time = Duration::from_millis(300);
+    Injection { fault, thread, code, trace, step, operand, time }.observe(&mut session)
+}
+
+const GEMM: (&str, [[u32; 3]; 2]) = ("_Z4gemmILi16ELb1EEviiifPKfS1_fPf", [[6, 7, 1], [16, 16, 1]]);
+const PATHFINDER: (&str, [[u32; 3]; 2]) = ("_Z12advance_rowsPKiS0_Piiii", [[17, 1, 1], [128, 1, 1]]);
+
+#[test]
+fn a_flip_in_an_address_raises_an_exception() {
+    let id = "launch=0,cta=32,thread=144,dyn=41,target=dst0,model=flip,bits=31";
+    let seen = replayed("gemm-exception.mi", id, GEMM.0, GEMM.1).unwrap();
+    let landed = seen.landed.unwrap();
+    assert_eq!((landed.before, landed.after), (0x7ffd, 0x8000_7ffd));
+    assert_eq!(seen.first_use, FirstUse::Read { after: 0 });
+    let End::Trapped { trap, at } = seen.end else { panic!("{:?}", seen.end) };
+    assert_eq!((trap.word(), at.pc, at.line, at.after), ("out_of_range_address", 43, Some(41), 0));
+    let debugged = seen.host.unwrap().debugged.unwrap();
+    assert_eq!(debugged.exception.as_deref(), Some("CUDA_EXCEPTION_5"));
+    assert_eq!((debugged.activated, debugged.steps, debugged.stops), (true, 1, 1));
+}
+
+#[test]
+fn a_fault_in_a_later_launch_is_waited_for_until_it_is_used() {
+    let id = "launch=7,cta=11,thread=62,dyn=121,target=dst0,model=flip,bits=5";
+    let seen = replayed("pathfinder-detected.mi", id, PATHFINDER.0, PATHFINDER.1).unwrap();
+    assert_eq!(seen.first_use, FirstUse::Read { after: 7 });
+    assert_eq!(seen.end, End::Exited { code: 1 });
+    let host = seen.host.unwrap();
+    let debugged = host.debugged.unwrap();
+    assert_eq!((host.status, debugged.activated, debugged.steps, debugged.stops), (Some(1), true, 1, 2));
+}
+
+#[test]
+fn a_kernel_that_does_not_end_is_a_hang_when_its_time_is_over() {
+    let id = "launch=3,cta=2,thread=45,dyn=26,target=dst0,model=flip,bits=18";
+    let seen = replayed("pathfinder-hang.mi", id, PATHFINDER.0, PATHFINDER.1).unwrap();
+    assert_eq!(seen.end, End::TimedOut);
+    assert_eq!(seen.landed.unwrap().after, 0x40001);
+}
+
+#[test]
+fn a_debugger_that_is_asked_something_else_is_no_outcome() {
+    // Another thread than the one of the session.
+    let id = "launch=0,cta=32,thread=145,dyn=41,target=dst0,model=flip,bits=31";
+    match replayed("gemm-exception.mi", id, GEMM.0, GEMM.1) {
+        Err(Discarded::Debugger(reason)) => assert!(reason.contains("cuda-gdb"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_error_of_the_driver_is_the_end_of_a_run() {
+    let guard = Guard::new().unwrap();
+    let mut session = session(&guard, "driver-error.mi", "silent");
+    let stop = session.resume("-exec-continue", Duration::from_secs(20)).unwrap();
+    assert_eq!(stop, Stop::Driver { code: 700, name: "CUDA_ERROR_ILLEGAL_ADDRESS".to_owned() });
+}
+
+#[test]
+fn an_internal_error_of_the_debugger_is_told_and_not_taken_for_the_programs() {
+    let guard = Guard::new().unwrap();
+    let mut session = session(&guard, "internal-error.mi", "ends");
+    let stop = session.resume("-exec-continue", Duration::from_secs(20)).unwrap();
+    let Stop::Gone { said } = stop else { panic!("{stop:?}") };
+    assert!(said.contains("internal-error: cuda_sstep_execute"), "{said}");
+}
