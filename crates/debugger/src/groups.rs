@@ -103,6 +103,9 @@ impl Groups {
     }
 }
 
+/// What came of following a thread.
+type Followed = Result<(Code, Trace), DebuggerError>;
+
 /// Follows the middle thread of each group.
 fn follow_all(
     debugger: &Debugger,
@@ -112,7 +115,7 @@ fn follow_all(
     jobs: usize,
 ) -> Result<Vec<(Code, Trace)>, DebuggerError> {
     let next = Mutex::new(0);
-    let found: Mutex<BTreeMap<usize, Result<(Code, Trace), DebuggerError>>> = Mutex::default();
+    let found: Mutex<BTreeMap<usize, Followed>> = Mutex::default();
     let work = || {
         loop {
             let at = {

@@ -85,13 +85,7 @@ pub(super) fn source_words(opcode: &str, at: usize, count: usize) -> u8 {
         "ST" | "STG" | "STS" | "STL" | "RED" | "REDG" | "REDS" | "ATOM" | "ATOMG" | "ATOMS" => accessed(opcode),
         "DADD" | "DFMA" | "DMUL" | "DSETP" => 2,
         // What is added to the wide product.
-        "IMAD" | "UIMAD" if has(opcode, "WIDE") || has(opcode, "HI") => {
-            if at + 1 == count.min(3) {
-                2
-            } else {
-                1
-            }
-        }
+        "IMAD" | "UIMAD" if (has(opcode, "WIDE") || has(opcode, "HI")) && at + 1 == count.min(3) => 2,
         "F2F" if has(opcode, "F64") && opcode.split('.').nth(1) != Some("F64") => 2,
         "F2I" | "FRND" if has(opcode, "F64") => 2,
         "I2F" if has(opcode, "S64") || has(opcode, "U64") => 2,
