@@ -177,7 +177,9 @@ fn a_value_of_the_wrong_kind_is_answered_with_its_line() {
     );
     check_error(
         "engine = 'fast'",
-        &expect!["failed to read my.toml, line 1: unknown engine `fast`: it is one of auto, full, delta, lanes"],
+        &expect![
+            "failed to read my.toml, line 1: unknown engine `fast`: it is one of auto, full, delta, lanes, cuda-gdb"
+        ],
     );
     check_error(
         "shard = '9/8'",
