@@ -260,6 +260,9 @@ fn selection(words: &Selection) -> Result<fault::Selection, TargetError> {
     if selection.extent != Extent::Thread {
         return refused("the debugger hits one thread (scope thread)".to_owned());
     }
+    if words.method.is_some() {
+        return refused("the methods choose instructions of PTX; this engine has groups of its own".to_owned());
+    }
     if !words.lines.is_empty() || words.group.iter().any(|group| group.contains(':')) {
         return refused("machine instructions are chosen by kernels and by groups such as int_add".to_owned());
     }

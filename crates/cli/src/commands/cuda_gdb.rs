@@ -42,7 +42,8 @@ pub(crate) fn live(
     let choices = Choices { jobs: Some(jobs), ..choices.judged_by(target.capsule().criteria()) };
     let config = settled(choices)?;
     bounds::check_names(target.capsule(), &config.bounds)?;
-    let shown = Shown { json: args.choose.json, stated: Stated::of(&config, &args.choose.bounds) };
+    let stated = Stated::of(&config, &args.choose.bounds);
+    let shown = Shown { json: args.choose.json, stated, method: None };
     create(&target, config, args.choose.out.clone(), stop, &shown)
 }
 
