@@ -32,7 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("testkit", &["isa", "ptx", "simt", "capsule", "fault", "campaign", "stats", "inject", "cudart", "methods"]),
-    ("xtask", &["isa", "ptx", "capsule", "campaign", "inject", "testkit", "gpu"]),
+    ("xtask", &["isa", "ptx", "capsule", "campaign", "inject", "testkit", "gpu", "methods", "report"]),
 ];
 
 /// Lines that a source file may have, and the files that may have more, with the reason.
