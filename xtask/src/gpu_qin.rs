@@ -10,9 +10,11 @@ use anyhow::{Context, Result, anyhow, ensure};
 use campaign::Event;
 use capsule::Capsule;
 use inject::{CapsuleTarget, Golden};
+use methods::gpu_qin::studies::{Subject, study};
 use methods::gpu_qin::{Bench, Sizes, StudyError, Surveyed, survey, tables};
 use methods::study::{Plot, Table};
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -36,9 +38,7 @@ pub(crate) fn gpu_qin(sizes: Sizes, only: Option<&str>) -> Result<()> {
     };
     let (program, nvcc) = (beamline()?, fixed_nvcc()?);
     let both = |name: &str| -> Result<[CapsuleTarget; 2]> {
-        let path = root().join("workloads").join(name).join(format!("{name}.capsule"));
-        let bundled = Capsule::open(&path).with_context(|| format!("open {}", path.display()))?;
-        Ok([target(bundled)?, target(debug_build(&program, &nvcc, name)?)?])
+        Ok([bundled(name)?, target(debug_build(&program, &nvcc, name)?)?])
     };
     let kernels = survey(sizes, only, &mut bench, &mut |name| both(name).map_err(|error| refused(&error)))?;
     if only.is_some() {
@@ -47,16 +47,22 @@ pub(crate) fn gpu_qin(sizes: Sizes, only: Option<&str>) -> Result<()> {
     let folder = root().join("docs/methods");
     fs::create_dir_all(folder.join("gpu-qin")).context("create docs/methods/gpu-qin")?;
     let mut page = TEMPLATE.to_owned();
+    for (name, workload, kernel) in [("caps-mat", "matmul", "matmul"), ("caps-mriq", "mriq", "accumulate")] {
+        bench.kernels = vec![kernel.to_owned()];
+        let subject = Subject { capsule: &bundled(workload)?, class: None };
+        let study = study("iterations", &[subject], sizes.caps, &mut bench)?;
+        fill(&mut page, name, &report::study::markdown(&study.tables[0]))?;
+        plot(&folder, &mut page, &format!("plot-{name}"), &study.plots[0])?;
+    }
     for table in all_tables(&kernels) {
         fill(&mut page, table.0, &report::study::markdown(&table.1))?;
     }
-    for (name, plot) in all_plots(&kernels)? {
-        let file = format!("gpu-qin/{}.svg", plot.name);
-        fs::write(folder.join(&file), report::study::svg(&plot)).with_context(|| format!("write {file}"))?;
-        fill(&mut page, name, &format!("![{}]({file})\n", plot.title))?;
+    for (name, it) in all_plots(&kernels)? {
+        plot(&folder, &mut page, name, &it)?;
     }
     fill(&mut page, "fuel", &report::plain(FUEL.into()))?;
     let sizes = [
+        ("runs-caps", sizes.caps),
         ("runs-debug", sizes.debug),
         ("runs-large", sizes.large),
         ("runs-variants", sizes.variants),
@@ -84,6 +90,19 @@ fn tell(told: &mut String, name: &str, event: &Event<'_>) {
         // Progress that cannot be shown is no reason to stop.
         let _ = say(&format!("{name}: {planned} runs"));
     }
+}
+
+/// A bundled workload, ready for faults.
+fn bundled(name: &str) -> Result<CapsuleTarget> {
+    let path = root().join("workloads").join(name).join(format!("{name}.capsule"));
+    target(Capsule::open(&path).with_context(|| format!("open {}", path.display()))?)
+}
+
+/// Writes a plot beside the page and puts it in the place of a name.
+fn plot(folder: &Path, page: &mut String, name: &str, plot: &Plot) -> Result<()> {
+    let file = format!("gpu-qin/{}.svg", plot.name);
+    fs::write(folder.join(&file), report::study::svg(plot)).with_context(|| format!("write {file}"))?;
+    fill(page, name, &format!("![{}]({file})\n", plot.title))
 }
 
 /// A capsule, ready for faults.

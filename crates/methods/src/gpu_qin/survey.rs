@@ -22,11 +22,13 @@ pub struct Sizes {
     pub published: u64,
     /// The unbiased choice on kernels built for a debugger, which are slower.
     pub debug: u64,
+    /// Each loop-iteration cap of Fig. 6.
+    pub caps: u64,
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { large: 100_000, variants: 20_000, published: 2000, debug: 5000 }
+        Self { large: 100_000, variants: 20_000, published: 2000, debug: 5000, caps: 10_000 }
     }
 }
 
