@@ -1,19 +1,47 @@
 //! What in a kernel may give other bits on another GPU, though nothing is wrong.
 
 use isa::op::AtomOp;
-use isa::{Function, Module, Op, Type};
-use std::collections::BTreeSet;
+use isa::{Function, Module, Op, Reg, Type};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The instructions of a kernel, and of whatever it may call, whose results the PTX ISA does not define to the bit:
-/// approximate functions, and atomic additions of floats, whose order is open. Spelled as they stand there.
+/// approximate functions, atomic additions of floats, whose order is open, and products that an assembler may join with
+/// the sum that reads them. Spelled as they stand there.
 #[must_use]
 pub fn uncertain(module: &Module, kernel: &str) -> BTreeSet<String> {
     let Some((_, entry)) = module.kernel(kernel) else { return BTreeSet::new() };
     let calls = |function: &Function| function.body.iter().any(|instruction| matches!(instruction.op, Op::Call(_)));
     // Who is called may be decided at run time, so a kernel that calls may call any function.
     let others = module.functions.iter().filter(|other| calls(entry) && !other.kernel);
-    let bodies = std::iter::once(entry).chain(others).flat_map(|function| &function.body);
-    bodies.map(|instruction| &instruction.op).filter(|op| is_uncertain(op)).map(ToString::to_string).collect()
+    let functions: Vec<&Function> = std::iter::once(entry).chain(others).collect();
+    let bodies = functions.iter().flat_map(|function| &function.body);
+    let alone = bodies.map(|instruction| &instruction.op).filter(|op| is_uncertain(op)).map(ToString::to_string);
+    alone.chain(functions.iter().flat_map(|function| fusable(function))).collect()
+}
+
+/// Products of a function that a sum reads, both without a rounding modifier: these "may be optimized to use
+/// fused-multiply-add instructions on the target device" (PTX ISA 9.0, §9.7.3, `add`).
+fn fusable(function: &Function) -> BTreeSet<String> {
+    let unrounded = |op: &Op, names: &[&str]| {
+        let Op::Alu(form) = op else { return None };
+        let spelling = form.spelling();
+        let mut parts = spelling.split('.');
+        let named = parts.next().is_some_and(|name| names.contains(&name));
+        let rounded = spelling.split('.').any(|part| ["rn", "rz", "rm", "rp"].contains(&part));
+        let float = spelling.ends_with("f32") || spelling.ends_with("f64") || spelling.ends_with("f16");
+        (named && float && !rounded).then(|| spelling.to_owned())
+    };
+    let products: BTreeMap<Reg, String> = function
+        .body
+        .iter()
+        .filter_map(|product| Some((product.writes().next()?.1, unrounded(&product.op, &["mul"])?)))
+        .collect();
+    let sums = function.body.iter().filter_map(|sum| Some((sum, unrounded(&sum.op, &["add", "sub"])?)));
+    let pairs = sums.flat_map(|(sum, spelling)| {
+        let read = sum.reads().filter_map(|register| products.get(&register)).collect::<Vec<_>>();
+        read.into_iter().map(move |product| format!("{product} before {spelling}")).collect::<Vec<_>>()
+    });
+    pairs.collect()
 }
 
 fn is_uncertain(op: &Op) -> bool {
@@ -31,4 +59,26 @@ fn is_uncertain(op: &Op) -> bool {
 
 fn is_float(ty: Type) -> bool {
     matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 | Type::F32 | Type::F64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(body: &str) -> Vec<String> {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {{\n.reg .f32 %f<4>;\n{body}\nret;\n}}\n"
+        );
+        let module = ptx::parse("k.ptx", &text).expect("the module is valid");
+        uncertain(&module, "k").into_iter().collect()
+    }
+
+    #[test]
+    fn a_product_that_a_sum_reads_may_be_fused_unless_one_of_them_is_rounded() {
+        let (product, sum) = ("mul.f32 %f2, %f1, %f1;", "add.f32 %f3, %f2, %f1;");
+        assert_eq!(found(&format!("{product}\n{sum}")), ["mul.f32 before add.f32"]);
+        assert_eq!(found(&format!("mul.rn.f32 %f2, %f1, %f1;\n{sum}")), [""; 0]);
+        assert_eq!(found(&format!("{product}\nadd.rn.f32 %f3, %f2, %f1;")), [""; 0]);
+        assert_eq!(found(&format!("{product}\nadd.f32 %f3, %f1, %f1;")), [""; 0]);
+    }
 }

@@ -6,6 +6,7 @@ use crate::{out, source};
 use anyhow::anyhow;
 use campaign::config::Selection;
 use campaign::{RunIndex, Site, Target, Tier};
+use capsule::Metric;
 use gpu::{Gpu, GpuError};
 use inject::{CapsuleTarget, Golden, Referee};
 use serde::Serialize;
@@ -57,8 +58,11 @@ struct Difference {
     output: Option<String>,
     elements: u64,
     differing: u64,
-    /// The largest error of an element, divided by the root mean square of the output; none if it is no number.
+    /// The error by the output's metric, the largest relative one being divided by the root mean square of the output; none
+    /// if it is no number.
     error: Option<f64>,
+    #[serde(skip)]
+    measure: &'static str,
     /// What is allowed: the output's tolerance where results are not defined to the bit, else nothing.
     bound: f64,
     agrees: bool,
@@ -144,18 +148,32 @@ fn difference(golden: &Golden, copy: u64, expected: &inject::GoldenCopy, found: 
     let Some(output) = expected.output else {
         let pairs = expected.bytes.iter().zip(found);
         let (elements, differing) = (found.len() as u64, pairs.filter(|(a, b)| a != b).count() as u64);
-        return Difference { copy, output: None, elements, differing, error: None, bound: 0.0, agrees: false };
+        return Difference {
+            copy,
+            output: None,
+            elements,
+            differing,
+            error: None,
+            measure: "",
+            bound: 0.0,
+            agrees: false,
+        };
     };
     let diff = golden.compare(output, found);
-    let tolerance = golden.outputs()[output].tolerance.unwrap_or(0.0);
-    let bound = if may_differ { tolerance } else { 0.0 };
-    let error = diff.max_abs / golden.scale(output);
+    let declared = &golden.outputs()[output];
+    let bound = if may_differ { declared.tolerance.unwrap_or(0.0) } else { 0.0 };
+    let (error, measure) = match declared.metric {
+        Metric::MaxRel => (diff.max_abs / golden.scale(output), "of their root mean square at most"),
+        Metric::MaxAbs => (diff.max_abs, "at most"),
+        Metric::RelL2 => (diff.rel_l2, "of their norm"),
+    };
     Difference {
         copy,
         output: Some(diff.name),
         elements: diff.elements,
         differing: diff.differing,
         error: Some(error).filter(|error| error.is_finite()),
+        measure,
         bound,
         agrees: error <= bound,
     }
@@ -207,12 +225,13 @@ fn render(verified: &Verified, absent: Option<&GpuError>) -> String {
     );
     for difference in &gpu.differing {
         text += &format!(
-            "    copy {}{}: {} of {} elements differ, by {} of their root mean square at most, allowed {:e}\n",
+            "    copy {}{}: {} of {} elements differ, by {} {}, allowed {:e}\n",
             difference.copy,
             difference.output.as_ref().map_or_else(String::new, |name| format!(" ({name})")),
             out::number(difference.differing),
             out::number(difference.elements),
             difference.error.map_or_else(|| "more than all".to_owned(), |error| format!("{error:.2e}")),
+            difference.measure,
             difference.bound
         );
     }
