@@ -16,6 +16,9 @@ pub enum Metric {
     MaxAbs,
     /// The relative error of the whole, ‖found - golden‖₂ / ‖golden‖₂.
     RelL2,
+    /// One that a newer version knows: what the tolerance bounds is not known here, so that it bounds nothing.
+    #[serde(other)]
+    Unknown,
 }
 
 /// A word that is no [`Metric`].
@@ -27,7 +30,7 @@ pub struct UnknownMetric {
 }
 
 impl Metric {
-    /// All of them.
+    /// All that are known.
     pub const ALL: [Self; 3] = [Self::MaxRel, Self::MaxAbs, Self::RelL2];
 
     /// Its name.
@@ -37,6 +40,7 @@ impl Metric {
             Self::MaxRel => "max-rel",
             Self::MaxAbs => "max-abs",
             Self::RelL2 => "rel-l2",
+            Self::Unknown => "unknown",
         }
     }
 

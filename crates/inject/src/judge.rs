@@ -4,7 +4,7 @@
 use crate::elements::{Typed, elements};
 use crate::target::CapsuleTarget;
 use campaign::{Criteria, Element, Quality, TargetError};
-use capsule::ElementType;
+use capsule::{ElementType, Metric};
 
 impl CapsuleTarget {
     /// What the capsule says about its outputs: the error that is still good, and the types that were found out.
@@ -13,12 +13,16 @@ impl CapsuleTarget {
         let mut criteria = Criteria::default();
         for output in self.golden.outputs() {
             let (Some(tolerance), name) = (output.tolerance, output.name.clone()) else { continue };
-            if output.metric == capsule::Metric::MaxRel {
-                criteria.tolerance.insert(name, tolerance);
-            } else {
-                let metric = output.metric.word().parse().ok();
-                let quality = Quality { metric, tolerance: Some(tolerance), ..Quality::default() };
-                criteria.quality.insert(name, quality);
+            match output.metric {
+                Metric::MaxRel => {
+                    criteria.tolerance.insert(name, tolerance);
+                }
+                Metric::MaxAbs | Metric::RelL2 => {
+                    let metric = output.metric.word().parse().ok();
+                    let quality = Quality { metric, tolerance: Some(tolerance), ..Quality::default() };
+                    criteria.quality.insert(name, quality);
+                }
+                Metric::Unknown => {}
             }
         }
         for (name, element) in &self.inferred {
