@@ -22,7 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("live", &["capsule", "fault", "campaign", "inject", "cudart"]),
     ("debugger", &["fault", "campaign", "stats", "inject", "cudart", "live"]),
     ("gpu", &["isa", "ptx", "capsule"]),
-    ("methods", &["isa", "capsule", "fault", "campaign", "inject", "stats"]),
+    ("methods", &["isa", "fault", "campaign", "inject", "stats"]),
     ("report", &["campaign", "stats", "methods"]),
     (
         "beamline",

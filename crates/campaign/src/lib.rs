@@ -68,5 +68,7 @@ pub use strata::MAX_STRATA;
 pub use summary::Summary;
 pub use sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};
 pub use tally::Tally;
-pub use target::{Golden, KernelRegisters, Memory, RunFailure, RunIndex, Site, Stratum, Target, TargetError, Worker};
+pub use target::{
+    Golden, KernelRegisters, Memory, RunFailure, RunIndex, Site, Stratum, Target, TargetError, Worker, error_chain,
+};
 pub use words::UnknownWord;

@@ -226,7 +226,7 @@ impl TargetError {
     /// Keeps an error and all its sources.
     #[must_use]
     pub fn from_error(error: &dyn Error) -> Self {
-        Self(chain(error))
+        Self(error_chain(error))
     }
 }
 
@@ -240,7 +240,7 @@ impl RunFailure {
     /// Keeps an error and all its sources.
     #[must_use]
     pub fn from_error(error: &dyn Error) -> Self {
-        Self(chain(error))
+        Self(error_chain(error))
     }
 
     /// The message.
@@ -251,7 +251,8 @@ impl RunFailure {
 }
 
 /// The messages of an error and of its sources, outermost first, joined by colons.
-fn chain(error: &dyn Error) -> String {
+#[must_use]
+pub fn error_chain(error: &dyn Error) -> String {
     let sources = std::iter::successors(Some(error), |&error| error.source());
     sources.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

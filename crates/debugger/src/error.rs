@@ -1,6 +1,7 @@
 //! Why an application cannot be irradiated on a GPU, and what to do about it.
 
 use crate::mi::Trouble;
+use campaign::error_chain;
 use live::LiveError;
 use std::io;
 use thiserror::Error;
@@ -46,7 +47,7 @@ pub enum DebuggerError {
 
 impl From<Trouble> for DebuggerError {
     fn from(trouble: Trouble) -> Self {
-        Self::Debugger(chain(&trouble))
+        Self::Debugger(error_chain(&trouble))
     }
 }
 
@@ -70,10 +71,4 @@ impl DebuggerError {
             Self::Bench(error) => error.help(),
         }
     }
-}
-
-/// The messages of an error and of its sources, outermost first.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let all = std::iter::successors(Some(error), |error| error.source());
-    all.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -7,6 +7,7 @@ use crate::profile::{Code, Trace, follow};
 use crate::thread::Thread;
 use fault::Selection;
 use inject::Golden;
+use inject::threads::by_count;
 use live::Bench;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -49,13 +50,8 @@ pub(crate) fn thread_of(golden: &Golden, launch: u32, number: u64) -> Option<Thr
 
 /// All groups, the most popular first.
 fn grouped(golden: &Golden) -> Vec<(String, Vec<(u32, u64)>)> {
-    let mut groups: BTreeMap<(&str, u32), Vec<(u32, u64)>> = BTreeMap::new();
-    for (number, launch) in (0..).zip(golden.launches()) {
-        for (thread, &count) in (0..).zip(&launch.counts) {
-            groups.entry((&launch.program.name, count)).or_default().push((number, thread));
-        }
-    }
-    let mut groups: Vec<_> = groups.into_iter().map(|((kernel, _), members)| (kernel.to_owned(), members)).collect();
+    let groups = by_count(golden).into_iter();
+    let mut groups: Vec<_> = groups.map(|((kernel, _), members)| (kernel.to_owned(), members)).collect();
     groups.sort_by_key(|(_, members)| std::cmp::Reverse(members.len()));
     groups
 }

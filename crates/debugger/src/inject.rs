@@ -6,7 +6,6 @@
 
 use crate::clock::now;
 use crate::devices::Debugger;
-use crate::error::chain;
 use crate::exceptions;
 use crate::mi::{Session, Stop, Trouble};
 use crate::operand::Operand;
@@ -14,6 +13,7 @@ use crate::profile::{Code, Trace, first_touch, holds};
 use crate::sass::Register;
 use crate::thread::{Reached, Thread};
 use crate::travel::Traveller;
+use campaign::error_chain;
 use campaign::{Debugged, End, FirstUse, Host, Landed, Observation, Place, Tier};
 use fault::Fault;
 use live::Bench;
@@ -47,7 +47,7 @@ pub(crate) enum Discarded {
 
 impl From<Trouble> for Discarded {
     fn from(trouble: Trouble) -> Self {
-        Self::Debugger(chain(&trouble))
+        Self::Debugger(error_chain(&trouble))
     }
 }
 

@@ -49,14 +49,7 @@ pub(crate) fn operands(aim: Aim, instruction: &Instruction) -> Vec<Operand> {
 
 /// The operand that a fault names.
 pub(crate) fn operand(target: Target, instruction: &Instruction) -> Option<Operand> {
-    let aim = match target {
-        Target::Destination(_) => Aim::Destination,
-        Target::Address(_) => Aim::Address,
-        Target::Stored(_) => Aim::Stored,
-        Target::Source(_) => Aim::Source,
-        Target::Register(_) | Target::Memory(..) => return None,
-    };
-    operands(aim, instruction).into_iter().find(|operand| operand.target == target)
+    operands(Aim::of_operand(target)?, instruction).into_iter().find(|operand| operand.target == target)
 }
 
 #[cfg(test)]

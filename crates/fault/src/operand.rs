@@ -56,6 +56,18 @@ impl Aim {
         })
     }
 
+    /// What aims at the operand that a target names; none for what is no operand.
+    #[must_use]
+    pub fn of_operand(target: Target) -> Option<Self> {
+        match target {
+            Target::Destination(_) => Some(Self::Destination),
+            Target::Address(_) => Some(Self::Address),
+            Target::Stored(_) => Some(Self::Stored),
+            Target::Source(_) => Some(Self::Source),
+            Target::Register(_) | Target::Memory(..) => None,
+        }
+    }
+
     /// Whether what is hit depends on the instruction alone: on no time.
     #[must_use]
     pub fn is_operand(self) -> bool {
@@ -111,14 +123,7 @@ pub fn operands(aim: Aim, function: &Function, instruction: &Instruction) -> Vec
 /// The operand that a target names, if the instruction has it.
 #[must_use]
 pub fn operand(target: Target, function: &Function, instruction: &Instruction) -> Option<Operand> {
-    let aim = match target {
-        Target::Destination(_) => Aim::Destination,
-        Target::Address(_) => Aim::Address,
-        Target::Stored(_) => Aim::Stored,
-        Target::Source(_) => Aim::Source,
-        Target::Register(_) | Target::Memory(..) => return None,
-    };
-    operands(aim, function, instruction).into_iter().find(|operand| operand.target == target)
+    operands(Aim::of_operand(target)?, function, instruction).into_iter().find(|operand| operand.target == target)
 }
 
 fn register(source: &Source) -> Option<Reg> {

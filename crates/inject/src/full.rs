@@ -176,15 +176,21 @@ impl<'g> Injector<'g> {
         self.executor.prepare(&runnable);
         let threads = runnable.threads() as u64;
         let hooked = fault.map(|fault| fault.cta);
-        let end =
-            self.executor.run(&runnable, &mut self.memory, fuel(launch), hooked, hook, |executor, memory, blocks| {
+        let end = self.executor.run(
+            &runnable,
+            &mut self.memory,
+            fuel(self.golden, launch),
+            hooked,
+            hook,
+            |executor, memory, blocks| {
                 progress.strayed = memory.strayed();
                 progress.instructions += executor.counts().map(u64::from).sum::<u64>();
                 if let Some(fault) = fault.filter(|fault| blocks.contains(&fault.cta)) {
                     let place = (fault.cta - blocks.start) * threads + u64::from(fault.thread);
                     progress.thread_instructions = executor.counts().nth(place as usize).map_or(0, u64::from);
                 }
-            });
+            },
+        );
         if let RunEnd::Trapped(trap) = end {
             progress.trap = Some((index, trap));
         }

@@ -74,8 +74,6 @@ pub struct GoldenLaunch {
     pub(crate) strayed: u64,
     /// What it printed.
     pub printed: Vec<u8>,
-    /// Instructions that a thread may execute beyond ten times its own before it counts as hanging.
-    pub(crate) fuel: u32,
 }
 
 impl GoldenLaunch {
@@ -120,6 +118,7 @@ pub struct Golden {
     /// Bytes of memory and copies that are kept.
     pub(crate) bytes: u64,
     seconds: f64,
+    fuel: u32,
 }
 
 /// What an event is, for messages.
@@ -178,6 +177,7 @@ impl Golden {
             level,
             pages,
             seconds,
+            fuel: FUEL_CONSTANT,
             capsule,
         })
     }
@@ -264,11 +264,11 @@ impl Golden {
     /// How many instructions a thread may execute beyond ten times its own before it counts as hanging.
     #[must_use]
     pub fn fuel(&self) -> u32 {
-        self.launches.first().map_or(FUEL_CONSTANT, |launch| launch.fuel)
+        self.fuel
     }
 
     pub(crate) fn set_fuel(&mut self, fuel: u32) {
-        self.launches.iter_mut().for_each(|launch| launch.fuel = fuel);
+        self.fuel = fuel;
     }
 
     /// How many threads a block of a launch has.
@@ -370,8 +370,7 @@ impl<'a> Recorder<'a> {
         let (written, strayed) = (memory.written().map(|(page, _)| page).collect(), memory.strayed() - before);
         // Memory right after a launch is what it is judged by where it runs whole.
         self.history.commit(memory, index as u32 + 1);
-        let fuel = FUEL_CONSTANT;
-        self.launches.push(GoldenLaunch { event: index, number, program, counts, written, strayed, printed, fuel });
+        self.launches.push(GoldenLaunch { event: index, number, program, counts, written, strayed, printed });
         Ok(())
     }
 }

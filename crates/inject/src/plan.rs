@@ -3,12 +3,13 @@
 use crate::draw::Drawer;
 use crate::golden::Golden;
 use crate::sample::{census, resolve};
+use crate::threads::by_count;
 use campaign::config::Stratify;
 use campaign::{RunIndex, Stratum, TargetError};
 use fault::{Census, Fault, Member, Selection};
 use isa::Group;
 use stats::Draws;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 
 /// A population that runs are drawn from.
@@ -157,21 +158,21 @@ fn by_group(golden: &Golden, selection: &Selection) -> Vec<Part> {
 /// A stratum for the threads of a kernel that execute as many instructions as each other.
 fn by_threads(golden: &Golden, selection: &Selection) -> Vec<Part> {
     let census = census(golden, selection);
-    let mut classes: BTreeMap<(&str, u32), Vec<Thread>> = BTreeMap::new();
-    for (number, launch) in golden.launches.iter().enumerate() {
-        let threads = census.launch(number).iter().zip(&launch.counts).zip(0..);
-        for ((&members, &count), thread) in threads.filter(|((members, _), _)| **members > 0) {
-            let class = classes.entry((&launch.program.name, count)).or_default();
-            let before = class.last().map_or(0, |&(_, _, end)| end);
-            class.push((number as u32, thread, before + u64::from(members)));
+    let part = |((kernel, count), class): ((&str, u32), Vec<(u32, u64)>)| {
+        let mut end = 0;
+        let threads = class.into_iter().filter_map(|(launch, thread)| {
+            let members =
+                census.launch(launch as usize).get(thread as usize).copied().filter(|&members| members > 0)?;
+            end += u64::from(members);
+            Some((launch, thread, end))
+        });
+        Part {
+            name: format!("{kernel}: threads of {count} instructions"),
+            selection: selection.clone(),
+            members: Members::Threads(threads.collect()),
         }
-    }
-    let part = |((kernel, count), threads): ((&str, u32), Vec<Thread>)| Part {
-        name: format!("{kernel}: threads of {count} instructions"),
-        selection: selection.clone(),
-        members: Members::Threads(threads),
     };
-    classes.into_iter().map(part).collect()
+    by_count(golden).into_iter().map(part).collect()
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ pub const FUEL_FACTOR: u32 = 10;
 pub const FUEL_CONSTANT: u32 = 10_000;
 
 /// What each thread of a launch may execute.
-pub(crate) fn fuel(launch: &GoldenLaunch) -> Fuel<'_> {
-    Fuel::Scaled { counts: &launch.counts, factor: FUEL_FACTOR, constant: launch.fuel }
+pub(crate) fn fuel<'g>(golden: &Golden, launch: &'g GoldenLaunch) -> Fuel<'g> {
+    Fuel::Scaled { counts: &launch.counts, factor: FUEL_FACTOR, constant: golden.fuel() }
 }
 
 /// Why a fault could not be run.

@@ -1,6 +1,6 @@
 //! What GPU-Qin makes of a campaign, and threads in groups, for a terminal.
 
-use crate::number::{bounds, percent, plain, rate};
+use crate::number::{bounded, bounds, plain, rate};
 use crate::text::table;
 use methods::gpu_qin::{Bounded, Estimates, Grouping, KernelEstimate, KernelGroups};
 
@@ -15,7 +15,7 @@ pub fn estimates(estimates: &Estimates, short_name: fn(&str) -> &str) -> String 
     let row = |kernel: &KernelEstimate| {
         let rates = kernel.rates;
         let cell = |pick: fn(&methods::gpu_qin::Rates) -> Bounded| {
-            rates.as_ref().map(pick).map_or_else(|| "–".to_owned(), |it| of(it.rate, it.low, it.high))
+            rates.as_ref().map(pick).map_or_else(|| "–".to_owned(), |it| bounded(it.rate, it.low, it.high))
         };
         let left_out = rates.map_or_else(|| "–".to_owned(), |it| format!("{} %", bounds(it.sdc.lower, it.sdc.upper)));
         vec![
@@ -38,10 +38,6 @@ pub fn estimates(estimates: &Estimates, short_name: fn(&str) -> &str) -> String 
         }
     }
     text
-}
-
-fn of(rate: f64, low: f64, high: f64) -> String {
-    format!("{} ({}) %", percent(rate), bounds(low, high))
 }
 
 /// Threads in groups, kernel by kernel.

@@ -50,6 +50,11 @@ pub(crate) fn bounds(low: f64, high: f64) -> String {
     format!("{}–{}", percent(low), percent(high))
 }
 
+/// A rate with its bounds in percent: `12.70 (12.10–13.40) %`.
+pub(crate) fn bounded(rate: f64, low: f64, high: f64) -> String {
+    format!("{} ({}) %", percent(rate), bounds(low, high))
+}
+
 /// `95 % interval`.
 pub(crate) fn interval(level: f64) -> String {
     let text = format!("{:.4}", level * 100.0);

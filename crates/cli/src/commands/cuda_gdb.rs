@@ -5,15 +5,13 @@ use crate::commands::bounds::{self, Stated};
 use crate::commands::irradiate::{Shown, create, settled};
 use crate::commands::{inject, live};
 use crate::failure::{Code, Coded, Failure};
-use crate::{out, source};
-use ::inject::CapsuleTarget;
+use crate::out;
 use anyhow::anyhow;
-use campaign::{Choices, Config};
+use campaign::{Choices, Config, error_chain};
 use debugger::{DebuggerError, GpuTarget};
 use fault::Fault;
 use std::env;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// The variable that names the debugger.
@@ -49,11 +47,7 @@ pub(crate) fn live(
 
 /// An application that is recorded on the simulator, and whose threads were followed on the GPU.
 pub(crate) fn recorded(config: &Config, infer: bool) -> Result<GpuTarget, Failure> {
-    let bench = live::bench(config)?;
-    let mut capsule = CapsuleTarget::new(source::golden(Arc::new(bench.capsule().clone()))?);
-    for note in capsule.judge_by(&config.criteria, infer).code(Code::Usage)? {
-        out::note(&note);
-    }
+    let (capsule, bench) = live::recording(config, infer)?;
     let program = env::var_os(DEBUGGER).map_or_else(|| PathBuf::from("cuda-gdb"), PathBuf::from);
     let jobs = config.jobs.map_or_else(debugger::sessions, |jobs| jobs.get() as usize);
     GpuTarget::new(capsule, bench, &program, jobs).map_err(|error| failure(&error))
@@ -65,8 +59,5 @@ fn failure(error: &DebuggerError) -> Failure {
         DebuggerError::Ended { .. } | DebuggerError::Profile { .. } => Code::Golden,
         _ => Code::Refused,
     };
-    let chain: Vec<String> = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source())
-        .map(ToString::to_string)
-        .collect();
-    Failure::new(code, anyhow!("{}", chain.join(": "))).help(error.help())
+    Failure::new(code, anyhow!(error_chain(error))).help(error.help())
 }

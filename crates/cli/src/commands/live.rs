@@ -10,7 +10,7 @@ use crate::{out, source};
 use ::inject::CapsuleTarget;
 use ::live::{Bench, LiveError, LiveTarget, Which};
 use anyhow::anyhow;
-use campaign::{Choices, Config, Engine, Target};
+use campaign::{Choices, Config, Engine, Target, error_chain};
 use fault::Fault;
 use std::sync::Arc;
 
@@ -49,14 +49,9 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
     create(runs, config, args.choose.out.clone(), &stop, &shown)
 }
 
-/// An application that is recorded, and whose every run is live. What is not said of the types of its outputs may be
-/// found out.
+/// An application that is recorded, and whose every run is live.
 pub(crate) fn recorded(config: &Config, infer: bool) -> Result<LiveTarget, Failure> {
-    let bench = bench(config)?;
-    let mut capsule = CapsuleTarget::new(source::golden(Arc::new(bench.capsule().clone()))?);
-    for note in capsule.judge_by(&config.criteria, infer).code(Code::Usage)? {
-        out::note(&note);
-    }
+    let (capsule, bench) = recording(config, infer)?;
     LiveTarget::new(capsule, bench, Which::All, config.engine).map_err(|error| failure(&error))
 }
 
@@ -66,7 +61,17 @@ pub(crate) fn beside(capsule: CapsuleTarget, config: &Config) -> Result<LiveTarg
     LiveTarget::new(capsule, bench, Which::Visible, config.engine).map_err(|error| failure(&error))
 }
 
-pub(crate) fn bench(config: &Config) -> Result<Bench, Failure> {
+/// An application on its bench, with its recorded work. What is not said of the types of its outputs may be found out.
+pub(crate) fn recording(config: &Config, infer: bool) -> Result<(CapsuleTarget, Bench), Failure> {
+    let bench = bench(config)?;
+    let mut capsule = CapsuleTarget::new(source::golden(Arc::new(bench.capsule().clone()))?);
+    for note in capsule.judge_by(&config.criteria, infer).code(Code::Usage)? {
+        out::note(&note);
+    }
+    Ok((capsule, bench))
+}
+
+fn bench(config: &Config) -> Result<Bench, Failure> {
     let no_app = || Failure::new(Code::Usage, anyhow!("find the application: none is named"));
     Bench::new(config.live.as_ref().ok_or_else(no_app)?).map_err(|error| failure(&error))
 }
@@ -90,8 +95,5 @@ pub(crate) fn failure(error: &LiveError) -> Failure {
         | LiveError::OtherWork { .. }
         | LiveError::NotRepeated(_) => Code::Golden,
     };
-    let chain: Vec<String> = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source())
-        .map(ToString::to_string)
-        .collect();
-    Failure::new(code, anyhow!("{}", chain.join(": "))).help(error.help())
+    Failure::new(code, anyhow!(error_chain(error))).help(error.help())
 }

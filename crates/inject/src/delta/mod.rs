@@ -316,7 +316,7 @@ impl<'g> Delta<'g> {
             self.executor.prepare(&runnable);
             self.prepared = Some(number);
         }
-        let (memory, fuel) = (&mut self.memory, fuel(launch));
+        let (memory, fuel) = (&mut self.memory, fuel(self.golden, launch));
         let end = self.executor.run_block_from(&runnable, memory, u64::from(block), fuel, from, hook);
         progress.instructions += self.executor.counts().map(u64::from).sum::<u64>();
         progress.instructions -= from.map_or(0, Checkpoint::executed_by_all);

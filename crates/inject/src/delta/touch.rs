@@ -91,7 +91,7 @@ impl Delta<'_> {
         self.memory.set_trace(Some(Trace::watching(address)));
         self.executor.prepare(&runnable);
         self.prepared = Some(number);
-        self.executor.run(&runnable, &mut self.memory, fuel(launch), None, &mut NoHook, |_, _, _| {});
+        self.executor.run(&runnable, &mut self.memory, fuel(self.golden, launch), None, &mut NoHook, |_, _, _| {});
         self.memory.set_trace(None).and_then(|trace| trace.first_touch())
     }
 }

@@ -56,12 +56,19 @@ impl Delta<'_> {
             None => &mut none,
         };
         let hooked = place.map(|(block, _)| block);
-        let end = self.executor.run(&runnable, &mut self.memory, fuel(launch), hooked, hook, |executor, _, blocks| {
-            progress.instructions += executor.counts().map(u64::from).sum::<u64>();
-            if let Some((_, thread)) = place.filter(|(block, _)| blocks.contains(block)) {
-                progress.thread_instructions = executor.counts().nth(thread).map_or(0, u64::from);
-            }
-        });
+        let end = self.executor.run(
+            &runnable,
+            &mut self.memory,
+            fuel(self.golden, launch),
+            hooked,
+            hook,
+            |executor, _, blocks| {
+                progress.instructions += executor.counts().map(u64::from).sum::<u64>();
+                if let Some((_, thread)) = place.filter(|(block, _)| blocks.contains(block)) {
+                    progress.thread_instructions = executor.counts().nth(thread).map_or(0, u64::from);
+                }
+            },
+        );
         progress.strayed += self.memory.strayed();
         if let RunEnd::Trapped(trap) = end {
             progress.trap = Some((number, trap));

@@ -84,7 +84,7 @@ impl Recording<'_> {
             let extent = (launch.instructions_of(block, runnable.threads()), self.spacing);
             let mut noting = Noting::new(self.keeping(number), before, extent, &mut purse);
             // With the fuel of faulty runs: it is part of what checkpoints keep.
-            executor.run_block(&runnable, memory, block, fuel(launch), &mut noting);
+            executor.run_block(&runnable, memory, block, fuel(self.golden, launch), &mut noting);
             let (reads, writes, kept) = noting.finish(memory);
             purse.has_executed(executor.counts().map(u64::from).sum());
             let strayed = memory.strayed() - before;

@@ -108,7 +108,7 @@ impl<'g> Stand<'g> {
         let launch = &self.golden.launches[place.launch];
         let runnable = runnable(self.golden.recorded(launch), &launch.program);
         self.memory.reset(&self.clean, Version { event: launch.event as u32, block: place.block });
-        self.executor.run_block(&runnable, &mut self.memory, u64::from(place.block), fuel(launch), hook);
+        self.executor.run_block(&runnable, &mut self.memory, u64::from(place.block), fuel(self.golden, launch), hook);
     }
 
     /// Goes back to before the block.
@@ -116,7 +116,7 @@ impl<'g> Stand<'g> {
         let launch = &self.golden.launches[place.launch];
         let runnable = runnable(self.golden.recorded(launch), &launch.program);
         self.memory.reset(&self.clean, Version { event: launch.event as u32, block: place.block });
-        self.executor.stand_at(&runnable, u64::from(place.block), fuel(launch));
+        self.executor.stand_at(&runnable, u64::from(place.block), fuel(self.golden, launch));
     }
 
     /// Puts the warp of a thread on record.

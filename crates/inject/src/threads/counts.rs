@@ -5,6 +5,7 @@ use crate::rerun::When;
 use simt::memory::GlobalMemory;
 use simt::registers::{LANES, has, lanes};
 use simt::{Executor, Hook, Interest, Moment};
+use std::collections::BTreeMap;
 
 /// What a thread did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +37,21 @@ impl Hook for Counting {
         }
         Interest::Stay
     }
+}
+
+/// A thread: its launch, and its number there.
+pub type Thread = (u32, u64);
+
+/// The threads of each kernel that execute as many instructions as each other, over all its launches; ascending.
+#[must_use]
+pub fn by_count(golden: &Golden) -> BTreeMap<(&str, u32), Vec<Thread>> {
+    let mut classes: BTreeMap<(&str, u32), Vec<Thread>> = BTreeMap::new();
+    for (number, launch) in (0..).zip(golden.launches()) {
+        for (thread, &count) in (0..).zip(&launch.counts) {
+            classes.entry((&launch.program.name, count)).or_default().push((number, thread));
+        }
+    }
+    classes
 }
 
 /// One step of a hash: FNV's, on whole words, with a rotation so that high bits come down.

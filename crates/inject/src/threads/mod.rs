@@ -7,6 +7,6 @@ mod counts;
 mod find;
 mod trace;
 
-pub use counts::{ThreadCount, thread_counts};
+pub use counts::{Thread, ThreadCount, by_count, thread_counts};
 pub use find::{Found, Query, Wanted, find};
 pub use trace::{Step, trace};

@@ -33,9 +33,7 @@ impl Threads {
 
     /// The launch and the thread in it.
     fn at(&self, number: u64) -> Option<(u32, u64)> {
-        let at = self.ends.partition_point(|&(_, end)| end <= number);
-        let before = at.checked_sub(1).map_or(0, |at| self.ends[at].1);
-        Some((self.ends.get(at)?.0, number - before))
+        place(&self.ends, |&(_, end)| end, number).map(|(&(launch, _), thread)| (launch, thread))
     }
 }
 
@@ -68,6 +66,13 @@ pub(crate) struct Chosen {
     pub(crate) discard: Option<Discard>,
 }
 
+/// The first of `all` whose end lies beyond a number, and how far into it the number is.
+fn place<T>(all: &[T], end: impl Fn(&T) -> u64, number: u64) -> Option<(&T, u64)> {
+    let at = all.partition_point(|it| end(it) <= number);
+    let before = at.checked_sub(1).map_or(0, |before| end(&all[before]));
+    Some((all.get(at)?, number - before))
+}
+
 fn below(draws: &mut Draws, bound: u64) -> Option<u64> {
     NonZeroU64::new(bound).map(|bound| draws.below(bound))
 }
@@ -95,7 +100,7 @@ impl Chooser {
 
     fn stratum(&self, draws: &mut Draws) -> Option<&Stratum> {
         let at = below(draws, self.strata.last()?.end)?;
-        self.strata.get(self.strata.partition_point(|stratum| stratum.end <= at))
+        place(&self.strata, |stratum| stratum.end, at).map(|(stratum, _)| stratum)
     }
 
     /// Draws a place.
@@ -129,10 +134,8 @@ impl Chooser {
 
     fn unbiased(&self, draws: &mut Draws) -> Option<Chosen> {
         let number = below(draws, self.all.last()?.2)?;
-        let at = self.all.partition_point(|&(_, _, end)| end <= number);
-        let before = at.checked_sub(1).map_or(0, |at| self.all[at].2);
-        let &(launch, thread, _) = self.all.get(at)?;
-        let query = Query { launch, thread, wanted: Wanted::Dynamic((number - before) as u32) };
+        let (&(launch, thread, _), nth) = place(&self.all, |&(_, _, end)| end, number)?;
+        let query = Query { launch, thread, wanted: Wanted::Dynamic(nth as u32) };
         Some(Chosen { query, site: None, discard: None })
     }
 }

@@ -23,7 +23,7 @@ use super::crashes::causes;
 use super::grouping::{Grouping, KernelGroups};
 use super::location::Discard;
 use super::settings::{Choice, Settings};
-use super::trials::Trial;
+use super::trials::{Trial, ends_by};
 
 /// A rate with its bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -155,19 +155,15 @@ pub fn estimates(grouping: &Grouping, settings: Settings, trials: &[Trial]) -> E
 /// The estimate of one kernel from its own trials.
 fn estimate(kernel: &KernelGroups, settings: Settings, trials: &[Trial]) -> KernelEstimate {
     let activated = || trials.iter().filter(|trial| trial.is_activated(settings.window));
+    let by_group = ends_by(activated(), |trial| trial.group);
     let mut groups: Vec<GroupEstimate> = Vec::new();
     for (number, group) in kernel.groups.iter().enumerate() {
-        let mut ends = [0; 4];
-        activated().filter(|trial| trial.group == number).for_each(|trial| ends[trial.end.index()] += 1);
+        let ends = by_group.get(&number).copied().unwrap_or_default();
         let activated = ends.iter().sum();
         if activated > 0 || group.profiled {
             let (instructions, popularity) = (group.instructions, group.popularity);
             groups.push(GroupEstimate { group: number, instructions, popularity, activated, ends });
         }
-    }
-    let mut crashes = BTreeMap::new();
-    for cause in causes(trials, settings.window) {
-        crashes.insert(cause.trap, cause.count);
     }
     let mut discarded: BTreeMap<String, u64> = Discard::ALL.iter().map(|why| (why.to_string(), 0)).collect();
     for why in trials.iter().filter_map(|trial| trial.hit.err()) {
@@ -180,7 +176,7 @@ fn estimate(kernel: &KernelGroups, settings: Settings, trials: &[Trial]) -> Kern
         discarded,
         rates: rates(kernel, settings.choice, &groups),
         groups,
-        crashes,
+        crashes: causes(trials, settings.window).into_iter().map(|cause| (cause.trap, cause.count)).collect(),
     }
 }
 

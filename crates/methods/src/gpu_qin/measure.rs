@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use super::estimate::{Estimates, KernelEstimate, estimates};
+use super::grouping::Grouping;
 use super::settings::Settings;
 use super::target::GpuQin;
 use super::trials::{Trial, trials};
@@ -28,6 +29,8 @@ pub struct Bench<'a> {
 
 /// What a campaign of a study came to.
 pub struct Measured {
+    /// The threads in groups.
+    pub grouping: Grouping,
     /// Its trials.
     pub trials: Vec<Trial>,
     /// What the method makes of them.
@@ -108,8 +111,9 @@ impl Bench<'_> {
         };
         drop(store);
         let trials = trials(&Results::open(&dir)?, &method)?;
-        let estimates = estimates(method.grouping(), settings, &trials);
-        Ok(Measured { trials, estimates, seconds: summary.speed.seconds })
+        let grouping = method.into_grouping();
+        let estimates = estimates(&grouping, settings, &trials);
+        Ok(Measured { grouping, trials, estimates, seconds: summary.speed.seconds })
     }
 
     /// A directory for each campaign, which says what it is of: another recording of the same name is another campaign.

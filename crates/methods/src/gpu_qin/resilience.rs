@@ -9,7 +9,7 @@ use stats::homogeneity;
 
 use super::grouping::KernelGroups;
 use super::settings::Settings;
-use super::trials::Trial;
+use super::trials::{Trial, ends_by};
 
 /// Trials that a group must have to be compared.
 pub(super) const LEAST: u64 = 50;
@@ -36,18 +36,14 @@ pub fn resilience_classes(
     settings: Settings,
     trials: &[Trial],
 ) -> (Vec<ResilienceClass>, f64) {
-    let mut ends = vec![[0u64; 4]; kernel.groups.len()];
-    for trial in trials.iter().filter(|trial| trial.kernel == number && trial.is_activated(settings.window)) {
-        ends[trial.group][trial.end.index()] += 1;
-    }
-    let mut classes: Vec<ResilienceClass> = kernel
-        .groups
-        .iter()
-        .zip(ends)
+    let own = trials.iter().filter(|trial| trial.kernel == number && trial.is_activated(settings.window));
+    let ends = ends_by(own, |trial| trial.group);
+    let mut classes: Vec<ResilienceClass> = ends
+        .into_iter()
         .filter(|(_, ends)| ends.iter().sum::<u64>() >= LEAST)
         .map(|(group, ends)| ResilienceClass {
-            instructions: vec![group.instructions],
-            popularity: group.popularity,
+            instructions: vec![kernel.groups[group].instructions],
+            popularity: kernel.groups[group].popularity,
             ends,
         })
         .collect();

@@ -4,7 +4,7 @@ use inject::CapsuleTarget;
 
 use super::crashes::{Cause, causes};
 use super::estimate::{Bounded, KernelEstimate, Rates};
-use super::grouping::{By, Grouping, KernelGroups};
+use super::grouping::KernelGroups;
 use super::measure::{Bench, Measured, StudyError};
 use super::mix::{Mix, State, mixes};
 use super::paper::{KERNELS, PaperKernel};
@@ -116,11 +116,10 @@ fn one(
     let unoptimised = only(&unoptimised?)?;
     let golden = capsule.golden_run();
     let name = only(&large)?.kernel;
-    let selected = |kernel: &str, _: u32| kernel == name;
-    let grouping = Grouping::of(golden, method.coverage, By::Instructions, &selected);
     let open = Settings { window: None, ..unbiased };
-    let endless = super::estimate::estimates(&grouping, open, &large.trials);
-    let groups = grouping.kernels.into_iter().next().ok_or_else(lost)?;
+    let endless = super::estimate::estimates(&large.grouping, open, &large.trials);
+    let unbiased = only(&large)?;
+    let groups = large.grouping.kernels.into_iter().next().ok_or_else(lost)?;
     let launch = golden.launches().iter().find(|launch| launch.program.name == name).ok_or_else(lost)?;
     let recorded = golden.recorded(launch);
     let (mix, state) = mixes(golden).get(&name).copied().ok_or_else(lost)?;
@@ -129,7 +128,7 @@ fn one(
         mix,
         state,
         scale: (recorded.grid, recorded.block),
-        unbiased: only(&large)?,
+        unbiased,
         causes: causes(&large.trials, method.window),
         endless: endless.kernels.into_iter().next().ok_or_else(lost)?,
         published: only(&small)?,

@@ -53,6 +53,12 @@ impl<'t> GpuQin<'t> {
         &self.grouping
     }
 
+    /// The threads in groups, when nothing more is to be chosen.
+    #[must_use]
+    pub fn into_grouping(self) -> Grouping {
+        self.grouping
+    }
+
     /// The thresholds.
     #[must_use]
     pub fn settings(&self) -> Settings {

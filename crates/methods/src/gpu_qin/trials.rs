@@ -2,6 +2,8 @@
 
 use campaign::{Due, Finding, FirstUse, Outcome, Results, Row, Sdc, StoreError, TrapKind, observation};
 
+use std::collections::BTreeMap;
+
 use super::location::Discard;
 use super::target::GpuQin;
 
@@ -63,6 +65,18 @@ impl Trial {
     pub fn is_activated(&self, window: Option<u64>) -> bool {
         self.hit.is_ok() && self.read.is_some_and(|after| window.is_none_or(|window| after <= window))
     }
+}
+
+/// How trials ended (benign, SDC, crash, hang), by what `part` says of each.
+pub(super) fn ends_by<'t, K: Ord>(
+    trials: impl Iterator<Item = &'t Trial>,
+    part: impl Fn(&Trial) -> K,
+) -> BTreeMap<K, [u64; 4]> {
+    let mut parts: BTreeMap<K, [u64; 4]> = BTreeMap::new();
+    for trial in trials {
+        parts.entry(part(trial)).or_default()[trial.end.index()] += 1;
+    }
+    parts
 }
 
 /// All trials of a campaign of this method; runs that could not be made are left out.

@@ -153,16 +153,16 @@ fn faults(summary: &Summary) -> String {
              no estimates for the program; `beamline report` shows the method's own."
         )
     });
-    let which = match summary.exhaustive {
-        _ if chosen.is_some() => chosen.as_deref().unwrap_or_default(),
-        Some(_) => {
+    let which = match (&chosen, summary.exhaustive) {
+        (Some(chosen), _) => chosen,
+        (None, Some(_)) => {
             "Every such fault of the selection was run, and is weighed by the chance with which a sampled campaign draws it."
         }
-        None if time => {
+        (None, None) if time => {
             "Each run draws a point in time uniformly, a dynamic instruction of a thread that is selected, then what is hit \
              among all that is there at that time, then the bits."
         }
-        None => {
+        (None, None) => {
             "Each run draws one dynamic instruction uniformly from all that have such an operand and are selected, then \
              one of its operands, then the bits."
         }

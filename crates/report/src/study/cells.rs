@@ -1,6 +1,6 @@
 //! Values of tables as people read them.
 
-use crate::number::{bounds, count, percent, plain as spaced, real};
+use crate::number::{bounded, count, percent, plain as spaced, real};
 use methods::study::Cell;
 
 /// A value in plain text.
@@ -30,7 +30,7 @@ fn shared(cell: &Cell) -> String {
         Cell::Text(text) => text.clone(),
         Cell::Count(n) => n.to_string(),
         Cell::Share(share) => format!("{} %", percent(*share)),
-        Cell::Rate { rate, low, high } => format!("{} ({}) %", percent(*rate), bounds(*low, *high)),
+        Cell::Rate { rate, low, high } => bounded(*rate, *low, *high),
         Cell::Difference(difference) => format!("{:+.2}", difference * 100.0),
         Cell::Number(number) => real(*number),
         Cell::None => "–".to_owned(),

@@ -7,13 +7,12 @@
 
 use super::Subject;
 use crate::gpu_qin::estimate::Bounded;
-use crate::gpu_qin::grouping::{By, Grouping, KernelGroups};
+use crate::gpu_qin::grouping::KernelGroups;
 use crate::gpu_qin::measure::{Bench, StudyError};
 use crate::gpu_qin::settings::{Choice, Settings};
-use crate::gpu_qin::trials::Trial;
+use crate::gpu_qin::trials::{Trial, ends_by};
 use crate::study::{Cell, Study, Table};
 use stats::{ChiSquare, homogeneity};
-use std::collections::BTreeMap;
 
 /// Parts into which the threads of a group are divided, by their numbers: blocks of neighbours.
 const PARTS: u64 = 8;
@@ -78,10 +77,7 @@ pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) 
     for subject in subjects {
         let settings = Settings { choice: Choice::Unbiased, ..Settings::default() };
         let measured = bench.measure(subject.capsule, settings, runs)?;
-        let kernels: Vec<&str> = measured.estimates.kernels.iter().map(|kernel| kernel.kernel.as_str()).collect();
-        let selected = |name: &str, _: u32| kernels.contains(&name);
-        let grouping = Grouping::of(subject.capsule.golden_run(), settings.coverage, By::Instructions, &selected);
-        for (number, kernel) in grouping.kernels.iter().enumerate() {
+        for (number, kernel) in measured.grouping.kernels.iter().enumerate() {
             let activated = |trial: &&Trial| trial.kernel == number && trial.is_activated(settings.window);
             let trials: Vec<Trial> = measured.trials.iter().filter(activated).copied().collect();
             table.rows.push(row(kernel, &trials));
@@ -92,19 +88,10 @@ pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) 
     Ok(study)
 }
 
-/// The ends of trials by what `part` says.
-fn by<K: Ord>(trials: &[Trial], part: impl Fn(&Trial) -> K) -> BTreeMap<K, [u64; 4]> {
-    let mut parts: BTreeMap<K, [u64; 4]> = BTreeMap::new();
-    for trial in trials {
-        parts.entry(part(trial)).or_default()[trial.end.index()] += 1;
-    }
-    parts
-}
-
 /// How the trials of a kernel spread between its groups and within them.
 #[must_use]
 pub fn row(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Cell> {
-    let groups = by(trials, |trial| trial.group);
+    let groups = ends_by(trials.iter(), |trial| trial.group);
     let compared: Vec<(usize, [u64; 4])> =
         groups.into_iter().filter(|(_, ends)| ends.iter().sum::<u64>() >= LEAST).collect();
     let between = spread(&compared.iter().map(|(_, ends)| *ends).collect::<Vec<_>>());
@@ -116,7 +103,7 @@ pub fn row(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Cell> {
         let part = |trial: &Trial| {
             if most >= PARTS { trial.cta * PARTS / most } else { u64::from(trial.thread) / 32 % PARTS }
         };
-        if let Some(test) = compare(&by(&own, part).into_values().collect::<Vec<_>>()) {
+        if let Some(test) = compare(&ends_by(own.iter(), part).into_values().collect::<Vec<_>>()) {
             statistic += test.statistic;
             freedom += test.dof as f64;
         }
@@ -144,7 +131,7 @@ pub fn row(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Cell> {
 /// The rates of the most popular groups.
 #[must_use]
 pub fn rates(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Vec<Cell>> {
-    let by_group = by(trials, |trial| trial.group);
+    let by_group = ends_by(trials.iter(), |trial| trial.group);
     let mut rows = Vec::new();
     for (number, group) in kernel.groups.iter().enumerate().take(6) {
         let ends = by_group.get(&number).copied().unwrap_or_default();

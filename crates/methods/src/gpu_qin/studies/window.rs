@@ -2,7 +2,6 @@
 
 use super::Subject;
 use crate::gpu_qin::estimate::estimates;
-use crate::gpu_qin::grouping::{By, Grouping};
 use crate::gpu_qin::measure::{Bench, StudyError};
 use crate::gpu_qin::settings::Settings;
 use crate::study::{Cell, Plot, Point, Series, Study, Table};
@@ -27,19 +26,16 @@ pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) 
     for subject in subjects {
         let open = Settings { window: None, ..Settings::default() };
         let measured = bench.measure(subject.capsule, open, runs)?;
-        let golden = subject.capsule.golden_run();
-        let kernels: Vec<&str> = measured.estimates.kernels.iter().map(|kernel| kernel.kernel.as_str()).collect();
-        let selected = |name: &str, _: u32| kernels.contains(&name);
-        let grouping = Grouping::of(golden, open.coverage, By::Instructions, &selected);
-        let by_window =
-            WINDOWS.map(|window| (window, estimates(&grouping, Settings { window, ..open }, &measured.trials)));
-        for (number, name) in kernels.iter().enumerate() {
+        let by_window = WINDOWS
+            .map(|window| (window, estimates(&measured.grouping, Settings { window, ..open }, &measured.trials)));
+        for (number, kernel) in measured.grouping.kernels.iter().enumerate() {
+            let name = fault::base_name(&kernel.kernel);
             let mut points = Vec::new();
             for (window, estimates) in &by_window {
                 let kernel = &estimates.kernels[number];
                 let activation = kernel.activation();
                 table.rows.push(vec![
-                    Cell::text(fault::base_name(name)),
+                    Cell::text(name),
                     Cell::text(window.map_or("none".to_owned(), |window| window.to_string())),
                     Cell::Count(kernel.activated),
                     activation.map_or(Cell::None, Cell::Share),
@@ -50,7 +46,7 @@ pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) 
                     points.push(Point { x: *window as f64, y, bounds: None });
                 }
             }
-            series.push(Series { name: fault::base_name(name).to_owned(), joined: true, points });
+            series.push(Series { name: name.to_owned(), joined: true, points });
         }
     }
     study.tables.push(table);

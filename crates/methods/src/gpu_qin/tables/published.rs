@@ -174,7 +174,7 @@ pub fn dwarfs(kernels: &[Surveyed]) -> Table {
     let columns =
         ["class", "kernels of the paper", "SDC rate", "ours: mean", "least", "most", "operation that explains it"];
     let mut table = Table::new("Table V: SDC rates by algorithm class", &columns);
-    for (class, _, names, rate, operation) in DWARFS {
+    for (class, names, rate, operation) in DWARFS {
         let named: Vec<&str> = names.split(", ").collect();
         let is_of = |it: &&Surveyed| {
             named.contains(&it.paper.name) || (it.paper.name == "MonteCarlo" && named.contains(&"MONTE"))
