@@ -26,6 +26,7 @@
 //! - A row that cannot be written stops the campaign.
 //! - Nothing here prints or exits: [`run`] reports through [`Event`]s.
 
+mod failure;
 mod files;
 mod plan;
 mod tally;
@@ -38,6 +39,7 @@ pub mod observation;
 pub mod outcome;
 mod rejudge;
 pub mod runner;
+mod site;
 pub mod store;
 pub mod story;
 mod strata;
@@ -52,6 +54,7 @@ pub use bound::{Bound, BoundError, Judgement, More, Scope, Verdict as BoundVerdi
 pub use config::{
     Bytes, Choices, CommandLine, Config, ConfigError, Engine, IntervalMethod, Live, Selection, Shard, Size, Stratify,
 };
+pub use failure::{RunFailure, TargetError, error_chain};
 pub use merge::{MergeError, merge};
 pub use observation::{
     Debugged, End, FirstUse, Host, HostSignal, Landed, Observation, OutputDiff, Place, Tier, TrapKind, Verdict,
@@ -63,12 +66,11 @@ pub use outcome::{
 pub use plan::PlanError;
 pub use rejudge::{RejudgeError, Rejudged};
 pub use runner::{CampaignError, Ended, Event, run};
-pub use store::{Column, Ending, Finding, Glance, Results, Row, Spot, Store, StoreError, Value, read_config};
+pub use site::{Intent, Label, LabelColumn, LabelKind, Labels, RunIndex, Site, Spot};
+pub use store::{Column, Ending, Finding, Glance, Results, Row, Store, StoreError, Value, read_config};
 pub use strata::MAX_STRATA;
 pub use summary::Summary;
 pub use sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};
 pub use tally::Tally;
-pub use target::{
-    Golden, KernelRegisters, Memory, RunFailure, RunIndex, Site, Stratum, Target, TargetError, Worker, error_chain,
-};
+pub use target::{Golden, KernelRegisters, Memory, Stratum, Target, Worker};
 pub use words::UnknownWord;

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::observation::{Observation, hex};
-use crate::target::Site;
+use crate::site::Site;
 
 /// The format of the document.
 pub const STORY_FORMAT: &str = "beamline.story/1";

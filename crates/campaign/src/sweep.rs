@@ -13,8 +13,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::config::Shard;
+use crate::failure::RunFailure;
 use crate::outcome::{FAILED_CODE, Outcome};
-use crate::target::RunFailure;
+use crate::site::Spot;
 
 /// Everything that an exhaustive campaign runs: its faults, in units.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,24 +28,12 @@ pub struct Sweep {
     pub members: u64,
 }
 
-/// A destination of a static instruction.
+/// An operand that every fault of its instruction hits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweptOperand {
-    /// The kernel's name.
-    pub kernel: String,
-    /// The static instruction of the kernel.
-    pub pc: u32,
-    /// The source file, where known.
-    pub file: Option<String>,
-    /// The source line, where known.
-    pub line: Option<u32>,
-    /// The instruction group.
-    pub group: String,
-    /// The instruction's mnemonic.
-    pub opcode: String,
-    /// The operand, such as `dst0`.
-    pub target: String,
-    /// How many destinations of this instruction can be hit: the weight of one is 1/`elements`.
+    /// The place.
+    pub spot: Spot,
+    /// How many operands of this instruction can be hit: the weight of one is 1/`elements`.
     pub elements: u32,
     /// Its width: the weight of one bit is 1/`bits`.
     pub bits: u32,
@@ -186,17 +175,7 @@ mod tests {
     use crate::outcome::Masked;
 
     fn operand(bits: u32) -> SweptOperand {
-        SweptOperand {
-            kernel: "k".into(),
-            pc: 0,
-            file: None,
-            line: None,
-            group: "load".into(),
-            opcode: "ld".into(),
-            target: "dst0".into(),
-            elements: 1,
-            bits,
-        }
+        SweptOperand { spot: Spot::default(), elements: 1, bits }
     }
 
     /// A sweep of one unit of two faults, and what it should come to.

@@ -2,65 +2,14 @@
 //!
 //! `inject` implements [`Target`] for a capsule on the machine; tests implement it in a few lines.
 
-use std::error::Error;
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Engine, Selection};
+use crate::failure::{RunFailure, TargetError};
 use crate::observation::Observation;
 use crate::outcome::Criteria;
+use crate::site::{LabelColumn, RunIndex, Site};
 use crate::sweep::{Sweep, Sweeper};
-
-/// The number of a run in its campaign, from 0; with the seed, it determines the run's random numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct RunIndex(pub u64);
-
-impl fmt::Display for RunIndex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// One planned fault: its text id, and the labels that results are grouped by.
-///
-/// The id alone is enough to repeat the run; the labels are what the target knows about the site without running it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Site {
-    /// The text id of the fault; prints and parses to itself.
-    pub id: String,
-    /// The kernel's name.
-    pub kernel: String,
-    /// The launch, in the order of launches.
-    pub launch: u32,
-    /// The block, linear in its grid.
-    pub cta: u64,
-    /// The thread, linear in its block.
-    pub thread: u32,
-    /// The dynamic instruction of the thread.
-    pub dynamic: u64,
-    /// The static instruction of the kernel.
-    pub pc: u32,
-    /// The operand that is hit, such as `dst0`.
-    pub target: String,
-    /// The fault model.
-    pub model: String,
-    /// The bits or the value, as the id writes them.
-    pub bits: String,
-    /// The instruction group.
-    pub group: String,
-    /// The instruction's mnemonic.
-    pub opcode: String,
-    /// The source file, where known.
-    pub file: Option<String>,
-    /// The source line, where known.
-    pub line: Option<u32>,
-    /// The stratum that it was drawn from, by its number in [`Target::strata`], if the campaign has strata.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stratum: Option<u32>,
-}
 
 /// A part of the population that is sampled by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,6 +73,11 @@ pub trait Target: Sync {
 
     /// The size of the golden run.
     fn golden(&self) -> Golden;
+
+    /// What is said of each site besides its spot: the columns of rows that are this target's own.
+    fn labels(&self) -> &[LabelColumn] {
+        &[]
+    }
 
     /// The sites of `runs`, one each, in their order.
     ///
@@ -199,74 +153,10 @@ pub trait Target: Sync {
 
 /// Runs one fault after the other; lives on one thread.
 pub trait Worker {
-    /// Runs the fault of `site`; what it returns depends on the site alone, not on the runs before.
+    /// Runs the fault of `site`; what it returns depends on the site alone, not on the runs before. Sites that are given
+    /// up are never asked for.
     ///
     /// # Errors
     /// When the run could not be made. What the *program* did wrong is an observation, not an error.
     fn run(&mut self, site: &Site) -> Result<Observation, RunFailure>;
-}
-
-/// Why a target could not plan or work: its own chain of errors, as text, since the campaign knows no target.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct TargetError(String);
-
-/// Why one run could not be made: stored in its row, and the campaign goes on.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct RunFailure(String);
-
-impl TargetError {
-    /// Keeps the message, one line that follows "failed to".
-    #[must_use]
-    pub fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
-    }
-
-    /// Keeps an error and all its sources.
-    #[must_use]
-    pub fn from_error(error: &dyn Error) -> Self {
-        Self(error_chain(error))
-    }
-}
-
-impl RunFailure {
-    /// Keeps the message, one line that follows "failed to".
-    #[must_use]
-    pub fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
-    }
-
-    /// Keeps an error and all its sources.
-    #[must_use]
-    pub fn from_error(error: &dyn Error) -> Self {
-        Self(error_chain(error))
-    }
-
-    /// The message.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.0
-    }
-}
-
-/// The messages of an error and of its sources, outermost first, joined by colons.
-#[must_use]
-pub fn error_chain(error: &dyn Error) -> String {
-    let sources = std::iter::successors(Some(error), |&error| error.source());
-    sources.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_target_error_keeps_the_whole_chain() {
-        #[derive(Debug, thiserror::Error)]
-        #[error("load the capsule")]
-        struct Outer(#[source] std::num::ParseIntError);
-        let error = Outer("x".parse::<u8>().unwrap_err());
-        assert_eq!(TargetError::from_error(&error).to_string(), "load the capsule: invalid digit found in string");
-    }
 }

@@ -4,14 +4,13 @@
 //! campaign's rate is a number: its faults are all there are, each with the weight that a sampled campaign would draw it
 //! by, and the bounds are the rate itself.
 //!
-//! Of a campaign with strata, each run weighs what its stratum does. A share of some of its runs is that of their weights,
-//! and its interval that of as many runs of equal weight as say as much: (Σ w)² / Σ w² (L. Kish, *Survey Sampling*, 1965,
-//! §8.2; E. L. Korn & B. I. Graubard, Survey Methodology 24, 1998, use it for intervals of small shares). Rates that a
-//! summary has are taken from there: they are stratified estimates.
+//! Of a campaign with strata, each run weighs what its stratum does; of one whose method chose representatives, as many
+//! sites as it stands for. A share of some of its runs is that of their weights ([`Weighted`]). Rates that a summary has
+//! are taken from there: they are stratified estimates.
 
 use campaign::summary::{Outcomes, Rate, Summary};
 use campaign::{Class, IntervalMethod};
-use stats::{Confidence, Method, Proportion};
+use stats::{Confidence, Interval, Method, Weighted};
 
 /// How rates are bounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,15 +38,9 @@ impl Measure {
         let count = part.count;
         match self {
             Self::Sampled(method, level) => {
-                let rate = (whole.weight > 0.0).then(|| (part.weight / whole.weight).min(1.0));
-                let trials = if whole.squares > 0.0 { whole.weight * whole.weight / whole.squares } else { 0.0 };
-                let successes = (rate.unwrap_or(0.0) * trials).round() as u64;
-                let failures = (trials.round() as u64).saturating_sub(successes);
-                let interval = Proportion::from_counts(successes, failures).interval(method, level);
-                // Rounding to whole runs must not leave the rate outside.
-                let (low, high) = rate
-                    .map_or((interval.low, interval.high), |rate| (interval.low.min(rate), interval.high.max(rate)));
-                Rate { count, rate, low, high }
+                let weighted = Weighted { hit: part.weight, all: whole.weight, squares: whole.squares };
+                let Interval { low, high } = weighted.interval(method, level);
+                Rate { count, rate: weighted.rate(), low, high }
             }
             Self::Exact if whole.weight > 0.0 => {
                 let rate = part.weight / whole.weight;

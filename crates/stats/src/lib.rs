@@ -4,6 +4,7 @@
 //! - [`size`]: how many trials a stated margin needs;
 //! - [`sequential`]: looking at the data more than once without losing the stated confidence;
 //! - [`strata`]: the share of a population that is sampled by strata;
+//! - [`weighted`]: a share of trials that do not all weigh the same;
 //! - [`two`]: two proportions compared, and the correction for many comparisons;
 //! - [`mod@homogeneity`]: several samples by class, compared as a whole;
 //! - [`mod@regression`]: a linear model, how much it explains, and whether by chance;
@@ -25,6 +26,7 @@ pub mod sequential;
 pub mod size;
 pub mod strata;
 pub mod two;
+pub mod weighted;
 
 pub use bound::{trials_to_decide, trials_to_shrink};
 pub use chi_square::{ChiSquare, chi_square};
@@ -37,3 +39,4 @@ pub use sequential::{Decision, Sequential};
 pub use size::{half_width, sample_size};
 pub use strata::{Stratified, Stratum};
 pub use two::{Comparison, DifferenceInterval, Test, fisher, holm, newcombe, score_test};
+pub use weighted::Weighted;

@@ -12,7 +12,7 @@ use std::thread::{self, Scope};
 use std::time::Duration;
 
 use super::CampaignError;
-use crate::target::{RunFailure, TargetError};
+use crate::failure::{RunFailure, TargetError};
 
 /// Batches for each worker in a stage, at least, so that none waits long for the last one.
 const BATCHES_PER_WORKER: u64 = 8;

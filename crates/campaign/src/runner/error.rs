@@ -2,7 +2,7 @@
 
 use crate::plan::PlanError;
 use crate::store::StoreError;
-use crate::target::TargetError;
+use crate::failure::TargetError;
 
 /// Why a campaign stopped. What was written stays, and can be resumed.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,8 @@
 use stats::Decision;
 
 use crate::tally::Tally;
-use crate::target::{Memory, RunIndex};
+use crate::site::RunIndex;
+use crate::target::Memory;
 
 /// Something that happened, in the order in which it did. Rows that an event speaks of are durable.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -17,7 +17,8 @@ use crate::config::Config;
 use crate::outcome::classify;
 use crate::plan::PlanReader;
 use crate::store::{Finding, Row};
-use crate::target::{RunIndex, Site, Target, Worker};
+use crate::site::{Intent, RunIndex, Site};
+use crate::target::{Target, Worker};
 
 /// Runs in a batch, at most: a transaction is then small beside the runs in it, and a lost one is little work.
 const MAX_BATCH: u64 = 64;
@@ -61,6 +62,9 @@ impl crew::Hand for Hand<'_> {
 
 impl Hand<'_> {
     fn row(&mut self, run: RunIndex, site: Site) -> Result<Row, CampaignError> {
+        if let Intent::GivenUp(_) = site.intent {
+            return Ok(Row { run, site, finding: Finding::GivenUp });
+        }
         let make = || self.target.worker(self.config.engine);
         let observed = guarded(&mut self.worker, make, "fault", |worker| worker.run(&site))?;
         let finding = match observed {
@@ -133,7 +137,7 @@ impl<'a> Writer<'a> {
         for row in &rows {
             tally.add(row.finding.class(), 1);
             if let Finding::Failed(failure) = &row.finding {
-                let (fault, error) = (row.site.id.as_str(), failure.message());
+                let (fault, error) = (row.site.fault().unwrap_or_default(), failure.message());
                 on_event(Event::RunFailed { run: row.run, fault, error });
             }
         }

@@ -12,7 +12,8 @@ use crate::config::Config;
 use crate::outcome::Class;
 use crate::store::{Packed, Unit};
 use crate::sweep::{Sweep, Sweeper};
-use crate::target::{RunFailure, Target};
+use crate::failure::RunFailure;
+use crate::target::Target;
 
 /// Seconds between two transactions, about; tests are over sooner.
 const COMMIT_AFTER: f64 = if cfg!(test) { 0.002 } else { 1.0 };

@@ -2,23 +2,25 @@
 
 use rusqlite::types::FromSql;
 
-use super::row::{COLUMNS, Finding, Row};
+use super::row::{Finding, Row};
 use crate::observation::{End, FirstUse, Host, Landed, Observation, OutputDiff, Place, from_hex};
 use crate::outcome::{Class, Outcome};
-use crate::target::{RunFailure, RunIndex, Site};
+use crate::failure::RunFailure;
+use crate::site::{Intent, Label, LabelColumn, LabelKind, Labels, RunIndex, Site, Spot};
 
 /// Reads a row back from its columns, or says what is wrong with it.
-pub(crate) fn decode(columns: &rusqlite::Row<'_>) -> Result<Row, String> {
+pub(crate) fn decode(columns: &rusqlite::Row<'_>, labels: &[LabelColumn]) -> Result<Row, String> {
     let mut values = Decoder { columns, next: 0 };
     let run = RunIndex(values.number()?);
-    let site = decode_site(&mut values)?;
+    let site = decode_site(&mut values, labels)?;
     let class: Class = values.word()?;
     let kind: Option<String> = values.value()?;
     let classifier: Option<u32> = values.optional_number()?;
     let error: Option<String> = values.value()?;
-    let finding = match error {
-        Some(error) => Finding::Failed(RunFailure::new(error)),
-        None => Finding::Seen {
+    let finding = match (error, site.given_up()) {
+        (Some(error), _) => Finding::Failed(RunFailure::new(error)),
+        (None, Some(_)) => Finding::GivenUp,
+        (None, None) => Finding::Seen {
             observation: decode_observation(&mut values)?,
             outcome: Outcome::from_words(class, kind.as_deref())
                 .ok_or_else(|| format!("`{class}` with `{}` is no outcome", kind.unwrap_or_default()))?,
@@ -28,23 +30,30 @@ pub(crate) fn decode(columns: &rusqlite::Row<'_>) -> Result<Row, String> {
     Ok(Row { run, site, finding })
 }
 
-fn decode_site(values: &mut Decoder<'_>) -> Result<Site, String> {
-    Ok(Site {
-        id: values.value()?,
+fn decode_site(values: &mut Decoder<'_>, labels: &[LabelColumn]) -> Result<Site, String> {
+    let intent = match (values.value()?, values.value()?) {
+        (Some(id), None) => Intent::Fault(id),
+        (None, Some(reason)) => Intent::GivenUp(reason),
+        _ => return Err("it has neither a fault nor a reason for having none".to_owned()),
+    };
+    let weight = values.number()?;
+    let spot = Spot {
         kernel: values.value()?,
-        launch: values.number()?,
-        cta: values.number()?,
-        thread: values.number()?,
-        dynamic: values.number()?,
         pc: values.number()?,
         target: values.value()?,
-        model: values.value()?,
-        bits: values.value()?,
         group: values.value()?,
         opcode: values.value()?,
         file: values.value()?,
         line: values.optional_number()?,
-        stratum: None,
+    };
+    let labels = labels.iter().map(|label| decode_label(values, label.kind)).collect::<Result<_, _>>()?;
+    Ok(Site { intent, spot, labels: Labels::new(labels), weight, stratum: None })
+}
+
+fn decode_label(values: &mut Decoder<'_>, kind: LabelKind) -> Result<Label, String> {
+    Ok(match kind {
+        LabelKind::Number => values.optional_number()?.map_or(Label::None, Label::Number),
+        LabelKind::Text => values.value::<Option<String>>()?.map_or(Label::None, Label::Text),
     })
 }
 
@@ -115,7 +124,7 @@ fn decode_outputs(values: &mut Decoder<'_>) -> Result<Vec<OutputDiff>, String> {
     serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
-/// Takes the values of a row in the order of [`COLUMNS`].
+/// Takes the values of a row in the order of its columns.
 struct Decoder<'a> {
     columns: &'a rusqlite::Row<'a>,
     next: usize,
@@ -125,8 +134,10 @@ impl Decoder<'_> {
     fn value<T: FromSql>(&mut self) -> Result<T, String> {
         let index = self.next;
         self.next += 1;
-        let name = COLUMNS.get(index).map_or("column", |column| column.0);
-        self.columns.get(index).map_err(|error| format!("`{name}`: {error}"))
+        self.columns.get(index).map_err(|error| {
+            let name = self.columns.as_ref().column_name(index).unwrap_or("column");
+            format!("`{name}`: {error}")
+        })
     }
 
     fn optional_number<T: TryFrom<i64>>(&mut self) -> Result<Option<T>, String> {

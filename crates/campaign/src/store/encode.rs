@@ -2,50 +2,56 @@
 
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 
-use super::row::{COLUMNS, Finding, Row};
+use super::error::StoreError;
+use super::row::{Finding, Row};
 use crate::observation::{End, FirstUse, Observation};
-use crate::outcome::Class;
-use crate::store::StoreError;
-use crate::target::{RunIndex, Site};
+use crate::site::{Label, RunIndex, Site};
 
-/// The value of each column, in their order.
-pub(crate) fn encode(row: &Row) -> Result<Vec<ToSqlOutput<'_>>, StoreError> {
-    let mut values = Encoder { run: row.run, values: Vec::with_capacity(COLUMNS.len()) };
+/// The value of each of a row's `columns`, in their order.
+pub(crate) fn encode(row: &Row, columns: usize) -> Result<Vec<ToSqlOutput<'_>>, StoreError> {
+    let mut values = Encoder { run: row.run, values: Vec::with_capacity(columns) };
     values.number("number", row.run.0)?;
     encode_site(&mut values, &row.site)?;
+    values.text(row.finding.class().word());
     match &row.finding {
         Finding::Seen { observation, outcome, classifier } => {
-            values.text(outcome.class().word());
             values.owned(outcome.kind().map(|kind| kind.into_owned()));
             values.number("classifier", u64::from(*classifier))?;
             values.null(1);
             encode_observation(&mut values, observation)?;
         }
+        Finding::GivenUp => {}
         Finding::Failed(failure) => {
-            values.text(Class::Failed.word());
             values.null(2);
             values.text(failure.message());
-            values.null(COLUMNS.len() - values.values.len());
         }
     }
+    values.null(columns.saturating_sub(values.values.len()));
     Ok(values.values)
 }
 
 fn encode_site<'a>(values: &mut Encoder<'a>, site: &'a Site) -> Result<(), StoreError> {
-    values.text(&site.id);
-    values.text(&site.kernel);
-    values.number("launch", u64::from(site.launch))?;
-    values.number("block", site.cta)?;
-    values.number("thread", u64::from(site.thread))?;
-    values.number("dynamic instruction", site.dynamic)?;
-    values.number("instruction", u64::from(site.pc))?;
-    values.text(&site.target);
-    values.text(&site.model);
-    values.text(&site.bits);
-    values.text(&site.group);
-    values.text(&site.opcode);
-    values.optional_text(site.file.as_deref());
-    values.optional_number("line", site.line.map(u64::from))
+    values.optional_text(site.fault());
+    values.optional_text(site.given_up());
+    values.number("weight", site.weight)?;
+    values.text(&site.spot.kernel);
+    values.number("instruction", u64::from(site.spot.pc))?;
+    values.text(&site.spot.target);
+    values.text(&site.spot.group);
+    values.text(&site.spot.opcode);
+    values.optional_text(site.spot.file.as_deref());
+    values.optional_number("line", site.spot.line.map(u64::from))?;
+    site.labels.all().iter().try_for_each(|label| match label {
+        Label::Number(number) => values.number("label", *number),
+        Label::Text(text) => {
+            values.text(text);
+            Ok(())
+        }
+        Label::None => {
+            values.null(1);
+            Ok(())
+        }
+    })
 }
 
 fn encode_observation<'a>(values: &mut Encoder<'a>, seen: &'a Observation) -> Result<(), StoreError> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::config::ConfigError;
 use crate::plan::PlanError;
-use crate::target::RunIndex;
+use crate::site::RunIndex;
 
 /// Why a campaign's directory cannot be made, read or written.
 #[derive(Debug, thiserror::Error)]
@@ -104,7 +104,8 @@ pub enum StoreError {
     },
     /// The file of rows is from another version.
     #[error(
-        "use {path}: its rows have version {found}, this beamline knows version {known}; use the beamline that made it"
+        "use {path}: its rows have version {found}, this beamline knows version {known}; use the beamline that made \
+         it, or run the campaign again: the same seed gives the same faults"
     )]
     Version {
         /// The file.
@@ -114,6 +115,9 @@ pub enum StoreError {
         /// The version of this program.
         known: i32,
     },
+    /// The target declares labels that cannot be columns.
+    #[error("make the columns of rows: {0}; this is a bug in the target")]
+    Labels(String),
     /// What was read makes no sense.
     #[error("read {path}: {what}; the file was damaged or edited")]
     Damaged {

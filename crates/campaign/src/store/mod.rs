@@ -15,15 +15,20 @@
 //!
 //! One process at a time writes: it holds the lock on `campaign.toml`. Each shard has a directory of its own.
 
+mod columns;
 mod decode;
+mod directory;
 mod encode;
 mod error;
+mod file;
+mod labels;
 mod query;
 mod registers;
 mod results;
 mod row;
 mod rows;
 mod strata;
+mod subject;
 mod survey;
 mod swept;
 mod table;
@@ -42,15 +47,20 @@ use crate::strata::{StrataExtent, strata_of};
 use crate::summary::Summary;
 use crate::sweep::Sweep;
 use crate::target::{Memory, Stratum, Target};
+use directory::{config_path, kept_memory, missing_or, summary_path};
 
+pub use directory::read_config;
+pub(crate) use directory::{plan_path, rows_path};
 pub use error::StoreError;
 pub(crate) use query::{By, Count};
 pub use results::Results;
 pub use row::{Finding, Row};
-pub(crate) use rows::{Rows, Session, Subject};
+pub(crate) use file::Rows;
+pub(crate) use subject::{Session, Subject};
 pub(crate) use survey::Survey;
-pub use survey::{Ending, Glance, Spot};
-pub use table::{Column, Value};
+pub use survey::{Ending, Glance};
+pub use columns::Column;
+pub use table::Value;
 pub(crate) use unit::{Packed, Unit};
 
 /// A campaign's directory, open for running.
@@ -152,26 +162,6 @@ pub(crate) fn summarise(
     Ok(summary)
 }
 
-fn summary_path(dir: &Path) -> PathBuf {
-    dir.join("summary.json")
-}
-
-/// What the summary that is in `dir` says of memory: rows say nothing of it.
-fn kept_memory(dir: &Path) -> Option<Memory> {
-    let text = fs::read_to_string(summary_path(dir)).ok()?;
-    serde_json::from_str::<Summary>(&text).ok()?.speed.memory
-}
-
-/// Reads the effective configuration of the campaign in `dir`.
-///
-/// # Errors
-/// When there is no campaign, or its configuration does not parse.
-pub fn read_config(dir: &Path) -> Result<Config, StoreError> {
-    let path = config_path(dir);
-    let text = fs::read_to_string(&path).map_err(|source| missing_or(dir, &path, source))?;
-    Config::from_toml(&text, "it").map_err(|source| StoreError::Config { path, source })
-}
-
 /// Makes `dir` a campaign: configuration and plan. Returns the plan and the lock.
 pub(crate) fn lay_out(
     dir: &Path,
@@ -265,23 +255,4 @@ fn same_digest(dir: &Path, expected: &str, found: &str) -> Result<(), StoreError
 fn lock_campaign(dir: &Path) -> Result<Lock, StoreError> {
     let path = config_path(dir);
     Lock::take(&path).map_err(|source| missing_or(dir, &path, source))
-}
-
-fn missing_or(dir: &Path, path: &Path, source: io::Error) -> StoreError {
-    match source.kind() {
-        io::ErrorKind::NotFound => StoreError::Missing { dir: dir.to_owned() },
-        _ => StoreError::File { path: path.to_owned(), source },
-    }
-}
-
-fn config_path(dir: &Path) -> PathBuf {
-    dir.join("campaign.toml")
-}
-
-pub(crate) fn plan_path(dir: &Path) -> PathBuf {
-    dir.join("plan")
-}
-
-pub(crate) fn rows_path(dir: &Path, shard: Shard) -> PathBuf {
-    dir.join(format!("shard-{}-of-{}.sqlite", shard.number(), shard.count()))
 }

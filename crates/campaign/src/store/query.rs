@@ -2,15 +2,14 @@
 
 use std::ops::Range;
 
-use rusqlite::Params;
-use rusqlite::types::FromSql;
-
+use super::columns::names;
 use super::decode::decode;
-use super::row::{COLUMNS, Row};
-use super::rows::{Rows, Session, Subject};
+use super::error::StoreError;
+use super::file::{Rows, class, get, unsigned};
+use super::row::Row;
+use super::subject::{Session, Subject};
 use crate::config::Shard;
 use crate::outcome::Class;
-use crate::store::StoreError;
 use crate::tally::Tally;
 use crate::target::Golden;
 
@@ -22,7 +21,9 @@ pub(crate) struct Count {
     pub(crate) class: Class,
     pub(crate) kind: Option<String>,
     pub(crate) count: u64,
-    /// The weight of each is one over this; 1 where what is run is drawn by weight.
+    /// How many sites each stands for.
+    pub(crate) weight: u64,
+    /// The weight of each is divided by this; 1 where what is run is drawn by weight.
     pub(crate) inverse_weight: u64,
     /// The stratum; 0 where there are none.
     pub(crate) stratum: u32,
@@ -50,26 +51,10 @@ impl By {
 }
 
 impl Rows {
-    /// Calls `visit` for each result of `sql`.
-    pub(super) fn each(
-        &self,
-        sql: &str,
-        params: impl Params,
-        mut visit: impl FnMut(&rusqlite::Row<'_>) -> Result<(), String>,
-    ) -> Result<(), StoreError> {
-        let mut statement = self.connection.prepare(sql).map_err(|source| self.fail(source))?;
-        let mut rows = statement.query(params).map_err(|source| self.fail(source))?;
-        while let Some(row) = rows.next().map_err(|source| self.fail(source))? {
-            visit(row).map_err(|what| StoreError::Damaged { path: self.path.clone(), what })?;
-        }
-        Ok(())
-    }
-
     /// Calls `visit` for each row, by ascending run.
     pub(crate) fn visit(&self, visit: &mut dyn FnMut(Row)) -> Result<(), StoreError> {
-        let names = COLUMNS.iter().map(|column| column.0).collect::<Vec<_>>().join(", ");
-        self.each(&format!("SELECT {names} FROM run ORDER BY run"), [], |columns| {
-            let mut row = decode(columns).map_err(|what| match get::<i64>(columns, 0) {
+        self.each(&format!("SELECT {} FROM run ORDER BY run", names(&self.labels)), [], |columns| {
+            let mut row = decode(columns, &self.labels).map_err(|what| match get::<i64>(columns, 0) {
                 Ok(run) => format!("run {run}: {what}"),
                 Err(_) => what,
             })?;
@@ -128,19 +113,20 @@ impl Rows {
 
     fn count(&self, label: &str, line: &str, kind: &str) -> Result<Vec<Count>, StoreError> {
         let stratum = if self.strata > 0 { format!("run % {}", self.strata) } else { "0".to_owned() };
-        let [inverse_weight, count, from] = match self.swept {
-            true => ["elements * bits", "sum(count)", "tally JOIN operand USING (operand)"],
-            false => ["1", "count(*)", "run"],
+        let [weight, inverse_weight, count, from] = match self.swept {
+            true => ["1", "elements * bits", "sum(count)", "tally JOIN operand USING (operand)"],
+            false => ["weight", "1", "count(*)", "run"],
         };
         let sql = format!(
-            "SELECT {label}, {line}, outcome, {kind}, {inverse_weight}, {count}, {stratum} FROM {from}
-             GROUP BY 1, 2, 3, 4, 5, 7 ORDER BY 1, 2, 3, 4, 5, 7"
+            "SELECT {label}, {line}, outcome, {kind}, {inverse_weight}, {count}, {stratum}, {weight} FROM {from}
+             GROUP BY 1, 2, 3, 4, 5, 7, 8 ORDER BY 1, 2, 3, 4, 5, 7, 8"
         );
         let mut counts = Vec::new();
         self.each(&sql, [], |row| {
             let (label, class, kind) = (get(row, 0)?, class(row, 2)?, get(row, 3)?);
             let (line, inverse_weight, count) = (get::<Option<u32>>(row, 1)?, unsigned(row, 4)?, unsigned(row, 5)?);
-            counts.push(Count { label, line, class, kind, count, inverse_weight, stratum: get(row, 6)? });
+            let (stratum, weight) = (get(row, 6)?, unsigned(row, 7)?);
+            counts.push(Count { label, line, class, kind, count, weight, inverse_weight, stratum });
             Ok(())
         })?;
         Ok(counts)
@@ -192,6 +178,7 @@ impl Rows {
                 name: get(row, 0)?,
                 digest: get(row, 1)?,
                 golden,
+                labels: self.labels.clone(),
                 outline: None,
                 strata: Vec::new(),
                 registers: Vec::new(),
@@ -205,25 +192,11 @@ impl Rows {
         if let (true, Some(subject)) = (self.swept, &mut subject) {
             subject.outline = Some(self.outline()?);
         }
-        let what = || "it does not say what its rows are of".to_owned();
-        subject.ok_or_else(|| StoreError::Damaged { path: self.path.clone(), what: what() })
+        subject.ok_or_else(|| self.damaged("it does not say what its rows are of"))
     }
 }
 
 /// The bounds of a range of runs, as SQLite's integers.
 fn bounds(runs: Range<u64>) -> [i64; 2] {
     [runs.start, runs.end].map(|run| i64::try_from(run).unwrap_or(i64::MAX))
-}
-
-pub(super) fn get<T: FromSql>(row: &rusqlite::Row<'_>, index: usize) -> Result<T, String> {
-    row.get(index).map_err(|error| error.to_string())
-}
-
-pub(super) fn unsigned(row: &rusqlite::Row<'_>, index: usize) -> Result<u64, String> {
-    let value: i64 = get(row, index)?;
-    u64::try_from(value).map_err(|_| format!("{value} where nothing is negative"))
-}
-
-pub(super) fn class(row: &rusqlite::Row<'_>, index: usize) -> Result<Class, String> {
-    get::<String>(row, index)?.parse().map_err(|error| format!("{error}"))
 }

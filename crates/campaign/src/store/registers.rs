@@ -2,9 +2,8 @@
 
 use rusqlite::{Transaction, params};
 
-use super::query::{get, unsigned};
-use super::rows::Rows;
-use crate::store::StoreError;
+use super::error::StoreError;
+use super::file::{Rows, get};
 use crate::target::KernelRegisters;
 
 /// Makes and fills the table, if there is something to fill it with.
@@ -26,13 +25,8 @@ pub(super) fn set_up(transaction: &Transaction<'_>, kernels: &[KernelRegisters])
 impl Rows {
     /// What the kernels are given, by name; nothing where no registers are hit.
     pub(super) fn registers(&self) -> Result<Vec<KernelRegisters>, StoreError> {
-        let mut tables = 0;
-        self.each("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'registers'", [], |row| {
-            tables = unsigned(row, 0)?;
-            Ok(())
-        })?;
         let mut kernels = Vec::new();
-        if tables > 0 {
+        if self.has_table("registers")? {
             self.each("SELECT kernel, registers_per_thread, share FROM registers ORDER BY kernel", [], |row| {
                 let (kernel, registers_per_thread, share) = (get(row, 0)?, get(row, 1)?, get(row, 2)?);
                 kernels.push(KernelRegisters { kernel, registers_per_thread, share });

@@ -2,9 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::table::columns;
-use super::{Column, Glance, Row, Rows, Spot, StoreError, Value, kept_memory, read_config, rows_path};
+use super::columns::Column;
+use super::directory::{kept_memory, read_config, rows_path};
+use super::error::StoreError;
+use super::file::Rows;
+use super::row::Row;
+use super::survey::Glance;
+use super::table::Value;
 use crate::config::Config;
+use crate::site::{LabelColumn, Spot};
 use crate::summary::Summary;
 use crate::sweep::{SweptCount, SweptOperand};
 use crate::target::Stratum;
@@ -72,7 +78,7 @@ impl Results {
         Ok((summary, survey.spots))
     }
 
-    /// The id of a run's fault; `None` if the run has no row.
+    /// The id of a run's fault; `None` if the run has no row, or was given up.
     ///
     /// # Errors
     /// When the row cannot be read.
@@ -82,8 +88,15 @@ impl Results {
 
     /// The columns of the table `run`, in order.
     #[must_use]
-    pub fn columns() -> Vec<Column> {
-        columns()
+    pub fn columns(&self) -> Vec<Column> {
+        self.rows.columns()
+    }
+
+    /// What the target says of each site: the columns that are its own, in the order of
+    /// [`Labels`](crate::Labels).
+    #[must_use]
+    pub fn labels(&self) -> &[LabelColumn] {
+        &self.rows.labels
     }
 
     /// Calls `visit` with the values of each row as they are stored, in the order of [`columns`](Self::columns), by

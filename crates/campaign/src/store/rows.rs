@@ -4,63 +4,28 @@
 //! loss of power. The header of the file says whose it is and which version: a file that is something else is
 //! refused, never changed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use rusqlite::types::ToSqlOutput;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, params, params_from_iter};
+use rusqlite::{OpenFlags, Transaction, params, params_from_iter};
 
+use super::columns;
 use super::encode::encode;
-use super::row::{COLUMNS, Row};
-use super::{registers, strata, units};
-use crate::store::StoreError;
-use crate::sweep::Outline;
-use crate::target::{Golden, KernelRegisters, Stratum, Target};
+use super::error::StoreError;
+use super::file::{Rows, advance, clamp, copy, parent};
+use super::row::Row;
+use super::subject::{Session, Subject};
+use super::{labels, registers, strata, units};
 
 /// "BEAM", in the header of the file.
 const APPLICATION_ID: i32 = 0x4245_414d;
 /// The version of the tables.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 
-/// What the rows are of.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Subject {
-    pub(crate) name: String,
-    pub(crate) digest: String,
-    pub(crate) golden: Golden,
-    /// For an exhaustive campaign, what all its units are of.
-    pub(crate) outline: Option<Outline>,
-    /// For a campaign with strata, these.
-    pub(crate) strata: Vec<Stratum>,
-    /// Where registers are hit, what each kernel is given.
-    pub(crate) registers: Vec<KernelRegisters>,
-}
-
-impl Subject {
-    pub(crate) fn of(target: &dyn Target, outline: Option<Outline>) -> Self {
-        let (name, digest) = (target.name().to_owned(), target.digest().to_owned());
-        Self { name, digest, golden: target.golden(), outline, strata: Vec::new(), registers: Vec::new() }
-    }
-}
-
-/// A stretch of work on the campaign by one process.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Session {
-    pub(crate) golden_seconds: f64,
-    pub(crate) jobs: u32,
-    pub(crate) seconds: f64,
-    pub(crate) runs: u64,
-}
-
-/// An open file of rows.
-#[derive(Debug)]
-pub(crate) struct Rows {
-    pub(super) path: PathBuf,
-    pub(super) connection: Connection,
-    /// It holds the units of an exhaustive campaign, and no rows of single runs.
-    pub(super) swept: bool,
-    /// How many strata its runs take turns in; 0 if they were drawn from the whole population.
-    pub(super) strata: u64,
-}
+const TABLES: &str = "
+    CREATE TABLE target (name TEXT NOT NULL, digest TEXT NOT NULL, launches INTEGER NOT NULL,
+        threads INTEGER NOT NULL, thread_instructions INTEGER NOT NULL) STRICT;
+    CREATE TABLE session (session INTEGER PRIMARY KEY, golden_seconds REAL NOT NULL, jobs INTEGER NOT NULL,
+        seconds REAL NOT NULL, runs INTEGER NOT NULL) STRICT;";
 
 impl Rows {
     /// Opens the file for writing; makes it, with its tables, where there is none.
@@ -89,62 +54,24 @@ impl Rows {
         Ok(rows)
     }
 
-    fn connect(path: PathBuf, flags: OpenFlags) -> Result<Self, StoreError> {
-        // No URI flag: a directory may be called `file:x?mode=memory`. No mutex: a connection stays on one thread.
-        match Connection::open_with_flags(&path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX) {
-            Ok(connection) => {
-                let rows = Self { path, connection, swept: false, strata: 0 };
-                // The file may be anybody's: nothing in its schema may call functions with side effects.
-                rows.batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")?;
-                Ok(rows)
-            }
-            Err(source) => Err(explain(&path, source)),
-        }
-    }
-
-    fn batch(&self, sql: &str) -> Result<(), StoreError> {
-        self.connection.execute_batch(sql).map_err(|source| self.fail(source))
-    }
-
-    pub(super) fn fail(&self, source: rusqlite::Error) -> StoreError {
-        explain(&self.path, source)
-    }
-
-    fn header(&self, pragma: &str) -> Result<i32, StoreError> {
-        self.connection.pragma_query_value(None, pragma, |row| row.get(0)).map_err(|source| self.fail(source))
-    }
-
-    /// A file that nobody wrote into, such as one whose making was interrupted.
-    fn is_blank(&self) -> Result<bool, StoreError> {
-        let count = self.connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0));
-        let empty = count.map_err(|source| self.fail(source))? == 0;
-        Ok(empty && self.header("application_id")? == 0 && self.header("user_version")? == 0)
-    }
-
     /// Makes the tables in one transaction, so that they are all there or none is.
     fn set_up(&mut self, subject: &Subject) -> Result<(), StoreError> {
-        let columns: Vec<String> = COLUMNS.iter().map(|(name, declaration)| format!("{name} {declaration}")).collect();
-        let sql = format!(
-            "CREATE TABLE target (name TEXT NOT NULL, digest TEXT NOT NULL, launches INTEGER NOT NULL,
-                threads INTEGER NOT NULL, thread_instructions INTEGER NOT NULL) STRICT;
-             CREATE TABLE session (session INTEGER PRIMARY KEY, golden_seconds REAL NOT NULL, jobs INTEGER NOT NULL,
-                seconds REAL NOT NULL, runs INTEGER NOT NULL) STRICT;
-             CREATE TABLE run ({}) STRICT;
-             PRAGMA application_id = {APPLICATION_ID};
-             PRAGMA user_version = {VERSION};",
-            columns.join(", ")
-        );
+        columns::check(&subject.labels).map_err(StoreError::Labels)?;
+        let declarations = columns::declarations(&subject.labels);
         self.transact(|transaction| {
-            transaction.execute_batch(&sql)?;
+            transaction.execute_batch(TABLES)?;
+            transaction.execute_batch(&format!(
+                "CREATE TABLE run ({declarations}) STRICT;
+                 PRAGMA application_id = {APPLICATION_ID};
+                 PRAGMA user_version = {VERSION};"
+            ))?;
             let golden = subject.golden;
             let numbers = [golden.launches, golden.threads, golden.thread_instructions].map(clamp);
             transaction.execute(
                 "INSERT INTO target VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![subject.name, subject.digest, numbers[0], numbers[1], numbers[2]],
             )?;
-            strata::set_up(transaction, &subject.strata)?;
-            registers::set_up(transaction, &subject.registers)?;
-            subject.outline.as_ref().map_or(Ok(()), |outline| units::set_up(transaction, outline))
+            set_up_parts(transaction, subject)
         })
     }
 
@@ -158,25 +85,11 @@ impl Rows {
             VERSION => {}
             found => return Err(StoreError::Version { path: path(), found, known: VERSION }),
         }
-        let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'sweep'";
-        let tables = self.connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-        self.swept = tables.map_err(|source| self.fail(source))? > 0;
+        self.swept = self.has_table("sweep")?;
         self.strata = self.strata()?.len() as u64;
-        Ok(())
-    }
-
-    pub(super) fn transact<T>(
-        &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
-        let path = &self.path;
-        let run = |connection: &mut Connection| {
-            let transaction = connection.transaction()?;
-            let value = work(&transaction)?;
-            transaction.commit()?;
-            Ok(value)
-        };
-        run(&mut self.connection).map_err(|source| explain(path, source))
+        self.labels = self.labels()?;
+        // They become part of statements.
+        columns::check(&self.labels).map_err(|what| self.damaged(what))
     }
 
     /// Begins a session; the number is for [`commit`](Self::commit).
@@ -192,9 +105,10 @@ impl Rows {
 
     /// Writes a batch of rows and how long the session has taken so far, durably, all or nothing.
     pub(crate) fn commit(&mut self, rows: &[Row], session: i64, seconds: f64) -> Result<(), StoreError> {
-        let encoded = rows.iter().map(encode).collect::<Result<Vec<_>, _>>()?;
+        let columns = self.columns().len();
+        let encoded = rows.iter().map(|row| encode(row, columns)).collect::<Result<Vec<_>, _>>()?;
         self.transact(|transaction| {
-            let mut insert = transaction.prepare(&insert_sql())?;
+            let mut insert = transaction.prepare(&insert_sql(columns))?;
             for values in &encoded {
                 insert.execute(params_from_iter(values))?;
             }
@@ -204,11 +118,11 @@ impl Rows {
 
     /// Adds all rows and sessions of `other`, as they are.
     pub(crate) fn append(&mut self, other: &Self) -> Result<(), StoreError> {
-        let names = COLUMNS.iter().map(|column| column.0).collect::<Vec<_>>().join(", ");
-        let rows = format!("SELECT {names} FROM run ORDER BY run");
+        let columns = self.columns().len();
+        let rows = format!("SELECT {} FROM run ORDER BY run", columns::names(&self.labels));
         let sessions = "SELECT NULL, golden_seconds, jobs, seconds, runs FROM session ORDER BY session";
         self.transact(|transaction| {
-            copy(&other.connection, &rows, transaction, &insert_sql())?;
+            copy(&other.connection, &rows, transaction, &insert_sql(columns))?;
             if other.swept {
                 units::append(transaction, &other.connection)?;
             }
@@ -232,44 +146,16 @@ impl Rows {
     }
 }
 
-/// Notes how long a session has taken so far, and that it made `runs` more.
-pub(super) fn advance(transaction: &Transaction<'_>, session: i64, seconds: f64, runs: u64) -> rusqlite::Result<()> {
-    let sql = "UPDATE session SET seconds = ?1, runs = runs + ?2 WHERE session = ?3";
-    transaction.execute(sql, params![seconds, clamp(runs), session]).map(drop)
-}
-
-/// Inserts each result of `select` on one connection into another, value by value.
-pub(super) fn copy(from: &Connection, select: &str, to: &Transaction<'_>, insert: &str) -> rusqlite::Result<()> {
-    let (mut select, mut insert) = (from.prepare(select)?, to.prepare(insert)?);
-    let count = select.column_count();
-    let mut rows = select.query([])?;
-    while let Some(row) = rows.next()? {
-        let values = (0..count).map(|index| row.get_ref(index).map(ToSqlOutput::Borrowed));
-        insert.execute(params_from_iter(values.collect::<rusqlite::Result<Vec<_>>>()?))?;
-    }
-    Ok(())
+/// Makes the tables that some campaigns have, and that of labels.
+fn set_up_parts(transaction: &Transaction<'_>, subject: &Subject) -> rusqlite::Result<()> {
+    labels::set_up(transaction, &subject.labels)?;
+    strata::set_up(transaction, &subject.strata)?;
+    registers::set_up(transaction, &subject.registers)?;
+    subject.outline.as_ref().map_or(Ok(()), |outline| units::set_up(transaction, outline))
 }
 
 /// Inserts a row by position.
-fn insert_sql() -> String {
-    let marks = vec!["?"; COLUMNS.len()].join(", ");
+fn insert_sql(columns: usize) -> String {
+    let marks = vec!["?"; columns].join(", ");
     format!("INSERT INTO run VALUES ({marks})")
-}
-
-/// Sizes of the golden run and counts of rows: beyond 2⁶³ nothing could have been counted.
-pub(super) fn clamp(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
-
-fn parent(path: &Path) -> PathBuf {
-    path.parent().unwrap_or(path).to_owned()
-}
-
-/// Names the two failures that need words of their own.
-fn explain(path: &Path, source: rusqlite::Error) -> StoreError {
-    match source.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => StoreError::Full { dir: parent(path) },
-        Some(ErrorCode::NotADatabase) => StoreError::Foreign { path: path.to_owned() },
-        _ => StoreError::Sqlite { path: path.to_owned(), dir: parent(path), source },
-    }
 }

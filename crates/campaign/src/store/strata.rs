@@ -2,9 +2,8 @@
 
 use rusqlite::{Transaction, params};
 
-use super::query::{get, unsigned};
-use super::rows::{Rows, clamp};
-use crate::store::StoreError;
+use super::error::StoreError;
+use super::file::{Rows, clamp, get, unsigned};
 use crate::target::Stratum;
 
 /// Makes and fills the table, if there are strata.
@@ -26,13 +25,8 @@ pub(super) fn set_up(transaction: &Transaction<'_>, strata: &[Stratum]) -> rusql
 impl Rows {
     /// The strata in their order; none in the file of a campaign without.
     pub(super) fn strata(&self) -> Result<Vec<Stratum>, StoreError> {
-        let mut tables = 0;
-        self.each("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'stratum'", [], |row| {
-            tables = unsigned(row, 0)?;
-            Ok(())
-        })?;
         let mut strata = Vec::new();
-        if tables > 0 {
+        if self.has_table("stratum")? {
             self.each("SELECT stratum, name, members FROM stratum ORDER BY stratum", [], |row| {
                 if unsigned(row, 0)? != strata.len() as u64 {
                     return Err("its strata have gaps".to_owned());

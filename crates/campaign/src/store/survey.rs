@@ -8,32 +8,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::types::ValueRef;
 
+use super::error::StoreError;
+use super::file::Rows;
 use super::query::{By, Count};
-use super::row::COLUMNS;
-use super::rows::Rows;
 use crate::observation::{OutputDiff, Tier};
 use crate::outcome::Class;
-use crate::store::StoreError;
+use crate::site::{LabelColumn, Spot};
 use crate::tally::Tally;
-
-/// What rows hit: an operand of a static instruction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
-    /// The kernel's name.
-    pub kernel: String,
-    /// The static instruction.
-    pub pc: u32,
-    /// The operand, such as `dst0`.
-    pub target: String,
-    /// The instruction group.
-    pub group: String,
-    /// The instruction's mnemonic.
-    pub opcode: String,
-    /// The source file, where known.
-    pub file: Option<String>,
-    /// The source line, where known.
-    pub line: Option<u32>,
-}
 
 /// A row at a glance: what reports count, borrowed from the file for as long as the row is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -44,12 +25,14 @@ pub struct Glance<'a> {
     pub stratum: u32,
     /// What it hit: an index into the spots of the survey.
     pub spot: usize,
-    /// The launch.
-    pub launch: u32,
-    /// The dynamic instruction of the thread.
-    pub dynamic: u64,
-    /// The bits or the value, as the fault's id writes them.
-    pub bits: &'a str,
+    /// How many sites it stands for.
+    pub weight: u64,
+    /// The launch, if the target has a label `launch`.
+    pub launch: Option<u32>,
+    /// The dynamic instruction of the thread, if the target has a label `dynamic`.
+    pub dynamic: Option<u64>,
+    /// The bits or the value, as the fault's id writes them, if the target has a label `bits`.
+    pub bits: Option<&'a str>,
     /// The class of what came of it.
     pub class: Class,
     /// Its kind, in a word; none of a fault that did not land or of a run that failed.
@@ -99,6 +82,8 @@ pub(crate) struct Survey {
     pub(crate) host_visible: u64,
     /// How many of those were judged with the host in the loop.
     pub(crate) resolved: u64,
+    /// Runs that were given up, by the reason.
+    pub(crate) given_up: BTreeMap<String, u64>,
     /// Runs by the path they took.
     pub(crate) tiers: BTreeMap<String, u64>,
     /// What was hit, in the order in which rows first hit it; of an exhaustive campaign, see [`Rows::operands`].
@@ -108,8 +93,8 @@ pub(crate) struct Survey {
 /// A label and a line.
 type Label = (Option<String>, Option<u32>);
 
-/// A label, a line, a class, a kind and a stratum: what rows are counted by, in the order of summaries.
-type Key = (Option<String>, Option<u32>, &'static str, Option<String>, u32);
+/// A label, a line, a class, a kind, a stratum and a weight: what rows are counted by, in the order of summaries.
+type Key = (Option<String>, Option<u32>, &'static str, Option<String>, u32, u64);
 
 impl Rows {
     /// Looks at all rows, calling `visit` for each, by ascending run. An exhaustive campaign has none, and is counted
@@ -122,7 +107,7 @@ impl Rows {
             return self.swept_survey();
         }
         let mut pass = Pass { strata: self.strata, ..Pass::default() };
-        self.each(&sql(), [], |row| {
+        self.each(&sql(&self.labels), [], |row| {
             let columns = Columns(row);
             let run = columns.number(RUN)?;
             let glance = pass.look(run, &columns).map_err(|what| format!("run {run}: {what}"))?;
@@ -140,6 +125,7 @@ impl Rows {
             by_line: self.counts(By::Line)?,
             host_visible: self.swept_host_visible()?,
             resolved: 0,
+            given_up: BTreeMap::new(),
             tiers: self.swept_tiers()?,
             spots: Vec::new(),
         })
@@ -147,7 +133,7 @@ impl Rows {
 }
 
 /// The columns that are looked at, in the order of the statement. The constants below are their places.
-const LOOKED_AT: [&str; 24] = [
+const LOOKED_AT: [&str; 26] = [
     "run",
     "kernel",
     "pc",
@@ -156,6 +142,8 @@ const LOOKED_AT: [&str; 24] = [
     "opcode",
     "file",
     "line",
+    "weight",
+    "given_up",
     "launch",
     "dynamic",
     "bits",
@@ -176,22 +164,29 @@ const LOOKED_AT: [&str; 24] = [
 const RUN: usize = 0;
 const KERNEL: usize = 1;
 const LINE: usize = 7;
-const LAUNCH: usize = 8;
-const OUTCOME: usize = 11;
-const FIRST_USE: usize = 14;
-const ENDED_KERNEL: usize = 16;
-const OUTPUTS: usize = 20;
+const WEIGHT: usize = 8;
+const GIVEN_UP: usize = 9;
+const LAUNCH: usize = 10;
+const OUTCOME: usize = 13;
+const FIRST_USE: usize = 16;
+const ENDED_KERNEL: usize = 18;
+const OUTPUTS: usize = 22;
 
-fn sql() -> String {
-    debug_assert!(LOOKED_AT.iter().all(|name| COLUMNS.iter().any(|(column, _)| column == name)));
-    format!("SELECT {} FROM run ORDER BY run", LOOKED_AT.join(", "))
+/// The statement: of the labels that a target may have, those that it does not have are null.
+fn sql(labels: &[LabelColumn]) -> String {
+    let column = |(place, &name): (usize, &&'static str)| {
+        let declared = !(LAUNCH..OUTCOME).contains(&place) || labels.iter().any(|label| label.name == name);
+        if declared { name } else { "NULL" }
+    };
+    format!("SELECT {} FROM run ORDER BY run", LOOKED_AT.iter().enumerate().map(column).collect::<Vec<_>>().join(", "))
 }
 
-/// How many rows of a stratum came to a class and kind.
-struct Came {
+/// How many rows of a stratum and a weight came to a class and kind.
+struct Tallied {
     class: Class,
     kind: Option<String>,
     stratum: u32,
+    weight: u64,
     count: u64,
 }
 
@@ -206,9 +201,10 @@ struct Pass {
     /// The key of the row in hand; kept for its memory.
     key: Vec<u8>,
     /// For each spot, how many rows came to which outcome.
-    counts: Vec<Vec<Came>>,
+    counts: Vec<Vec<Tallied>>,
     host_visible: u64,
     resolved: u64,
+    given_up: BTreeMap<String, u64>,
     tiers: BTreeMap<String, u64>,
 }
 
@@ -218,24 +214,26 @@ impl Pass {
         let class: Class = columns.text(OUTCOME)?.parse().map_err(|error| format!("{error}"))?;
         let kind = columns.optional_text(OUTCOME + 1)?;
         let stratum = run.checked_rem(self.strata).unwrap_or(0) as u32;
-        self.count(spot, class, kind, stratum);
+        let weight = columns.number(WEIGHT)?;
+        self.count(spot, class, kind, stratum, weight);
+        if let Some(reason) = columns.optional_text(GIVEN_UP)? {
+            add_one(&mut self.given_up, reason);
+        }
         if columns.optional_number(OUTPUTS + 1)?.is_some_and(|seen| seen != 0) && !columns.is_null(OUTPUTS + 2) {
             self.host_visible += 1;
             self.resolved += u64::from(columns.optional_text(OUTPUTS + 3)? == Some(Tier::Live.word()));
         }
         if let Some(tier) = columns.optional_text(OUTPUTS + 3)? {
-            match self.tiers.get_mut(tier) {
-                Some(count) => *count += 1,
-                None => drop(self.tiers.insert(tier.to_owned(), 1)),
-            }
+            add_one(&mut self.tiers, tier);
         }
         Ok(Glance {
             run,
             stratum,
             spot,
-            launch: columns.small(LAUNCH)?,
-            dynamic: columns.number(LAUNCH + 1)?,
-            bits: columns.text(LAUNCH + 2)?,
+            weight,
+            launch: columns.optional_small(LAUNCH)?,
+            dynamic: columns.optional_number(LAUNCH + 1)?,
+            bits: columns.optional_text(LAUNCH + 2)?,
             class,
             kind,
             error: columns.optional_text(OUTCOME + 2)?,
@@ -281,27 +279,29 @@ impl Pass {
         Ok(spot)
     }
 
-    fn count(&mut self, spot: usize, class: Class, kind: Option<&str>, stratum: u32) {
+    fn count(&mut self, spot: usize, class: Class, kind: Option<&str>, stratum: u32, weight: u64) {
         let counts = &mut self.counts[spot];
-        let same = |it: &&mut Came| it.class == class && it.kind.as_deref() == kind && it.stratum == stratum;
+        let of = (class, kind, stratum, weight);
+        let same = |it: &&mut Tallied| (it.class, it.kind.as_deref(), it.stratum, it.weight) == of;
         match counts.iter_mut().find(same) {
-            Some(came) => came.count += 1,
-            None => counts.push(Came { class, kind: kind.map(str::to_owned), stratum, count: 1 }),
+            Some(tallied) => tallied.count += 1,
+            None => counts.push(Tallied { class, kind: kind.map(str::to_owned), stratum, weight, count: 1 }),
         }
     }
 
     fn finish(self) -> Survey {
         let mut tally = Tally::default();
-        for came in self.counts.iter().flatten() {
-            tally.add(came.class, came.count);
+        for tallied in self.counts.iter().flatten() {
+            tally.add(tallied.class, tallied.count);
         }
         let by = |key: fn(&Spot) -> Label, kinds: bool| {
             let mut counts: BTreeMap<Key, u64> = BTreeMap::new();
             for (spot, of) in self.spots.iter().zip(&self.counts) {
                 let (label, line) = key(spot);
-                for Came { class, kind, stratum, count } in of {
+                for Tallied { class, kind, stratum, weight, count } in of {
                     let kind = kind.clone().filter(|_| kinds);
-                    *counts.entry((label.clone(), line, class.word(), kind, *stratum)).or_default() += count;
+                    let key = (label.clone(), line, class.word(), kind, *stratum, *weight);
+                    *counts.entry(key).or_default() += count;
                 }
             }
             counts.into_iter().filter_map(count).collect()
@@ -317,14 +317,23 @@ impl Pass {
             by_line: by(|spot| (spot.file.clone(), spot.line), false),
             host_visible: self.host_visible,
             resolved: self.resolved,
+            given_up: self.given_up,
             tiers,
             spots: self.spots,
         }
     }
 }
 
-fn count(((label, line, class, kind, stratum), count): (Key, u64)) -> Option<Count> {
-    Some(Count { label, line, class: class.parse().ok()?, kind, count, inverse_weight: 1, stratum })
+fn count(((label, line, class, kind, stratum, weight), count): (Key, u64)) -> Option<Count> {
+    Some(Count { label, line, class: class.parse().ok()?, kind, count, weight, inverse_weight: 1, stratum })
+}
+
+/// Adds one to the count of a word; most words are known.
+fn add_one(counts: &mut BTreeMap<String, u64>, word: &str) {
+    match counts.get_mut(word) {
+        Some(count) => *count += 1,
+        None => drop(counts.insert(word.to_owned(), 1)),
+    }
 }
 
 fn ending<'a>(columns: &Columns<'a>) -> Result<Option<Ending<'a>>, String> {

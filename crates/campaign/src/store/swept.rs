@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::query::{class, get, unsigned};
-use super::rows::Rows;
+use super::error::StoreError;
+use super::file::{Rows, class, get, unsigned};
 use super::unit::unpack;
 use crate::outcome::{Class, Outcome};
-use crate::store::StoreError;
+use crate::site::Spot;
 use crate::sweep::{Extent, Outline, SweptCount, SweptOperand};
 use crate::tally::Tally;
 
@@ -20,8 +20,7 @@ impl Rows {
             extent = Some(Extent { operands: operands.len() as u64, units, faults, members });
             Ok(())
         })?;
-        let what = || "it does not say what its units are of".to_owned();
-        let extent = extent.ok_or_else(|| StoreError::Damaged { path: self.path.clone(), what: what() })?;
+        let extent = extent.ok_or_else(|| self.damaged("it does not say what its units are of"))?;
         Ok(Outline { operands, extent })
     }
 
@@ -32,7 +31,7 @@ impl Rows {
             let sql = "SELECT kernel, pc, file, line, instruction_group, opcode, target, elements, bits
                        FROM operand ORDER BY operand";
             self.each(sql, [], |row| {
-                operands.push(SweptOperand {
+                let spot = Spot {
                     kernel: get(row, 0)?,
                     pc: get(row, 1)?,
                     file: get(row, 2)?,
@@ -40,9 +39,8 @@ impl Rows {
                     group: get(row, 4)?,
                     opcode: get(row, 5)?,
                     target: get(row, 6)?,
-                    elements: get(row, 7)?,
-                    bits: get(row, 8)?,
-                });
+                };
+                operands.push(SweptOperand { spot, elements: get(row, 7)?, bits: get(row, 8)? });
                 Ok(())
             })?;
         }
@@ -94,8 +92,7 @@ impl Rows {
             Ok(())
         })?;
         // What has no outcome has failed.
-        let what = || "its tally is of more faults than its units have".to_owned();
-        let damaged = || StoreError::Damaged { path: self.path.clone(), what: what() };
+        let damaged = || self.damaged("its tally is of more faults than its units have");
         tally.failed = faults.checked_sub(tally.total()).ok_or_else(damaged)?;
         Ok(tally)
     }

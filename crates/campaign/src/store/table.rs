@@ -2,20 +2,9 @@
 
 use rusqlite::types::ValueRef;
 
-use super::row::COLUMNS;
-use super::rows::Rows;
-use crate::store::StoreError;
-
-/// A column of the table `run`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// Its name.
-    pub name: &'static str,
-    /// Whether it holds integers; else it holds text.
-    pub integer: bool,
-    /// Whether every row has a value.
-    pub required: bool,
-}
+use super::columns::{Column, columns, names};
+use super::error::StoreError;
+use super::file::Rows;
 
 /// A value of the table `run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,28 +17,20 @@ pub enum Value<'a> {
     Text(&'a str),
 }
 
-/// The columns, in order.
-pub(super) fn columns() -> Vec<Column> {
-    let column = |&(name, declaration): &(&'static str, &str)| Column {
-        name,
-        integer: declaration.starts_with("INTEGER"),
-        // A CHECK may speak of NOT NULL as well.
-        required: declaration
-            .split_once(' ')
-            .is_some_and(|(_, rest)| rest.starts_with("NOT NULL") || rest.starts_with("PRIMARY KEY")),
-    };
-    COLUMNS.iter().map(column).collect()
-}
-
 impl Rows {
-    /// Calls `visit` with the values of each row, in the order of [`columns`], by ascending run.
+    /// The columns of the table `run`, in order.
+    pub(super) fn columns(&self) -> Vec<Column> {
+        columns(&self.labels)
+    }
+
+    /// Calls `visit` with the values of each row, in the order of [`columns`](Self::columns), by ascending run.
     pub(super) fn visit_values(&self, visit: &mut dyn FnMut(&[Value<'_>])) -> Result<(), StoreError> {
-        let names: Vec<&str> = COLUMNS.iter().map(|column| column.0).collect();
-        self.each(&format!("SELECT {} FROM run ORDER BY run", names.join(", ")), [], |row| {
-            let mut values = Vec::with_capacity(names.len());
-            for (index, name) in names.iter().enumerate() {
+        let columns = self.columns();
+        self.each(&format!("SELECT {} FROM run ORDER BY run", names(&self.labels)), [], |row| {
+            let mut values = Vec::with_capacity(columns.len());
+            for (index, column) in columns.iter().enumerate() {
                 let value = row.get_ref(index).map_err(|error| error.to_string())?;
-                values.push(convert(value).ok_or_else(|| format!("`{name}` is neither a number nor text"))?);
+                values.push(convert(value).ok_or_else(|| format!("`{}` is neither a number nor text", column.name))?);
             }
             visit(&values);
             Ok(())

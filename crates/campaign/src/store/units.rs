@@ -6,10 +6,10 @@
 
 use rusqlite::{Connection, Transaction, params};
 
-use super::rows::{Rows, advance, clamp, copy};
+use super::error::StoreError;
+use super::file::{Rows, advance, clamp, copy};
 use super::unit::Unit;
 use crate::outcome::CLASSIFIER_VERSION;
-use crate::store::StoreError;
 use crate::sweep::{Outline, SweptCount};
 
 const TABLES: &str = "
@@ -40,13 +40,13 @@ pub(super) fn set_up(transaction: &Transaction<'_>, outline: &Outline) -> rusqli
     for (index, operand) in outline.operands.iter().enumerate() {
         insert.execute(params![
             clamp(index as u64),
-            operand.kernel,
-            operand.pc,
-            operand.file,
-            operand.line,
-            operand.group,
-            operand.opcode,
-            operand.target,
+            operand.spot.kernel,
+            operand.spot.pc,
+            operand.spot.file,
+            operand.spot.line,
+            operand.spot.group,
+            operand.spot.opcode,
+            operand.spot.target,
             operand.elements,
             operand.bits
         ])?;

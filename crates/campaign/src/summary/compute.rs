@@ -47,6 +47,7 @@ impl Summary {
             masked: breakdown(Class::Masked, Masked::ALL.iter().map(|&kind| Outcome::Masked(kind)), kinds),
             sdc: breakdown(Class::Sdc, SDC_KINDS.into_iter().map(Outcome::Sdc), kinds),
             due: breakdown(Class::Due, due_kinds().map(Outcome::Due), kinds),
+            given_up: survey.given_up.clone(),
             host_visible: survey.host_visible,
             resolved: survey.resolved,
             register_file: register_file(subject.registers, &by_kernel, !subject.strata.is_empty(), method, confidence),

@@ -1,11 +1,13 @@
 //! From counts to rates: exact, of a plain sample, or of a sample by strata.
 //!
+//! Runs of a plain sample may stand for several sites each, where a method chose them to; then rates are of sites.
+//!
 //! A rate is always a share of what landed, in the whole campaign or in a part of it: the runs of a kernel, a group, a
 //! line. In a campaign with strata, what landed in a part is a part of each stratum, whose weight is estimated too: the
 //! stratum's weight times the share of its runs that landed there. The uncertainty of that share is not in the interval;
 //! where the part is a stratum, or the whole and everything lands, there is none.
 
-use stats::{Confidence, Interval, Method, Proportion, Stratified};
+use stats::{Confidence, Interval, Method, Proportion, Stratified, Weighted};
 
 use super::{Bounds, Outcomes, Rate};
 use crate::config::Config;
@@ -75,6 +77,9 @@ impl Estimator {
                 Rate { count, rate, low: rate.unwrap_or(0.0), high: rate.unwrap_or(1.0) }
             }
             Self::Plain(method, confidence) => {
+                if counts.iter().any(|count| count.weight != 1) {
+                    return weighted(counts, hits, count, *method, *confidence);
+                }
                 let landed: u64 =
                     counts.iter().filter(|count| LANDED.contains(&count.class)).map(|count| count.count).sum();
                 let proportion = Proportion::from_counts(count, landed - count);
@@ -107,6 +112,25 @@ fn exact<'c>(counts: &'c [Count], hit: impl Iterator<Item = &'c Count>) -> Optio
     let [masked, sdc, due] = LANDED.map(sum);
     let landed = masked + sdc + due;
     (landed > 0.0).then(|| hit.map(weight).fold(0.0, |sum, weight| sum + weight) / landed)
+}
+
+/// The share of what `hits` in the sites that what landed stands for; `count` runs are of it.
+fn weighted(
+    counts: &[Count],
+    hits: &dyn Fn(&Count) -> bool,
+    count: u64,
+    method: Method,
+    confidence: Confidence,
+) -> Rate {
+    let mut weighted = Weighted::default();
+    for it in counts.iter().filter(|it| LANDED.contains(&it.class)) {
+        let (runs, weight) = (it.count as f64, it.weight as f64);
+        weighted.all += runs * weight;
+        weighted.squares += runs * weight * weight;
+        weighted.hit += if hits(it) { runs * weight } else { 0.0 };
+    }
+    let Interval { low, high } = weighted.interval(method, confidence);
+    Rate { count, rate: weighted.rate(), low, high }
 }
 
 /// The strata of what landed in the part that `counts` are of.

@@ -59,6 +59,10 @@ pub struct Summary {
     pub sdc: BTreeMap<String, u64>,
     /// Detected unrecoverable errors by kind.
     pub due: BTreeMap<String, u64>,
+    /// Of the runs that did not land, those that the method which chooses sites gave up when it planned them, by the
+    /// reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub given_up: BTreeMap<String, u64>,
     /// Landed runs in which the host could have seen a difference before the end.
     pub host_visible: u64,
     /// How many of those were judged with the host in the loop; in the others it was assumed to act as in the golden

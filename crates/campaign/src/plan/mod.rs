@@ -7,6 +7,8 @@
 //! What an exhaustive campaign runs follows from its configuration; its plan is the head alone, which says how much
 //! that is, so that a target which would run something else is noticed.
 
+mod error;
+
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -16,73 +18,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Choices, Config, Shard, Size};
 use crate::files::Replacement;
+use crate::site::{Label, LabelColumn, LabelKind, RunIndex, Site};
 use crate::strata::StrataExtent;
 use crate::sweep::{Extent, Sweep};
-use crate::target::{RunIndex, Site, Stratum, Target, TargetError};
+use crate::target::{Stratum, Target};
 
-const FORMAT: &str = "beamline.plan/1";
+pub use error::PlanError;
+use error::FORMAT;
+
 /// Runs planned at a time: enough to spread the target's overhead, little enough to hold.
 const CHUNK: u64 = 4096;
 /// The longest line that is read, so that a damaged plan cannot exhaust memory.
 const MAX_LINE: u64 = 1 << 20;
-
-/// Why a plan cannot be made or used.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// The file system said no.
-    #[error("use the plan {path}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
-    /// The target cannot plan what was selected.
-    #[error("plan the campaign")]
-    Target(#[source] TargetError),
-    /// The target broke its promise.
-    #[error("plan the campaign: the target gave {found} sites for {asked} runs; this is a bug in it")]
-    Count {
-        /// How many sites there should be.
-        asked: usize,
-        /// How many there were.
-        found: usize,
-    },
-    /// The target broke its promise about strata.
-    #[error("divide the population into strata: {0}; this is a bug in the target")]
-    Strata(String),
-    /// The file is something else.
-    #[error("read the plan {path}: it is not of the format {FORMAT}; {}", again(path))]
-    Format {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file is cut short, or was added to.
-    #[error("read the plan {path}: it holds {found} of {expected} runs; {}", again(path))]
-    Truncated {
-        /// The file.
-        path: PathBuf,
-        /// How many lines its head announces.
-        expected: u64,
-        /// How many it has.
-        found: u64,
-    },
-    /// A line is not that of its run.
-    #[error("read the plan {path}: the line of run {run} is damaged; {}", again(path))]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// The run.
-        run: RunIndex,
-    },
-}
-
-/// What helps against a damaged plan: it is a pure function of the configuration, so it can be made again.
-fn again(path: &Path) -> String {
-    let dir = path.parent().unwrap_or(path).display();
-    format!("delete it and `beamline resume {dir}` makes it again")
-}
 
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -150,6 +97,7 @@ pub(crate) fn write(
         }
         for line in runs.iter().zip(&sites) {
             check_stratum(line, strata)?;
+            check_labels(line, target.labels())?;
             write_line(file, &line)?;
         }
         from = to;
@@ -164,6 +112,25 @@ fn check_stratum((run, site): (&RunIndex, &Site), strata: &[Stratum]) -> Result<
         return Ok(());
     }
     Err(PlanError::Strata(format!("run {run} is drawn from {:?} instead of {expected:?}", site.stratum)))
+}
+
+/// Checks that a site has a value, or none, for each label that its target declares, and stands for something.
+fn check_labels((run, site): (&RunIndex, &Site), columns: &[LabelColumn]) -> Result<(), PlanError> {
+    let wrong = |what: String| Err(PlanError::Site(format!("the site of run {run} {what}")));
+    let labels = site.labels.all();
+    if labels.len() != columns.len() {
+        return wrong(format!("has {} labels, and {} are declared", labels.len(), columns.len()));
+    }
+    let fits = |label: &Label, column: &LabelColumn| match label {
+        Label::Number(_) => column.kind == LabelKind::Number,
+        Label::Text(_) => column.kind == LabelKind::Text,
+        Label::None => true,
+    };
+    match labels.iter().zip(columns).find(|(label, column)| !fits(label, column)) {
+        Some((_, column)) => wrong(format!("has a `{}` that is no {}", column.name, column.kind)),
+        None if site.weight == 0 => wrong("weighs nothing".to_owned()),
+        None => Ok(()),
+    }
 }
 
 /// Writes the plan of a whole campaign from those of its shards, which stand in the order of their numbers: the
