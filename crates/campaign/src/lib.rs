@@ -19,7 +19,7 @@
 //!   seed, index).
 //! - A row is a function of (target, configuration, index). Workers, shards, interruptions and kills change when a
 //!   row is written, never what it says; no row is written twice, none is lost once its batch is committed.
-//! - Raw observations are stored; outcomes are derived by [`classify`], a total function with a version.
+//! - Raw observations are stored; outcomes are derived by [`outcome::classify`], a total function with a version.
 //! - A unit is a function of (target, configuration, number) in the same way. It and its share of the tally are
 //!   written in one transaction.
 //! - planned = landed + not landed + failed in every finished campaign. A fault that did not land is not masked.
@@ -29,13 +29,10 @@
 mod files;
 mod plan;
 mod tally;
-mod words;
 
 pub mod bound;
 pub mod config;
 pub mod merge;
-pub mod observation;
-pub mod outcome;
 mod rejudge;
 pub mod runner;
 pub mod store;
@@ -53,13 +50,6 @@ pub use config::{
     Bytes, Choices, CommandLine, Config, ConfigError, Engine, IntervalMethod, Live, Selection, Shard, Size, Stratify,
 };
 pub use merge::{MergeError, merge};
-pub use observation::{
-    Debugged, End, FirstUse, Host, HostSignal, Landed, Observation, OutputDiff, Place, Tier, TrapKind, Verdict,
-};
-pub use outcome::{
-    CLASSIFIER_VERSION, Class, Criteria, Criterion, Due, Element, FAILED_CODE, Masked, Metric, Outcome, Quality,
-    QualityError, Sdc, classify,
-};
 pub use plan::PlanError;
 pub use rejudge::{RejudgeError, Rejudged};
 pub use runner::{CampaignError, Ended, Event, run};
@@ -71,4 +61,3 @@ pub use tally::Tally;
 pub use target::{
     Golden, KernelRegisters, Memory, RunFailure, RunIndex, Site, Stratum, Target, TargetError, Worker, error_chain,
 };
-pub use words::UnknownWord;

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{Observation, hex};
 use crate::target::Site;
+use outcome::Observation;
 
 /// The format of the document.
 pub const STORY_FORMAT: &str = "beamline.story/1";
@@ -116,10 +116,10 @@ pub struct Change {
     /// The type that the instruction writes.
     pub ty: String,
     /// What it holds in the golden run.
-    #[serde(with = "hex")]
+    #[serde(with = "outcome::hex")]
     pub golden: u128,
     /// What it holds in the faulty one.
-    #[serde(with = "hex")]
+    #[serde(with = "outcome::hex")]
     pub found: u128,
 }
 

@@ -13,8 +13,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::config::Shard;
-use crate::outcome::{FAILED_CODE, Outcome};
 use crate::target::RunFailure;
+use outcome::{FAILED_CODE, Outcome};
 
 /// Everything that an exhaustive campaign runs: its faults, in units.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,7 +183,7 @@ pub(crate) struct Extent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Masked;
+    use outcome::Masked;
 
     fn operand(bits: u32) -> SweptOperand {
         SweptOperand {

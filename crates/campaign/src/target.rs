@@ -8,9 +8,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Engine, Selection};
-use crate::observation::Observation;
-use crate::outcome::Criteria;
 use crate::sweep::{Sweep, Sweeper};
+use outcome::{Criteria, Observation};
 
 /// The number of a run in its campaign, from 0; with the seed, it determines the run's random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -8,12 +8,11 @@ use crate::mi::{Session, Stop};
 use crate::operand::{AIMS, Operand, can_aim, operand, operands};
 use crate::profile::{Line, Trace};
 use crate::sass::group;
-use campaign::{
-    End, Engine, Golden, Host, Observation, RunFailure, RunIndex, Selection, Site, Target, TargetError, Worker,
-};
+use campaign::{Engine, Golden, RunFailure, RunIndex, Selection, Site, Target, TargetError, Worker};
 use fault::{Extent, Fault, Scope};
 use inject::CapsuleTarget;
 use live::{Bench, Remains};
+use outcome::{End, Host, Observation};
 use stats::Draws;
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -290,7 +289,7 @@ fn rehearse(debugger: &Debugger, bench: &Bench) -> Result<(Remains, f64), Debugg
 
 fn with_sessions(seen: Observation, sessions: u64) -> Observation {
     let host = seen.host.map(|host| {
-        let debugged = host.debugged.map(|debugged| campaign::Debugged { sessions, ..debugged });
+        let debugged = host.debugged.map(|debugged| outcome::Debugged { sessions, ..debugged });
         Host { debugged, ..host }
     });
     Observation { host, ..seen }

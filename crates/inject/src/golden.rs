@@ -208,7 +208,7 @@ impl Golden {
 
     /// How an output differs whose bytes are these.
     #[must_use]
-    pub fn compare(&self, output: usize, found: &[u8]) -> campaign::OutputDiff {
+    pub fn compare(&self, output: usize, found: &[u8]) -> outcome::OutputDiff {
         let copy = self.copies.iter().find(|copy| copy.output == Some(output));
         self.references[output].compare(copy.map_or(&[], |copy| &copy.bytes), found)
     }

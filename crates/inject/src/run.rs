@@ -2,8 +2,8 @@
 
 use crate::golden::{Golden, GoldenLaunch, ReplayError};
 use crate::modules::ModuleError;
-use campaign::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
 use fault::Fault;
+use outcome::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
 use simt::{Fuel, Trap};
 use thiserror::Error;
 
@@ -144,7 +144,8 @@ fn end(golden: &Golden, launch: usize, trap: Trap, after: u64) -> End {
     }
 }
 
-/// The name that results use; running out of fuel is a hang, not a trap.
+/// The word that results use. The machine has words of its own, since it knows no results, and one more: running out
+/// of fuel is a hang, not a trap.
 pub(crate) fn trap_kind(kind: simt::TrapKind) -> Option<TrapKind> {
     Some(match kind {
         simt::TrapKind::IllegalAddress => TrapKind::IllegalAddress,

@@ -14,13 +14,11 @@ use crate::sweep::{Population, Sweeping, Way};
 use crate::threads::{Query, Wanted, find};
 use campaign::config::{Engine, Selection as Words};
 use campaign::story::Story;
-use campaign::{
-    Criteria, End, KernelRegisters, Observation, RunFailure, RunIndex, Site, Stratum, Sweep, Sweeper, Target,
-    TargetError, Worker,
-};
+use campaign::{KernelRegisters, RunFailure, RunIndex, Site, Stratum, Sweep, Sweeper, Target, TargetError, Worker};
 use capsule::ElementType;
 use fault::{Aim, Extent, Fault, Pattern, Selection};
 use isa::{Instruction, Module};
+use outcome::{Criteria, End, Observation};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A capsule whose golden run is done.

@@ -4,11 +4,12 @@ use crate::bench::Bench;
 use crate::error::LiveError;
 use crate::observe::Outputs;
 use campaign::{
-    Engine, Golden, KernelRegisters, Memory, Observation, RunFailure, RunIndex, Selection, Site, Stratum, Target,
-    TargetError, Worker,
+    Engine, Golden, KernelRegisters, Memory, RunFailure, RunIndex, Selection, Site, Stratum, Target, TargetError,
+    Worker,
 };
 use fault::Fault;
 use inject::CapsuleTarget;
+use outcome::Observation;
 use std::fs::File;
 
 /// Which runs are live.

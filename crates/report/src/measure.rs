@@ -9,8 +9,9 @@
 //! §8.2; E. L. Korn & B. I. Graubard, Survey Methodology 24, 1998, use it for intervals of small shares). Rates that a
 //! summary has are taken from there: they are stratified estimates.
 
+use campaign::IntervalMethod;
 use campaign::summary::{Outcomes, Rate, Summary};
-use campaign::{Class, IntervalMethod};
+use outcome::Class;
 use stats::{Confidence, Method, Proportion};
 
 /// How rates are bounded.

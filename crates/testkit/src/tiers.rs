@@ -2,9 +2,10 @@
 
 use campaign::config::Engine;
 pub use campaign::config::Selection;
-use campaign::{Outcome, RunIndex, Target, classify};
+use campaign::{RunIndex, Target};
 use capsule::Capsule;
 use inject::{CapsuleTarget, Golden, Means, Referee};
+use outcome::{Outcome, classify};
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::sync::Arc;

@@ -5,9 +5,9 @@ use stats::{Interval, trials_to_decide, trials_to_shrink};
 use super::parse::{CRASH, MAYBE};
 use super::{Bound, Judgement, More, Scope, Term, Verdict};
 use crate::config::{Config, Shard};
-use crate::outcome::{Class, Due, Outcome, Sdc};
 use crate::store::{By, Count, Results, StoreError};
 use crate::summary::{Estimator, Rate};
+use outcome::{Class, Due, Outcome, Sdc};
 
 impl Term {
     /// Whether a run can count for both.

@@ -14,10 +14,10 @@ use super::crew::{self, Crew, Outlet, guarded};
 use super::watch::Stopwatch;
 use super::{CampaignError, Event, Ledger};
 use crate::config::Config;
-use crate::outcome::classify;
 use crate::plan::PlanReader;
 use crate::store::{Finding, Row};
 use crate::target::{RunIndex, Site, Target, Worker};
+use outcome::classify;
 
 /// Runs in a batch, at most: a transaction is then small beside the runs in it, and a lost one is little work.
 const MAX_BATCH: u64 = 64;

@@ -9,10 +9,10 @@ use std::ops::Range;
 use super::crew::{self, Crew, Outlet, guarded};
 use super::{CampaignError, Event, Ledger};
 use crate::config::Config;
-use crate::outcome::Class;
 use crate::store::{Packed, Unit};
 use crate::sweep::{Sweep, Sweeper};
 use crate::target::{RunFailure, Target};
+use outcome::Class;
 
 /// Seconds between two transactions, about; tests are over sooner.
 const COMMIT_AFTER: f64 = if cfg!(test) { 0.002 } else { 1.0 };

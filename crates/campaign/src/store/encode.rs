@@ -3,10 +3,9 @@
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 
 use super::row::{COLUMNS, Finding, Row};
-use crate::observation::{End, FirstUse, Observation};
-use crate::outcome::Class;
 use crate::store::StoreError;
 use crate::target::{RunIndex, Site};
+use outcome::{Class, End, FirstUse, Observation};
 
 /// The value of each column, in their order.
 pub(crate) fn encode(row: &Row) -> Result<Vec<ToSqlOutput<'_>>, StoreError> {

@@ -9,10 +9,10 @@ use super::decode::decode;
 use super::row::{COLUMNS, Row};
 use super::rows::{Rows, Session, Subject};
 use crate::config::Shard;
-use crate::outcome::Class;
 use crate::store::StoreError;
 use crate::tally::Tally;
 use crate::target::Golden;
+use outcome::Class;
 
 /// How many rows share a label and an outcome.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,9 +3,8 @@
 //! One table, [`COLUMNS`], gives the schema, the order in which rows are encoded and that in which they are decoded.
 //! What results are grouped or filtered by has a column of its own; the comparisons of outputs are JSON.
 
-use crate::observation::Observation;
-use crate::outcome::{CLASSIFIER_VERSION, Class, Outcome};
 use crate::target::{RunFailure, RunIndex, Site};
+use outcome::{CLASSIFIER_VERSION, Class, Observation, Outcome};
 
 /// What is stored of one run.
 #[derive(Clone, Debug, PartialEq)]

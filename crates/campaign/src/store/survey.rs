@@ -11,10 +11,9 @@ use rusqlite::types::ValueRef;
 use super::query::{By, Count};
 use super::row::COLUMNS;
 use super::rows::Rows;
-use crate::observation::{OutputDiff, Tier};
-use crate::outcome::Class;
 use crate::store::StoreError;
 use crate::tally::Tally;
+use outcome::{Class, OutputDiff, Tier};
 
 /// What rows hit: an operand of a static instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]

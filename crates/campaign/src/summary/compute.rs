@@ -10,11 +10,11 @@ use super::{
     Account, Capsule, Exhaustive, LinePart, Outcomes, Part, Runs, SUMMARY_FORMAT, Speed, Stopping, StratumPart, Summary,
 };
 use crate::config::{Choices, Config};
-use crate::outcome::{Class, Due, Masked, Outcome, Sdc};
 use crate::store::{Count, Rows, Session, StoreError, Survey};
 use crate::sweep::Extent;
 use crate::tally::Tally;
 use crate::target::Stratum;
+use outcome::{Class, Due, Masked, Outcome, Sdc};
 
 impl Summary {
     /// Summarises rows of the campaign `config`, of which `survey` is.

@@ -8,9 +8,10 @@ use stats::Draws;
 
 use super::fake_sweep::FakeSweeper;
 use crate::{
-    Criteria, End, Engine, FirstUse, Golden, Host, Landed, Observation, OutputDiff, Place, RunFailure, RunIndex,
-    Selection, Site, Stratify, Stratum, Sweep, Sweeper, Target, TargetError, Tier, TrapKind, Verdict, Worker,
+    Engine, Golden, RunFailure, RunIndex, Selection, Site, Stratify, Stratum, Sweep, Sweeper, Target, TargetError,
+    Worker,
 };
+use outcome::{Criteria, End, FirstUse, Host, Landed, Observation, OutputDiff, Place, Tier, TrapKind, Verdict};
 
 /// Makes up a run of every kind: masked, corrupted, crashed, hung, detected, not landed, failed, panicked.
 #[derive(Clone, Debug)]

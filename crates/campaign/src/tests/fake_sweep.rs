@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use stats::Draws;
 
 use super::fake::Fake;
+use crate::RunFailure;
 use crate::sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};
-use crate::{Due, FAILED_CODE, Masked, Outcome, RunFailure, Sdc, TrapKind};
+use outcome::{Due, FAILED_CODE, Masked, Outcome, Sdc, TrapKind};
 
 /// The widths of the destinations of each static instruction.
 const INSTRUCTIONS: [&[u32]; 5] = [&[32], &[1], &[64, 1], &[16, 16, 32], &[32]];

@@ -52,7 +52,7 @@ fn every_kind_of_row_is_read_back_as_it_was_written() {
     let again = undisturbed(config(400), &target);
     assert_eq!(rows, again);
     let classes: std::collections::BTreeSet<_> = rows.iter().map(|row| row.finding.class()).collect();
-    assert_eq!(classes.into_iter().collect::<Vec<_>>(), crate::Class::ALL);
+    assert_eq!(classes.into_iter().collect::<Vec<_>>(), outcome::Class::ALL);
 }
 
 #[test]

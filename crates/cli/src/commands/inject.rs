@@ -3,9 +3,10 @@
 use crate::args;
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
-use campaign::{Criteria, End, FirstUse, Host, Observation, Outcome, Site, classify};
+use campaign::Site;
 use fault::Fault;
 use inject::{CapsuleTarget, RunError};
+use outcome::{Criteria, End, FirstUse, Host, Observation, Outcome, classify};
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -5,10 +5,11 @@ use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
 use anyhow::anyhow;
 use campaign::config::Selection;
-use campaign::{RunIndex, Site, Target, Tier};
+use campaign::{RunIndex, Site, Target};
 use capsule::Metric;
 use gpu::{Gpu, GpuError};
 use inject::{CapsuleTarget, Golden, Referee};
+use outcome::Tier;
 use serde::Serialize;
 use std::collections::BTreeSet;
 

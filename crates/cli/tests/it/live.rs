@@ -2,7 +2,8 @@
 //! links with.
 
 use crate::{beamline, path, rows, run, stderr, stdout};
-use campaign::{End, Finding, Observation, Tier};
+use campaign::Finding;
+use outcome::{End, Observation, Tier};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

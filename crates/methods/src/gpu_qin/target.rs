@@ -1,9 +1,10 @@
 //! The method as the target of a campaign: it chooses, another target runs.
 
-use campaign::{Criteria, Engine, Golden, Memory, RunIndex, Selection, Site, Target, TargetError, Worker};
+use campaign::{Engine, Golden, Memory, RunIndex, Selection, Site, Target, TargetError, Worker};
 use fault::{Fault, Model, Pattern, Scope};
 use inject::CapsuleTarget;
 use inject::threads::{Found, Query, find};
+use outcome::Criteria;
 use stats::Draws;
 
 use super::choose::{Chooser, Chosen};

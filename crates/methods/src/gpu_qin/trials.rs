@@ -1,6 +1,7 @@
 //! What the method makes of a row: given up, injected, activated, and what came of it.
 
-use campaign::{Due, Finding, FirstUse, Outcome, Results, Row, Sdc, StoreError, TrapKind, observation};
+use campaign::{Finding, Results, Row, StoreError};
+use outcome::{Due, FirstUse, Outcome, Sdc, TrapKind};
 
 use std::collections::BTreeMap;
 
@@ -112,9 +113,9 @@ fn group_hit(row: &Row, method: &GpuQin<'_>) -> Option<(usize, usize)> {
     Some((kernel, kernels[kernel].group_of(row.site.launch, thread)?))
 }
 
-fn end(outcome: Outcome, end: &observation::End) -> End {
+fn end(outcome: Outcome, end: &outcome::End) -> End {
     let after = match end {
-        observation::End::Trapped { at, .. } => at.after,
+        outcome::End::Trapped { at, .. } => at.after,
         _ => 0,
     };
     match outcome {

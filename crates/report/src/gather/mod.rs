@@ -9,7 +9,8 @@ mod logarithmic;
 mod magnitude;
 mod spots;
 
-use campaign::{Class, Glance, Results, StoreError, Stratum, Summary};
+use campaign::{Glance, Results, StoreError, Stratum, Summary};
+use outcome::Class;
 use std::collections::BTreeMap;
 
 pub(crate) use doubling::Doubling;

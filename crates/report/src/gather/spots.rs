@@ -1,6 +1,7 @@
 //! Counts of every bit of everything that was hit.
 
-use campaign::{Class, Spot, SweptOperand};
+use campaign::{Spot, SweptOperand};
+use outcome::Class;
 
 use crate::measure::{Cell, Mass};
 

@@ -1,7 +1,7 @@
 //! What a story says, in sentences that text and page share.
 
 use campaign::story::{Change, Deed, Line, Share, Spread, Story};
-use campaign::{End, FirstUse};
+use outcome::{End, FirstUse};
 
 use crate::findings::file_name;
 use crate::number::plain;
@@ -138,7 +138,7 @@ pub(crate) fn copies(story: &Story) -> Vec<String> {
 
 /// How it ended.
 pub(crate) fn end(story: &Story, name: &dyn Fn(&str) -> String) -> Vec<String> {
-    let at = |at: &campaign::Place| {
+    let at = |at: &outcome::Place| {
         let line = at.line.map_or_else(String::new, |line| format!(", line {line}"));
         let (kernel, after) = (name(&at.kernel), instructions(at.after));
         format!("in {kernel}, instruction {}{line}, {after} of the thread after first use", at.pc)

@@ -98,7 +98,7 @@ fn an_example_is_a_run_that_was_corrupted_there() {
     let (_dir, results, report) = made(synthetic::runs(1500), &Synthetic::default());
     let mut corrupted = std::collections::BTreeMap::new();
     let visit = &mut |row: campaign::Row| {
-        if row.finding.class() == campaign::Class::Sdc {
+        if row.finding.class() == outcome::Class::Sdc {
             corrupted.insert(row.site.id.clone(), (row.site.kernel, row.site.pc, row.site.bits));
         }
     };

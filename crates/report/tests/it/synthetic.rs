@@ -2,9 +2,11 @@
 //! `campaign`.
 
 use campaign::{
-    Choices, Criteria, Due, End, Ended, Engine, FirstUse, Golden, Landed, Masked, Observation, Outcome, OutputDiff,
-    Place, Results, RunFailure, RunIndex, Sdc, Selection, Site, Store, Sweep, Sweeper, SweptCount, SweptOperand,
-    SweptTiers, SweptUnit, Target, TargetError, Tier, TrapKind, Worker,
+    Choices, Ended, Engine, Golden, Results, RunFailure, RunIndex, Selection, Site, Store, Sweep, Sweeper, SweptCount,
+    SweptOperand, SweptTiers, SweptUnit, Target, TargetError, Worker,
+};
+use outcome::{
+    Criteria, Due, End, FirstUse, Landed, Masked, Observation, Outcome, OutputDiff, Place, Sdc, Tier, TrapKind,
 };
 use stats::Draws;
 use std::path::Path;

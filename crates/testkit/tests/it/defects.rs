@@ -2,10 +2,11 @@
 //! stand elsewhere.
 
 use campaign::config::{Engine, Selection};
-use campaign::{Class, Landed, RunIndex, Site, Target, classify};
+use campaign::{RunIndex, Site, Target};
 use capsule::Capsule;
 use fault::{Fault, Model};
 use inject::CapsuleTarget;
+use outcome::{Class, Landed, classify};
 use testkit::tiers::target;
 
 fn workload(name: &str) -> CapsuleTarget {

@@ -1,9 +1,10 @@
 //! Whether exhaustive campaigns give the rates that sampled ones estimate.
 
 use campaign::config::{Engine, Selection};
-use campaign::{Class, Outcome, RunIndex, Target, classify};
+use campaign::{RunIndex, Target};
 use capsule::Capsule;
 use inject::CapsuleTarget;
+use outcome::{Class, Outcome, classify};
 use stats::{Confidence, Method, Proportion};
 use testkit::tiers::target;
 

@@ -2,10 +2,11 @@
 
 use campaign::config::{Engine, Selection};
 use campaign::story::{Deed, Story};
-use campaign::{Class, End, RunIndex, Target, classify};
+use campaign::{RunIndex, Target};
 use capsule::Capsule;
 use fault::Fault;
 use inject::CapsuleTarget;
+use outcome::{Class, End, classify};
 use testkit::random_capsules::random_capsule;
 use testkit::tiers::{TARGETS, target};
 
