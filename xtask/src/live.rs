@@ -5,7 +5,8 @@ use crate::apps::{self, PLACE};
 use crate::workloads::{build, fixed_nvcc};
 use crate::{beamline, say};
 use anyhow::{Context, Result, bail, ensure};
-use campaign::{End, Finding, Observation, Results, Row};
+use campaign::{Finding, Results, Row};
+use outcome::{End, Observation};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -70,7 +71,9 @@ fn compare(program: &Path, name: &str, app: &Path, runs: u64) -> Result<Compared
     let mut found = Compared { faults: replayed.len(), speed: [fast, slow], ..Compared::default() };
     ensure!([executed.len(), capsule.len(), resolved.len()] == [found.faults; 3], "{name}: rows are missing");
     for (((replayed, executed), capsule), resolved) in replayed.iter().zip(&executed).zip(&capsule).zip(&resolved) {
-        let mut wrong = |what: &str| found.disagreements.push(format!("{name}: {}: {what}", replayed.site.id));
+        let mut wrong = |what: &str| {
+            found.disagreements.push(format!("{name}: {}: {what}", replayed.site.fault().unwrap_or_default()))
+        };
         if replayed.site != executed.site || replayed.site != capsule.site {
             wrong("another fault is run");
         }
@@ -119,7 +122,8 @@ fn differs(seen: &Observation) -> bool {
 fn seen(row: &Row) -> Result<&Observation> {
     match &row.finding {
         Finding::Seen { observation, .. } => Ok(observation),
-        Finding::Failed(error) => bail!("failed to {error} ({})", row.site.id),
+        Finding::GivenUp => bail!("run {} was given up", row.run),
+        Finding::Failed(error) => bail!("failed to {error} ({:?})", row.site.intent),
     }
 }
 

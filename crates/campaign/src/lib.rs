@@ -19,7 +19,7 @@
 //!   seed, index).
 //! - A row is a function of (target, configuration, index). Workers, shards, interruptions and kills change when a
 //!   row is written, never what it says; no row is written twice, none is lost once its batch is committed.
-//! - Raw observations are stored; outcomes are derived by [`classify`], a total function with a version.
+//! - Raw observations are stored; outcomes are derived by [`outcome::classify`], a total function with a version.
 //! - A unit is a function of (target, configuration, number) in the same way. It and its share of the tally are
 //!   written in one transaction.
 //! - planned = landed + not landed + failed in every finished campaign. A fault that did not land is not masked.
@@ -30,13 +30,10 @@ mod failure;
 mod files;
 mod plan;
 mod tally;
-mod words;
 
 pub mod bound;
 pub mod config;
 pub mod merge;
-pub mod observation;
-pub mod outcome;
 mod rejudge;
 pub mod runner;
 mod site;
@@ -56,21 +53,13 @@ pub use config::{
 };
 pub use failure::{RunFailure, TargetError, error_chain};
 pub use merge::{MergeError, merge};
-pub use observation::{
-    Debugged, End, FirstUse, Host, HostSignal, Landed, Observation, OutputDiff, Place, Tier, TrapKind, Verdict,
-};
-pub use outcome::{
-    CLASSIFIER_VERSION, Class, Criteria, Criterion, Due, Element, FAILED_CODE, Masked, Metric, Outcome, Quality,
-    QualityError, Sdc, classify,
-};
 pub use plan::PlanError;
 pub use rejudge::{RejudgeError, Rejudged};
 pub use runner::{CampaignError, Ended, Event, run};
-pub use site::{Intent, Label, LabelColumn, LabelKind, Labels, RunIndex, Site, Spot};
+pub use site::{Intent, Label, LabelColumn, LabelKind, Labels, NamedSite, RunIndex, Site, Spot};
 pub use store::{Column, Ending, Finding, Glance, Results, Row, Store, StoreError, Value, read_config};
 pub use strata::MAX_STRATA;
 pub use summary::Summary;
 pub use sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};
 pub use tally::Tally;
-pub use target::{Golden, KernelRegisters, Memory, Stratum, Target, Worker};
-pub use words::UnknownWord;
+pub use target::{Engines, Golden, KernelRegisters, Memory, Planner, Stratum, Subject, Target, Worker};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{Choices, Config, ConfigError, Shard};
 use crate::plan::{self, Head, Plan, PlanError};
-use crate::store::{Results, Rows, StoreError, Subject, lay_out, plan_path, rows_path, summarise};
+use crate::store::{Origin, Results, Rows, StoreError, lay_out, plan_path, rows_path, summarise};
 use crate::summary::Summary;
 use crate::sweep::{Extent, SweptOperand};
 
@@ -95,13 +95,13 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Summary, MergeError> {
     let config = whole(first.results.config())?;
     let plans: Vec<&Plan> = shards.iter().map(|shard| &shard.plan).collect();
     let sweep = first.plan.head().sweep;
-    let head = Head::new(&config, &first.subject.digest, sweep, first.plan.head().strata);
+    let head = Head::new(&config, &first.origin.digest, sweep, first.plan.head().strata);
     let (_, _lock) = lay_out(out, &config, |file| plan::write_merged(file, &head, &plans))?;
-    let mut subject = first.subject.clone();
-    if let (Some(outline), Some(extent)) = (&mut subject.outline, sweep) {
+    let mut origin = first.origin.clone();
+    if let (Some(outline), Some(extent)) = (&mut origin.outline, sweep) {
         outline.extent = extent;
     }
-    let mut rows = Rows::open(rows_path(out, config.shard), &subject)?;
+    let mut rows = Rows::open(rows_path(out, config.shard), &origin)?;
     for shard in &shards {
         rows.append(shard.results.rows())?;
     }
@@ -112,18 +112,18 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Summary, MergeError> {
 struct Part {
     results: Results,
     plan: Plan,
-    subject: Subject,
+    origin: Origin,
 }
 
 impl Part {
     fn open(dir: &Path) -> Result<Self, MergeError> {
         let results = Results::open(dir)?;
         let plan = Plan::open(plan_path(dir))?;
-        let subject = results.rows().subject()?;
-        if *plan.head() != Head::new(results.config(), &subject.digest, plan.head().sweep, plan.head().strata) {
+        let origin = results.rows().origin()?;
+        if *plan.head() != Head::new(results.config(), &origin.digest, plan.head().sweep, plan.head().strata) {
             return Err(StoreError::Changed { dir: dir.to_owned() }.into());
         }
-        Ok(Self { results, plan, subject })
+        Ok(Self { results, plan, origin })
     }
 
     fn shard(&self) -> Shard {
@@ -132,7 +132,7 @@ impl Part {
 
     /// What all shards of an exhaustive campaign have in common.
     fn swept(&self) -> (Option<Extent>, Option<&[SweptOperand]>) {
-        (self.plan.head().sweep, self.subject.outline.as_ref().map(|outline| &outline.operands[..]))
+        (self.plan.head().sweep, self.origin.outline.as_ref().map(|outline| &outline.operands[..]))
     }
 
     fn dir(&self) -> PathBuf {
@@ -151,13 +151,13 @@ impl Part {
 
 fn check_same(first: &Part, shards: &[Part]) -> Result<(), MergeError> {
     for other in shards {
-        let what = if first.subject.digest != other.subject.digest {
+        let what = if first.origin.digest != other.origin.digest {
             "the digests of their capsules"
         } else if first.results.config().unsharded() != other.results.config().unsharded() {
             "their configurations"
         } else if first.swept() != other.swept() {
             "the faults that they found to run"
-        } else if first.subject.strata != other.subject.strata {
+        } else if first.origin.strata != other.origin.strata {
             "the strata that they found"
         } else if first.shard().count() != other.shard().count() {
             "their numbers of shards"

@@ -7,10 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::observation::OutputDiff;
-use crate::outcome::{Class, Criteria, Outcome, classify};
 use crate::store::{Finding, Results, Row, StoreError};
 use crate::summary::Summary;
+use outcome::{Class, Criteria, Outcome, OutputDiff, classify};
 
 /// Why results cannot be judged again.
 #[derive(Debug, thiserror::Error)]

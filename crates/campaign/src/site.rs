@@ -5,11 +5,12 @@
 //! neural network, a program on a processor) has other labels, and needs no change here.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::words;
+use outcome::words;
 
 /// The number of a run in its campaign, from 0; with the seed, it determines the run's random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -63,7 +64,6 @@ pub enum Intent {
 
 /// A place in the program that faults hit: an operand of a static instruction, or what stands for that in the target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Spot {
     /// The part of the program that runs by itself: a kernel, a layer.
     pub kernel: String,
@@ -205,6 +205,18 @@ impl Site {
         }
     }
 
+    /// The same with the names of its labels, which are those of these columns.
+    #[must_use]
+    pub fn named(&self, columns: &[LabelColumn]) -> NamedSite {
+        let names = columns.iter().map(|column| column.name.clone().into_owned());
+        NamedSite {
+            id: self.fault().map(str::to_owned),
+            given_up: self.given_up().map(str::to_owned),
+            spot: self.spot.clone(),
+            labels: names.zip(self.labels.all().iter().cloned()).collect(),
+        }
+    }
+
     /// Why the run is given up, if it is.
     #[must_use]
     pub fn given_up(&self) -> Option<&str> {
@@ -212,5 +224,60 @@ impl Site {
             Intent::Fault(_) => None,
             Intent::GivenUp(reason) => Some(reason),
         }
+    }
+}
+
+/// A site by itself, for documents: flat, with its labels under their names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedSite {
+    /// The id of the fault; absent from a run that is given up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Why the run is given up, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_up: Option<String>,
+    /// The place in the program.
+    #[serde(flatten)]
+    pub spot: Spot,
+    /// The labels, by name.
+    #[serde(flatten)]
+    pub labels: BTreeMap<String, Label>,
+}
+
+impl NamedSite {
+    /// The number that a label holds; `None` if it holds none.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<u64> {
+        match self.labels.get(name)? {
+            Label::Number(number) => Some(*number),
+            Label::Text(_) | Label::None => None,
+        }
+    }
+
+    /// The text that a label holds; `None` if it holds none.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.labels.get(name)? {
+            Label::Text(text) => Some(text),
+            Label::Number(_) | Label::None => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_named_site_is_flat_and_read_back_as_it_was() {
+        let columns = [LabelColumn::number("launch", ""), LabelColumn::text("bits", ""), LabelColumn::text("none", "")];
+        let spot = Spot { kernel: "k".into(), line: Some(3), ..Spot::default() };
+        let site = Site::new("id".into(), spot, Labels::new(vec![3_u32.into(), "7".into(), Label::None]));
+        let named = site.named(&columns);
+        let json = serde_json::to_value(&named).unwrap();
+        assert_eq!([&json["id"], &json["kernel"], &json["bits"]], ["id", "k", "7"]);
+        assert_eq!((json["launch"].as_u64(), json["none"].is_null()), (Some(3), true));
+        assert_eq!(serde_json::from_value::<NamedSite>(json).unwrap(), named);
+        assert_eq!((named.number("launch"), named.text("bits"), named.number("bits")), (Some(3), Some("7"), None));
     }
 }

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{Observation, hex};
-use crate::site::Site;
+use crate::site::NamedSite;
+use outcome::Observation;
 
 /// The format of the document.
 pub const STORY_FORMAT: &str = "beamline.story/1";
@@ -17,7 +17,7 @@ pub struct Story {
     /// [`STORY_FORMAT`].
     pub format: String,
     /// What was to be hit.
-    pub site: Site,
+    pub site: NamedSite,
     /// Its block, as `blockIdx`.
     pub block: [u32; 3],
     /// Its thread, as `threadIdx`.
@@ -116,10 +116,10 @@ pub struct Change {
     /// The type that the instruction writes.
     pub ty: String,
     /// What it holds in the golden run.
-    #[serde(with = "hex")]
+    #[serde(with = "outcome::hex")]
     pub golden: u128,
     /// What it holds in the faulty one.
-    #[serde(with = "hex")]
+    #[serde(with = "outcome::hex")]
     pub found: u128,
 }
 

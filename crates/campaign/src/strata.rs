@@ -31,11 +31,11 @@ impl StrataExtent {
 }
 
 /// The strata of a campaign, as its target gives them; none if it has none.
-pub(crate) fn strata_of(config: &Config, target: &dyn Target) -> Result<Vec<Stratum>, PlanError> {
+pub(crate) fn strata_of(config: &Config, target: Target<'_>) -> Result<Vec<Stratum>, PlanError> {
     if config.selection.stratify.is_none() {
         return Ok(Vec::new());
     }
-    let strata = target.strata(&config.selection).map_err(PlanError::Target)?;
+    let strata = target.planner.strata(&config.selection).map_err(PlanError::Target)?;
     let wrong = |what: String| Err(PlanError::Strata(what));
     let mut names = BTreeSet::new();
     if strata.is_empty() || strata.len() > MAX_STRATA {

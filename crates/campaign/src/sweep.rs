@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Shard;
 use crate::failure::RunFailure;
-use crate::outcome::{FAILED_CODE, Outcome};
 use crate::site::Spot;
+use outcome::{FAILED_CODE, Outcome};
 
 /// Everything that an exhaustive campaign runs: its faults, in units.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,7 +172,7 @@ pub(crate) struct Extent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::Masked;
+    use outcome::Masked;
 
     fn operand(bits: u32) -> SweptOperand {
         SweptOperand { spot: Spot::default(), elements: 1, bits }

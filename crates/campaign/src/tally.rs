@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stats::Proportion;
 
-use crate::outcome::Class;
+use outcome::Class;
 
 /// The rows of each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,15 +1,15 @@
 //! What a campaign runs on: anything that can name sites and run one.
 //!
-//! `inject` implements [`Target`] for a capsule on the machine; tests implement it in a few lines.
+//! `inject` implements the three parts of a [`Target`] for a capsule on the machine; tests do it in a few lines.
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Engine, Selection};
 use crate::failure::{RunFailure, TargetError};
-use crate::observation::Observation;
-use crate::outcome::Criteria;
 use crate::site::{LabelColumn, RunIndex, Site};
 use crate::sweep::{Sweep, Sweeper};
+use outcome::Criteria;
+use outcome::Observation;
 
 /// A part of the population that is sampled by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,8 +63,8 @@ pub struct Memory {
     pub coarsened: Option<String>,
 }
 
-/// A program to irradiate, with its golden run done.
-pub trait Target: Sync {
+/// What is irradiated, with its golden run done.
+pub trait Subject: Sync {
     /// The name for reports.
     fn name(&self) -> &str;
 
@@ -73,7 +73,10 @@ pub trait Target: Sync {
 
     /// The size of the golden run.
     fn golden(&self) -> Golden;
+}
 
+/// What chooses sites: uniformly as a selection says, or as a published method does.
+pub trait Planner: Sync {
     /// What is said of each site besides its spot: the columns of rows that are this target's own.
     fn labels(&self) -> &[LabelColumn] {
         &[]
@@ -113,12 +116,6 @@ pub trait Target: Sync {
         Vec::new()
     }
 
-    /// A worker for one thread, using the engine asked for.
-    ///
-    /// # Errors
-    /// When a worker cannot be had, or the engine cannot run this target.
-    fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError>;
-
     /// Every fault that `selection` names, for an exhaustive campaign.
     ///
     /// A pure function, as [`plan`](Self::plan) is.
@@ -129,25 +126,66 @@ pub trait Target: Sync {
         let _ = selection;
         Err(TargetError::new("list every fault: this target only samples; give `runs` or `margin`"))
     }
+}
 
-    /// What runs the units of [`sweep`](Self::sweep) on one thread, using the engine asked for.
+/// What runs faults.
+pub trait Engines: Sync {
+    /// A worker for one thread, using the engine asked for.
     ///
     /// # Errors
-    /// As [`sweep`](Self::sweep), and when the engine cannot run this target.
+    /// When a worker cannot be had, or the engine cannot run this target.
+    fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError>;
+
+    /// What runs the units of [`Planner::sweep`] on one thread, using the engine asked for.
+    ///
+    /// # Errors
+    /// As [`Planner::sweep`], and when the engine cannot run this target.
     fn sweeper(
         &self,
         engine: Engine,
         selection: &Selection,
         criteria: &Criteria,
     ) -> Result<Box<dyn Sweeper + '_>, TargetError> {
-        let _ = (engine, criteria);
-        self.sweep(selection)?;
-        Err(TargetError::new("run every fault: this target only lists them"))
+        let _ = (engine, selection, criteria);
+        Err(TargetError::new("run every fault: this target only samples; give `runs` or `margin`"))
     }
 
     /// What is kept in memory for the workers, once there is something.
     fn memory(&self) -> Option<Memory> {
         None
+    }
+}
+
+/// What a campaign runs on: something that is irradiated, who chooses its sites, and who runs them. An application has
+/// the planner of its capsule and engines of its own; a method is a planner for whatever runs.
+#[derive(Clone, Copy)]
+pub struct Target<'t> {
+    /// What is irradiated.
+    pub subject: &'t dyn Subject,
+    /// Who chooses sites.
+    pub planner: &'t dyn Planner,
+    /// Who runs them.
+    pub engines: &'t dyn Engines,
+}
+
+impl<'t, T: Subject + Planner + Engines> From<&'t T> for Target<'t> {
+    /// What is all three.
+    fn from(all: &'t T) -> Self {
+        Self { subject: all, planner: all, engines: all }
+    }
+}
+
+impl<'t> Target<'t> {
+    /// The same with another choice of sites.
+    #[must_use]
+    pub fn planned_by(self, planner: &'t dyn Planner) -> Self {
+        Self { planner, ..self }
+    }
+
+    /// The same with other engines.
+    #[must_use]
+    pub fn run_by(self, engines: &'t dyn Engines) -> Self {
+        Self { engines, ..self }
     }
 }
 

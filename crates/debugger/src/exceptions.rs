@@ -3,7 +3,7 @@
 //! References: the manual of CUDA-GDB 13.0, section "Checking memory errors: GPU error reporting" (the numbers of
 //! exceptions); `cuda.h` of CUDA 13.0 (the errors of the driver); `signal(7)` for x86-64.
 
-use campaign::TrapKind;
+use outcome::TrapKind;
 
 /// The trap that `CUDA_EXCEPTION_n` is; none for a number that is not known.
 pub(crate) fn exception(name: &str) -> Option<TrapKind> {

@@ -3,9 +3,9 @@
 
 use crate::devices::Debugger;
 use crate::error::DebuggerError;
-use crate::profile::{Code, Trace, follow};
+use crate::profile::{Code, Followed, Trace, follow};
 use crate::thread::Thread;
-use fault::Selection;
+use fault::{Isa, Selection};
 use inject::Golden;
 use inject::threads::by_count;
 use live::Bench;
@@ -37,6 +37,8 @@ pub(crate) struct Groups {
     pub(crate) covered: u64,
     /// Groups that there are.
     pub(crate) found: usize,
+    /// The instruction set of the code.
+    pub(crate) isa: Isa,
 }
 
 /// A thread by its number in a launch.
@@ -76,7 +78,8 @@ impl Groups {
         let popular: Vec<(String, Vec<(u32, u64)>)> = popular.collect();
         let traces = follow_all(debugger, bench, golden, &popular, jobs)?;
         let mut groups = Self { threads, covered, found, ..Self::default() };
-        for ((kernel, members), (code, trace)) in popular.into_iter().zip(traces) {
+        for ((kernel, members), Followed { isa, code, trace }) in popular.into_iter().zip(traces) {
+            groups.isa = isa;
             groups.code.entry(kernel.clone()).or_insert(code);
             groups.profiled.push(Group { kernel, members, trace });
         }
@@ -99,9 +102,6 @@ impl Groups {
     }
 }
 
-/// What came of following a thread.
-type Followed = Result<(Code, Trace), DebuggerError>;
-
 /// Follows the middle thread of each group.
 fn follow_all(
     debugger: &Debugger,
@@ -109,9 +109,9 @@ fn follow_all(
     golden: &Golden,
     groups: &[(String, Vec<(u32, u64)>)],
     jobs: usize,
-) -> Result<Vec<(Code, Trace)>, DebuggerError> {
+) -> Result<Vec<Followed>, DebuggerError> {
     let next = Mutex::new(0);
-    let found: Mutex<BTreeMap<usize, Followed>> = Mutex::default();
+    let found: Mutex<BTreeMap<usize, Result<Followed, DebuggerError>>> = Mutex::default();
     let work = || {
         loop {
             let at = {

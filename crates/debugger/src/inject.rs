@@ -14,9 +14,9 @@ use crate::sass::Register;
 use crate::thread::{Reached, Thread};
 use crate::travel::Traveller;
 use campaign::error_chain;
-use campaign::{Debugged, End, FirstUse, Host, Landed, Observation, Place, Tier};
 use fault::Fault;
 use live::Bench;
+use outcome::{Debugged, End, FirstUse, Host, Landed, Observation, Place, Tier};
 use std::time::{Duration, Instant};
 
 /// How far a first use is waited for, in instructions, as in GPU-Qin. One that is farther off is known from the profile

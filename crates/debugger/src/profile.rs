@@ -7,11 +7,14 @@ use crate::error::DebuggerError;
 use crate::mi::{Session, Trouble};
 use crate::sass::{Guard, Instruction, Register};
 use crate::thread::{Entered, Reached, Thread};
+use fault::Isa;
 use live::Bench;
 use std::collections::BTreeMap;
 
 /// The longest way that is followed: at 25 steps a second, a quarter of an hour.
 const LONGEST: usize = 20_000;
+/// The machine code of a device whose architecture is not known.
+const UNKNOWN: Isa = Isa::SASS;
 /// The bytes of an instruction, since sm_70.
 pub(crate) const INSTRUCTION: u32 = 16;
 
@@ -56,8 +59,19 @@ impl Trace {
     }
 }
 
+/// What is learnt by following a thread.
+#[derive(Debug)]
+pub(crate) struct Followed {
+    /// The instruction set that its code is in.
+    pub(crate) isa: Isa,
+    /// The code of its kernel.
+    pub(crate) code: Code,
+    /// Its way.
+    pub(crate) trace: Trace,
+}
+
 /// Follows a thread from the start of its kernel to its end.
-pub(crate) fn follow(debugger: &Debugger, bench: &Bench, thread: &Thread) -> Result<(Code, Trace), DebuggerError> {
+pub(crate) fn follow(debugger: &Debugger, bench: &Bench, thread: &Thread) -> Result<Followed, DebuggerError> {
     let failed = |reason: String| DebuggerError::Profile {
         launch: thread.launch,
         cta: thread.cta,
@@ -70,13 +84,20 @@ pub(crate) fn follow(debugger: &Debugger, bench: &Bench, thread: &Thread) -> Res
         Reached::Missed(stop) => return Err(failed(format!("the application {}", stop.words()))),
         Reached::Strayed(reason) => return Err(failed(reason)),
     };
-    let code = code(&mut session, &entered)?;
+    let (isa, code) = (isa(&session.console("info cuda devices")?), code(&mut session, &entered)?);
     match thread.look(&mut session)? {
         Some(pc) if pc == entered.base + u64::from(entered.entry) => {}
         _ => return Err(failed("its block is not there when the launch begins".to_owned())),
     }
     let trace = walk(&mut session, thread, &entered, &code)?.map_err(failed)?;
-    Ok((code, trace))
+    Ok(Followed { isa, code, trace })
+}
+
+/// The instruction set of the first device in a list of them, which names its architecture as `sm_90`.
+fn isa(devices: &str) -> Isa {
+    let architecture = devices.split_whitespace().find(|word| word.starts_with("sm_"));
+    let name = architecture.map(|architecture| format!("sass-{architecture}"));
+    name.and_then(|name| Isa::new(&name)).unwrap_or(UNKNOWN)
 }
 
 /// Steps a thread to its end.
@@ -204,6 +225,14 @@ pub(crate) mod tests {
         assert_eq!(touch(1, Register::General(2)), Some((3, true)));
         assert_eq!(touch(1, Register::Predicate(0)), Some((3, false)));
         assert_eq!(touch(14, Register::General(0)), None);
+    }
+
+    #[test]
+    fn the_instruction_set_is_that_of_the_device() {
+        let text = "  Dev PCI Bus/Dev ID  Name        Description SM Type SMs Warps/SM Lanes/Warp\n\
+                    *   0   00:05.0       NVIDIA H200 GH100-A     sm_90   132 64       32\n";
+        assert_eq!(isa(text).name(), "sass-sm_90");
+        assert_eq!(isa("No CUDA devices.\n").name(), "sass");
     }
 
     #[test]

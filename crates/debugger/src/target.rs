@@ -9,11 +9,14 @@ use crate::operand::{AIMS, Operand, can_aim, operand, operands};
 use crate::profile::{Line, Trace};
 use crate::sass::group;
 use campaign::{
-    End, Engine, Golden, Host, Observation, RunFailure, RunIndex, Selection, Site, Target, TargetError, Worker,
+    Engine, Engines, Golden, LabelColumn, Planner, RunFailure, RunIndex, Selection, Site, Spot, Subject, TargetError,
+    Worker,
 };
-use fault::{Extent, Fault, Scope};
-use inject::CapsuleTarget;
+use fault::{Extent, Fault, Isa, Scope};
+use inject::site::{LABELS, fault_of, site_of};
+use inject::{CapsuleTarget, RunError};
 use live::{Bench, Remains};
+use outcome::{End, Host, Observation};
 use stats::Draws;
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -38,10 +41,12 @@ pub struct GpuTarget {
     digest: String,
     time: Duration,
     seconds: f64,
+    isa: Isa,
 }
 
 /// What runs of a campaign are drawn from.
 struct Population<'t> {
+    isa: Isa,
     aim: fault::Aim,
     pattern: fault::Pattern,
     parts: Vec<Part<'t>>,
@@ -71,8 +76,9 @@ impl GpuTarget {
         let allowed = Duration::from_secs_f64(TIME_CONSTANT + TIME_FACTOR * seconds);
         let time = bench.timeout().unwrap_or(allowed);
         let groups = Groups::profile(&debugger, &bench, capsule.golden_run(), jobs)?;
-        let digest = format!("{}+{:016x}", Target::digest(&capsule), fingerprint(&groups));
-        Ok(Self { capsule, bench, debugger, groups, digest, time, seconds })
+        let isa = groups.isa;
+        let digest = format!("{}+{:016x}", Subject::digest(&capsule), fingerprint(&groups));
+        Ok(Self { capsule, bench, debugger, groups, digest, time, seconds, isa })
     }
 
     /// The application's work, as recorded on the simulator.
@@ -133,7 +139,11 @@ impl GpuTarget {
 
     fn locate(&self, fault: &Fault) -> Result<Located<'_>, RunFailure> {
         let golden = self.capsule.golden_run();
-        inject::locate(golden, &Fault { dynamic: 0, ..fault.clone() })
+        if fault.isa != self.isa {
+            let error = RunError::Isa { found: fault.isa, here: self.isa };
+            return Err(RunFailure::from_error(&error));
+        }
+        inject::locate(golden, &Fault { dynamic: 0, isa: golden.isa(), ..fault.clone() })
             .map_err(|error| RunFailure::from_error(&error))?;
         let failed = |reason: &str| RunFailure::new(format!("find `{fault}`: {reason}"));
         if fault.scope != Scope::Thread {
@@ -160,23 +170,16 @@ impl GpuTarget {
         let known = &self.capsule.golden_run().launches()[fault.launch as usize];
         let code = &self.groups.code[&known.program.name];
         let offset = code.iter().find(|(_, known)| std::ptr::eq(*known, line)).map_or(0, |(offset, _)| *offset);
-        Site {
-            id: fault.to_string(),
+        let spot = Spot {
             kernel: known.program.name.clone(),
-            launch: fault.launch,
-            cta: fault.cta,
-            thread: fault.thread,
-            dynamic: fault.dynamic,
             pc: offset / crate::profile::INSTRUCTION,
-            target: fault.target.to_string(),
-            model: fault.model.name().to_owned(),
-            bits: fault.model.bits(),
+            target: String::new(),
             group: group(&line.instruction.opcode).to_owned(),
             opcode: line.instruction.opcode.clone(),
             file: line.file.clone(),
             line: line.line,
-            stratum: None,
-        }
+        };
+        site_of(fault, spot)
     }
 
     fn population(&self, words: &Selection) -> Result<Population<'_>, TargetError> {
@@ -203,7 +206,7 @@ impl GpuTarget {
         });
         let parts: Vec<Part<'_>> = parts.collect();
         let total = parts.iter().map(Part::total).sum();
-        Ok(Population { aim: selection.aim, pattern: selection.pattern, parts, total })
+        Ok(Population { isa: self.isa, aim: selection.aim, pattern: selection.pattern, parts, total })
     }
 }
 
@@ -232,7 +235,7 @@ impl Population<'_> {
         debug_assert_eq!(thread.kernel, part.kernel);
         let (cta, thread) = (thread.cta, thread.thread);
         let (dynamic, target) = (part.trace.dynamic(*step), operand.target);
-        Some(Fault { launch, cta, thread, dynamic, target, model, scope: Scope::Thread })
+        Some(Fault { isa: self.isa, launch, cta, thread, dynamic, target, model, scope: Scope::Thread })
     }
 }
 
@@ -290,7 +293,7 @@ fn rehearse(debugger: &Debugger, bench: &Bench) -> Result<(Remains, f64), Debugg
 
 fn with_sessions(seen: Observation, sessions: u64) -> Observation {
     let host = seen.host.map(|host| {
-        let debugged = host.debugged.map(|debugged| campaign::Debugged { sessions, ..debugged });
+        let debugged = host.debugged.map(|debugged| outcome::Debugged { sessions, ..debugged });
         Host { debugged, ..host }
     });
     Observation { host, ..seen }
@@ -321,9 +324,9 @@ fn fingerprint(groups: &Groups) -> u64 {
     hash
 }
 
-impl Target for GpuTarget {
+impl Subject for GpuTarget {
     fn name(&self) -> &str {
-        Target::name(&self.capsule)
+        self.capsule.name()
     }
 
     fn digest(&self) -> &str {
@@ -334,7 +337,13 @@ impl Target for GpuTarget {
         let executed = |trace: &Trace| trace.dynamic(trace.steps.len());
         let groups = self.groups.profiled.iter();
         let thread_instructions = groups.map(|group| group.members.len() as u64 * executed(&group.trace)).sum();
-        Golden { thread_instructions, seconds: self.seconds, ..Target::golden(&self.capsule) }
+        Golden { thread_instructions, seconds: self.seconds, ..Subject::golden(&self.capsule) }
+    }
+}
+
+impl Planner for GpuTarget {
+    fn labels(&self) -> &[LabelColumn] {
+        &LABELS
     }
 
     fn plan(&self, runs: &[RunIndex], words: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
@@ -351,7 +360,9 @@ impl Target for GpuTarget {
         };
         runs.iter().map(site).collect()
     }
+}
 
+impl Engines for GpuTarget {
     fn worker(&self, _: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
         Ok(Box::new(GpuWorker(self)))
     }
@@ -361,7 +372,6 @@ struct GpuWorker<'t>(&'t GpuTarget);
 
 impl Worker for GpuWorker<'_> {
     fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
-        let fault: Fault = site.id.parse().map_err(|error: fault::ParseFaultError| RunFailure::from_error(&error))?;
-        self.0.inject(&fault)
+        self.0.inject(&fault_of(site)?)
     }
 }

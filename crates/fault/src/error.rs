@@ -4,7 +4,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 /// An id for error messages.
-pub(crate) const EXAMPLE: &str = "launch=3,cta=17,thread=65,dyn=204,target=dst0,model=flip,bits=12";
+pub(crate) const EXAMPLE: &str = "isa=ptx,launch=3,cta=17,thread=65,dyn=204,target=dst0,model=flip,bits=12";
 
 /// Why a text is not a fault id.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum ParseFaultError {
     NotAPair(String),
     /// A key is not one of a fault.
     #[error(
-        "read key `{0}` in the fault id: known are launch, cta, thread, dyn, target, model, bits, scope, pc and line"
+        "read key `{0}` in the fault id: known are isa, launch, cta, thread, dyn, target, model, bits, scope, pc and line"
     )]
     UnknownKey(String),
     /// A key occurs twice.

@@ -1,6 +1,7 @@
 //! One fault and its text id.
 
-use crate::error::{ParseFaultError, number};
+use crate::error::{ParseFaultError, number, wrong};
+use crate::isa::Isa;
 use crate::model::Model;
 use crate::target::{Scope, Target};
 use std::fmt;
@@ -9,6 +10,8 @@ use std::str::FromStr;
 /// A fault: one place and time, and what happens to the bits there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fault {
+    /// The instruction set that the place is in.
+    pub isa: Isa,
     /// The launch, from 0 in the order of the capsule.
     pub launch: u32,
     /// The block, linear in its grid.
@@ -27,19 +30,19 @@ pub struct Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { launch, cta, thread, dynamic, target, model, scope } = self;
-        write!(f, "launch={launch},cta={cta},thread={thread},dyn={dynamic},target={target}")?;
+        let Self { isa, launch, cta, thread, dynamic, target, model, scope } = self;
+        write!(f, "isa={isa},launch={launch},cta={cta},thread={thread},dyn={dynamic},target={target}")?;
         write!(f, ",model={},bits={}", model.name(), model.bits())?;
         if *scope == Scope::Thread { Ok(()) } else { write!(f, ",scope={scope}") }
     }
 }
 
-const KEYS: [&str; 8] = ["launch", "cta", "thread", "dyn", "target", "model", "bits", "scope"];
+const KEYS: [&str; 9] = ["launch", "cta", "thread", "dyn", "target", "model", "bits", "scope", "isa"];
 
 impl FromStr for Fault {
     type Err = ParseFaultError;
 
-    /// Reads an id; the keys may come in any order, and `pc` and `line` are ignored.
+    /// Reads an id; the keys may come in any order, and `pc` and `line` are ignored. An id without `isa` is of PTX.
     fn from_str(text: &str) -> Result<Self, ParseFaultError> {
         let mut values: [Option<&str>; KEYS.len()] = [None; KEYS.len()];
         for part in text.trim().split(',') {
@@ -54,7 +57,9 @@ impl FromStr for Fault {
             }
         }
         let get = |at: usize| values[at].ok_or(ParseFaultError::Missing(KEYS[at]));
+        let isa = |name: &str| Isa::new(name).ok_or_else(|| wrong("isa", name, "an instruction set such as ptx"));
         Ok(Self {
+            isa: values[8].map_or(Ok(Isa::PTX), isa)?,
             launch: number("launch", get(0)?)?,
             cta: number("cta", get(1)?)?,
             thread: number("thread", get(2)?)?,
@@ -92,11 +97,13 @@ mod tests {
         #[test]
         fn an_id_parses_to_the_fault_that_printed_it(
             (launch, cta, thread, dynamic) in any::<(u32, u64, u32, u64)>(),
+            isa in prop::sample::select(&["ptx", "sass-sm_90", "toy"][..]),
             target in target(),
             model in model(),
             scope in prop_oneof![Just(Scope::Thread), Just(Scope::Warp), any::<u32>().prop_map(Scope::Pair)],
         ) {
-            let fault = Fault { launch, cta, thread, dynamic, target, model, scope };
+            let isa = Isa::new(isa).unwrap();
+            let fault = Fault { isa, launch, cta, thread, dynamic, target, model, scope };
             prop_assert_eq!(fault.to_string().parse::<Fault>(), Ok(fault));
         }
 
@@ -112,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn pc_and_line_are_ignored_and_the_order_is_free() {
+    fn pc_and_line_are_ignored_the_order_is_free_and_ptx_need_not_be_said() {
         let shuffled = "line=88,bits=12,dyn=204,model=flip,target=dst0,pc=9,launch=3,thread=65,cta=17";
         assert_eq!(shuffled.parse::<Fault>(), EXAMPLE.parse());
     }
@@ -135,6 +142,7 @@ mod tests {
         assert!(message(&format!("{EXAMPLE},scope=block")).contains("pair+7"));
         assert!(message(&EXAMPLE.replace("bits=12", "bits=3+3")).contains("ascending"));
         assert!(message(&EXAMPLE.replace("bits=12", "bits=128")).contains("0 to 127"));
+        assert!(message(&EXAMPLE.replace("ptx", "P T X")).contains("an instruction set such as ptx"));
         assert!(message(&format!("{EXAMPLE},cta=1")).contains("twice"));
         assert!(message(&format!("{EXAMPLE},colour=1")).contains("`colour`"));
     }

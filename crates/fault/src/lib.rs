@@ -9,12 +9,14 @@ mod census;
 mod error;
 mod fault;
 mod groups;
+mod isa;
 mod model;
 mod names;
 mod operand;
 mod selection;
 mod target;
 
+pub use crate::isa::Isa;
 pub use census::{Census, Member};
 pub use error::{ParseFaultError, SelectionError};
 pub use fault::Fault;

@@ -1,7 +1,7 @@
 //! How an output differs from the golden one, element by element.
 
-use campaign::OutputDiff;
 use capsule::{ElementType, Output};
+use outcome::OutputDiff;
 
 /// An output with what is known of its golden bytes.
 #[derive(Debug)]

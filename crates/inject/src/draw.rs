@@ -78,7 +78,16 @@ impl<'g> Drawer<'g> {
                 Scope::Pair(*others.get(below(draws, others.len() as u64)? as usize)?)
             }
         };
-        Some(Fault { launch: member.launch, cta, thread, dynamic: found.dynamic, target, model, scope })
+        Some(Fault {
+            isa: self.golden.isa(),
+            launch: member.launch,
+            cta,
+            thread,
+            dynamic: found.dynamic,
+            target,
+            model,
+            scope,
+        })
     }
 
     /// A register, and its width.

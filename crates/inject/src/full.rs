@@ -8,9 +8,9 @@ use crate::hit::{Hit, first_touch, touch_by_host};
 use crate::region;
 use crate::run::{Progress, RunError, fuel, locate, observe};
 use crate::story::Log;
-use campaign::{Observation, Tier};
 use capsule::Event;
 use fault::Fault;
+use outcome::{Observation, Tier};
 use simt::memory::{GlobalMemory, Version};
 use simt::{Executor, Hook, Interest, Moment, NoHook, RunEnd};
 

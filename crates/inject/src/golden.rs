@@ -11,6 +11,7 @@ use crate::modules::Modules;
 use crate::region;
 use crate::run::FUEL_CONSTANT;
 use capsule::{Capsule, Digester, ElementType, Event, Launch, ModuleId, Output};
+use fault::Isa;
 use simt::memory::{GlobalMemory, History, Pages};
 use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd};
 use std::sync::Arc;
@@ -208,7 +209,7 @@ impl Golden {
 
     /// How an output differs whose bytes are these.
     #[must_use]
-    pub fn compare(&self, output: usize, found: &[u8]) -> campaign::OutputDiff {
+    pub fn compare(&self, output: usize, found: &[u8]) -> outcome::OutputDiff {
         let copy = self.copies.iter().find(|copy| copy.output == Some(output));
         self.references[output].compare(copy.map_or(&[], |copy| &copy.bytes), found)
     }
@@ -259,6 +260,12 @@ impl Golden {
     #[must_use]
     pub fn module(&self, launch: &GoldenLaunch) -> Option<&isa::Module> {
         self.modules.module(self.recorded(launch).module).ok().map(|module| &**module)
+    }
+
+    /// The instruction set of its kernels.
+    #[must_use]
+    pub fn isa(&self) -> Isa {
+        Isa::PTX
     }
 
     /// How many instructions a thread may execute beyond ten times its own before it counts as hanging.

@@ -3,8 +3,9 @@
 
 use crate::elements::{Typed, elements};
 use crate::target::CapsuleTarget;
-use campaign::{Criteria, Element, Quality, TargetError};
+use campaign::TargetError;
 use capsule::{ElementType, Metric};
+use outcome::{Criteria, Element, Quality};
 
 impl CapsuleTarget {
     /// What the capsule says about its outputs: the error that is still good, and the types that were found out.

@@ -28,6 +28,7 @@ mod region;
 mod rerun;
 mod run;
 mod sample;
+pub mod site;
 mod story;
 mod sweep;
 mod target;

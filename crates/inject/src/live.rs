@@ -8,10 +8,10 @@ use crate::device::LaunchEnd;
 use crate::error::TrapReport;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::run::trap_kind;
-use campaign::{End, FirstUse, Landed, OutputDiff, Place};
 use fault::Fault;
 use isa::module::{Base, Symbol};
 use isa::{Function, Op, Operand, Space};
+use outcome::{End, FirstUse, Landed, OutputDiff, Place};
 use simt::memory::{Page, Version};
 use std::sync::Arc;
 

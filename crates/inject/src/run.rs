@@ -2,8 +2,8 @@
 
 use crate::golden::{Golden, GoldenLaunch, ReplayError};
 use crate::modules::ModuleError;
-use campaign::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
-use fault::Fault;
+use fault::{Fault, Isa};
+use outcome::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
 use simt::{Fuel, Trap};
 use thiserror::Error;
 
@@ -20,6 +20,17 @@ pub(crate) fn fuel<'g>(golden: &Golden, launch: &'g GoldenLaunch) -> Fuel<'g> {
 /// Why a fault could not be run.
 #[derive(Debug, Error)]
 pub enum RunError {
+    /// The fault names a place in the code of another instruction set.
+    #[error(
+        "find a place of `{found}` in a program of `{here}`: the id is of a fault in another instruction set, where the \
+         same numbers mean other instructions"
+    )]
+    Isa {
+        /// What the fault names.
+        found: Isa,
+        /// What the program is in.
+        here: Isa,
+    },
     /// The fault names a launch that does not exist.
     #[error("find launch {found} of the fault: the capsule has {count}, numbered from 0")]
     Launch {
@@ -67,7 +78,10 @@ pub enum RunError {
 /// # Errors
 /// If its launch, block or thread does not.
 pub fn locate<'g>(golden: &'g Golden, fault: &Fault) -> Result<&'g GoldenLaunch, RunError> {
-    let Fault { launch, cta, thread, .. } = *fault;
+    let Fault { isa, launch, cta, thread, .. } = *fault;
+    if isa != golden.isa() {
+        return Err(RunError::Isa { found: isa, here: golden.isa() });
+    }
     let found = golden.launches.get(launch as usize);
     let found = found.ok_or(RunError::Launch { found: launch, count: golden.launches.len() })?;
     let recorded = golden.recorded(found);
@@ -144,7 +158,8 @@ fn end(golden: &Golden, launch: usize, trap: Trap, after: u64) -> End {
     }
 }
 
-/// The name that results use; running out of fuel is a hang, not a trap.
+/// The word that results use. The machine has words of its own, since it knows no results, and one more: running out
+/// of fuel is a hang, not a trap.
 pub(crate) fn trap_kind(kind: simt::TrapKind) -> Option<TrapKind> {
     Some(match kind {
         simt::TrapKind::IllegalAddress => TrapKind::IllegalAddress,

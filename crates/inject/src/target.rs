@@ -10,17 +10,19 @@ use crate::means::Means;
 use crate::plan::{Plan, Planned};
 use crate::run::RunError;
 use crate::sample::census;
+use crate::site::{Coordinates, LABELS, fault_of, given_up, site_of};
 use crate::sweep::{Population, Sweeping, Way};
 use crate::threads::{Query, Wanted, find};
 use campaign::config::{Engine, Selection as Words};
 use campaign::story::Story;
 use campaign::{
-    Criteria, End, KernelRegisters, Observation, RunFailure, RunIndex, Site, Stratum, Sweep, Sweeper, Target,
+    Engines, KernelRegisters, LabelColumn, Planner, RunFailure, RunIndex, Site, Spot, Stratum, Subject, Sweep, Sweeper,
     TargetError, Worker,
 };
 use capsule::ElementType;
 use fault::{Aim, Extent, Fault, Pattern, Selection};
 use isa::{Instruction, Module};
+use outcome::{Criteria, End, Observation};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A capsule whose golden run is done.
@@ -186,7 +188,14 @@ impl CapsuleTarget {
     /// The labels of a fault at an instruction that is known, an index into the sites of its launch's program.
     #[must_use]
     pub fn label(&self, fault: &Fault, site: u32) -> Option<Site> {
-        Some(describe(&self.located(fault.launch, site)?, fault))
+        Some(site_of(fault, self.located(fault.launch, site)?.spot()))
+    }
+
+    /// The labels of a run that is given up at a place and time, before an instruction that is an index into the sites
+    /// of its launch's program.
+    #[must_use]
+    pub fn give_up(&self, at: Coordinates, site: u32, reason: &str) -> Option<Site> {
+        Some(given_up(at, self.located(at.launch, site)?.spot(), reason))
     }
 
     fn located(&self, launch: u32, site: u32) -> Option<Located<'_>> {
@@ -210,42 +219,27 @@ impl CapsuleTarget {
         };
         let found = find(&self.golden, &[query]).get(&query).copied();
         let located = found.and_then(|found| self.located(fault.launch, found.site));
-        Ok(located.map_or_else(|| unknown(launch, fault), |located| describe(&located, fault)))
+        let spot = located.map(|located| located.spot());
+        // Of a fault that hits no instruction, the kernel is known.
+        let spot = spot.unwrap_or_else(|| Spot { kernel: launch.program.name.clone(), ..Spot::default() });
+        Ok(site_of(fault, spot))
     }
 }
 
-/// What a fault in a register or in memory hits has no instruction of its own: the labels are those of the one before
-/// which it happens.
-fn describe(located: &Located<'_>, fault: &Fault) -> Site {
-    let loc = located.instruction.loc.as_ref();
-    Site {
-        group: located.instruction.op.group().to_string(),
-        opcode: located.instruction.op.to_string(),
-        pc: located.pc,
-        file: loc.and_then(|loc| located.module.files.get(&loc.file).cloned()),
-        line: loc.map(|loc| loc.line),
-        ..unknown(located.launch, fault)
-    }
-}
-
-/// What is known of a fault that hits no instruction.
-fn unknown(launch: &GoldenLaunch, fault: &Fault) -> Site {
-    Site {
-        id: fault.to_string(),
-        kernel: launch.program.name.clone(),
-        launch: fault.launch,
-        cta: fault.cta,
-        thread: fault.thread,
-        dynamic: fault.dynamic,
-        pc: 0,
-        target: fault.target.to_string(),
-        model: fault.model.name().to_owned(),
-        bits: fault.model.bits(),
-        group: String::new(),
-        opcode: String::new(),
-        file: None,
-        line: None,
-        stratum: None,
+impl Located<'_> {
+    /// What a fault in a register or in memory hits has no instruction of its own: the spot is that of the one before
+    /// which it happens.
+    fn spot(&self) -> Spot {
+        let loc = self.instruction.loc.as_ref();
+        Spot {
+            kernel: self.launch.program.name.clone(),
+            pc: self.pc,
+            target: String::new(),
+            group: self.instruction.op.group().to_string(),
+            opcode: self.instruction.op.to_string(),
+            file: loc.and_then(|loc| self.module.files.get(&loc.file).cloned()),
+            line: loc.map(|loc| loc.line),
+        }
     }
 }
 
@@ -263,7 +257,7 @@ fn nothing_selected() -> TargetError {
     )
 }
 
-impl Target for CapsuleTarget {
+impl Subject for CapsuleTarget {
     fn name(&self) -> &str {
         &self.golden.capsule().name
     }
@@ -280,13 +274,20 @@ impl Target for CapsuleTarget {
             seconds: self.golden.seconds(),
         }
     }
+}
+
+impl Planner for CapsuleTarget {
+    fn labels(&self) -> &[LabelColumn] {
+        &LABELS
+    }
 
     fn plan(&self, runs: &[RunIndex], words: &Words, seed: u64) -> Result<Vec<Site>, TargetError> {
         let planned = self.plan_of(words)?.draw(&self.golden, runs, seed)?;
         let site = |planned: Planned| {
             let located = self.located(planned.fault.launch, planned.site);
             let gone = || TargetError::new("repeat the golden run: a drawn instruction was not found again");
-            Ok(Site { stratum: planned.stratum, ..describe(&located.ok_or_else(gone)?, &planned.fault) })
+            let spot = located.ok_or_else(gone)?.spot();
+            Ok(Site { stratum: planned.stratum, ..site_of(&planned.fault, spot) })
         };
         planned.into_iter().map(site).collect()
     }
@@ -300,12 +301,14 @@ impl Target for CapsuleTarget {
         selection.map_or_else(Vec::new, |selection| crate::draw::registers(&self.golden, &selection))
     }
 
-    fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
-        Ok(Box::new(self.runner(engine)?))
-    }
-
     fn sweep(&self, words: &Words) -> Result<Sweep, TargetError> {
         Ok(self.population(words)?.sweep.clone())
+    }
+}
+
+impl Engines for CapsuleTarget {
+    fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+        Ok(Box::new(self.runner(engine)?))
     }
 
     fn sweeper(
@@ -370,7 +373,7 @@ impl Runner<'_> {
 
 impl Worker for Runner<'_> {
     fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
-        let fault = site.id.parse().map_err(|error: fault::ParseFaultError| RunFailure::from_error(&error))?;
+        let fault = fault_of(site)?;
         Runner::run(self, &fault).map_err(|error| RunFailure::from_error(&error))
     }
 }

@@ -1,7 +1,7 @@
 //! What an application leaves: its outputs and files, and how they differ from those of another run.
 
-use campaign::Host;
 use cudart::runner::process::Ended;
+use outcome::Host;
 use std::fs;
 use std::path::Path;
 

@@ -3,12 +3,11 @@
 use crate::bench::Bench;
 use crate::error::LiveError;
 use crate::observe::Outputs;
-use campaign::{
-    Engine, Golden, KernelRegisters, Memory, Observation, RunFailure, RunIndex, Selection, Site, Stratum, Target,
-    TargetError, Worker,
-};
+use campaign::{Engine, Engines, Memory, RunFailure, Site, Target, TargetError, Worker};
 use fault::Fault;
 use inject::CapsuleTarget;
+use inject::site::fault_of;
+use outcome::Observation;
 use std::fs::File;
 
 /// Which runs are live.
@@ -49,6 +48,12 @@ impl LiveTarget {
         &self.capsule
     }
 
+    /// What a campaign runs on: sites are those of the capsule, and the application runs them.
+    #[must_use]
+    pub fn target(&self) -> Target<'_> {
+        Target::from(&self.capsule).run_by(self)
+    }
+
     /// Runs the application with a fault.
     ///
     /// # Errors
@@ -78,31 +83,7 @@ fn replays(engine: Engine) -> bool {
     engine != Engine::Full
 }
 
-impl Target for LiveTarget {
-    fn name(&self) -> &str {
-        Target::name(&self.capsule)
-    }
-
-    fn digest(&self) -> &str {
-        Target::digest(&self.capsule)
-    }
-
-    fn golden(&self) -> Golden {
-        Target::golden(&self.capsule)
-    }
-
-    fn plan(&self, runs: &[RunIndex], selection: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
-        self.capsule.plan(runs, selection, seed)
-    }
-
-    fn strata(&self, selection: &Selection) -> Result<Vec<Stratum>, TargetError> {
-        self.capsule.strata(selection)
-    }
-
-    fn registers(&self, selection: &Selection) -> Vec<KernelRegisters> {
-        self.capsule.registers(selection)
-    }
-
+impl Engines for LiveTarget {
     fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
         let fast = match self.which {
             Which::All => None,
@@ -132,7 +113,7 @@ impl Worker for LiveWorker<'_> {
                 return Ok(seen);
             }
         }
-        let fault: Fault = site.id.parse().map_err(|error: fault::ParseFaultError| RunFailure::from_error(&error))?;
+        let fault = fault_of(site)?;
         let seen = self.target.inject(&fault, self.engine)?;
         Ok(Observation { host_visible: seen.host_visible || self.fast.is_some(), ..seen })
     }

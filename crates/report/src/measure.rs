@@ -8,8 +8,9 @@
 //! sites as it stands for. A share of some of its runs is that of their weights ([`Weighted`]). Rates that a summary has
 //! are taken from there: they are stratified estimates.
 
+use campaign::IntervalMethod;
 use campaign::summary::{Outcomes, Rate, Summary};
-use campaign::{Class, IntervalMethod};
+use outcome::Class;
 use stats::{Confidence, Interval, Method, Weighted};
 
 /// How rates are bounded.

@@ -157,8 +157,8 @@ pub fn write_parquet<W: Write + Send>(results: &Results, file: W) -> Result<u64,
     if results.config().size == campaign::Size::Exhaustive {
         return counts(results, file);
     }
-    let columns = Results::columns();
-    let columns = columns.iter().map(|column| (column.name, Column::new(column.integer, column.required)));
+    let columns = results.columns();
+    let columns = columns.iter().map(|column| (&*column.name, Column::new(column.integer, column.required)));
     let mut sheet = Sheet::begin(file, "run", columns.collect())?;
     // The first failure; what comes after it is not written.
     let mut failure = None;
@@ -197,15 +197,15 @@ fn counts<W: Write + Send>(results: &Results, file: W) -> Result<u64, ParquetFai
         let Some(operand) = operands.get(count.operand as usize) else { continue };
         let number = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
         let kind = count.outcome.kind();
-        let (elements, bits) = (u64::from(operand.elements), u64::from(operand.bits));
+        let (spot, elements, bits) = (&operand.spot, u64::from(operand.elements), u64::from(operand.bits));
         sheet.row(&[
-            Value::Text(&operand.kernel),
-            number(operand.pc.into()),
-            operand.file.as_deref().map_or(Value::Null, Value::Text),
-            operand.line.map_or(Value::Null, |line| number(line.into())),
-            Value::Text(&operand.group),
-            Value::Text(&operand.opcode),
-            Value::Text(&operand.target),
+            Value::Text(&spot.kernel),
+            number(spot.pc.into()),
+            spot.file.as_deref().map_or(Value::Null, Value::Text),
+            spot.line.map_or(Value::Null, |line| number(line.into())),
+            Value::Text(&spot.group),
+            Value::Text(&spot.opcode),
+            Value::Text(&spot.target),
             number(elements),
             number(bits),
             number(count.bit.into()),

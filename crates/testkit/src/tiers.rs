@@ -2,9 +2,11 @@
 
 use campaign::config::Engine;
 pub use campaign::config::Selection;
-use campaign::{Outcome, RunIndex, Target, classify};
+use campaign::{Engines, Planner, RunIndex, Subject};
 use capsule::Capsule;
+use inject::site::fault_of;
 use inject::{CapsuleTarget, Golden, Means, Referee};
+use outcome::{Outcome, classify};
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -49,10 +51,10 @@ pub fn compare(target: &CapsuleTarget, words: &Selection, runs: u64, seed: u64) 
     let mut referee = Referee::new(target).map_err(|error| format!("failed to {error}"))?;
     let mut compared = Compared { selections: 1, ..Compared::default() };
     for site in sites {
-        let fault = site.id.parse().map_err(|error| format!("{}: failed to {error}", site.id))?;
-        let said = referee.judge(&fault).map_err(|error| format!("{}: failed to {error}", site.id))?;
+        let fault = fault_of(&site).map_err(|error| format!("failed to {error}"))?;
+        let said = referee.judge(&fault).map_err(|error| format!("{fault}: failed to {error}"))?;
         compared.faults += 1;
-        compared.disagreements.extend(said.map(|said| format!("{}, {}: {said}", target.name(), site.id)));
+        compared.disagreements.extend(said.map(|said| format!("{}, {fault}: {said}", target.name())));
     }
     Ok(compared)
 }

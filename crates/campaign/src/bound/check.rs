@@ -5,9 +5,9 @@ use stats::{Interval, trials_to_decide, trials_to_shrink};
 use super::parse::{CRASH, MAYBE};
 use super::{Bound, Judgement, More, Scope, Term, Verdict};
 use crate::config::{Config, Shard};
-use crate::outcome::{Class, Due, Outcome, Sdc};
 use crate::store::{By, Count, Results, StoreError};
 use crate::summary::{Estimator, Rate};
+use outcome::{Class, Due, Outcome, Sdc};
 
 impl Term {
     /// Whether a run can count for both.
@@ -72,9 +72,9 @@ impl Results {
         if bounds.is_empty() {
             return Ok(Vec::new());
         }
-        let (config, subject) = (self.config(), self.rows().subject()?);
-        let extent = subject.outline.map(|outline| outline.extent);
-        let estimator = Estimator::of(config, extent, &subject.strata, &self.rows().counts_by_kind(By::Outcome)?);
+        let (config, origin) = (self.config(), self.rows().origin()?);
+        let extent = origin.outline.map(|outline| outline.extent);
+        let estimator = Estimator::of(config, extent, &origin.strata, &self.rows().counts_by_kind(By::Outcome)?);
         let done = self.rows().tally()?.total();
         // An exact rate is exact when every fault is in it.
         let partial = extent.is_some_and(|extent| done < extent.faults || config.shard != Shard::WHOLE);

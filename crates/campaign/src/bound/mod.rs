@@ -19,7 +19,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::outcome::Class;
+use outcome::Class;
 
 pub use parse::BoundError;
 pub use verdict::{Judgement, More, Verdict};

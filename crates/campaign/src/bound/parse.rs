@@ -5,8 +5,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use super::{Bound, Comparison, Scope, Term};
-use crate::outcome::{Class, Due, Masked, Outcome};
-use crate::words::nearest;
+use outcome::{Class, Due, Masked, Outcome, nearest};
 
 /// Why a text is no bound, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,8 +13,7 @@ use super::{
     Stratify, live,
 };
 use crate::bound::Bound;
-use crate::outcome::{Criteria, QUALITY_KEYS, Quality};
-use crate::words::nearest;
+use outcome::{Criteria, QUALITY_KEYS, Quality, nearest};
 
 /// The choices of a campaign as written, unchecked. A key that is left out takes its default in
 /// [`settle`](Self::settle).

@@ -4,7 +4,7 @@ use std::io;
 
 use stats::OutOfRange;
 
-use crate::outcome::QualityError;
+use outcome::QualityError;
 
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -18,8 +18,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Confidence, Margin, Method, Sequential};
 
 use crate::bound::Bound;
-use crate::outcome::Criteria;
-use crate::words::words;
+use outcome::{Criteria, words};
 
 pub use bytes::{Bytes, NotBytes};
 pub use choices::Choices;

@@ -23,8 +23,8 @@ use crate::strata::StrataExtent;
 use crate::sweep::{Extent, Sweep};
 use crate::target::{Stratum, Target};
 
-pub use error::PlanError;
 use error::FORMAT;
+pub use error::PlanError;
 
 /// Runs planned at a time: enough to spread the target's overhead, little enough to hold.
 const CHUNK: u64 = 4096;
@@ -71,33 +71,33 @@ impl Head {
 }
 
 /// What there is to run, if the campaign is exhaustive.
-pub(crate) fn sweep(config: &Config, target: &dyn Target) -> Result<Option<Sweep>, PlanError> {
+pub(crate) fn sweep(config: &Config, target: Target<'_>) -> Result<Option<Sweep>, PlanError> {
     let exhaustive = config.size == Size::Exhaustive;
-    exhaustive.then(|| target.sweep(&config.selection)).transpose().map_err(PlanError::Target)
+    exhaustive.then(|| target.planner.sweep(&config.selection)).transpose().map_err(PlanError::Target)
 }
 
 /// Writes the plan of a shard into `file`, which is not finished yet.
 pub(crate) fn write(
     file: &mut Replacement,
     config: &Config,
-    target: &dyn Target,
+    target: Target<'_>,
     sweep: Option<&Sweep>,
     strata: &[Stratum],
 ) -> Result<(), PlanError> {
     let extent = sweep.map(|sweep| sweep.extent(Shard::WHOLE));
-    let head = Head::new(config, target.digest(), extent, StrataExtent::of(strata));
+    let head = Head::new(config, target.subject.digest(), extent, StrataExtent::of(strata));
     write_line(file, &head)?;
     let mut from = 0;
     while from < head.lines {
         let to = head.lines.min(from + CHUNK);
         let runs: Vec<RunIndex> = (from..to).map(|position| RunIndex(head.shard.run_at(position))).collect();
-        let sites = target.plan(&runs, &config.selection, config.seed).map_err(PlanError::Target)?;
+        let sites = target.planner.plan(&runs, &config.selection, config.seed).map_err(PlanError::Target)?;
         if sites.len() != runs.len() {
             return Err(PlanError::Count { asked: runs.len(), found: sites.len() });
         }
         for line in runs.iter().zip(&sites) {
             check_stratum(line, strata)?;
-            check_labels(line, target.labels())?;
+            check_labels(line, target.planner.labels())?;
             write_line(file, &line)?;
         }
         from = to;

@@ -1,8 +1,8 @@
 //! Why a campaign can stop before its end.
 
+use crate::failure::TargetError;
 use crate::plan::PlanError;
 use crate::store::StoreError;
-use crate::failure::TargetError;
 
 /// Why a campaign stopped. What was written stays, and can be resumed.
 #[derive(Debug, thiserror::Error)]

@@ -2,8 +2,8 @@
 
 use stats::Decision;
 
-use crate::tally::Tally;
 use crate::site::RunIndex;
+use crate::tally::Tally;
 use crate::target::Memory;
 
 /// Something that happened, in the order in which it did. Rows that an event speaks of are durable.

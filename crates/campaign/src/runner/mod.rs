@@ -37,7 +37,7 @@ pub enum Ended {
 
 /// What the writer writes into, and tells.
 struct Ledger<'a> {
-    target: &'a dyn Target,
+    target: Target<'a>,
     rows: &'a mut Rows,
     on_event: &'a mut dyn FnMut(Event<'_>),
     tally: Tally,
@@ -51,7 +51,7 @@ impl Ledger<'_> {
     /// Tells that something was written; the first time also, what is kept in memory for it.
     fn written(&mut self) {
         if !std::mem::replace(&mut self.began, true)
-            && let Some(memory) = self.target.memory()
+            && let Some(memory) = self.target.engines.memory()
         {
             (self.on_event)(Event::Prepared { memory: &memory });
         }
@@ -63,20 +63,21 @@ impl Ledger<'_> {
 ///
 /// # Errors
 /// When a row cannot be written or the target gives no worker. What is written stays, and can be resumed.
-pub fn run(
-    target: &dyn Target,
+pub fn run<'t>(
+    target: impl Into<Target<'t>>,
     store: &mut Store,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<Ended, CampaignError> {
+    let target = target.into();
     let finished = make_runs(target, store, stop, on_event)?;
-    let summary = store.summarise(target.memory())?;
+    let summary = store.summarise(target.engines.memory())?;
     Ok(if finished { Ended::Finished(summary) } else { Ended::Interrupted(summary) })
 }
 
 /// Makes the runs; `false` when stopped before the last one.
 fn make_runs(
-    target: &dyn Target,
+    target: Target<'_>,
     store: &mut Store,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(Event<'_>),
@@ -86,7 +87,8 @@ fn make_runs(
     let (tally, jobs) = (rows.tally()?, jobs(config, crew::count(&pending)));
     let planned = sweep.map_or(plan.head().lines, |sweep| sweep.extent(config.shard).faults);
     on_event(Event::Started { planned, tally, jobs });
-    let session = rows.begin(Session { golden_seconds: target.golden().seconds, jobs, ..Session::default() })?;
+    let session =
+        rows.begin(Session { golden_seconds: target.subject.golden().seconds, jobs, ..Session::default() })?;
     let ledger = Ledger { target, rows, on_event, tally, session, watch: Stopwatch::start(), began: false };
     let signals = Signals { stop, halt: &AtomicBool::new(false) };
     // The crew ends with the scope, whatever came of it: workers find their channels closed, and end.

@@ -14,11 +14,11 @@ use super::crew::{self, Crew, Outlet, guarded};
 use super::watch::Stopwatch;
 use super::{CampaignError, Event, Ledger};
 use crate::config::Config;
-use crate::outcome::classify;
 use crate::plan::PlanReader;
-use crate::store::{Finding, Row};
 use crate::site::{Intent, RunIndex, Site};
+use crate::store::{Finding, Row};
 use crate::target::{Target, Worker};
+use outcome::classify;
 
 /// Runs in a batch, at most: a transaction is then small beside the runs in it, and a lost one is little work.
 const MAX_BATCH: u64 = 64;
@@ -30,7 +30,7 @@ const MAX_HELD: usize = 1 << 14;
 
 /// One thread's means.
 pub(super) struct Hand<'a> {
-    pub(super) target: &'a dyn Target,
+    pub(super) target: Target<'a>,
     pub(super) config: &'a Config,
     pub(super) reader: PlanReader<'a>,
     /// Made when first needed, and again after a panic.
@@ -65,7 +65,7 @@ impl Hand<'_> {
         if let Intent::GivenUp(_) = site.intent {
             return Ok(Row { run, site, finding: Finding::GivenUp });
         }
-        let make = || self.target.worker(self.config.engine);
+        let make = || self.target.engines.worker(self.config.engine);
         let observed = guarded(&mut self.worker, make, "fault", |worker| worker.run(&site))?;
         let finding = match observed {
             Ok(observation) => {

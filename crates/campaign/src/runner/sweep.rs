@@ -9,18 +9,18 @@ use std::ops::Range;
 use super::crew::{self, Crew, Outlet, guarded};
 use super::{CampaignError, Event, Ledger};
 use crate::config::Config;
-use crate::outcome::Class;
+use crate::failure::RunFailure;
 use crate::store::{Packed, Unit};
 use crate::sweep::{Sweep, Sweeper};
-use crate::failure::RunFailure;
 use crate::target::Target;
+use outcome::Class;
 
 /// Seconds between two transactions, about; tests are over sooner.
 const COMMIT_AFTER: f64 = if cfg!(test) { 0.002 } else { 1.0 };
 
 /// One thread's means.
 pub(super) struct Hand<'a> {
-    pub(super) target: &'a dyn Target,
+    pub(super) target: Target<'a>,
     pub(super) config: &'a Config,
     pub(super) sweep: &'a Sweep,
     /// Made when first needed, and again after a unit that failed.
@@ -45,7 +45,7 @@ impl Hand<'_> {
     /// Runs a unit; `None` if it was given up because nobody wants it any more.
     fn unit(&mut self, unit: u64, outlet: &Outlet<'_, Unit>) -> Result<Option<Unit>, CampaignError> {
         let Config { engine, selection, criteria, .. } = self.config;
-        let make = || self.target.sweeper(*engine, selection, criteria);
+        let make = || self.target.engines.sweeper(*engine, selection, criteria);
         let stop = || !outlet.wanted();
         let finding = guarded(&mut self.sweeper, make, "unit", |sweeper| match sweeper.unit(unit, &stop)? {
             Some(swept) => {

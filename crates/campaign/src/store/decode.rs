@@ -3,10 +3,10 @@
 use rusqlite::types::FromSql;
 
 use super::row::{Finding, Row};
-use crate::observation::{End, FirstUse, Host, Landed, Observation, OutputDiff, Place, from_hex};
-use crate::outcome::{Class, Outcome};
 use crate::failure::RunFailure;
 use crate::site::{Intent, Label, LabelColumn, LabelKind, Labels, RunIndex, Site, Spot};
+use outcome::{Class, Outcome};
+use outcome::{End, FirstUse, Host, Landed, Observation, OutputDiff, Place, hex};
 
 /// Reads a row back from its columns, or says what is wrong with it.
 pub(crate) fn decode(columns: &rusqlite::Row<'_>, labels: &[LabelColumn]) -> Result<Row, String> {
@@ -150,13 +150,13 @@ impl Decoder<'_> {
         self.optional_number()?.ok_or_else(|| "a number is missing".to_owned())
     }
 
-    fn word<T: std::str::FromStr<Err = crate::words::UnknownWord>>(&mut self) -> Result<T, String> {
+    fn word<T: std::str::FromStr<Err = outcome::UnknownWord>>(&mut self) -> Result<T, String> {
         self.value::<String>()?.parse().map_err(|error: T::Err| error.to_string())
     }
 
     fn hex(&mut self) -> Result<Option<u128>, String> {
         let text: Option<String> = self.value()?;
-        let read = |text: String| from_hex(&text).ok_or_else(|| format!("`{text}` is not a value such as 0x1f"));
+        let read = |text: String| hex::parse(&text).ok_or_else(|| format!("`{text}` is not a value such as 0x1f"));
         text.map(read).transpose()
     }
 }

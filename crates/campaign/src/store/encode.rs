@@ -4,8 +4,8 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 
 use super::error::StoreError;
 use super::row::{Finding, Row};
-use crate::observation::{End, FirstUse, Observation};
 use crate::site::{Label, RunIndex, Site};
+use outcome::{End, FirstUse, Observation};
 
 /// The value of each of a row's `columns`, in their order.
 pub(crate) fn encode(row: &Row, columns: usize) -> Result<Vec<ToSqlOutput<'_>>, StoreError> {

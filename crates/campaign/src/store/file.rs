@@ -8,8 +8,8 @@ use rusqlite::types::{FromSql, ToSqlOutput};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Transaction, params, params_from_iter};
 
 use super::error::StoreError;
-use crate::outcome::Class;
 use crate::site::LabelColumn;
+use outcome::Class;
 
 /// An open file of rows.
 #[derive(Debug)]

@@ -22,13 +22,13 @@ mod encode;
 mod error;
 mod file;
 mod labels;
+mod origin;
 mod query;
 mod registers;
 mod results;
 mod row;
 mod rows;
 mod strata;
-mod subject;
 mod survey;
 mod swept;
 mod table;
@@ -49,17 +49,17 @@ use crate::sweep::Sweep;
 use crate::target::{Memory, Stratum, Target};
 use directory::{config_path, kept_memory, missing_or, summary_path};
 
+pub use columns::Column;
 pub use directory::read_config;
 pub(crate) use directory::{plan_path, rows_path};
 pub use error::StoreError;
+pub(crate) use file::Rows;
+pub(crate) use origin::{Origin, Session};
 pub(crate) use query::{By, Count};
 pub use results::Results;
 pub use row::{Finding, Row};
-pub(crate) use file::Rows;
-pub(crate) use subject::{Session, Subject};
 pub(crate) use survey::Survey;
 pub use survey::{Ending, Glance};
-pub use columns::Column;
 pub use table::Value;
 pub(crate) use unit::{Packed, Unit};
 
@@ -82,7 +82,8 @@ impl Store {
     /// # Errors
     /// When there is a campaign already, the target cannot plan what is selected, or the directory cannot be
     /// written; nothing is left behind then.
-    pub fn create(dir: &Path, config: Config, target: &dyn Target) -> Result<Self, StoreError> {
+    pub fn create<'t>(dir: &Path, config: Config, target: impl Into<Target<'t>>) -> Result<Self, StoreError> {
+        let target = target.into();
         let (mut sweep, mut strata) = (None, Vec::new());
         let (plan, lock) = lay_out(dir, &config, |file| {
             (sweep, strata) = (plan::sweep(&config, target)?, strata_of(&config, target)?);
@@ -97,14 +98,16 @@ impl Store {
     /// # Errors
     /// When there is no campaign, another process runs it, the target or the configuration is not the one that was
     /// planned, or a file is damaged.
-    pub fn resume(dir: &Path, target: &dyn Target) -> Result<Self, StoreError> {
+    pub fn resume<'t>(dir: &Path, target: impl Into<Target<'t>>) -> Result<Self, StoreError> {
+        let target = target.into();
         let lock = lock_campaign(dir)?;
         let config = read_config(dir)?;
+        Rows::check_version(&rows_path(dir, config.shard))?;
         let (plan, sweep, strata) = find_plan(dir, &config, target)?;
         let rows = open_rows(dir, &config, target, sweep.as_ref(), strata.clone())?;
-        let subject = rows.subject()?;
-        same_digest(dir, &subject.digest, target.digest())?;
-        if subject.strata != strata {
+        let origin = rows.origin()?;
+        same_digest(dir, &origin.digest, target.subject.digest())?;
+        if origin.strata != strata {
             return Err(StoreError::OtherSweep { dir: dir.to_owned() });
         }
         Ok(Self { dir: dir.to_owned(), config, plan, sweep, rows, _lock: lock })
@@ -206,7 +209,7 @@ fn fill(
 fn find_plan(
     dir: &Path,
     config: &Config,
-    target: &dyn Target,
+    target: Target<'_>,
 ) -> Result<(Plan, Option<Sweep>, Vec<Stratum>), StoreError> {
     let path = plan_path(dir);
     if !path.exists() {
@@ -218,8 +221,8 @@ fn find_plan(
     }
     let plan = Plan::open(path)?;
     let head = plan.head();
-    same_digest(dir, &head.digest, target.digest())?;
-    if *head != Head::new(config, target.digest(), head.sweep, head.strata) {
+    same_digest(dir, &head.digest, target.subject.digest())?;
+    if *head != Head::new(config, target.subject.digest(), head.sweep, head.strata) {
         return Err(StoreError::Changed { dir: dir.to_owned() });
     }
     let (sweep, strata) = (plan::sweep(config, target)?, strata_of(config, target)?);
@@ -234,14 +237,14 @@ fn find_plan(
 fn open_rows(
     dir: &Path,
     config: &Config,
-    target: &dyn Target,
+    target: Target<'_>,
     sweep: Option<&Sweep>,
     strata: Vec<Stratum>,
 ) -> Result<Rows, StoreError> {
     let outline = sweep.map(|sweep| sweep.outline(config.shard));
     Rows::open(
         rows_path(dir, config.shard),
-        &Subject { strata, registers: target.registers(&config.selection), ..Subject::of(target, outline) },
+        &Origin { strata, registers: target.planner.registers(&config.selection), ..Origin::of(target, outline) },
     )
 }
 

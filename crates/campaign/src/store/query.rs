@@ -6,12 +6,12 @@ use super::columns::names;
 use super::decode::decode;
 use super::error::StoreError;
 use super::file::{Rows, class, get, unsigned};
+use super::origin::{Origin, Session};
 use super::row::Row;
-use super::subject::{Session, Subject};
 use crate::config::Shard;
-use crate::outcome::Class;
 use crate::tally::Tally;
 use crate::target::Golden;
+use outcome::Class;
 
 /// How many rows share a label and an outcome.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,11 +142,11 @@ impl Rows {
         Ok(count)
     }
 
-    /// The id of a run's fault, if the run has a row.
+    /// The id of a run's fault, if the run has a row and was not given up.
     pub(super) fn fault_of(&self, run: u64) -> Result<Option<String>, StoreError> {
         let mut found = None;
         self.each("SELECT fault FROM run WHERE run = ?1", [i64::try_from(run).unwrap_or(i64::MAX)], |row| {
-            found = Some(get(row, 0)?);
+            found = get(row, 0)?;
             Ok(())
         })?;
         Ok(found)
@@ -168,13 +168,13 @@ impl Rows {
     }
 
     /// What the rows are of; the golden run took as long as in the first session.
-    pub(crate) fn subject(&self) -> Result<Subject, StoreError> {
+    pub(crate) fn origin(&self) -> Result<Origin, StoreError> {
         let seconds = self.sessions()?.first().map_or(0.0, |session| session.golden_seconds);
-        let mut subject = None;
+        let mut origin = None;
         self.each("SELECT name, digest, launches, threads, thread_instructions FROM target", [], |row| {
             let (launches, threads, thread_instructions) = (unsigned(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?);
             let golden = Golden { launches, threads, thread_instructions, seconds };
-            subject = Some(Subject {
+            origin = Some(Origin {
                 name: get(row, 0)?,
                 digest: get(row, 1)?,
                 golden,
@@ -185,14 +185,14 @@ impl Rows {
             });
             Ok(())
         })?;
-        if let Some(subject) = &mut subject {
-            subject.strata = self.strata()?;
-            subject.registers = self.registers()?;
+        if let Some(origin) = &mut origin {
+            origin.strata = self.strata()?;
+            origin.registers = self.registers()?;
         }
-        if let (true, Some(subject)) = (self.swept, &mut subject) {
-            subject.outline = Some(self.outline()?);
+        if let (true, Some(origin)) = (self.swept, &mut origin) {
+            origin.outline = Some(self.outline()?);
         }
-        subject.ok_or_else(|| self.damaged("it does not say what its rows are of"))
+        origin.ok_or_else(|| self.damaged("it does not say what its rows are of"))
     }
 }
 

@@ -51,7 +51,7 @@ impl Results {
     /// # Errors
     /// When the file does not say.
     pub fn digest(&self) -> Result<String, StoreError> {
-        Ok(self.rows.subject()?.digest)
+        Ok(self.rows.origin()?.digest)
     }
 
     /// Summarises the rows as they now are.

@@ -1,9 +1,9 @@
 //! What is stored of one run.
 
 use crate::failure::RunFailure;
-use crate::observation::Observation;
-use crate::outcome::{CLASSIFIER_VERSION, Class, Outcome};
 use crate::site::{RunIndex, Site};
+use outcome::Observation;
+use outcome::{CLASSIFIER_VERSION, Class, Outcome};
 
 /// What is stored of one run.
 #[derive(Clone, Debug, PartialEq)]

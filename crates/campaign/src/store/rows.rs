@@ -4,7 +4,7 @@
 //! loss of power. The header of the file says whose it is and which version: a file that is something else is
 //! refused, never changed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{OpenFlags, Transaction, params, params_from_iter};
 
@@ -12,8 +12,8 @@ use super::columns;
 use super::encode::encode;
 use super::error::StoreError;
 use super::file::{Rows, advance, clamp, copy, parent};
+use super::origin::{Origin, Session};
 use super::row::Row;
-use super::subject::{Session, Subject};
 use super::{labels, registers, strata, units};
 
 /// "BEAM", in the header of the file.
@@ -29,11 +29,11 @@ const TABLES: &str = "
 
 impl Rows {
     /// Opens the file for writing; makes it, with its tables, where there is none.
-    pub(crate) fn open(path: PathBuf, subject: &Subject) -> Result<Self, StoreError> {
+    pub(crate) fn open(path: PathBuf, origin: &Origin) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut rows = Self::connect(path, flags)?;
         if rows.is_blank()? {
-            rows.set_up(subject)?;
+            rows.set_up(origin)?;
         }
         rows.check()?;
         rows.batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 16384")?;
@@ -54,10 +54,19 @@ impl Rows {
         Ok(rows)
     }
 
+    /// Refuses a file of another version, if there is one: what lies beside it may be of that version too.
+    pub(crate) fn check_version(path: &Path) -> Result<(), StoreError> {
+        match Self::read(path.to_owned()) {
+            Err(error @ StoreError::Version { .. }) => Err(error),
+            // Whatever else is wrong is found when the file is opened for writing.
+            _ => Ok(()),
+        }
+    }
+
     /// Makes the tables in one transaction, so that they are all there or none is.
-    fn set_up(&mut self, subject: &Subject) -> Result<(), StoreError> {
-        columns::check(&subject.labels).map_err(StoreError::Labels)?;
-        let declarations = columns::declarations(&subject.labels);
+    fn set_up(&mut self, origin: &Origin) -> Result<(), StoreError> {
+        columns::check(&origin.labels).map_err(StoreError::Labels)?;
+        let declarations = columns::declarations(&origin.labels);
         self.transact(|transaction| {
             transaction.execute_batch(TABLES)?;
             transaction.execute_batch(&format!(
@@ -65,13 +74,13 @@ impl Rows {
                  PRAGMA application_id = {APPLICATION_ID};
                  PRAGMA user_version = {VERSION};"
             ))?;
-            let golden = subject.golden;
+            let golden = origin.golden;
             let numbers = [golden.launches, golden.threads, golden.thread_instructions].map(clamp);
             transaction.execute(
                 "INSERT INTO target VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![subject.name, subject.digest, numbers[0], numbers[1], numbers[2]],
+                params![origin.name, origin.digest, numbers[0], numbers[1], numbers[2]],
             )?;
-            set_up_parts(transaction, subject)
+            set_up_parts(transaction, origin)
         })
     }
 
@@ -147,11 +156,11 @@ impl Rows {
 }
 
 /// Makes the tables that some campaigns have, and that of labels.
-fn set_up_parts(transaction: &Transaction<'_>, subject: &Subject) -> rusqlite::Result<()> {
-    labels::set_up(transaction, &subject.labels)?;
-    strata::set_up(transaction, &subject.strata)?;
-    registers::set_up(transaction, &subject.registers)?;
-    subject.outline.as_ref().map_or(Ok(()), |outline| units::set_up(transaction, outline))
+fn set_up_parts(transaction: &Transaction<'_>, origin: &Origin) -> rusqlite::Result<()> {
+    labels::set_up(transaction, &origin.labels)?;
+    strata::set_up(transaction, &origin.strata)?;
+    registers::set_up(transaction, &origin.registers)?;
+    origin.outline.as_ref().map_or(Ok(()), |outline| units::set_up(transaction, outline))
 }
 
 /// Inserts a row by position.

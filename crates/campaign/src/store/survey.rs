@@ -11,10 +11,10 @@ use rusqlite::types::ValueRef;
 use super::error::StoreError;
 use super::file::Rows;
 use super::query::{By, Count};
-use crate::observation::{OutputDiff, Tier};
-use crate::outcome::Class;
 use crate::site::{LabelColumn, Spot};
 use crate::tally::Tally;
+use outcome::Class;
+use outcome::{OutputDiff, Tier};
 
 /// A row at a glance: what reports count, borrowed from the file for as long as the row is looked at.
 #[derive(Clone, Copy, Debug)]

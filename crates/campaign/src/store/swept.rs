@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::error::StoreError;
 use super::file::{Rows, class, get, unsigned};
 use super::unit::unpack;
-use crate::outcome::{Class, Outcome};
 use crate::site::Spot;
 use crate::sweep::{Extent, Outline, SweptCount, SweptOperand};
 use crate::tally::Tally;
+use outcome::{Class, Outcome};
 
 impl Rows {
     /// What all units are of.

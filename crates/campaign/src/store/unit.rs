@@ -2,9 +2,9 @@
 
 use std::io;
 
-use crate::outcome::FAILED_CODE;
-use crate::sweep::{SweptCount, SweptTiers, SweptUnit};
 use crate::failure::RunFailure;
+use crate::sweep::{SweptCount, SweptTiers, SweptUnit};
+use outcome::FAILED_CODE;
 
 /// The level of zstd: the outcomes of neighbouring bits are alike, so that more effort gains little.
 const LEVEL: i32 = 1;

@@ -9,8 +9,8 @@ use rusqlite::{Connection, Transaction, params};
 use super::error::StoreError;
 use super::file::{Rows, advance, clamp, copy};
 use super::unit::Unit;
-use crate::outcome::CLASSIFIER_VERSION;
 use crate::sweep::{Outline, SweptCount};
+use outcome::CLASSIFIER_VERSION;
 
 const TABLES: &str = "
     CREATE TABLE sweep (units INTEGER NOT NULL, faults INTEGER NOT NULL, members INTEGER NOT NULL) STRICT;

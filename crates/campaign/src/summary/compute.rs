@@ -10,20 +10,20 @@ use super::{
     Account, Capsule, Exhaustive, LinePart, Outcomes, Part, Runs, SUMMARY_FORMAT, Speed, Stopping, StratumPart, Summary,
 };
 use crate::config::{Choices, Config};
-use crate::outcome::{Class, Due, Masked, Outcome, Sdc};
 use crate::store::{Count, Rows, Session, StoreError, Survey};
 use crate::sweep::Extent;
 use crate::tally::Tally;
 use crate::target::Stratum;
+use outcome::{Class, Due, Masked, Outcome, Sdc};
 
 impl Summary {
     /// Summarises rows of the campaign `config`, of which `survey` is.
     pub(crate) fn of(config: &Config, rows: &Rows, survey: &Survey) -> Result<Self, StoreError> {
-        let (tally, subject) = (survey.tally, rows.subject()?);
+        let (tally, origin) = (survey.tally, rows.origin()?);
         let kinds = &survey.by_outcome;
-        let extent = subject.outline.map(|outline| outline.extent);
+        let extent = origin.outline.map(|outline| outline.extent);
         let remaining = remaining(config, &tally, extent);
-        let (rule, estimator) = (config.sequential(), Estimator::of(config, extent, &subject.strata, kinds));
+        let (rule, estimator) = (config.sequential(), Estimator::of(config, extent, &origin.strata, kinds));
         let (method, confidence) = (config.interval.method(), config.level());
         let by_kernel = named(&survey.by_kernel, &estimator);
         let runs = Runs {
@@ -34,23 +34,23 @@ impl Summary {
         };
         Ok(Self {
             format: SUMMARY_FORMAT.to_owned(),
-            capsule: Capsule { name: subject.name, digest: subject.digest },
+            capsule: Capsule { name: origin.name, digest: origin.digest },
             config: Choices { jobs: None, memory: None, ..Choices::from(config) },
             seed: config.seed,
-            golden: subject.golden,
+            golden: origin.golden,
             runs,
             remaining: (remaining > 0).then_some(remaining),
             stopping: rule.map(|rule| Stopping { looks: rule.looks().len() as u64, level: rule.level().level() }),
             exhaustive: extent.map(|Extent { units, operands, members, .. }| Exhaustive { units, operands, members }),
             outcomes: estimator.rates(kinds),
-            strata: strata(&subject.strata, kinds, method, confidence),
+            strata: strata(&origin.strata, kinds, method, confidence),
             masked: breakdown(Class::Masked, Masked::ALL.iter().map(|&kind| Outcome::Masked(kind)), kinds),
             sdc: breakdown(Class::Sdc, SDC_KINDS.into_iter().map(Outcome::Sdc), kinds),
             due: breakdown(Class::Due, due_kinds().map(Outcome::Due), kinds),
             given_up: survey.given_up.clone(),
             host_visible: survey.host_visible,
             resolved: survey.resolved,
-            register_file: register_file(subject.registers, &by_kernel, !subject.strata.is_empty(), method, confidence),
+            register_file: register_file(origin.registers, &by_kernel, !origin.strata.is_empty(), method, confidence),
             by_kernel,
             by_group: named(&survey.by_group, &estimator),
             by_line: lines(&survey.by_line, &estimator),

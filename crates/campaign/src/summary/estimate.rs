@@ -11,10 +11,10 @@ use stats::{Confidence, Interval, Method, Proportion, Stratified, Weighted};
 
 use super::{Bounds, Outcomes, Rate};
 use crate::config::Config;
-use crate::outcome::Class;
 use crate::store::Count;
 use crate::sweep::Extent;
 use crate::target::Stratum;
+use outcome::Class;
 
 /// How counts become rates.
 #[derive(Clone, Debug)]

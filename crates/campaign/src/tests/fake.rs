@@ -8,9 +8,10 @@ use stats::Draws;
 
 use super::fake_sweep::FakeSweeper;
 use crate::{
-    Criteria, End, Engine, FirstUse, Golden, Host, Landed, Observation, OutputDiff, Place, RunFailure, RunIndex,
-    Selection, Site, Stratify, Stratum, Sweep, Sweeper, Target, TargetError, Tier, TrapKind, Verdict, Worker,
+    Engine, Engines, Golden, Label, LabelColumn, Labels, Planner, RunFailure, RunIndex, Selection, Site, Spot,
+    Stratify, Stratum, Subject, Sweep, Sweeper, TargetError, Worker,
 };
+use outcome::{Criteria, End, FirstUse, Host, Landed, Observation, OutputDiff, Place, Tier, TrapKind, Verdict};
 
 /// Makes up a run of every kind: masked, corrupted, crashed, hung, detected, not landed, failed, panicked.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub(super) struct Fake {
     pub(super) more: u64,
     /// Raises the flag once this many runs are made.
     pub(super) stop: Option<Arc<Countdown>>,
+    /// What it makes of each site that it planned.
+    pub(super) change: fn(Site) -> Site,
     /// What planning says, if it fails.
     pub(super) plan_error: Option<String>,
     /// What making a worker says, if it fails.
@@ -55,13 +58,14 @@ impl Default for Fake {
             fails: false,
             more: 0,
             stop: None,
+            change: |site| site,
             plan_error: None,
             worker_error: None,
         }
     }
 }
 
-impl Target for Fake {
+impl Subject for Fake {
     fn name(&self) -> &str {
         "fake"
     }
@@ -73,6 +77,12 @@ impl Target for Fake {
     fn golden(&self) -> Golden {
         Golden { launches: 2, threads: 64, thread_instructions: 4096, seconds: 0.25 }
     }
+}
+
+impl Planner for Fake {
+    fn labels(&self) -> &[LabelColumn] {
+        &LABELS
+    }
 
     fn plan(&self, runs: &[RunIndex], selection: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
         if let Some(message) = &self.plan_error {
@@ -80,7 +90,7 @@ impl Target for Fake {
         }
         let model = selection.model.as_deref().unwrap_or("flip");
         let strata = selection.stratify.map(|_| STRATA.len() as u64);
-        Ok(runs.iter().map(|&run| site(run, model, seed, strata)).collect())
+        Ok(runs.iter().map(|&run| (self.change)(site(run, model, seed, strata))).collect())
     }
 
     fn strata(&self, selection: &Selection) -> Result<Vec<Stratum>, TargetError> {
@@ -92,17 +102,19 @@ impl Target for Fake {
         }
     }
 
-    fn worker(&self, _engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
-        match &self.worker_error {
-            Some(message) => Err(TargetError::new(message)),
-            None => Ok(Box::new(FakeWorker { fake: self })),
-        }
-    }
-
     fn sweep(&self, _selection: &Selection) -> Result<Sweep, TargetError> {
         match &self.plan_error {
             Some(message) => Err(TargetError::new(message)),
             None => Ok(self.all_faults()),
+        }
+    }
+}
+
+impl Engines for Fake {
+    fn worker(&self, _engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+        match &self.worker_error {
+            Some(message) => Err(TargetError::new(message)),
+            None => Ok(Box::new(FakeWorker { fake: self })),
         }
     }
 
@@ -132,23 +144,30 @@ fn site(run: RunIndex, model: &str, seed: u64, strata: Option<u64>) -> Site {
     let last = if stratum == Some(2) { LAST } else { 0 };
     let (thread, dynamic) = (pick(0, 32) as u32, last + pick(1, 1 << 40));
     let pc = pick(2, 12) as u32;
-    Site {
-        id: format!("thread={thread},dyn={dynamic},model={model}"),
+    let spot = Spot {
         kernel: format!("kernel_{}", stratum.unwrap_or(pc % 2)),
-        launch: pc % 2,
-        cta: pick(3, 8),
-        thread,
-        dynamic,
         pc,
         target: "dst0".into(),
-        model: model.into(),
-        bits: pick(4, 32).to_string(),
         group: ["load", "fp32 fma", "quote ' tab \t newline \n"][pc as usize % 3].into(),
         opcode: "op".into(),
         file: (pc > 3).then(|| "fake.cu".into()),
         line: (pc > 3).then_some(pc),
-        stratum,
-    }
+    };
+    let labels = vec![dynamic.into(), pick(4, 32).to_string().into(), Label::None];
+    let id = format!("thread={thread},dyn={dynamic},model={model}");
+    Site { stratum, ..Site::new(id, spot, Labels::new(labels)) }
+}
+
+/// Labels of every kind, one of which no site has.
+pub(super) static LABELS: [LabelColumn; 3] = [
+    LabelColumn::number("dynamic", "the dynamic instruction of the thread"),
+    LabelColumn::text("bits", "the bits"),
+    LabelColumn::number("layer", "the layer"),
+];
+
+/// The dynamic instruction of a site.
+fn dynamic(site: &Site) -> u64 {
+    site.labels.number(0).expect("every site has one")
 }
 
 /// The kind of run that does not land.
@@ -168,16 +187,16 @@ impl Worker for FakeWorker<'_> {
         {
             stop.flag.store(true, Ordering::Relaxed);
         }
-        let draws = Draws::new(site.dynamic, 99);
+        let draws = Draws::new(dynamic(site), 99);
         if !self.fake.lands {
             return Ok(observation(NOT_LANDED, &draws));
         }
-        let masked = if site.dynamic & LAST == 0 { self.fake.masked } else { 0 };
+        let masked = if dynamic(site) & LAST == 0 { self.fake.masked } else { 0 };
         let kind = if draws.draw(0) % 1000 < masked { 0 } else { 1 + draws.draw(1) % 8 };
         match kind {
             7 => Err(RunFailure::new("replay the run: the fake is out of luck")),
             // Panics are part of the contract; their message goes to stderr, which the harness captures.
-            8 if draws.draw(2) < u64::MAX / 4 => panic!("the fake fell over at {}", site.dynamic),
+            8 if draws.draw(2) < u64::MAX / 4 => panic!("the fake fell over at {}", dynamic(site)),
             _ => Ok(observation(kind, &draws)),
         }
     }

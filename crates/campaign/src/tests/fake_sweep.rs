@@ -6,7 +6,8 @@ use stats::Draws;
 
 use super::fake::Fake;
 use crate::sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};
-use crate::{Due, FAILED_CODE, Masked, Outcome, RunFailure, Sdc, TrapKind};
+use crate::{RunFailure, Spot};
+use outcome::{Due, FAILED_CODE, Masked, Outcome, Sdc, TrapKind};
 
 /// The widths of the destinations of each static instruction.
 const INSTRUCTIONS: [&[u32]; 5] = [&[32], &[1], &[64, 1], &[16, 16, 32], &[32]];
@@ -63,16 +64,17 @@ impl Fake {
     pub(super) fn all_faults(&self) -> Sweep {
         let mut operands = Vec::new();
         for (pc, widths) in INSTRUCTIONS.iter().enumerate() {
-            operands.extend(widths.iter().enumerate().map(|(position, &bits)| SweptOperand {
-                kernel: format!("kernel_{}", pc % 2),
-                pc: pc as u32,
-                file: (pc > 1).then(|| "fake.cu".into()),
-                line: (pc > 1).then_some(pc as u32),
-                group: ["load", "fp32 fma"][pc / 3].into(),
-                opcode: "op".into(),
-                target: format!("dst{position}"),
-                elements: widths.len() as u32,
-                bits,
+            operands.extend(widths.iter().enumerate().map(|(position, &bits)| {
+                let spot = Spot {
+                    kernel: format!("kernel_{}", pc % 2),
+                    pc: pc as u32,
+                    target: format!("dst{position}"),
+                    group: ["load", "fp32 fma"][pc / 3].into(),
+                    opcode: "op".into(),
+                    file: (pc > 1).then(|| "fake.cu".into()),
+                    line: (pc > 1).then_some(pc as u32),
+                };
+                SweptOperand { spot, elements: widths.len() as u32, bits }
             }));
         }
         Sweep {

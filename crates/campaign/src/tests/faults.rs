@@ -63,7 +63,7 @@ fn a_truncated_plan_is_recognised_wherever_it_is_cut() {
         &Store::resume(dir.path(), &Fake::default()).unwrap_err(),
         dir.path(),
         &expect![
-            "failed to read the plan DIR/plan: it is not of the format beamline.plan/1; delete it and `beamline resume DIR` makes it again"
+            "failed to read the plan DIR/plan: it is not of the format beamline.plan/2; delete it and `beamline resume DIR` makes it again"
         ],
     );
     // As the message says:
@@ -108,18 +108,35 @@ fn a_foreign_file_in_the_place_of_the_rows_is_refused_and_left_alone() {
 }
 
 #[test]
-fn rows_of_a_newer_version_are_refused() {
+fn rows_of_another_version_are_refused() {
+    for version in [2, 99] {
+        let (dir, store) = created(20);
+        drop(store);
+        let path = dir.path().join("shard-1-of-1.sqlite");
+        rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", version).unwrap();
+        let refused =
+            [Store::resume(dir.path(), &Fake::default()).unwrap_err(), Results::open(dir.path()).unwrap_err()];
+        for error in refused {
+            let expected = format!(
+                "use {}: its rows have version {version}, this beamline knows version 3; use the beamline that made \
+                 it, or run the campaign again: the same seed gives the same faults",
+                path.display()
+            );
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+}
+
+#[test]
+fn a_plan_of_an_older_version_is_refused_by_its_rows() {
     let (dir, store) = created(20);
     drop(store);
+    let plan = dir.path().join("plan");
+    let text = fs::read_to_string(&plan).unwrap().replace("beamline.plan/2", "beamline.plan/1");
+    fs::write(&plan, text).unwrap();
     let path = dir.path().join("shard-1-of-1.sqlite");
-    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
-    check(
-        &Store::resume(dir.path(), &Fake::default()).unwrap_err(),
-        dir.path(),
-        &expect![
-            "failed to use DIR/shard-1-of-1.sqlite: its rows have version 99, this beamline knows version 2; use the beamline that made it"
-        ],
-    );
+    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    assert!(matches!(Store::resume(dir.path(), &Fake::default()), Err(StoreError::Version { found: 2, .. })));
 }
 
 #[test]
@@ -132,7 +149,7 @@ fn an_edited_row_is_an_error_and_not_a_result() {
         "kind = 'spared'",
         "outputs = '['",
         "tier = 'warp'",
-        "cta = -1",
+        "layer = -1",
         "landed_before = NULL, landed_after = '0x1'",
     ];
     for edit in edits {

@@ -11,6 +11,7 @@ mod merging;
 mod rejudging;
 mod resuming;
 mod same_rows;
+mod sites;
 mod stratifying;
 mod sweeping;
 

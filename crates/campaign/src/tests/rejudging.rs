@@ -1,7 +1,8 @@
 //! Results judged again are what a campaign with these criteria would have come to.
 
 use super::*;
-use crate::{Criteria, Quality, RejudgeError};
+use crate::RejudgeError;
+use outcome::{Criteria, Quality};
 
 fn criteria(quality: &[&str]) -> Criteria {
     Criteria { quality: quality.iter().map(|text| Quality::parse(text).unwrap()).collect(), ..Criteria::default() }

@@ -34,7 +34,7 @@ fn another_seed_or_another_model_gives_other_sites() {
     let model = Choices { model: Some("zero".into()), ..choices(10) }.settle().unwrap();
     for config in [seed, model] {
         let other = undisturbed(config, &target);
-        assert!(expected.iter().zip(&other).all(|(one, other)| one.site.id != other.site.id));
+        assert!(expected.iter().zip(&other).all(|(one, other)| one.site.intent != other.site.intent));
     }
 }
 
@@ -52,7 +52,7 @@ fn every_kind_of_row_is_read_back_as_it_was_written() {
     let again = undisturbed(config(400), &target);
     assert_eq!(rows, again);
     let classes: std::collections::BTreeSet<_> = rows.iter().map(|row| row.finding.class()).collect();
-    assert_eq!(classes.into_iter().collect::<Vec<_>>(), crate::Class::ALL);
+    assert_eq!(classes.into_iter().collect::<Vec<_>>(), outcome::Class::ALL);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_panic_becomes_a_failed_row_with_its_message() {
     let rows = undisturbed(config(400), &Fake::default());
     let text = |row: &Row| match &row.finding {
         crate::Finding::Failed(failure) => Some(failure.message().to_owned()),
-        crate::Finding::Seen { .. } => None,
+        crate::Finding::Seen { .. } | crate::Finding::GivenUp => None,
     };
     let panic = rows.iter().filter_map(text).find(|text| text.contains("panic")).unwrap();
     assert!(panic.starts_with("run the fault: panic: the fake fell over at "), "{panic}");

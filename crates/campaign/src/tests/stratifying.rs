@@ -3,9 +3,9 @@
 use expect_test::expect;
 use stats::{Proportion, Stratified};
 
-use super::fake::STRATA;
+use super::fake::{LABELS, STRATA};
 use super::*;
-use crate::{ConfigError, Shard, StoreError, Stratify, Stratum, Target, TargetError, merge};
+use crate::{ConfigError, Planner, Shard, StoreError, Stratify, Stratum, Target, TargetError, merge};
 
 fn by(stratify: Stratify, runs: u64) -> Choices {
     Choices { stratify: Some(stratify), ..choices(runs) }
@@ -21,7 +21,7 @@ fn runs_take_turns_in_the_strata() {
     let summary = run_all(dir.path(), by_kernel(300), &Fake::default());
     for row in rows(dir.path()) {
         assert_eq!(row.site.stratum, Some((row.run.0 % 3) as u32));
-        assert_eq!(row.site.kernel, format!("kernel_{}", row.run.0 % 3));
+        assert_eq!(row.site.spot.kernel, format!("kernel_{}", row.run.0 % 3));
     }
     let strata = &summary.strata;
     assert_eq!(strata.iter().map(|part| (part.name.as_str(), part.members)).collect::<Vec<_>>(), STRATA);
@@ -132,17 +132,9 @@ fn a_lost_plan_and_lost_rows_are_made_again() {
 #[derive(Debug)]
 struct Wrong(Vec<Stratum>);
 
-impl Target for Wrong {
-    fn name(&self) -> &str {
-        "wrong"
-    }
-
-    fn digest(&self) -> &str {
-        "0"
-    }
-
-    fn golden(&self) -> crate::Golden {
-        Fake::default().golden()
+impl Planner for Wrong {
+    fn labels(&self) -> &[crate::LabelColumn] {
+        &LABELS
     }
 
     fn plan(
@@ -159,17 +151,17 @@ impl Target for Wrong {
     fn strata(&self, _: &crate::Selection) -> Result<Vec<Stratum>, TargetError> {
         Ok(self.0.clone())
     }
-
-    fn worker(&self, _: crate::Engine) -> Result<Box<dyn crate::Worker + '_>, TargetError> {
-        Err(TargetError::new("work"))
-    }
 }
 
 #[test]
 fn a_target_that_breaks_its_promise_is_found_out() {
     let dir = tempfile::tempdir().unwrap();
     let stratum = |name: &str, members| Stratum { name: name.into(), members };
-    let error = |strata| Store::create(dir.path(), by_kernel(5), &Wrong(strata)).unwrap_err().to_string();
+    let error = |strata| {
+        Store::create(dir.path(), by_kernel(5), Target::from(&Fake::default()).planned_by(&Wrong(strata)))
+            .unwrap_err()
+            .to_string()
+    };
     let head = "divide the population into strata:";
     assert!(error(vec![stratum("a", 1), stratum("b", 1)]).starts_with(&format!("{head} run 1 is drawn from Some(0)")));
     assert!(error(vec![]).starts_with(&format!("{head} there are 0")));

@@ -7,7 +7,8 @@ use expect_test::expect;
 
 use super::fake_sweep::Trouble;
 use super::*;
-use crate::{Class, FAILED_CODE, MergeError, Outcome, Shard, StoreError, SweptCount, merge};
+use crate::{MergeError, Shard, StoreError, SweptCount, merge};
+use outcome::{Class, FAILED_CODE, Outcome};
 
 fn all() -> Choices {
     Choices { runs: None, exhaustive: Some(true), ..choices(1) }

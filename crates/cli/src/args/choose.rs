@@ -1,8 +1,9 @@
 //! What a campaign chooses, on a capsule or on a running application, in the same words.
 
 use super::{Application, Bounds};
-use campaign::{Choices, IntervalMethod, Quality, Stratify};
+use campaign::{Choices, IntervalMethod, Stratify};
 use clap::Args as Group;
+use outcome::Quality;
 use std::path::PathBuf;
 
 #[derive(Debug, Group)]

@@ -34,16 +34,16 @@ pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
     target.set_means(means(&config));
     config.fuel.inspect(|&fuel| target.set_fuel(fuel));
     let (json, out) = (args.choose.json, args.choose.out);
-    let begin = |capsule: &CapsuleTarget, runs: &dyn Target| {
-        let method = method::before(&config, capsule, runs)?;
-        let target = method.as_ref().map_or(runs, |method| method);
+    let begin = |capsule: &CapsuleTarget, target: Target<'_>| {
+        let method = method::before(&config, capsule)?;
+        let target = method.as_ref().map_or(target, |method| target.planned_by(method));
         create(target, config.clone(), out, &stop, &Shown { json, stated, method: method.as_ref() })
     };
     if config.live.is_none() {
-        return begin(&target, &target);
+        return begin(&target, Target::from(&target));
     }
     let target = live::beside(target, &config)?;
-    begin(target.capsule(), &target)
+    begin(target.capsule(), target.target())
 }
 
 /// What a campaign may use; what is not said is the machine's.
@@ -65,9 +65,9 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
         config.jobs = args.jobs.or(config.jobs);
     }
     config.memory = args.memory.or(config.memory);
-    let go_on = |capsule: &CapsuleTarget, runs: &dyn Target| {
-        let method = method::before(&config, capsule, runs)?;
-        let target = method.as_ref().map_or(runs, |method| method);
+    let go_on = |capsule: &CapsuleTarget, target: Target<'_>| {
+        let method = method::before(&config, capsule)?;
+        let target = method.as_ref().map_or(target, |method| target.planned_by(method));
         let mut store = Store::resume(&args.dir, target).map_err(store_failure)?;
         store.set_jobs(config.jobs);
         store.set_memory(config.memory);
@@ -76,11 +76,11 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
     };
     if config.engine == Engine::CudaGdb {
         let target = cuda_gdb::recorded(&config, false)?;
-        return go_on(target.capsule(), &target);
+        return go_on(target.capsule(), Target::from(&target));
     }
     if config.live.is_some() && config.capsule.is_empty() {
         let target = live::recorded(&config, false)?;
-        return go_on(target.capsule(), &target);
+        return go_on(target.capsule(), target.target());
     }
     let mut target = target(&config.capsule)?;
     // The types that were found out stand in the configuration; what does not was compared byte by byte.
@@ -88,10 +88,10 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
     target.set_means(means(&config));
     config.fuel.inspect(|&fuel| target.set_fuel(fuel));
     if config.live.is_none() {
-        return go_on(&target, &target);
+        return go_on(&target, Target::from(&target));
     }
     let target = live::beside(target, &config)?;
-    go_on(target.capsule(), &target)
+    go_on(target.capsule(), target.target())
 }
 
 fn target(name: &str) -> Result<CapsuleTarget, Failure> {

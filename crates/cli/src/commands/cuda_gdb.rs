@@ -42,7 +42,7 @@ pub(crate) fn live(
     bounds::check_names(target.capsule(), &config.bounds)?;
     let stated = Stated::of(&config, &args.choose.bounds);
     let shown = Shown { json: args.choose.json, stated, method: None };
-    create(&target, config, args.choose.out.clone(), stop, &shown)
+    create((&target).into(), config, args.choose.out.clone(), stop, &shown)
 }
 
 /// An application that is recorded on the simulator, and whose threads were followed on the GPU.

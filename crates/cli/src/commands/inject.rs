@@ -3,15 +3,17 @@
 use crate::args;
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
-use campaign::{Criteria, End, FirstUse, Host, Observation, Outcome, Site, classify};
+use campaign::{NamedSite, Site};
 use fault::Fault;
+use inject::site::LABELS;
 use inject::{CapsuleTarget, RunError};
+use outcome::{Criteria, End, FirstUse, Host, Observation, Outcome, classify};
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct Injected<'a> {
     format: &'static str,
-    site: &'a Site,
+    site: NamedSite,
     observation: &'a Observation,
     outcome: &'a str,
     kind: Option<&'a str>,
@@ -46,6 +48,7 @@ pub(crate) fn show(site: &Site, observation: &Observation, criteria: &Criteria, 
     let (class, kind) = (outcome.class().to_string(), outcome.kind());
     if json {
         let format = "beamline.injection/1";
+        let site = site.named(&LABELS);
         out::json(&Injected { format, site, observation, outcome: &class, kind: kind.as_deref() })
     } else {
         out::text(&render(site, observation, outcome))
@@ -55,7 +58,7 @@ pub(crate) fn show(site: &Site, observation: &Observation, criteria: &Criteria, 
 /// A place that does not exist is a mistake on the command line.
 pub(crate) fn run_failure(error: RunError) -> Failure {
     match error {
-        RunError::Launch { .. } | RunError::Cta { .. } | RunError::Thread { .. } => {
+        RunError::Isa { .. } | RunError::Launch { .. } | RunError::Cta { .. } | RunError::Thread { .. } => {
             Failure::new(Code::Usage, error).help("`beamline info CAPSULE` and `profile` show launches and threads")
         }
         other => Failure::new(Code::Bug, other),
@@ -64,13 +67,14 @@ pub(crate) fn run_failure(error: RunError) -> Failure {
 
 fn render(site: &Site, observation: &Observation, outcome: Outcome) -> String {
     let mut text = String::new();
-    let place = match (&site.file, site.line) {
+    let (spot, id) = (&site.spot, site.fault().unwrap_or_default());
+    let place = match (&spot.file, spot.line) {
         (Some(file), Some(line)) => format!(", {file}:{line}"),
         _ => String::new(),
     };
-    let line = site.line.map_or_else(String::new, |line| format!(",line={line}"));
-    text += &format!("{},pc={}{line}\n", site.id, site.pc);
-    text += &format!("  {} of {}, instruction {}{place}\n", site.opcode, site.kernel, site.pc);
+    let line = spot.line.map_or_else(String::new, |line| format!(",line={line}"));
+    text += &format!("{id},pc={}{line}\n", spot.pc);
+    text += &format!("  {} of {}, instruction {}{place}\n", spot.opcode, spot.kernel, spot.pc);
     match observation.landed {
         None => text += "  did not land: the thread does not execute such an instruction with this destination\n",
         Some(landed) => text += &format!("  value {:#x} became {:#x}\n", landed.before, landed.after),

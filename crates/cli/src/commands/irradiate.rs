@@ -52,13 +52,13 @@ pub(crate) struct Shown<'m> {
 
 /// Makes a campaign and runs it.
 pub(crate) fn create(
-    target: &dyn Target,
+    target: Target<'_>,
     config: Config,
     out: Option<PathBuf>,
     stop: &AtomicBool,
     shown: &Shown<'_>,
 ) -> Result<Code, Failure> {
-    let dir = out.unwrap_or_else(|| fresh_dir(target.name()));
+    let dir = out.unwrap_or_else(|| fresh_dir(target.subject.name()));
     let store = Store::create(&dir, config, target).map_err(store_failure)?;
     irradiate(target, store, stop, shown)
 }
@@ -77,7 +77,7 @@ fn fresh_dir(name: &str) -> PathBuf {
 
 /// Runs a campaign, shows what it came to, and judges it.
 pub(crate) fn irradiate(
-    target: &dyn Target,
+    target: Target<'_>,
     mut store: Store,
     stop: &AtomicBool,
     shown: &Shown<'_>,

@@ -10,7 +10,7 @@ use crate::{out, source};
 use ::inject::CapsuleTarget;
 use ::live::{Bench, LiveError, LiveTarget, Which};
 use anyhow::anyhow;
-use campaign::{Choices, Config, Engine, Target, error_chain};
+use campaign::{Choices, Config, Engine, error_chain};
 use fault::Fault;
 use std::sync::Arc;
 
@@ -42,8 +42,8 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
     }
     let config = settled(choices.judged_by(target.capsule().criteria()))?;
     bounds::check_names(target.capsule(), &config.bounds)?;
-    let method = method::before(&config, target.capsule(), &target)?;
-    let runs = method.as_ref().map_or(&target as &dyn Target, |method| method);
+    let method = method::before(&config, target.capsule())?;
+    let runs = method.as_ref().map_or(target.target(), |method| target.target().planned_by(method));
     let stated = Stated::of(&config, &args.choose.bounds);
     let shown = Shown { json: args.choose.json, stated, method: method.as_ref() };
     create(runs, config, args.choose.out.clone(), &stop, &shown)

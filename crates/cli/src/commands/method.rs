@@ -3,20 +3,16 @@
 
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
-use campaign::{Config, Results, Summary, Target};
+use campaign::{Config, Results, Summary};
 use inject::CapsuleTarget;
 use methods::gpu_qin::{Estimates, GpuQin, estimates, trials};
 use serde::Serialize;
 use std::path::Path;
 
 /// Puts the method of a configuration, if it names one, before the target that runs the faults.
-pub(crate) fn before<'t>(
-    config: &Config,
-    capsule: &'t CapsuleTarget,
-    runs: &'t dyn Target,
-) -> Result<Option<GpuQin<'t>>, Failure> {
+pub(crate) fn before<'t>(config: &Config, capsule: &'t CapsuleTarget) -> Result<Option<GpuQin<'t>>, Failure> {
     let method = config.selection.method.is_some();
-    method.then(|| GpuQin::new(capsule, runs, &config.selection)).transpose().code(Code::Usage)
+    method.then(|| GpuQin::new(capsule, &config.selection)).transpose().code(Code::Usage)
 }
 
 /// What a method makes of the rows of a campaign.
@@ -49,5 +45,5 @@ pub(crate) fn show(summary: &Summary, estimates: &Estimates, json: bool) -> Resu
 
 /// What the method that chose the sites of a campaign makes of its rows, its capsule opened again.
 pub(crate) fn of_results(results: &Results, capsule: &CapsuleTarget) -> Result<Estimates, Failure> {
-    of_rows(results, &GpuQin::new(capsule, capsule, &results.config().selection).code(Code::Refused)?)
+    of_rows(results, &GpuQin::new(capsule, &results.config().selection).code(Code::Refused)?)
 }

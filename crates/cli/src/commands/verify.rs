@@ -5,10 +5,12 @@ use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
 use anyhow::anyhow;
 use campaign::config::Selection;
-use campaign::{RunIndex, Site, Target, Tier};
+use campaign::{Planner, RunIndex, Site, Subject};
 use capsule::Metric;
 use gpu::{Gpu, GpuError};
+use inject::site::fault_of;
 use inject::{CapsuleTarget, Golden, Referee};
+use outcome::Tier;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -77,7 +79,7 @@ pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
         Err(error) if error.is_absence() && !args.gpu => (None, Some(error)),
         Err(error) => return Err(Failure::new(Code::Refused, error)),
     };
-    let capsule = Named { name: Target::name(&target).to_owned(), digest: Target::digest(&target).to_owned() };
+    let capsule = Named { name: target.name().to_owned(), digest: target.digest().to_owned() };
     let verified = Verified { format: "beamline.verify/1", capsule, engines, gpu };
     if args.json {
         out::json(&verified)?;
@@ -110,9 +112,9 @@ fn differing(target: &CapsuleTarget, sites: &[Site]) -> Result<Vec<String>, Fail
     let mut referee = Referee::new(target).code(Code::Bug)?;
     let mut differing = Vec::new();
     for site in sites {
-        let fault = site.id.parse().code(Code::Bug)?;
+        let fault = fault_of(site).code(Code::Bug)?;
         if referee.judge(&fault).code(Code::Bug)?.is_some() {
-            differing.push(site.id.clone());
+            differing.push(fault.to_string());
         }
     }
     Ok(differing)

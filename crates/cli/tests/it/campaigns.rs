@@ -68,7 +68,7 @@ fn another_seed_gives_other_faults() {
     let (a, _) = campaign(&dir, "a", &["--runs", "20"]);
     let b = dir.path().join("b");
     json(&["campaign", "reduce", "--seed", "8", "--runs", "20", "--json", "--out", path(&b)]);
-    let ids = |dir: PathBuf| rows(&dir).into_iter().map(|row| row.site.id).collect::<Vec<_>>();
+    let ids = |dir: PathBuf| rows(&dir).into_iter().map(|row| row.site.intent).collect::<Vec<_>>();
     assert_ne!(ids(a), ids(b));
 }
 
@@ -77,9 +77,9 @@ fn a_row_s_id_given_to_inject_gives_the_same_observation() {
     let dir = TempDir::new().unwrap();
     let (out, _) = campaign(&dir, "a", &["--runs", "25"]);
     for row in rows(&out) {
-        let injected = json(&["inject", "reduce", &row.site.id, "--json"]);
+        let injected = json(&["inject", "reduce", row.site.fault().unwrap(), "--json"]);
         let campaign::Finding::Seen { observation, .. } = &row.finding else { panic!("{row:?}") };
-        assert_eq!(injected["observation"], serde_json::to_value(observation).unwrap(), "{}", row.site.id);
+        assert_eq!(injected["observation"], serde_json::to_value(observation).unwrap(), "{:?}", row.site);
         assert_eq!(injected["site"], serde_json::to_value(&row.site).unwrap());
     }
 }
@@ -101,13 +101,13 @@ fn a_selection_is_kept_to() {
     let choices = ["--runs", "30", "--kernel", "summarise", "--group", "int_add,load_global", "--blocks", "0-3"];
     let (out, summary) = campaign(&dir, "a", &choices);
     for row in rows(&out) {
-        assert!(row.site.kernel.contains("summarise"), "{row:?}");
-        assert!(["int_add", "load_global"].contains(&row.site.group.as_str()), "{row:?}");
-        assert!(row.site.cta < 4, "{row:?}");
+        assert!(row.site.spot.kernel.contains("summarise"), "{row:?}");
+        assert!(["int_add", "load_global"].contains(&row.site.spot.group.as_str()), "{row:?}");
+        assert!(row.site.labels.number(1).unwrap() < 4, "{row:?}");
     }
     assert_eq!(summary["config"]["group"].as_array().unwrap().len(), 2);
     let (out, _) = campaign(&dir, "b", &["--runs", "20", "--target", "pred"]);
-    assert!(rows(&out).iter().all(|row| row.site.bits == "0"));
+    assert!(rows(&out).iter().all(|row| row.site.labels.text(5) == Some("0")));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //! links with.
 
 use crate::{beamline, path, rows, run, stderr, stdout};
-use campaign::{End, Finding, Observation, Tier};
+use campaign::Finding;
+use outcome::{End, Observation, Tier};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -251,6 +252,7 @@ fn a_live_campaign_that_is_killed_resumes_to_the_rows_of_an_undisturbed_one() {
     assert_eq!(expected.len(), 60);
     let kinds = |row: &campaign::Row| match &row.finding {
         Finding::Seen { observation, .. } => observation.tier,
+        Finding::GivenUp => panic!("nothing gives up here"),
         Finding::Failed(failure) => panic!("{failure}"),
     };
     assert!(expected.iter().all(|row| kinds(row) == Tier::Live));

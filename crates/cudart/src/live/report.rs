@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use campaign::{End, FirstUse, Landed};
+use outcome::{End, FirstUse, Landed};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of the counters, with what is set aside.

@@ -15,10 +15,10 @@ use std::io;
 use std::os::fd::FromRawFd;
 use std::os::unix::process::parent_id;
 
-use campaign::End;
 use capsule::{Digest, Launch, Region};
 use fault::Fault;
 use inject::{Device, FUEL_CONSTANT, FUEL_FACTOR, LaunchEnd};
+use outcome::End;
 use simt::Fuel;
 use simt::memory::PAGE;
 use simt::memory::window::DEVICE_BASE;

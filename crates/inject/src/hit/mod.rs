@@ -10,10 +10,10 @@
 mod strike;
 
 use crate::run::Struck;
-use campaign::{FirstUse, Landed};
 use capsule::{Event, Region};
 use fault::{Fault, Scope, Target};
 use isa::{Instruction, Module, Op, Reg};
+use outcome::{FirstUse, Landed};
 use simt::memory::Touch;
 use simt::program::Site;
 use simt::registers::{LANES, Slot, has, lanes};

@@ -1,9 +1,9 @@
 //! The moment of the fault: bits change.
 
 use super::{Hit, Loan, Phase, Place, landed};
-use campaign::FirstUse;
 use fault::{Memory, Operand, Scope, Target};
 use isa::Width;
+use outcome::FirstUse;
 use simt::memory::{PAGE, Trace};
 use simt::registers::{has, lanes};
 use simt::{Moment, OwnByte};

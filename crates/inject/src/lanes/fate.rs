@@ -3,8 +3,8 @@
 
 use crate::golden::Golden;
 use crate::index::{Index, LaunchIndex};
-use campaign::{Criteria, End, FirstUse, Landed, Observation, Outcome, Tier, classify};
 use capsule::{Event, Region};
+use outcome::{Criteria, End, FirstUse, Landed, Observation, Outcome, Tier, classify};
 use simt::memory::{ByteSet, Run};
 use simt::replica::Write;
 

@@ -6,8 +6,8 @@ use super::touches::{Destination, Touches};
 use super::{GoldenThread, LANE, Lanes};
 use crate::run::Struck;
 use crate::sweep::{Aim, Operand, Tally, Unfinished, one_by_one};
-use campaign::{FirstUse, Landed, Masked, Outcome};
 use fault::{Fault, Target};
+use outcome::{FirstUse, Landed, Masked, Outcome};
 use simt::registers::{FULL, LANES, has, lanes};
 use simt::replica::{Compared, LaneEnd, Write};
 

@@ -1,7 +1,7 @@
 //! What the instructions of a program read and write, and what first happens to a value on the path of a thread.
 
-use campaign::FirstUse;
 use isa::{Module, Reg};
+use outcome::FirstUse;
 use simt::Program;
 use simt::registers::Slot;
 use simt::replica::guide::{Part, Ports, parts};

@@ -12,8 +12,9 @@ use crate::golden::Golden;
 use crate::index::Index;
 use crate::lanes::Lanes;
 use crate::run::RunError;
-use campaign::{Criteria, Observation, Outcome, RunFailure, Sweeper, SweptUnit, Tier, classify};
+use campaign::{RunFailure, Sweeper, SweptUnit};
 use fault::{Fault, Model, Scope};
+use outcome::{Criteria, Observation, Outcome, Tier, classify};
 pub(crate) use population::{Operand, Population, UnitAt};
 use simt::registers::LANES;
 use std::sync::Arc;
@@ -59,6 +60,7 @@ impl Aim<'_> {
     /// The fault in a bit of an operand.
     pub(crate) fn fault(&self, dynamic: u64, operand: Operand, bit: u32) -> Fault {
         Fault {
+            isa: self.population.isa,
             launch: self.launch,
             cta: self.block,
             thread: self.thread,
@@ -139,6 +141,7 @@ pub(crate) fn faults(golden: &Golden, population: &Population, at: UnitAt) -> Ve
             let operands = population.operands(at.launch, site).iter();
             operands.flat_map(move |operand| {
                 (0..operand.bits).map(move |bit| Fault {
+                    isa: population.isa,
                     launch: at.launch,
                     cta: at.block,
                     thread,

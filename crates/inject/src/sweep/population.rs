@@ -2,8 +2,8 @@
 
 use crate::golden::Golden;
 use crate::sample::{Weights, census, count, members};
-use campaign::{Sweep, SweptOperand};
-use fault::{Selection, Target};
+use campaign::{Spot, Sweep, SweptOperand};
+use fault::{Isa, Selection, Target};
 use simt::registers::LANES;
 use std::collections::BTreeMap;
 
@@ -29,6 +29,7 @@ pub(crate) struct UnitAt {
 /// The faults of a selection.
 #[derive(Debug)]
 pub(crate) struct Population {
+    pub(crate) isa: Isa,
     pub(crate) sweep: Sweep,
     pub(crate) units: Vec<UnitAt>,
     pub(crate) selection: Selection,
@@ -40,6 +41,7 @@ impl Population {
     /// Counts the faults of every warp by running the launches again.
     pub(crate) fn of(golden: &Golden, selection: Selection) -> Self {
         let mut population = Self {
+            isa: golden.isa(),
             sweep: Sweep { operands: Vec::new(), unit_faults: Vec::new(), members: census(golden, &selection).total() },
             units: Vec::new(),
             operands: golden.launches.iter().map(|_| Vec::new()).collect(),
@@ -74,17 +76,16 @@ impl Population {
             let elements = self.selection.operands(function, instruction);
             let loc = instruction.loc.as_ref();
             let mut number = |&fault::Operand { target, bits, .. }: &fault::Operand| {
-                operands.push(SweptOperand {
+                let spot = Spot {
                     kernel: program.name.clone(),
                     pc: site.pc.0,
-                    file: loc.and_then(|loc| module.files.get(&loc.file).cloned()),
-                    line: loc.map(|loc| loc.line),
+                    target: target.to_string(),
                     group: instruction.op.group().to_string(),
                     opcode: instruction.op.to_string(),
-                    target: target.to_string(),
-                    elements: elements.len() as u32,
-                    bits,
-                });
+                    file: loc.and_then(|loc| module.files.get(&loc.file).cloned()),
+                    line: loc.map(|loc| loc.line),
+                };
+                operands.push(SweptOperand { spot, elements: elements.len() as u32, bits });
                 Operand { number: operands.len() as u32 - 1, target, bits }
             };
             elements.iter().map(&mut number).collect()

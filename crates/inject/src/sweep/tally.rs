@@ -1,7 +1,8 @@
 //! Counting the outcomes of a unit.
 
 use super::population::Population;
-use campaign::{Outcome, SweptCount, SweptTiers, SweptUnit};
+use campaign::{SweptCount, SweptTiers, SweptUnit};
+use outcome::Outcome;
 use std::collections::BTreeMap;
 
 /// The outcomes of a unit, as they come.

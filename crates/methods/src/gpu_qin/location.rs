@@ -32,13 +32,13 @@ impl Discard {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::NotThere, Self::NoRegister, Self::Steps];
 
-    /// The word that stands for the operand in rows.
+    /// The reason in rows.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Self::NotThere => "none: thread not there",
-            Self::NoRegister => "none: no register",
-            Self::Steps => "none: too many steps",
+            Self::NotThere => "thread not there",
+            Self::NoRegister => "no register",
+            Self::Steps => "too many steps",
         }
     }
 
@@ -51,7 +51,7 @@ impl Discard {
 
 impl fmt::Display for Discard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word().trim_start_matches("none: "))
+        f.write_str(self.word())
     }
 }
 

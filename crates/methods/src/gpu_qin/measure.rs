@@ -1,6 +1,8 @@
 //! Campaigns for studies: made once, kept, and read as trials.
 
-use campaign::{CampaignError, Choices, ConfigError, Ended, Event, Results, Store, StoreError, Target, TargetError};
+use campaign::{
+    CampaignError, Choices, ConfigError, Ended, Event, Results, Store, StoreError, Subject, Target, TargetError,
+};
 use inject::CapsuleTarget;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -87,7 +89,7 @@ impl Bench<'_> {
     /// If it cannot be made, or is interrupted.
     pub fn measure(&mut self, capsule: &CapsuleTarget, settings: Settings, runs: u64) -> Result<Measured, StudyError> {
         let choices = Choices {
-            capsule: Some(Target::name(capsule).to_owned()),
+            capsule: Some(capsule.name().to_owned()),
             runs: Some(runs),
             seed: Some(self.seed),
             model: Some("flip".to_owned()),
@@ -99,13 +101,13 @@ impl Bench<'_> {
             ..Choices::default()
         };
         let config = choices.judged_by(capsule.criteria()).settle()?;
-        let method = GpuQin::new(capsule, capsule, &config.selection)?;
+        let method = GpuQin::new(capsule, &config.selection)?;
+        let target = Target::from(capsule).planned_by(&method);
         let dir = self.place(capsule, settings, runs);
-        let mut store =
-            if dir.exists() { Store::resume(&dir, &method)? } else { Store::create(&dir, config, &method)? };
-        let name = format!("{}, {settings}", Target::name(capsule));
+        let mut store = if dir.exists() { Store::resume(&dir, target)? } else { Store::create(&dir, config, target)? };
+        let name = format!("{}, {settings}", capsule.name());
         let told = &mut self.told;
-        let summary = match campaign::run(&method, &mut store, self.stop, &mut |event| told(&name, &event))? {
+        let summary = match campaign::run(target, &mut store, self.stop, &mut |event| told(&name, &event))? {
             Ended::Finished(summary) => summary,
             Ended::Interrupted(_) => return Err(StudyError::Interrupted),
         };
@@ -118,8 +120,8 @@ impl Bench<'_> {
 
     /// A directory for each campaign, which says what it is of: another recording of the same name is another campaign.
     fn place(&self, capsule: &CapsuleTarget, settings: Settings, runs: u64) -> PathBuf {
-        let digest: String = Target::digest(capsule).chars().take(8).collect();
-        let mut parts = vec![format!("{}-{digest}", Target::name(capsule))];
+        let digest: String = capsule.digest().chars().take(8).collect();
+        let mut parts = vec![format!("{}-{digest}", capsule.name())];
         parts.extend(self.kernels.iter().cloned());
         let text = settings.to_string();
         parts.extend(text.split([':', ',']).skip(1).map(|part| part.replace('=', "-")));

@@ -1,9 +1,11 @@
-//! The method as the target of a campaign: it chooses, another target runs.
+//! The method as the planner of a campaign: it chooses, whatever has the engines runs.
 
-use campaign::{Criteria, Engine, Golden, Memory, RunIndex, Selection, Site, Target, TargetError, Worker};
-use fault::{Fault, Model, Pattern, Scope};
+use campaign::{LabelColumn, Planner, RunIndex, Selection, Site, TargetError};
+use fault::{Fault, Pattern, Scope};
 use inject::CapsuleTarget;
+use inject::site::{Coordinates, LABELS};
 use inject::threads::{Found, Query, find};
+use outcome::Criteria;
 use stats::Draws;
 
 use super::choose::{Chooser, Chosen};
@@ -11,14 +13,9 @@ use super::grouping::{By, Grouping};
 use super::location::{Discard, locate};
 use super::settings::Settings;
 
-/// The operand that no instruction has: what a run that is given up names.
-const NOTHING: fault::Target = fault::Target::Destination(u8::MAX);
-
 /// A capsule whose sites GPU-Qin chooses.
 pub struct GpuQin<'t> {
     capsule: &'t CapsuleTarget,
-    /// What runs the faults: the capsule itself, or its application.
-    runs: &'t dyn Target,
     settings: Settings,
     grouping: Grouping,
     chooser: Chooser,
@@ -26,11 +23,11 @@ pub struct GpuQin<'t> {
 }
 
 impl<'t> GpuQin<'t> {
-    /// The method on a capsule, whose faults `runs` runs, as `words` say.
+    /// The method on a capsule, as `words` say.
     ///
     /// # Errors
     /// If the words mean no settings, say what the method chooses itself, or select nothing.
-    pub fn new(capsule: &'t CapsuleTarget, runs: &'t dyn Target, words: &Selection) -> Result<Self, TargetError> {
+    pub fn new(capsule: &'t CapsuleTarget, words: &Selection) -> Result<Self, TargetError> {
         let method = words.method.as_deref().unwrap_or("gpu-qin");
         let settings: Settings = method.parse().map_err(|error| TargetError::from_error(&error))?;
         check(words)?;
@@ -44,7 +41,7 @@ impl<'t> GpuQin<'t> {
         if chooser.is_empty() {
             return Err(TargetError::new("find a thread to profile: no kernel matches; `beamline groups` lists them"));
         }
-        Ok(Self { capsule, runs, settings, grouping, chooser, pattern })
+        Ok(Self { capsule, settings, grouping, chooser, pattern })
     }
 
     /// The threads in groups.
@@ -77,11 +74,11 @@ impl<'t> GpuQin<'t> {
         self.chooser.stratum_of(seed, run)
     }
 
-    /// The thread of a site, linear in its launch.
-    pub(crate) fn linear(&self, site: &Site) -> Option<u64> {
+    /// The thread of a place, linear in its launch.
+    pub(crate) fn linear(&self, at: Coordinates) -> Option<u64> {
         let golden = self.capsule.golden_run();
-        let launch = golden.launches().get(site.launch as usize)?;
-        Some(site.cta * golden.threads_per_block(launch) as u64 + u64::from(site.thread))
+        let launch = golden.launches().get(at.launch as usize)?;
+        Some(at.cta * golden.threads_per_block(launch) as u64 + u64::from(at.thread))
     }
 
     /// The site of a run, given where its place was found.
@@ -90,12 +87,11 @@ impl<'t> GpuQin<'t> {
         let Query { launch, thread, .. } = chosen.query;
         let run = golden.launches().get(launch as usize)?;
         let threads = golden.threads_per_block(run) as u64;
-        let give_up = |dynamic: u64, site: u32, why: Discard| {
-            let model = Model::Flip(1);
-            let fault = fault_at(launch, thread, threads, dynamic, NOTHING, model);
-            let site = self.capsule.label(&fault, site)?;
-            Some(Site { target: why.word().to_owned(), ..site })
+        let at = |dynamic| {
+            let (cta, thread) = (thread / threads, (thread % threads) as u32);
+            Coordinates { launch, cta, thread, dynamic }
         };
+        let give_up = |dynamic, site, why: Discard| self.capsule.give_up(at(dynamic), site, why.word());
         let Some(found) = found else {
             let after_its_end = u64::from(*run.counts.get(usize::try_from(thread).ok()?)?);
             return give_up(after_its_end, chosen.site?, chosen.discard.unwrap_or(Discard::NotThere));
@@ -109,17 +105,13 @@ impl<'t> GpuQin<'t> {
             None => give_up(found.dynamic, found.site, Discard::NoRegister),
             Some((target, bits)) => {
                 let model = self.pattern.draw(bits, &mut |bound| draws.below(bound));
-                let fault = fault_at(launch, thread, threads, found.dynamic, target, model);
+                let Coordinates { launch, cta, thread, dynamic } = at(found.dynamic);
+                let scope = Scope::Thread;
+                let fault = Fault { isa: golden.isa(), launch, cta, thread, dynamic, target, model, scope };
                 self.capsule.label(&fault, found.site)
             }
         }
     }
-}
-
-/// A fault in one thread.
-fn fault_at(launch: u32, thread: u64, threads: u64, dynamic: u64, target: fault::Target, model: Model) -> Fault {
-    let (cta, thread) = (thread / threads, (thread % threads) as u32);
-    Fault { launch, cta, thread, dynamic, target, model, scope: Scope::Thread }
 }
 
 /// Refuses words about what the method chooses itself.
@@ -138,17 +130,9 @@ fn check(words: &Selection) -> Result<(), TargetError> {
     }
 }
 
-impl Target for GpuQin<'_> {
-    fn name(&self) -> &str {
-        self.runs.name()
-    }
-
-    fn digest(&self) -> &str {
-        self.runs.digest()
-    }
-
-    fn golden(&self) -> Golden {
-        self.runs.golden()
+impl Planner for GpuQin<'_> {
+    fn labels(&self) -> &[LabelColumn] {
+        &LABELS
     }
 
     fn plan(&self, runs: &[RunIndex], _: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
@@ -162,13 +146,5 @@ impl Target for GpuQin<'_> {
             self.site(draws, &chosen, found.get(&chosen.query).copied()).ok_or_else(lost)
         };
         chosen.into_iter().zip(&mut draws).map(site).collect()
-    }
-
-    fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
-        self.runs.worker(engine)
-    }
-
-    fn memory(&self) -> Option<Memory> {
-        self.runs.memory()
     }
 }

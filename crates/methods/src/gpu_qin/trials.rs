@@ -1,6 +1,8 @@
 //! What the method makes of a row: given up, injected, activated, and what came of it.
 
-use campaign::{Due, Finding, FirstUse, Outcome, Results, Row, Sdc, StoreError, TrapKind, observation};
+use campaign::{Finding, Results, Row, StoreError};
+use inject::site::Coordinates;
+use outcome::{Due, FirstUse, Outcome, Sdc, TrapKind};
 
 use std::collections::BTreeMap;
 
@@ -91,30 +93,34 @@ pub fn trials(results: &Results, method: &GpuQin<'_>) -> Result<Vec<Trial>, Stor
 }
 
 fn trial(row: &Row, seed: u64, method: &GpuQin<'_>) -> Option<Trial> {
-    let Finding::Seen { observation, outcome, .. } = &row.finding else { return None };
-    let site = &row.site;
-    let (kernel, group) = method.stratum_of(seed, row.run.0).or_else(|| group_hit(row, method))?;
-    let hit = if observation.landed.is_some() { Ok(()) } else { Err(Discard::of_word(&site.target)) };
-    let read = match observation.first_use {
-        FirstUse::Read { after } => Some(after),
-        FirstUse::Overwritten { .. } | FirstUse::Never => None,
-    };
-    let end = end(*outcome, &observation.end);
-    let (launch, cta, thread) = (site.launch, site.cta, site.thread);
-    Some(Trial { kernel, group, launch, cta, thread, hit, read, end })
+    let at = Coordinates::of(&row.site)?;
+    let (kernel, group) = method.stratum_of(seed, row.run.0).or_else(|| group_hit(row, at, method))?;
+    let Coordinates { launch, cta, thread, .. } = at;
+    let trial = |hit, read, end| Trial { kernel, group, launch, cta, thread, hit, read, end };
+    match &row.finding {
+        Finding::Failed(_) => None,
+        Finding::GivenUp => Some(trial(Err(row.site.given_up().and_then(Discard::of_word)), None, End::Benign)),
+        Finding::Seen { observation, outcome, .. } => {
+            let read = match observation.first_use {
+                FirstUse::Read { after } => Some(after),
+                FirstUse::Overwritten { .. } | FirstUse::Never => None,
+            };
+            let hit = if observation.landed.is_some() { Ok(()) } else { Err(None) };
+            Some(trial(hit, read, end(*outcome, &observation.end)))
+        }
+    }
 }
 
 /// The group of the thread that was hit.
-fn group_hit(row: &Row, method: &GpuQin<'_>) -> Option<(usize, usize)> {
+fn group_hit(row: &Row, at: Coordinates, method: &GpuQin<'_>) -> Option<(usize, usize)> {
     let kernels = &method.grouping().kernels;
-    let kernel = kernels.iter().position(|kernel| kernel.kernel == row.site.kernel)?;
-    let thread = method.linear(&row.site)?;
-    Some((kernel, kernels[kernel].group_of(row.site.launch, thread)?))
+    let kernel = kernels.iter().position(|kernel| kernel.kernel == row.site.spot.kernel)?;
+    Some((kernel, kernels[kernel].group_of(at.launch, method.linear(at)?)?))
 }
 
-fn end(outcome: Outcome, end: &observation::End) -> End {
+fn end(outcome: Outcome, end: &outcome::End) -> End {
     let after = match end {
-        observation::End::Trapped { at, .. } => at.after,
+        outcome::End::Trapped { at, .. } => at.after,
         _ => 0,
     };
     match outcome {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use campaign::{Class, Results, StoreError};
+use campaign::{Results, StoreError};
+use outcome::Class;
 
 use super::{Bounds, Capped, Failure, Kind, REPORT_FORMAT, Report, Shown, distributions, parts, provenance, sites};
 use crate::gather::{FromRows, Gathered};

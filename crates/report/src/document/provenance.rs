@@ -41,7 +41,7 @@ pub(super) fn of(config: &Config, summary: &Summary, context: &Context) -> Prove
     let settings = settings(&choices);
     Provenance {
         version: context.version.clone(),
-        classifier: campaign::CLASSIFIER_VERSION,
+        classifier: outcome::CLASSIFIER_VERSION,
         capsule: config.capsule.clone(),
         faults: faults(summary),
         repeat: repeat(&config.capsule, &settings),

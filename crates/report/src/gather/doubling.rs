@@ -1,7 +1,7 @@
 //! Cells along an axis whose length is not known beforehand.
 
 use crate::measure::{Cell, Mass};
-use campaign::Class;
+use outcome::Class;
 
 /// The most bins there are.
 const BINS: u64 = 32;

@@ -1,6 +1,7 @@
 //! How long a corruption lives, and where it kills.
 
-use campaign::{Class, Glance};
+use campaign::Glance;
+use outcome::Class;
 use std::collections::{BTreeMap, HashMap};
 
 use super::Logarithmic;

@@ -1,6 +1,6 @@
 //! How large silent corruptions are.
 
-use campaign::OutputDiff;
+use outcome::OutputDiff;
 use std::collections::BTreeMap;
 
 /// Counts of real numbers by decade; what has no decade is apart.

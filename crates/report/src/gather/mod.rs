@@ -9,7 +9,8 @@ mod logarithmic;
 mod magnitude;
 mod spots;
 
-use campaign::{Class, Glance, Results, StoreError, Stratum, Summary};
+use campaign::{Glance, Results, StoreError, Stratum, Summary};
+use outcome::Class;
 use std::collections::BTreeMap;
 
 pub(crate) use doubling::Doubling;
@@ -101,7 +102,7 @@ impl Gathered {
                 kinds.entry((class, kind.into_owned())).or_default().add(mass);
             }
         }
-        let spots: Vec<_> = spots.into_iter().map(spots::of_swept).collect();
+        let spots: Vec<_> = spots.into_iter().map(|operand| operand.spot).collect();
         Ok(Self { summary, operands: operands.finish(&spots), kinds, rows: None })
     }
 }
@@ -124,16 +125,20 @@ struct Pass {
 impl Pass {
     fn add(&mut self, glance: &Glance<'_>) -> Result<(), String> {
         let (class, weight) = (glance.class, self.weights.get(glance.stratum as usize));
-        let one = Mass::one(weight.copied().unwrap_or(1.0));
+        let one = Mass::one(weight.copied().unwrap_or(glance.weight as f64));
         if let (Some(_), Some(kind)) = (weight, glance.kind) {
             self.kinds.entry((class, kind.to_owned())).or_default().add(one);
         }
-        self.operands.add(glance.spot, lowest_bit(glance.bits), class, one, Some(glance.run));
-        self.launches.entry(glance.launch).or_insert((glance.spot, Cell::default())).1.add(class, one);
+        self.operands.add(glance.spot, glance.bits.and_then(lowest_bit), class, one, Some(glance.run));
+        if let Some(launch) = glance.launch {
+            self.launches.entry(launch).or_insert((glance.spot, Cell::default())).1.add(class, one);
+        }
         if self.times.len() <= glance.spot {
             self.times.resize(glance.spot + 1, Doubling::default());
         }
-        self.times[glance.spot].add(glance.dynamic, class, one);
+        if let Some(dynamic) = glance.dynamic {
+            self.times[glance.spot].add(dynamic, class, one);
+        }
         self.rows.ends.add(glance);
         match class {
             Class::Due => drop(self.rows.first_due.get_or_insert(glance.run)),

@@ -1,6 +1,7 @@
 //! Counts of every bit of everything that was hit.
 
-use campaign::{Class, Spot, SweptOperand};
+use campaign::Spot;
+use outcome::Class;
 
 use crate::measure::{Cell, Mass};
 
@@ -76,10 +77,4 @@ impl Operands {
 fn key(spot: &Spot) -> (&str, u32, &str, Option<&str>, Option<u32>, &str, &str) {
     let Spot { kernel, pc, target, group, opcode, file, line } = spot;
     (kernel, *pc, opcode, file.as_deref(), *line, group, target)
-}
-
-/// The operand of an exhaustive campaign, in the same words.
-pub(crate) fn of_swept(operand: SweptOperand) -> Spot {
-    let SweptOperand { kernel, pc, file, line, group, opcode, target, .. } = operand;
-    Spot { kernel, pc, target, group, opcode, file, line }
 }

@@ -24,7 +24,7 @@ pub(crate) fn section(report: &Report) -> Option<Section> {
 }
 
 fn one(report: &Report, story: &Story, open: bool) -> Markup {
-    let kernel = report.kernel(&story.site.kernel);
+    let kernel = report.kernel(&story.site.spot.kernel);
     let place = story.instruction.as_ref().and_then(words::place);
     let kind = story.kind.as_deref().unwrap_or_default();
     html! {
@@ -46,7 +46,7 @@ fn one(report: &Report, story: &Story, open: bool) -> Markup {
                 }
             }
             @for said in words::end(story, &|name| report.kernel(name).to_owned()) { p { (said) } }
-            code.cmd tabindex="0" { (inject_command(&report.provenance.capsule, &story.site.id)) }
+            code.cmd tabindex="0" { (inject_command(&report.provenance.capsule, story.site.id.as_deref().unwrap_or_default())) }
         }
     }
 }

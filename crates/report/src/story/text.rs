@@ -15,12 +15,12 @@ pub fn story(story: &Story, short_name: fn(&str) -> &str) -> String {
     let place = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
     let mut text = format!(
         "{}\nlaunch {} of {}, block {}, thread {}, its instruction {}\n\n",
-        site.id,
-        site.launch,
-        short_name(&site.kernel),
+        site.id.as_deref().unwrap_or_default(),
+        site.number("launch").unwrap_or_default(),
+        short_name(&site.spot.kernel),
         place(story.block),
         place(story.thread),
-        plain(site.dynamic)
+        plain(site.number("dynamic").unwrap_or_default())
     );
     text +=
         &story.instruction.as_ref().map_or_else(|| "  the thread executes no such instruction\n\n".into(), instruction);

@@ -1,7 +1,7 @@
 //! What a story says, in sentences that text and page share.
 
 use campaign::story::{Change, Deed, Line, Share, Spread, Story};
-use campaign::{End, FirstUse};
+use outcome::{End, FirstUse};
 
 use crate::findings::file_name;
 use crate::number::plain;
@@ -15,7 +15,7 @@ pub(crate) fn place(line: &Line) -> Option<String> {
 pub(crate) fn fault(story: &Story) -> String {
     let site = &story.site;
     let Some(landed) = story.observation.landed else {
-        return format!("Nothing was hit: {} is not there, or has not these bits.", site.target);
+        return format!("Nothing was hit: {} is not there, or has not these bits.", site.spot.target);
     };
     let others = match landed.threads {
         1 => String::new(),
@@ -23,10 +23,11 @@ pub(crate) fn fault(story: &Story) -> String {
     };
     let change = story.steps.first().and_then(|step| step.writes.first());
     let ty = change.map_or("", |change| change.ty.as_str());
-    let what = match site.model.as_str() {
-        "flip" if site.bits.contains('+') => format!("bits {} of {}", site.bits, site.target),
-        "flip" => format!("bit {} of {}", site.bits, site.target),
-        model => format!("{} ({model})", site.target),
+    let (target, bits) = (&site.spot.target, site.text("bits").unwrap_or_default());
+    let what = match site.text("model").unwrap_or_default() {
+        "flip" if bits.contains('+') => format!("bits {bits} of {target}"),
+        "flip" => format!("bit {bits} of {target}"),
+        model => format!("{target} ({model})"),
     };
     let (before, after) = (value(ty, landed.before), value(ty, landed.after));
     if landed.before == landed.after {
@@ -138,7 +139,7 @@ pub(crate) fn copies(story: &Story) -> Vec<String> {
 
 /// How it ended.
 pub(crate) fn end(story: &Story, name: &dyn Fn(&str) -> String) -> Vec<String> {
-    let at = |at: &campaign::Place| {
+    let at = |at: &outcome::Place| {
         let line = at.line.map_or_else(String::new, |line| format!(", line {line}"));
         let (kernel, after) = (name(&at.kernel), instructions(at.after));
         format!("in {kernel}, instruction {}{line}, {after} of the thread after first use", at.pc)

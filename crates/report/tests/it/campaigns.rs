@@ -98,8 +98,9 @@ fn an_example_is_a_run_that_was_corrupted_there() {
     let (_dir, results, report) = made(synthetic::runs(1500), &Synthetic::default());
     let mut corrupted = std::collections::BTreeMap::new();
     let visit = &mut |row: campaign::Row| {
-        if row.finding.class() == campaign::Class::Sdc {
-            corrupted.insert(row.site.id.clone(), (row.site.kernel, row.site.pc, row.site.bits));
+        if row.finding.class() == outcome::Class::Sdc {
+            let bits = row.site.labels.text(5).unwrap().to_owned();
+            corrupted.insert(row.site.fault().unwrap().to_owned(), (row.site.spot.kernel, row.site.spot.pc, bits));
         }
     };
     results.visit(visit).unwrap();

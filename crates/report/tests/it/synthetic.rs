@@ -2,9 +2,12 @@
 //! `campaign`.
 
 use campaign::{
-    Choices, Criteria, Due, End, Ended, Engine, FirstUse, Golden, Landed, Masked, Observation, Outcome, OutputDiff,
-    Place, Results, RunFailure, RunIndex, Sdc, Selection, Site, Store, Sweep, Sweeper, SweptCount, SweptOperand,
-    SweptTiers, SweptUnit, Target, TargetError, Tier, TrapKind, Worker,
+    Choices, Ended, Engine, Engines, Golden, Label, LabelColumn, Labels, Planner, Results, RunFailure, RunIndex,
+    Selection, Site, Spot, Store, Subject, Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit,
+    TargetError, Worker,
+};
+use outcome::{
+    Criteria, Due, End, FirstUse, Landed, Masked, Observation, Outcome, OutputDiff, Place, Sdc, Tier, TrapKind,
 };
 use stats::Draws;
 use std::path::Path;
@@ -45,7 +48,7 @@ impl Default for Synthetic {
 
 const GROUPS: [&str; 6] = ["int_add", "fp32_fma", "load_global", "compare", "move", "convert"];
 
-impl Target for Synthetic {
+impl Subject for Synthetic {
     fn name(&self) -> &str {
         &self.kernels[0]
     }
@@ -57,30 +60,39 @@ impl Target for Synthetic {
     fn golden(&self) -> Golden {
         Golden { launches: 8, threads: 4096, thread_instructions: 1 << 20, seconds: 0.5 }
     }
+}
+
+impl Planner for Synthetic {
+    fn labels(&self) -> &[LabelColumn] {
+        &LABELS
+    }
 
     fn plan(&self, runs: &[RunIndex], _: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
         Ok(runs.iter().map(|run| self.site(Draws::new(seed, run.0))).collect())
     }
 
-    fn worker(&self, _: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
-        Ok(Box::new(Runs(self)))
-    }
-
     fn sweep(&self, _: &Selection) -> Result<Sweep, TargetError> {
-        let operand = |pc: u32| SweptOperand {
-            kernel: self.kernels[0].clone(),
-            pc,
-            file: Some(self.file.clone()),
-            line: Some(10 + pc / 2),
-            group: GROUPS[pc as usize % 6].into(),
-            opcode: "op".into(),
-            target: "dst0".into(),
-            elements: 1 + pc % 2,
-            bits: [32, 1, 64][pc as usize % 3],
+        let operand = |pc: u32| {
+            let spot = Spot {
+                kernel: self.kernels[0].clone(),
+                pc,
+                target: "dst0".into(),
+                group: GROUPS[pc as usize % 6].into(),
+                opcode: "op".into(),
+                file: Some(self.file.clone()),
+                line: Some(10 + pc / 2),
+            };
+            SweptOperand { spot, elements: 1 + pc % 2, bits: [32, 1, 64][pc as usize % 3] }
         };
         let operands: Vec<SweptOperand> = (0..6).map(operand).collect();
         let faults = operands.iter().map(|operand| u64::from(operand.bits)).sum();
         Ok(Sweep { operands, unit_faults: vec![faults; 8], members: 48 })
+    }
+}
+
+impl Engines for Synthetic {
+    fn worker(&self, _: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+        Ok(Box::new(Runs(self)))
     }
 
     fn sweeper(&self, _: Engine, words: &Selection, _: &Criteria) -> Result<Box<dyn Sweeper + '_>, TargetError> {
@@ -95,25 +107,31 @@ impl Synthetic {
         let bit = below(if pc % 7 == 3 { 64 } else { 32 });
         let launch = (kernel as u64 + self.kernels.len() as u64 * below(4)) as u32;
         let (cta, thread, dynamic) = (below(16), below(256) as u32, u64::from(pc) + 40 * below(50));
-        Site {
-            id: format!("launch={launch},cta={cta},thread={thread},dyn={dynamic},target=dst0,model=flip,bits={bit}"),
+        let spot = Spot {
             kernel: self.kernels[kernel].clone(),
-            launch,
-            cta,
-            thread,
-            dynamic,
             pc,
             target: "dst0".into(),
-            model: "flip".into(),
-            bits: bit.to_string(),
             group: GROUPS[pc as usize % 6].into(),
             opcode: "op.f32".into(),
             file: (pc % 9 != 8).then(|| self.file.clone()),
             line: (pc % 9 != 8).then_some(10 + pc / 2),
-            stratum: None,
-        }
+        };
+        let id = format!("launch={launch},cta={cta},thread={thread},dyn={dynamic},target=dst0,model=flip,bits={bit}");
+        let labels: Vec<Label> =
+            vec![launch.into(), cta.into(), thread.into(), dynamic.into(), "flip".into(), bit.to_string().into()];
+        Site::new(id, spot, Labels::new(labels))
     }
 }
+
+/// The labels of programs on a GPU.
+static LABELS: [LabelColumn; 6] = [
+    LabelColumn::number("launch", ""),
+    LabelColumn::number("cta", ""),
+    LabelColumn::number("thread", ""),
+    LabelColumn::number("dynamic", ""),
+    LabelColumn::text("model", ""),
+    LabelColumn::text("bits", ""),
+];
 
 struct Runs<'a>(&'a Synthetic);
 
@@ -123,11 +141,12 @@ impl Worker for Runs<'_> {
         if of.stop_after.fetch_sub(1, Ordering::Relaxed) == 1 {
             of.stop.store(true, Ordering::Relaxed);
         }
-        let seed = site.id.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        let seed =
+            site.fault().unwrap().bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
         let draws = Draws::new(seed, 1);
         let (roll, after) = (draws.draw(0) % 1000, draws.draw(1) % (1 << (draws.draw(2) % 14)));
         let [masked, sdc, due, none] = of.shares;
-        let at = Place { kernel: site.kernel.clone(), pc: site.pc ^ 1, line: site.line, after };
+        let at = Place { kernel: site.spot.kernel.clone(), pc: site.spot.pc ^ 1, line: site.spot.line, after };
         let class = if roll < masked {
             0
         } else if roll < masked + sdc {

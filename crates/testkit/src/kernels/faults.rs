@@ -3,9 +3,9 @@
 use super::directive::{ExpectedFault, ExpectedPopulation};
 use super::machine::place;
 use campaign::config::Engine;
-use campaign::{Criteria, End, FirstUse, Observation, Outcome, classify};
 use fault::Fault;
 use inject::{CapsuleTarget, Runner};
+use outcome::{Criteria, End, FirstUse, Observation, Outcome, classify};
 use std::collections::BTreeMap;
 
 /// Injects a fault by each tier: with a fresh runner, again with the same, and with one that has run something else.
@@ -65,7 +65,7 @@ fn repeated(target: &CapsuleTarget, engine: Engine, id: &Fault) -> Result<Observ
 fn compare(expected: &ExpectedFault, found: &Observation) -> Result<(), String> {
     let outcome = classify(found, &Criteria::default());
     let words = match outcome.kind() {
-        Some(kind) if outcome != Outcome::Sdc(campaign::Sdc::Unjudged) => format!("{}/{kind}", outcome.class().word()),
+        Some(kind) if outcome != Outcome::Sdc(outcome::Sdc::Unjudged) => format!("{}/{kind}", outcome.class().word()),
         _ => outcome.class().word().to_owned(),
     };
     let is = |what: &str, wanted: &str, found: String| {
@@ -87,7 +87,7 @@ fn detail(key: &str, found: &Observation) -> String {
         End::Trapped { at, .. } | End::Hang { at } => Some(at),
         _ => None,
     };
-    let at = |show: &dyn Fn(&campaign::Place) -> String| place.map_or_else(|| "nowhere".to_owned(), show);
+    let at = |show: &dyn Fn(&outcome::Place) -> String| place.map_or_else(|| "nowhere".to_owned(), show);
     match key {
         "landed" => {
             found.landed.map_or_else(|| "nowhere".to_owned(), |hit| format!("{:#x}->{:#x}", hit.before, hit.after))

@@ -2,10 +2,11 @@
 //! stand elsewhere.
 
 use campaign::config::{Engine, Selection};
-use campaign::{Class, Landed, RunIndex, Site, Target, classify};
+use campaign::{Planner, RunIndex, Site};
 use capsule::Capsule;
 use fault::{Fault, Model};
 use inject::CapsuleTarget;
+use outcome::{Class, Landed, classify};
 use testkit::tiers::target;
 
 fn workload(name: &str) -> CapsuleTarget {
@@ -27,7 +28,7 @@ fn landed(name: &str, words: &Selection, runs: u64) -> Vec<(Fault, Landed)> {
     let target = workload(name);
     let mut runner = target.runner(Engine::Auto).unwrap();
     let run = |site: &Site| {
-        let fault: Fault = site.id.parse().unwrap();
+        let fault: Fault = site.fault().unwrap().parse().unwrap();
         let landed = runner.run(&fault).unwrap().landed.unwrap_or_else(|| panic!("{fault} does not land"));
         (fault, landed)
     };
@@ -47,7 +48,8 @@ fn the_random_model_covers_every_bit_evenly() {
     let selection = Selection { group: vec!["fp32_fma".to_owned()], ..words("dst", "random", "thread") };
     let mut ones = [0u32; 32];
     for site in sites(&target, &selection, 4000) {
-        let Model::Value(value) = site.id.parse::<Fault>().unwrap().model else { panic!("{}", site.id) };
+        let fault: Fault = site.fault().unwrap().parse().unwrap();
+        let Model::Value(value) = fault.model else { panic!("{fault}") };
         ones.iter_mut().enumerate().for_each(|(bit, ones)| *ones += (value >> bit) as u32 & 1);
     }
     // Six standard deviations of a fair coin thrown 4000 times.
@@ -86,9 +88,10 @@ fn an_instruction_that_is_not_known_is_refused_by_name() {
 #[test]
 fn both_halves_of_a_64_bit_destination_are_hit() {
     let target = workload("gemm");
-    let wide =
-        sites(&target, &Selection::default(), 20_000).into_iter().filter(|site| site.opcode.starts_with("mul.wide"));
-    let bits: Vec<u32> = wide.map(|site| site.bits.parse().unwrap()).collect();
+    let wide = sites(&target, &Selection::default(), 20_000)
+        .into_iter()
+        .filter(|site| site.spot.opcode.starts_with("mul.wide"));
+    let bits: Vec<u32> = wide.map(|site| site.labels.text(5).unwrap().parse().unwrap()).collect();
     let high = bits.iter().filter(|bit| **bit >= 32).count();
     assert!(bits.len() > 200 && high.abs_diff(bits.len() / 2) < bits.len() / 8, "{high} of {}", bits.len());
 }

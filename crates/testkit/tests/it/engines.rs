@@ -1,6 +1,6 @@
 //! Whether the faster tiers observe what full re-execution does, and leave the same in memory.
 
-use campaign::Target;
+use campaign::Engines;
 use campaign::config::Selection;
 use capsule::Capsule;
 use inject::{CapsuleTarget, Means, Referee};

@@ -1,9 +1,10 @@
 //! Whether exhaustive campaigns give the rates that sampled ones estimate.
 
 use campaign::config::{Engine, Selection};
-use campaign::{Class, Outcome, RunIndex, Target, classify};
+use campaign::{Engines, Planner, RunIndex};
 use capsule::Capsule;
 use inject::CapsuleTarget;
+use outcome::{Class, Outcome, classify};
 use stats::{Confidence, Method, Proportion};
 use testkit::tiers::target;
 
@@ -40,7 +41,7 @@ fn sampled(target: &CapsuleTarget, words: &Selection, seed: u64) -> [u64; 3] {
     let mut runner = target.runner(Engine::Auto).unwrap();
     let mut counts = [0; 3];
     for site in target.plan(&runs, words, seed).unwrap() {
-        let observation = runner.run(&site.id.parse().unwrap()).unwrap();
+        let observation = runner.run(&site.fault().unwrap().parse().unwrap()).unwrap();
         let outcome: Outcome = classify(&observation, &target.criteria());
         counts[CLASSES.iter().position(|class| *class == outcome.class()).unwrap()] += 1;
     }

@@ -1,8 +1,9 @@
 //! Whether GPU-Qin's choice of sites is the published one, on the bundled workloads.
 
 use campaign::config::Selection;
-use campaign::{Engine, RunIndex, Site, Target};
+use campaign::{Engine, Engines, Intent, Planner, RunIndex, Site};
 use capsule::Capsule;
+use inject::site::Coordinates;
 use inject::threads::{Query, Wanted, find, thread_counts, trace};
 use inject::{CapsuleTarget, Golden};
 use methods::gpu_qin::{By, Category, Coverage, Discard, GpuQin, Grouping, Profile};
@@ -116,7 +117,7 @@ fn a_profile_has_what_its_thread_executes_and_every_step_is_found_again() {
 #[test]
 fn a_profile_is_drawn_by_popularity_and_its_instructions_uniformly() {
     let target = target("montecarlo");
-    let method = GpuQin::new(&target, &target, &words("gpu-qin:iterations=none,steps=none")).unwrap();
+    let method = GpuQin::new(&target, &words("gpu-qin:iterations=none,steps=none")).unwrap();
     let groups = &method.grouping().kernels[0].groups;
     let runs = 40_000;
     let mut observed = vec![0u64; 4];
@@ -137,7 +138,7 @@ fn a_profile_is_drawn_by_popularity_and_its_instructions_uniformly() {
         }
     }
     let mut drawn: BTreeMap<u32, u64> = BTreeMap::new();
-    sites(&method, 0..runs).iter().for_each(|site| *drawn.entry(site.pc).or_default() += 1);
+    sites(&method, 0..runs).iter().for_each(|site| *drawn.entry(site.spot.pc).or_default() += 1);
     let observed: Vec<u64> = weights.keys().map(|pc| drawn.get(pc).copied().unwrap_or(0)).collect();
     let expected: Vec<f64> = weights.values().map(|weight| weight * runs as f64).collect();
     assert_eq!(observed.iter().sum::<u64>(), runs);
@@ -148,10 +149,10 @@ fn a_profile_is_drawn_by_popularity_and_its_instructions_uniformly() {
 fn iterations_beyond_the_cap_are_replaced_by_the_first_ones() {
     let target = target("matmul");
     let dynamic = |method: &str| {
-        let method = GpuQin::new(&target, &target, &words(method)).unwrap();
+        let method = GpuQin::new(&target, &words(method)).unwrap();
         let all = sites(&method, 0..2000);
-        let there = all.iter().filter(|site| Discard::of_word(&site.target).is_none());
-        there.map(|site| site.dynamic).collect::<Vec<_>>()
+        let there = all.iter().filter(|site| site.given_up().is_none());
+        there.map(|site| Coordinates::of(site).unwrap().dynamic).collect::<Vec<_>>()
     };
     let (capped, free) = (dynamic("gpu-qin:iterations=8,steps=none"), dynamic("gpu-qin:iterations=none,steps=none"));
     let mean = |all: &[u64]| all.iter().sum::<u64>() as f64 / all.len() as f64;
@@ -163,7 +164,7 @@ fn iterations_beyond_the_cap_are_replaced_by_the_first_ones() {
 fn a_site_depends_on_its_run_alone() {
     let target = target("bfs");
     for method in ["gpu-qin", "gpu-qin:choice=unbiased"] {
-        let method = GpuQin::new(&target, &target, &words(method)).unwrap();
+        let method = GpuQin::new(&target, &words(method)).unwrap();
         let all = sites(&method, 0..300);
         assert_eq!(all[120..180], sites(&method, 120..180));
     }
@@ -173,18 +174,17 @@ fn a_site_depends_on_its_run_alone() {
 fn what_is_given_up_hits_nothing_and_all_else_lands_where_it_says() {
     for (workload, words_of) in [("scan", "gpu-qin"), ("bfs", "gpu-qin"), ("hash", "gpu-qin:choice=unbiased")] {
         let target = target(workload);
-        let method = GpuQin::new(&target, &target, &words(words_of)).unwrap();
-        let mut worker = method.worker(Engine::Auto).unwrap();
+        let method = GpuQin::new(&target, &words(words_of)).unwrap();
+        let mut worker = target.worker(Engine::Auto).unwrap();
         let (mut landed, mut given_up) = (0, 0);
         for site in sites(&method, 0..400) {
-            let seen = worker.run(&site).unwrap();
-            match Discard::of_word(&site.target) {
-                Some(_) => {
-                    assert_eq!(seen.landed, None, "{}", site.id);
+            match &site.intent {
+                Intent::GivenUp(reason) => {
+                    assert!(Discard::of_word(reason).is_some(), "{reason}");
                     given_up += 1;
                 }
                 // A guarded-off instruction at the end of its thread has no successor to be hit before.
-                None => landed += u64::from(seen.landed.is_some()),
+                Intent::Fault(_) => landed += u64::from(worker.run(&site).unwrap().landed.is_some()),
             }
         }
         assert!(given_up > 0 && landed + given_up >= 395, "{workload}: {landed} landed, {given_up} given up");
@@ -194,7 +194,7 @@ fn what_is_given_up_hits_nothing_and_all_else_lands_where_it_says() {
 #[test]
 fn words_that_the_method_chooses_itself_are_refused() {
     let target = target("matmul");
-    let refused = |words: Selection| GpuQin::new(&target, &target, &words).err().unwrap().to_string();
+    let refused = |words: Selection| GpuQin::new(&target, &words).err().unwrap().to_string();
     let aimed = Selection { target: Some("addr".to_owned()), ..words("gpu-qin") };
     assert!(refused(aimed).ends_with("the method chooses what is hit itself; leave `target` out"));
     let kernel = Selection { kernel: vec!["nothing".to_owned()], ..words("gpu-qin") };

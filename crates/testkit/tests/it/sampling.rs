@@ -1,8 +1,9 @@
 //! Whether drawn faults follow what the program executes.
 
 use campaign::config::Selection;
-use campaign::{RunIndex, Target};
+use campaign::{Planner, RunIndex};
 use capsule::Capsule;
+use inject::site::Coordinates;
 use inject::{CapsuleTarget, Golden, profile};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,8 +60,9 @@ fn check(workload: &str) {
     }
     let (mut drawn, mut in_launch) = (BTreeMap::new(), BTreeMap::new());
     for site in sites {
-        *drawn.entry((site.opcode, site.line)).or_insert(0) += 1;
-        *in_launch.entry((site.launch as usize, site.group)).or_insert(0) += 1;
+        let launch = Coordinates::of(&site).unwrap().launch as usize;
+        *drawn.entry((site.spot.opcode, site.spot.line)).or_insert(0) += 1;
+        *in_launch.entry((launch, site.spot.group)).or_insert(0) += 1;
     }
     follows(&drawn, &by_instruction);
     follows(&in_launch, &by_launch);
@@ -85,16 +87,16 @@ fn strata_divide_the_population_and_give_what_they_are_named_after() {
         let runs: Vec<RunIndex> = (0..600).map(RunIndex).collect();
         for (run, site) in runs.iter().zip(target.plan(&runs, &words, 3).unwrap()) {
             let number = (run.0 % strata.len() as u64) as usize;
-            let launch = &target.golden_run().launches()[site.launch as usize];
-            let threads =
-                target.golden_run().capsule().launches().nth(site.launch as usize).unwrap().1.threads_per_block();
-            let count = launch.counts[(site.cta * threads) as usize + site.thread as usize];
+            let Coordinates { launch, cta, thread, .. } = Coordinates::of(&site).unwrap();
+            let golden = target.golden_run();
+            let threads = golden.capsule().launches().nth(launch as usize).unwrap().1.threads_per_block();
+            let count = golden.launches()[launch as usize].counts[(cta * threads) as usize + thread as usize];
             let name = match by {
-                Stratify::Kernel => site.kernel.clone(),
-                Stratify::Group => site.group.clone(),
-                Stratify::Threads => format!("{}: threads of {count} instructions", site.kernel),
+                Stratify::Kernel => site.spot.kernel.clone(),
+                Stratify::Group => site.spot.group.clone(),
+                Stratify::Threads => format!("{}: threads of {count} instructions", site.spot.kernel),
             };
-            assert_eq!((site.stratum, &strata[number].name), (Some(number as u32), &name), "{}", site.id);
+            assert_eq!((site.stratum, &strata[number].name), (Some(number as u32), &name), "{:?}", site.intent);
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use campaign::config::{Engine, Selection};
 use campaign::story::{Deed, Story};
-use campaign::{Class, End, RunIndex, Target, classify};
+use campaign::{Planner, RunIndex, Subject};
 use capsule::Capsule;
 use fault::Fault;
 use inject::CapsuleTarget;
+use outcome::{Class, End, classify};
 use testkit::random_capsules::random_capsule;
 use testkit::tiers::{TARGETS, target};
 
@@ -60,7 +61,7 @@ fn lengths_agree(story: &Story) -> bool {
 fn nothing_left(story: &Story) -> bool {
     let alone = story.threads.is_some_and(|threads| threads.count <= 1);
     let kept = story.steps.iter().all(|step| !matches!(step.what, Deed::Stores | Deed::Decides | Deed::Diverges));
-    let register = story.site.target.starts_with("dst");
+    let register = story.site.spot.target.starts_with("dst");
     alone && kept && register && story.steps_left_out == 0 && story.path.clean_after.is_some() && completed(story)
 }
 
@@ -70,7 +71,7 @@ fn contradictions(target: &CapsuleTarget, runs: u64) -> Vec<String> {
     for aim in TARGETS {
         let words = Selection { target: Some((*aim).to_owned()), ..Selection::default() };
         let Ok(sites) = target.plan(&runs, &words, 1) else { continue };
-        found.extend(sites.iter().filter_map(|site| contradiction(target, &site.id.parse().unwrap())));
+        found.extend(sites.iter().filter_map(|site| contradiction(target, &site.fault().unwrap().parse().unwrap())));
     }
     found
 }

@@ -1,6 +1,6 @@
 //! What goes with SDC rates: instruction mix, algorithm class; and how much state faults can reach.
 
-use campaign::Target;
+use campaign::Subject as _;
 use stats::regression;
 use std::collections::BTreeMap;
 
@@ -138,7 +138,7 @@ pub(super) fn state(subjects: &[Subject<'_>]) -> Study {
     );
     let rows = subjects.iter().flat_map(|subject| {
         let mixes = mixes(subject.capsule.golden_run());
-        mixes.into_iter().map(|(kernel, (_, state))| (Target::name(subject.capsule).to_owned(), kernel, state))
+        mixes.into_iter().map(|(kernel, (_, state))| (subject.capsule.name().to_owned(), kernel, state))
     });
     study.tables.push(state_table(&rows.collect::<Vec<_>>()));
     study

@@ -7,7 +7,7 @@ mod mix;
 mod popularity;
 mod window;
 
-use campaign::Target;
+use campaign::Subject as _;
 use inject::CapsuleTarget;
 
 use super::estimate::Bounded;
@@ -32,7 +32,7 @@ pub struct Subject<'t> {
 
 impl Subject<'_> {
     fn name(&self) -> &str {
-        Target::name(self.capsule)
+        self.capsule.name()
     }
 }
 

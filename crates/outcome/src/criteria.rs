@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Sdc;
-use super::quality::{Element, Metric, Quality, QualityError};
 use crate::observation::OutputDiff;
+use crate::outcome::Sdc;
+use crate::quality::{Element, Metric, Quality, QualityError};
 
 /// What makes a corrupted output good or bad.
 ///
@@ -90,8 +90,11 @@ impl Criteria {
         said(name).or_else(|| said("*"))
     }
 
-    /// Checks that each quality makes sense; of the first that does not, the output and why.
-    pub(crate) fn check(&self) -> Result<(), (String, QualityError)> {
+    /// Checks that each quality makes sense.
+    ///
+    /// # Errors
+    /// Of the first that does not, the output and why.
+    pub fn check(&self) -> Result<(), (String, QualityError)> {
         let check = |(name, quality): (&String, &Quality)| {
             let relative = quality.metric.unwrap_or(Metric::MaxRel) == Metric::MaxRel;
             let fallback = self.tolerance.get(name).or_else(|| self.tolerance.get("*")).filter(|_| relative);
@@ -132,7 +135,7 @@ impl Criterion<'_> {
 ///
 /// One bad output is bad whatever the others are; outputs that nothing is said of leave the rest unjudged rather than
 /// good; otherwise the worst counts.
-pub(super) fn judge(outputs: &[OutputDiff], criteria: &Criteria) -> Sdc {
+pub(crate) fn judge(outputs: &[OutputDiff], criteria: &Criteria) -> Sdc {
     if outputs.iter().any(|output| output.nan > 0 || output.inf > 0 || output.out_of_range > 0) {
         return Sdc::Detectable;
     }

@@ -13,8 +13,9 @@
 //! | `40` | failed ([`FAILED_CODE`]): no outcome at all |
 //! | `80` – `ff` | SDC: the quality bins 0 to 127 |
 
-use super::{Due, Masked, Outcome, Sdc};
-use crate::observation::{HostSignal, TrapKind};
+use crate::host::HostSignal;
+use crate::observation::TrapKind;
+use crate::outcome::{Due, Masked, Outcome, Sdc};
 
 /// The code of a fault that could not be run, and so has no outcome.
 pub const FAILED_CODE: u8 = 0x40;

@@ -1,8 +1,25 @@
-//! Enumerations that are one word each, in files, in rows and on the command line.
+//! Enumerations that are one word each, in files, in rows and on the command line: [`words!`].
 
 /// Declares an enumeration whose variants print, parse and serialise as the word given beside them.
 ///
-/// One table gives all directions, so that a word cannot be written that is not read back.
+/// One table gives all directions, so that a word cannot be written that is not read back. The literal behind the name
+/// says what a word of the enumeration is to name, in messages.
+///
+/// ```
+/// outcome::words! {
+///     /// How to travel.
+///     pub enum Pace ("pace") {
+///         /// On foot.
+///         Walk = "walk",
+///         /// Faster.
+///         Run = "run",
+///     }
+/// }
+///
+/// assert_eq!("walk".parse(), Ok(Pace::Walk));
+/// assert_eq!("fly".parse::<Pace>().unwrap_err().to_string(), "unknown pace `fly`: it is one of walk, run");
+/// ```
+#[macro_export]
 macro_rules! words {
     (
         $(#[$meta:meta])*
@@ -36,12 +53,12 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::words::UnknownWord;
+            type Err = $crate::UnknownWord;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 match text {
                     $( $word => Ok(Self::$variant), )+
-                    _ => Err($crate::words::UnknownWord {
+                    _ => Err($crate::UnknownWord {
                         what: $what,
                         found: text.to_owned(),
                         known: &[$($word),+],
@@ -50,41 +67,25 @@ macro_rules! words {
             }
         }
 
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl $crate::serde::Serialize for $name {
+            fn serialize<S: $crate::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.word())
             }
         }
 
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        impl<'de> $crate::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
+                text.parse().map_err($crate::serde::de::Error::custom)
             }
         }
     };
 }
 
-pub(crate) use words;
-
 /// The one of `known`, which are some, that the fewest edits turn `word` into; the first of them in a tie.
-pub(crate) fn nearest(word: &str, known: &[&'static str]) -> &'static str {
-    known.iter().min_by_key(|known| edits(word, known)).copied().unwrap_or_default()
-}
-
-/// The edit distance of V. I. Levenshtein, 1966, by rows (R. A. Wagner & M. J. Fischer, JACM 21, 1974).
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, &b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[to.len()]
+#[must_use]
+pub fn nearest(word: &str, known: &[&'static str]) -> &'static str {
+    known.iter().min_by_key(|known| strsim::levenshtein(word, known)).copied().unwrap_or_default()
 }
 
 /// A word that none of the known ones is.
@@ -101,21 +102,29 @@ pub struct UnknownWord {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::IntervalMethod;
+    use super::nearest;
+    use crate::Metric;
 
     #[test]
     fn every_word_is_read_back_as_itself() {
-        for &method in IntervalMethod::ALL {
-            assert_eq!(method.to_string().parse(), Ok(method));
-            let json = serde_json::to_string(&method).unwrap();
-            assert_eq!(serde_json::from_str::<IntervalMethod>(&json).unwrap(), method);
+        for &metric in Metric::ALL {
+            assert_eq!(metric.to_string().parse(), Ok(metric));
+            let json = serde_json::to_string(&metric).unwrap();
+            assert_eq!(serde_json::from_str::<Metric>(&json).unwrap(), metric);
         }
     }
 
     #[test]
     fn an_unknown_word_is_answered_with_the_known_ones() {
-        let error = "wald".parse::<IntervalMethod>().unwrap_err();
-        let text = "unknown interval `wald`: it is one of wilson, clopper-pearson";
+        let error = "l2".parse::<Metric>().unwrap_err();
+        let text = "unknown metric `l2`: it is one of max-rel, max-abs, rel-l2, differing, differing-share";
         assert_eq!(error.to_string(), text);
+    }
+
+    #[test]
+    fn the_nearest_word_takes_the_fewest_edits_and_is_the_first_in_a_tie() {
+        assert_eq!(nearest("metrik", &["bins", "metric"]), "metric");
+        assert_eq!(nearest("c", &["ab", "ba"]), "ab");
+        assert_eq!(nearest("", &["long", "no"]), "no");
     }
 }

@@ -1,7 +1,6 @@
 //! What each observation comes to.
 
-use super::*;
-use crate::observation::{Landed, OutputDiff, Place, Tier};
+use crate::*;
 
 fn seen(end: End, first_use: FirstUse, outputs: Vec<OutputDiff>) -> Observation {
     Observation {

@@ -1,30 +1,15 @@
-//! From facts to labels: [`classify`], one total function with a version.
+//! What a run can come to, as classes and their kinds.
 //!
 //! The classes are those of the literature (S. S. Mukherjee et al., *The soft error problem: an architectural
 //! perspective*, HPCA 2005): masked, silent data corruption (SDC), detected unrecoverable error (DUE). Two more keep
 //! the account honest: a fault that did not land is not masked, and a run that we failed to make is no outcome at
 //! all.
 
-mod code;
-mod criteria;
-mod quality;
-#[cfg(test)]
-mod tests;
-
 use std::borrow::Cow;
 
-use crate::observation::{End, FirstUse, Host, HostSignal, Observation, TrapKind, Verdict};
-use crate::words::words;
-
-use criteria::judge;
-
-pub use code::FAILED_CODE;
-pub use criteria::{Criteria, Criterion};
-pub(crate) use quality::KEYS as QUALITY_KEYS;
-pub use quality::{Element, Metric, Quality, QualityError};
-
-/// The version of [`classify`], stored with every label; raised when a label of any observation changes.
-pub const CLASSIFIER_VERSION: u32 = 1;
+use crate::host::HostSignal;
+use crate::observation::{FirstUse, TrapKind};
+use crate::words;
 
 /// What a run came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,51 +78,6 @@ words! {
         /// The run could not be made; the row holds why.
         Failed = "failed",
     }
-}
-
-/// Derives the outcome of an observation. Total: every observation has exactly one.
-#[must_use]
-pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
-    if observation.landed.is_none() {
-        return Outcome::NotLanded;
-    }
-    match &observation.end {
-        End::Trapped { trap, .. } => Outcome::Due(Due::Crash(*trap)),
-        End::Hang { .. } | End::TimedOut => Outcome::Due(Due::Hang),
-        End::Detected { .. } | End::Exited { .. } => Outcome::Due(Due::Detected),
-        End::Signalled { signal } => Outcome::Due(Due::Signal(HostSignal::of(*signal))),
-        End::Completed => {
-            let differs = observation.outputs.iter().any(|output| output.differing > 0);
-            let memory = differs.then(|| judge(&observation.outputs, criteria));
-            let masked = Outcome::Masked(Masked::by(observation.first_use));
-            observation
-                .host
-                .as_ref()
-                .map_or_else(|| memory.map_or(masked, Outcome::Sdc), |host| with_host(host, memory).unwrap_or(masked))
-        }
-    }
-}
-
-/// The outcome of an application that ended well, from what it left and from how its memory was judged, if that
-/// differs; `None` if nothing that counts differs.
-///
-/// What a judge says goes for all that the application left. Without one, differing bytes are a corruption that nobody
-/// has judged. Standard error is where programs complain: it is no output, but where it alone differs the program said
-/// that something was wrong.
-fn with_host(host: &Host, memory: Option<Sdc>) -> Option<Outcome> {
-    let left = host.stdout || !host.files.is_empty();
-    let sdc = match (host.verdict, memory) {
-        (Some(Verdict::Bad), _) => Sdc::Bad,
-        (Some(Verdict::Detectable), _) => Sdc::Detectable,
-        (Some(Verdict::Acceptable), None) => return None,
-        (Some(Verdict::Acceptable), Some(_)) => Sdc::Good,
-        (None, _) if left && host.special => Sdc::Detectable,
-        (None, Some(worse @ (Sdc::Bad | Sdc::Detectable))) => worse,
-        (None, _) if left => Sdc::Unjudged,
-        (None, Some(judged)) => judged,
-        (None, None) => return host.stderr.then_some(Outcome::Due(Due::Detected)),
-    };
-    Some(Outcome::Sdc(sdc))
 }
 
 impl Masked {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::observation::OutputDiff;
-use crate::words::{nearest, words};
+use crate::{UnknownWord, nearest, words};
 
 words! {
     /// By which number a corrupted output is judged. All of them are in every observation.
@@ -79,7 +79,7 @@ pub struct Quality {
 }
 
 /// The keys of [`Quality`].
-pub(crate) const KEYS: [&str; 6] = ["metric", "tolerance", "bad", "bins", "range", "element"];
+pub const QUALITY_KEYS: [&str; 6] = ["metric", "tolerance", "bad", "bins", "range", "element"];
 
 /// The most bounds that bins may have: an outcome has a code for each bin.
 const MAX_BINS: usize = 127;
@@ -201,7 +201,7 @@ impl Quality {
                 self.range = Some([number(low)?, number(high)?]);
             }
             _ => {
-                let (pair, key, nearest) = (pair.to_owned(), key.to_owned(), nearest(key, &KEYS));
+                let (pair, key, nearest) = (pair.to_owned(), key.to_owned(), nearest(key, &QUALITY_KEYS));
                 return Err(QualityError::Key { pair, key, nearest });
             }
         }
@@ -209,7 +209,7 @@ impl Quality {
     }
 
     /// Checks that the bounds make sense together; `fallback` is the tolerance where none is said here.
-    pub(super) fn check(&self, fallback: Option<f64>) -> Result<(), QualityError> {
+    pub(crate) fn check(&self, fallback: Option<f64>) -> Result<(), QualityError> {
         let negative = |value: &f64| value.is_nan() || *value < 0.0;
         for (key, value) in [("tolerance", self.tolerance), ("bad", self.bad)] {
             if let Some(value) = value.filter(negative) {
@@ -260,7 +260,7 @@ impl Metric {
 }
 
 /// A word of a list, or the list.
-fn word<T: FromStr<Err = crate::words::UnknownWord>>(text: &str) -> Result<T, String> {
+fn word<T: FromStr<Err = UnknownWord>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: T::Err| error.to_string())
 }
 

@@ -5,11 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::words;
-
-mod host;
-
-pub use host::{Debugged, Host, HostSignal, Verdict};
+use crate::host::Host;
+use crate::{hex, real, words};
 
 /// The facts of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -194,59 +191,10 @@ pub struct OutputDiff {
     pub out_of_range: u64,
 }
 
-/// 128-bit values as `"0x…"`: JSON's numbers end at 2⁵³ for most readers.
-pub(crate) mod hex {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(crate) fn serialize<S: Serializer>(value: &u128, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{value:#x}"))
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        super::from_hex(&text).ok_or_else(|| D::Error::custom(format!("`{text}` is not a value such as 0x1f")))
-    }
-}
-
-/// Reads what `{:#x}` writes.
-pub(crate) fn from_hex(text: &str) -> Option<u128> {
-    let digits = text.strip_prefix("0x")?;
-    // `from_str_radix` would take a sign.
-    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
-    u128::from_str_radix(digits, 16).ok()
-}
-
-/// Real numbers that may be infinite or NaN, which JSON has no numbers for: those are `"inf"`, `"-inf"`, `"NaN"`.
-mod real {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Real {
-        Finite(f64),
-        Word(String),
-    }
-
-    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        if value.is_finite() { serializer.serialize_f64(*value) } else { serializer.collect_str(value) }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        match Real::deserialize(deserializer)? {
-            Real::Finite(value) => Ok(value),
-            Real::Word(word) => match word.as_str() {
-                "inf" => Ok(f64::INFINITY),
-                "-inf" => Ok(f64::NEG_INFINITY),
-                "NaN" => Ok(f64::NAN),
-                _ => Err(D::Error::custom(format!("`{word}` is not a number, `inf`, `-inf` or `NaN`"))),
-            },
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::Verdict;
 
     fn observation() -> Observation {
         let at = Place { kernel: "k".into(), pc: 4, line: None, after: 9 };
@@ -299,13 +247,5 @@ mod tests {
         let json = serde_json::to_string(&observation).unwrap();
         let back: Observation = serde_json::from_str(&json).unwrap();
         assert!(back.outputs[0].max_rel.is_nan());
-    }
-
-    #[test]
-    fn malformed_hexadecimal_is_refused() {
-        for text in ["", "1f", "0x", "0x+1", "0xg", "0x100000000000000000000000000000000"] {
-            assert_eq!(from_hex(text), None, "{text}");
-        }
-        assert_eq!(from_hex("0x1f"), Some(31));
     }
 }

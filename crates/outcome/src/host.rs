@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::words;
+use crate::words;
 
 /// How an application ended, and what it left that is not as in its golden run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

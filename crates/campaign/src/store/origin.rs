@@ -6,7 +6,7 @@ use crate::target::{Golden, KernelRegisters, Stratum, Target};
 
 /// What the rows are of.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Subject {
+pub(crate) struct Origin {
     pub(crate) name: String,
     pub(crate) digest: String,
     pub(crate) golden: Golden,
@@ -20,13 +20,13 @@ pub(crate) struct Subject {
     pub(crate) registers: Vec<KernelRegisters>,
 }
 
-impl Subject {
-    pub(crate) fn of(target: &dyn Target, outline: Option<Outline>) -> Self {
+impl Origin {
+    pub(crate) fn of(target: Target<'_>, outline: Option<Outline>) -> Self {
         Self {
-            name: target.name().to_owned(),
-            digest: target.digest().to_owned(),
-            golden: target.golden(),
-            labels: target.labels().to_vec(),
+            name: target.subject.name().to_owned(),
+            digest: target.subject.digest().to_owned(),
+            golden: target.subject.golden(),
+            labels: target.planner.labels().to_vec(),
             outline,
             strata: Vec::new(),
             registers: Vec::new(),
