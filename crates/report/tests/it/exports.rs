@@ -105,12 +105,13 @@ mod parquet_rows {
         let reader = written(&results);
         let columns = reader.metadata().file_metadata().schema_descr().columns().to_vec();
         let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
-        let expected: Vec<&str> = Results::columns().iter().map(|column| column.name).collect();
+        let columns = results.columns();
+        let expected: Vec<&str> = columns.iter().map(|column| column.name.as_ref()).collect();
         assert_eq!(names, expected);
         let at = |name: &str| names.iter().position(|other| *other == name).unwrap();
         let mut expected = Vec::new();
         results
-            .visit(&mut |row| expected.push((row.run.0 as i64, row.site.id.clone(), row.finding.class().to_string())))
+            .visit(&mut |row| expected.push((row.run.0 as i64, row.site.fault().unwrap().to_owned(), row.finding.class().to_string())))
             .unwrap();
         let rows = reader.get_row_iter(None).unwrap().map(|row| row.unwrap());
         let found: Vec<(i64, String, String)> = rows
