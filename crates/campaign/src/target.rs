@@ -7,7 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Engine, Selection};
+use crate::config::Selection;
+use crate::engine::{Engine, EngineOffer};
 use crate::sweep::{Sweep, Sweeper};
 use outcome::{Criteria, Observation};
 
@@ -124,6 +125,9 @@ pub trait Target: Sync {
     /// The size of the golden run.
     fn golden(&self) -> Golden;
 
+    /// The engines that make its runs; the first is the usual one.
+    fn engines(&self) -> &[EngineOffer];
+
     /// The sites of `runs`, one each, in their order.
     ///
     /// A pure function: the site of a run depends on (target, selection, seed, index) and not on what else is asked
@@ -161,8 +165,8 @@ pub trait Target: Sync {
     /// A worker for one thread, using the engine asked for.
     ///
     /// # Errors
-    /// When a worker cannot be had, or the engine cannot run this target.
-    fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError>;
+    /// When a worker cannot be had, or the engine is none of [`engines`](Self::engines).
+    fn worker(&self, engine: &Engine) -> Result<Box<dyn Worker + '_>, TargetError>;
 
     /// Every fault that `selection` names, for an exhaustive campaign.
     ///
@@ -178,10 +182,10 @@ pub trait Target: Sync {
     /// What runs the units of [`sweep`](Self::sweep) on one thread, using the engine asked for.
     ///
     /// # Errors
-    /// As [`sweep`](Self::sweep), and when the engine cannot run this target.
+    /// As [`sweep`](Self::sweep), and when the engine is none of [`engines`](Self::engines).
     fn sweeper(
         &self,
-        engine: Engine,
+        engine: &Engine,
         selection: &Selection,
         criteria: &Criteria,
     ) -> Result<Box<dyn Sweeper + '_>, TargetError> {

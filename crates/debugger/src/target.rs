@@ -8,7 +8,7 @@ use crate::mi::{Session, Stop};
 use crate::operand::{AIMS, Operand, can_aim, operand, operands};
 use crate::profile::{Line, Trace};
 use crate::sass::group;
-use campaign::{Engine, Golden, RunFailure, RunIndex, Selection, Site, Target, TargetError, Worker};
+use campaign::{Engine, EngineOffer, Golden, RunFailure, RunIndex, Selection, Site, Target, TargetError, Worker};
 use fault::{Extent, Fault, Scope};
 use inject::CapsuleTarget;
 use live::{Bench, Remains};
@@ -17,6 +17,14 @@ use stats::Draws;
 use std::num::NonZeroU64;
 use std::path::Path;
 use std::time::Duration;
+
+/// The engine of applications on a real GPU.
+pub const CUDA_GDB: Engine = Engine::named(WORD);
+/// Its word.
+const WORD: &str = "cuda-gdb";
+/// The engines of an application on a real GPU.
+pub const ENGINES: [EngineOffer; 1] =
+    [EngineOffer { word: WORD, about: "runs the application on a real GPU, in NVIDIA's debugger" }];
 
 /// What a run may take, from what one without a fault took: this many times as long, plus these seconds.
 const TIME_FACTOR: f64 = 10.0;
@@ -336,6 +344,10 @@ impl Target for GpuTarget {
         Golden { thread_instructions, seconds: self.seconds, ..Target::golden(&self.capsule) }
     }
 
+    fn engines(&self) -> &[EngineOffer] {
+        &ENGINES
+    }
+
     fn plan(&self, runs: &[RunIndex], words: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
         let population = self.population(words)?;
         let none = || {
@@ -351,7 +363,7 @@ impl Target for GpuTarget {
         runs.iter().map(site).collect()
     }
 
-    fn worker(&self, _: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+    fn worker(&self, _: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
         Ok(Box::new(GpuWorker(self)))
     }
 }

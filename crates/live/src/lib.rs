@@ -26,4 +26,4 @@ pub use bench::Bench;
 pub use elsewhere::{Remains, Room};
 pub use error::LiveError;
 pub use judge::{FAULTY, GOLDEN};
-pub use target::{LiveTarget, Which};
+pub use target::{ENGINES, LiveTarget, Which};

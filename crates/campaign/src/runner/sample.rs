@@ -61,7 +61,7 @@ impl crew::Hand for Hand<'_> {
 
 impl Hand<'_> {
     fn row(&mut self, run: RunIndex, site: Site) -> Result<Row, CampaignError> {
-        let make = || self.target.worker(self.config.engine);
+        let make = || self.target.worker(&self.config.engine);
         let observed = guarded(&mut self.worker, make, "fault", |worker| worker.run(&site))?;
         let finding = match observed {
             Ok(observation) => {

@@ -70,9 +70,10 @@ impl Store {
     /// Makes a campaign in `dir`: plans it and writes the plan, ready for its first run.
     ///
     /// # Errors
-    /// When there is a campaign already, the target cannot plan what is selected, or the directory cannot be
+    /// When there is a campaign already, the target does not offer the engine or cannot plan what is selected, or the directory cannot be
     /// written; nothing is left behind then.
     pub fn create(dir: &Path, config: Config, target: &dyn Target) -> Result<Self, StoreError> {
+        config.engine.among(target.engines())?;
         let (mut sweep, mut strata) = (None, Vec::new());
         let (plan, lock) = lay_out(dir, &config, |file| {
             (sweep, strata) = (plan::sweep(&config, target)?, strata_of(&config, target)?);
@@ -90,6 +91,7 @@ impl Store {
     pub fn resume(dir: &Path, target: &dyn Target) -> Result<Self, StoreError> {
         let lock = lock_campaign(dir)?;
         let config = read_config(dir)?;
+        config.engine.among(target.engines())?;
         let (plan, sweep, strata) = find_plan(dir, &config, target)?;
         let rows = open_rows(dir, &config, target, sweep.as_ref(), strata.clone())?;
         let subject = rows.subject()?;

@@ -8,8 +8,8 @@ use stats::Draws;
 
 use super::fake_sweep::FakeSweeper;
 use crate::{
-    Engine, Golden, RunFailure, RunIndex, Selection, Site, Stratify, Stratum, Sweep, Sweeper, Target, TargetError,
-    Worker,
+    Engine, EngineOffer, Golden, RunFailure, RunIndex, Selection, Site, Stratify, Stratum, Sweep, Sweeper, Target,
+    TargetError, Worker,
 };
 use outcome::{Criteria, End, FirstUse, Host, Landed, Observation, OutputDiff, Place, Tier, TrapKind, Verdict};
 
@@ -75,6 +75,10 @@ impl Target for Fake {
         Golden { launches: 2, threads: 64, thread_instructions: 4096, seconds: 0.25 }
     }
 
+    fn engines(&self) -> &[EngineOffer] {
+        &[EngineOffer { word: "auto", about: "makes them up" }]
+    }
+
     fn plan(&self, runs: &[RunIndex], selection: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
         if let Some(message) = &self.plan_error {
             return Err(TargetError::new(message));
@@ -93,7 +97,7 @@ impl Target for Fake {
         }
     }
 
-    fn worker(&self, _engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+    fn worker(&self, _engine: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
         match &self.worker_error {
             Some(message) => Err(TargetError::new(message)),
             None => Ok(Box::new(FakeWorker { fake: self })),
@@ -109,7 +113,7 @@ impl Target for Fake {
 
     fn sweeper(
         &self,
-        _engine: Engine,
+        _engine: &Engine,
         _selection: &Selection,
         _criteria: &Criteria,
     ) -> Result<Box<dyn Sweeper + '_>, TargetError> {

@@ -145,6 +145,10 @@ impl Target for Wrong {
         Fake::default().golden()
     }
 
+    fn engines(&self) -> &[crate::EngineOffer] {
+        &[crate::EngineOffer { word: "auto", about: "makes none" }]
+    }
+
     fn plan(
         &self,
         runs: &[crate::RunIndex],
@@ -160,7 +164,7 @@ impl Target for Wrong {
         Ok(self.0.clone())
     }
 
-    fn worker(&self, _: crate::Engine) -> Result<Box<dyn crate::Worker + '_>, TargetError> {
+    fn worker(&self, _: &crate::Engine) -> Result<Box<dyn crate::Worker + '_>, TargetError> {
         Err(TargetError::new("work"))
     }
 }

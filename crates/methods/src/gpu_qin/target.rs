@@ -1,6 +1,6 @@
 //! The method as the target of a campaign: it chooses, another target runs.
 
-use campaign::{Engine, Golden, Memory, RunIndex, Selection, Site, Target, TargetError, Worker};
+use campaign::{Engine, EngineOffer, Golden, Memory, RunIndex, Selection, Site, Target, TargetError, Worker};
 use fault::{Fault, Model, Pattern, Scope};
 use inject::CapsuleTarget;
 use inject::threads::{Found, Query, find};
@@ -152,6 +152,10 @@ impl Target for GpuQin<'_> {
         self.runs.golden()
     }
 
+    fn engines(&self) -> &[EngineOffer] {
+        self.runs.engines()
+    }
+
     fn plan(&self, runs: &[RunIndex], _: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
         let mut draws: Vec<Draws> = runs.iter().map(|run| Draws::new(seed, run.0)).collect();
         let chosen: Vec<Option<Chosen>> = draws.iter_mut().map(|draws| self.chooser.choose(draws)).collect();
@@ -165,7 +169,7 @@ impl Target for GpuQin<'_> {
         chosen.into_iter().zip(&mut draws).map(site).collect()
     }
 
-    fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+    fn worker(&self, engine: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
         self.runs.worker(engine)
     }
 

@@ -2,8 +2,8 @@
 //! `campaign`.
 
 use campaign::{
-    Choices, Ended, Engine, Golden, Results, RunFailure, RunIndex, Selection, Site, Store, Sweep, Sweeper, SweptCount,
-    SweptOperand, SweptTiers, SweptUnit, Target, TargetError, Worker,
+    Choices, Ended, Engine, EngineOffer, Golden, Results, RunFailure, RunIndex, Selection, Site, Store, Sweep, Sweeper,
+    SweptCount, SweptOperand, SweptTiers, SweptUnit, Target, TargetError, Worker,
 };
 use outcome::{
     Criteria, Due, End, FirstUse, Landed, Masked, Observation, Outcome, OutputDiff, Place, Sdc, Tier, TrapKind,
@@ -60,11 +60,15 @@ impl Target for Synthetic {
         Golden { launches: 8, threads: 4096, thread_instructions: 1 << 20, seconds: 0.5 }
     }
 
+    fn engines(&self) -> &[EngineOffer] {
+        &[EngineOffer { word: "auto", about: "makes them up" }]
+    }
+
     fn plan(&self, runs: &[RunIndex], _: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
         Ok(runs.iter().map(|run| self.site(Draws::new(seed, run.0))).collect())
     }
 
-    fn worker(&self, _: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+    fn worker(&self, _: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
         Ok(Box::new(Runs(self)))
     }
 
@@ -85,7 +89,7 @@ impl Target for Synthetic {
         Ok(Sweep { operands, unit_faults: vec![faults; 8], members: 48 })
     }
 
-    fn sweeper(&self, _: Engine, words: &Selection, _: &Criteria) -> Result<Box<dyn Sweeper + '_>, TargetError> {
+    fn sweeper(&self, _: &Engine, words: &Selection, _: &Criteria) -> Result<Box<dyn Sweeper + '_>, TargetError> {
         Ok(Box::new(Sweeps(self, self.sweep(words)?)))
     }
 }
