@@ -20,6 +20,7 @@ mod judge;
 mod left;
 mod observe;
 mod scratch;
+mod tape;
 mod target;
 
 pub use bench::Bench;
