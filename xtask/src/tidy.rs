@@ -13,31 +13,44 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("capsule", &[]),
     ("stats", &[]),
     ("outcome", &[]),
+    ("process", &[]),
     ("ptx", &["isa"]),
     ("lanes", &["isa"]),
     ("simt", &["isa", "lanes"]),
     ("fault", &["isa"]),
     ("campaign", &["stats", "outcome"]),
-    ("inject", &["isa", "ptx", "simt", "capsule", "fault", "outcome", "campaign", "stats"]),
-    ("cudart", &["capsule", "ptx", "simt", "fault", "outcome", "inject"]),
-    ("live", &["capsule", "fault", "outcome", "campaign", "inject", "cudart"]),
-    ("debugger", &["fault", "outcome", "campaign", "stats", "inject", "cudart", "live"]),
+    ("device", &["isa", "ptx", "simt", "capsule"]),
+    ("strike", &["isa", "simt", "capsule", "device", "fault", "outcome"]),
+    ("inject", &["isa", "ptx", "simt", "capsule", "device", "strike", "fault", "outcome", "campaign", "stats"]),
+    ("cudart", &["capsule", "simt", "device", "strike", "fault", "outcome"]),
     ("gpu", &["isa", "ptx", "capsule"]),
     ("methods", &["isa", "fault", "outcome", "campaign", "inject", "stats"]),
+    ("live", &["capsule", "fault", "outcome", "campaign", "inject", "process", "cudart"]),
+    ("debugger", &["fault", "outcome", "campaign", "stats", "inject", "process", "live"]),
     ("report", &["outcome", "campaign", "stats", "methods"]),
     (
         "beamline",
         &[
-            "isa", "ptx", "simt", "capsule", "fault", "outcome", "campaign", "stats", "inject", "cudart", "live",
-            "debugger", "gpu", "methods", "report",
+            "isa", "ptx", "capsule", "device", "fault", "outcome", "campaign", "inject", "cudart", "live", "debugger",
+            "gpu", "methods", "report",
         ],
     ),
     (
         "testkit",
-        &["isa", "ptx", "simt", "capsule", "fault", "outcome", "campaign", "stats", "inject", "cudart", "methods"],
+        &[
+            "isa", "ptx", "simt", "capsule", "device", "fault", "outcome", "campaign", "stats", "inject", "cudart",
+            "methods",
+        ],
     ),
-    ("xtask", &["isa", "ptx", "capsule", "outcome", "campaign", "inject", "testkit", "gpu", "methods", "report"]),
+    (
+        "xtask",
+        &["isa", "ptx", "capsule", "device", "outcome", "campaign", "inject", "testkit", "gpu", "methods", "report"],
+    ),
 ];
+
+/// The library that is loaded into applications of others, and what nothing in it may depend on.
+const PRELOADED: &str = "cudart";
+const NOT_PRELOADED: [&str; 2] = ["rusqlite", "toml"];
 
 /// Lines that a source file may have, and the files that may have more, with the reason.
 const LONGEST: usize = 420;
@@ -58,6 +71,7 @@ pub(crate) fn tidy() -> Result<()> {
     for name in declared.symmetric_difference(&found) {
         wrong.push(format!("crate {name} is not both in the workspace and in the table of arrows"));
     }
+    check_preloaded(&manifests, &mut wrong)?;
     check_reasons(&mut wrong)?;
     for path in sources()? {
         check_source(&path, &mut wrong)?;
@@ -106,6 +120,23 @@ fn check_manifest(name: &str, path: &Path, own: &BTreeMap<String, PathBuf>, wron
     }
     if manifest.get("lints").and_then(|lints| lints.get("workspace")).is_none() {
         wrong.push(format!("{name}: the workspace's lints are not inherited"));
+    }
+    Ok(())
+}
+
+/// What is loaded into applications of others brings neither a database nor a reader of configurations.
+fn check_preloaded(own: &BTreeMap<String, PathBuf>, wrong: &mut Vec<String>) -> Result<()> {
+    let (mut waiting, mut seen) = (vec![PRELOADED.to_owned()], BTreeSet::new());
+    while let Some(name) = waiting.pop() {
+        let Some(path) = own.get(&name).filter(|_| seen.insert(name.clone())) else { continue };
+        let manifest = read_toml(path)?;
+        let table = manifest.get("dependencies").and_then(toml::Value::as_table);
+        for dependency in table.into_iter().flat_map(toml::Table::keys) {
+            if NOT_PRELOADED.contains(&dependency.as_str()) {
+                wrong.push(format!("{PRELOADED} is loaded into applications, and {name} brings {dependency} with it"));
+            }
+            waiting.push(dependency.clone());
+        }
     }
     Ok(())
 }

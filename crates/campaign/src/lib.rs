@@ -26,6 +26,7 @@
 //! - A row that cannot be written stops the campaign.
 //! - Nothing here prints or exits: [`run`] reports through [`Event`]s.
 
+mod engine;
 mod failure;
 mod files;
 mod plan;
@@ -49,8 +50,9 @@ mod tests;
 
 pub use bound::{Bound, BoundError, Judgement, More, Scope, Verdict as BoundVerdict};
 pub use config::{
-    Bytes, Choices, CommandLine, Config, ConfigError, Engine, IntervalMethod, Live, Selection, Shard, Size, Stratify,
+    Bytes, Choices, CommandLine, Config, ConfigError, IntervalMethod, Live, Selection, Shard, Size, Stratify,
 };
+pub use engine::{Engine, EngineOffer, NoSuchEngine};
 pub use failure::{RunFailure, TargetError, error_chain};
 pub use merge::{MergeError, merge};
 pub use plan::PlanError;

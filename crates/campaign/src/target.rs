@@ -4,7 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Engine, Selection};
+use crate::config::Selection;
+use crate::engine::{Engine, EngineOffer};
 use crate::failure::{RunFailure, TargetError};
 use crate::site::{LabelColumn, RunIndex, Site};
 use crate::sweep::{Sweep, Sweeper};
@@ -130,19 +131,22 @@ pub trait Planner: Sync {
 
 /// What runs faults.
 pub trait Engines: Sync {
+    /// What there is to choose from; the first is the usual one.
+    fn offered(&self) -> &[EngineOffer];
+
     /// A worker for one thread, using the engine asked for.
     ///
     /// # Errors
-    /// When a worker cannot be had, or the engine cannot run this target.
-    fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError>;
+    /// When a worker cannot be had, or the engine is none of those [`offered`](Self::offered).
+    fn worker(&self, engine: &Engine) -> Result<Box<dyn Worker + '_>, TargetError>;
 
     /// What runs the units of [`Planner::sweep`] on one thread, using the engine asked for.
     ///
     /// # Errors
-    /// As [`Planner::sweep`], and when the engine cannot run this target.
+    /// As [`Planner::sweep`], and when the engine is none of those [`offered`](Self::offered).
     fn sweeper(
         &self,
-        engine: Engine,
+        engine: &Engine,
         selection: &Selection,
         criteria: &Criteria,
     ) -> Result<Box<dyn Sweeper + '_>, TargetError> {

@@ -6,6 +6,7 @@ mod methods;
 
 use campaign::{Bound, Bytes, Choices, CommandLine, Engine, Shard};
 use clap::{Args as Group, Parser, Subcommand};
+use inject::Strategy;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -97,7 +98,7 @@ pub(crate) struct Campaign {
     #[arg(long)]
     pub(crate) exhaustive: bool,
     /// Engine: auto, full, delta or lanes [default: auto]
-    #[arg(long, value_name = "ENGINE")]
+    #[arg(long, value_name = "ENGINE", value_parser = engine)]
     pub(crate) engine: Option<Engine>,
     /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
     /// [default: 10000]
@@ -124,7 +125,7 @@ impl Campaign {
             capsule: self.capsule.clone(),
             exhaustive: self.exhaustive.then_some(true),
             fuel: self.fuel,
-            engine: self.engine,
+            engine: self.engine.clone(),
             memory: self.memory,
             shard: self.shard,
             app: self.app.clone(),
@@ -162,7 +163,7 @@ pub(crate) struct Inject {
     pub(crate) fuel: Option<u32>,
     /// Engine: auto, full, delta or lanes [default: auto]
     #[arg(long, value_name = "ENGINE", default_value = "auto", hide_default_value = true)]
-    pub(crate) engine: Engine,
+    pub(crate) engine: Strategy,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -267,4 +268,13 @@ pub(crate) struct Completions {
 pub(crate) struct Man {
     /// The command; none for the program itself
     pub(crate) command: Option<String>,
+}
+
+/// An engine that some target offers.
+fn engine(word: &str) -> Result<Engine, String> {
+    let known: Vec<&str> = inject::ENGINES.iter().chain(&debugger::ENGINES).map(|offer| offer.word).collect();
+    if known.contains(&word) {
+        return Ok(Engine::from(word.to_owned()));
+    }
+    Err(format!("it is none of {}", known.join(", ")))
 }

@@ -54,7 +54,7 @@ pub(crate) fn golden(capsule: Arc<Capsule>) -> Result<Golden, Failure> {
             GoldenError::Capsule(_) | GoldenError::NoPtx(_) | GoldenError::NotText(_) | GoldenError::NoLaunch => {
                 (Code::Refused, "record the application again with `beamline run --record F.capsule -- APP`")
             }
-            GoldenError::Event { source, .. } if matches!(**source, inject::DeviceError::Module(_)) => {
+            GoldenError::Event { source, .. } if matches!(**source, device::DeviceError::Module(_)) => {
                 (Code::Refused, "docs/supported.md lists the instructions that can be executed")
             }
             GoldenError::Event { .. } | GoldenError::Differs { .. } => {

@@ -31,4 +31,4 @@ mod tests;
 
 pub use devices::sessions;
 pub use error::DebuggerError;
-pub use target::GpuTarget;
+pub use target::{CUDA_GDB, ENGINES, GpuTarget};

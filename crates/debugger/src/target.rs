@@ -9,8 +9,8 @@ use crate::operand::{AIMS, Operand, can_aim, operand, operands};
 use crate::profile::{Line, Trace};
 use crate::sass::group;
 use campaign::{
-    Engine, Engines, Golden, LabelColumn, Planner, RunFailure, RunIndex, Selection, Site, Spot, Subject, TargetError,
-    Worker,
+    Engine, EngineOffer, Engines, Golden, LabelColumn, Planner, RunFailure, RunIndex, Selection, Site, Spot, Subject,
+    TargetError, Worker,
 };
 use fault::{Extent, Fault, Isa, Scope};
 use inject::site::{LABELS, fault_of, site_of};
@@ -21,6 +21,14 @@ use stats::Draws;
 use std::num::NonZeroU64;
 use std::path::Path;
 use std::time::Duration;
+
+/// The engine of applications on a real GPU.
+pub const CUDA_GDB: Engine = Engine::named(WORD);
+/// Its word.
+const WORD: &str = "cuda-gdb";
+/// The engines of an application on a real GPU.
+pub const ENGINES: [EngineOffer; 1] =
+    [EngineOffer { word: WORD, about: "runs the application on a real GPU, in NVIDIA's debugger" }];
 
 /// What a run may take, from what one without a fault took: this many times as long, plus these seconds.
 const TIME_FACTOR: f64 = 10.0;
@@ -363,7 +371,11 @@ impl Planner for GpuTarget {
 }
 
 impl Engines for GpuTarget {
-    fn worker(&self, _: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+    fn offered(&self) -> &[EngineOffer] {
+        &ENGINES
+    }
+
+    fn worker(&self, _: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
         Ok(Box::new(GpuWorker(self)))
     }
 }

@@ -9,10 +9,10 @@
 //! block, its own local memory. What the machine keeps for itself (the heap of `malloc`, the workspace of cooperative
 //! launches, the reserved start of shared memory) is left out.
 
-use crate::device::runnable;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::sample::Found;
 use campaign::KernelRegisters;
+use device::runnable;
 use fault::{Aim, Extent, Fault, Member, Memory, Pattern, Scope, Selection, Target};
 use isa::{Function, Reg, Width};
 use simt::memory::Version;

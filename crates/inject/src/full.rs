@@ -1,18 +1,18 @@
 //! Tier 0: the whole program from the faulty launch on, executed again with the fault. The judge of faster paths.
 
-use crate::device::runnable;
-use crate::error::DeviceError;
 use crate::final_memory::FinalMemory;
 use crate::golden::{Golden, GoldenLaunch, ReplayError, apply};
-use crate::hit::{Hit, first_touch, touch_by_host};
-use crate::region;
 use crate::run::{Progress, RunError, fuel, locate, observe};
 use crate::story::Log;
 use capsule::Event;
+use device::DeviceError;
+use device::region;
+use device::runnable;
 use fault::Fault;
 use outcome::{Observation, Tier};
 use simt::memory::{GlobalMemory, Version};
 use simt::{Executor, Hook, Interest, Moment, NoHook, RunEnd};
+use strike::{Hit, first_touch, touch_by_host};
 
 /// Sees what a run leaves behind.
 pub(crate) trait Witness {

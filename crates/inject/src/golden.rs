@@ -5,16 +5,13 @@
 //! bytes than recorded is an error, because every outcome would be judged against the wrong thing.
 
 use crate::compare::Reference;
-use crate::device::{Device, check_launch, runnable};
-use crate::error::{DeviceError, TrapReport};
-use crate::modules::Modules;
-use crate::region;
-use crate::run::FUEL_CONSTANT;
 use capsule::{Capsule, Digester, ElementType, Event, Launch, ModuleId, Output};
+use device::{Device, DeviceError, Modules, TrapReport, check_launch, region, runnable};
 use fault::Isa;
 use simt::memory::{GlobalMemory, History, Pages};
 use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd};
 use std::sync::Arc;
+use strike::FUEL_CONSTANT;
 use thiserror::Error;
 
 /// Why there is no golden run.
@@ -360,7 +357,7 @@ impl<'a> Recorder<'a> {
         let runnable = runnable(launch, &program);
         self.executor.prepare(&runnable);
         let (mut counts, mut printed) = (Vec::with_capacity(launch.threads() as usize), Vec::new());
-        let fuel = Fuel::Each(crate::device::UNBOUNDED);
+        let fuel = Fuel::Each(device::UNBOUNDED);
         let memory = self.device.memory();
         let before = memory.strayed();
         let end = self.executor.run(&runnable, memory, fuel, None, &mut NoHook, |executor, _, _| {

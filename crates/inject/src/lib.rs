@@ -1,50 +1,40 @@
-//! Where a fault meets the machine.
+//! What a fault does to a capsule's work.
 //!
-//! [`Device`] is one simulated GPU, driven by an application through the CUDA runtime or by a recording.
 //! [`Golden`] is a capsule executed without a fault; a [`Runner`] repeats it with one; [`CapsuleTarget`] offers
-//! both to a campaign. This is the only place that turns a fault into a hook of the machine.
+//! both to a campaign. How a fault becomes a hook of the machine is in [`strike`].
 
 mod compare;
 mod delta;
-pub mod device;
 mod draw;
 mod elements;
-mod error;
-mod explain;
 mod final_memory;
 mod full;
 mod golden;
-mod hit;
 mod index;
 mod judge;
 mod lanes;
 mod live;
 mod means;
-pub mod modules;
 mod plan;
 mod profile;
 mod referee;
-mod region;
 mod rerun;
 mod run;
 mod sample;
 pub mod site;
 mod story;
+mod strategy;
 mod sweep;
 mod target;
 pub mod threads;
 
-pub use device::{Device, KernelInfo, LaunchEnd, ParamInfo};
 pub use elements::{Typed, Unclear, elements};
-pub use error::{DeviceError, TrapReport};
-pub use explain::{MemoryAccess, TrapDetail};
 pub use final_memory::FinalMemory;
 pub use golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch, ReplayError};
-pub use live::{Launched, Strike};
 pub use means::Means;
-pub use modules::{ModuleError, Modules};
 pub use profile::{LaunchProfile, SiteCount, profile};
 pub use referee::Referee;
 pub use rerun::When;
-pub use run::{FUEL_CONSTANT, FUEL_FACTOR, RunError, locate};
+pub use run::{RunError, locate};
+pub use strategy::{ENGINES, Strategy};
 pub use target::{CapsuleTarget, Runner};

@@ -1,71 +1,14 @@
-//! Launches of an application that runs while a fault is in it, and what a golden run knows for them.
+//! What a golden run knows for an application that runs while a fault is in it.
 //!
-//! The application's process executes the faulty launch, and those after it, on a [`Device`](crate::Device) of its own;
-//! what earlier launches did to memory is taken from the golden run. Both go through the same machine and the same hook
-//! as a run of a capsule.
+//! The application's process executes the faulty launch, and those after it, on a device of its own; what earlier
+//! launches did to memory is taken from the golden run.
 
-use crate::device::LaunchEnd;
-use crate::error::TrapReport;
 use crate::golden::{Golden, GoldenLaunch};
-use crate::run::trap_kind;
-use fault::Fault;
 use isa::module::{Base, Symbol};
 use isa::{Function, Op, Operand, Space};
-use outcome::{End, FirstUse, Landed, OutputDiff, Place};
+use outcome::OutputDiff;
 use simt::memory::{Page, Version};
 use std::sync::Arc;
-
-/// What came of a launch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launched {
-    /// How it ended.
-    pub end: LaunchEnd,
-    /// Instructions executed by all threads.
-    pub instructions: u64,
-    /// Accesses to mapped pages outside every allocation.
-    pub strayed: u64,
-    /// What its fault did, if it had one.
-    pub strike: Option<Strike>,
-}
-
-/// What a fault did in its launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Strike {
-    /// The value that was hit, if any was.
-    pub landed: Option<Landed>,
-    /// What the thread first did with it.
-    pub first_use: FirstUse,
-    /// Instructions that the thread had executed when its block ended.
-    pub thread_instructions: u64,
-}
-
-impl Strike {
-    /// Nothing was hit.
-    pub(crate) const NOTHING: Self = Self { landed: None, first_use: FirstUse::Never, thread_instructions: 0 };
-
-    /// The thread's instructions from the first use of the value, or from the fault, to the end of its block.
-    #[must_use]
-    pub fn after(&self, fault: &Fault) -> u64 {
-        let used = match self.first_use {
-            FirstUse::Read { after } | FirstUse::Overwritten { after } => after,
-            FirstUse::Never => 0,
-        };
-        self.thread_instructions.saturating_sub(fault.dynamic + 1 + used)
-    }
-}
-
-impl TrapReport {
-    /// The end that it is in an observation, so many instructions after the fault.
-    #[must_use]
-    pub fn end(&self, after: u64) -> End {
-        let line = self.line.as_ref().map(|(_, line)| *line);
-        let at = Place { kernel: self.kernel.clone(), pc: self.pc, line, after };
-        match trap_kind(self.trap.kind) {
-            Some(trap) => End::Trapped { trap, at },
-            None => End::Hang { at },
-        }
-    }
-}
 
 impl Golden {
     /// The pages that a launch changed, by ascending number from the start of device memory, with their bytes after it.

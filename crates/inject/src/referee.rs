@@ -2,26 +2,23 @@
 
 use crate::final_memory::FinalMemory;
 use crate::run::RunError;
+use crate::strategy::Strategy;
 use crate::target::{CapsuleTarget, Runner};
-use campaign::TargetError;
-use campaign::config::Engine;
 use fault::Fault;
 
 /// Runs faults by full re-execution and by the faster tiers.
 #[derive(Debug)]
 pub struct Referee<'g> {
     full: Runner<'g>,
-    faster: [(Engine, Runner<'g>); 2],
+    faster: [(Strategy, Runner<'g>); 2],
 }
 
 impl<'g> Referee<'g> {
     /// A referee with runners of its own.
-    ///
-    /// # Errors
-    /// If a tier cannot be had.
-    pub fn new(target: &'g CapsuleTarget) -> Result<Self, TargetError> {
-        let runner = |engine| Ok((engine, target.runner(engine)?));
-        Ok(Self { full: target.runner(Engine::Full)?, faster: [runner(Engine::Delta)?, runner(Engine::Lanes)?] })
+    #[must_use]
+    pub fn new(target: &'g CapsuleTarget) -> Self {
+        let faster = [Strategy::Delta, Strategy::Lanes].map(|strategy| (strategy, target.runner(strategy)));
+        Self { full: target.runner(Strategy::Full), faster }
     }
 
     /// In what a faster tier disagrees with full re-execution on a fault, if one does.
@@ -31,17 +28,17 @@ impl<'g> Referee<'g> {
     pub fn judge(&mut self, fault: &Fault) -> Result<Option<String>, RunError> {
         let (expected, memory) = self.full.run_to_memory(fault)?;
         let expected = expected.seen();
-        for (engine, runner) in &mut self.faster {
+        for (strategy, runner) in &mut self.faster {
             let (found, found_memory) = runner.run_to_memory(fault)?;
             let found = found.seen();
             if expected != found {
-                return Ok(Some(format!("full re-execution observes {expected:?}, {engine} {found:?}")));
+                return Ok(Some(format!("full re-execution observes {expected:?}, {strategy} {found:?}")));
             }
             if memory != found_memory {
                 let bytes = |memory: &Option<FinalMemory>| memory.as_ref().map_or(0, FinalMemory::bytes);
                 let (full, other) = (bytes(&memory), bytes(&found_memory));
                 return Ok(Some(format!(
-                    "other final memory: {full} bytes are not the golden run's, {other} for {engine}"
+                    "other final memory: {full} bytes are not the golden run's, {other} for {strategy}"
                 )));
             }
         }

@@ -1,7 +1,7 @@
 //! Launches of a golden run executed again, one at a time, with someone looking in.
 
-use crate::device::{UNBOUNDED, runnable};
 use crate::golden::{Golden, GoldenLaunch};
+use device::{UNBOUNDED, runnable};
 use simt::memory::{GlobalMemory, Version};
 use simt::{Executor, Fuel, Hook, NoHook};
 

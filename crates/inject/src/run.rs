@@ -1,16 +1,12 @@
 //! What every tier shares: where a fault is, how long a run may take, and the observation that is made of it.
 
 use crate::golden::{Golden, GoldenLaunch, ReplayError};
-use crate::modules::ModuleError;
+use device::ModuleError;
 use fault::{Fault, Isa};
-use outcome::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
+use outcome::{End, Observation, OutputDiff, Place, Tier};
 use simt::{Fuel, Trap};
+use strike::{FUEL_FACTOR, Struck};
 use thiserror::Error;
-
-/// A thread may execute this many times what it executed in the golden run,
-pub const FUEL_FACTOR: u32 = 10;
-/// plus this many instructions, before it counts as hanging; a campaign may say another number.
-pub const FUEL_CONSTANT: u32 = 10_000;
 
 /// What each thread of a launch may execute.
 pub(crate) fn fuel<'g>(golden: &Golden, launch: &'g GoldenLaunch) -> Fuel<'g> {
@@ -112,26 +108,9 @@ pub(crate) struct Progress {
     pub(crate) trap: Option<(usize, Trap)>,
 }
 
-/// What a fault hit, and what first happened to it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Struck {
-    pub(crate) landed: Option<Landed>,
-    pub(crate) first_use: FirstUse,
-}
-
-impl Struck {
-    /// The fault hit nothing.
-    pub(crate) const NOTHING: Self = Self { landed: None, first_use: FirstUse::Never };
-}
-
 /// The observation of a run that is over.
 pub(crate) fn observe(golden: &Golden, fault: &Fault, struck: Struck, progress: Progress, tier: Tier) -> Observation {
-    let used = match struck.first_use {
-        FirstUse::Read { after } | FirstUse::Overwritten { after } => after,
-        FirstUse::Never => 0,
-    };
-    let activated = fault.dynamic + 1 + used;
-    let after = progress.thread_instructions.saturating_sub(activated);
+    let after = struck.after(fault, progress.thread_instructions);
     let end = progress.trap.map_or(End::Completed, |(launch, trap)| end(golden, launch, trap, after));
     let completed = end == End::Completed;
     Observation {
@@ -152,24 +131,5 @@ fn end(golden: &Golden, launch: usize, trap: Trap, after: u64) -> End {
     let site = &program.sites[trap.site as usize];
     let line = site.loc.as_ref().map(|loc| loc.line);
     let at = Place { kernel: program.name.clone(), pc: site.pc.0, line, after };
-    match trap_kind(trap.kind) {
-        Some(trap) => End::Trapped { trap, at },
-        None => End::Hang { at },
-    }
-}
-
-/// The word that results use. The machine has words of its own, since it knows no results, and one more: running out
-/// of fuel is a hang, not a trap.
-pub(crate) fn trap_kind(kind: simt::TrapKind) -> Option<TrapKind> {
-    Some(match kind {
-        simt::TrapKind::IllegalAddress => TrapKind::IllegalAddress,
-        simt::TrapKind::OutOfRangeAddress => TrapKind::OutOfRangeAddress,
-        simt::TrapKind::MisalignedAddress => TrapKind::MisalignedAddress,
-        simt::TrapKind::StackOverflow => TrapKind::StackOverflow,
-        simt::TrapKind::IllegalInstruction => TrapKind::IllegalInstruction,
-        simt::TrapKind::BarrierDeadlock => TrapKind::BarrierDeadlock,
-        simt::TrapKind::Trap => TrapKind::Trap,
-        simt::TrapKind::Assert => TrapKind::Assert,
-        simt::TrapKind::OutOfFuel => return None,
-    })
+    strike::end(trap.kind, at)
 }

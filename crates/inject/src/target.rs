@@ -11,13 +11,14 @@ use crate::plan::{Plan, Planned};
 use crate::run::RunError;
 use crate::sample::census;
 use crate::site::{Coordinates, LABELS, fault_of, given_up, site_of};
+use crate::strategy::{ENGINES, Strategy};
 use crate::sweep::{Population, Sweeping, Way};
 use crate::threads::{Query, Wanted, find};
-use campaign::config::{Engine, Selection as Words};
+use campaign::config::Selection as Words;
 use campaign::story::Story;
 use campaign::{
-    Engines, KernelRegisters, LabelColumn, Planner, RunFailure, RunIndex, Site, Spot, Stratum, Subject, Sweep, Sweeper,
-    TargetError, Worker,
+    Engine, EngineOffer, Engines, KernelRegisters, LabelColumn, Planner, RunFailure, RunIndex, Site, Spot, Stratum,
+    Subject, Sweep, Sweeper, TargetError, Worker,
 };
 use capsule::ElementType;
 use fault::{Aim, Extent, Fault, Pattern, Selection};
@@ -102,23 +103,18 @@ impl CapsuleTarget {
         &self.golden
     }
 
-    /// A runner of the tier that an engine means.
-    ///
-    /// # Errors
-    /// If there is no such tier.
-    pub fn runner(&self, engine: Engine) -> Result<Runner<'_>, TargetError> {
+    /// What makes runs by a strategy.
+    #[must_use]
+    pub fn runner(&self, strategy: Strategy) -> Runner<'_> {
         let index = || self.index();
         // What blocks that wait for each other read and write depends on all of them.
         let together = self.golden.has_blocks_together();
-        Ok(Runner(match engine {
-            Engine::CudaGdb => {
-                return Err(TargetError::new("run a capsule in cuda-gdb: it runs applications; see `beamline live`"));
-            }
-            Engine::Full => Runs::Full(Injector::new(&self.golden)),
+        Runner(match strategy {
+            Strategy::Full => Runs::Full(Injector::new(&self.golden)),
             _ if together => Runs::Full(Injector::new(&self.golden)),
-            Engine::Auto | Engine::Delta => Runs::Delta(Delta::new(&self.golden, index())),
-            Engine::Lanes => Runs::Lanes(Box::new(Lanes::new(&self.golden, index()))),
-        }))
+            Strategy::Auto | Strategy::Delta => Runs::Delta(Delta::new(&self.golden, index())),
+            Strategy::Lanes => Runs::Lanes(Box::new(Lanes::new(&self.golden, index()))),
+        })
     }
 
     /// The story of a fault: what was hit, how it spread, what came of it.
@@ -307,21 +303,25 @@ impl Planner for CapsuleTarget {
 }
 
 impl Engines for CapsuleTarget {
-    fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
-        Ok(Box::new(self.runner(engine)?))
+    fn offered(&self) -> &[EngineOffer] {
+        &ENGINES
+    }
+
+    fn worker(&self, engine: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+        Ok(Box::new(self.runner(engine.try_into()?)))
     }
 
     fn sweeper(
         &self,
-        engine: Engine,
+        engine: &Engine,
         words: &Words,
         criteria: &Criteria,
     ) -> Result<Box<dyn Sweeper + '_>, TargetError> {
-        let population = self.population(words)?;
-        let way = if engine == Engine::Full || self.golden.has_blocks_together() {
+        let (population, strategy) = (self.population(words)?, Strategy::try_from(engine)?);
+        let way = if strategy == Strategy::Full || self.golden.has_blocks_together() {
             Way::Full(Box::new(Injector::new(&self.golden)))
         } else {
-            Way::indexed(&self.golden, self.index(), engine != Engine::Delta)
+            Way::indexed(&self.golden, self.index(), strategy != Strategy::Delta)
         };
         Ok(Box::new(Sweeping::new(&self.golden, &population, criteria, way)))
     }

@@ -7,8 +7,8 @@
 
 use crate::error::tail;
 use crate::left::Left;
-use cudart::runner::process::{self, Bounds, Guard};
 use outcome::Verdict;
+use process::{Bounds, Guard};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! What an application leaves: its outputs and files, and how they differ from those of another run.
 
-use cudart::runner::process::Ended;
 use outcome::Host;
+use process::Ended;
 use std::fs;
 use std::path::Path;
 

@@ -20,10 +20,11 @@ mod judge;
 mod left;
 mod observe;
 mod scratch;
+mod tape;
 mod target;
 
 pub use bench::Bench;
 pub use elsewhere::{Remains, Room};
 pub use error::LiveError;
 pub use judge::{FAULTY, GOLDEN};
-pub use target::{LiveTarget, Which};
+pub use target::{ENGINES, LiveTarget, Which};

@@ -1,12 +1,12 @@
 //! From what a process reported and left to the observation of its run.
 
+use crate::tape::output_regions;
 use capsule::Region;
 use cudart::live::report::{Copy, Note, Report};
-use cudart::live::tape::output_regions;
-use cudart::runner::process::Ended;
 use fault::Fault;
 use inject::Golden;
 use outcome::{End, Host, Observation, OutputDiff, Tier};
+use process::Ended;
 
 /// Where the outputs of a golden run are found among the copies of a run.
 #[derive(Debug)]

@@ -3,12 +3,18 @@
 use crate::bench::Bench;
 use crate::error::LiveError;
 use crate::observe::Outputs;
-use campaign::{Engine, Engines, Memory, RunFailure, Site, Target, TargetError, Worker};
+use campaign::{Engine, EngineOffer, Engines, Memory, RunFailure, Site, Target, TargetError, Worker};
 use fault::Fault;
-use inject::CapsuleTarget;
 use inject::site::fault_of;
+use inject::{CapsuleTarget, Strategy};
 use outcome::Observation;
 use std::fs::File;
+
+/// The engines of an application whose every run is live.
+pub const ENGINES: [EngineOffer; 2] = [
+    EngineOffer { word: Strategy::Auto.word(), about: "replays what the launches before the faulty one did" },
+    EngineOffer { word: Strategy::Full.word(), about: "executes those launches, too" },
+];
 
 /// Which runs are live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,15 +36,15 @@ pub struct LiveTarget {
 }
 
 impl LiveTarget {
-    /// Brings both together, and runs the application once more without a fault, by the way that `engine` means.
+    /// Brings both together, and runs the application once more without a fault, by the way that `strategy` means.
     ///
     /// # Errors
     /// If the application does something else than the capsule, or something else the second time.
-    pub fn new(capsule: CapsuleTarget, bench: Bench, which: Which, engine: Engine) -> Result<Self, LiveError> {
+    pub fn new(capsule: CapsuleTarget, bench: Bench, which: Which, strategy: Strategy) -> Result<Self, LiveError> {
         let golden = capsule.golden_run();
         bench.check_same(golden)?;
         let (tape, outputs) = (bench.tape(golden)?, Outputs::of(golden));
-        bench.rehearse(golden, &tape, replays(engine))?;
+        bench.rehearse(golden, &tape, replays(strategy))?;
         Ok(Self { capsule, bench, outputs, tape, which })
     }
 
@@ -58,10 +64,10 @@ impl LiveTarget {
     ///
     /// # Errors
     /// If the fault names a place that does not exist, or the run could not be made.
-    pub fn inject(&self, fault: &Fault, engine: Engine) -> Result<Observation, RunFailure> {
+    pub fn inject(&self, fault: &Fault, strategy: Strategy) -> Result<Observation, RunFailure> {
         let golden = self.capsule.golden_run();
         inject::locate(golden, fault).map_err(|error| RunFailure::from_error(&error))?;
-        let seen = self.bench.inject(golden, &self.outputs, &self.tape, replays(engine), fault)?;
+        let seen = self.bench.inject(golden, &self.outputs, &self.tape, replays(strategy), fault)?;
         self.with_first_use(fault, seen)
     }
 
@@ -72,24 +78,31 @@ impl LiveTarget {
         if !global || seen.landed.is_none() {
             return Ok(seen);
         }
-        let mut runner = self.capsule.runner(Engine::Auto).map_err(|error| RunFailure::from_error(&error))?;
+        let mut runner = self.capsule.runner(Strategy::Auto);
         let recorded = runner.run(fault).map_err(|error| RunFailure::from_error(&error))?;
         Ok(Observation { first_use: recorded.first_use, ..seen })
     }
 }
 
-/// Whether an engine replays the launches before the faulty one.
-fn replays(engine: Engine) -> bool {
-    engine != Engine::Full
+/// Whether the launches before the faulty one are replayed.
+fn replays(strategy: Strategy) -> bool {
+    strategy != Strategy::Full
 }
 
 impl Engines for LiveTarget {
-    fn worker(&self, engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+    fn offered(&self) -> &[EngineOffer] {
+        match self.which {
+            Which::All => &ENGINES,
+            Which::Visible => self.capsule.offered(),
+        }
+    }
+
+    fn worker(&self, engine: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
         let fast = match self.which {
             Which::All => None,
             Which::Visible => Some(self.capsule.worker(engine)?),
         };
-        Ok(Box::new(LiveWorker { target: self, engine, fast }))
+        Ok(Box::new(LiveWorker { target: self, strategy: engine.try_into()?, fast }))
     }
 
     fn memory(&self) -> Option<Memory> {
@@ -100,7 +113,7 @@ impl Engines for LiveTarget {
 /// Starts one process after the other.
 struct LiveWorker<'t> {
     target: &'t LiveTarget,
-    engine: Engine,
+    strategy: Strategy,
     /// What runs those that need not be live.
     fast: Option<Box<dyn Worker + 't>>,
 }
@@ -114,7 +127,7 @@ impl Worker for LiveWorker<'_> {
             }
         }
         let fault = fault_of(site)?;
-        let seen = self.target.inject(&fault, self.engine)?;
+        let seen = self.target.inject(&fault, self.strategy)?;
         Ok(Observation { host_visible: seen.host_visible || self.fast.is_some(), ..seen })
     }
 }

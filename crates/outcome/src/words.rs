@@ -39,7 +39,7 @@ macro_rules! words {
 
             /// The word that stands for the value.
             #[must_use]
-            pub fn word(self) -> &'static str {
+            pub const fn word(self) -> &'static str {
                 match self {
                     $( Self::$variant => $word, )+
                 }

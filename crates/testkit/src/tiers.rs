@@ -1,11 +1,10 @@
 //! Equality of the tiers over many faults of a capsule.
 
-use campaign::config::Engine;
 pub use campaign::config::Selection;
 use campaign::{Engines, Planner, RunIndex, Subject};
 use capsule::Capsule;
 use inject::site::fault_of;
-use inject::{CapsuleTarget, Golden, Means, Referee};
+use inject::{CapsuleTarget, Golden, Means, Referee, Strategy};
 use outcome::{Outcome, classify};
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
@@ -48,7 +47,7 @@ pub fn target_with(capsule: Capsule, means: Means) -> Result<CapsuleTarget, Stri
 pub fn compare(target: &CapsuleTarget, words: &Selection, runs: u64, seed: u64) -> Result<Compared, String> {
     let runs: Vec<RunIndex> = (0..runs).map(RunIndex).collect();
     let Ok(sites) = target.plan(&runs, words, seed) else { return Ok(Compared::default()) };
-    let mut referee = Referee::new(target).map_err(|error| format!("failed to {error}"))?;
+    let mut referee = Referee::new(target);
     let mut compared = Compared { selections: 1, ..Compared::default() };
     for site in sites {
         let fault = fault_of(&site).map_err(|error| format!("failed to {error}"))?;
@@ -133,8 +132,8 @@ pub fn compare_swept(target: &CapsuleTarget, units: u64, each: u64, seed: u64) -
     let mut draws = stats::Draws::new(seed, 0);
     let mut draw = |below: u64| NonZeroU64::new(below).map_or(0, |below| draws.below(below));
     let criteria = target.criteria();
-    let mut sweeper = target.sweeper(Engine::Lanes, &words, &criteria).map_err(|error| failed(&error))?;
-    let mut full = target.runner(Engine::Full).map_err(|error| failed(&error))?;
+    let mut sweeper = target.sweeper(&Strategy::Lanes.into(), &words, &criteria).map_err(|error| failed(&error))?;
+    let mut full = target.runner(Strategy::Full);
     let mut compared = Compared::default();
     for _ in 0..units {
         let unit = draw(count);

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use stats::{Confidence, Margin, sample_size};
 
 use super::{
-    Bytes, CommandLine, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, Selection, Shard, Size,
-    Stratify, live,
+    Bytes, CommandLine, Config, ConfigError, DEFAULT_RUNS, IntervalMethod, MAX_RUNS, Selection, Shard, Size, Stratify,
+    live,
 };
 use crate::bound::Bound;
+use crate::engine::Engine;
 use outcome::{Criteria, QUALITY_KEYS, Quality, nearest};
 
 /// The choices of a campaign as written, unchecked. A key that is left out takes its default in
@@ -254,7 +255,7 @@ impl Choices {
             bounds: self.fail_if,
             undecided_fails: self.fail_if_undecided.unwrap_or(false),
             fuel: self.fuel,
-            engine: self.engine.unwrap_or(Engine::Auto),
+            engine: self.engine.unwrap_or(Engine::AUTO),
             interval: self.interval.unwrap_or(IntervalMethod::Wilson),
             shard: self.shard.unwrap_or(Shard::WHOLE),
             jobs: jobs.map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs)).transpose()?,
@@ -295,9 +296,7 @@ fn check(config: &Config) -> Result<(), ConfigError> {
         if config.fuel.is_some() {
             return Err(ConfigError::LiveFuel);
         }
-        live::check(config.size, config.engine, &config.capsule)?;
-    } else if config.engine == Engine::CudaGdb {
-        return Err(ConfigError::CapsuleEngine { engine: config.engine });
+        live::check(config.size)?;
     }
     if i64::try_from(config.seed).is_err() {
         return Err(ConfigError::Seed { seed: config.seed });
@@ -365,7 +364,7 @@ impl From<&Config> for Choices {
             fail_if: config.bounds.clone(),
             fail_if_undecided: config.undecided_fails.then_some(true),
             fuel: config.fuel,
-            engine: Some(config.engine),
+            engine: Some(config.engine.clone()),
             jobs: config.jobs.map(NonZeroU32::get),
             memory: config.memory,
             shard: (config.shard != Shard::WHOLE).then_some(config.shard),

@@ -164,21 +164,6 @@ pub enum ConfigError {
     /// Every fault, of an application.
     #[error("run every fault live: that would be a process for each; leave out `exhaustive`, or `app`")]
     ExhaustiveLive,
-    /// An engine that no live run has.
-    #[error(
-        "run live with the engine `{engine}`: live runs have `auto`, which replays earlier launches, `full`, and \
-         `cuda-gdb`, which runs them on a real GPU"
-    )]
-    LiveEngine {
-        /// The engine.
-        engine: super::Engine,
-    },
-    /// An engine that only live runs have.
-    #[error("run a capsule with the engine `{engine}`: it runs applications; see `beamline live`")]
-    CapsuleEngine {
-        /// The engine.
-        engine: super::Engine,
-    },
     /// A confidence or a margin that promises nothing.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Choices, ConfigError, Engine, Size};
+use super::{Choices, ConfigError, Size};
 
 /// The application that live runs start, and how what it leaves is judged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -151,13 +151,8 @@ impl Choices {
 }
 
 /// Checks what an application cannot be combined with.
-pub(super) fn check(size: Size, engine: Engine, capsule: &str) -> Result<(), ConfigError> {
-    match (size, engine) {
-        (Size::Exhaustive, _) => Err(ConfigError::ExhaustiveLive),
-        (_, Engine::CudaGdb) if !capsule.is_empty() => Err(ConfigError::CapsuleEngine { engine }),
-        (_, Engine::Delta | Engine::Lanes) if capsule.is_empty() => Err(ConfigError::LiveEngine { engine }),
-        _ => Ok(()),
-    }
+pub(super) fn check(size: Size) -> Result<(), ConfigError> {
+    if size == Size::Exhaustive { Err(ConfigError::ExhaustiveLive) } else { Ok(()) }
 }
 
 #[cfg(test)]

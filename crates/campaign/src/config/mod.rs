@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Confidence, Margin, Method, Sequential};
 
 use crate::bound::Bound;
+use crate::engine::Engine;
 use outcome::{Criteria, words};
 
 pub use bytes::{Bytes, NotBytes};
@@ -55,7 +56,7 @@ pub struct Config {
     /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging; the
     /// target's default if not said.
     pub fuel: Option<u32>,
-    /// The path that runs take.
+    /// The way in which the target makes runs.
     pub engine: Engine,
     /// The kind of interval.
     pub interval: IntervalMethod,
@@ -117,22 +118,6 @@ words! {
         Group = "group",
         /// Threads that behave alike.
         Threads = "threads",
-    }
-}
-
-words! {
-    /// The path that runs take; all on the simulator give the same observations.
-    pub enum Engine ("engine") {
-        /// The fastest that is exact for each run.
-        Auto = "auto",
-        /// Execute everything again.
-        Full = "full",
-        /// Execute what the fault could change.
-        Delta = "delta",
-        /// Run many faults in the lanes of one warp.
-        Lanes = "lanes",
-        /// Run the application on a real GPU, in NVIDIA's debugger.
-        CudaGdb = "cuda-gdb",
     }
 }
 

@@ -146,11 +146,15 @@ fn choices_for_an_application_must_fit_it_and_each_other() {
     check("app = 'a'\ntimeout = 0.0", "above 0");
     check("app = 'a'\njobs = 2\nin-place = true", "`jobs = 1`");
     check("app = 'a'\nexhaustive = true", "a process for each");
-    check("app = 'a'\nengine = 'delta'", "`auto`, which replays");
     check("app = \"a 'b\"", "a quotation is open");
-    check("capsule = 'gemm'\nengine = 'cuda-gdb'", "see `beamline live`");
-    check("capsule = 'gemm'\napp = 'a'\nengine = 'cuda-gdb'", "see `beamline live`");
-    assert!(settle("capsule = 'gemm'\napp = 'a'\nengine = 'delta'").is_ok());
+}
+
+#[test]
+fn the_engine_is_any_word_since_targets_know_which_there_are() {
+    let config = settle("capsule = 'gemm'\nengine = 'warp'").unwrap();
+    assert_eq!(config.engine.word(), "warp");
+    assert_eq!(settle(&config.to_toml().unwrap()).unwrap(), config);
+    assert_eq!(settle("capsule = 'gemm'").unwrap().engine, Engine::AUTO);
 }
 
 #[test]
@@ -176,10 +180,8 @@ fn a_value_of_the_wrong_kind_is_answered_with_its_line() {
         &expect![[r#"failed to read my.toml, line 2: invalid type: string "k", expected a sequence"#]],
     );
     check_error(
-        "engine = 'fast'",
-        &expect![
-            "failed to read my.toml, line 1: unknown engine `fast`: it is one of auto, full, delta, lanes, cuda-gdb"
-        ],
+        "interval = 'wald'",
+        &expect!["failed to read my.toml, line 1: unknown interval `wald`: it is one of wilson, clopper-pearson"],
     );
     check_error(
         "shard = '9/8'",

@@ -65,7 +65,7 @@ impl Hand<'_> {
         if let Intent::GivenUp(_) = site.intent {
             return Ok(Row { run, site, finding: Finding::GivenUp });
         }
-        let make = || self.target.engines.worker(self.config.engine);
+        let make = || self.target.engines.worker(&self.config.engine);
         let observed = guarded(&mut self.worker, make, "fault", |worker| worker.run(&site))?;
         let finding = match observed {
             Ok(observation) => {

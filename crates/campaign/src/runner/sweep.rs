@@ -45,7 +45,7 @@ impl Hand<'_> {
     /// Runs a unit; `None` if it was given up because nobody wants it any more.
     fn unit(&mut self, unit: u64, outlet: &Outlet<'_, Unit>) -> Result<Option<Unit>, CampaignError> {
         let Config { engine, selection, criteria, .. } = self.config;
-        let make = || self.target.engines.sweeper(*engine, selection, criteria);
+        let make = || self.target.engines.sweeper(engine, selection, criteria);
         let stop = || !outlet.wanted();
         let finding = guarded(&mut self.sweeper, make, "unit", |sweeper| match sweeper.unit(unit, &stop)? {
             Some(swept) => {

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::config::ConfigError;
+use crate::engine::NoSuchEngine;
 use crate::plan::PlanError;
 use crate::site::RunIndex;
 
@@ -19,6 +20,9 @@ pub enum StoreError {
         #[source]
         source: io::Error,
     },
+    /// The target makes no runs that way.
+    #[error(transparent)]
+    Engine(#[from] NoSuchEngine),
     /// There is a campaign already.
     #[error(
         "create a campaign in {dir}: there is one already; \

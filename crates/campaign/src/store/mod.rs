@@ -80,10 +80,11 @@ impl Store {
     /// Makes a campaign in `dir`: plans it and writes the plan, ready for its first run.
     ///
     /// # Errors
-    /// When there is a campaign already, the target cannot plan what is selected, or the directory cannot be
+    /// When there is a campaign already, the target does not offer the engine or cannot plan what is selected, or the directory cannot be
     /// written; nothing is left behind then.
     pub fn create<'t>(dir: &Path, config: Config, target: impl Into<Target<'t>>) -> Result<Self, StoreError> {
         let target = target.into();
+        config.engine.among(target.engines.offered())?;
         let (mut sweep, mut strata) = (None, Vec::new());
         let (plan, lock) = lay_out(dir, &config, |file| {
             (sweep, strata) = (plan::sweep(&config, target)?, strata_of(&config, target)?);
@@ -103,6 +104,7 @@ impl Store {
         let lock = lock_campaign(dir)?;
         let config = read_config(dir)?;
         Rows::check_version(&rows_path(dir, config.shard))?;
+        config.engine.among(target.engines.offered())?;
         let (plan, sweep, strata) = find_plan(dir, &config, target)?;
         let rows = open_rows(dir, &config, target, sweep.as_ref(), strata.clone())?;
         let origin = rows.origin()?;

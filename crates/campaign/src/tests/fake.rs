@@ -8,8 +8,8 @@ use stats::Draws;
 
 use super::fake_sweep::FakeSweeper;
 use crate::{
-    Engine, Engines, Golden, Label, LabelColumn, Labels, Planner, RunFailure, RunIndex, Selection, Site, Spot,
-    Stratify, Stratum, Subject, Sweep, Sweeper, TargetError, Worker,
+    Engine, EngineOffer, Engines, Golden, Label, LabelColumn, Labels, Planner, RunFailure, RunIndex, Selection, Site,
+    Spot, Stratify, Stratum, Subject, Sweep, Sweeper, TargetError, Worker,
 };
 use outcome::{Criteria, End, FirstUse, Host, Landed, Observation, OutputDiff, Place, Tier, TrapKind, Verdict};
 
@@ -111,7 +111,11 @@ impl Planner for Fake {
 }
 
 impl Engines for Fake {
-    fn worker(&self, _engine: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+    fn offered(&self) -> &[EngineOffer] {
+        &[EngineOffer { word: "auto", about: "makes them up" }]
+    }
+
+    fn worker(&self, _engine: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
         match &self.worker_error {
             Some(message) => Err(TargetError::new(message)),
             None => Ok(Box::new(FakeWorker { fake: self })),
@@ -120,7 +124,7 @@ impl Engines for Fake {
 
     fn sweeper(
         &self,
-        _engine: Engine,
+        _engine: &Engine,
         _selection: &Selection,
         _criteria: &Criteria,
     ) -> Result<Box<dyn Sweeper + '_>, TargetError> {

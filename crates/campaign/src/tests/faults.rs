@@ -41,6 +41,20 @@ fn a_full_disk_stops_the_campaign_and_resuming_completes_it() {
 }
 
 #[test]
+fn an_engine_that_the_target_does_not_offer_is_refused_before_anything_is_written() {
+    let parent = tempfile::tempdir().unwrap();
+    let dir = parent.path().join("new");
+    let other = Config { engine: crate::Engine::named("warp"), ..config(10) };
+    let error = Store::create(&dir, other, &Fake::default()).unwrap_err();
+    check(&error, &dir, &expect!["failed to use the engine `warp`: it is none of `auto` (makes them up)"]);
+    assert!(!dir.exists());
+    drop(Store::create(&dir, config(10), &Fake::default()).unwrap());
+    let file = dir.join("campaign.toml");
+    fs::write(&file, fs::read_to_string(&file).unwrap().replace("\"auto\"", "\"warp\"")).unwrap();
+    assert!(matches!(Store::resume(&dir, &Fake::default()), Err(StoreError::Engine(_))));
+}
+
+#[test]
 fn a_truncated_plan_is_recognised_wherever_it_is_cut() {
     let (dir, store) = created(20);
     drop(store);

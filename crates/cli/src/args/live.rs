@@ -4,6 +4,7 @@ use super::Choose;
 use campaign::config::NotACommand;
 use campaign::{Choices, CommandLine, Engine};
 use clap::Args as Group;
+use inject::Strategy;
 use std::ffi::OsString;
 
 /// What is to be known of an application beside its command.
@@ -51,7 +52,7 @@ pub(crate) struct Live {
     pub(crate) no_replay: bool,
     /// Engine: auto; full, which is --no-replay; or cuda-gdb, which runs the application on a real GPU in NVIDIA's
     /// debugger and hits machine instructions there [default: auto]
-    #[arg(long, value_name = "ENGINE", conflicts_with = "no_replay")]
+    #[arg(long, value_name = "ENGINE", value_parser = super::engine, conflicts_with = "no_replay")]
     pub(crate) engine: Option<Engine>,
     #[command(flatten)]
     pub(crate) choose: Choose,
@@ -69,7 +70,7 @@ impl Live {
         let words = self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<String>>();
         Ok(self.choose.add_to(Choices {
             app: if words.is_empty() { None } else { Some(CommandLine::new(words)?) },
-            engine: self.engine.or(self.no_replay.then_some(Engine::Full)),
+            engine: self.engine.clone().or(self.no_replay.then_some(Strategy::Full.into())),
             ..Choices::default()
         }))
     }

@@ -2,12 +2,14 @@
 
 use crate::args;
 use crate::commands::bounds::{self, Stated};
-use crate::commands::irradiate::{Shown, create, irradiate, once_each, settled, stop_on_interrupt, store_failure};
+use crate::commands::irradiate::{
+    Shown, create, irradiate, offered, once_each, settled, stop_on_interrupt, store_failure,
+};
 use crate::commands::{cuda_gdb, live, method};
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
 use anyhow::anyhow;
-use campaign::{Choices, Config, Engine, Store, Target};
+use campaign::{Choices, Config, Store, Target};
 use inject::{CapsuleTarget, Means};
 
 /// Irradiates a capsule.
@@ -22,7 +24,8 @@ pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
     let no_capsule = || Failure::new(Code::Usage, anyhow!("find out what to irradiate: name a capsule or a workload"));
     let name = choices.capsule.clone().ok_or_else(no_capsule)?;
     // Everything about the choices is checked before work begins.
-    let criteria = settled(choices.clone())?.criteria;
+    let Config { criteria, engine, .. } = settled(choices.clone())?;
+    offered(&engine, &inject::ENGINES)?;
     let mut target = target(&name)?;
     choices.capsule = Some(source::lasting_name(&name));
     for note in target.judge_by(&criteria, true).code(Code::Usage)? {
@@ -74,7 +77,7 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
         let stated = Stated::of(&config, &args.bounds);
         irradiate(target, store, &stop, &Shown { json: args.json, stated, method: method.as_ref() })
     };
-    if config.engine == Engine::CudaGdb {
+    if config.engine == debugger::CUDA_GDB {
         let target = cuda_gdb::recorded(&config, false)?;
         return go_on(target.capsule(), Target::from(&target));
     }

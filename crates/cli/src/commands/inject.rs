@@ -37,7 +37,7 @@ pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
         return Ok(Code::Done);
     }
     let site = target.site_of(&fault).map_err(run_failure)?;
-    let observation = target.runner(args.engine).code(Code::Usage)?.run(&fault).map_err(run_failure)?;
+    let observation = target.runner(args.engine).run(&fault).map_err(run_failure)?;
     show(&site, &observation, &target.criteria(), args.json)?;
     Ok(Code::Done)
 }

@@ -7,7 +7,7 @@ use crate::failure::{Code, Coded, Failure};
 use crate::progress::Progress;
 use crate::{out, source};
 use anyhow::anyhow;
-use campaign::{CampaignError, Choices, Config, Ended, Engine, Size, Store, StoreError, Summary, Target};
+use campaign::{CampaignError, Choices, Config, Ended, Engine, EngineOffer, Size, Store, StoreError, Summary, Target};
 use methods::gpu_qin::GpuQin;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -35,11 +35,20 @@ pub(crate) fn settled(choices: Choices) -> Result<Config, Failure> {
         model: fill(choices.model, "flip"),
         target,
         scope: fill(choices.scope, "thread"),
-        engine: Some(choices.engine.unwrap_or(Engine::Auto)),
+        engine: Some(choices.engine.unwrap_or(Engine::AUTO)),
         directory: choices.app.as_ref().and(source::lasting_directory(choices.directory.as_deref())),
         ..choices
     };
     choices.settle().code(Code::Usage)
+}
+
+/// Refuses an engine that what is to be irradiated does not offer, before any work is done for it.
+pub(crate) fn offered(engine: &Engine, offers: &[EngineOffer]) -> Result<(), Failure> {
+    let failed = engine.among(offers).code(Code::Usage);
+    if *engine == debugger::CUDA_GDB {
+        return failed.map_err(|failure| failure.help(format!("`{engine}` runs applications: see `beamline live`")));
+    }
+    failed
 }
 
 /// How the end of a campaign is shown and judged.

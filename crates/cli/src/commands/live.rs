@@ -3,14 +3,14 @@
 use crate::args;
 use crate::commands::bounds::{self, Stated};
 use crate::commands::cuda_gdb;
-use crate::commands::irradiate::{Shown, create, once_each, settled, stop_on_interrupt};
+use crate::commands::irradiate::{Shown, create, offered, once_each, settled, stop_on_interrupt};
 use crate::commands::{inject, method};
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
-use ::inject::CapsuleTarget;
+use ::inject::{CapsuleTarget, Strategy};
 use ::live::{Bench, LiveError, LiveTarget, Which};
 use anyhow::anyhow;
-use campaign::{Choices, Config, Engine, error_chain};
+use campaign::{Choices, Config, error_chain};
 use fault::Fault;
 use std::sync::Arc;
 
@@ -32,10 +32,11 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
     }
     choices.capsule = None;
     let fault = args.fault.as_deref().map(str::parse::<Fault>).transpose().code(Code::Usage)?;
-    if choices.engine == Some(Engine::CudaGdb) {
+    if choices.engine == Some(debugger::CUDA_GDB) {
         return cuda_gdb::live(args, choices, fault.as_ref(), &stop);
     }
     let config = settled(choices.clone())?;
+    offered(&config.engine, &::live::ENGINES)?;
     let target = recorded(&config, true)?;
     if let Some(fault) = fault {
         return one(&target, &fault, &config, args.choose.json);
@@ -52,13 +53,13 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
 /// An application that is recorded, and whose every run is live.
 pub(crate) fn recorded(config: &Config, infer: bool) -> Result<LiveTarget, Failure> {
     let (capsule, bench) = recording(config, infer)?;
-    LiveTarget::new(capsule, bench, Which::All, config.engine).map_err(|error| failure(&error))
+    LiveTarget::new(capsule, bench, Which::All, strategy(config)?).map_err(|error| failure(&error))
 }
 
 /// A capsule, with its application for the runs whose host could have seen a difference.
 pub(crate) fn beside(capsule: CapsuleTarget, config: &Config) -> Result<LiveTarget, Failure> {
     let bench = bench(config)?;
-    LiveTarget::new(capsule, bench, Which::Visible, config.engine).map_err(|error| failure(&error))
+    LiveTarget::new(capsule, bench, Which::Visible, strategy(config)?).map_err(|error| failure(&error))
 }
 
 /// An application on its bench, with its recorded work. What is not said of the types of its outputs may be found out.
@@ -71,6 +72,10 @@ pub(crate) fn recording(config: &Config, infer: bool) -> Result<(CapsuleTarget, 
     Ok((capsule, bench))
 }
 
+fn strategy(config: &Config) -> Result<Strategy, Failure> {
+    Strategy::try_from(&config.engine).code(Code::Usage)
+}
+
 fn bench(config: &Config) -> Result<Bench, Failure> {
     let no_app = || Failure::new(Code::Usage, anyhow!("find the application: none is named"));
     Bench::new(config.live.as_ref().ok_or_else(no_app)?).map_err(|error| failure(&error))
@@ -79,7 +84,7 @@ fn bench(config: &Config) -> Result<Bench, Failure> {
 /// One fault.
 fn one(target: &LiveTarget, fault: &Fault, config: &Config, json: bool) -> Result<Code, Failure> {
     let site = target.capsule().site_of(fault).map_err(inject::run_failure)?;
-    let seen = target.inject(fault, config.engine).code(Code::Golden)?;
+    let seen = target.inject(fault, strategy(config)?).code(Code::Golden)?;
     inject::show(&site, &seen, &config.criteria.clone().or(target.capsule().criteria()), json)?;
     Ok(Code::Done)
 }

@@ -98,7 +98,9 @@ fn choices_that_make_no_sense() {
     campaign(&["--model", "twist"], &["twist"]);
     campaign(&["--confidence", "95"], &["confidence"]);
     campaign(&["--shard", "3/2"], &["3/2"]);
-    campaign(&["--engine", "warp"], &["warp"]);
+    campaign(&["--engine", "warp"], &["warp", "auto, full, delta, lanes, cuda-gdb"]);
+    campaign(&["--engine", "cuda-gdb"], &["`delta` (executes what the fault could change)", "see `beamline live`"]);
+    fails(&["live", "--engine", "delta", "--", "true"], 1, &["`delta`", "`auto` (replays"]);
     fails(&["campaign"], 1, &["capsule"]);
     fails(&["campain", "gemm"], 1, &["campaign"]);
     fails(&[], 1, &["Usage"]);

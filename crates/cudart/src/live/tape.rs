@@ -12,12 +12,11 @@
 //! contents  counts of instructions (u32), what was printed, (page, place) pairs, pages, digests of copies
 //! ```
 
-use super::deed::{Fingerprint, fingerprints, shape};
+use super::deed::{Fingerprint, shape};
 use bytemuck::cast_slice;
-use capsule::{Digest, Event, Region};
-use inject::Golden;
-use simt::memory::PAGE;
-use std::collections::BTreeMap;
+use capsule::{Digest, Launch, Region};
+use simt::memory::{PAGE, Page};
+use std::sync::Arc;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"BEAMTAP1");
 const HEADER_WORDS: usize = 8;
@@ -38,7 +37,7 @@ pub struct Tape<'a> {
 
 /// What a launch did.
 #[derive(Debug, Clone, Copy)]
-pub struct Launched<'a> {
+pub struct Known<'a> {
     /// What tells it from others, all but its arguments.
     pub shape: u64,
     /// Instructions executed by all threads.
@@ -54,7 +53,7 @@ pub struct Launched<'a> {
     read: &'a [u8],
 }
 
-impl Launched<'_> {
+impl Known<'_> {
     /// Whether these arguments are the same to the kernel.
     #[must_use]
     pub fn has_arguments(&self, found: &[u8]) -> bool {
@@ -123,7 +122,7 @@ impl<'a> Tape<'a> {
 
     /// A launch by its number.
     #[must_use]
-    pub fn launch(&self, number: usize) -> Option<Launched<'a>> {
+    pub fn launch(&self, number: usize) -> Option<Known<'a>> {
         let row = self.launches.chunks_exact(LAUNCH_WORDS).nth(number)?;
         let [shape, instructions, counts_at, counts, printed_at, printed, pages_at, pages, arguments_at, arguments] =
             *row
@@ -132,7 +131,7 @@ impl<'a> Tape<'a> {
         };
         let (arguments, read) =
             self.part(arguments_at, arguments.checked_mul(2)?)?.split_at_checked(usize::try_from(arguments).ok()?)?;
-        Some(Launched {
+        Some(Known {
             shape,
             instructions,
             counts: cast_slice(self.part(counts_at, counts.checked_mul(4)?)?),
@@ -179,78 +178,78 @@ fn words_of(digest: Digest) -> [u64; DIGEST_WORDS] {
     std::array::from_fn(|at| bytes[8 * at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word)))
 }
 
-/// The regions that the outputs of a golden run are copied from, each with the numbers of all copies of it, in order.
-#[must_use]
-pub fn output_regions(golden: &Golden) -> Vec<(Region, Vec<usize>)> {
-    let from = |event: usize| match &golden.capsule().events[event] {
-        Event::CopyOut { from, .. } => Some(*from),
-        _ => None,
-    };
-    let (mut regions, mut known) = (Vec::<(Region, Vec<usize>)>::new(), BTreeMap::new());
-    let key = |it: &Region| [it.address, it.width, it.height, it.depth, it.pitch, it.slice];
-    for copy in golden.copies().iter().filter(|copy| copy.output.is_some()) {
-        let Some(region) = from(copy.event) else { continue };
-        known.entry(key(&region)).or_insert_with(|| {
-            regions.push((region, Vec::new()));
-            regions.len() - 1
-        });
-    }
-    for (number, copy) in golden.copies().iter().enumerate() {
-        if let Some(&at) = from(copy.event).and_then(|region| known.get(&key(&region))) {
-            regions[at].1.push(number);
-        }
-    }
-    regions
+/// A tape that is being written.
+#[derive(Debug)]
+pub struct Writer {
+    bytes: Vec<u8>,
+    launches: Vec<u64>,
+    regions: Vec<u64>,
+    most: u32,
 }
 
-/// Writes the tape of a golden run.
-///
-/// # Errors
-/// If some of the capsule's contents cannot be read.
-pub fn write(golden: &Golden) -> Result<Vec<u8>, capsule::Error> {
-    let mut writer = Writer(vec![0; 8 * HEADER_WORDS]);
-    let events: Vec<u64> = fingerprints(golden.capsule())?.into_iter().map(|print| print.0).collect();
-    let (mut launches, mut most) = (Vec::new(), 0);
-    for launch in golden.launches() {
-        let counts = writer.put(cast_slice(&launch.counts));
-        let printed = writer.put(&launch.printed);
-        let mut pages: Vec<u64> = Vec::new();
-        for (number, page) in golden.changed(launch) {
-            pages.extend([u64::from(number), writer.put(&page[..])]);
-        }
-        let row = [shape(golden.recorded(launch)), launch.thread_instructions(), counts, launch.counts.len() as u64];
-        launches.extend(row);
-        launches.extend([printed, launch.printed.len() as u64, writer.put(cast_slice(&pages)), pages.len() as u64 / 2]);
-        let arguments = &golden.recorded(launch).params;
-        let read = golden.read_arguments(launch).into_iter().map(u8::from);
-        let both: Vec<u8> = arguments.iter().copied().chain(read).collect();
-        launches.extend([writer.put(&both), arguments.len() as u64]);
-        most = launch.counts.iter().copied().fold(most, u32::max);
-    }
-    let mut regions = Vec::new();
-    let found = output_regions(golden);
-    for (Region { address, width, height, depth, pitch, slice }, copies) in &found {
-        let digests = copies.iter().flat_map(|&copy| words_of(Digest::of(&golden.copies()[copy].bytes)));
-        let digests: Vec<u64> = digests.collect();
-        let at = writer.put(cast_slice(&digests));
-        regions.extend([*address, *width, *height, *depth, *pitch, *slice, at, copies.len() as u64]);
-    }
-    let places = [&events, &launches, &regions].map(|table| writer.put(cast_slice(table)));
-    let sizes = [events.len(), golden.launches().len(), found.len()].map(|size| size as u64);
-    let header = [&[MAGIC], &sizes[..], &[u64::from(most)], &places[..]].concat();
-    let mut bytes = writer.0;
-    bytes[..8 * HEADER_WORDS].copy_from_slice(cast_slice(&header));
-    Ok(bytes)
+/// What a launch did, to be written.
+#[derive(Debug)]
+pub struct Done<'a> {
+    /// The launch.
+    pub launch: &'a Launch,
+    /// Instructions executed by each thread.
+    pub counts: &'a [u32],
+    /// What it printed.
+    pub printed: &'a [u8],
+    /// Whether the kernel can read it, for each byte of its arguments.
+    pub read: &'a [bool],
 }
 
-/// Bytes in order, each part at a multiple of 8.
-struct Writer(Vec<u8>);
+impl Default for Writer {
+    fn default() -> Self {
+        Self { bytes: vec![0; 8 * HEADER_WORDS], launches: Vec::new(), regions: Vec::new(), most: 0 }
+    }
+}
 
 impl Writer {
+    /// Adds the next launch. Of memory there are the pages that it changed, by ascending number, as they are after it.
+    pub fn launch(&mut self, done: &Done<'_>, changed: impl Iterator<Item = (u32, Arc<Page>)>) {
+        let Done { launch, counts, printed, read } = done;
+        let instructions = counts.iter().map(|&count| u64::from(count)).sum();
+        let (counts_at, printed_at) = (self.put(cast_slice(counts)), self.put(printed));
+        let mut pages: Vec<u64> = Vec::new();
+        for (number, page) in changed {
+            pages.extend([u64::from(number), self.put(&page[..])]);
+        }
+        let pages_at = self.put(cast_slice(&pages));
+        let both: Vec<u8> = launch.params.iter().copied().chain(read.iter().copied().map(u8::from)).collect();
+        let arguments_at = self.put(&both);
+        self.launches.extend([shape(launch), instructions, counts_at, counts.len() as u64]);
+        self.launches.extend([printed_at, printed.len() as u64, pages_at, pages.len() as u64 / 2]);
+        self.launches.extend([arguments_at, launch.params.len() as u64]);
+        self.most = counts.iter().copied().fold(self.most, u32::max);
+    }
+
+    /// Adds a region that outputs are copied from, with the digests of all copies of it, in order.
+    pub fn region(&mut self, region: &Region, copies: impl Iterator<Item = Digest>) {
+        let digests: Vec<u64> = copies.flat_map(words_of).collect();
+        let (at, count) = (self.put(cast_slice(&digests)), digests.len() / DIGEST_WORDS);
+        let Region { address, width, height, depth, pitch, slice } = *region;
+        self.regions.extend([address, width, height, depth, pitch, slice, at, count as u64]);
+    }
+
+    /// The bytes of the tape; `events` is all that was done, in order.
+    #[must_use]
+    pub fn finish(mut self, events: &[Fingerprint]) -> Vec<u8> {
+        let events: Vec<u64> = events.iter().map(|print| print.0).collect();
+        let (launches, regions) = (std::mem::take(&mut self.launches), std::mem::take(&mut self.regions));
+        let places = [&events, &launches, &regions].map(|table| self.put(cast_slice(table)));
+        let sizes = [events.len(), launches.len() / LAUNCH_WORDS, regions.len() / REGION_WORDS];
+        let header = [&[MAGIC], &sizes.map(|size| size as u64)[..], &[u64::from(self.most)], &places[..]].concat();
+        self.bytes[..8 * HEADER_WORDS].copy_from_slice(cast_slice(&header));
+        self.bytes
+    }
+
+    /// Adds bytes behind the others, at a multiple of 8; returns where they are.
     fn put(&mut self, bytes: &[u8]) -> u64 {
-        let at = self.0.len();
-        self.0.extend_from_slice(bytes);
-        self.0.resize(self.0.len().next_multiple_of(8), 0);
+        let at = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
         at as u64
     }
 }
@@ -258,6 +257,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use capsule::ModuleId;
 
     #[test]
     fn what_is_no_tape_is_refused() {
@@ -271,5 +271,37 @@ mod tests {
             let copy: Vec<u64> = bytes.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().unwrap())).collect();
             assert_eq!(Tape::read(cast_slice(&copy)).is_some(), readable);
         }
+    }
+
+    #[test]
+    fn a_tape_is_read_as_it_was_written() {
+        let launch = Launch {
+            module: ModuleId(1),
+            kernel: "k".into(),
+            grid: [2, 1, 1],
+            block: [1, 1, 1],
+            shared_bytes: 0,
+            params: vec![1, 2, 3],
+            cooperative: false,
+        };
+        let region = Region { address: 256, width: 8, height: 1, depth: 1, pitch: 8, slice: 8 };
+        let digests = [Digest::of(b"first"), Digest::of(b"second")];
+        let page = Arc::new([7; PAGE]);
+        let done = Done { launch: &launch, counts: &[5, 9], printed: b"hello", read: &[true, false, true] };
+        let mut writer = Writer::default();
+        writer.launch(&done, [(3, Arc::clone(&page))].into_iter());
+        writer.region(&region, digests.into_iter());
+        let bytes = writer.finish(&[Fingerprint(11), Fingerprint(12)]);
+        let aligned: Vec<u64> = bytes.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().unwrap())).collect();
+        let tape = Tape::read(cast_slice(&aligned)).unwrap();
+        assert_eq!((tape.event(1), tape.event(2), tape.launches(), tape.most), (Some(Fingerprint(12)), None, 1, 9));
+        let known = tape.launch(0).unwrap();
+        assert_eq!((known.shape, known.instructions, known.counts), (shape(&launch), 14, &[5, 9][..]));
+        assert_eq!((known.printed, known.pages[0][0]), (&b"hello"[..], 3));
+        assert_eq!(tape.page(known.pages[0][1]), Some(&page[..]));
+        assert!(known.has_arguments(&[1, 77, 3]) && !known.has_arguments(&[1, 2, 4]));
+        let copied = tape.regions().next().unwrap();
+        assert_eq!((copied.region, copied.find(digests[1])), (region, Some(1)));
+        assert_eq!(copied.find(Digest::of(b"third")), None);
     }
 }

@@ -12,8 +12,6 @@ mod error;
 mod layout;
 mod locate;
 mod place;
-#[expect(unsafe_code, reason = "system calls of processes and their files, which Rust has no words for")]
-pub mod process;
 mod stub;
 mod survey;
 

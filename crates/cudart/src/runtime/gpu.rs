@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use capsule::{AllocKind, BinaryKind, Digest, Event, Launch, ModuleId, Region, Symbol};
-use inject::{Device, DeviceError, KernelInfo, LaunchEnd, TrapDetail, TrapReport};
+use device::{Device, DeviceError, KernelInfo, LaunchEnd, TrapDetail, TrapReport};
 
 use super::live::{Live, Way};
 use super::recorder::Recorder;
@@ -246,8 +246,8 @@ impl Gpu {
             }
             Way::Executed(fuel, fault) => {
                 live.settle(&mut self.device, None);
-                let launched = self.device.launch_with(launch, fuel, fault.as_ref())?;
-                live.executed(&launched);
+                let (launched, struck) = strike::launch(&mut self.device, launch, fuel, fault.as_ref())?;
+                live.executed(&launched, struck);
                 Ok(launched.end)
             }
         }

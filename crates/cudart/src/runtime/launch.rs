@@ -1,7 +1,7 @@
 //! Launches: from a stub's address and pointers to arguments to a kernel that has run.
 
 use capsule::Launch;
-use inject::{DeviceError, MemoryAccess, TrapDetail, TrapReport};
+use device::{DeviceError, MemoryAccess, TrapDetail, TrapReport};
 use simt::TrapKind;
 
 use super::modules::{self, Kernel};

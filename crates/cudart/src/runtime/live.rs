@@ -16,17 +16,18 @@ use std::os::fd::FromRawFd;
 use std::os::unix::process::parent_id;
 
 use capsule::{Digest, Launch, Region};
+use device::{Device, LaunchEnd, Launched};
 use fault::Fault;
-use inject::{Device, FUEL_CONSTANT, FUEL_FACTOR, LaunchEnd};
-use outcome::End;
+use outcome::{End, Place};
 use simt::Fuel;
 use simt::memory::PAGE;
 use simt::memory::window::DEVICE_BASE;
+use strike::{FUEL_CONSTANT, FUEL_FACTOR, Struck};
 
 use super::pages;
 use crate::live::deed::{Deed, shape};
 use crate::live::report::{Counters, Note, Writer};
-use crate::live::tape::{Copied, Launched, Tape};
+use crate::live::tape::{Copied, Known, Tape};
 use crate::live::{Orders, VARIABLE};
 
 /// Instructions that each thread of a launch may execute which the golden run never made: this many times the most that
@@ -75,7 +76,7 @@ pub(crate) struct Live {
 /// What is done about a launch.
 pub(super) enum Way {
     /// What it did is known.
-    Replayed(Launched<'static>),
+    Replayed(Known<'static>),
     /// It is executed, with this fuel and, if it is the faulty one, this fault.
     Executed(Fuel<'static>, Option<Fault>),
 }
@@ -193,20 +194,22 @@ impl Live {
     }
 
     /// Takes note of a launch that was executed.
-    pub(super) fn executed(&mut self, launched: &inject::Launched) {
+    pub(super) fn executed(&mut self, launched: &Launched, struck: Option<Struck>) {
         if !self.struck {
             return;
         }
         self.counters.instructions += launched.instructions;
         self.counters.strayed += launched.strayed;
         self.count();
-        if let (Some(strike), Some(fault)) = (&launched.strike, &self.fault) {
-            self.distance = strike.after(fault);
-            let note = Note::Struck { landed: strike.landed, first_use: strike.first_use };
+        if let (Some(struck), Some(fault)) = (struck, &self.fault) {
+            self.distance = struck.after(fault, launched.thread_instructions);
+            let note = Note::Struck { landed: struck.landed, first_use: struck.first_use };
             self.written(|report| report.note(&note));
         }
         if let LaunchEnd::Trapped(trap) = &launched.end {
-            let end = trap.end(self.distance);
+            let line = trap.line.as_ref().map(|(_, line)| *line);
+            let at = Place { kernel: trap.kernel.clone(), pc: trap.pc, line, after: self.distance };
+            let end = strike::end(trap.trap.kind, at);
             let hangs = matches!(end, End::Hang { .. });
             self.written(|report| report.note(&Note::Ended(end)));
             if hangs {

@@ -8,7 +8,7 @@
 //! synchronisation, when CUDA promises it.
 
 use capsule::Region;
-use inject::DeviceError;
+use device::DeviceError;
 
 use super::gpu::Gpu;
 use super::host;

@@ -42,7 +42,7 @@ use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
 use capsule::AllocKind;
-use inject::{DeviceError, ModuleError};
+use device::{DeviceError, ModuleError};
 
 use crate::code::Code;
 use crate::report::{because, fails};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use capsule::{BinaryKind, ModuleId, Symbol};
-use inject::{DeviceError, KernelInfo, ModuleError};
+use device::{DeviceError, KernelInfo, ModuleError};
 
 use super::gpu::{self, Gpu};
 use super::memory::{Block, Kind, Memory};

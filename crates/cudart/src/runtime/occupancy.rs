@@ -3,21 +3,21 @@
 //! Registers are those that we estimate: PTX has none of the hardware's. We take the number of words that the
 //! kernel's virtual registers have, but no more than let a block of the largest size that the kernel allows run.
 
-use inject::KernelInfo;
-use simt::occupancy::{self as device, Needs};
+use device::KernelInfo;
+use simt::occupancy::{self as limits, Needs};
 
 /// The threads that a block of this kernel may have.
 pub(crate) fn max_threads(info: &KernelInfo) -> u32 {
-    let most = device::THREADS_PER_BLOCK;
+    let most = limits::THREADS_PER_BLOCK;
     info.max_threads.unwrap_or(most).clamp(1, most)
 }
 
 /// The registers of a thread, estimated.
 pub(crate) fn registers(info: &KernelInfo) -> u32 {
-    let (warp, unit) = (device::WARP, device::REGISTER_UNIT);
+    let (warp, unit) = (limits::WARP, limits::REGISTER_UNIT);
     let warps = max_threads(info).div_ceil(warp);
-    let affordable = device::REGISTERS_PER_MULTIPROCESSOR / warps / unit * unit / warp;
-    info.registers.max(8).min(affordable).min(device::REGISTERS_PER_THREAD)
+    let affordable = limits::REGISTERS_PER_MULTIPROCESSOR / warps / unit * unit / warp;
+    info.registers.max(8).min(affordable).min(limits::REGISTERS_PER_THREAD)
 }
 
 /// The blocks of this size and with this dynamic shared memory that run on a multiprocessor at a time.
@@ -28,9 +28,9 @@ pub(crate) fn blocks(info: &KernelInfo, threads: u32, dynamic_shared: u64) -> u3
 
 /// The dynamic shared memory that each of so many blocks could have.
 pub(crate) fn available_shared(info: &KernelInfo, blocks: u32) -> u64 {
-    let unit = device::SHARED_UNIT;
-    let of_block = device::SHARED_PER_MULTIPROCESSOR / blocks.max(1) / unit * unit;
-    let usable = of_block.saturating_sub(device::SHARED_RESERVED).min(device::SHARED_OPT_IN);
+    let unit = limits::SHARED_UNIT;
+    let of_block = limits::SHARED_PER_MULTIPROCESSOR / blocks.max(1) / unit * unit;
+    let usable = of_block.saturating_sub(limits::SHARED_RESERVED).min(limits::SHARED_OPT_IN);
     u64::from(usable.saturating_sub(info.static_shared_bytes))
 }
 

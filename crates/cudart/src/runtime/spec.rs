@@ -8,7 +8,7 @@
 //!
 //! Reference: CUDA C++ Programming Guide, "Compute Capabilities"; NVIDIA A100 Tensor Core GPU Architecture, table 4.
 
-use simt::occupancy as device;
+use simt::occupancy as limits;
 
 /// Its name.
 pub(crate) const NAME: &str = "Beamline Simulated GPU";
@@ -30,23 +30,23 @@ pub(crate) const MAX_PITCH: i32 = i32::MAX;
 pub(crate) const PITCH_ALIGNMENT: u64 = 512;
 
 /// Threads.
-pub(crate) const WARP: i32 = device::WARP as i32;
-pub(crate) const THREADS_PER_BLOCK: i32 = device::THREADS_PER_BLOCK as i32;
+pub(crate) const WARP: i32 = limits::WARP as i32;
+pub(crate) const THREADS_PER_BLOCK: i32 = limits::THREADS_PER_BLOCK as i32;
 pub(crate) const BLOCK: [i32; 3] = [1024, 1024, 64];
 pub(crate) const GRID: [i32; 3] = [i32::MAX, 65_535, 65_535];
 
 /// Multiprocessors and what each has.
-pub(crate) const MULTIPROCESSORS: i32 = device::MULTIPROCESSORS as i32;
-pub(crate) const THREADS_PER_MULTIPROCESSOR: i32 = device::THREADS_PER_MULTIPROCESSOR as i32;
-pub(crate) const BLOCKS_PER_MULTIPROCESSOR: i32 = device::BLOCKS_PER_MULTIPROCESSOR as i32;
+pub(crate) const MULTIPROCESSORS: i32 = limits::MULTIPROCESSORS as i32;
+pub(crate) const THREADS_PER_MULTIPROCESSOR: i32 = limits::THREADS_PER_MULTIPROCESSOR as i32;
+pub(crate) const BLOCKS_PER_MULTIPROCESSOR: i32 = limits::BLOCKS_PER_MULTIPROCESSOR as i32;
 pub(crate) const REGISTERS_PER_BLOCK: i32 = REGISTERS_PER_MULTIPROCESSOR;
-pub(crate) const REGISTERS_PER_MULTIPROCESSOR: i32 = device::REGISTERS_PER_MULTIPROCESSOR as i32;
+pub(crate) const REGISTERS_PER_MULTIPROCESSOR: i32 = limits::REGISTERS_PER_MULTIPROCESSOR as i32;
 
 /// Shared memory: what a block may have without asking, when it asks, and what the system keeps.
 pub(crate) const SHARED_PER_BLOCK: i32 = 48 << 10;
-pub(crate) const SHARED_OPT_IN: i32 = device::SHARED_OPT_IN as i32;
-pub(crate) const SHARED_PER_MULTIPROCESSOR: i32 = device::SHARED_PER_MULTIPROCESSOR as i32;
-pub(crate) const SHARED_RESERVED: i32 = device::SHARED_RESERVED as i32;
+pub(crate) const SHARED_OPT_IN: i32 = limits::SHARED_OPT_IN as i32;
+pub(crate) const SHARED_PER_MULTIPROCESSOR: i32 = limits::SHARED_PER_MULTIPROCESSOR as i32;
+pub(crate) const SHARED_RESERVED: i32 = limits::SHARED_RESERVED as i32;
 
 /// Figures that only describe.
 pub(crate) const CLOCK_KHZ: i32 = 1_410_000;

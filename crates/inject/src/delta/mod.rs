@@ -12,13 +12,12 @@ mod touch;
 mod watch;
 mod whole;
 
-use crate::device::runnable;
 use crate::final_memory::FinalMemory;
 use crate::golden::Golden;
-use crate::hit::Hit;
 use crate::index::{Index, LaunchIndex};
 use crate::run::{Progress, RunError, fuel, locate, observe};
 use capsule::Event;
+use device::runnable;
 use fault::{Fault, Target};
 use outcome::{Observation, Tier};
 use overlay::Overlay;
@@ -26,6 +25,7 @@ use simt::memory::{GlobalMemory, Pages, Version};
 use simt::{Checkpoint, Executor, Hook, NoHook, RunEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use strike::Hit;
 use watch::Watch;
 
 /// Runs faults by executing what they can change, one after the other.

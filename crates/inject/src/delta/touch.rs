@@ -4,15 +4,15 @@
 //! blocks read or write it, and a block that does both, or may, runs again to tell which comes first.
 
 use super::Delta;
-use crate::device::runnable;
 use crate::golden::Golden;
-use crate::hit::{Hit, first_touch, touch_by_host};
 use crate::run::{Progress, fuel};
 use capsule::Event;
+use device::runnable;
 use fault::Fault;
 use simt::NoHook;
 use simt::memory::{ByteSet, Run, Touch, Trace, Version};
 use std::sync::Arc;
+use strike::{Hit, first_touch, touch_by_host};
 
 impl Delta<'_> {
     /// Ends the watch over the byte of global memory that was hit, after what ran with the hook: notes the first touch,

@@ -1,10 +1,10 @@
 //! The hook of the block with the fault: it makes the fault happen, and looks at every checkpoint whether anything of
 //! it is left.
 
-use crate::hit::Hit;
 use crate::index::{Checkpoints, Index};
 use simt::memory::{Pages, Version};
 use simt::{Between, Hook, Interest, Moment};
+use strike::Hit;
 
 /// A fault and the golden checkpoints of its block.
 pub(super) struct Watch<'a, 'h> {

@@ -2,13 +2,13 @@
 //! what it leaves behind is compared with golden memory right after it.
 
 use super::Delta;
-use crate::device::runnable;
-use crate::hit::Hit;
 use crate::run::{Progress, fuel};
+use device::runnable;
 use fault::Fault;
 use simt::memory::{Pages, Version};
 use simt::{NoHook, RunEnd};
 use std::sync::Arc;
+use strike::Hit;
 
 impl Delta<'_> {
     /// The launch with the fault; `false` where it does not complete.

@@ -9,9 +9,9 @@
 
 mod evidence;
 
-use crate::device::runnable;
 use crate::golden::{Golden, GoldenLaunch};
 use capsule::{ElementType, Event, Region};
+use device::runnable;
 use evidence::{Definitions, Stored};
 use isa::op::AtomOp;
 use isa::{Base, Instruction, Op, Operand, Space, Symbol};

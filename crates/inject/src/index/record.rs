@@ -3,9 +3,9 @@
 use super::budget::{Degree, Pool};
 use super::launch::LaunchIndex;
 use super::noting::{Noting, Purse};
-use crate::device::runnable;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::run::fuel;
+use device::runnable;
 use simt::memory::{GlobalMemory, Run, Trace, Version};
 use simt::{Executor, Liveness};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -16,7 +16,7 @@ use crate::delta::Delta;
 use crate::final_memory::FinalMemory;
 use crate::golden::Golden;
 use crate::index::Index;
-use crate::run::{Progress, RunError, Struck, locate, observe};
+use crate::run::{Progress, RunError, locate, observe};
 use fault::{Fault, Scope, Target};
 use outcome::{Landed, Observation, Tier};
 use record::Recorder;
@@ -28,6 +28,7 @@ use simt::{Executor, Replica, Trap};
 use stand::{Footing, Stand};
 use std::collections::HashMap;
 use std::sync::Arc;
+use strike::Struck;
 
 /// Runs faults in lanes where that is exact, and by executing what they can change elsewhere.
 #[derive(Debug)]

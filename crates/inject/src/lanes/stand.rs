@@ -2,10 +2,10 @@
 
 use super::record::Recorder;
 use super::touches::Touches;
-use crate::device::runnable;
 use crate::golden::Golden;
 use crate::index::Index;
 use crate::run::fuel;
+use device::runnable;
 use simt::memory::{GlobalMemory, Owners, Pages, Trace, Version};
 use simt::registers::LANES;
 use simt::replica::guide::{Guide, Record};

@@ -4,12 +4,12 @@ use super::fate::Fates;
 use super::stand::Footing;
 use super::touches::{Destination, Touches};
 use super::{GoldenThread, LANE, Lanes};
-use crate::run::Struck;
 use crate::sweep::{Aim, Operand, Tally, Unfinished, one_by_one};
 use fault::{Fault, Target};
 use outcome::{FirstUse, Landed, Masked, Outcome};
 use simt::registers::{FULL, LANES, has, lanes};
 use simt::replica::{Compared, LaneEnd, Write};
+use strike::Struck;
 
 /// Differences whose end is remembered, at most.
 const REMEMBERED: usize = 1 << 16;

@@ -9,13 +9,13 @@ mod spread;
 mod steps;
 
 use crate::delta::Delta;
-use crate::explain::coordinates;
 use crate::full::Injector;
 use crate::golden::Golden;
 use crate::run::{RunError, locate};
 use crate::site::LABELS;
 use crate::target::CapsuleTarget;
 use campaign::story::{Path, STORY_FORMAT, Share, Spread, Story};
+use device::coordinates;
 use fault::Fault;
 use lines::Lines;
 pub(crate) use log::Log;

@@ -111,7 +111,9 @@ mod parquet_rows {
         let at = |name: &str| names.iter().position(|other| *other == name).unwrap();
         let mut expected = Vec::new();
         results
-            .visit(&mut |row| expected.push((row.run.0 as i64, row.site.fault().unwrap().to_owned(), row.finding.class().to_string())))
+            .visit(&mut |row| {
+                expected.push((row.run.0 as i64, row.site.fault().unwrap().to_owned(), row.finding.class().to_string()))
+            })
             .unwrap();
         let rows = reader.get_row_iter(None).unwrap().map(|row| row.unwrap());
         let found: Vec<(i64, String, String)> = rows

@@ -2,8 +2,8 @@
 //! `campaign`.
 
 use campaign::{
-    Choices, Ended, Engine, Engines, Golden, Label, LabelColumn, Labels, Planner, Results, RunFailure, RunIndex,
-    Selection, Site, Spot, Store, Subject, Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit,
+    Choices, Ended, Engine, EngineOffer, Engines, Golden, Label, LabelColumn, Labels, Planner, Results, RunFailure,
+    RunIndex, Selection, Site, Spot, Store, Subject, Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit,
     TargetError, Worker,
 };
 use outcome::{
@@ -91,11 +91,15 @@ impl Planner for Synthetic {
 }
 
 impl Engines for Synthetic {
-    fn worker(&self, _: Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+    fn offered(&self) -> &[EngineOffer] {
+        &[EngineOffer { word: "auto", about: "makes them up" }]
+    }
+
+    fn worker(&self, _: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
         Ok(Box::new(Runs(self)))
     }
 
-    fn sweeper(&self, _: Engine, words: &Selection, _: &Criteria) -> Result<Box<dyn Sweeper + '_>, TargetError> {
+    fn sweeper(&self, _: &Engine, words: &Selection, _: &Criteria) -> Result<Box<dyn Sweeper + '_>, TargetError> {
         Ok(Box::new(Sweeps(self, self.sweep(words)?)))
     }
 }

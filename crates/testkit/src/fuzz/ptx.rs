@@ -5,7 +5,7 @@ use super::dice::Dice;
 use super::text::{self, Dictionary};
 use super::{Target, bytes, seeds_in};
 use ::capsule::ModuleId;
-use inject::Modules;
+use device::Modules;
 use isa::alu::spellings;
 use isa::op::families::FAMILIES;
 use simt::memory::GlobalMemory;

@@ -7,7 +7,8 @@ use super::machine::{Outcome, bytes_of, execute, refusal};
 use super::script::Script;
 use super::values::Values;
 use crate::tiers::{self, Selection};
-use inject::{CapsuleTarget, Golden, Means, TrapReport, profile};
+use device::TrapReport;
+use inject::{CapsuleTarget, Golden, Means, profile};
 use simt::LevelName;
 use std::sync::Arc;
 

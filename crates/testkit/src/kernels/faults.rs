@@ -2,9 +2,8 @@
 
 use super::directive::{ExpectedFault, ExpectedPopulation};
 use super::machine::place;
-use campaign::config::Engine;
 use fault::Fault;
-use inject::{CapsuleTarget, Runner};
+use inject::{CapsuleTarget, Runner, Strategy};
 use outcome::{Criteria, End, FirstUse, Observation, Outcome, classify};
 use std::collections::BTreeMap;
 
@@ -15,9 +14,9 @@ pub(super) fn check(
     places: &BTreeMap<String, (u64, u64)>,
 ) -> Result<(), String> {
     let fault = parse(&expected.id, |name, offset| Ok(place(places, name)?.0 + offset))?;
-    let full = repeated(target, Engine::Full, &fault)?;
-    for engine in [Engine::Delta, Engine::Lanes] {
-        let faster = repeated(target, engine, &fault)?;
+    let full = repeated(target, Strategy::Full, &fault)?;
+    for strategy in [Strategy::Delta, Strategy::Lanes] {
+        let faster = repeated(target, strategy, &fault)?;
         if full.clone().seen() != faster.clone().seen() {
             return Err(format!("inject {}: the tiers differ:\n{full:?}\n{faster:?}", expected.id));
         }
@@ -49,10 +48,9 @@ pub(super) fn check_population(target: &CapsuleTarget, expected: &ExpectedPopula
     Ok(())
 }
 
-fn repeated(target: &CapsuleTarget, engine: Engine, id: &Fault) -> Result<Observation, String> {
-    let runner = || target.runner(engine).map_err(|error| format!("failed to {error}"));
+fn repeated(target: &CapsuleTarget, strategy: Strategy, id: &Fault) -> Result<Observation, String> {
     let observe = |by: &mut Runner<'_>| by.run(id).map_err(|error| format!("inject {id}: failed to {error}"));
-    let (mut one, mut other) = (runner()?, runner()?);
+    let (mut one, mut other) = (target.runner(strategy), target.runner(strategy));
     let elsewhere = Fault { dynamic: 0, thread: 0, cta: 0, ..id.clone() };
     let _ = other.run(&elsewhere);
     let (first, second, third) = (observe(&mut one)?, observe(&mut one)?, observe(&mut other)?);

@@ -3,8 +3,8 @@
 use super::directive::{Argument, Directive, Run};
 use super::script::Script;
 use capsule::{Launch, ModuleId, Symbol};
-use inject::device::{check_launch, runnable};
-use inject::{Modules, TrapReport};
+use device::{Modules, TrapReport};
+use device::{check_launch, runnable};
 use simt::memory::GlobalMemory;
 use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd};
 use std::collections::BTreeMap;

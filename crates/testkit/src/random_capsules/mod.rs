@@ -8,7 +8,7 @@ mod kernel;
 
 use crate::fuzz::Dice;
 use capsule::{AllocKind, Capsule, Digest, Event, Launch, Module, ModuleId, Output, Region};
-use inject::{Device, DeviceError, LaunchEnd};
+use device::{Device, DeviceError, LaunchEnd};
 
 /// Elements of a buffer, of 32 bits each.
 const ELEMENTS: u64 = 512;

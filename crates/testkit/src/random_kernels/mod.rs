@@ -19,7 +19,7 @@ pub use forms::Forms;
 use crate::vectors::random_operand;
 use body::Body;
 use capsule::{Launch, ModuleId, Region};
-use inject::{Device, LaunchEnd};
+use device::{Device, LaunchEnd};
 use registers::{Class, RECORD};
 use simt::LevelName;
 use stats::Draws;
@@ -100,7 +100,7 @@ impl Kernel {
     /// # Errors
     /// If it does not execute the kernel to its end.
     pub fn simulate(&self, level: LevelName) -> Result<Vec<u8>, String> {
-        let words = |error: inject::DeviceError| error.to_string();
+        let words = |error: device::DeviceError| error.to_string();
         let mut device = Device::at_level(level);
         device.load(ModuleId(0), NAME, &self.ptx).map_err(words)?;
         let input = device.allocate(self.input.len() as u64).map_err(words)?;

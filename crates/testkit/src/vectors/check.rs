@@ -4,7 +4,7 @@ use super::form::{Form, in_register, is_immediate};
 use super::kernel::{CELL, Variant, module_text};
 use super::read::Row;
 use capsule::{Launch, ModuleId, Region};
-use inject::{Device, DeviceError, LaunchEnd};
+use device::{Device, DeviceError, LaunchEnd};
 use isa::{Type, Width};
 use simt::LevelName;
 use std::collections::BTreeMap;

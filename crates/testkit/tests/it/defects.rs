@@ -1,11 +1,11 @@
 //! What other fault injectors get wrong, each as a test of ours. `docs/defects.md` says who does, and names the tests that
 //! stand elsewhere.
 
-use campaign::config::{Engine, Selection};
+use campaign::config::Selection;
 use campaign::{Planner, RunIndex, Site};
 use capsule::Capsule;
 use fault::{Fault, Model};
-use inject::CapsuleTarget;
+use inject::{CapsuleTarget, Strategy};
 use outcome::{Class, Landed, classify};
 use testkit::tiers::target;
 
@@ -26,7 +26,7 @@ fn sites(target: &CapsuleTarget, words: &Selection, runs: u64) -> Vec<Site> {
 /// The faults that are drawn, and on what they landed.
 fn landed(name: &str, words: &Selection, runs: u64) -> Vec<(Fault, Landed)> {
     let target = workload(name);
-    let mut runner = target.runner(Engine::Auto).unwrap();
+    let mut runner = target.runner(Strategy::Auto);
     let run = |site: &Site| {
         let fault: Fault = site.fault().unwrap().parse().unwrap();
         let landed = runner.run(&fault).unwrap().landed.unwrap_or_else(|| panic!("{fault} does not land"));
@@ -101,7 +101,7 @@ fn predicates_are_hit_and_it_matters() {
     let found = landed("bfs", &words("pred", "flip", "thread"), 300);
     assert!(found.iter().all(|(_, landed)| landed.before ^ landed.after == 1));
     let target = workload("bfs");
-    let mut runner = target.runner(Engine::Auto).unwrap();
+    let mut runner = target.runner(Strategy::Auto);
     let mut class = |fault: &Fault| classify(&runner.run(fault).unwrap(), &target.criteria()).class();
     assert!(found.iter().any(|(fault, _)| class(fault) != Class::Masked));
 }
@@ -109,7 +109,7 @@ fn predicates_are_hit_and_it_matters() {
 #[test]
 fn a_fault_that_hits_nothing_is_not_masked() {
     let target = workload("pathfinder");
-    let mut runner = target.runner(Engine::Auto).unwrap();
+    let mut runner = target.runner(Strategy::Auto);
     for id in [
         "launch=0,cta=0,thread=0,dyn=99999999,target=dst0,model=flip,bits=0",
         "launch=0,cta=0,thread=0,dyn=0,target=dst0,model=flip,bits=127",

@@ -39,7 +39,7 @@ fn faults_in_neighbouring_bits_know_nothing_of_each_other() {
         [("hotspot", "launch=2,cta=5,thread=86", 160..180), ("pathfinder", "launch=7,cta=11,thread=29", 150..170)];
     let failures = testkit::in_parallel(&threads, |(name, thread, path)| {
         let target = target(workload(name)).unwrap();
-        let mut referee = Referee::new(&target).unwrap();
+        let mut referee = Referee::new(&target);
         let mut failures = Vec::new();
         for dynamic in path.clone() {
             for bit in 0..32 {

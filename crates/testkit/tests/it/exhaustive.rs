@@ -1,9 +1,9 @@
 //! Whether exhaustive campaigns give the rates that sampled ones estimate.
 
-use campaign::config::{Engine, Selection};
+use campaign::config::Selection;
 use campaign::{Engines, Planner, RunIndex};
 use capsule::Capsule;
-use inject::CapsuleTarget;
+use inject::{CapsuleTarget, Strategy};
 use outcome::{Class, Outcome, classify};
 use stats::{Confidence, Method, Proportion};
 use testkit::tiers::target;
@@ -20,7 +20,7 @@ fn selection(kernel: &str, block: &str, threads: &str) -> Selection {
 /// The rates of all faults, each with the weight that it has in a sampled campaign.
 fn exhaustive(target: &CapsuleTarget, words: &Selection) -> [f64; 3] {
     let sweep = target.sweep(words).unwrap();
-    let mut sweeper = target.sweeper(Engine::Auto, words, &target.criteria()).unwrap();
+    let mut sweeper = target.sweeper(&Strategy::Auto.into(), words, &target.criteria()).unwrap();
     let mut weights = [0.0; 3];
     for unit in 0..sweep.units() {
         for count in sweeper.unit(unit, &|| false).unwrap().unwrap().counts {
@@ -38,7 +38,7 @@ fn exhaustive(target: &CapsuleTarget, words: &Selection) -> [f64; 3] {
 /// How many faults of a sampled campaign come to each class.
 fn sampled(target: &CapsuleTarget, words: &Selection, seed: u64) -> [u64; 3] {
     let runs: Vec<RunIndex> = (0..RUNS).map(RunIndex).collect();
-    let mut runner = target.runner(Engine::Auto).unwrap();
+    let mut runner = target.runner(Strategy::Auto);
     let mut counts = [0; 3];
     for site in target.plan(&runs, words, seed).unwrap() {
         let observation = runner.run(&site.fault().unwrap().parse().unwrap()).unwrap();

@@ -175,7 +175,7 @@ fn what_is_given_up_hits_nothing_and_all_else_lands_where_it_says() {
     for (workload, words_of) in [("scan", "gpu-qin"), ("bfs", "gpu-qin"), ("hash", "gpu-qin:choice=unbiased")] {
         let target = target(workload);
         let method = GpuQin::new(&target, &words(words_of)).unwrap();
-        let mut worker = target.worker(Engine::Auto).unwrap();
+        let mut worker = target.worker(&Engine::AUTO).unwrap();
         let (mut landed, mut given_up) = (0, 0);
         for site in sites(&method, 0..400) {
             match &site.intent {

@@ -1,11 +1,11 @@
 //! Whether the story of a fault says what its run did.
 
-use campaign::config::{Engine, Selection};
+use campaign::config::Selection;
 use campaign::story::{Deed, Story};
 use campaign::{Planner, RunIndex, Subject};
 use capsule::Capsule;
 use fault::Fault;
-use inject::CapsuleTarget;
+use inject::{CapsuleTarget, Strategy};
 use outcome::{Class, End, classify};
 use testkit::random_capsules::random_capsule;
 use testkit::tiers::{TARGETS, target};
@@ -16,7 +16,7 @@ fn workload(name: &str) -> CapsuleTarget {
 
 /// What of a story contradicts the run of its fault, or itself.
 fn contradiction(target: &CapsuleTarget, fault: &Fault) -> Option<String> {
-    let seen = target.runner(Engine::Full).unwrap().run(fault).unwrap();
+    let seen = target.runner(Strategy::Full).run(fault).unwrap();
     let story = target.story(fault, &target.criteria()).unwrap();
     let outcome = classify(&seen, &target.criteria()).class();
     let outputs = story.copies.iter().any(|copy| copy.output.is_some());

@@ -58,7 +58,8 @@ fn access(op: &Op) -> Option<MemoryAccess> {
 }
 
 /// The place of a linear index in these extents.
-pub(crate) fn coordinates(index: u64, [x, y, _]: [u32; 3]) -> [u32; 3] {
+#[must_use]
+pub fn coordinates(index: u64, [x, y, _]: [u32; 3]) -> [u32; 3] {
     let (x, y) = (u64::from(x).max(1), u64::from(y).max(1));
     [index % x, index / x % y, index / x / y].map(|place| place as u32)
 }

@@ -13,6 +13,8 @@
 //!
 //! Waiting is waiting for an event, never a sleep.
 
+#![expect(unsafe_code, reason = "system calls of processes and their files, which Rust has no words for")]
+
 mod dialogue;
 mod guard;
 mod system;

@@ -5,12 +5,9 @@
 
 use crate::error::{DeviceError, TrapReport};
 use crate::explain::{self, TrapDetail};
-use crate::hit::Hit;
-use crate::live::{Launched, Strike};
 use crate::modules::Modules;
 use crate::region;
 use capsule::{Launch, ModuleId, Region, Symbol};
-use fault::Fault;
 use simt::memory::GlobalMemory;
 use simt::program::RESERVED_SHARED;
 use simt::{Executor, Fuel, Hook, LevelName, NoHook, Program, RunEnd};
@@ -58,6 +55,29 @@ pub enum LaunchEnd {
     },
     /// A thread did something wrong.
     Trapped(TrapReport),
+}
+
+/// What came of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launched {
+    /// How it ended.
+    pub end: LaunchEnd,
+    /// Instructions executed by all threads.
+    pub instructions: u64,
+    /// Accesses to mapped pages outside every allocation.
+    pub strayed: u64,
+    /// Instructions that the thread of the probe had executed when its block ended; 0 without a probe.
+    pub thread_instructions: u64,
+}
+
+/// Somebody who looks into a block of a launch, for the sake of one of its threads.
+pub struct Probe<'h> {
+    /// The block, linear in its grid.
+    pub block: u64,
+    /// The thread, linear in its block.
+    pub thread: u32,
+    /// Who looks.
+    pub hook: &'h mut dyn Hook,
 }
 
 /// A simulated GPU.
@@ -210,10 +230,10 @@ impl Device {
     /// # Errors
     /// If the kernel does not exist or cannot be run, or the launch asks for what no device has.
     pub fn launch(&mut self, launch: &Launch) -> Result<LaunchEnd, DeviceError> {
-        Ok(self.run(launch, Fuel::Each(UNBOUNDED), None, &mut NoHook)?.end)
+        Ok(self.launch_with(launch, Fuel::Each(UNBOUNDED), None)?.end)
     }
 
-    /// As [`launch`](Self::launch), each thread with so much fuel, and a fault in the launch if one is given. Running
+    /// As [`launch`](Self::launch), each thread with so much fuel, and a probe in one block if one is given. Running
     /// out of fuel is the trap of that name.
     ///
     /// # Errors
@@ -222,40 +242,25 @@ impl Device {
         &mut self,
         launch: &Launch,
         fuel: Fuel<'_>,
-        fault: Option<&Fault>,
-    ) -> Result<Launched, DeviceError> {
-        let Some(fault) = fault else { return self.run(launch, fuel, None, &mut NoHook) };
-        let module = Arc::clone(self.modules.module(launch.module)?);
-        let mut hit = Hit::new(&module, fault);
-        let mut launched = self.run(launch, fuel, Some(fault), &mut hit)?;
-        if let Some(strike) = &mut launched.strike {
-            (strike.landed, strike.first_use) = (hit.struck.landed, hit.struck.first_use);
-        }
-        Ok(launched)
-    }
-
-    fn run(
-        &mut self,
-        launch: &Launch,
-        fuel: Fuel<'_>,
-        fault: Option<&Fault>,
-        hook: &mut dyn Hook,
+        probe: Option<Probe<'_>>,
     ) -> Result<Launched, DeviceError> {
         let program = self.modules.program(launch.module, &launch.kernel)?;
         check_launch(launch, &program)?;
         let runnable = runnable(launch, &program);
         self.executor.prepare(&runnable);
         let (printed, complaints, before) = (&mut self.printed, &mut self.complaints, self.memory.strayed());
-        let (mut instructions, mut strike) = (0, fault.map(|_| Strike::NOTHING));
-        let (hooked, threads) = (fault.map(|fault| fault.cta), u64::from(runnable.threads()));
+        let (mut instructions, mut thread_instructions) = (0, 0);
+        let (watched, mut nobody) = (probe.as_ref().map(|probe| (probe.block, probe.thread)), NoHook);
+        let hook = probe.map_or(&mut nobody as &mut dyn Hook, |probe| probe.hook);
+        let (hooked, threads) = (watched.map(|(block, _)| block), u64::from(runnable.threads()));
         let end = self.executor.run(&runnable, &mut self.memory, fuel, hooked, hook, |executor, _, blocks| {
             printed.extend(executor.take_printed());
             let assertions = executor.take_assertions();
             complaints.extend(assertions.iter().flat_map(|assertion| explain::complaint(assertion, launch)));
             instructions += executor.counts().map(u64::from).sum::<u64>();
-            if let (Some(fault), Some(strike)) = (fault.filter(|fault| blocks.contains(&fault.cta)), &mut strike) {
-                let place = (fault.cta - blocks.start) * threads + u64::from(fault.thread);
-                strike.thread_instructions = executor.counts().nth(place as usize).map_or(0, u64::from);
+            if let Some((block, thread)) = watched.filter(|(block, _)| blocks.contains(block)) {
+                let place = (block - blocks.start) * threads + u64::from(thread);
+                thread_instructions = executor.counts().nth(place as usize).map_or(0, u64::from);
             }
         });
         let end = match end {
@@ -264,7 +269,7 @@ impl Device {
             }
             _ => LaunchEnd::Completed { instructions },
         };
-        Ok(Launched { end, instructions, strayed: self.memory.strayed() - before, strike })
+        Ok(Launched { end, instructions, strayed: self.memory.strayed() - before, thread_instructions })
     }
 
     /// What launches have printed since this was last asked.

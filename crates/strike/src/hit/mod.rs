@@ -9,7 +9,7 @@
 
 mod strike;
 
-use crate::run::Struck;
+use crate::struck::Struck;
 use capsule::{Event, Region};
 use fault::{Fault, Scope, Target};
 use isa::{Instruction, Module, Op, Reg};
@@ -54,7 +54,7 @@ struct Loan {
 }
 
 /// A fault that happens in one block.
-pub(crate) struct Hit<'a> {
+pub struct Hit<'a> {
     module: &'a Module,
     fault: &'a Fault,
     /// Instructions of the thread that have begun.
@@ -67,12 +67,12 @@ pub(crate) struct Hit<'a> {
     /// What is live where, if the run may be ended.
     liveness: Option<&'a Liveness>,
     /// What was hit, and what first happened to it.
-    pub(crate) struck: Struck,
+    pub struck: Struck,
 }
 
 impl<'a> Hit<'a> {
     /// A fault about to happen in a kernel of this module.
-    pub(crate) fn new(module: &'a Module, fault: &'a Fault) -> Self {
+    pub fn new(module: &'a Module, fault: &'a Fault) -> Self {
         Self {
             module,
             fault,
@@ -87,22 +87,22 @@ impl<'a> Hit<'a> {
     }
 
     /// Lets the run be ended when nothing of the fault is left.
-    pub(crate) fn ending(self, liveness: Option<&'a Liveness>) -> Self {
+    pub fn ending(self, liveness: Option<&'a Liveness>) -> Self {
         Self { liveness: liveness.filter(|liveness| !liveness.is_recursive()), ..self }
     }
 
     /// Begins where the thread has executed so many instructions.
-    pub(crate) fn begin_at(&mut self, executed: u64) {
+    pub fn begin_at(&mut self, executed: u64) {
         self.begun = executed;
     }
 
     /// Whether the fault has happened, and what first became of it is known.
-    pub(crate) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Done | Phase::Gone) && self.loans.is_empty()
     }
 
     /// The byte of global memory that was hit and that nothing has touched since.
-    pub(crate) fn untouched(&self) -> Option<u64> {
+    pub fn untouched(&self) -> Option<u64> {
         match (self.phase, self.place, self.fault.target) {
             (Phase::Watching, Some(Place::Global), Target::Memory(_, address)) => Some(address),
             _ => None,
@@ -111,7 +111,7 @@ impl<'a> Hit<'a> {
 
     /// Notes what was first done to the byte of global memory that was hit, after the thread has executed so many
     /// instructions.
-    pub(crate) fn touched(&mut self, touch: Touch, executed: u64) {
+    pub fn touched(&mut self, touch: Touch, executed: u64) {
         let after = executed.saturating_sub(self.fault.dynamic + 1);
         self.struck.first_use = match touch {
             Touch::Read => FirstUse::Read { after },
@@ -214,12 +214,12 @@ impl<'a> Hit<'a> {
 }
 
 /// What was first done to the byte that a trace of the memory watches.
-pub(crate) fn first_touch(memory: &mut GlobalMemory) -> Option<Touch> {
+pub fn first_touch(memory: &mut GlobalMemory) -> Option<Touch> {
     memory.trace().and_then(|trace| trace.first_touch())
 }
 
 /// What the host does to a byte of global memory.
-pub(crate) fn touch_by_host(event: &Event, address: u64) -> Option<Touch> {
+pub fn touch_by_host(event: &Event, address: u64) -> Option<Touch> {
     let holds = |region: &Region| region.rows().any(|(start, bytes)| address.wrapping_sub(start) < bytes);
     match event {
         Event::CopyOut { from, .. } => holds(from).then_some(Touch::Read),

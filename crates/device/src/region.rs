@@ -6,7 +6,7 @@ use simt::memory::GlobalMemory;
 use simt::memory::window::DEVICE_BYTES;
 
 /// Writes the rows of a region from packed bytes.
-pub(crate) fn write(memory: &mut GlobalMemory, to: &Region, packed: &[u8]) -> Result<(), DeviceError> {
+pub fn write(memory: &mut GlobalMemory, to: &Region, packed: &[u8]) -> Result<(), DeviceError> {
     let needed = to.bytes().unwrap_or(u64::MAX);
     if packed.len() as u64 != needed {
         return Err(DeviceError::Size { given: packed.len() as u64, needed });
@@ -21,7 +21,7 @@ pub(crate) fn write(memory: &mut GlobalMemory, to: &Region, packed: &[u8]) -> Re
 }
 
 /// Reads the rows of a region, packed.
-pub(crate) fn read(memory: &mut GlobalMemory, from: &Region) -> Result<Vec<u8>, DeviceError> {
+pub fn read(memory: &mut GlobalMemory, from: &Region) -> Result<Vec<u8>, DeviceError> {
     let mut packed = Vec::new();
     for (address, bytes) in from.rows() {
         bounded(address, bytes)?;
@@ -33,13 +33,13 @@ pub(crate) fn read(memory: &mut GlobalMemory, from: &Region) -> Result<Vec<u8>, 
 }
 
 /// Copies from one region to another; they may overlap.
-pub(crate) fn copy(memory: &mut GlobalMemory, to: &Region, from: &Region) -> Result<(), DeviceError> {
+pub fn copy(memory: &mut GlobalMemory, to: &Region, from: &Region) -> Result<(), DeviceError> {
     let bytes = read(memory, from)?;
     write(memory, to, &bytes)
 }
 
 /// Fills the rows of a region with a value of 1, 2 or 4 bytes.
-pub(crate) fn fill(memory: &mut GlobalMemory, to: &Region, value: u32, width: u8) -> Result<(), DeviceError> {
+pub fn fill(memory: &mut GlobalMemory, to: &Region, value: u32, width: u8) -> Result<(), DeviceError> {
     let bytes = value.to_le_bytes();
     for (address, length) in to.rows() {
         if !matches!(width, 1 | 2 | 4) || length % u64::from(width) != 0 {

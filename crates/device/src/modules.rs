@@ -146,14 +146,14 @@ impl Modules {
     }
 
     /// The addresses and sizes of a module's variables; none of a module that was not loaded.
-    pub(crate) fn variables(&self, id: ModuleId) -> impl Iterator<Item = (u64, u64)> {
+    pub fn variables(&self, id: ModuleId) -> impl Iterator<Item = (u64, u64)> {
         let loaded = self.loaded.get(&id).into_iter();
         let placed = loaded.flat_map(|loaded| loaded.module.variables.iter().zip(&loaded.placement.addresses));
         placed.filter_map(|(variable, address)| Some(((*address)?, variable.bytes)))
     }
 
     /// Where constant variables start, and where what the machine keeps for itself does.
-    pub(crate) fn placed(&self) -> (BTreeSet<u64>, BTreeSet<u64>) {
+    pub fn placed(&self) -> (BTreeSet<u64>, BTreeSet<u64>) {
         let (mut constants, mut reserved) = (BTreeSet::new(), BTreeSet::new());
         for loaded in self.loaded.values() {
             for (variable, address) in loaded.module.variables.iter().zip(&loaded.placement.addresses) {

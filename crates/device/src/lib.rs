@@ -1,0 +1,17 @@
+//! One simulated GPU, driven by an application through the CUDA runtime or by a recording.
+//!
+//! A [`Device`] has memory, loaded [`Modules`] and an executor; whoever drives it, the same launches do the same. It
+//! knows no faults: a [`Probe`] lets somebody look into one block of a launch.
+
+mod device;
+mod error;
+mod explain;
+mod modules;
+pub mod region;
+
+pub use device::{
+    Device, KernelInfo, LaunchEnd, Launched, MAX_SHARED, ParamInfo, Probe, UNBOUNDED, check_launch, runnable,
+};
+pub use error::{DeviceError, TrapReport};
+pub use explain::{MemoryAccess, TrapDetail, coordinates};
+pub use modules::{ModuleError, Modules};
