@@ -3,6 +3,7 @@
 use crate::golden::{Golden, GoldenLaunch, ReplayError};
 use crate::modules::ModuleError;
 use campaign::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
+use facts::Source;
 use fault::Fault;
 use simt::{Fuel, Trap};
 use thiserror::Error;
@@ -136,7 +137,7 @@ pub(crate) fn observe(golden: &Golden, fault: &Fault, struck: Struck, progress: 
 fn end(golden: &Golden, launch: usize, trap: Trap, after: u64) -> End {
     let program = &golden.launches[launch].program;
     let site = &program.sites[trap.site as usize];
-    let line = site.loc.as_ref().map(|loc| loc.line);
+    let line = site.facts.as_ref().and_then(|facts| facts.source.as_ref()).map(Source::line);
     let at = Place { kernel: program.name.clone(), pc: site.pc.0, line, after };
     match trap_kind(trap.kind) {
         Some(trap) => End::Trapped { trap, at },

@@ -6,7 +6,6 @@ use campaign::{Outcome, RunIndex, Target, classify};
 use capsule::Capsule;
 use inject::{CapsuleTarget, Golden, Means, Referee};
 use std::collections::BTreeSet;
-use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// What came of a comparison.
@@ -129,7 +128,7 @@ pub fn compare_swept(target: &CapsuleTarget, units: u64, each: u64, seed: u64) -
     let words = Selection::default();
     let count = target.sweep(&words).map_err(|error| failed(&error))?.units();
     let mut draws = stats::Draws::new(seed, 0);
-    let mut draw = |below: u64| NonZeroU64::new(below).map_or(0, |below| draws.below(below));
+    let mut draw = |below: u64| draws.below(below).unwrap_or(0);
     let criteria = target.criteria();
     let mut sweeper = target.sweeper(Engine::Lanes, &words, &criteria).map_err(|error| failed(&error))?;
     let mut full = target.runner(Engine::Full).map_err(|error| failed(&error))?;

@@ -3,6 +3,7 @@
 use crate::golden::Golden;
 use crate::sample::{Weights, census, count, members};
 use campaign::{Sweep, SweptOperand};
+use facts::Source;
 use fault::{Selection, Target};
 use simt::registers::LANES;
 use std::collections::BTreeMap;
@@ -48,14 +49,13 @@ impl Population {
         // Launches of one kernel share its operands.
         let mut known = BTreeMap::new();
         for (launch, number) in golden.launches.iter().zip(0..) {
-            let Some(module) = golden.module(launch) else { continue };
             if !population.selection.holds_launch(&launch.program.name, launch.number) {
                 continue;
             }
             let kernel = (golden.recorded(launch).module.0, launch.program.name.clone());
             let operands = match known.get(&kernel) {
                 Some(&known) => Vec::clone(&population.operands[known as usize]),
-                None => population.add_operands(module, &launch.program),
+                None => population.add_operands(&launch.program),
             };
             known.entry(kernel).or_insert(number);
             let faults = operands.iter().map(|operands| operands.iter().map(|operand| operand.bits).sum()).collect();
@@ -65,22 +65,21 @@ impl Population {
         population
     }
 
-    fn add_operands(&mut self, module: &isa::Module, program: &simt::Program) -> Vec<Vec<Operand>> {
-        let members = members(&self.selection, module, program);
+    fn add_operands(&mut self, program: &simt::Program) -> Vec<Vec<Operand>> {
+        let members = members(&self.selection, program);
         let operands = &mut self.sweep.operands;
         let of = |(site, member): (&simt::program::Site, bool)| {
-            let function = module.function(site.function);
-            let Some(instruction) = function.at(site.pc).filter(|_| member) else { return Vec::new() };
-            let elements = self.selection.operands(function, instruction);
-            let loc = instruction.loc.as_ref();
+            let Some(facts) = site.facts.as_ref().filter(|_| member) else { return Vec::new() };
+            let elements = self.selection.operands(facts);
+            let source = facts.source.as_ref();
             let mut number = |&fault::Operand { target, bits, .. }: &fault::Operand| {
                 operands.push(SweptOperand {
                     kernel: program.name.clone(),
                     pc: site.pc.0,
-                    file: loc.and_then(|loc| module.files.get(&loc.file).cloned()),
-                    line: loc.map(|loc| loc.line),
-                    group: instruction.op.group().to_string(),
-                    opcode: instruction.op.to_string(),
+                    file: source.and_then(Source::file).map(str::to_owned),
+                    line: source.map(Source::line),
+                    group: facts.group.to_string(),
+                    opcode: facts.mnemonic.to_string(),
                     target: target.to_string(),
                     elements: elements.len() as u32,
                     bits,

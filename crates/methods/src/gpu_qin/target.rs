@@ -1,7 +1,7 @@
 //! The method as the target of a campaign: it chooses, another target runs.
 
 use campaign::{Criteria, Engine, Golden, Memory, RunIndex, Selection, Site, Target, TargetError, Worker};
-use fault::{Fault, Model, Pattern, Scope};
+use fault::{Fault, Model, Pattern, Scope, draw};
 use inject::CapsuleTarget;
 use inject::threads::{Found, Query, find};
 use stats::Draws;
@@ -91,7 +91,7 @@ impl<'t> GpuQin<'t> {
         let run = golden.launches().get(launch as usize)?;
         let threads = golden.threads_per_block(run) as u64;
         let give_up = |dynamic: u64, site: u32, why: Discard| {
-            let model = Model::Flip(1);
+            let model = Model::single(0);
             let fault = fault_at(launch, thread, threads, dynamic, NOTHING, model);
             let site = self.capsule.label(&fault, site)?;
             Some(Site { target: why.word().to_owned(), ..site })
@@ -103,12 +103,10 @@ impl<'t> GpuQin<'t> {
         if let Some(why) = chosen.discard {
             return give_up(found.dynamic, found.site, why);
         }
-        let place = run.program.sites.get(found.site as usize)?;
-        let function = golden.module(run)?.function(place.function);
-        match locate(draws, function, function.at(place.pc)?, found) {
+        match locate(draws, self.pattern, run.program.facts(found.site)?, found) {
             None => give_up(found.dynamic, found.site, Discard::NoRegister),
             Some((target, bits)) => {
-                let model = self.pattern.draw(bits, &mut |bound| draws.below(bound));
+                let model = draw::model(draws, self.pattern, bits)?;
                 let fault = fault_at(launch, thread, threads, found.dynamic, target, model);
                 self.capsule.label(&fault, found.site)
             }
