@@ -5,8 +5,9 @@ use isa::op::AtomOp;
 use isa::{Function, Module, Op, Reg, Type};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What in the kernels that a capsule launches may give other bits on another GPU; see [`of_kernel`]. Of a module whose PTX
-/// cannot be read nothing is known.
+/// The instructions of the kernels that a capsule launches, and of whatever these may call, whose results the PTX ISA does
+/// not define to the bit, as they are spelled: on another GPU they may give other bits, though nothing is wrong. Of a
+/// module whose PTX cannot be read nothing is known.
 #[must_use]
 pub fn uncertain(capsule: &Capsule) -> BTreeSet<String> {
     let mut uncertain = BTreeSet::new();
@@ -18,9 +19,8 @@ pub fn uncertain(capsule: &Capsule) -> BTreeSet<String> {
     uncertain
 }
 
-/// The instructions of a kernel, and of whatever it may call, whose results the PTX ISA does not define to the bit:
-/// approximate functions, atomic additions of floats, whose order is open, and products that an assembler may join with
-/// the sum that reads them. Spelled as they stand there.
+/// Those of a kernel: approximate functions, atomic additions of floats, whose order is open, and products that an
+/// assembler may join with the sum that reads them.
 fn of_kernel(module: &Module, kernel: &str) -> BTreeSet<String> {
     let Some((_, entry)) = module.kernel(kernel) else { return BTreeSet::new() };
     let calls = |function: &Function| function.body.iter().any(|instruction| matches!(instruction.op, Op::Call(_)));

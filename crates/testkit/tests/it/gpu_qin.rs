@@ -201,3 +201,21 @@ fn words_that_the_method_chooses_itself_are_refused() {
     assert!(refused(kernel).starts_with("find a thread to profile: no kernel matches"));
     assert!(refused(words("gpuqin")).starts_with("use the method `gpuqin`"));
 }
+
+#[test]
+fn a_pattern_hits_registers_that_have_its_bits_and_no_others() {
+    let target = target("pathfinder");
+    let words = Selection { model: Some("stuck1:0x100000000".to_owned()), ..words("gpu-qin") };
+    let method = GpuQin::new(&target, &target, &words).unwrap();
+    let (mut hit, mut given_up) = (0, 0);
+    for site in sites(&method, 0..200) {
+        site.id.parse::<fault::Fault>().unwrap();
+        if Discard::of_word(&site.target) == Some(Discard::NoRegister) {
+            given_up += 1;
+        } else if Discard::of_word(&site.target).is_none() {
+            assert_eq!((site.model.as_str(), site.bits.as_str()), ("stuck1", "32"), "{}", site.id);
+            hit += 1;
+        }
+    }
+    assert!(hit > 20 && given_up > 20, "{hit} runs hit, {given_up} are given up");
+}
