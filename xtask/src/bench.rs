@@ -8,6 +8,7 @@ use crate::{beamline, root, say};
 use anyhow::{Context, Result, ensure};
 use capsule::{Capsule, ModuleId};
 use device::Device;
+use device::Image;
 use inject::Golden;
 use serde_json::Value;
 use std::path::Path;
@@ -82,7 +83,7 @@ fn loading() -> Result<()> {
     let mut fastest = f64::INFINITY;
     for _ in 0..LOADS {
         let mut device = Device::default();
-        let (loaded, seconds) = timed(|| device.load(ModuleId(0), "large", &text));
+        let (loaded, seconds) = timed(|| device.load(ModuleId(0), "large", Image::ptx(&text)));
         loaded?;
         fastest = fastest.min(seconds);
     }

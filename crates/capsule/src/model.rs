@@ -94,6 +94,20 @@ pub enum BinaryKind {
     Other,
 }
 
+impl BinaryKind {
+    /// The word that stands for it in the manifest.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Cubin => "cubin",
+            Self::Ptx => "ptx",
+            Self::LtoIr => "lto_ir",
+            Self::Fatbin => "fatbin",
+            Self::Other => "other",
+        }
+    }
+}
+
 /// Where a variable of a module was placed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symbol {

@@ -51,7 +51,7 @@ pub(crate) fn lasting_directory(name: Option<&str>) -> Option<String> {
 pub(crate) fn golden(capsule: Arc<Capsule>) -> Result<Golden, Failure> {
     Golden::run(capsule).map_err(|error| {
         let (code, help) = match &error {
-            GoldenError::Capsule(_) | GoldenError::NoPtx(_) | GoldenError::NotText(_) | GoldenError::NoLaunch => {
+            GoldenError::Capsule(_) | GoldenError::NoCode(_) | GoldenError::NoLaunch => {
                 (Code::Refused, "record the application again with `beamline run --record F.capsule -- APP`")
             }
             GoldenError::Event { source, .. } if matches!(**source, device::DeviceError::Module(_)) => {

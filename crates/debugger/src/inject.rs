@@ -8,13 +8,12 @@ use crate::clock::now;
 use crate::devices::Debugger;
 use crate::exceptions;
 use crate::mi::{Session, Stop, Trouble};
-use crate::operand::Operand;
 use crate::profile::{Code, Trace, first_touch, holds};
-use crate::sass::Register;
+use crate::sass::{Register, registers};
 use crate::thread::{Reached, Thread};
 use crate::travel::Traveller;
 use campaign::error_chain;
-use fault::Fault;
+use fault::{Fault, Operand};
 use live::Bench;
 use outcome::{Debugged, End, FirstUse, Host, Landed, Observation, Place, Tier};
 use std::time::{Duration, Instant};
@@ -115,7 +114,7 @@ impl Injection<'_> {
     fn strike_after(&self, session: &mut Session<'_>, traveller: &mut Traveller<'_>) -> Result<Struck, Discarded> {
         reached(traveller.step(session)?)?;
         let landed = self.flip(session)?;
-        let register = self.operand.registers.first().copied();
+        let register = registers(self.operand).first().copied();
         let touch = register.and_then(|register| first_touch(self.code, self.trace, self.step, register));
         let (first_use, used) = match touch {
             None => (FirstUse::Never, None),
@@ -161,8 +160,8 @@ impl Injection<'_> {
     }
 
     fn read(&self, session: &mut Session<'_>) -> Result<Vec<(Register, u32)>, Trouble> {
-        let registers = self.operand.registers.iter();
-        registers.map(|&register| Ok((register, session.register(&register.to_string())?))).collect()
+        let registers = registers(self.operand).into_iter();
+        registers.map(|register| Ok((register, session.register(&register.to_string())?))).collect()
     }
 
     /// Changes the bits of the operand, and reads back what is there then.
@@ -170,7 +169,7 @@ impl Injection<'_> {
         let before = value(&self.read(session)?);
         let mut wanted = self.fault.model.apply(before);
         let whole = wanted;
-        for register in &self.operand.registers {
+        for register in registers(self.operand) {
             let part = wanted & ((1 << register.bits()) - 1);
             session.set_register(&register.to_string(), part as u32)?;
             wanted >>= register.bits();

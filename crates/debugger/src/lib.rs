@@ -19,7 +19,6 @@ mod exceptions;
 mod groups;
 mod inject;
 mod mi;
-mod operand;
 mod profile;
 mod sass;
 mod target;

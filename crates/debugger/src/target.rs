@@ -5,20 +5,18 @@ use crate::error::DebuggerError;
 use crate::groups::{Groups, thread_of};
 use crate::inject::{Discarded, Injection};
 use crate::mi::{Session, Stop};
-use crate::operand::{AIMS, Operand, can_aim, operand, operands};
 use crate::profile::{Line, Trace};
-use crate::sass::group;
 use campaign::{
     Engine, EngineOffer, Engines, Golden, LabelColumn, Planner, RunFailure, RunIndex, Selection, Site, Spot, Subject,
     TargetError, Worker,
 };
-use fault::{Extent, Fault, Isa, Scope};
+use facts::Facts;
+use fault::{Aim, Extent, Fault, Isa, Operand, Scope, draw};
 use inject::site::{LABELS, fault_of, site_of};
 use inject::{CapsuleTarget, RunError};
 use live::{Bench, Remains};
 use outcome::{End, Host, Observation};
-use stats::Draws;
-use std::num::NonZeroU64;
+use stats::{Cumulative, Draws};
 use std::path::Path;
 use std::time::Duration;
 
@@ -55,10 +53,10 @@ pub struct GpuTarget {
 /// What runs of a campaign are drawn from.
 struct Population<'t> {
     isa: Isa,
-    aim: fault::Aim,
+    aim: Aim,
     pattern: fault::Pattern,
-    parts: Vec<Part<'t>>,
-    total: u64,
+    /// Each with its members, a number for every step of each.
+    parts: Cumulative<Part<'t>>,
 }
 
 /// The members of a group that are selected, and the steps of each.
@@ -115,7 +113,7 @@ impl GpuTarget {
     /// If its place does not exist, or was not followed.
     pub fn site_of(&self, fault: &Fault) -> Result<Site, RunFailure> {
         let located = self.locate(fault)?;
-        Ok(self.site(fault, located.line))
+        Ok(self.site(fault, &located))
     }
 
     /// Runs the application with a fault.
@@ -151,7 +149,8 @@ impl GpuTarget {
             let error = RunError::Isa { found: fault.isa, here: self.isa };
             return Err(RunFailure::from_error(&error));
         }
-        inject::locate(golden, &Fault { dynamic: 0, isa: golden.isa(), ..fault.clone() })
+        let known = golden.launches().get(fault.launch as usize).map(|launch| golden.isa(launch));
+        inject::locate(golden, &Fault { dynamic: 0, isa: known.unwrap_or_default(), ..fault.clone() })
             .map_err(|error| RunFailure::from_error(&error))?;
         let failed = |reason: &str| RunFailure::new(format!("find `{fault}`: {reason}"));
         if fault.scope != Scope::Thread {
@@ -167,25 +166,25 @@ impl GpuTarget {
         if step < group.trace.first {
             return Err(failed("the thread cannot be stopped so early"));
         }
-        let line = self.groups.code[&group.kernel].get(&group.trace.steps[step].offset);
+        let offset = group.trace.steps[step].offset;
+        let line = self.groups.code[&group.kernel].get(&offset);
         let line = line.ok_or_else(|| failed("there is no such instruction"))?;
-        let operand = operand(fault.target, &line.instruction).filter(|operand| fault.model.fits(operand.bits()));
+        let facts = line.instruction.facts();
+        let operand = fault::operand(fault.target, &facts).filter(|operand| fault.model.fits(operand.bits));
         let operand = operand.ok_or_else(|| failed(&format!("`{}` has no such operand", line.instruction.opcode)))?;
-        Ok(Located { thread, trace: &group.trace, step, line, operand })
+        Ok(Located { thread, trace: &group.trace, step, offset, line, facts, operand })
     }
 
-    fn site(&self, fault: &Fault, line: &Line) -> Site {
+    fn site(&self, fault: &Fault, located: &Located<'_>) -> Site {
         let known = &self.capsule.golden_run().launches()[fault.launch as usize];
-        let code = &self.groups.code[&known.program.name];
-        let offset = code.iter().find(|(_, known)| std::ptr::eq(*known, line)).map_or(0, |(offset, _)| *offset);
         let spot = Spot {
             kernel: known.program.name.clone(),
-            pc: offset / crate::profile::INSTRUCTION,
+            pc: located.offset / crate::profile::INSTRUCTION,
             target: String::new(),
-            group: group(&line.instruction.opcode).to_owned(),
-            opcode: line.instruction.opcode.clone(),
-            file: line.file.clone(),
-            line: line.line,
+            group: located.facts.group.to_string(),
+            opcode: located.facts.mnemonic.to_string(),
+            file: located.line.file.clone(),
+            line: located.line.line,
         };
         site_of(fault, spot)
     }
@@ -199,46 +198,26 @@ impl GpuTarget {
             let code = &self.groups.code[&group.kernel];
             let steps = group.trace.steps.iter().enumerate().skip(group.trace.first).filter(|(_, step)| step.executed);
             let steps = steps.filter_map(|(at, step)| {
-                let instruction = &code.get(&step.offset)?.instruction;
-                let wanted = words.group.is_empty()
-                    || words
-                        .group
-                        .iter()
-                        .flat_map(|text| text.split(','))
-                        .any(|word| word.trim() == crate::sass::group(&instruction.opcode));
-                let mut all = operands(selection.aim, instruction);
-                all.retain(|operand| selection.pattern.hits(operand.bits()));
-                (wanted && !all.is_empty()).then_some((at, all))
+                let facts = code.get(&step.offset)?.instruction.facts();
+                selection.holds(&facts).then(|| (at, selection.operands(&facts)))
             });
-            Part { kernel: &group.kernel, trace: &group.trace, members, steps: steps.collect() }
+            let part = Part { kernel: &group.kernel, trace: &group.trace, members, steps: steps.collect() };
+            let total = part.members.len() as u64 * part.steps.len() as u64;
+            (part, total)
         });
-        let parts: Vec<Part<'_>> = parts.collect();
-        let total = parts.iter().map(Part::total).sum();
-        Ok(Population { isa: self.isa, aim: selection.aim, pattern: selection.pattern, parts, total })
-    }
-}
-
-impl Part<'_> {
-    fn total(&self) -> u64 {
-        self.members.len() as u64 * self.steps.len() as u64
+        Ok(Population { isa: self.isa, aim: selection.aim, pattern: selection.pattern, parts: parts.collect() })
     }
 }
 
 impl Population<'_> {
     /// The fault that draws come to.
     fn draw(&self, golden: &inject::Golden, draws: &mut Draws) -> Option<Fault> {
-        let mut below = |bound: u64| NonZeroU64::new(bound).map(|bound| draws.below(bound));
-        let mut at = below(self.total)?;
-        let part = self.parts.iter().find(|part| {
-            let within = at < part.total();
-            at -= if within { 0 } else { part.total() };
-            within
-        })?;
+        let (part, at) = self.parts.find(draws.below(self.parts.total())?)?;
         let steps = part.steps.len() as u64;
         let &(launch, number) = part.members.get((at / steps) as usize)?;
         let (step, operands) = part.steps.get((at % steps) as usize)?;
-        let operand = operands.get(below(operands.len() as u64)? as usize)?;
-        let model = self.pattern.draw(operand.bits(), &mut |bound| draws.below(bound));
+        let operand = draw::operand(draws, self.pattern, operands)?;
+        let model = draw::model(draws, self.pattern, operand.bits)?;
         let thread = thread_of(golden, launch, number)?;
         debug_assert_eq!(thread.kernel, part.kernel);
         let (cta, thread) = (thread.cta, thread.thread);
@@ -252,7 +231,10 @@ struct Located<'t> {
     thread: crate::thread::Thread,
     trace: &'t Trace,
     step: usize,
+    /// The instruction, in bytes from the first of its kernel.
+    offset: u32,
     line: &'t Line,
+    facts: Facts,
     operand: Operand,
 }
 
@@ -260,13 +242,13 @@ struct Located<'t> {
 fn selection(words: &Selection) -> Result<fault::Selection, TargetError> {
     let of = |error: fault::SelectionError| TargetError::from_error(&error);
     let (model, target, scope) = (words.model.as_deref(), words.target.as_deref(), words.scope.as_deref());
-    let mut selection = fault::Selection::of_words(model, target, scope, &words.group).map_err(of)?;
+    let mut selection = fault::Selection::of_words(model, target, scope, &words.group, &[]).map_err(of)?;
     selection = selection.in_kernels(&words.kernel).map_err(of)?;
     selection.threads = fault::Ranges::parse("threads", &words.threads).map_err(of)?;
     selection.blocks = fault::Ranges::parse("blocks", &words.blocks).map_err(of)?;
     let refused = |reason: String| Err(TargetError::new(format!("draw faults for cuda-gdb: {reason}")));
-    if !can_aim(selection.aim) {
-        return refused(format!("expected one of the targets {AIMS}"));
+    if !selection.aim.is_operand() {
+        return refused(format!("expected one of the targets {}", Aim::WORDS[..5].join(", ")));
     }
     if selection.extent != Extent::Thread {
         return refused("the debugger hits one thread (scope thread)".to_owned());
@@ -274,7 +256,7 @@ fn selection(words: &Selection) -> Result<fault::Selection, TargetError> {
     if words.method.is_some() {
         return refused("the methods choose instructions of PTX; this engine has groups of its own".to_owned());
     }
-    if !words.lines.is_empty() || words.group.iter().any(|group| group.contains(':')) {
+    if !words.lines.is_empty() {
         return refused("machine instructions are chosen by kernels and by groups such as int_add".to_owned());
     }
     Ok(selection)

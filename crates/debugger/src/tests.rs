@@ -3,7 +3,6 @@
 
 use crate::inject::{Discarded, Injection};
 use crate::mi::{Session, Stop};
-use crate::operand::operand;
 use crate::profile::{Code, Line, Step, Trace};
 use crate::sass::Instruction;
 use crate::thread::Thread;
@@ -65,7 +64,7 @@ fn replayed(transcript: &str, id: &str, mangled: &str, shape: [[u32; 3]; 2]) -> 
     let fault: Fault = id.parse().unwrap();
     let (code, trace) = kernel(transcript.split('-').next().unwrap());
     let step = trace.step_of(fault.dynamic).unwrap();
-    let operand = operand(fault.target, &code[&trace.steps[step].offset].instruction).unwrap();
+    let operand = fault::operand(fault.target, &code[&trace.steps[step].offset].instruction.facts()).unwrap();
     let thread = Thread::new(fault.launch, mangled, fault.cta, fault.thread, shape[0], shape[1]);
     let mut session = session(&guard, transcript, "silent");
     let arguments = "-exec-arguments  </dev/null >'/room/stdout' 2>'/room/stderr'";

@@ -5,9 +5,11 @@
 
 use crate::error::{DeviceError, TrapReport};
 use crate::explain::{self, TrapDetail};
+use crate::guests::Guests;
 use crate::modules::Modules;
 use crate::region;
 use capsule::{Launch, ModuleId, Region, Symbol};
+use simt::guest::{Image, KernelInfo};
 use simt::memory::GlobalMemory;
 use simt::program::RESERVED_SHARED;
 use simt::{Executor, Fuel, Hook, LevelName, NoHook, Program, RunEnd};
@@ -18,32 +20,6 @@ pub const MAX_SHARED: u32 = 227 << 10;
 
 /// Instructions that a thread may execute where no golden run says how many it needs.
 pub const UNBOUNDED: u32 = u32::MAX;
-
-/// What a launch needs to know about a kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelInfo {
-    /// Parameters in order.
-    pub params: Vec<ParamInfo>,
-    /// Bytes of all parameters.
-    pub param_bytes: u32,
-    /// Bytes of static shared memory.
-    pub static_shared_bytes: u32,
-    /// Bytes of a thread's frame in local memory.
-    pub local_bytes: u32,
-    /// Virtual registers in 32-bit words; not what a hardware compiler would allocate.
-    pub registers: u32,
-    /// `.maxntid` or `.reqntid`: threads that a block may have, where the kernel says so.
-    pub max_threads: Option<u32>,
-}
-
-/// Where a parameter lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParamInfo {
-    /// Its first byte among all parameters.
-    pub offset: u32,
-    /// Its bytes.
-    pub bytes: u32,
-}
 
 /// How a launch ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,9 +82,15 @@ impl Device {
     /// A device at a given level; the results are the same.
     #[must_use]
     pub fn at_level(level: LevelName) -> Self {
+        Self::with(level, Guests::default())
+    }
+
+    /// A device at a given level, whose modules these guests read.
+    #[must_use]
+    pub fn with(level: LevelName, guests: Guests) -> Self {
         Self {
             memory: GlobalMemory::new(),
-            modules: Modules::default(),
+            modules: Modules::of(guests),
             executor: Executor::new(level),
             printed: Vec::new(),
             complaints: Vec::new(),
@@ -129,17 +111,23 @@ impl Device {
     /// Loads a module, its variables placed where there is room; returns where they are.
     ///
     /// # Errors
-    /// If the PTX is not accepted or there is no room.
-    pub fn load(&mut self, id: ModuleId, name: &str, ptx: &str) -> Result<Vec<Symbol>, DeviceError> {
-        Ok(self.modules.load(id, name, ptx, &mut self.memory)?)
+    /// If the code is not accepted or there is no room.
+    pub fn load(&mut self, id: ModuleId, name: &str, image: Image<'_>) -> Result<Vec<Symbol>, DeviceError> {
+        Ok(self.modules.load(id, name, image, &mut self.memory)?)
     }
 
     /// Loads a module, its variables where a recording had them.
     ///
     /// # Errors
-    /// If the PTX is not accepted or a place is missing or taken.
-    pub fn load_at(&mut self, id: ModuleId, name: &str, ptx: &str, places: &[Symbol]) -> Result<(), DeviceError> {
-        Ok(self.modules.load_at(id, name, ptx, places, &mut self.memory)?)
+    /// If the code is not accepted or a place is missing or taken.
+    pub fn load_at(
+        &mut self,
+        id: ModuleId,
+        name: &str,
+        image: Image<'_>,
+        places: &[Symbol],
+    ) -> Result<(), DeviceError> {
+        Ok(self.modules.load_at(id, name, image, places, &mut self.memory)?)
     }
 
     /// Allocates memory; its bytes are whatever was there, at first zero.
@@ -201,28 +189,13 @@ impl Device {
     /// What a launch needs to know about a kernel, if there is one of this name.
     #[must_use]
     pub fn kernel(&self, id: ModuleId, name: &str) -> Option<KernelInfo> {
-        let (_, function) = self.modules.module(id).ok()?.kernel(name)?;
-        let (offsets, bytes) = function.layout();
-        let params = offsets.iter().zip(&function.params);
-        let of_space = |space| function.variables.iter().filter(move |variable| variable.space == space);
-        let words = function.registers.iter().map(|register| register.ty.bits().div_ceil(32));
-        Some(KernelInfo {
-            params: params
-                .map(|(&offset, param)| ParamInfo { offset: offset as u32, bytes: param.bytes as u32 })
-                .collect(),
-            param_bytes: bytes as u32,
-            static_shared_bytes: of_space(isa::Space::Shared).map(|variable| variable.bytes as u32).sum(),
-            local_bytes: of_space(isa::Space::Local).map(|variable| variable.bytes as u32).sum(),
-            registers: words.sum(),
-            max_threads: function.directives.iter().find_map(|directive| max_threads(directive)),
-        })
+        self.modules.module(id).ok()?.kernel(name)
     }
 
     /// The names of a module's kernels, in order.
     #[must_use]
     pub fn kernels(&self, id: ModuleId) -> Vec<String> {
-        let functions = self.modules.module(id).into_iter().flat_map(|module| &module.functions);
-        functions.filter(|function| function.kernel).map(|function| function.name.clone()).collect()
+        self.modules.module(id).map(|module| module.kernels()).unwrap_or_default()
     }
 
     /// Runs a launch to its end.
@@ -264,9 +237,7 @@ impl Device {
             }
         });
         let end = match end {
-            RunEnd::Trapped(trap) => {
-                LaunchEnd::Trapped(TrapReport::new(trap, &program, self.modules.module(launch.module)?))
-            }
+            RunEnd::Trapped(trap) => LaunchEnd::Trapped(TrapReport::new(trap, &program)),
             _ => LaunchEnd::Completed { instructions },
         };
         Ok(Launched { end, instructions, strayed: self.memory.strayed() - before, thread_instructions })
@@ -285,7 +256,14 @@ impl Device {
     /// More about a trap of a launch.
     #[must_use]
     pub fn explain(&self, launch: &Launch, report: &TrapReport) -> TrapDetail {
-        TrapDetail::new(self.modules.module(launch.module).ok().map(AsRef::as_ref), launch, report)
+        let site = report.trap.site;
+        let program = self.modules.launched(launch.module, &launch.kernel);
+        let module = self.modules.module(launch.module).ok();
+        let written = program.zip(module).and_then(|(program, module)| {
+            let at = program.sites.get(site as usize)?;
+            Some(module.text(at.function, at.pc))
+        });
+        TrapDetail::new(program.and_then(|program| program.facts(site)), written.unwrap_or_default(), launch, report)
     }
 
     /// How large the heap of device code is in modules that are loaded from now on; whether none that is loaded has one.
@@ -339,10 +317,4 @@ pub fn check_launch(launch: &Launch, program: &Program) -> Result<(), DeviceErro
         return refuse(format!("grid {:?} of blocks {:?}", launch.grid, launch.block));
     }
     Ok(())
-}
-
-/// The product of the numbers of `.maxntid 16, 16, 1` and `.reqntid`.
-fn max_threads(directive: &str) -> Option<u32> {
-    let numbers = directive.strip_prefix(".maxntid").or_else(|| directive.strip_prefix(".reqntid"))?;
-    numbers.split(',').map(|number| number.trim().parse::<u32>().ok()).product()
 }

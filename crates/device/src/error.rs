@@ -1,6 +1,7 @@
 //! Why a device cannot do what it is asked for, and what a program did wrong, in words a programmer knows.
 
 use crate::modules::ModuleError;
+use facts::Source;
 use simt::memory::PlaceError;
 use simt::{Program, Trap};
 use thiserror::Error;
@@ -58,15 +59,14 @@ pub struct TrapReport {
 impl TrapReport {
     /// Describes a trap of a program.
     #[must_use]
-    pub fn new(trap: Trap, program: &Program, module: &isa::Module) -> Self {
-        let site = &program.sites[trap.site as usize];
-        let file = |loc: &isa::Loc| Some((module.files.get(&loc.file)?.clone(), loc.line));
+    pub fn new(trap: Trap, program: &Program) -> Self {
+        let place = |source: &Source| Some((source.file()?.to_owned(), source.line()));
         Self {
             trap,
             kernel: program.name.clone(),
-            function: module.function(site.function).name.clone(),
-            pc: site.pc.0,
-            line: site.loc.as_ref().and_then(file),
+            function: program.function_of(trap.site).map_or_else(String::new, |function| function.name.clone()),
+            pc: program.sites.get(trap.site as usize).map_or(0, |site| site.pc.0),
+            line: program.facts(trap.site).and_then(|facts| place(facts.source.as_ref()?)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::TrapReport;
 use capsule::Launch;
-use isa::{Module, Op, Pc, Space, Type};
+use facts::{Effect, Facts, Space};
 use simt::Assertion;
 
 /// More about a trap.
@@ -12,7 +12,7 @@ pub struct TrapDetail {
     pub block: [u32; 3],
     /// `threadIdx`.
     pub thread: [u32; 3],
-    /// The instruction as PTX.
+    /// The instruction as it is written.
     pub instruction: String,
     /// What it does in memory, if it does.
     pub access: Option<MemoryAccess>,
@@ -30,31 +30,27 @@ pub struct MemoryAccess {
 }
 
 impl TrapDetail {
-    pub(crate) fn new(module: Option<&Module>, launch: &Launch, report: &TrapReport) -> Self {
-        let function = module.and_then(|module| module.functions.iter().find(|it| it.name == report.function));
-        let pc = Pc(report.pc);
-        let access = function.and_then(|function| access(&function.body.get(pc.0 as usize)?.op));
-        let text = module.zip(function).map(|(module, function)| ptx::print_instruction(module, function, pc));
+    /// More about a trap at an instruction of which these facts are known, and which is written so.
+    pub(crate) fn new(facts: Option<&Facts>, instruction: String, launch: &Launch, report: &TrapReport) -> Self {
         Self {
             block: coordinates(report.trap.block, launch.grid),
             thread: coordinates(report.trap.thread.into(), launch.block),
-            instruction: text.unwrap_or_default(),
-            access,
+            instruction,
+            access: facts.and_then(|facts| facts.access.as_ref()).map(MemoryAccess::of),
         }
     }
 }
 
-fn access(op: &Op) -> Option<MemoryAccess> {
-    let of = |verb, ty: Type, vector: u8, space: Space| {
-        let space = if space == Space::Generic { "" } else { space.word() };
-        MemoryAccess { verb, bytes: ty.bits() / 8 * u32::from(vector), space }
-    };
-    Some(match op {
-        Op::Ld(it) => of("read", it.ty, it.vector, it.space),
-        Op::St(it) => of("write", it.ty, it.vector, it.space),
-        Op::Atom(it) | Op::Red(it) => of("update", it.ty, it.vector, it.space),
-        _ => return None,
-    })
+impl MemoryAccess {
+    fn of(access: &facts::Access) -> Self {
+        let verb = match access.effect {
+            Effect::Read => "read",
+            Effect::Write => "write",
+            Effect::Update => "update",
+        };
+        let space = if access.space == Space::Generic { "" } else { access.space.word() };
+        Self { verb, bytes: access.bytes(), space }
+    }
 }
 
 /// The place of a linear index in these extents.

@@ -6,12 +6,13 @@
 mod device;
 mod error;
 mod explain;
+mod guests;
 mod modules;
 pub mod region;
 
-pub use device::{
-    Device, KernelInfo, LaunchEnd, Launched, MAX_SHARED, ParamInfo, Probe, UNBOUNDED, check_launch, runnable,
-};
+pub use device::{Device, LaunchEnd, Launched, MAX_SHARED, Probe, UNBOUNDED, check_launch, runnable};
 pub use error::{DeviceError, TrapReport};
 pub use explain::{MemoryAccess, TrapDetail, coordinates};
+pub use guests::{Code, Guests};
 pub use modules::{ModuleError, Modules};
+pub use simt::guest::{Image, KernelInfo, Listed, ParamInfo};

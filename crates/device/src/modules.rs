@@ -1,9 +1,11 @@
-//! Loaded modules: their PTX parsed, their variables placed, their kernels lowered when first launched.
+//! Loaded modules: read by their guests, their variables placed, their kernels made ready when first launched.
 
+use crate::guests::Guests;
 use capsule::{ModuleId, Symbol};
-use isa::{Module, Space, Variable};
+use facts::Space;
+use simt::guest::{GuestError, GuestModule, Image, Placement, PlacementError, Variable};
 use simt::memory::GlobalMemory;
-use simt::{LowerError, Placement, PlacementError, Program};
+use simt::{HEAP_BYTES, HEAP_NAME, Program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use thiserror::Error;
@@ -11,23 +13,26 @@ use thiserror::Error;
 /// Why a module or one of its kernels cannot be used.
 #[derive(Debug, Error)]
 pub enum ModuleError {
-    /// The PTX has mistakes, or uses what is not supported.
-    #[error("read the PTX of {name}\n{errors}")]
-    Ptx {
+    /// Its code is not accepted, or a kernel cannot be run.
+    #[error(transparent)]
+    Guest(#[from] GuestError),
+    /// No guest reads its code.
+    #[error("load {name}: no instruction set is known that reads code of the kind `{kind}`")]
+    NoGuest {
         /// The module.
         name: String,
-        /// What is wrong, rendered with source lines.
-        errors: ptx::Errors,
+        /// What its code is.
+        kind: String,
     },
+    /// Its code cannot be read from the capsule.
+    #[error(transparent)]
+    Capsule(#[from] capsule::Error),
     /// Its variables cannot be placed.
     #[error(transparent)]
     Place(#[from] PlacementError),
     /// The recorded places of its variables do not fit it.
     #[error("place variable {0}: the recording has no address for it")]
     Unplaced(String),
-    /// A kernel cannot be run.
-    #[error(transparent)]
-    Lower(#[from] LowerError),
     /// There is no such module.
     #[error("find module {0}: it was not loaded")]
     Unknown(u32),
@@ -36,39 +41,69 @@ pub enum ModuleError {
 /// One loaded module.
 #[derive(Debug)]
 struct Loaded {
-    module: Arc<Module>,
+    /// The name of the guest that reads it.
+    guest: &'static str,
+    module: Box<dyn GuestModule>,
     placement: Placement,
     programs: BTreeMap<String, Arc<Program>>,
+}
+
+impl Loaded {
+    /// Its variables in device memory, with their addresses.
+    fn placed(&self) -> impl Iterator<Item = (&Variable, u64)> {
+        let variables = self.module.variables().iter().zip(&self.placement.addresses);
+        variables.filter_map(|(variable, address)| Some((variable, (*address)?)))
+    }
 }
 
 /// The modules of a device.
 #[derive(Debug)]
 pub struct Modules {
+    guests: Guests,
     loaded: BTreeMap<ModuleId, Loaded>,
     heap_bytes: u64,
 }
 
 impl Default for Modules {
     fn default() -> Self {
-        Self { loaded: BTreeMap::new(), heap_bytes: simt::HEAP_BYTES }
+        Self::of(Guests::default())
     }
 }
 
 impl Modules {
-    /// Parses a module and places its variables where there is room.
+    /// No modules yet; these guests read them.
+    #[must_use]
+    pub fn of(guests: Guests) -> Self {
+        Self { guests, loaded: BTreeMap::new(), heap_bytes: HEAP_BYTES }
+    }
+
+    /// Reads a module and places its variables where there is room.
     ///
     /// # Errors
-    /// If the PTX is not accepted or there is no room.
+    /// If the code is not accepted or there is no room.
     pub fn load(
         &mut self,
         id: ModuleId,
         name: &str,
-        text: &str,
+        image: Image<'_>,
         memory: &mut GlobalMemory,
     ) -> Result<Vec<Symbol>, ModuleError> {
-        let module = parse(name, text, self.heap_bytes)?;
-        let placement = Placement::new(&module, memory)?;
-        self.finish(id, module, placement, memory)
+        let guest = self.guests.reading(name, &image)?;
+        let (guest, module) = (guest.name(), guest.load(name, &image, self.heap_bytes)?);
+        let placement = Placement::new(module.variables(), memory)?;
+        Ok(self.finish(id, guest, module, placement, memory))
+    }
+
+    /// The name of the guest that reads a module, if it is loaded.
+    #[must_use]
+    pub fn guest_of(&self, id: ModuleId) -> Option<&'static str> {
+        self.loaded.get(&id).map(|loaded| loaded.guest)
+    }
+
+    /// Who reads modules.
+    #[must_use]
+    pub fn guests(&self) -> &Guests {
+        &self.guests
     }
 
     /// How large the heap of modules that are loaded from now on is.
@@ -79,29 +114,31 @@ impl Modules {
     /// Whether any module has a heap.
     #[must_use]
     pub fn have_heap(&self) -> bool {
-        let is_heap = |variable: &Variable| variable.name == simt::HEAP_NAME;
-        self.loaded.values().any(|loaded| loaded.module.variables.iter().any(is_heap))
+        let is_heap = |variable: &Variable| variable.name == HEAP_NAME;
+        self.loaded.values().any(|loaded| loaded.module.variables().iter().any(is_heap))
     }
 
     /// As [`load`](Self::load), with the variables where a recording had them.
     ///
     /// # Errors
-    /// If the PTX is not accepted or a place is missing or taken.
+    /// If the code is not accepted or a place is missing or taken.
     pub fn load_at(
         &mut self,
         id: ModuleId,
         name: &str,
-        text: &str,
+        image: Image<'_>,
         places: &[Symbol],
         memory: &mut GlobalMemory,
     ) -> Result<(), ModuleError> {
-        let heap = places.iter().find(|symbol| symbol.name == simt::HEAP_NAME);
-        let module = parse(name, text, heap.map_or(simt::HEAP_BYTES, |heap| heap.bytes))?;
-        let mut addresses = Vec::with_capacity(module.variables.len());
+        let heap = places.iter().find(|symbol| symbol.name == HEAP_NAME);
+        let heap_bytes = heap.map_or(HEAP_BYTES, |heap| heap.bytes);
+        let guest = self.guests.reading(name, &image)?;
+        let (guest, module) = (guest.name(), guest.load(name, &image, heap_bytes)?);
         let places: BTreeMap<&str, u64> =
             places.iter().rev().map(|symbol| (symbol.name.as_str(), symbol.address)).collect();
-        for variable in &module.variables {
-            if !matches!(variable.space, Space::Global | Space::Const) {
+        let mut addresses = Vec::with_capacity(module.variables().len());
+        for variable in module.variables() {
+            if !variable.is_placed() {
                 addresses.push(None);
                 continue;
             }
@@ -110,25 +147,26 @@ impl Modules {
             memory.place(address, variable.bytes).map_err(PlacementError::from)?;
             addresses.push(Some(address));
         }
-        self.finish(id, module, Placement { addresses }, memory)?;
+        self.finish(id, guest, module, Placement { addresses }, memory);
         Ok(())
     }
 
     fn finish(
         &mut self,
         id: ModuleId,
-        module: Module,
+        guest: &'static str,
+        module: Box<dyn GuestModule>,
         placement: Placement,
         memory: &mut GlobalMemory,
-    ) -> Result<Vec<Symbol>, ModuleError> {
+    ) -> Vec<Symbol> {
+        let loaded = Loaded { guest, module, placement, programs: BTreeMap::new() };
         let mut symbols = Vec::new();
-        for (variable, address) in module.variables.iter().zip(&placement.addresses) {
-            let Some(address) = *address else { continue };
-            initialise(variable, address, &placement, memory);
+        for (variable, address) in loaded.placed() {
+            initialise(variable, address, &loaded.placement, memory);
             symbols.push(Symbol { name: variable.name.clone(), address, bytes: variable.bytes });
         }
-        self.loaded.insert(id, Loaded { module: Arc::new(module), placement, programs: BTreeMap::new() });
-        Ok(symbols)
+        self.loaded.insert(id, loaded);
+        symbols
     }
 
     /// Loads a module again into a memory that has forgotten it: its variables are placed and initialised.
@@ -137,8 +175,7 @@ impl Modules {
     /// If it was never loaded or a place is taken.
     pub fn reload(&self, id: ModuleId, memory: &mut GlobalMemory) -> Result<(), ModuleError> {
         let loaded = self.get(id)?;
-        for (variable, address) in loaded.module.variables.iter().zip(&loaded.placement.addresses) {
-            let Some(address) = *address else { continue };
+        for (variable, address) in loaded.placed() {
             memory.place(address, variable.bytes).map_err(PlacementError::from)?;
             initialise(variable, address, &loaded.placement, memory);
         }
@@ -147,22 +184,18 @@ impl Modules {
 
     /// The addresses and sizes of a module's variables; none of a module that was not loaded.
     pub fn variables(&self, id: ModuleId) -> impl Iterator<Item = (u64, u64)> {
-        let loaded = self.loaded.get(&id).into_iter();
-        let placed = loaded.flat_map(|loaded| loaded.module.variables.iter().zip(&loaded.placement.addresses));
-        placed.filter_map(|(variable, address)| Some(((*address)?, variable.bytes)))
+        let placed = self.loaded.get(&id).into_iter().flat_map(Loaded::placed);
+        placed.map(|(variable, address)| (address, variable.bytes))
     }
 
     /// Where constant variables start, and where what the machine keeps for itself does.
     pub fn placed(&self) -> (BTreeSet<u64>, BTreeSet<u64>) {
         let (mut constants, mut reserved) = (BTreeSet::new(), BTreeSet::new());
-        for loaded in self.loaded.values() {
-            for (variable, address) in loaded.module.variables.iter().zip(&loaded.placement.addresses) {
-                let Some(address) = *address else { continue };
-                if simt::is_own(&variable.name) {
-                    reserved.insert(address);
-                } else if variable.space == Space::Const {
-                    constants.insert(address);
-                }
+        for (variable, address) in self.loaded.values().flat_map(Loaded::placed) {
+            if variable.own {
+                reserved.insert(address);
+            } else if variable.space == Space::Const {
+                constants.insert(address);
             }
         }
         (constants, reserved)
@@ -172,15 +205,15 @@ impl Modules {
         self.loaded.get(&id).ok_or(ModuleError::Unknown(id.0))
     }
 
-    /// The module as data.
+    /// The module as its guest reads it.
     ///
     /// # Errors
     /// If it was not loaded.
-    pub fn module(&self, id: ModuleId) -> Result<&Arc<Module>, ModuleError> {
-        Ok(&self.get(id)?.module)
+    pub fn module(&self, id: ModuleId) -> Result<&dyn GuestModule, ModuleError> {
+        Ok(self.get(id)?.module.as_ref())
     }
 
-    /// A kernel ready to run; lowered when first asked for.
+    /// A kernel ready to run; made so when first asked for.
     ///
     /// # Errors
     /// If the module or kernel does not exist, or does what the machine cannot do.
@@ -189,9 +222,14 @@ impl Modules {
         if let Some(program) = loaded.programs.get(kernel) {
             return Ok(Arc::clone(program));
         }
-        let program = Arc::new(simt::lower(&loaded.module, &loaded.placement, kernel)?);
+        let program = Arc::new(loaded.module.program(kernel, &loaded.placement)?);
         loaded.programs.insert(kernel.to_owned(), Arc::clone(&program));
         Ok(program)
+    }
+
+    /// A kernel that was launched.
+    pub(crate) fn launched(&self, id: ModuleId, kernel: &str) -> Option<&Program> {
+        self.loaded.get(&id)?.programs.get(kernel).map(AsRef::as_ref)
     }
 }
 
@@ -201,13 +239,4 @@ fn initialise(variable: &Variable, address: u64, placement: &Placement, memory: 
     let _ = memory.copy_in(address, &given);
     let given = given.len() as u64;
     memory.clear(address + given, variable.bytes - given);
-}
-
-fn parse(name: &str, text: &str, heap_bytes: u64) -> Result<Module, ModuleError> {
-    let parsed = ptx::parse(name, text).map_err(|errors| ModuleError::Ptx { name: name.to_owned(), errors });
-    parsed.map(|mut module| {
-        simt::give_heap(&mut module, heap_bytes);
-        simt::give_workspace(&mut module);
-        module
-    })
 }

@@ -77,6 +77,7 @@ mod tests {
     use crate::error::EXAMPLE;
     use crate::target::Memory;
     use proptest::prelude::*;
+    use std::num::NonZeroU128;
 
     fn target() -> impl Strategy<Value = Target> {
         let operand = any::<u8>().prop_flat_map(|at| {
@@ -89,8 +90,9 @@ mod tests {
     }
 
     fn model() -> impl Strategy<Value = Model> {
-        let stuck = (1u128.., any::<bool>()).prop_map(|(mask, ones)| Model::Stuck { mask, ones });
-        prop_oneof![(1u128..).prop_map(Model::Flip), any::<u128>().prop_map(Model::Value), Just(Model::Zero), stuck]
+        let mask = || (1u128..).prop_map(|mask| NonZeroU128::new(mask).unwrap());
+        let stuck = (mask(), any::<bool>()).prop_map(|(mask, ones)| Model::Stuck { mask, ones });
+        prop_oneof![mask().prop_map(Model::Flip), any::<u128>().prop_map(Model::Value), Just(Model::Zero), stuck]
     }
 
     proptest! {

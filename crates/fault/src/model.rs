@@ -5,22 +5,23 @@
 //! the whole width.
 
 use crate::error::{ParseFaultError, SelectionError, number, wrong};
+use stats::Draws;
 use std::fmt;
-use std::num::NonZeroU64;
+use std::num::NonZeroU128;
 
 /// What happens to the bits of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Model {
-    /// These bits flip. Never empty.
-    Flip(u128),
+    /// These bits flip.
+    Flip(NonZeroU128),
     /// All bits are replaced by this value.
     Value(u128),
     /// All bits become zero.
     Zero,
-    /// These bits become zero, or one. Never empty.
+    /// These bits become zero, or one.
     Stuck {
         /// Which bits.
-        mask: u128,
+        mask: NonZeroU128,
         /// Whether they become one.
         ones: bool,
     },
@@ -30,18 +31,18 @@ impl Model {
     /// One bit flips.
     #[must_use]
     pub fn single(bit: u32) -> Self {
-        Self::Flip(1 << (bit % 128))
+        Self::Flip(bit_mask(bit))
     }
 
     /// The bits that the operand has afterwards.
     #[must_use]
     pub fn apply(self, bits: u128) -> u128 {
         match self {
-            Self::Flip(mask) => bits ^ mask,
+            Self::Flip(mask) => bits ^ mask.get(),
             Self::Value(value) => value,
             Self::Zero => 0,
-            Self::Stuck { mask, ones: false } => bits & !mask,
-            Self::Stuck { mask, ones: true } => bits | mask,
+            Self::Stuck { mask, ones: false } => bits & !mask.get(),
+            Self::Stuck { mask, ones: true } => bits | mask.get(),
         }
     }
 
@@ -49,7 +50,7 @@ impl Model {
     #[must_use]
     pub fn fits(self, width: u32) -> bool {
         let named = match self {
-            Self::Flip(mask) | Self::Stuck { mask, .. } => mask,
+            Self::Flip(mask) | Self::Stuck { mask, .. } => mask.get(),
             Self::Value(value) => value,
             Self::Zero => 0,
         };
@@ -73,7 +74,7 @@ impl Model {
     pub fn bits(self) -> String {
         match self {
             Self::Flip(mask) | Self::Stuck { mask, .. } => {
-                let bits = (0..128).filter(|bit| (mask >> bit) & 1 == 1);
+                let bits = (0..128).filter(|bit| (mask.get() >> bit) & 1 == 1);
                 bits.map(|bit: u32| bit.to_string()).collect::<Vec<_>>().join("+")
             }
             Self::Value(value) => format!("{value:#x}"),
@@ -101,17 +102,22 @@ fn all(width: u32) -> u128 {
     if width >= 128 { u128::MAX } else { (1 << width) - 1 }
 }
 
-fn bit_list(bits: &str) -> Result<u128, ParseFaultError> {
-    let expected = "bit numbers from 0 to 127, ascending and joined by +";
+/// The mask of one bit.
+fn bit_mask(bit: u32) -> NonZeroU128 {
+    NonZeroU128::new(1 << (bit % 128)).unwrap_or(NonZeroU128::MIN)
+}
+
+fn bit_list(bits: &str) -> Result<NonZeroU128, ParseFaultError> {
+    let bad = || wrong("bits", bits, "bit numbers from 0 to 127, ascending and joined by +");
     let mut mask = 0u128;
     for bit in bits.split('+') {
-        let bit: u32 = number("bits", bit).map_err(|_| wrong("bits", bits, expected))?;
+        let bit: u32 = number("bits", bit).map_err(|_| bad())?;
         if bit > 127 || mask >> bit != 0 {
-            return Err(wrong("bits", bits, expected));
+            return Err(bad());
         }
         mask |= 1 << bit;
     }
-    Ok(mask)
+    NonZeroU128::new(mask).ok_or_else(bad)
 }
 
 fn hexadecimal(text: &str) -> Option<u128> {
@@ -138,7 +144,7 @@ pub enum Pattern {
     /// The same bits every time become zero, or one.
     Stuck {
         /// Which bits, as far as an operand has them.
-        mask: u128,
+        mask: NonZeroU128,
         /// Whether they become one.
         ones: bool,
     },
@@ -162,7 +168,7 @@ impl Pattern {
             "zero" => Self::Zero,
             _ => {
                 let (name, mask) = word.split_once(':').ok_or_else(unknown)?;
-                let mask = hexadecimal(mask).filter(|&mask| mask != 0).ok_or_else(unknown)?;
+                let mask = hexadecimal(mask).and_then(NonZeroU128::new).ok_or_else(unknown)?;
                 match name {
                     "stuck0" => Self::Stuck { mask, ones: false },
                     "stuck1" => Self::Stuck { mask, ones: true },
@@ -178,31 +184,36 @@ impl Pattern {
         match self {
             Self::Single | Self::Random | Self::Zero => width >= 1,
             Self::Adjacent | Self::Two => width >= 2,
-            Self::Stuck { mask, .. } => mask & all(width) != 0,
+            Self::Stuck { mask, .. } => mask.get() & all(width) != 0,
         }
     }
 
-    /// A model for an operand of so many bits, which must be one that [`hits`](Self::hits) takes. `below` draws a
-    /// number uniform from 0 up to its argument.
-    pub fn draw(self, width: u32, below: &mut dyn FnMut(NonZeroU64) -> u64) -> Model {
-        let mut draw = |bound: u64| NonZeroU64::new(bound).map_or(0, &mut *below);
-        match self {
-            Self::Single => Model::single(draw(u64::from(width)) as u32),
-            Self::Adjacent => Model::Flip(3 << draw(u64::from(width).saturating_sub(1))),
+    /// A model for an operand of so many bits; none if the pattern [cannot hit](Self::hits) it.
+    pub(crate) fn draw(self, draws: &mut Draws, width: u32) -> Option<Model> {
+        if !self.hits(width) {
+            return None;
+        }
+        let mut draw = |bound: u32| draws.below(bound.into()).map(|number| number as u32);
+        Some(match self {
+            Self::Single => Model::single(draw(width)?),
+            Self::Adjacent => {
+                let first = draw(width - 1)?;
+                Model::Flip(bit_mask(first) | bit_mask(first + 1))
+            }
             Self::Two => {
-                let first = draw(u64::from(width));
+                let first = draw(width)?;
                 // Any other bit: those from the first one on are one further.
-                let second = draw(u64::from(width).saturating_sub(1));
-                Model::Flip(1 << first | 1 << (second + u64::from(second >= first)))
+                let second = draw(width - 1)?;
+                Model::Flip(bit_mask(first) | bit_mask(second + u32::from(second >= first)))
             }
             Self::Random => {
-                let words = (0..width.div_ceil(32)).map(|_| draw(1 << 32));
+                let words = (0..width.div_ceil(32)).filter_map(|_| draws.below(1 << 32));
                 let value = words.fold(0, |value, word| value << 32 | u128::from(word));
                 Model::Value(value & all(width))
             }
             Self::Zero => Model::Zero,
-            Self::Stuck { mask, ones } => Model::Stuck { mask: mask & all(width), ones },
-        }
+            Self::Stuck { mask, ones } => Model::Stuck { mask: NonZeroU128::new(mask.get() & all(width))?, ones },
+        })
     }
 }
 
@@ -226,17 +237,13 @@ mod tests {
 
     const WIDTHS: [u32; 6] = [1, 8, 16, 32, 64, 128];
 
-    /// A source of numbers that need not be good: a linear congruential generator, its high half.
-    fn dice(mut state: u64) -> impl FnMut(NonZeroU64) -> u64 {
-        move |bound| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            ((u128::from(state) * u128::from(bound.get())) >> 64) as u64
-        }
+    fn mask() -> impl Strategy<Value = NonZeroU128> {
+        (1u128..).prop_map(|mask| NonZeroU128::new(mask).unwrap())
     }
 
     fn pattern() -> impl Strategy<Value = Pattern> {
         let plain = vec![Pattern::Single, Pattern::Adjacent, Pattern::Two, Pattern::Random, Pattern::Zero];
-        let stuck = (1u128.., any::<bool>()).prop_map(|(mask, ones)| Pattern::Stuck { mask, ones });
+        let stuck = (mask(), any::<bool>()).prop_map(|(mask, ones)| Pattern::Stuck { mask, ones });
         prop_oneof![prop::sample::select(plain), stuck]
     }
 
@@ -258,8 +265,9 @@ mod tests {
             pattern in pattern(), width in prop::sample::select(&WIDTHS[..]), value: u128, seed: u64,
         ) {
             let value = value & all(width);
-            if pattern.hits(width) {
-                let model = pattern.draw(width, &mut dice(seed));
+            let drawn = pattern.draw(&mut Draws::new(seed, 0), width);
+            prop_assert_eq!(drawn.is_some(), pattern.hits(width));
+            if let Some(model) = drawn {
                 prop_assert!(model.fits(width));
                 let changed = model.apply(value) ^ value;
                 prop_assert_eq!(changed & !all(width), 0);
@@ -270,7 +278,7 @@ mod tests {
                     Pattern::Zero => prop_assert_eq!(changed, value),
                     Pattern::Stuck { mask, ones } => {
                         let stuck = if ones { !value } else { value };
-                        prop_assert_eq!(changed, stuck & mask & all(width));
+                        prop_assert_eq!(changed, stuck & mask.get() & all(width));
                     }
                     Pattern::Random => {}
                 }
@@ -280,18 +288,21 @@ mod tests {
         #[test]
         fn a_pattern_and_a_model_parse_to_what_printed_them(pattern in pattern(), seed: u64) {
             prop_assert_eq!(Pattern::parse(&pattern.to_string()), Ok(pattern));
-            let model = pattern.draw(128, &mut dice(seed));
-            prop_assert_eq!(Model::parse(model.name(), &model.bits()), Ok(model));
+            for width in WIDTHS {
+                if let Some(model) = pattern.draw(&mut Draws::new(seed, 0), width) {
+                    prop_assert_eq!(Model::parse(model.name(), &model.bits()), Ok(model));
+                }
+            }
         }
     }
 
     #[test]
     fn a_random_value_covers_every_bit_evenly() {
-        let mut below = dice(7);
+        let mut draws = Draws::new(7, 0);
         for width in WIDTHS {
             let mut ones = vec![0u32; width as usize];
             for _ in 0..4000 {
-                let value = Pattern::Random.draw(width, &mut below).apply(0);
+                let value = Pattern::Random.draw(&mut draws, width).unwrap().apply(0);
                 ones.iter_mut().enumerate().for_each(|(bit, ones)| *ones += (value >> bit) as u32 & 1);
             }
             // Six standard deviations of a fair coin thrown 4000 times.
@@ -301,10 +312,10 @@ mod tests {
 
     #[test]
     fn every_bit_and_every_pair_is_drawn() {
-        let mut below = dice(3);
+        let mut draws = Draws::new(3, 0);
         for (pattern, count) in [(Pattern::Single, 8), (Pattern::Adjacent, 7), (Pattern::Two, 28)] {
             let drawn: std::collections::BTreeSet<u128> =
-                (0..2000).map(|_| pattern.draw(8, &mut below).apply(0)).collect();
+                (0..2000).map(|_| pattern.draw(&mut draws, 8).unwrap().apply(0)).collect();
             assert_eq!(drawn.len(), count, "{pattern}");
         }
     }

@@ -5,9 +5,7 @@
 
 use crate::error::SelectionError;
 use crate::target::{Memory, Target};
-use isa::op::{AtomOp, Matrix};
-use isa::{Base, Function, Instruction, Op, Operand as Source, Reg, Width};
-use std::collections::BTreeSet;
+use facts::{Facts, Reg, Role};
 
 /// What a campaign aims at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,78 +86,42 @@ pub struct Operand {
     pub offset: i64,
 }
 
+impl Operand {
+    fn of(operand: &facts::Operand) -> Self {
+        let facts::Operand { role, position, register, bits, offset, .. } = *operand;
+        let target = match role {
+            Role::Destination => Target::Destination(position),
+            Role::Source => Target::Source(position),
+            Role::Address => Target::Address(position),
+            Role::Stored => Target::Stored(position),
+        };
+        Self { target, register, bits, offset }
+    }
+
+    /// A register of a function, whatever instruction comes next.
+    #[must_use]
+    pub fn of_register(register: Reg, bits: u32) -> Self {
+        Self { target: Target::Register(register.0), register, bits, offset: 0 }
+    }
+}
+
 /// The operands of an instruction that are aimed at, in the order of their positions; none for an aim that is no
 /// operand.
 #[must_use]
-pub fn operands(aim: Aim, function: &Function, instruction: &Instruction) -> Vec<Operand> {
-    let width = |register| Width::bits(function.register(register).width());
-    let whole = |target, register| Operand { target, register, bits: width(register), offset: 0 };
-    match aim {
-        Aim::Destination | Aim::Predicate => {
-            let all = instruction.writes().map(|(at, register)| whole(Target::Destination(at as u8), register));
-            all.filter(|operand| aim == Aim::Destination || operand.bits == 1).collect()
-        }
-        Aim::Address => addresses(instruction)
-            .map(|(at, register, offset)| Operand { offset, ..whole(Target::Address(at), register) })
-            .collect(),
-        Aim::Stored => {
-            let values = stored(instruction).zip(0..).filter_map(|((source, bits), at)| {
-                let register = register(source)?;
-                let bits = bits.unwrap_or(u32::MAX).min(width(register));
-                Some(Operand { bits, ..whole(Target::Stored(at), register) })
-            });
-            values.collect()
-        }
-        Aim::Source => {
-            let mut seen = BTreeSet::new();
-            let sources = instruction.src.iter().zip(0..).filter_map(|(source, at)| Some((source.register()?, at)));
-            let fresh = sources.filter(|(register, _)| seen.insert(*register));
-            fresh.map(|(register, at)| whole(Target::Source(at), register)).collect()
-        }
-        Aim::Register | Aim::Memory(_) => Vec::new(),
-    }
+pub fn operands(aim: Aim, facts: &Facts) -> Vec<Operand> {
+    let role = match aim {
+        Aim::Destination | Aim::Predicate => Role::Destination,
+        Aim::Address => Role::Address,
+        Aim::Stored => Role::Stored,
+        Aim::Source => Role::Source,
+        Aim::Register | Aim::Memory(_) => return Vec::new(),
+    };
+    let all = facts.of_role(role).filter(|operand| aim != Aim::Predicate || operand.bits == 1);
+    all.map(Operand::of).collect()
 }
 
 /// The operand that a target names, if the instruction has it.
 #[must_use]
-pub fn operand(target: Target, function: &Function, instruction: &Instruction) -> Option<Operand> {
-    operands(Aim::of_operand(target)?, function, instruction).into_iter().find(|operand| operand.target == target)
-}
-
-fn register(source: &Source) -> Option<Reg> {
-    match source {
-        Source::Reg(register) => Some(*register),
-        _ => None,
-    }
-}
-
-/// The memory operands whose address comes from a register: which, the register, the displacement.
-fn addresses(instruction: &Instruction) -> impl Iterator<Item = (u8, Reg, i64)> {
-    let accesses = matches!(
-        instruction.op,
-        Op::Ld(_) | Op::St(_) | Op::Atom(_) | Op::Red(_) | Op::CopyAsync(_) | Op::Mbarrier(_) | Op::Matrix(_)
-    );
-    let memory = instruction.src.iter().filter(move |source| accesses && matches!(source, Source::Address(..)));
-    memory.zip(0..).filter_map(|(source, at)| match source {
-        Source::Address(Base::Reg(register), offset) => Some((at, *register, *offset)),
-        _ => None,
-    })
-}
-
-/// The sources that an instruction stores, and how many of their bits; all bits where nothing is said.
-fn stored(instruction: &Instruction) -> impl Iterator<Item = (&Source, Option<u32>)> {
-    // The address comes first; behind the values there may be a cache policy or a stride.
-    let (skipped, count, bits) = match &instruction.op {
-        Op::St(access) => (1, usize::from(access.vector), Some(access.ty.bits())),
-        Op::Atom(atom) | Op::Red(atom) if atom.op == AtomOp::Cas => (2, 1, Some(atom.ty.bits())),
-        Op::Atom(atom) | Op::Red(atom) => (1, usize::from(atom.vector), Some(atom.ty.bits())),
-        Op::Surface(surface) if surface.store => {
-            let count = usize::from(surface.vector);
-            (instruction.src.len().saturating_sub(count), count, Some(surface.ty.bits()))
-        }
-        Op::Matrix(Matrix::Store(tiles)) => (1, usize::from(tiles.count), None),
-        Op::Matrix(Matrix::StoreFragment(it)) => (1, usize::from(it.extent.registers(it.role, it.element)), None),
-        _ => (0, 0, None),
-    };
-    instruction.src.iter().skip(skipped).take(count).map(move |source| (source, bits))
+pub fn operand(target: Target, facts: &Facts) -> Option<Operand> {
+    operands(Aim::of_operand(target)?, facts).into_iter().find(|operand| operand.target == target)
 }

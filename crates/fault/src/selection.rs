@@ -5,7 +5,7 @@ use crate::groups::Class;
 use crate::model::Pattern;
 use crate::names::base_name;
 use crate::operand::{Aim, Operand, operands};
-use isa::{Function, Group, Instruction, Module};
+use facts::{Facts, Group, NamedSet, Source};
 use std::ops::RangeInclusive;
 
 /// How many threads are hit at once.
@@ -81,7 +81,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Reads the words that choose a fault and where it can hit.
+    /// Reads the words that choose a fault and where it can hit; groups may be sets that the guest has names for.
     ///
     /// # Errors
     /// If a word is unknown, or two of them do not go together.
@@ -90,6 +90,7 @@ impl Selection {
         target: Option<&str>,
         scope: Option<&str>,
         groups: &[String],
+        sets: &[NamedSet],
     ) -> Result<Self, SelectionError> {
         let aim = target.map_or(Ok(Aim::default()), Aim::parse)?;
         let pattern = model.map_or(Ok(Pattern::default()), Pattern::parse)?;
@@ -97,7 +98,7 @@ impl Selection {
         if let (Aim::Memory(_), Some(scope)) = (aim, scope.filter(|_| extent != Extent::Thread)) {
             return Err(SelectionError::Scope(scope.to_owned()));
         }
-        let groups = groups.iter().flat_map(|text| text.split(',')).map(|word| Class::parse(word.trim()));
+        let groups = groups.iter().flat_map(|text| text.split(',')).map(|word| Class::parse(word.trim(), sets));
         Ok(Self { aim, pattern, extent, groups: groups.collect::<Result<_, _>>()?, ..Self::default() })
     }
 
@@ -149,17 +150,17 @@ impl Selection {
     /// Whether an instruction is in the population: its group and line are selected, and if an operand is aimed at, it
     /// has one.
     #[must_use]
-    pub fn holds(&self, module: &Module, function: &Function, instruction: &Instruction) -> bool {
-        (!self.aim.is_operand() || !self.operands(function, instruction).is_empty())
-            && self.within.is_none_or(|group| instruction.op.group() == group)
-            && (self.groups.is_empty() || self.groups.iter().any(|class| class.holds(function, instruction)))
-            && (self.lines.is_empty() || self.lines.iter().any(|lines| on_line(lines, module, instruction)))
+    pub fn holds(&self, facts: &Facts) -> bool {
+        (!self.aim.is_operand() || !self.operands(facts).is_empty())
+            && self.within.is_none_or(|group| facts.group == group)
+            && (self.groups.is_empty() || self.groups.iter().any(|class| class.holds(facts)))
+            && (self.lines.is_empty() || self.lines.iter().any(|lines| on_line(lines, facts.source.as_ref())))
     }
 
     /// The operands of an instruction that can be hit: those aimed at that are wide enough.
     #[must_use]
-    pub fn operands(&self, function: &Function, instruction: &Instruction) -> Vec<Operand> {
-        let mut operands = operands(self.aim, function, instruction);
+    pub fn operands(&self, facts: &Facts) -> Vec<Operand> {
+        let mut operands = operands(self.aim, facts);
         operands.retain(|operand| self.pattern.hits(operand.bits));
         operands
     }
@@ -185,17 +186,12 @@ impl Extent {
 }
 
 /// Whether the instruction, or the place its function was inlined at, is on one of the lines.
-fn on_line(lines: &Lines, module: &Module, instruction: &Instruction) -> bool {
-    let mut at = instruction.loc.as_ref();
-    while let Some(loc) = at {
-        let file = module.files.get(&loc.file).map_or("", String::as_str);
-        let same_file = lines.file.as_ref().is_none_or(|wanted| is_file(file, wanted));
-        if same_file && lines.lines.contains(&u64::from(loc.line)) {
-            return true;
-        }
-        at = loc.inlined.as_ref().map(|inlined| &inlined.at);
-    }
-    false
+fn on_line(lines: &Lines, source: Option<&Source>) -> bool {
+    let on = |(file, line): (Option<&str>, u32)| {
+        let same_file = lines.file.as_ref().is_none_or(|wanted| is_file(file.unwrap_or(""), wanted));
+        same_file && lines.lines.contains(&u64::from(line))
+    };
+    source.is_some_and(|source| source.places().any(on))
 }
 
 /// Whether a path is, or ends in, the one wanted.
@@ -207,50 +203,37 @@ fn is_file(path: &str, wanted: &str) -> bool {
 mod tests {
     use super::*;
     use crate::target::Target;
-    use isa::{Dst, Form, Op, Reg, Register, Type};
+    use facts::{Loc, Reg, Role};
 
-    fn function() -> (Function, Instruction, Instruction) {
-        let registers = [Type::B64, Type::Pred, Type::B32];
-        let registers = registers.iter().map(|&ty| Register { name: format!("%{ty}"), ty }).collect();
-        let of = |spelling: &str, dst: Vec<Dst>| Instruction {
-            guard: None,
-            op: match Form::from_spelling(spelling).unwrap() {
-                form if form.is_compare() => Op::Setp(isa::op::Comparison::of(form)),
-                form => Op::Alu(form),
-            },
-            dst,
-            src: vec![],
-            loc: Some(isa::Loc { file: 1, line: 40, column: 1, inlined: None }),
-        };
-        let add = of("add.s64", vec![Dst::Reg(Reg(0))]);
-        let setp = of("setp.eq.s32", vec![Dst::Sink, Dst::Reg(Reg(1))]);
-        (Function { registers, ..Function::default() }, add, setp)
+    fn written(position: u8, bits: u32) -> facts::Operand {
+        facts::Operand { role: Role::Destination, position, register: Reg(0), bits, offset: 0, ty: None }
     }
 
-    fn module() -> Module {
-        Module { files: [(1, "/src/app/kernel.cu".to_owned())].into(), ..Module::default() }
+    /// An addition to a register of 64 bits, and a comparison that writes the second of its predicates.
+    fn instructions() -> [Facts; 2] {
+        let files = std::sync::Arc::new([(1, "/src/app/kernel.cu".to_owned())].into());
+        let source = Some(Source { loc: Loc { file: 1, line: 40, column: 1, inlined: None }, files });
+        let add = Facts { operands: vec![written(0, 64)], ..Facts::new("add.s64", Group::IntAdd) };
+        let setp = Facts { operands: vec![written(1, 1)], ..Facts::new("setp.eq.s32", Group::Compare) };
+        [add, setp].map(|facts| Facts { source: source.clone(), ..facts })
     }
 
     #[test]
     fn destinations_have_their_register_width_and_dropped_ones_do_not_count() {
-        let (function, add, setp) = function();
-        let destinations = |instruction| {
-            let operands = Selection::default().operands(&function, instruction);
+        let destinations = instructions().map(|facts| {
+            let operands = Selection::default().operands(&facts);
             operands.iter().map(|operand| (operand.target, operand.bits)).collect::<Vec<_>>()
-        };
-        assert_eq!(destinations(&add), [(Target::Destination(0), 64)]);
-        assert_eq!(destinations(&setp), [(Target::Destination(1), 1)]);
+        });
+        assert_eq!(destinations, [vec![(Target::Destination(0), 64)], vec![(Target::Destination(1), 1)]]);
     }
 
     #[test]
     fn groups_targets_and_lines_narrow_the_population() {
-        let (function, add, setp) = function();
-        let module = module();
         let of = |target: &str, groups: &[&str], lines: &[&str]| {
             let strings = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
-            let selection = Selection::of_words(Some("flip"), Some(target), None, &strings(groups)).unwrap();
+            let selection = Selection::of_words(Some("flip"), Some(target), None, &strings(groups), &[]).unwrap();
             let selection = selection.in_lines(&strings(lines)).unwrap();
-            [&add, &setp].map(|instruction| selection.holds(&module, &function, instruction))
+            instructions().map(|facts| selection.holds(&facts))
         };
         assert_eq!(of("dst", &[], &[]), [true, true]);
         assert_eq!(of("pred", &[], &[]), [false, true]);
@@ -273,11 +256,13 @@ mod tests {
     #[test]
     fn words_that_mean_nothing_are_refused() {
         let message = |result: Result<Selection, SelectionError>| result.unwrap_err().to_string();
-        assert!(message(Selection::of_words(Some("twist"), None, None, &[])).contains("double-any"));
-        assert!(message(Selection::of_words(None, Some("dest"), None, &[])).contains("dst, pred, addr, store, src"));
-        assert!(message(Selection::of_words(None, None, Some("block"), &[])).contains("two threads of a warp"));
-        assert!(message(Selection::of_words(None, Some("mem"), Some("warp"), &[])).contains("leave `scope` out"));
-        assert!(message(Selection::of_words(None, None, None, &["fp33".into()])).contains("fp32_add"));
+        assert!(message(Selection::of_words(Some("twist"), None, None, &[], &[])).contains("double-any"));
+        assert!(
+            message(Selection::of_words(None, Some("dest"), None, &[], &[])).contains("dst, pred, addr, store, src")
+        );
+        assert!(message(Selection::of_words(None, None, Some("block"), &[], &[])).contains("two threads of a warp"));
+        assert!(message(Selection::of_words(None, Some("mem"), Some("warp"), &[], &[])).contains("leave `scope` out"));
+        assert!(message(Selection::of_words(None, None, None, &["fp33".into()], &[])).contains("fp32_add"));
         assert!(message(Selection::default().in_kernels(&["k#x".into()])).contains("NAME#n"));
         assert!(message(Selection::default().in_lines(&["f.cu:9-3".into()])).contains("FILE:a-b"));
         assert!(Ranges::parse("threads", &["3-1".into()]).is_err());

@@ -1,14 +1,27 @@
 //! What in a kernel may give other bits on another GPU, though nothing is wrong.
 
+use capsule::Capsule;
 use isa::op::AtomOp;
 use isa::{Function, Module, Op, Reg, Type};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The instructions of a kernel, and of whatever it may call, whose results the PTX ISA does not define to the bit:
-/// approximate functions, atomic additions of floats, whose order is open, and products that an assembler may join with
-/// the sum that reads them. Spelled as they stand there.
+/// The instructions of the kernels that a capsule launches, and of whatever these may call, whose results the PTX ISA does
+/// not define to the bit, as they are spelled: on another GPU they may give other bits, though nothing is wrong. Of a
+/// module whose PTX cannot be read nothing is known.
 #[must_use]
-pub fn uncertain(module: &Module, kernel: &str) -> BTreeSet<String> {
+pub fn uncertain(capsule: &Capsule) -> BTreeSet<String> {
+    let mut uncertain = BTreeSet::new();
+    for used in &capsule.summary().kernels {
+        let text = capsule.module(used.module).and_then(|module| capsule.blobs.get(module.ptx?).ok());
+        let module = text.and_then(|text| ptx::parse("module", std::str::from_utf8(&text).ok()?).ok());
+        uncertain.extend(module.iter().flat_map(|module| of_kernel(module, &used.kernel)));
+    }
+    uncertain
+}
+
+/// Those of a kernel: approximate functions, atomic additions of floats, whose order is open, and products that an
+/// assembler may join with the sum that reads them.
+fn of_kernel(module: &Module, kernel: &str) -> BTreeSet<String> {
     let Some((_, entry)) = module.kernel(kernel) else { return BTreeSet::new() };
     let calls = |function: &Function| function.body.iter().any(|instruction| matches!(instruction.op, Op::Call(_)));
     // Who is called may be decided at run time, so a kernel that calls may call any function.
@@ -29,9 +42,9 @@ fn fusable(function: &Function) -> BTreeSet<String> {
         let named = parts.next().is_some_and(|name| names.contains(&name));
         let rounded = spelling.split('.').any(|part| ["rn", "rz", "rm", "rp"].contains(&part));
         let float = spelling.ends_with("f32") || spelling.ends_with("f64") || spelling.ends_with("f16");
-        (named && float && !rounded).then(|| spelling.to_owned())
+        (named && float && !rounded).then_some(spelling)
     };
-    let products: BTreeMap<Reg, String> = function
+    let products: BTreeMap<Reg, &str> = function
         .body
         .iter()
         .filter_map(|product| Some((product.writes().next()?.1, unrounded(&product.op, &["mul"])?)))
@@ -70,7 +83,7 @@ mod tests {
             ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {{\n.reg .f32 %f<4>;\n{body}\nret;\n}}\n"
         );
         let module = ptx::parse("k.ptx", &text).expect("the module is valid");
-        uncertain(&module, "k").into_iter().collect()
+        of_kernel(&module, "k").into_iter().collect()
     }
 
     #[test]

@@ -13,16 +13,15 @@ use crate::golden::{Golden, GoldenLaunch};
 use crate::sample::Found;
 use campaign::KernelRegisters;
 use device::runnable;
-use fault::{Aim, Extent, Fault, Member, Memory, Pattern, Scope, Selection, Target};
-use isa::{Function, Reg, Width};
+use facts::{FunctionId, Reg};
+use fault::{Aim, Extent, Fault, Member, Memory, Pattern, Scope, Selection, Target, draw};
 use simt::memory::Version;
 use simt::occupancy::{Needs, REGISTERS_PER_THREAD};
-use simt::program::RESERVED_SHARED;
+use simt::program::{Code, RESERVED_SHARED};
 use simt::registers::{LANES, lanes};
 use simt::{Liveness, Program};
-use stats::Draws;
+use stats::{Cumulative, Draws};
 use std::collections::BTreeMap;
-use std::num::NonZeroU64;
 use std::ops::Range;
 
 /// Draws the faults of a selection.
@@ -38,12 +37,7 @@ pub(crate) struct Drawer<'g> {
 struct Allocated {
     liveness: Option<Liveness>,
     /// By function, the words of 32 bits that are live where most are.
-    words: BTreeMap<u32, u64>,
-}
-
-/// A number uniform from 0 up to a bound, if there is any.
-fn below(draws: &mut Draws, bound: u64) -> Option<u64> {
-    NonZeroU64::new(bound).map(|bound| draws.below(bound))
+    words: BTreeMap<FunctionId, u64>,
 }
 
 impl<'g> Drawer<'g> {
@@ -59,14 +53,12 @@ impl<'g> Drawer<'g> {
             Aim::Register => self.register(draws, member.launch, found.site)?,
             Aim::Memory(memory) => (self.byte(draws, member.launch, memory, found.local)?, u8::BITS),
             _ => {
-                let site = &launch.program.sites[found.site as usize];
-                let function = self.golden.module(launch)?.function(site.function);
-                let operands = self.selection.operands(function, function.at(site.pc)?);
-                let operand = operands.get(below(draws, operands.len() as u64)? as usize)?;
+                let operands = self.selection.operands(launch.program.facts(found.site)?);
+                let operand = draw::operand(draws, self.selection.pattern, &operands)?;
                 (operand.target, operand.bits)
             }
         };
-        let model = self.selection.pattern.draw(bits, &mut |bound| draws.below(bound));
+        let model = draw::model(draws, self.selection.pattern, bits)?;
         let (cta, thread) = (member.thread / threads, (member.thread % threads) as u32);
         let scope = match self.selection.extent {
             Extent::Thread => Scope::Thread,
@@ -75,11 +67,11 @@ impl<'g> Drawer<'g> {
                 let first = thread - thread % LANES as u32;
                 let others: Vec<u32> = lanes(found.executing).map(|lane| first + lane as u32).collect();
                 let others: Vec<u32> = others.into_iter().filter(|&other| other != thread).collect();
-                Scope::Pair(*others.get(below(draws, others.len() as u64)? as usize)?)
+                Scope::Pair(*draws.one_of(&others)?)
             }
         };
         Some(Fault {
-            isa: self.golden.isa(),
+            isa: self.golden.isa(launch),
             launch: member.launch,
             cta,
             thread,
@@ -92,24 +84,21 @@ impl<'g> Drawer<'g> {
 
     /// A register, and its width.
     fn register(&mut self, draws: &mut Draws, launch: u32, site: u32) -> Option<(Target, u32)> {
-        let golden = &self.golden.launches[launch as usize];
-        let module = self.golden.module(golden)?;
-        let (program, pattern) = (&golden.program, self.selection.pattern);
-        let allocated = self.registers.entry(launch).or_insert_with(|| Allocated::of(module, program, pattern));
-        let id = program.sites[site as usize].function;
-        let function = module.function(id);
-        let live = allocated.live(program, function, site, pattern);
-        let mut at = below(draws, *allocated.words.get(&id.0)?)?;
-        for &register in &live {
-            let words = words(function, register);
-            if at < words {
-                return Some((Target::Register(register.0), function.register(register).width().bits()));
+        let program = &self.golden.launches[launch as usize].program;
+        let pattern = self.selection.pattern;
+        let allocated = self.registers.entry(launch).or_insert_with(|| Allocated::of(program, pattern));
+        let code = program.function_of(site)?;
+        let live = allocated.live(program, code, site, pattern);
+        let number = draws.below(*allocated.words.get(&code.id)?)?;
+        let by_word: Cumulative<Reg> = live.iter().map(|&register| (register, words(code, register))).collect();
+        let register = match by_word.find(number) {
+            Some((register, _)) => *register,
+            None => {
+                let dead: Vec<Reg> = general(code, pattern).filter(|register| !live.contains(register)).collect();
+                *draws.one_of(&dead)?
             }
-            at -= words;
-        }
-        let dead: Vec<Reg> = general(function, pattern).filter(|register| !live.contains(register)).collect();
-        let register = *dead.get(below(draws, dead.len() as u64)? as usize)?;
-        Some((Target::Register(register.0), function.register(register).width().bits()))
+        };
+        Some((Target::Register(register.0), code.declared[register.index()].width().bits()))
     }
 
     /// A byte of memory.
@@ -117,15 +106,10 @@ impl<'g> Drawer<'g> {
         let golden = &self.golden.launches[launch as usize];
         let ranges = self.bytes.entry(launch).or_insert_with(|| device_bytes(self.golden, golden));
         let own = own_bytes(self.golden, golden, local);
-        let all = || ranges.iter().chain(&own).filter(|(kind, _)| memory.is_none_or(|wanted| wanted == *kind));
-        let mut at = below(draws, all().map(|(_, range)| range.end - range.start).sum())?;
-        for (kind, range) in all() {
-            if at < range.end - range.start {
-                return Some(Target::Memory(*kind, range.start + at));
-            }
-            at -= range.end - range.start;
-        }
-        None
+        let all = ranges.iter().chain(&own).filter(|(kind, _)| memory.is_none_or(|wanted| wanted == *kind));
+        let bytes: Cumulative<&(Memory, Range<u64>)> = all.map(|place| (place, place.1.end - place.1.start)).collect();
+        let ((kind, range), offset) = bytes.find(draws.below(bytes.total())?)?;
+        Some(Target::Memory(*kind, range.start + offset))
     }
 }
 
@@ -161,44 +145,44 @@ fn own_bytes(golden: &Golden, launch: &GoldenLaunch, local: u32) -> [(Memory, Ra
 }
 
 impl Allocated {
-    fn of(module: &isa::Module, program: &Program, pattern: Pattern) -> Self {
-        let mut allocated = Self { liveness: Liveness::of(module, program), words: BTreeMap::new() };
+    fn of(program: &Program, pattern: Pattern) -> Self {
+        let mut allocated = Self { liveness: Liveness::of(program), words: BTreeMap::new() };
         for (number, site) in (0..).zip(&program.sites) {
-            let function = module.function(site.function);
-            let live = allocated.live(program, function, number, pattern);
-            let words: u64 = live.iter().map(|&register| words(function, register)).sum();
-            let most = allocated.words.entry(site.function.0).or_default();
+            let Some(code) = program.function(site.function) else { continue };
+            let live = allocated.live(program, code, number, pattern);
+            let words: u64 = live.iter().map(|&register| words(code, register)).sum();
+            let most = allocated.words.entry(site.function).or_default();
             *most = words.max(*most);
         }
         allocated
     }
 
     /// The registers that are live before a site and can be hit; all of a function too large to say.
-    fn live(&self, program: &Program, function: &Function, site: u32, pattern: Pattern) -> Vec<Reg> {
+    fn live(&self, program: &Program, code: &Code, site: u32, pattern: Pattern) -> Vec<Reg> {
         match &self.liveness {
-            None => general(function, pattern).collect(),
+            None => general(code, pattern).collect(),
             Some(liveness) => {
                 let live = liveness.live_before(program, site);
-                live.into_iter().filter(|&register| is_general(function, register, pattern)).collect()
+                live.into_iter().filter(|&register| is_general(code, register, pattern)).collect()
             }
         }
     }
 }
 
 /// The registers of a function that can be hit.
-fn general(function: &Function, pattern: Pattern) -> impl Iterator<Item = Reg> {
-    let all = (0..function.registers.len() as u32).map(Reg);
-    all.filter(move |&register| is_general(function, register, pattern))
+fn general(code: &Code, pattern: Pattern) -> impl Iterator<Item = Reg> {
+    let all = (0..code.declared.len() as u32).map(Reg);
+    all.filter(move |&register| is_general(code, register, pattern))
 }
 
-fn is_general(function: &Function, register: Reg, pattern: Pattern) -> bool {
-    let width = function.register(register).width();
-    width != Width::Pred && pattern.hits(width.bits())
+fn is_general(code: &Code, register: Reg, pattern: Pattern) -> bool {
+    let register = &code.declared[register.index()];
+    !register.is_predicate() && pattern.hits(register.width().bits())
 }
 
 /// The words of 32 bits that a register takes.
-fn words(function: &Function, register: Reg) -> u64 {
-    u64::from(function.register(register).width().bits().div_ceil(32))
+fn words(code: &Code, register: Reg) -> u64 {
+    u64::from(code.declared[register.index()].width().bits().div_ceil(32))
 }
 
 /// What each selected kernel is given of the register file: the words that are live of a thread where most are, over its
@@ -207,12 +191,12 @@ fn words(function: &Function, register: Reg) -> u64 {
 pub(crate) fn registers(golden: &Golden, selection: &Selection) -> Vec<KernelRegisters> {
     let mut kernels: BTreeMap<&str, (u32, f64, f64)> = BTreeMap::new();
     for launch in &golden.launches {
-        let (name, Some(module)) = (launch.program.name.as_str(), golden.module(launch)) else { continue };
+        let name = launch.program.name.as_str();
         if !selection.holds_launch(name, launch.number) {
             continue;
         }
         let (registers, given, weight) = kernels.entry(name).or_insert_with(|| {
-            let allocated = Allocated::of(module, &launch.program, Pattern::Single);
+            let allocated = Allocated::of(&launch.program, Pattern::Single);
             (allocated.words.values().copied().max().map_or(0, |words| words as u32), 0.0, 0.0)
         });
         let recorded = golden.recorded(launch);

@@ -77,8 +77,7 @@ impl<'g> Injector<'g> {
     /// If the fault names a place that does not exist, or the capsule cannot be replayed.
     pub(crate) fn run(&mut self, fault: &Fault) -> Result<Observation, RunError> {
         let launch = locate(self.golden, fault)?;
-        let module = self.golden.modules.module(self.golden.recorded(launch).module)?;
-        let mut hit = Hit::new(module, fault);
+        let mut hit = Hit::new(fault);
         self.memory.set_trace(None);
         let progress = self.replay(launch, fault, &mut Scene { hit: &mut hit, log: None, witness: &mut () })?;
         self.see_touch(&mut hit, progress.thread_instructions);
@@ -94,8 +93,7 @@ impl<'g> Injector<'g> {
         witness: &mut dyn Witness,
     ) -> Result<Observation, RunError> {
         let launch = locate(self.golden, fault)?;
-        let module = self.golden.modules.module(self.golden.recorded(launch).module)?;
-        let mut hit = Hit::new(module, fault);
+        let mut hit = Hit::new(fault);
         self.memory.set_trace(None);
         let progress = self.replay(launch, fault, &mut Scene { hit: &mut hit, log: Some(log), witness })?;
         self.see_touch(&mut hit, progress.thread_instructions);

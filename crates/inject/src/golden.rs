@@ -6,7 +6,7 @@
 
 use crate::compare::Reference;
 use capsule::{Capsule, Digester, ElementType, Event, Launch, ModuleId, Output};
-use device::{Device, DeviceError, Modules, TrapReport, check_launch, region, runnable};
+use device::{Device, DeviceError, Guests, Modules, TrapReport, check_launch, region, runnable};
 use fault::Isa;
 use simt::memory::{GlobalMemory, History, Pages};
 use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd};
@@ -31,14 +31,11 @@ pub enum GoldenError {
     /// Some of the capsule's contents cannot be read.
     #[error(transparent)]
     Capsule(#[from] capsule::Error),
-    /// A module has no PTX.
+    /// A module has no code that a guest reads.
     #[error(
         "load module {0}: the capsule holds no PTX for it; build the application with PTX embedded (-arch=sm_80 does)"
     )]
-    NoPtx(u32),
-    /// A module's PTX is not text.
-    #[error("load module {0}: its PTX is not UTF-8 text")]
-    NotText(u32),
+    NoCode(u32),
     /// The program traps without any fault.
     #[error("complete the fault-free run: {0}")]
     Trapped(Box<TrapReport>),
@@ -148,9 +145,17 @@ impl Golden {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn run_at(capsule: Arc<Capsule>, level: LevelName) -> Result<Self, GoldenError> {
+        Self::run_with(capsule, level, Guests::default())
+    }
+
+    /// Runs a capsule at a given level, whose modules these guests read.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_with(capsule: Arc<Capsule>, level: LevelName, guests: Guests) -> Result<Self, GoldenError> {
         #[expect(clippy::disallowed_methods, reason = "the speed of the golden run is reported, never used")]
         let started = std::time::Instant::now();
-        let mut recorder = Recorder::new(&capsule, level);
+        let mut recorder = Recorder::new(&capsule, level, guests);
         for (index, event) in capsule.events.iter().enumerate() {
             recorder.event(index, event)?;
         }
@@ -253,16 +258,24 @@ impl Golden {
         }
     }
 
-    /// The module that a launch's kernel is in.
+    /// The guests that read its modules.
     #[must_use]
-    pub fn module(&self, launch: &GoldenLaunch) -> Option<&isa::Module> {
-        self.modules.module(self.recorded(launch).module).ok().map(|module| &**module)
+    pub fn guests(&self) -> &Guests {
+        self.modules.guests()
     }
 
-    /// The instruction set of its kernels.
+    /// An instruction of a launch's program as it is written.
     #[must_use]
-    pub fn isa(&self) -> Isa {
-        Isa::PTX
+    pub fn text(&self, launch: &GoldenLaunch, site: u32) -> String {
+        let module = self.modules.module(self.recorded(launch).module).ok();
+        let text = module.zip(launch.program.sites.get(site as usize));
+        text.map_or_else(String::new, |(module, site)| module.text(site.function, site.pc))
+    }
+
+    /// The instruction set of the kernel of a launch.
+    #[must_use]
+    pub fn isa(&self, launch: &GoldenLaunch) -> Isa {
+        self.modules.guest_of(self.recorded(launch).module).and_then(Isa::new).unwrap_or_default()
     }
 
     /// How many instructions a thread may execute beyond ten times its own before it counts as hanging.
@@ -307,10 +320,10 @@ struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    fn new(capsule: &'a Capsule, level: LevelName) -> Self {
+    fn new(capsule: &'a Capsule, level: LevelName, guests: Guests) -> Self {
         Self {
             capsule,
-            device: Device::at_level(level),
+            device: Device::with(level, guests),
             executor: Executor::new(level),
             history: History::default(),
             launches: Vec::new(),
@@ -341,11 +354,11 @@ impl<'a> Recorder<'a> {
     }
 
     fn load(&mut self, index: usize, id: ModuleId) -> Result<(), GoldenError> {
-        let module = self.capsule.module(id).ok_or(GoldenError::NoPtx(id.0))?;
-        let bytes = self.capsule.blobs.get(module.ptx.ok_or(GoldenError::NoPtx(id.0))?)?;
-        let text = std::str::from_utf8(&bytes).map_err(|_| GoldenError::NotText(id.0))?;
-        let name = format!("{}:module{}.ptx", self.capsule.name, id.0);
-        let loaded = self.device.load_at(id, &name, text, &module.globals);
+        let module = self.capsule.module(id).ok_or(GoldenError::NoCode(id.0))?;
+        let code = self.device.modules().guests().code(self.capsule, id).ok_or(GoldenError::NoCode(id.0))?;
+        let (name, bytes) = (code.name(self.capsule, id), self.capsule.blobs.get(code.blob)?);
+        let image = code.image(&bytes);
+        let loaded = self.device.load_at(id, &name, image, &module.globals);
         loaded.map_err(|source| GoldenError::Event { event: index, what: "load a module", source: Box::new(source) })
     }
 
@@ -365,8 +378,7 @@ impl<'a> Recorder<'a> {
             printed.extend(executor.take_printed());
         });
         if let RunEnd::Trapped(trap) = end {
-            let module = self.device.modules().module(launch.module).map_err(|e| at(e.into()))?;
-            return Err(GoldenError::Trapped(Box::new(TrapReport::new(trap, &program, module))));
+            return Err(GoldenError::Trapped(Box::new(TrapReport::new(trap, &program))));
         }
         let same = self.launches.iter().filter(|other| other.program.name == program.name);
         let number = same.count() as u32;

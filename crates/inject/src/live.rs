@@ -4,8 +4,6 @@
 //! launches did to memory is taken from the golden run.
 
 use crate::golden::{Golden, GoldenLaunch};
-use isa::module::{Base, Symbol};
-use isa::{Function, Op, Operand, Space};
 use outcome::OutputDiff;
 use simt::memory::{Page, Version};
 use std::sync::Arc;
@@ -28,9 +26,7 @@ impl Golden {
     #[must_use]
     pub fn read_arguments(&self, launch: &GoldenLaunch) -> Vec<bool> {
         let bytes = self.recorded(launch).params.len();
-        let module = self.module(launch);
-        let kernel = module.and_then(|module| Some(module.kernel(&launch.program.name)?.1));
-        if kernel.is_none_or(takes_address) {
+        if launch.program.reads_param_addresses {
             return vec![true; bytes];
         }
         let mut read = vec![false; bytes];
@@ -48,13 +44,4 @@ impl Golden {
         let (differing, error) = (unchanged.elements.max(1), f64::INFINITY);
         OutputDiff { differing, max_abs: error, max_rel: error, rel_l2: error, ..unchanged }
     }
-}
-
-/// Whether a kernel reads its arguments otherwise than by loads from fixed places.
-fn takes_address(kernel: &Function) -> bool {
-    let names = |operand: &Operand| {
-        matches!(operand, Operand::Symbol(Symbol::Param(_), _) | Operand::Address(Base::Symbol(Symbol::Param(_)), _))
-    };
-    let loads = |op: &Op| matches!(op, Op::Ld(access) if access.space == Space::Param);
-    kernel.body.iter().any(|instruction| !loads(&instruction.op) && instruction.src.iter().any(names))
 }

@@ -6,11 +6,10 @@ use crate::sample::{census, resolve};
 use crate::threads::by_count;
 use campaign::config::Stratify;
 use campaign::{RunIndex, Stratum, TargetError};
+use facts::Group;
 use fault::{Census, Fault, Member, Selection};
-use isa::Group;
-use stats::Draws;
+use stats::{Cumulative, Draws};
 use std::collections::BTreeSet;
-use std::num::NonZeroU64;
 
 /// A population that runs are drawn from.
 #[derive(Debug)]
@@ -31,18 +30,15 @@ struct Part {
 #[derive(Debug)]
 enum Members {
     Census(Census),
-    /// Threads of some launches.
-    Threads(Vec<Thread>),
+    /// Threads of some launches: the launch, and their number there.
+    Threads(Cumulative<(u32, u64)>),
 }
-
-/// A thread: its launch, its number there, and how many members there are up to and with it.
-type Thread = (u32, u64, u64);
 
 impl Members {
     fn total(&self) -> u64 {
         match self {
             Self::Census(census) => census.total(),
-            Self::Threads(threads) => threads.last().map_or(0, |&(_, _, end)| end),
+            Self::Threads(threads) => threads.total(),
         }
     }
 
@@ -54,11 +50,9 @@ impl Members {
     }
 }
 
-fn find(threads: &[Thread], number: u64) -> Option<Member> {
-    let at = threads.partition_point(|&(_, _, end)| end <= number);
-    let &(launch, thread, _) = threads.get(at)?;
-    let before = at.checked_sub(1).map_or(0, |at| threads[at].2);
-    Some(Member { launch, thread, nth: (number - before) as u32 })
+fn find(threads: &Cumulative<(u32, u64)>, number: u64) -> Option<Member> {
+    let (&(launch, thread), nth) = threads.find(number)?;
+    Some(Member { launch, thread, nth: nth as u32 })
 }
 
 /// A run that is planned: its fault, the site in the program, its stratum.
@@ -110,9 +104,9 @@ impl Plan {
             let mut drawn: Vec<(usize, Draws, Member)> = Vec::new();
             for (number, part) in self.parts.iter().enumerate().filter(|(_, part)| part.selection == *selection) {
                 let own: Vec<usize> = (0..runs.len()).filter(|&at| part_of(&runs[at]) == number).collect();
-                let Some(total) = NonZeroU64::new(part.members.total()) else { continue };
+                let total = part.members.total();
                 let mut draws: Vec<Draws> = own.iter().map(|&at| Draws::new(seed, runs[at].0)).collect();
-                let numbers: Vec<u64> = draws.iter_mut().map(|draws| draws.below(total)).collect();
+                let numbers: Vec<u64> = draws.iter_mut().filter_map(|draws| draws.below(total)).collect();
                 let members = part.members.find_all(&numbers);
                 drawn.extend(own.into_iter().zip(draws).zip(members).filter_map(|((a, b), c)| Some((a, b, c?))));
             }
@@ -159,12 +153,9 @@ fn by_group(golden: &Golden, selection: &Selection) -> Vec<Part> {
 fn by_threads(golden: &Golden, selection: &Selection) -> Vec<Part> {
     let census = census(golden, selection);
     let part = |((kernel, count), class): ((&str, u32), Vec<(u32, u64)>)| {
-        let mut end = 0;
         let threads = class.into_iter().filter_map(|(launch, thread)| {
-            let members =
-                census.launch(launch as usize).get(thread as usize).copied().filter(|&members| members > 0)?;
-            end += u64::from(members);
-            Some((launch, thread, end))
+            let members = census.launch(launch as usize).get(thread as usize).copied()?;
+            (members > 0).then_some(((launch, thread), u64::from(members)))
         });
         Part {
             name: format!("{kernel}: threads of {count} instructions"),
@@ -181,7 +172,7 @@ mod tests {
 
     #[test]
     fn threads_find_their_members() {
-        let threads = [(0, 7, 2), (0, 9, 3), (2, 1, 6)];
+        let threads = [((0, 7), 2), ((0, 9), 1), ((2, 1), 3)].into_iter().collect();
         let found: Vec<(u32, u64, u32)> =
             (0..6).filter_map(|number| find(&threads, number)).map(|at| (at.launch, at.thread, at.nth)).collect();
         assert_eq!(found, [(0, 7, 0), (0, 7, 1), (0, 9, 0), (2, 1, 0), (2, 1, 1), (2, 1, 2)]);

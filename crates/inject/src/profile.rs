@@ -1,7 +1,7 @@
 //! What the golden run executed: counts by instruction and by thread.
 
 use crate::golden::{Golden, GoldenLaunch};
-use isa::{Function, Instruction, Module};
+use facts::Facts;
 use simt::memory::GlobalMemory;
 use simt::{Executor, Hook, Interest, Moment};
 
@@ -21,19 +21,16 @@ pub struct SiteCount {
 pub struct LaunchProfile<'g> {
     /// The launch.
     pub launch: &'g GoldenLaunch,
-    /// The module of its kernel.
-    pub module: &'g Module,
     /// Counts by site of the program.
     pub sites: Vec<SiteCount>,
 }
 
 impl LaunchProfile<'_> {
     /// Executed instructions with their counts, in program order.
-    pub fn instructions(&self) -> impl Iterator<Item = (&Function, &Instruction, SiteCount)> {
-        self.launch.program.sites.iter().zip(&self.sites).filter_map(|(site, &count)| {
-            let function = self.module.function(site.function);
-            Some((function, function.at(site.pc)?, count)).filter(|_| count != SiteCount::default())
-        })
+    pub fn instructions(&self) -> impl Iterator<Item = (&Facts, SiteCount)> {
+        let counted = self.launch.program.sites.iter().zip(&self.sites);
+        let counted = counted.filter(|(_, count)| **count != SiteCount::default());
+        counted.filter_map(|(site, &count)| Some((site.facts.as_ref()?, count)))
     }
 }
 
@@ -58,10 +55,10 @@ impl Hook for Counting {
 pub fn profile(golden: &Golden) -> Vec<LaunchProfile<'_>> {
     let mut memory = GlobalMemory::new();
     let mut executor = Executor::new(golden.level);
-    let launches = golden.launches().iter().filter_map(|launch| {
+    let launches = golden.launches().iter().map(|launch| {
         let mut counting = Counting(vec![SiteCount::default(); launch.program.sites.len()]);
         golden.rerun(launch, &mut memory, &mut executor, &mut counting, |_, _, _| true);
-        Some(LaunchProfile { launch, module: golden.module(launch)?, sites: counting.0 })
+        LaunchProfile { launch, sites: counting.0 }
     });
     launches.collect()
 }

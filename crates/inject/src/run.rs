@@ -2,6 +2,7 @@
 
 use crate::golden::{Golden, GoldenLaunch, ReplayError};
 use device::ModuleError;
+use facts::Source;
 use fault::{Fault, Isa};
 use outcome::{End, Observation, OutputDiff, Place, Tier};
 use simt::{Fuel, Trap};
@@ -75,11 +76,11 @@ pub enum RunError {
 /// If its launch, block or thread does not.
 pub fn locate<'g>(golden: &'g Golden, fault: &Fault) -> Result<&'g GoldenLaunch, RunError> {
     let Fault { isa, launch, cta, thread, .. } = *fault;
-    if isa != golden.isa() {
-        return Err(RunError::Isa { found: isa, here: golden.isa() });
-    }
     let found = golden.launches.get(launch as usize);
     let found = found.ok_or(RunError::Launch { found: launch, count: golden.launches.len() })?;
+    if isa != golden.isa(found) {
+        return Err(RunError::Isa { found: isa, here: golden.isa(found) });
+    }
     let recorded = golden.recorded(found);
     if cta >= recorded.blocks() {
         return Err(RunError::Cta { launch, found: cta, count: recorded.blocks() });
@@ -129,7 +130,7 @@ pub(crate) fn observe(golden: &Golden, fault: &Fault, struck: Struck, progress: 
 fn end(golden: &Golden, launch: usize, trap: Trap, after: u64) -> End {
     let program = &golden.launches[launch].program;
     let site = &program.sites[trap.site as usize];
-    let line = site.loc.as_ref().map(|loc| loc.line);
+    let line = site.facts.as_ref().and_then(|facts| facts.source.as_ref()).map(Source::line);
     let at = Place { kernel: program.name.clone(), pc: site.pc.0, line, after };
     strike::end(trap.kind, at)
 }

@@ -5,19 +5,14 @@ use crate::draw::has_target;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::rerun::When;
 use fault::{Census, Extent, Member, Selection};
-use isa::Module;
 use simt::memory::GlobalMemory;
 use simt::registers::{LANES, has, lanes};
 use simt::{Executor, Hook, Interest, Moment, Program};
 use std::collections::BTreeMap;
 
 /// Whether each site of a program is in the population.
-pub(crate) fn members(selection: &Selection, module: &Module, program: &Program) -> Vec<bool> {
-    let member = |site: &simt::program::Site| {
-        let function = module.function(site.function);
-        function.at(site.pc).is_some_and(|instruction| selection.holds(module, function, instruction))
-    };
-    program.sites.iter().map(member).collect()
+pub(crate) fn members(selection: &Selection, program: &Program) -> Vec<bool> {
+    program.sites.iter().map(|site| site.facts.as_ref().is_some_and(|facts| selection.holds(facts))).collect()
 }
 
 /// How many lanes must execute an instruction together for it to be in the population.
@@ -59,10 +54,7 @@ pub(crate) fn census(golden: &Golden, selection: &Selection) -> Census {
     for launch in &golden.launches {
         let selected =
             selection.holds_launch(&launch.program.name, launch.number) && has_target(golden, launch, selection);
-        let members = match golden.module(launch) {
-            Some(module) if selected => members(selection, module, &launch.program),
-            _ => Vec::new(),
-        };
+        let members = if selected { members(selection, &launch.program) } else { Vec::new() };
         if members.contains(&true) {
             let counts = count(golden, launch, selection, Weights(members.into_iter().map(u32::from).collect()));
             census.push(counts.into_iter().map(|count| u32::try_from(count).unwrap_or(u32::MAX)).collect());
@@ -161,9 +153,8 @@ pub(crate) fn resolve(golden: &Golden, selection: &Selection, wanted: &[Member])
     let mut executor = Executor::new(golden.level);
     for (index, blocks) in by_launch {
         let launch = &golden.launches[index as usize];
-        let Some(module) = golden.module(launch) else { continue };
         let threads = golden.recorded(launch).threads_per_block();
-        let members = members(selection, module, &launch.program);
+        let members = members(selection, &launch.program);
         let mut resolving = Resolving { least: least(selection), members, watched: BTreeMap::new() };
         golden.rerun(launch, &mut memory, &mut executor, &mut resolving, |resolving, block, when| {
             let Some(wanted) = blocks.get(&block) else { return false };

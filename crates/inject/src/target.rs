@@ -21,8 +21,8 @@ use campaign::{
     Subject, Sweep, Sweeper, TargetError, Worker,
 };
 use capsule::ElementType;
+use facts::{Facts, NamedSet, Source};
 use fault::{Aim, Extent, Fault, Pattern, Selection};
-use isa::{Instruction, Module};
 use outcome::{Criteria, End, Observation};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -43,13 +43,13 @@ pub struct CapsuleTarget {
 }
 
 /// The words of a selection, understood.
-fn selection(words: &Words) -> Result<Selection, TargetError> {
+fn selection(words: &Words, sets: &[NamedSet]) -> Result<Selection, TargetError> {
     let of = |error: fault::SelectionError| TargetError::from_error(&error);
     if let Some(method) = &words.method {
         return Err(TargetError::new(format!("choose sites: the method {method} does that, for sampled campaigns")));
     }
     let (model, target, scope) = (words.model.as_deref(), words.target.as_deref(), words.scope.as_deref());
-    let mut selection = Selection::of_words(model, target, scope, &words.group).map_err(of)?;
+    let mut selection = Selection::of_words(model, target, scope, &words.group, sets).map_err(of)?;
     selection = selection.in_kernels(&words.kernel).map_err(of)?.in_lines(&words.lines).map_err(of)?;
     selection.threads = fault::Ranges::parse("threads", &words.threads).map_err(of)?;
     selection.blocks = fault::Ranges::parse("blocks", &words.blocks).map_err(of)?;
@@ -59,8 +59,7 @@ fn selection(words: &Words) -> Result<Selection, TargetError> {
 /// An instruction of the golden run with what is known about it.
 struct Located<'g> {
     launch: &'g GoldenLaunch,
-    module: &'g Module,
-    instruction: &'g Instruction,
+    facts: &'g Facts,
     pc: u32,
 }
 
@@ -129,13 +128,18 @@ impl CapsuleTarget {
         self.index.get_or_init(|| Arc::new(Index::of(&self.golden, &self.means)))
     }
 
+    /// The words of a selection, understood.
+    fn selection(&self, words: &Words) -> Result<Selection, TargetError> {
+        selection(words, &self.golden.guests().sets())
+    }
+
     /// What the runs of a sampled campaign are drawn from.
     fn plan_of(&self, words: &Words) -> Result<Arc<Plan>, TargetError> {
         let mut known = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, plan)) = known.as_ref().filter(|(of, _)| of == words) {
             return Ok(Arc::clone(plan));
         }
-        let plan = Arc::new(Plan::of(&self.golden, selection(words)?, words.stratify));
+        let plan = Arc::new(Plan::of(&self.golden, self.selection(words)?, words.stratify));
         if plan.is_empty() {
             return Err(nothing_selected());
         }
@@ -149,7 +153,7 @@ impl CapsuleTarget {
         if let Some((_, population)) = known.as_ref().filter(|(of, _)| of == words) {
             return Ok(Arc::clone(population));
         }
-        let selection = selection(words)?;
+        let selection = self.selection(words)?;
         let (single, thread) = (selection.pattern == Pattern::Single, selection.extent == Extent::Thread);
         if !single || !thread || !selection.aim.is_operand() {
             return Err(no_such_sweep());
@@ -167,7 +171,7 @@ impl CapsuleTarget {
     /// # Errors
     /// If the selection means nothing.
     pub fn members(&self, words: &Words) -> Result<u64, TargetError> {
-        Ok(census(&self.golden, &selection(words)?).total())
+        Ok(census(&self.golden, &self.selection(words)?).total())
     }
 
     /// The faults of a unit of an exhaustive campaign, in the order of its outcomes.
@@ -196,10 +200,8 @@ impl CapsuleTarget {
 
     fn located(&self, launch: u32, site: u32) -> Option<Located<'_>> {
         let launch = self.golden.launches().get(launch as usize)?;
-        let module = self.golden.module(launch)?;
         let site = launch.program.sites.get(site as usize)?;
-        let function = module.function(site.function);
-        Some(Located { launch, module, instruction: function.at(site.pc)?, pc: site.pc.0 })
+        Some(Located { launch, facts: site.facts.as_ref()?, pc: site.pc.0 })
     }
 
     /// The labels of a fault that a user names: found by running its thread once.
@@ -226,15 +228,15 @@ impl Located<'_> {
     /// What a fault in a register or in memory hits has no instruction of its own: the spot is that of the one before
     /// which it happens.
     fn spot(&self) -> Spot {
-        let loc = self.instruction.loc.as_ref();
+        let source = self.facts.source.as_ref();
         Spot {
             kernel: self.launch.program.name.clone(),
             pc: self.pc,
             target: String::new(),
-            group: self.instruction.op.group().to_string(),
-            opcode: self.instruction.op.to_string(),
-            file: loc.and_then(|loc| self.module.files.get(&loc.file).cloned()),
-            line: loc.map(|loc| loc.line),
+            group: self.facts.group.to_string(),
+            opcode: self.facts.mnemonic.to_string(),
+            file: source.and_then(Source::file).map(str::to_owned),
+            line: source.map(Source::line),
         }
     }
 }
@@ -293,7 +295,7 @@ impl Planner for CapsuleTarget {
     }
 
     fn registers(&self, words: &Words) -> Vec<KernelRegisters> {
-        let selection = selection(words).ok().filter(|selection| selection.aim == Aim::Register);
+        let selection = self.selection(words).ok().filter(|selection| selection.aim == Aim::Register);
         selection.map_or_else(Vec::new, |selection| crate::draw::registers(&self.golden, &selection))
     }
 

@@ -70,10 +70,10 @@ macro_rules! call {
     }};
 }
 
-use crate::op::Group;
+use crate::class::Class;
 
 macro_rules! declare {
-    ($($name:ident $group:ident $($rare:ident)? $pattern:literal ($($in:ty),+) -> $out:ty = $f:expr;)*) => {
+    ($($name:ident $class:ident $($rare:ident)? $pattern:literal ($($in:ty),+) -> $out:ty = $f:expr;)*) => {
         /// A pure instruction: one line of the [table](crate::table).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u16)]
@@ -89,10 +89,10 @@ macro_rules! declare {
                 match self { $(Self::$name => $pattern),* }
             }
 
-            /// The group that faults are counted by.
+            /// The class of its line.
             #[must_use]
-            pub fn group(self) -> Group {
-                match self { $(Self::$name => Group::$group),* }
+            pub fn class(self) -> Class {
+                match self { $(Self::$name => Class::$class),* }
             }
 
             /// The types of the sources, in order.
@@ -138,15 +138,19 @@ impl Form {
 
     /// The spelling.
     #[must_use]
-    pub fn spelling(self) -> String {
-        spellings(self.alu.pattern()).swap_remove(usize::from(self.spelling))
+    pub fn spelling(self) -> &'static str {
+        &SPELLINGS[self.alu as usize][usize::from(self.spelling)]
     }
 }
 
-static FORMS: LazyLock<BTreeMap<String, Form>> = LazyLock::new(|| {
-    let forms = Alu::ALL.iter().flat_map(|&alu| {
-        let spelled = spellings(alu.pattern()).into_iter().enumerate();
-        spelled.map(move |(index, spelling)| (spelling, Form { alu, spelling: index as u8 }))
+/// The spellings of each line, in the table's order.
+static SPELLINGS: LazyLock<Vec<Vec<String>>> =
+    LazyLock::new(|| Alu::ALL.iter().map(|alu| spellings(alu.pattern())).collect());
+
+static FORMS: LazyLock<BTreeMap<&str, Form>> = LazyLock::new(|| {
+    let forms = Alu::ALL.iter().zip(SPELLINGS.iter()).flat_map(|(&alu, spelled)| {
+        let spelled = spelled.iter().enumerate();
+        spelled.map(move |(index, spelling)| (spelling.as_str(), Form { alu, spelling: index as u8 }))
     });
     forms.collect()
 });
@@ -184,7 +188,7 @@ mod tests {
     #[test]
     fn every_form_prints_the_spelling_that_parses_to_it() {
         for (spelling, form) in FORMS.iter() {
-            assert_eq!(&form.spelling(), spelling);
+            assert_eq!(form.spelling(), *spelling);
         }
     }
 

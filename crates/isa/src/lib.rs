@@ -1,11 +1,11 @@
-//! The instruction set as data: types, the table of pure instructions with their semantics, modules and kernels,
-//! control flow and liveness, and a verifier.
+//! The instruction set PTX as data: types, the table of pure instructions with their semantics, modules and kernels, and
+//! a verifier.
 //!
-//! This crate knows no text format, no memory and no warp. PTX is the first guest; what the rest of Beamline
-//! counts, hits and reports are the architectural instructions of [`module::Instruction`].
+//! This crate knows no text format, no memory and no warp. What the rest of Beamline counts, hits and reports are the
+//! architectural instructions of [`module::Instruction`]; what it knows of them are their [`facts`].
 
 pub mod alu;
-pub mod flow;
+pub mod class;
 pub mod module;
 pub mod op;
 pub mod semantics;
@@ -14,9 +14,8 @@ pub mod types;
 pub mod verify;
 
 pub use alu::{Alu, Form, Lane};
-pub use module::{
-    Base, Dst, Function, FunctionId, Guard, Inlined, Instruction, Linkage, Loc, Module, Operand, Pc, Prototype, Reg,
-    Register, Relocation, Symbol, Variable,
-};
-pub use op::{Group, Op};
+pub use class::Class;
+pub use facts::{FunctionId, Group, Guard, Inlined, Loc, Pc, Reg, Register};
+pub use module::{Base, Dst, Function, Instruction, Linkage, Module, Operand, Prototype, Relocation, Symbol, Variable};
+pub use op::Op;
 pub use types::{Space, Special, Type, Width};

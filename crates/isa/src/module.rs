@@ -4,37 +4,9 @@
 //! traps and line tables speak of. Labels are names for such indices and matter only when the module is printed.
 
 use crate::op::Op;
-use crate::types::{Space, Special, Type, Width};
+use crate::types::{Space, Special, Type};
+use facts::{Files, FunctionId, Guard, Loc, Pc, Reg, Register};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-/// Index of an instruction in its function's body.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Pc(pub u32);
-
-impl Pc {
-    /// The index as the slice type wants it.
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// Index of a register in its function's list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Reg(pub u32);
-
-impl Reg {
-    /// The index as the slice type wants it.
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// Index of a function in its module's list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FunctionId(pub u32);
 
 /// One translation unit: what a PTX file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +20,7 @@ pub struct Module {
     /// Kernels and device functions; declarations without a body have an empty one.
     pub functions: Vec<Function>,
     /// Source files by the number that line tables use.
-    pub files: BTreeMap<u32, String>,
+    pub files: Files,
 }
 
 impl Module {
@@ -196,23 +168,6 @@ impl Function {
     }
 }
 
-/// A virtual register.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Register {
-    /// Its name as written, for example `%r12`.
-    pub name: String,
-    /// The type it was declared with; only its width matters to the machine.
-    pub ty: Type,
-}
-
-impl Register {
-    /// Its width.
-    #[must_use]
-    pub fn width(&self) -> Width {
-        self.ty.width()
-    }
-}
-
 /// One architectural instruction: what counts, sites and traps speak of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
@@ -242,15 +197,6 @@ impl Instruction {
         let guard = self.guard.map(|guard| guard.pred);
         guard.into_iter().chain(self.src.iter().filter_map(Operand::register))
     }
-}
-
-/// `@p` or `@!p`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guard {
-    /// The predicate.
-    pub pred: Reg,
-    /// Whether the instruction executes where the predicate is false.
-    pub negated: bool,
 }
 
 /// A destination operand.
@@ -314,34 +260,4 @@ pub enum Symbol {
     Return(u32),
     /// A function.
     Function(FunctionId),
-}
-
-/// A source position, with the call site it was inlined at.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Loc {
-    /// Number of the file in [`Module::files`].
-    pub file: u32,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1; 0 where unknown.
-    pub column: u32,
-    /// Where the function that holds this line was inlined, if it was.
-    pub inlined: Option<Arc<Inlined>>,
-}
-
-/// The place a function was inlined at.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Inlined {
-    /// The inlined function: its mangled name, as the string section of the line table has it.
-    pub function: Arc<str>,
-    /// The position of the call.
-    pub at: Loc,
-}
-
-impl Loc {
-    /// The position in the function that was not inlined: the outermost call site.
-    #[must_use]
-    pub fn outermost(&self) -> &Loc {
-        self.inlined.as_ref().map_or(self, |inlined| inlined.at.outermost())
-    }
 }

@@ -22,27 +22,14 @@ pub use copy::{CopyAsync, Fill};
 pub use extended::{Extended, Step};
 pub use matrix::Matrix;
 pub use mbarrier::{Mbarrier, MbarrierOp};
-pub use shape::{OperandKind, Shape};
+pub use shape::{OperandKind, Shape, Source, SourceRole};
 pub use texture::{Fetch, Geometry, Outside, Surface};
 
 use crate::alu::{Alu, Form};
-use crate::module::{FunctionId, Pc};
+use crate::class::Class;
 use crate::types::{Space, Type, words};
+use facts::{FunctionId, Group, Pc};
 use std::fmt;
-
-words! {
-    /// The classes of instructions that faults are chosen and reported by.
-    Group {
-        IntAdd = "int_add", IntMulAdd = "int_mul_add",
-        Fp32Add = "fp32_add", Fp32Mul = "fp32_mul", Fp32Fma = "fp32_fma",
-        Fp64 = "fp64", Fp16 = "fp16",
-        Compare = "compare", LogicShift = "logic_shift", Convert = "convert", Move = "move",
-        LoadGlobal = "load_global", LoadShared = "load_shared", LoadLocal = "load_local",
-        LoadConst = "load_const", LoadParam = "load_param", LoadGeneric = "load_generic",
-        Store = "store", Atomic = "atomic", Branch = "branch",
-        SpecialFunction = "special_function", Tensor = "tensor", Other = "other",
-    }
-}
 
 /// What an instruction does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -273,10 +260,10 @@ impl Op {
     #[must_use]
     pub fn group(&self) -> Group {
         match self {
-            Self::Alu(form) => form.alu.group(),
+            Self::Alu(form) => form.alu.class().group(),
             Self::Setp(_) | Self::Set(..) => Group::Compare,
             Self::Lop3(_) => Group::LogicShift,
-            Self::Extended(extended) => extended.group(),
+            Self::Extended(extended) => extended.class().group(),
             Self::MovVector(_) => Group::Move,
             Self::Ld(access) => match access.space {
                 Space::Generic => Group::LoadGeneric,
@@ -322,13 +309,15 @@ impl Op {
         }
     }
 
-    /// Whether control may go elsewhere than to the next instruction.
+    /// The class of its line of the table, or of the line that it is told apart by; none for the machine's own families.
     #[must_use]
-    pub fn ends_block(&self) -> bool {
-        matches!(
-            self,
-            Self::Bra { .. } | Self::BrxIdx { .. } | Self::Ret { .. } | Self::Exit | Self::Trap | Self::Call(_)
-        )
+    pub fn class(&self) -> Option<Class> {
+        match self {
+            Self::Alu(form) => Some(form.alu.class()),
+            Self::Setp(_) => Some(Class::Setp),
+            Self::Extended(extended) => Some(extended.class()),
+            _ => None,
+        }
     }
 }
 
@@ -348,19 +337,19 @@ impl Form {
     /// Whether this is a comparison that `setp` and `set` may use.
     #[must_use]
     pub fn is_compare(self) -> bool {
-        self.alu.group() == Group::Compare && self.alu.pattern().starts_with("setp.")
+        self.alu.class() == Class::Setp
     }
 
     /// Whether this is a line of [`Extended`] arithmetic, which has the carry flag among its sources.
     #[must_use]
     pub fn is_extended(self) -> bool {
-        ["addc.", "subc."].iter().any(|head| self.alu.pattern().starts_with(head))
+        self.alu.class() == Class::Carry
     }
 }
 
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&print::print(self))
+        f.write_str(&self.spelling())
     }
 }
 

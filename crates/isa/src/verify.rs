@@ -4,9 +4,10 @@
 //! made it, so that the machine may index without fear. After it succeeds, every register, symbol, branch target
 //! and operand width of every instruction is what [`Op::shape`](crate::op::Op::shape) promises.
 
-use crate::module::{Base, Dst, Function, Instruction, Module, Operand, Pc, Reg, Symbol};
+use crate::module::{Base, Dst, Function, Instruction, Module, Operand, Symbol};
 use crate::op::{CallTarget, Op, OperandKind};
 use crate::types::{Special, Type, Width};
+use facts::{Pc, Reg};
 
 /// A defect of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,8 +97,7 @@ fn check_shape(function: &Function, instruction: &Instruction) -> Result<(), Str
         return Ok(());
     }
     let shape = instruction.op.shape();
-    let sources: Vec<OperandKind> =
-        shape.src.iter().filter(|kind| **kind != OperandKind::Label).flat_map(|kind| kind.parts()).collect();
+    let sources: Vec<OperandKind> = shape.source_parts().map(|source| source.kind).collect();
     let results: Vec<OperandKind> = shape.dst.iter().flat_map(|kind| kind.parts()).collect();
     count("destinations", instruction.dst.len(), results.len(), shape.optional_dst)?;
     count("sources", instruction.src.len(), sources.len(), shape.optional_src)?;
@@ -154,7 +154,7 @@ fn fits(function: &Function, reg: Reg, kind: OperandKind) -> Result<(), String> 
 mod tests {
     use super::*;
     use crate::alu::Form;
-    use crate::module::Register;
+    use facts::Register;
 
     fn module(instruction: Instruction) -> Module {
         let types = [Type::B32, Type::B32, Type::B64, Type::Pred];

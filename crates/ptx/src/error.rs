@@ -155,6 +155,18 @@ impl Errors {
         rendered.join("\n\n")
     }
 
+    /// The first mistake in one line, and how many more there are.
+    #[must_use]
+    pub fn first_in_a_line(&self) -> String {
+        let Some(first) = self.found.first() else { return String::new() };
+        let (line, _) = self.position(first);
+        let source = self.text.lines().nth(line - 1).unwrap_or_default().trim();
+        let more = self.found.len() - 1;
+        let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
+        let help = first.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
+        format!("line {line} of {}, `{source}`: {}{more}{help}", self.name, first.message)
+    }
+
     fn render_one(&self, diagnostic: &Diagnostic) -> String {
         let (line, _) = self.position(diagnostic);
         let (shown, span) = self.excerpt(&diagnostic.span);

@@ -49,7 +49,7 @@ fn instruction(spelling: &str) -> String {
     let shape = spelling::parse(spelling).map(|op| op.shape()).expect(spelling);
     let dst: Vec<String> = shape.dst.iter().enumerate().map(|(at, &kind)| operand(kind, at + 1)).collect();
     let mut operands = if dst.is_empty() { vec![] } else { vec![dst.join("|")] };
-    operands.extend(shape.src.iter().enumerate().map(|(at, &kind)| operand(kind, at + 1)));
+    operands.extend(shape.src.iter().enumerate().map(|(at, source)| operand(source.kind, at + 1)));
     format!("\t{spelling} {}", operands.join(", ")).trim_end().to_owned() + ";"
 }
 

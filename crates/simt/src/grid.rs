@@ -7,25 +7,13 @@
 use crate::block::{Executor, Fuel, Launch, Round};
 use crate::hook::{Hook, NoHook};
 use crate::memory::GlobalMemory;
-use crate::own;
 use crate::trap::RunEnd;
-use isa::{Module, Operand, Special};
 use std::ops::Range;
 
 /// The name of the variable.
-pub(crate) const WORKSPACE_NAME: &str = "grid workspace";
-/// Its bytes: its own size, and the counter.
-const WORKSPACE_BYTES: u64 = 64;
-
-/// Gives a workspace to a module that asks where it is.
-pub fn give_workspace(module: &mut Module) {
-    let asks = |operand: &Operand| matches!(operand, Operand::Special(Special::Envreg1 | Special::Envreg2));
-    let mut instructions = module.functions.iter().flat_map(|function| &function.body);
-    if instructions.any(|instruction| instruction.src.iter().any(asks)) {
-        let size = (WORKSPACE_BYTES as u32).to_le_bytes();
-        own::give(module, WORKSPACE_NAME, WORKSPACE_BYTES, WORKSPACE_BYTES as u32, size.to_vec());
-    }
-}
+pub const WORKSPACE_NAME: &str = "grid workspace";
+/// Its bytes, and its alignment: the first word holds its own size, another the counter.
+pub const WORKSPACE_BYTES: u64 = 64;
 
 impl Executor {
     /// Runs all blocks of a launch in order, or together if they may wait for each other. The hook looks into one of

@@ -6,9 +6,8 @@
 //! are joined on the way there. The first 16 bytes of the heap say where the way starts.
 
 use crate::access::{Fault, Memories, read_one, write_one};
-use crate::own;
 use crate::trap::TrapKind;
-use isa::{Module, Space};
+use isa::Space;
 
 /// The name of the variable.
 pub const HEAP_NAME: &str = "device heap";
@@ -17,12 +16,13 @@ pub const HEAP_BYTES: u64 = 8 << 20;
 /// Bytes before a block, and what sizes and addresses are multiples of.
 const UNIT: u64 = 16;
 
-/// Gives a heap of about so many bytes to a module that asks for memory.
-pub fn give_heap(module: &mut Module, bytes: u64) {
-    let asks = |name: &str| module.functions.iter().any(|function| function.name == name && function.body.is_empty());
-    if asks("malloc") {
-        own::give(module, HEAP_NAME, (bytes / UNIT * UNIT).max(2 * UNIT), UNIT as u32, Vec::new());
-    }
+/// Alignment of the variable.
+pub const HEAP_ALIGN: u32 = UNIT as u32;
+
+/// How large the variable is for a heap of about so many bytes.
+#[must_use]
+pub fn heap_size(bytes: u64) -> u64 {
+    (bytes / UNIT * UNIT).max(2 * UNIT)
 }
 
 /// Where a heap lies.

@@ -1,7 +1,7 @@
 //! The machine: warps of 32 lanes that run kernels as the PTX ISA says, deterministically and fast.
 //!
-//! [`lower()`] makes a [`Program`] of a kernel; an [`Executor`] runs its blocks over a [`GlobalMemory`], and a
-//! [`Hook`] may look in. What the program did wrong is a value ([`RunEnd`]); what we cannot do is refused when the
+//! A [`Guest`] makes a [`Program`] of a kernel; an [`Executor`] runs its blocks over a [`GlobalMemory`], and a [`Hook`]
+//! may look in. What the program did wrong is a value ([`RunEnd`]); what we cannot do is refused when the
 //! program is made. Nothing here knows faults.
 //!
 //! Blocks run in ascending linear order and one at a time; the warps of a block in ascending order, each until it
@@ -15,15 +15,15 @@ mod collective;
 mod copy;
 mod exec;
 mod grid;
+pub mod guest;
 mod heap;
 mod hook;
 mod liveness;
-pub mod lower;
 mod matrix;
 mod mbarrier;
 pub mod memory;
 pub mod occupancy;
-mod own;
+mod placement;
 mod print;
 pub mod program;
 pub mod replica;
@@ -37,13 +37,12 @@ pub use ::lanes::level::LevelName;
 pub use ::lanes::registers;
 pub use block::{Executor, Fuel, Launch};
 pub use checkpoint::Checkpoint;
-pub use grid::give_workspace;
-pub use heap::{HEAP_BYTES, HEAP_NAME, HeapPlace, give_heap};
+pub use grid::{WORKSPACE_BYTES, WORKSPACE_NAME};
+pub use guest::{Guest, GuestError, GuestModule};
+pub use heap::{HEAP_ALIGN, HEAP_BYTES, HEAP_NAME, HeapPlace, heap_size};
 pub use hook::{Between, Hook, Interest, Moment, NoHook};
 pub use liveness::Liveness;
-pub use lower::{LowerError, Placement, PlacementError, lower};
 pub use memory::{Allocations, GlobalMemory, History};
-pub use own::is_own;
 pub use program::Program;
 pub use replica::Replica;
 pub use touch::OwnByte;

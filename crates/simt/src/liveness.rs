@@ -9,8 +9,7 @@
 use crate::program::{CallTo, Kind, Program};
 use crate::registers::{Sizes, Slot};
 use crate::warp::{State, Warp};
-use isa::flow::Flow;
-use isa::{Function, Instruction, Module, Reg, Width};
+use facts::{Facts, Flow, Reg, Width};
 use std::collections::BTreeSet;
 
 /// A function with more instructions times registers than this is not looked at.
@@ -38,18 +37,19 @@ struct Live {
 impl Liveness {
     /// What is live in a program; `None` if it is too large to say.
     #[must_use]
-    pub fn of(module: &Module, program: &Program) -> Option<Self> {
-        let functions = || program.functions.iter().map(|code| (code, module.function(code.id)));
-        if functions().any(|(_, function)| function.body.len().saturating_mul(function.registers.len()) > LARGEST) {
+    pub fn of(program: &Program) -> Option<Self> {
+        let bodies: Vec<Vec<&Facts>> = program.functions.iter().map(|code| program.body(code.id)).collect();
+        let functions = || program.functions.iter().zip(&bodies);
+        if functions().any(|(code, body)| body.len().saturating_mul(code.declared.len()) > LARGEST) {
             return None;
         }
-        let carries = functions().flat_map(|(code, function)| code.registers.get(function.registers.len()..));
+        let carries = functions().flat_map(|(code, _)| code.registers.get(code.declared.len()..));
         let stale = program.functions.iter().skip(1).flat_map(|code| &code.zeroed);
-        let across = across(module, program);
+        let across = across(program);
         let always = carries.flatten().chain(stale).chain(&across).copied().collect();
         Some(Self {
             recursive: is_recursive(program),
-            functions: functions().map(|(_, function)| Live::of(function)).collect(),
+            functions: functions().map(|(code, body)| Live::of(code.declared.len(), body)).collect(),
             always,
             across,
             temporaries: temporaries(program),
@@ -119,17 +119,18 @@ impl Liveness {
 }
 
 impl Live {
-    fn of(function: &Function) -> Self {
-        let (flow, words) = (Flow::of(function), function.registers.len().div_ceil(64));
-        let live_in = flow.live_in(function);
+    /// What is live in a function with so many registers.
+    fn of(registers: usize, body: &[&Facts]) -> Self {
+        let (flow, words) = (Flow::of(body), registers.div_ceil(64));
+        let live_in = flow.live_in(body);
         // Behind the last instruction nothing is live.
-        let mut before = vec![0; words * (function.body.len() + 1)];
+        let mut before = vec![0; words * (body.len() + 1)];
         for block in &flow.blocks {
             let mut now = vec![0; words];
             let after = block.next.iter().flat_map(|&next| &live_in[next]);
             after.for_each(|register| now[register.index() / 64] |= 1 << (register.index() % 64));
             for pc in (block.start.index()..block.end.index()).rev() {
-                step_back(&function.body[pc], &mut now);
+                step_back(body[pc], &mut now);
                 before[pc * words..(pc + 1) * words].copy_from_slice(&now);
             }
         }
@@ -151,20 +152,19 @@ impl Live {
 }
 
 /// Turns the registers live after an instruction into those live before it.
-fn step_back(instruction: &Instruction, now: &mut [u64]) {
-    if instruction.guard.is_none() {
-        instruction.writes().for_each(|(_, register)| now[register.index() / 64] &= !(1 << (register.index() % 64)));
+fn step_back(facts: &Facts, now: &mut [u64]) {
+    if facts.guard.is_none() {
+        facts.writes().for_each(|register| now[register.index() / 64] &= !(1 << (register.index() % 64)));
     }
-    instruction.reads().for_each(|register| now[register.index() / 64] |= 1 << (register.index() % 64));
+    facts.reads().for_each(|register| now[register.index() / 64] |= 1 << (register.index() % 64));
 }
 
 /// The registers that instructions on matrices read.
-fn across(module: &Module, program: &Program) -> Vec<Slot> {
+fn across(program: &Program) -> Vec<Slot> {
     let sites = program.micros.iter().filter(|micro| matches!(micro.kind, Kind::Matrix(_))).map(|micro| micro.site);
-    let read = sites.flat_map(|number| {
-        let site = &program.sites[number as usize];
-        let instruction = module.function(site.function).at(site.pc);
-        instruction.into_iter().flat_map(Instruction::reads).filter_map(move |register| program.slot(number, register))
+    let read = sites.flat_map(|site| {
+        let registers = program.facts(site).into_iter().flat_map(Facts::reads);
+        registers.filter_map(move |register| program.slot(site, register))
     });
     read.collect()
 }

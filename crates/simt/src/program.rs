@@ -1,6 +1,6 @@
 //! A kernel made ready to run: architectural instructions as micro-operations over rows of registers.
 //!
-//! [`lower()`](crate::lower()) makes it from `isa` data. One architectural instruction becomes one micro-operation
+//! A [guest](crate::guest) makes it from its instructions. One architectural instruction becomes one micro-operation
 //! where it can, more where it must (a narrow operand in a wide register, `setp` with a combination, vector moves);
 //! counting, hooks, traps and source lines speak of architectural instructions only, which are called *sites* here.
 
@@ -12,8 +12,9 @@ pub use plan::{
 };
 
 use crate::registers::{Sizes, Slot};
+use facts::{Control, Facts, FunctionId, Pc, Reg, Register};
 use isa::op::{Reduction, Shuffle, Vote};
-use isa::{FunctionId, Loc, Pc, Reg, Space, Special, Type, Width};
+use isa::{Space, Special, Type, Width};
 
 /// What a micro-operation does. Indices point into the tables of [`Program`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,8 +154,9 @@ pub struct Site {
     pub function: FunctionId,
     /// Its index there.
     pub pc: Pc,
-    /// Its source position.
-    pub loc: Option<Loc>,
+    /// What is known of it; nothing of the return behind the last instruction of a function, which is executed and
+    /// counted though it is not written.
+    pub facts: Option<Facts>,
 }
 
 /// A function of a program.
@@ -162,6 +164,8 @@ pub struct Site {
 pub struct Code {
     /// Which function of the module.
     pub id: FunctionId,
+    /// Its name.
+    pub name: String,
     /// Its first micro-operation.
     pub entry: u32,
     /// Bytes of its frame: formal parameters, local variables and call parameters.
@@ -170,7 +174,9 @@ pub struct Code {
     pub formals: Vec<FrameRange>,
     /// Its return parameters in the frame.
     pub returns: Vec<FrameRange>,
-    /// Where each register is, and the carry flag after them if it is used; a recursive call saves them all.
+    /// The registers that instructions name.
+    pub declared: Vec<Register>,
+    /// Where each of these is, and what the program has beside them, such as a carry flag; a recursive call saves all.
     pub registers: Vec<Slot>,
     /// Rows that may be read before they are written, and so start at zero.
     pub zeroed: Vec<Slot>,
@@ -225,6 +231,8 @@ pub struct Program {
     pub dynamic_align: u32,
     /// The workspace of cooperative launches, or 0 if the module asks for none.
     pub workspace: u64,
+    /// Whether the kernel reads its parameters otherwise than from the rows that hold them.
+    pub reads_param_addresses: bool,
 }
 
 /// A row that holds a kernel parameter.
@@ -241,12 +249,45 @@ pub struct ParamRow {
 }
 
 impl Program {
+    /// What is known of the instruction at a site.
+    #[must_use]
+    pub fn facts(&self, site: u32) -> Option<&Facts> {
+        self.sites.get(site as usize)?.facts.as_ref()
+    }
+
+    /// A function of the program.
+    #[must_use]
+    pub fn function(&self, id: FunctionId) -> Option<&Code> {
+        self.functions.iter().find(|code| code.id == id)
+    }
+
+    /// The function that a site is in.
+    #[must_use]
+    pub fn function_of(&self, site: u32) -> Option<&Code> {
+        self.function(self.sites.get(site as usize)?.function)
+    }
+
+    /// What is known of the instructions of a function, in order.
+    #[must_use]
+    pub fn body(&self, id: FunctionId) -> Vec<&Facts> {
+        let sites = self.sites.iter().filter(|site| site.function == id);
+        sites.filter_map(|site| site.facts.as_ref()).collect()
+    }
+
     /// The row of a register of the function that a site is in.
     #[must_use]
     pub fn slot(&self, site: u32, reg: Reg) -> Option<Slot> {
-        let function = self.sites.get(site as usize)?.function;
-        let code = self.functions.iter().find(|code| code.id == function)?;
-        code.registers.get(reg.index()).copied()
+        self.function_of(site)?.registers.get(reg.index()).copied()
+    }
+
+    /// Whether a thread that executes the instruction at a site ends there.
+    #[must_use]
+    pub fn ends(&self, site: &Site) -> bool {
+        match &site.facts {
+            Some(facts) => facts.control == Control::End,
+            // Behind the last instruction stands a return.
+            None => self.functions.first().is_some_and(|kernel| kernel.id == site.function),
+        }
     }
 
     /// Where dynamic shared memory starts.

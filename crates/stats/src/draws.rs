@@ -7,8 +7,6 @@
 //! as easy as 1, 2, 3*, SC 2011, which passes the BigCrush battery. Its 64-bit key is the seed; its 128-bit counter
 //! is the run (high half) and the number of the draw (low half). Tested against the authors' published vectors.
 
-use std::num::NonZeroU64;
-
 const ROUNDS: usize = 10;
 const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 /// Added to the key between rounds: the golden ratio and √3 - 1 as fractions of 2³².
@@ -48,20 +46,24 @@ impl Draws {
         value
     }
 
-    /// A number uniform over `0..bound`, exactly: D. Lemire, *Fast random integer generation in an interval*, ACM
+    /// A number uniform over `0..bound`, exactly; none if the bound is 0. D. Lemire, *Fast random integer generation in an interval*, ACM
     /// TOMACS 29(1), 2019.
     ///
     /// Takes one draw, and one more for each that falls into the part of the range that would favour some values:
     /// for a bound b the chance is (2⁶⁴ mod b) / 2⁶⁴, below one half.
-    pub fn below(&mut self, bound: NonZeroU64) -> u64 {
-        let bound = bound.get();
-        let favoured = bound.wrapping_neg() % bound;
+    pub fn below(&mut self, bound: u64) -> Option<u64> {
+        let favoured = bound.wrapping_neg().checked_rem(bound)?;
         loop {
             let product = u128::from(self.next()) * u128::from(bound);
             if product as u64 >= favoured {
-                return (product >> 64) as u64;
+                return Some((product >> 64) as u64);
             }
         }
+    }
+
+    /// One of these, each with the same chance; none if there are none.
+    pub fn one_of<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
+        all.get(self.below(all.len() as u64)? as usize)
     }
 }
 
@@ -141,7 +143,7 @@ mod tests {
             let mut draws = Draws::new(42, bound);
             let mut observed = vec![0_u64; bound as usize];
             for _ in 0..20_000 {
-                observed[draws.below(NonZeroU64::new(bound).unwrap()) as usize] += 1;
+                observed[draws.below(bound).unwrap() as usize] += 1;
             }
             let expected = vec![20_000.0 / bound as f64; bound as usize];
             if bound > 1 {
@@ -151,16 +153,22 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_below_zero() {
+        let mut draws = Draws::new(1, 1);
+        assert_eq!((draws.below(0), draws.one_of(&[0u8; 0]), draws.one_of(&[7])), (None, None, Some(&7)));
+    }
+
+    #[test]
     fn below_rejects_by_taking_the_next_draw() {
         // A bound just above 2⁶³ rejects nearly half of all draws, so 64 results need more than 64 draws, and each
         // result is the first acceptable draw from where the last one ended.
-        let bound = NonZeroU64::new((1 << 63) + 1).unwrap();
+        let bound = (1 << 63) + 1;
         let mut draws = Draws::new(5, 5);
-        let results: Vec<u64> = (0..64).map(|_| draws.below(bound)).collect();
-        assert!(results.iter().all(|&value| value < bound.get()));
+        let results: Vec<u64> = (0..64).filter_map(|_| draws.below(bound)).collect();
+        assert!(results.iter().all(|&value| value < bound));
         assert!(draws.next > 64 + 16, "{} draws", draws.next);
         let mut again = Draws::new(5, 5);
-        assert!(results.iter().all(|&value| value == again.below(bound)));
+        assert!(results.iter().all(|&value| again.below(bound) == Some(value)));
     }
 
     #[test]

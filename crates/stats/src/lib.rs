@@ -10,6 +10,7 @@
 //! - [`mod@regression`]: a linear model, how much it explains, and whether by chance;
 //! - [`bound`]: how many trials tell on which side of a bound a proportion lies;
 //! - [`mod@chi_square`]: does a sampler draw what it says;
+//! - [`cumulative`]: things numbered through, each with a weight;
 //! - [`draws`]: random numbers that are a function of (seed, run, draw) and of nothing else.
 //!
 //! Every formula names its source beside it and is tested against published values and, where it promises a
@@ -18,6 +19,7 @@
 pub mod bound;
 pub mod chi_square;
 pub mod confidence;
+pub mod cumulative;
 pub mod draws;
 pub mod homogeneity;
 pub mod proportion;
@@ -31,6 +33,7 @@ pub mod weighted;
 pub use bound::{trials_to_decide, trials_to_shrink};
 pub use chi_square::{ChiSquare, chi_square};
 pub use confidence::{Confidence, Margin, OutOfRange};
+pub use cumulative::Cumulative;
 pub use draws::Draws;
 pub use homogeneity::{Homogeneity, homogeneity};
 pub use proportion::{Interval, Method, Proportion};

@@ -6,7 +6,6 @@ use capsule::Launch;
 use device::{Device, DeviceError, Launched, Probe};
 use fault::Fault;
 use simt::Fuel;
-use std::sync::Arc;
 
 /// Runs a launch to its end, each thread with so much fuel, and a fault in the launch if one is given. What the fault
 /// hit is told with it; the instructions of [`Launched::thread_instructions`] are those of its thread.
@@ -20,8 +19,7 @@ pub fn launch(
     fault: Option<&Fault>,
 ) -> Result<(Launched, Option<Struck>), DeviceError> {
     let Some(fault) = fault else { return Ok((device.launch_with(launch, fuel, None)?, None)) };
-    let module = Arc::clone(device.modules().module(launch.module)?);
-    let mut hit = Hit::new(&module, fault);
+    let mut hit = Hit::new(fault);
     let probe = Probe { block: fault.cta, thread: fault.thread, hook: &mut hit };
     let launched = device.launch_with(launch, fuel, Some(probe))?;
     Ok((launched, Some(hit.struck)))

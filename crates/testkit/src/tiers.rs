@@ -7,7 +7,6 @@ use inject::site::fault_of;
 use inject::{CapsuleTarget, Golden, Means, Referee, Strategy};
 use outcome::{Outcome, classify};
 use std::collections::BTreeSet;
-use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// What came of a comparison.
@@ -130,7 +129,7 @@ pub fn compare_swept(target: &CapsuleTarget, units: u64, each: u64, seed: u64) -
     let words = Selection::default();
     let count = target.sweep(&words).map_err(|error| failed(&error))?.units();
     let mut draws = stats::Draws::new(seed, 0);
-    let mut draw = |below: u64| NonZeroU64::new(below).map_or(0, |below| draws.below(below));
+    let mut draw = |below: u64| draws.below(below).unwrap_or(0);
     let criteria = target.criteria();
     let mut sweeper = target.sweeper(&Strategy::Lanes.into(), &words, &criteria).map_err(|error| failed(&error))?;
     let mut full = target.runner(Strategy::Full);

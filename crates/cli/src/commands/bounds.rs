@@ -75,8 +75,8 @@ pub(crate) fn check_names(target: &CapsuleTarget, bounds: &[Bound]) -> Result<()
                     return unknown(bound, "kernel", kernels);
                 }
             }
-            Scope::Group(name) if isa::Group::from_word(name).is_none() => {
-                return unknown(bound, "group", isa::Group::ALL.iter().map(|group| group.word()).collect());
+            Scope::Group(name) if facts::Group::from_word(name).is_none() => {
+                return unknown(bound, "group", facts::Group::ALL.iter().map(|group| group.word()).collect());
             }
             Scope::Whole | Scope::Group(_) | Scope::Line(..) => {}
         }

@@ -4,6 +4,7 @@ use crate::args;
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
 use capsule::{Capsule, Output};
+use device::Guests;
 use inject::{Golden, Typed, elements};
 use serde::Serialize;
 use std::sync::Arc;
@@ -62,14 +63,14 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
     let summary = capsule.summary();
     let mut kernels = Vec::new();
     for used in &summary.kernels {
-        let module = module(capsule, used.module)?;
-        let function = module.as_ref().and_then(|module| module.kernel(&used.kernel)).map(|(_, function)| function);
+        let module = Guests::default().open(capsule, used.module).code(Code::Refused)?;
+        let kernel = module.and_then(|module| module.kernel(&used.kernel));
         kernels.push(Kernel {
             name: used.kernel.clone(),
             launches: used.launches,
             threads: used.threads,
-            instructions: function.map_or(0, |function| function.body.len()),
-            registers: function.map_or(0, |function| function.registers.len()),
+            instructions: kernel.as_ref().map_or(0, |kernel| kernel.instructions as usize),
+            registers: kernel.map_or(0, |kernel| kernel.registers as usize),
         });
     }
     Ok(Info {
@@ -107,17 +108,6 @@ fn outputs(capsule: &Arc<Capsule>) -> Vec<Shown> {
         Shown { output: Output { element, ..output }, typed }
     };
     declared.into_iter().enumerate().map(show).collect()
-}
-
-/// The module as data; `None` where the capsule holds no PTX for it.
-fn module(capsule: &Capsule, id: capsule::ModuleId) -> Result<Option<isa::Module>, Failure> {
-    let Some(blob) = capsule.module(id).and_then(|module| module.ptx) else { return Ok(None) };
-    let bytes = capsule.blobs.get(blob).code(Code::Refused)?;
-    let text = String::from_utf8_lossy(&bytes);
-    ptx::parse(&format!("{}:module{}.ptx", capsule.name, id.0), &text).map(Some).map_err(|errors| {
-        let error = anyhow::anyhow!("read the PTX of module {}\n{errors}", id.0);
-        Failure::new(Code::Refused, error)
-    })
 }
 
 fn render(info: &Info) -> String {

@@ -1,8 +1,9 @@
-//! What a report shows of a capsule, as plain data: its sources, and its instructions as PTX.
+//! What a report shows of a capsule, as plain data: its sources, and its instructions as they are written.
 
 use capsule::{Capsule, ModuleId};
+use device::Guests;
+use device::Listed;
 use inject::CapsuleTarget;
-use isa::Pc;
 use report::{Context, ListedInstruction, SourceText};
 use std::collections::BTreeSet;
 
@@ -53,33 +54,21 @@ fn sources(capsule: &Capsule) -> Vec<SourceText> {
 /// Every instruction of the modules whose kernels are launched. A module that cannot be read has none.
 fn listing(capsule: &Capsule) -> Vec<ListedInstruction> {
     let launched: BTreeSet<ModuleId> = capsule.summary().kernels.iter().map(|used| used.module).collect();
-    launched
-        .into_iter()
-        .flat_map(|id| module(capsule, id).map_or_else(Vec::new, |module| instructions(&module)))
-        .collect()
+    launched.into_iter().flat_map(|id| instructions(capsule, id)).collect()
 }
 
-fn module(capsule: &Capsule, id: ModuleId) -> Option<isa::Module> {
-    let blob = capsule.module(id)?.ptx?;
-    if capsule.blobs.bytes(blob)? > LARGEST {
-        return None;
+fn instructions(capsule: &Capsule, id: ModuleId) -> Vec<ListedInstruction> {
+    let guests = Guests::default();
+    if guests.bytes(capsule, id).is_none_or(|bytes| bytes > LARGEST) {
+        return Vec::new();
     }
-    let bytes = capsule.blobs.get(blob).ok()?;
-    ptx::parse(&id.to_string(), std::str::from_utf8(&bytes).ok()?).ok()
-}
-
-fn instructions(module: &isa::Module) -> Vec<ListedInstruction> {
-    let mut listed = Vec::new();
-    for function in &module.functions {
-        for (instruction, pc) in function.body.iter().zip(0..) {
-            listed.push(ListedInstruction {
-                function: function.name.clone(),
-                pc,
-                opcode: instruction.op.to_string(),
-                line: instruction.loc.as_ref().map(|loc| loc.line),
-                text: ptx::print_instruction(module, function, Pc(pc)),
-            });
-        }
-    }
-    listed
+    let Ok(Some(module)) = guests.open(capsule, id) else { return Vec::new() };
+    let listed = |it: Listed| ListedInstruction {
+        function: it.function,
+        pc: it.pc.0,
+        opcode: it.mnemonic,
+        line: it.line,
+        text: it.text,
+    };
+    module.listing().into_iter().map(listed).collect()
 }

@@ -4,6 +4,7 @@ use crate::args;
 use crate::commands::trace;
 use crate::failure::{Code, Failure};
 use crate::{out, source};
+use facts::Source;
 use inject::{Golden, profile as count};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -76,16 +77,14 @@ fn gather(golden: &Golden) -> Profile {
     let mut opcodes: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let mut lines: BTreeMap<(String, u32), u64> = BTreeMap::new();
     for launch in count(golden) {
-        for (_, instruction, count) in launch.instructions() {
-            for (table, key) in
-                [(&mut groups, instruction.op.group().to_string()), (&mut opcodes, instruction.op.to_string())]
-            {
+        for (facts, count) in launch.instructions() {
+            for (table, key) in [(&mut groups, facts.group.to_string()), (&mut opcodes, facts.mnemonic.to_string())] {
                 let entry = table.entry(key).or_default();
                 entry.0 += count.executed;
                 entry.1 += count.guarded_off;
             }
-            let file = |loc: &isa::Loc| Some((launch.module.files.get(&loc.file)?.clone(), loc.line));
-            if let Some(place) = instruction.loc.as_ref().and_then(file) {
+            let place = |source: &Source| Some((source.file()?.to_owned(), source.line()));
+            if let Some(place) = facts.source.as_ref().and_then(place) {
                 *lines.entry(place).or_default() += count.executed;
             }
         }

@@ -4,6 +4,7 @@ use crate::args::ThreadName;
 use crate::failure::{Code, Failure};
 use crate::out;
 use anyhow::anyhow;
+use facts::Source;
 use inject::{Golden, GoldenLaunch};
 use methods::gpu_qin::{Profile, ProfileStep, ThreadId};
 use serde::Serialize;
@@ -40,7 +41,7 @@ pub(crate) fn trace(golden: &Golden, name: ThreadName, json: bool) -> Result<Cod
     let launch = find(golden, name)?;
     let thread = ThreadId { launch: name.launch, cta: name.cta, thread: name.thread };
     let profile = Profile::of(golden, thread);
-    let steps: Vec<Step> = profile.steps.iter().filter_map(|step| of(golden, launch, step)).collect();
+    let steps: Vec<Step> = profile.steps.iter().filter_map(|step| of(launch, step)).collect();
     let trace = Trace {
         format: "beamline.trace/1",
         capsule: golden.capsule().name.clone(),
@@ -76,15 +77,16 @@ fn find(golden: &Golden, name: ThreadName) -> Result<&GoldenLaunch, Failure> {
     Ok(launch)
 }
 
-fn of(golden: &Golden, launch: &GoldenLaunch, step: &ProfileStep) -> Option<Step> {
-    let (site, module) = (launch.program.sites.get(step.site as usize)?, golden.module(launch)?);
-    let instruction = module.function(site.function).at(site.pc)?;
+fn of(launch: &GoldenLaunch, step: &ProfileStep) -> Option<Step> {
+    let site = launch.program.sites.get(step.site as usize)?;
+    let facts = site.facts.as_ref()?;
+    let source = facts.source.as_ref();
     Some(Step {
         pc: site.pc.0,
-        opcode: instruction.op.to_string(),
-        class: instruction.op.group().to_string(),
-        file: site.loc.as_ref().and_then(|loc| module.files.get(&loc.file).cloned()),
-        line: site.loc.as_ref().map(|loc| loc.line),
+        opcode: facts.mnemonic.to_string(),
+        class: facts.group.to_string(),
+        file: source.and_then(Source::file).map(str::to_owned),
+        line: source.map(Source::line),
         iteration: step.iteration + 1,
         from_line: step.from_line,
         executed: step.executed,

@@ -125,9 +125,7 @@ fn on_gpu(golden: &Golden) -> Result<OnGpu, GpuError> {
     let mut device = Gpu::open()?;
     let description = device.description().clone();
     let replayed = gpu::replay(&mut device, golden.capsule())?;
-    let uncertain = golden.launches().iter().filter_map(|launch| Some((golden.module(launch)?, launch)));
-    let uncertain: BTreeSet<String> =
-        uncertain.flat_map(|(module, launch)| gpu::uncertain(module, &launch.program.name)).collect();
+    let uncertain = gpu::uncertain(golden.capsule());
     let copies = golden.copies().iter().zip(&replayed.copies).zip(0..);
     let differing = copies
         .filter(|((expected, found), _)| expected.bytes != **found)

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use capsule::{AllocKind, BinaryKind, Digest, Event, Launch, ModuleId, Region, Symbol};
-use device::{Device, DeviceError, KernelInfo, LaunchEnd, TrapDetail, TrapReport};
+use device::{Device, DeviceError, LaunchEnd, TrapDetail, TrapReport};
+use device::{Image, KernelInfo};
 
 use super::live::{Live, Way};
 use super::recorder::Recorder;
@@ -108,7 +109,7 @@ impl Gpu {
         let module = ModuleId(self.modules);
         self.settle(None);
         self.take(&Deed::Load { module, ptx: code.ptx.as_bytes() });
-        let symbols = self.device.load(module, &code.name, &code.ptx)?;
+        let symbols = self.device.load(module, &code.name, Image::ptx(&code.ptx))?;
         self.modules += 1;
         self.record(|recorder| {
             recorder.module(module, code, &symbols);

@@ -43,6 +43,7 @@ use std::sync::{Mutex, PoisonError};
 
 use capsule::AllocKind;
 use device::{DeviceError, ModuleError};
+use simt::GuestError;
 
 use crate::code::Code;
 use crate::report::{because, fails};
@@ -269,7 +270,7 @@ impl Runtime {
 fn code_of(error: &DeviceError) -> Code {
     because(error);
     match error {
-        DeviceError::Module(ModuleError::Ptx { .. }) => Code::INVALID_PTX,
+        DeviceError::Module(ModuleError::Guest(GuestError::Mistakes { .. })) => Code::INVALID_PTX,
         DeviceError::Module(ModuleError::Place(_)) => Code::MEMORY_ALLOCATION,
         DeviceError::Module(_) => Code::NOT_SUPPORTED,
         DeviceError::Place(simt::memory::PlaceError::Full(_)) => Code::MEMORY_ALLOCATION,

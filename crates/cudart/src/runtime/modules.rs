@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use capsule::{BinaryKind, ModuleId, Symbol};
-use device::{DeviceError, KernelInfo, ModuleError};
+use device::KernelInfo;
+use device::{DeviceError, ModuleError};
+use simt::GuestError;
 
 use super::gpu::{self, Gpu};
 use super::memory::{Block, Kind, Memory};
@@ -293,34 +295,24 @@ fn load_part(part: &'static [u8], gpu: &mut Gpu) -> Result<Option<Loaded>, (Code
     if gpu.recorder().is_some() {
         code.binaries = binaries(&images, chosen.place);
     }
-    let text = code.ptx.clone();
-    let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, explain(&error, &text)))?;
+    let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, explain(&error)))?;
     Ok(Some(Loaded { id, arch: chosen.image.arch, symbols }))
 }
 
 /// Loads PTX that comes without a container.
 fn load_text(part: &'static [u8], gpu: &mut Gpu) -> Result<Loaded, (Code, String)> {
     let text = String::from_utf8_lossy(part).trim_end_matches('\0').to_owned();
-    let code = gpu::Code { name: "the library's PTX".to_owned(), ptx: text.clone(), binaries: Vec::new() };
-    let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, explain(&error, &text)))?;
+    let code = gpu::Code { name: "the library's PTX".to_owned(), ptx: text, binaries: Vec::new() };
+    let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, explain(&error)))?;
     Ok(Loaded { id, arch: spec::ARCH, symbols })
 }
 
 /// An error in one line: of several mistakes in the PTX, the first.
-fn explain(error: &DeviceError, text: &str) -> String {
-    let DeviceError::Module(ModuleError::Ptx { name, errors }) = error else {
-        return error.to_string();
-    };
-    let Some(first) = errors.diagnostics().first() else {
-        return error.to_string();
-    };
-    let before = text.get(..first.span.start).unwrap_or_default();
-    let line = before.matches('\n').count();
-    let source = text.lines().nth(line).unwrap_or_default().trim();
-    let more = errors.diagnostics().len() - 1;
-    let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
-    let help = first.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
-    format!("line {} of {name}, `{source}`: {}{more}{help}", line + 1, first.message)
+fn explain(error: &DeviceError) -> String {
+    match error {
+        DeviceError::Module(ModuleError::Guest(GuestError::Mistakes { first, .. })) => first.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// All images but the one that runs, unpacked where that is possible.

@@ -17,7 +17,7 @@ pub(crate) fn registers(info: &KernelInfo) -> u32 {
     let (warp, unit) = (limits::WARP, limits::REGISTER_UNIT);
     let warps = max_threads(info).div_ceil(warp);
     let affordable = limits::REGISTERS_PER_MULTIPROCESSOR / warps / unit * unit / warp;
-    info.registers.max(8).min(affordable).min(limits::REGISTERS_PER_THREAD)
+    info.register_words.max(8).min(affordable).min(limits::REGISTERS_PER_THREAD)
 }
 
 /// The blocks of this size and with this dynamic shared memory that run on a multiprocessor at a time.
@@ -45,7 +45,9 @@ mod tests {
             static_shared_bytes: shared,
             local_bytes: 0,
             registers,
+            register_words: registers,
             max_threads,
+            instructions: 0,
         }
     }
 

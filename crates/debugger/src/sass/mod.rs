@@ -9,12 +9,13 @@
 //! operands. What is written here holds for what compilers emit for sm_70 to sm_90; an instruction that `shape` does not
 //! know has no operands that could be hit, and says so.
 
+mod facts;
 mod shape;
 
-use shape::{Shape, shape, source_words, words};
+use shape::{Shape, group, shape, source_words, words};
 use std::fmt;
 
-pub(crate) use shape::group;
+pub(crate) use facts::registers;
 
 /// A register of a thread or of its warp. The registers that are always zero or true are none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,11 +63,6 @@ impl Register {
             Self::General(_) | Self::Uniform(_) => 32,
             Self::Predicate(_) | Self::UniformPredicate(_) => 1,
         }
-    }
-
-    /// Whether it belongs to one thread.
-    pub(crate) fn is_of_thread(self) -> bool {
-        matches!(self, Self::General(_) | Self::Predicate(_))
     }
 
     /// Reads a name; `RZ`, `PT` and the like are none.

@@ -1,6 +1,7 @@
 //! Tables of machine instructions: what the first operands are, how wide the others.
 
 use super::base;
+use facts::Group;
 
 /// Which of the first operands an instruction writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,33 +94,35 @@ pub(super) fn source_words(opcode: &str, at: usize, count: usize) -> u8 {
     }
 }
 
-/// The instruction group, in the words that campaigns on capsules use.
-pub(crate) fn group(opcode: &str) -> &'static str {
+/// The instruction group.
+pub(super) fn group(opcode: &str) -> Group {
     match base(opcode) {
-        "IADD" | "IADD3" | "VIADD" | "ISCADD" | "LEA" | "UIADD3" | "ULEA" => "int_add",
-        "IMAD" if has(opcode, "MOV") => "move",
-        "IMAD" if has(opcode, "IADD") => "int_add",
-        "IMAD" | "IMUL" | "UIMAD" | "IDP" => "int_mul_add",
-        "FADD" => "fp32_add",
-        "FMUL" => "fp32_mul",
-        "FFMA" => "fp32_fma",
-        "DADD" | "DMUL" | "DFMA" => "fp64",
-        "HFMA2" if has(opcode, "MMA") => "move",
-        "HADD2" | "HMUL2" | "HFMA2" => "fp16",
+        "IADD" | "IADD3" | "VIADD" | "ISCADD" | "LEA" | "UIADD3" | "ULEA" => Group::IntAdd,
+        "IMAD" if has(opcode, "MOV") => Group::Move,
+        "IMAD" if has(opcode, "IADD") => Group::IntAdd,
+        "IMAD" | "IMUL" | "UIMAD" | "IDP" => Group::IntMulAdd,
+        "FADD" => Group::Fp32Add,
+        "FMUL" => Group::Fp32Mul,
+        "FFMA" => Group::Fp32Fma,
+        "DADD" | "DMUL" | "DFMA" => Group::Fp64,
+        "HFMA2" if has(opcode, "MMA") => Group::Move,
+        "HADD2" | "HMUL2" | "HFMA2" => Group::Fp16,
         "ISETP" | "FSETP" | "DSETP" | "HSETP2" | "PSETP" | "PLOP3" | "IMNMX" | "FMNMX" | "HMNMX2" | "VIMNMX"
-        | "VIMNMX3" | "UISETP" | "UPLOP3" | "FSET" | "HSET2" => "compare",
-        "LOP" | "LOP3" | "SHF" | "SHL" | "SHR" | "PRMT" | "BMSK" | "BREV" | "SGXT" | "ULOP3" | "USHF" => "logic_shift",
-        "I2F" | "I2FP" | "I2I" | "F2F" | "F2FP" | "F2I" | "FRND" => "convert",
-        "MOV" | "S2R" | "S2UR" | "CS2R" | "SEL" | "FSEL" | "SHFL" | "R2UR" | "P2R" | "UMOV" | "USEL" => "move",
-        "LDG" => "load_global",
-        "LDS" => "load_shared",
-        "LDL" => "load_local",
-        "LDC" | "ULDC" => "load_const",
-        "LD" => "load_generic",
-        "ST" | "STG" | "STS" | "STL" | "STSM" => "store",
-        "ATOM" | "ATOMG" | "ATOMS" | "RED" | "REDG" | "REDS" => "atomic",
-        "BRA" | "BRX" | "EXIT" | "CALL" | "RET" | "JMP" => "branch",
-        "MUFU" => "special_function",
-        _ => "other",
+        | "VIMNMX3" | "UISETP" | "UPLOP3" | "FSET" | "HSET2" => Group::Compare,
+        "LOP" | "LOP3" | "SHF" | "SHL" | "SHR" | "PRMT" | "BMSK" | "BREV" | "SGXT" | "ULOP3" | "USHF" => {
+            Group::LogicShift
+        }
+        "I2F" | "I2FP" | "I2I" | "F2F" | "F2FP" | "F2I" | "FRND" => Group::Convert,
+        "MOV" | "S2R" | "S2UR" | "CS2R" | "SEL" | "FSEL" | "SHFL" | "R2UR" | "P2R" | "UMOV" | "USEL" => Group::Move,
+        "LDG" => Group::LoadGlobal,
+        "LDS" => Group::LoadShared,
+        "LDL" => Group::LoadLocal,
+        "LDC" | "ULDC" => Group::LoadConst,
+        "LD" => Group::LoadGeneric,
+        "ST" | "STG" | "STS" | "STL" | "STSM" => Group::Store,
+        "ATOM" | "ATOMG" | "ATOMS" | "RED" | "REDG" | "REDS" => Group::Atomic,
+        "BRA" | "BRX" | "EXIT" | "CALL" | "RET" | "JMP" => Group::Branch,
+        "MUFU" => Group::SpecialFunction,
+        _ => Group::Other,
     }
 }

@@ -73,7 +73,7 @@ fn a_guard_is_read_and_a_target_that_is_also_a_source_is_both() {
     let load = Instruction::parse("@!P1 LDG.E.CONSTANT R4,desc[UR8][R4.64]").unwrap();
     assert!(load.reads(Register::Predicate(1)) && load.reads(Register::General(5)));
     assert!(load.writes(Register::General(4)) && !load.writes(Register::General(5)));
-    assert_eq!((load.base(), group(&load.opcode)), ("LDG", "load_global"));
+    assert_eq!((load.base(), group(&load.opcode)), ("LDG", ::facts::Group::LoadGlobal));
 }
 
 #[test]

@@ -92,13 +92,12 @@ impl<'g> Delta<'g> {
     /// The observation of one fault: equal to that of full re-execution.
     pub(crate) fn run(&mut self, fault: &Fault) -> Result<Observation, RunError> {
         let golden = self.golden;
-        let launch = locate(golden, fault)?;
-        let module = golden.modules.module(golden.recorded(launch).module)?;
+        locate(golden, fault)?;
         let index = Arc::clone(&self.index);
         let number = fault.launch as usize;
         // Where the launch runs whole, it comes to its end.
         let liveness = index.launch(number).and_then(|_| index.liveness(number));
-        let mut hit = Hit::new(module, fault).ending(liveness);
+        let mut hit = Hit::new(fault).ending(liveness);
         let mut progress = Progress::default();
         self.memory.set_trace(None);
         self.replay(fault, &mut hit, &mut progress);

@@ -5,8 +5,9 @@
 //! appears among them decides; a signed instruction decides on the sign.
 
 use capsule::ElementType;
-use isa::op::{AtomOp, OperandKind, Shape};
-use isa::{Function, Group, Instruction, Op, Operand, Reg, Type};
+use facts::{Facts, Making, Reg, Role, Type};
+use simt::Program;
+use simt::program::Code;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many definitions are followed from a stored register.
@@ -65,29 +66,30 @@ enum Made {
 }
 
 /// The instructions of a function by the registers that they write.
-pub(super) struct Definitions<'f> {
-    function: &'f Function,
-    by_register: BTreeMap<Reg, Vec<&'f Instruction>>,
+pub(super) struct Definitions<'p> {
+    code: &'p Code,
+    by_register: BTreeMap<Reg, Vec<&'p Facts>>,
 }
 
-impl<'f> Definitions<'f> {
-    pub(super) fn of(function: &'f Function) -> Self {
-        let mut by_register: BTreeMap<Reg, Vec<&Instruction>> = BTreeMap::new();
-        for instruction in &function.body {
-            for (_, register) in instruction.writes() {
-                by_register.entry(register).or_default().push(instruction);
+impl<'p> Definitions<'p> {
+    pub(super) fn of(program: &'p Program, code: &'p Code) -> Self {
+        let mut by_register: BTreeMap<Reg, Vec<&Facts>> = BTreeMap::new();
+        for facts in program.body(code.id) {
+            for register in facts.writes() {
+                by_register.entry(register).or_default().push(facts);
             }
         }
-        Self { function, by_register }
+        Self { code, by_register }
     }
 
-    /// What a store of this type stores, of these operands.
-    pub(super) fn stored(&self, ty: Type, values: &[Operand]) -> Stored {
+    /// What an instruction stores as this type.
+    pub(super) fn stored(&self, ty: Type, facts: &Facts) -> Stored {
         if ty.is_float() || ty.is_signed() {
             return Stored::of(ty);
         }
         let unsigned = matches!(ty, Type::U8 | Type::U16 | Type::U32 | Type::U64);
-        let made = values.iter().map(|value| self.made(value, ty)).max().unwrap_or(Made::Unknown);
+        let values = facts.of_role(Role::Stored).map(|value| value.register);
+        let made = values.map(|value| self.made(value, ty)).max().unwrap_or(Made::Unknown);
         let bytes = ty.bytes() as u8;
         match made {
             Made::Float(float) => Stored::of(float),
@@ -100,13 +102,12 @@ impl<'f> Definitions<'f> {
         }
     }
 
-    /// What is known of the making of an operand that is stored as this type.
-    fn made(&self, value: &Operand, ty: Type) -> Made {
-        let Operand::Reg(register) = value else { return Made::Unknown };
-        let (mut seen, mut left, mut found) = (BTreeSet::from([*register]), vec![*register], Made::Unknown);
+    /// What is known of the making of a register that is stored as this type.
+    fn made(&self, value: Reg, ty: Type) -> Made {
+        let (mut seen, mut left, mut found) = (BTreeSet::from([value]), vec![value], Made::Unknown);
         while let Some(register) = left.pop() {
-            for instruction in self.by_register.get(&register).into_iter().flatten().take(MOST) {
-                let (made, through) = self.step(instruction, register, ty);
+            for facts in self.by_register.get(&register).into_iter().flatten().take(MOST) {
+                let (made, through) = self.step(facts, register, ty);
                 found = found.max(made);
                 left.extend(through.filter(|&register| seen.len() < MOST && seen.insert(register)));
             }
@@ -115,69 +116,39 @@ impl<'f> Definitions<'f> {
     }
 
     /// What an instruction that writes `register` shows of the value, and the registers that may show more.
-    fn step<'i>(
-        &'i self,
-        instruction: &'i Instruction,
-        register: Reg,
-        ty: Type,
-    ) -> (Made, impl Iterator<Item = Reg> + 'i) {
-        let made = shown(instruction, register, ty);
-        let follows = match &instruction.op {
-            // What it makes of its sources says nothing about them: the address of a load, the float of a conversion.
-            Op::Ld(_) | Op::Atom(_) | Op::Call(_) => false,
-            Op::Alu(_) => matches!(made, Made::Unknown | Made::Integer),
-            _ => made == Made::Unknown,
+    fn step<'i>(&'i self, facts: &'i Facts, register: Reg, ty: Type) -> (Made, impl Iterator<Item = Reg> + 'i) {
+        let made = shown(facts, register, ty);
+        let follows = match facts.making {
+            // What it makes of its sources says nothing about them: the address of a load, a word of a longer sum.
+            Making::Elsewhere | Making::Parts => false,
+            // Nor does the float of a conversion, or the sign of an instruction that has one.
+            Making::Integers => matches!(made, Made::Unknown | Made::Integer),
+            Making::Bits | Making::Packed => made == Made::Unknown,
         };
-        let packs = matches!(instruction.op, Op::MovVector(_));
+        let packs = facts.making == Making::Packed;
         let fits = move |register: &Reg| {
-            let bits = self.function.register(*register).width().bits();
+            let bits = self.code.declared[register.index()].width().bits();
             bits > 1 && (bits == ty.width().bits() || (packs && bits < ty.width().bits()))
         };
-        let sources = instruction.src.iter().filter(move |_| follows);
-        let registers = sources.filter_map(|source| match source {
-            Operand::Reg(register) => Some(*register),
-            _ => None,
-        });
-        (made, registers.filter(fits))
+        let addresses = |register: Reg| facts.of_role(Role::Address).any(|address| address.register == register);
+        let sources = facts.of_role(Role::Source).filter(move |_| follows).map(|source| source.register);
+        (made, sources.filter(move |&register| !addresses(register)).filter(fits))
     }
 }
 
 /// What the type of a destination shows of a value that is stored as `ty`.
-fn shown(instruction: &Instruction, register: Reg, ty: Type) -> Made {
-    let Some(written) = written(instruction, register) else { return Made::Unknown };
+fn shown(facts: &Facts, register: Reg, ty: Type) -> Made {
+    let written = facts.of_role(Role::Destination).find(|written| written.register == register);
+    let Some(written) = written.and_then(|written| written.ty) else { return Made::Unknown };
     let fits = written.bits() <= ty.bits() && ty.bits().is_multiple_of(written.bits());
     if written.is_float() && fits {
         Made::Float(written)
     } else if written.is_signed() && written.bits() == ty.bits() {
         Made::Signed
-    } else if is_arithmetic(&instruction.op) && !written.is_float() {
+    } else if matches!(facts.making, Making::Integers | Making::Parts) && !written.is_float() {
         Made::Integer
     } else {
         Made::Unknown
-    }
-}
-
-/// The type that an instruction writes into a register, by its spelling.
-fn written(instruction: &Instruction, register: Reg) -> Option<Type> {
-    if matches!(instruction.op, Op::Call(_) | Op::MovVector(_)) {
-        return None;
-    }
-    let position = instruction.writes().find(|(_, written)| *written == register)?.0;
-    let Shape { dst, .. } = instruction.op.shape();
-    // A vector is the only destination of what writes one.
-    match dst.get(position).or(dst.first())? {
-        OperandKind::Value(ty) | OperandKind::Loose(ty) | OperandKind::Vector(ty, _) => Some(*ty),
-        _ => None,
-    }
-}
-
-/// Whether an operation makes integers of what it is given. Bits are combined, shifted and chosen of anything.
-fn is_arithmetic(op: &Op) -> bool {
-    match op {
-        Op::Alu(form) => matches!(form.alu.group(), Group::IntAdd | Group::IntMulAdd | Group::Convert),
-        Op::Atom(atom) => matches!(atom.op, AtomOp::Add | AtomOp::Min | AtomOp::Max | AtomOp::Inc | AtomOp::Dec),
-        Op::Extended(_) | Op::Redux(..) => true,
-        _ => false,
     }
 }
 

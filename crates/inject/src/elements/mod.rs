@@ -13,8 +13,7 @@ use crate::golden::{Golden, GoldenLaunch};
 use capsule::{ElementType, Event, Region};
 use device::runnable;
 use evidence::{Definitions, Stored};
-use isa::op::AtomOp;
-use isa::{Base, Instruction, Op, Operand, Space, Symbol};
+use facts::{Access, Effect, Space};
 use simt::memory::{GlobalMemory, Run};
 use simt::registers::{Slot, lanes};
 use simt::{Executor, Hook, Interest, Moment};
@@ -183,7 +182,7 @@ fn watch(golden: &Golden, watched: &mut [Watched]) {
             continue;
         }
         let together = runnable(golden.recorded(launch), &launch.program).is_together();
-        let mut storing = Storing { sites: stores(golden, launch), open };
+        let mut storing = Storing { sites: stores(launch), open };
         golden.rerun(launch, &mut memory, &mut executor, &mut storing, |_, block, _| {
             !together || block < BLOCKS_TOGETHER
         });
@@ -229,44 +228,25 @@ impl Hook for Storing<'_> {
 }
 
 /// What each site of a launch's program stores to global memory.
-fn stores(golden: &Golden, launch: &GoldenLaunch) -> Vec<Option<Store>> {
-    let Some(module) = golden.module(launch) else { return vec![None; launch.program.sites.len()] };
-    let symbols = golden.capsule().module(golden.recorded(launch).module).map_or(&[][..], |module| &module.globals);
-    let address_of = |index: u32| {
-        let name = &module.variables.get(index as usize)?.name;
-        symbols.iter().find(|symbol| symbol.name == *name).map(|symbol| symbol.address)
-    };
+fn stores(launch: &GoldenLaunch) -> Vec<Option<Store>> {
+    let program = &launch.program;
     let mut functions = BTreeMap::new();
     let store = |(number, site): (u32, &simt::program::Site)| {
-        let function = module.function(site.function);
-        let instruction = function.at(site.pc)?;
-        let (bytes, values, ty) = parts(instruction)?;
-        let definitions = functions.entry(site.function).or_insert_with(|| Definitions::of(function));
-        let stored = definitions.stored(ty, values);
-        let (base, offset) = match instruction.src.first()? {
-            Operand::Address(Base::Reg(register), offset) => (Some(launch.program.slot(number, *register)?), *offset),
-            Operand::Address(Base::Symbol(Symbol::Module(index)), offset) => {
-                (None, address_of(*index)?.wrapping_add_signed(*offset) as i64)
-            }
-            Operand::Address(Base::Zero, offset) => (None, *offset),
-            _ => return None,
+        let facts = site.facts.as_ref()?;
+        let access = facts.access.filter(is_global_store)?;
+        let code = program.function(site.function)?;
+        let definitions = functions.entry(code.id).or_insert_with(|| Definitions::of(program, code));
+        let stored = definitions.stored(access.element, facts);
+        let (register, offset) = access.at?;
+        let base = match register {
+            Some(register) => Some(program.slot(number, register)?),
+            None => None,
         };
-        Some(Store { base, offset, bytes, stored })
+        Some(Store { base, offset, bytes: access.bytes().into(), stored })
     };
-    (0..).zip(&launch.program.sites).map(store).collect()
+    (0..).zip(&program.sites).map(store).collect()
 }
 
-/// Of an instruction that stores to global memory: how many bytes, which operands, and of which type each is.
-fn parts(instruction: &Instruction) -> Option<(u64, &[Operand], isa::Type)> {
-    let global = |space: Space| matches!(space, Space::Global | Space::Generic);
-    let (ty, count, first) = match &instruction.op {
-        Op::St(access) if global(access.space) => (access.ty, access.vector, 1),
-        Op::Atom(atom) | Op::Red(atom) if global(atom.space) => {
-            // The last operand of `cas` is the one that is stored.
-            (atom.ty, atom.vector, 1 + usize::from(atom.op == AtomOp::Cas))
-        }
-        _ => return None,
-    };
-    let values = instruction.src.get(first..first + usize::from(count))?;
-    Some((u64::from(ty.bytes()) * u64::from(count), values, ty))
+fn is_global_store(access: &Access) -> bool {
+    access.effect != Effect::Read && matches!(access.space, Space::Global | Space::Generic)
 }

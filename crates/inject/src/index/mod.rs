@@ -130,7 +130,7 @@ fn liveness(golden: &Golden) -> Vec<Option<Arc<Liveness>>> {
     for launch in &golden.launches {
         let same = |other: &GoldenLaunch| Arc::ptr_eq(&other.program, &launch.program);
         let known = golden.launches[..all.len()].iter().position(same);
-        let find = || Liveness::of(golden.module(launch)?, &launch.program).map(Arc::new);
+        let find = || Liveness::of(&launch.program).map(Arc::new);
         all.push(known.map_or_else(find, |known| all[known].clone()));
     }
     all

@@ -91,7 +91,7 @@ impl<'g> Lanes<'g> {
         if self.stand.enter(launch, block) == Footing::None {
             return None;
         }
-        let touches = self.stand.touches(launch)?;
+        let touches = self.stand.touches(launch);
         let GoldenThread { path, writes } = self.golden_thread(fault.thread)?;
         self.stand.start(&mut self.carrier, fault.thread);
         let reached = self.stand.run(&mut self.carrier, fault.thread, Some(fault.dynamic + 1));

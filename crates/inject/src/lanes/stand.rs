@@ -63,11 +63,9 @@ impl<'g> Stand<'g> {
     }
 
     /// What the instructions of a launch read and write.
-    pub(super) fn touches(&mut self, launch: usize) -> Option<Arc<Touches>> {
-        let golden = &self.golden.launches[launch];
-        let module = self.golden.module(golden)?;
-        let touches = self.touches[launch].get_or_insert_with(|| Arc::new(Touches::of(module, &golden.program)));
-        Some(Arc::clone(touches))
+    pub(super) fn touches(&mut self, launch: usize) -> Arc<Touches> {
+        let program = &self.golden.launches[launch].program;
+        Arc::clone(self.touches[launch].get_or_insert_with(|| Arc::new(Touches::of(program))))
     }
 
     /// Stands at a block, and finds out what replicas of its threads go by.
@@ -85,7 +83,8 @@ impl<'g> Stand<'g> {
         let index = Arc::clone(&self.index);
         // What a launch that runs whole finds in memory before a block is not known.
         let indexed = index.launch(launch).filter(|_| !runnable.is_together());
-        if let Some((touches, index)) = self.touches(launch).zip(indexed) {
+        if let Some(index) = indexed {
+            let touches = self.touches(launch);
             self.owners.clear();
             self.memory.set_trace(Some(Trace::by_thread(std::mem::take(&mut self.owners))));
             self.run_block(&place, &mut NoHook);
@@ -124,7 +123,8 @@ impl<'g> Stand<'g> {
         let warp = thread / LANES as u32;
         let Some(mut place) = self.at.take() else { return };
         let known = place.records.as_ref().is_some_and(|(known, _)| *known == warp);
-        if !known && let Some(touches) = self.touches(place.launch) {
+        if !known {
+            let touches = self.touches(place.launch);
             let mut recorder = Recorder::new(touches.ports(), warp);
             self.run_block(&place, &mut recorder);
             place.records = Some((warp, recorder.finish()));

@@ -64,8 +64,8 @@ impl Lanes<'_> {
         let destinations = matches!(aim.population.selection.aim, fault::Aim::Destination | fault::Aim::Predicate);
         let alone = self.stand.enter(aim.launch as usize, block) != Footing::None && in_lanes && destinations;
         let thread = alone.then(|| self.golden_thread(aim.thread)).flatten();
-        let touches = self.stand.touches(aim.launch as usize);
-        if let Some((thread, touches)) = thread.zip(touches) {
+        if let Some(thread) = thread {
+            let touches = self.stand.touches(aim.launch as usize);
             return self.sweep_alone(aim, &thread, &touches, tally, stop);
         }
         let path = match self.delta.index().launch(aim.launch as usize) {

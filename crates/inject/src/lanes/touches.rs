@@ -1,6 +1,6 @@
 //! What the instructions of a program read and write, and what first happens to a value on the path of a thread.
 
-use isa::{Module, Reg};
+use facts::{Reg, Role};
 use outcome::FirstUse;
 use simt::Program;
 use simt::registers::Slot;
@@ -35,30 +35,30 @@ pub(crate) struct Touches {
 }
 
 impl Touches {
-    pub(crate) fn of(module: &Module, program: &Program) -> Self {
+    pub(crate) fn of(program: &Program) -> Self {
         let mut starts = Vec::new();
         let mut registers = 0;
         for code in &program.functions {
             starts.push((code.id, registers));
-            registers += module.function(code.id).registers.len() as u32;
+            registers += code.declared.len() as u32;
         }
         let touch = |(site, at): (u32, &simt::program::Site)| {
-            let Some(instruction) = module.function(at.function).at(at.pc) else { return Touch::default() };
+            let Some(facts) = &at.facts else { return Touch::default() };
             let start = starts.iter().find(|(id, _)| *id == at.function).map_or(0, |(_, start)| *start);
             let number = |reg: Reg| start + reg.index() as u32;
-            let destination = |(position, reg): (usize, Reg)| {
-                let slot = program.slot(site, reg)?;
-                Some(Destination { position: position as u8, slot, register: number(reg) })
+            let destination = |operand: &facts::Operand| {
+                let slot = program.slot(site, operand.register)?;
+                Some(Destination { position: operand.position, slot, register: number(operand.register) })
             };
             Touch {
-                guard: instruction.guard.map(|guard| number(guard.pred)),
-                reads: instruction.reads().map(number).collect(),
-                writes: instruction.writes().map(|(_, reg)| number(reg)).collect(),
-                destinations: instruction.writes().filter_map(destination).collect(),
+                guard: facts.guard.map(|guard| number(guard.pred)),
+                reads: facts.reads().map(number).collect(),
+                writes: facts.writes().map(number).collect(),
+                destinations: facts.of_role(Role::Destination).filter_map(destination).collect(),
             }
         };
         let sites = (0..).zip(&program.sites).map(touch).collect();
-        Self { sites, registers, ports: ports(module, program), solitary: is_solitary(program) }
+        Self { sites, registers, ports: ports(program), solitary: is_solitary(program) }
     }
 
     /// What each site has to do with other threads.
@@ -106,18 +106,13 @@ impl Touches {
 }
 
 /// The registers that each site reads and writes, where others may have a part in it.
-fn ports(module: &Module, program: &Program) -> Vec<Ports> {
+fn ports(program: &Program) -> Vec<Ports> {
     let of = |((site, at), part): ((u32, &simt::program::Site), Part)| {
-        let instruction = module.function(at.function).at(at.pc).filter(|_| part != Part::Own);
-        let Some(instruction) = instruction else { return Ports::default() };
+        let Some(facts) = at.facts.as_ref().filter(|_| part != Part::Own) else { return Ports::default() };
         let slots = |registers: &mut dyn Iterator<Item = Reg>| {
             registers.filter_map(|register| program.slot(site, register)).collect::<Vec<_>>()
         };
-        Ports {
-            part,
-            inputs: slots(&mut instruction.reads()),
-            outputs: slots(&mut instruction.writes().map(|(_, register)| register)),
-        }
+        Ports { part, inputs: slots(&mut facts.reads()), outputs: slots(&mut facts.writes()) }
     };
     (0..).zip(&program.sites).zip(parts(program)).map(of).collect()
 }

@@ -1,9 +1,9 @@
 //! Instructions with the source that they come from.
 
+use crate::golden::{Golden, GoldenLaunch};
 use campaign::story::Line;
 use capsule::Capsule;
-use isa::Module;
-use simt::Program;
+use facts::Source;
 use std::collections::BTreeMap;
 
 /// The source files of a capsule, by path, as lines.
@@ -22,17 +22,15 @@ impl<'a> Lines<'a> {
         Self { files: capsule.sources.iter().filter_map(text).collect() }
     }
 
-    /// The instruction at a site.
-    pub(super) fn of(&self, module: &Module, program: &Program, site: u32) -> Line {
-        let site = &program.sites[site as usize];
-        let file = site.loc.as_ref().and_then(|loc| module.files.get(&loc.file));
-        let line = site.loc.as_ref().map(|loc| loc.line);
-        let text =
-            file.zip(line).and_then(|(file, line)| self.files.get(file.as_str())?.get((line as usize).checked_sub(1)?));
+    /// The instruction at a site of a launch's program.
+    pub(super) fn of(&self, golden: &Golden, launch: &GoldenLaunch, site: u32) -> Line {
+        let source = launch.program.facts(site).and_then(|facts| facts.source.as_ref());
+        let (file, line) = (source.and_then(Source::file), source.map(Source::line));
+        let text = file.zip(line).and_then(|(file, line)| self.files.get(file)?.get((line as usize).checked_sub(1)?));
         Line {
-            pc: site.pc.0,
-            ptx: ptx::print_instruction(module, module.function(site.function), site.pc),
-            file: file.cloned(),
+            pc: launch.program.sites[site as usize].pc.0,
+            ptx: golden.text(launch, site),
+            file: file.map(str::to_owned),
             line,
             source: text.cloned(),
         }

@@ -36,20 +36,14 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn new(program: &Program, module: &isa::Module, thread: u32, from: u64, threads: usize) -> Self {
+    pub(crate) fn new(program: &Program, thread: u32, from: u64, threads: usize) -> Self {
         let of = |(number, site): (u32, &simt::program::Site)| {
-            let instruction = module.function(site.function).at(site.pc);
-            let slots = instruction.into_iter().flat_map(|instruction| instruction.writes());
-            slots.filter_map(|(_, register)| program.slot(number, register)).collect()
-        };
-        let ends = |site: &simt::program::Site| {
-            let instruction = module.function(site.function).at(site.pc);
-            let op = instruction.map(|instruction| &instruction.op);
-            matches!(op, Some(isa::Op::Exit | isa::Op::Ret { .. }) | None)
+            let written = site.facts.iter().flat_map(|facts| facts.writes());
+            written.filter_map(|register| program.slot(number, register)).collect()
         };
         Self {
             writes: (0..).zip(&program.sites).map(of).collect(),
-            ends: program.sites.iter().map(ends).collect(),
+            ends: program.sites.iter().map(|site| program.ends(site)).collect(),
             thread,
             from,
             begun: 0,

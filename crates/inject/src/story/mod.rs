@@ -30,10 +30,9 @@ pub(crate) fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -
     let golden = target.golden_run();
     let launch = locate(golden, fault)?;
     let site = target.site_of(fault)?.named(&LABELS);
-    let module = golden.modules.module(golden.recorded(launch).module)?;
     let recorded = golden.recorded(launch);
     let threads = recorded.threads_per_block() as usize;
-    let new_log = || Log::new(&launch.program, module, fault.thread, fault.dynamic, threads);
+    let new_log = || Log::new(&launch.program, fault.thread, fault.dynamic, threads);
     let (mut expected, mut found) = (new_log(), new_log());
     let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
     golden.rerun(launch, &mut memory, &mut executor, &mut expected, |_, block, _| block == fault.cta);
@@ -44,7 +43,7 @@ pub(crate) fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -
     let mut told = Told { steps: Vec::new(), left_out: 0, path: Path::default() };
     if observation.landed.is_some() {
         let ended = observation.end != End::Completed;
-        told = steps::compare(module, &launch.program, &lines, fault, (&expected, &found), ended);
+        told = steps::compare(golden, launch, &lines, fault, (&expected, &found), ended);
     }
     let first = expected.entries.first();
     let first_thread = fault.cta as usize * threads;
@@ -53,7 +52,7 @@ pub(crate) fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -
     told.path.shared_bytes = differing(&expected.shared, &found.shared);
     Ok(Story {
         format: STORY_FORMAT.to_owned(),
-        instruction: first.map(|entry| lines.of(module, &launch.program, entry.site)),
+        instruction: first.map(|entry| lines.of(golden, launch, entry.site)),
         site,
         block: coordinates(fault.cta, recorded.grid),
         thread: coordinates(fault.thread.into(), recorded.block),

@@ -2,10 +2,11 @@
 
 use super::lines::Lines;
 use super::log::{Entry, Log};
+use crate::golden::{Golden, GoldenLaunch};
 use campaign::story::{Change, Deed, Path, Step};
+use facts::{Control, Facts, FunctionId, Reg, Role, Type};
 use fault::{Fault, Target};
-use isa::{Function, FunctionId, Instruction, Module, Op, Reg};
-use simt::Program;
+use simt::program::Code;
 use std::collections::BTreeSet;
 
 /// Steps that are listed, at most.
@@ -20,8 +21,8 @@ pub(super) struct Told {
 
 /// What is known on the way through the logs.
 struct Walk<'a> {
-    module: &'a Module,
-    program: &'a Program,
+    golden: &'a Golden,
+    launch: &'a GoldenLaunch,
     lines: &'a Lines<'a>,
     /// Registers that hold something else than in the golden run.
     corrupted: BTreeSet<(FunctionId, Reg)>,
@@ -30,23 +31,23 @@ struct Walk<'a> {
 
 /// Compares the logs of a fault that landed, in a run that `ended` before its time or did not.
 pub(super) fn compare(
-    module: &Module,
-    program: &Program,
+    golden: &Golden,
+    launch: &GoldenLaunch,
     lines: &Lines<'_>,
     fault: &Fault,
-    (golden, found): (&Log, &Log),
+    (expected, found): (&Log, &Log),
     ended: bool,
 ) -> Told {
     let told = Told { steps: Vec::new(), left_out: 0, path: Path::default() };
-    let mut walk = Walk { module, program, lines, corrupted: BTreeSet::new(), told };
-    let mut after = 0;
-    for (at, (expected, entry)) in golden.entries.iter().zip(&found.entries).enumerate() {
+    let mut walk = Walk { golden, launch, lines, corrupted: BTreeSet::new(), told };
+    let (golden, mut after) = (&expected.entries, 0);
+    for (at, (expected, entry)) in golden.iter().zip(&found.entries).enumerate() {
         if (expected.site, expected.executed) != (entry.site, entry.executed) {
-            walk.diverge(after, &golden.entries, at, expected);
+            walk.diverge(after, golden, at, expected);
             return walk.told;
         }
         // In a run that did not come to its end, the last that the thread did may be what ended it.
-        let last = ended && at + 1 == found.entries.len() && found.entries.len() < golden.entries.len();
+        let last = ended && at + 1 == found.entries.len() && found.entries.len() < golden.len();
         if at == 0 {
             walk.hit(fault, expected, entry);
         } else if last && !walk.reads(entry).is_empty() {
@@ -67,15 +68,14 @@ pub(super) fn compare(
 }
 
 impl<'a> Walk<'a> {
-    fn at(&self, site: u32) -> Option<(FunctionId, &'a Function, &'a Instruction)> {
-        let site = &self.program.sites[site as usize];
-        let function = self.module.function(site.function);
-        Some((site.function, function, function.at(site.pc)?))
+    fn at(&self, site: u32) -> Option<(FunctionId, &'a Code, &'a Facts)> {
+        let code = self.launch.program.function_of(site)?;
+        Some((code.id, code, self.launch.program.facts(site)?))
     }
 
     fn list(&mut self, after: u64, site: u32, what: Deed, reads: Vec<String>, writes: Vec<Change>) {
         if self.told.steps.len() < LISTED {
-            let at = self.lines.of(self.module, self.program, site);
+            let at = self.lines.of(self.golden, self.launch, site);
             self.told.steps.push(Step { after, at, what, reads, writes });
         } else {
             self.told.left_out += 1;
@@ -84,18 +84,20 @@ impl<'a> Walk<'a> {
 
     /// The registers that an entry wrote otherwise; brings up to date which are corrupted.
     fn writes(&mut self, expected: &Entry, found: &Entry) -> Vec<Change> {
-        let Some((id, function, instruction)) = self.at(found.site).filter(|_| found.executed) else {
+        let Some((id, code, facts)) = self.at(found.site).filter(|_| found.executed) else {
             return Vec::new();
         };
         let mut changes = Vec::new();
-        for (((_, register), &golden), &found) in instruction.writes().zip(&expected.values).zip(&found.values) {
+        let written = facts.of_role(Role::Destination);
+        for ((destination, &golden), &found) in written.zip(&expected.values).zip(&found.values) {
+            let register = destination.register;
             if golden == found {
                 self.corrupted.remove(&(id, register));
             } else {
                 self.corrupted.insert((id, register));
-                let ty = written_type(function, instruction, register);
-                let register = function.register(register).name.clone();
-                changes.push(Change { register, ty, golden, found });
+                let declared = &code.declared[register.index()];
+                let ty = written_type(declared.ty, destination.ty).to_string();
+                changes.push(Change { register: declared.name.clone(), ty, golden, found });
             }
         }
         changes
@@ -103,18 +105,18 @@ impl<'a> Walk<'a> {
 
     /// The corrupted registers that an entry read.
     fn reads(&self, entry: &Entry) -> Vec<String> {
-        let Some((id, function, instruction)) = self.at(entry.site) else { return Vec::new() };
-        let guard = instruction.guard.map(|guard| guard.pred);
-        let all = instruction.reads().filter(|register| entry.executed || guard == Some(*register));
+        let Some((id, code, facts)) = self.at(entry.site) else { return Vec::new() };
+        let guard = facts.guard.map(|guard| guard.pred);
+        let all = facts.reads().filter(|register| entry.executed || guard == Some(*register));
         let mut read: Vec<Reg> = all.filter(|register| self.corrupted.contains(&(id, *register))).collect();
         read.dedup();
-        read.iter().map(|register| function.register(*register).name.clone()).collect()
+        read.iter().map(|register| code.declared[register.index()].name.clone()).collect()
     }
 
     fn hit(&mut self, fault: &Fault, expected: &Entry, entry: &Entry) {
         let place = self.at(entry.site);
-        if let (Target::Register(number), Some((id, function, _))) = (fault.target, place)
-            && function.registers.get(number as usize).is_some()
+        if let (Target::Register(number), Some((id, code, _))) = (fault.target, place)
+            && code.declared.get(number as usize).is_some()
         {
             self.corrupted.insert((id, Reg(number)));
         }
@@ -124,21 +126,19 @@ impl<'a> Walk<'a> {
     }
 
     fn step(&mut self, after: u64, expected: &Entry, entry: &Entry) {
-        let Some((_, _, instruction)) = self.at(entry.site) else { return };
+        let Some((_, _, facts)) = self.at(entry.site) else { return };
         let before = self.corrupted.len();
         let reads = self.reads(entry);
         let writes = self.writes(expected, entry);
-        let what = match (&instruction.op, reads.is_empty(), writes.is_empty()) {
-            (_, true, false) => Deed::Receives,
-            (_, false, false) => Deed::Spreads,
-            (_, true, true) if before > 0 && self.corrupted.is_empty() => Deed::Replaces,
-            (_, true, true) => return,
-            (Op::St(_) | Op::Red(_) | Op::Atom(_) | Op::CopyAsync(_) | Op::Surface(_) | Op::Matrix(_), ..) => {
-                Deed::Stores
-            }
-            (Op::Bra { .. } | Op::BrxIdx { .. } | Op::Ret { .. } | Op::Exit | Op::Call(_), ..) => Deed::Decides,
-            (_, false, true) if !entry.executed => Deed::Decides,
-            (_, false, true) => Deed::Absorbs,
+        let goes_on = matches!(facts.control, Control::Next | Control::Trap);
+        let what = match (reads.is_empty(), writes.is_empty()) {
+            (true, false) => Deed::Receives,
+            (false, false) => Deed::Spreads,
+            (true, true) if before > 0 && self.corrupted.is_empty() => Deed::Replaces,
+            (true, true) => return,
+            (false, true) if facts.stores => Deed::Stores,
+            (false, true) if !goes_on || !entry.executed => Deed::Decides,
+            (false, true) => Deed::Absorbs,
         };
         self.list(after, entry.site, what, reads, writes);
     }
@@ -159,16 +159,12 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The type in which an instruction writes a register: what it says, or what the register was declared with.
-fn written_type(function: &Function, instruction: &Instruction, register: Reg) -> String {
-    let declared = function.register(register).ty;
-    let written = match &instruction.op {
-        Op::Alu(form) => form.destination(),
-        Op::Ld(access) => access.ty,
-        Op::Atom(atom) => atom.ty,
+/// The type of a value in a register that was declared with one type and written as another: what the instruction says,
+/// unless it says less than the declaration.
+fn written_type(declared: Type, written: Option<Type>) -> Type {
+    match written {
+        Some(written) if written.bits() != declared.bits() => written,
+        Some(written) if !declared.is_float() && !written.is_bits() => written,
         _ => declared,
-    };
-    // A copy of bits says less than the declaration.
-    let ty = if declared.is_float() && written.bits() == declared.bits() { declared } else { written };
-    ty.to_string()
+    }
 }

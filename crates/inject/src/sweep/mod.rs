@@ -60,7 +60,7 @@ impl Aim<'_> {
     /// The fault in a bit of an operand.
     pub(crate) fn fault(&self, dynamic: u64, operand: Operand, bit: u32) -> Fault {
         Fault {
-            isa: self.population.isa,
+            isa: self.population.isa(self.launch),
             launch: self.launch,
             cta: self.block,
             thread: self.thread,
@@ -141,7 +141,7 @@ pub(crate) fn faults(golden: &Golden, population: &Population, at: UnitAt) -> Ve
             let operands = population.operands(at.launch, site).iter();
             operands.flat_map(move |operand| {
                 (0..operand.bits).map(move |bit| Fault {
-                    isa: population.isa,
+                    isa: population.isa(at.launch),
                     launch: at.launch,
                     cta: at.block,
                     thread,

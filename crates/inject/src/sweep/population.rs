@@ -3,6 +3,7 @@
 use crate::golden::Golden;
 use crate::sample::{Weights, census, count, members};
 use campaign::{Spot, Sweep, SweptOperand};
+use facts::Source;
 use fault::{Isa, Selection, Target};
 use simt::registers::LANES;
 use std::collections::BTreeMap;
@@ -29,10 +30,11 @@ pub(crate) struct UnitAt {
 /// The faults of a selection.
 #[derive(Debug)]
 pub(crate) struct Population {
-    pub(crate) isa: Isa,
     pub(crate) sweep: Sweep,
     pub(crate) units: Vec<UnitAt>,
     pub(crate) selection: Selection,
+    /// The instruction set of each launch.
+    isas: Vec<Isa>,
     /// By launch and site.
     operands: Vec<Vec<Vec<Operand>>>,
 }
@@ -41,23 +43,22 @@ impl Population {
     /// Counts the faults of every warp by running the launches again.
     pub(crate) fn of(golden: &Golden, selection: Selection) -> Self {
         let mut population = Self {
-            isa: golden.isa(),
             sweep: Sweep { operands: Vec::new(), unit_faults: Vec::new(), members: census(golden, &selection).total() },
             units: Vec::new(),
+            isas: golden.launches.iter().map(|launch| golden.isa(launch)).collect(),
             operands: golden.launches.iter().map(|_| Vec::new()).collect(),
             selection,
         };
         // Launches of one kernel share its operands.
         let mut known = BTreeMap::new();
         for (launch, number) in golden.launches.iter().zip(0..) {
-            let Some(module) = golden.module(launch) else { continue };
             if !population.selection.holds_launch(&launch.program.name, launch.number) {
                 continue;
             }
             let kernel = (golden.recorded(launch).module.0, launch.program.name.clone());
             let operands = match known.get(&kernel) {
                 Some(&known) => Vec::clone(&population.operands[known as usize]),
-                None => population.add_operands(module, &launch.program),
+                None => population.add_operands(&launch.program),
             };
             known.entry(kernel).or_insert(number);
             let faults = operands.iter().map(|operands| operands.iter().map(|operand| operand.bits).sum()).collect();
@@ -67,23 +68,27 @@ impl Population {
         population
     }
 
-    fn add_operands(&mut self, module: &isa::Module, program: &simt::Program) -> Vec<Vec<Operand>> {
-        let members = members(&self.selection, module, program);
+    /// The instruction set of a launch.
+    pub(crate) fn isa(&self, launch: u32) -> Isa {
+        self.isas.get(launch as usize).copied().unwrap_or_default()
+    }
+
+    fn add_operands(&mut self, program: &simt::Program) -> Vec<Vec<Operand>> {
+        let members = members(&self.selection, program);
         let operands = &mut self.sweep.operands;
         let of = |(site, member): (&simt::program::Site, bool)| {
-            let function = module.function(site.function);
-            let Some(instruction) = function.at(site.pc).filter(|_| member) else { return Vec::new() };
-            let elements = self.selection.operands(function, instruction);
-            let loc = instruction.loc.as_ref();
+            let Some(facts) = site.facts.as_ref().filter(|_| member) else { return Vec::new() };
+            let elements = self.selection.operands(facts);
+            let source = facts.source.as_ref();
             let mut number = |&fault::Operand { target, bits, .. }: &fault::Operand| {
                 let spot = Spot {
                     kernel: program.name.clone(),
                     pc: site.pc.0,
                     target: target.to_string(),
-                    group: instruction.op.group().to_string(),
-                    opcode: instruction.op.to_string(),
-                    file: loc.and_then(|loc| module.files.get(&loc.file).cloned()),
-                    line: loc.map(|loc| loc.line),
+                    group: facts.group.to_string(),
+                    opcode: facts.mnemonic.to_string(),
+                    file: source.and_then(Source::file).map(str::to_owned),
+                    line: source.map(Source::line),
                 };
                 operands.push(SweptOperand { spot, elements: elements.len() as u32, bits });
                 Operand { number: operands.len() as u32 - 1, target, bits }

@@ -1,5 +1,6 @@
 //! Atomic accesses: `atom` and `red`. What they do, how they are spelled, which operands they take.
 
+use super::shape::Source;
 use super::spelling::{self, Words};
 use super::{OperandKind, Order, Scope, Shape};
 use crate::types::{Space, Type, words};
@@ -33,13 +34,11 @@ words! {
 }
 
 impl Atom {
-    /// The sources: the address, then one value, or two for `cas`.
-    fn sources(&self) -> Vec<OperandKind> {
-        let values = if self.op == AtomOp::Cas { 2 } else { 1 };
-        let mut sources = vec![OperandKind::Address];
-        sources.extend(std::iter::repeat_n(self.operand(), values));
-        sources.extend(super::shape::policy(&self.cache));
-        sources
+    /// The sources: the address, what `cas` compares with, then the value that is stored or combined with what is there.
+    fn sources(&self) -> Vec<Source> {
+        let compared = (self.op == AtomOp::Cas).then(|| self.operand().into());
+        let sources = [OperandKind::Address.into()].into_iter().chain(compared).chain([self.operand().stored()]);
+        sources.chain(super::shape::policy(&self.cache)).collect()
     }
 
     fn operand(&self) -> OperandKind {
@@ -49,7 +48,7 @@ impl Atom {
     /// The operands of `atom`, or of `red`, which has no destination.
     pub(super) fn shape(&self, returns: bool) -> Shape {
         let dst = if returns { vec![self.operand()] } else { vec![] };
-        Shape { dst, optional_dst: 0, src: self.sources(), optional_src: 0 }
+        Shape::new(dst, self.sources())
     }
 
     /// Whether the ISA has this operation on this type in this shape (PTX ISA §9.7.13.5 and §9.7.13.6).

@@ -74,7 +74,7 @@ impl Comparison {
 
     /// `setp.lt.and.ftz.f16x2`
     pub(super) fn print(self) -> String {
-        let spelling = self.compare.spelling() + if self.pair { "x2" } else { "" };
+        let spelling = self.compare.spelling().to_owned() + if self.pair { "x2" } else { "" };
         let Some(combine) = self.combine else { return spelling };
         let mut words: Vec<&str> = spelling.split('.').collect();
         words.insert(2, combine.word());

@@ -1,5 +1,6 @@
 //! Asynchronous copies: `cp.async` and what waits for it.
 
+use super::shape::{policy, sources};
 use super::spelling::{self, Words};
 use super::{OperandKind, Shape};
 use crate::types::{Space, Type, words};
@@ -76,14 +77,14 @@ impl CopyAsync {
                     Fill::Size => Some(Value(Type::B32)),
                     Fill::Ignore => Some(Value(Type::Pred)),
                 };
-                let policy = super::shape::policy(cache);
-                [Address, Address, Value(Type::B32)].into_iter().chain(fill).chain(policy).collect()
+                let written = sources([Address, Address, Value(Type::B32)].into_iter().chain(fill));
+                written.into_iter().chain(policy(cache)).collect()
             }
-            Self::WaitGroup => vec![Value(Type::B32)],
-            Self::Arrive { .. } => vec![Address],
+            Self::WaitGroup => sources([Value(Type::B32)]),
+            Self::Arrive { .. } => sources([Address]),
             Self::Commit | Self::WaitAll => vec![],
         };
-        Shape { dst: vec![], optional_dst: 0, src, optional_src: 0 }
+        Shape::new(vec![], src)
     }
 }
 

@@ -5,9 +5,9 @@
 //! where nothing is borrowed. The ISA calls the flag a borrow there; what `addc` reads after `sub.cc` tells them apart,
 //! and the 128-bit division that nvcc emits relies on it.
 
-use super::Group;
 use super::spelling::Words;
 use crate::alu::Alu;
+use crate::class::Class;
 use crate::types::{Type, words};
 
 words! {
@@ -71,8 +71,8 @@ impl Extended {
         }
     }
 
-    pub(super) fn group(self) -> Group {
-        if self.is_mad() { Group::IntMulAdd } else { Group::IntAdd }
+    pub(super) fn class(self) -> Class {
+        if self.is_mad() { Class::IntMulAdd } else { Class::IntAdd }
     }
 
     /// The flag that an instruction begins with which does not read it.

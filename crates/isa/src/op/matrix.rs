@@ -2,9 +2,11 @@
 //!
 //! Reference: PTX ISA 9.0, §9.7.14 and §9.7.15.
 
+use super::shape::sources;
 use super::spelling::{self, Words};
-use super::{Group, OperandKind, Shape, print};
+use super::{OperandKind, Shape, print};
 use crate::types::{Space, Type, words};
+use facts::Group;
 use std::fmt;
 
 /// An instruction on matrices.
@@ -342,19 +344,19 @@ impl Matrix {
         use OperandKind::{Address, Value, Vector};
         let word = Value(Type::B32);
         let (dst, src, optional_src) = match self {
-            Self::Load(tiles) => (vec![Vector(Type::B32, tiles.count)], vec![Address], 0),
-            Self::Store(tiles) => (vec![], vec![Address, Vector(Type::B32, tiles.count)], 0),
-            Self::Transpose => (vec![word], vec![word], 0),
+            Self::Load(tiles) => (vec![Vector(Type::B32, tiles.count)], sources([Address]), 0),
+            Self::Store(tiles) => (vec![], vec![Address.into(), Vector(Type::B32, tiles.count).stored()], 0),
+            Self::Transpose => (vec![word], sources([word]), 0),
             Self::Multiply(it) => {
                 let [d, a, b, c] = it.elements;
-                let src = vec![it.operand(Role::A, a), it.operand(Role::B, b), it.operand(Role::C, c)];
-                (vec![it.operand(Role::D, d)], src, 0)
+                let src = [it.operand(Role::A, a), it.operand(Role::B, b), it.operand(Role::C, c)];
+                (vec![it.operand(Role::D, d)], sources(src), 0)
             }
             // The stride may be left out.
-            Self::LoadFragment(it) => (vec![it.operand()], vec![Address, word], 1),
-            Self::StoreFragment(it) => (vec![], vec![Address, it.operand(), word], 1),
+            Self::LoadFragment(it) => (vec![it.operand()], sources([Address, word]), 1),
+            Self::StoreFragment(it) => (vec![], vec![Address.into(), it.operand().stored(), word.into()], 1),
         };
-        Shape { dst, optional_dst: 0, src, optional_src }
+        Shape { optional_src, ..Shape::new(dst, src) }
     }
 
     pub(super) fn group(&self) -> Group {

@@ -1,5 +1,6 @@
 //! Barrier objects in shared memory: `mbarrier`.
 
+use super::shape::sources;
 use super::spelling::{self, Words};
 use super::{OperandKind, Order, Scope, Shape, print};
 use crate::types::{Space, Type, words};
@@ -65,7 +66,7 @@ impl Mbarrier {
             MbarrierOp::TryWaitParity => (vec![Value(Type::Pred)], vec![Address, word, word], 1),
             MbarrierOp::PendingCount => (vec![word], vec![state], 0),
         };
-        Shape { dst, optional_dst: 0, src, optional_src }
+        Shape { optional_src, ..Shape::new(dst, sources(src)) }
     }
 }
 

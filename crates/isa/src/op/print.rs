@@ -1,14 +1,27 @@
 //! How instructions are written: [`Op`] to `ld.global.nc.v4.f32`. The reverse of [`spelling`](super::spelling).
 
-use super::{Access, Barrier, BarrierMode, Cluster, Extended, Op, Reduction, Vote};
+use super::{Access, Barrier, BarrierMode, Cluster, Comparison, Extended, Op, Reduction, Vote};
 use crate::types::Space;
+use std::borrow::Cow;
+
+impl Op {
+    /// How it is spelled. Lines of the table have their spellings already.
+    #[must_use]
+    pub fn spelling(&self) -> Cow<'static, str> {
+        match self {
+            Self::Alu(form) => Cow::Borrowed(form.spelling()),
+            Self::Setp(Comparison { compare, combine: None, pair: false }) => Cow::Borrowed(compare.spelling()),
+            other => Cow::Owned(print(other)),
+        }
+    }
+}
 
 /// The spelling of an operation.
 #[must_use]
 pub fn print(op: &Op) -> String {
     let dot = |uni: bool| if uni { ".uni" } else { "" };
     match op {
-        Op::Alu(form) => form.spelling(),
+        Op::Alu(form) => form.spelling().to_owned(),
         Op::Setp(comparison) => comparison.print(),
         Op::Set(comparison, to) => {
             let setp = comparison.print();

@@ -1,7 +1,7 @@
-//! Which operands each instruction takes.
+//! Which operands each instruction takes, and what each is to it.
 
 use super::{Access, Barrier, BarrierMode, Op, Reduction, Vote};
-use crate::op::Group;
+use crate::class::Class;
 use crate::types::Type;
 
 /// How an operand is written.
@@ -28,6 +28,36 @@ pub enum OperandKind {
     Label,
 }
 
+/// What a source is to its instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceRole {
+    /// A value that the instruction computes with, or a label.
+    Value,
+    /// Where it accesses memory.
+    Address,
+    /// A value that it stores to memory.
+    Stored,
+    /// What changes no result: a cache policy, what is fetched ahead.
+    Hint,
+}
+
+/// A source: how it is written, and what it is to the instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// How it is written.
+    pub kind: OperandKind,
+    /// What it is.
+    pub role: SourceRole,
+}
+
+impl From<OperandKind> for Source {
+    /// What an operand is where nothing else is said: an address is where memory is accessed, all else is a value.
+    fn from(kind: OperandKind) -> Self {
+        let role = if kind == OperandKind::Address { SourceRole::Address } else { SourceRole::Value };
+        Self { kind, role }
+    }
+}
+
 /// Which operands an instruction takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -36,9 +66,48 @@ pub struct Shape {
     /// How many trailing destinations may be left out.
     pub optional_dst: usize,
     /// Sources.
-    pub src: Vec<OperandKind>,
+    pub src: Vec<Source>,
     /// How many trailing sources may be left out.
     pub optional_src: usize,
+}
+
+impl Shape {
+    /// A shape of which no operand may be left out.
+    pub(super) fn new(dst: Vec<OperandKind>, src: Vec<Source>) -> Self {
+        Self { dst, optional_dst: 0, src, optional_src: 0 }
+    }
+
+    /// The parts of all sources but labels, in order, each with what it is to the instruction.
+    pub fn source_parts(&self) -> impl Iterator<Item = Source> {
+        let written = self.src.iter().filter(|source| source.kind != OperandKind::Label);
+        written.flat_map(|source| source.kind.parts().into_iter().map(|kind| Source { kind, role: source.role }))
+    }
+}
+
+impl OperandKind {
+    /// The type that it is read or written as; none of an address or a label.
+    #[must_use]
+    pub fn ty(self) -> Option<Type> {
+        match self {
+            Self::Value(ty) | Self::Loose(ty) | Self::Vector(ty, _) | Self::Texel { ty, .. } => Some(ty),
+            Self::Address | Self::Label => None,
+        }
+    }
+
+    /// This operand as one that is stored to memory.
+    pub(super) fn stored(self) -> Source {
+        Source { kind: self, role: SourceRole::Stored }
+    }
+
+    /// This operand as one that changes no result.
+    pub(super) fn hint(self) -> Source {
+        Source { kind: self, role: SourceRole::Hint }
+    }
+}
+
+/// Sources that are what they are written as.
+pub(super) fn sources(kinds: impl IntoIterator<Item = OperandKind>) -> Vec<Source> {
+    kinds.into_iter().map(Source::from).collect()
 }
 
 impl Op {
@@ -47,10 +116,10 @@ impl Op {
     #[must_use]
     pub fn shape(&self) -> Shape {
         use OperandKind::{Address, Label, Loose, Value};
-        let shape = |dst: Vec<OperandKind>, src: Vec<OperandKind>| Shape { dst, optional_dst: 0, src, optional_src: 0 };
+        let shape = |dst: Vec<OperandKind>, src: Vec<OperandKind>| Shape::new(dst, sources(src));
         match self {
             Self::Alu(form) => {
-                let loose = form.alu.group() == Group::Convert;
+                let loose = form.alu.class() == Class::Convert;
                 let kind = |ty: Type| if loose { Loose(ty) } else { Value(ty) };
                 shape(vec![kind(form.destination())], form.sources().iter().copied().map(kind).collect())
             }
@@ -65,11 +134,12 @@ impl Op {
             }
             Self::Extended(extended) => shape(vec![Value(extended.ty)], vec![Value(extended.ty); extended.sources()]),
             Self::Ld(access) => {
-                shape(vec![access.operand()], [Address].into_iter().chain(policy(&access.cache)).collect())
+                let src = [Address.into()].into_iter().chain(policy(&access.cache));
+                Shape::new(vec![access.operand()], src.collect())
             }
             Self::St(access) => {
-                let src = [Address, access.operand()].into_iter().chain(policy(&access.cache));
-                shape(vec![], src.collect())
+                let src = [Address.into(), access.operand().stored()].into_iter().chain(policy(&access.cache));
+                Shape::new(vec![], src.collect())
             }
             Self::Atom(atom) => atom.shape(true),
             Self::Red(atom) => atom.shape(false),
@@ -89,7 +159,9 @@ impl Op {
             Self::Elect => {
                 Shape { optional_dst: 1, ..shape(vec![Value(Type::B32), Value(Type::Pred)], vec![Value(Type::B32)]) }
             }
-            Self::Prefetch(_) => Shape { optional_src: 1, ..shape(vec![], vec![Address, Value(Type::B32)]) },
+            Self::Prefetch(_) => {
+                Shape { optional_src: 1, ..Shape::new(vec![], vec![Address.hint(), Value(Type::B32).hint()]) }
+            }
             Self::Cvta { ty, .. } => shape(vec![Value(*ty)], vec![Value(*ty)]),
             Self::Isspacep(_) => shape(vec![Value(Type::Pred)], vec![Value(Type::B64)]),
             Self::Shfl(_) => {
@@ -156,15 +228,13 @@ impl Barrier {
         use OperandKind::Value;
         let word = Value(Type::B32);
         match self.mode {
-            BarrierMode::Sync => Shape { dst: vec![], optional_dst: 0, src: vec![word, word], optional_src: 1 },
-            BarrierMode::Arrive => Shape { dst: vec![], optional_dst: 0, src: vec![word, word], optional_src: 0 },
+            BarrierMode::Sync => Shape { optional_src: 1, ..Shape::new(vec![], sources([word, word])) },
+            BarrierMode::Arrive => Shape::new(vec![], sources([word, word])),
             // The thread count may be left out in the middle; the parser of operands knows.
-            BarrierMode::Reduce(op) => Shape {
-                dst: vec![Value(if op == Reduction::Popc { Type::U32 } else { Type::Pred })],
-                optional_dst: 0,
-                src: vec![word, word, Value(Type::Pred)],
-                optional_src: 1,
-            },
+            BarrierMode::Reduce(op) => {
+                let dst = vec![Value(if op == Reduction::Popc { Type::U32 } else { Type::Pred })];
+                Shape { optional_src: 1, ..Shape::new(dst, sources([word, word, Value(Type::Pred)])) }
+            }
         }
     }
 }
@@ -177,10 +247,11 @@ fn create_policy(spelling: &str) -> Shape {
         Some("range") => (vec![Address, Value(Type::B32), Value(Type::B32)], 0),
         _ => (vec![Value(Type::B64)], 0),
     };
-    Shape { dst: vec![Value(Type::B64)], optional_dst: 0, src, optional_src }
+    let src = src.into_iter().map(OperandKind::hint).collect();
+    Shape { optional_src, ..Shape::new(vec![Value(Type::B64)], src) }
 }
 
 /// The cache policy that an access with `.L2::cache_hint` reads after its other operands. It changes no result.
-pub(super) fn policy(cache: &str) -> Option<OperandKind> {
-    cache.contains(".L2::cache_hint").then_some(OperandKind::Value(Type::B64))
+pub(super) fn policy(cache: &str) -> Option<Source> {
+    cache.contains(".L2::cache_hint").then_some(OperandKind::Value(Type::B64).hint())
 }

@@ -6,8 +6,8 @@
 use super::{Access, Barrier, BarrierMode, Call, CallTarget, Comparison, Op, Reduction, Shuffle, Vote};
 use super::{Cluster, Order, Scope, atom, comparison, copy, extended, matrix, mbarrier, texture};
 use crate::alu::Form;
-use crate::module::{FunctionId, Pc};
 use crate::types::{Space, Type};
+use facts::{FunctionId, Pc};
 
 /// What `spelling` means, or `None` where it is not supported. Branch targets and callees are placeholders that
 /// the parser of operands fills in.

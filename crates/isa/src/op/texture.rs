@@ -1,5 +1,6 @@
 //! Textures and surfaces: `tex`, `tld4`, `suld` and `sust` on objects that a register names.
 
+use super::shape::sources;
 use super::spelling::{Words, vector};
 use super::{OperandKind, Shape, print};
 use crate::types::{Type, words};
@@ -123,12 +124,8 @@ fn float(word: &str) -> Option<Type> {
 impl Fetch {
     pub(super) fn shape(&self) -> Shape {
         let level = self.level.then_some(OperandKind::Value(Type::F32));
-        Shape {
-            dst: vec![OperandKind::Vector(self.to, 4)],
-            optional_dst: 0,
-            src: [self.geometry.operand(self.from)].into_iter().chain(level).collect(),
-            optional_src: 0,
-        }
+        let src = sources([self.geometry.operand(self.from)].into_iter().chain(level));
+        Shape::new(vec![OperandKind::Vector(self.to, 4)], src)
     }
 }
 
@@ -141,8 +138,11 @@ impl Surface {
 
     pub(super) fn shape(&self) -> Shape {
         let (place, values) = (self.geometry.operand(Type::S32), OperandKind::Vector(self.ty, self.vector));
-        let (dst, src) = if self.store { (vec![], vec![place, values]) } else { (vec![values], vec![place]) };
-        Shape { dst, optional_dst: 0, src, optional_src: 0 }
+        if self.store {
+            Shape::new(vec![], vec![place.into(), values.stored()])
+        } else {
+            Shape::new(vec![values], vec![place.into()])
+        }
     }
 }
 

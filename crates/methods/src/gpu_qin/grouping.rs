@@ -9,7 +9,6 @@ use inject::threads::{ThreadCount, thread_counts};
 use serde::Serialize;
 use stats::Draws;
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZeroU64;
 
 use super::settings::Coverage;
 
@@ -249,12 +248,8 @@ fn representatives(
     members: &[Vec<u32>],
     order: &[(Key, Gathered)],
 ) -> Vec<ThreadId> {
-    let mut wanted: Vec<u64> = (0..)
-        .zip(order)
-        .map(|(number, (_, group))| {
-            NonZeroU64::new(group.threads).map_or(0, |threads| Draws::new(0, number).below(threads))
-        })
-        .collect();
+    let mut wanted: Vec<u64> =
+        (0..).zip(order).map(|(number, (_, group))| Draws::new(0, number).below(group.threads).unwrap_or(0)).collect();
     let mut found = vec![ThreadId { launch: 0, cta: 0, thread: 0 }; order.len()];
     for (&launch, members) in launches.iter().zip(members) {
         let threads = golden.threads_per_block(&golden.launches()[launch as usize]) as u64;

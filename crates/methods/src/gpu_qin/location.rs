@@ -7,14 +7,14 @@
 //!
 //! A destination is hit after the instruction; an address or a source in its register before the instruction, and it
 //! stays. A destination of an instruction whose guard is false is hit in its register, too: nothing is written to it.
+//! Registers that the model of the campaign cannot hit are not drawn.
 
-use fault::{Aim, Operand, Target, operands};
+use facts::Facts;
+use fault::{Aim, Operand, Pattern, Target, draw, operands};
 use inject::threads::Found;
-use isa::{Function, Instruction};
 use serde::Serialize;
 use stats::Draws;
 use std::fmt;
-use std::num::NonZeroU64;
 
 /// Why a run is given up before anything is hit. Its row says that it did not land.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -22,7 +22,7 @@ use std::num::NonZeroU64;
 pub enum Discard {
     /// The thread that was drawn does not come to the instruction of the profile.
     NotThere,
-    /// The instruction has no register to hit.
+    /// The instruction has no register to hit, or none with the bits that are to change.
     NoRegister,
     /// More steps from the breakpoint of the line than are made.
     Steps,
@@ -55,36 +55,23 @@ impl fmt::Display for Discard {
     }
 }
 
-/// One of some operands, each with the same chance.
-fn any(draws: &mut Draws, all: &[Operand]) -> Option<Operand> {
-    let at = draws.below(NonZeroU64::new(all.len() as u64)?);
-    all.get(at as usize).copied()
-}
-
-/// What is hit of an instruction, and its width in bits.
-pub(crate) fn locate(
-    draws: &mut Draws,
-    function: &Function,
-    instruction: &Instruction,
-    found: Found,
-) -> Option<(Target, u32)> {
+/// What a pattern hits of an instruction, and its width in bits.
+pub(crate) fn locate(draws: &mut Draws, pattern: Pattern, facts: &Facts, found: Found) -> Option<(Target, u32)> {
     let data = |aim| -> Vec<Operand> {
-        let all = operands(aim, function, instruction).into_iter();
-        all.filter(|operand| operand.bits > 1).collect()
+        let all = operands(aim, facts).into_iter();
+        all.filter(|operand| operand.bits > 1 && pattern.hits(operand.bits)).collect()
     };
-    let held = |operand: Operand| (Target::Register(operand.register.0), register_bits(function, operand));
+    let held = |operand: Operand| (Target::Register(operand.register.0), operand.bits);
     let (destinations, addresses) = (data(Aim::Destination), data(Aim::Address));
     let choices = [(&destinations, true), (&addresses, false)];
     let choices: Vec<_> = choices.into_iter().filter(|(operands, _)| !operands.is_empty()).collect();
-    if let Some(kinds) = NonZeroU64::new(choices.len() as u64) {
-        let (operands, written) = choices[draws.below(kinds) as usize];
-        let operand = any(draws, operands)?;
+    if let Some(&(operands, written)) = draws.one_of(&choices) {
+        let operand = draw::operand(draws, pattern, operands)?;
         return Some(if written && found.executed { (operand.target, operand.bits) } else { held(operand) });
     }
-    let writes_predicates = instruction.writes().next().is_some();
-    any(draws, &data(Aim::Source)).filter(|_| writes_predicates).map(held)
-}
-
-fn register_bits(function: &Function, operand: Operand) -> u32 {
-    function.register(operand.register).width().bits()
+    let writes = facts.writes_general_and_predicates();
+    if writes.0 || !writes.1 {
+        return None;
+    }
+    draw::operand(draws, pattern, &data(Aim::Source)).map(held)
 }

@@ -4,9 +4,9 @@
 //! that instructions name, of all threads that execute them, by these and the bits of the instructions themselves, 64 for
 //! each time a warp issues one, which its threads share; predicates are flags and count with the instructions.
 
+use facts::{Facts, Group, Reg};
 use fault::{Aim, operands};
 use inject::{Golden, SiteCount, profile};
-use isa::{Function, Group, Instruction, Reg, Width};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -67,15 +67,13 @@ impl State {
         self.data as f64 / (self.data + self.rest).max(1) as f64
     }
 
-    fn add(&mut self, function: &Function, instruction: &Instruction, count: SiteCount) {
-        let named = [Aim::Destination, Aim::Address, Aim::Source].map(|aim| operands(aim, function, instruction));
-        let mut registers: Vec<Reg> = named.iter().flatten().map(|operand| operand.register).collect();
-        registers.sort_unstable();
-        registers.dedup();
-        for register in registers {
-            let width = function.register(register).width();
-            let bits = u64::from(width.bits()) * count.executed;
-            *if width == Width::Pred { &mut self.rest } else { &mut self.data } += bits;
+    fn add(&mut self, facts: &Facts, count: SiteCount) {
+        let named = [Aim::Destination, Aim::Address, Aim::Source].map(|aim| operands(aim, facts));
+        let registers: BTreeMap<Reg, u32> =
+            named.iter().flatten().map(|operand| (operand.register, operand.bits)).collect();
+        for bits in registers.into_values() {
+            let reached = if bits == 1 { &mut self.rest } else { &mut self.data };
+            *reached += u64::from(bits) * count.executed;
         }
         self.rest += INSTRUCTION_BITS * count.warps;
     }
@@ -87,9 +85,9 @@ pub fn mixes(golden: &Golden) -> BTreeMap<String, (Mix, State)> {
     let mut kernels: BTreeMap<String, (Mix, State)> = BTreeMap::new();
     for launch in profile(golden) {
         let (mix, state) = kernels.entry(launch.launch.program.name.clone()).or_default();
-        for (function, instruction, count) in launch.instructions() {
-            mix.add(instruction.op.group(), count.executed);
-            state.add(function, instruction, count);
+        for (facts, count) in launch.instructions() {
+            mix.add(facts.group, count.executed);
+            state.add(facts, count);
         }
     }
     kernels

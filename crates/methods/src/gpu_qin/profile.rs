@@ -3,9 +3,9 @@
 //! A debugger that breaks at source lines finds an instruction by its line, how often the thread came there before, and
 //! how many instructions it steps from the breakpoint. All three are in a step.
 
+use facts::Flow;
 use inject::threads::{Step, trace};
 use inject::{Golden, GoldenLaunch};
-use isa::flow::Flow;
 use std::collections::BTreeSet;
 
 use super::grouping::ThreadId;
@@ -46,7 +46,7 @@ impl Profile {
 }
 
 fn steps(golden: &Golden, launch: &GoldenLaunch, thread: u64) -> Vec<ProfileStep> {
-    let firsts = firsts(golden, launch);
+    let firsts = firsts(launch);
     let mut visits = vec![0u32; firsts.len()];
     let mut last: Vec<Option<u32>> = vec![None; firsts.len()];
     let step = |(number, step): (u32, &Step)| {
@@ -62,16 +62,16 @@ fn steps(golden: &Golden, launch: &GoldenLaunch, thread: u64) -> Vec<ProfileStep
 
 /// For each site of a program the first one of its row of the line table, where a debugger puts a breakpoint: where its
 /// line begins, begins again after another, or is come to by a branch.
-fn firsts(golden: &Golden, launch: &GoldenLaunch) -> Vec<usize> {
+fn firsts(launch: &GoldenLaunch) -> Vec<usize> {
     let sites = &launch.program.sites;
     let mut leaders = BTreeSet::new();
-    if let Some(module) = golden.module(launch) {
-        let functions: BTreeSet<_> = sites.iter().map(|site| site.function).collect();
-        for id in functions {
-            leaders.extend(Flow::of(module.function(id)).blocks.iter().map(|block| (id, block.start)));
-        }
+    for code in &launch.program.functions {
+        leaders.extend(Flow::of(&launch.program.body(code.id)).blocks.iter().map(|block| (code.id, block.start)));
     }
-    let line = |at: usize| sites[at].loc.as_ref().map(|loc| (sites[at].function, loc.file, loc.line));
+    let line = |at: usize| {
+        let source = sites[at].facts.as_ref().and_then(|facts| facts.source.as_ref());
+        source.map(|source| (sites[at].function, source.loc.file, source.loc.line))
+    };
     let begins = |at: usize| {
         let leads = leaders.contains(&(sites[at].function, sites[at].pc));
         at == 0 || leads || line(at).is_none() || line(at) != line(at - 1)

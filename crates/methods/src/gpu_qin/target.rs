@@ -1,7 +1,7 @@
 //! The method as the planner of a campaign: it chooses, whatever has the engines runs.
 
 use campaign::{LabelColumn, Planner, RunIndex, Selection, Site, TargetError};
-use fault::{Fault, Pattern, Scope};
+use fault::{Fault, Pattern, Scope, draw};
 use inject::CapsuleTarget;
 use inject::site::{Coordinates, LABELS};
 use inject::threads::{Found, Query, find};
@@ -99,15 +99,13 @@ impl<'t> GpuQin<'t> {
         if let Some(why) = chosen.discard {
             return give_up(found.dynamic, found.site, why);
         }
-        let place = run.program.sites.get(found.site as usize)?;
-        let function = golden.module(run)?.function(place.function);
-        match locate(draws, function, function.at(place.pc)?, found) {
+        match locate(draws, self.pattern, run.program.facts(found.site)?, found) {
             None => give_up(found.dynamic, found.site, Discard::NoRegister),
             Some((target, bits)) => {
-                let model = self.pattern.draw(bits, &mut |bound| draws.below(bound));
+                let model = draw::model(draws, self.pattern, bits)?;
                 let Coordinates { launch, cta, thread, dynamic } = at(found.dynamic);
                 let scope = Scope::Thread;
-                let fault = Fault { isa: golden.isa(), launch, cta, thread, dynamic, target, model, scope };
+                let fault = Fault { isa: golden.isa(run), launch, cta, thread, dynamic, target, model, scope };
                 self.capsule.label(&fault, found.site)
             }
         }

@@ -44,7 +44,7 @@ impl Opcode {
     pub(super) fn new(spelling: &str, op: Op) -> Self {
         let shape = op.shape();
         let dst = shape.dst.into_iter().map(|kind| as_spelled(spelling, &op, 0, kind)).collect();
-        let src = shape.src.into_iter().filter(|kind| *kind != OperandKind::Label).enumerate();
+        let src = shape.src.iter().map(|source| source.kind).filter(|kind| *kind != OperandKind::Label).enumerate();
         Self {
             dst,
             src: src.map(|(index, kind)| as_spelled(spelling, &op, index, kind)).collect(),

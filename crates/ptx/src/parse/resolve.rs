@@ -235,7 +235,7 @@ fn special_value(special: Special, ty: Type, name: Name<'_>, need: Need<'_>) -> 
 /// Whether an operation may read special registers.
 pub(super) fn reads_special(op: &Op) -> bool {
     match op {
-        Op::Alu(form) => isa::op::is_move(form.alu) || form.alu.group() == isa::Group::Convert,
+        Op::Alu(form) => isa::op::is_move(form.alu) || form.alu.class() == isa::Class::Convert,
         _ => false,
     }
 }

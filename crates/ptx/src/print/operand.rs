@@ -100,8 +100,9 @@ pub(super) fn shaped(out: &mut String, names: Names<'_>, instruction: &Instructi
         }
     }
     let mut src = instruction.src.iter();
-    for (index, kind) in shape.src.iter().filter(|kind| **kind != OperandKind::Label).enumerate() {
-        match as_spelled(spelling, &instruction.op, index, *kind) {
+    let kinds = shape.src.iter().map(|source| source.kind).filter(|kind| *kind != OperandKind::Label);
+    for (index, kind) in kinds.enumerate() {
+        match as_spelled(spelling, &instruction.op, index, kind) {
             OperandKind::Vector(ty, count) => vector(list.next(), names, src.by_ref().take(count.into()), ty),
             OperandKind::Texel { .. } => texel(list.next(), names, kind.parts(), src.by_ref()),
             OperandKind::Value(ty) | OperandKind::Loose(ty) => {

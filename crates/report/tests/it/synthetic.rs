@@ -106,7 +106,7 @@ impl Engines for Synthetic {
 
 impl Synthetic {
     fn site(&self, mut draws: Draws) -> Site {
-        let mut below = |n: u64| std::num::NonZeroU64::new(n).map_or(0, |n| draws.below(n));
+        let mut below = |n: u64| draws.below(n).unwrap_or(0);
         let (pc, kernel) = (below(self.instructions) as u32, below(self.kernels.len() as u64) as usize);
         let bit = below(if pc % 7 == 3 { 64 } else { 32 });
         let launch = (kernel as u64 + self.kernels.len() as u64 * below(4)) as u32;

@@ -5,7 +5,7 @@ use super::sync::part;
 use super::system::system_call;
 use super::{Running, Step, Surroundings, Warp};
 use crate::access::Fault;
-use crate::lower::FUNCTION_BASE;
+use crate::placement::{FUNCTION_BASE, FUNCTION_STEP};
 use crate::program::{CallTo, Code, FrameRange, Kind, Micro, Program};
 use crate::registers::{LANES, lanes};
 use crate::trap::TrapKind;
@@ -65,7 +65,7 @@ fn callee(warp: &Warp, program: &Program, row: u16, executing: u32) -> Result<(u
     let addresses = &warp.registers.b64[usize::from(row)].0;
     let lane = executing.trailing_zeros() as usize;
     let id = addresses[lane].wrapping_sub(FUNCTION_BASE);
-    let named = |code: &Code| u64::from(code.id.0) * 128 == id;
+    let named = |code: &Code| u64::from(code.id.0) * FUNCTION_STEP == id;
     // The kernel itself, function 0, cannot be called.
     let function = program.functions.iter().skip(1).position(named);
     let Some(function) = function else {

@@ -11,13 +11,12 @@ mod strike;
 
 use crate::struck::Struck;
 use capsule::{Event, Region};
+use facts::{FunctionId, Reg};
 use fault::{Fault, Scope, Target};
-use isa::{Instruction, Module, Op, Reg};
 use outcome::{FirstUse, Landed};
 use simt::memory::Touch;
-use simt::program::Site;
 use simt::registers::{LANES, Slot, has, lanes};
-use simt::{GlobalMemory, Hook, Interest, Liveness, Moment, OwnByte};
+use simt::{GlobalMemory, Hook, Interest, Liveness, Moment, OwnByte, Program};
 
 /// What the hook is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +37,7 @@ enum Phase {
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// In a register of a function; whether nobody else reads that register.
-    Register { function: isa::FunctionId, register: Reg, private: bool },
+    Register { function: FunctionId, register: Reg, private: bool },
     /// In global memory, where a trace waits for the first touch.
     Global,
     /// In a memory of the block.
@@ -55,7 +54,6 @@ struct Loan {
 
 /// A fault that happens in one block.
 pub struct Hit<'a> {
-    module: &'a Module,
     fault: &'a Fault,
     /// Instructions of the thread that have begun.
     begun: u64,
@@ -71,10 +69,9 @@ pub struct Hit<'a> {
 }
 
 impl<'a> Hit<'a> {
-    /// A fault about to happen in a kernel of this module.
-    pub fn new(module: &'a Module, fault: &'a Fault) -> Self {
+    /// A fault about to happen.
+    pub fn new(fault: &'a Fault) -> Self {
         Self {
-            module,
             fault,
             begun: 0,
             phase: Phase::Waiting,
@@ -134,22 +131,22 @@ impl<'a> Hit<'a> {
     }
 
     /// Looks whether the instruction at a site touches the corrupted register.
-    fn watch_register(&mut self, site: &Site, executing: bool) {
+    fn watch_register(&mut self, program: &Program, site: u32, executing: bool) {
         let Some(Place::Register { function, register, private }) = self.place else { return };
-        let instruction = self.module.function(site.function).at(site.pc);
-        if executing && private && ends(self.module, site, instruction) {
+        let site = &program.sites[site as usize];
+        if executing && private && program.ends(site) {
             self.phase = Phase::Gone;
         }
-        let Some(instruction) = instruction.filter(|_| site.function == function) else { return };
+        let Some(facts) = site.facts.as_ref().filter(|_| site.function == function) else { return };
         // A guard is read by every thread that comes to it, the rest only by those that execute. An instruction whose
         // guard is false has not begun, but is the one that reads.
         let begun = self.begun + u64::from(!executing);
         let after = begun.saturating_sub(self.fault.dynamic + 1);
-        let guard_reads = instruction.guard.is_some_and(|guard| guard.pred == register);
-        if guard_reads || (executing && instruction.reads().any(|read| read == register)) {
+        let guard_reads = facts.guard.is_some_and(|guard| guard.pred == register);
+        if guard_reads || (executing && facts.reads().any(|read| read == register)) {
             self.struck.first_use = FirstUse::Read { after };
             self.phase = if self.is_harmless() { Phase::Gone } else { Phase::Done };
-        } else if executing && instruction.writes().any(|(_, written)| written == register) {
+        } else if executing && facts.writes().any(|written| written == register) {
             self.struck.first_use = FirstUse::Overwritten { after };
             self.phase = if private { Phase::Gone } else { Phase::Done };
         }
@@ -232,16 +229,6 @@ pub fn touch_by_host(event: &Event, address: u64) -> Option<Touch> {
     }
 }
 
-/// Whether a thread that executes the instruction at a site of a program without recursion ends there.
-fn ends(module: &Module, site: &Site, instruction: Option<&Instruction>) -> bool {
-    match instruction.map(|instruction| &instruction.op) {
-        Some(Op::Exit) => true,
-        // Behind the last instruction stands a return.
-        Some(Op::Ret { .. }) | None => module.function(site.function).kernel,
-        _ => false,
-    }
-}
-
 impl Hook for Hit<'_> {
     fn wants(&self, warp: u32) -> bool {
         let shared = self.phase == Phase::Watching && matches!(self.place, Some(Place::Own(OwnByte::Shared(_))));
@@ -272,7 +259,7 @@ impl Hook for Hit<'_> {
             }
         }
         if self.phase == Phase::Watching {
-            self.watch_register(&moment.program.sites[moment.site as usize], executing);
+            self.watch_register(moment.program, moment.site, executing);
             self.watch_memory(&mut moment, completed);
         }
         self.interest()

@@ -1,8 +1,8 @@
 //! The moment of the fault: bits change.
 
 use super::{Hit, Loan, Phase, Place, landed};
+use facts::Reg;
 use fault::{Memory, Operand, Scope, Target};
-use isa::Width;
 use outcome::FirstUse;
 use simt::memory::{PAGE, Trace};
 use simt::registers::{has, lanes};
@@ -12,20 +12,17 @@ impl Hit<'_> {
     /// Makes the fault happen. If it cannot, nothing is left of it.
     pub(super) fn strike(&mut self, moment: &mut Moment<'_>) {
         self.phase = Phase::Gone;
-        let (module, target) = (self.module, self.fault.target);
-        let site = &moment.program.sites[moment.site as usize];
-        let function = module.function(site.function);
-        let Some(instruction) = function.at(site.pc) else { return };
+        let (program, target) = (moment.program, self.fault.target);
+        let Some(facts) = program.facts(moment.site) else { return };
         match target {
             Target::Memory(memory, at) => self.strike_memory(moment, memory, at),
             Target::Register(number) => {
-                let Some(register) = function.registers.get(number as usize) else { return };
-                let bits = Width::bits(register.width());
-                let operand = Operand { target, register: isa::Reg(number), bits, offset: 0 };
-                self.strike_register(moment, operand);
+                let declared = program.function_of(moment.site).and_then(|code| code.declared.get(number as usize));
+                let Some(register) = declared else { return };
+                self.strike_register(moment, Operand::of_register(Reg(number), register.width().bits()));
             }
             _ => {
-                let Some(operand) = fault::operand(target, function, instruction) else { return };
+                let Some(operand) = fault::operand(target, facts) else { return };
                 let hit = self.strike_register(moment, operand);
                 if !hit || matches!(target, Target::Destination(_)) {
                     return;
@@ -33,7 +30,7 @@ impl Hit<'_> {
                 // The instruction that is hit is the one that reads.
                 self.struck.first_use = FirstUse::Read { after: 0 };
                 self.phase = if self.is_harmless() { Phase::Gone } else { Phase::Done };
-                if instruction.writes().any(|(_, written)| written == operand.register) {
+                if facts.writes().any(|written| written == operand.register) {
                     // What it writes there stays.
                     self.loans.clear();
                 }

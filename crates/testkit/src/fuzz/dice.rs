@@ -2,7 +2,6 @@
 //! job and its number.
 
 use stats::Draws;
-use std::num::NonZeroU64;
 use std::ops::Range;
 
 /// The choices that make one input.
@@ -18,7 +17,7 @@ impl Dice {
 
     /// A number below a bound; 0 if the bound is 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        NonZeroU64::new(bound as u64).map_or(0, |bound| self.0.below(bound) as usize)
+        self.0.below(bound as u64).unwrap_or(0) as usize
     }
 
     /// True once in `n` times.

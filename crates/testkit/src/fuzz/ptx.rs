@@ -5,6 +5,7 @@ use super::dice::Dice;
 use super::text::{self, Dictionary};
 use super::{Target, bytes, seeds_in};
 use ::capsule::ModuleId;
+use device::Image;
 use device::Modules;
 use isa::alu::spellings;
 use isa::op::families::FAMILIES;
@@ -179,7 +180,7 @@ fn accepted(text: &str, module: &isa::Module) -> Verdict {
         verdict.note_exactly(&instruction.op.to_string());
     }
     let (mut modules, mut memory) = (Modules::default(), GlobalMemory::new());
-    if let Err(error) = modules.load(ModuleId(0), "fuzz", text, &mut memory) {
+    if let Err(error) = modules.load(ModuleId(0), "fuzz", Image::ptx(text), &mut memory) {
         verdict.note(&error.to_string());
         return verdict;
     }

@@ -3,8 +3,8 @@
 use super::directive::{Argument, Directive, Run};
 use super::script::Script;
 use capsule::{Launch, ModuleId, Symbol};
-use device::{Modules, TrapReport};
-use device::{check_launch, runnable};
+use device::Image;
+use device::{Modules, TrapReport, check_launch, runnable};
 use simt::memory::GlobalMemory;
 use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd};
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ pub(super) fn execute(script: &Script, level: LevelName) -> Result<Outcome, Stri
 /// What loading a test, or making its kernel ready, fails with.
 pub(super) fn refusal(script: &Script, kernel: &str) -> Result<String, String> {
     let (mut memory, mut modules) = (GlobalMemory::new(), Modules::default());
-    let ready = modules.load(MODULE, &script.name, &script.text, &mut memory);
+    let ready = modules.load(MODULE, &script.name, Image::ptx(&script.text), &mut memory);
     match ready.and_then(|_| modules.program(MODULE, kernel)) {
         Ok(_) => Err(format!("kernel {kernel} was accepted")),
         Err(error) => Ok(format!("failed to {error}\n")),
@@ -70,7 +70,7 @@ struct Machine {
 impl Machine {
     fn new(script: &Script, level: LevelName) -> Result<Self, String> {
         let (mut memory, mut modules) = (GlobalMemory::new(), Modules::default());
-        let loaded = modules.load(MODULE, &script.name, &script.text, &mut memory);
+        let loaded = modules.load(MODULE, &script.name, Image::ptx(&script.text), &mut memory);
         let symbols = loaded.map_err(|error| format!("failed to {error}"))?;
         let variables = symbols.iter().map(|symbol| (symbol.name.clone(), (symbol.address, symbol.bytes)));
         let mut places: BTreeMap<String, (u64, u64)> = variables.collect();
@@ -111,8 +111,7 @@ impl Machine {
             let end = self.executor.run_block(&ready, &mut self.memory, block, fuel, &mut NoHook);
             counts.extend(self.executor.counts());
             if let RunEnd::Trapped(trap) = end {
-                let module = self.modules.module(MODULE).map_err(|error| words(&error))?;
-                self.outcome.trap = Some(TrapReport::new(trap, &program, module));
+                self.outcome.trap = Some(TrapReport::new(trap, &program));
                 break;
             }
         }
@@ -124,18 +123,17 @@ impl Machine {
 
     fn launch(&self, run: &Run, program: &Arc<Program>) -> Result<Launch, String> {
         let module = self.modules.module(MODULE).map_err(|error| format!("failed to {error}"))?;
-        let (_, kernel) = module.kernel(&program.name).ok_or_else(|| format!("there is no kernel {}", run.kernel))?;
-        let (offsets, total) = kernel.layout();
-        if offsets.len() != run.arguments.len() {
-            return Err(format!("{} arguments, {} has {}", run.arguments.len(), run.kernel, offsets.len()));
+        let kernel = module.kernel(&program.name).ok_or_else(|| format!("there is no kernel {}", run.kernel))?;
+        if kernel.params.len() != run.arguments.len() {
+            return Err(format!("{} arguments, {} has {}", run.arguments.len(), run.kernel, kernel.params.len()));
         }
-        let mut params = vec![0; total as usize];
-        for ((argument, offset), param) in run.arguments.iter().zip(offsets).zip(&kernel.params) {
+        let mut params = vec![0; kernel.param_bytes as usize];
+        for (number, (argument, param)) in run.arguments.iter().zip(&kernel.params).enumerate() {
             let bytes = bytes_of(argument, &self.outcome.places)?;
-            if bytes.len() as u64 != param.bytes {
-                return Err(format!("an argument of {} bytes, {} has {}", bytes.len(), param.name, param.bytes));
+            if bytes.len() != param.bytes as usize {
+                return Err(format!("argument {number} of {} bytes, it has {}", bytes.len(), param.bytes));
             }
-            params[offset as usize..offset as usize + bytes.len()].copy_from_slice(&bytes);
+            params[param.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
         }
         let (kernel, shared_bytes) = (run.kernel.clone(), run.shared);
         let Run { grid, block, .. } = *run;

@@ -8,6 +8,7 @@ mod kernel;
 
 use crate::fuzz::Dice;
 use capsule::{AllocKind, Capsule, Digest, Event, Launch, Module, ModuleId, Output, Region};
+use device::Image;
 use device::{Device, DeviceError, LaunchEnd};
 
 /// Elements of a buffer, of 32 bits each.
@@ -39,7 +40,7 @@ pub fn random_capsule(seed: u64, number: u64) -> Result<Capsule, String> {
     let ptx = kernel::module(&mut dice, KERNELS);
     let mut capsule = Capsule::new(format!("random {number} of seed {seed}"));
     let mut device = Device::new();
-    let globals = device.load(MODULE, "random", &ptx).map_err(words)?;
+    let globals = device.load(MODULE, "random", Image::ptx(&ptx)).map_err(words)?;
     let text = capsule.blobs.add(&ptx);
     capsule.modules.push(Module { id: MODULE, ptx: Some(text), binaries: Vec::new(), globals });
     capsule.events.push(Event::Load { module: MODULE });

@@ -19,11 +19,11 @@ pub use forms::Forms;
 use crate::vectors::random_operand;
 use body::Body;
 use capsule::{Launch, ModuleId, Region};
+use device::Image;
 use device::{Device, LaunchEnd};
 use registers::{Class, RECORD};
 use simt::LevelName;
 use stats::Draws;
-use std::num::NonZeroU64;
 
 /// The name of every kernel.
 pub const NAME: &str = "random";
@@ -36,7 +36,7 @@ pub(crate) struct Dice(Draws);
 impl Dice {
     /// A number below `bound`, or 0 if that is 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
-        NonZeroU64::new(bound as u64).map_or(0, |bound| self.0.below(bound) as usize)
+        self.0.below(bound as u64).unwrap_or(0) as usize
     }
 
     pub(crate) fn choose<'a, T>(&mut self, from: &'a [T]) -> &'a T {
@@ -102,7 +102,7 @@ impl Kernel {
     pub fn simulate(&self, level: LevelName) -> Result<Vec<u8>, String> {
         let words = |error: device::DeviceError| error.to_string();
         let mut device = Device::at_level(level);
-        device.load(ModuleId(0), NAME, &self.ptx).map_err(words)?;
+        device.load(ModuleId(0), NAME, Image::ptx(&self.ptx)).map_err(words)?;
         let input = device.allocate(self.input.len() as u64).map_err(words)?;
         let output = device.allocate(self.output_bytes() as u64).map_err(words)?;
         device.write(&Region::linear(input, self.input.len() as u64), &self.input).map_err(words)?;

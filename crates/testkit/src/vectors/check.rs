@@ -4,6 +4,7 @@ use super::form::{Form, in_register, is_immediate};
 use super::kernel::{CELL, Variant, module_text};
 use super::read::Row;
 use capsule::{Launch, ModuleId, Region};
+use device::Image;
 use device::{Device, DeviceError, LaunchEnd};
 use isa::{Type, Width};
 use simt::LevelName;
@@ -93,7 +94,7 @@ impl<'a> Run<'a> {
     pub(super) fn execute(&self, level: LevelName, text: &str) -> Result<Vec<Vec<u128>>, String> {
         let words = |error: DeviceError| error.to_string();
         let mut device = Device::at_level(level);
-        device.load(ModuleId(0), &self.form.spelling, text).map_err(words)?;
+        device.load(ModuleId(0), &self.form.spelling, Image::ptx(text)).map_err(words)?;
         let (input, output) = (self.input(), self.output());
         let (at, out) = (device.allocate(input.len() as u64), device.allocate(output.len() as u64));
         let (at, out) = (at.map_err(words)?, out.map_err(words)?);

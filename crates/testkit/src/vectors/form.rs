@@ -29,8 +29,9 @@ impl Form {
     pub fn new(spelled: &str, results: usize) -> Result<Self, String> {
         let op = spelling::parse(spelled).ok_or_else(|| format!("`{spelled}` is no instruction"))?;
         let shape = op.shape();
-        let types = |kinds: &[OperandKind]| kinds.iter().map(|&kind| scalar(kind)).collect::<Option<Vec<Type>>>();
-        let both = types(&shape.src).zip(types(&shape.dst)).filter(|(_, dst)| !dst.is_empty());
+        let sources = shape.src.iter().map(|source| scalar(source.kind)).collect::<Option<Vec<Type>>>();
+        let results_of = shape.dst.iter().map(|&kind| scalar(kind)).collect::<Option<Vec<Type>>>();
+        let both = sources.zip(results_of).filter(|(_, dst)| !dst.is_empty());
         let pure = matches!(op, Op::Alu(_) | Op::Setp(_) | Op::Set(..) | Op::Lop3(_) | Op::Extended(_));
         let (mut sources, mut dst) =
             both.filter(|_| pure).ok_or_else(|| format!("`{spelled}` does not compute a value from values"))?;

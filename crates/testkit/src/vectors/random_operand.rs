@@ -7,7 +7,6 @@
 
 use isa::Type;
 use stats::Draws;
-use std::num::NonZeroU64;
 
 /// A key for the rows of a form, from its name: FNV-1a.
 #[must_use]
@@ -65,7 +64,7 @@ struct Random(Draws);
 
 impl Random {
     fn below(&mut self, bound: u64) -> u64 {
-        NonZeroU64::new(bound).map_or(0, |bound| self.0.below(bound))
+        self.0.below(bound).unwrap_or(0)
     }
 
     fn choose<T: Copy>(&mut self, from: &[T]) -> T {

@@ -69,7 +69,7 @@ fn a_single_bit_mask_has_one_bit_warp_wide_too() {
 fn a_destination_fault_flips_the_register_and_not_a_digit_of_its_text() {
     for (fault, landed) in landed("hotspot", &words("dst", "flip", "thread"), 400) {
         let Model::Flip(mask) = fault.model else { panic!("{fault}") };
-        assert_eq!(landed.after, landed.before ^ mask, "{fault}");
+        assert_eq!(landed.after, landed.before ^ mask.get(), "{fault}");
     }
 }
 

@@ -201,3 +201,22 @@ fn words_that_the_method_chooses_itself_are_refused() {
     assert!(refused(kernel).starts_with("find a thread to profile: no kernel matches"));
     assert!(refused(words("gpuqin")).starts_with("use the method `gpuqin`"));
 }
+
+#[test]
+fn a_pattern_hits_registers_that_have_its_bits_and_no_others() {
+    let target = target("pathfinder");
+    let words = Selection { model: Some("stuck1:0x100000000".to_owned()), ..words("gpu-qin") };
+    let method = GpuQin::new(&target, &words).unwrap();
+    let (mut hit, mut given_up) = (0, 0);
+    for site in sites(&method, 0..200) {
+        match &site.intent {
+            Intent::GivenUp(reason) => given_up += u64::from(*reason == Discard::NoRegister.to_string()),
+            Intent::Fault(id) => {
+                id.parse::<fault::Fault>().unwrap();
+                assert_eq!((site.labels.text(4), site.labels.text(5)), (Some("stuck1"), Some("32")), "{id}");
+                hit += 1;
+            }
+        }
+    }
+    assert!(hit > 20 && given_up > 20, "{hit} runs hit, {given_up} are given up");
+}

@@ -5,6 +5,7 @@ mod elements;
 mod engines;
 mod exhaustive;
 mod gpu_qin;
+mod guest;
 mod kernels;
 mod sampling;
 mod stories;

@@ -46,15 +46,15 @@ fn check(workload: &str) {
     let target = target(workload);
     let runs: Vec<RunIndex> = (0..DRAWS).map(RunIndex).collect();
     let sites = target.plan(&runs, &Selection::default(), 1).unwrap();
-    let all = fault::Selection::of_words(None, None, None, &[]).unwrap();
+    let all = fault::Selection::of_words(None, None, None, &[], &[]).unwrap();
     let (mut by_instruction, mut by_launch) = (BTreeMap::new(), BTreeMap::new());
     for (number, launch) in profile(target.golden_run()).iter().enumerate() {
-        let executed = launch.instructions().filter(|(_, _, count)| count.executed > 0);
-        for (function, instruction, count) in executed {
-            if all.holds(launch.module, function, instruction) {
-                let line = instruction.loc.as_ref().map(|loc| loc.line);
-                *by_instruction.entry((instruction.op.to_string(), line)).or_insert(0) += count.executed;
-                *by_launch.entry((number, instruction.op.group().to_string())).or_insert(0) += count.executed;
+        let executed = launch.instructions().filter(|(_, count)| count.executed > 0);
+        for (facts, count) in executed {
+            if all.holds(facts) {
+                let line = facts.source.as_ref().map(|source| source.line());
+                *by_instruction.entry((facts.mnemonic.to_string(), line)).or_insert(0) += count.executed;
+                *by_launch.entry((number, facts.group.to_string())).or_insert(0) += count.executed;
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The frame of a function in a thread's local memory: formal parameters, local variables, call parameters.
 
-use crate::program::FrameRange;
 use isa::{Function, Space, Symbol, Variable};
+use simt::program::FrameRange;
 use std::collections::BTreeMap;
 
 /// Where a function's variables are in its frame.

@@ -1,4 +1,4 @@
-//! From a kernel as data to a program: registers become rows, operands that are constant become rows of their own,
+//! From a kernel of PTX to a program: registers become rows, operands that are constant become rows of their own,
 //! and each architectural instruction becomes micro-operations.
 //!
 //! Everything that the machine could not execute is refused here, by name and source line, before anything runs.
@@ -13,59 +13,31 @@ mod limits;
 mod matrix;
 mod memory;
 mod operand;
-mod placement;
 mod texture;
 
-pub use placement::{FUNCTION_BASE, Placement, PlacementError};
-
-use crate::grid::WORKSPACE_NAME;
-use crate::heap::{HEAP_NAME, HeapPlace};
 use crate::own;
-use crate::program::{Code, Kind, Micro, ParamRow, Program, Site};
-use crate::registers::{Sizes, Slot};
+use crate::place;
+use crate::tell::Teller;
+use facts::{Facts, Flow};
 use frame::Frame;
-use isa::flow::Flow;
 use isa::op::CallTarget;
-use isa::{Function, FunctionId, Instruction, Loc, Module, Op, Pc, Special, Width};
+use isa::{Base, Function, FunctionId, Instruction, Module, Op, Operand, Pc, Space, Special, Symbol, Width};
+use simt::guest::{GuestError, Placement};
+use simt::program::{Code, Kind, Micro, NOWHERE, ParamRow, Program, Site};
+use simt::registers::{Sizes, Slot};
+use simt::{HEAP_NAME, HeapPlace, WORKSPACE_NAME};
 use std::collections::BTreeMap;
-use thiserror::Error;
-
-/// Why a kernel cannot be run.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum LowerError {
-    /// There is no such kernel.
-    #[error("find kernel {0} in the module")]
-    NoKernel(String),
-    /// An instruction, or the way it is used, is not supported.
-    #[error("execute {what} (instruction {} of {function}{})", pc.0, at(loc))]
-    Unsupported {
-        /// What.
-        what: String,
-        /// The function.
-        function: String,
-        /// The instruction.
-        pc: Pc,
-        /// Its source position.
-        loc: Option<Loc>,
-    },
-    /// The kernel needs more registers than the machine has rows.
-    #[error("hold the registers of {0}: more than 65535 of one width")]
-    TooManyRegisters(String),
-}
-
-fn at(loc: &Option<Loc>) -> String {
-    loc.as_ref().map_or_else(String::new, |loc| format!(", line {}", loc.outermost().line))
-}
+use std::sync::Arc;
 
 /// Bytes of local memory that calls and `alloca` may use beyond the kernel's own frame.
-pub(crate) const STACK: u32 = 64 << 10;
+const STACK: u32 = 64 << 10;
 
 /// Makes a kernel ready to run.
 ///
 /// # Errors
 /// If the kernel does not exist, or does something the machine cannot do.
-pub fn lower(module: &Module, placement: &Placement, kernel: &str) -> Result<Program, LowerError> {
-    let (id, function) = module.kernel(kernel).ok_or_else(|| LowerError::NoKernel(kernel.to_owned()))?;
+pub(crate) fn lower(module: &Module, placement: &Placement, kernel: &str) -> Result<Program, GuestError> {
+    let (id, function) = module.kernel(kernel).ok_or_else(|| GuestError::NoKernel(kernel.to_owned()))?;
     refuse_clusters(function)?;
     let reachable = reachable(module, id);
     limits::check(module, function, &reachable)?;
@@ -80,20 +52,29 @@ pub fn lower(module: &Module, placement: &Placement, kernel: &str) -> Result<Pro
 }
 
 /// A block is a cluster of its own; a kernel that is made for larger ones is refused.
-fn refuse_clusters(kernel: &Function) -> Result<(), LowerError> {
+fn refuse_clusters(kernel: &Function) -> Result<(), GuestError> {
     let larger = |directive: &&String| {
         let extents = directive.strip_prefix(".reqnctapercluster");
         extents.is_some_and(|extents| extents.split(',').any(|extent| extent.trim() != "1"))
     };
     match kernel.directives.iter().find(larger) {
         None => Ok(()),
-        Some(directive) => Err(LowerError::Unsupported {
+        Some(directive) => Err(GuestError::Unsupported {
             what: format!("a kernel with `{directive}`"),
             function: kernel.name.clone(),
             pc: Pc(0),
-            loc: None,
+            line: None,
         }),
     }
+}
+
+/// Whether a kernel reads its parameters otherwise than by loads from fixed places.
+fn takes_address(kernel: &Function) -> bool {
+    let names = |operand: &Operand| {
+        matches!(operand, Operand::Symbol(Symbol::Param(_), _) | Operand::Address(Base::Symbol(Symbol::Param(_)), _))
+    };
+    let loads = |op: &Op| matches!(op, Op::Ld(access) if access.space == Space::Param);
+    kernel.body.iter().any(|instruction| !loads(&instruction.op) && instruction.src.iter().any(names))
 }
 
 /// The kernel first, then every function that it may call.
@@ -136,6 +117,9 @@ struct Lowering<'a> {
     placement: &'a Placement,
     program: Program,
     frames: Vec<Frame>,
+    /// What is known of the instructions of each function, until they become sites.
+    facts: Vec<Vec<Facts>>,
+    files: Arc<facts::Files>,
     /// Indices of functions among those of the program.
     indices: BTreeMap<FunctionId, u32>,
     /// Where the heap is, if the module has one.
@@ -169,7 +153,7 @@ impl<'a> Lowering<'a> {
         placement: &'a Placement,
         kernel: &'a Function,
         reachable: &[FunctionId],
-    ) -> Result<Self, LowerError> {
+    ) -> Result<Self, GuestError> {
         let layout = memory::SharedLayout::of(module, reachable);
         let (_, param_bytes) = kernel.layout();
         let program = Program {
@@ -195,7 +179,8 @@ impl<'a> Lowering<'a> {
             shared_bytes: layout.bytes,
             stack: if reachable.len() > 1 { STACK } else { 0 },
             dynamic_align: layout.dynamic_align,
-            workspace: own::find(module, WORKSPACE_NAME).and_then(|(symbol, _)| placement.address(symbol)).unwrap_or(0),
+            workspace: own::find(module, WORKSPACE_NAME).and_then(|(symbol, _)| place(placement, symbol)).unwrap_or(0),
+            reads_param_addresses: takes_address(kernel),
         };
         let at = Place { function: kernel, id: reachable[0], index: 0, pc: Pc(0), instruction: None };
         let mut lowering = Self {
@@ -203,9 +188,11 @@ impl<'a> Lowering<'a> {
             placement,
             program,
             frames: Vec::new(),
+            facts: Vec::new(),
+            files: Arc::new(module.files.clone()),
             indices: BTreeMap::new(),
             heap: own::find(module, HEAP_NAME)
-                .and_then(|(symbol, bytes)| Some(HeapPlace { base: placement.address(symbol)?, bytes })),
+                .and_then(|(symbol, bytes)| Some(HeapPlace { base: place(placement, symbol)?, bytes })),
             shared: layout.offsets,
             constants: BTreeMap::new(),
             specials: BTreeMap::new(),
@@ -221,41 +208,48 @@ impl<'a> Lowering<'a> {
     }
 
     /// Gives a function its rows and its frame.
-    fn declare(&mut self, index: u32, id: FunctionId) -> Result<(), LowerError> {
+    fn declare(&mut self, index: u32, id: FunctionId) -> Result<(), GuestError> {
         let function = self.module.function(id);
         self.at = Place { function, id, index, pc: Pc(0), instruction: None };
         let registers: Vec<Slot> =
             function.registers.iter().map(|register| self.row(register.width())).collect::<Result<_, _>>()?;
-        let zeroed = Flow::of(function).undefined_reads(function).into_iter().map(|reg| registers[reg.index()]);
         let frame = Frame::of(function);
+        let teller = Teller { function, files: &self.files, placement: self.placement, frame: &frame.offsets };
+        let facts: Vec<Facts> = function.body.iter().map(|instruction| teller.facts(instruction)).collect();
+        let zeroed = Flow::of(&facts).undefined_reads(&facts).into_iter().map(|reg| registers[reg.index()]);
         self.program.functions.push(Code {
             id,
+            name: function.name.clone(),
             entry: 0,
             frame: frame.bytes,
             formals: frame.formals.clone(),
             returns: frame.returns.clone(),
             zeroed: zeroed.collect(),
             registers,
+            declared: function.registers.clone(),
         });
         self.frames.push(frame);
+        self.facts.push(facts);
         self.indices.insert(id, index);
         Ok(())
     }
 
     /// Lowers a function's instructions and resolves its branches.
-    fn body(&mut self, index: u32) -> Result<(), LowerError> {
+    fn body(&mut self, index: u32) -> Result<(), GuestError> {
         let id = self.program.functions[index as usize].id;
         let function = self.module.function(id);
         let entry = self.program.micros.len();
         self.program.functions[index as usize].entry = entry as u32;
         let mut starts = Vec::with_capacity(function.body.len() + 1);
-        for (pc, instruction) in function.body.iter().enumerate() {
+        let facts = std::mem::take(&mut self.facts[index as usize]);
+        for ((pc, instruction), facts) in function.body.iter().enumerate().zip(facts) {
             starts.push(self.program.micros.len() as u32);
             self.at = Place { function, id, index, pc: Pc(pc as u32), instruction: Some(instruction) };
+            self.program.sites.push(Site { function: id, pc: self.at.pc, facts: Some(facts) });
             self.instruction(instruction)?;
         }
         starts.push(self.program.micros.len() as u32);
-        self.program.sites.push(Site { function: id, pc: Pc(function.body.len() as u32), loc: None });
+        self.program.sites.push(Site { function: id, pc: Pc(function.body.len() as u32), facts: None });
         self.at.instruction = None;
         // Control that runs off the end returns: a `ret` that is executed and counted though it is not written.
         let end = self.emit(Kind::Return, 0, &[]);
@@ -280,9 +274,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Lowers one architectural instruction; everything it emits belongs to one site.
-    fn instruction(&mut self, instruction: &'a Instruction) -> Result<(), LowerError> {
-        let site = Site { function: self.at.id, pc: self.at.pc, loc: instruction.loc.clone() };
-        self.program.sites.push(site);
+    fn instruction(&mut self, instruction: &'a Instruction) -> Result<(), GuestError> {
         self.used.clear();
         let first = self.program.micros.len();
         self.operation(instruction)?;
@@ -311,7 +303,7 @@ impl<'a> Lowering<'a> {
             guard_not: false,
             guard: 0,
             dst,
-            second: crate::program::NOWHERE,
+            second: NOWHERE,
             src: rows,
             straight: 0,
             site: self.program.sites.len() as u32 - 1,
@@ -322,24 +314,24 @@ impl<'a> Lowering<'a> {
         &mut self.program.micros[at]
     }
 
-    fn unsupported(&self, what: impl Into<String>) -> LowerError {
-        LowerError::Unsupported {
+    fn unsupported(&self, what: impl Into<String>) -> GuestError {
+        GuestError::Unsupported {
             what: what.into(),
             function: self.at.function.name.clone(),
             pc: self.at.pc,
-            loc: self.at.instruction.and_then(|instruction| instruction.loc.clone()),
+            line: self.at.instruction.and_then(|it| it.loc.as_ref()).map(|loc| loc.outermost().line),
         }
     }
 
     /// A new row.
-    fn row(&mut self, width: Width) -> Result<Slot, LowerError> {
-        let too_many = || LowerError::TooManyRegisters(self.program.name.clone());
+    fn row(&mut self, width: Width) -> Result<Slot, GuestError> {
+        let too_many = || GuestError::TooManyRegisters(self.program.name.clone());
         // The last index means "nowhere".
-        self.program.sizes.allocate(width).filter(|slot| slot.index < crate::program::NOWHERE).ok_or_else(too_many)
+        self.program.sizes.allocate(width).filter(|slot| slot.index < NOWHERE).ok_or_else(too_many)
     }
 
     /// A row that every lane reads as `bits`.
-    fn constant(&mut self, width: Width, bits: u128) -> Result<u16, LowerError> {
+    fn constant(&mut self, width: Width, bits: u128) -> Result<u16, GuestError> {
         let bits = if width == Width::B128 { bits } else { bits & ((1u128 << width.bits()) - 1) };
         if let Some(&row) = self.constants.get(&(width, bits)) {
             return Ok(row);
@@ -351,7 +343,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// A row for a special register that does not change while a block runs.
-    fn special(&mut self, special: Special) -> Result<u16, LowerError> {
+    fn special(&mut self, special: Special) -> Result<u16, GuestError> {
         if let Some(&row) = self.specials.get(&special) {
             return Ok(row);
         }
@@ -362,7 +354,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// A row for a kernel parameter, as wide as the register that it is loaded into.
-    fn param(&mut self, offset: u32, bytes: u8, signed: bool, width: Width) -> Result<u16, LowerError> {
+    fn param(&mut self, offset: u32, bytes: u8, signed: bool, width: Width) -> Result<u16, GuestError> {
         let key = (offset, bytes, signed, width);
         if let Some(&row) = self.params.get(&key) {
             return Ok(row);
@@ -374,7 +366,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// A row for this instruction alone.
-    fn temporary(&mut self, width: Width) -> Result<u16, LowerError> {
+    fn temporary(&mut self, width: Width) -> Result<u16, GuestError> {
         let used = self.used.entry(width).or_insert(0);
         let index = *used;
         *used += 1;

@@ -4,9 +4,9 @@
 //! Reference: CUDA C++ Programming Guide, "Compute Capabilities", table of technical specifications (512 KiB of local
 //! memory for a thread; parameters of a kernel up to 32,764 bytes since PTX ISA 8.1).
 
-use super::LowerError;
-use crate::memory::window::WINDOW;
 use isa::{Function, FunctionId, Module, Pc, Space, Variable};
+use simt::GuestError;
+use simt::memory::window::WINDOW;
 
 /// The most bytes that parameters of a kernel have.
 const PARAM_BYTES: u64 = 32_764;
@@ -14,7 +14,7 @@ const PARAM_BYTES: u64 = 32_764;
 const LOCAL_BYTES: u64 = 512 << 10;
 
 /// Refuses a kernel that asks for too much.
-pub(super) fn check(module: &Module, kernel: &Function, reachable: &[FunctionId]) -> Result<(), LowerError> {
+pub(super) fn check(module: &Module, kernel: &Function, reachable: &[FunctionId]) -> Result<(), GuestError> {
     let params = total(&kernel.params, |_| true);
     if params > PARAM_BYTES || kernel.layout().1 > PARAM_BYTES {
         return refuse(kernel, format!("a kernel with {params} bytes of parameters; it can have {PARAM_BYTES}"));
@@ -44,6 +44,6 @@ fn total(variables: &[Variable], belongs: impl Fn(&Variable) -> bool) -> u64 {
     bytes.fold(0, u64::saturating_add)
 }
 
-fn refuse(function: &Function, what: String) -> Result<(), LowerError> {
-    Err(LowerError::Unsupported { what, function: function.name.clone(), pc: Pc(0), loc: None })
+fn refuse(function: &Function, what: String) -> Result<(), GuestError> {
+    Err(GuestError::Unsupported { what, function: function.name.clone(), pc: Pc(0), line: None })
 }

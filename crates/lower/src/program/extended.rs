@@ -1,13 +1,14 @@
 //! Arithmetic with the carry flag, which is a predicate row of the function.
 
-use super::{LowerError, Lowering};
-use crate::program::{Kind, PredOp};
+use super::Lowering;
 use isa::op::Extended;
 use isa::{Instruction, Width};
+use simt::GuestError;
+use simt::program::{Kind, PredOp};
 
 impl Lowering<'_> {
     /// A product if there is one, the flag afterwards, the result.
-    pub(super) fn extended(&mut self, instruction: &Instruction, extended: Extended) -> Result<(), LowerError> {
+    pub(super) fn extended(&mut self, instruction: &Instruction, extended: Extended) -> Result<(), GuestError> {
         let mut terms = self.sources(instruction, &vec![extended.ty; extended.sources()])?;
         if let Some(product) = extended.product() {
             let row = self.temporary(extended.ty.width())?;
@@ -31,7 +32,7 @@ impl Lowering<'_> {
     }
 
     /// The row of the function's carry flag, which starts at zero.
-    fn carry(&mut self) -> Result<u16, LowerError> {
+    fn carry(&mut self) -> Result<u16, GuestError> {
         let function = self.at.index;
         if let Some(&row) = self.carries.get(&function) {
             return Ok(row);

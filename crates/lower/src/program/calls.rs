@@ -1,12 +1,13 @@
 //! Calls: of functions of the module, through pointers, and of what the machine itself does.
 
-use super::{LowerError, Lowering};
-use crate::program::{CallPlan, CallTo, FrameRange, Kind, SystemCall};
+use super::Lowering;
 use isa::op::{Call, CallTarget};
 use isa::{Instruction, Operand, Type};
+use simt::GuestError;
+use simt::program::{CallPlan, CallTo, FrameRange, Kind, SystemCall};
 
 impl Lowering<'_> {
-    pub(super) fn call(&mut self, instruction: &Instruction, call: &Call) -> Result<(), LowerError> {
+    pub(super) fn call(&mut self, instruction: &Instruction, call: &Call) -> Result<(), GuestError> {
         let mut operands = instruction.src.iter();
         let target = match &call.target {
             CallTarget::Direct(id) => {
@@ -31,7 +32,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn call_parameter(&self, operand: &Operand) -> Result<FrameRange, LowerError> {
+    fn call_parameter(&self, operand: &Operand) -> Result<FrameRange, GuestError> {
         let range = match operand {
             Operand::Symbol(symbol, 0) => self.frames[self.at.index as usize].offsets.get(symbol).copied(),
             _ => None,
@@ -40,7 +41,7 @@ impl Lowering<'_> {
     }
 
     /// A call of `__assertfail`. One that is not as compilers make it has nothing to tell.
-    fn assertion<'i>(&mut self, operands: impl Iterator<Item = &'i Operand>) -> Result<(), LowerError> {
+    fn assertion<'i>(&mut self, operands: impl Iterator<Item = &'i Operand>) -> Result<(), GuestError> {
         let Ok(arguments) = operands.map(|operand| self.call_parameter(operand)).collect() else {
             return self.plain(Kind::Assert);
         };
@@ -51,7 +52,7 @@ impl Lowering<'_> {
     }
 
     /// What the machine does in place of a function that has no body.
-    fn system_call(&self, name: &str) -> Result<SystemCall, LowerError> {
+    fn system_call(&self, name: &str) -> Result<SystemCall, GuestError> {
         match (name, self.heap) {
             ("vprintf", _) => Ok(SystemCall::Print),
             ("malloc", Some(heap)) => Ok(SystemCall::Allocate { heap }),

@@ -1,13 +1,14 @@
 //! Asynchronous copies and barrier objects.
 
-use super::{LowerError, Lowering};
-use crate::program::{AccessPlan, CopyFill, CopyPlan, Kind, MbarrierPlan};
-use crate::registers::Slot;
+use super::Lowering;
 use isa::op::{CopyAsync, Fill, Mbarrier, MbarrierOp};
 use isa::{Instruction, Operand, Space, Type, Width};
+use simt::GuestError;
+use simt::program::{AccessPlan, CopyFill, CopyPlan, Kind, MbarrierPlan};
+use simt::registers::Slot;
 
 impl Lowering<'_> {
-    pub(super) fn copy_async(&mut self, instruction: &Instruction, copy: &CopyAsync) -> Result<(), LowerError> {
+    pub(super) fn copy_async(&mut self, instruction: &Instruction, copy: &CopyAsync) -> Result<(), GuestError> {
         match copy {
             CopyAsync::Copy { cg, fill, .. } => self.copy(instruction, *cg, *fill),
             CopyAsync::Arrive { expected: true, space } => {
@@ -22,7 +23,7 @@ impl Lowering<'_> {
     }
 
     /// A copy is a load and a store, unless some of its bytes may not be read.
-    fn copy(&mut self, instruction: &Instruction, cg: bool, fill: Fill) -> Result<(), LowerError> {
+    fn copy(&mut self, instruction: &Instruction, cg: bool, fill: Fill) -> Result<(), GuestError> {
         let src = &instruction.src;
         let bytes = match src[2] {
             Operand::Imm(bytes @ (4 | 8 | 16)) if !cg || bytes == 16 => bytes as u8,
@@ -35,7 +36,7 @@ impl Lowering<'_> {
             (Fill::Ignore, Some(operand)) => Some(CopyFill::Ignore(self.source(operand, Type::Pred)?)),
             _ => None,
         };
-        let width = crate::program::width_of(bytes);
+        let width = simt::program::width_of(bytes);
         let value = if fill.is_none() { Some(Slot { width, index: self.temporary(width)? }) } else { None };
         let values: Vec<_> = value.map(Some).into_iter().collect();
         let to = self.plan(&src[0], Space::Shared, bytes, values.clone())?;
@@ -56,7 +57,7 @@ impl Lowering<'_> {
         self.program.accesses.len() as u32 - 1
     }
 
-    pub(super) fn mbarrier(&mut self, instruction: &Instruction, it: &Mbarrier) -> Result<(), LowerError> {
+    pub(super) fn mbarrier(&mut self, instruction: &Instruction, it: &Mbarrier) -> Result<(), GuestError> {
         let src = &instruction.src;
         let ty = match it.op {
             MbarrierOp::TestWait | MbarrierOp::TryWait | MbarrierOp::PendingCount => Type::U64,
@@ -83,7 +84,7 @@ impl Lowering<'_> {
         self.mbarrier_plan(MbarrierPlan { op: it.op, access, operand })
     }
 
-    fn mbarrier_plan(&mut self, plan: MbarrierPlan) -> Result<(), LowerError> {
+    fn mbarrier_plan(&mut self, plan: MbarrierPlan) -> Result<(), GuestError> {
         self.program.mbarriers.push(plan);
         let index = self.program.mbarriers.len() as u32 - 1;
         self.plain(Kind::Mbarrier(index))

@@ -1,15 +1,16 @@
 //! Comparisons: `setp` and `set`, of numbers and of pairs; `lop3` where it compares with zero.
 
-use super::{LowerError, Lowering};
-use crate::program::{Kind, PredOp};
+use super::Lowering;
 use isa::op::{Combine, Comparison};
 use isa::{Alu, Dst, Instruction, Type, Width};
+use simt::GuestError;
+use simt::program::{Kind, PredOp};
 
 /// What a comparison is combined with: the row of the third source.
 type Third = Option<(PredOp, u16)>;
 
 impl Lowering<'_> {
-    pub(super) fn setp(&mut self, instruction: &Instruction, comparison: Comparison) -> Result<(), LowerError> {
+    pub(super) fn setp(&mut self, instruction: &Instruction, comparison: Comparison) -> Result<(), GuestError> {
         let first = self.destination(instruction.dst.first(), Type::Pred)?.row;
         let second = match instruction.dst.get(1) {
             Some(Dst::Reg(reg)) => Some(self.register(*reg).index),
@@ -47,7 +48,7 @@ impl Lowering<'_> {
         instruction: &Instruction,
         comparison: Comparison,
         to: Type,
-    ) -> Result<(), LowerError> {
+    ) -> Result<(), GuestError> {
         let third = self.third(instruction, comparison)?;
         let target = self.destination(instruction.dst.first(), to)?;
         let (low, high) = self.compare(instruction, comparison)?;
@@ -72,7 +73,7 @@ impl Lowering<'_> {
         self.finish(&target)
     }
 
-    pub(super) fn lop3(&mut self, instruction: &Instruction, combine: Combine) -> Result<(), LowerError> {
+    pub(super) fn lop3(&mut self, instruction: &Instruction, combine: Combine) -> Result<(), GuestError> {
         let rows = self.sources(instruction, &[Type::B32; 4])?;
         let third = instruction.src.get(4).map(|operand| self.source(operand, Type::Pred)).transpose()?;
         let result = self.destination(instruction.dst.first(), Type::B32)?;
@@ -85,7 +86,7 @@ impl Lowering<'_> {
     }
 
     /// Compares into rows of this instruction alone; the second is that of the high half of a pair.
-    fn compare(&mut self, instruction: &Instruction, comparison: Comparison) -> Result<(u16, Option<u16>), LowerError> {
+    fn compare(&mut self, instruction: &Instruction, comparison: Comparison) -> Result<(u16, Option<u16>), GuestError> {
         let rows = self.sources(instruction, &comparison.types())?;
         let line = Kind::Alu(comparison.compare.alu as u16);
         let low = self.temporary(Width::Pred)?;
@@ -101,7 +102,7 @@ impl Lowering<'_> {
     }
 
     /// The low and the high half of a row.
-    fn halves(&mut self, row: u16) -> Result<(u16, u16), LowerError> {
+    fn halves(&mut self, row: u16) -> Result<(u16, u16), GuestError> {
         let (low, high, shifted) =
             (self.temporary(Width::B16)?, self.temporary(Width::B16)?, self.temporary(Width::B32)?);
         self.emit(Kind::Alu(Alu::CvtU16U32 as u16), low, &[row]);
@@ -111,7 +112,7 @@ impl Lowering<'_> {
         Ok((low, high))
     }
 
-    fn third(&mut self, instruction: &Instruction, comparison: Comparison) -> Result<Third, LowerError> {
+    fn third(&mut self, instruction: &Instruction, comparison: Comparison) -> Result<Third, GuestError> {
         let (Some(combine), Some(operand)) = (comparison.combine, instruction.src.get(2)) else { return Ok(None) };
         Ok(Some((pred_op(combine), self.source(operand, Type::Pred)?)))
     }

@@ -1,13 +1,14 @@
 //! Instructions on matrices.
 
-use super::{LowerError, Lowering};
-use crate::program::{AccessPlan, Kind, MatrixPlan};
-use crate::registers::Slot;
+use super::Lowering;
 use isa::op::matrix::{Fragment, Matrix, Role, Tiles};
 use isa::{Dst, Instruction, Operand, Space, Type, Width};
+use simt::GuestError;
+use simt::program::{AccessPlan, Kind, MatrixPlan};
+use simt::registers::Slot;
 
 impl Lowering<'_> {
-    pub(super) fn matrix(&mut self, instruction: &Instruction, matrix: &Matrix) -> Result<(), LowerError> {
+    pub(super) fn matrix(&mut self, instruction: &Instruction, matrix: &Matrix) -> Result<(), GuestError> {
         let src = &instruction.src;
         let plan = match matrix {
             Matrix::Load(tiles) => {
@@ -55,7 +56,7 @@ impl Lowering<'_> {
     }
 
     /// The registers written, which must be as wide as what they receive.
-    fn exact(&self, instruction: &Instruction, ty: Type) -> Result<Vec<Option<Slot>>, LowerError> {
+    fn exact(&self, instruction: &Instruction, ty: Type) -> Result<Vec<Option<Slot>>, GuestError> {
         let wider = |dst: &Dst| matches!(dst, Dst::Reg(reg) if self.register(*reg).width != ty.width());
         if instruction.dst.iter().any(wider) {
             return Err(self.unsupported("a matrix in registers of another width"));
@@ -63,20 +64,20 @@ impl Lowering<'_> {
         Ok(self.written(instruction))
     }
 
-    fn held(&mut self, operands: &[Operand], ty: Type) -> Result<Vec<Slot>, LowerError> {
+    fn held(&mut self, operands: &[Operand], ty: Type) -> Result<Vec<Slot>, GuestError> {
         let width = ty.width();
         operands.iter().map(|operand| Ok(Slot { width, index: self.source(operand, ty)? })).collect()
     }
 
-    fn stride(&mut self, operand: Option<&Operand>) -> Result<Option<u16>, LowerError> {
+    fn stride(&mut self, operand: Option<&Operand>) -> Result<Option<u16>, GuestError> {
         operand.map(|operand| self.source(operand, Type::U32)).transpose()
     }
 
-    fn tiles(&self, at: &Operand, tiles: Tiles, values: Vec<Option<Slot>>) -> Result<AccessPlan, LowerError> {
+    fn tiles(&self, at: &Operand, tiles: Tiles, values: Vec<Option<Slot>>) -> Result<AccessPlan, GuestError> {
         self.plan(at, tiles.space, 16, values)
     }
 
-    fn fragment(&self, at: &Operand, it: &Fragment, values: Vec<Option<Slot>>) -> Result<AccessPlan, LowerError> {
+    fn fragment(&self, at: &Operand, it: &Fragment, values: Vec<Option<Slot>>) -> Result<AccessPlan, GuestError> {
         self.plan(at, it.space, it.element.bytes(), values)
     }
 
@@ -87,7 +88,7 @@ impl Lowering<'_> {
         space: Space,
         bytes: u8,
         values: Vec<Option<Slot>>,
-    ) -> Result<AccessPlan, LowerError> {
+    ) -> Result<AccessPlan, GuestError> {
         let (base, offset) = self.plain_address(at)?;
         Ok(AccessPlan { space, bytes, signed: false, base, frame: false, offset, values })
     }

@@ -1,13 +1,14 @@
 //! Textures and surfaces.
 
-use super::{LowerError, Lowering};
-use crate::program::{Kind, TextureOp, TexturePlan};
-use crate::registers::Slot;
+use super::Lowering;
 use isa::op::{Fetch, Geometry, Surface};
 use isa::{Dst, Instruction, Operand, Type, Width};
+use simt::GuestError;
+use simt::program::{Kind, TextureOp, TexturePlan};
+use simt::registers::Slot;
 
 impl Lowering<'_> {
-    pub(super) fn fetch(&mut self, instruction: &Instruction, fetch: Fetch) -> Result<(), LowerError> {
+    pub(super) fn fetch(&mut self, instruction: &Instruction, fetch: Fetch) -> Result<(), GuestError> {
         let wider = |dst: &Dst| matches!(dst, Dst::Reg(reg) if self.register(*reg).width != Width::B32);
         if instruction.dst.iter().any(wider) {
             return Err(self.unsupported("an element of a texture in registers of other than 32 bits"));
@@ -17,14 +18,14 @@ impl Lowering<'_> {
         self.texture(instruction, TextureOp::Fetch(fetch), fetch.geometry, values)
     }
 
-    pub(super) fn surface(&mut self, instruction: &Instruction, access: Surface) -> Result<(), LowerError> {
+    pub(super) fn surface(&mut self, instruction: &Instruction, access: Surface) -> Result<(), GuestError> {
         let values = if access.store {
             let stored = instruction.src.iter().skip(1 + usize::from(access.geometry.written()));
             let slot = |operand: &Operand| match operand {
                 Operand::Reg(reg) => Ok(Some(self.register(*reg))),
                 other => Ok(Some(Slot { width: access.ty.width(), index: self.source(other, access.ty)? })),
             };
-            stored.map(slot).collect::<Result<_, LowerError>>()?
+            stored.map(slot).collect::<Result<_, GuestError>>()?
         } else {
             self.written(instruction)
         };
@@ -37,7 +38,7 @@ impl Lowering<'_> {
         op: TextureOp,
         geometry: Geometry,
         values: Vec<Option<Slot>>,
-    ) -> Result<(), LowerError> {
+    ) -> Result<(), GuestError> {
         let object = self.source(&instruction.src[0], Type::B64)?;
         let written = instruction.src.iter().skip(1).take(geometry.written().into());
         let coordinates = written.map(|operand| self.source(operand, Type::B32)).collect::<Result<_, _>>()?;

@@ -1,15 +1,16 @@
 //! Architectural instructions as micro-operations.
 
+use super::Lowering;
 use super::memory::copy_of;
-use super::{LowerError, Lowering};
-use crate::program::{BarrierPlan, Kind, NOWHERE};
-use crate::registers::Slot;
 use isa::op::{Barrier, BarrierMode, Vote};
 use isa::{Alu, Dst, Form, Instruction, Op, Operand, Type, Width};
+use simt::GuestError;
+use simt::program::{BarrierPlan, Kind, NOWHERE};
+use simt::registers::Slot;
 
 impl<'a> Lowering<'a> {
     /// Emits what one instruction does.
-    pub(super) fn operation(&mut self, instruction: &'a Instruction) -> Result<(), LowerError> {
+    pub(super) fn operation(&mut self, instruction: &'a Instruction) -> Result<(), GuestError> {
         let src = &instruction.src;
         match &instruction.op {
             Op::Alu(form) => self.alu(instruction, *form),
@@ -77,14 +78,14 @@ impl<'a> Lowering<'a> {
     }
 
     /// An instruction whose result is always zero.
-    fn zero(&mut self, instruction: &Instruction, ty: Type) -> Result<(), LowerError> {
+    fn zero(&mut self, instruction: &Instruction, ty: Type) -> Result<(), GuestError> {
         let zero = self.constant(ty.width(), 0)?;
         let target = self.destination(instruction.dst.first(), ty)?;
         self.emit(Kind::Alu(copy_of(ty.width()) as u16), target.row, &[zero]);
         self.finish(&target)
     }
 
-    fn alloca(&mut self, instruction: &Instruction, ty: Type) -> Result<(), LowerError> {
+    fn alloca(&mut self, instruction: &Instruction, ty: Type) -> Result<(), GuestError> {
         let align = match instruction.src.get(1) {
             None => 8,
             Some(Operand::Imm(align)) if align.is_power_of_two() && *align <= 1 << 16 => *align as i64,
@@ -97,29 +98,29 @@ impl<'a> Lowering<'a> {
         self.finish(&target)
     }
 
-    pub(super) fn plain(&mut self, kind: Kind) -> Result<(), LowerError> {
+    pub(super) fn plain(&mut self, kind: Kind) -> Result<(), GuestError> {
         self.emit(kind, 0, &[]);
         Ok(())
     }
 
-    fn alu(&mut self, instruction: &Instruction, form: Form) -> Result<(), LowerError> {
+    fn alu(&mut self, instruction: &Instruction, form: Form) -> Result<(), GuestError> {
         self.simple(instruction, Kind::Alu(form.alu as u16), form.destination(), form.sources())
     }
 
     /// One micro-operation from sources to a destination.
-    fn simple(&mut self, instruction: &Instruction, kind: Kind, to: Type, from: &[Type]) -> Result<(), LowerError> {
+    fn simple(&mut self, instruction: &Instruction, kind: Kind, to: Type, from: &[Type]) -> Result<(), GuestError> {
         let rows = self.sources(instruction, from)?;
         let target = self.destination(instruction.dst.first(), to)?;
         self.emit(kind, target.row, &rows);
         self.finish(&target)
     }
 
-    pub(super) fn sources(&mut self, instruction: &Instruction, types: &[Type]) -> Result<Vec<u16>, LowerError> {
+    pub(super) fn sources(&mut self, instruction: &Instruction, types: &[Type]) -> Result<Vec<u16>, GuestError> {
         instruction.src.iter().zip(types).map(|(operand, ty)| self.source(operand, *ty)).collect()
     }
 
     /// As [`simple`](Self::simple), with an optional predicate as second destination.
-    fn collective(&mut self, instruction: &Instruction, kind: Kind, to: Type, from: &[Type]) -> Result<(), LowerError> {
+    fn collective(&mut self, instruction: &Instruction, kind: Kind, to: Type, from: &[Type]) -> Result<(), GuestError> {
         let rows = self.sources(instruction, from)?;
         let target = self.destination(instruction.dst.first(), to)?;
         let second = match instruction.dst.get(1) {
@@ -131,7 +132,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// `mov` between one register and several: shifts and joins of halves and quarters.
-    fn vector_move(&mut self, instruction: &Instruction, ty: Type) -> Result<(), LowerError> {
+    fn vector_move(&mut self, instruction: &Instruction, ty: Type) -> Result<(), GuestError> {
         let (dst, src) = (&instruction.dst, &instruction.src);
         let parts = dst.len().max(src.len()) as u32;
         let width = ty.bits() / parts.max(1);
@@ -162,7 +163,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn slot_source(&mut self, operand: &Operand, ty: Type) -> Result<Slot, LowerError> {
+    fn slot_source(&mut self, operand: &Operand, ty: Type) -> Result<Slot, GuestError> {
         Ok(Slot { width: ty.width(), index: self.source(operand, ty)? })
     }
 
@@ -171,7 +172,7 @@ impl<'a> Lowering<'a> {
         self.program.lists.len() as u32 - 1
     }
 
-    fn pack(&mut self, instruction: &Instruction, ty: Type, part: Type) -> Result<(), LowerError> {
+    fn pack(&mut self, instruction: &Instruction, ty: Type, part: Type) -> Result<(), GuestError> {
         let (shl, or) = if ty.bits() == 64 { (Alu::ShlB64, Alu::OrB64) } else { (Alu::ShlB32, Alu::OrB32) };
         let mut joined = None;
         for (index, operand) in instruction.src.iter().enumerate() {
@@ -194,7 +195,7 @@ impl<'a> Lowering<'a> {
         self.finish(&target)
     }
 
-    fn unpack(&mut self, instruction: &Instruction, ty: Type, part: Type) -> Result<(), LowerError> {
+    fn unpack(&mut self, instruction: &Instruction, ty: Type, part: Type) -> Result<(), GuestError> {
         let shr = if ty.bits() == 64 { Alu::ShrU64 } else { Alu::ShrU32 };
         let source = self.source(&instruction.src[0], ty)?;
         // The source may be one of the destinations.
@@ -212,7 +213,7 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    fn barrier(&mut self, instruction: &Instruction, barrier: Barrier) -> Result<(), LowerError> {
+    fn barrier(&mut self, instruction: &Instruction, barrier: Barrier) -> Result<(), GuestError> {
         let src = &instruction.src;
         let number = match src.first() {
             Some(operand) => self.source(operand, Type::U32)?,

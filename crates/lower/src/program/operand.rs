@@ -1,9 +1,11 @@
 //! Operands as rows: registers, constants, special registers, addresses, and the narrow ones in wide registers.
 
-use super::{LowerError, Lowering};
-use crate::program::{Kind, PredOp};
-use crate::registers::Slot;
+use super::Lowering;
+use crate::place;
 use isa::{Alu, Dst, Operand, Reg, Symbol, Type, Width};
+use simt::GuestError;
+use simt::program::{Kind, PredOp};
+use simt::registers::Slot;
 
 /// A destination: the row to compute into, and where the result must then be extended to.
 pub(super) struct Target {
@@ -17,7 +19,7 @@ impl Lowering<'_> {
     }
 
     /// The row that an operand of type `ty` is read from; micro-operations that prepare it are emitted.
-    pub(super) fn source(&mut self, operand: &Operand, ty: Type) -> Result<u16, LowerError> {
+    pub(super) fn source(&mut self, operand: &Operand, ty: Type) -> Result<u16, GuestError> {
         let width = ty.width();
         match operand {
             Operand::Reg(reg) => {
@@ -48,7 +50,7 @@ impl Lowering<'_> {
     }
 
     /// The row itself, or a copy of its low bits, or its value zero-extended.
-    fn narrowed(&mut self, slot: Slot, width: Width) -> Result<u16, LowerError> {
+    fn narrowed(&mut self, slot: Slot, width: Width) -> Result<u16, GuestError> {
         if slot.width == width {
             return Ok(slot.index);
         }
@@ -64,7 +66,7 @@ impl Lowering<'_> {
     }
 
     /// The row with the address of a symbol.
-    fn address_of(&mut self, symbol: Symbol, offset: i64, width: Width) -> Result<u16, LowerError> {
+    fn address_of(&mut self, symbol: Symbol, offset: i64, width: Width) -> Result<u16, GuestError> {
         if let Some(range) = self.frames[self.at.index as usize].offsets.get(&symbol).copied() {
             let row = self.temporary(Width::B64)?;
             self.emit(Kind::FrameAddress, row, &[]).imm = i64::from(range.offset).wrapping_add(offset);
@@ -76,7 +78,7 @@ impl Lowering<'_> {
 
     /// The address of a symbol that is the same for every thread: within its space for shared memory and
     /// parameters, absolute for global and constant memory and functions.
-    pub(super) fn static_address(&self, symbol: Symbol) -> Result<u64, LowerError> {
+    pub(super) fn static_address(&self, symbol: Symbol) -> Result<u64, GuestError> {
         if let Some(offset) = self.shared_offset(symbol) {
             return Ok(u64::from(offset));
         }
@@ -86,14 +88,14 @@ impl Lowering<'_> {
                 Ok(offsets.get(index as usize).copied().unwrap_or(0))
             }
             symbol => {
-                let place = self.placement.address(symbol);
+                let place = place(self.placement, symbol);
                 place.ok_or_else(|| self.unsupported("the address of a variable that has no place in memory"))
             }
         }
     }
 
     /// The row to compute a destination of type `ty` into.
-    pub(super) fn destination(&mut self, dst: Option<&Dst>, ty: Type) -> Result<Target, LowerError> {
+    pub(super) fn destination(&mut self, dst: Option<&Dst>, ty: Type) -> Result<Target, GuestError> {
         let width = ty.width();
         match dst {
             Some(Dst::Reg(reg)) => {
@@ -109,7 +111,7 @@ impl Lowering<'_> {
     }
 
     /// Extends a result that was computed narrower than its register.
-    pub(super) fn finish(&mut self, target: &Target) -> Result<(), LowerError> {
+    pub(super) fn finish(&mut self, target: &Target) -> Result<(), GuestError> {
         let Some((from, slot, signed)) = target.widen else { return Ok(()) };
         let alu = extension(from, slot.width, signed).ok_or_else(|| self.unsupported("a result of another width"))?;
         self.emit(Kind::Alu(alu as u16), slot.index, &[target.row]);

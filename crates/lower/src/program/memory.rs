@@ -1,12 +1,13 @@
 //! Memory operands: where shared variables are, and the plans of loads, stores and atomic accesses.
 
-use super::{LowerError, Lowering};
-use crate::program::{AccessPlan, AtomicPlan, Kind, RESERVED_SHARED};
-use crate::registers::Slot;
+use super::Lowering;
 use isa::op::{Access, Atom, AtomOp};
 use isa::{
     Alu, Base, Dst, FunctionId, Instruction, Linkage, Module, Operand, Reg, Space, Symbol, Type, Variable, Width,
 };
+use simt::GuestError;
+use simt::program::{AccessPlan, AtomicPlan, Kind, RESERVED_SHARED};
+use simt::registers::Slot;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where the shared variables of a kernel and of the functions it calls are.
@@ -89,7 +90,7 @@ impl Lowering<'_> {
         self.shared.get(&key).copied()
     }
 
-    fn address(&self, operand: &Operand) -> Result<Address, LowerError> {
+    fn address(&self, operand: &Operand) -> Result<Address, GuestError> {
         let Operand::Address(base, offset) = operand else {
             return Err(self.unsupported("a memory access without an address"));
         };
@@ -108,12 +109,12 @@ impl Lowering<'_> {
     }
 
     /// An address that is not one of the function's frame: base and offset.
-    pub(super) fn plain_address(&self, operand: &Operand) -> Result<(Option<Slot>, i64), LowerError> {
+    pub(super) fn plain_address(&self, operand: &Operand) -> Result<(Option<Slot>, i64), GuestError> {
         let Address { base, offset, frame } = self.address(operand)?;
         if frame { Err(self.unsupported("the address of a local variable")) } else { Ok((base, offset)) }
     }
 
-    fn register_address(&self, reg: Reg, offset: i64) -> Result<Address, LowerError> {
+    fn register_address(&self, reg: Reg, offset: i64) -> Result<Address, GuestError> {
         let slot = self.register(reg);
         match slot.width {
             Width::B32 | Width::B64 => Ok(Address { base: Some(slot), offset, frame: false }),
@@ -121,7 +122,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn access(&self, access: &Access, address: Address, values: Vec<Option<Slot>>) -> Result<AccessPlan, LowerError> {
+    fn access(&self, access: &Access, address: Address, values: Vec<Option<Slot>>) -> Result<AccessPlan, GuestError> {
         // `.param` in a device function is its frame; elsewhere it is the kernel's parameters.
         let space = if address.frame { Space::Local } else { access.space };
         let Address { base, offset, frame } = address;
@@ -145,7 +146,7 @@ impl Lowering<'_> {
         instruction.dst.iter().map(slot).collect()
     }
 
-    pub(super) fn load(&mut self, instruction: &Instruction, access: &Access) -> Result<(), LowerError> {
+    pub(super) fn load(&mut self, instruction: &Instruction, access: &Access) -> Result<(), GuestError> {
         let address = self.address(&instruction.src[0])?;
         if access.space == Space::Param && address.base.is_none() && !address.frame {
             return self.load_param(instruction, access, address.offset);
@@ -159,7 +160,7 @@ impl Lowering<'_> {
     }
 
     /// A kernel parameter at a fixed place is a constant of the launch: its load is a move from a row.
-    fn load_param(&mut self, instruction: &Instruction, access: &Access, offset: i64) -> Result<(), LowerError> {
+    fn load_param(&mut self, instruction: &Instruction, access: &Access, offset: i64) -> Result<(), GuestError> {
         let bytes = access.ty.bytes();
         for (index, dst) in instruction.dst.iter().enumerate() {
             let at = offset.wrapping_add(index as i64 * i64::from(bytes));
@@ -174,7 +175,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    pub(super) fn store(&mut self, instruction: &Instruction, access: &Access) -> Result<(), LowerError> {
+    pub(super) fn store(&mut self, instruction: &Instruction, access: &Access) -> Result<(), GuestError> {
         let address = self.address(&instruction.src[0])?;
         // A cache policy may follow the values.
         let stored = instruction.src[1..].iter().take(usize::from(access.vector));
@@ -185,7 +186,7 @@ impl Lowering<'_> {
                 Ok(Some(Slot { width: access.ty.width(), index }))
             }
         });
-        let values = values.collect::<Result<_, LowerError>>()?;
+        let values = values.collect::<Result<_, GuestError>>()?;
         let plan = self.access(access, address, values)?;
         self.program.accesses.push(plan);
         let index = self.program.accesses.len() as u32 - 1;
@@ -193,13 +194,13 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    pub(super) fn atomic(&mut self, instruction: &Instruction, atom: &Atom) -> Result<(), LowerError> {
+    pub(super) fn atomic(&mut self, instruction: &Instruction, atom: &Atom) -> Result<(), GuestError> {
         let Address { base, offset, frame } = self.address(&instruction.src[0])?;
         let width = atom.ty.width();
         let values = instruction.src[1..].iter().take(usize::from(atom.vector) + usize::from(atom.op == AtomOp::Cas));
         let mut rows = values
             .map(|operand| Ok(Slot { width, index: self.source(operand, atom.ty)? }))
-            .collect::<Result<Vec<_>, LowerError>>()?;
+            .collect::<Result<Vec<_>, GuestError>>()?;
         let swap = if atom.op == AtomOp::Cas { rows.pop() } else { None };
         let access = AccessPlan {
             space: atom.space,
@@ -217,11 +218,11 @@ impl Lowering<'_> {
     }
 
     /// `cvta`: the window of a space is added to or taken from an address.
-    pub(super) fn cvta(&mut self, instruction: &Instruction, to: bool, space: Space) -> Result<(), LowerError> {
+    pub(super) fn cvta(&mut self, instruction: &Instruction, to: bool, space: Space) -> Result<(), GuestError> {
         let window = match space {
-            Space::Shared => crate::memory::window::SHARED_BASE,
-            Space::Local => crate::memory::window::LOCAL_BASE,
-            Space::Param => crate::memory::window::PARAM_BASE,
+            Space::Shared => simt::memory::window::SHARED_BASE,
+            Space::Local => simt::memory::window::LOCAL_BASE,
+            Space::Param => simt::memory::window::PARAM_BASE,
             Space::Global | Space::Const | Space::Generic => 0,
         };
         let source = self.source(&instruction.src[0], Type::U64)?;
