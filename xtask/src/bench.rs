@@ -7,7 +7,7 @@ use crate::workloads::all;
 use crate::{beamline, root, say};
 use anyhow::{Context, Result, ensure};
 use capsule::{Capsule, ModuleId};
-use inject::{Device, Golden};
+use inject::{Device, Golden, Image};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -81,7 +81,7 @@ fn loading() -> Result<()> {
     let mut fastest = f64::INFINITY;
     for _ in 0..LOADS {
         let mut device = Device::default();
-        let (loaded, seconds) = timed(|| device.load(ModuleId(0), "large", &text));
+        let (loaded, seconds) = timed(|| device.load(ModuleId(0), "large", Image::ptx(&text)));
         loaded?;
         fastest = fastest.min(seconds);
     }

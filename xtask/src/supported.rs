@@ -96,7 +96,7 @@ fn pure(text: &mut String) {
     for alu in Alu::ALL {
         let pattern = alu.pattern();
         let head = pattern.trim_start_matches('{').split(['.', '{', '|', '}']).next().unwrap_or(pattern);
-        rows.entry((alu.group().word(), head)).or_default().push(pattern);
+        rows.entry((alu.class().group().word(), head)).or_default().push(pattern);
     }
     for ((group, head), patterns) in rows {
         let spelled: Vec<String> = patterns.iter().map(|pattern| format!("`{}`", cell(pattern))).collect();

@@ -267,14 +267,6 @@ impl Golden {
         self.modules.guests()
     }
 
-    /// An instruction of a launch's program as it is written.
-    #[must_use]
-    pub fn text(&self, launch: &GoldenLaunch, site: u32) -> String {
-        let module = self.modules.module(self.recorded(launch).module).ok();
-        let text = module.zip(launch.program.sites.get(site as usize));
-        text.map_or_else(String::new, |(module, site)| module.text(site.function, site.pc))
-    }
-
     /// How many instructions a thread may execute beyond ten times its own before it counts as hanging.
     #[must_use]
     pub fn fuel(&self) -> u32 {
