@@ -264,14 +264,6 @@ impl Golden {
         self.modules.guests()
     }
 
-    /// An instruction of a launch's program as it is written.
-    #[must_use]
-    pub fn text(&self, launch: &GoldenLaunch, site: u32) -> String {
-        let module = self.modules.module(self.recorded(launch).module).ok();
-        let text = module.zip(launch.program.sites.get(site as usize));
-        text.map_or_else(String::new, |(module, site)| module.text(site.function, site.pc))
-    }
-
     /// The instruction set of the kernel of a launch.
     #[must_use]
     pub fn isa(&self, launch: &GoldenLaunch) -> Isa {

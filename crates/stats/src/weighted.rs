@@ -74,7 +74,7 @@ mod tests {
             let mut draws = Draws::new(11, study);
             let mut weighted = Weighted::default();
             for _ in 0..400 {
-                let mut uniform = || draws.below(std::num::NonZeroU64::new(1000).unwrap());
+                let mut uniform = || draws.below(1000).unwrap();
                 let weight = if uniform() < 200 { 20.0 } else { 1.0 };
                 let hit = uniform() < 150;
                 weighted.all += weight;

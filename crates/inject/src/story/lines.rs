@@ -27,9 +27,11 @@ impl<'a> Lines<'a> {
         let source = launch.program.facts(site).and_then(|facts| facts.source.as_ref());
         let (file, line) = (source.and_then(Source::file), source.map(Source::line));
         let text = file.zip(line).and_then(|(file, line)| self.files.get(file)?.get((line as usize).checked_sub(1)?));
+        let at = &launch.program.sites[site as usize];
+        let module = golden.modules.module(golden.recorded(launch).module);
         Line {
-            pc: launch.program.sites[site as usize].pc.0,
-            ptx: golden.text(launch, site),
+            pc: at.pc.0,
+            ptx: module.map_or_else(|_| String::new(), |module| module.text(at.function, at.pc)),
             file: file.map(str::to_owned),
             line,
             source: text.cloned(),
