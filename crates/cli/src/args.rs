@@ -4,12 +4,12 @@ mod choose;
 mod live;
 mod methods;
 
-use campaign::{Bound, Bytes, Choices, CommandLine, Engine, Shard};
+use campaign::{Bound, Bytes, Choices, CommandLine, Engine};
 use clap::{Args as Group, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-pub(crate) use choose::Choose;
+pub(crate) use choose::{Choose, Means};
 pub(crate) use live::{Application, Live};
 pub(crate) use methods::{By, Groups, Profile, Study, ThreadName};
 
@@ -99,16 +99,8 @@ pub(crate) struct Campaign {
     /// Engine: auto, full, delta or lanes [default: auto]
     #[arg(long, value_name = "ENGINE")]
     pub(crate) engine: Option<Engine>,
-    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
-    /// [default: 10000]
-    #[arg(long, value_name = "N")]
-    pub(crate) fuel: Option<u32>,
-    /// What may be kept in memory, for example 512M or 4G [default: half of the machine's]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) memory: Option<Bytes>,
-    /// Run one part of the campaign, for example 2/4
-    #[arg(long, value_name = "k/n")]
-    pub(crate) shard: Option<Shard>,
+    #[command(flatten)]
+    pub(crate) means: Means,
     /// The application that the capsule was recorded from, with its arguments: runs in which its host could have seen
     /// a difference are made again as a process of it
     #[arg(long, value_name = "APP ARGS")]
@@ -120,16 +112,13 @@ pub(crate) struct Campaign {
 impl Campaign {
     /// The choices of the command line, in the words of a configuration file.
     pub(crate) fn choices(&self) -> Choices {
-        self.choose.add_to(Choices {
+        let app = self.app.clone().unwrap_or_default();
+        Choices {
             capsule: self.capsule.clone(),
-            exhaustive: self.exhaustive.then_some(true),
-            fuel: self.fuel,
+            exhaustive: self.exhaustive,
             engine: self.engine,
-            memory: self.memory,
-            shard: self.shard,
-            app: self.app.clone(),
-            ..Choices::default()
-        })
+            ..self.choose.choices(&self.means, app)
+        }
     }
 }
 

@@ -21,6 +21,7 @@ mod gather;
 pub mod gpu_qin;
 mod html;
 mod input;
+mod limits;
 mod markdown;
 mod measure;
 mod number;

@@ -3,7 +3,8 @@
 use campaign::summary::Rate;
 
 use crate::document::{Account, Report};
-use crate::findings::{LIMITS, place, said};
+use crate::findings::{place, said};
+use crate::limits::limits;
 use crate::number::{interval, plain};
 
 /// Rows of a table.
@@ -181,7 +182,8 @@ impl Report {
     fn markdown_method(&self) -> String {
         let (summary, provenance) = (&self.summary, &self.provenance);
         let mut text = format!("## Method\n\n{}\n\n{}\n\n", escaped(&provenance.faults), escaped(&self.on_bounds()));
-        text += &format!("What the numbers do not say:\n\n{}\n", list(LIMITS));
+        text +=
+            &format!("What the numbers do not say:\n\n{}\n", list(limits(&summary.config).iter().map(String::as_str)));
         text += &format!("Make them again:\n\n{}\n", indented(&[&provenance.repeat]));
         let identity = format!(
             "Capsule {}, digest {}; beamline {}, classifier {}.",

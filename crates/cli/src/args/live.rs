@@ -1,6 +1,6 @@
 //! The arguments of `beamline live`, and what a campaign takes of them.
 
-use super::Choose;
+use super::{Choose, Means};
 use campaign::config::NotACommand;
 use campaign::{Choices, CommandLine, Engine};
 use clap::Args as Group;
@@ -28,15 +28,15 @@ pub(crate) struct Application {
 }
 
 impl Application {
-    /// Adds to the choices what was said.
-    pub(crate) fn add_to(&self, choices: Choices) -> Choices {
-        Choices {
+    /// What was said of an application, with its command.
+    pub(crate) fn live(&self, app: CommandLine) -> campaign::Live {
+        campaign::Live {
+            app,
+            directory: self.directory.clone(),
             file: self.file.clone(),
             judge: self.judge.clone(),
             timeout: self.timeout,
-            directory: self.directory.clone(),
-            in_place: self.in_place.then_some(true),
-            ..choices
+            in_place: self.in_place,
         }
     }
 }
@@ -54,6 +54,8 @@ pub(crate) struct Live {
     #[arg(long, value_name = "ENGINE", conflicts_with = "no_replay")]
     pub(crate) engine: Option<Engine>,
     #[command(flatten)]
+    pub(crate) means: Means,
+    #[command(flatten)]
     pub(crate) choose: Choose,
     /// The application and its arguments, after `--`
     #[arg(last = true, value_name = "APP ARGS", num_args = 0..)]
@@ -67,10 +69,8 @@ impl Live {
     /// If the application's command cannot be written into one.
     pub(crate) fn choices(&self) -> Result<Choices, NotACommand> {
         let words = self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<String>>();
-        Ok(self.choose.add_to(Choices {
-            app: if words.is_empty() { None } else { Some(CommandLine::new(words)?) },
-            engine: self.engine.or(self.no_replay.then_some(Engine::Full)),
-            ..Choices::default()
-        }))
+        let app = if words.is_empty() { CommandLine::default() } else { CommandLine::new(words)? };
+        let engine = self.engine.or(self.no_replay.then_some(Engine::Full));
+        Ok(Choices { engine, ..self.choose.choices(&self.means, app) })
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn live(
     fault: Option<&Fault>,
     stop: &AtomicBool,
 ) -> Result<Code, Failure> {
-    let alone = choices.in_place == Some(true);
+    let alone = choices.live.in_place;
     let sessions = u32::try_from(debugger::sessions()).unwrap_or(1);
     let jobs = choices.jobs.unwrap_or(if alone { 1 } else { sessions });
     let config = settled(Choices { jobs: Some(jobs), ..choices.clone() })?;

@@ -26,7 +26,7 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
     if let Some(path) = &args.choose.config {
         choices = choices.or(Choices::from_file(path).code(Code::Usage)?);
     }
-    if choices.app.is_none() {
+    if choices.live.app.words().is_empty() {
         let error = anyhow!("find out what to irradiate: name the application and its arguments after `--`");
         return Err(Failure::new(Code::Usage, error));
     }

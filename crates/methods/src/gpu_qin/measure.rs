@@ -1,6 +1,8 @@
 //! Campaigns for studies: made once, kept, and read as trials.
 
-use campaign::{CampaignError, Choices, ConfigError, Ended, Event, Results, Store, StoreError, Target, TargetError};
+use campaign::{
+    CampaignError, Choices, ConfigError, Ended, Event, Results, Selection, Store, StoreError, Target, TargetError,
+};
 use inject::CapsuleTarget;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -90,10 +92,11 @@ impl Bench<'_> {
             capsule: Some(Target::name(capsule).to_owned()),
             runs: Some(runs),
             seed: Some(self.seed),
-            model: Some("flip".to_owned()),
-            scope: Some("thread".to_owned()),
-            kernel: self.kernels.clone(),
-            method: Some(settings.to_string()),
+            selection: Selection {
+                kernel: self.kernels.clone(),
+                method: Some(settings.to_string()),
+                ..Selection::default()
+            },
             jobs: self.jobs,
             fuel: Some(capsule.golden_run().fuel()),
             ..Choices::default()

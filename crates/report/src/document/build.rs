@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use campaign::{Class, Results, StoreError};
+use campaign::{Choices, Class, Results, StoreError};
 
 use super::{Bounds, Capped, Failure, Kind, REPORT_FORMAT, Report, Shown, distributions, parts, provenance, sites};
 use crate::gather::{FromRows, Gathered};
@@ -29,7 +29,8 @@ impl Report {
         let provenance = provenance::of(results.config(), &gathered.summary, &context);
         let others = gathered.rows.as_ref().map(|rows| [rows.first_absorbed, rows.first_due]);
         let mut report = build(gathered, measure, &Listing::new(&context.listing), provenance);
-        let command = |fault: &str| provenance::inject_command(&results.config().capsule, fault);
+        let choices = Choices::from(results.config());
+        let command = |fault: &str| provenance::run_command(&choices, fault);
         for site in report.most_corrupting.rows.iter_mut().chain(&mut report.surest_corrupting.rows) {
             let Some(run) = site.example.take().and_then(|run| run.parse().ok()) else { continue };
             site.example = results.fault_of(run)?;

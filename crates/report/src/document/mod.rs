@@ -17,7 +17,7 @@ use campaign::summary::{Outcomes, Rate, Summary};
 use serde::Serialize;
 
 pub use fates::*;
-pub(crate) use provenance::inject_command;
+pub(crate) use provenance::run_command;
 pub use provenance::{Provenance, Setting};
 
 /// The format of the document.
