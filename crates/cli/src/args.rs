@@ -3,6 +3,8 @@
 mod choose;
 mod live;
 mod methods;
+#[cfg(test)]
+mod tests;
 
 use campaign::{Bound, Bytes, Choices, CommandLine, Engine};
 use clap::{Args as Group, Parser, Subcommand};
