@@ -26,13 +26,13 @@
 //! - A row that cannot be written stops the campaign.
 //! - Nothing here prints or exits: [`run`] reports through [`Event`]s.
 
-mod files;
 mod plan;
 mod tally;
 mod words;
 
 pub mod bound;
 pub mod config;
+pub mod files;
 pub mod merge;
 pub mod observation;
 pub mod outcome;
