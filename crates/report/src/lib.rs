@@ -27,9 +27,11 @@ mod measure;
 mod number;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod plane;
 mod sarif;
 mod story;
 pub mod study;
+mod table;
 pub mod text;
 
 #[cfg(feature = "parquet")]

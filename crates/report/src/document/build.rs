@@ -4,19 +4,11 @@ use std::collections::BTreeMap;
 
 use campaign::{Choices, Class, Results, StoreError};
 
+use super::capped::{FAILURES, INSTRUCTIONS, LINES};
 use super::{Bounds, Capped, Failure, Kind, REPORT_FORMAT, Report, Shown, distributions, parts, provenance, sites};
 use crate::gather::{FromRows, Gathered};
 use crate::input::{Context, Listing};
 use crate::measure::{Cell, Mass, Measure};
-
-/// Parts that a list shows at most. The page stays small, and nobody reads more.
-pub(super) const LINES: usize = 200;
-pub(super) const INSTRUCTIONS: usize = 100;
-pub(super) const LAUNCHES: usize = 400;
-pub(super) const KERNELS_IN_TIME: usize = 12;
-pub(super) const DEATHS: usize = 40;
-pub(super) const SITES: usize = 25;
-const FAILURES: usize = 20;
 
 impl Report {
     /// Reads the results of a campaign once and makes its report.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::Section;
+use super::page::Section;
 use crate::document::Report;
 use crate::limits::limits;
 use crate::number::{count, seconds};

@@ -1,7 +1,5 @@
 //! A summary as text for a terminal.
 
-mod table;
-
 use campaign::Summary;
 use campaign::summary::{Account, Bounds, Factor, Rate};
 
@@ -9,7 +7,7 @@ use crate::findings::file_name;
 use crate::limits::{counted, of_host};
 use crate::measure::{Cell, Mass, Measure};
 use crate::number::{bounds, interval, plain, rate};
-pub use table::table;
+pub use crate::table::plain as table;
 
 /// Lines that are listed.
 const LINES: usize = 10;
