@@ -1,18 +1,21 @@
 //! The command line.
 
+mod application;
+mod bounds;
 mod choose;
 mod live;
 mod methods;
 #[cfg(test)]
 mod tests;
 
-use campaign::{Bound, Bytes, Choices, CommandLine, Engine};
+use campaign::{Bytes, Choices, CommandLine, Engine};
 use clap::{Args as Group, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+pub(crate) use bounds::Bounds;
 pub(crate) use choose::{Choose, Means};
-pub(crate) use live::{Application, Live};
+pub(crate) use live::Live;
 pub(crate) use methods::{By, Groups, Profile, Study, ThreadName};
 
 /// A beam line in software: flips bits in GPU applications, with or without a GPU, and says what comes out.
@@ -122,18 +125,6 @@ impl Campaign {
             ..self.choose.choices(&self.means, app)
         }
     }
-}
-
-/// What a command fails by.
-#[derive(Debug, Group)]
-pub(crate) struct Bounds {
-    /// Exit with 2 if a rate is beyond a bound with its whole interval, for example sdc>0.05, due.hang>=1% or
-    /// gemm/sdc+due>0.1; may be repeated
-    #[arg(long, value_name = "EXPR")]
-    pub(crate) fail_if: Vec<Bound>,
-    /// Exit with 2 also if the interval of a rate holds its bound
-    #[arg(long)]
-    pub(crate) fail_if_undecided: bool,
 }
 
 #[derive(Debug, Group)]

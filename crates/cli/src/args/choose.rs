@@ -1,6 +1,7 @@
 //! What a campaign chooses, on a capsule or on a running application, in the same words.
 
-use super::{Application, Bounds};
+use super::application::Application;
+use super::bounds::Bounds;
 use campaign::{Bytes, Choices, CommandLine, Criteria, IntervalMethod, Quality, Selection, Shard, Stratify};
 use clap::Args as Group;
 use std::path::PathBuf;

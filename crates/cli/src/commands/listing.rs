@@ -26,7 +26,8 @@ pub(crate) fn context(name: &str, digest: &str, dir: String) -> Context {
     }
 }
 
-fn open(name: &str, digest: &str) -> Result<std::sync::Arc<Capsule>, String> {
+/// The capsule `name`, if its digest is `digest`.
+pub(crate) fn open(name: &str, digest: &str) -> Result<std::sync::Arc<Capsule>, String> {
     let capsule = source::open(name).map_err(|failure| format!("failed to {}", failure.message()))?;
     if capsule.digest().to_string() != digest {
         return Err(format!("`{name}` is not the capsule that was irradiated, but another of that name"));
@@ -52,11 +53,13 @@ fn sources(capsule: &Capsule) -> Vec<SourceText> {
 
 /// Every instruction of the modules whose kernels are launched. A module that cannot be read has none.
 fn listing(capsule: &Capsule) -> Vec<ListedInstruction> {
+    modules(capsule).iter().flat_map(instructions).collect()
+}
+
+/// The modules whose kernels are launched, but those that cannot be read.
+pub(crate) fn modules(capsule: &Capsule) -> Vec<isa::Module> {
     let launched: BTreeSet<ModuleId> = capsule.summary().kernels.iter().map(|used| used.module).collect();
-    launched
-        .into_iter()
-        .flat_map(|id| module(capsule, id).map_or_else(Vec::new, |module| instructions(&module)))
-        .collect()
+    launched.into_iter().filter_map(|id| module(capsule, id)).collect()
 }
 
 fn module(capsule: &Capsule, id: ModuleId) -> Option<isa::Module> {
