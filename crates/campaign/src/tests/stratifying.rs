@@ -148,7 +148,7 @@ impl Target for Wrong {
     fn plan(
         &self,
         runs: &[crate::RunIndex],
-        selection: &crate::Selection,
+        selection: &Selection,
         seed: u64,
     ) -> Result<Vec<crate::Site>, TargetError> {
         let mut sites = Fake::default().plan(runs, selection, seed)?;
@@ -156,7 +156,7 @@ impl Target for Wrong {
         Ok(sites)
     }
 
-    fn strata(&self, _: &crate::Selection) -> Result<Vec<Stratum>, TargetError> {
+    fn strata(&self, _: &Selection) -> Result<Vec<Stratum>, TargetError> {
         Ok(self.0.clone())
     }
 
