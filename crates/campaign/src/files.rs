@@ -1,4 +1,5 @@
-//! Files that are whole or absent, whatever happens while they are written.
+//! Files that are whole or absent, whatever happens while they are written: those of a campaign's directory, and with
+//! [`write`] all others that its users ask for.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -18,8 +19,13 @@ pub(crate) struct Replacement {
 impl Replacement {
     /// Begins the file that will be `path`, over what an earlier, killed attempt left behind.
     pub(crate) fn begin(path: PathBuf) -> io::Result<Self> {
+        Self::beside(path, ".tmp")
+    }
+
+    /// Begins it under its name with `ending` behind it.
+    fn beside(path: PathBuf, ending: &str) -> io::Result<Self> {
         let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
-        name.push(".tmp");
+        name.push(ending);
         let temporary = path.with_file_name(name);
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(&temporary)?;
         try_lock(&file)?;
@@ -38,11 +44,19 @@ impl Replacement {
         let Some(writer) = self.file.take() else {
             return Err(io::ErrorKind::NotFound.into());
         };
+        let named = self.name(writer);
+        if named.is_err() {
+            let _ = fs::remove_file(&self.temporary);
+        }
+        named.map(Lock)
+    }
+
+    fn name(&self, writer: BufWriter<File>) -> io::Result<File> {
         let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.sync_all()?;
         fs::rename(&self.temporary, &self.path)?;
         sync_directory_of(&self.path)?;
-        Ok(Lock(file))
+        Ok(file)
     }
 }
 
@@ -71,6 +85,29 @@ pub(crate) fn replace(path: PathBuf, bytes: &[u8]) -> io::Result<()> {
     let mut file = Replacement::begin(path)?;
     file.write_all(bytes)?;
     file.finish().map(drop)
+}
+
+/// Lets `content` be written to `path`, all of it or, where that fails, nothing: what was there stays then. What is no
+/// file, such as a pipe or a terminal, is written as it comes.
+///
+/// # Errors
+/// When the file cannot be written, and what `content` fails by.
+pub fn write<T, E: From<io::Error>>(
+    path: &Path,
+    content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, E>,
+) -> Result<T, E> {
+    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        let mut file = BufWriter::new(OpenOptions::new().write(true).open(path)?);
+        let written = content(&mut file)?;
+        file.flush()?;
+        return Ok(written);
+    }
+    // A link goes on to lead where it leads.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut file = Replacement::beside(path, ".beamline.tmp")?;
+    let written = content(&mut file)?;
+    file.finish()?;
+    Ok(written)
 }
 
 /// A file that other processes find locked, until this is dropped or the process dies.
@@ -107,7 +144,10 @@ fn try_lock(file: &File) -> io::Result<()> {
 /// Makes the name of a new file durable, which on Unix is its directory's business.
 fn sync_directory_of(path: &Path) -> io::Result<()> {
     match path.parent() {
-        Some(parent) if cfg!(unix) => File::open(parent)?.sync_all(),
+        Some(parent) if cfg!(unix) => {
+            let here = parent.as_os_str().is_empty();
+            File::open(if here { Path::new(".") } else { parent })?.sync_all()
+        }
         _ => Ok(()),
     }
 }
@@ -136,6 +176,27 @@ mod tests {
         drop(file);
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_users_ask_for_is_whole_or_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, link) = (dir.path().join("page.html"), dir.path().join("link.html"));
+        let text = |text: &'static str| move |file: &mut (dyn Write + Send)| file.write_all(text.as_bytes());
+        write(&path, text("one")).unwrap();
+        let failed = write(&path, |file| {
+            file.write_all(&[b'x'; 100_000])?;
+            Err::<(), _>(io::Error::other("no more"))
+        });
+        assert_eq!(failed.unwrap_err().to_string(), "no more");
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        write(&link, text("two")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert!(link.is_symlink() && fs::read_dir(dir.path()).unwrap().count() == 2);
+        write(Path::new("/dev/null"), text("three")).unwrap();
+        assert!(write(dir.path(), text("four")).is_err());
+        assert!(write(&dir.path().join("none/page.html"), text("five")).is_err());
     }
 
     #[test]

@@ -28,12 +28,12 @@
 
 mod engine;
 mod failure;
-mod files;
 mod plan;
 mod tally;
 
 pub mod bound;
 pub mod config;
+pub mod files;
 pub mod merge;
 mod rejudge;
 pub mod runner;

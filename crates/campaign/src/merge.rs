@@ -188,5 +188,5 @@ fn check_complete(shards: &[Part]) -> Result<(), MergeError> {
 
 /// The configuration of the campaign that is not divided.
 fn whole(config: &Config) -> Result<Config, ConfigError> {
-    Choices { shard: None, jobs: None, memory: None, ..Choices::from(config) }.settle()
+    Choices { shard: None, jobs: None, memory: None, seconds: None, ..Choices::from(config) }.settle()
 }

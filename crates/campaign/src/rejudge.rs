@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::config::Choices;
 use crate::store::{Finding, Results, Row, StoreError};
 use crate::summary::Summary;
 use outcome::{Class, Criteria, Outcome, OutputDiff, classify};
@@ -101,8 +102,8 @@ impl Rejudged {
     /// The campaign's summary with these kinds and criteria in the place of its own.
     #[must_use]
     pub fn summary(&self, summary: Summary) -> Summary {
-        let Criteria { tolerance, quality } = self.criteria.clone();
-        let mut summary = Summary { config: crate::Choices { tolerance, quality, ..summary.config }, ..summary };
+        let config = Choices { criteria: self.criteria.clone(), ..summary.config };
+        let mut summary = Summary { config, ..summary };
         let classes =
             [(Class::Masked, &mut summary.masked), (Class::Sdc, &mut summary.sdc), (Class::Due, &mut summary.due)];
         for (class, kinds) in classes {

@@ -1,17 +1,22 @@
 //! The command line.
 
+mod application;
+mod bounds;
 mod choose;
 mod live;
 mod methods;
+#[cfg(test)]
+mod tests;
 
-use campaign::{Bound, Bytes, Choices, CommandLine, Engine, Shard};
+use campaign::{Bytes, Choices, CommandLine, Engine};
 use clap::{Args as Group, Parser, Subcommand};
 use inject::Strategy;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-pub(crate) use choose::Choose;
-pub(crate) use live::{Application, Live};
+pub(crate) use bounds::Bounds;
+pub(crate) use choose::{Choose, Means};
+pub(crate) use live::Live;
 pub(crate) use methods::{By, Groups, Profile, Study, ThreadName};
 
 /// A beam line in software: flips bits in GPU applications, with or without a GPU, and says what comes out.
@@ -100,16 +105,8 @@ pub(crate) struct Campaign {
     /// Engine: auto, full, delta or lanes [default: auto]
     #[arg(long, value_name = "ENGINE", value_parser = engine)]
     pub(crate) engine: Option<Engine>,
-    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
-    /// [default: 10000]
-    #[arg(long, value_name = "N")]
-    pub(crate) fuel: Option<u32>,
-    /// What may be kept in memory, for example 512M or 4G [default: half of the machine's]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) memory: Option<Bytes>,
-    /// Run one part of the campaign, for example 2/4
-    #[arg(long, value_name = "k/n")]
-    pub(crate) shard: Option<Shard>,
+    #[command(flatten)]
+    pub(crate) means: Means,
     /// The application that the capsule was recorded from, with its arguments: runs in which its host could have seen
     /// a difference are made again as a process of it
     #[arg(long, value_name = "APP ARGS")]
@@ -121,29 +118,14 @@ pub(crate) struct Campaign {
 impl Campaign {
     /// The choices of the command line, in the words of a configuration file.
     pub(crate) fn choices(&self) -> Choices {
-        self.choose.add_to(Choices {
+        let app = self.app.clone().unwrap_or_default();
+        Choices {
             capsule: self.capsule.clone(),
-            exhaustive: self.exhaustive.then_some(true),
-            fuel: self.fuel,
+            exhaustive: self.exhaustive,
             engine: self.engine.clone(),
-            memory: self.memory,
-            shard: self.shard,
-            app: self.app.clone(),
-            ..Choices::default()
-        })
+            ..self.choose.choices(&self.means, app)
+        }
     }
-}
-
-/// What a command fails by.
-#[derive(Debug, Group)]
-pub(crate) struct Bounds {
-    /// Exit with 2 if a rate is beyond a bound with its whole interval, for example sdc>0.05, due.hang>=1% or
-    /// gemm/sdc+due>0.1; may be repeated
-    #[arg(long, value_name = "EXPR")]
-    pub(crate) fail_if: Vec<Bound>,
-    /// Exit with 2 also if the interval of a rate holds its bound
-    #[arg(long)]
-    pub(crate) fail_if_undecided: bool,
 }
 
 #[derive(Debug, Group)]

@@ -1,5 +1,6 @@
 //! How a command fails: an exit code, a chain of errors, and a line of help.
 
+use crate::aside;
 use anyhow::Error;
 use std::process::ExitCode;
 
@@ -64,16 +65,15 @@ impl Failure {
     }
 
     /// Prints the failure and returns its code.
-    #[expect(clippy::print_stderr, reason = "this is where failures are told")]
     pub(crate) fn report(&self) -> Code {
         let mut text = self.message();
         // Messages of other layers may be whole sentences already.
         if !text.starts_with("failed") && !text.starts_with("expected") {
             text = format!("failed to {text}");
         }
-        eprintln!("error: {text}");
+        aside::line(&format!("error: {text}"));
         if let Some(help) = &self.help {
-            eprintln!("help: {help}");
+            aside::line(&format!("help: {help}"));
         }
         self.code
     }
@@ -91,8 +91,7 @@ impl<T, E: Into<Error>> Coded<T> for Result<T, E> {
 }
 
 /// Says that something happened which must not.
-#[expect(clippy::print_stderr, reason = "the last words of a defect")]
 pub(crate) fn report_bug(what: &str) {
-    eprintln!("error: a defect of beamline {}: {what}", env!("CARGO_PKG_VERSION"));
-    eprintln!("help: please report it with the command line and, if you can, the capsule");
+    aside::line(&format!("error: a defect of beamline {}: {what}", env!("CARGO_PKG_VERSION")));
+    aside::line("help: please report it with the command line and, if you can, the capsule");
 }

@@ -1,6 +1,7 @@
 //! The program `beamline`: the only place that knows the command line, the terminal and exit codes.
 
 mod args;
+mod aside;
 mod bundled;
 mod commands;
 mod failure;

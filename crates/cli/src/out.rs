@@ -1,8 +1,13 @@
-//! Standard output: documents and tables. A reader that closes the pipe ends the output quietly.
+//! Where results go: standard output, whose reader ends it quietly by closing the pipe, and files.
 
+use crate::aside;
 use crate::failure::{Code, Coded, Failure};
+use anyhow::Context as _;
+use campaign::files;
+pub(crate) use report::text::table;
 use serde::Serialize;
 use std::io::{ErrorKind, Write, stdout};
+use std::path::Path;
 
 /// Writes text to standard output.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
@@ -19,14 +24,16 @@ pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
 }
 
 /// Tells something beside the results, on standard error.
-#[expect(clippy::print_stderr, reason = "what is no result must not stand among them")]
 pub(crate) fn note(text: &str) {
-    eprintln!("note: {text}");
+    aside::line(&format!("note: {text}"));
 }
 
-/// A table. `align` says for each column whether it is text (`<`) or numbers (`>`); the last one is for all the rest.
-pub(crate) fn table(header: &[&str], align: &str, rows: Vec<Vec<String>>) -> String {
-    report::text::table(header, align, &rows)
+/// Writes a file, whole or not at all, and says so.
+pub(crate) fn file(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let written = files::write(path, |file| file.write_all(bytes.as_ref()));
+    written.with_context(|| format!("write {}", path.display())).code(Code::Usage)?;
+    note(&format!("wrote {}", path.display()));
+    Ok(())
 }
 
 /// A number with its thousands set apart: `1 234 567`.

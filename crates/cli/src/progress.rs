@@ -1,8 +1,9 @@
 //! Progress of a campaign: a bar on a terminal, plain lines elsewhere; both on standard error.
 
+use crate::aside;
 use campaign::Event;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{IsTerminal, stderr};
 
 /// Shows what a running campaign tells.
 pub(crate) struct Progress {
@@ -80,8 +81,7 @@ impl Progress {
     /// A line where there is no bar.
     fn line(&self, text: &str) {
         if self.plain {
-            // Progress that cannot be shown is no reason to stop.
-            let _ = writeln!(stderr(), "{text}");
+            aside::line(text);
         }
     }
 

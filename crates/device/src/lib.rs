@@ -15,4 +15,4 @@ pub use error::{DeviceError, TrapReport};
 pub use explain::{MemoryAccess, TrapDetail, coordinates};
 pub use guests::{Code, Guests};
 pub use modules::{ModuleError, Modules};
-pub use simt::guest::{Image, KernelInfo, Listed, ParamInfo};
+pub use simt::guest::{GuestModule, Image, KernelInfo, Listed, ParamInfo};

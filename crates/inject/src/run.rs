@@ -56,6 +56,22 @@ pub enum RunError {
         /// How many there are.
         count: u64,
     },
+    /// The fault names an instruction that its thread does not come to.
+    #[error(
+        "find instruction {found} of the fault: thread {thread} of block {cta} executes {count} in launch {launch}, numbered from 0"
+    )]
+    Dynamic {
+        /// The launch.
+        launch: u32,
+        /// The block.
+        cta: u64,
+        /// The thread.
+        thread: u32,
+        /// What the fault names.
+        found: u64,
+        /// How many there are.
+        count: u32,
+    },
     /// An event could not be replayed.
     #[error("replay event {event}")]
     Replay {

@@ -207,16 +207,18 @@ impl CapsuleTarget {
     /// The labels of a fault that a user names: found by running its thread once.
     ///
     /// # Errors
-    /// If the place does not exist.
+    /// If the place does not exist, or the thread does not come to the instruction.
     pub fn site_of(&self, fault: &Fault) -> Result<Site, RunError> {
         let launch = crate::run::locate(&self.golden, fault)?;
-        let query = Query {
-            launch: fault.launch,
-            thread: fault.cta * self.golden.threads_per_block(launch) as u64 + u64::from(fault.thread),
-            wanted: Wanted::Dynamic(u32::try_from(fault.dynamic).unwrap_or(u32::MAX)),
+        let Fault { launch: number, cta, thread, dynamic, .. } = *fault;
+        let linear = cta * self.golden.threads_per_block(launch) as u64 + u64::from(thread);
+        let count = usize::try_from(linear).ok().and_then(|linear| launch.counts.get(linear)).copied().unwrap_or(0);
+        let Some(wanted) = u32::try_from(dynamic).ok().filter(|&dynamic| dynamic < count) else {
+            return Err(RunError::Dynamic { launch: number, cta, thread, found: dynamic, count });
         };
+        let query = Query { launch: number, thread: linear, wanted: Wanted::Dynamic(wanted) };
         let found = find(&self.golden, &[query]).get(&query).copied();
-        let located = found.and_then(|found| self.located(fault.launch, found.site));
+        let located = found.and_then(|found| self.located(number, found.site));
         let spot = located.map(|located| located.spot());
         // Of a fault that hits no instruction, the kernel is known.
         let spot = spot.unwrap_or_else(|| Spot { kernel: launch.program.name.clone(), ..Spot::default() });

@@ -97,6 +97,7 @@ impl GuestModule for PtxModule {
                 function: function.name.clone(),
                 pc: Pc(pc),
                 mnemonic: instruction.op.to_string(),
+                file: instruction.loc.as_ref().and_then(|loc| self.module.files.get(&loc.file).cloned()),
                 line: instruction.loc.as_ref().map(|loc| loc.line),
                 text: ptx::print_instruction(&self.module, function, Pc(pc)),
             };

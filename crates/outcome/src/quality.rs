@@ -1,6 +1,7 @@
 //! What one output has to keep to: [`Quality`], in the words of `[quality.OUTPUT]` in a file and of
 //! `--quality OUTPUT:key=value,…` on the command line.
 
+use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -245,6 +246,26 @@ impl Quality {
     }
 }
 
+impl fmt::Display for Quality {
+    /// As [`parse`](Quality::parse) reads it behind the name of the output.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let joined = |numbers: &[f64], between: &str| {
+            numbers.iter().map(|number| format!("{number:?}")).collect::<Vec<_>>().join(between)
+        };
+        let number = |number: f64| joined(&[number], "");
+        let pairs = [
+            ("metric", self.metric.map(|metric| metric.to_string())),
+            ("tolerance", self.tolerance.map(number)),
+            ("bad", self.bad.map(number)),
+            ("bins", (!self.bins.is_empty()).then(|| joined(&self.bins, "/"))),
+            ("range", self.range.map(|range| joined(&range, ".."))),
+            ("element", self.element.map(|element| element.to_string())),
+        ];
+        let said = pairs.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?)));
+        f.write_str(&said.collect::<Vec<_>>().join(","))
+    }
+}
+
 impl Metric {
     /// The number that a difference has by this metric.
     #[must_use]
@@ -277,6 +298,7 @@ mod tests {
         assert_eq!(name, "a:b");
         assert_eq!(quality, toml::from_str(file).unwrap());
         assert_eq!(quality.check(None), Ok(()));
+        assert_eq!(Quality::parse(&format!("a:b:{quality}")), Ok((name, quality)));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use campaign::summary::Rate;
 
 use crate::document::{Account, Report};
+use crate::limits::of_host;
 use crate::number::{bounds, interval, percent, plain};
 
 /// An interval that is wider carries no sentence.
@@ -33,6 +34,12 @@ pub(crate) fn place(file: Option<&str>, line: Option<u32>) -> String {
         (None, Some(line)) => format!("line {line}"),
         (None, None) => "no source line".to_owned(),
     }
+}
+
+/// Words as a sentence.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
 impl Report {
@@ -162,12 +169,7 @@ impl Report {
             let failed = plain(summary.runs.failed);
             warnings.push(format!("{failed} {what} could not be made and are in no rate; their messages are below."));
         }
-        if summary.host_visible > 0 {
-            warnings.push(format!(
-                "In {} {what} the host saw a difference before the end and was assumed to act as in the golden run.",
-                plain(summary.host_visible)
-            ));
-        }
+        warnings.extend(of_host(summary).map(|said| sentence(&said)));
         warnings
     }
 
@@ -207,13 +209,3 @@ impl Report {
         )
     }
 }
-
-/// What the numbers do not say.
-pub(crate) const LIMITS: [&str; 4] = [
-    "They are conditional: given that such a fault happens. How often it does, in a beam or in the field, is another question; \
-     nothing here is a failure rate in time.",
-    "Only the operands named above are hit. Registers at rest, memory, caches, schedulers and control logic are not.",
-    "Instructions are those of PTX, as the application was compiled; the compiler that makes machine code merges, moves and \
-     removes some of them.",
-    "An outcome is for one input. Another input has other rates.",
-];

@@ -21,14 +21,17 @@ mod gather;
 pub mod gpu_qin;
 mod html;
 mod input;
+mod limits;
 mod markdown;
 mod measure;
 mod number;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod plane;
 mod sarif;
 mod story;
 pub mod study;
+mod table;
 pub mod text;
 
 #[cfg(feature = "parquet")]

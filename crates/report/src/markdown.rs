@@ -3,8 +3,10 @@
 use campaign::summary::Rate;
 
 use crate::document::{Account, Report};
-use crate::findings::{LIMITS, place, said};
+use crate::findings::{place, said};
+use crate::limits::limits;
 use crate::number::{interval, plain};
+use crate::table::markdown as table;
 
 /// Rows of a table.
 const ROWS: usize = 20;
@@ -33,18 +35,6 @@ pub(crate) fn code(text: &str) -> String {
     let ticks = "`".repeat(longest + 1);
     let pad = if text.is_empty() || text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{ticks}{pad}{}{pad}{ticks}", text.replace('|', "\\|"))
-}
-
-/// A table; `align` as in [`crate::text::table`].
-pub(crate) fn table(header: &[&str], align: &str, rows: &[Vec<String>]) -> String {
-    let rule =
-        |column: usize| if align.chars().nth(column).or(align.chars().last()) == Some('>') { "---:" } else { "---" };
-    let rules: Vec<&str> = (0..header.len()).map(rule).collect();
-    let mut text = format!("| {} |\n| {} |\n", header.join(" | "), rules.join(" | "));
-    for row in rows {
-        text += &format!("| {} |\n", row.join(" | "));
-    }
-    text
 }
 
 /// The rates of an account: SDC, DUE, masked.
@@ -181,7 +171,8 @@ impl Report {
     fn markdown_method(&self) -> String {
         let (summary, provenance) = (&self.summary, &self.provenance);
         let mut text = format!("## Method\n\n{}\n\n{}\n\n", escaped(&provenance.faults), escaped(&self.on_bounds()));
-        text += &format!("What the numbers do not say:\n\n{}\n", list(LIMITS));
+        text +=
+            &format!("What the numbers do not say:\n\n{}\n", list(limits(&summary.config).iter().map(String::as_str)));
         text += &format!("Make them again:\n\n{}\n", indented(&[&provenance.repeat]));
         let identity = format!(
             "Capsule {}, digest {}; beamline {}, classifier {}.",
@@ -206,10 +197,5 @@ mod tests {
         assert_eq!(code("a`b|c"), r"``a`b\|c``");
         assert_eq!(code("`"), "`` ` ``");
         assert_eq!(code(""), "`  `");
-    }
-
-    #[test]
-    fn a_table_says_how_its_columns_are_aligned() {
-        assert_eq!(table(&["a", "n"], "<>", &[vec!["x".into(), "1".into()]]), "| a | n |\n| --- | ---: |\n| x | 1 |\n");
     }
 }

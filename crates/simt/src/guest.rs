@@ -116,6 +116,8 @@ pub struct Listed {
     pub pc: Pc,
     /// What it is called, with all its modifiers.
     pub mnemonic: String,
+    /// Its source file.
+    pub file: Option<String>,
     /// Its source line.
     pub line: Option<u32>,
     /// As it is written.

@@ -49,15 +49,16 @@ impl Scope {
         }
     }
 
-    fn holds(&self, count: &Count, plain: &dyn Fn(&str) -> &str) -> bool {
-        let label = count.label.as_deref().unwrap_or_default();
+    /// Whether a run is of it whose kernel, group or file is `label`, as it is a bound on kernels, groups or lines;
+    /// `plain` gives the plain name in that of a kernel.
+    pub fn holds(&self, label: &str, line: Option<u32>, plain: &dyn Fn(&str) -> &str) -> bool {
         match self {
             Self::Whole => true,
             Self::Kernel(name) => name == label || name == plain(label),
             Self::Group(name) => name == label,
-            Self::Line(file, line) => {
+            Self::Line(file, of) => {
                 let ends = label.strip_suffix(file.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
-                ends && count.line == Some(*line)
+                ends && line == Some(*of)
             }
         }
     }
@@ -80,7 +81,7 @@ impl Results {
         let partial = extent.is_some_and(|extent| done < extent.faults || config.shard != Shard::WHOLE);
         let judge = |bound: &Bound| {
             let mut counts = self.rows().counts_by_kind(bound.scope.by())?;
-            counts.retain(|count| bound.scope.holds(count, plain));
+            counts.retain(|count| bound.scope.holds(count.label.as_deref().unwrap_or_default(), count.line, plain));
             Ok(verdict(bound, &counts, &Campaign { estimator: &estimator, config, done, partial }))
         };
         bounds.iter().map(judge).collect()

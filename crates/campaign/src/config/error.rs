@@ -109,6 +109,15 @@ pub enum ConfigError {
         /// How many shards.
         count: u32,
     },
+    /// A time in which no campaign ends.
+    #[error(
+        "end the campaign after {seconds} seconds: give `seconds` a number above 0, at most {}",
+        super::MAX_SECONDS
+    )]
+    Seconds {
+        /// The time.
+        seconds: f64,
+    },
     /// No workers.
     #[error("run with 0 jobs: give `jobs` a number from 1, or leave it out to use every core")]
     NoJobs,

@@ -1,20 +1,26 @@
 //! The configuration of a campaign, checked: what was chosen, with every default filled in.
 //!
-//! [`Choices`] is what users write, on the command line and in files, in the same words. [`Choices::settle`] turns
-//! it into a [`Config`], which contradicts itself nowhere; its text form, `campaign.toml`, is [`Choices`] again, so
-//! there is one reader and one writer.
+//! [`Choices`] is what users write, on the command line and in files, in the same words: one table makes what is kept,
+//! what is read and what is printed. [`Choices::settle`] turns it into a [`Config`], which contradicts itself nowhere;
+//! its text forms, `campaign.toml` and the command that makes the campaign again, are [`Choices`] again, so there is
+//! one reader and one writer.
 
+mod args;
 mod bytes;
 mod choices;
 mod error;
+mod keys;
 mod live;
+mod read;
+mod selection;
+mod settle;
 mod shard;
+mod shell;
 #[cfg(test)]
 mod tests;
 
 use std::num::NonZeroU32;
 
-use serde::{Deserialize, Serialize};
 use stats::{Confidence, Margin, Method, Sequential};
 
 use crate::bound::Bound;
@@ -24,14 +30,20 @@ use outcome::{Criteria, words};
 pub use bytes::{Bytes, NotBytes};
 pub use choices::Choices;
 pub use error::ConfigError;
-pub use live::{CommandLine, Live, NotACommand};
+pub use keys::Entry;
+pub use live::Live;
+pub use selection::{Selection, Stratify};
 pub use shard::{NotAShard, Shard};
+pub use shell::{CommandLine, NotACommand, quoted, shell_line};
 
 /// Runs of a campaign that says neither how many nor how tight: ±3.1 % at 95 %.
 pub const DEFAULT_RUNS: u64 = 1000;
 
 /// The longest sampled campaign, in runs. Its plan would fill a disk; more is a slip of the keyboard.
 pub const MAX_RUNS: u64 = 1_000_000_000;
+
+/// The longest limit on the time of a campaign, in seconds: thirty years. More is a slip of the keyboard.
+pub const MAX_SECONDS: f64 = 1e9;
 
 /// The effective configuration of a campaign.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +53,9 @@ pub struct Config {
     pub capsule: String,
     /// How many runs, or how tight.
     pub size: Size,
+    /// After how many seconds of work it ends, whatever is left to do. Changes how many rows there are, never what one
+    /// says.
+    pub seconds: Option<f64>,
     /// The confidence of every reported interval.
     pub confidence: Confidence,
     /// The seed of all random choices.
@@ -81,46 +96,6 @@ pub enum Size {
     Exhaustive,
 }
 
-/// Which sites a campaign hits, in words that the target interprets. What is not said is the target's default, an
-/// empty list is everything.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Selection {
-    /// The fault model.
-    pub model: Option<String>,
-    /// The operand that is hit.
-    pub target: Option<String>,
-    /// Instruction groups.
-    pub group: Vec<String>,
-    /// How many threads are hit at once.
-    pub scope: Option<String>,
-    /// Kernels, as `NAME` or `NAME#n` for its n-th launch.
-    pub kernel: Vec<String>,
-    /// Source lines, as `FILE:a-b`.
-    pub lines: Vec<String>,
-    /// Ranges of threads.
-    pub threads: Vec<String>,
-    /// Ranges of blocks.
-    pub blocks: Vec<String>,
-    /// By what the population is divided into strata, each of which gets as many runs as any other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stratify: Option<Stratify>,
-    /// The published method that chooses sites instead, with its settings.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub method: Option<String>,
-}
-
-words! {
-    /// By what a population is divided into strata.
-    pub enum Stratify ("stratification") {
-        /// The kernel.
-        Kernel = "kernel",
-        /// The instruction group.
-        Group = "group",
-        /// Threads that behave alike.
-        Threads = "threads",
-    }
-}
-
 words! {
     /// The kind of interval that bounds a rate.
     pub enum IntervalMethod ("interval") {
@@ -143,22 +118,6 @@ impl IntervalMethod {
 }
 
 impl Config {
-    /// Reads the text of a `campaign.toml` or of a `--config` file called `name` in messages.
-    ///
-    /// # Errors
-    /// When the text is not such a file, or contradicts itself.
-    pub fn from_toml(text: &str, name: &str) -> Result<Self, ConfigError> {
-        Choices::from_toml(text, name)?.settle()
-    }
-
-    /// The text from which [`from_toml`](Self::from_toml) reads this configuration.
-    ///
-    /// # Errors
-    /// Never for a configuration that [`Choices::settle`] made.
-    pub fn to_toml(&self) -> Result<String, ConfigError> {
-        toml::to_string(&Choices::from(self)).map_err(ConfigError::Write)
-    }
-
     /// The stopping rule, where the campaign stops by margin.
     #[must_use]
     pub fn sequential(&self) -> Option<Sequential> {
@@ -186,11 +145,13 @@ impl Config {
     }
 
     /// What rows depend on: the configuration of the unsharded campaign, wherever the capsule lies, however many
-    /// workers and however much memory run it, and whatever it fails by. Shards that are equal in this are parts of one campaign.
+    /// workers, however much memory and time it has, and whatever it fails by. Shards that are equal in this are parts of
+    /// one campaign.
     #[must_use]
     pub fn unsharded(&self) -> Self {
         Self {
             capsule: String::new(),
+            seconds: None,
             shard: Shard::WHOLE,
             jobs: None,
             memory: None,

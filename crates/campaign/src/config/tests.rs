@@ -23,9 +23,67 @@ fn a_capsule_alone_is_a_campaign() {
         confidence = 0.95
         interval = "wilson"
         seed = 0
+        model = "flip"
+        target = "dst"
+        scope = "thread"
         engine = "auto"
     "#]];
     text.assert_eq(&config.to_toml().unwrap());
+}
+
+#[test]
+fn a_method_chooses_what_is_hit_itself() {
+    let config = settle("capsule = 'gemm'\nmethod = 'gpu-qin'").unwrap();
+    let selection = config.selection;
+    assert_eq!(
+        (selection.model.as_deref(), selection.target, selection.scope.as_deref()),
+        (Some("flip"), None, Some("thread"))
+    );
+}
+
+#[test]
+fn a_comma_divides_a_list_in_a_file_as_on_the_command_line() {
+    let config = settle("capsule = 'gemm'\ngroup = ['load,store', 'move']").unwrap();
+    assert_eq!(config.selection.group, ["load", "store", "move"]);
+}
+
+#[test]
+fn the_command_line_of_a_campaign_says_each_choice_where_its_command_takes_it() {
+    let args = |text: &str| shell_line(Choices::from_toml(text, "f").unwrap().to_args().iter().map(String::as_str));
+    let of_capsule = "capsule = 'a b.capsule'\nruns = 9\ngroup = ['load', 'move']\nfail-if = ['sdc>0.1', 'due>0.2']\n\
+        fail-if-undecided = true\njobs = 3\napp = './a 5'\nfile = ['x', 'y']\n[tolerance]\nout = 1e-9\n\
+        [quality.'*']\nmetric = 'rel-l2'\nbad = 2.0\nbins = [0.5, 1.0]";
+    expect![[r#"campaign 'a b.capsule' --runs 9 --group load,move --fail-if 'sdc>0.1' --fail-if 'due>0.2' --fail-if-undecided --jobs 3 --file x --file y --tolerance out=1e-9 --quality '*:metric=rel-l2,bad=2.0,bins=0.5/1.0' --app './a 5'"#]]
+        .assert_eq(&args(of_capsule));
+    let of_app = "app = \"./solve 'a b' --n 5\"\nengine = 'cuda-gdb'\nmodel = '-x'\nin-place = true\ntimeout = 2.0";
+    expect!["live --model=-x --engine cuda-gdb --timeout 2.0 --in-place -- ./solve 'a b' --n 5"]
+        .assert_eq(&args(of_app));
+    expect!["campaign --exhaustive -- -x.capsule"].assert_eq(&args("capsule = '-x.capsule'\nexhaustive = true"));
+}
+
+#[test]
+fn one_run_is_repeated_where_it_was_made() {
+    let run = |text: &str| {
+        let choices = Choices::from(&settle(text).unwrap());
+        shell_line(choices.run_args("launch=0,bits=1").iter().map(String::as_str))
+    };
+    let capsule = "capsule = 'gemm'\nruns = 9\nfuel = 70\nseed = 4\nfail-if = ['sdc>0.1']";
+    expect!["inject gemm launch=0,bits=1 --fuel 70 --explain"].assert_eq(&run(capsule));
+    let live = "app = './a 5'\nruns = 9\ntimeout = 2.5\nengine = 'cuda-gdb'\nfile = ['x']";
+    expect!["live --fault launch=0,bits=1 --engine cuda-gdb --file x --timeout 2.5 -- ./a 5"].assert_eq(&run(live));
+}
+
+#[test]
+fn a_limit_of_time_goes_with_every_size_and_makes_no_other_campaign() {
+    let config = |more: &str| settle(&format!("capsule = 'gemm'\n{more}")).unwrap();
+    let limited = config("exhaustive = true\nseconds = 2.5");
+    assert_eq!(limited.seconds, Some(2.5));
+    assert_eq!(limited.unsharded(), config("exhaustive = true").unsharded());
+    assert_eq!(settle(&limited.to_toml().unwrap()).unwrap(), limited);
+    for wrong in ["0.0", "-1.0", "nan", "1e10"] {
+        let error = settle(&format!("capsule = 'gemm'\nseconds = {wrong}")).unwrap_err();
+        assert!(error.to_string().contains("give `seconds` a number above 0, at most 1000000000"), "{error}");
+    }
 }
 
 #[test]
@@ -73,6 +131,8 @@ fn an_exhaustive_campaign_plans_no_runs_of_its_own() {
         interval = "wilson"
         seed = 0
         model = "flip"
+        target = "dst"
+        scope = "thread"
         engine = "auto"
         shard = "2/3"
     "#]];
@@ -85,7 +145,7 @@ fn an_exhaustive_campaign_plans_no_runs_of_its_own() {
 fn what_says_how_long_on_the_command_line_overrides_the_file() {
     let file = |text| Choices::from_toml(text, "f").unwrap();
     let line = |choices: Choices| Choices { capsule: Some("gemm".into()), ..choices };
-    let all = line(Choices { exhaustive: Some(true), ..Choices::default() });
+    let all = line(Choices { exhaustive: true, ..Choices::default() });
     assert_eq!(all.or(file("runs = 9")).settle().unwrap().size, Size::Exhaustive);
     let some = line(Choices { runs: Some(9), ..Choices::default() });
     assert_eq!(some.or(file("exhaustive = true")).settle().unwrap().size, Size::Runs(9));
@@ -117,6 +177,9 @@ fn an_application_may_stand_for_a_capsule() {
         confidence = 0.95
         interval = "wilson"
         seed = 0
+        model = "flip"
+        target = "dst"
+        scope = "thread"
         engine = "auto"
         jobs = 1
         app = "./solve --grid 'a b'"
@@ -293,6 +356,9 @@ fn the_quality_of_outputs_is_read_back_as_it_was() {
         confidence = 0.95
         interval = "wilson"
         seed = 0
+        model = "flip"
+        target = "dst"
+        scope = "thread"
         engine = "auto"
 
         [tolerance]

@@ -99,6 +99,9 @@ fn the_document_has_the_format_that_is_documented() {
             "confidence": 0.95,
             "interval": "wilson",
             "seed": 7,
+            "model": "flip",
+            "target": "dst",
+            "scope": "thread",
             "engine": "auto"
           },
           "seed": 7,

@@ -81,7 +81,8 @@ fn what_no_sample_can_decide_is_said_to_be_so() {
 #[test]
 fn a_campaign_in_strata_is_judged_by_its_own_estimate() {
     let dir = tempfile::tempdir().unwrap();
-    let config = Choices { stratify: Some(Stratify::Kernel), ..choices(300) }.settle().unwrap();
+    let selection = Selection { stratify: Some(Stratify::Kernel), ..Selection::default() };
+    let config = Choices { selection, ..choices(300) }.settle().unwrap();
     let summary = run_all(dir.path(), config, &Fake::default());
     let verdict = judge(dir.path(), "masked<0.6");
     assert_eq!(verdict.rate, summary.outcomes.masked);
@@ -104,7 +105,7 @@ fn an_exhaustive_campaign_is_exact_and_only_as_a_whole() {
     let kernel = summary.by_kernel[0].account.rates.unwrap().due;
     assert_eq!(judge(dir.path(), "kernel_0/due>0").rate.rate, Some(kernel));
     let part = tempfile::tempdir().unwrap();
-    let shard = Choices { shard: Shard::new(1, 2), runs: None, exhaustive: Some(true), ..choices(1) };
+    let shard = Choices { shard: Shard::new(1, 2), runs: None, exhaustive: true, ..choices(1) };
     run_all(part.path(), shard.settle().unwrap(), &target);
     assert_eq!(judge(part.path(), "sdc>0").judgement, Judgement::Undecided(More::Rest));
 }

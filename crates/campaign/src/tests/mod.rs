@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use crate::{Choices, Config, Ended, Event, Results, Row, Store, Summary, run};
+use crate::{Choices, Config, Ended, Event, Results, Row, Selection, Store, Summary, run};
 use fake::{Countdown, Fake};
 
 /// Choices for the fake target.

@@ -9,7 +9,7 @@ fn criteria(quality: &[&str]) -> Criteria {
 }
 
 fn judged_by(quality: &[&str]) -> Config {
-    Choices { quality: criteria(quality).quality, ..choices(400) }.settle().unwrap()
+    Choices { criteria: criteria(quality), ..choices(400) }.settle().unwrap()
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::*;
 use crate::{ConfigError, Planner, Shard, StoreError, Stratify, Stratum, Target, TargetError, merge};
 
 fn by(stratify: Stratify, runs: u64) -> Choices {
-    Choices { stratify: Some(stratify), ..choices(runs) }
+    Choices { selection: Selection { stratify: Some(stratify), ..Selection::default() }, ..choices(runs) }
 }
 
 fn by_kernel(runs: u64) -> Config {
@@ -140,7 +140,7 @@ impl Planner for Wrong {
     fn plan(
         &self,
         runs: &[crate::RunIndex],
-        selection: &crate::Selection,
+        selection: &Selection,
         seed: u64,
     ) -> Result<Vec<crate::Site>, TargetError> {
         let mut sites = Fake::default().plan(runs, selection, seed)?;
@@ -148,7 +148,7 @@ impl Planner for Wrong {
         Ok(sites)
     }
 
-    fn strata(&self, _: &crate::Selection) -> Result<Vec<Stratum>, TargetError> {
+    fn strata(&self, _: &Selection) -> Result<Vec<Stratum>, TargetError> {
         Ok(self.0.clone())
     }
 }
@@ -175,7 +175,7 @@ fn what_strata_do_not_go_with_is_refused() {
     let settle = |choices: Choices| choices.settle().unwrap_err();
     let margin = Choices { runs: None, margin: Some(0.05), ..by(Stratify::Group, 1) };
     assert!(matches!(settle(margin), ConfigError::StratifyMargin { runs: 385 }));
-    let exhaustive = Choices { runs: None, exhaustive: Some(true), ..by(Stratify::Group, 1) };
+    let exhaustive = Choices { runs: None, exhaustive: true, ..by(Stratify::Group, 1) };
     assert!(matches!(settle(exhaustive), ConfigError::StratifyExhaustive));
     let dir = tempfile::tempdir().unwrap();
     let config = by(Stratify::Threads, 10).settle().unwrap();

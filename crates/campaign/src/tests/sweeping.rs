@@ -11,7 +11,7 @@ use crate::{MergeError, Shard, StoreError, SweptCount, merge};
 use outcome::{Class, FAILED_CODE, Outcome};
 
 fn all() -> Choices {
-    Choices { runs: None, exhaustive: Some(true), ..choices(1) }
+    Choices { runs: None, exhaustive: true, ..choices(1) }
 }
 
 pub(super) fn every_fault() -> Config {
@@ -117,9 +117,8 @@ fn the_document_says_what_was_swept() {
     expect![[r#"{"members":187,"operands":8,"units":24}"#]].assert_eq(&part(document["exhaustive"].clone()));
     expect![[r#"{"decided":24,"delta":48,"full":24,"lanes":7083}"#]]
         .assert_eq(&part(document["speed"]["tiers"].clone()));
-    let config =
-        r#"{"capsule":"fake","confidence":0.95,"engine":"auto","exhaustive":true,"interval":"wilson","seed":7}"#;
-    assert_eq!(part(document["config"].clone()), config);
+    expect![[r#"{"capsule":"fake","confidence":0.95,"engine":"auto","exhaustive":true,"interval":"wilson","model":"flip","scope":"thread","seed":7,"target":"dst"}"#]]
+        .assert_eq(&part(document["config"].clone()));
     let seconds = summary.speed.seconds;
     assert_eq!(summary.speed.runs_per_second, summary.runs.planned as f64 / seconds, "its runs are its faults");
 }

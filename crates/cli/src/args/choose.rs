@@ -1,8 +1,10 @@
 //! What a campaign chooses, on a capsule or on a running application, in the same words.
 
-use super::{Application, Bounds};
-use campaign::{Choices, IntervalMethod, Stratify};
+use super::application::Application;
+use super::bounds::Bounds;
+use campaign::{Bytes, Choices, CommandLine, IntervalMethod, Selection, Shard, Stratify};
 use clap::Args as Group;
+use outcome::Criteria;
 use outcome::Quality;
 use std::path::PathBuf;
 
@@ -14,6 +16,9 @@ pub(crate) struct Choose {
     /// Stop when every reported rate is this tight, for example 0.01 for ±1 %
     #[arg(long, value_name = "E")]
     pub(crate) margin: Option<f64>,
+    /// End after so many seconds of work, whatever is left to do
+    #[arg(long, value_name = "S")]
+    pub(crate) seconds: Option<f64>,
     /// Confidence of every interval [default: 0.95]
     #[arg(long, value_name = "C")]
     pub(crate) confidence: Option<f64>,
@@ -81,15 +86,49 @@ pub(crate) struct Choose {
     pub(crate) json: bool,
 }
 
+/// What a campaign may use, and which part of it is made.
+#[derive(Debug, Group)]
+pub(crate) struct Means {
+    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
+    /// [default: 10000]
+    #[arg(long, value_name = "N")]
+    pub(crate) fuel: Option<u32>,
+    /// What may be kept in memory, for example 512M or 4G [default: half of the machine's]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<Bytes>,
+    /// Run one part of the campaign, for example 2/4
+    #[arg(long, value_name = "k/n")]
+    pub(crate) shard: Option<Shard>,
+}
+
 impl Choose {
-    /// Adds what was said to the choices.
-    pub(crate) fn add_to(&self, choices: Choices) -> Choices {
-        self.application.add_to(Choices {
+    /// What was said, with the application that is meant, if any is.
+    pub(crate) fn choices(&self, means: &Means, app: CommandLine) -> Choices {
+        Choices {
             runs: self.runs,
             margin: self.margin,
+            seconds: self.seconds,
             confidence: self.confidence,
             interval: self.interval,
             seed: self.seed,
+            selection: self.selection(),
+            fail_if: self.bounds.fail_if.clone(),
+            fail_if_undecided: self.bounds.fail_if_undecided,
+            fuel: means.fuel,
+            jobs: self.jobs,
+            memory: means.memory,
+            shard: means.shard,
+            live: self.application.live(app),
+            criteria: Criteria {
+                tolerance: self.tolerance.iter().cloned().collect(),
+                quality: self.quality.iter().cloned().collect(),
+            },
+            ..Choices::default()
+        }
+    }
+
+    fn selection(&self) -> Selection {
+        Selection {
             model: self.model.clone(),
             target: self.target.clone(),
             group: self.group.clone(),
@@ -100,19 +139,14 @@ impl Choose {
             blocks: self.blocks.clone(),
             stratify: self.stratify,
             method: self.method.clone(),
-            fail_if: self.bounds.fail_if.clone(),
-            fail_if_undecided: self.bounds.fail_if_undecided.then_some(true),
-            jobs: self.jobs,
-            tolerance: self.tolerance.iter().cloned().collect(),
-            quality: self.quality.iter().cloned().collect(),
-            ..choices
-        })
+        }
     }
 }
 
 /// `OUTPUT=ERROR`
 fn tolerance(text: &str) -> Result<(String, f64), String> {
-    let (name, error) = text.split_once('=').ok_or("expected OUTPUT=ERROR, for example temperature=1e-3")?;
+    // A number has no equals sign, a name may.
+    let (name, error) = text.rsplit_once('=').ok_or("expected OUTPUT=ERROR, for example temperature=1e-3")?;
     let error: f64 = error.parse().map_err(|_| format!("`{error}` is not a number"))?;
     Ok((name.to_owned(), error))
 }

@@ -1,46 +1,11 @@
-//! The arguments of `beamline live`, and what a campaign takes of them.
+//! The arguments of `beamline live`.
 
-use super::Choose;
+use super::{Choose, Means};
 use campaign::config::NotACommand;
 use campaign::{Choices, CommandLine, Engine};
 use clap::Args as Group;
 use inject::Strategy;
 use std::ffi::OsString;
-
-/// What is to be known of an application beside its command.
-#[derive(Debug, Default, Group)]
-pub(crate) struct Application {
-    /// A file that the application leaves, to be compared with the golden run's; may be repeated
-    #[arg(long, value_name = "PATH")]
-    pub(crate) file: Vec<String>,
-    /// A shell command that judges what differs: it gets the golden and the faulty file; its code 0 means
-    /// acceptable, 1 bad, 2 detectable
-    #[arg(long, value_name = "CMD")]
-    pub(crate) judge: Option<String>,
-    /// Seconds that a run of the application may take [default: 10 times the golden run's and 5 more]
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) timeout: Option<f64>,
-    /// Directory that the application is started for [default: the current one]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) directory: Option<String>,
-    /// Run in that directory itself, one run at a time, not in a fresh one that links to its files
-    #[arg(long)]
-    pub(crate) in_place: bool,
-}
-
-impl Application {
-    /// Adds to the choices what was said.
-    pub(crate) fn add_to(&self, choices: Choices) -> Choices {
-        Choices {
-            file: self.file.clone(),
-            judge: self.judge.clone(),
-            timeout: self.timeout,
-            directory: self.directory.clone(),
-            in_place: self.in_place.then_some(true),
-            ..choices
-        }
-    }
-}
 
 #[derive(Debug, Group)]
 pub(crate) struct Live {
@@ -55,6 +20,8 @@ pub(crate) struct Live {
     #[arg(long, value_name = "ENGINE", value_parser = super::engine, conflicts_with = "no_replay")]
     pub(crate) engine: Option<Engine>,
     #[command(flatten)]
+    pub(crate) means: Means,
+    #[command(flatten)]
     pub(crate) choose: Choose,
     /// The application and its arguments, after `--`
     #[arg(last = true, value_name = "APP ARGS", num_args = 0..)]
@@ -68,10 +35,8 @@ impl Live {
     /// If the application's command cannot be written into one.
     pub(crate) fn choices(&self) -> Result<Choices, NotACommand> {
         let words = self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<String>>();
-        Ok(self.choose.add_to(Choices {
-            app: if words.is_empty() { None } else { Some(CommandLine::new(words)?) },
-            engine: self.engine.clone().or(self.no_replay.then_some(Strategy::Full.into())),
-            ..Choices::default()
-        }))
+        let app = if words.is_empty() { CommandLine::default() } else { CommandLine::new(words)? };
+        let engine = self.engine.clone().or(self.no_replay.then_some(Strategy::Full.into()));
+        Ok(Choices { engine, ..self.choose.choices(&self.means, app) })
     }
 }

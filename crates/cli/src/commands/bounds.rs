@@ -1,12 +1,12 @@
 //! `--fail-if`: what became of the bounds that were stated, on standard error and in the exit code.
 
 use crate::args;
+use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use anyhow::anyhow;
 use campaign::{Bound, BoundVerdict, Config, Judgement, Results, Scope};
 use fault::base_name;
-use inject::CapsuleTarget;
 use std::path::Path;
 
 /// Bounds, and whether one that cannot be decided counts as exceeded.
@@ -26,6 +26,15 @@ impl Stated {
     /// Those of the command line alone.
     pub(crate) fn only(args: &args::Bounds) -> Self {
         Self { bounds: args.fail_if.clone(), strict: args.fail_if_undecided }
+    }
+
+    /// Checks that each names a part that there is, before work begins.
+    pub(crate) fn check(&self, parts: impl FnOnce() -> Result<Parts, Failure>) -> Result<(), Failure> {
+        if self.bounds.iter().all(|bound| *bound.scope() == Scope::Whole) {
+            Ok(())
+        } else {
+            parts()?.check(&self.bounds)
+        }
     }
 
     /// Judges the campaign in `dir`.
@@ -54,32 +63,4 @@ impl Stated {
         }
         Err(Failure::new(Code::Exceeded, anyhow!("{last}")))
     }
-}
-
-/// Checks that bounds name what a capsule has, before work begins.
-pub(crate) fn check_names(target: &CapsuleTarget, bounds: &[Bound]) -> Result<(), Failure> {
-    let help = "`beamline profile CAPSULE` shows kernels, groups and lines";
-    let unknown = |bound: &Bound, what: &str, known: Vec<&str>| {
-        let error = anyhow!("use the bound {bound}: there is no such {what}, but {}", known.join(", "));
-        Err(Failure::new(Code::Usage, error).help(help))
-    };
-    for bound in bounds {
-        match bound.scope() {
-            Scope::Kernel(name) => {
-                let launches = target.golden_run().launches().iter();
-                let mut kernels: Vec<&str> = launches.map(|launch| launch.program.name.as_str()).collect();
-                if !kernels.iter().any(|kernel| kernel == name || base_name(kernel) == name) {
-                    kernels = kernels.into_iter().map(base_name).collect();
-                    kernels.sort_unstable();
-                    kernels.dedup();
-                    return unknown(bound, "kernel", kernels);
-                }
-            }
-            Scope::Group(name) if facts::Group::from_word(name).is_none() => {
-                return unknown(bound, "group", facts::Group::ALL.iter().map(|group| group.word()).collect());
-            }
-            Scope::Whole | Scope::Group(_) | Scope::Line(..) => {}
-        }
-    }
-    Ok(())
 }

@@ -1,10 +1,11 @@
 //! `beamline campaign` and `beamline resume`
 
 use crate::args;
-use crate::commands::bounds::{self, Stated};
+use crate::commands::bounds::Stated;
 use crate::commands::irradiate::{
     Shown, create, irradiate, offered, once_each, settled, stop_on_interrupt, store_failure,
 };
+use crate::commands::parts::Parts;
 use crate::commands::{cuda_gdb, live, method};
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
@@ -32,8 +33,8 @@ pub(crate) fn campaign(args: args::Campaign) -> Result<Code, Failure> {
         out::note(&note);
     }
     let config = settled(choices.judged_by(target.criteria()))?;
-    bounds::check_names(&target, &config.bounds)?;
     let stated = Stated::of(&config, &args.choose.bounds);
+    stated.check(|| Ok(Parts::of_capsule(target.golden_run().capsule())))?;
     target.set_means(means(&config));
     config.fuel.inspect(|&fuel| target.set_fuel(fuel));
     let (json, out) = (args.choose.json, args.choose.out);
@@ -69,12 +70,13 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
     }
     config.memory = args.memory.or(config.memory);
     let go_on = |capsule: &CapsuleTarget, target: Target<'_>| {
+        let stated = Stated::of(&config, &args.bounds);
+        stated.check(|| Ok(Parts::of_capsule(capsule.golden_run().capsule())))?;
         let method = method::before(&config, capsule)?;
         let target = method.as_ref().map_or(target, |method| target.planned_by(method));
         let mut store = Store::resume(&args.dir, target).map_err(store_failure)?;
         store.set_jobs(config.jobs);
         store.set_memory(config.memory);
-        let stated = Stated::of(&config, &args.bounds);
         irradiate(target, store, &stop, &Shown { json: args.json, stated, method: method.as_ref() })
     };
     if config.engine == debugger::CUDA_GDB {

@@ -1,8 +1,9 @@
 //! `beamline live --engine cuda-gdb`: an application on a real GPU, in NVIDIA's debugger.
 
 use crate::args;
-use crate::commands::bounds::{self, Stated};
+use crate::commands::bounds::Stated;
 use crate::commands::irradiate::{Shown, create, settled};
+use crate::commands::parts::Parts;
 use crate::commands::{inject, live};
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
@@ -24,7 +25,7 @@ pub(crate) fn live(
     fault: Option<&Fault>,
     stop: &AtomicBool,
 ) -> Result<Code, Failure> {
-    let alone = choices.in_place == Some(true);
+    let alone = choices.live.in_place;
     let sessions = u32::try_from(debugger::sessions()).unwrap_or(1);
     let jobs = choices.jobs.unwrap_or(if alone { 1 } else { sessions });
     let config = settled(Choices { jobs: Some(jobs), ..choices.clone() })?;
@@ -39,8 +40,8 @@ pub(crate) fn live(
     }
     let choices = Choices { jobs: Some(jobs), ..choices.judged_by(target.capsule().criteria()) };
     let config = settled(choices)?;
-    bounds::check_names(target.capsule(), &config.bounds)?;
     let stated = Stated::of(&config, &args.choose.bounds);
+    stated.check(|| Ok(Parts::of_capsule(target.capsule().golden_run().capsule())))?;
     let shown = Shown { json: args.choose.json, stated, method: None };
     create((&target).into(), config, args.choose.out.clone(), stop, &shown)
 }

@@ -5,7 +5,7 @@ use crate::commands::irradiate::stop_on_interrupt;
 use crate::commands::study;
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use inject::{CapsuleTarget, Golden};
 use methods::gpu_qin::{
     Bench, Choice, Coverage, Grouping, ResilienceClass, Settings, resilience_classes, studies::popularity,
@@ -42,9 +42,7 @@ pub(crate) fn groups(args: &args::Groups) -> Result<Code, Failure> {
     let resilience = if args.by == By::Resilience { classes(&target, &grouping, args)? } else { Vec::new() };
     if let Some(path) = &args.plot {
         let plot = popularity(&target.golden_run().capsule().name, &grouping, fault::base_name);
-        let written = std::fs::write(path, report::study::svg(&plot));
-        written.with_context(|| format!("write {}", path.display())).code(Code::Usage)?;
-        out::note(&format!("wrote {}", path.display()));
+        out::file(path, report::study::svg(&plot))?;
     }
     if args.json {
         let by = match args.by {
@@ -111,6 +109,6 @@ fn render(classes: &Classes) -> String {
         row
     };
     let header = ["groups", "threads", "activated", "sdc", "crash", "hang", "instructions"];
-    text += &out::table(&header, ">>>>>><", classes.classes.iter().map(row).collect());
+    text += &out::table(&header, ">>>>>><", &classes.classes.iter().map(row).collect::<Vec<_>>());
     text
 }

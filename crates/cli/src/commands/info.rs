@@ -133,7 +133,7 @@ fn render(info: &Info) -> String {
         ]
     });
     let header = ["kernel", "launches", "threads", "static instructions", "virtual registers"];
-    text += &out::table(&header, "<>", kernels.collect());
+    text += &out::table(&header, "<>", &kernels.collect::<Vec<_>>());
     let outputs = info.outputs.iter().map(|Shown { output, typed }| {
         let shape: Vec<String> = output.shape.iter().map(ToString::to_string).collect();
         vec![
@@ -144,6 +144,6 @@ fn render(info: &Info) -> String {
         ]
     });
     text += "\n";
-    text += &out::table(&["output", "type", "shape", "good if"], "<", outputs.collect());
+    text += &out::table(&["output", "type", "shape", "good if"], "<", &outputs.collect::<Vec<_>>());
     text
 }

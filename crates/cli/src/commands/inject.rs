@@ -61,6 +61,11 @@ pub(crate) fn run_failure(error: RunError) -> Failure {
         RunError::Isa { .. } | RunError::Launch { .. } | RunError::Cta { .. } | RunError::Thread { .. } => {
             Failure::new(Code::Usage, error).help("`beamline info CAPSULE` and `profile` show launches and threads")
         }
+        RunError::Dynamic { launch, cta, thread, .. } => {
+            let help =
+                format!("`beamline profile CAPSULE --trace launch={launch},cta={cta},thread={thread}` lists them");
+            Failure::new(Code::Usage, error).help(help)
+        }
         other => Failure::new(Code::Bug, other),
     }
 }
@@ -76,7 +81,7 @@ fn render(site: &Site, observation: &Observation, outcome: Outcome) -> String {
     text += &format!("{id},pc={}{line}\n", spot.pc);
     text += &format!("  {} of {}, instruction {}{place}\n", spot.opcode, spot.kernel, spot.pc);
     match observation.landed {
-        None => text += "  did not land: the thread does not execute such an instruction with this destination\n",
+        None => text += &format!("  did not land: {}\n", missing(&spot.target)),
         Some(landed) => text += &format!("  value {:#x} became {:#x}\n", landed.before, landed.after),
     }
     text += &match observation.first_use {
@@ -110,6 +115,20 @@ fn render(site: &Site, observation: &Observation, outcome: Outcome) -> String {
     let kind = outcome.kind().map_or_else(String::new, |kind| format!(", {kind}"));
     text += &format!("outcome: {}{kind}\n", outcome.class());
     text
+}
+
+/// What is not there, of a fault that hit nothing.
+fn missing(target: &str) -> String {
+    let (kind, _) = target.split_once('@').unwrap_or((target, ""));
+    let missing = match kind.trim_end_matches(|c: char| c.is_ascii_digit()) {
+        "dst" => "the thread does not execute such an instruction with this destination",
+        "addr" => "the instruction makes no access by such an address",
+        "store" => "the instruction stores no such value",
+        "src" => "the instruction reads no such source",
+        "reg" => "the function that the thread is in has no such register",
+        memory => return format!("the thread reaches no such byte of {memory} memory at that time"),
+    };
+    missing.to_owned()
 }
 
 /// What an application left that differs.

@@ -26,19 +26,11 @@ pub(crate) fn once_each(choose: &args::Choose) -> Result<(), Failure> {
     }
 }
 
-/// Fills in every default, so that the stored configuration says what was done.
-pub(crate) fn settled(choices: Choices) -> Result<Config, Failure> {
-    let fill = |value: Option<String>, default: &str| Some(value.unwrap_or_else(|| default.to_owned()));
-    // A method chooses what is hit itself.
-    let target = if choices.method.is_some() { choices.target } else { fill(choices.target, "dst") };
-    let choices = Choices {
-        model: fill(choices.model, "flip"),
-        target,
-        scope: fill(choices.scope, "thread"),
-        engine: Some(choices.engine.unwrap_or(Engine::AUTO)),
-        directory: choices.app.as_ref().and(source::lasting_directory(choices.directory.as_deref())),
-        ..choices
-    };
+/// The configuration that choices of the command line make; relative names of an application mean what they mean here.
+pub(crate) fn settled(mut choices: Choices) -> Result<Config, Failure> {
+    if !choices.live.app.words().is_empty() {
+        choices.live.directory = source::lasting_directory(choices.live.directory.as_deref());
+    }
     choices.settle().code(Code::Usage)
 }
 

@@ -27,7 +27,11 @@ pub(crate) fn list(args: &List) -> Result<Code, Failure> {
         out::json(&rows)?;
     } else {
         let cells = rows.into_iter().map(|row| vec![row.name.to_owned(), row.class, row.stands_for, row.summary]);
-        out::text(&out::table(&["workload", "class", "stands for", "what it computes"], "<", cells.collect()))?;
+        out::text(&out::table(
+            &["workload", "class", "stands for", "what it computes"],
+            "<",
+            &cells.collect::<Vec<_>>(),
+        ))?;
     }
     Ok(Code::Done)
 }

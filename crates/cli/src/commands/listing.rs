@@ -1,8 +1,7 @@
 //! What a report shows of a capsule, as plain data: its sources, and its instructions as they are written.
 
 use capsule::{Capsule, ModuleId};
-use device::Guests;
-use device::Listed;
+use device::{GuestModule, Guests, Listed};
 use inject::CapsuleTarget;
 use report::{Context, ListedInstruction, SourceText};
 use std::collections::BTreeSet;
@@ -27,7 +26,8 @@ pub(crate) fn context(name: &str, digest: &str, dir: String) -> Context {
     }
 }
 
-fn open(name: &str, digest: &str) -> Result<std::sync::Arc<Capsule>, String> {
+/// The capsule `name`, if its digest is `digest`.
+pub(crate) fn open(name: &str, digest: &str) -> Result<std::sync::Arc<Capsule>, String> {
     let capsule = source::open(name).map_err(|failure| format!("failed to {}", failure.message()))?;
     if capsule.digest().to_string() != digest {
         return Err(format!("`{name}` is not the capsule that was irradiated, but another of that name"));
@@ -53,16 +53,6 @@ fn sources(capsule: &Capsule) -> Vec<SourceText> {
 
 /// Every instruction of the modules whose kernels are launched. A module that cannot be read has none.
 fn listing(capsule: &Capsule) -> Vec<ListedInstruction> {
-    let launched: BTreeSet<ModuleId> = capsule.summary().kernels.iter().map(|used| used.module).collect();
-    launched.into_iter().flat_map(|id| instructions(capsule, id)).collect()
-}
-
-fn instructions(capsule: &Capsule, id: ModuleId) -> Vec<ListedInstruction> {
-    let guests = Guests::default();
-    if guests.bytes(capsule, id).is_none_or(|bytes| bytes > LARGEST) {
-        return Vec::new();
-    }
-    let Ok(Some(module)) = guests.open(capsule, id) else { return Vec::new() };
     let listed = |it: Listed| ListedInstruction {
         function: it.function,
         pc: it.pc.0,
@@ -70,5 +60,17 @@ fn instructions(capsule: &Capsule, id: ModuleId) -> Vec<ListedInstruction> {
         line: it.line,
         text: it.text,
     };
-    module.listing().into_iter().map(listed).collect()
+    modules(capsule).iter().flat_map(|module| module.listing()).map(listed).collect()
+}
+
+/// The modules whose kernels are launched, but those that cannot be read.
+pub(crate) fn modules(capsule: &Capsule) -> Vec<Box<dyn GuestModule>> {
+    let launched: BTreeSet<ModuleId> = capsule.summary().kernels.iter().map(|used| used.module).collect();
+    launched.into_iter().filter_map(|id| module(capsule, id)).collect()
+}
+
+fn module(capsule: &Capsule, id: ModuleId) -> Option<Box<dyn GuestModule>> {
+    let guests = Guests::default();
+    guests.bytes(capsule, id).filter(|bytes| *bytes <= LARGEST)?;
+    guests.open(capsule, id).ok().flatten()
 }

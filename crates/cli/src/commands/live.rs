@@ -1,9 +1,10 @@
 //! `beamline live`, and the application that a campaign has beside its capsule.
 
 use crate::args;
-use crate::commands::bounds::{self, Stated};
+use crate::commands::bounds::Stated;
 use crate::commands::cuda_gdb;
 use crate::commands::irradiate::{Shown, create, offered, once_each, settled, stop_on_interrupt};
+use crate::commands::parts::Parts;
 use crate::commands::{inject, method};
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, source};
@@ -26,7 +27,7 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
     if let Some(path) = &args.choose.config {
         choices = choices.or(Choices::from_file(path).code(Code::Usage)?);
     }
-    if choices.app.is_none() {
+    if choices.live.app.words().is_empty() {
         let error = anyhow!("find out what to irradiate: name the application and its arguments after `--`");
         return Err(Failure::new(Code::Usage, error));
     }
@@ -42,10 +43,10 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
         return one(&target, &fault, &config, args.choose.json);
     }
     let config = settled(choices.judged_by(target.capsule().criteria()))?;
-    bounds::check_names(target.capsule(), &config.bounds)?;
+    let stated = Stated::of(&config, &args.choose.bounds);
+    stated.check(|| Ok(Parts::of_capsule(target.capsule().golden_run().capsule())))?;
     let method = method::before(&config, target.capsule())?;
     let runs = method.as_ref().map_or(target.target(), |method| target.target().planned_by(method));
-    let stated = Stated::of(&config, &args.choose.bounds);
     let shown = Shown { json: args.choose.json, stated, method: method.as_ref() };
     create(runs, config, args.choose.out.clone(), &stop, &shown)
 }

@@ -13,6 +13,7 @@ mod listing;
 pub(crate) mod live;
 pub(crate) mod merge;
 pub(crate) mod method;
+mod parts;
 pub(crate) mod profile;
 pub(crate) mod report;
 pub(crate) mod run;

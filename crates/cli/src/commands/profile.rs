@@ -171,23 +171,27 @@ fn render(profile: &Profile) -> String {
         ]
     });
     let header = ["kernel", "launches", "threads", "thread-instructions", "per thread", "thread groups"];
-    text += &out::table(&header, "<>", kernels.collect());
+    text += &out::table(&header, "<>", &kernels.collect::<Vec<_>>());
     let row = |share: &Share| {
         let off = out::number(share.guarded_off);
         vec![share.name.clone(), out::number(share.executed), out::percent(share.share), off]
     };
     text += "\n";
-    text += &out::table(&["group", "executed", "share", "guarded off"], "<>", profile.groups.iter().map(row).collect());
+    text += &out::table(
+        &["group", "executed", "share", "guarded off"],
+        "<>",
+        &profile.groups.iter().map(row).collect::<Vec<_>>(),
+    );
     text += "\n";
     let top = profile.opcodes.iter().take(15).map(row);
-    text += &out::table(&["instruction", "executed", "share", "guarded off"], "<>", top.collect());
+    text += &out::table(&["instruction", "executed", "share", "guarded off"], "<>", &top.collect::<Vec<_>>());
     let lines = profile.lines.iter().take(15).map(|line| {
         let file = line.file.rsplit('/').next().unwrap_or(&line.file);
         vec![format!("{file}:{}", line.line), out::number(line.executed), out::percent(line.share)]
     });
     if !profile.lines.is_empty() {
         text += "\n";
-        text += &out::table(&["line", "executed", "share"], "<>", lines.collect());
+        text += &out::table(&["line", "executed", "share"], "<>", &lines.collect::<Vec<_>>());
     }
     text
 }

@@ -3,10 +3,10 @@
 use crate::args;
 use crate::commands::bounds::Stated;
 use crate::commands::irradiate::show;
+use crate::commands::parts::Parts;
 use crate::commands::{listing, method};
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
-use anyhow::Context as _;
 use campaign::{Results, StoreError, Summary};
 use report::{Comparison, Report};
 use std::path::Path;
@@ -21,6 +21,7 @@ pub(crate) fn report(args: &args::Report) -> Result<Code, Failure> {
     if let Some(other) = &args.compare {
         return compare(args, &results, other);
     }
+    Stated::only(&args.bounds).check(|| Parts::of_results([args.dir.as_path()]))?;
     write_rows(&results, args.parquet.as_deref())?;
     let asked = [&args.html, &args.markdown, &args.report_json, &args.sarif];
     if asked.into_iter().all(Option::is_none) {
@@ -109,18 +110,19 @@ fn refused(error: StoreError) -> Failure {
 /// Writes a document where one is asked for, and says so.
 fn write(path: Option<&Path>, text: impl FnOnce() -> Result<String, Failure>) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
-    let written = std::fs::write(path, text()?).with_context(|| format!("write {}", path.display()));
-    written.code(Code::Usage)?;
-    out::note(&format!("wrote {}", path.display()));
-    Ok(())
+    out::file(path, text()?)
 }
 
 /// Writes the rows where they are asked for.
 #[cfg(feature = "parquet")]
 fn write_rows(results: &Results, path: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
-    let file = std::fs::File::create(path).with_context(|| format!("write {}", path.display())).code(Code::Usage)?;
-    let rows = report::write_parquet(results, std::io::BufWriter::new(file)).code(Code::Refused)?;
+    let written =
+        campaign::files::write(path, |file| report::write_parquet(results, file).map_err(anyhow::Error::from));
+    let rows = written.map_err(|error: anyhow::Error| {
+        let code = if error.is::<std::io::Error>() { Code::Usage } else { Code::Refused };
+        Failure::new(code, error.context(format!("write {}", path.display())))
+    })?;
     out::note(&format!("wrote {}, {} rows", path.display(), out::number(rows)));
     Ok(())
 }

@@ -35,10 +35,7 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
     if let Some(dir) = &args.plots {
         std::fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display())).code(Code::Usage)?;
         for plot in &study.plots {
-            let path = dir.join(format!("{}.svg", plot.name));
-            let written = std::fs::write(&path, report::study::svg(plot));
-            written.with_context(|| format!("write {}", path.display())).code(Code::Usage)?;
-            out::note(&format!("wrote {}", path.display()));
+            out::file(&dir.join(format!("{}.svg", plot.name)), report::study::svg(plot))?;
         }
     }
     if args.json {

@@ -118,6 +118,6 @@ fn render(trace: &Trace) -> String {
         ]
     };
     let header = ["#", "pc", "instruction", "class", "line", "iteration", "from its line", ""];
-    text += &out::table(&header, ">><<<>><", (0..).zip(&trace.steps).map(row).collect());
+    text += &out::table(&header, ">><<<>><", &(0..).zip(&trace.steps).map(row).collect::<Vec<_>>());
     text
 }

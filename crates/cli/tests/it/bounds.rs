@@ -79,6 +79,46 @@ fn mistakes_in_bounds_are_shown_where_they_are() {
 }
 
 #[test]
+fn a_part_that_there_is_not_is_answered_with_those_that_there_are() {
+    let dir = TempDir::new().unwrap();
+    let shard = |number: &str| {
+        let out = dir.path().join(number);
+        assert_eq!(
+            said(&["campaign", "reduce", "--runs", "40", "--shard", &format!("{number}/2"), "--out", path(&out)]).0,
+            Some(0)
+        );
+        out
+    };
+    let (one, two, whole) = (shard("1"), shard("2"), dir.path().join("whole"));
+    let kernel = json(&["report", path(&one), "--json"])["by_kernel"][0]["name"].as_str().unwrap().to_owned();
+    let cases = [
+        ("nokernel/sdc>50%", "no such kernel, but finish, "),
+        ("group:ftou/sdc>50%", "no such group, but "),
+        ("line:other.cu:7/sdc>50%", "no such line, but /"),
+        ("line:reduce.cu:1/sdc>50%", "no such line, but reduce.cu:"),
+    ];
+    for (bound, words) in cases {
+        let page = dir.path().join("page.html");
+        let commands: [&[&str]; 4] = [
+            &["campaign", "reduce", "--runs", "10"],
+            &["report", path(&one), "--html", path(&page)],
+            &["resume", path(&one)],
+            &["merge", path(&one), path(&two), "--out", path(&whole)],
+        ];
+        for command in commands {
+            let (code, text) = said(&[command, &["--fail-if", bound]].concat());
+            assert_eq!(code, Some(1), "{command:?} {bound}: {text}");
+            assert!(text.contains(words) && text.contains("help: "), "{command:?} {bound}: {text}");
+        }
+        assert!(!page.exists() && !whole.exists(), "nothing is made of what cannot be judged");
+    }
+    // A part that no fault of so few has hit is one nevertheless.
+    for bound in [&format!("kernel:{kernel}/sdc>=0"), "group:fp16/sdc>50%"] {
+        assert_ne!(said(&["report", path(&one), "--fail-if", bound]).0, Some(1), "{bound}");
+    }
+}
+
+#[test]
 fn the_quality_of_outputs_divides_silent_corruptions() {
     let dir = TempDir::new().unwrap();
     let count = |name: &str, quality: &str| {

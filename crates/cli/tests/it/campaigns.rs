@@ -126,7 +126,7 @@ fn every_key_of_the_configuration_file_is_a_word_of_the_command_line_and_the_oth
     let help = stdout(&run(&["campaign", "--help"]));
     let words = help.lines().filter_map(|line| line.trim_start().strip_prefix("--"));
     let words: BTreeSet<&str> = words.filter_map(|line| line.split([' ', '=']).next()).collect();
-    let keys: BTreeSet<&str> = campaign::Choices::KEYS.iter().copied().collect();
+    let keys: BTreeSet<&str> = campaign::Choices::keys().into_iter().collect();
     // What to irradiate comes first and has no word; where results go and how they are shown is nobody's choice but the
     // caller's.
     let beside = BTreeSet::from(["config", "out", "json"]);

@@ -1,6 +1,6 @@
 //! Mistakes that people make: the exit code that is documented, and a message that says what to do.
 
-use crate::{path, run, stderr};
+use crate::{path, run, stderr, stdout};
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -76,6 +76,33 @@ fn a_fault_that_names_what_does_not_exist() {
     fails(&["inject", "gemm", &id(0, 42, 0)], 1, &["block 42", "has 42"]);
     fails(&["inject", "gemm", &id(0, 0, 256)], 1, &["thread 256", "has 256"]);
     fails(&["inject", "gemm", "nonsense"], 1, &["key=value"]);
+    let late = "launch=0,cta=1,thread=2,dyn=5000,target=dst0,model=flip,bits=0";
+    let words = ["find instruction 5000", "thread 2 of block 1 executes ", "--trace launch=0,cta=1,thread=2`"];
+    fails(&["inject", "gemm", late], 1, &words);
+    fails(&["inject", "gemm", late, "--explain"], 1, &words);
+}
+
+#[test]
+fn a_fault_that_hits_nothing_is_told_what_is_not_there() {
+    let said = |target: &str| {
+        let output =
+            run(&["inject", "gemm", &format!("launch=0,cta=0,thread=0,dyn=0,target={target},model=flip,bits=0")]);
+        assert!(output.status.success(), "{target}: {}", stderr(&output));
+        stdout(&output)
+    };
+    let cases = [
+        ("dst7", "the thread does not execute such an instruction with this destination"),
+        ("addr7", "the instruction makes no access by such an address"),
+        ("store7", "the instruction stores no such value"),
+        ("src7", "the instruction reads no such source"),
+        ("reg4000", "the function that the thread is in has no such register"),
+        ("global@0x10", "the thread reaches no such byte of global memory at that time"),
+        ("shared@0x7fffff", "the thread reaches no such byte of shared memory at that time"),
+    ];
+    for (target, words) in cases {
+        let text = said(target);
+        assert!(text.contains(&format!("  did not land: {words}\n")), "{target}: {text}");
+    }
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use crate::{json, path, run, stderr, stdout};
 use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use tempfile::TempDir;
 
 fn campaign(dir: &TempDir, workload: &str, seed: &str) -> PathBuf {
@@ -98,5 +99,54 @@ fn every_rate_on_the_terminal_has_its_interval() {
         let rates = line.matches(" %").count();
         let heads = ["group", "line", "kernel"].iter().any(|head| line.starts_with(head));
         assert!(heads || line.matches('–').count() == rates, "{line}");
+    }
+}
+
+/// The exit code of a line for the shell; `$0` is the program, `$1` a directory.
+fn shell(line: &str, dir: &Path) -> Option<i32> {
+    let mut command = Command::new("bash");
+    command.args(["-c", line, env!("CARGO_BIN_EXE_beamline"), path(dir)]);
+    command.output().unwrap().status.code()
+}
+
+#[test]
+fn nobody_who_reads_standard_error_changes_how_a_command_ends() {
+    let dir = TempDir::new().unwrap();
+    let out = dir.path().join("a");
+    assert!(run(&["campaign", "reduce", "--runs", "60", "--out", path(&out)]).status.success());
+    let commands = [
+        ("report $1/a --html $1/x.html", 0),
+        ("report $1/a --fail-if 'masked>0.1%'", 2),
+        ("report $1/a --fail-if 'nokernel/sdc>1%'", 1),
+        ("report $1/nothing", 5),
+        ("campaign reduce --runs 20 --out $1/b-$RANDOM --fail-if 'masked>0.1%'", 2),
+    ];
+    for (command, code) in commands {
+        for sink in ["2>/dev/full", "2>&-", "2> >(exec true)", "2>&1 >/dev/null | true"] {
+            let line = format!("set -o pipefail; $0 {command} {sink}");
+            assert_eq!(shell(&line, dir.path()), Some(code), "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_is_written_is_whole_or_not_there() {
+    let dir = TempDir::new().unwrap();
+    let out = dir.path().join("a");
+    assert!(run(&["campaign", "reduce", "--runs", "400", "--out", path(&out)]).status.success());
+    let outputs = ["--html", "--markdown", "--report-json", "--parquet", "--sarif"];
+    // A limit on file sizes stands for a full disk. Each is longer than a block.
+    for output in outputs {
+        let file = dir.path().join("document");
+        let line = |limit: u32| format!("ulimit -f {limit}; trap '' XFSZ; $0 report $1/a {output} $1/document");
+        let full = shell(&line(1), dir.path());
+        assert!(matches!(full, Some(1 | 5)), "{output}: {full:?}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "{output} left something behind");
+        fs::write(&file, "before").unwrap();
+        shell(&line(1), dir.path());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "before", "{output}");
+        assert_eq!(shell(&line(100_000), dir.path()), Some(0), "{output}");
+        assert!(fs::metadata(&file).unwrap().len() > 1024, "{output}");
+        fs::remove_file(&file).unwrap();
     }
 }

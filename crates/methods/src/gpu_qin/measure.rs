@@ -1,7 +1,8 @@
 //! Campaigns for studies: made once, kept, and read as trials.
 
 use campaign::{
-    CampaignError, Choices, ConfigError, Ended, Event, Results, Store, StoreError, Subject, Target, TargetError,
+    CampaignError, Choices, ConfigError, Ended, Event, Results, Selection, Store, StoreError, Subject, Target,
+    TargetError,
 };
 use inject::CapsuleTarget;
 use std::path::PathBuf;
@@ -92,10 +93,11 @@ impl Bench<'_> {
             capsule: Some(capsule.name().to_owned()),
             runs: Some(runs),
             seed: Some(self.seed),
-            model: Some("flip".to_owned()),
-            scope: Some("thread".to_owned()),
-            kernel: self.kernels.clone(),
-            method: Some(settings.to_string()),
+            selection: Selection {
+                kernel: self.kernels.clone(),
+                method: Some(settings.to_string()),
+                ..Selection::default()
+            },
             jobs: self.jobs,
             fuel: Some(capsule.golden_run().fuel()),
             ..Choices::default()

@@ -201,8 +201,8 @@ fn warnings(a: &Report, b: &Report) -> Vec<String> {
         );
     }
     let faults = |report: &Report| {
-        let config = &report.summary.config;
-        [config.model.clone(), config.target.clone(), config.scope.clone()]
+        let selection = &report.summary.config.selection;
+        [&selection.model, &selection.target, &selection.scope].map(Clone::clone)
     };
     if faults(a) != faults(b) {
         warnings.push("The faults are not the same: the rates are conditional on different things.".to_owned());

@@ -124,7 +124,7 @@ impl Comparison {
             let rows: Vec<Vec<String>> = contrasts.iter().take(ROWS).map(row).collect();
             let rows: Vec<Vec<String>> =
                 rows.iter().map(|row| row.iter().map(|cell| escaped(cell)).collect()).collect();
-            text += &format!("\n## {title}\n\n{}", markdown::table(&HEADER, "<<>>>><", &rows));
+            text += &format!("\n## {title}\n\n{}", crate::table::markdown(&HEADER, "<<>>>><", &rows));
         }
         text
     }
@@ -156,7 +156,7 @@ impl Comparison {
         }
         for (_, _, contrasts) in self.lists().into_iter().filter(|(_, _, contrasts)| !contrasts.is_empty()) {
             let rows: Vec<Vec<String>> = contrasts.iter().take(ROWS).map(row).collect();
-            text += &format!("\n{}", crate::text::table(&HEADER, "<<>>>><", &rows));
+            text += &format!("\n{}", crate::table::plain(&HEADER, "<<>>>><", &rows));
         }
         text + &format!("\n{}\n", self.introduction())
     }

@@ -2,22 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use campaign::{Results, StoreError};
+use campaign::{Choices, Results, StoreError};
 use outcome::Class;
 
+use super::capped::{FAILURES, INSTRUCTIONS, LINES};
 use super::{Bounds, Capped, Failure, Kind, REPORT_FORMAT, Report, Shown, distributions, parts, provenance, sites};
 use crate::gather::{FromRows, Gathered};
 use crate::input::{Context, Listing};
 use crate::measure::{Cell, Mass, Measure};
-
-/// Parts that a list shows at most. The page stays small, and nobody reads more.
-pub(super) const LINES: usize = 200;
-pub(super) const INSTRUCTIONS: usize = 100;
-pub(super) const LAUNCHES: usize = 400;
-pub(super) const KERNELS_IN_TIME: usize = 12;
-pub(super) const DEATHS: usize = 40;
-pub(super) const SITES: usize = 25;
-const FAILURES: usize = 20;
 
 impl Report {
     /// Reads the results of a campaign once and makes its report.
@@ -30,7 +22,8 @@ impl Report {
         let provenance = provenance::of(results.config(), &gathered.summary, &context);
         let others = gathered.rows.as_ref().map(|rows| [rows.first_absorbed, rows.first_due]);
         let mut report = build(gathered, measure, &Listing::new(&context.listing), provenance);
-        let command = |fault: &str| provenance::inject_command(&results.config().capsule, fault);
+        let choices = Choices::from(results.config());
+        let command = |fault: &str| provenance::run_command(&choices, fault);
         for site in report.most_corrupting.rows.iter_mut().chain(&mut report.surest_corrupting.rows) {
             let Some(run) = site.example.take().and_then(|run| run.parse().ok()) else { continue };
             site.example = results.fault_of(run)?;

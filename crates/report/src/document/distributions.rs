@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use campaign::summary::Rate;
 
-use super::build::DEATHS;
+use super::capped::DEATHS;
 use super::{Capped, Curve, CurvePoint, DeathPart, Decade, Histogram, Latencies, MagnitudePart, Named};
 use crate::gather::{Death, Decades, Ends, Logarithmic, Magnitudes};
 use crate::input::{ListedInstruction, Listing};

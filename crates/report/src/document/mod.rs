@@ -5,6 +5,7 @@
 //! much it leaves out.
 
 mod build;
+mod capped;
 mod distributions;
 mod fates;
 mod parts;
@@ -16,8 +17,9 @@ use std::collections::BTreeMap;
 use campaign::summary::{Outcomes, Rate, Summary};
 use serde::Serialize;
 
+pub use capped::Capped;
 pub use fates::*;
-pub(crate) use provenance::inject_command;
+pub(crate) use provenance::run_command;
 pub use provenance::{Provenance, Setting};
 
 /// The format of the document.
@@ -101,24 +103,6 @@ pub struct Bounds {
     /// The level of each interval; absent where rates are exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,
-}
-
-/// The head of a list.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Capped<T> {
-    /// How many there are more.
-    pub left_out: u64,
-    /// The first.
-    pub rows: Vec<T>,
-}
-
-impl<T> Capped<T> {
-    /// The first `most` of a list.
-    pub(crate) fn first(mut rows: Vec<T>, most: usize) -> Self {
-        let left_out = rows.len().saturating_sub(most) as u64;
-        rows.truncate(most);
-        Self { left_out, rows }
-    }
 }
 
 /// A kind of outcome.

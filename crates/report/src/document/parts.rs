@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::build::{KERNELS_IN_TIME, LAUNCHES};
+use super::capped::{KERNELS_IN_TIME, LAUNCHES};
 use super::{Account, BitPart, Capped, HeatRow, InstructionPart, LaunchPart, LinePart, Part, TimeBin, TimeSeries};
 use crate::gather::{Doubling, Operand};
 use crate::input::Listing;

@@ -1,9 +1,9 @@
 //! How the numbers came to be, and how to make them again.
 
+use campaign::config::{Entry, quoted, shell_line};
 use campaign::summary::Summary;
 use campaign::{Choices, Config};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::input::Context;
 
@@ -37,83 +37,48 @@ pub struct Setting {
 }
 
 pub(super) fn of(config: &Config, summary: &Summary, context: &Context) -> Provenance {
-    let choices = serde_json::to_value(Choices::from(config)).unwrap_or_default();
-    let settings = settings(&choices);
     Provenance {
         version: context.version.clone(),
         classifier: outcome::CLASSIFIER_VERSION,
         capsule: config.capsule.clone(),
+        settings: settings(&Choices::from(config)),
         faults: faults(summary),
-        repeat: repeat(&config.capsule, &settings),
+        repeat: repeat(config),
         resume: summary.remaining.map(|_| format!("beamline resume {}", quoted(&context.dir))),
-        settings,
     }
 }
 
 /// Every key that says something. Keys are not named here, so that new ones appear by themselves.
-fn settings(choices: &Value) -> Vec<Setting> {
-    let mut settings = Vec::new();
-    for (key, value) in choices.as_object().into_iter().flatten() {
-        let texts: Vec<String> = match value {
-            Value::Object(entries) => entries.iter().map(|(name, value)| named(name, value)).collect(),
-            Value::Array(values) => vec![values.iter().map(plain).collect::<Vec<_>>().join(",")],
-            value => vec![plain(value)],
-        };
-        settings.extend(texts.into_iter().map(|value| Setting { key: key.clone(), value }));
+fn settings(choices: &Choices) -> Vec<Setting> {
+    let setting = |key: &str, value: String| Setting { key: key.to_owned(), value };
+    let mut settings: Vec<Setting> =
+        choices.capsule.iter().map(|capsule| setting("capsule", capsule.clone())).collect();
+    if !choices.live.app.words().is_empty() {
+        settings.push(setting("app", choices.live.app.to_string()));
     }
+    let said = |entry: Entry| setting(entry.key, entry.value.unwrap_or_else(|| true.to_string()));
+    settings.extend(choices.entries().into_iter().map(said));
     settings.sort_by(|a, b| a.key.cmp(&b.key));
     settings
 }
 
-/// What is said of something by name: `out=0.001`, or several keys, `out:metric=rel-l2,bins=0.01/0.1,range=0..1`.
-fn named(name: &str, value: &Value) -> String {
-    let Value::Object(entries) = value else { return format!("{name}={}", plain(value)) };
-    let entry = |(key, value): (&String, &Value)| {
-        let between = if key == "range" { ".." } else { "/" };
-        let value = match value {
-            Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(between),
-            value => plain(value),
-        };
-        format!("{key}={value}")
-    };
-    format!("{name}:{}", entries.iter().map(entry).collect::<Vec<_>>().join(","))
-}
-
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
 /// The command line of the same campaign. How many workers there are and what memory they have changes no number.
-fn repeat(capsule: &str, settings: &[Setting]) -> String {
-    let mut command = format!("beamline campaign {}", quoted(capsule));
-    for Setting { key, value } in settings {
-        match key.as_str() {
-            "capsule" | "jobs" | "memory" => {}
-            _ if value == "true" => command += &format!(" --{key}"),
-            _ => command += &format!(" --{key} {}", quoted(value)),
-        }
-    }
-    command
+fn repeat(config: &Config) -> String {
+    beamline(&Choices { jobs: None, memory: None, ..Choices::from(config) }.to_args())
 }
 
-/// The command that repeats a fault and tells its story.
-pub(crate) fn inject_command(capsule: &str, fault: &str) -> String {
-    format!("beamline inject {} {} --explain", quoted(capsule), quoted(fault))
+/// The command that repeats the run of a fault.
+pub(crate) fn run_command(choices: &Choices, fault: &str) -> String {
+    beamline(&choices.run_args(fault))
 }
 
-/// A word as a POSIX shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+fn beamline(args: &[String]) -> String {
+    format!("beamline {}", shell_line(args.iter().map(String::as_str)))
 }
 
 /// The faults of the campaign in words; words that are new here are shown as they are.
 fn faults(summary: &Summary) -> String {
-    let config = &summary.config;
+    let config = &summary.config.selection;
     let (model, target) = (config.model.as_deref().unwrap_or("flip"), config.target.as_deref().unwrap_or("dst"));
     let scope = config.scope.as_deref().unwrap_or("thread");
     let place = match target {
@@ -176,23 +141,20 @@ mod tests {
 
     #[test]
     fn the_command_that_repeats_a_campaign_has_every_setting_that_matters() {
-        let choices = Choices {
-            capsule: Some("a b.capsule".into()),
-            runs: Some(10),
-            group: vec!["load".into(), "move".into()],
-            jobs: Some(3),
-            tolerance: [("out".to_owned(), 0.5)].into(),
-            ..Choices::default()
-        };
-        let settings = settings(&serde_json::to_value(&choices).unwrap());
-        let expected = "beamline campaign 'a b.capsule' --group load,move --runs 10 --tolerance out=0.5";
-        assert_eq!(repeat("a b.capsule", &settings), expected.to_owned());
-        assert!(settings.contains(&Setting { key: "jobs".into(), value: "3".into() }));
-    }
-
-    #[test]
-    fn words_reach_the_shell_as_they_are() {
-        let words = ["launch=0,bits=1+2", "it's", "", "$(rm -r ~)"];
-        assert_eq!(words.map(quoted), ["launch=0,bits=1+2", r"'it'\''s'", "''", "'$(rm -r ~)'"]);
+        let choices = Choices::from_toml(
+            "capsule = 'a b.capsule'\nruns = 10\ngroup = ['load', 'move']\njobs = 3\nfail-if = ['sdc>0.1', 'due>0.1']\n\
+             tolerance.out = 0.5",
+            "it",
+        )
+        .unwrap();
+        let settings = settings(&choices);
+        let value =
+            |key: &str| settings.iter().filter(|it| it.key == key).map(|it| it.value.as_str()).collect::<Vec<_>>();
+        assert_eq!([value("jobs"), value("group"), value("capsule")], [["3"], ["load,move"], ["a b.capsule"]]);
+        assert_eq!(value("fail-if"), ["sdc>0.1", "due>0.1"]);
+        let expected = "beamline campaign 'a b.capsule' --runs 10 --confidence 0.95 --interval wilson --seed 0 --model flip \
+                        --target dst --group load,move --scope thread --fail-if 'sdc>0.1' --fail-if 'due>0.1' \
+                        --engine auto --tolerance out=0.5";
+        assert_eq!(repeat(&choices.settle().unwrap()), expected);
     }
 }

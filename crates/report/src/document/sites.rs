@@ -1,6 +1,6 @@
 //! The bits of operands that corrupt most.
 
-use super::build::SITES;
+use super::capped::SITES;
 use super::parts::account;
 use super::{Capped, SitePart};
 use crate::gather::{BitCell, Operand};

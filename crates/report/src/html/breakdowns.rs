@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::chart::{self, Mark, Of};
+use super::page::{Section, figure};
 use super::table::{account_cells, account_heads, table};
-use super::{Section, figure};
 use crate::document::{Account, Part, Report};
 use crate::findings::place;
 use crate::number::count;

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::chart;
+use super::page::{Section, figure};
 use super::table::{said, share_cells, share_heads, table};
-use super::{Section, figure};
 use crate::document::{Curve, DeathPart, Histogram, Latencies, Named, Report};
 use crate::number::count;
 

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::Section;
+use super::page::Section;
 use crate::document::Report;
-use crate::findings::LIMITS;
+use crate::limits::limits;
 use crate::number::{count, seconds};
 
 pub(super) fn section(report: &Report) -> Section {
@@ -13,14 +13,14 @@ pub(super) fn section(report: &Report) -> Section {
         p { (provenance.faults) }
         p { (report.on_bounds()) " Rates are over what landed; a fault that hit nothing is never counted as masked." }
         h3 { "What the numbers do not say" }
-        ul.find { @for limit in LIMITS { li { (limit) } } }
+        ul.find { @for limit in limits(&report.summary.config) { li { (limit) } } }
         h3 { "Make them again" }
         code.cmd tabindex="0" { (provenance.repeat) }
         @if let Some(resume) = &provenance.resume { p { "Go on where it stopped:" } code.cmd tabindex="0" { (resume) } }
         (failures(report))
         h3 { "Provenance" }
         dl {
-            dt { "capsule" } dd { (summary.capsule.name) " (" (provenance.capsule) ")" }
+            dt { "capsule" } dd { (summary.capsule.name) @if !provenance.capsule.is_empty() { " (" (provenance.capsule) ")" } }
             dt { "digest" } dd.mono { (summary.capsule.digest) }
             dt { "golden run" } dd { (count(summary.golden.launches)) " launches, " (count(summary.golden.threads)) " threads, "
                 (count(summary.golden.thread_instructions)) " thread-instructions in " (seconds(summary.golden.seconds)) }

@@ -3,8 +3,8 @@
 use campaign::summary::Rate;
 use maud::{Markup, html};
 
-use super::Section;
 use super::chart;
+use super::page::Section;
 use super::table::{Outcome, said};
 use crate::document::Report;
 use crate::number::{bounds, count, rate};

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::Section;
+use super::page::Section;
 use super::table::{account_cells, account_heads, share_cells, share_heads, table};
 use crate::document::{Capped, InstructionPart, Report, SitePart};
 use crate::findings::place;

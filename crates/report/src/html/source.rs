@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::Section;
+use super::page::Section;
 use super::table::{Outcome, account_cells, account_heads, said, table, track};
 use crate::document::{InstructionPart, LinePart, Report};
 use crate::findings::file_name;

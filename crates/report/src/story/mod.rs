@@ -5,7 +5,7 @@ mod words;
 
 use maud::{Markup, html};
 
-use crate::document::{Report, inject_command};
+use crate::document::{Report, run_command};
 use crate::html::Section;
 use crate::number::plain;
 use campaign::story::{Step, Story};
@@ -46,7 +46,7 @@ fn one(report: &Report, story: &Story, open: bool) -> Markup {
                 }
             }
             @for said in words::end(story, &|name| report.kernel(name).to_owned()) { p { (said) } }
-            code.cmd tabindex="0" { (inject_command(&report.provenance.capsule, story.site.id.as_deref().unwrap_or_default())) }
+            code.cmd tabindex="0" { (run_command(&report.summary.config, story.site.id.as_deref().unwrap_or_default())) }
         }
     }
 }

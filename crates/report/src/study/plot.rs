@@ -6,6 +6,8 @@
 use maud::{Markup, html};
 use methods::study::{Plot, Point, Series};
 
+use crate::plane::{Plane, end_of_axis, logarithmic};
+
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 56.0;
@@ -15,36 +17,40 @@ const ROW: f64 = 17.0;
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#555555", "#56b4e9", "#e69f00"];
 const DASHES: [&str; 4] = ["none", "7 3", "2 3", "9 3 2 3"];
 
-/// Where numbers are on the paper.
-struct Plane {
-    right: f64,
-    bottom: f64,
+/// Where axes of shares end.
+const ENDS: [f64; 11] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0];
+/// The paper that numbers stand on.
+const PLANE: Plane = Plane { left: LEFT, right: WIDTH - 16.0, top: TOP, bottom: HEIGHT - 46.0 };
+
+/// Which numbers the axes have.
+struct Axes {
     /// The least and the most along the horizontal axis, after its scale.
     x: (f64, f64),
+    /// The most along the vertical one.
     y: f64,
     logarithmic: bool,
 }
 
-impl Plane {
+impl Axes {
     fn of(plot: &Plot) -> Self {
         let points = || plot.series.iter().flat_map(|series| &series.points);
-        let scale = |x: f64| if plot.logarithmic { (x + 1.0).log10() } else { x };
-        let most_x = points().map(|point| scale(point.x)).fold(0.0, f64::max);
+        let most_x = points().map(|point| scaled(point.x, plot.logarithmic)).fold(0.0, f64::max);
         let x = if plot.names.is_empty() { (0.0, most_x.max(1.0)) } else { (-0.5, plot.names.len() as f64 - 0.5) };
         let top = points().map(|point| point.bounds.map_or(point.y, |(_, high)| high)).fold(0.0, f64::max);
-        let y =
-            [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0].into_iter().find(|&y| y >= top).unwrap_or(1.0);
-        Self { right: WIDTH - 16.0, bottom: HEIGHT - 46.0, x, y, logarithmic: plot.logarithmic }
+        Self { x, y: end_of_axis(top, &ENDS), logarithmic: plot.logarithmic }
     }
 
     fn x(&self, x: f64) -> f64 {
-        let scaled = if self.logarithmic { (x + 1.0).log10() } else { x };
-        LEFT + (scaled - self.x.0) / (self.x.1 - self.x.0) * (self.right - LEFT)
+        PLANE.x((scaled(x, self.logarithmic) - self.x.0) / (self.x.1 - self.x.0))
     }
 
     fn y(&self, y: f64) -> f64 {
-        self.bottom - y / self.y * (self.bottom - TOP)
+        PLANE.y(y, self.y)
     }
+}
+
+fn scaled(x: f64, by_powers: bool) -> f64 {
+    if by_powers { logarithmic(x) } else { x }
 }
 
 fn at(value: f64) -> String {
@@ -54,7 +60,7 @@ fn at(value: f64) -> String {
 /// The plot, as the text of a file.
 #[must_use]
 pub fn svg(plot: &Plot) -> String {
-    let plane = Plane::of(plot);
+    let on = Axes::of(plot);
     let columns = 3.min(plot.series.len().max(1));
     let rows = plot.series.len().div_ceil(columns);
     let height = HEIGHT + ROW * (rows as f64 + 0.6);
@@ -63,8 +69,8 @@ pub fn svg(plot: &Plot) -> String {
             font-family="sans-serif" font-size="12" role="img" aria-label=(plot.title) {
             rect width="100%" height="100%" fill="#ffffff" {}
             text x=(at(LEFT)) y="18" font-size="14" font-weight="bold" { (plot.title) }
-            (axes(plot, &plane))
-            @for (index, series) in plot.series.iter().enumerate() { (line(series, index, plot, &plane)) }
+            (axes(plot, &on))
+            @for (index, series) in plot.series.iter().enumerate() { (line(series, index, plot, &on)) }
             @for (index, series) in plot.series.iter().enumerate() {
                 @let x = LEFT + (index % columns) as f64 * (WIDTH - LEFT) / columns as f64;
                 @let y = HEIGHT + ((index / columns) as f64 + 0.9) * ROW;
@@ -85,41 +91,41 @@ fn dash(index: usize) -> &'static str {
     DASHES[index / COLOURS.len() % DASHES.len()]
 }
 
-fn axes(plot: &Plot, plane: &Plane) -> Markup {
-    let shares = (0..=5).map(|step| plane.y * f64::from(step) / 5.0);
-    let decades = if plane.logarithmic { plane.x.1.ceil() as i32 } else { 0 };
-    let powers = (0..decades).map(|power| 10_f64.powi(power)).filter(|&power| (power + 1.0).log10() <= plane.x.1);
+fn axes(plot: &Plot, on: &Axes) -> Markup {
+    let shares = (0..=5).map(|step| on.y * f64::from(step) / 5.0);
+    let decades = if on.logarithmic { on.x.1.ceil() as i32 } else { 0 };
+    let powers = (0..decades).map(|power| 10_f64.powi(power)).filter(|&power| logarithmic(power) <= on.x.1);
     html! {
         @for share in shares {
-            line x1=(at(LEFT)) x2=(at(plane.right)) y1=(at(plane.y(share))) y2=(at(plane.y(share))) stroke="#dddddd" {}
-            text x=(at(LEFT - 6.0)) y=(at(plane.y(share) + 4.0)) text-anchor="end" { (format!("{}", (share * 1e4).round() / 100.0)) }
+            line x1=(at(LEFT)) x2=(at(PLANE.right)) y1=(at(on.y(share))) y2=(at(on.y(share))) stroke="#dddddd" {}
+            text x=(at(LEFT - 6.0)) y=(at(on.y(share) + 4.0)) text-anchor="end" { (format!("{}", (share * 1e4).round() / 100.0)) }
         }
-        @if plane.logarithmic {
-            text x=(at(plane.x(0.0))) y=(at(plane.bottom + 15.0)) text-anchor="middle" { "0" }
+        @if on.logarithmic {
+            text x=(at(on.x(0.0))) y=(at(PLANE.bottom + 15.0)) text-anchor="middle" { "0" }
             @for power in powers {
-                line x1=(at(plane.x(power))) x2=(at(plane.x(power))) y1=(at(plane.bottom)) y2=(at(plane.bottom + 4.0)) stroke="#555555" {}
-                text x=(at(plane.x(power))) y=(at(plane.bottom + 15.0)) text-anchor="middle" { (format!("{power}")) }
+                line x1=(at(on.x(power))) x2=(at(on.x(power))) y1=(at(PLANE.bottom)) y2=(at(PLANE.bottom + 4.0)) stroke="#555555" {}
+                text x=(at(on.x(power))) y=(at(PLANE.bottom + 15.0)) text-anchor="middle" { (format!("{power}")) }
             }
         }
         @for (number, name) in plot.names.iter().enumerate() {
             @let low = if plot.names.len() > 9 && number % 2 == 1 { 28.0 } else { 15.0 };
-            text x=(at(plane.x(number as f64))) y=(at(plane.bottom + low)) text-anchor="middle" font-size=(if plot.names.len() > 9 { "10" } else { "12" }) { (name) }
+            text x=(at(on.x(number as f64))) y=(at(PLANE.bottom + low)) text-anchor="middle" font-size=(if plot.names.len() > 9 { "10" } else { "12" }) { (name) }
         }
-        line x1=(at(LEFT)) x2=(at(plane.right)) y1=(at(plane.bottom)) y2=(at(plane.bottom)) stroke="#555555" {}
-        text x=(at((LEFT + plane.right) / 2.0)) y=(at(plane.bottom + 42.0)) text-anchor="middle" { (plot.x) }
-        text x="14" y=(at((TOP + plane.bottom) / 2.0)) text-anchor="middle" transform=(format!("rotate(-90 14 {})", at((TOP + plane.bottom) / 2.0))) { (plot.y) }
+        line x1=(at(LEFT)) x2=(at(PLANE.right)) y1=(at(PLANE.bottom)) y2=(at(PLANE.bottom)) stroke="#555555" {}
+        text x=(at((LEFT + PLANE.right) / 2.0)) y=(at(PLANE.bottom + 42.0)) text-anchor="middle" { (plot.x) }
+        text x="14" y=(at((TOP + PLANE.bottom) / 2.0)) text-anchor="middle" transform=(format!("rotate(-90 14 {})", at((TOP + PLANE.bottom) / 2.0))) { (plot.y) }
     }
 }
 
-fn line(series: &Series, index: usize, plot: &Plot, plane: &Plane) -> Markup {
+fn line(series: &Series, index: usize, plot: &Plot, on: &Axes) -> Markup {
     // Dots of one name stand beside each other.
     let many = plot.series.len() as f64;
-    let step = if plot.names.is_empty() { 0.0 } else { (plane.x(1.0) - plane.x(0.0)) * 0.6 / many };
+    let step = if plot.names.is_empty() { 0.0 } else { (on.x(1.0) - on.x(0.0)) * 0.6 / many };
     let beside = (index as f64 - (many - 1.0) / 2.0) * step;
-    let x = |point: &Point| plane.x(point.x) + beside;
+    let x = |point: &Point| on.x(point.x) + beside;
     // Distributions go up where something is, and stay.
     let path = series.points.iter().enumerate().map(|(number, point)| {
-        let (x, y) = (at(x(point)), at(plane.y(point.y)));
+        let (x, y) = (at(x(point)), at(on.y(point.y)));
         if number == 0 { format!("M{x} {y}") } else { format!("H{x}V{y}") }
     });
     html! {
@@ -130,9 +136,9 @@ fn line(series: &Series, index: usize, plot: &Plot, plane: &Plane) -> Markup {
         }
         @for point in &series.points {
             @if let Some((low, high)) = point.bounds {
-                line x1=(at(x(point))) x2=(at(x(point))) y1=(at(plane.y(low))) y2=(at(plane.y(high))) stroke=(colour(index)) stroke-width="1.4" {}
+                line x1=(at(x(point))) x2=(at(x(point))) y1=(at(on.y(low))) y2=(at(on.y(high))) stroke=(colour(index)) stroke-width="1.4" {}
             }
-            @if !series.joined { (dot(x(point), plane.y(point.y), index)) }
+            @if !series.joined { (dot(x(point), on.y(point.y), index)) }
         }
     }
 }

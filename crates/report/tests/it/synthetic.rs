@@ -237,7 +237,7 @@ pub fn runs(runs: u64) -> Choices {
 
 /// The choices of an exhaustive campaign.
 pub fn exhaustive() -> Choices {
-    Choices { runs: None, exhaustive: Some(true), ..runs(0) }
+    Choices { runs: None, exhaustive: true, ..runs(0) }
 }
 
 /// Makes a campaign in `dir` and runs it, to its end or until the target raises its flag.

@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::{Plane, at, short, told};
+use super::{at, axis_of_shares, short, told};
 use crate::document::{Curve, CurvePoint};
+use crate::plane::{Plane, logarithmic};
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 250.0;
@@ -23,13 +24,12 @@ fn look(name: &str, index: usize) -> String {
 pub(in crate::html) fn curves(curves: &[Curve], axis: &str, label: &str) -> Markup {
     let plane = Plane { left: 46.0, right: WIDTH - 14.0, top: 10.0, bottom: 196.0 };
     let last = curves.iter().flat_map(|curve| &curve.points).map(|point| point.at_most).max().unwrap_or(1);
-    let decades = (last.max(9) as f64 + 1.0).log10().ceil() as i32;
-    // 0 has a place on the axis: a number n stands at log10(n + 1).
-    let x = |n: u64| plane.left + (n as f64 + 1.0).log10() / f64::from(decades) * (plane.right - plane.left);
+    let decades = logarithmic(last.max(9) as f64).ceil() as i32;
+    let x = |n: u64| plane.x(logarithmic(n as f64) / f64::from(decades));
     let powers: Vec<u64> = (0..decades).filter_map(|power| 10_u64.checked_pow(power as u32)).collect();
     html! {
         svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) width=(WIDTH) height=(HEIGHT) role="img" aria-label=(label) {
-            (plane.shares(1.0))
+            (axis_of_shares(&plane, 1.0))
             text x=(at(x(0))) y=(at(plane.bottom + 16.0)) text-anchor="middle" { "0" }
             @for power in powers {
                 line.ax x1=(at(x(power))) x2=(at(x(power))) y1=(at(plane.bottom)) y2=(at(plane.bottom + 4.0)) {}

@@ -20,6 +20,7 @@ pub(super) use rates::{Mark, rates};
 pub(super) use shares::shares;
 
 use crate::number::percent;
+use crate::plane::Plane;
 use campaign::summary::Rate;
 
 /// A coordinate with a tenth of a pixel.
@@ -28,28 +29,13 @@ fn at(value: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// The plane of a chart, in pixels.
-struct Plane {
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
-}
-
-impl Plane {
-    /// The height of a share, if the axis ends at `max`.
-    fn y(&self, share: f64, max: f64) -> f64 {
-        self.bottom - (share / max).clamp(0.0, 1.0) * (self.bottom - self.top)
-    }
-
-    /// Lines and labels of an axis of shares.
-    fn shares(&self, max: f64) -> Markup {
-        let ticks = [0.0, 0.25, 0.5, 0.75, 1.0].map(|part| part * max);
-        html! {
-            @for tick in ticks {
-                line.ax x1=(at(self.left)) x2=(at(self.right)) y1=(at(self.y(tick, max))) y2=(at(self.y(tick, max))) {}
-                text x=(at(self.left - 6.0)) y=(at(self.y(tick, max) + 4.0)) text-anchor="end" { (axis_percent(tick)) }
-            }
+/// Lines and labels of an axis of shares that ends at `max`.
+fn axis_of_shares(plane: &Plane, max: f64) -> Markup {
+    let ticks = [0.0, 0.25, 0.5, 0.75, 1.0].map(|part| part * max);
+    html! {
+        @for tick in ticks {
+            line.ax x1=(at(plane.left)) x2=(at(plane.right)) y1=(at(plane.y(tick, max))) y2=(at(plane.y(tick, max))) {}
+            text x=(at(plane.left - 6.0)) y=(at(plane.y(tick, max) + 4.0)) text-anchor="end" { (axis_percent(tick)) }
         }
     }
 }
@@ -60,11 +46,8 @@ fn axis_percent(share: f64) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// The end of an axis on which `highest` is the largest share.
-fn end_of_axis(highest: f64) -> f64 {
-    let ends = [0.001, 0.002, 0.004, 0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 0.6, 0.8];
-    ends.into_iter().find(|end| *end >= highest).unwrap_or(1.0)
-}
+/// Where axes of shares end.
+const ENDS: [f64; 11] = [0.001, 0.002, 0.004, 0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 0.6, 0.8];
 
 /// A rate in a title: `12.00 % (10.10–14.20), 12 runs`.
 fn told(rate: &Rate, what: &str) -> String {
@@ -106,10 +89,11 @@ fn power_of_ten(exponent: i32) -> String {
 #[cfg(test)]
 mod formats {
     use super::*;
+    use crate::plane::end_of_axis;
 
     #[test]
     fn axes_end_where_their_numbers_do() {
-        assert_eq!([0.0, 0.05, 0.41, 0.97].map(end_of_axis), [0.001, 0.1, 0.6, 1.0]);
+        assert_eq!([0.0, 0.05, 0.41, 0.97].map(|highest| end_of_axis(highest, &ENDS)), [0.001, 0.1, 0.6, 1.0]);
         assert_eq!([0.25, 0.0005, 1.0, 0.0].map(axis_percent), ["25 %", "0.05 %", "100 %", "0 %"]);
         assert_eq!([7, 20_000, 30_000_000].map(short), ["7", "20k", "30M"]);
         assert_eq!([0, 1, -7, 12].map(power_of_ten), ["1", "10", "10⁻⁷", "10¹²"]);

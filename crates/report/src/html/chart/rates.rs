@@ -3,7 +3,8 @@
 use campaign::summary::{Outcomes, Rate};
 use maud::{Markup, html};
 
-use super::{Plane, at, told};
+use super::{at, axis_of_shares, told};
+use crate::plane::Plane;
 
 const HEIGHT: f64 = 230.0;
 
@@ -27,7 +28,7 @@ pub(in crate::html) fn rates(marks: &[Mark], axis: &str, label: &str, what: &str
     let every = (34.0 / step).ceil().max(1.0) as usize;
     html! {
         svg viewBox=(format!("0 0 {} {HEIGHT}", at(width))) width=(at(width)) height=(HEIGHT) role="img" aria-label=(label) {
-            (plane.shares(1.0))
+            (axis_of_shares(&plane, 1.0))
             @for (index, mark) in marks.iter().enumerate() {
                 @let x = middle(index);
                 @let height = 22.0 * mark.runs as f64 / most as f64;

@@ -110,3 +110,26 @@ fn a_histogram_keeps_zero_infinity_and_nan_apart() {
     let heights = values(&svg, "rect", "height");
     assert!((heights[3] - 60.0 / 80.0 * 140.0).abs() < 0.1, "{heights:?}");
 }
+
+#[test]
+fn a_histogram_loses_nothing_however_far_its_numbers_go() {
+    let every = |exponent: i32| Decade { exponent, share: rate(u64::from(exponent % 50 == 0), 100) };
+    let of = Histogram {
+        decades: (-324..=308).map(every).collect(),
+        zero: rate(5, 100),
+        infinite: rate(1, 100),
+        nan: rate(2, 100),
+    };
+    let svg = histogram(&of, "error", "errors").into_string();
+    for there in ["10³⁰⁰…: 1.00 %", "10⁻³⁰⁰…: 1.00 %", "0: 5.00 %", "∞: 1.00 %", "NaN: 2.00 %"] {
+        assert!(svg.contains(there), "no `{there}`");
+    }
+    let (left, widths) = (values(&svg, "rect", "x"), values(&svg, "rect", "width"));
+    assert_eq!(left.len(), 633 + 3);
+    assert!(left.is_sorted() && widths.iter().all(|width| *width > 0.5), "{left:?} {widths:?}");
+    let width: f64 = svg.split("viewBox=\"0 0 ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).unwrap();
+    assert!(width < 1300.0 && left[635] + widths[635] <= width, "{width}");
+    // Names keep their distance.
+    let names: Vec<f64> = values(&svg, "text", "x").into_iter().filter(|x| *x > 90.0 && *x < 1100.0).collect();
+    assert!(names.windows(2).all(|pair| pair[1] - pair[0] >= 50.0), "{names:?}");
+}

@@ -276,6 +276,7 @@ impl GuestModule for Module {
                 function: kernel.name.clone(),
                 pc: Pc(pc),
                 mnemonic: toyed.facts().mnemonic.into_owned(),
+                file: None,
                 line: None,
                 text: text.clone(),
             });

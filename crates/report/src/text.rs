@@ -1,22 +1,16 @@
 //! A summary as text for a terminal.
 
-mod table;
-
 use campaign::Summary;
 use campaign::summary::{Account, Bounds, Factor, Rate};
 
 use crate::findings::file_name;
+use crate::limits::{counted, of_host};
 use crate::measure::{Cell, Mass, Measure};
 use crate::number::{bounds, interval, plain, rate};
-pub use table::table;
+pub use crate::table::plain as table;
 
 /// Lines that are listed.
 const LINES: usize = 10;
-
-/// What a summary counts.
-fn counted(summary: &Summary) -> &'static str {
-    if summary.exhaustive.is_some() { "faults" } else { "runs" }
-}
 
 /// A summary as text: the account, the outcomes, the kernels, groups and worst lines, each rate with its interval.
 /// `short_name` gives the name that people use for a kernel.
@@ -71,24 +65,8 @@ fn tail(summary: &Summary) -> String {
         if tiers.is_empty() { "none".to_owned() } else { tiers.join(", ") },
         if summary.exhaustive.is_some() { String::new() } else { format!("; seed {}", summary.seed) }
     );
-    text += &host(summary);
+    text += &of_host(summary).map_or_else(String::new, |said| said + "\n");
     text
-}
-
-/// What is to be said of the host, if it saw anything.
-fn host(summary: &Summary) -> String {
-    let (what, visible, resolved) = (counted(summary), summary.host_visible, summary.resolved);
-    let saw = format!("in {} {what} the host saw a difference before the end", plain(visible));
-    match (visible, resolved) {
-        (0, _) => String::new(),
-        (_, 0) => format!("{saw} and was assumed to act as in the golden run\n"),
-        _ if visible == resolved => format!("{saw}; all of them were judged with the host in the loop\n"),
-        _ => format!(
-            "{saw}; {} of them were judged with the host in the loop, in the others it was assumed to act as in the golden \
-             run\n",
-            plain(resolved)
-        ),
-    }
 }
 
 /// A rate and, where it is an estimate, its bounds.

@@ -1,0 +1,67 @@
+//! Which sites a campaign hits, in words that the target interprets.
+
+use super::keys::keys;
+use outcome::words;
+
+keys! {
+    /// Which sites a campaign hits, in words that the target interprets; an empty list is everything.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Selection {
+        /// The fault model.
+        model: Option<String> = "model" one,
+        /// The operand that is hit.
+        target: Option<String> = "target" one,
+        /// Instruction groups.
+        group: Vec<String> = "group" list,
+        /// How many threads are hit at once.
+        scope: Option<String> = "scope" one,
+        /// Kernels, as `NAME` or `NAME#n` for its n-th launch.
+        kernel: Vec<String> = "kernel" list,
+        /// Source lines, as `FILE:a-b`.
+        lines: Vec<String> = "lines" list,
+        /// Ranges of threads.
+        threads: Vec<String> = "threads" list,
+        /// Ranges of blocks.
+        blocks: Vec<String> = "blocks" list,
+        /// By what the population is divided into strata, each of which gets as many runs as any other.
+        stratify: Option<Stratify> = "stratify" one,
+        /// The published method that chooses sites instead, with its settings.
+        method: Option<String> = "method" one,
+    }
+}
+
+words! {
+    /// By what a population is divided into strata.
+    pub enum Stratify ("stratification") {
+        /// The kernel.
+        Kernel = "kernel",
+        /// The instruction group.
+        Group = "group",
+        /// Threads that behave alike.
+        Threads = "threads",
+    }
+}
+
+impl Selection {
+    /// The same with every default said: one bit of a destination register of one thread, and where a method chooses
+    /// what is hit, all but that.
+    pub(super) fn settled(self) -> Self {
+        let said = |word: Option<String>, default: &str| Some(word.unwrap_or_else(|| default.to_owned()));
+        Self {
+            model: said(self.model, "flip"),
+            target: if self.method.is_some() { self.target } else { said(self.target, "dst") },
+            scope: said(self.scope, "thread"),
+            group: divided(self.group),
+            kernel: divided(self.kernel),
+            lines: divided(self.lines),
+            threads: divided(self.threads),
+            blocks: divided(self.blocks),
+            ..self
+        }
+    }
+}
+
+/// The values of a list: a comma divides them in a file as on the command line.
+fn divided(list: Vec<String>) -> Vec<String> {
+    list.iter().flat_map(|value| value.split(',')).map(str::to_owned).collect()
+}

@@ -1,0 +1,124 @@
+//! From choices to a configuration: every default filled in, every contradiction refused.
+
+use std::num::NonZeroU32;
+
+use stats::{Confidence, Margin, sample_size};
+
+use super::{Choices, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, MAX_SECONDS, Shard, Size};
+use outcome::{Criteria, Quality};
+
+impl Config {
+    /// Reads the text of a `campaign.toml` or of a `--config` file called `name` in messages.
+    ///
+    /// # Errors
+    /// When the text is not such a file, or contradicts itself.
+    pub fn from_toml(text: &str, name: &str) -> Result<Self, ConfigError> {
+        Choices::from_toml(text, name)?.settle()
+    }
+}
+
+impl Choices {
+    /// Fills in the defaults and checks that the choices make sense together.
+    ///
+    /// # Errors
+    /// When a value is out of its range or two choices contradict each other.
+    pub fn settle(self) -> Result<Config, ConfigError> {
+        let (size, live) = (self.size()?, self.live.settled(self.jobs)?);
+        let capsule = match &live {
+            Some(_) => self.capsule.unwrap_or_default(),
+            None => self.capsule.ok_or(ConfigError::NoCapsule)?,
+        };
+        let jobs = if live.as_ref().is_some_and(|live| live.in_place) { Some(1) } else { self.jobs };
+        let config = Config {
+            capsule,
+            size,
+            seconds: self.seconds,
+            confidence: self.confidence.map_or(Ok(Confidence::PERCENT_95), Confidence::new)?,
+            seed: self.seed.unwrap_or(0),
+            selection: self.selection.settled(),
+            criteria: settled(self.criteria)?,
+            bounds: self.fail_if,
+            undecided_fails: self.fail_if_undecided,
+            fuel: self.fuel,
+            engine: self.engine.unwrap_or(Engine::AUTO),
+            interval: self.interval.unwrap_or(IntervalMethod::Wilson),
+            shard: self.shard.unwrap_or(Shard::WHOLE),
+            jobs: jobs.map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs)).transpose()?,
+            memory: self.memory,
+            live,
+        };
+        check(&config)?;
+        Ok(config)
+    }
+
+    fn size(&self) -> Result<Size, ConfigError> {
+        match (self.runs, self.margin, self.exhaustive) {
+            (Some(_), Some(_), _) => Err(ConfigError::RunsAndMargin),
+            (Some(_), None, true) => Err(ConfigError::ExhaustiveWithRuns),
+            (None, Some(_), true) => Err(ConfigError::ExhaustiveWithMargin),
+            (None, None, true) => Ok(Size::Exhaustive),
+            (runs, None, false) => Ok(Size::Runs(runs.unwrap_or(DEFAULT_RUNS))),
+            (None, Some(margin), false) => Ok(Size::Margin(Margin::new(margin)?)),
+        }
+    }
+}
+
+/// Criteria that make sense, without outputs of which nothing is said.
+fn settled(mut criteria: Criteria) -> Result<Criteria, ConfigError> {
+    criteria.quality.retain(|_, quality| *quality != Quality::default());
+    let unusable = |value: f64| value.is_nan() || value < 0.0;
+    if let Some((output, &value)) = criteria.tolerance.iter().find(|&(_, &value)| unusable(value)) {
+        return Err(ConfigError::Tolerance { output: output.clone(), value });
+    }
+    criteria.check().map_err(|(output, source)| ConfigError::Quality { output, source })?;
+    Ok(criteria)
+}
+
+/// Checks what no single value can be blamed for, and the values whose types hold more than is meant.
+fn check(config: &Config) -> Result<(), ConfigError> {
+    check_size(config)?;
+    if let Some(seconds) = config.seconds.filter(|seconds| !(*seconds > 0.0 && *seconds <= MAX_SECONDS)) {
+        return Err(ConfigError::Seconds { seconds });
+    }
+    check_live(config)?;
+    if i64::try_from(config.seed).is_err() {
+        return Err(ConfigError::Seed { seed: config.seed });
+    }
+    Ok(())
+}
+
+/// Checks what an application cannot be combined with.
+fn check_live(config: &Config) -> Result<(), ConfigError> {
+    match config.live {
+        None => Ok(()),
+        Some(_) if config.fuel.is_some() => Err(ConfigError::LiveFuel),
+        Some(_) if config.size == Size::Exhaustive => Err(ConfigError::ExhaustiveLive),
+        Some(_) => Ok(()),
+    }
+}
+
+fn check_size(config: &Config) -> Result<(), ConfigError> {
+    let (runs, shard) = (config.planned(), config.shard);
+    match (config.selection.stratify, config.size) {
+        (Some(_), Size::Exhaustive) => return Err(ConfigError::StratifyExhaustive),
+        (Some(_), Size::Margin(margin)) => {
+            return Err(ConfigError::StratifyMargin { runs: sample_size(margin, config.confidence) });
+        }
+        _ => {}
+    }
+    match config.size {
+        Size::Exhaustive => match &config.selection.model {
+            Some(model) if model != "flip" => Err(ConfigError::ExhaustiveModel { model: model.clone() }),
+            _ => Ok(()),
+        },
+        Size::Margin(margin) if shard != Shard::WHOLE => {
+            Err(ConfigError::MarginWithShard { runs: sample_size(margin, config.confidence) })
+        }
+        Size::Margin(margin) if runs > MAX_RUNS => Err(ConfigError::MarginTooTight { margin: margin.get(), runs }),
+        Size::Runs(_) if runs == 0 || runs > MAX_RUNS => Err(ConfigError::Runs { runs }),
+        _ if shard.share_of(runs) == 0 => {
+            Err(ConfigError::EmptyShard { runs, number: shard.number(), count: shard.count() })
+        }
+        Size::Margin(_) | Size::Runs(_) => Ok(()),
+    }
+}

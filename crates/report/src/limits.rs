@@ -1,0 +1,116 @@
+//! What the numbers of a campaign do not say: it follows from what was hit, from what executed the instructions, and
+//! from whether the host was in the loop. Every view takes its sentences from here.
+
+use campaign::{Choices, Summary};
+
+use crate::number::plain;
+
+const CONDITIONAL: &str = "They are conditional: given that such a fault happens. How often it does, in a beam or in the \
+    field, is another question; nothing here is a failure rate in time.";
+const ONE_INPUT: &str = "An outcome is for one input. Another input has other rates.";
+
+/// What the numbers do not say, in sentences.
+pub(crate) fn limits(config: &Choices) -> [String; 4] {
+    [CONDITIONAL.to_owned(), not_hit(config), of_instructions(config).to_owned(), ONE_INPUT.to_owned()]
+}
+
+/// What is hit, and what is not. Words that are new here claim nothing.
+fn not_hit(config: &Choices) -> String {
+    let rest = "caches, schedulers and control logic are not";
+    let operands = || format!("Only the operands named above are hit. Registers at rest, memory, {rest}.");
+    match config.selection.target.as_deref() {
+        // A method hits operands, too.
+        None | Some("dst" | "pred" | "addr" | "store" | "src") => operands(),
+        Some("reg") => {
+            format!("Only registers that are allocated are hit, at rest. Operands in use, memory, {rest}.")
+        }
+        Some("mem") => format!("Only bytes of memory that threads reach are hit. Registers, operands, {rest}."),
+        Some(space @ ("global" | "shared" | "local" | "const")) => {
+            format!("Only bytes of {space} memory are hit. Other memories, registers, operands, {rest}.")
+        }
+        Some(_) => "Only what is named above is hit.".to_owned(),
+    }
+}
+
+/// Whose instructions were counted and hit.
+fn of_instructions(config: &Choices) -> &'static str {
+    if config.engine.as_ref().is_some_and(|engine| engine.word() == "cuda-gdb") {
+        "Instructions are those of the machine code that the GPU executed; another architecture or another version of the \
+         compiler has others."
+    } else {
+        "Instructions are those of PTX, as the application was compiled; the compiler that makes machine code merges, moves \
+         and removes some of them."
+    }
+}
+
+/// What a summary counts.
+pub(crate) fn counted(summary: &Summary) -> &'static str {
+    if summary.exhaustive.is_some() { "faults" } else { "runs" }
+}
+
+/// What is to be said of the host, if it saw anything: a sentence without its capital and its full stop.
+pub(crate) fn of_host(summary: &Summary) -> Option<String> {
+    let (what, visible, resolved) = (counted(summary), summary.host_visible, summary.resolved);
+    let saw = format!("in {} {what} the host saw a difference before the end", plain(visible));
+    let judged = "judged with the host in the loop";
+    let assumed = "assumed to act as in the golden run";
+    match (visible, resolved) {
+        (0, _) => None,
+        (_, 0) => Some(format!("{saw} and was {assumed}")),
+        _ if visible == resolved => Some(format!("{saw}; all of them were {judged}")),
+        _ => Some(format!("{saw}; {} of them were {judged}, in the others it was {assumed}", plain(resolved))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use campaign::Config;
+
+    fn said(text: &str) -> [String; 4] {
+        limits(&Choices::from(&Config::from_toml(text, "it").unwrap()))
+    }
+
+    #[test]
+    fn what_was_hit_is_not_among_what_was_not() {
+        let hit = [
+            ("dst", "the operands named above", "Registers at rest, memory, caches"),
+            ("pred", "the operands named above", "Registers at rest, memory, caches"),
+            ("addr", "the operands named above", "Registers at rest, memory, caches"),
+            ("store", "the operands named above", "Registers at rest, memory, caches"),
+            ("src", "the operands named above", "Registers at rest, memory, caches"),
+            ("reg", "registers that are allocated", "Operands in use, memory, caches"),
+            ("mem", "bytes of memory that threads reach", "Registers, operands, caches"),
+            ("global", "bytes of global memory", "Other memories, registers, operands, caches"),
+            ("shared", "bytes of shared memory", "Other memories, registers, operands, caches"),
+            ("local", "bytes of local memory", "Other memories, registers, operands, caches"),
+            ("const", "bytes of const memory", "Other memories, registers, operands, caches"),
+        ];
+        for (target, is, is_not) in hit {
+            let [_, sentence, ..] = said(&format!("capsule = 'gemm'\ntarget = '{target}'"));
+            assert!(sentence.starts_with(&format!("Only {is} ")), "{target}: {sentence}");
+            assert!(sentence.contains(&format!(". {is_not}, schedulers and control logic are not.")), "{sentence}");
+        }
+        let [_, sentence, ..] = said("capsule = 'gemm'\ntarget = 'laser'");
+        assert_eq!(sentence, "Only what is named above is hit.");
+        let [_, sentence, ..] = said("capsule = 'gemm'\nmethod = 'gpu-qin'");
+        assert!(sentence.starts_with("Only the operands named above"));
+    }
+
+    #[test]
+    fn instructions_are_those_of_what_executed_them() {
+        for engine in ["auto", "full", "delta", "lanes"] {
+            let [.., instructions, _] = said(&format!("capsule = 'gemm'\nengine = '{engine}'"));
+            assert!(instructions.starts_with("Instructions are those of PTX"), "{engine}: {instructions}");
+        }
+        for (engine, whose) in
+            [("auto", "PTX"), ("full", "PTX"), ("cuda-gdb", "the machine code that the GPU executed")]
+        {
+            let [.., instructions, _] = said(&format!("app = './a'\nengine = '{engine}'"));
+            assert!(
+                instructions.starts_with(&format!("Instructions are those of {whose}")),
+                "{engine}: {instructions}"
+            );
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Tables, as plain text and as Markdown.
+
+/// Whether a column is of numbers.
+fn is_right(align: &str, column: usize) -> bool {
+    align.chars().nth(column).or(align.chars().last()) == Some('>')
+}
+
+/// A table as plain text. `align` says for each column whether it is text (`<`) or numbers (`>`); the last one is for all the rest.
+/// Columns are set apart by two spaces, and nothing follows the last.
+#[must_use]
+pub fn plain(header: &[&str], align: &str, rows: &[Vec<String>]) -> String {
+    let rows: Vec<Vec<&str>> = std::iter::once(header.to_vec())
+        .chain(rows.iter().map(|row| row.iter().map(String::as_str).collect()))
+        .collect();
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let cell = |row: &Vec<&'_ str>, column: usize| row.get(column).map_or(0, |text| text.chars().count());
+    let widths: Vec<usize> =
+        (0..columns).map(|column| rows.iter().map(|row| cell(row, column)).max().unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (column, &width) in widths.iter().enumerate() {
+            let (value, gap) = (row.get(column).copied().unwrap_or(""), if column == 0 { "" } else { "  " });
+            let padded = if is_right(align, column) { format!("{value:>width$}") } else { format!("{value:<width$}") };
+            line += gap;
+            line += &padded;
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// A table as Markdown, whose cells are Markdown already; `align` as in [`plain`].
+pub(crate) fn markdown(header: &[&str], align: &str, rows: &[Vec<String>]) -> String {
+    let rules: Vec<&str> =
+        (0..header.len()).map(|column| if is_right(align, column) { "---:" } else { "---" }).collect();
+    let mut text = format!("| {} |\n| {} |\n", header.join(" | "), rules.join(" | "));
+    for row in rows {
+        text += &format!("| {} |\n", row.join(" | "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_at_the_right_and_nothing_trails() {
+        let rows = [vec!["é".to_owned(), "1".to_owned(), "x".to_owned()], vec!["long".to_owned(), "10 000".to_owned()]];
+        assert_eq!(plain(&["name", "n"], "<><", &rows), "name       n\né          1  x\nlong  10 000\n");
+    }
+
+    #[test]
+    fn a_table_says_how_its_columns_are_aligned() {
+        assert_eq!(
+            markdown(&["a", "n"], "<>", &[vec!["x".into(), "1".into()]]),
+            "| a | n |\n| --- | ---: |\n| x | 1 |\n"
+        );
+    }
+}
