@@ -3,7 +3,8 @@
 //! Debug information holds the paths of sources, so everything happens in one fixed place; and a capsule keeps
 //! only the workload's own source, not the compiler's headers.
 
-use crate::{beamline, nvcc, root, say};
+use crate::nvcc;
+use crate::repo::{beamline, root, say};
 use anyhow::{Context, Result, ensure};
 use capsule::{Capsule, Metric, Output};
 use serde::Deserialize;
