@@ -11,7 +11,7 @@
 
 mod shape;
 
-use shape::{Shape, shape, source_words, words};
+use shape::{Shape, base, shape, source_words, words};
 use std::fmt;
 
 pub(crate) use shape::group;
@@ -207,11 +207,6 @@ impl Instruction {
     pub(crate) fn base(&self) -> &str {
         base(&self.opcode)
     }
-}
-
-/// An opcode without modifiers.
-fn base(opcode: &str) -> &str {
-    opcode.split('.').next().unwrap_or(opcode)
 }
 
 /// How many of the first operands are written.

@@ -1,7 +1,5 @@
 //! Tables of machine instructions: what the first operands are, how wide the others.
 
-use super::base;
-
 /// Which of the first operands an instruction writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -51,6 +49,11 @@ pub(super) fn shape(opcode: &str) -> Shape {
         | "ULOP3" | "UMOV" | "UP2UR" | "UPOPC" | "UPRMT" | "USEL" | "USGXT" | "USHF" | "USHL" | "USHR" => Shape::Value,
         _ => Shape::Unknown,
     }
+}
+
+/// An opcode without modifiers.
+pub(super) fn base(opcode: &str) -> &str {
+    opcode.split('.').next().unwrap_or(opcode)
 }
 
 fn has(opcode: &str, modifier: &str) -> bool {
