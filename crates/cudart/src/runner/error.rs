@@ -73,7 +73,7 @@ pub enum RunError {
         path: PathBuf,
     },
     /// Our own runtime is not where it should be.
-    #[error("failed to find the simulated CUDA runtime `{}`, looked for {}", super::locate::FILE_NAME, listed(.looked))]
+    #[error("failed to find the simulated CUDA runtime `{}`, looked for {}", super::versions::FILE_NAME, listed(.looked))]
     NoRuntime {
         /// Where it was looked for.
         looked: Vec<PathBuf>,

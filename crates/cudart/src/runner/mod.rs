@@ -16,6 +16,7 @@ mod place;
 pub mod process;
 mod stub;
 mod survey;
+mod versions;
 
 #[cfg(test)]
 mod tests;
@@ -28,9 +29,6 @@ use std::process::{Command, ExitStatus};
 use std::{env, fs};
 
 pub use error::{NotAProgram, RunError};
-
-/// The runtimes that we stand in for: the name of the library, and the major version of CUDA.
-pub(crate) const VERSIONS: [(&str, u32); 2] = [("libcudart.so.12", 12), ("libcudart.so.13", 13)];
 
 /// The variable that tells our runtime where to write a capsule.
 pub(crate) const RECORD: &str = "BEAMLINE_RECORD";

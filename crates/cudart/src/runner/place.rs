@@ -11,7 +11,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::{env, process};
 
-use super::{RunError, VERSIONS, stub};
+use super::versions::VERSIONS;
+use super::{RunError, stub};
 
 /// The name of the link to our runtime. It is not the name of a library that anything else could want.
 const LINK: &str = "libbeamline-cudart.so";

@@ -10,8 +10,7 @@ use std::process;
 
 use capsule::{Binary, BlobId, Capsule, Event, Module, ModuleId, Source, Symbol};
 
-use super::gpu::Code;
-use super::sources;
+use super::sources::{self, Code};
 use crate::report::say;
 use crate::runner::RECORD;
 
