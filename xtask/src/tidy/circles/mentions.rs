@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 use syn::visit::{self, Visit};
-use syn::{Attribute, ExprPath, ItemFn, ItemUse, LitStr, Macro, Pat, PatIdent, UseTree, Visibility};
+use syn::{Attribute, ItemFn, ItemUse, LitStr, Macro, Pat, PatIdent, UseTree, Visibility};
 
 /// One name of a `use`.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Mentions {
         }
     }
 
-    /// The paths in what a macro is given or stands for.
+    /// The paths in what a macro or an attribute is given.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut place = Span::call_site();
@@ -147,10 +147,6 @@ impl<'ast> Visit<'ast> for Mentions {
         visit::visit_pat(self, pat);
     }
 
-    fn visit_expr_path(&mut self, path: &'ast ExprPath) {
-        visit::visit_expr_path(self, path);
-    }
-
     fn visit_path(&mut self, path: &'ast syn::Path) {
         if path.leading_colon.is_none()
             && let Some(first) = path.segments.first()
@@ -169,9 +165,13 @@ impl<'ast> Visit<'ast> for Mentions {
         self.tokens(called.tokens.clone());
     }
 
-    /// Only texts such as `with = "crate::hex"` name something of ours.
+    /// An attribute may name something of ours in its arguments, and in texts such as `with = "crate::hex"`.
     fn visit_attribute(&mut self, attribute: &'ast Attribute) {
         let Ok(list) = attribute.meta.require_list() else { return };
+        let mut named = Self::default();
+        named.tokens(list.tokens.clone());
+        // A single word is one of the attribute's own.
+        self.paths.extend(named.paths.into_iter().filter(|mention| mention.path.len() > 1));
         for token in list.tokens.clone() {
             let TokenTree::Literal(literal) = token else { continue };
             let Ok(text) = syn::parse_str::<LitStr>(&literal.to_string()) else { continue };
