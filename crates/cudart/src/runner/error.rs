@@ -86,6 +86,14 @@ pub enum RunError {
         /// Why it would not do.
         error: io::Error,
     },
+    /// The capsule was recorded and cannot be put where it should be.
+    #[error("failed to put the capsule at `{path}`: {error}")]
+    Keep {
+        /// The path of the capsule.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
     /// The capsule cannot be written where it should.
     #[error("failed to find the directory of the capsule `{path}`")]
     NoRecordDirectory {
@@ -140,6 +148,7 @@ impl RunError {
                     .to_owned()
             }
             Self::NoPlace { .. } => "set XDG_CACHE_HOME to a directory that may be written".to_owned(),
+            Self::Keep { .. } => "see that the path can be written".to_owned(),
             Self::NoRecordDirectory { .. } => "create the directory first".to_owned(),
             Self::Start { .. } => "see that the program runs without Beamline".to_owned(),
         }

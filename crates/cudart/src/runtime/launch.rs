@@ -70,6 +70,7 @@ impl Runtime {
             say(format_args!("{what}; the application gets {}", code.name().to_string_lossy()));
         }
         self.failure = format!("kernel {} failed: {}", report.kernel, report.trap.kind);
+        self.gpu.spoil(self.failure.clone());
         self.health = Health::Failing(code);
     }
 
