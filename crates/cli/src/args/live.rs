@@ -16,7 +16,8 @@ pub(crate) struct Application {
     /// acceptable, 1 bad, 2 detectable
     #[arg(long, value_name = "CMD")]
     pub(crate) judge: Option<String>,
-    /// Seconds that a run of the application may take [default: 10 times the golden run's and 5 more]
+    /// Seconds that a run of the application may take, the golden one included [default: 10 times the golden run's and
+    /// 5 more; no limit for the golden run]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<f64>,
     /// Directory that the application is started for [default: the current one]
