@@ -136,3 +136,61 @@ fn paths(cell: &str) -> Vec<PathBuf> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+| floor | crate | what it is, and what it must not know | arrows |
+|---|---|---|---|
+| 1 | `ground` | – | – |
+| 2 | `middle` | – | ground |
+| 3 | `top` | – | all |
+
+| to find | look in |
+|---|---|
+| a thing | `ground/src/thing.rs`, `beside.rs`; the `verb` of it in `inner/` |
+";
+
+    fn found(text: &str, check: impl Fn(&Architecture, &mut Vec<String>)) -> Vec<String> {
+        let mut wrong = Vec::new();
+        check(&Architecture::parse(text).unwrap(), &mut wrong);
+        wrong
+    }
+
+    #[test]
+    fn arrows_go_down_and_crates_are_listed_by_floor() {
+        assert_eq!(found(TEXT, Architecture::check_floors), [""; 0]);
+        let level = TEXT.replace("| 1 | `ground` | – | – |", "| 2 | `ground` | – | – |");
+        assert_eq!(found(&level, Architecture::check_floors), ["middle (floor 2) → ground (floor 2) does not go down"]);
+        let order = TEXT.replace("| 3 | `top` | – | all |", "| 3 | `top` | – | all |\n| 1 | `late` | – | – |");
+        assert_eq!(found(&order, Architecture::check_floors), ["late (floor 1) is listed behind top (floor 3)"]);
+    }
+
+    #[test]
+    fn a_crate_has_the_arrows_of_its_row_and_no_others() {
+        let arrows = |of: &'static str, to: &'static [&str]| {
+            found(TEXT, move |architecture, wrong| {
+                architecture.check_arrows(of, &to.iter().copied().collect(), wrong);
+            })
+        };
+        assert_eq!(arrows("middle", &["ground"]), [""; 0]);
+        assert_eq!(arrows("ground", &["middle"]), ["ground → middle is no arrow of the architecture"]);
+        let unused = "middle → ground stands in the architecture, and the manifest does not need it";
+        assert_eq!(arrows("middle", &[]), [unused]);
+        assert_eq!(arrows("top", &["middle", "ground"]), [""; 0]);
+        assert_eq!(arrows("top", &["top"]), ["top → top does not go down"]);
+    }
+
+    #[test]
+    fn every_room_of_the_map_is_there() {
+        let missing = found(TEXT, |architecture, wrong| {
+            architecture.check_rooms(&|path| path != Path::new("crates/ground/src/beside.rs"), wrong);
+        });
+        assert_eq!(missing, ["ARCHITECTURE.md names crates/ground/src/beside.rs, which does not exist"]);
+        let rooms = Architecture::parse(TEXT).unwrap().rooms;
+        let expect = ["thing.rs", "beside.rs", "inner/"].map(|name| Path::new("crates/ground/src").join(name));
+        assert_eq!(rooms, expect);
+    }
+}
