@@ -1,26 +1,17 @@
-//! The project's own chores. `cargo xtask help` lists them; `.ci/run` calls those that are checks.
+//! What a contributor runs. It needs no crate of the project, so that it is there at once: the checks that need none
+//! are here, and every other chore is one of `chores`, which is built when it is asked for.
 
-mod apps;
-mod bench;
-mod end_to_end;
-mod fuzz;
-mod gpu_qin;
-mod kernels;
-mod live;
-mod nvcc;
-mod ptxas;
-mod supported;
+mod check;
+mod repo;
 mod tidy;
-mod tiers;
-mod vectors;
-mod workloads;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::process::{Command, ExitCode};
 
 #[derive(Parser)]
-#[command(name = "cargo xtask")]
+#[command(name = "cargo xtask", after_help = "Every other task is a chore: `cargo xtask chores` lists them.")]
 struct Args {
     #[command(subcommand)]
     task: Task,
@@ -28,104 +19,30 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Check what no compiler checks: the arrows between crates, module docs, file sizes
+    /// The quick check: formatting, tidy, lints, and the tests that do not execute kernels
+    Check,
+    /// Check what no compiler checks: arrows, floors, circles, module docs, file sizes
     Tidy,
-    /// Write docs/supported.md: the instructions and runtime calls that are supported
-    Supported,
-    /// Execute the instruction vectors on the GPU of this machine, and compare
-    Vectors {
-        /// Keep what it makes of the random rows
-        #[arg(long)]
-        bless: bool,
-    },
-    /// Execute random kernels at every instruction-set level, and on the GPU of this machine, and compare
-    Kernels(kernels::Args),
-    /// Assemble every module of tests and workloads, and random kernels, as we print them
-    Ptxas(ptxas::Args),
-    /// Install NVIDIA's compiler from PyPI into a cache, and print where it is
-    Nvcc,
-    /// Build and record every workload, and compare with the committed capsules
-    Workloads {
-        /// Replace the committed capsules
-        #[arg(long)]
-        bless: bool,
-        /// Only these
-        names: Vec<String>,
-    },
-    /// Run real applications end to end: built by nvcc, executed by `beamline run`
-    EndToEnd {
-        /// The small applications at every setting of the compiler, as a table
-        #[arg(long)]
-        all: bool,
-        /// Record what they do into this folder, for `beamline verify --gpu`
-        #[arg(long, value_name = "DIR")]
-        record: Option<PathBuf>,
-    },
-    /// Feed mutated texts and files to what reads them, and keep those that it does not survive
-    Fuzz(fuzz::Args),
-    /// Run faults by every tier, and compare what they observe and leave in memory
-    Tiers(tiers::Args),
-    /// Run faults in running applications, with replay and without, and compare what is seen
-    Live {
-        /// Faults of each application
-        #[arg(long, default_value_t = 500)]
-        runs: u64,
-    },
-    /// Measure every kernel of the GPU-Qin paper and write docs/methods/gpu-qin.md
-    GpuQin {
-        /// Runs of the unbiased choice for each kernel
-        #[arg(long, default_value_t = 100_000)]
-        large: u64,
-        /// Runs of the method and of each of its variants
-        #[arg(long, default_value_t = 20_000)]
-        variants: u64,
-        /// Only measure the kernels of this workload, and write nothing
-        only: Option<String>,
-    },
-    /// Measure golden runs and campaigns of every workload, and print a record
-    Bench(bench::Args),
+    /// List the chores
+    Chores,
+    #[command(external_subcommand)]
+    Chore(Vec<OsString>),
 }
 
-fn main() -> Result<()> {
+fn main() -> Result<ExitCode> {
     match Args::parse().task {
-        Task::Tidy => tidy::tidy(),
-        Task::Supported => supported::write(),
-        Task::Vectors { bless } => vectors::vectors(bless),
-        Task::Kernels(args) => kernels::kernels(&args),
-        Task::GpuQin { large, variants, only } => {
-            let sizes = methods::gpu_qin::Sizes { large, variants, ..methods::gpu_qin::Sizes::default() };
-            gpu_qin::gpu_qin(sizes, only.as_deref())
-        }
-        Task::Ptxas(args) => ptxas::ptxas(&args),
-        Task::Nvcc => say(&nvcc::install()?.root.display().to_string()),
-        Task::Workloads { bless, names } => workloads::workloads(bless, &names),
-        Task::EndToEnd { all, record } => end_to_end::end_to_end(all, record.as_deref()),
-        Task::Fuzz(args) => fuzz::fuzz(&args),
-        Task::Tiers(args) => tiers::tiers(&args),
-        Task::Live { runs } => live::live(runs),
-        Task::Bench(args) => bench::bench(&args),
+        Task::Check => check::check(),
+        Task::Tidy => tidy::tidy().map(|()| ExitCode::SUCCESS),
+        Task::Chores => chore(&["help".into()]),
+        Task::Chore(words) => chore(&words),
     }
 }
 
-/// The root of the repository.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, Path::to_owned)
-}
-
-/// The release build of the program, built if need be.
-fn beamline() -> Result<PathBuf> {
-    let status = std::process::Command::new(env!("CARGO"))
-        .args(["build", "--release", "--quiet"])
-        .current_dir(root())
-        .status()
-        .context("start cargo")?;
-    anyhow::ensure!(status.success(), "cargo build --release failed");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    Ok(target.join("release/beamline"))
-}
-
-#[expect(clippy::print_stdout, reason = "the one place where chores speak")]
-fn say(text: &str) -> Result<()> {
-    println!("{text}");
-    Ok(())
+/// Builds the chores if need be, and starts one.
+fn chore(words: &[OsString]) -> Result<ExitCode> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["run", "--quiet", "--release", "--package", "chores", "--"]).args(words);
+    let status = cargo.status().context("start cargo")?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(1)))
 }

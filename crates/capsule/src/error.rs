@@ -7,7 +7,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::{Digest, Foreign, format};
+use crate::{Digest, Foreign, Part, format};
 
 /// Why a capsule could not be read, checked or written.
 #[derive(Debug, thiserror::Error)]
@@ -37,10 +37,6 @@ pub enum Origin {
     /// In memory: bundled, or not yet written.
     Memory,
 }
-
-/// Names a part of a file: its place in the table of contents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Part(pub u32);
 
 /// A stretch of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -246,15 +242,6 @@ impl fmt::Display for Origin {
         match self {
             Self::File(path) => write!(f, "`{}`", path.display()),
             Self::Memory => f.write_str("in memory"),
-        }
-    }
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.checked_sub(1) {
-            None => f.write_str("part 0 (manifest)"),
-            Some(blob) => write!(f, "part {} (blob {blob})", self.0),
         }
     }
 }

@@ -1,8 +1,9 @@
-//! What a file that is not a capsule looks like, so that the error can say so and help.
+//! How a capsule begins, and what a file that is none looks like, so that the error can say so and help.
 
 use std::fmt;
 
-use crate::format::MAGIC;
+/// How a capsule begins: not text, and telling when a transfer "converted line endings" (after PNG).
+pub(crate) const MAGIC: [u8; 8] = *b"\x89BMC\r\n\x1a\n";
 
 /// What bytes that are not a capsule look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

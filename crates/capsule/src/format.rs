@@ -44,7 +44,8 @@
 //! Flipping any bit of a file, cutting it short or appending to it is found: in the header, table and manifest by
 //! [`Capsule::open`](crate::Capsule::open), in a blob when it is read.
 
-use crate::{Digest, Digester, Extent, Part, Problem};
+use crate::foreign::MAGIC;
+use crate::{Digest, Digester, Part};
 
 /// The major version that this crate reads and writes.
 pub const MAJOR: u16 = 1;
@@ -59,7 +60,6 @@ pub const PART_BYTES: u64 = 4 << 30;
 /// The most raw bytes that all parts together may have.
 pub const TOTAL_BYTES: u64 = 64 << 30;
 
-pub(crate) const MAGIC: [u8; 8] = *b"\x89BMC\r\n\x1a\n";
 /// The size of the header.
 pub const HEADER_BYTES: u64 = 48;
 /// The size of an entry of the table.
@@ -128,34 +128,6 @@ pub(crate) fn seal(head: &[u8], table: &[u8]) -> Digest {
     digester.finish()
 }
 
-/// The parts of a sealed table, with their offsets, each within bounds.
-pub(crate) fn place(table: &[u8]) -> Result<Vec<Placed>, Problem> {
-    let (entries, _) = table.as_chunks::<{ ENTRY_BYTES as usize }>();
-    let mut offset = parts_offset(entries.len() as u32);
-    let mut total = 0;
-    let mut placed = Vec::with_capacity(entries.len());
-    for (number, bytes) in (0..).zip(entries) {
-        let part = Part(number);
-        let entry = Entry::decode(bytes);
-        entry.check(part)?;
-        total += entry.raw_bytes;
-        within("raw bytes of all parts up to this one", part, total, TOTAL_BYTES)?;
-        placed.push(Placed { part, offset, entry });
-        offset += entry.packed_bytes;
-    }
-    Ok(placed)
-}
-
-/// Refuses a size that a part may not have.
-pub(crate) fn within(what: &'static str, part: Part, declared: u64, bound: u64) -> Result<(), Problem> {
-    if declared > bound { Err(Problem::TooLarge { extent: Extent::Part(part), what, declared, bound }) } else { Ok(()) }
-}
-
-/// The bound of a part's raw bytes.
-pub(crate) const fn raw_bound(part: Part) -> u64 {
-    if part.0 == 0 { MANIFEST_BYTES } else { PART_BYTES }
-}
-
 impl Entry {
     fn encode(&self) -> [u8; ENTRY_BYTES as usize] {
         let mut bytes = [0; ENTRY_BYTES as usize];
@@ -175,12 +147,6 @@ impl Entry {
             packed: Digest::from_bytes(array(bytes, 16)),
             raw: Digest::from_bytes(array(bytes, 48)),
         }
-    }
-
-    /// With both sizes bounded, no later sum of at most [`PARTS`] of them can overflow.
-    fn check(&self, part: Part) -> Result<(), Problem> {
-        within("raw bytes", part, self.raw_bytes, raw_bound(part))?;
-        within("packed bytes", part, self.packed_bytes, packed_bound(self.raw_bytes))
     }
 }
 

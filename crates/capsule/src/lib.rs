@@ -34,6 +34,7 @@
 //! [`Capsule`] and its neighbours in `model.rs` and `event.rs`, then `format.rs`, then `read.rs` and `write.rs`.
 
 mod blobs;
+mod bounds;
 mod container;
 mod digest;
 mod element;
@@ -42,6 +43,7 @@ mod event;
 mod foreign;
 pub mod format;
 pub mod hex;
+mod id;
 mod metric;
 mod model;
 mod pack;
@@ -55,10 +57,11 @@ pub use blobs::Blobs;
 pub use container::CapsuleBytes;
 pub use digest::{Digest, Digester, UnreadableDigest};
 pub use element::{ElementType, UnknownElementType};
-pub use error::{Action, Error, Extent, Origin, Part, Problem};
+pub use error::{Action, Error, Extent, Origin, Problem};
 pub use event::{AllocKind, Event, Launch};
 pub use foreign::Foreign;
+pub use id::{BlobId, ModuleId, Part};
 pub use metric::{Metric, UnknownMetric};
-pub use model::{Binary, BinaryKind, BlobId, Capsule, Module, ModuleId, Output, Provenance, Source, Symbol};
+pub use model::{Binary, BinaryKind, Capsule, Module, Output, Provenance, Source, Symbol};
 pub use query::{CopiedOut, KernelUse, LaunchIndex, Summary};
 pub use region::{Region, Rows};

@@ -4,11 +4,9 @@
 //! are only ever added, and a new field is left out of the JSON when it holds its default. That keeps old files readable, new
 //! files readable by old programs, and [`Capsule::digest`] of an old capsule what it always was.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use crate::{Blobs, Digest, Digester, ElementType, Event, Metric};
+use crate::{BlobId, Blobs, Digest, Digester, ElementType, Event, Metric, ModuleId};
 
 /// The recorded GPU work of one application run.
 ///
@@ -41,16 +39,6 @@ pub struct Provenance {
     /// Compiler identifications found in the application, one per module at most.
     pub compiler: Vec<String>,
 }
-
-/// Names a module of a capsule: its place in [`Capsule::modules`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ModuleId(pub u32);
-
-/// Names a blob of a capsule: its place in [`Capsule::blobs`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct BlobId(pub u32);
 
 /// Device code as the application brought it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -222,17 +210,5 @@ impl Capsule {
             sources: &self.sources,
         };
         serde_json::to_vec(&manifest).expect("plain data without maps always has a JSON form")
-    }
-}
-
-impl fmt::Display for ModuleId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "module {}", self.0)
-    }
-}
-
-impl fmt::Display for BlobId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "blob {}", self.0)
     }
 }

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use crate::blobs::Blobs;
+use crate::bounds;
 use crate::container::{CapsuleBytes, Container};
 use crate::error::shown;
 use crate::format::{self, HEADER_BYTES, Header, Placed};
@@ -108,7 +109,7 @@ fn read_table(container: &Container, bytes: [u8; HEADER_BYTES as usize]) -> Resu
     if found != seal {
         return Err(Problem::Seal { end, expected: seal, found });
     }
-    format::place(&table)
+    bounds::place(&table)
 }
 
 /// The parts fill the file to its end.

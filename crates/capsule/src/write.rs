@@ -7,6 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use crate::bounds;
 use crate::format::{self, Entry};
 use crate::{Action, Capsule, Digest, Error, Extent, Origin, Part, Problem, pack, validate};
 
@@ -129,9 +130,9 @@ fn check_sizes(capsule: &Capsule, manifest_bytes: u64) -> Result<u32, Problem> {
     let (mut count, mut total) = (0_u32, 0_u64);
     for bytes in std::iter::once(manifest_bytes).chain(blobs) {
         let part = Part(count);
-        format::within("raw bytes", part, bytes, format::raw_bound(part))?;
+        bounds::within("raw bytes", part, bytes, bounds::raw_bound(part))?;
         total += bytes;
-        format::within("raw bytes of all parts up to this one", part, total, format::TOTAL_BYTES)?;
+        bounds::within("raw bytes of all parts up to this one", part, total, format::TOTAL_BYTES)?;
         count += 1;
         if count > format::PARTS {
             let (declared, bound) = (capsule.blobs.len() as u64 + 1, u64::from(format::PARTS));

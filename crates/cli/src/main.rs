@@ -8,6 +8,7 @@ mod failure;
 mod out;
 mod progress;
 mod source;
+mod waiting;
 
 use args::{Args, Command};
 use clap::Parser;

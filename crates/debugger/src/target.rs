@@ -83,7 +83,7 @@ impl GpuTarget {
         let time = bench.timeout().unwrap_or(allowed);
         let groups = Groups::profile(&debugger, &bench, capsule.golden_run(), jobs)?;
         let isa = groups.isa;
-        let digest = format!("{}+{:016x}", Subject::digest(&capsule), fingerprint(&groups));
+        let digest = format!("{}+{}", Subject::digest(&capsule), fingerprint(&groups));
         Ok(Self { capsule, bench, debugger, groups, digest, time, seconds, isa })
     }
 
@@ -289,29 +289,25 @@ fn with_sessions(seen: Observation, sessions: u64) -> Observation {
     Observation { host, ..seen }
 }
 
-/// A number for what was followed: another GPU, compiler or way is another population. FNV-1a, 64 bits.
-fn fingerprint(groups: &Groups) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
-    let mut add = |bytes: &[u8]| {
-        for &byte in bytes {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    };
+/// What was followed: another GPU, compiler or way is another population.
+fn fingerprint(groups: &Groups) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    // Names and lists are of any length, so each says its own.
+    let length = |length: usize| (length as u64).to_le_bytes();
     for (kernel, code) in &groups.code {
-        add(kernel.as_bytes());
+        hasher.update(&length(kernel.len())).update(kernel.as_bytes()).update(&length(code.len()));
         for (offset, line) in code {
-            add(&offset.to_le_bytes());
-            add(line.instruction.opcode.as_bytes());
+            let opcode = line.instruction.opcode.as_bytes();
+            hasher.update(&offset.to_le_bytes()).update(&length(opcode.len())).update(opcode);
         }
     }
     for group in &groups.profiled {
-        add(&(group.members.len() as u64).to_le_bytes());
+        hasher.update(&length(group.members.len())).update(&length(group.trace.steps.len()));
         for step in &group.trace.steps {
-            add(&step.offset.to_le_bytes());
-            add(&[u8::from(step.executed)]);
+            hasher.update(&step.offset.to_le_bytes()).update(&[u8::from(step.executed)]);
         }
     }
-    hash
+    hasher.finalize()
 }
 
 impl Subject for GpuTarget {

@@ -27,7 +27,7 @@ use std::{env, fs, io};
 const TIME_FACTOR: f64 = 10.0;
 /// plus this many seconds.
 const TIME_CONSTANT: f64 = 5.0;
-/// What the golden run may take.
+/// What the golden run may take, if the user says nothing.
 const GOLDEN_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// Files and outputs may be this many times as large as the largest of the golden run,
 const SIZE_FACTOR: u64 = 16;
@@ -47,7 +47,7 @@ pub struct Bench {
     pub(crate) judge: Option<Judge>,
     capsule: Capsule,
     pub(crate) time: Duration,
-    /// The time that the user gave a run.
+    /// The time that the user gave a run, the golden one included.
     pub(crate) timeout: Option<Duration>,
     pub(crate) file_bytes: u64,
     pub(crate) judged: AtomicU64,
@@ -69,8 +69,12 @@ impl Bench {
         let path = guard.directory().join("golden.capsule");
         let place = scratch.place(&live.file).map_err(LiveError::Prepare)?;
         let recorded = prepared.clone().recording(Some(&path))?;
-        let bounds = Bounds { time: GOLDEN_TIME, file_bytes: u64::MAX, files: &[] };
+        let limit = live.timeout.map(Duration::from_secs_f64);
+        let bounds = Bounds { time: limit.unwrap_or(GOLDEN_TIME), file_bytes: u64::MAX, files: &[] };
         let mut ended = start(&recorded, &place.path, None, &bounds, &guard).map_err(LiveError::Prepare)?;
+        if let (None, Some(limit)) = (ended.status, live.timeout) {
+            return Err(LiveError::TimeOver { limit });
+        }
         if ended.code() != Some(0) {
             return Err(LiveError::Ended { how: how(&ended), said: tail(&ended.stderr) });
         }
@@ -94,7 +98,7 @@ impl Bench {
             file_bytes: SIZE_LEAST.max(SIZE_FACTOR.saturating_mul(left.largest() as u64)),
             files: live.file.clone(),
             words: words(live, scratch.start()),
-            timeout: live.timeout.map(Duration::from_secs_f64),
+            timeout: limit,
             prepared,
             scratch,
             left,

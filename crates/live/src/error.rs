@@ -31,6 +31,12 @@ pub enum LiveError {
         /// The end of what it said on standard error.
         said: String,
     },
+    /// It took longer than the user allows a run, without a fault.
+    #[error("complete the golden run: the application did not end within the {limit} seconds that a run may take")]
+    TimeOver {
+        /// What a run may take, in seconds.
+        limit: f64,
+    },
     /// It gave the GPU nothing to do, or something that cannot be recorded.
     #[error("record the golden run: the application left no recording{}", quoted(said))]
     NotRecorded {
@@ -79,6 +85,9 @@ impl LiveError {
             Self::Directory { .. } => "name a directory that can be read".to_owned(),
             Self::Prepare(_) => "live runs need /bin/sh, memory files and a temporary directory (TMPDIR)".to_owned(),
             Self::Ended { .. } => "it must run correctly, and end with code 0, before faults make sense".to_owned(),
+            Self::TimeOver { .. } => {
+                "see with `beamline run -- APP` whether it ends by itself, and allow more with `--timeout`".to_owned()
+            }
             Self::NotRecorded { .. } => {
                 "see whether `beamline run --record F.capsule -- APP` writes a capsule".to_owned()
             }

@@ -5,7 +5,7 @@ use crate::commands::bounds::Stated;
 use crate::commands::method;
 use crate::failure::{Code, Coded, Failure};
 use crate::progress::Progress;
-use crate::{out, source};
+use crate::{out, source, waiting};
 use anyhow::anyhow;
 use campaign::{CampaignError, Choices, Config, Ended, Engine, EngineOffer, Size, Store, StoreError, Summary, Target};
 use methods::gpu_qin::GpuQin;
@@ -114,13 +114,17 @@ fn resume_line(dir: &Path) -> String {
     format!("what was run is kept; go on with `beamline resume {}`", dir.display())
 }
 
-/// A flag that the first Ctrl-C raises; the second ends the program.
+/// A flag that the first Ctrl-C raises; the second ends the program, as the first does where there is nothing to keep.
 pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);
     let handler = move || {
-        if raised.swap(true, Ordering::SeqCst) {
-            #[expect(clippy::exit, reason = "asked for twice; everything written so far is durable")]
+        let waiting = waiting::is_golden_run();
+        if waiting {
+            out::note("interrupted in the golden run; nothing was injected");
+        }
+        if raised.swap(true, Ordering::SeqCst) || waiting {
+            #[expect(clippy::exit, reason = "everything written so far is durable, and what runs ends with us")]
             std::process::exit(3);
         }
     };

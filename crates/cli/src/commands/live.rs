@@ -7,6 +7,7 @@ use crate::commands::irradiate::{Shown, create, offered, once_each, settled, sto
 use crate::commands::parts::Parts;
 use crate::commands::{inject, method};
 use crate::failure::{Code, Coded, Failure};
+use crate::waiting::Waiting;
 use crate::{out, source};
 use ::inject::{CapsuleTarget, Strategy};
 use ::live::{Bench, LiveError, LiveTarget, Which};
@@ -54,17 +55,20 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
 /// An application that is recorded, and whose every run is live.
 pub(crate) fn recorded(config: &Config, infer: bool) -> Result<LiveTarget, Failure> {
     let (capsule, bench) = recording(config, infer)?;
+    let _waiting = Waiting::of_golden_run();
     LiveTarget::new(capsule, bench, Which::All, strategy(config)?).map_err(|error| failure(&error))
 }
 
 /// A capsule, with its application for the runs whose host could have seen a difference.
 pub(crate) fn beside(capsule: CapsuleTarget, config: &Config) -> Result<LiveTarget, Failure> {
+    let _waiting = Waiting::of_golden_run();
     let bench = bench(config)?;
     LiveTarget::new(capsule, bench, Which::Visible, strategy(config)?).map_err(|error| failure(&error))
 }
 
 /// An application on its bench, with its recorded work. What is not said of the types of its outputs may be found out.
 pub(crate) fn recording(config: &Config, infer: bool) -> Result<(CapsuleTarget, Bench), Failure> {
+    let _waiting = Waiting::of_golden_run();
     let bench = bench(config)?;
     let mut capsule = CapsuleTarget::new(source::golden(Arc::new(bench.capsule().clone()))?);
     for note in capsule.judge_by(&config.criteria, infer).code(Code::Usage)? {
@@ -95,6 +99,7 @@ pub(crate) fn failure(error: &LiveError) -> Failure {
         LiveError::Run(_) | LiveError::Recording(_) | LiveError::Prepare(_) => Code::Refused,
         LiveError::Directory { .. } => Code::Usage,
         LiveError::Ended { .. }
+        | LiveError::TimeOver { .. }
         | LiveError::NotRecorded { .. }
         | LiveError::NoFile { .. }
         | LiveError::Shared { .. }

@@ -2,6 +2,7 @@
 
 use crate::args;
 use crate::failure::{Code, Failure};
+use crate::out;
 use anyhow::anyhow;
 use cudart::runner::Run;
 
@@ -14,10 +15,14 @@ pub(crate) fn run(args: args::Run) -> Result<Code, Failure> {
         let help = error.help();
         Failure::new(Code::Refused, error).help(help)
     })?;
-    if run.record.is_some() && !ended.recorded && ended.status == 0 {
-        let error = anyhow!("record the application: it ended without writing the capsule");
-        return Err(Failure::new(Code::Usage, error)
-            .help("what it printed above says why; see whether the directory can be written"));
+    if let Some(path) = run.record.as_deref().filter(|_| !ended.recorded) {
+        let left = if path.exists() { "is what it was before" } else { "was not written" };
+        let path = path.display();
+        if ended.status == 0 {
+            let error = anyhow!("record the application: it left no recording, and {path} {left}");
+            return Err(Failure::new(Code::Golden, error).help("what is printed above says why"));
+        }
+        out::note(&format!("the application failed, so that {path} {left}"));
     }
     // A shell shows statuses of one byte.
     Ok(Code::Application(u8::try_from(ended.status).unwrap_or(u8::MAX)))

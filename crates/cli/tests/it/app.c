@@ -55,12 +55,15 @@ int main(int count, char **words) {
     int is(const char *word) { return !strcmp(what, word); }
     unsigned numbers[2] = {1, 10};
     void *on;
+    if (is("forever")) hang();
     if (is("input")) {
         FILE *file = fopen("input.txt", "r");
         if (!file || fscanf(file, "%u %u", numbers, numbers + 1) != 2) return 9;
     }
     if (is("random")) numbers[1] = getpid();
     if (cudaMalloc(&on, sizeof numbers) || cudaMemcpy(on, numbers, sizeof numbers, 1)) return 8;
+    if (is("idle")) return 0;
+    if (is("dies")) on = (void *)4;
     void *args[] = {&on};
     dim3 one = {1, 1, 1};
     int error = 0, launches = 0;
@@ -91,7 +94,7 @@ int main(int count, char **words) {
     fflush(stdout);
     if (is("exit") && wrong) return 3;
     if (is("abort") && wrong) abort();
-    if (is("segv") && wrong) raise(SIGSEGV);
+    if ((is("segv") && wrong) || is("segfault")) raise(SIGSEGV);
     if (is("hang") && wrong) hang();
     if (is("slow")) {
         tell(getpid());

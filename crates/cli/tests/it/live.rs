@@ -239,6 +239,68 @@ fn beamline_killed_or_interrupted_twice_takes_everything_with_it() {
 }
 
 #[test]
+fn a_golden_run_that_does_not_end_obeys_the_timeout() {
+    let (dir, mut command) = watched(&["--runs", "5", "--timeout", "1"], "forever");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    let said = stderr(&output);
+    assert!(
+        said.contains("golden run") && said.contains("within the 1 seconds") && said.contains("--timeout"),
+        "{said}"
+    );
+    assert!(!told(&dir).is_empty() && !lives(&told(&dir)), "the child lives");
+    assert!(is_empty(&dir));
+}
+
+#[test]
+fn the_first_interruption_of_a_golden_run_ends_it() {
+    for signal in ["-INT", "-TERM"] {
+        let (dir, mut command) = watched(&["--runs", "5"], "forever");
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        eventually("the application hangs", || lives(&told(&dir)));
+        assert!(Command::new("kill").args([signal, child.id().to_string().as_str()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        assert!(stderr(&output).contains("nothing was injected"), "{}", stderr(&output));
+        eventually("the application's child ends", || !lives(&told(&dir)));
+        eventually("temporary files go", || is_empty(&dir));
+    }
+}
+
+#[test]
+fn a_capsule_is_replaced_only_by_a_good_recording() {
+    let dir = start();
+    let capsule = dir.path().join("app.capsule");
+    let record = |what: &str| run(&["run", "--record", path(&capsule), "--", path(&app().program), what]);
+    let cases = [
+        ("fails", 4, "the application failed"),
+        ("dies", 4, "illegal address"),
+        ("idle", 4, "it launched no kernel"),
+        ("segfault", 139, "the application failed"),
+    ];
+    for (what, code, reason) in cases {
+        let output = record(what);
+        assert_eq!(output.status.code(), Some(code), "{what}: {}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains(reason) && said.contains("app.capsule was not written"), "{what}: {said}");
+        assert!(!capsule.exists(), "{what}");
+    }
+    assert!(record("").status.success());
+    let good = fs::read(&capsule).unwrap();
+    for (what, code, reason) in cases {
+        let output = record(what);
+        assert_eq!(output.status.code(), Some(code), "{what}");
+        let said = stderr(&output);
+        assert!(said.contains(reason) && said.contains("app.capsule is what it was before"), "{what}: {said}");
+        assert!(fs::read(&capsule).unwrap() == good, "{what}");
+    }
+    let left = fs::read_dir(dir.path())
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".part"));
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
 fn a_live_campaign_that_is_killed_resumes_to_the_rows_of_an_undisturbed_one() {
     let choices = |out: &str| ["--runs", "60", "--seed", "5", "--jobs", "3", "--out", out].map(str::to_owned);
     let start_one = |out: &str| {

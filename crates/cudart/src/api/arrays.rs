@@ -11,12 +11,8 @@ use crate::runtime;
 use crate::runtime::arrays::Array;
 use crate::runtime::copy::pitched_box;
 
-/// An array that exists.
-pub(super) fn array(handle: u64) -> Result<Array, Code> {
-    runtime::with(|runtime| {
-        runtime.check()?;
-        runtime.arrays.get(handle).copied()
-    })
+fn array(handle: u64) -> Result<Array, Code> {
+    runtime::with(|runtime| runtime.array(handle))
 }
 
 /// A place in an array: its handle, bytes, rows.

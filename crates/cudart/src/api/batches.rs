@@ -44,7 +44,7 @@ fn copy_lines((to, from, bytes): Lines, count: u64, failed: Out<u64>, stream: u6
 fn element(operand: &Memcpy3DOperand) -> Result<Option<u64>, Code> {
     match operand.kind {
         POINTER => Ok(None),
-        ARRAY => Ok(Some(super::arrays::array(operand.op[0])?.element_bytes())),
+        ARRAY => Ok(Some(runtime::with(|runtime| runtime.array(operand.op[0]))?.element_bytes())),
         _ => Err(Code::INVALID_VALUE),
     }
 }

@@ -2,14 +2,13 @@
 
 use capsule::Region;
 
-use super::arrays::array;
 use super::entry::entry_points;
 use crate::abi::In;
 use crate::abi::types::{Extent, Memcpy3DParms, Memcpy3DPeerParms, PitchedPtr, Pos};
 use crate::code::Code;
 use crate::runtime::arrays::Array;
-use crate::runtime::copy::{Copy, pitched_box};
-use crate::runtime::work::{Fill, Work};
+use crate::runtime::copy::pitched_box;
+use crate::runtime::work::{Copy, Fill, Work};
 use crate::runtime::{self, Runtime};
 
 /// Does work in a stream, or in the default stream if none is named; or notes it if the stream is captured.
@@ -65,7 +64,8 @@ pub(super) type End = (u64, PitchedPtr, Pos);
 
 /// Both ends of a copy of boxes. If an array is among them, widths and the places in arrays count its elements.
 pub(super) fn ends(from: End, to: End, extent: Extent) -> Result<(Region, Region), Code> {
-    let arrays = [from, to].map(|(handle, ..)| (handle != 0).then(|| array(handle)).transpose());
+    let arrays = [from, to]
+        .map(|(handle, ..)| (handle != 0).then(|| runtime::with(|runtime| runtime.array(handle))).transpose());
     let [source, target] = arrays;
     let (source, target) = (source?, target?);
     let element = source.or(target).map_or(1, |array| array.element_bytes());

@@ -7,9 +7,8 @@ use crate::abi::types::{HostNodeParams, KernelNodeParams, Memcpy3DParms, MemsetP
 use crate::abi::{In, Out};
 use crate::code::Code;
 use crate::runtime;
-use crate::runtime::copy::{Copy, pitched_box};
-use crate::runtime::launch::Shape;
-use crate::runtime::work::{Fill, HostCall, Work};
+use crate::runtime::copy::pitched_box;
+use crate::runtime::work::{Copy, Fill, HostCall, Shape, Work};
 use capsule::Region;
 
 /// No node waits for so many others.

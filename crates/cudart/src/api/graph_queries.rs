@@ -2,15 +2,14 @@
 
 use super::entry::entry_points;
 use super::graph_nodes::{change, change_in, event, nodes};
-use super::graphs::{dependencies, instantiate, put_edges, put_nodes};
+use super::graphs::{dependencies, instantiate, put_edge_data, put_edges, put_nodes};
 use crate::abi::types::{
     Extent, GraphInstantiateParams, HostNodeParams, KernelNodeParams, Memcpy3DParms, MemsetParams, PitchedPtr, Pos,
 };
 use crate::abi::{Args, In, Out, Text, is_cuda_12};
 use crate::code::Code;
 use crate::report::fails;
-use crate::runtime::copy::Copy;
-use crate::runtime::work::{Fill, Work};
+use crate::runtime::work::{Copy, Fill, Work};
 use crate::runtime::{self, Runtime};
 use capsule::Region;
 
@@ -67,12 +66,6 @@ fn put_dependents(node: u64, to: Out<u64>, count: Out<u64>) -> Result<(), Code> 
 fn disconnect(graph: u64, from: In<u64>, to: In<u64>, count: u64) -> Result<(), Code> {
     let pairs: Vec<(u64, u64)> = nodes(from, count)?.into_iter().zip(nodes(to, count)?).collect();
     runtime::with(|runtime| runtime.graphs.disconnect(graph, &pairs))
-}
-
-/// Data of edges: none has any, so it is zero for as many as there are.
-pub(super) fn put_edge_data(data: Out<u64>, count: Out<u64>) -> Result<(), Code> {
-    let count = if data.is_null() { 0 } else { count.get()? };
-    (0..count as usize).try_for_each(|index| data.at(index).put(0))
 }
 
 /// A node of a kernel.

@@ -2,7 +2,6 @@
 
 use super::entry::entry_points;
 use super::graph_nodes::nodes;
-use super::graph_queries::put_edge_data;
 use crate::abi::types::GraphExecUpdateResultInfo;
 use crate::abi::{In, Out, is_cuda_12};
 use crate::code::Code;
@@ -47,6 +46,12 @@ pub(super) fn put_edges(graph: u64, from: Out<u64>, to: Out<u64>, count: Out<u64
         count.put(room)?;
     }
     put_nodes(&seconds, to, count)
+}
+
+/// Data of edges: none has any, so it is zero for as many as there are.
+pub(super) fn put_edge_data(data: Out<u64>, count: Out<u64>) -> Result<(), Code> {
+    let count = if data.is_null() { 0 } else { count.get()? };
+    (0..count as usize).try_for_each(|index| data.at(index).put(0))
 }
 
 /// The nodes that a node waits for.

@@ -8,7 +8,7 @@ use crate::abi::{Args, In, Out, pointer};
 use crate::code::Code;
 use crate::report::say;
 use crate::runtime;
-use crate::runtime::launch::Shape;
+use crate::runtime::work::Shape;
 
 /// `cudaLaunchAttributeID`: the ones that mean something here.
 const COOPERATIVE: i32 = 2;

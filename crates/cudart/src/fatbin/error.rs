@@ -1,6 +1,6 @@
 //! What can be wrong with a fat binary.
 
-use super::Kind;
+use super::format::Kind;
 
 /// Why a fat binary, or an image of it, could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,25 +1,13 @@
 //! One image of a fat binary and its header.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use super::{FatbinError, flags, little_endian, unpack};
+use super::error::FatbinError;
+use super::format::{Kind, flags, little_endian};
+use super::unpack;
 
 /// The size of an image's header without name and options.
 const HEADER_BYTES: usize = 64;
-
-/// What an image is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// PTX text.
-    Ptx,
-    /// An ELF file of machine code.
-    Cubin,
-    /// Intermediate code for link-time optimisation (`-dlto`).
-    LtoIr,
-    /// A kind that had no name when this was written.
-    Other(u16),
-}
 
 /// On which devices an image of an architecture runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,17 +137,6 @@ fn options(header: &[u8], at: u64) -> Option<&str> {
     text(header, little_endian(&pair[..4]), little_endian(&pair[4..]))
 }
 
-impl Kind {
-    fn of(number: u16) -> Self {
-        match number {
-            1 => Self::Ptx,
-            2 => Self::Cubin,
-            8 => Self::LtoIr,
-            other => Self::Other(other),
-        }
-    }
-}
-
 impl Variant {
     fn of(flags: u64) -> Self {
         if flags & flags::ARCHITECTURE != 0 {
@@ -168,17 +145,6 @@ impl Variant {
             Self::Family
         } else {
             Self::Plain
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ptx => f.write_str("PTX"),
-            Self::Cubin => f.write_str("cubin"),
-            Self::LtoIr => f.write_str("intermediate code"),
-            Self::Other(number) => write!(f, "image of kind {number}"),
         }
     }
 }

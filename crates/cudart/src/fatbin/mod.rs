@@ -33,6 +33,7 @@
 
 mod choose;
 mod error;
+mod format;
 mod image;
 mod unpack;
 
@@ -41,28 +42,10 @@ mod tests;
 
 pub use choose::{Chosen, NoPtx, choose};
 pub use error::FatbinError;
-pub use image::{Image, Kind, Variant};
+pub use format::{HEADER_BYTES, IMAGE_BYTES, Kind, MAGIC, flags};
+pub use image::{Image, Variant};
 
-/// The first four bytes of a fat binary.
-pub const MAGIC: u32 = 0xba55_ed50;
-/// The size of its header in bytes.
-pub const HEADER_BYTES: usize = 16;
-/// The most bytes that one image may have when it is decompressed.
-pub const IMAGE_BYTES: u64 = 1 << 30;
-
-/// What the flags of an image mean.
-pub mod flags {
-    /// Compiled with debug information (`-g -G`).
-    pub const DEBUG: u64 = 0x2;
-    /// Compressed with LZ4, one block: `--compress-mode=speed`, and all that nvcc 12 compresses.
-    pub const LZ4: u64 = 0x2000;
-    /// Compressed with Zstandard: the default of nvcc 13.
-    pub const ZSTD: u64 = 0x8000;
-    /// For this very architecture only (`compute_90a`).
-    pub const ARCHITECTURE: u64 = 0x10_0000;
-    /// For this family of architectures only (`compute_100f`).
-    pub const FAMILY: u64 = 0x20_0000;
-}
+use format::little_endian;
 
 /// How many bytes the fat binary has that begins with this header.
 ///
@@ -115,9 +98,4 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Image<'_>>, FatbinError> {
         images.push(image);
     }
     Ok(images)
-}
-
-/// A number of up to 8 bytes.
-fn little_endian(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

@@ -73,7 +73,7 @@ pub enum RunError {
         path: PathBuf,
     },
     /// Our own runtime is not where it should be.
-    #[error("failed to find the simulated CUDA runtime `{}`, looked for {}", super::locate::FILE_NAME, listed(.looked))]
+    #[error("failed to find the simulated CUDA runtime `{}`, looked for {}", super::versions::FILE_NAME, listed(.looked))]
     NoRuntime {
         /// Where it was looked for.
         looked: Vec<PathBuf>,
@@ -84,6 +84,14 @@ pub enum RunError {
         /// The last place that was tried.
         path: PathBuf,
         /// Why it would not do.
+        error: io::Error,
+    },
+    /// The capsule was recorded and cannot be put where it should be.
+    #[error("failed to put the capsule at `{path}`: {error}")]
+    Keep {
+        /// The path of the capsule.
+        path: PathBuf,
+        /// Why not.
         error: io::Error,
     },
     /// The capsule cannot be written where it should.
@@ -140,6 +148,7 @@ impl RunError {
                     .to_owned()
             }
             Self::NoPlace { .. } => "set XDG_CACHE_HOME to a directory that may be written".to_owned(),
+            Self::Keep { .. } => "see that the path can be written".to_owned(),
             Self::NoRecordDirectory { .. } => "create the directory first".to_owned(),
             Self::Start { .. } => "see that the program runs without Beamline".to_owned(),
         }

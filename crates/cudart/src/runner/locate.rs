@@ -4,9 +4,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use super::RunError;
+use super::versions::FILE_NAME;
 
-/// The file name that cargo gives it.
-pub(super) const FILE_NAME: &str = "libcudart.so";
 /// The variable that names it, for those who keep it elsewhere.
 const VARIABLE: &str = "BEAMLINE_CUDART";
 

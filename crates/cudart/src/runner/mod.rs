@@ -14,21 +14,19 @@ mod locate;
 mod place;
 mod stub;
 mod survey;
+mod versions;
 
 #[cfg(test)]
 mod tests;
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::{env, fs};
 
 pub use error::{NotAProgram, RunError};
-
-/// The runtimes that we stand in for: the name of the library, and the major version of CUDA.
-pub(crate) const VERSIONS: [(&str, u32); 2] = [("libcudart.so.12", 12), ("libcudart.so.13", 13)];
 
 /// The variable that tells our runtime where to write a capsule.
 pub(crate) const RECORD: &str = "BEAMLINE_RECORD";
@@ -54,22 +52,28 @@ pub struct Run {
 pub struct Ended {
     /// Its exit status; 128 and the number of the signal if one ended it, as shells say.
     pub status: i32,
-    /// Whether it wrote the capsule that was asked for.
+    /// Whether the capsule that was asked for is in its place.
     pub recorded: bool,
 }
 
 impl Run {
-    /// Runs it to its end, with our standard input and outputs.
+    /// Runs it to its end, with our standard input and outputs. The capsule appears in its place only if the application
+    /// returned 0; until then it is written beside it, and what was there before stays.
     ///
     /// # Errors
-    /// It is not an application that we can run, something of ours is missing, or the system cannot start it.
+    /// It is not an application that we can run, something of ours is missing, the system cannot start it, or the
+    /// capsule cannot be put in its place.
     pub fn run(&self) -> Result<Ended, RunError> {
-        let mut command = self.command()?;
-        let before = self.record.as_deref().and_then(identity);
-        let path = PathBuf::from(command.get_program());
-        let status = command.status().map_err(|error| RunError::Start { path, error })?;
-        let after = self.record.as_deref().and_then(identity);
-        let recorded = after.is_some() && after != before;
+        let prepared = self.prepare()?;
+        let place = prepared.record.clone();
+        let written = place.as_deref().map(|place| place.with_added_extension(format!("{}.part", std::process::id())));
+        let prepared = prepared.recording(written.as_deref())?;
+        let path = prepared.program.clone();
+        let status = prepared.command().status().map_err(|error| RunError::Start { path, error })?;
+        let recorded = match (written, place) {
+            (Some(written), Some(place)) => keep(&written, &place, status.success())?,
+            _ => false,
+        };
         Ok(Ended { status: status_code(status), recorded })
     }
 
@@ -205,10 +209,14 @@ fn joined(first: &OsStr, variable: &str) -> OsString {
     list
 }
 
-/// What distinguishes a file from the one that replaces it.
-fn identity(path: &Path) -> Option<(u64, u64, i64, i64)> {
-    let metadata = fs::metadata(path).ok()?;
-    Some((metadata.dev(), metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
+/// Puts what was recorded in its place, or throws it away; whether there was anything, and it is in its place.
+fn keep(written: &Path, place: &Path, good: bool) -> Result<bool, RunError> {
+    if !written.exists() {
+        return Ok(false);
+    }
+    let kept = if good { fs::rename(written, place) } else { fs::remove_file(written) };
+    kept.map_err(|error| RunError::Keep { path: place.into(), error })?;
+    Ok(good)
 }
 
 fn status_code(status: ExitStatus) -> i32 {

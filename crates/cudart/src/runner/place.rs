@@ -11,7 +11,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::{env, process};
 
-use super::{RunError, VERSIONS, stub};
+use capsule::{Digest, Digester};
+
+use super::versions::VERSIONS;
+use super::{RunError, stub};
 
 /// The name of the link to our runtime. It is not the name of a library that anything else could want.
 const LINK: &str = "libbeamline-cudart.so";
@@ -29,7 +32,7 @@ pub(super) struct Placed {
 pub(super) fn prepare(runtime: &Path) -> Result<Placed, RunError> {
     let mut last = None;
     for root in roots() {
-        let directory = root.join(format!("cudart-{:016x}", fingerprint(runtime)));
+        let directory = root.join(format!("cudart-{}", fingerprint(runtime)));
         match fill(&root, &directory, runtime) {
             Ok(preload) => return Ok(Placed { preload, directory }),
             Err(error) => last = Some(RunError::NoPlace { path: directory, error }),
@@ -99,11 +102,12 @@ fn replace(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::Resul
     result
 }
 
-/// A number that differs for different runtimes (FNV-1a).
-fn fingerprint(runtime: &Path) -> u64 {
-    let version = env!("CARGO_PKG_VERSION").bytes();
-    let path = runtime.as_os_str().as_bytes().iter().copied();
-    version.chain(path).fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+/// What differs for different runtimes.
+fn fingerprint(runtime: &Path) -> Digest {
+    let mut digester = Digester::new();
+    digester.update(env!("CARGO_PKG_VERSION").as_bytes());
+    digester.update(runtime.as_os_str().as_bytes());
+    digester.finish()
 }
 
 #[cfg(test)]

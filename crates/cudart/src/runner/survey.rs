@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use super::RunError;
 use super::elf::{self, Facts, Unfit};
 use super::error::NotAProgram;
-use super::{RunError, VERSIONS};
+use super::versions::VERSIONS;
 
 /// How the names of runtime and driver begin.
 const RUNTIME: &str = "libcudart.so";

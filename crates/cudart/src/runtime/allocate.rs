@@ -2,9 +2,10 @@
 
 use capsule::{AllocKind, Region};
 
+use super::errors::code_of;
 use super::memory::{Block, Kind};
 use super::modules::Managed;
-use super::{Runtime, code_of, host, pages};
+use super::{Runtime, host, pages};
 use crate::abi::pointer;
 use crate::code::Code;
 use crate::report::{fails, say};

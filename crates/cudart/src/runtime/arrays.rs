@@ -6,17 +6,17 @@
 
 use std::collections::BTreeMap;
 
-use capsule::{AllocKind, Region};
+use capsule::Region;
 
-use super::{Runtime, is_device, spec};
+use super::spec;
 use crate::abi::types::{ChannelFormatDesc, Extent};
 use crate::code::Code;
 
 /// An array.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Array {
-    address: u64,
-    pitch: u64,
+    pub(super) address: u64,
+    pub(super) pitch: u64,
     pub(crate) channel: ChannelFormatDesc,
     /// Elements, rows, slices or layers; what a line or a plane does not have is zero.
     pub(crate) extent: Extent,
@@ -58,6 +58,22 @@ fn check_extent(extent: Extent) -> Result<(), Code> {
 }
 
 impl Array {
+    /// An array whose memory is not yet set aside.
+    pub(super) fn new(channel: ChannelFormatDesc, extent: Extent, flags: u32) -> Result<Self, Code> {
+        let element = element_bytes(&channel)?;
+        check_extent(extent)?;
+        if flags & !KNOWN_FLAGS != 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        let pitch = (extent.width * element).next_multiple_of(spec::PITCH_ALIGNMENT);
+        Ok(Self { address: 0, pitch, channel, extent, flags })
+    }
+
+    /// The memory that it needs.
+    pub(super) fn bytes(&self) -> u64 {
+        self.pitch * self.extent.height.max(1) * self.extent.depth.max(1)
+    }
+
     /// The bytes of an element.
     pub(crate) fn element_bytes(&self) -> u64 {
         // Checked when the array was made.
@@ -100,6 +116,17 @@ impl Arrays {
         0xa44a_0000 + 64 * self.made
     }
 
+    /// Keeps an array, and gives its handle.
+    pub(super) fn add(&mut self, array: Array) -> u64 {
+        let handle = self.handle();
+        self.arrays.insert(handle, array);
+        handle
+    }
+
+    pub(super) fn remove(&mut self, array: u64) -> Result<Array, Code> {
+        self.arrays.remove(&array).ok_or(Code::INVALID_RESOURCE_HANDLE)
+    }
+
     pub(crate) fn get(&self, array: u64) -> Result<&Array, Code> {
         self.arrays.get(&array).ok_or(Code::INVALID_RESOURCE_HANDLE)
     }
@@ -116,37 +143,6 @@ impl Arrays {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         *self = Self { made: self.made, ..Self::default() };
-    }
-}
-
-impl Runtime {
-    pub(crate) fn allocate_array(
-        &mut self,
-        channel: ChannelFormatDesc,
-        extent: Extent,
-        flags: u32,
-    ) -> Result<u64, Code> {
-        self.check()?;
-        let element = element_bytes(&channel)?;
-        check_extent(extent)?;
-        if flags & !KNOWN_FLAGS != 0 {
-            return Err(Code::INVALID_VALUE);
-        }
-        let pitch = (extent.width * element).next_multiple_of(spec::PITCH_ALIGNMENT);
-        let bytes = pitch * extent.height.max(1) * extent.depth.max(1);
-        let address = self.allocate(bytes, AllocKind::Device)?;
-        let handle = self.arrays.handle();
-        self.arrays.arrays.insert(handle, Array { address, pitch, channel, extent, flags });
-        Ok(handle)
-    }
-
-    pub(crate) fn free_array(&mut self, array: u64) -> Result<(), Code> {
-        self.check()?;
-        if array == 0 {
-            return Ok(());
-        }
-        let Array { address, .. } = self.arrays.arrays.remove(&array).ok_or(Code::INVALID_RESOURCE_HANDLE)?;
-        self.free(address, is_device)
     }
 }
 

@@ -1,37 +1,9 @@
 //! Streams whose work becomes nodes of a graph. A capture begins in one stream, spreads to others that wait for an
 //! event of it, and must have come together again where it ends.
 
-use std::collections::BTreeMap;
-
-use super::graphs::Graphs;
+use super::graphs::{Captured, Graphs};
 use super::work::Work;
 use crate::code::Code;
-
-/// The streams and events that are captured.
-#[derive(Debug, Default)]
-pub(super) struct Captures {
-    streams: BTreeMap<u64, Captured>,
-    /// The last place of each event in a capture: its graph, and the nodes that come before it.
-    events: BTreeMap<u64, (u64, Vec<u64>)>,
-    /// The ends of streams as they were handed out, in memory that stays where it is.
-    shown: BTreeMap<u64, Vec<u64>>,
-}
-
-/// A stream that is captured.
-#[derive(Debug, Clone)]
-struct Captured {
-    graph: u64,
-    /// Whether the capture began here.
-    origin: bool,
-    /// Whether the application made the graph, which then outlives a failure.
-    given: bool,
-    /// Whether it waits for the default stream, which may therefore do nothing meanwhile.
-    blocking: bool,
-    /// The nodes that the next one comes after.
-    ends: Vec<u64>,
-    /// Whether something was asked for that no graph can do.
-    broken: bool,
-}
 
 /// `cudaStreamCaptureStatus`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,21 +5,11 @@
 
 use capsule::Region;
 
-use super::work::Fill;
-use super::{Runtime, code_of, host};
+use super::errors::code_of;
+use super::work::{Copy, Fill};
+use super::{Runtime, host};
 use crate::code::Code;
 use crate::report::fails;
-
-/// A copy as the application asks for it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Copy {
-    pub(crate) to: Region,
-    pub(crate) from: Region,
-    /// `cudaMemcpyKind`.
-    pub(crate) kind: i32,
-    /// Whether the call returns only when it is done.
-    pub(crate) blocking: bool,
-}
 
 /// Where a region lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::sync::TryLockError;
 use std::thread;
 use std::time::Duration;
 
-use super::{Inside, RUNTIME};
+use super::state::{Inside, RUNTIME};
 use crate::report::say;
 
 /// How often and how long to wait for another thread that is in the middle of a call.

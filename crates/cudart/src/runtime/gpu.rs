@@ -1,25 +1,12 @@
 //! The one way to the simulated GPU: what is done to it is recorded as it is done.
 
-use std::borrow::Cow;
-
-use capsule::{AllocKind, BinaryKind, Digest, Event, Launch, ModuleId, Region, Symbol};
-use device::{Device, DeviceError, LaunchEnd, TrapDetail, TrapReport};
-use device::{Image, KernelInfo};
+use capsule::{AllocKind, Digest, Event, Launch, ModuleId, Region, Symbol};
+use device::{Device, DeviceError, Image, KernelInfo, LaunchEnd, TrapDetail, TrapReport};
 
 use super::live::{Live, Way};
 use super::recorder::Recorder;
+use super::sources::Code;
 use crate::live::deed::Deed;
-
-/// Device code as an application brought it.
-#[derive(Debug, Default)]
-pub(crate) struct Code<'a> {
-    /// What to call it in errors.
-    pub(crate) name: String,
-    /// The PTX that runs.
-    pub(crate) ptx: String,
-    /// All else that came with it.
-    pub(crate) binaries: Vec<(u32, BinaryKind, Cow<'a, [u8]>)>,
-}
 
 /// The simulated GPU with its recorder, if the run is recorded, and the live run that it is part of, if it is.
 #[derive(Debug)]

@@ -4,30 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::graphs::{Graph, Graphs};
-use super::launch::ReadyLaunch;
-use super::work::Work;
+use super::graphs::{Arguments, Graph, Graphs};
+use super::work::{ReadyLaunch, Work};
 use crate::code::Code;
-
-/// What belongs to nodes beside their work.
-#[derive(Debug, Default)]
-pub(crate) struct Kept {
-    /// The graph inside a node, as the application may change it.
-    children: BTreeMap<u64, u64>,
-    /// Arguments of kernels, and pointers to each, as they were handed out.
-    arguments: BTreeMap<u64, Arguments>,
-    /// Attributes of nodes and streams, by handle and number.
-    attributes: BTreeMap<(u64, i32), [u64; 8]>,
-}
-
-/// Arguments of a kernel in memory that stays where it is.
-#[derive(Debug)]
-struct Arguments {
-    packed: Vec<u8>,
-    // Of 16 bytes each, so that every argument is aligned as the kernel has it.
-    words: Vec<u128>,
-    pointers: Vec<u64>,
-}
 
 impl Graphs {
     /// The nodes that wait for a node.

@@ -7,9 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 
-use super::capture::Captures;
-use super::graph_queries::Kept;
-use super::user_objects::UserObjects;
 use super::work::{HostCall, Work};
 use crate::code::Code;
 
@@ -67,6 +64,56 @@ pub(crate) struct Graphs {
     pub(super) objects: UserObjects,
     made: u64,
 }
+
+/// The streams and events that are captured.
+#[derive(Debug, Default)]
+pub(super) struct Captures {
+    pub(super) streams: BTreeMap<u64, Captured>,
+    /// The last place of each event in a capture: its graph, and the nodes that come before it.
+    pub(super) events: BTreeMap<u64, (u64, Vec<u64>)>,
+    /// The ends of streams as they were handed out, in memory that stays where it is.
+    pub(super) shown: BTreeMap<u64, Vec<u64>>,
+}
+
+/// A stream that is captured.
+#[derive(Debug, Clone)]
+pub(super) struct Captured {
+    pub(super) graph: u64,
+    /// Whether the capture began here.
+    pub(super) origin: bool,
+    /// Whether the application made the graph, which then outlives a failure.
+    pub(super) given: bool,
+    /// Whether it waits for the default stream, which may therefore do nothing meanwhile.
+    pub(super) blocking: bool,
+    /// The nodes that the next one comes after.
+    pub(super) ends: Vec<u64>,
+    /// Whether something was asked for that no graph can do.
+    pub(super) broken: bool,
+}
+
+/// What belongs to nodes beside their work.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// The graph inside a node, as the application may change it.
+    pub(super) children: BTreeMap<u64, u64>,
+    /// Arguments of kernels, and pointers to each, as they were handed out.
+    pub(super) arguments: BTreeMap<u64, Arguments>,
+    /// Attributes of nodes and streams, by handle and number.
+    pub(super) attributes: BTreeMap<(u64, i32), [u64; 8]>,
+}
+
+/// Arguments of a kernel in memory that stays where it is.
+#[derive(Debug)]
+pub(super) struct Arguments {
+    pub(super) packed: Vec<u8>,
+    // Of 16 bytes each, so that every argument is aligned as the kernel has it.
+    pub(super) words: Vec<u128>,
+    pub(super) pointers: Vec<u64>,
+}
+
+/// All user objects of the process: how many need each, and what ends it.
+#[derive(Debug, Default)]
+pub(super) struct UserObjects(pub(super) BTreeMap<u64, (u32, HostCall)>);
 
 impl Graphs {
     pub(super) fn handle(&mut self) -> u64 {

@@ -4,42 +4,15 @@ use capsule::Launch;
 use device::{DeviceError, MemoryAccess, TrapDetail, TrapReport};
 use simt::TrapKind;
 
+use super::errors::{code_of, code_of_trap};
 use super::modules::{self, Kernel};
-use super::work::Work;
-use super::{Health, Runtime, code_of, occupancy, spec};
+use super::state::{Health, Runtime};
+use super::work::{ReadyLaunch, Shape, Work};
+use super::{occupancy, spec};
 use crate::abi::types::Dim3;
 use crate::abi::{Args, is_cuda_12};
 use crate::code::Code;
 use crate::report::{because, explaining, say};
-
-/// The extents of a launch.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
-    pub(crate) grid: Dim3,
-    pub(crate) block: Dim3,
-    pub(crate) shared: u64,
-    pub(crate) cooperative: bool,
-}
-
-/// A launch that was checked, with its arguments.
-#[derive(Debug, Clone)]
-pub(crate) struct ReadyLaunch {
-    function: u64,
-    shape: Shape,
-    params: Vec<u8>,
-}
-
-impl ReadyLaunch {
-    /// Its kernel, as the application names it, and its extents.
-    pub(crate) fn shape(&self) -> (u64, Shape) {
-        (self.function, self.shape)
-    }
-
-    /// Its arguments, packed.
-    pub(crate) fn params(&self) -> &[u8] {
-        &self.params
-    }
-}
 
 impl Runtime {
     /// Runs a kernel, or notes that it is to run.
@@ -97,6 +70,7 @@ impl Runtime {
             say(format_args!("{what}; the application gets {}", code.name().to_string_lossy()));
         }
         self.failure = format!("kernel {} failed: {}", report.kernel, report.trap.kind);
+        self.gpu.spoil(self.failure.clone());
         self.health = Health::Failing(code);
     }
 
@@ -210,17 +184,4 @@ fn arguments(kernel: &Kernel, args: Args) -> Result<Vec<u8>, Code> {
         place.ok_or(Code::INVALID_VALUE)?.copy_from_slice(&argument);
     }
     Ok(packed)
-}
-
-/// What CUDA calls the ends of a kernel. An H200 says "illegal address" for shared memory too, and when the stack
-/// overflows, which it does into unmapped memory.
-fn code_of_trap(kind: TrapKind) -> Code {
-    match kind {
-        TrapKind::IllegalAddress | TrapKind::OutOfRangeAddress | TrapKind::StackOverflow => Code::ILLEGAL_ADDRESS,
-        TrapKind::MisalignedAddress => Code::MISALIGNED_ADDRESS,
-        TrapKind::IllegalInstruction => Code::ILLEGAL_INSTRUCTION,
-        TrapKind::BarrierDeadlock | TrapKind::OutOfFuel => Code::LAUNCH_TIMEOUT,
-        TrapKind::Trap => Code::LAUNCH_FAILURE,
-        TrapKind::Assert => Code::ASSERT,
-    }
 }

@@ -156,6 +156,11 @@ impl Block {
     }
 }
 
+/// The kinds of memory that `cudaFree` frees.
+pub(crate) fn is_device(kind: Kind) -> bool {
+    matches!(kind, Kind::Allocated(AllocKind::Device | AllocKind::Managed | AllocKind::Pool))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,9 +11,9 @@ use device::KernelInfo;
 use device::{DeviceError, ModuleError};
 use simt::GuestError;
 
-use super::gpu::{self, Gpu};
+use super::gpu::Gpu;
 use super::memory::{Block, Kind, Memory};
-use super::spec;
+use super::{sources, spec};
 use crate::code::Code;
 use crate::fatbin::{self, Image};
 use crate::report::{fails, say};
@@ -287,7 +287,7 @@ fn load_part(part: &'static [u8], gpu: &mut Gpu) -> Result<Option<Loaded>, (Code
         fatbin::choose(&images, spec::ARCH).map_err(|error| (Code::NO_KERNEL_IMAGE_FOR_DEVICE, error.to_string()))?;
     let text = chosen.image.unpack().map_err(|error| invalid(&error))?;
     let text = String::from_utf8_lossy(&text);
-    let mut code = gpu::Code {
+    let mut code = sources::Code {
         name: format!("the PTX for {}", chosen.image.compute()),
         ptx: text.trim_end_matches('\0').to_owned(),
         binaries: Vec::new(),
@@ -302,7 +302,7 @@ fn load_part(part: &'static [u8], gpu: &mut Gpu) -> Result<Option<Loaded>, (Code
 /// Loads PTX that comes without a container.
 fn load_text(part: &'static [u8], gpu: &mut Gpu) -> Result<Loaded, (Code, String)> {
     let text = String::from_utf8_lossy(part).trim_end_matches('\0').to_owned();
-    let code = gpu::Code { name: "the library's PTX".to_owned(), ptx: text, binaries: Vec::new() };
+    let code = sources::Code { name: "the library's PTX".to_owned(), ptx: text, binaries: Vec::new() };
     let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, explain(&error)))?;
     Ok(Loaded { id, arch: spec::ARCH, symbols })
 }

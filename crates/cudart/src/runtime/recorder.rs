@@ -4,14 +4,13 @@
 //! same capsule: no host addresses, no process ids, no times, and of the application's path only the file name.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::{env, fs};
 
 use capsule::{Binary, BlobId, Capsule, Event, Module, ModuleId, Source, Symbol};
 
-use super::gpu::Code;
-use super::sources;
+use super::sources::{self, Code};
 use crate::report::say;
 use crate::runner::RECORD;
 
@@ -105,12 +104,18 @@ impl Recorder {
         if process::id() != self.process || self.written == Some(events) {
             return;
         }
-        self.written = Some(events);
+        let before = self.written.replace(events);
+        let launches = self.capsule.events.iter().any(|event| matches!(event, Event::Launch(_)));
         let result = match &self.spoiled {
-            Some(reason) => Err(format!("failed to record `{}`: {reason}", self.path.display())),
+            Some(reason) => Err(format!("failed to record the application: {reason}")),
+            None if !launches => Err("failed to record the application: it launched no kernel".to_owned()),
             None => self.capsule.write(&self.path).map_err(|error| error.to_string()),
         };
         if let Err(reason) = result {
+            if before.is_some() {
+                // What was written at the first end of the process is not all that it did.
+                let _ = fs::remove_file(&self.path);
+            }
             say(reason);
         }
     }
@@ -129,16 +134,29 @@ mod tests {
         Recorder::new(path.into(), vec!["app.exe".to_owned(), "--size=3".to_owned()])
     }
 
+    fn launch() -> Event {
+        Event::Launch(capsule::Launch {
+            module: ModuleId(0),
+            kernel: "kernel".to_owned(),
+            grid: [1; 3],
+            block: [1; 3],
+            shared_bytes: 0,
+            params: Vec::new(),
+            cooperative: false,
+        })
+    }
+
     #[test]
     fn a_capsule_is_named_after_the_application() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("out.capsule");
         let mut recorder = recorder(&path);
+        recorder.push(launch());
         recorder.push(Event::Synchronize);
         recorder.push(Event::Synchronize);
         recorder.write();
         let capsule = Capsule::open(&path).unwrap();
-        assert_eq!((capsule.name.as_str(), capsule.events.len()), ("app", 1));
+        assert_eq!((capsule.name.as_str(), capsule.events.len()), ("app", 2));
         assert_eq!(capsule.provenance.command, ["app.exe", "--size=3"]);
     }
 
@@ -148,6 +166,16 @@ mod tests {
         let path = directory.path().join("out.capsule");
         let mut recorder = recorder(&path);
         recorder.spoil("a reason".to_owned());
+        recorder.write();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_launches_nothing_is_not_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out.capsule");
+        let mut recorder = recorder(&path);
+        recorder.push(Event::Synchronize);
         recorder.write();
         assert!(!path.exists());
     }

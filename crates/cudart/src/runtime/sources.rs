@@ -1,9 +1,21 @@
-//! What device code says about where it came from: its compiler, and the source files that its line tables name.
+//! Device code, and what it says about where it came from: its compiler, and the source files that its line tables name.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
-use super::gpu::Code;
+use capsule::BinaryKind;
+
+/// Device code as an application brought it.
+#[derive(Debug, Default)]
+pub(crate) struct Code<'a> {
+    /// What to call it in errors.
+    pub(crate) name: String,
+    /// The PTX that runs.
+    pub(crate) ptx: String,
+    /// All else that came with it.
+    pub(crate) binaries: Vec<(u32, BinaryKind, Cow<'a, [u8]>)>,
+}
 
 /// How compilers identify themselves, in comments of PTX and notes of cubins.
 const TOOLS: &str = "Cuda compilation tools, release ";

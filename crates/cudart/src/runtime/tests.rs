@@ -3,9 +3,12 @@
 
 use capsule::Region;
 
-use super::copy::Copy;
-use super::work::Fill;
-use super::*;
+use super::memory::Kind;
+use super::state::{Health, Runtime};
+use super::work::{Copy, Fill};
+use super::{is_device, spec};
+use crate::code::Code;
+use capsule::AllocKind;
 
 fn runtime() -> Runtime {
     Runtime { reservation: None, ..Runtime::recording(None) }

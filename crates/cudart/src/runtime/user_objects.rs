@@ -6,10 +6,6 @@ use super::graphs::Graphs;
 use super::work::HostCall;
 use crate::code::Code;
 
-/// All user objects of the process: how many need each, and what ends it.
-#[derive(Debug, Default)]
-pub(crate) struct UserObjects(BTreeMap<u64, (u32, HostCall)>);
-
 impl Graphs {
     /// An object that so many need.
     pub(crate) fn create_object(&mut self, end: HostCall, count: u32) -> u64 {

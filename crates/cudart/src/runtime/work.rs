@@ -2,11 +2,8 @@
 
 use capsule::Region;
 
-use super::Runtime;
-use super::copy::Copy;
-use super::launch::ReadyLaunch;
 use crate::abi::HostFunction;
-use crate::code::Code;
+use crate::abi::types::Dim3;
 
 /// One operation.
 #[derive(Debug, Clone)]
@@ -33,6 +30,34 @@ pub(crate) enum Work {
     Nothing,
 }
 
+/// The extents of a launch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) grid: Dim3,
+    pub(crate) block: Dim3,
+    pub(crate) shared: u64,
+    pub(crate) cooperative: bool,
+}
+
+/// A launch that was checked, with its arguments.
+#[derive(Debug, Clone)]
+pub(crate) struct ReadyLaunch {
+    pub(super) function: u64,
+    pub(super) shape: Shape,
+    pub(super) params: Vec<u8>,
+}
+
+/// A copy as the application asks for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Copy {
+    pub(crate) to: Region,
+    pub(crate) from: Region,
+    /// `cudaMemcpyKind`.
+    pub(crate) kind: i32,
+    /// Whether the call returns only when it is done.
+    pub(crate) blocking: bool,
+}
+
 /// A fill as the application asks for it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fill {
@@ -52,33 +77,23 @@ pub(crate) struct HostCall {
     pub(crate) data: u64,
 }
 
+impl ReadyLaunch {
+    /// Its kernel, as the application names it, and its extents.
+    pub(crate) fn shape(&self) -> (u64, Shape) {
+        (self.function, self.shape)
+    }
+
+    /// Its arguments, packed.
+    pub(crate) fn params(&self) -> &[u8] {
+        &self.params
+    }
+}
+
 impl HostCall {
     /// Calls it, if it is one.
     pub(crate) fn call(self) {
         if let Some(function) = self.function {
             function(self.data);
-        }
-    }
-}
-
-impl Runtime {
-    /// Does work, all but functions of the host.
-    ///
-    /// # Safety
-    /// The application vouches for what copies and fills touch on the host.
-    pub(crate) unsafe fn perform(&mut self, work: &Work) -> Result<(), Code> {
-        match work {
-            Work::Kernel(launch) => self.start(launch),
-            // SAFETY: the caller vouches for it.
-            Work::Copy(copy) => unsafe { self.copy(*copy) },
-            // SAFETY: the caller vouches for it.
-            Work::Fill(fill) => unsafe { self.fill(*fill) },
-            Work::Record(event) => self.streams.record(*event, self.gpu.nanoseconds()),
-            Work::Wait(event) => self.streams.check_event(*event),
-            Work::Allocate { address, bytes } => self.allocate_at(*address, *bytes),
-            Work::Host(_) | Work::Free(_) | Work::Nothing => Ok(()),
-            // SAFETY: the caller vouches for it.
-            Work::Graph(all) => all.iter().try_for_each(|work| unsafe { self.perform(work) }),
         }
     }
 }

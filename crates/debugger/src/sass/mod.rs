@@ -12,7 +12,7 @@
 mod facts;
 mod shape;
 
-use shape::{Shape, group, shape, source_words, words};
+use shape::{Shape, base, group, shape, source_words, words};
 use std::fmt;
 
 pub(crate) use facts::registers;
@@ -203,11 +203,6 @@ impl Instruction {
     pub(crate) fn base(&self) -> &str {
         base(&self.opcode)
     }
-}
-
-/// An opcode without modifiers.
-fn base(opcode: &str) -> &str {
-    opcode.split('.').next().unwrap_or(opcode)
 }
 
 /// How many of the first operands are written.

@@ -1,6 +1,5 @@
 //! Tables of machine instructions: what the first operands are, how wide the others.
 
-use super::base;
 use facts::Group;
 
 /// Which of the first operands an instruction writes.
@@ -52,6 +51,11 @@ pub(super) fn shape(opcode: &str) -> Shape {
         | "ULOP3" | "UMOV" | "UP2UR" | "UPOPC" | "UPRMT" | "USEL" | "USGXT" | "USHF" | "USHL" | "USHR" => Shape::Value,
         _ => Shape::Unknown,
     }
+}
+
+/// An opcode without modifiers.
+pub(super) fn base(opcode: &str) -> &str {
+    opcode.split('.').next().unwrap_or(opcode)
 }
 
 fn has(opcode: &str, modifier: &str) -> bool {

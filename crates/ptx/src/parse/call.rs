@@ -1,9 +1,9 @@
 //! Calls: `call (r), f, (a, b);` and `call (r), %rd1, (a, b), prototype;`
 
-use super::Outline;
 use super::body::Body;
 use super::cursor::Name;
 use super::operand::{self, Raw, RawKind};
+use super::outline::Outline;
 use super::resolve::{Meaning, Need};
 use super::scope::Entity;
 use crate::error::{Diagnostic, Parsed, Span};

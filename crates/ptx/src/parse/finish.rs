@@ -3,6 +3,7 @@
 
 use super::body::{Body, Branches};
 use super::instruction::{set_targets, undefined_label};
+use super::outline::Global;
 use crate::error::{Diagnostic, Span};
 use isa::op::CallTarget;
 use isa::{Base, Dst, Function, Instruction, Op, Operand, Pc, Reg, Register, Symbol};
@@ -117,7 +118,7 @@ fn set_prototype(instructions: &mut [Instruction], pc: Pc, name: &str) {
 
 /// Gives names that nothing else in sight of the function has.
 struct Unique<'b> {
-    globals: &'b HashMap<&'b str, super::Global>,
+    globals: &'b HashMap<&'b str, Global>,
     taken: HashSet<String>,
     /// The last suffix tried for each name.
     suffixes: HashMap<String, u32>,

@@ -1,7 +1,7 @@
 //! The parser.
 //!
 //! First pass ([`top`]): everything outside of bodies, so that names may be used before they are declared. Second
-//! pass ([`body`]): the bodies. Each statement is first read to its `;` and only then given meaning, so a mistake in
+//! pass ([`statement`]): the bodies. Each statement is first read to its `;` and only then given meaning, so a mistake in
 //! meaning costs that statement alone, and one in syntax goes on after the next `;`.
 
 mod body;
@@ -15,8 +15,10 @@ mod line;
 mod literal;
 mod opcode;
 mod operand;
+mod outline;
 mod resolve;
 mod scope;
+mod statement;
 mod suggest;
 mod table;
 mod top;
@@ -26,26 +28,8 @@ pub(crate) use opcode::as_spelled;
 
 use crate::error::{Diagnostic, Errors, Sink, Span};
 use crate::token::tokenize;
-use isa::{Function, FunctionId, Module};
+use isa::{Function, Module};
 use std::collections::HashMap;
-
-/// What a name means outside of functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Global {
-    /// A variable of the module, by index.
-    Variable(u32),
-    /// A function; an alias is the function behind it.
-    Function(FunctionId),
-}
-
-/// What the first pass found: the module without bodies, and where the bodies are.
-struct Outline<'a> {
-    module: Module,
-    names: HashMap<&'a str, Global>,
-    strings: line::Strings<'a>,
-    /// Index of the function, and the tokens between its braces.
-    bodies: Vec<(usize, std::ops::Range<usize>)>,
-}
 
 /// Reads a module.
 pub(crate) fn module(name: &str, text: &str) -> Result<Module, Errors> {
@@ -69,7 +53,7 @@ fn read(text: &str, sink: &mut Sink) -> Module {
     let mut done = Vec::with_capacity(outline.bodies.len());
     for (index, range) in &outline.bodies {
         let body = cursor.slice(range.start, range.end);
-        done.push((*index, body::read(body, &outline, *index, &mut shared, sink)));
+        done.push((*index, statement::read(body, &outline, *index, &mut shared, sink)));
     }
     let mut spans = vec![Vec::new(); outline.module.functions.len()];
     for (index, (function, places)) in done {

@@ -3,8 +3,9 @@
 use super::body::Body;
 use super::cursor::Name;
 use super::operand::{Raw, RawKind};
+use super::outline::Global;
 use super::scope::Entity;
-use super::{Global, suggest};
+use super::suggest;
 use crate::error::{Diagnostic, Parsed, Span};
 use isa::op::OperandKind;
 use isa::{Base, Dst, FunctionId, Op, Operand, Reg, Special, Symbol, Type, Width};

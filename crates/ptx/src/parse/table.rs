@@ -7,8 +7,8 @@
 use super::cursor::Name;
 use super::function::Header;
 use super::line::Strings;
+use super::outline::{Global, Outline};
 use super::variable::Declared;
-use super::{Global, Outline};
 use crate::error::{Diagnostic, Parsed, Sink};
 use isa::{FunctionId, Linkage, Module, Symbol};
 use std::collections::{HashMap, HashSet};

@@ -3,8 +3,9 @@
 use super::cursor::Cursor;
 use super::initial::Budget;
 use super::line::{self, Strings};
+use super::outline::Outline;
 use super::table::Table;
-use super::{Outline, function, literal, suggest, variable};
+use super::{function, literal, suggest, variable};
 use crate::error::{Diagnostic, Parsed, Sink, Span};
 use crate::token::Kind;
 use isa::{Linkage, Module, Space};

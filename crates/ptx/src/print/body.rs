@@ -2,7 +2,8 @@
 
 use super::line::{Lines, Strings};
 use super::operand::{self, Names};
-use super::{parameters, put, variable};
+use super::text::put;
+use super::variable::{self, parameters};
 use isa::op::{Call, CallTarget};
 use isa::{Function, Instruction, Module, Op, Pc, Prototype, Register, Type};
 use std::collections::{BTreeMap, HashMap};

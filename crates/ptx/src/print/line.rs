@@ -1,6 +1,6 @@
 //! Line tables: `.loc` where the position changes, and the strings that name inlined functions.
 
-use super::put;
+use super::text::put;
 use isa::Loc;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;

@@ -7,18 +7,15 @@
 mod body;
 mod line;
 mod operand;
+mod text;
 mod variable;
 
 use isa::op::CallTarget;
-use isa::{Base, Function, Linkage, Module, Op, Operand, Pc, Prototype, Symbol, Variable};
+use isa::{Base, Function, Module, Op, Operand, Pc, Prototype, Symbol};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-
-/// Writing into a `String` cannot fail.
-macro_rules! put {
-    ($out:expr, $($arg:tt)*) => {{ let _ = write!($out, $($arg)*); }};
-}
-use put;
+use text::{linkage, put};
+use variable::parameters;
 
 /// Writes a module.
 pub(crate) fn module(module: &Module) -> String {
@@ -113,26 +110,5 @@ fn header(out: &mut String, function: &Function) {
     parameters(out, &function.params, "\n\t");
     for directive in &function.directives {
         put!(out, "\n{directive}");
-    }
-}
-
-fn parameters(out: &mut String, parameters: &[Variable], separator: &str) {
-    out.push('(');
-    for (index, parameter) in parameters.iter().enumerate() {
-        out.push_str(if index > 0 { "," } else { "" });
-        out.push_str(if index > 0 || separator != " " { separator } else { "" });
-        variable::head(out, parameter);
-    }
-    out.push(')');
-}
-
-/// `.visible ` and the like.
-fn linkage(linkage: Linkage) -> &'static str {
-    match linkage {
-        Linkage::Internal => "",
-        Linkage::Visible => ".visible ",
-        Linkage::Extern => ".extern ",
-        Linkage::Weak => ".weak ",
-        Linkage::Common => ".common ",
     }
 }

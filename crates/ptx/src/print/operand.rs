@@ -1,6 +1,6 @@
 //! Operands, and lists of them.
 
-use super::put;
+use super::text::put;
 use crate::parse::as_spelled;
 use isa::op::OperandKind;
 use isa::{Base, Dst, Function, Instruction, Module, Op, Operand, Reg, Symbol, Type};

@@ -1,8 +1,19 @@
 //! Declarations of variables and their initial values.
 
-use super::{linkage, put};
+use super::text::{linkage, put};
 use isa::{Module, Relocation, Symbol, Type, Variable};
 use std::fmt::Write as _;
+
+/// A list of parameters in parentheses.
+pub(super) fn parameters(out: &mut String, parameters: &[Variable], separator: &str) {
+    out.push('(');
+    for (index, parameter) in parameters.iter().enumerate() {
+        out.push_str(if index > 0 { "," } else { "" });
+        out.push_str(if index > 0 || separator != " " { separator } else { "" });
+        head(out, parameter);
+    }
+    out.push(')');
+}
 
 /// `.visible .global .align 4 .u32 x = 7`
 pub(super) fn declaration(out: &mut String, module: &Module, variable: &Variable) {

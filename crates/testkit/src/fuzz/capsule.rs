@@ -4,9 +4,10 @@
 //! changed raw or packed, and the file put together with digests, sizes and seal that fit.
 
 use super::behaviour::Verdict;
+use super::bytes;
 use super::dice::Dice;
+use super::target::{Target, folder, seeds_in};
 use super::text::{self, Dictionary};
-use super::{Target, bytes, seeds_in};
 use ::capsule::format::{self, Entry};
 use ::capsule::{Capsule, Digest};
 use std::path::Path;
@@ -104,7 +105,7 @@ fn rename(parts: &mut [Part], before: Digest, after: Digest) {
 /// The sample of the capsule crate, and the corpus.
 fn seeds() -> Vec<Vec<u8>> {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../capsule/tests/it");
-    [samples, super::folder("corpus/capsule")].iter().flat_map(|folder| seeds_in(folder, "capsule")).collect()
+    [samples, folder("corpus/capsule")].iter().flat_map(|place| seeds_in(place, "capsule")).collect()
 }
 
 impl Target for CapsuleFile {

@@ -1,8 +1,9 @@
 //! Fat binaries: the containers, and the images decompressed.
 
 use super::behaviour::Verdict;
+use super::bytes;
 use super::dice::Dice;
-use super::{Target, bytes, seeds_in};
+use super::target::{Target, folder, seeds_in};
 use cudart::fatbin::{self, HEADER_BYTES, flags};
 use std::path::Path;
 
@@ -33,8 +34,8 @@ pub(super) struct Fatbin;
 impl Target for Fatbin {
     fn seeds(&self) -> Vec<Vec<u8>> {
         let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cudart/src/fatbin/samples");
-        let folders = [samples, super::folder("corpus/fatbin")];
-        folders.iter().flat_map(|folder| seeds_in(folder, "fatbin")).collect()
+        let folders = [samples, folder("corpus/fatbin")];
+        folders.iter().flat_map(|place| seeds_in(place, "fatbin")).collect()
     }
 
     fn mutate(&mut self, input: &[u8], other: &[u8], dice: &mut Dice) -> Vec<u8> {

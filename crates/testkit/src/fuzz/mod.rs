@@ -16,15 +16,16 @@ mod dice;
 mod fatbin;
 mod memory;
 mod ptx;
+mod target;
 mod text;
 mod watch;
 
 pub use behaviour::{Behaviours, Verdict};
 pub use dice::Dice;
 pub use memory::MEMORY;
+pub use target::{Target, contents, folder};
 
 use memory::Peak;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The targets.
@@ -38,16 +39,6 @@ const KEPT: usize = 8192;
 const KEPT_BYTES: usize = 20 << 10;
 /// A run stops at this many different findings.
 const FINDINGS: usize = 20;
-
-/// What is fuzzed.
-pub trait Target {
-    /// Where to start.
-    fn seeds(&self) -> Vec<Vec<u8>>;
-    /// An input like this one, with something of the other perhaps.
-    fn mutate(&mut self, input: &[u8], other: &[u8], dice: &mut Dice) -> Vec<u8>;
-    /// Reads an input, to the end of all that can be read of it, and panics if anything is not as it must be.
-    fn read(&self, input: &[u8]) -> Verdict;
-}
 
 /// The target of this name; `None` if there is none.
 #[must_use]
@@ -95,35 +86,6 @@ pub struct Finding {
     pub what: String,
     /// The input.
     pub input: Vec<u8>,
-}
-
-/// The folder `fuzz/` of the repository, or one inside it.
-#[must_use]
-pub fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz").join(name)
-}
-
-/// The contents of all files in a folder, by name; none if there is no such folder.
-///
-/// # Panics
-/// If a file cannot be read.
-#[must_use]
-pub fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten();
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.retain(|path| path.is_file());
-    paths.sort();
-    let read = |path: PathBuf| match std::fs::read(&path) {
-        Ok(bytes) => (path, bytes),
-        Err(error) => panic!("read {}: {error}", path.display()),
-    };
-    paths.into_iter().map(read).collect()
-}
-
-/// The contents of files as seeds: those that end in one of the extensions.
-fn seeds_in(folder: &Path, extension: &str) -> impl Iterator<Item = Vec<u8>> {
-    let of_kind = move |path: &Path| path.extension().is_some_and(|found| found == extension);
-    contents(folder).into_iter().filter(move |(path, _)| of_kind(path)).map(|(_, bytes)| bytes)
 }
 
 /// Fuzzes a target. `before` sees every input before it is read, and can leave a trace of one that ends the process.

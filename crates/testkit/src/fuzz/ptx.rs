@@ -1,9 +1,10 @@
 //! PTX texts: everything that happens to the text of a capsule or an application before its kernels run.
 
 use super::behaviour::Verdict;
+use super::bytes;
 use super::dice::Dice;
+use super::target::{Target, folder, seeds_in};
 use super::text::{self, Dictionary};
-use super::{Target, bytes, seeds_in};
 use ::capsule::ModuleId;
 use device::Image;
 use device::Modules;
@@ -125,8 +126,8 @@ impl Ptx {
 /// The kernel tests, the parser's samples, and the corpus.
 fn seeds() -> Vec<Vec<u8>> {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ptx/tests");
-    let folders = [crate::filetests("kernels"), samples, super::folder("corpus/ptx")];
-    folders.iter().flat_map(|folder| seeds_in(folder, "ptx")).collect()
+    let folders = [crate::filetests("kernels"), samples, folder("corpus/ptx")];
+    folders.iter().flat_map(|place| seeds_in(place, "ptx")).collect()
 }
 
 impl Target for Ptx {

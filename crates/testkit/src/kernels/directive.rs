@@ -1,8 +1,8 @@
 //! Directives of a kernel test: what each line of the head says.
 
-use super::faults;
 use super::values::{Element, Values};
 use campaign::config::Selection;
+use fault::Fault;
 use std::collections::BTreeMap;
 
 /// One line of the head.
@@ -304,7 +304,7 @@ fn population(text: &str) -> Result<ExpectedPopulation, String> {
 fn fault(text: &str) -> Result<ExpectedFault, String> {
     let (id, rest) = text.split_once("=>").ok_or("expected `inject: FAULT => OUTCOME`")?;
     let id = id.trim().to_owned();
-    faults::parse(&id, |_, _| Ok(0))?;
+    fault_of(&id, |_, _| Ok(0))?;
     let mut words = rest.split_whitespace();
     let outcome = words.next().ok_or("expected an outcome after `=>`")?.to_owned();
     let mut details = BTreeMap::new();
@@ -315,4 +315,18 @@ fn fault(text: &str) -> Result<ExpectedFault, String> {
         }
     }
     Ok(ExpectedFault { id, outcome, details })
+}
+
+/// Reads an id. The address of a buffer or variable, and an offset into it, are asked for.
+pub(super) fn fault_of(id: &str, place: impl Fn(&str, u64) -> Result<u64, String>) -> Result<Fault, String> {
+    let text = match id.split_once("@&") {
+        None => id.to_owned(),
+        Some((before, rest)) => {
+            let (name, after) = rest.split_once(',').unwrap_or((rest, ""));
+            let (name, offset) = name.split_once('+').unwrap_or((name, "0"));
+            let offset = offset.parse().map_err(|_| format!("`{offset}` is no offset"))?;
+            format!("{before}@{:#x},{after}", place(name, offset)?)
+        }
+    };
+    text.parse().map_err(|error: ::fault::ParseFaultError| format!("failed to {error}"))
 }

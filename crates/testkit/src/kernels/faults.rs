@@ -1,6 +1,6 @@
 //! A fault of a kernel test: what it does, and that it does the same every time.
 
-use super::directive::{ExpectedFault, ExpectedPopulation};
+use super::directive::{ExpectedFault, ExpectedPopulation, fault_of};
 use super::machine::place;
 use fault::Fault;
 use inject::{CapsuleTarget, Runner, Strategy};
@@ -13,7 +13,7 @@ pub(super) fn check(
     expected: &ExpectedFault,
     places: &BTreeMap<String, (u64, u64)>,
 ) -> Result<(), String> {
-    let fault = parse(&expected.id, |name, offset| Ok(place(places, name)?.0 + offset))?;
+    let fault = fault_of(&expected.id, |name, offset| Ok(place(places, name)?.0 + offset))?;
     let full = repeated(target, Strategy::Full, &fault)?;
     for strategy in [Strategy::Delta, Strategy::Lanes] {
         let faster = repeated(target, strategy, &fault)?;
@@ -22,20 +22,6 @@ pub(super) fn check(
         }
     }
     compare(expected, &full).map_err(|what| format!("inject {}: {what}\n    {full:?}", expected.id))
-}
-
-/// Reads an id. The address of a buffer or variable, and an offset into it, are asked for.
-pub(super) fn parse(id: &str, place: impl Fn(&str, u64) -> Result<u64, String>) -> Result<Fault, String> {
-    let text = match id.split_once("@&") {
-        None => id.to_owned(),
-        Some((before, rest)) => {
-            let (name, after) = rest.split_once(',').unwrap_or((rest, ""));
-            let (name, offset) = name.split_once('+').unwrap_or((name, "0"));
-            let offset = offset.parse().map_err(|_| format!("`{offset}` is no offset"))?;
-            format!("{before}@{:#x},{after}", place(name, offset)?)
-        }
-    };
-    text.parse().map_err(|error: fault::ParseFaultError| format!("failed to {error}"))
 }
 
 /// Whether a selection draws from as many dynamic instructions as it should, and finds them.

@@ -1,11 +1,13 @@
 //! The text of a random kernel.
 
-use super::Dice;
+use super::dice::Dice;
 use super::forms::Forms;
-use super::registers::{Class, bits_of, declarations, load_all, store_all};
+use super::registers::{Class, RECORD, bits_of, declarations, load_all, store_all};
 use isa::{Op, Type};
 use std::fmt::Write;
 
+/// The name of every kernel.
+pub const NAME: &str = "random";
 /// How deep branches and loops are nested.
 const DEEPEST: usize = 3;
 
@@ -48,9 +50,9 @@ impl<'a> Body<'a> {
     mul.wide.u32 %t64, %global, {};\n    add.u64 %in, %in, %t64;\n    add.u64 %out, %out, %t64;
 {}{SCRATCH}{statements}{}    ret;\n}}\n",
             threads * 8,
-            super::NAME,
+            NAME,
             declarations(),
-            super::RECORD,
+            RECORD,
             load_all(),
             store_all(),
         )

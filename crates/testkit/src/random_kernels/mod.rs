@@ -11,10 +11,14 @@
 //! canonical NaN before its bits are looked at.
 
 mod body;
+mod dice;
 mod forms;
 mod registers;
 
+pub use body::NAME;
 pub use forms::Forms;
+
+pub(crate) use dice::Dice;
 
 use crate::vectors::random_operand;
 use body::Body;
@@ -25,29 +29,8 @@ use registers::{Class, RECORD};
 use simt::LevelName;
 use stats::Draws;
 
-/// The name of every kernel.
-pub const NAME: &str = "random";
 /// Bytes behind `cells`: what atomic operations change.
 const CELLS: usize = 1024;
-
-/// Random choices.
-pub(crate) struct Dice(Draws);
-
-impl Dice {
-    /// A number below `bound`, or 0 if that is 0.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        self.0.below(bound as u64).unwrap_or(0) as usize
-    }
-
-    pub(crate) fn choose<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
-    }
-
-    /// Whether something happens that does so once in as many times.
-    pub(crate) fn one_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-}
 
 /// A kernel and what it is launched with.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@
 use isa::Type;
 use stats::Draws;
 
-/// A key for the rows of a form, from its name: FNV-1a.
+/// A key for the rows of a form, from its name. FNV-1a, for ever: the vectors of GPUs in the repository are of these rows.
 #[must_use]
 pub fn key(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))

@@ -3,8 +3,8 @@
 //! A golden run is repeated in one process and the fastest is quoted, whole (the PTX is parsed and lowered anew each
 //! time) and for the launches alone. Injections are whole campaigns of the program.
 
+use crate::repo::{beamline, root, say};
 use crate::workloads::all;
-use crate::{beamline, root, say};
 use anyhow::{Context, Result, ensure};
 use capsule::{Capsule, ModuleId};
 use device::Device;

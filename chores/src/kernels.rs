@@ -1,7 +1,7 @@
 //! Random kernels on every instruction-set level of this host, and on its GPU where there is one: all must leave the
 //! same bytes.
 
-use crate::{root, say};
+use crate::repo::{root, say};
 use anyhow::{Context, Result, ensure};
 use gpu::{Gpu, GpuError, Shape};
 use std::path::PathBuf;

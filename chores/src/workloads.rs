@@ -1,9 +1,10 @@
 //! Builds the workloads with nvcc, records them through our own runtime, and compares with the committed capsules.
 //!
-//! Debug information holds the paths of sources, so everything happens in one fixed place; and a capsule keeps
-//! only the workload's own source, not the compiler's headers.
+//! Debug information holds the paths of sources, so everything happens in one fixed place, and what is recorded names
+//! sources by their paths in the repository; a capsule keeps only the workload's own source, not the compiler's headers.
 
-use crate::{beamline, nvcc, root, say};
+use crate::nvcc;
+use crate::repo::{beamline, root, say};
 use anyhow::{Context, Result, ensure};
 use capsule::{Capsule, Metric, Output};
 use serde::Deserialize;
@@ -11,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where workloads are built; part of what is recorded.
+/// Where workloads are built; part of the device binaries that are recorded.
 const PLACE: &str = "/tmp/beamline-workloads";
 
 /// How workloads are built.
@@ -147,7 +148,32 @@ fn record(program: &Path, dir: &Path, workload: &Workload) -> Result<Capsule> {
     let mut capsule = Capsule::open(&file)?;
     capsule.sources.retain(|source| source.path.ends_with(&format!("/{0}/{0}.cu", workload.name)));
     capsule.outputs = outputs(workload, capsule.copies_out().count() as i64)?;
-    compact(&capsule)
+    compact(&relocated(&capsule)?)
+}
+
+/// The capsule with paths of sources that mean something to who has the repository, and not to who built it.
+pub(crate) fn relocated(capsule: &Capsule) -> Result<Capsule> {
+    let toolkit = format!("{PLACE}/cuda/");
+    let named = |path: &str| {
+        path.replace(&toolkit, "cuda/")
+            .replace(&format!("{PLACE}/debug/"), "workloads/")
+            .replace(&format!("{PLACE}/"), "workloads/")
+    };
+    let mut moved = capsule.clone();
+    for module in &mut moved.modules {
+        let Some(ptx) = module.ptx else { continue };
+        let text = String::from_utf8(moved.blobs.get(ptx)?.to_vec()).context("read the PTX of a module")?;
+        let named: String =
+            text.split_inclusive('\n').map(|line| if is_file(line) { named(line) } else { line.to_owned() }).collect();
+        module.ptx = Some(moved.blobs.add(named));
+    }
+    moved.sources.iter_mut().for_each(|source| source.path = named(&source.path));
+    Ok(moved)
+}
+
+/// Whether a line of PTX names a source file.
+fn is_file(line: &str) -> bool {
+    line.trim_start().starts_with(".file")
 }
 
 /// The declared outputs, a negative copy counted from the end.

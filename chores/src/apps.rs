@@ -6,7 +6,7 @@
 //! A line `// needs compute_80` says that the compiler takes it for that architecture and later ones only.
 
 use crate::nvcc::Nvcc;
-use crate::{root, say};
+use crate::repo::{root, say};
 use anyhow::{Context, Result, bail, ensure};
 use capsule::Digest;
 use std::fs;

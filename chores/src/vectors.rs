@@ -1,6 +1,6 @@
 //! The instruction vectors on the GPU of this machine.
 
-use crate::say;
+use crate::repo::say;
 use anyhow::{Context, Result, ensure};
 use gpu::{Gpu, GpuError, Shape};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Fuzzing for as long as one likes: what `testkit::fuzz` does, in several jobs, with a table at the end and the
 //! findings as files.
 
-use crate::{root, say};
+use crate::repo::{root, say};
 use anyhow::{Context, Result, bail, ensure};
 use capsule::Digest;
 use std::fs::{self, File};

@@ -4,8 +4,8 @@
 //! Campaigns are kept under `target/gpu-qin` and are not run again while they fit the capsules; the text is a template
 //! beside this file, in which `{{name}}` stands for a table or a plot.
 
+use crate::repo::{beamline, root, say};
 use crate::workloads::{debug_build, fixed_nvcc};
-use crate::{beamline, root, say};
 use anyhow::{Context, Result, anyhow, ensure};
 use campaign::Event;
 use capsule::Capsule;

@@ -2,8 +2,8 @@
 //! must see the same; and where the host sees nothing, so must a run of the recorded capsule.
 
 use crate::apps::{self, PLACE};
+use crate::repo::{beamline, say};
 use crate::workloads::{build, fixed_nvcc};
-use crate::{beamline, say};
 use anyhow::{Context, Result, bail, ensure};
 use campaign::{Finding, Results, Row};
 use outcome::{End, Observation};

@@ -1,6 +1,7 @@
 //! What we print, NVIDIA's assembler takes: every module at hand, read and printed again, goes through ptxas.
 
-use crate::{nvcc, root, say, workloads};
+use crate::repo::{root, say};
+use crate::{nvcc, workloads};
 use anyhow::{Context, Result, ensure};
 use capsule::Capsule;
 use std::fs;

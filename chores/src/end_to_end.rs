@@ -1,7 +1,8 @@
 //! Real applications, built by nvcc, executed by `beamline run` without a GPU, as a user would.
 
+use crate::repo::{beamline, say};
 use crate::workloads::{self, build, fixed_nvcc};
-use crate::{apps, apps::Way, beamline, live, nvcc::Nvcc, say};
+use crate::{apps, apps::Way, live, nvcc::Nvcc};
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};

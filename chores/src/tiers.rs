@@ -1,7 +1,8 @@
 //! Equality of the tiers over many faults: of every kernel and instruction group of every workload, and of random
 //! capsules.
 
-use crate::{root, say, workloads};
+use crate::repo::{root, say};
+use crate::workloads;
 use anyhow::{Result, anyhow, ensure};
 use capsule::Capsule;
 use inject::Means;

@@ -1,7 +1,7 @@
 //! The page of what is supported, made from the table of instructions, from the families that the parser reads, and
 //! from the entry points of the runtime.
 
-use crate::{root, say};
+use crate::repo::{root, say};
 use anyhow::{Context, Result, ensure};
 use isa::Alu;
 use isa::alu::spellings;

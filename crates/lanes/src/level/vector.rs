@@ -1,48 +1,4 @@
-//! Instruction-set levels of the host: the lane loops are compiled once for each and chosen at run time.
-//!
-//! Every level gives the same bits. The baseline has no fused multiply-add instruction and calls a library for it;
-//! AVX2 and AVX-512 turn a loop over 32 lanes into a few vector instructions.
-
-use crate::Handlers;
-use std::fmt;
-
-/// A level that this host may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LevelName {
-    /// What every x86-64 (or other) machine has.
-    Baseline,
-    /// AVX2 and FMA.
-    Avx2,
-    /// AVX-512.
-    Avx512,
-}
-
-impl LevelName {
-    /// All levels, from the least.
-    pub const ALL: [Self; 3] = [Self::Baseline, Self::Avx2, Self::Avx512];
-
-    /// Whether this host has it.
-    #[must_use]
-    pub fn is_available(self) -> bool {
-        with_level(self, Probe).is_some()
-    }
-
-    /// The best level of this host.
-    #[must_use]
-    pub fn best() -> Self {
-        Self::ALL.into_iter().rev().find(|level| level.is_available()).unwrap_or(Self::Baseline)
-    }
-}
-
-impl fmt::Display for LevelName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Baseline => "baseline",
-            Self::Avx2 => "avx2",
-            Self::Avx512 => "avx512",
-        })
-    }
-}
+//! What code compiled for a level can do.
 
 /// Proof that the host has a level, and the way to run code compiled for it.
 pub trait Level: Copy + 'static {
@@ -63,21 +19,6 @@ pub trait Level: Copy + 'static {
     fn is_progression64(self, numbers: &[u64; 16], step: u64) -> bool {
         (0..16).all(|at| numbers[at] == numbers[0].wrapping_add(at as u64 * step))
     }
-}
-
-/// Work that is generic over the level.
-pub trait WithLevel {
-    /// What it gives.
-    type Output;
-    /// Does it.
-    fn with<L: Handlers>(self, level: L) -> Self::Output;
-}
-
-struct Probe;
-
-impl WithLevel for Probe {
-    type Output = ();
-    fn with<L: Handlers>(self, _: L) {}
 }
 
 /// The lane loops as every machine has them.
@@ -131,17 +72,4 @@ mod x86 {
         })* };
     }
     levels!(pulp::x86::V3, pulp::x86::V4);
-}
-
-/// Does `work` at a level, if the host has it.
-pub fn with_level<W: WithLevel>(name: LevelName, work: W) -> Option<W::Output> {
-    match name {
-        LevelName::Baseline => Some(work.with(Baseline)),
-        #[cfg(target_arch = "x86_64")]
-        LevelName::Avx2 => pulp::x86::V3::try_new().map(|level| work.with(level)),
-        #[cfg(target_arch = "x86_64")]
-        LevelName::Avx512 => pulp::x86::V4::try_new().map(|level| work.with(level)),
-        #[cfg(not(target_arch = "x86_64"))]
-        _ => None,
-    }
 }

@@ -1,0 +1,111 @@
+//! The project's chores that need Beamline itself: what is recorded, measured, generated, or run against a compiler or
+//! a GPU. `cargo xtask` starts them; `.ci/run` calls those that are checks.
+
+mod apps;
+mod bench;
+mod end_to_end;
+mod fuzz;
+mod gpu_qin;
+mod kernels;
+mod live;
+mod nvcc;
+mod ptxas;
+mod repo;
+mod supported;
+mod tiers;
+mod vectors;
+mod workloads;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Write docs/supported.md: the instructions and runtime calls that are supported
+    Supported {
+        /// Only see whether it is up to date
+        #[arg(long)]
+        check: bool,
+    },
+    /// Execute the instruction vectors on the GPU of this machine, and compare
+    Vectors {
+        /// Keep what it makes of the random rows
+        #[arg(long)]
+        bless: bool,
+    },
+    /// Execute random kernels at every instruction-set level, and on the GPU of this machine, and compare
+    Kernels(kernels::Args),
+    /// Assemble every module of tests and workloads, and random kernels, as we print them
+    Ptxas(ptxas::Args),
+    /// Install NVIDIA's compiler from PyPI into a cache, and print where it is
+    Nvcc,
+    /// Build and record every workload, and compare with the committed capsules
+    Workloads {
+        /// Replace the committed capsules
+        #[arg(long)]
+        bless: bool,
+        /// Only these
+        names: Vec<String>,
+    },
+    /// Run real applications end to end: built by nvcc, executed by `beamline run`
+    EndToEnd {
+        /// The small applications at every setting of the compiler, as a table
+        #[arg(long)]
+        all: bool,
+        /// Record what they do into this folder, for `beamline verify --gpu`
+        #[arg(long, value_name = "DIR")]
+        record: Option<PathBuf>,
+    },
+    /// Feed mutated texts and files to what reads them, and keep those that it does not survive
+    Fuzz(fuzz::Args),
+    /// Run faults by every tier, and compare what they observe and leave in memory
+    Tiers(tiers::Args),
+    /// Run faults in running applications, with replay and without, and compare what is seen
+    Live {
+        /// Faults of each application
+        #[arg(long, default_value_t = 500)]
+        runs: u64,
+    },
+    /// Measure every kernel of the GPU-Qin paper and write docs/methods/gpu-qin.md
+    GpuQin {
+        /// Runs of the unbiased choice for each kernel
+        #[arg(long, default_value_t = 100_000)]
+        large: u64,
+        /// Runs of the method and of each of its variants
+        #[arg(long, default_value_t = 20_000)]
+        variants: u64,
+        /// Only measure the kernels of this workload, and write nothing
+        only: Option<String>,
+    },
+    /// Measure golden runs and campaigns of every workload, and print a record
+    Bench(bench::Args),
+}
+
+fn main() -> Result<()> {
+    match Args::parse().task {
+        Task::Supported { check: true } => supported::check(),
+        Task::Supported { check: false } => supported::write(),
+        Task::Vectors { bless } => vectors::vectors(bless),
+        Task::Kernels(args) => kernels::kernels(&args),
+        Task::GpuQin { large, variants, only } => {
+            let sizes = methods::gpu_qin::Sizes { large, variants, ..methods::gpu_qin::Sizes::default() };
+            gpu_qin::gpu_qin(sizes, only.as_deref())
+        }
+        Task::Ptxas(args) => ptxas::ptxas(&args),
+        Task::Nvcc => repo::say(&nvcc::install()?.root.display().to_string()),
+        Task::Workloads { bless, names } => workloads::workloads(bless, &names),
+        Task::EndToEnd { all, record } => end_to_end::end_to_end(all, record.as_deref()),
+        Task::Fuzz(args) => fuzz::fuzz(&args),
+        Task::Tiers(args) => tiers::tiers(&args),
+        Task::Live { runs } => live::live(runs),
+        Task::Bench(args) => bench::bench(&args),
+    }
+}

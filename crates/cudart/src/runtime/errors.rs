@@ -1,0 +1,35 @@
+//! What CUDA calls our errors and the ends of kernels.
+
+use device::{DeviceError, ModuleError};
+use simt::{GuestError, TrapKind};
+
+use crate::code::Code;
+use crate::report::because;
+
+/// What CUDA calls an error of ours.
+pub(super) fn code_of(error: &DeviceError) -> Code {
+    because(error);
+    match error {
+        DeviceError::Module(ModuleError::Guest(GuestError::Mistakes { .. } | GuestError::NotText { .. })) => {
+            Code::INVALID_PTX
+        }
+        DeviceError::Module(ModuleError::Place(_)) => Code::MEMORY_ALLOCATION,
+        DeviceError::Module(_) => Code::NOT_SUPPORTED,
+        DeviceError::Place(simt::memory::PlaceError::Full(_)) => Code::MEMORY_ALLOCATION,
+        DeviceError::Launch { .. } => Code::LAUNCH_OUT_OF_RESOURCES,
+        DeviceError::Place(_) | DeviceError::Unmapped { .. } | DeviceError::Size { .. } => Code::INVALID_VALUE,
+    }
+}
+
+/// What CUDA calls the ends of a kernel. An H200 says "illegal address" for shared memory too, and when the stack
+/// overflows, which it does into unmapped memory.
+pub(super) fn code_of_trap(kind: TrapKind) -> Code {
+    match kind {
+        TrapKind::IllegalAddress | TrapKind::OutOfRangeAddress | TrapKind::StackOverflow => Code::ILLEGAL_ADDRESS,
+        TrapKind::MisalignedAddress => Code::MISALIGNED_ADDRESS,
+        TrapKind::IllegalInstruction => Code::ILLEGAL_INSTRUCTION,
+        TrapKind::BarrierDeadlock | TrapKind::OutOfFuel => Code::LAUNCH_TIMEOUT,
+        TrapKind::Trap => Code::LAUNCH_FAILURE,
+        TrapKind::Assert => Code::ASSERT,
+    }
+}
