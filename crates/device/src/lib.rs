@@ -8,10 +8,10 @@ mod error;
 mod explain;
 mod modules;
 pub mod region;
+mod run;
 
-pub use device::{
-    Device, KernelInfo, LaunchEnd, Launched, MAX_SHARED, ParamInfo, Probe, UNBOUNDED, check_launch, runnable,
-};
+pub use device::{Device, KernelInfo, LaunchEnd, Launched, MAX_SHARED, ParamInfo, UNBOUNDED, check_launch, runnable};
 pub use error::{DeviceError, TrapReport};
 pub use explain::{MemoryAccess, TrapDetail, coordinates};
 pub use modules::{ModuleError, Modules};
+pub use run::{Probe, Ran, run};

@@ -141,7 +141,7 @@ impl Live {
         };
         if differs || expected != Some(found) {
             if !self.struck {
-                let expected = expected.map_or("the end", |print| print.what());
+                let expected = expected.map_or_else(|| "the end".to_owned(), |print| print.what());
                 let (done, launches) = (self.done - 1, self.counters.launches);
                 self.fail(&format_args!(
                     "repeat the application: before its fault, after {launches} launches, it did something else than in its \
