@@ -132,7 +132,7 @@ fn launches_are_within_the_limits_of_cuda() {
     );
     check_launch(
         |launch| launch.kernel.clear(),
-        expect!["event 9 (launch of ``): expected the name of a kernel, found no name"],
+        expect!["event 9 (kernel launch of ``): expected the name of a kernel, found no name"],
     );
 }
 
