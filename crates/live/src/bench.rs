@@ -206,6 +206,7 @@ impl Bench {
             tape: number(tape),
             report: number(&report),
             parent: std::process::id(),
+            fuel: golden.fuel(),
             replay,
             fault: fault.map(ToString::to_string),
         };

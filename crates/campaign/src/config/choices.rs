@@ -293,9 +293,6 @@ impl Choices {
 fn check(config: &Config) -> Result<(), ConfigError> {
     check_size(config)?;
     if config.live.is_some() {
-        if config.fuel.is_some() {
-            return Err(ConfigError::LiveFuel);
-        }
         live::check(config.size)?;
     }
     if i64::try_from(config.seed).is_err() {

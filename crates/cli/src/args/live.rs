@@ -54,6 +54,10 @@ pub(crate) struct Live {
     /// debugger and hits machine instructions there [default: auto]
     #[arg(long, value_name = "ENGINE", value_parser = super::engine, conflicts_with = "no_replay")]
     pub(crate) engine: Option<Engine>,
+    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
+    /// [default: 10000]
+    #[arg(long, value_name = "N")]
+    pub(crate) fuel: Option<u32>,
     #[command(flatten)]
     pub(crate) choose: Choose,
     /// The application and its arguments, after `--`
@@ -71,6 +75,7 @@ impl Live {
         Ok(self.choose.add_to(Choices {
             app: if words.is_empty() { None } else { Some(CommandLine::new(words)?) },
             engine: self.engine.clone().or(self.no_replay.then_some(Strategy::Full.into())),
+            fuel: self.fuel,
             ..Choices::default()
         }))
     }

@@ -66,6 +66,7 @@ pub(crate) fn beside(capsule: CapsuleTarget, config: &Config) -> Result<LiveTarg
 pub(crate) fn recording(config: &Config, infer: bool) -> Result<(CapsuleTarget, Bench), Failure> {
     let bench = bench(config)?;
     let mut capsule = CapsuleTarget::new(source::golden(Arc::new(bench.capsule().clone()))?);
+    config.fuel.inspect(|&fuel| capsule.set_fuel(fuel));
     for note in capsule.judge_by(&config.criteria, infer).code(Code::Usage)? {
         out::note(&note);
     }
