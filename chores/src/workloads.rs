@@ -6,7 +6,7 @@
 use crate::nvcc;
 use crate::repo::{beamline, root, say};
 use anyhow::{Context, Result, ensure};
-use capsule::{Capsule, Metric, Output};
+use capsule::{Capsule, Event, Metric, Output};
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -211,10 +211,8 @@ fn compact(capsule: &Capsule) -> Result<Capsule> {
         module.binaries.iter_mut().try_for_each(|binary| keep(&mut binary.blob))?;
     }
     for event in &mut small.events {
-        match event {
-            capsule::Event::CopyIn { data, .. } => keep(data)?,
-            capsule::Event::CopyOut { data: Some(data), .. } => keep(data)?,
-            _ => {}
+        if let Event::CopyIn { data, .. } | Event::CopyOut { data: Some(data), .. } = event {
+            keep(data)?;
         }
     }
     small.sources.iter_mut().try_for_each(|source| keep(&mut source.blob))?;

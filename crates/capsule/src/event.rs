@@ -69,6 +69,109 @@ pub enum Event {
     Synchronize,
 }
 
+/// The kinds of events, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum EventKind {
+    /// [`Event::Load`]
+    Load,
+    /// [`Event::Alloc`]
+    Alloc,
+    /// [`Event::Free`]
+    Free,
+    /// [`Event::CopyIn`]
+    CopyIn,
+    /// [`Event::CopyOut`]
+    CopyOut,
+    /// [`Event::CopyWithin`]
+    CopyWithin,
+    /// [`Event::Fill`]
+    Fill,
+    /// [`Event::Launch`]
+    Launch,
+    /// [`Event::Synchronize`]
+    Synchronize,
+}
+
+impl EventKind {
+    /// Every kind; the place of each is its number.
+    pub const ALL: [Self; 9] = [
+        Self::Load,
+        Self::Alloc,
+        Self::Free,
+        Self::CopyIn,
+        Self::CopyOut,
+        Self::CopyWithin,
+        Self::Fill,
+        Self::Launch,
+        Self::Synchronize,
+    ];
+
+    /// What people call it; "a" may stand before it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Load => "module load",
+            Self::Alloc => "memory allocation",
+            Self::Free => "memory release",
+            Self::CopyIn => "copy to the device",
+            Self::CopyOut => "copy to the host",
+            Self::CopyWithin => "copy within the device",
+            Self::Fill => "fill",
+            Self::Launch => "kernel launch",
+            Self::Synchronize => "synchronisation",
+        }
+    }
+}
+
+impl Event {
+    /// Its kind.
+    #[must_use]
+    pub fn kind(&self) -> EventKind {
+        match self {
+            Self::Load { .. } => EventKind::Load,
+            Self::Alloc { .. } => EventKind::Alloc,
+            Self::Free { .. } => EventKind::Free,
+            Self::CopyIn { .. } => EventKind::CopyIn,
+            Self::CopyOut { .. } => EventKind::CopyOut,
+            Self::CopyWithin { .. } => EventKind::CopyWithin,
+            Self::Fill { .. } => EventKind::Fill,
+            Self::Launch(_) => EventKind::Launch,
+            Self::Synchronize => EventKind::Synchronize,
+        }
+    }
+
+    /// The device memory that it reads for the host or to move it. What a kernel reads is for its execution to tell.
+    #[must_use]
+    pub fn reads(&self) -> Option<&Region> {
+        match self {
+            Self::CopyOut { from, .. } | Self::CopyWithin { from, .. } => Some(from),
+            Self::Load { .. }
+            | Self::Alloc { .. }
+            | Self::Free { .. }
+            | Self::CopyIn { .. }
+            | Self::Fill { .. }
+            | Self::Launch(_)
+            | Self::Synchronize => None,
+        }
+    }
+
+    /// The device memory that it writes, after it has read. What a kernel writes is for its execution to tell, and a
+    /// module's variables, which a load writes, stand with the module.
+    #[must_use]
+    pub fn writes(&self) -> Option<&Region> {
+        match self {
+            Self::CopyIn { to, .. } | Self::CopyWithin { to, .. } | Self::Fill { to, .. } => Some(to),
+            Self::Load { .. }
+            | Self::Alloc { .. }
+            | Self::Free { .. }
+            | Self::CopyOut { .. }
+            | Self::Launch(_)
+            | Self::Synchronize => None,
+        }
+    }
+}
+
 /// Which allocator an allocation came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

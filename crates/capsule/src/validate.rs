@@ -67,16 +67,17 @@ fn fault<T>(expected: impl ToString, found: impl ToString) -> Result<T, Fault> {
 }
 
 fn describe(event: &Event) -> String {
+    let name = event.kind().name();
     match event {
-        Event::Load { module } => format!("load of {module}"),
-        Event::Alloc { .. } => "allocation".to_owned(),
-        Event::Free { .. } => "free".to_owned(),
-        Event::CopyIn { .. } => "copy to the device".to_owned(),
-        Event::CopyOut { .. } => "copy to the host".to_owned(),
-        Event::CopyWithin { .. } => "copy on the device".to_owned(),
-        Event::Fill { .. } => "fill".to_owned(),
-        Event::Launch(launch) => format!("launch of `{}`", shown(&launch.kernel)),
-        Event::Synchronize => "synchronisation".to_owned(),
+        Event::Load { module } => format!("{name}, {module}"),
+        Event::Launch(launch) => format!("{name} of `{}`", shown(&launch.kernel)),
+        Event::Alloc { .. }
+        | Event::Free { .. }
+        | Event::CopyIn { .. }
+        | Event::CopyOut { .. }
+        | Event::CopyWithin { .. }
+        | Event::Fill { .. }
+        | Event::Synchronize => name.to_owned(),
     }
 }
 

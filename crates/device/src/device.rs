@@ -8,11 +8,12 @@ use crate::explain::{self, TrapDetail};
 use crate::guests::Guests;
 use crate::modules::Modules;
 use crate::region;
+use crate::run::{Probe, Ran, run};
 use capsule::{Launch, ModuleId, Region, Symbol};
 use simt::guest::{Image, KernelInfo};
 use simt::memory::GlobalMemory;
 use simt::program::RESERVED_SHARED;
-use simt::{Executor, Fuel, Hook, LevelName, NoHook, Program, RunEnd};
+use simt::{Executor, Fuel, LevelName, Program, RunEnd};
 use std::sync::Arc;
 
 /// Static and dynamic shared memory that a block may have, in bytes: what a compute capability 9.0 device allows.
@@ -44,16 +45,6 @@ pub struct Launched {
     pub strayed: u64,
     /// Instructions that the thread of the probe had executed when its block ended; 0 without a probe.
     pub thread_instructions: u64,
-}
-
-/// Somebody who looks into a block of a launch, for the sake of one of its threads.
-pub struct Probe<'h> {
-    /// The block, linear in its grid.
-    pub block: u64,
-    /// The thread, linear in its block.
-    pub thread: u32,
-    /// Who looks.
-    pub hook: &'h mut dyn Hook,
 }
 
 /// A simulated GPU.
@@ -220,27 +211,18 @@ impl Device {
         let program = self.modules.program(launch.module, &launch.kernel)?;
         check_launch(launch, &program)?;
         let runnable = runnable(launch, &program);
-        self.executor.prepare(&runnable);
-        let (printed, complaints, before) = (&mut self.printed, &mut self.complaints, self.memory.strayed());
-        let (mut instructions, mut thread_instructions) = (0, 0);
-        let (watched, mut nobody) = (probe.as_ref().map(|probe| (probe.block, probe.thread)), NoHook);
-        let hook = probe.map_or(&mut nobody as &mut dyn Hook, |probe| probe.hook);
-        let (hooked, threads) = (watched.map(|(block, _)| block), u64::from(runnable.threads()));
-        let end = self.executor.run(&runnable, &mut self.memory, fuel, hooked, hook, |executor, _, blocks| {
+        let (printed, complaints) = (&mut self.printed, &mut self.complaints);
+        let ran = run(&mut self.executor, &mut self.memory, &runnable, fuel, probe, |executor| {
             printed.extend(executor.take_printed());
             let assertions = executor.take_assertions();
             complaints.extend(assertions.iter().flat_map(|assertion| explain::complaint(assertion, launch)));
-            instructions += executor.counts().map(u64::from).sum::<u64>();
-            if let Some((block, thread)) = watched.filter(|(block, _)| blocks.contains(block)) {
-                let place = (block - blocks.start) * threads + u64::from(thread);
-                thread_instructions = executor.counts().nth(place as usize).map_or(0, u64::from);
-            }
         });
+        let Ran { end, instructions, strayed, thread_instructions } = ran;
         let end = match end {
             RunEnd::Trapped(trap) => LaunchEnd::Trapped(TrapReport::new(trap, &program)),
-            _ => LaunchEnd::Completed { instructions },
+            RunEnd::Completed | RunEnd::Stopped => LaunchEnd::Completed { instructions },
         };
-        Ok(Launched { end, instructions, strayed: self.memory.strayed() - before, thread_instructions })
+        Ok(Launched { end, instructions, strayed, thread_instructions })
     }
 
     /// What launches have printed since this was last asked.

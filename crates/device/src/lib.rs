@@ -9,10 +9,12 @@ mod explain;
 mod guests;
 mod modules;
 pub mod region;
+mod run;
 
-pub use device::{Device, LaunchEnd, Launched, MAX_SHARED, Probe, UNBOUNDED, check_launch, runnable};
+pub use device::{Device, LaunchEnd, Launched, MAX_SHARED, UNBOUNDED, check_launch, runnable};
 pub use error::{DeviceError, TrapReport};
 pub use explain::{MemoryAccess, TrapDetail, coordinates};
 pub use guests::{Code, Guests};
 pub use modules::{ModuleError, Modules};
+pub use run::{Probe, Ran, run};
 pub use simt::guest::{GuestModule, Image, KernelInfo, Listed, ParamInfo};

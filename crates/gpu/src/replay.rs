@@ -7,7 +7,7 @@
 use crate::error::GpuError;
 use crate::gpu::Gpu;
 use crate::module::{Module, Shape};
-use capsule::{Capsule, Event, Launch, ModuleId, Region, Symbol};
+use capsule::{Capsule, Content, Digest, Event, Launch, ModuleId, Position, Region, Replayer, Symbol};
 use isa::Op;
 use std::collections::BTreeMap;
 
@@ -31,9 +31,7 @@ pub fn replay(gpu: &mut Gpu, capsule: &Capsule) -> Result<Replayed, GpuError> {
     });
     gpu.map(&allocated.collect::<Vec<_>>())?;
     let mut replay = Replay { gpu, capsule, modules: BTreeMap::new(), moved: Vec::new(), done: Replayed::default() };
-    for (index, event) in capsule.events.iter().enumerate() {
-        replay.event(index, event)?;
-    }
+    capsule::replay(capsule, Position::default(), &mut replay)?;
     replay.gpu.synchronize()?;
     Ok(replay.done)
 }
@@ -47,34 +45,12 @@ struct Replay<'g> {
     done: Replayed,
 }
 
-impl Replay<'_> {
-    fn event(&mut self, index: usize, event: &Event) -> Result<(), GpuError> {
-        match event {
-            // Memory is mapped from the beginning, and kept.
-            Event::Alloc { .. } | Event::Free { .. } => Ok(()),
-            Event::Load { module } => self.load(index, *module),
-            Event::CopyIn { to, data } => self.write(to, &self.capsule.blobs.get(*data)?),
-            Event::CopyOut { from, .. } => {
-                let bytes = self.read(from)?;
-                self.done.copies.push(bytes);
-                Ok(())
-            }
-            Event::CopyWithin { to, from } => {
-                let bytes = self.read(from)?;
-                self.write(to, &bytes)
-            }
-            Event::Fill { to, value, width } => {
-                let value = &value.to_le_bytes()[..usize::from(*width).min(4)];
-                let bytes: Vec<u8> = value.iter().copied().cycle().take(to.bytes().unwrap_or(0) as usize).collect();
-                self.write(to, &bytes)
-            }
-            Event::Launch(launch) => self.launch(index, launch),
-            Event::Synchronize => self.gpu.synchronize(),
-        }
-    }
+/// Memory is mapped from the beginning, and kept.
+impl Replayer for Replay<'_> {
+    type Stop = GpuError;
 
-    fn load(&mut self, index: usize, id: ModuleId) -> Result<(), GpuError> {
-        let refuse = |what: String| GpuError::NotPortable { event: index, what };
+    fn load(&mut self, at: Position, id: ModuleId) -> Result<(), GpuError> {
+        let refuse = |what: String| GpuError::NotPortable { event: at.event, what };
         let module = self.capsule.module(id).ok_or_else(|| refuse(format!("there is no module {}", id.0)))?;
         let ptx = module.ptx.ok_or_else(|| refuse(format!("module {} has no PTX", id.0)))?;
         let bytes = self.capsule.blobs.get(ptx)?;
@@ -95,8 +71,8 @@ impl Replay<'_> {
         Ok(())
     }
 
-    fn launch(&mut self, index: usize, launch: &Launch) -> Result<(), GpuError> {
-        let missing = || GpuError::NotPortable { event: index, what: format!("{} is not loaded", launch.module) };
+    fn launch(&mut self, at: Position, launch: &Launch) -> Result<(), GpuError> {
+        let missing = || GpuError::NotPortable { event: at.event, what: format!("{} is not loaded", launch.module) };
         let module = self.modules.get(&launch.module).ok_or_else(missing)?;
         let Launch { grid, block, shared_bytes, cooperative, .. } = *launch;
         let shape = Shape { grid, block, shared_bytes, cooperative };
@@ -106,6 +82,34 @@ impl Replay<'_> {
         self.gpu.synchronize()
     }
 
+    fn copy_out(&mut self, _: Position, from: &Region, _: Digest) -> Result<(), GpuError> {
+        let bytes = self.read(from)?;
+        self.done.copies.push(bytes);
+        Ok(())
+    }
+
+    fn write(&mut self, _: Position, to: &Region, content: Content) -> Result<(), GpuError> {
+        match content {
+            Content::Blob(blob) => self.put(to, &self.capsule.blobs.get(blob)?),
+            Content::Repeated { value, width } => {
+                let value = &value.to_le_bytes()[..usize::from(width).min(4)];
+                let bytes: Vec<u8> = value.iter().copied().cycle().take(to.bytes().unwrap_or(0) as usize).collect();
+                self.put(to, &bytes)
+            }
+        }
+    }
+
+    fn copy_within(&mut self, _: Position, to: &Region, from: &Region) -> Result<(), GpuError> {
+        let bytes = self.read(from)?;
+        self.put(to, &bytes)
+    }
+
+    fn synchronize(&mut self, _: Position) -> Result<(), GpuError> {
+        self.gpu.synchronize()
+    }
+}
+
+impl Replay<'_> {
     /// The arguments, with pointers into the modules' variables put right.
     fn arguments(&self, params: &[u8]) -> Vec<u8> {
         let mut params = params.to_vec();
@@ -124,7 +128,7 @@ impl Replay<'_> {
         self.moved.iter().find(inside).map_or(address, |(symbol, at)| at + (address - symbol.address))
     }
 
-    fn write(&self, to: &Region, packed: &[u8]) -> Result<(), GpuError> {
+    fn put(&self, to: &Region, packed: &[u8]) -> Result<(), GpuError> {
         let mut rest = packed;
         for (address, bytes) in to.rows() {
             let (row, after) = rest.split_at_checked(bytes as usize).unwrap_or((rest, &[]));

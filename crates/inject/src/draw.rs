@@ -139,7 +139,7 @@ fn device_bytes(golden: &Golden, launch: &GoldenLaunch) -> Vec<(Memory, Range<u6
 
 /// The bytes of shared memory of a block, and those of local memory of a thread that has so many.
 fn own_bytes(golden: &Golden, launch: &GoldenLaunch, local: u32) -> [(Memory, Range<u64>); 2] {
-    let shared = runnable(golden.recorded(launch), &launch.program).shared();
+    let shared = golden.runnable(launch).shared();
     let shared = u64::from(RESERVED_SHARED.min(shared))..u64::from(shared);
     [(Memory::Shared, shared), (Memory::Local, 0..u64::from(local))]
 }

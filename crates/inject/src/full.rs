@@ -1,17 +1,16 @@
 //! Tier 0: the whole program from the faulty launch on, executed again with the fault. The judge of faster paths.
 
 use crate::final_memory::FinalMemory;
-use crate::golden::{Golden, GoldenLaunch, ReplayError, apply};
+use crate::golden::{Golden, GoldenLaunch};
+use crate::replay::{ReplayError, reload, write};
 use crate::run::{Progress, RunError, fuel, locate, observe};
 use crate::story::Log;
-use capsule::Event;
-use device::DeviceError;
-use device::region;
-use device::runnable;
+use capsule::{Content, Digest, Launch, ModuleId, Position, Region, Replayer, replay};
+use device::{DeviceError, Probe, region, run};
 use fault::Fault;
 use outcome::{Observation, Tier};
 use simt::memory::{GlobalMemory, Version};
-use simt::{Executor, Hook, Interest, Moment, NoHook, RunEnd};
+use simt::{Executor, Hook, Interest, Moment, RunEnd};
 use strike::{Hit, first_touch, touch_by_host};
 
 /// Sees what a run leaves behind.
@@ -114,49 +113,11 @@ impl<'g> Injector<'g> {
     ) -> Result<Progress, RunError> {
         let golden = self.golden;
         self.memory.reset(&golden.history, Version::before(launch.event as u32));
-        let mut progress = Progress::default();
-        let mut next_launch = fault.launch as usize;
-        let mut next_copy = golden.copies.partition_point(|copy| copy.event < launch.event);
-        for (index, event) in golden.capsule.events.iter().enumerate().skip(launch.event) {
-            if let Some(touch) = scene.hit.untouched().and_then(|address| touch_by_host(event, address)) {
-                self.memory.set_trace(None);
-                scene.hit.touched(touch, progress.thread_instructions);
-            }
-            let replaying = |source| RunError::Replay { event: index, source };
-            match event {
-                Event::Launch(_) => {
-                    progress.host_visible |= progress.differs;
-                    let faulty = next_launch == fault.launch as usize;
-                    if faulty {
-                        self.launch(next_launch, Some(fault), &mut *scene, &mut progress);
-                    } else {
-                        self.launch(next_launch, None, &mut NoHook, &mut progress);
-                    }
-                    self.see_touch(scene.hit, progress.thread_instructions);
-                    if progress.trap.is_some() {
-                        return Ok(progress);
-                    }
-                    scene.witness.launched(next_launch, &mut self.memory);
-                    next_launch += 1;
-                }
-                Event::CopyOut { from, .. } => {
-                    let copy = &golden.copies[next_copy];
-                    next_copy += 1;
-                    let found = region::read(&mut self.memory, from).map_err(|e| replaying(e.into()))?;
-                    progress.differs |= found != copy.bytes;
-                    scene.witness.copied(next_copy - 1, next_launch, &found);
-                    if let Some(output) = copy.output {
-                        progress.outputs.push(golden.references[output].compare(&copy.bytes, &found));
-                    }
-                }
-                Event::Load { module } => golden
-                    .modules
-                    .reload(*module, &mut self.memory)
-                    .map_err(|error| replaying(ReplayError::Device(DeviceError::Module(error))))?,
-                other => apply(other, &golden.capsule, &mut self.memory).map_err(replaying)?,
-            }
+        let mut rest = Rest { runs: self, fault, scene, progress: Progress::default() };
+        match replay(&golden.capsule, golden.position(fault.launch as usize), &mut rest) {
+            Ok(()) | Err(Stop::Trapped) => Ok(rest.progress),
+            Err(Stop::Failed(error)) => Err(error),
         }
-        Ok(progress)
     }
 
     /// Notes what the launches so far have first done to the byte of global memory that was hit.
@@ -166,31 +127,95 @@ impl<'g> Injector<'g> {
             hit.touched(touch, executed);
         }
     }
+}
 
-    /// One launch, with the hook in the block that the fault names.
-    fn launch(&mut self, index: usize, fault: Option<&Fault>, hook: &mut dyn Hook, progress: &mut Progress) {
-        let launch = &self.golden.launches[index];
-        let runnable = runnable(self.golden.recorded(launch), &launch.program);
-        self.executor.prepare(&runnable);
-        let threads = runnable.threads() as u64;
-        let hooked = fault.map(|fault| fault.cta);
-        let end = self.executor.run(
-            &runnable,
-            &mut self.memory,
-            fuel(self.golden, launch),
-            hooked,
-            hook,
-            |executor, memory, blocks| {
-                progress.strayed = memory.strayed();
-                progress.instructions += executor.counts().map(u64::from).sum::<u64>();
-                if let Some(fault) = fault.filter(|fault| blocks.contains(&fault.cta)) {
-                    let place = (fault.cta - blocks.start) * threads + u64::from(fault.thread);
-                    progress.thread_instructions = executor.counts().nth(place as usize).map_or(0, u64::from);
-                }
-            },
-        );
-        if let RunEnd::Trapped(trap) = end {
-            progress.trap = Some((index, trap));
+/// A run on its way from the faulty launch to the end of the program.
+struct Rest<'r, 'g, 'a, 'h> {
+    runs: &'r mut Injector<'g>,
+    fault: &'r Fault,
+    scene: &'r mut Scene<'a, 'h>,
+    progress: Progress,
+}
+
+/// Why a run does not come to the end of the program.
+enum Stop {
+    /// A kernel did what no program may.
+    Trapped,
+    /// An event could not be replayed.
+    Failed(RunError),
+}
+
+impl Rest<'_, '_, '_, '_> {
+    /// Notes what the host is about to do to the byte of global memory that was hit, while nothing has touched it.
+    fn see_host(&mut self, at: Position) {
+        let event = &self.runs.golden.capsule.events[at.event];
+        if let Some(touch) = self.scene.hit.untouched().and_then(|address| touch_by_host(event, address)) {
+            self.runs.memory.set_trace(None);
+            self.scene.hit.touched(touch, self.progress.thread_instructions);
         }
+    }
+
+    fn failed(at: Position) -> impl FnOnce(ReplayError) -> Stop {
+        move |source| Stop::Failed(RunError::Replay { event: at.event, source })
+    }
+}
+
+impl Replayer for Rest<'_, '_, '_, '_> {
+    type Stop = Stop;
+
+    fn load(&mut self, at: Position, module: ModuleId) -> Result<(), Stop> {
+        reload(&mut self.runs.memory, &self.runs.golden.modules, module).map_err(Self::failed(at))
+    }
+
+    /// The hook looks into the block that the fault names.
+    fn launch(&mut self, at: Position, _: &Launch) -> Result<(), Stop> {
+        self.progress.host_visible |= self.progress.differs;
+        let (golden, faulty) = (self.runs.golden, at.launches == self.fault.launch as usize);
+        let launch = &golden.launches[at.launches];
+        let (block, thread) = (self.fault.cta, self.fault.thread);
+        let probe = faulty.then(|| Probe { block, thread, hook: &mut *self.scene });
+        let (executor, memory) = (&mut self.runs.executor, &mut self.runs.memory);
+        let ran = run(executor, memory, &golden.runnable(launch), fuel(golden, launch), probe, |_| {});
+        self.progress.add(&ran, faulty);
+        self.runs.see_touch(self.scene.hit, self.progress.thread_instructions);
+        if let RunEnd::Trapped(trap) = ran.end {
+            self.progress.trap = Some((at.launches, trap));
+            return Err(Stop::Trapped);
+        }
+        self.scene.witness.launched(at.launches, &mut self.runs.memory);
+        Ok(())
+    }
+
+    fn copy_out(&mut self, at: Position, from: &Region, _: Digest) -> Result<(), Stop> {
+        self.see_host(at);
+        let golden = self.runs.golden;
+        let copy = &golden.copies[at.copies];
+        let found = region::read(&mut self.runs.memory, from).map_err(|error| Self::failed(at)(error.into()))?;
+        self.progress.differs |= found != copy.bytes;
+        self.scene.witness.copied(at.copies, at.launches, &found);
+        if let Some(output) = copy.output {
+            self.progress.outputs.push(golden.references[output].compare(&copy.bytes, &found));
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, at: Position, to: &Region, content: Content) -> Result<(), Stop> {
+        self.see_host(at);
+        write(&mut self.runs.memory, &self.runs.golden.capsule, to, content).map_err(Self::failed(at))
+    }
+
+    fn copy_within(&mut self, at: Position, to: &Region, from: &Region) -> Result<(), Stop> {
+        self.see_host(at);
+        region::copy(&mut self.runs.memory, to, from).map_err(|error| Self::failed(at)(error.into()))
+    }
+
+    fn allocate(&mut self, at: Position, address: u64, bytes: u64) -> Result<(), Stop> {
+        let placed = self.runs.memory.place(address, bytes).map_err(DeviceError::from);
+        placed.map_err(|error| Self::failed(at)(error.into()))
+    }
+
+    fn free(&mut self, at: Position, address: u64) -> Result<(), Stop> {
+        let freed = self.runs.memory.free(address).map_err(DeviceError::from);
+        freed.map_err(|error| Self::failed(at)(error.into()))
     }
 }

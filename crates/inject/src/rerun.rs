@@ -1,7 +1,7 @@
 //! Launches of a golden run executed again, one at a time, with someone looking in.
 
 use crate::golden::{Golden, GoldenLaunch};
-use device::{UNBOUNDED, runnable};
+use device::UNBOUNDED;
 use simt::memory::{GlobalMemory, Version};
 use simt::{Executor, Fuel, Hook, NoHook};
 
@@ -34,7 +34,7 @@ impl Golden {
         mut around: impl FnMut(&mut H, u64, When) -> bool,
     ) {
         memory.reset(&self.history, Version::before(launch.event as u32));
-        let runnable = runnable(self.recorded(launch), &launch.program);
+        let runnable = self.runnable(launch);
         executor.prepare(&runnable);
         let fuel = Fuel::Each(UNBOUNDED);
         if runnable.is_together() {

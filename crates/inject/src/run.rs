@@ -1,7 +1,8 @@
 //! What every tier shares: where a fault is, how long a run may take, and the observation that is made of it.
 
-use crate::golden::{Golden, GoldenLaunch, ReplayError};
-use device::ModuleError;
+use crate::golden::{Golden, GoldenLaunch};
+use crate::replay::ReplayError;
+use device::{ModuleError, Ran};
 use facts::Source;
 use fault::{Fault, Isa};
 use outcome::{End, Observation, OutputDiff, Place, Tier};
@@ -123,6 +124,17 @@ pub(crate) struct Progress {
     /// The thread's instructions at the end of the faulty launch.
     pub(crate) thread_instructions: u64,
     pub(crate) trap: Option<(usize, Trap)>,
+}
+
+impl Progress {
+    /// Adds what a launch took; of the faulty one also what the thread with the fault executed.
+    pub(crate) fn add(&mut self, ran: &Ran, faulty: bool) {
+        self.instructions += ran.instructions;
+        self.strayed += ran.strayed;
+        if faulty {
+            self.thread_instructions = ran.thread_instructions;
+        }
+    }
 }
 
 /// The observation of a run that is over.

@@ -123,7 +123,9 @@ impl Bench {
         let (expected, found) = (fingerprints(golden.capsule())?, fingerprints(&self.capsule)?);
         let events = expected.len().max(found.len());
         let differs = |event: &usize| expected.get(*event) != found.get(*event);
-        let what = |prints: &[Fingerprint], event: usize| prints.get(event).map_or("the end", |print| print.what());
+        let what = |prints: &[Fingerprint], event: usize| {
+            prints.get(event).map_or_else(|| "the end".to_owned(), |print| print.what())
+        };
         let other_arguments = || {
             let mut launches = golden.launches().iter().zip(self.capsule.launches());
             let differing = launches.find(|(known, (_, launch))| {
@@ -208,6 +210,7 @@ impl Bench {
             tape: number(tape),
             report: number(&report),
             parent: std::process::id(),
+            fuel: golden.fuel(),
             replay,
             fault: fault.map(ToString::to_string),
         };

@@ -67,9 +67,9 @@ pub enum LiveError {
         /// The event.
         event: usize,
         /// What it is in the capsule.
-        expected: &'static str,
+        expected: String,
         /// What the application does.
-        found: &'static str,
+        found: String,
     },
     /// It is not the same twice.
     #[error("repeat the golden run: {0}")]

@@ -1,6 +1,6 @@
 //! The tape of a golden run: what its launches do without a fault, for the processes of live runs.
 
-use capsule::{Digest, Event, Region};
+use capsule::{Digest, Region};
 use cudart::live::deed::fingerprints;
 use cudart::live::tape::{Done, Writer};
 use inject::Golden;
@@ -8,10 +8,7 @@ use std::collections::BTreeMap;
 
 /// The regions that the outputs of a golden run are copied from, each with the numbers of all copies of it, in order.
 pub(crate) fn output_regions(golden: &Golden) -> Vec<(Region, Vec<usize>)> {
-    let from = |event: usize| match &golden.capsule().events[event] {
-        Event::CopyOut { from, .. } => Some(*from),
-        _ => None,
-    };
+    let from = |event: usize| golden.capsule().events[event].reads().copied();
     let (mut regions, mut known) = (Vec::<(Region, Vec<usize>)>::new(), BTreeMap::new());
     let key = |it: &Region| [it.address, it.width, it.height, it.depth, it.pitch, it.slice];
     for copy in golden.copies().iter().filter(|copy| copy.output.is_some()) {

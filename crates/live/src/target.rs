@@ -6,7 +6,7 @@ use crate::observe::Outputs;
 use campaign::{Engine, EngineOffer, Engines, Memory, RunFailure, Site, Target, TargetError, Worker};
 use fault::Fault;
 use inject::site::fault_of;
-use inject::{CapsuleTarget, Strategy};
+use inject::{CapsuleTarget, Runner, Strategy};
 use outcome::Observation;
 use std::fs::File;
 
@@ -65,20 +65,35 @@ impl LiveTarget {
     /// # Errors
     /// If the fault names a place that does not exist, or the run could not be made.
     pub fn inject(&self, fault: &Fault, strategy: Strategy) -> Result<Observation, RunFailure> {
+        self.inject_beside(fault, strategy, &mut None)
+    }
+
+    /// As [`inject`](Self::inject), beside a runner of the capsule, which is made where it is needed first.
+    fn inject_beside<'t>(
+        &'t self,
+        fault: &Fault,
+        strategy: Strategy,
+        runner: &mut Option<Runner<'t>>,
+    ) -> Result<Observation, RunFailure> {
         let golden = self.capsule.golden_run();
         inject::locate(golden, fault).map_err(|error| RunFailure::from_error(&error))?;
         let seen = self.bench.inject(golden, &self.outputs, &self.tape, replays(strategy), fault)?;
-        self.with_first_use(fault, seen)
+        self.with_first_use(fault, seen, runner)
     }
 
     /// Adds what was first done to a byte of global memory that was hit: nothing in the process watches it to the end.
     /// Up to its first use a run is the golden run, so that the recorded work says it.
-    fn with_first_use(&self, fault: &Fault, seen: Observation) -> Result<Observation, RunFailure> {
+    fn with_first_use<'t>(
+        &'t self,
+        fault: &Fault,
+        seen: Observation,
+        runner: &mut Option<Runner<'t>>,
+    ) -> Result<Observation, RunFailure> {
         let global = matches!(fault.target, fault::Target::Memory(fault::Memory::Global | fault::Memory::Const, _));
         if !global || seen.landed.is_none() {
             return Ok(seen);
         }
-        let mut runner = self.capsule.runner(Strategy::Auto);
+        let runner = runner.get_or_insert_with(|| self.capsule.runner(Strategy::Auto));
         let recorded = runner.run(fault).map_err(|error| RunFailure::from_error(&error))?;
         Ok(Observation { first_use: recorded.first_use, ..seen })
     }
@@ -102,7 +117,7 @@ impl Engines for LiveTarget {
             Which::All => None,
             Which::Visible => Some(self.capsule.worker(engine)?),
         };
-        Ok(Box::new(LiveWorker { target: self, strategy: engine.try_into()?, fast }))
+        Ok(Box::new(LiveWorker { target: self, strategy: engine.try_into()?, fast, recorded: None }))
     }
 
     fn memory(&self) -> Option<Memory> {
@@ -116,6 +131,8 @@ struct LiveWorker<'t> {
     strategy: Strategy,
     /// What runs those that need not be live.
     fast: Option<Box<dyn Worker + 't>>,
+    /// What tells first uses that nothing in the process sees.
+    recorded: Option<Runner<'t>>,
 }
 
 impl Worker for LiveWorker<'_> {
@@ -127,7 +144,7 @@ impl Worker for LiveWorker<'_> {
             }
         }
         let fault = fault_of(site)?;
-        let seen = self.target.inject(&fault, self.strategy)?;
+        let seen = self.target.inject_beside(&fault, self.strategy, &mut self.recorded)?;
         Ok(Observation { host_visible: seen.host_visible || self.fast.is_some(), ..seen })
     }
 }

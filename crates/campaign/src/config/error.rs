@@ -127,11 +127,6 @@ pub enum ConfigError {
         /// The seed.
         seed: u64,
     },
-    /// Fuel for an application.
-    #[error(
-        "give `fuel` to a running application: it is for capsules; `timeout` says how long an application may take"
-    )]
-    LiveFuel,
     /// A tolerance that is no distance.
     #[error("use {value} as the tolerance of `{output}`: a relative error is a number from 0")]
     Tolerance {

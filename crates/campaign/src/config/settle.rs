@@ -91,7 +91,6 @@ fn check(config: &Config) -> Result<(), ConfigError> {
 fn check_live(config: &Config) -> Result<(), ConfigError> {
     match config.live {
         None => Ok(()),
-        Some(_) if config.fuel.is_some() => Err(ConfigError::LiveFuel),
         Some(_) if config.size == Size::Exhaustive => Err(ConfigError::ExhaustiveLive),
         Some(_) => Ok(()),
     }

@@ -221,6 +221,13 @@ fn the_engine_is_any_word_since_targets_know_which_there_are() {
 }
 
 #[test]
+fn fuel_is_for_capsules_and_for_applications() {
+    for text in ["capsule = 'gemm'\nfuel = 7", "app = 'a'\nfuel = 7"] {
+        assert_eq!(settle(text).unwrap().fuel, Some(7), "{text}");
+    }
+}
+
+#[test]
 fn an_unknown_key_is_answered_with_the_nearest_one() {
     check_error(
         "capsule = 'gemm'\nmodle = 'single-bit'",

@@ -60,11 +60,11 @@ fn ids_must_exist() {
     );
     check(
         |capsule| capsule.events[0] = Event::Load { module: ModuleId(1) },
-        expect!["event 0 (load of module 1): expected one of 1 modules, found module 1"],
+        expect!["event 0 (module load, module 1): expected one of 1 modules, found module 1"],
     );
     check_launch(
         |launch| launch.module = ModuleId(u32::MAX),
-        expect!["event 9 (launch of `scale`): expected one of 1 modules, found module 4294967295"],
+        expect!["event 9 (kernel launch of `scale`): expected one of 1 modules, found module 4294967295"],
     );
     check(
         |capsule| capsule.outputs[0].copy = 1,
@@ -77,7 +77,7 @@ fn a_module_is_loaded_before_it_is_used() {
     check(
         |capsule| drop(capsule.events.remove(0)),
         expect![
-            "event 4 (launch of `scale`): expected module 0 loaded by an earlier event, found a launch before that"
+            "event 4 (kernel launch of `scale`): expected module 0 loaded by an earlier event, found a launch before that"
         ],
     );
 }
@@ -87,50 +87,52 @@ fn launches_are_within_the_limits_of_cuda() {
     check_launch(|launch| launch.grid = [0x7fff_ffff, 0xffff, 0xffff], expect!["no error"]);
     check_launch(
         |launch| launch.grid = [0, 1, 1],
-        expect!["event 9 (launch of `scale`): expected 1 to 2147483647 blocks in the grid along x, found 0"],
+        expect!["event 9 (kernel launch of `scale`): expected 1 to 2147483647 blocks in the grid along x, found 0"],
     );
     check_launch(
         |launch| launch.grid = [0x8000_0000, 1, 1],
-        expect!["event 9 (launch of `scale`): expected 1 to 2147483647 blocks in the grid along x, found 2147483648"],
+        expect![
+            "event 9 (kernel launch of `scale`): expected 1 to 2147483647 blocks in the grid along x, found 2147483648"
+        ],
     );
     check_launch(
         |launch| launch.grid = [1, 0x1_0000, 1],
-        expect!["event 9 (launch of `scale`): expected 1 to 65535 blocks in the grid along y, found 65536"],
+        expect!["event 9 (kernel launch of `scale`): expected 1 to 65535 blocks in the grid along y, found 65536"],
     );
     check_launch(
         |launch| launch.grid = [1, 1, 0x1_0000],
-        expect!["event 9 (launch of `scale`): expected 1 to 65535 blocks in the grid along z, found 65536"],
+        expect!["event 9 (kernel launch of `scale`): expected 1 to 65535 blocks in the grid along z, found 65536"],
     );
     check_launch(|launch| launch.block = [1024, 1, 1], expect!["no error"]);
     check_launch(
         |launch| launch.block = [1, 0, 1],
-        expect!["event 9 (launch of `scale`): expected 1 to 1024 threads in a block along y, found 0"],
+        expect!["event 9 (kernel launch of `scale`): expected 1 to 1024 threads in a block along y, found 0"],
     );
     check_launch(
         |launch| launch.block = [1025, 1, 1],
-        expect!["event 9 (launch of `scale`): expected 1 to 1024 threads in a block along x, found 1025"],
+        expect!["event 9 (kernel launch of `scale`): expected 1 to 1024 threads in a block along x, found 1025"],
     );
     check_launch(
         |launch| launch.block = [1, 1, 65],
-        expect!["event 9 (launch of `scale`): expected 1 to 64 threads in a block along z, found 65"],
+        expect!["event 9 (kernel launch of `scale`): expected 1 to 64 threads in a block along z, found 65"],
     );
     check_launch(
         |launch| launch.block = [32, 33, 1],
-        expect!["event 9 (launch of `scale`): expected at most 1024 threads in a block, found 1056"],
+        expect!["event 9 (kernel launch of `scale`): expected at most 1024 threads in a block, found 1056"],
     );
     check_launch(
         |launch| launch.params = vec![0; 32_765],
-        expect!["event 9 (launch of `scale`): expected at most 32764 bytes of arguments, found 32765"],
+        expect!["event 9 (kernel launch of `scale`): expected at most 32764 bytes of arguments, found 32765"],
     );
     check_launch(
         |launch| launch.shared_bytes = u32::MAX,
         expect![
-            "event 9 (launch of `scale`): expected at most 1048576 bytes of dynamic shared memory, found 4294967295"
+            "event 9 (kernel launch of `scale`): expected at most 1048576 bytes of dynamic shared memory, found 4294967295"
         ],
     );
     check_launch(
         |launch| launch.kernel.clear(),
-        expect!["event 9 (launch of ``): expected the name of a kernel, found no name"],
+        expect!["event 9 (kernel launch of ``): expected the name of a kernel, found no name"],
     );
 }
 
@@ -184,7 +186,7 @@ fn copies_have_as_many_bytes_as_their_contents() {
     );
     check_event(
         Event::CopyWithin { to: one, from: Region::linear(8, 2) },
-        expect!["event 9 (copy on the device): expected 1 bytes, as its region has, found a source of 2"],
+        expect!["event 9 (copy within the device): expected 1 bytes, as its region has, found a source of 2"],
     );
     let out = |digest| Event::CopyOut { from: Region::linear(0, 40), digest, data: Some(BlobId(1)) };
     check_event(out(Digest::of(&[0x7f; 40])), expect!["no error"]);
@@ -217,7 +219,7 @@ fn allocations_and_variables_lie_in_the_address_space() {
     check_event(
         alloc,
         expect![
-            "event 9 (allocation): expected memory inside the 64-bit address space, found 2 bytes from 0xffffffffffffffff"
+            "event 9 (memory allocation): expected memory inside the 64-bit address space, found 2 bytes from 0xffffffffffffffff"
         ],
     );
     check(

@@ -48,6 +48,10 @@ pub(crate) fn live(
 
 /// An application that is recorded on the simulator, and whose threads were followed on the GPU.
 pub(crate) fn recorded(config: &Config, infer: bool) -> Result<GpuTarget, Failure> {
+    if config.fuel.is_some() {
+        let error = anyhow!("limit the instructions of a thread on a real GPU: nothing counts them there");
+        return Err(Failure::new(Code::Usage, error).help("leave `fuel` out; `timeout` says how long a run may take"));
+    }
     let (capsule, bench) = live::recording(config, infer)?;
     let program = env::var_os(DEBUGGER).map_or_else(|| PathBuf::from("cuda-gdb"), PathBuf::from);
     let jobs = config.jobs.map_or_else(debugger::sessions, |jobs| jobs.get() as usize);

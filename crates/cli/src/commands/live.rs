@@ -71,6 +71,7 @@ pub(crate) fn recording(config: &Config, infer: bool) -> Result<(CapsuleTarget, 
     let _waiting = Waiting::of_golden_run();
     let bench = bench(config)?;
     let mut capsule = CapsuleTarget::new(source::golden(Arc::new(bench.capsule().clone()))?);
+    config.fuel.inspect(|&fuel| capsule.set_fuel(fuel));
     for note in capsule.judge_by(&config.criteria, infer).code(Code::Usage)? {
         out::note(&note);
     }

@@ -1,6 +1,6 @@
 //! Things that an application does to the device, as far as two runs of it can be told apart by them.
 
-use capsule::{AllocKind, Capsule, Digest, Digester, Event, Launch, ModuleId, Region};
+use capsule::{AllocKind, Capsule, Digest, Digester, Event, EventKind, Launch, ModuleId, Region};
 
 /// One thing that was done to the device.
 #[derive(Debug, Clone, Copy)]
@@ -67,48 +67,32 @@ pub enum Deed<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub u64);
 
-/// The number of launches among the kinds.
-const LAUNCH: u8 = 7;
-
-/// What each kind of deed is called, by its number.
-const NAMES: [&str; 9] = [
-    "the load of a module",
-    "an allocation",
-    "the release of an allocation",
-    "a copy to the device",
-    "a copy to the host",
-    "a copy within the device",
-    "a fill",
-    "a launch",
-    "a synchronisation",
-];
-
 impl Fingerprint {
-    /// Whether it is that of a launch.
+    /// The kind of the deed; none where it is of no deed.
     #[must_use]
-    pub fn is_launch(self) -> bool {
-        self.0 & 0xff == u64::from(LAUNCH)
+    pub fn kind(self) -> Option<EventKind> {
+        EventKind::ALL.get((self.0 & 0xff) as usize).copied()
     }
 
     /// What kind of deed it is, in words.
     #[must_use]
-    pub fn what(self) -> &'static str {
-        NAMES.get((self.0 & 0xff) as usize).copied().unwrap_or("something else")
+    pub fn what(self) -> String {
+        self.kind().map_or_else(|| "something else".to_owned(), |kind| format!("a {}", kind.name()))
     }
 }
 
 impl Deed<'_> {
-    fn kind(&self) -> u8 {
+    fn kind(&self) -> EventKind {
         match self {
-            Self::Load { .. } => 0,
-            Self::Alloc { .. } => 1,
-            Self::Free { .. } => 2,
-            Self::CopyIn { .. } => 3,
-            Self::CopyOut { .. } => 4,
-            Self::CopyWithin { .. } => 5,
-            Self::Fill { .. } => 6,
-            Self::Launch(_) => LAUNCH,
-            Self::Synchronize => 8,
+            Self::Load { .. } => EventKind::Load,
+            Self::Alloc { .. } => EventKind::Alloc,
+            Self::Free { .. } => EventKind::Free,
+            Self::CopyIn { .. } => EventKind::CopyIn,
+            Self::CopyOut { .. } => EventKind::CopyOut,
+            Self::CopyWithin { .. } => EventKind::CopyWithin,
+            Self::Fill { .. } => EventKind::Fill,
+            Self::Launch(_) => EventKind::Launch,
+            Self::Synchronize => EventKind::Synchronize,
         }
     }
 
@@ -142,7 +126,7 @@ impl Deed<'_> {
             Self::Launch(launch) => numbers(&mut digest, &[shape(launch)]),
             Self::Synchronize => {}
         }
-        Fingerprint(first_word(&digest) & !0xff | u64::from(self.kind()))
+        Fingerprint(first_word(&digest) & !0xff | self.kind() as u64)
     }
 }
 

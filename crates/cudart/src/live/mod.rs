@@ -9,7 +9,7 @@
 //! [`VARIABLE`] as words of the form `key=value`:
 //!
 //! ```text
-//! BEAMLINE_LIVE="tape=5 report=9 parent=4711 replay=1 fault=launch=3,cta=17,…"
+//! BEAMLINE_LIVE="tape=5 report=9 parent=4711 fuel=10000 replay=1 fault=launch=3,cta=17,…"
 //! ```
 
 pub mod deed;

@@ -14,6 +14,8 @@ pub struct Orders {
     pub report: i32,
     /// The process that watches. Who was not started by it has nothing to do with the run.
     pub parent: u32,
+    /// Instructions that a thread may execute beyond a multiple of its fault-free ones before it counts as hanging.
+    pub fuel: u32,
     /// Launches before the faulty one are replayed, not executed.
     pub replay: bool,
     /// The id of the fault; without one the application runs as recorded.
@@ -22,8 +24,8 @@ pub struct Orders {
 
 impl fmt::Display for Orders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tape, report, parent, replay, fault } = self;
-        write!(f, "tape={tape} report={report} parent={parent} replay={}", u8::from(*replay))?;
+        let Self { tape, report, parent, fuel, replay, fault } = self;
+        write!(f, "tape={tape} report={report} parent={parent} fuel={fuel} replay={}", u8::from(*replay))?;
         fault.as_ref().map_or(Ok(()), |fault| write!(f, " fault={fault}"))
     }
 }
@@ -37,6 +39,7 @@ impl Orders {
             tape: value("tape")?.parse().ok()?,
             report: value("report")?.parse().ok()?,
             parent: value("parent")?.parse().ok()?,
+            fuel: value("fuel")?.parse().ok()?,
             replay: value("replay")? == "1",
             fault: value("fault").map(str::to_owned),
         })
@@ -51,10 +54,10 @@ mod tests {
     fn orders_are_read_as_they_were_given() {
         let fault = Some("launch=3,cta=1,thread=0,dyn=4,target=dst0,model=flip,bits=3".to_owned());
         for fault in [fault, None] {
-            let orders = Orders { tape: 5, report: 6, parent: 77, replay: fault.is_none(), fault };
+            let orders = Orders { tape: 5, report: 6, parent: 77, fuel: 10_000, replay: fault.is_none(), fault };
             assert_eq!(Orders::parse(&orders.to_string()), Some(orders));
         }
-        assert_eq!(Orders::parse("tape=5 report=x parent=3 replay=1"), None);
+        assert_eq!(Orders::parse("tape=5 report=x parent=3 fuel=0 replay=1"), None);
         assert_eq!(Orders::parse(""), None);
     }
 }

@@ -14,7 +14,7 @@
 
 use super::deed::{Fingerprint, shape};
 use bytemuck::cast_slice;
-use capsule::{Digest, Launch, Region};
+use capsule::{Digest, EventKind, Launch, Region};
 use simt::memory::{PAGE, Page};
 use std::sync::Arc;
 
@@ -111,7 +111,7 @@ impl<'a> Tape<'a> {
     /// The place of the last launch in the order of all that was done.
     #[must_use]
     pub fn last_launch(&self) -> usize {
-        self.events.iter().rposition(|print| Fingerprint(*print).is_launch()).unwrap_or(0)
+        self.events.iter().rposition(|print| Fingerprint(*print).kind() == Some(EventKind::Launch)).unwrap_or(0)
     }
 
     /// How many launches there are.

@@ -22,7 +22,7 @@ use outcome::{End, Place};
 use simt::Fuel;
 use simt::memory::PAGE;
 use simt::memory::window::DEVICE_BASE;
-use strike::{FUEL_CONSTANT, FUEL_FACTOR, Struck};
+use strike::{FUEL_FACTOR, Struck};
 
 use super::pages;
 use crate::live::deed::{Deed, shape};
@@ -33,7 +33,7 @@ use crate::live::{Orders, VARIABLE};
 /// Instructions that each thread of a launch may execute which the golden run never made: this many times the most that
 /// any thread of it executed,
 const UNKNOWN_FACTOR: u32 = FUEL_FACTOR;
-/// plus this many.
+/// plus this many, or as many as for the others if that is more.
 pub(crate) const UNKNOWN_CONSTANT: u32 = 1_000_000;
 /// The status of a process that we end; nobody takes it for the application's.
 const ENDED_BY_US: i32 = 70;
@@ -56,6 +56,8 @@ pub(crate) struct Live {
     regions: Vec<Copied<'static>>,
     fault: Option<Fault>,
     replay: bool,
+    /// What a thread may execute beyond the multiple.
+    fuel: u32,
     counters: Counters,
     /// How many deeds were done.
     done: usize,
@@ -95,20 +97,21 @@ impl Live {
         let fault = orders.fault.as_deref().map(str::parse::<Fault>).transpose();
         let tape = own(orders.tape).and_then(|file| pages::map(&file));
         match (fault, tape.map(Tape::read)) {
-            (Ok(fault), Ok(Some(tape))) => Some(Self::new(tape, report, fault, orders.replay)),
+            (Ok(fault), Ok(Some(tape))) => Some(Self::new(tape, report, fault, &orders)),
             (Err(error), _) => give_up(&mut report, &error),
             (_, Err(error)) => give_up(&mut report, &format_args!("map the recording: {error}")),
             (_, Ok(None)) => give_up(&mut report, &"read the recording: it is none"),
         }
     }
 
-    fn new(tape: Tape<'static>, report: Writer, fault: Option<Fault>, replay: bool) -> Self {
+    fn new(tape: Tape<'static>, report: Writer, fault: Option<Fault>, orders: &Orders) -> Self {
         Self {
             tape,
             report,
             regions: tape.regions().collect(),
             fault,
-            replay,
+            replay: orders.replay,
+            fuel: orders.fuel,
             counters: Counters::default(),
             done: 0,
             last_launch: tape.last_launch(),
@@ -141,7 +144,7 @@ impl Live {
         };
         if differs || expected != Some(found) {
             if !self.struck {
-                let expected = expected.map_or("the end", |print| print.what());
+                let expected = expected.map_or_else(|| "the end".to_owned(), |print| print.what());
                 let (done, launches) = (self.done - 1, self.counters.launches);
                 self.fail(&format_args!(
                     "repeat the application: before its fault, after {launches} launches, it did something else than in its \
@@ -187,8 +190,11 @@ impl Live {
         self.counters.visible |= self.differs;
         self.count();
         let fuel = match known.filter(|known| known.shape == shape(launch)) {
-            Some(known) => Fuel::Scaled { counts: known.counts, factor: FUEL_FACTOR, constant: FUEL_CONSTANT },
-            None => Fuel::Each(self.tape.most.saturating_mul(UNKNOWN_FACTOR).saturating_add(UNKNOWN_CONSTANT)),
+            Some(known) => Fuel::Scaled { counts: known.counts, factor: FUEL_FACTOR, constant: self.fuel },
+            None => {
+                let constant = self.fuel.max(UNKNOWN_CONSTANT);
+                Fuel::Each(self.tape.most.saturating_mul(UNKNOWN_FACTOR).saturating_add(constant))
+            }
         };
         Way::Executed(fuel, fault)
     }
@@ -275,4 +281,39 @@ fn own(number: i32) -> io::Result<File> {
     unsafe { close(number) };
     // SAFETY: the new number is open, and nobody else's.
     Ok(unsafe { File::from_raw_fd(moved) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::tape::{Done, Writer as TapeWriter};
+    use capsule::ModuleId;
+
+    /// A live run of a recording of one launch whose only thread executed five instructions.
+    fn live(launch: &Launch, fuel: u32) -> Live {
+        let mut tape = TapeWriter::default();
+        tape.launch(&Done { launch, counts: &[5], printed: b"", read: &[] }, std::iter::empty());
+        let bytes = tape.finish(&[Deed::Launch(launch).fingerprint()]);
+        let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));
+        let words: &'static [u64] = words.collect::<Vec<u64>>().leak();
+        let tape = Tape::read(bytemuck::cast_slice(words)).unwrap();
+        let report = Writer::new(tempfile::tempfile().unwrap()).unwrap();
+        let fault = "launch=0,cta=0,thread=0,dyn=1,target=dst0,model=flip,bits=0".parse().unwrap();
+        let orders = Orders { tape: 0, report: 0, parent: 0, fuel, replay: true, fault: None };
+        Live::new(tape, report, Some(fault), &orders)
+    }
+
+    #[test]
+    fn the_fuel_of_a_launch_is_what_the_orders_say_beyond_a_multiple_of_its_recorded_instructions() {
+        let [grid, block] = [[1; 3]; 2];
+        let (kernel, params) = ("k".to_owned(), Vec::new());
+        let launch = Launch { module: ModuleId(0), kernel, grid, block, shared_bytes: 0, params, cooperative: false };
+        let Way::Executed(fuel, Some(_)) = live(&launch, 7).way(&launch) else { panic!("the faulty launch executes") };
+        assert!(matches!(fuel, Fuel::Scaled { counts: [5], factor: FUEL_FACTOR, constant: 7 }), "{fuel:?}");
+        let other = Launch { grid: [2, 1, 1], ..launch.clone() };
+        for (given, constant) in [(7, UNKNOWN_CONSTANT), (2 * UNKNOWN_CONSTANT, 2 * UNKNOWN_CONSTANT)] {
+            let Way::Executed(fuel, _) = live(&launch, given).way(&other) else { panic!("it executes") };
+            assert!(matches!(fuel, Fuel::Each(each) if each == 50 + constant), "{fuel:?}");
+        }
+    }
 }

@@ -7,6 +7,7 @@
 //! after the other and a block is a function of the bytes it reads.
 
 mod difference;
+mod follow;
 mod overlay;
 mod touch;
 mod watch;
@@ -16,8 +17,6 @@ use crate::final_memory::FinalMemory;
 use crate::golden::Golden;
 use crate::index::{Index, LaunchIndex};
 use crate::run::{Progress, RunError, fuel, locate, observe};
-use capsule::Event;
-use device::runnable;
 use fault::{Fault, Target};
 use outcome::{Observation, Tier};
 use overlay::Overlay;
@@ -142,42 +141,6 @@ impl<'g> Delta<'g> {
         self.overlay.write().set(bytes);
         if self.rest_of(number, block + 1, progress) {
             self.follow(number, progress);
-        }
-    }
-
-    /// Follows what differs after a launch to the end of the program.
-    fn follow(&mut self, mut number: usize, progress: &mut Progress) {
-        let golden = self.golden;
-        let launch = &golden.launches[number];
-        let mut next_copy = golden.copies.partition_point(|copy| copy.event < launch.event);
-        for event in &golden.capsule.events[launch.event + 1..] {
-            match event {
-                Event::Launch(_) => {
-                    number += 1;
-                    progress.host_visible |= progress.differs;
-                    if !self.rest_of(number, 0, progress) {
-                        return;
-                    }
-                }
-                Event::CopyOut { from, .. } => {
-                    let copy = &golden.copies[next_copy];
-                    next_copy += 1;
-                    let difference = self.overlay.read();
-                    let runs = difference.packed(from);
-                    progress.differs |= !runs.is_empty();
-                    if let Some(output) = copy.output {
-                        progress.outputs.push(golden.references[output].compare_runs(&copy.bytes, &runs));
-                    }
-                }
-                Event::CopyIn { to, .. } | Event::Fill { to, .. } => self.overlay.write().agree_in(to),
-                Event::CopyWithin { to, from } => self.overlay.write().copied(to, from),
-                Event::Load { module } => {
-                    for (address, bytes) in golden.modules.variables(*module) {
-                        self.overlay.write().agree_at(address, bytes);
-                    }
-                }
-                Event::Alloc { .. } | Event::Free { .. } | Event::Synchronize => {}
-            }
         }
     }
 
@@ -310,7 +273,7 @@ impl<'g> Delta<'g> {
         progress: &mut Progress,
     ) -> RunEnd {
         let launch = &self.golden.launches[number];
-        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        let runnable = self.golden.runnable(launch);
         if self.prepared != Some(number) {
             self.executor.prepare(&runnable);
             self.prepared = Some(number);

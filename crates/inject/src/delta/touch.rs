@@ -6,8 +6,8 @@
 use super::Delta;
 use crate::golden::Golden;
 use crate::run::{Progress, fuel};
-use capsule::Event;
-use device::runnable;
+use capsule::EventKind;
+use device::run;
 use fault::Fault;
 use simt::NoHook;
 use simt::memory::{ByteSet, Run, Touch, Trace, Version};
@@ -37,22 +37,14 @@ impl Delta<'_> {
     fn touch_beyond(&mut self, fault: &Fault, address: u64) -> Option<Touch> {
         let golden: &Golden = self.golden;
         let faulty = fault.launch as usize;
-        let mut number = faulty;
-        let start = golden.launches[faulty].event;
-        for (at, event) in golden.capsule.events.iter().enumerate().skip(start) {
-            let touch = match event {
-                Event::Launch(_) if at == start => self.touch_in(number, fault.cta as u32 + 1, address),
-                Event::Launch(_) => {
-                    number += 1;
-                    self.touch_in(number, 0, address)
-                }
-                other => touch_by_host(other, address),
-            };
-            if touch.is_some() {
-                return touch;
+        golden.capsule.events_from(golden.position(faulty)).find_map(|(at, event)| {
+            if event.kind() == EventKind::Launch {
+                let from = if at.launches == faulty { fault.cta as u32 + 1 } else { 0 };
+                self.touch_in(at.launches, from, address)
+            } else {
+                touch_by_host(event, address)
             }
-        }
-        None
+        })
     }
 
     /// What the blocks of a launch first do to a byte, from one on.
@@ -84,14 +76,14 @@ impl Delta<'_> {
 
     /// As [`touch_in`](Self::touch_in), for a launch that is not in the index.
     fn touch_in_whole(&mut self, number: usize, address: u64) -> Option<Touch> {
-        let launch = &self.golden.launches[number];
-        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        let golden = self.golden;
+        let launch = &golden.launches[number];
         let clean = Arc::clone(&self.clean);
         self.memory.reset(&clean, Version::before(launch.event as u32));
         self.memory.set_trace(Some(Trace::watching(address)));
-        self.executor.prepare(&runnable);
         self.prepared = Some(number);
-        self.executor.run(&runnable, &mut self.memory, fuel(self.golden, launch), None, &mut NoHook, |_, _, _| {});
+        let (runnable, fuel) = (golden.runnable(launch), fuel(golden, launch));
+        run(&mut self.executor, &mut self.memory, &runnable, fuel, None, |_| {});
         self.memory.set_trace(None).and_then(|trace| trace.first_touch())
     }
 }

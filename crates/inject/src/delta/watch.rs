@@ -1,7 +1,7 @@
 //! The hook of the block with the fault: it makes the fault happen, and looks at every checkpoint whether anything of
 //! it is left.
 
-use crate::index::{Checkpoints, Index};
+use crate::index::{Checkpoints, Index, Track};
 use simt::memory::{Pages, Version};
 use simt::{Between, Hook, Interest, Moment};
 use strike::Hit;
@@ -11,6 +11,7 @@ pub(super) struct Watch<'a, 'h> {
     hit: &'a mut Hit<'h>,
     index: &'a Index,
     checkpoints: Option<&'a Checkpoints>,
+    track: Track,
     /// Before the block.
     version: Version,
     agreed: Option<u64>,
@@ -23,7 +24,7 @@ impl<'a, 'h> Watch<'a, 'h> {
         checkpoints: Option<&'a Checkpoints>,
         version: Version,
     ) -> Self {
-        Self { hit, index, checkpoints, version, agreed: None }
+        Self { hit, index, checkpoints, track: Track::default(), version, agreed: None }
     }
 
     /// Begins where the thread has executed so many instructions.
@@ -55,7 +56,7 @@ impl Hook for Watch<'_, '_> {
         let Some(checkpoints) = self.checkpoints.filter(|_| self.hit.is_over()) else { return Interest::Stay };
         let Some(at) = checkpoints.at_round(moment.round) else { return Interest::Stay };
         let before = |page| self.index.page(page, self.version);
-        if !checkpoints.agrees(at, moment.executor, moment.memory, before) {
+        if !checkpoints.agrees(at, moment.executor, moment.memory, &mut self.track, before) {
             return Interest::Stay;
         }
         self.agreed = Some(checkpoints.strayed(at));

@@ -3,10 +3,10 @@
 
 use super::Delta;
 use crate::run::{Progress, fuel};
-use device::runnable;
+use device::{Probe, run};
 use fault::Fault;
+use simt::RunEnd;
 use simt::memory::{Pages, Version};
-use simt::{NoHook, RunEnd};
 use std::sync::Arc;
 use strike::Hit;
 
@@ -42,35 +42,16 @@ impl Delta<'_> {
         fault: Option<(&Fault, &mut Hit<'_>)>,
         progress: &mut Progress,
     ) -> bool {
-        let launch = &self.golden.launches[number];
-        let event = launch.event as u32;
-        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        let golden = self.golden;
+        let launch = &golden.launches[number];
+        let (event, runnable, faulty) = (launch.event as u32, golden.runnable(launch), fault.is_some());
         self.memory.reset(source, Version::before(event));
-        self.executor.prepare(&runnable);
         self.prepared = Some(number);
         self.executed.insert(number, runnable.blocks());
-        let place = fault.as_ref().map(|(fault, _)| (fault.cta, fault.thread as usize));
-        let mut none = NoHook;
-        let hook: &mut dyn simt::Hook = match fault {
-            Some((_, hit)) => hit,
-            None => &mut none,
-        };
-        let hooked = place.map(|(block, _)| block);
-        let end = self.executor.run(
-            &runnable,
-            &mut self.memory,
-            fuel(self.golden, launch),
-            hooked,
-            hook,
-            |executor, _, blocks| {
-                progress.instructions += executor.counts().map(u64::from).sum::<u64>();
-                if let Some((_, thread)) = place.filter(|(block, _)| blocks.contains(block)) {
-                    progress.thread_instructions = executor.counts().nth(thread).map_or(0, u64::from);
-                }
-            },
-        );
-        progress.strayed += self.memory.strayed();
-        if let RunEnd::Trapped(trap) = end {
+        let probe = fault.map(|(fault, hit)| Probe { block: fault.cta, thread: fault.thread, hook: hit });
+        let ran = run(&mut self.executor, &mut self.memory, &runnable, fuel(golden, launch), probe, |_| {});
+        progress.add(&ran, faulty);
+        if let RunEnd::Trapped(trap) = ran.end {
             progress.trap = Some((number, trap));
             return false;
         }

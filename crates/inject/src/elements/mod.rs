@@ -10,8 +10,7 @@
 mod evidence;
 
 use crate::golden::{Golden, GoldenLaunch};
-use capsule::{ElementType, Event, Region};
-use device::runnable;
+use capsule::{ElementType, Region};
 use evidence::{Definitions, Stored};
 use facts::{Access, Effect, Space};
 use simt::memory::{GlobalMemory, Run};
@@ -95,10 +94,7 @@ struct Watched {
 impl Watched {
     fn new(golden: &Golden, copy: u32, wanted: bool) -> Self {
         let copy = golden.copies().get(copy as usize).filter(|_| wanted);
-        let from = copy.and_then(|copy| match &golden.capsule().events[copy.event] {
-            Event::CopyOut { from, .. } => Some((copy, from)),
-            _ => None,
-        });
+        let from = copy.and_then(|copy| Some((copy, golden.capsule().events[copy.event].reads()?)));
         let (rows, bytes, event) =
             from.map_or((Vec::new(), 0, 0), |(copy, from)| (rows(from), copy.bytes.len(), copy.event));
         Self { rows, event, stored: vec![None; bytes], closed: vec![false; bytes] }
@@ -181,7 +177,7 @@ fn watch(golden: &Golden, watched: &mut [Watched]) {
         if open.is_empty() {
             continue;
         }
-        let together = runnable(golden.recorded(launch), &launch.program).is_together();
+        let together = golden.runnable(launch).is_together();
         let mut storing = Storing { sites: stores(launch), open };
         golden.rerun(launch, &mut memory, &mut executor, &mut storing, |_, block, _| {
             !together || block < BLOCKS_TOGETHER

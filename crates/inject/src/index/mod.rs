@@ -8,6 +8,7 @@ mod checkpoints;
 mod launch;
 mod noting;
 mod record;
+mod writes;
 
 use crate::golden::{Golden, GoldenLaunch};
 use crate::means::{self, Means};
@@ -18,6 +19,7 @@ use record::Recording;
 use simt::Liveness;
 use simt::memory::{Allocations, Page, Pages, Version};
 use std::sync::Arc;
+pub(crate) use writes::Track;
 
 /// The index of a golden run.
 #[derive(Debug)]

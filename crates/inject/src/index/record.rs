@@ -5,7 +5,6 @@ use super::launch::LaunchIndex;
 use super::noting::{Noting, Purse};
 use crate::golden::{Golden, GoldenLaunch};
 use crate::run::fuel;
-use device::runnable;
 use simt::memory::{GlobalMemory, Run, Trace, Version};
 use simt::{Executor, Liveness};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -65,7 +64,7 @@ impl Recording<'_> {
         let Machine { memory, executor } = machine;
         let version = Version::before(launch.event as u32);
         memory.reset(&self.golden.history, version);
-        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        let runnable = self.golden.runnable(launch);
         executor.prepare(&runnable);
         let mut index = LaunchIndex::new(launch.event as u32);
         let mut purse = Purse::new(launch, self.allowance(launch));

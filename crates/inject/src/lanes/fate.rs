@@ -3,7 +3,7 @@
 
 use crate::golden::Golden;
 use crate::index::{Index, LaunchIndex};
-use capsule::{Event, Region};
+use capsule::{Content, Digest, Launch, ModuleId, Position, Region, Replayer, replay};
 use outcome::{Criteria, End, FirstUse, Landed, Observation, Outcome, Tier, classify};
 use simt::memory::{ByteSet, Run};
 use simt::replica::Write;
@@ -94,52 +94,79 @@ impl Fates {
 
 impl Fate {
     fn of(golden: &Golden, index: &Index, launch: usize, block: u32, write: &Write) -> Option<Self> {
-        let runs: Vec<(u32, ByteSet)> = Run::of(write.address, u64::from(write.bytes)).map(set_of).collect();
-        let untouched = |launch: usize, from: u32| {
-            let next =
-                |launch: &LaunchIndex| runs.iter().all(|(page, bytes)| launch.next(*page, bytes, from).is_none());
-            index.launch(launch).is_some_and(next)
-        };
-        if !untouched(launch, block + 1) {
+        let runs = Run::of(write.address, u64::from(write.bytes)).map(set_of).collect();
+        let mut path = Path { index, write, runs, fate: Self { spots: Vec::new(), host_visible: false } };
+        if !path.is_untouched(launch, block + 1) {
             return None;
         }
-        let (mut fate, mut next_launch) = (Self { spots: Vec::new(), host_visible: false }, launch + 1);
-        let first = golden.launches[launch].event;
-        let mut copy = golden.copies.partition_point(|copy| copy.event < first);
-        for event in &golden.capsule.events[first + 1..] {
-            match event {
-                Event::Launch(_) => {
-                    if !untouched(next_launch, 0) {
-                        return None;
-                    }
-                    next_launch += 1;
-                    fate.host_visible |= !fate.spots.is_empty();
-                }
-                Event::CopyOut { from, .. } => {
-                    match place(from, write) {
-                        Place::Outside => {}
-                        Place::Inside(offset) => fate.spots.push(Spot { copy, offset }),
-                        Place::Across => return None,
-                    }
-                    copy += 1;
-                }
-                Event::CopyIn { to, .. } | Event::Fill { to, .. } => match place(to, write) {
-                    Place::Outside => {}
-                    Place::Inside(_) => return Some(fate),
-                    Place::Across => return None,
-                },
-                Event::CopyWithin { to, from } => {
-                    let outside = |region| matches!(place(region, write), Place::Outside);
-                    if !outside(to) || !outside(from) {
-                        return None;
-                    }
-                }
-                // It may set variables of the module.
-                Event::Load { .. } => return None,
-                Event::Alloc { .. } | Event::Free { .. } | Event::Synchronize => {}
-            }
+        let at = golden.position(launch);
+        let behind = at.behind(&golden.capsule.events[at.event]);
+        match replay(&golden.capsule, behind, &mut path) {
+            Ok(()) | Err(Stop::Replaced) => Some(path.fate),
+            Err(Stop::Entangled) => None,
         }
-        Some(fate)
+    }
+}
+
+/// The bytes of a write on their way to the end of the program.
+struct Path<'p> {
+    index: &'p Index,
+    write: &'p Write,
+    /// The bytes, by page.
+    runs: Vec<(u32, ByteSet)>,
+    fate: Fate,
+}
+
+/// Why the way ends before the program does.
+enum Stop {
+    /// All the bytes were replaced.
+    Replaced,
+    /// What becomes of them is not simple.
+    Entangled,
+}
+
+impl Path<'_> {
+    /// Whether no block of a launch, from one on, reads or writes the bytes.
+    fn is_untouched(&self, launch: usize, from: u32) -> bool {
+        let next =
+            |launch: &LaunchIndex| self.runs.iter().all(|(page, bytes)| launch.next(*page, bytes, from).is_none());
+        self.index.launch(launch).is_some_and(next)
+    }
+}
+
+impl Replayer for Path<'_> {
+    type Stop = Stop;
+
+    /// It may set variables of the module.
+    fn load(&mut self, _: Position, _: ModuleId) -> Result<(), Stop> {
+        Err(Stop::Entangled)
+    }
+
+    fn launch(&mut self, at: Position, _: &Launch) -> Result<(), Stop> {
+        self.fate.host_visible |= !self.fate.spots.is_empty();
+        if self.is_untouched(at.launches, 0) { Ok(()) } else { Err(Stop::Entangled) }
+    }
+
+    fn copy_out(&mut self, at: Position, from: &Region, _: Digest) -> Result<(), Stop> {
+        match place(from, self.write) {
+            Place::Outside => {}
+            Place::Inside(offset) => self.fate.spots.push(Spot { copy: at.copies, offset }),
+            Place::Across => return Err(Stop::Entangled),
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, _: Position, to: &Region, _: Content) -> Result<(), Stop> {
+        match place(to, self.write) {
+            Place::Outside => Ok(()),
+            Place::Inside(_) => Err(Stop::Replaced),
+            Place::Across => Err(Stop::Entangled),
+        }
+    }
+
+    fn copy_within(&mut self, _: Position, to: &Region, from: &Region) -> Result<(), Stop> {
+        let outside = |region| matches!(place(region, self.write), Place::Outside);
+        if outside(to) && outside(from) { Ok(()) } else { Err(Stop::Entangled) }
     }
 }
 

@@ -5,7 +5,6 @@ use super::touches::Touches;
 use crate::golden::Golden;
 use crate::index::Index;
 use crate::run::fuel;
-use device::runnable;
 use simt::memory::{GlobalMemory, Owners, Pages, Trace, Version};
 use simt::registers::LANES;
 use simt::replica::guide::{Guide, Record};
@@ -75,7 +74,7 @@ impl<'g> Stand<'g> {
         }
         let prepared = self.at.as_ref().is_some_and(|place| place.launch == launch);
         let golden = &self.golden.launches[launch];
-        let runnable = runnable(self.golden.recorded(golden), &golden.program);
+        let runnable = self.golden.runnable(golden);
         let mut place = Place { launch, block, footing: Footing::None, records: None };
         if !prepared {
             self.executor.prepare(&runnable);
@@ -105,7 +104,7 @@ impl<'g> Stand<'g> {
     /// Runs the whole block, from memory as it was before it.
     fn run_block(&mut self, place: &Place, hook: &mut dyn Hook) {
         let launch = &self.golden.launches[place.launch];
-        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        let runnable = self.golden.runnable(launch);
         self.memory.reset(&self.clean, Version { event: launch.event as u32, block: place.block });
         self.executor.run_block(&runnable, &mut self.memory, u64::from(place.block), fuel(self.golden, launch), hook);
     }
@@ -113,7 +112,7 @@ impl<'g> Stand<'g> {
     /// Goes back to before the block.
     fn stand(&mut self, place: &Place) {
         let launch = &self.golden.launches[place.launch];
-        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        let runnable = self.golden.runnable(launch);
         self.memory.reset(&self.clean, Version { event: launch.event as u32, block: place.block });
         self.executor.stand_at(&runnable, u64::from(place.block), fuel(self.golden, launch));
     }
@@ -147,7 +146,7 @@ impl<'g> Stand<'g> {
         }
         let Some(place) = &self.at else { return };
         let launch = &self.golden.launches[place.launch];
-        replica.start(&self.executor, &runnable(self.golden.recorded(launch), &launch.program), thread);
+        replica.start(&self.executor, &self.golden.runnable(launch), thread);
     }
 
     /// Runs every lane of a replica to its end, or a replica without faults for some instructions; whether the thread
@@ -155,7 +154,7 @@ impl<'g> Stand<'g> {
     pub(super) fn run(&mut self, replica: &mut Replica, thread: u32, instructions: Option<u64>) -> bool {
         let Some(place) = &self.at else { return false };
         let launch = &self.golden.launches[place.launch];
-        let runnable = runnable(self.golden.recorded(launch), &launch.program);
+        let runnable = self.golden.runnable(launch);
         let records = place.records.as_ref().filter(|_| place.footing == Footing::Guided);
         let record = records.map(|(_, records)| &records[thread as usize % LANES]);
         let touches = self.touches[place.launch].as_ref();

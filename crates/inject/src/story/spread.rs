@@ -3,7 +3,6 @@
 use crate::full::Witness;
 use crate::golden::Golden;
 use campaign::story::{Copy, Patch, Share, Spread};
-use capsule::Event;
 use simt::memory::window::DEVICE_BASE;
 use simt::memory::{ByteSet, GlobalMemory, PAGE, Version};
 use std::collections::BTreeMap;
@@ -22,7 +21,7 @@ impl<'g> Eyes<'g> {
         let symbols = golden.capsule.modules.iter().flat_map(|module| &module.globals);
         let mut names: BTreeMap<u64, String> = symbols.map(|symbol| (symbol.address, symbol.name.clone())).collect();
         for copy in &golden.copies {
-            let Event::CopyOut { from, .. } = &golden.capsule.events[copy.event] else { continue };
+            let Some(from) = golden.capsule.events[copy.event].reads() else { continue };
             if let (Some(output), Some((address, _))) = (copy.output, from.rows().next()) {
                 names.entry(address).or_insert_with(|| golden.outputs[output].name.clone());
             }

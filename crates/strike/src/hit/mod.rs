@@ -218,15 +218,8 @@ pub fn first_touch(memory: &mut GlobalMemory) -> Option<Touch> {
 /// What the host does to a byte of global memory.
 pub fn touch_by_host(event: &Event, address: u64) -> Option<Touch> {
     let holds = |region: &Region| region.rows().any(|(start, bytes)| address.wrapping_sub(start) < bytes);
-    match event {
-        Event::CopyOut { from, .. } => holds(from).then_some(Touch::Read),
-        Event::CopyWithin { to, from } => {
-            let read = holds(from).then_some(Touch::Read);
-            read.or_else(|| holds(to).then_some(Touch::Written))
-        }
-        Event::CopyIn { to, .. } | Event::Fill { to, .. } => holds(to).then_some(Touch::Written),
-        _ => None,
-    }
+    let read = event.reads().filter(|&from| holds(from)).map(|_| Touch::Read);
+    read.or_else(|| event.writes().filter(|&to| holds(to)).map(|_| Touch::Written))
 }
 
 impl Hook for Hit<'_> {

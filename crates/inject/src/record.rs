@@ -1,0 +1,172 @@
+//! The golden run is made: every event of the capsule executed, and what injection runs need kept.
+
+use crate::golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch, references};
+use crate::replay::{ReplayError, write};
+use capsule::{Capsule, Content, Digest, Launch, ModuleId, Output, Position, Region, Replayer, replay};
+use device::{Device, Guests, TrapReport, UNBOUNDED, check_launch, run, runnable};
+use simt::memory::History;
+use simt::{Executor, Fuel, LevelName, RunEnd};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use strike::FUEL_CONSTANT;
+
+impl Golden {
+    /// Runs a capsule at the best instruction-set level of this host.
+    ///
+    /// # Errors
+    /// If the capsule cannot be executed, traps, or does not reproduce its recording.
+    pub fn run(capsule: Arc<Capsule>) -> Result<Self, GoldenError> {
+        Self::run_at(capsule, LevelName::best())
+    }
+
+    /// Runs a capsule at a given level; the results are the same.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_at(capsule: Arc<Capsule>, level: LevelName) -> Result<Self, GoldenError> {
+        Self::run_with(capsule, level, Guests::default())
+    }
+
+    /// Runs a capsule at a given level, whose modules these guests read.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_with(capsule: Arc<Capsule>, level: LevelName, guests: Guests) -> Result<Self, GoldenError> {
+        #[expect(clippy::disallowed_methods, reason = "the speed of the golden run is reported, never used")]
+        let started = std::time::Instant::now();
+        let mut recorder = Recorder::new(&capsule, level, guests);
+        replay(&capsule, Position::default(), &mut recorder)?;
+        let Recorder { mut device, mut history, launches, copies, outputs, .. } = recorder;
+        if launches.is_empty() {
+            return Err(GoldenError::NoLaunch);
+        }
+        history.commit(device.memory(), capsule.events.len() as u32);
+        let (_, modules) = device.into_parts();
+        let references = references(&outputs, &copies);
+        let seconds = started.elapsed().as_secs_f64();
+        let bytes = history.bytes() + copies.iter().map(|copy| copy.bytes.len()).sum::<usize>();
+        let (pages, history) = (history.pages(), Arc::new(history));
+        Ok(Self {
+            bytes: bytes as u64,
+            modules,
+            history,
+            launches,
+            copies,
+            outputs,
+            references,
+            level,
+            pages,
+            seconds,
+            fuel: FUEL_CONSTANT,
+            capsule,
+        })
+    }
+}
+
+struct Recorder<'a> {
+    capsule: &'a Capsule,
+    device: Device,
+    executor: Executor,
+    history: History,
+    launches: Vec<GoldenLaunch>,
+    /// How often each kernel was launched.
+    launched: BTreeMap<String, u32>,
+    copies: Vec<GoldenCopy>,
+    outputs: Vec<Output>,
+}
+
+impl<'a> Recorder<'a> {
+    fn new(capsule: &'a Capsule, level: LevelName, guests: Guests) -> Self {
+        Self {
+            capsule,
+            device: Device::with(level, guests),
+            executor: Executor::new(level),
+            history: History::default(),
+            launches: Vec::new(),
+            launched: BTreeMap::new(),
+            copies: Vec::new(),
+            outputs: capsule.effective_outputs(),
+        }
+    }
+
+    /// Why the golden run ends at an event that could not be replayed.
+    fn failed(&self, at: Position, error: impl Into<ReplayError>) -> GoldenError {
+        match error.into() {
+            ReplayError::Device(source) => {
+                let what = self.capsule.events[at.event].kind().name();
+                GoldenError::Event { event: at.event, what, source: Box::new(source) }
+            }
+            ReplayError::Capsule(error) => GoldenError::Capsule(error),
+        }
+    }
+
+    /// The number of a launch among those of its kernel.
+    fn number(&mut self, kernel: &str) -> u32 {
+        let next = self.launched.entry(kernel.to_owned()).or_default();
+        *next += 1;
+        *next - 1
+    }
+}
+
+impl Replayer for Recorder<'_> {
+    type Stop = GoldenError;
+
+    fn load(&mut self, at: Position, id: ModuleId) -> Result<(), GoldenError> {
+        let module = self.capsule.module(id).ok_or(GoldenError::NoCode(id.0))?;
+        let code = self.device.modules().guests().code(self.capsule, id).ok_or(GoldenError::NoCode(id.0))?;
+        let (name, bytes) = (code.name(self.capsule, id), self.capsule.blobs.get(code.blob)?);
+        let image = code.image(&bytes);
+        let loaded = self.device.load_at(id, &name, image, &module.globals);
+        loaded.map_err(|error| self.failed(at, error))
+    }
+
+    fn launch(&mut self, at: Position, launch: &Launch) -> Result<(), GoldenError> {
+        let program = self.device.program(launch.module, &launch.kernel).map_err(|error| self.failed(at, error))?;
+        check_launch(launch, &program).map_err(|error| self.failed(at, error))?;
+        let event = at.event as u32;
+        self.history.commit(self.device.memory(), event);
+        let (mut counts, mut printed) = (Vec::with_capacity(launch.threads() as usize), Vec::new());
+        let (runnable, fuel) = (runnable(launch, &program), Fuel::Each(UNBOUNDED));
+        let ran = run(&mut self.executor, self.device.memory(), &runnable, fuel, None, |executor| {
+            counts.extend(executor.counts());
+            printed.extend(executor.take_printed());
+        });
+        if let RunEnd::Trapped(trap) = ran.end {
+            return Err(GoldenError::Trapped(Box::new(TrapReport::new(trap, &program))));
+        }
+        let (number, memory) = (self.number(&program.name), self.device.memory());
+        let written = memory.written().map(|(page, _)| page).collect();
+        // Memory right after a launch is what it is judged by where it runs whole.
+        self.history.commit(memory, event + 1);
+        let strayed = ran.strayed;
+        self.launches.push(GoldenLaunch { event: at.event, number, program, counts, written, strayed, printed });
+        Ok(())
+    }
+
+    fn copy_out(&mut self, at: Position, from: &Region, digest: Digest) -> Result<(), GoldenError> {
+        let bytes = self.device.read(from).map_err(|error| self.failed(at, error))?;
+        let copy = at.copies as u32;
+        if Digest::of(&bytes) != digest {
+            return Err(GoldenError::Differs { copy, event: at.event });
+        }
+        let output = self.outputs.iter().position(|output| output.copy == copy);
+        self.copies.push(GoldenCopy { event: at.event, bytes, output });
+        Ok(())
+    }
+
+    fn write(&mut self, at: Position, to: &Region, content: Content) -> Result<(), GoldenError> {
+        write(self.device.memory(), self.capsule, to, content).map_err(|error| self.failed(at, error))
+    }
+
+    fn copy_within(&mut self, at: Position, to: &Region, from: &Region) -> Result<(), GoldenError> {
+        self.device.copy(to, from).map_err(|error| self.failed(at, error))
+    }
+
+    fn allocate(&mut self, at: Position, address: u64, bytes: u64) -> Result<(), GoldenError> {
+        self.device.place(address, bytes).map_err(|error| self.failed(at, error))
+    }
+
+    fn free(&mut self, at: Position, address: u64) -> Result<(), GoldenError> {
+        self.device.free(address).map_err(|error| self.failed(at, error))
+    }
+}
