@@ -1,6 +1,6 @@
 //! What special registers and rows of parameters hold.
 
-use crate::block::Launch;
+use crate::launch::Launch;
 use crate::program::{ParamRow, RESERVED_SHARED};
 use crate::registers::{FULL, LANES, Registers, Slot};
 use isa::Special;

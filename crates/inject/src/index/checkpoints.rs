@@ -5,7 +5,7 @@
 
 use simt::memory::window::DEVICE_BASE;
 use simt::memory::{GlobalMemory, PAGE, Page, Run};
-use simt::{Checkpoint, Executor};
+use simt::{BlockState, Checkpoint};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -80,11 +80,11 @@ impl Checkpoints {
     pub(crate) fn agrees(
         &self,
         at: usize,
-        executor: &Executor,
+        block: &BlockState,
         memory: &mut GlobalMemory,
         before: impl Fn(u32) -> Option<Arc<Page>>,
     ) -> bool {
-        if !executor.agrees(&self.0[at].state) {
+        if !block.agrees(&self.0[at].state) {
             return false;
         }
         let mut pages: BTreeSet<u32> = memory.written().map(|(page, _)| page).collect();

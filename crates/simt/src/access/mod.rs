@@ -30,6 +30,11 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
+    /// Where no address matters.
+    pub(crate) fn new(kind: TrapKind, lane: usize) -> Self {
+        Self { kind, lane, address: None }
+    }
+
     pub(crate) fn at(kind: TrapKind, lane: usize, address: u64) -> Self {
         Self { kind, lane, address: Some(address) }
     }
@@ -47,15 +52,36 @@ pub(crate) struct Memories<'a> {
     pub(crate) params: &'a [u8],
 }
 
-/// The displacement of a plan: for a variable of the function, from the start of its frame.
-#[inline(always)]
-fn displacement(plan: &AccessPlan, frame_base: u32) -> u64 {
-    (if plan.frame { plan.offset.wrapping_add(i64::from(frame_base)) } else { plan.offset }) as u64
+/// The lanes of a warp that execute an instruction, and what it works on.
+pub(crate) struct Executing<'a> {
+    pub(crate) mask: u32,
+    pub(crate) registers: &'a mut Registers,
+    pub(crate) memories: Memories<'a>,
+    /// Where the frame of the function that the lanes are in starts in local memory.
+    pub(crate) frame_base: u32,
+}
+
+impl Executing<'_> {
+    /// The lowest lane.
+    pub(crate) fn first(&self) -> usize {
+        self.mask.trailing_zeros() as usize
+    }
+
+    /// The address that each lane accesses.
+    pub(crate) fn addresses(&self, plan: &AccessPlan) -> Addresses {
+        addresses(self.registers, plan, self.frame_base)
+    }
 }
 
 /// The address that each lane accesses.
 pub(crate) fn addresses(registers: &Registers, plan: &AccessPlan, frame_base: u32) -> Addresses {
     displaced(registers, plan, displacement(plan, frame_base))
+}
+
+/// The displacement of a plan: for a variable of the function, from the start of its frame.
+#[inline(always)]
+fn displacement(plan: &AccessPlan, frame_base: u32) -> u64 {
+    (if plan.frame { plan.offset.wrapping_add(i64::from(frame_base)) } else { plan.offset }) as u64
 }
 
 /// The base of each lane, displaced.
@@ -67,25 +93,6 @@ fn displaced(registers: &Registers, plan: &AccessPlan, by: u64) -> Addresses {
         }
         Some(Slot { index, .. }) => registers.b32[usize::from(index)].0.map(|base| u64::from(base).wrapping_add(by)),
     }
-}
-
-/// Splits a mask by the memory that its generic addresses are in and calls `each` with the place of the memory and
-/// addresses within it.
-fn by_memory(
-    at: &Addresses,
-    mask: u32,
-    each: &mut dyn FnMut(usize, &Addresses, u32) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    let windows = [(SHARED, SHARED_BASE), (LOCAL, LOCAL_BASE), (PARAMS, PARAM_BASE)];
-    let mut rest = mask;
-    for (place, base) in windows {
-        let inside = lanes(mask).filter(|&lane| within(at[lane], base)).fold(0, |m, lane| m | (1 << lane));
-        if inside != 0 {
-            each(place, &at.map(|address| address.wrapping_sub(base)), inside)?;
-        }
-        rest &= !inside;
-    }
-    if rest == 0 { Ok(()) } else { each(GLOBAL, at, rest) }
 }
 
 type Done = Result<(), Fault>;
@@ -159,16 +166,34 @@ macro_rules! sizes {
     };
 }
 
-/// Loads every element of a plan for the lanes of a mask. The addresses are given, or those of the plan's base; the
-/// number is added to them.
-type Load<L> = fn(L, &mut Registers, &mut Memories<'_>, &AccessPlan, Option<&Addresses>, u64, u32) -> Done;
-/// Stores likewise.
-type Store<L> = fn(L, &Registers, &mut Memories<'_>, &AccessPlan, Option<&Addresses>, u64, u32) -> Done;
+/// The addresses of an access: those that are given, or those in the base of its plan, and a number added to them.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    given: Option<&'a Addresses>,
+    by: u64,
+}
+
+impl At<'_> {
+    /// The addresses in the base of a plan.
+    #[inline(always)]
+    fn of(plan: &AccessPlan, frame_base: u32) -> Self {
+        Self { given: None, by: displacement(plan, frame_base) }
+    }
+
+    /// Those of an element of a vector.
+    #[inline(always)]
+    fn element<W: Word>(self, index: usize) -> Self {
+        Self { by: self.by.wrapping_add((index * W::BYTES) as u64), ..self }
+    }
+}
+
+/// Loads every element of a plan, or stores it.
+type Run<L> = fn(L, &mut Executing<'_>, &AccessPlan, At<'_>) -> Done;
 
 struct Table<L>(std::marker::PhantomData<L>);
 
 impl<L: Level> Table<L> {
-    const LOADS: [[Load<L>; 5]; 2 * PLACES] = [
+    const LOADS: [[Run<L>; 5]; 2 * PLACES] = [
         sizes!(load_one, Global),
         sizes!(load_one, Shared),
         sizes!(load_one, Local),
@@ -180,7 +205,7 @@ impl<L: Level> Table<L> {
         sizes!(load_each, Params),
         [load_generic; 5],
     ];
-    const STORES: [[Store<L>; 5]; PLACES] = [
+    const STORES: [[Run<L>; 5]; PLACES] = [
         sizes!(store_each, Global),
         sizes!(store_each, Shared),
         sizes!(store_each, Local),
@@ -211,9 +236,15 @@ fn place(space: Space) -> usize {
 
 /// The function that loads from a memory for a plan. Those of vectors follow those of single elements.
 #[inline(always)]
-fn loader<L: Level>(plan: &AccessPlan, place: usize) -> Load<L> {
+fn loader<L: Level>(plan: &AccessPlan, place: usize) -> Run<L> {
     let vector = if plan.values.len() == 1 { 0 } else { PLACES };
     Table::LOADS[place + vector][size(plan.bytes)]
+}
+
+/// The function that stores to a memory for a plan.
+#[inline(always)]
+fn storer<L: Level>(plan: &AccessPlan, place: usize) -> Run<L> {
+    Table::STORES[place][size(plan.bytes)]
 }
 
 /// The place of the function for an element of this many bytes.
@@ -224,75 +255,68 @@ fn size(bytes: u8) -> usize {
 
 /// Loads into the registers of the plan.
 #[inline(always)]
-pub(crate) fn load<L: Level>(
-    level: L,
-    registers: &mut Registers,
-    memories: &mut Memories<'_>,
-    plan: &AccessPlan,
-    frame_base: u32,
-    mask: u32,
-) -> Done {
-    let by = displacement(plan, frame_base);
-    loader::<L>(plan, place(plan.space))(level, registers, memories, plan, None, by, mask)
+pub(crate) fn load<L: Level>(level: L, on: &mut Executing<'_>, plan: &AccessPlan) -> Done {
+    loader::<L>(plan, place(plan.space))(level, on, plan, At::of(plan, on.frame_base))
 }
 
 /// Stores the registers of the plan; where lanes write the same byte, the highest lane's value stays.
 #[inline(always)]
-pub(crate) fn store<L: Level>(
-    level: L,
-    registers: &Registers,
-    memories: &mut Memories<'_>,
-    plan: &AccessPlan,
-    frame_base: u32,
-    mask: u32,
-) -> Done {
-    let by = displacement(plan, frame_base);
-    Table::STORES[place(plan.space)][size(plan.bytes)](level, registers, memories, plan, None, by, mask)
+pub(crate) fn store<L: Level>(level: L, on: &mut Executing<'_>, plan: &AccessPlan) -> Done {
+    storer::<L>(plan, place(plan.space))(level, on, plan, At::of(plan, on.frame_base))
 }
 
 /// Loads from the memories that generic addresses are in.
-fn load_generic<L: Level>(
-    level: L,
-    registers: &mut Registers,
-    memories: &mut Memories<'_>,
-    plan: &AccessPlan,
-    _: Option<&Addresses>,
-    by: u64,
-    mask: u32,
-) -> Done {
-    let at = displaced(registers, plan, by);
-    by_memory(&at, mask, &mut |place, at, mask| {
-        loader::<L>(plan, place)(level, registers, memories, plan, Some(at), 0, mask)
-    })
+fn load_generic<L: Level>(level: L, on: &mut Executing<'_>, plan: &AccessPlan, at: At<'_>) -> Done {
+    by_memory(level, on, plan, at, loader)
 }
 
 /// Stores to the memories that generic addresses are in.
-fn store_generic<L: Level>(
+fn store_generic<L: Level>(level: L, on: &mut Executing<'_>, plan: &AccessPlan, at: At<'_>) -> Done {
+    by_memory(level, on, plan, at, storer)
+}
+
+/// Calls the function of each memory that generic addresses are in, for the lanes whose addresses lie there.
+fn by_memory<L: Level>(
     level: L,
-    registers: &Registers,
-    memories: &mut Memories<'_>,
+    on: &mut Executing<'_>,
     plan: &AccessPlan,
-    _: Option<&Addresses>,
-    by: u64,
-    mask: u32,
+    at: At<'_>,
+    function: fn(&AccessPlan, usize) -> Run<L>,
 ) -> Done {
-    let at = displaced(registers, plan, by);
-    by_memory(&at, mask, &mut |place, at, mask| {
-        Table::STORES[place][size(plan.bytes)](level, registers, memories, plan, Some(at), 0, mask)
-    })
+    let (at, all) = (displaced(on.registers, plan, at.by), on.mask);
+    let mut each = |place, mask, at: &Addresses| {
+        on.mask = mask;
+        let done = function(plan, place)(level, on, plan, At { given: Some(at), by: 0 });
+        on.mask = all;
+        done
+    };
+    let mut rest = all;
+    for (place, base) in [(SHARED, SHARED_BASE), (LOCAL, LOCAL_BASE), (PARAMS, PARAM_BASE)] {
+        let inside = inside(&at, all, base);
+        if inside != 0 {
+            each(place, inside, &at.map(|address| address.wrapping_sub(base)))?;
+        }
+        rest &= !inside;
+    }
+    if rest == 0 { Ok(()) } else { each(GLOBAL, rest, &at) }
+}
+
+/// The lanes of a mask whose addresses lie in the window that starts at `base`.
+pub(crate) fn inside(at: &Addresses, mask: u32, base: u64) -> u32 {
+    lanes(mask).filter(|&lane| within(at[lane], base)).fold(0, |inside, lane| inside | (1 << lane))
 }
 
 /// Calls a function with the addresses. Rows of 32-bit ones are widened, and one for all is made a row, except where
 /// `$narrow` and `$fixed` say that they are common and worth code of their own.
 macro_rules! with_addresses {
-    ($level:expr, $registers:expr, $given:expr, $base:expr, $by:expr, $narrow:expr, $fixed:expr, |$at:ident| $run:expr) => {
-        match ($given, $base) {
+    ($level:expr, $registers:expr, $plan:expr, $at:expr, $narrow:expr, $fixed:expr, |$addresses:ident| $run:expr) => {
+        match ($at.given, $plan.base) {
             (None, None) if $fixed => {
-                let $at = Fixed($by);
+                let $addresses = Fixed($at.by);
                 $run
             }
             (None, Some(Slot { width, index })) if $narrow && width != Width::B64 => {
-                let $at = Narrow($level, &$registers.b32[usize::from(index)].0, $by);
+                let $addresses = Narrow($level, &$registers.b32[usize::from(index)].0, $at.by);
                 $run
             }
             (given, base) => {
@@ -306,32 +330,35 @@ macro_rules! with_addresses {
                     }
                     (None, None) => &widened,
                 };
-                let $at = Wide($level, row, $by);
+                let $addresses = Wide($level, row, $at.by);
                 $run
             }
         }
     };
 }
 
-/// Loads the only element of the plan.
-fn load_one<L: Level, W: Word, M: Memory>(
+/// Reads one element into `words`.
+#[inline(always)]
+fn read<L: Level, W: Word, M: Memory>(
     level: L,
-    registers: &mut Registers,
-    memories: &mut Memories<'_>,
+    on: &mut Executing<'_>,
     plan: &AccessPlan,
-    given: Option<&Addresses>,
-    by: u64,
-    mask: u32,
+    at: At<'_>,
+    words: &mut [W; LANES],
 ) -> Done {
+    let (registers, memories, mask) = (&*on.registers, &mut on.memories, on.mask);
+    with_addresses!(level, registers, plan, at, M::NARROW, M::FIXED, |at| M::gather(memories, at, mask, words))
+}
+
+/// Loads the only element of the plan.
+fn load_one<L: Level, W: Word, M: Memory>(level: L, on: &mut Executing<'_>, plan: &AccessPlan, at: At<'_>) -> Done {
     level.run(
         #[inline(always)]
         || {
             let mut words = [W::default(); LANES];
-            with_addresses!(level, registers, given, plan.base, by, M::NARROW, M::FIXED, |at| M::gather(
-                memories, at, mask, &mut words
-            ))?;
+            read::<L, W, M>(level, on, plan, at, &mut words)?;
             if let Some(slot) = plan.values[0] {
-                write_row(registers, slot, &words, plan.signed, mask);
+                write_row(on.registers, slot, &words, plan.signed, on.mask);
             }
             Ok(())
         },
@@ -339,60 +366,36 @@ fn load_one<L: Level, W: Word, M: Memory>(
 }
 
 /// Loads every element of the plan. All are loaded before any register is written: one may be the base.
-fn load_each<L: Level, W: Word, M: Memory>(
-    level: L,
-    registers: &mut Registers,
-    memories: &mut Memories<'_>,
-    plan: &AccessPlan,
-    given: Option<&Addresses>,
-    by: u64,
-    mask: u32,
-) -> Done {
-    let mut fetch = |registers: &Registers, index: usize, words: &mut [W; LANES]| {
-        let by = by.wrapping_add((index * W::BYTES) as u64);
-        level.run(
-            #[inline(always)]
-            || {
-                with_addresses!(level, registers, given, plan.base, by, M::NARROW, M::FIXED, |at| M::gather(
-                    memories, at, mask, words
-                ))
-            },
-        )
-    };
-    check_vector::<W>(registers, plan, given, by, mask)?;
+fn load_each<L: Level, W: Word, M: Memory>(level: L, on: &mut Executing<'_>, plan: &AccessPlan, at: At<'_>) -> Done {
+    check_vector::<W>(on, plan, at)?;
     let mut loaded = [[W::default(); LANES]; 8];
     for (index, words) in loaded.iter_mut().enumerate().take(plan.values.len()) {
-        fetch(registers, index, words)?;
+        level.run(
+            #[inline(always)]
+            || read::<L, W, M>(level, on, plan, at.element::<W>(index), words),
+        )?;
     }
     for (value, words) in plan.values.iter().zip(&loaded) {
         if let Some(slot) = *value {
-            write_row(registers, slot, words, plan.signed, mask);
+            write_row(on.registers, slot, words, plan.signed, on.mask);
         }
     }
     Ok(())
 }
 
 /// Stores every element of the plan.
-fn store_each<L: Level, W: Word, M: Memory>(
-    level: L,
-    registers: &Registers,
-    memories: &mut Memories<'_>,
-    plan: &AccessPlan,
-    given: Option<&Addresses>,
-    by: u64,
-    mask: u32,
-) -> Done {
-    check_vector::<W>(registers, plan, given, by, mask)?;
+fn store_each<L: Level, W: Word, M: Memory>(level: L, on: &mut Executing<'_>, plan: &AccessPlan, at: At<'_>) -> Done {
+    check_vector::<W>(on, plan, at)?;
     for (index, value) in plan.values.iter().enumerate() {
         let Some(slot) = *value else { continue };
-        let by = by.wrapping_add((index * W::BYTES) as u64);
         level.run(
             #[inline(always)]
             || {
-                let words = read_row::<W>(registers, slot);
-                with_addresses!(level, registers, given, plan.base, by, M::NARROW, M::FIXED, |at| M::scatter(
-                    memories, at, mask, &words
-                ))
+                let (registers, memories, mask) = (&*on.registers, &mut on.memories, on.mask);
+                let (at, words) = (at.element::<W>(index), read_row::<W>(registers, slot));
+                with_addresses!(level, registers, plan, at, M::NARROW, M::FIXED, |at| {
+                    M::scatter(memories, at, mask, &words)
+                })
             },
         )?;
     }
@@ -401,16 +404,10 @@ fn store_each<L: Level, W: Word, M: Memory>(
 
 /// A vector is aligned to its whole size.
 #[inline(always)]
-fn check_vector<W: Word>(
-    registers: &Registers,
-    plan: &AccessPlan,
-    given: Option<&Addresses>,
-    by: u64,
-    mask: u32,
-) -> Done {
+fn check_vector<W: Word>(on: &Executing<'_>, plan: &AccessPlan, at: At<'_>) -> Done {
     if plan.values.len() <= 1 {
         return Ok(());
     }
-    with_addresses!(Baseline, registers, given, plan.base, by, false, false, |at| at
-        .misaligned(mask, W::BYTES * plan.values.len()))
+    let bytes = W::BYTES * plan.values.len();
+    with_addresses!(Baseline, on.registers, plan, at, false, false, |at| at.misaligned(on.mask, bytes))
 }

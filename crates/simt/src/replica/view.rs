@@ -1,6 +1,5 @@
 //! Global memory as the lanes of a replica see it: as it was before the block, with what each wrote itself.
 
-use super::LaneEnd;
 use super::guide::Position;
 use super::log::{Log, Row};
 use crate::access::{Addresses, Word, read_row, write_row};
@@ -12,6 +11,22 @@ use crate::trap::TrapKind;
 /// Writes by lanes that no longer run alike, at most: the lanes that go on beyond escape. Each is looked at when the
 /// bytes near it are read.
 const MAX_ROWS: usize = 4096;
+
+/// How the thread in a lane ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneEnd {
+    /// It ran to its end.
+    Exited,
+    /// It did something wrong at a site.
+    Trapped {
+        /// What.
+        kind: TrapKind,
+        /// The instruction, as an index into the program's sites.
+        site: u32,
+    },
+    /// It came to something in which other threads have a part.
+    Escaped,
+}
 
 /// Why a lane stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
