@@ -3,8 +3,8 @@
 use crate::access::{Executing, Fault, Word, exchange_one, read_row, write_row};
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::program::AtomicPlan;
-use crate::registers::{LANES, lanes};
 use crate::trap::TrapKind;
+use ::lanes::registers::{LANES, lanes};
 use isa::op::AtomOp;
 use isa::semantics::format::{Bf16, F16, Narrow};
 use isa::semantics::{float, narrow};

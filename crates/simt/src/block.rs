@@ -5,11 +5,11 @@ use crate::exec::{Hooked, Notes, Running, run};
 use crate::hook::{Between, Hook, Interest, NoHook};
 use crate::launch::{Fuel, Launch};
 use crate::memory::GlobalMemory;
-use crate::registers::LANES;
 use crate::state::BlockState;
 use crate::trap::{Assertion, Halt, RunEnd};
 use ::lanes::Handlers;
 use ::lanes::level::{LevelName, WithLevel, with_level};
+use ::lanes::registers::LANES;
 
 /// What runs blocks: the level it runs at, and the state of the block that runs.
 #[derive(Debug)]

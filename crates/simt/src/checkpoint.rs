@@ -9,9 +9,9 @@ use crate::barrier::Barriers;
 use crate::control::{CallFrame, Control, Group};
 use crate::liveness::Liveness;
 use crate::program::Program;
-use crate::registers::{FULL, LANES, Registers, Row, Slot, bits_of};
 use crate::state::BlockState;
 use crate::warp::Warp;
+use ::lanes::registers::{FULL, LANES, Registers, Row, Slot, bits_of};
 use isa::Width;
 
 /// The state of a block after some rounds.

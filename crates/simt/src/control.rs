@@ -6,7 +6,7 @@
 //! for [`QUANTUM`] instructions while others are ready lets each of them run for as long, so that a lane that spins
 //! until another lane of its warp acts gets through.
 
-use crate::registers::{FULL, LANES, Registers, bits_of, lanes};
+use ::lanes::registers::{FULL, LANES, Registers, bits_of, lanes};
 
 /// Instructions that a group runs before others that are ready get their turn; also how long a warp runs before
 /// the other warps of its block do.

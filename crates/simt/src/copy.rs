@@ -2,8 +2,8 @@
 
 use crate::access::{Executing, Fault, Memories, Word, read_one, write_one};
 use crate::program::{CopyFill, CopyPlan};
-use crate::registers::{has, lanes};
 use crate::trap::TrapKind;
+use ::lanes::registers::{has, lanes};
 use isa::Space;
 
 /// Copies for every lane that executes it.

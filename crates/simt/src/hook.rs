@@ -2,8 +2,8 @@
 
 use crate::memory::GlobalMemory;
 use crate::program::Program;
-use crate::registers::{LANES, Registers};
 use crate::state::BlockState;
+use ::lanes::registers::{LANES, Registers};
 use std::ops::Range;
 
 /// A moment of a warp: one architectural instruction about to execute, or just executed.

@@ -1,7 +1,7 @@
 //! Launches: a kernel with a shape and arguments, and how much of it may execute.
 
 use crate::program::Program;
-use crate::registers::LANES;
+use ::lanes::registers::LANES;
 
 /// A kernel with the shape it is launched in and its arguments.
 #[derive(Clone, Copy, Debug)]

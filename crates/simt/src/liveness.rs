@@ -8,8 +8,8 @@
 
 use crate::control::State;
 use crate::program::{CallTo, Kind, Program};
-use crate::registers::{Sizes, Slot};
 use crate::warp::Warp;
+use ::lanes::registers::{Sizes, Slot};
 use isa::flow::Flow;
 use isa::{Function, Instruction, Module, Reg, Width};
 use std::collections::BTreeSet;

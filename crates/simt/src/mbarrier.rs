@@ -7,8 +7,8 @@
 use crate::access::{Executing, Fault, Memories, read_one, write_one};
 use crate::atomic::resolve;
 use crate::program::MbarrierPlan;
-use crate::registers::lanes;
 use crate::trap::TrapKind;
+use ::lanes::registers::lanes;
 use isa::Space;
 use isa::op::MbarrierOp;
 

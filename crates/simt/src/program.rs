@@ -11,7 +11,7 @@ pub use plan::{
     SystemCall, TextureOp, TexturePlan,
 };
 
-use crate::registers::{Sizes, Slot};
+use ::lanes::registers::{Sizes, Slot};
 use isa::op::{Reduction, Shuffle, Vote};
 use isa::{FunctionId, Loc, Pc, Reg, Space, Special, Type, Width};
 

@@ -4,10 +4,10 @@ use crate::barrier::{Arrival, Barriers};
 use crate::control::State;
 use crate::launch::{Fuel, Launch};
 use crate::program::Program;
-use crate::registers::{FULL, LANES, Registers};
 use crate::special::{block_axis, param_bits, place_special};
 use crate::trap::{Trap, TrapKind};
 use crate::warp::Warp;
+use ::lanes::registers::{FULL, LANES, Registers};
 
 /// What the warps of a block hold, where they are, and what they share. Warps are used again and again.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! The state of a warp: what its lanes hold, and where they are.
 
 use crate::control::Control;
-use crate::registers::{LANES, Registers};
+use ::lanes::registers::{LANES, Registers};
 
 /// A warp.
 #[derive(Debug, Default)]

@@ -1,12 +1,12 @@
 //! Calls, returns, the end of threads, and branches through tables.
 
-use super::{Fault, Running, Step};
-use crate::access::Executing;
+use super::running::{Running, Step};
+use crate::access::{Executing, Fault};
 use crate::control::{CallFrame, Group, State};
 use crate::lower::FUNCTION_BASE;
 use crate::program::{CallTo, Code, FrameRange, Micro};
-use crate::registers::{LANES, lanes};
 use crate::trap::TrapKind;
+use ::lanes::registers::{LANES, lanes};
 
 /// Calls nested deeper than this overflow the stack whatever their frames need.
 const MAX_DEPTH: u32 = 4096;

@@ -1,7 +1,8 @@
 //! How the machine runs a warp: a hook looks at every instruction until it has seen enough, and what a lane does wrong
 //! ends the run.
 
-use super::{Begun, Policy, Running, Step};
+use super::policy::{Begun, Policy};
+use super::running::{Running, Step};
 use crate::hook::{Hook, Interest, Moment};
 use crate::program::Micro;
 use crate::trap::Halt;

@@ -10,6 +10,7 @@
 mod calls;
 mod hooked;
 mod plain;
+mod policy;
 mod running;
 mod stack;
 mod step;
@@ -17,51 +18,13 @@ mod sync;
 mod system;
 mod values;
 
-use crate::access::Fault;
 use crate::control::State;
-use crate::program::Micro;
 use crate::trap::Halt;
 use ::lanes::Handlers;
 pub(crate) use hooked::Hooked;
 pub(crate) use plain::plain;
-pub(crate) use running::{Notes, Running};
-
-/// Where a group goes after a micro-operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    Next,
-    /// All lanes go elsewhere.
-    Jump(u32),
-    /// The group was put back or ended: take the next.
-    Pick,
-}
-
-/// What becomes of an architectural instruction to which a group comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Begun {
-    /// The lanes whose guard is true execute it.
-    Execute,
-    /// It is over; the group has gone on after it, or ended.
-    Over,
-}
-
-/// How a warp is run.
-pub(crate) trait Policy {
-    /// Whether nothing is asked before and after plain micro-operations, so that they may run in a row.
-    fn is_idle(&self) -> bool;
-
-    /// A group comes to an architectural instruction.
-    fn begin<L: Handlers>(&mut self, level: L, running: &mut Running<'_>, micro: &Micro) -> Result<Begun, Halt>;
-
-    /// Executes a micro-operation.
-    fn step<L: Handlers>(&mut self, level: L, running: &mut Running<'_>, micro: &Micro) -> Result<Step, Halt>;
-
-    /// The lanes that execute have executed a micro-operation, and go on with the next.
-    fn end(&mut self, running: &mut Running<'_>, micro: &Micro) -> Result<(), Halt>;
-
-    /// A branch was taken, and some lane of the warp may be out of fuel.
-    fn out_of_fuel(&mut self, running: &mut Running<'_>, micro: &Micro) -> Result<(), Halt>;
-}
+pub(crate) use policy::{Begun, Policy};
+pub(crate) use running::{Notes, Running, Step};
 
 /// Runs a warp until it stops: until nothing of it can go on, its turn is over, or it halts.
 pub(crate) fn run<L: Handlers, P: Policy>(level: L, policy: &mut P, running: &mut Running<'_>) -> Result<(), Halt> {

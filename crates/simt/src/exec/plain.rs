@@ -1,7 +1,6 @@
 //! Plain micro-operations: those after which control goes on with the next, and for which no lane waits.
 
-use super::Fault;
-use crate::access::{Executing, load, store};
+use crate::access::{Executing, Fault, load, store};
 use crate::collective;
 use crate::program::{Kind, Micro, PredOp, Program};
 use ::lanes::Handlers;

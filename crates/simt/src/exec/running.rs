@@ -1,16 +1,26 @@
 //! The group of a warp that runs.
 
-use super::{Fault, Step, plain};
-use crate::access::{Executing, Memories};
+use super::plain::plain;
+use crate::access::{Executing, Fault, Memories};
 use crate::barrier::Arrival;
 use crate::control::{Control, Group, QUANTUM, State};
 use crate::launch::Launch;
 use crate::memory::GlobalMemory;
 use crate::program::{Micro, Program};
-use crate::registers::LANES;
 use crate::trap::{Assertion, Halt, Trap, TrapKind};
 use crate::warp::Warp;
 use ::lanes::Handlers;
+use ::lanes::registers::LANES;
+
+/// Where a group goes after a micro-operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Next,
+    /// All lanes go elsewhere.
+    Jump(u32),
+    /// The group was put back or ended: take the next.
+    Pick,
+}
 
 /// What the warps of a block leave for others.
 #[derive(Debug, Default)]

@@ -2,10 +2,11 @@
 //!
 //! Each lane has a top of its own. A call starts its frame above the highest top of the lanes that make it.
 
-use super::{Fault, Running};
+use super::running::Running;
+use crate::access::Fault;
 use crate::program::Micro;
-use crate::registers::{LANES, Slot, lanes};
 use crate::trap::TrapKind;
+use ::lanes::registers::{LANES, Slot, lanes};
 use isa::Width;
 
 impl Running<'_> {

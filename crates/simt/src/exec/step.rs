@@ -1,17 +1,18 @@
 //! One micro-operation.
 
-use super::{Fault, Running, Step, plain};
-use crate::access::Executing;
+use super::plain::plain;
+use super::running::{Running, Step};
+use crate::access::{Executing, Fault};
 use crate::atomic::atomic;
 use crate::collective;
 use crate::copy::copy;
 use crate::matrix::matrix;
 use crate::mbarrier::mbarrier;
 use crate::program::{Kind, Micro};
-use crate::registers::{LANES, lanes};
 use crate::texture::texture;
 use crate::trap::TrapKind;
 use ::lanes::Handlers;
+use ::lanes::registers::{LANES, lanes};
 
 impl Running<'_> {
     /// Executes a micro-operation.

@@ -1,13 +1,13 @@
 //! Instructions at which lanes or warps wait for each other.
 
-use super::{Fault, Running, Step};
-use crate::access::Executing;
+use super::running::{Running, Step};
+use crate::access::{Executing, Fault};
 use crate::barrier::Arrival;
 use crate::collective;
 use crate::control::{Group, State};
 use crate::program::{BarrierPlan, Kind, Micro};
-use crate::registers::{FULL, LANES, has, lanes};
 use crate::trap::TrapKind;
+use ::lanes::registers::{FULL, LANES, has, lanes};
 
 /// Whether the lanes that execute an instruction together have met.
 enum Met {

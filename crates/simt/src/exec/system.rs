@@ -1,13 +1,13 @@
 //! Calls of functions that the machine itself provides: lane by lane, in ascending order.
 
-use super::{Fault, Running};
-use crate::access::{Memories, read_one, write_one};
+use super::running::Running;
+use crate::access::{Fault, Memories, read_one, write_one};
 use crate::atomic::resolve;
 use crate::heap::Heap;
 use crate::print::{print, string};
 use crate::program::{CallPlan, FrameRange, SystemCall};
-use crate::registers::{LANES, lanes};
 use crate::trap::{Assertion, TrapKind};
+use ::lanes::registers::{LANES, lanes};
 use isa::Space;
 
 /// Text that a launch prints beyond this is dropped.

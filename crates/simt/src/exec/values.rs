@@ -1,11 +1,11 @@
 //! Instructions that compute from the state of the warp itself.
 
-use super::Running;
+use super::running::Running;
 use crate::access::{Executing, inside};
 use crate::collective;
 use crate::memory::window::{DEVICE_BASE, LOCAL_BASE, PARAM_BASE, SHARED_BASE, WINDOW};
 use crate::program::Micro;
-use crate::registers::{Slot, lanes};
+use ::lanes::registers::{Slot, lanes};
 use isa::{Space, Special};
 
 impl Running<'_> {

@@ -6,7 +6,7 @@ mod multiply;
 use crate::access::{Executing, Fault, Memories, addresses, read_one, write_one};
 use crate::atomic::resolve;
 use crate::program::{AccessPlan, MatrixPlan};
-use crate::registers::{LANES, Registers, Slot, lanes};
+use ::lanes::registers::{LANES, Registers, Slot, lanes};
 use isa::Width;
 use isa::op::matrix::{Fragment, Layout, Tiles};
 use layout::place;

@@ -2,15 +2,15 @@
 //! that lane alone, as does what a thread cannot do without others.
 
 use super::guide::{Guide, needs_others};
-use super::view::{Common, Stop, View};
+use super::view::{Access, Stop, View};
 use crate::access::{Addresses, inside};
 use crate::exec::{Running, Step, plain};
 use crate::memory::Owners;
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE};
 use crate::program::{AccessPlan, Kind, Micro};
-use crate::registers::lanes;
 use crate::trap::TrapKind;
 use ::lanes::Handlers;
+use ::lanes::registers::lanes;
 use isa::Space;
 
 /// What the lanes see, what other threads of the block access, and what the thread did where these have a part in it.
@@ -75,10 +75,10 @@ impl Alone<'_> {
         if on.mask == 0 {
             return;
         }
-        let common = Common { memory: on.memories.global, owners: self.owners };
+        let mut access = Access { memory: on.memories.global, owners: self.owners, plan, at, mask: on.mask };
         let stopped = match micro.kind {
-            Kind::Load(_) => self.view.load(common, on.registers, plan, at, on.mask),
-            _ => self.view.store(common, on.registers, plan, at, on.mask),
+            Kind::Load(_) => self.view.load(&mut access, on.registers),
+            _ => self.view.store(&access, on.registers),
         };
         for lane in lanes(stopped.lanes) {
             self.stop(running, 1 << lane, stopped.why[lane], micro);

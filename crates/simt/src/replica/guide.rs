@@ -6,7 +6,7 @@
 //! looks, or reads other addresses that nobody else of the block writes. In all other cases it escapes.
 
 use crate::program::{CallTo, Kind, MatrixPlan, Program, TextureOp};
-use crate::registers::{Registers, Slot, lanes};
+use ::lanes::registers::{Registers, Slot, lanes};
 use isa::{Space, Width};
 
 /// What an instruction has to do with what is not its thread's own.

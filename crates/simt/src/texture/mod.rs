@@ -9,8 +9,8 @@ mod surface;
 
 use crate::access::{Executing, Fault, Memories, read_one};
 use crate::program::{TextureOp, TexturePlan};
-use crate::registers::lanes;
 use crate::trap::TrapKind;
+use ::lanes::registers::lanes;
 pub use descriptor::{Channel, Descriptor, Edge, Format, RECORD};
 use isa::Space;
 
