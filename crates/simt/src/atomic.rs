@@ -1,30 +1,24 @@
 //! Atomic accesses: lane by lane in ascending order, each a read, a computation and a write.
 
-use crate::access::{Fault, Memories, Word, addresses, exchange_one, read_row, write_row};
+use crate::access::{Executing, Fault, Word, exchange_one, read_row, write_row};
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::program::AtomicPlan;
-use crate::registers::{LANES, Registers, lanes};
 use crate::trap::TrapKind;
+use ::lanes::registers::{LANES, lanes};
 use isa::op::AtomOp;
 use isa::semantics::format::{Bf16, F16, Narrow};
 use isa::semantics::{float, narrow};
 use isa::{Space, Type};
 
-/// Does an atomic access for every lane of the mask.
-pub(crate) fn atomic(
-    registers: &mut Registers,
-    memories: &mut Memories<'_>,
-    plan: &AtomicPlan,
-    frame_base: u32,
-    mask: u32,
-) -> Result<(), Fault> {
+/// Does an atomic access for every lane that executes it.
+pub(crate) fn atomic(on: &mut Executing<'_>, plan: &AtomicPlan) -> Result<(), Fault> {
     match (plan.access.bytes, plan.operands.len()) {
-        (4, 1) => elements::<u32, 1>(registers, memories, plan, frame_base, mask),
-        (8, 1) => elements::<u64, 1>(registers, memories, plan, frame_base, mask),
-        (2, _) => elements::<u16, MOST>(registers, memories, plan, frame_base, mask),
-        (4, _) => elements::<u32, MOST>(registers, memories, plan, frame_base, mask),
-        (8, _) => elements::<u64, MOST>(registers, memories, plan, frame_base, mask),
-        _ => elements::<u128, MOST>(registers, memories, plan, frame_base, mask),
+        (4, 1) => elements::<u32, 1>(on, plan),
+        (8, 1) => elements::<u64, 1>(on, plan),
+        (2, _) => elements::<u16, MOST>(on, plan),
+        (4, _) => elements::<u32, MOST>(on, plan),
+        (8, _) => elements::<u64, MOST>(on, plan),
+        _ => elements::<u128, MOST>(on, plan),
     }
 }
 
@@ -32,23 +26,17 @@ pub(crate) fn atomic(
 const MOST: usize = 8;
 
 /// Does it for at most `COUNT` elements of one type; a vector is that of each lane in turn.
-fn elements<W: Word, const COUNT: usize>(
-    registers: &mut Registers,
-    memories: &mut Memories<'_>,
-    plan: &AtomicPlan,
-    frame_base: u32,
-    mask: u32,
-) -> Result<(), Fault> {
-    let at = addresses(registers, &plan.access, frame_base);
+fn elements<W: Word, const COUNT: usize>(on: &mut Executing<'_>, plan: &AtomicPlan) -> Result<(), Fault> {
+    let at = on.addresses(&plan.access);
     // All operands are read before any register is written: a destination may be an operand.
     let mut elements = [[W::default(); LANES]; COUNT];
     for (words, operand) in elements.iter_mut().zip(&plan.operands) {
-        *words = read_row(registers, *operand);
+        *words = read_row(on.registers, *operand);
     }
-    let swap = plan.swap.map_or([W::default(); LANES], |slot| read_row(registers, slot));
+    let swap = plan.swap.map_or([W::default(); LANES], |slot| read_row(on.registers, slot));
     // A vector has a power of two of elements.
     let unaligned = (W::BYTES * plan.operands.len()) as u64 - 1;
-    for lane in lanes(mask) {
+    for lane in lanes(on.mask) {
         let (space, address) = resolve(plan.access.space, at[lane]);
         if address & unaligned != 0 {
             return Err(Fault::at(TrapKind::MisalignedAddress, lane, address));
@@ -57,12 +45,12 @@ fn elements<W: Word, const COUNT: usize>(
             let operand = words[lane].to_u128();
             let new =
                 |old: W| W::from_u128(apply(plan.op, plan.ty, space, old.to_u128(), operand, swap[lane].to_u128()));
-            words[lane] = exchange_one(memories, space, address + (index * W::BYTES) as u64, lane, new)?;
+            words[lane] = exchange_one(&mut on.memories, space, address + (index * W::BYTES) as u64, lane, new)?;
         }
     }
     for (value, words) in plan.access.values.iter().zip(&elements) {
         if let Some(slot) = *value {
-            write_row(registers, slot, words, false, mask);
+            write_row(on.registers, slot, words, false, on.mask);
         }
     }
     Ok(())

@@ -5,11 +5,13 @@
 //! runs of a block that agree in a checkpoint, and in global memory, execute the same from there on: counts of
 //! instructions are compared too, because fuel, clocks and turns depend on them.
 
-use crate::block::{BarrierState, Executor};
+use crate::barrier::Barriers;
+use crate::control::{CallFrame, Control, Group};
 use crate::liveness::Liveness;
 use crate::program::Program;
-use crate::registers::{FULL, LANES, Registers, Row, Slot, bits_of};
-use crate::warp::{CallFrame, Group, Warp};
+use crate::state::BlockState;
+use crate::warp::Warp;
+use ::lanes::registers::{FULL, LANES, Registers, Row, Slot, bits_of};
 use isa::Width;
 
 /// The state of a block after some rounds.
@@ -19,7 +21,7 @@ pub struct Checkpoint {
     warps: Vec<Kept>,
     /// Shared memory without the zeros at its end.
     shared: Box<[u8]>,
-    barriers: [BarrierState; 16],
+    barriers: Barriers,
 }
 
 /// What is kept of a warp.
@@ -69,7 +71,7 @@ impl Checkpoint {
     }
 }
 
-impl Executor {
+impl BlockState {
     /// The state of the block that runs, to be gone on from; `None` where it cannot be kept.
     #[must_use]
     pub fn checkpoint(&self, program: &Program, liveness: &Liveness, round: u32) -> Option<Checkpoint> {
@@ -94,7 +96,7 @@ impl Executor {
     pub fn agrees(&self, checkpoint: &Checkpoint) -> bool {
         let pairs = || self.warps.iter().zip(&checkpoint.warps);
         let (same, rest) = self.shared.split_at(checkpoint.shared.len());
-        pairs().all(|(warp, kept)| kept.control_agrees(warp))
+        pairs().all(|(warp, kept)| kept.control_agrees(&warp.control))
             && pairs().all(|(warp, kept)| kept.registers_agree(&warp.registers))
             && self.barriers == checkpoint.barriers
             && *same == *checkpoint.shared
@@ -107,19 +109,20 @@ impl Kept {
     fn of(warp: &Warp, program: &Program, liveness: &Liveness) -> Self {
         let rows = liveness.rows(program, warp);
         let used = warp.local.iter().rposition(|word| *word != [0; LANES]).map_or(0, |last| last + 1);
+        let control = &warp.control;
         Self {
             values: packed(&rows, &warp.registers),
             rows: rows.into(),
-            compared: if liveness.reads_across_lanes() { FULL } else { warp.live },
+            compared: if liveness.reads_across_lanes() { FULL } else { control.live },
             local: warp.local[..used].into(),
-            groups: warp.groups.clone(),
-            frames: warp.frames.clone(),
-            free_frames: warp.free_frames.clone(),
-            live: warp.live,
-            counts: warp.counts,
-            issued: warp.issued,
-            fuel_check: warp.fuel_check,
-            fair: warp.fair,
+            groups: control.groups.clone(),
+            frames: control.frames.clone(),
+            free_frames: control.free_frames.clone(),
+            live: control.live,
+            counts: control.counts,
+            issued: control.issued,
+            fuel_check: control.fuel_check,
+            fair: control.fair,
         }
     }
 
@@ -140,26 +143,27 @@ impl Kept {
             warp.local.resize(self.local.len(), [0; LANES]);
         }
         warp.local[..self.local.len()].copy_from_slice(&self.local);
-        warp.groups.clone_from(&self.groups);
-        warp.frames.clone_from(&self.frames);
-        warp.free_frames.clone_from(&self.free_frames);
-        warp.live = self.live;
-        warp.counts = self.counts;
-        warp.issued = self.issued;
-        warp.fuel_check = self.fuel_check;
-        warp.fair = self.fair;
+        let control = &mut warp.control;
+        control.groups.clone_from(&self.groups);
+        control.frames.clone_from(&self.frames);
+        control.free_frames.clone_from(&self.free_frames);
+        control.live = self.live;
+        control.counts = self.counts;
+        control.issued = self.issued;
+        control.fuel_check = self.fuel_check;
+        control.fair = self.fair;
     }
 
-    fn control_agrees(&self, warp: &Warp) -> bool {
-        warp.issued == self.issued
-            && warp.counts == self.counts
-            && warp.live == self.live
-            && warp.groups == self.groups
-            && warp.fuel_check == self.fuel_check
-            && warp.fair == self.fair
-            && warp.free_frames == self.free_frames
-            && warp.frames.len() == self.frames.len()
-            && warp.frames.iter().zip(&self.frames).all(|(one, other)| same_frame(one, other))
+    fn control_agrees(&self, control: &Control) -> bool {
+        control.issued == self.issued
+            && control.counts == self.counts
+            && control.live == self.live
+            && control.groups == self.groups
+            && control.fuel_check == self.fuel_check
+            && control.fair == self.fair
+            && control.free_frames == self.free_frames
+            && control.frames.len() == self.frames.len()
+            && control.frames.iter().zip(&self.frames).all(|(one, other)| same_frame(one, other))
     }
 
     fn registers_agree(&self, registers: &Registers) -> bool {

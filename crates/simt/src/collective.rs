@@ -3,8 +3,8 @@
 //! A lane that reads one which does not take part reads zero, as an H100 does: the PTX ISA leaves that value open.
 
 use crate::program::{Kind, Micro, NOWHERE};
-use crate::registers::{LANES, Registers, bits_of, has, lanes};
 use ::lanes::level::Level;
+use ::lanes::registers::{LANES, Registers, bits_of, has, lanes};
 use isa::Type;
 use isa::op::{Reduction, Shuffle, Vote};
 

@@ -1,22 +1,16 @@
 //! `cp.async` with bytes that are not read but zero. A copy is done at once: what waits for it has nothing to wait for.
 
-use crate::access::{Fault, Memories, Word, addresses, read_one, write_one};
+use crate::access::{Executing, Fault, Memories, Word, read_one, write_one};
 use crate::program::{CopyFill, CopyPlan};
-use crate::registers::{Registers, has, lanes};
 use crate::trap::TrapKind;
+use ::lanes::registers::{has, lanes};
 use isa::Space;
 
-/// Copies for every lane of the mask.
-pub(crate) fn copy(
-    registers: &Registers,
-    memories: &mut Memories<'_>,
-    plan: &CopyPlan,
-    frame_base: u32,
-    mask: u32,
-) -> Result<(), Fault> {
-    let from = addresses(registers, &plan.from, frame_base);
-    let to = addresses(registers, &plan.to, frame_base);
-    for lane in lanes(mask) {
+/// Copies for every lane that executes it.
+pub(crate) fn copy(on: &mut Executing<'_>, plan: &CopyPlan) -> Result<(), Fault> {
+    let (from, to) = (on.addresses(&plan.from), on.addresses(&plan.to));
+    let Executing { registers, memories, .. } = on;
+    for lane in lanes(on.mask) {
         let whole = u32::from(plan.from.bytes);
         let read = match plan.fill {
             CopyFill::Size(row) => registers.b32[usize::from(row)].0[lane].min(whole),

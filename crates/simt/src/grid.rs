@@ -4,8 +4,9 @@
 //! its address) and `%envreg2`. Like the heap it is a variable of the module. The blocks run in rounds: in each, every
 //! warp of every block has its turn, in order, so that blocks that spin until others arrive see them arrive.
 
-use crate::block::{Executor, Fuel, Launch, Round};
+use crate::block::{Executor, Round};
 use crate::hook::{Hook, NoHook};
+use crate::launch::{Fuel, Launch};
 use crate::memory::GlobalMemory;
 use crate::trap::RunEnd;
 use std::ops::Range;
@@ -85,7 +86,7 @@ fn rounds(
         }
         match stuck {
             _ if moved => {}
-            Some(block) => return RunEnd::Trapped(blocks[block as usize].deadlock(launch.program, block)),
+            Some(block) => return RunEnd::Trapped(blocks[block as usize].state.deadlock(launch.program, block)),
             None => return RunEnd::Completed,
         }
     }

@@ -1,9 +1,9 @@
 //! Where others look into a run. A hook that is absent costs nothing: the machine's loop is compiled without it.
 
-use crate::block::Executor;
 use crate::memory::GlobalMemory;
 use crate::program::Program;
-use crate::registers::{LANES, Registers};
+use crate::state::BlockState;
+use ::lanes::registers::{LANES, Registers};
 use std::ops::Range;
 
 /// A moment of a warp: one architectural instruction about to execute, or just executed.
@@ -53,7 +53,7 @@ pub struct Between<'a> {
     /// The program that runs.
     pub program: &'a Program,
     /// The state of the block.
-    pub executor: &'a Executor,
+    pub block: &'a BlockState,
     /// Global memory.
     pub memory: &'a mut GlobalMemory,
     /// How many rounds the block has had.

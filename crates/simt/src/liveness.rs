@@ -6,9 +6,10 @@
 //! of it may read; registers that instructions on matrices read also of lanes that do not execute them; and the
 //! temporaries of an instruction in the midst of which lanes wait.
 
+use crate::control::State;
 use crate::program::{CallTo, Kind, Program};
-use crate::registers::{Sizes, Slot};
-use crate::warp::{State, Warp};
+use crate::warp::Warp;
+use ::lanes::registers::{Sizes, Slot};
 use facts::{Facts, Flow, Reg, Width};
 use std::collections::BTreeSet;
 
@@ -88,12 +89,12 @@ impl Liveness {
     /// The rows that are live in some lane of a warp, by width and index.
     pub(crate) fn rows(&self, program: &Program, warp: &Warp) -> Vec<Slot> {
         let mut rows = self.always.clone();
-        for group in &warp.groups {
+        for group in &warp.control.groups {
             self.add(program, group.pc, group.state, &mut rows);
-            let mut frame = &warp.frames[group.frame as usize];
+            let mut frame = &warp.control.frames[group.frame as usize];
             while frame.depth > 0 {
                 self.add(program, frame.back, State::Ready, &mut rows);
-                frame = &warp.frames[frame.parent as usize];
+                frame = &warp.control.frames[frame.parent as usize];
             }
         }
         rows.sort_unstable_by_key(|slot| (slot.width.bits(), slot.index));

@@ -4,11 +4,11 @@
 //! waits for, 20 bits of arrivals that each phase waits for, and 24 bits that count phases. A state is the object as
 //! it was before the arrival that returned it.
 
-use crate::access::{Fault, Memories, addresses, read_one, write_one};
+use crate::access::{Executing, Fault, Memories, read_one, write_one};
 use crate::atomic::resolve;
 use crate::program::MbarrierPlan;
-use crate::registers::{Registers, lanes};
 use crate::trap::TrapKind;
+use ::lanes::registers::lanes;
 use isa::Space;
 use isa::op::MbarrierOp;
 
@@ -47,16 +47,11 @@ impl Object {
     }
 }
 
-/// Does what the instruction says for every lane of the mask.
-pub(crate) fn mbarrier(
-    registers: &mut Registers,
-    memories: &mut Memories<'_>,
-    plan: &MbarrierPlan,
-    frame_base: u32,
-    mask: u32,
-) -> Result<(), Fault> {
-    let at = addresses(registers, &plan.access, frame_base);
-    for lane in lanes(mask) {
+/// Does what the instruction says for every lane that executes it.
+pub(crate) fn mbarrier(on: &mut Executing<'_>, plan: &MbarrierPlan) -> Result<(), Fault> {
+    let at = on.addresses(&plan.access);
+    let Executing { registers, memories, .. } = on;
+    for lane in lanes(on.mask) {
         let operand = plan.operand.map_or(1, |slot| registers.get(slot, lane) as u64);
         let result = if plan.op == MbarrierOp::PendingCount {
             operand & MOST

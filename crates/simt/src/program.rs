@@ -11,7 +11,7 @@ pub use plan::{
     SystemCall, TextureOp, TexturePlan,
 };
 
-use crate::registers::{Sizes, Slot};
+use ::lanes::registers::{Sizes, Slot};
 use facts::{Control, Facts, FunctionId, Pc, Reg, Register};
 use isa::op::{Reduction, Shuffle, Vote};
 use isa::{Space, Special, Type, Width};

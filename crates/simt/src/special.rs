@@ -1,8 +1,8 @@
 //! What special registers and rows of parameters hold.
 
-use crate::block::Launch;
+use crate::launch::Launch;
 use crate::program::{ParamRow, RESERVED_SHARED};
-use crate::registers::{FULL, LANES, Registers, Slot};
+use ::lanes::registers::{FULL, LANES, Registers, Slot};
 use isa::Special;
 
 /// Bytes of the reserved part of shared memory that cooperative groups use.

@@ -8,7 +8,7 @@ use crate::hook::Moment;
 use crate::matrix::each_element;
 use crate::memory::Touch;
 use crate::program::{AccessPlan, CallPlan, FrameRange, Kind, MatrixPlan, Micro};
-use crate::registers::{has, lanes};
+use ::lanes::registers::{has, lanes};
 use isa::Space;
 
 /// A byte of a block's own memories.

@@ -56,7 +56,7 @@ impl Hook for Watch<'_, '_> {
         let Some(checkpoints) = self.checkpoints.filter(|_| self.hit.is_over()) else { return Interest::Stay };
         let Some(at) = checkpoints.at_round(moment.round) else { return Interest::Stay };
         let before = |page| self.index.page(page, self.version);
-        if !checkpoints.agrees(at, moment.executor, moment.memory, &mut self.track, before) {
+        if !checkpoints.agrees(at, moment.block, moment.memory, &mut self.track, before) {
             return Interest::Stay;
         }
         self.agreed = Some(checkpoints.strayed(at));

@@ -6,7 +6,7 @@
 use super::writes::{Track, Writes};
 use simt::memory::window::DEVICE_BASE;
 use simt::memory::{GlobalMemory, PAGE, Page, Run};
-use simt::{Checkpoint, Executor};
+use simt::{BlockState, Checkpoint};
 use std::sync::Arc;
 
 /// The checkpoints of a block, by round.
@@ -74,11 +74,11 @@ impl Checkpoints {
     pub(crate) fn agrees(
         &self,
         at: usize,
-        executor: &Executor,
+        block: &BlockState,
         memory: &mut GlobalMemory,
         track: &mut Track,
         before: impl Fn(u32) -> Option<Arc<Page>>,
     ) -> bool {
-        executor.agrees(&self.kept[at].state) && track.agrees(&self.writes[..=at], memory, before)
+        block.agrees(&self.kept[at].state) && track.agrees(&self.writes[..=at], memory, before)
     }
 }

@@ -83,16 +83,16 @@ impl Hook for Noting<'_> {
 
     fn between(&mut self, moment: Between<'_>) -> Interest {
         let Some(liveness) = self.liveness else { return Interest::Stay };
-        let Between { program, executor, memory, round } = moment;
+        let Between { program, block, memory, round } = moment;
         // Counting takes time, which short blocks are spared.
         if self.whole / 2 < self.spacing {
             return Interest::Stay;
         }
-        let executed = executor.counts().map(u64::from).sum::<u64>();
+        let executed = block.counts().map(u64::from).sum::<u64>();
         if executed < self.last + self.spacing || self.whole < executed + self.spacing {
             return Interest::Stay;
         }
-        let state = executor.checkpoint(program, liveness, round);
+        let state = block.checkpoint(program, liveness, round);
         if self.spacing > 0 {
             // A byte takes longer to restore and to compare than an instruction to execute.
             self.spacing = self.spacing.max(state.as_ref().map_or(0, |state| state.bytes() as u64));

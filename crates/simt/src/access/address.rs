@@ -1,9 +1,9 @@
 //! The addresses of a warp, and the shapes they have.
 
-use super::Fault;
-use crate::registers::{LANES, lanes};
+use super::executing::Fault;
 use crate::trap::TrapKind;
 use ::lanes::level::Level;
+use ::lanes::registers::{FULL, LANES, lanes};
 
 /// Where the lanes of a warp access memory.
 pub(crate) trait Address: Copy {
@@ -30,6 +30,18 @@ pub(crate) trait Address: Copy {
         self.ends(first, first + COUNT - 1) == (stride * (COUNT - 1)) as u64
             && self.half_has_stride(first, stride)
             && (COUNT == HALF || self.ends(first, HALF) == (stride * HALF) as u64 && self.half_has_stride(HALF, stride))
+    }
+
+    /// Whether the lanes of the mask are a whole warp at neighbouring elements.
+    #[inline(always)]
+    fn is_row(self, mask: u32, bytes: usize) -> bool {
+        mask == FULL && self.has_stride::<LANES>(0, bytes)
+    }
+
+    /// Whether all of the half that begins at a lane is in the mask, and at neighbouring elements.
+    #[inline(always)]
+    fn is_half_row(self, mask: u32, (first, half): (usize, u32), bytes: usize) -> bool {
+        mask & half == half && self.has_stride::<HALF>(first, bytes)
     }
 
     /// The first lane of the mask whose address is not a multiple of `size`, a power of two.

@@ -1,10 +1,10 @@
 //! Memories of a block and its threads: shared memory and parameters as bytes, local memory as rows of words.
 
 use super::address::{Address, Fixed, HALF, HALVES};
+use super::executing::{Fault, Memories};
 use super::word::{Word, read_run, write_run};
-use super::{Fault, Memories};
-use crate::registers::{FULL, LANES, bits_of, has, lanes};
 use crate::trap::TrapKind;
+use ::lanes::registers::{LANES, bits_of, has, lanes};
 use std::ops::Range;
 
 /// The range of `bytes` bytes at an address, if the memory has them and they are aligned.
@@ -36,8 +36,7 @@ pub(super) fn gather<W: Word, A: Address>(
         words.fill(W::read(&memory[range.ok_or_else(|| fault::<W, A>(at, lane))?]));
         return Ok(());
     }
-    if mask == FULL
-        && at.has_stride::<LANES>(0, W::BYTES)
+    if at.is_row(mask, W::BYTES)
         && let Some(range) = range::<W>(memory.len(), at.at(0), W::BYTES * LANES)
     {
         read_run(&memory[range], words);
@@ -83,16 +82,14 @@ pub(super) fn scatter<W: Word, A: Address>(
     mask: u32,
     words: &[W; LANES],
 ) -> Result<(), Fault> {
-    if mask == FULL
-        && at.has_stride::<LANES>(0, W::BYTES)
+    if at.is_row(mask, W::BYTES)
         && let Some(range) = range::<W>(memory.len(), at.at(0), W::BYTES * LANES)
     {
         write_run(&mut memory[range], words);
         return Ok(());
     }
     for (first, half) in HALVES {
-        if mask & half == half
-            && at.has_stride::<HALF>(first, W::BYTES)
+        if at.is_half_row(mask, (first, half), W::BYTES)
             && let Some(range) = range::<W>(memory.len(), at.at(first), W::BYTES * HALF)
         {
             write_run(&mut memory[range], &words[first..first + HALF]);

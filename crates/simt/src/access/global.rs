@@ -3,12 +3,12 @@
 //! Neighbouring lanes are mostly in one page: it is looked up once for a run of lanes. Accesses that may lie outside
 //! every allocation are noticed by asking which bytes of the page are known to be allocated.
 
-use super::Fault;
 use super::address::{Address, HALF, HALVES};
+use super::executing::Fault;
 use super::word::{Word, read_run, write_run};
 use crate::memory::{GlobalMemory, PAGE, Trace};
-use crate::registers::{FULL, LANES, lanes};
 use crate::trap::TrapKind;
+use ::lanes::registers::{LANES, lanes};
 
 const PAGE_BYTES: u64 = PAGE as u64;
 
@@ -95,8 +95,7 @@ pub(super) fn gather<W: Word, A: Address>(
     if memory.trace().is_some() {
         trace(memory, at, mask, W::BYTES, Trace::read);
     }
-    if mask == FULL
-        && at.has_stride::<LANES>(0, W::BYTES)
+    if at.is_row(mask, W::BYTES)
         && let Some(bytes) = plain::<W>(memory, at.at(0), W::BYTES * LANES)
     {
         read_run(bytes, words);
@@ -147,7 +146,7 @@ fn trace<A: Address>(
 ) {
     let from = (at.at(0) % PAGE_BYTES) as usize;
     let by_thread = memory.trace().is_some_and(|trace| trace.is_by_thread());
-    if !by_thread && mask == FULL && at.has_stride::<LANES>(0, bytes) && from + LANES * bytes <= PAGE {
+    if !by_thread && at.is_row(mask, bytes) && from + LANES * bytes <= PAGE {
         if let Some((page, trace)) = memory.page_number(at.at(0)).zip(memory.trace()) {
             note(trace, 0, page, from, from + LANES * bytes);
         }
@@ -181,8 +180,7 @@ pub(super) fn scatter<W: Word, A: Address>(
     if memory.trace().is_some() {
         trace(memory, at, mask, W::BYTES, Trace::wrote);
     }
-    if mask == FULL
-        && at.has_stride::<LANES>(0, W::BYTES)
+    if at.is_row(mask, W::BYTES)
         && let Some(bytes) = plain_mut::<W>(memory, at.at(0), W::BYTES * LANES)
     {
         write_run(bytes, words);
@@ -190,8 +188,7 @@ pub(super) fn scatter<W: Word, A: Address>(
     }
     at.misaligned(mask, W::BYTES)?;
     for (first, half) in HALVES {
-        if mask & half == half
-            && at.has_stride::<HALF>(first, W::BYTES)
+        if at.is_half_row(mask, (first, half), W::BYTES)
             && let Some(bytes) = plain_mut::<W>(memory, at.at(first), W::BYTES * HALF)
         {
             write_run(bytes, &words[first..first + HALF]);

@@ -1,8 +1,11 @@
 //! Accesses of one lane to one element.
 
 use super::address::Fixed;
-use super::{Fault, Global, Local, Memories, Memory, Params, Shared, Word, block, global};
-use crate::registers::LANES;
+use super::executing::{Fault, Memories};
+use super::space::{Global, Local, Memory, Params, Shared};
+use super::word::Word;
+use super::{block, global};
+use ::lanes::registers::LANES;
 use isa::Space;
 
 /// Replaces one element by what a function makes of it, for an atomic access; the old one.

@@ -1,6 +1,6 @@
 //! Elements of memory: 1, 2, 4, 8 or 16 bytes, little-endian.
 
-use crate::registers::{FULL, LANES, Registers, Slot, bits_of, has};
+use ::lanes::registers::{FULL, LANES, Registers, Slot, bits_of, has, lanes};
 use isa::Width;
 
 /// An element that a lane loads or stores.
@@ -120,7 +120,7 @@ pub(crate) fn write_row<W: Word>(registers: &mut Registers, slot: Slot, words: &
             }
         }
         Width::Pred => {
-            for lane in crate::registers::lanes(mask) {
+            for lane in lanes(mask) {
                 registers.set(slot, lane, u128::from(words[lane].to_u64()));
             }
         }

@@ -1,73 +1,42 @@
 //! Plain micro-operations: those after which control goes on with the next, and for which no lane waits.
 
-use super::{Surroundings, Warp, trap};
-use crate::access::{self, Memories};
+use crate::access::{Executing, Fault, load, store};
 use crate::collective;
-use crate::program::{Kind, Micro, PredOp};
-use crate::registers::Registers;
-use crate::trap::Trap;
+use crate::program::{Kind, Micro, PredOp, Program};
 use ::lanes::Handlers;
 
 /// Executes a plain micro-operation.
 #[inline(always)]
-pub(super) fn plain<L: Handlers>(
+pub(crate) fn plain<L: Handlers>(
     level: L,
-    warp: &mut Warp,
-    around: &mut Surroundings<'_>,
-    frame: u32,
-    executing: u32,
+    program: &Program,
+    on: &mut Executing<'_>,
     micro: &Micro,
-) -> Result<(), Trap> {
-    let program = around.program;
-    let done = match micro.kind {
+) -> Result<(), Fault> {
+    match micro.kind {
         Kind::Alu(number) => {
-            L::table()[usize::from(number)](level, &mut warp.registers, micro.dst, &micro.src, executing);
-            return Ok(());
+            L::table()[usize::from(number)](level, on.registers, micro.dst, &micro.src, on.mask);
+            Ok(())
         }
-        Kind::Load(plan) => {
-            let (registers, mut memories, base) = split(warp, around, frame);
-            access::load(level, registers, &mut memories, &program.accesses[plan as usize], base, executing)
-        }
-        Kind::Store(plan) => {
-            let (registers, mut memories, base) = split(warp, around, frame);
-            access::store(level, registers, &mut memories, &program.accesses[plan as usize], base, executing)
-        }
+        Kind::Load(plan) => load(level, on, &program.accesses[plan as usize]),
+        Kind::Store(plan) => store(level, on, &program.accesses[plan as usize]),
         Kind::Pred(op) => {
-            predicate(&mut warp.registers, micro, op, executing);
-            return Ok(());
+            predicate(on, micro, op);
+            Ok(())
         }
-        _ => return Ok(()),
-    };
-    done.map_err(|fault| trap(fault, micro, warp.index, around.block))
+        _ => unreachable!("plain micro-operations are those that Kind::is_plain says"),
+    }
 }
 
 /// An operation on predicates.
 #[inline(always)]
-fn predicate(registers: &mut Registers, micro: &Micro, op: PredOp, executing: u32) {
-    let [a, b] = [micro.src[0], micro.src[1]].map(|row| registers.pred[usize::from(row)]);
+fn predicate(on: &mut Executing<'_>, micro: &Micro, op: PredOp) {
+    let [a, b] = [micro.src[0], micro.src[1]].map(|row| on.registers.pred[usize::from(row)]);
     let bits = match op {
         PredOp::And => a & b,
         PredOp::Or => a | b,
         PredOp::Xor => a ^ b,
         PredOp::Not => !a,
     };
-    collective::write_pred(registers, micro.dst, bits, executing);
-}
-
-/// The registers of a warp, the memories that it sees, and where the frame of a call starts.
-#[inline(always)]
-pub(super) fn split<'w>(
-    warp: &'w mut Warp,
-    around: &'w mut Surroundings<'_>,
-    frame: u32,
-) -> (&'w mut Registers, Memories<'w>, u32) {
-    let base = warp.frames[frame as usize].base;
-    let memories = Memories {
-        global: &mut *around.global,
-        shared: &mut *around.shared,
-        local: &mut warp.local,
-        local_limit: around.local_limit,
-        params: around.params,
-    };
-    (&mut warp.registers, memories, base)
+    collective::write_pred(on.registers, micro.dst, bits, on.mask);
 }

@@ -2,75 +2,64 @@
 //!
 //! Each lane has a top of its own. A call starts its frame above the highest top of the lanes that make it.
 
-use super::{Surroundings, Warp};
+use super::running::Running;
 use crate::access::Fault;
-use crate::program::{Micro, Program};
-use crate::registers::{LANES, Slot, lanes};
+use crate::program::Micro;
 use crate::trap::TrapKind;
+use ::lanes::registers::{LANES, Slot, lanes};
 use isa::Width;
 
-/// Where a frame ends that has taken nothing with `alloca`.
-fn end_of_frame(warp: &Warp, program: &Program, frame: u32) -> u32 {
-    let here = &warp.frames[frame as usize];
-    here.base + program.functions[here.function as usize].frame
-}
-
-/// Where the frame of a function that the lanes call starts.
-pub(super) fn next_frame(warp: &Warp, program: &Program, frame: u32, calling: u32) -> u32 {
-    let end = end_of_frame(warp, program, frame);
-    let Some(tops) = &warp.frames[frame as usize].tops else { return end };
-    lanes(calling).map(|lane| tops[lane]).fold(end, u32::max).next_multiple_of(16)
-}
-
-fn tops<'w>(warp: &'w mut Warp, program: &Program, frame: u32) -> &'w mut [u32; LANES] {
-    let end = end_of_frame(warp, program, frame);
-    warp.frames[frame as usize].tops.get_or_insert_with(|| Box::new([end; LANES]))
-}
-
-/// `alloca`
-pub(super) fn alloca(
-    warp: &mut Warp,
-    around: &Surroundings<'_>,
-    frame: u32,
-    executing: u32,
-    micro: &Micro,
-    width: Width,
-) -> Result<(), Fault> {
-    for lane in lanes(executing) {
-        let bytes = warp.registers.get(Slot { width, index: micro.src[0] }, lane) as u64;
-        let top = &mut tops(warp, around.program, frame)[lane];
-        let start = u64::from(*top).next_multiple_of(micro.imm as u64);
-        let end = start.saturating_add(bytes);
-        if end > u64::from(around.local_limit) {
-            return Err(Fault { kind: TrapKind::StackOverflow, lane, address: None });
+impl Running<'_> {
+    /// `alloca`
+    pub(super) fn alloca(&mut self, micro: &Micro, width: Width) -> Result<(), Fault> {
+        let limit = u64::from(self.executing.memories.local_limit);
+        for lane in lanes(self.executing.mask) {
+            let bytes = self.executing.registers.get(Slot { width, index: micro.src[0] }, lane) as u64;
+            let top = &mut self.tops()[lane];
+            let start = u64::from(*top).next_multiple_of(micro.imm as u64);
+            let end = start.saturating_add(bytes);
+            if end > limit {
+                return Err(Fault::new(TrapKind::StackOverflow, lane));
+            }
+            *top = end as u32;
+            self.executing.registers.set(Slot { width, index: micro.dst }, lane, start.into());
         }
-        *top = end as u32;
-        warp.registers.set(Slot { width, index: micro.dst }, lane, start.into());
+        Ok(())
     }
-    Ok(())
-}
 
-/// `stacksave`
-pub(super) fn save(warp: &mut Warp, program: &Program, frame: u32, executing: u32, micro: &Micro, width: Width) {
-    for lane in lanes(executing) {
-        let top = tops(warp, program, frame)[lane];
-        warp.registers.set(Slot { width, index: micro.dst }, lane, top.into());
+    /// `stacksave`
+    pub(super) fn stack_save(&mut self, micro: &Micro, width: Width) {
+        for lane in lanes(self.executing.mask) {
+            let top = self.tops()[lane];
+            self.executing.registers.set(Slot { width, index: micro.dst }, lane, top.into());
+        }
     }
-}
 
-/// `stackrestore`; a top that was never saved is moved into what the thread may use.
-pub(super) fn restore(
-    warp: &mut Warp,
-    around: &Surroundings<'_>,
-    frame: u32,
-    executing: u32,
-    micro: &Micro,
-    width: Width,
-) {
-    let least = end_of_frame(warp, around.program, frame);
-    for lane in lanes(executing) {
-        let top = warp.registers.get(Slot { width, index: micro.src[0] }, lane) as u64;
-        let most = u64::from(around.local_limit).max(least.into());
-        tops(warp, around.program, frame)[lane] = top.clamp(least.into(), most) as u32;
+    /// `stackrestore`; a top that was never saved is moved into what the thread may use.
+    pub(super) fn stack_restore(&mut self, micro: &Micro, width: Width) {
+        let least = self.end_of_frame();
+        let most = self.executing.memories.local_limit.max(least);
+        for lane in lanes(self.executing.mask) {
+            let top = self.executing.registers.get(Slot { width, index: micro.src[0] }, lane) as u64;
+            self.tops()[lane] = top.clamp(least.into(), most.into()) as u32;
+        }
+    }
+
+    /// Where the frame of a function that the lanes call starts.
+    pub(super) fn next_frame(&self) -> u32 {
+        let end = self.end_of_frame();
+        let Some(tops) = &self.control.frames[self.frame as usize].tops else { return end };
+        lanes(self.executing.mask).map(|lane| tops[lane]).fold(end, u32::max).next_multiple_of(16)
+    }
+
+    /// Where the frame ends if it has taken nothing with `alloca`.
+    fn end_of_frame(&self) -> u32 {
+        let here = &self.control.frames[self.frame as usize];
+        here.base + self.program.functions[here.function as usize].frame
+    }
+
+    fn tops(&mut self) -> &mut [u32; LANES] {
+        let end = self.end_of_frame();
+        self.control.frames[self.frame as usize].tops.get_or_insert_with(|| Box::new([end; LANES]))
     }
 }

@@ -1,26 +1,16 @@
 //! Instructions at which lanes or warps wait for each other.
 
-use super::{Arrival, Fault, Running, Step, Surroundings, Warp};
+use super::running::{Running, Step};
+use crate::access::{Executing, Fault};
+use crate::barrier::Arrival;
 use crate::collective;
+use crate::control::{Group, State};
 use crate::program::{BarrierPlan, Kind, Micro};
-use crate::registers::{FULL, LANES, has, lanes};
 use crate::trap::TrapKind;
-use crate::warp::{Group, State};
-
-/// The lanes that execute an instruction leave the others behind, which go on after it.
-pub(super) fn part(warp: &mut Warp, running: &mut Running, executing: u32) {
-    if executing != running.active {
-        running.settle(warp);
-        let rest = running.active & !executing;
-        let next = Group { pc: running.pc + 1, mask: rest, frame: running.frame, state: State::Ready };
-        warp.park(next);
-        running.active = executing;
-        running.limit = warp.limit(running.pc, running.frame);
-    }
-}
+use ::lanes::registers::{FULL, LANES, has, lanes};
 
 /// Whether the lanes that execute an instruction together have met.
-pub(super) enum Met {
+enum Met {
     /// They have, and these execute it now.
     All(u32),
     /// They have, and others have executed it for all.
@@ -29,66 +19,146 @@ pub(super) enum Met {
     No,
 }
 
-/// An instruction that lanes of the warp execute together: when all that they name and that are alive have come and name
-/// the same. They may have come by different calls of the function that it is in.
-///
-/// As on hardware, a lane must name itself, and lanes that name others, such as the two halves of a warp, wait for their
-/// own only. See docs/design/machine-loop.md.
-pub(super) fn synchronise(warp: &mut Warp, running: &mut Running, executing: u32, micro: &Micro) -> Result<Met, Fault> {
-    let state = std::mem::replace(&mut running.state, State::Ready);
-    if state == State::Met {
-        return Ok(Met::Before);
-    }
-    let named = named(warp, micro);
-    let outsiders = (0..LANES).fold(0, |found, lane| found | (u32::from(!has(named[lane], lane)) << lane)) & executing;
-    if outsiders != 0 {
-        let lane = outsiders.trailing_zeros() as usize;
-        return Err(Fault { kind: TrapKind::IllegalInstruction, lane, address: None });
-    }
-    let forced = state == State::Forced;
-    let members = named[executing.trailing_zeros() as usize];
-    let mut keep = naming(&named, members, executing);
-    let mut complete = forced || (members & warp.live) & !keep == 0;
-    if keep != executing {
-        if matches!(micro.kind, Kind::Shuffle(_) | Kind::WarpSync) {
-            // What lanes read of each other does not depend on whom they name: all that need not wait act at once.
-            let ready = |&lane: &usize| named[lane] & warp.live & !naming(&named, named[lane], executing) == 0;
-            let all = lanes(executing).filter(ready).fold(0, |all, lane| all | (1 << lane));
-            (keep, complete) = if all == 0 { (keep, complete) } else { (all, true) };
+impl Running<'_> {
+    /// An instruction that lanes of the warp execute together, when they have met.
+    pub(super) fn together(
+        &mut self,
+        micro: &Micro,
+        execute: impl FnOnce(&mut Executing<'_>) -> Result<(), Fault>,
+    ) -> Result<Step, Fault> {
+        match self.synchronise(micro)? {
+            Met::All(together) => {
+                let own = std::mem::replace(&mut self.executing.mask, together);
+                execute(&mut self.executing)?;
+                self.executing.mask = own;
+                Ok(Step::Next)
+            }
+            Met::Before => Ok(Step::Next),
+            Met::No => Ok(Step::Pick),
         }
-        set_aside(warp, running, executing, keep);
     }
-    running.executing = keep;
-    if complete {
-        return Ok(Met::All(keep));
+
+    /// Waits until all lanes that the executing ones name and that are alive have come and name the same. They may have
+    /// come by different calls of the function that the instruction is in.
+    ///
+    /// As on hardware, a lane must name itself, and lanes that name others, such as the two halves of a warp, wait for
+    /// their own only. See docs/design/machine-loop.md.
+    fn synchronise(&mut self, micro: &Micro) -> Result<Met, Fault> {
+        let state = std::mem::replace(&mut self.state, State::Ready);
+        if state == State::Met {
+            return Ok(Met::Before);
+        }
+        let (executing, live) = (self.executing.mask, self.control.live);
+        let named = named(&self.executing, micro);
+        let names_itself = |lane: usize| u32::from(has(named[lane], lane)) << lane;
+        let outsiders = executing & !(0..LANES).fold(0, |found, lane| found | names_itself(lane));
+        if outsiders != 0 {
+            return Err(Fault::new(TrapKind::IllegalInstruction, outsiders.trailing_zeros() as usize));
+        }
+        let forced = state == State::Forced;
+        let members = named[self.executing.first()];
+        let mut keep = naming(&named, members, executing);
+        let mut complete = forced || (members & live) & !keep == 0;
+        if keep != executing {
+            if matches!(micro.kind, Kind::Shuffle(_) | Kind::WarpSync) {
+                // What lanes read of each other does not depend on whom they name: all that need not wait act at once.
+                let ready = |&lane: &usize| named[lane] & live & !naming(&named, named[lane], executing) == 0;
+                let all = lanes(executing).filter(ready).fold(0, |all, lane| all | (1 << lane));
+                (keep, complete) = if all == 0 { (keep, complete) } else { (all, true) };
+            }
+            self.set_aside(keep);
+        }
+        self.executing.mask = keep;
+        Ok(if complete { Met::All(keep) } else { self.wait_for(members) })
     }
-    part(warp, running, keep);
-    running.settle(warp);
-    let group = Group { state: State::WaitWarp(members), ..running.group() };
-    warp.park(group);
-    let here = |other: &&mut Group| other.pc == group.pc && other.state == group.state;
-    let met = warp.groups.iter_mut().filter(here).fold(0, |met, other| met | other.mask);
-    if (members & warp.live) & !met != 0 {
-        return Ok(Met::No);
+
+    /// Waits for lanes of the warp, unless these are the last to come.
+    fn wait_for(&mut self, members: u32) -> Met {
+        self.part();
+        self.settle();
+        let group = Group { state: State::WaitWarp(members), ..self.group() };
+        self.control.park(group);
+        let groups = &mut self.control.groups;
+        let here = |other: &&mut Group| other.pc == group.pc && other.state == group.state;
+        let met = groups.iter_mut().filter(here).fold(0, |met, other| met | other.mask);
+        if (members & self.control.live) & !met != 0 {
+            return Met::No;
+        }
+        // Those that came by other calls go on from here each in its own.
+        groups.iter_mut().filter(here).for_each(|other| other.state = State::Met);
+        let own = |other: &Group| other.pc == group.pc && other.frame == group.frame && other.state == State::Met;
+        let Some(at) = groups.iter().position(own) else { return Met::No };
+        self.active = groups.swap_remove(at).mask;
+        self.executing.mask = self.active;
+        Met::All(met)
     }
-    // Those that came by other calls go on from here each in its own.
-    warp.groups.iter_mut().filter(here).for_each(|other| other.state = State::Met);
-    let own = |other: &Group| other.pc == group.pc && other.frame == group.frame && other.state == State::Met;
-    let Some(at) = warp.groups.iter().position(own) else { return Ok(Met::No) };
-    running.active = warp.groups.swap_remove(at).mask;
-    running.executing = running.active;
-    Ok(Met::All(met))
+
+    /// The lanes that execute an instruction leave the others behind, which go on after it.
+    pub(super) fn part(&mut self) {
+        let executing = self.executing.mask;
+        if executing != self.active {
+            self.settle();
+            self.control.park(Group { pc: self.pc + 1, mask: self.active & !executing, ..self.group() });
+            self.active = executing;
+            self.limit = self.control.limit(self.pc, self.frame);
+        }
+    }
+
+    /// Leaves the executing lanes that are not kept at this instruction, to execute it later.
+    fn set_aside(&mut self, keep: u32) {
+        self.part();
+        self.settle();
+        let aside = self.executing.mask & !keep;
+        self.control.park(Group { mask: aside, state: State::Apart, ..self.group() });
+        self.active = keep;
+        // They come together again after it.
+        self.limit = self.pc + 1;
+    }
+
+    /// A barrier of the block: be counted, and wait unless it is an arrival.
+    pub(super) fn barrier(&mut self, micro: &Micro, plan: BarrierPlan) -> Step {
+        if let State::Released(result) = std::mem::replace(&mut self.state, State::Ready) {
+            release(&mut self.executing, micro, plan, result);
+            return Step::Next;
+        }
+        let arrival = self.arrival(plan);
+        self.notes.arrivals.push(arrival);
+        if !plan.wait {
+            return Step::Next;
+        }
+        self.part();
+        self.settle();
+        self.control.park(Group { state: State::WaitBlock(arrival.barrier), ..self.group() });
+        Step::Pick
+    }
+
+    fn arrival(&self, plan: BarrierPlan) -> Arrival {
+        let Executing { mask, registers, .. } = &self.executing;
+        let word = |row: u16| registers.b32[usize::from(row)].0[self.executing.first()];
+        let live = self.control.live;
+        // A warp may come in several groups: the one with its lowest thread stands for the lanes that never come.
+        let leads = mask & (live & live.wrapping_neg()) != 0;
+        Arrival {
+            barrier: word(plan.number) & 15,
+            threads: mask.count_ones(),
+            absent: if leads { live.count_zeros() } else { 0 },
+            count: plan.count.map(word),
+            wait: plan.wait,
+            reduce: plan.reduce.map(|(op, _)| op),
+            holds: plan.reduce.map_or(0, |(_, row)| (registers.pred[usize::from(row)] & mask).count_ones()),
+        }
+    }
 }
 
 /// The lanes that each lane names.
-fn named(warp: &Warp, micro: &Micro) -> [u32; LANES] {
+fn named(on: &Executing<'_>, micro: &Micro) -> [u32; LANES] {
     let source = match micro.kind {
         Kind::Matrix(_) => return [FULL; LANES],
         Kind::Shuffle(_) => 3,
         Kind::WarpSync | Kind::Elect => 0,
         _ => 1,
     };
-    warp.registers.b32[usize::from(micro.src[source])].0
+    on.registers.b32[usize::from(micro.src[source])].0
 }
 
 /// The executing lanes that name these.
@@ -96,62 +166,14 @@ fn naming(named: &[u32; LANES], members: u32, executing: u32) -> u32 {
     (0..LANES).fold(0, |same, lane| same | (u32::from(named[lane] == members) << lane)) & executing
 }
 
-/// Leaves the executing lanes that are not kept at this instruction, to execute it later.
-fn set_aside(warp: &mut Warp, running: &mut Running, executing: u32, keep: u32) {
-    part(warp, running, executing);
-    running.settle(warp);
-    warp.park(Group { mask: executing & !keep, state: State::Apart, ..running.group() });
-    running.active = keep;
-    // They come together again after it.
-    running.limit = running.pc + 1;
-}
-
-/// A barrier of the block: be counted, and wait unless it is an arrival.
-pub(super) fn barrier(
-    warp: &mut Warp,
-    around: &mut Surroundings<'_>,
-    running: &mut Running,
-    executing: u32,
-    micro: &Micro,
-    plan: BarrierPlan,
-) -> Step {
-    if let State::Released(result) = std::mem::replace(&mut running.state, State::Ready) {
-        release(warp, micro, plan, result, executing);
-        return Step::Next;
-    }
-    let lane = executing.trailing_zeros() as usize;
-    let word = |row: u16| warp.registers.b32[usize::from(row)].0[lane];
-    let number = word(plan.number) & 15;
-    let holds = plan.reduce.map_or(0, |(_, row)| warp.registers.pred[usize::from(row)] & executing);
-    // A warp may come in several groups: the one with its lowest thread stands for the lanes that never come.
-    let leads = executing & (warp.live & warp.live.wrapping_neg()) != 0;
-    around.arrivals.push(Arrival {
-        barrier: number,
-        threads: executing.count_ones(),
-        absent: if leads { warp.live.count_zeros() } else { 0 },
-        count: plan.count.map(word),
-        wait: plan.wait,
-        reduce: plan.reduce.map(|(op, _)| op),
-        holds: holds.count_ones(),
-    });
-    if !plan.wait {
-        return Step::Next;
-    }
-    part(warp, running, executing);
-    running.settle(warp);
-    let group = Group { state: State::WaitBlock(number), ..running.group() };
-    warp.park(group);
-    Step::Pick
-}
-
-fn release(warp: &mut Warp, micro: &Micro, plan: BarrierPlan, result: u32, executing: u32) {
+fn release(on: &mut Executing<'_>, micro: &Micro, plan: BarrierPlan, result: u32) {
     match plan.reduce {
         Some((isa::op::Reduction::Popc, _)) => {
-            collective::write_b32(&mut warp.registers, micro.dst, &[result; LANES], executing);
+            collective::write_b32(on.registers, micro.dst, &[result; LANES], on.mask);
         }
         Some(_) => {
             let bits = if result == 0 { 0 } else { FULL };
-            collective::write_pred(&mut warp.registers, micro.dst, bits, executing);
+            collective::write_pred(on.registers, micro.dst, bits, on.mask);
         }
         None => {}
     }

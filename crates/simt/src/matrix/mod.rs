@@ -3,22 +3,18 @@
 mod layout;
 mod multiply;
 
-use crate::access::{Fault, Memories, addresses, read_one, write_one};
+use crate::access::{Executing, Fault, Memories, addresses, read_one, write_one};
 use crate::atomic::resolve;
 use crate::program::{AccessPlan, MatrixPlan};
-use crate::registers::{LANES, Registers, Slot, lanes};
+use ::lanes::registers::{LANES, Registers, Slot, lanes};
 use isa::Width;
 use isa::op::matrix::{Fragment, Layout, Tiles};
 use layout::place;
 
 /// Executes an instruction on matrices.
-pub(crate) fn matrix(
-    registers: &mut Registers,
-    memories: &mut Memories<'_>,
-    plan: &MatrixPlan,
-    frame_base: u32,
-    mask: u32,
-) -> Result<(), Fault> {
+pub(crate) fn matrix(on: &mut Executing<'_>, plan: &MatrixPlan) -> Result<(), Fault> {
+    let (mask, frame_base) = (on.mask, on.frame_base);
+    let Executing { registers, memories, .. } = on;
     match plan {
         MatrixPlan::LoadTiles { tiles, access } => {
             let at = addresses(registers, access, frame_base);

@@ -5,7 +5,7 @@
 //! Integers are exact in doubles; their sums are wrapped or clamped at the end.
 
 use super::layout::place;
-use crate::registers::{LANES, Registers, Slot, lanes};
+use ::lanes::registers::{LANES, Registers, Slot, lanes};
 use isa::op::matrix::{Element, Extent, Multiply, Role};
 use isa::semantics::float::{canonical, canonical64};
 use isa::semantics::format::{Bf16, F16, Rounding};

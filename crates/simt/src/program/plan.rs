@@ -1,7 +1,7 @@
 //! What micro-operations with more operands than rows need to know.
 
 use crate::heap::HeapPlace;
-use crate::registers::Slot;
+use ::lanes::registers::Slot;
 use isa::op::matrix::{Fragment, Multiply, Tiles};
 use isa::op::{AtomOp, Fetch, MbarrierOp, Reduction, Surface};
 use isa::{Space, Type};

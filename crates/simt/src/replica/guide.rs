@@ -5,9 +5,8 @@
 //! same gets the same from them, whatever else is wrong with it: it writes other values where nobody else of the block
 //! looks, or reads other addresses that nobody else of the block writes. In all other cases it escapes.
 
-use crate::exec::needs_others;
 use crate::program::{CallTo, Kind, MatrixPlan, Program, TextureOp};
-use crate::registers::{Registers, Slot, lanes};
+use ::lanes::registers::{Registers, Slot, lanes};
 use isa::{Space, Width};
 
 /// What an instruction has to do with what is not its thread's own.
@@ -60,6 +59,44 @@ pub fn parts(program: &Program) -> Vec<Part> {
         }
     }
     parts
+}
+
+/// Whether an operation involves other threads, or what the whole block shares.
+pub(crate) fn needs_others(kind: Kind, program: &Program) -> bool {
+    match kind {
+        Kind::Load(plan) | Kind::Store(plan) => program.accesses[plan as usize].space == Space::Shared,
+        Kind::Call(plan) => matches!(program.calls[plan as usize].target, CallTo::System(_)),
+        Kind::Alu(_)
+        | Kind::Pred(_)
+        | Kind::FrameAddress
+        | Kind::Isspacep(_)
+        | Kind::Alloca(_)
+        | Kind::StackSave(_)
+        | Kind::StackRestore(_)
+        | Kind::Pack128(_)
+        | Kind::Unpack128(_)
+        | Kind::Branch
+        | Kind::BranchIndexed(_)
+        | Kind::Return
+        | Kind::Exit
+        | Kind::Trap
+        | Kind::Nop => false,
+        Kind::Atomic(_)
+        | Kind::Copy(_)
+        | Kind::Mbarrier(_)
+        | Kind::Matrix(_)
+        | Kind::Texture(_)
+        | Kind::Counter(_)
+        | Kind::Shuffle(_)
+        | Kind::Vote(_)
+        | Kind::Match { .. }
+        | Kind::Redux(..)
+        | Kind::Activemask
+        | Kind::Elect
+        | Kind::Barrier(_)
+        | Kind::WarpSync
+        | Kind::Assert => true,
+    }
 }
 
 /// Whether an instruction on matrices may write to global memory.

@@ -1,6 +1,6 @@
 //! What the lanes of a replica have written to global memory.
 
-use crate::registers::{LANES, has, lanes};
+use ::lanes::registers::{LANES, has, lanes};
 
 /// Up to eight bytes written at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,38 +6,28 @@
 //! global memory is written by one thread and accessed by another), lanes may go their own ways; elsewhere they go by
 //! what the thread did in the golden run ([`guide`]).
 
+mod alone;
 pub mod guide;
+mod guided;
 mod log;
+mod policy;
 mod view;
 
-use crate::block::{Executor, Launch};
-use crate::exec::{Alone, Pause, Surroundings, needs_others, run_alone};
+use crate::block::Executor;
+use crate::exec::{Notes, Running, run};
+use crate::launch::Launch;
 use crate::memory::{GlobalMemory, Owners};
 use crate::program::Program;
-use crate::registers::{FULL, LANES, Slot};
-use crate::trap::TrapKind;
+use crate::trap::Halt;
 use crate::warp::Warp;
 use ::lanes::Handlers;
 use ::lanes::level::{LevelName, WithLevel, with_level};
-use guide::Guide;
+use ::lanes::registers::{FULL, LANES, Slot};
+use alone::Alone;
+use guide::{Guide, needs_others};
 pub use log::{Compared, Write};
-pub(crate) use view::{Common, Stop, View};
-
-/// How the thread in a lane ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LaneEnd {
-    /// It ran to its end.
-    Exited,
-    /// It did something wrong at a site.
-    Trapped {
-        /// What.
-        kind: TrapKind,
-        /// The instruction, as an index into the program's sites.
-        site: u32,
-    },
-    /// It came to something in which other threads have a part.
-    Escaped,
-}
+pub use view::LaneEnd;
+use view::View;
 
 /// What a replica runs in.
 #[derive(Debug)]
@@ -68,11 +58,10 @@ impl Replica {
     /// Stands at the start of a thread of a block. The executor must be [`prepare`](Executor::prepare)d for the launch
     /// and [`stand_at`](Executor::stand_at) the block.
     pub fn start(&mut self, executor: &Executor, launch: &Launch<'_>, thread: u32) {
-        let (warp, lane) = (&executor.warps[thread as usize / LANES], thread as usize % LANES);
+        let (warp, lane) = (&executor.state.warps[thread as usize / LANES], thread as usize % LANES);
         self.warp.registers.copy_from(&warp.registers);
         self.warp.registers.spread(lane);
-        self.warp.fuel = [warp.fuel[lane]; LANES];
-        self.warp.local.iter_mut().for_each(|word| *word = [0; LANES]);
+        self.warp.control.fuel = [warp.control.fuel[lane]; LANES];
         self.warp.start(launch.program.functions[0].entry, FULL);
         self.view.start(thread);
     }
@@ -90,22 +79,24 @@ impl Replica {
 
     /// Runs the thread, without a fault yet, until it has executed this many instructions more; whether it came so far.
     pub fn step(&mut self, launch: &Launch<'_>, block: u64, around: Around<'_>, instructions: u64) -> bool {
-        let pause = self.go(launch, block, around, instructions);
+        let reached = self.go(launch, block, around, instructions);
         self.view.fold();
-        pause == Pause::Reached
+        reached
     }
 
-    fn go(&mut self, launch: &Launch<'_>, block: u64, around: Around<'_>, steps: u64) -> Pause {
+    /// Runs for so many instructions; whether it came so far.
+    fn go(&mut self, launch: &Launch<'_>, block: u64, around: Around<'_>, steps: u64) -> bool {
         let run = Run { replica: self, launch, block, around, steps };
         // The level was found available when the executor was made.
-        with_level(run.replica.level, run).unwrap_or(Pause::Ended)
+        with_level(run.replica.level, run).unwrap_or(false)
     }
 
     /// Ends the threads in all lanes but these.
     pub fn keep(&mut self, lanes: u32) {
-        let frame = self.warp.groups.first().map_or(0, |group| group.frame);
-        self.warp.exit(frame, !lanes);
-        self.warp.groups.iter_mut().for_each(|group| group.mask &= lanes);
+        let control = &mut self.warp.control;
+        let frame = control.groups.first().map_or(0, |group| group.frame);
+        control.exit(frame, !lanes);
+        control.groups.iter_mut().for_each(|group| group.mask &= lanes);
     }
 
     /// The sites that the thread came to in [`step`](Self::step)s since its start, and whether it executed them: its
@@ -135,7 +126,7 @@ impl Replica {
     /// Instructions that a lane executed.
     #[must_use]
     pub fn count(&self, lane: usize) -> u32 {
-        self.warp.counts[lane]
+        self.warp.control.counts[lane]
     }
 
     /// Accesses of a lane outside every allocation.
@@ -171,23 +162,13 @@ struct Run<'a, 'l> {
 }
 
 impl WithLevel for Run<'_, '_> {
-    type Output = Pause;
+    type Output = bool;
 
-    fn with<L: Handlers>(self, level: L) -> Pause {
+    fn with<L: Handlers>(self, level: L) -> bool {
         let Self { replica, launch, block, around: Around { memory, owners, guide }, steps } = self;
-        let program = launch.program;
-        let mut around = Surroundings {
-            program,
-            global: memory,
-            shared: &mut [],
-            params: launch.params,
-            local_limit: program.functions[0].frame + program.stack,
-            printed: &mut Vec::new(),
-            assertions: &mut Vec::new(),
-            arrivals: &mut Vec::new(),
-            block,
-        };
-        let mut alone = Alone { view: &mut replica.view, owners, guide };
-        run_alone(level, &mut replica.warp, &mut around, &mut alone, steps)
+        let mut notes = Notes::default();
+        let running = Running::new(launch, block, &mut replica.warp, memory, &mut [], &mut notes);
+        let mut alone = Alone { view: &mut replica.view, owners, guide, steps };
+        run(level, &mut alone, &mut running.without_end()) == Err(Halt::Stop)
     }
 }

@@ -1,21 +1,36 @@
 //! Global memory as the lanes of a replica see it: as it was before the block, with what each wrote itself.
 
-use super::LaneEnd;
 use super::guide::Position;
 use super::log::{Log, Row};
 use crate::access::{Addresses, Word, read_row, write_row};
 use crate::memory::{GlobalMemory, Owners, PAGE};
 use crate::program::AccessPlan;
-use crate::registers::{LANES, Registers, has, lanes};
 use crate::trap::TrapKind;
+use ::lanes::registers::{LANES, Registers, has, lanes};
 
 /// Writes by lanes that no longer run alike, at most: the lanes that go on beyond escape. Each is looked at when the
 /// bytes near it are read.
 const MAX_ROWS: usize = 4096;
 
+/// How the thread in a lane ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneEnd {
+    /// It ran to its end.
+    Exited,
+    /// It did something wrong at a site.
+    Trapped {
+        /// What.
+        kind: TrapKind,
+        /// The instruction, as an index into the program's sites.
+        site: u32,
+    },
+    /// It came to something in which other threads have a part.
+    Escaped,
+}
+
 /// Why a lane stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(super) enum Stop {
     /// The thread did something wrong.
     Trapped(TrapKind),
     /// Others have a part in what it does now.
@@ -23,9 +38,9 @@ pub(crate) enum Stop {
 }
 
 /// The lanes that an access stops, and why.
-pub(crate) struct Stopped {
-    pub(crate) lanes: u32,
-    pub(crate) why: [Stop; LANES],
+pub(super) struct Stopped {
+    pub(super) lanes: u32,
+    pub(super) why: [Stop; LANES],
 }
 
 impl Stopped {
@@ -52,23 +67,27 @@ macro_rules! by_size {
 
 /// What the lanes see and did.
 #[derive(Debug, Default)]
-pub(crate) struct View {
+pub(super) struct View {
     thread: u16,
     pub(super) log: Log,
     pub(super) ends: [Option<LaneEnd>; LANES],
     pub(super) strayed: [u64; LANES],
     /// The sites that all lanes came to together, and whether they executed them.
-    pub(crate) path: Vec<(u32, bool)>,
+    pub(super) path: Vec<(u32, bool)>,
     /// How far they have come along the record, if they go by one.
-    pub(crate) position: Position,
+    pub(super) position: Position,
     /// Lanes that wrote to global memory what is not on record.
-    pub(crate) dirty: u32,
+    pub(super) dirty: u32,
 }
 
-/// Global memory before the block, and who of the block accesses it.
-pub(crate) struct Common<'a> {
-    pub(crate) memory: &'a mut GlobalMemory,
-    pub(crate) owners: &'a Owners,
+/// An access of some lanes to global memory as it was before the block.
+pub(super) struct Access<'a> {
+    pub(super) memory: &'a mut GlobalMemory,
+    /// Who of the block accesses it.
+    pub(super) owners: &'a Owners,
+    pub(super) plan: &'a AccessPlan,
+    pub(super) at: &'a Addresses,
+    pub(super) mask: u32,
 }
 
 impl View {
@@ -91,12 +110,12 @@ impl View {
     }
 
     /// The thread, linear in its block.
-    pub(crate) fn thread(&self) -> u16 {
+    pub(super) fn thread(&self) -> u16 {
         self.thread
     }
 
     /// Whether some lane may have written these bytes.
-    pub(crate) fn may_hold(&self, address: u64, bytes: u64) -> bool {
+    pub(super) fn may_hold(&self, address: u64, bytes: u64) -> bool {
         self.log.may_hold(address, bytes)
     }
 
@@ -106,40 +125,27 @@ impl View {
     }
 
     /// A lane stops at a site.
-    pub(crate) fn stop(&mut self, lane: usize, why: Stop, site: u32) {
+    pub(super) fn stop(&mut self, lane: usize, why: Stop, site: u32) {
         self.ends[lane] = Some(match why {
             Stop::Trapped(kind) => LaneEnd::Trapped { kind, site },
             Stop::Escaped => LaneEnd::Escaped,
         });
     }
 
-    /// Loads every element of a plan for the lanes of a mask.
-    pub(crate) fn load(
-        &mut self,
-        common: Common<'_>,
-        registers: &mut Registers,
-        plan: &AccessPlan,
-        at: &Addresses,
-        mask: u32,
-    ) -> Stopped {
-        by_size!(plan.bytes, self.load_as(common, registers, plan, at, mask))
+    /// Loads every element of the plan.
+    pub(super) fn load(&mut self, access: &mut Access<'_>, registers: &mut Registers) -> Stopped {
+        by_size!(access.plan.bytes, self.load_as(access, registers))
     }
 
-    fn load_as<W: Word>(
-        &mut self,
-        mut common: Common<'_>,
-        registers: &mut Registers,
-        plan: &AccessPlan,
-        at: &Addresses,
-        mask: u32,
-    ) -> Stopped {
+    fn load_as<W: Word>(&mut self, access: &mut Access<'_>, registers: &mut Registers) -> Stopped {
+        let Access { plan, at, mask, .. } = *access;
         let mut words = [[W::default(); LANES]; 8];
         let mut stopped = Stopped::NONE;
         let count = plan.values.len();
         let first = mask.trailing_zeros() as usize % LANES;
         let alike = (0..LANES).fold(true, |alike, lane| alike & ((at[lane] == at[first]) | !has(mask, lane)));
         if alike && !self.log.may_hold(at[first], (W::BYTES * count) as u64) {
-            match self.read::<W>(&mut common, first, at[first], count) {
+            match self.read::<W>(access, first) {
                 Ok((values, strayed)) => {
                     words.iter_mut().zip(values).for_each(|(words, value)| *words = [value; LANES]);
                     lanes(mask).for_each(|lane| self.strayed[lane] += strayed);
@@ -148,7 +154,7 @@ impl View {
             }
         } else {
             for lane in lanes(mask) {
-                match self.read::<W>(&mut common, lane, at[lane], count) {
+                match self.read::<W>(access, lane) {
                     Ok((values, strayed)) => {
                         words.iter_mut().zip(values).for_each(|(words, value)| words[lane] = value);
                         self.strayed[lane] += strayed;
@@ -166,28 +172,23 @@ impl View {
     }
 
     /// The elements that a lane reads, and how many of them lie outside every allocation.
-    fn read<W: Word>(
-        &self,
-        common: &mut Common<'_>,
-        lane: usize,
-        address: u64,
-        count: usize,
-    ) -> Result<([W; 8], u64), Stop> {
+    fn read<W: Word>(&self, access: &mut Access<'_>, lane: usize) -> Result<([W; 8], u64), Stop> {
+        let (address, count) = (access.at[lane], access.plan.values.len());
         let bytes = W::BYTES * count;
         let misaligned = !address.is_multiple_of(bytes as u64);
         if misaligned && count > 1 {
             return Err(Stop::Trapped(TrapKind::MisalignedAddress));
         }
-        let page = common.memory.page_number(address).ok_or(Stop::Trapped(TrapKind::IllegalAddress))?;
+        let page = access.memory.page_number(address).ok_or(Stop::Trapped(TrapKind::IllegalAddress))?;
         if misaligned {
             return Err(Stop::Trapped(TrapKind::MisalignedAddress));
         }
         let from = address as usize % PAGE;
-        if !common.owners.may_read(self.thread, page, from, from + bytes) {
+        if !access.owners.may_read(self.thread, page, from, from + bytes) {
             return Err(Stop::Escaped);
         }
         let mut raw = [0; 128];
-        if let Some(page) = common.memory.page(address) {
+        if let Some(page) = access.memory.page(address) {
             raw[..bytes].copy_from_slice(&page[from..from + bytes]);
         }
         if self.log.may_hold(address, bytes as u64) {
@@ -197,34 +198,20 @@ impl View {
         for (value, raw) in values.iter_mut().zip(raw[..bytes].chunks_exact(W::BYTES)) {
             *value = W::read(raw);
         }
-        Ok((values, strays::<W>(common.memory, address, count)))
+        Ok((values, strays::<W>(access.memory, address, count)))
     }
 
-    /// Stores every element of a plan for the lanes of a mask.
-    pub(crate) fn store(
-        &mut self,
-        common: Common<'_>,
-        registers: &Registers,
-        plan: &AccessPlan,
-        at: &Addresses,
-        mask: u32,
-    ) -> Stopped {
-        by_size!(plan.bytes, self.store_as(common, registers, plan, at, mask))
+    /// Stores every element of the plan.
+    pub(super) fn store(&mut self, access: &Access<'_>, registers: &Registers) -> Stopped {
+        by_size!(access.plan.bytes, self.store_as(access, registers))
     }
 
-    fn store_as<W: Word>(
-        &mut self,
-        common: Common<'_>,
-        registers: &Registers,
-        plan: &AccessPlan,
-        at: &Addresses,
-        mask: u32,
-    ) -> Stopped {
+    fn store_as<W: Word>(&mut self, access: &Access<'_>, registers: &Registers) -> Stopped {
+        let Access { plan, at, mask, .. } = *access;
         let mut stopped = Stopped::NONE;
-        let count = plan.values.len();
         for lane in lanes(mask) {
-            match self.may_store::<W>(&common, at[lane], count) {
-                Ok(()) => self.strayed[lane] += strays::<W>(common.memory, at[lane], count),
+            match self.may_store::<W>(access, lane) {
+                Ok(()) => self.strayed[lane] += strays::<W>(access.memory, at[lane], plan.values.len()),
                 Err(why) => stopped.add(lane, why),
             }
         }
@@ -233,7 +220,7 @@ impl View {
     }
 
     /// The lanes of a mask wrote what is on record.
-    pub(crate) fn wrote(&mut self, registers: &Registers, plan: &AccessPlan, address: u64, mask: u32) {
+    pub(super) fn wrote(&mut self, registers: &Registers, plan: &AccessPlan, address: u64, mask: u32) {
         let at = &[address; LANES];
         by_size!(plan.bytes, self.note_as(registers, plan, at, mask));
     }
@@ -254,14 +241,15 @@ impl View {
         }
     }
 
-    fn may_store<W: Word>(&self, common: &Common<'_>, address: u64, count: usize) -> Result<(), Stop> {
-        let bytes = W::BYTES * count;
+    fn may_store<W: Word>(&self, access: &Access<'_>, lane: usize) -> Result<(), Stop> {
+        let address = access.at[lane];
+        let bytes = W::BYTES * access.plan.values.len();
         if !address.is_multiple_of(bytes as u64) {
             return Err(Stop::Trapped(TrapKind::MisalignedAddress));
         }
-        let page = common.memory.page_number(address).ok_or(Stop::Trapped(TrapKind::IllegalAddress))?;
+        let page = access.memory.page_number(address).ok_or(Stop::Trapped(TrapKind::IllegalAddress))?;
         let from = address as usize % PAGE;
-        let alone = common.owners.may_write(self.thread, page, from, from + bytes);
+        let alone = access.owners.may_write(self.thread, page, from, from + bytes);
         if alone && self.log.rows() < MAX_ROWS { Ok(()) } else { Err(Stop::Escaped) }
     }
 }

@@ -7,22 +7,18 @@ mod descriptor;
 mod filter;
 mod surface;
 
-use crate::access::{Fault, Memories, read_one};
+use crate::access::{Executing, Fault, Memories, read_one};
 use crate::program::{TextureOp, TexturePlan};
-use crate::registers::{Registers, lanes};
 use crate::trap::TrapKind;
+use ::lanes::registers::lanes;
 pub use descriptor::{Channel, Descriptor, Edge, Format, RECORD};
 use isa::Space;
 
-/// Does what the instruction says for every lane of the mask.
-pub(crate) fn texture(
-    registers: &mut Registers,
-    memories: &mut Memories<'_>,
-    plan: &TexturePlan,
-    mask: u32,
-) -> Result<(), Fault> {
+/// Does what the instruction says for every lane that executes it.
+pub(crate) fn texture(on: &mut Executing<'_>, plan: &TexturePlan) -> Result<(), Fault> {
+    let Executing { registers, memories, .. } = on;
     let mut last = None;
-    for lane in lanes(mask) {
+    for lane in lanes(on.mask) {
         let object = registers.b64[usize::from(plan.object)].0[lane];
         let it = match last {
             Some((known, it)) if known == object => it,

@@ -4,8 +4,8 @@ use super::Descriptor;
 use super::filter::read;
 use crate::access::{Fault, Memories, Word, write_one};
 use crate::program::TexturePlan;
-use crate::registers::Registers;
 use crate::trap::TrapKind;
+use ::lanes::registers::Registers;
 use isa::Space;
 use isa::op::{Outside, Surface};
 

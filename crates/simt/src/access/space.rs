@@ -1,0 +1,67 @@
+//! The state spaces as types.
+
+use super::address::Address;
+use super::executing::{Fault, Memories};
+use super::word::Word;
+use super::{block, global};
+use crate::trap::TrapKind;
+use ::lanes::registers::LANES;
+
+/// How an access ends.
+pub(super) type Done = Result<(), Fault>;
+
+/// A state space as a type.
+pub(super) trait Memory {
+    /// Whether 32-bit addresses are common here.
+    const NARROW: bool;
+    /// Whether addresses without a register are common here.
+    const FIXED: bool;
+    /// Loads an element for the lanes of the mask.
+    fn gather<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, mask: u32, words: &mut [W; LANES]) -> Done;
+    /// Stores an element for the lanes of the mask, in ascending order.
+    fn scatter<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, mask: u32, words: &[W; LANES]) -> Done;
+}
+
+macro_rules! memory {
+    ($name:ident, $narrow:literal, $fixed:literal, |$m:ident, $at:ident, $mask:ident, $words:ident| $gather:expr, $scatter:expr) => {
+        pub(super) struct $name;
+        impl Memory for $name {
+            const NARROW: bool = $narrow;
+            const FIXED: bool = $fixed;
+            #[inline(always)]
+            fn gather<W: Word, A: Address>($m: &mut Memories<'_>, $at: A, $mask: u32, $words: &mut [W; LANES]) -> Done {
+                $gather
+            }
+            #[inline(always)]
+            fn scatter<W: Word, A: Address>($m: &mut Memories<'_>, $at: A, $mask: u32, $words: &[W; LANES]) -> Done {
+                $scatter
+            }
+        }
+    };
+}
+memory!(
+    Global,
+    false,
+    false,
+    |m, at, mask, words| global::gather(m.global, at, mask, words),
+    global::scatter(m.global, at, mask, words)
+);
+memory!(
+    Shared,
+    true,
+    false,
+    |m, at, mask, words| block::gather(m.shared, at, mask, words),
+    block::scatter(m.shared, at, mask, words)
+);
+memory!(
+    Local,
+    false,
+    false,
+    |m, at, mask, words| block::gather_local(m, at, mask, words),
+    block::scatter_local(m, at, mask, words)
+);
+memory!(Params, false, true, |m, at, mask, words| block::gather(m.params, at, mask, words), {
+    // Kernel parameters are read-only.
+    let (_, lane) = ((m, words), mask.trailing_zeros() as usize % LANES);
+    Err(Fault::at(TrapKind::IllegalAddress, lane, at.at(lane)))
+});

@@ -1,0 +1,86 @@
+//! How the machine runs a warp: a hook looks at every instruction until it has seen enough, and what a lane does wrong
+//! ends the run.
+
+use super::policy::{Begun, Policy};
+use super::running::{Running, Step};
+use crate::hook::{Hook, Interest, Moment};
+use crate::program::Micro;
+use crate::trap::Halt;
+use ::lanes::Handlers;
+
+/// A hook that looks into a warp.
+pub(crate) struct Hooked<'h, H: ?Sized> {
+    hook: &'h mut H,
+    /// Whether it wants to see more.
+    stays: bool,
+}
+
+impl<'h, H: Hook + ?Sized> Hooked<'h, H> {
+    /// A hook, and whether it wants to see the warp.
+    pub(crate) fn new(hook: &'h mut H, warp: u32) -> Self {
+        let stays = hook.wants(warp);
+        Self { hook, stays }
+    }
+
+    /// What the hook wants after what it has seen; it may also end the run.
+    fn heed(&mut self, interest: Interest) -> Result<(), Halt> {
+        self.stays = interest == Interest::Stay;
+        if interest == Interest::Stop { Err(Halt::Stop) } else { Ok(()) }
+    }
+}
+
+impl<H: Hook + ?Sized> Policy for Hooked<'_, H> {
+    #[inline(always)]
+    fn is_idle(&self) -> bool {
+        !self.stays
+    }
+
+    #[inline(always)]
+    fn begin<L: Handlers>(&mut self, _: L, running: &mut Running<'_>, micro: &Micro) -> Result<Begun, Halt> {
+        running.begin(micro);
+        if self.stays {
+            let interest = self.hook.before(running.moment(micro));
+            self.heed(interest)?;
+        }
+        Ok(Begun::Execute)
+    }
+
+    #[inline(always)]
+    fn step<L: Handlers>(&mut self, level: L, running: &mut Running<'_>, micro: &Micro) -> Result<Step, Halt> {
+        running.step(level, micro).map_err(|fault| running.trap(fault, micro).into())
+    }
+
+    #[inline(always)]
+    fn end(&mut self, running: &mut Running<'_>, micro: &Micro) -> Result<(), Halt> {
+        if self.stays && micro.last {
+            let interest = self.hook.after(running.moment(micro));
+            self.heed(interest)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn out_of_fuel(&mut self, running: &mut Running<'_>, micro: &Micro) -> Result<(), Halt> {
+        running.check_fuel().map_err(|fault| running.trap(fault, micro).into())
+    }
+}
+
+impl Running<'_> {
+    /// What a hook sees.
+    fn moment(&mut self, micro: &Micro) -> Moment<'_> {
+        let frame = &self.control.frames[self.frame as usize];
+        let bytes = self.program.functions[frame.function as usize].frame;
+        Moment {
+            program: self.program,
+            frame: frame.base..frame.base + bytes,
+            registers: &mut *self.executing.registers,
+            global: &mut *self.executing.memories.global,
+            shared: &mut *self.executing.memories.shared,
+            local: &mut *self.executing.memories.local,
+            site: micro.site,
+            warp: self.warp,
+            active: self.active,
+            executing: self.executing.mask,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Launches: a kernel with a shape and arguments, and how much of it may execute.
+
+use crate::program::Program;
+use ::lanes::registers::LANES;
+
+/// A kernel with the shape it is launched in and its arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    /// What runs.
+    pub program: &'a Program,
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// Arguments, laid out as the kernel's parameters.
+    pub params: &'a [u8],
+    /// Whether blocks may wait for each other.
+    pub cooperative: bool,
+}
+
+impl Launch<'_> {
+    /// Blocks of the grid.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// Threads of a block.
+    #[must_use]
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    /// Whether its blocks must run together.
+    #[must_use]
+    pub fn is_together(&self) -> bool {
+        self.cooperative && self.blocks() > 1
+    }
+
+    /// Bytes of a block's shared memory, with those that are reserved.
+    #[must_use]
+    pub fn shared(&self) -> u32 {
+        match self.dynamic_shared {
+            0 => self.program.shared_bytes,
+            dynamic => self.program.dynamic_start() + dynamic,
+        }
+    }
+
+    /// Warps of a block.
+    pub(crate) fn warps(&self) -> u32 {
+        self.threads().div_ceil(LANES as u32)
+    }
+
+    /// The place of a block in the grid.
+    pub(crate) fn block_at(&self, block: u64) -> [u32; 3] {
+        let [x, y] = [u64::from(self.grid[0]), u64::from(self.grid[1])];
+        [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32]
+    }
+}
+
+/// How many instructions a thread may execute before it counts as hanging.
+#[derive(Clone, Copy, Debug)]
+pub enum Fuel<'a> {
+    /// The same for every thread.
+    Each(u32),
+    /// For thread `t` of the launch, `counts[t] * factor + constant`.
+    Scaled {
+        /// What each thread executed without a fault.
+        counts: &'a [u32],
+        /// Times this.
+        factor: u32,
+        /// Plus this.
+        constant: u32,
+    },
+}
+
+impl Fuel<'_> {
+    /// How many instructions a thread of the launch may execute.
+    pub(crate) fn of(self, thread: u64) -> u32 {
+        match self {
+            Self::Each(fuel) => fuel,
+            Self::Scaled { counts, factor, constant } => {
+                let count = counts.get(thread as usize).copied().unwrap_or(u32::MAX);
+                count.saturating_mul(factor).saturating_add(constant)
+            }
+        }
+    }
+}
