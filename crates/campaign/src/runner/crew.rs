@@ -12,6 +12,7 @@ use std::thread::{self, Scope};
 use std::time::Duration;
 
 use super::CampaignError;
+use super::watch::Limit;
 use crate::failure::{RunFailure, TargetError};
 
 /// Batches for each worker in a stage, at least, so that none waits long for the last one.
@@ -47,6 +48,8 @@ pub(super) struct Signals<'a> {
     pub(super) stop: &'a AtomicBool,
     /// What is made is of no use any more: nobody writes it.
     pub(super) halt: &'a AtomicBool,
+    /// When this is over, nothing more is begun.
+    pub(super) limit: Option<Limit>,
 }
 
 /// Where a worker sends what it makes.
@@ -58,7 +61,8 @@ pub(super) struct Outlet<'a, T> {
 impl<T> Outlet<'_, T> {
     /// More work is wanted.
     pub(super) fn wanted(&self) -> bool {
-        !self.signals.stop.load(Ordering::Relaxed) && !self.signals.halt.load(Ordering::Relaxed)
+        let Signals { stop, halt, limit } = self.signals;
+        !stop.load(Ordering::Relaxed) && !halt.load(Ordering::Relaxed) && !limit.is_some_and(Limit::is_over)
     }
 
     pub(super) fn send(&self, made: Vec<T>) {

@@ -12,7 +12,7 @@ mod sweep;
 mod watch;
 
 use std::num::NonZeroU32;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::config::Config;
@@ -21,7 +21,7 @@ use crate::summary::Summary;
 use crate::tally::Tally;
 use crate::target::Target;
 use crew::{Crew, Signals};
-use watch::Stopwatch;
+use watch::{Limit, Stopwatch};
 
 pub use error::CampaignError;
 pub use event::Event;
@@ -33,6 +33,11 @@ pub enum Ended {
     Finished(Summary),
     /// The stop flag was raised; what was run is written, and the rest can be resumed.
     Interrupted(Summary),
+    /// The seconds that the configuration gives are over; what was run is written, and the rest can be resumed.
+    ///
+    /// Which runs were made depends on the clock, what a row says does not. A run that was begun is finished, so that
+    /// rates favour long runs by at most one run of each worker.
+    OutOfTime(Summary),
 }
 
 /// What the writer writes into, and tells.
@@ -72,7 +77,11 @@ pub fn run<'t>(
     let target = target.into();
     let finished = make_runs(target, store, stop, on_event)?;
     let summary = store.summarise(target.engines.memory())?;
-    Ok(if finished { Ended::Finished(summary) } else { Ended::Interrupted(summary) })
+    Ok(match finished {
+        true => Ended::Finished(summary),
+        false if stop.load(Ordering::Relaxed) => Ended::Interrupted(summary),
+        false => Ended::OutOfTime(summary),
+    })
 }
 
 /// Makes the runs; `false` when stopped before the last one.
@@ -90,7 +99,7 @@ fn make_runs(
     let session =
         rows.begin(Session { golden_seconds: target.subject.golden().seconds, jobs, ..Session::default() })?;
     let ledger = Ledger { target, rows, on_event, tally, session, watch: Stopwatch::start(), began: false };
-    let signals = Signals { stop, halt: &AtomicBool::new(false) };
+    let signals = Signals { stop, halt: &AtomicBool::new(false), limit: config.seconds.map(Limit::of) };
     // The crew ends with the scope, whatever came of it: workers find their channels closed, and end.
     thread::scope(|scope| match sweep {
         None => {

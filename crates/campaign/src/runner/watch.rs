@@ -7,6 +7,24 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stopwatch(Instant);
 
+/// How long the work may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit {
+    watch: Stopwatch,
+    seconds: f64,
+}
+
+impl Limit {
+    /// So many seconds from now on.
+    pub(super) fn of(seconds: f64) -> Self {
+        Self { watch: Stopwatch::start(), seconds }
+    }
+
+    pub(super) fn is_over(self) -> bool {
+        self.watch.seconds() >= self.seconds
+    }
+}
+
 impl Stopwatch {
     #[expect(clippy::disallowed_methods, reason = "speed is measured with a clock; no result depends on it")]
     pub(super) fn start() -> Self {

@@ -6,6 +6,7 @@ mod fake;
 mod fake_sweep;
 mod faults;
 mod kill;
+mod limited;
 mod margin;
 mod merging;
 mod rejudging;
@@ -46,7 +47,7 @@ fn resume_all(dir: &Path, target: &Fake) -> Summary {
 fn finish(store: &mut Store, target: &Fake) -> Summary {
     match run(target, store, &AtomicBool::new(false), &mut |_| {}).unwrap() {
         Ended::Finished(summary) => summary,
-        Ended::Interrupted(_) => panic!("nobody interrupted"),
+        other => panic!("nobody interrupted: {other:?}"),
     }
 }
 

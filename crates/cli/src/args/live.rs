@@ -19,10 +19,6 @@ pub(crate) struct Live {
     /// debugger and hits machine instructions there [default: auto]
     #[arg(long, value_name = "ENGINE", value_parser = super::engine, conflicts_with = "no_replay")]
     pub(crate) engine: Option<Engine>,
-    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
-    /// [default: 10000]
-    #[arg(long, value_name = "N")]
-    pub(crate) fuel: Option<u32>,
     #[command(flatten)]
     pub(crate) means: Means,
     #[command(flatten)]

@@ -88,8 +88,12 @@ pub(crate) fn irradiate(
     let mut progress = Progress::new(what);
     let ended = campaign::run(target, &mut store, stop, &mut |event| progress.event(&event));
     progress.finish();
+    if let Ok(Ended::OutOfTime(summary)) = &ended {
+        let left = out::number(summary.remaining.unwrap_or(0));
+        out::note(&format!("its time is over with {left} {what} to go; {}", resume_line(&dir)));
+    }
     match ended {
-        Ok(Ended::Finished(summary)) => {
+        Ok(Ended::Finished(summary) | Ended::OutOfTime(summary)) => {
             match shown.method {
                 None => show(&summary, shown.json)?,
                 Some(method) => method::show(&summary, &method::estimate(&dir, method)?, shown.json)?,

@@ -94,7 +94,7 @@ fn a_part_that_there_is_not_is_answered_with_those_that_there_are() {
     let cases = [
         ("nokernel/sdc>50%", "no such kernel, but finish, "),
         ("group:ftou/sdc>50%", "no such group, but "),
-        ("line:other.cu:7/sdc>50%", "no such line, but /"),
+        ("line:other.cu:7/sdc>50%", "no such line, but cuda/"),
         ("line:reduce.cu:1/sdc>50%", "no such line, but reduce.cu:"),
     ];
     for (bound, words) in cases {

@@ -111,7 +111,7 @@ impl Bench<'_> {
         let told = &mut self.told;
         let summary = match campaign::run(target, &mut store, self.stop, &mut |event| told(&name, &event))? {
             Ended::Finished(summary) => summary,
-            Ended::Interrupted(_) => return Err(StudyError::Interrupted),
+            Ended::Interrupted(_) | Ended::OutOfTime(_) => return Err(StudyError::Interrupted),
         };
         drop(store);
         let trials = trials(&Results::open(&dir)?, &method)?;

@@ -90,9 +90,17 @@ impl Planner for Synthetic {
     }
 }
 
+/// The engines of every target: what they make up is the same.
+static OFFERED: [EngineOffer; 5] =
+    [made_up("auto"), made_up("full"), made_up("delta"), made_up("lanes"), made_up("cuda-gdb")];
+
+const fn made_up(word: &'static str) -> EngineOffer {
+    EngineOffer { word, about: "makes them up" }
+}
+
 impl Engines for Synthetic {
     fn offered(&self) -> &[EngineOffer] {
-        &[EngineOffer { word: "auto", about: "makes them up" }]
+        &OFFERED
     }
 
     fn worker(&self, _: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
