@@ -72,7 +72,7 @@ fn compare(program: &Path, name: &str, app: &Path, runs: u64) -> Result<Compared
     ensure!([executed.len(), capsule.len(), resolved.len()] == [found.faults; 3], "{name}: rows are missing");
     for (((replayed, executed), capsule), resolved) in replayed.iter().zip(&executed).zip(&capsule).zip(&resolved) {
         let mut wrong = |what: &str| {
-            found.disagreements.push(format!("{name}: {}: {what}", replayed.site.fault().unwrap_or_default()))
+            found.disagreements.push(format!("{name}: {}: {what}", replayed.site.fault().unwrap_or_default()));
         };
         if replayed.site != executed.site || replayed.site != capsule.site {
             wrong("another fault is run");

@@ -1,5 +1,5 @@
 //! Files that are whole or absent, whatever happens while they are written: those of a campaign's directory, and with
-//! [`write`] all others that its users ask for.
+//! [`write()`] all others that its users ask for.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};

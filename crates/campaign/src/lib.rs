@@ -8,7 +8,7 @@
 //! store holds the units and the tally of their faults instead of rows (see [`sweep`]).
 //!
 //! A campaign in strata gives each part of the population as many runs as any other, and weighs what they come to
-//! ([`Target::strata`]). What a campaign is made to fail by is a [`bound`].
+//! ([`Planner::strata`]). What a campaign is made to fail by is a [`bound`].
 //!
 //! The crate knows a [`Target`] that plans sites and runs them, and nothing of what a site is: no instruction set,
 //! no machine, no GPU. Its tests use a target of a few lines and take milliseconds.

@@ -31,13 +31,13 @@ pub struct Site {
     pub intent: Intent,
     /// The place in the program.
     pub spot: Spot,
-    /// What the target declares in [`Target::labels`](crate::Target::labels), in that order.
+    /// What the target declares in [`Planner::labels`](crate::Planner::labels), in that order.
     pub labels: Labels,
     /// How many sites of the population the run stands for: one, unless a method chose it to represent others. Rates
     /// count it so often.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub weight: u64,
-    /// The stratum that it was drawn from, by its number in [`Target::strata`](crate::Target::strata), if the campaign
+    /// The stratum that it was drawn from, by its number in [`Planner::strata`](crate::Planner::strata), if the campaign
     /// has strata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stratum: Option<u32>,

@@ -4,12 +4,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Names a module of a capsule: its place in [`Capsule::modules`].
+/// Names a module of a capsule: its place in [`Capsule::modules`](crate::Capsule::modules).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ModuleId(pub u32);
 
-/// Names a blob of a capsule: its place in [`Capsule::blobs`].
+/// Names a blob of a capsule: its place in [`Capsule::blobs`](crate::Capsule::blobs).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BlobId(pub u32);

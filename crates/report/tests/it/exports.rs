@@ -112,7 +112,11 @@ mod parquet_rows {
         let mut expected = Vec::new();
         results
             .visit(&mut |row| {
-                expected.push((row.run.0 as i64, row.site.fault().unwrap().to_owned(), row.finding.class().to_string()))
+                expected.push((
+                    row.run.0 as i64,
+                    row.site.fault().unwrap().to_owned(),
+                    row.finding.class().to_string(),
+                ));
             })
             .unwrap();
         let rows = reader.get_row_iter(None).unwrap().map(|row| row.unwrap());
