@@ -175,7 +175,7 @@ impl Replayer for Rest<'_, '_, '_, '_> {
         let (golden, faulty) = (self.runs.golden, at.launches == self.fault.launch as usize);
         let launch = &golden.launches[at.launches];
         let (block, thread) = (self.fault.cta, self.fault.thread);
-        let probe = faulty.then(|| Probe { block, thread, hook: &mut *self.scene });
+        let probe = faulty.then_some(Probe { block, thread, hook: &mut *self.scene });
         let (executor, memory) = (&mut self.runs.executor, &mut self.runs.memory);
         let ran = run(executor, memory, &golden.runnable(launch), fuel(golden, launch), probe, |_| {});
         self.progress.add(&ran, faulty);
