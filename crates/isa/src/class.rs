@@ -52,6 +52,4 @@ classes! {
     Move Move,
     /// What the special function unit computes.
     SpecialFunction SpecialFunction,
-    /// All else.
-    Other Other,
 }
