@@ -68,7 +68,7 @@ impl Run {
     pub fn run(&self) -> Result<Ended, RunError> {
         let prepared = self.prepare()?;
         let place = prepared.record.clone();
-        let written = place.as_deref().map(|place| place.with_added_extension(format!("{}.part", std::process::id())));
+        let written = place.as_deref().map(beside);
         let prepared = prepared.recording(written.as_deref())?;
         let path = prepared.program.clone();
         let status = prepared.command().status().map_err(|error| RunError::Start { path, error })?;
@@ -209,6 +209,13 @@ fn joined(first: &OsStr, variable: &str) -> OsString {
         list.push(rest);
     }
     list
+}
+
+/// Where a capsule is written until the application has ended well.
+fn beside(place: &Path) -> PathBuf {
+    let mut name = place.as_os_str().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    PathBuf::from(name)
 }
 
 /// Puts what was recorded in its place, or throws it away; whether there was anything, and it is in its place.

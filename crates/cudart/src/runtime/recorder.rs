@@ -151,12 +151,14 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("out.capsule");
         let mut recorder = recorder(&path);
+        recorder.module(ModuleId(0), Code::default(), &[]);
+        recorder.push(Event::Load { module: ModuleId(0) });
         recorder.push(launch());
         recorder.push(Event::Synchronize);
         recorder.push(Event::Synchronize);
         recorder.write();
         let capsule = Capsule::open(&path).unwrap();
-        assert_eq!((capsule.name.as_str(), capsule.events.len()), ("app", 2));
+        assert_eq!((capsule.name.as_str(), capsule.events.len()), ("app", 3));
         assert_eq!(capsule.provenance.command, ["app.exe", "--size=3"]);
     }
 
