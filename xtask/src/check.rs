@@ -47,7 +47,7 @@ fn now() -> Instant {
 
 fn tests() -> Result<bool> {
     let packages = QUICK.iter().flat_map(|name| ["--package", name]);
-    let words: Vec<&str> = ["test", "--quiet"].into_iter().chain(packages).collect();
+    let words: Vec<&str> = ["test", "--release", "--quiet"].into_iter().chain(packages).collect();
     cargo(&words)
 }
 
