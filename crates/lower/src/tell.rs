@@ -164,54 +164,71 @@ mod tests {
     use crate::Ptx;
     use facts::{Access, Control, Effect, Facts, Making, Pc, Reg, Role, Space, Type};
     use simt::guest::{Guest, Image, Placement};
+    use std::collections::BTreeMap;
+
+    const NAMES: [&str; 10] = ["%a0", "%a1", "%v0", "%v1", "%v2", "%v3", "%w0", "%w1", "%p0", "%p1"];
 
     /// The facts of a kernel's instructions; `%a` are addresses, `%v` values of 32 bits, `%w` of 64, `%p` predicates.
     fn facts(body: &str) -> Vec<Facts> {
         let text = format!(
             ".version 8.0\n.target sm_80\n.address_size 64\n.global .align 8 .b8 g[64];\n.visible .entry k()\n{{\n\
-             .reg .b64 %a<3>;\n.reg .b32 %v<4>;\n.reg .b64 %w<3>;\n.reg .pred %p<2>;\n{body}\n}}\n"
+             .reg .b64 %a<2>;\n.reg .b32 %v<4>;\n.reg .b64 %w<2>;\n.reg .pred %p<2>;\n{body}\n}}\n"
         );
         let module = Ptx.load("k.ptx", &Image::ptx(&text), 0).unwrap();
         let program = module.program("k", &Placement { addresses: vec![Some(0x1000)] }).unwrap();
         program.sites.into_iter().filter_map(|site| site.facts).collect()
     }
 
+    /// The facts of a kernel's instructions, and which register each name became: each is written once behind them.
+    fn named(body: &str) -> (Vec<Facts>, BTreeMap<Reg, &'static str>) {
+        let moves = NAMES.map(|name| match name.as_bytes()[1] {
+            b'p' => format!("setp.eq.u32 {name}, 0, 0;\n"),
+            b'v' => format!("mov.b32 {name}, 0;\n"),
+            _ => format!("mov.b64 {name}, 0;\n"),
+        });
+        let mut all = facts(&format!("{body}\n{}", moves.concat()));
+        let moves = all.split_off(all.len() - NAMES.len());
+        let registers = moves.iter().filter_map(|it| it.of_role(Role::Destination).next()).map(|it| it.register);
+        (all, registers.zip(NAMES).collect())
+    }
+
     /// The operands of a role: positions, registers and bits.
-    fn of(role: Role, body: &str) -> Vec<(u8, u32, u32)> {
-        let facts = facts(body).remove(0);
-        facts.of_role(role).map(|operand| (operand.position, operand.register.0, operand.bits)).collect()
+    fn of(role: Role, body: &str) -> Vec<(u8, &'static str, u32)> {
+        let (facts, names) = named(body);
+        facts[0].of_role(role).map(|operand| (operand.position, names[&operand.register], operand.bits)).collect()
     }
 
     #[test]
     fn what_is_stored_is_told_from_addresses_and_hints() {
         let hinted = "st.global.L2::cache_hint.v2.b32 [%a0+4], {%v1, %v2}, %w0;";
-        assert_eq!(of(Role::Stored, hinted), [(0, 4, 32), (1, 5, 32)]);
-        assert_eq!(of(Role::Address, hinted), [(0, 0, 64)]);
-        assert_eq!(of(Role::Source, hinted), [(0, 0, 64), (1, 4, 32), (2, 5, 32), (3, 7, 64)]);
-        assert_eq!(of(Role::Stored, "st.global.b16 [%a0], %v1;"), [(0, 4, 16)]);
-        assert_eq!(of(Role::Stored, "atom.global.cas.b32 %v0, [%a0], %v1, %v2;"), [(0, 5, 32)]);
-        assert_eq!(of(Role::Stored, "atom.global.add.u32 %v0, [%a0], %v0;"), [(0, 3, 32)]);
-        assert_eq!(of(Role::Stored, "st.global.v2.b32 [%a0], {1, %v2};"), [(1, 5, 32)]);
+        assert_eq!(of(Role::Stored, hinted), [(0, "%v1", 32), (1, "%v2", 32)]);
+        assert_eq!(of(Role::Address, hinted), [(0, "%a0", 64)]);
+        assert_eq!(of(Role::Source, hinted), [(0, "%a0", 64), (1, "%v1", 32), (2, "%v2", 32), (3, "%w0", 64)]);
+        assert_eq!(of(Role::Stored, "st.global.b16 [%a0], %v1;"), [(0, "%v1", 16)]);
+        assert_eq!(of(Role::Stored, "atom.global.cas.b32 %v0, [%a0], %v1, %v2;"), [(0, "%v2", 32)]);
+        assert_eq!(of(Role::Stored, "atom.global.add.u32 %v0, [%a0], %v0;"), [(0, "%v0", 32)]);
+        assert_eq!(of(Role::Stored, "st.global.v2.b32 [%a0], {1, %v2};"), [(1, "%v2", 32)]);
     }
 
     #[test]
     fn what_is_fetched_ahead_is_no_access() {
         assert_eq!(of(Role::Address, "prefetch.global.L2 [%a0];"), []);
-        assert_eq!(of(Role::Address, "cp.async.ca.shared.global [%a0], [%a1], 4;"), [(0, 0, 64), (1, 1, 64)]);
+        assert_eq!(of(Role::Address, "cp.async.ca.shared.global [%a0], [%a1], 4;"), [(0, "%a0", 64), (1, "%a1", 64)]);
     }
 
     #[test]
     fn a_register_that_is_read_twice_is_one_source() {
-        assert_eq!(of(Role::Source, "mad.lo.s32 %v0, %v1, %v2, %v1;"), [(0, 4, 32), (1, 5, 32)]);
-        assert_eq!(of(Role::Destination, "setp.eq.s32 %p0|%p1, %v1, 3;"), [(0, 10, 1), (1, 11, 1)]);
+        assert_eq!(of(Role::Source, "mad.lo.s32 %v0, %v1, %v2, %v1;"), [(0, "%v1", 32), (1, "%v2", 32)]);
+        assert_eq!(of(Role::Destination, "setp.eq.s32 %p0|%p1, %v1, 3;"), [(0, "%p0", 1), (1, "%p1", 1)]);
     }
 
     #[test]
     fn control_accesses_and_making_are_told() {
         let body = "@%p0 bra L;\nld.global.f32 %v0, [g+8];\nadd.s32 %v1, %v0, 1;\nL:\nexit;";
-        let [bra, load, add, exit] = <[Facts; 4]>::try_from(facts(body)).unwrap();
+        let (facts, names) = named(body);
+        let [bra, load, add, exit] = <[Facts; 4]>::try_from(facts).unwrap();
         assert_eq!(bra.control, Control::Jump([Pc(3)].into()));
-        assert_eq!(bra.reads().collect::<Vec<_>>(), [Reg(10)]);
+        assert_eq!(bra.reads().map(|it| names[&it]).collect::<Vec<_>>(), ["%p0"]);
         let (space, element, at) = (Space::Global, Type::F32, Some((None, 0x1008)));
         assert_eq!(load.access, Some(Access { effect: Effect::Read, space, element, count: 1, at }));
         assert_eq!((load.making, add.making), (Making::Elsewhere, Making::Integers));
