@@ -4,6 +4,7 @@ use std::io;
 
 use stats::OutOfRange;
 
+use super::limits::{MAX_RUNS, MAX_SECONDS};
 use outcome::QualityError;
 
 /// Why a configuration cannot be used.
@@ -82,7 +83,7 @@ pub enum ConfigError {
         runs: u64,
     },
     /// More runs than there can be, or none.
-    #[error("plan {runs} runs: a campaign has from 1 to {} runs", super::MAX_RUNS)]
+    #[error("plan {runs} runs: a campaign has from 1 to {} runs", MAX_RUNS)]
     Runs {
         /// The number asked for.
         runs: u64,
@@ -91,7 +92,7 @@ pub enum ConfigError {
     #[error(
         "bound every rate within ±{margin}: that takes {runs} runs; a campaign has at most {}, \
          so ask for a wider margin",
-        super::MAX_RUNS
+        MAX_RUNS
     )]
     MarginTooTight {
         /// The margin asked for.
@@ -110,10 +111,7 @@ pub enum ConfigError {
         count: u32,
     },
     /// A time in which no campaign ends.
-    #[error(
-        "end the campaign after {seconds} seconds: give `seconds` a number above 0, at most {}",
-        super::MAX_SECONDS
-    )]
+    #[error("end the campaign after {seconds} seconds: give `seconds` a number above 0, at most {}", MAX_SECONDS)]
     Seconds {
         /// The time.
         seconds: f64,

@@ -10,6 +10,7 @@ mod bytes;
 mod choices;
 mod error;
 mod keys;
+mod limits;
 mod live;
 mod read;
 mod selection;
@@ -31,19 +32,11 @@ pub use bytes::{Bytes, NotBytes};
 pub use choices::Choices;
 pub use error::ConfigError;
 pub use keys::Entry;
+pub use limits::{DEFAULT_RUNS, MAX_RUNS, MAX_SECONDS};
 pub use live::Live;
 pub use selection::{Selection, Stratify};
 pub use shard::{NotAShard, Shard};
 pub use shell::{CommandLine, NotACommand, quoted, shell_line};
-
-/// Runs of a campaign that says neither how many nor how tight: ±3.1 % at 95 %.
-pub const DEFAULT_RUNS: u64 = 1000;
-
-/// The longest sampled campaign, in runs. Its plan would fill a disk; more is a slip of the keyboard.
-pub const MAX_RUNS: u64 = 1_000_000_000;
-
-/// The longest limit on the time of a campaign, in seconds: thirty years. More is a slip of the keyboard.
-pub const MAX_SECONDS: f64 = 1e9;
 
 /// The effective configuration of a campaign.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,6 +7,7 @@
 mod crew;
 mod error;
 mod event;
+mod ledger;
 mod sample;
 mod sweep;
 mod watch;
@@ -16,12 +17,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::config::Config;
-use crate::store::{Rows, Session, Store};
+use crate::store::{Session, Store};
 use crate::summary::Summary;
-use crate::tally::Tally;
 use crate::target::Target;
 use crew::{Crew, Signals};
-use watch::{Limit, Stopwatch};
+use ledger::Ledger;
+use watch::Limit;
 
 pub use error::CampaignError;
 pub use event::Event;
@@ -38,30 +39,6 @@ pub enum Ended {
     /// Which runs were made depends on the clock, what a row says does not. A run that was begun is finished, so that
     /// rates favour long runs by at most one run of each worker.
     OutOfTime(Summary),
-}
-
-/// What the writer writes into, and tells.
-struct Ledger<'a> {
-    target: Target<'a>,
-    rows: &'a mut Rows,
-    on_event: &'a mut dyn FnMut(Event<'_>),
-    tally: Tally,
-    session: i64,
-    watch: Stopwatch,
-    /// Something was written.
-    began: bool,
-}
-
-impl Ledger<'_> {
-    /// Tells that something was written; the first time also, what is kept in memory for it.
-    fn written(&mut self) {
-        if !std::mem::replace(&mut self.began, true)
-            && let Some(memory) = self.target.engines.memory()
-        {
-            (self.on_event)(Event::Prepared { memory: &memory });
-        }
-        (self.on_event)(Event::Written { tally: self.tally });
-    }
 }
 
 /// Makes the runs of `store` that have no row yet, until all are made or `stop` is raised.
@@ -98,7 +75,7 @@ fn make_runs(
     on_event(Event::Started { planned, tally, jobs });
     let session =
         rows.begin(Session { golden_seconds: target.subject.golden().seconds, jobs, ..Session::default() })?;
-    let ledger = Ledger { target, rows, on_event, tally, session, watch: Stopwatch::start(), began: false };
+    let ledger = Ledger::open(target, rows, on_event, tally, session);
     let signals = Signals { stop, halt: &AtomicBool::new(false), limit: config.seconds.map(Limit::of) };
     // The crew ends with the scope, whatever came of it: workers find their channels closed, and end.
     thread::scope(|scope| match sweep {

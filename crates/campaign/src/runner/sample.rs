@@ -11,8 +11,9 @@ use std::ops::Range;
 use stats::{Decision, Sequential};
 
 use super::crew::{self, Crew, Outlet, guarded};
+use super::ledger::Ledger;
 use super::watch::Stopwatch;
-use super::{CampaignError, Event, Ledger};
+use super::{CampaignError, Event};
 use crate::config::Config;
 use crate::plan::PlanReader;
 use crate::site::{Intent, RunIndex, Site};

@@ -7,7 +7,8 @@
 use std::ops::Range;
 
 use super::crew::{self, Crew, Outlet, guarded};
-use super::{CampaignError, Event, Ledger};
+use super::ledger::Ledger;
+use super::{CampaignError, Event};
 use crate::config::Config;
 use crate::failure::RunFailure;
 use crate::store::{Packed, Unit};

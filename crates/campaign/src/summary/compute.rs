@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use stats::{Confidence, Decision, Method};
 
+use super::account::{Account, LinePart, Outcomes, Part, StratumPart};
 use super::estimate::Estimator;
 use super::registers::register_file;
-use super::{
-    Account, Capsule, Exhaustive, LinePart, Outcomes, Part, Runs, SUMMARY_FORMAT, Speed, Stopping, StratumPart, Summary,
-};
+use super::{Capsule, Exhaustive, Runs, SUMMARY_FORMAT, Speed, Stopping, Summary};
 use crate::config::{Choices, Config};
 use crate::store::{Count, Rows, Session, StoreError, Survey};
 use crate::sweep::Extent;

@@ -9,7 +9,7 @@
 
 use stats::{Confidence, Interval, Method, Proportion, Stratified, Weighted};
 
-use super::{Bounds, Outcomes, Rate};
+use super::account::{Bounds, Outcomes, Rate};
 use crate::config::Config;
 use crate::store::Count;
 use crate::sweep::Extent;

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use stats::{Confidence, Interval, Method, Proportion, Stratified, Stratum};
 
-use super::{Bounds, Part};
+use super::account::{Bounds, Part};
 use crate::target::KernelRegisters;
 
 /// The register file, in campaigns that hit registers.
@@ -96,7 +96,7 @@ fn avf(parts: &[(f64, &Part)], method: Method, confidence: Confidence) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::{Account, Outcomes};
+    use crate::summary::account::{Account, Outcomes};
 
     fn part(name: &str, [masked, sdc, due]: [u64; 3]) -> Part {
         let outcomes = Outcomes { masked, sdc, due };
