@@ -1,10 +1,39 @@
-//! Why a device cannot do what it is asked for, and what a program did wrong, in words a programmer knows.
+//! Why a module cannot be used, why a device cannot do what it is asked for, and what a program did wrong, in words a
+//! programmer knows.
 
-use crate::modules::ModuleError;
 use facts::Source;
+use simt::guest::{GuestError, PlacementError};
 use simt::memory::PlaceError;
 use simt::{Program, Trap};
 use thiserror::Error;
+
+/// Why a module or one of its kernels cannot be used.
+#[derive(Debug, Error)]
+pub enum ModuleError {
+    /// Its code is not accepted, or a kernel cannot be run.
+    #[error(transparent)]
+    Guest(#[from] GuestError),
+    /// No guest reads its code.
+    #[error("load {name}: no instruction set is known that reads code of the kind `{kind}`")]
+    NoGuest {
+        /// The module.
+        name: String,
+        /// What its code is.
+        kind: String,
+    },
+    /// Its code cannot be read from the capsule.
+    #[error(transparent)]
+    Capsule(#[from] capsule::Error),
+    /// Its variables cannot be placed.
+    #[error(transparent)]
+    Place(#[from] PlacementError),
+    /// The recorded places of its variables do not fit it.
+    #[error("place variable {0}: the recording has no address for it")]
+    Unplaced(String),
+    /// There is no such module.
+    #[error("find module {0}: it was not loaded")]
+    Unknown(u32),
+}
 
 /// Why a device cannot do what it is asked for.
 #[derive(Debug, Error)]

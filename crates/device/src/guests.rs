@@ -6,7 +6,7 @@ use lower::Ptx;
 use simt::guest::{Guest, GuestModule, Image};
 use std::sync::Arc;
 
-use crate::modules::ModuleError;
+use crate::error::ModuleError;
 
 /// The guests of a device. Of those that read an image the first one does.
 #[derive(Clone, Debug)]

@@ -12,9 +12,9 @@ pub mod region;
 mod run;
 
 pub use device::{Device, LaunchEnd, Launched, MAX_SHARED, UNBOUNDED, check_launch, runnable};
-pub use error::{DeviceError, TrapReport};
+pub use error::{DeviceError, ModuleError, TrapReport};
 pub use explain::{MemoryAccess, TrapDetail, coordinates};
 pub use guests::{Code, Guests};
-pub use modules::{ModuleError, Modules};
+pub use modules::Modules;
 pub use run::{Probe, Ran, run};
 pub use simt::guest::{GuestModule, Image, KernelInfo, Listed, ParamInfo};

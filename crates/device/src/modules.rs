@@ -1,42 +1,14 @@
 //! Loaded modules: read by their guests, their variables placed, their kernels made ready when first launched.
 
+use crate::error::ModuleError;
 use crate::guests::Guests;
 use capsule::{ModuleId, Symbol};
 use facts::Space;
-use simt::guest::{GuestError, GuestModule, Image, Placement, PlacementError, Variable};
+use simt::guest::{GuestModule, Image, Placement, PlacementError, Variable};
 use simt::memory::GlobalMemory;
 use simt::{HEAP_BYTES, HEAP_NAME, Program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use thiserror::Error;
-
-/// Why a module or one of its kernels cannot be used.
-#[derive(Debug, Error)]
-pub enum ModuleError {
-    /// Its code is not accepted, or a kernel cannot be run.
-    #[error(transparent)]
-    Guest(#[from] GuestError),
-    /// No guest reads its code.
-    #[error("load {name}: no instruction set is known that reads code of the kind `{kind}`")]
-    NoGuest {
-        /// The module.
-        name: String,
-        /// What its code is.
-        kind: String,
-    },
-    /// Its code cannot be read from the capsule.
-    #[error(transparent)]
-    Capsule(#[from] capsule::Error),
-    /// Its variables cannot be placed.
-    #[error(transparent)]
-    Place(#[from] PlacementError),
-    /// The recorded places of its variables do not fit it.
-    #[error("place variable {0}: the recording has no address for it")]
-    Unplaced(String),
-    /// There is no such module.
-    #[error("find module {0}: it was not loaded")]
-    Unknown(u32),
-}
 
 /// One loaded module.
 #[derive(Debug)]
