@@ -1,6 +1,6 @@
-//! Control flow within a function, and which registers are live.
+//! Control flow within a function.
 
-use crate::instruction::{Control, Facts, Pc, Reg};
+use crate::instruction::{Control, Facts, Pc};
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
 
@@ -61,109 +61,33 @@ impl Flow {
         });
         Self { blocks: blocks.collect() }
     }
-
-    /// Registers live at the start of every block, each set sorted.
-    ///
-    /// A write under a guard does not end the life of the old value. Registers are written whole.
-    #[must_use]
-    pub fn live_in(&self, body: &[impl Borrow<Facts>]) -> Vec<BTreeSet<Reg>> {
-        let mut live: Vec<BTreeSet<Reg>> = vec![BTreeSet::new(); self.blocks.len()];
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for index in (0..self.blocks.len()).rev() {
-                let block = &self.blocks[index];
-                let mut now = self.live_out(index, &live);
-                for pc in (block.start.index()..block.end.index()).rev() {
-                    step_back(body[pc].borrow(), &mut now);
-                }
-                if now != live[index] {
-                    live[index] = now;
-                    changed = true;
-                }
-            }
-        }
-        live
-    }
-
-    fn live_out(&self, block: usize, live: &[BTreeSet<Reg>]) -> BTreeSet<Reg> {
-        self.blocks[block].next.iter().flat_map(|&next| live[next].iter().copied()).collect()
-    }
-
-    /// Registers that may be read before they are written: live at the entry.
-    #[must_use]
-    pub fn undefined_reads(&self, body: &[impl Borrow<Facts>]) -> BTreeSet<Reg> {
-        self.live_in(body).into_iter().next().unwrap_or_default()
-    }
-}
-
-/// Turns the registers live after an instruction into those live before it.
-fn step_back(facts: &Facts, live: &mut BTreeSet<Reg>) {
-    if facts.guard.is_none() {
-        for register in facts.writes() {
-            live.remove(&register);
-        }
-    }
-    live.extend(facts.reads());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::group::Group;
-    use crate::instruction::{Guard, Operand, Role};
+    use crate::instruction::{Guard, Reg};
 
-    fn facts(control: Control, written: &[u32], read: &[u32], guard: Option<u32>) -> Facts {
-        let operands = |role, registers: &[u32]| {
-            let of = |(&register, position): (&u32, u8)| Operand {
-                role,
-                position,
-                register: Reg(register),
-                bits: 32,
-                offset: 0,
-                ty: None,
-            };
-            registers.iter().zip(0..).map(of).collect::<Vec<_>>()
-        };
-        Facts {
-            guard: guard.map(|pred| Guard { pred: Reg(pred), negated: false }),
-            operands: [operands(Role::Destination, written), operands(Role::Source, read)].concat(),
-            control,
-            ..Facts::new("any", Group::Other)
-        }
+    fn facts(control: Control, guard: Option<u32>) -> Facts {
+        let guard = guard.map(|pred| Guard { pred: Reg(pred), negated: false });
+        Facts { guard, control, ..Facts::new("any", Group::Other) }
     }
 
     #[test]
-    fn a_loop_is_three_blocks_and_its_variable_is_live_around_it() {
+    fn a_loop_is_three_blocks() {
         let body = [
-            facts(Control::Next, &[1], &[2, 3], None),
-            facts(Control::Next, &[1], &[1, 2], None),
-            facts(Control::Jump([Pc(1)].into()), &[], &[], Some(4)),
-            facts(Control::Return, &[], &[], None),
+            facts(Control::Next, None),
+            facts(Control::Next, None),
+            facts(Control::Jump([Pc(1)].into()), Some(4)),
+            facts(Control::Return, None),
         ];
-        let flow = Flow::of(&body);
-        let next: Vec<_> = flow.blocks.iter().map(|block| block.next.clone()).collect();
+        let next: Vec<_> = Flow::of(&body).blocks.into_iter().map(|block| block.next).collect();
         assert_eq!(next, [vec![1], vec![1, 2], vec![]]);
-        let live = flow.live_in(&body);
-        assert_eq!(live[1], [Reg(1), Reg(2), Reg(4)].into());
-        assert_eq!(flow.undefined_reads(&body), [Reg(2), Reg(3), Reg(4)].into());
-    }
-
-    #[test]
-    fn a_guarded_write_keeps_the_old_value_alive() {
-        let body = [
-            facts(Control::Next, &[1], &[2, 2], Some(4)),
-            facts(Control::Next, &[5], &[1, 1], None),
-            facts(Control::End, &[], &[], None),
-        ];
-        assert!(Flow::of(&body).undefined_reads(&body).contains(&Reg(1)));
     }
 
     #[test]
     fn an_empty_body_has_no_blocks() {
-        let body: [Facts; 0] = [];
-        let flow = Flow::of(&body);
-        assert!(flow.blocks.is_empty());
-        assert!(flow.undefined_reads(&body).is_empty());
+        assert!(Flow::of(&[] as &[Facts]).blocks.is_empty());
     }
 }

@@ -6,18 +6,21 @@
 //!
 //! - [`instruction`]: the facts of an instruction, its operands with their [`Role`]s;
 //! - [`group`]: the groups that all guests put their instructions in, and the sets that a guest has names for;
-//! - [`flow`]: control flow within a function, and which registers are live;
+//! - [`flow`]: control flow within a function;
+//! - [`liveness`]: which of its registers are live;
 //! - [`source`]: source positions;
 //! - [`types`]: scalar types, widths of registers, state spaces.
 
 pub mod flow;
 pub mod group;
 pub mod instruction;
+pub mod liveness;
 pub mod source;
 pub mod types;
 
 pub use flow::Flow;
 pub use group::{Group, NamedSet, Sets};
 pub use instruction::{Access, Control, Effect, Facts, FunctionId, Guard, Making, Operand, Pc, Reg, Register, Role};
+pub use liveness::RegSet;
 pub use source::{Files, Inlined, Loc, Source};
 pub use types::{Space, Type, Width};

@@ -10,7 +10,7 @@ use crate::control::State;
 use crate::program::{CallTo, Kind, Program};
 use crate::warp::Warp;
 use ::lanes::registers::{Sizes, Slot};
-use facts::{Facts, Flow, Reg, Width};
+use facts::{Facts, Flow, Reg, RegSet, Width};
 use std::collections::BTreeSet;
 
 /// A function with more instructions times registers than this is not looked at.
@@ -28,12 +28,9 @@ pub struct Liveness {
     temporaries: Vec<Slot>,
 }
 
-/// The registers that are live before each instruction of a function, a bit each.
+/// The registers that are live before each instruction of a function, and behind the last one: none.
 #[derive(Debug)]
-struct Live {
-    words: usize,
-    before: Vec<u64>,
-}
+struct Live(Vec<RegSet>);
 
 impl Liveness {
     /// What is live in a program; `None` if it is too large to say.
@@ -83,7 +80,7 @@ impl Liveness {
         let Some(at) = program.sites.get(site as usize) else { return Vec::new() };
         let function = program.functions.iter().position(|code| code.id == at.function);
         let Some(live) = function.and_then(|function| self.functions.get(function)) else { return Vec::new() };
-        live.numbers(at.pc.index()).map(|number| Reg(number as u32)).collect()
+        live.before(at.pc.index()).collect()
     }
 
     /// The rows that are live in some lane of a warp, by width and index.
@@ -122,42 +119,27 @@ impl Liveness {
 impl Live {
     /// What is live in a function with so many registers.
     fn of(registers: usize, body: &[&Facts]) -> Self {
-        let (flow, words) = (Flow::of(body), registers.div_ceil(64));
-        let live_in = flow.live_in(body);
-        // Behind the last instruction nothing is live.
-        let mut before = vec![0; words * (body.len() + 1)];
-        for block in &flow.blocks {
-            let mut now = vec![0; words];
-            let after = block.next.iter().flat_map(|&next| &live_in[next]);
-            after.for_each(|register| now[register.index() / 64] |= 1 << (register.index() % 64));
+        let flow = Flow::of(body);
+        let live_in = flow.live_in(body, registers);
+        let mut before = vec![RegSet::new(registers); body.len() + 1];
+        for (index, block) in flow.blocks.iter().enumerate() {
+            let mut now = flow.live_out(index, &live_in, registers);
             for pc in (block.start.index()..block.end.index()).rev() {
-                step_back(body[pc], &mut now);
-                before[pc * words..(pc + 1) * words].copy_from_slice(&now);
+                now.step_back(body[pc]);
+                before[pc].clone_from(&now);
             }
         }
-        Self { words, before }
+        Self(before)
     }
 
     fn add(&self, pc: usize, registers: &[Slot], rows: &mut Vec<Slot>) {
-        rows.extend(self.numbers(pc).map(|number| registers[number]));
+        rows.extend(self.before(pc).map(|register| registers[register.index()]));
     }
 
     /// The registers that are live before an instruction, ascending.
-    fn numbers(&self, pc: usize) -> impl Iterator<Item = usize> {
-        let words = self.before.get(pc * self.words..(pc + 1) * self.words).unwrap_or_default();
-        words.iter().enumerate().flat_map(|(word, &bits)| {
-            let after = std::iter::successors(Some(bits), |&left| Some(left & left.wrapping_sub(1)));
-            after.take_while(|&left| left != 0).map(move |left| word * 64 + left.trailing_zeros() as usize)
-        })
+    fn before(&self, pc: usize) -> impl Iterator<Item = Reg> {
+        self.0.get(pc).into_iter().flat_map(RegSet::iter)
     }
-}
-
-/// Turns the registers live after an instruction into those live before it.
-fn step_back(facts: &Facts, now: &mut [u64]) {
-    if facts.guard.is_none() {
-        facts.writes().for_each(|register| now[register.index() / 64] &= !(1 << (register.index() % 64)));
-    }
-    facts.reads().for_each(|register| now[register.index() / 64] |= 1 << (register.index() % 64));
 }
 
 /// The registers that instructions on matrices read.

@@ -216,7 +216,7 @@ impl<'a> Lowering<'a> {
         let frame = Frame::of(function);
         let teller = Teller { function, files: &self.files, placement: self.placement, frame: &frame.offsets };
         let facts: Vec<Facts> = function.body.iter().map(|instruction| teller.facts(instruction)).collect();
-        let zeroed = Flow::of(&facts).undefined_reads(&facts).into_iter().map(|reg| registers[reg.index()]);
+        let undefined = Flow::of(&facts).undefined_reads(&facts, registers.len());
         self.program.functions.push(Code {
             id,
             name: function.name.clone(),
@@ -224,7 +224,7 @@ impl<'a> Lowering<'a> {
             frame: frame.bytes,
             formals: frame.formals.clone(),
             returns: frame.returns.clone(),
-            zeroed: zeroed.collect(),
+            zeroed: undefined.into_iter().map(|register| registers[register.index()]).collect(),
             registers,
             declared: function.registers.clone(),
         });

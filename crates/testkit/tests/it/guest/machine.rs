@@ -60,7 +60,7 @@ impl<'a> Lowering<'a> {
         let mut word = || Some(sizes.allocate(Width::B32)?.index);
         let (words, specials, zero) = ([word()?, word()?], [word()?, word()?, word()?], word()?);
         let facts: Vec<_> = kernel.body.iter().map(|(toyed, _)| toyed.facts()).collect();
-        let undefined = Flow::of(&facts).undefined_reads(&facts);
+        let undefined = Flow::of(&facts).undefined_reads(&facts, rows.len());
         let b32 = |index| Slot { width: Width::B32, index };
         let special = [Special::TidX, Special::CtaidX, Special::NtidX];
         let code = Code {
