@@ -11,8 +11,10 @@ pub mod extended;
 pub mod families;
 pub mod matrix;
 mod mbarrier;
+mod modifiers;
+mod operand;
 pub mod print;
-pub mod shape;
+mod shape;
 pub mod spelling;
 mod texture;
 
@@ -22,14 +24,14 @@ pub use copy::{CopyAsync, Fill};
 pub use extended::{Extended, Step};
 pub use matrix::Matrix;
 pub use mbarrier::{Mbarrier, MbarrierOp};
-pub use shape::{OperandKind, Shape, Source, SourceRole};
+pub use modifiers::{Order, Scope};
+pub use operand::{OperandKind, Shape, Source, SourceRole};
 pub use texture::{Fetch, Geometry, Outside, Surface};
 
 use crate::alu::{Alu, Form};
 use crate::class::Class;
 use crate::types::{Space, Type, words};
 use facts::{FunctionId, Group, Pc};
-use std::fmt;
 
 /// What an instruction does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,19 +147,6 @@ pub enum Op {
     Nanosleep,
     /// `pmevent` and the like: does nothing. The spelling as written.
     Event(String),
-}
-
-words! {
-    /// What a memory access promises about its order.
-    Order {
-        Weak = "weak", Volatile = "volatile", Relaxed = "relaxed", Acquire = "acquire", Release = "release",
-        AcqRel = "acq_rel",
-    }
-}
-
-words! {
-    /// Who sees a strong access in order.
-    Scope { Cta = "cta", Cluster = "cluster", Gpu = "gpu", Sys = "sys" }
 }
 
 /// The modifiers of a load or store.
@@ -344,12 +333,6 @@ impl Form {
     #[must_use]
     pub fn is_extended(self) -> bool {
         self.alu.class() == Class::Carry
-    }
-}
-
-impl fmt::Display for Op {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.spelling())
     }
 }
 

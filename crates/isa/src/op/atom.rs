@@ -1,8 +1,7 @@
 //! Atomic accesses: `atom` and `red`. What they do, how they are spelled, which operands they take.
 
-use super::shape::Source;
-use super::spelling::{self, Words};
-use super::{OperandKind, Order, Scope, Shape};
+use super::modifiers::{self, Order, Scope, Words};
+use super::operand::{OperandKind, Shape, Source, policy};
 use crate::types::{Space, Type, words};
 use std::fmt;
 
@@ -38,7 +37,7 @@ impl Atom {
     fn sources(&self) -> Vec<Source> {
         let compared = (self.op == AtomOp::Cas).then(|| self.operand().into());
         let sources = [OperandKind::Address.into()].into_iter().chain(compared).chain([self.operand().stored()]);
-        sources.chain(super::shape::policy(&self.cache)).collect()
+        sources.chain(policy(&self.cache)).collect()
     }
 
     fn operand(&self) -> OperandKind {
@@ -84,11 +83,11 @@ pub(super) fn parse(words: &mut Words<'_>, returns: bool) -> Option<Atom> {
         return None;
     }
     let scope = words.take(Scope::from_word);
-    let space = words.take(spelling::space).unwrap_or(Space::Generic);
+    let space = words.space_or_generic();
     let op = early.or_else(|| words.take(AtomOp::from_word))?;
     let noftz = words.word("noftz").is_some();
     let cache = words.take(|word| (word == "L2::cache_hint").then(|| format!(".{word}"))).unwrap_or_default();
-    let vector = words.take(spelling::vector).unwrap_or(1);
+    let vector = words.elements();
     let ty = words.take(Type::from_word)?;
     let atom = Atom { op, space, ty, vector, order, scope, cache };
     let space_fits = matches!(space, Space::Generic | Space::Global | Space::Shared);
@@ -102,9 +101,9 @@ fn needs_noftz(ty: Type) -> bool {
 
 impl fmt::Display for Atom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (order, scope) = (super::print::dotted(self.order), super::print::dotted(self.scope));
+        let (order, scope) = (modifiers::dotted(self.order), modifiers::dotted(self.scope));
         let noftz = if needs_noftz(self.ty) { ".noftz" } else { "" };
-        let (space, vector) = (super::print::space(self.space), super::print::vector(self.vector));
+        let (space, vector) = (modifiers::space(self.space), modifiers::vector(self.vector));
         write!(f, "{order}{scope}{space}.{}{noftz}{}{vector}.{}", self.op, self.cache, self.ty)
     }
 }

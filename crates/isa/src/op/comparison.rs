@@ -1,7 +1,7 @@
 //! The comparison of `setp` and `set` (PTX ISA §9.7.6).
 
-use super::OperandKind;
-use super::spelling::Words;
+use super::modifiers::Words;
+use super::operand::OperandKind;
 use crate::alu::Form;
 use crate::types::{Type, words};
 

@@ -1,8 +1,7 @@
 //! Asynchronous copies: `cp.async` and what waits for it.
 
-use super::shape::{policy, sources};
-use super::spelling::{self, Words};
-use super::{OperandKind, Shape};
+use super::modifiers::{self, Words};
+use super::operand::{OperandKind, Shape, policy, sources};
 use crate::types::{Space, Type, words};
 use std::fmt;
 
@@ -44,7 +43,7 @@ pub(super) fn parse(words: &mut Words<'_>) -> Option<CopyAsync> {
     if words.word("mbarrier").is_some() {
         words.word("arrive")?;
         let expected = words.word("noinc").is_some();
-        let space = words.take(spelling::space).unwrap_or(Space::Generic);
+        let space = words.space_or_generic();
         words.word("b64")?;
         let fits = matches!(space, Space::Generic | Space::Shared);
         return if fits { words.end(CopyAsync::Arrive { expected, space }) } else { None };
@@ -56,11 +55,7 @@ pub(super) fn parse(words: &mut Words<'_>) -> Option<CopyAsync> {
         level @ ("ca" | "cg") => {
             words.word("shared").or_else(|| words.word("shared::cta"))?;
             words.word("global")?;
-            let mut cache = String::new();
-            while let Some(hint) = words.take(spelling::cache) {
-                cache.push_str(&hint);
-            }
-            CopyAsync::Copy { cg: level == "cg", cache, fill: Fill::None }
+            CopyAsync::Copy { cg: level == "cg", cache: words.cache(), fill: Fill::None }
         }
         _ => return None,
     };
@@ -99,7 +94,7 @@ impl fmt::Display for CopyAsync {
             Self::WaitAll => f.write_str("cp.async.wait_all"),
             Self::Arrive { expected, space } => {
                 let noinc = if *expected { ".noinc" } else { "" };
-                write!(f, "cp.async.mbarrier.arrive{noinc}{}.b64", super::print::space(*space))
+                write!(f, "cp.async.mbarrier.arrive{noinc}{}.b64", modifiers::space(*space))
             }
         }
     }

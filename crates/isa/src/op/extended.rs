@@ -5,7 +5,7 @@
 //! where nothing is borrowed. The ISA calls the flag a borrow there; what `addc` reads after `sub.cc` tells them apart,
 //! and the 128-bit division that nvcc emits relies on it.
 
-use super::spelling::Words;
+use super::modifiers::Words;
 use crate::alu::Alu;
 use crate::class::Class;
 use crate::types::{Type, words};

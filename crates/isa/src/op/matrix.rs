@@ -2,9 +2,8 @@
 //!
 //! Reference: PTX ISA 9.0, §9.7.14 and §9.7.15.
 
-use super::shape::sources;
-use super::spelling::{self, Words};
-use super::{OperandKind, Shape, print};
+use super::modifiers::{self, Words};
+use super::operand::{OperandKind, Shape, sources};
 use crate::types::{Space, Type, words};
 use facts::Group;
 use std::fmt;
@@ -254,7 +253,7 @@ fn tiles(words: &mut Words<'_>) -> Option<Tiles> {
         _ => None,
     })?;
     let transposed = words.word("trans").is_some();
-    let space = words.take(spelling::space).unwrap_or(Space::Generic);
+    let space = words.space_or_generic();
     words.word("b16")?;
     let fits = matches!(space, Space::Generic | Space::Shared);
     if fits { words.end(Tiles { count, transposed, space }) } else { None }
@@ -333,7 +332,7 @@ fn fragment(words: &mut Words<'_>, role: Role) -> Option<Fragment> {
     words.word("aligned")?;
     let layout = words.take(Layout::from_word)?;
     let extent = words.take(Extent::from_word)?;
-    let space = words.take(spelling::space).unwrap_or(Space::Generic);
+    let space = words.space_or_generic();
     let element = words.take(Element::from_word)?;
     let fragment = Fragment { role, extent, layout, element, space };
     if fragment.exists() { words.end(fragment) } else { None }
@@ -378,11 +377,11 @@ impl fmt::Display for Matrix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tiles = |it: &Tiles| {
             let trans = if it.transposed { ".trans" } else { "" };
-            format!("matrix.sync.aligned.m8n8.x{}{trans}{}.b16", it.count, print::space(it.space))
+            format!("matrix.sync.aligned.m8n8.x{}{trans}{}.b16", it.count, modifiers::space(it.space))
         };
         let fragment = |it: &Fragment| {
             let Fragment { role, extent, layout, element, space } = it;
-            format!("{role}.sync.aligned.{layout}.{extent}{}.{element}", print::space(*space))
+            format!("{role}.sync.aligned.{layout}.{extent}{}.{element}", modifiers::space(*space))
         };
         match self {
             Self::Load(it) => write!(f, "ld{}", tiles(it)),

@@ -1,8 +1,7 @@
 //! Barrier objects in shared memory: `mbarrier`.
 
-use super::shape::sources;
-use super::spelling::{self, Words};
-use super::{OperandKind, Order, Scope, Shape, print};
+use super::modifiers::{self, Order, Scope, Words, dotted};
+use super::operand::{OperandKind, Shape, sources};
 use crate::types::{Space, Type, words};
 use std::fmt;
 
@@ -36,7 +35,7 @@ pub(super) fn parse(words: &mut Words<'_>) -> Option<Mbarrier> {
     let op = MbarrierOp::from_word(&format!("{head}{}", variant.unwrap_or_default()))?;
     let order = words.take(Order::from_word);
     let scope = words.take(Scope::from_word);
-    let space = words.take(spelling::space).unwrap_or(Space::Generic);
+    let space = words.space_or_generic();
     words.word("b64")?;
     let ordered = order.is_some() == scope.is_some()
         && match op {
@@ -72,7 +71,7 @@ impl Mbarrier {
 
 impl fmt::Display for Mbarrier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (order, scope) = (print::dotted(self.order), print::dotted(self.scope));
-        write!(f, "mbarrier.{}{order}{scope}{}.b64", self.op, print::space(self.space))
+        let (order, scope) = (dotted(self.order), dotted(self.scope));
+        write!(f, "mbarrier.{}{order}{scope}{}.b64", self.op, modifiers::space(self.space))
     }
 }

@@ -1,8 +1,9 @@
 //! How instructions are written: [`Op`] to `ld.global.nc.v4.f32`. The reverse of [`spelling`](super::spelling).
 
+use super::modifiers::{dotted, space, vector};
 use super::{Access, Barrier, BarrierMode, Cluster, Comparison, Extended, Op, Reduction, Vote};
-use crate::types::Space;
 use std::borrow::Cow;
+use std::fmt;
 
 impl Op {
     /// How it is spelled. Lines of the table have their spellings already.
@@ -13,6 +14,12 @@ impl Op {
             Self::Setp(Comparison { compare, combine: None, pair: false }) => Cow::Borrowed(compare.spelling()),
             other => Cow::Owned(print(other)),
         }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.spelling())
     }
 }
 
@@ -76,21 +83,6 @@ fn print_extended(extended: Extended) -> String {
     let carry = if extended.reads { "c" } else { "" };
     let cc = if extended.writes { ".cc" } else { "" };
     format!("{name}{carry}{half}{cc}.{}", extended.ty)
-}
-
-/// A modifier that may be left out.
-pub(super) fn dotted<T: std::fmt::Display>(word: Option<T>) -> String {
-    word.map_or_else(String::new, |word| format!(".{word}"))
-}
-
-/// The space, which the generic one leaves out.
-pub(super) fn space(space: Space) -> String {
-    dotted((space != Space::Generic).then_some(space))
-}
-
-/// `.v4`, which a single element leaves out.
-pub(super) fn vector(elements: u8) -> String {
-    dotted((elements > 1).then(|| format!("v{elements}")))
 }
 
 fn print_access(access: &Access) -> String {

@@ -3,8 +3,9 @@
 //! Pure instructions are found in the table by their whole spelling; the families of the machine are read word by
 //! word. A word that a family does not know refuses the instruction: nothing is skipped silently.
 
-use super::{Access, Barrier, BarrierMode, Call, CallTarget, Comparison, Op, Reduction, Shuffle, Vote};
-use super::{Cluster, Order, Scope, atom, comparison, copy, extended, matrix, mbarrier, texture};
+use super::modifiers::{Order, Scope, Words};
+use super::{Access, Barrier, BarrierMode, Call, CallTarget, Cluster, Comparison, Op, Reduction, Shuffle, Vote};
+use super::{atom, comparison, copy, extended, matrix, mbarrier, texture};
 use crate::alu::Form;
 use crate::types::{Space, Type};
 use facts::{FunctionId, Pc};
@@ -42,7 +43,7 @@ pub fn parse(spelling: &str) -> Option<Op> {
         "getctarank" => cluster(&mut words).map(Op::Getctarank),
         "elect" => words.word("sync").and_then(|()| words.end(Op::Elect)),
         "cvta" => cvta(&mut words),
-        "isspacep" => words.take(space).filter(|_| words.is_empty()).map(Op::Isspacep),
+        "isspacep" => words.space().filter(|_| words.is_empty()).map(Op::Isspacep),
         "shfl" => {
             words.word("sync")?;
             let mode = words.take(Shuffle::from_word)?;
@@ -106,37 +107,6 @@ pub fn parse_vector_move(spelling: &str) -> Option<Op> {
     matches!(ty.bits(), 16 | 32 | 64 | 128).then_some(Op::MovVector(ty))
 }
 
-/// The words of a spelling that are left to read.
-pub(super) struct Words<'a> {
-    rest: &'a str,
-}
-
-impl<'a> Words<'a> {
-    fn peek(&self) -> Option<&'a str> {
-        // `L1::evict_last` and the like hold no dots.
-        (!self.rest.is_empty()).then(|| self.rest.split_once('.').map_or(self.rest, |(word, _)| word))
-    }
-
-    pub(super) fn take<T>(&mut self, read: impl Fn(&str) -> Option<T>) -> Option<T> {
-        let word = self.peek()?;
-        let value = read(word)?;
-        self.rest = self.rest[word.len()..].trim_start_matches('.');
-        Some(value)
-    }
-
-    pub(super) fn word(&mut self, expected: &str) -> Option<()> {
-        self.take(|word| (word == expected).then_some(()))
-    }
-
-    fn is_empty(&self) -> bool {
-        self.rest.is_empty()
-    }
-
-    pub(super) fn end<T>(&self, value: T) -> Option<T> {
-        self.is_empty().then_some(value)
-    }
-}
-
 /// `cmp{.combine}{.ftz}.to.from`
 fn set(words: &str) -> Option<Op> {
     let (head, from) = words.rsplit_once('.')?;
@@ -146,56 +116,24 @@ fn set(words: &str) -> Option<Op> {
     comparison.sets(to).then_some(Op::Set(comparison, to))
 }
 
-/// A space; that of this block, entry or function is the plain one. A block is a cluster of its own, so that the
-/// shared memory of its cluster is its own too.
-pub(super) fn space(word: &str) -> Option<Space> {
-    match word {
-        "shared::cta" | "shared::cluster" => Some(Space::Shared),
-        "param::entry" | "param::func" => Some(Space::Param),
-        "generic" => None,
-        _ => Space::from_word(word),
-    }
-}
-
-/// Number of elements of a vector.
-pub(super) fn vector(word: &str) -> Option<u8> {
-    match word {
-        "v2" => Some(2),
-        "v4" => Some(4),
-        "v8" => Some(8),
-        _ => None,
-    }
-}
-
-const CACHE: &[&str] = &["ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"];
-
-/// A cache operator or hint; they change no result.
-pub(super) fn cache(word: &str) -> Option<String> {
-    let hint = word.starts_with("L1::") || word.starts_with("L2::");
-    (hint || CACHE.contains(&word)).then(|| format!(".{word}"))
-}
-
 fn access(words: &mut Words<'_>, ldu: bool) -> Option<Access> {
     let mmio = words.word("mmio").is_some();
     let order = words.take(Order::from_word);
     let scope = words.take(Scope::from_word);
-    let space = words.take(space).unwrap_or(Space::Generic);
-    let mut hints = String::new();
-    while let Some(hint) = words.take(cache) {
-        hints.push_str(&hint);
-    }
-    let vector = words.take(vector).unwrap_or(1);
+    let space = words.space_or_generic();
+    let cache = words.cache();
+    let vector = words.elements();
     let ty = words.take(Type::from_word).filter(|ty| !matches!(ty, Type::Pred | Type::F16x2 | Type::Bf16x2))?;
     // A vector moves at most 16 bytes, or 32 with the newest targets.
     if order == Some(Order::AcqRel) || ty.bytes() * u32::from(vector) > 32 || (ldu && space != Space::Global) {
         return None;
     }
-    words.end(Access { uniform: ldu, space, ty, vector, order, scope, mmio, cache: hints })
+    words.end(Access { uniform: ldu, space, ty, vector, order, scope, mmio, cache })
 }
 
 fn cvta(words: &mut Words<'_>) -> Option<Op> {
     let to = words.word("to").is_some();
-    let space = words.take(space)?;
+    let space = words.space()?;
     let ty = words.take(Type::from_word).filter(|ty| matches!(ty, Type::U32 | Type::U64))?;
     words.end(Op::Cvta { to, space, ty })
 }

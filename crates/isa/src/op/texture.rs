@@ -1,8 +1,7 @@
 //! Textures and surfaces: `tex`, `tld4`, `suld` and `sust` on objects that a register names.
 
-use super::shape::sources;
-use super::spelling::{Words, vector};
-use super::{OperandKind, Shape, print};
+use super::modifiers::{self, Words};
+use super::operand::{OperandKind, Shape, sources};
 use crate::types::{Type, words};
 use std::fmt;
 
@@ -106,7 +105,7 @@ pub(super) fn tld4(words: &mut Words<'_>) -> Option<Fetch> {
 pub(super) fn surface(words: &mut Words<'_>, store: bool) -> Option<Surface> {
     words.word("b")?;
     let geometry = words.take(Geometry::from_word)?;
-    let vector = words.take(vector).unwrap_or(1);
+    let vector = words.elements();
     let ty = words.take(Type::from_word)?;
     let outside = words.take(Outside::from_word)?;
     let fits = matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64) && ty.bytes() * u32::from(vector) <= 16;
@@ -161,6 +160,6 @@ impl fmt::Display for Surface {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { geometry, ty, outside, .. } = self;
         let head = if self.store { "sust" } else { "suld" };
-        write!(f, "{head}.b.{geometry}{}.{ty}.{outside}", print::vector(self.vector))
+        write!(f, "{head}.b.{geometry}{}.{ty}.{outside}", modifiers::vector(self.vector))
     }
 }
