@@ -6,6 +6,7 @@
 //! are joined on the way there. The first 16 bytes of the heap say where the way starts.
 
 use crate::access::{Fault, Memories, read_one, write_one};
+use crate::program::HeapPlace;
 use crate::trap::TrapKind;
 use isa::Space;
 
@@ -23,15 +24,6 @@ pub const HEAP_ALIGN: u32 = UNIT as u32;
 #[must_use]
 pub fn heap_size(bytes: u64) -> u64 {
     (bytes / UNIT * UNIT).max(2 * UNIT)
-}
-
-/// Where a heap lies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HeapPlace {
-    /// Where it starts.
-    pub base: u64,
-    /// How large it is; nothing if the module has none.
-    pub bytes: u64,
 }
 
 /// A heap in memory, and the lane on whose behalf it is changed.

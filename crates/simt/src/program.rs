@@ -7,8 +7,8 @@
 mod plan;
 
 pub use plan::{
-    AccessPlan, AtomicPlan, BarrierPlan, CallPlan, CallTo, CopyFill, CopyPlan, FrameRange, MatrixPlan, MbarrierPlan,
-    SystemCall, TextureOp, TexturePlan,
+    AccessPlan, AtomicPlan, BarrierPlan, CallPlan, CallTo, CopyFill, CopyPlan, FrameRange, HeapPlace, MatrixPlan,
+    MbarrierPlan, SystemCall, TextureOp, TexturePlan,
 };
 
 use ::lanes::registers::{Sizes, Slot};

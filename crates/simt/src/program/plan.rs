@@ -1,6 +1,5 @@
 //! What micro-operations with more operands than rows need to know.
 
-use crate::heap::HeapPlace;
 use ::lanes::registers::Slot;
 use isa::op::matrix::{Fragment, Multiply, Tiles};
 use isa::op::{AtomOp, Fetch, MbarrierOp, Reduction, Surface};
@@ -202,6 +201,15 @@ pub enum SystemCall {
         /// Where the heap lies.
         heap: HeapPlace,
     },
+}
+
+/// Where a heap lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeapPlace {
+    /// Where it starts.
+    pub base: u64,
+    /// How large it is; nothing if the module has none.
+    pub bytes: u64,
 }
 
 /// A range of bytes in a frame.
