@@ -13,6 +13,7 @@ mod limits;
 mod matrix;
 mod memory;
 mod operand;
+mod shared;
 mod texture;
 
 use crate::own;
@@ -22,6 +23,7 @@ use facts::{Facts, Flow};
 use frame::Frame;
 use isa::op::CallTarget;
 use isa::{Base, Function, FunctionId, Instruction, Module, Op, Operand, Pc, Space, Special, Symbol, Width};
+use shared::{SharedKey, SharedLayout};
 use simt::guest::{GuestError, Placement};
 use simt::program::{Code, Kind, Micro, NOWHERE, ParamRow, Program, Site};
 use simt::registers::{Sizes, Slot};
@@ -125,7 +127,7 @@ struct Lowering<'a> {
     /// Where the heap is, if the module has one.
     heap: Option<HeapPlace>,
     /// Offsets of shared variables.
-    shared: BTreeMap<memory::SharedKey, u32>,
+    shared: BTreeMap<SharedKey, u32>,
     constants: BTreeMap<(Width, u128), u16>,
     specials: BTreeMap<Special, u16>,
     params: BTreeMap<(u32, u8, bool, Width), u16>,
@@ -154,7 +156,7 @@ impl<'a> Lowering<'a> {
         kernel: &'a Function,
         reachable: &[FunctionId],
     ) -> Result<Self, GuestError> {
-        let layout = memory::SharedLayout::of(module, reachable);
+        let layout = SharedLayout::of(module, reachable);
         let (_, param_bytes) = kernel.layout();
         let program = Program {
             name: kernel.name.clone(),
