@@ -34,7 +34,7 @@ impl Manifest {
     }
 
     /// The dependencies of a section, and whether each is declared in the root manifest.
-    fn dependencies(&self, section: &str) -> impl Iterator<Item = (&str, bool)> {
+    pub(super) fn dependencies(&self, section: &str) -> impl Iterator<Item = (&str, bool)> {
         let table = self.table.get(section).and_then(toml::Value::as_table);
         table.into_iter().flatten().map(|(name, value)| {
             let declared = value.get("workspace").and_then(toml::Value::as_bool) == Some(true);

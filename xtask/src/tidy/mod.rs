@@ -1,8 +1,10 @@
 //! What no compiler checks: who depends on whom, on which floor, without circles; that every module says what it is
-//! for, that files stay small, that dependencies are declared once, that the map of the house shows what is there.
+//! for, that files stay small, that dependencies are declared once and go nowhere where they do not belong, that the
+//! map of the house shows what is there.
 
 mod architecture;
 mod circles;
+mod linked;
 mod manifests;
 mod sources;
 
@@ -25,6 +27,8 @@ pub(crate) fn tidy() -> Result<()> {
     architecture.check_rooms(&|path| root().join(path).exists(), &mut wrong);
     manifests::check(&manifests, &architecture, &mut wrong);
     manifests::check_reasons(&mut wrong)?;
+    let lock = fs::read_to_string(root().join("Cargo.lock")).context("read Cargo.lock")?;
+    linked::check(&manifests, &lock, &mut wrong)?;
     check_circles(&manifests, &mut wrong)?;
     sources::check(&mut wrong)?;
     ensure!(wrong.is_empty(), "not tidy:\n  {}", wrong.join("\n  "));
