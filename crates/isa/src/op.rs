@@ -13,7 +13,7 @@ pub mod matrix;
 mod mbarrier;
 mod modifiers;
 mod operand;
-pub mod print;
+mod print;
 mod shape;
 pub mod spelling;
 mod texture;

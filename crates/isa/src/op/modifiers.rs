@@ -85,17 +85,26 @@ impl<'a> Words<'a> {
     }
 }
 
+/// A modifier with its dot, if there is one.
+pub(super) struct Dotted<T>(Option<T>);
+
+impl<T: fmt::Display> fmt::Display for Dotted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().map_or(Ok(()), |word| write!(f, ".{word}"))
+    }
+}
+
 /// A modifier that may be left out.
-pub(super) fn dotted<T: fmt::Display>(word: Option<T>) -> String {
-    word.map_or_else(String::new, |word| format!(".{word}"))
+pub(super) fn dotted<T>(word: Option<T>) -> Dotted<T> {
+    Dotted(word)
 }
 
 /// The space, which the generic one leaves out.
-pub(super) fn space(space: Space) -> String {
-    dotted((space != Space::Generic).then_some(space))
+pub(super) fn space(space: Space) -> Dotted<Space> {
+    Dotted((space != Space::Generic).then_some(space))
 }
 
 /// `.v4`, which a single element leaves out.
-pub(super) fn vector(elements: u8) -> String {
-    dotted((elements > 1).then(|| format!("v{elements}")))
+pub(super) fn vector(elements: u8) -> Dotted<String> {
+    Dotted((elements > 1).then(|| format!("v{elements}")))
 }

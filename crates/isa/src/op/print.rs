@@ -12,100 +12,97 @@ impl Op {
         match self {
             Self::Alu(form) => Cow::Borrowed(form.spelling()),
             Self::Setp(Comparison { compare, combine: None, pair: false }) => Cow::Borrowed(compare.spelling()),
-            other => Cow::Owned(print(other)),
+            other => Cow::Owned(other.to_string()),
         }
     }
 }
 
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.spelling())
+        match self {
+            Self::Alu(form) => f.write_str(form.spelling()),
+            Self::Setp(comparison) => f.write_str(&comparison.print()),
+            Self::Set(comparison, to) => {
+                let setp = comparison.print();
+                let (head, from) = setp.rsplit_once('.').unwrap_or((&setp, ""));
+                write!(f, "{}.{to}.{from}", head.replacen("setp", "set", 1))
+            }
+            Self::Lop3(combine) => write!(f, "lop3.{combine}.b32"),
+            Self::Extended(extended) => write_extended(f, *extended),
+            Self::MovVector(ty) => write!(f, "mov.{ty}"),
+            Self::Ld(access) => write_access(f, if access.uniform { "ldu" } else { "ld" }, access),
+            Self::St(access) => write_access(f, "st", access),
+            Self::Atom(atom) => write!(f, "atom{atom}"),
+            Self::Red(atom) => write!(f, "red{atom}"),
+            Self::CopyAsync(copy) => copy.fmt(f),
+            Self::Mbarrier(mbarrier) => mbarrier.fmt(f),
+            Self::Fetch(fetch) => fetch.fmt(f),
+            Self::Surface(surface) => surface.fmt(f),
+            Self::Matrix(matrix) => matrix.fmt(f),
+            Self::Alloca(ty) => write!(f, "alloca.{ty}"),
+            Self::StackSave(ty) => write!(f, "stacksave.{ty}"),
+            Self::StackRestore(ty) => write!(f, "stackrestore.{ty}"),
+            Self::Mapa(it) => write_cluster(f, "mapa", *it),
+            Self::Getctarank(it) => write_cluster(f, "getctarank", *it),
+            Self::CreatePolicy(spelling) | Self::Prefetch(spelling) | Self::Fence(spelling) | Self::Event(spelling) => {
+                f.write_str(spelling)
+            }
+            Self::Cvta { to, space, ty } => write!(f, "cvta{}.{space}.{ty}", if *to { ".to" } else { "" }),
+            Self::Isspacep(space) => write!(f, "isspacep.{space}"),
+            Self::Shfl(mode) => write!(f, "shfl.sync.{mode}.b32"),
+            Self::Vote(Vote::Ballot) => f.write_str("vote.sync.ballot.b32"),
+            Self::Vote(mode) => write!(f, "vote.sync.{mode}.pred"),
+            Self::Match { all, ty } => write!(f, "match.{}.sync.{ty}", if *all { "all" } else { "any" }),
+            Self::Redux(op, ty) => write!(f, "redux.sync.{op}.{ty}"),
+            Self::Activemask => f.write_str("activemask.b32"),
+            Self::Elect => f.write_str("elect.sync"),
+            Self::Barrier(barrier) => write_barrier(f, *barrier),
+            Self::WarpSync => f.write_str("bar.warp.sync"),
+            Self::Bra { uni, .. } => write_branch(f, "bra", *uni),
+            Self::BrxIdx { uni, .. } => write_branch(f, "brx.idx", *uni),
+            Self::Call(call) => write_branch(f, "call", call.uni),
+            Self::Ret { uni } => write_branch(f, "ret", *uni),
+            Self::Exit => f.write_str("exit"),
+            Self::Trap => f.write_str("trap"),
+            Self::Brkpt => f.write_str("brkpt"),
+            Self::Nanosleep => f.write_str("nanosleep.u32"),
+        }
     }
 }
 
-/// The spelling of an operation.
-#[must_use]
-pub fn print(op: &Op) -> String {
-    let dot = |uni: bool| if uni { ".uni" } else { "" };
-    match op {
-        Op::Alu(form) => form.spelling().to_owned(),
-        Op::Setp(comparison) => comparison.print(),
-        Op::Set(comparison, to) => {
-            let setp = comparison.print();
-            let (head, from) = setp.rsplit_once('.').unwrap_or((&setp, ""));
-            format!("{}.{to}.{from}", head.replacen("setp", "set", 1))
-        }
-        Op::Lop3(combine) => format!("lop3.{combine}.b32"),
-        Op::Extended(extended) => print_extended(*extended),
-        Op::MovVector(ty) => format!("mov.{ty}"),
-        Op::Ld(access) => format!("ld{}{}", if access.uniform { "u" } else { "" }, print_access(access)),
-        Op::St(access) => format!("st{}", print_access(access)),
-        Op::Atom(atom) => format!("atom{atom}"),
-        Op::Red(atom) => format!("red{atom}"),
-        Op::CopyAsync(copy) => copy.to_string(),
-        Op::Mbarrier(mbarrier) => mbarrier.to_string(),
-        Op::Fetch(fetch) => fetch.to_string(),
-        Op::Surface(surface) => surface.to_string(),
-        Op::Matrix(matrix) => matrix.to_string(),
-        Op::Alloca(ty) => format!("alloca.{ty}"),
-        Op::StackSave(ty) => format!("stacksave.{ty}"),
-        Op::StackRestore(ty) => format!("stackrestore.{ty}"),
-        Op::Mapa(it) => format!("mapa{}", cluster(*it)),
-        Op::Getctarank(it) => format!("getctarank{}", cluster(*it)),
-        Op::Elect => "elect.sync".to_owned(),
-        Op::CreatePolicy(spelling) | Op::Prefetch(spelling) | Op::Fence(spelling) | Op::Event(spelling) => {
-            spelling.clone()
-        }
-        Op::Cvta { to, space, ty } => format!("cvta{}.{space}.{ty}", if *to { ".to" } else { "" }),
-        Op::Isspacep(space) => format!("isspacep.{space}"),
-        Op::Shfl(mode) => format!("shfl.sync.{mode}.b32"),
-        Op::Vote(Vote::Ballot) => "vote.sync.ballot.b32".to_owned(),
-        Op::Vote(mode) => format!("vote.sync.{mode}.pred"),
-        Op::Match { all, ty } => format!("match.{}.sync.{ty}", if *all { "all" } else { "any" }),
-        Op::Redux(op, ty) => format!("redux.sync.{op}.{ty}"),
-        Op::Activemask => "activemask.b32".to_owned(),
-        Op::Barrier(barrier) => print_barrier(*barrier),
-        Op::WarpSync => "bar.warp.sync".to_owned(),
-        Op::Bra { uni, .. } => format!("bra{}", dot(*uni)),
-        Op::BrxIdx { uni, .. } => format!("brx.idx{}", dot(*uni)),
-        Op::Call(call) => format!("call{}", dot(call.uni)),
-        Op::Ret { uni } => format!("ret{}", dot(*uni)),
-        Op::Exit => "exit".to_owned(),
-        Op::Trap => "trap".to_owned(),
-        Op::Brkpt => "brkpt".to_owned(),
-        Op::Nanosleep => "nanosleep.u32".to_owned(),
-    }
+fn write_branch(f: &mut fmt::Formatter<'_>, head: &str, uni: bool) -> fmt::Result {
+    write!(f, "{head}{}", if uni { ".uni" } else { "" })
 }
 
 /// `madc.hi.cc.u32`
-fn print_extended(extended: Extended) -> String {
+fn write_extended(f: &mut fmt::Formatter<'_>, extended: Extended) -> fmt::Result {
     let (name, half) = extended.step.word().split_at(3);
     let carry = if extended.reads { "c" } else { "" };
     let cc = if extended.writes { ".cc" } else { "" };
-    format!("{name}{carry}{half}{cc}.{}", extended.ty)
+    write!(f, "{name}{carry}{half}{cc}.{}", extended.ty)
 }
 
-fn print_access(access: &Access) -> String {
+fn write_access(f: &mut fmt::Formatter<'_>, head: &str, access: &Access) -> fmt::Result {
     let mmio = if access.mmio { ".mmio" } else { "" };
-    let vector = vector(access.vector);
     let (order, scope) = (dotted(access.order), dotted(access.scope));
-    format!("{mmio}{order}{scope}{}{}{vector}.{}", space(access.space), access.cache, access.ty)
+    let (space, vector) = (space(access.space), vector(access.vector));
+    write!(f, "{head}{mmio}{order}{scope}{space}{}{vector}.{}", access.cache, access.ty)
 }
 
-fn cluster(it: Cluster) -> String {
-    format!("{}.{}", if it.shared { ".shared::cluster" } else { "" }, it.ty)
+fn write_cluster(f: &mut fmt::Formatter<'_>, head: &str, it: Cluster) -> fmt::Result {
+    write!(f, "{head}{}.{}", if it.shared { ".shared::cluster" } else { "" }, it.ty)
 }
 
-fn print_barrier(barrier: Barrier) -> String {
+fn write_barrier(f: &mut fmt::Formatter<'_>, barrier: Barrier) -> fmt::Result {
     let head = if barrier.legacy { "bar" } else { "barrier" };
     let cta = if barrier.cta { ".cta" } else { "" };
     let aligned = if barrier.aligned && !barrier.legacy { ".aligned" } else { "" };
     match barrier.mode {
-        BarrierMode::Sync => format!("{head}{cta}.sync{aligned}"),
-        BarrierMode::Arrive => format!("{head}{cta}.arrive{aligned}"),
+        BarrierMode::Sync => write!(f, "{head}{cta}.sync{aligned}"),
+        BarrierMode::Arrive => write!(f, "{head}{cta}.arrive{aligned}"),
         BarrierMode::Reduce(op) => {
             let ty = if op == Reduction::Popc { "u32" } else { "pred" };
-            format!("{head}{cta}.red.{op}{aligned}.{ty}")
+            write!(f, "{head}{cta}.red.{op}{aligned}.{ty}")
         }
     }
 }

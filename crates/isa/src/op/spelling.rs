@@ -1,4 +1,4 @@
-//! How instructions are spelled: `ld.global.nc.v4.f32` to [`Op`]; [`print`](super::print) is the reverse.
+//! How instructions are spelled: `ld.global.nc.v4.f32` to [`Op`]; [`Op::spelling`] is the reverse.
 //!
 //! Pure instructions are found in the table by their whole spelling; the families of the machine are read word by
 //! word. A word that a family does not know refuses the instruction: nothing is skipped silently.
@@ -223,7 +223,6 @@ fn uni(words: &Words<'_>) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::print::print;
 
     #[test]
     fn spellings_print_as_they_were_read() {
@@ -302,13 +301,13 @@ mod tests {
             "elect.sync",
             "griddepcontrol.wait",
         ] {
-            assert_eq!(parse(spelling).map(|op| print(&op)).as_deref(), Some(spelling));
+            assert_eq!(parse(spelling).map(|op| op.to_string()).as_deref(), Some(spelling));
         }
     }
 
     #[test]
     fn the_order_of_words_that_libcu_writes_is_read_too() {
-        let print_again = |spelling| parse(spelling).map(|op| print(&op));
+        let print_again = |spelling| parse(spelling).map(|op| op.to_string());
         assert_eq!(print_again("atom.add.acq_rel.gpu.s32").as_deref(), Some("atom.acq_rel.gpu.add.s32"));
         assert_eq!(print_again("atom.add.global.add.s32"), None);
     }
