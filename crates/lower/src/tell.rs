@@ -38,35 +38,47 @@ impl Teller<'_> {
     }
 
     fn operands(&self, instruction: &Instruction) -> Vec<Operand> {
+        // Lines of the table, which most instructions are, have values alone; no shape is made of them.
+        if let Op::Alu(form) = &instruction.op {
+            let sources = form.sources().iter().map(|&ty| (SourceRole::Value, Some(ty)));
+            return self.operands_of(instruction, [Some(form.destination())].into_iter(), sources);
+        }
         let shape = instruction.op.shape();
+        let kinds = shape.dst.iter().flat_map(|kind| kind.parts()).map(OperandKind::ty);
+        self.operands_of(instruction, kinds, shape.source_parts().map(|part| (part.role, part.kind.ty())))
+    }
+
+    /// The operands of an instruction, given the types of its destinations, and what its sources are.
+    fn operands_of(
+        &self,
+        instruction: &Instruction,
+        mut written: impl Iterator<Item = Option<Type>>,
+        mut parts: impl Iterator<Item = (SourceRole, Option<Type>)>,
+    ) -> Vec<Operand> {
         let mut operands = Vec::with_capacity(instruction.dst.len() + 2 * instruction.src.len());
-        let mut kinds = shape.dst.iter().flat_map(|kind| kind.parts());
         for (dst, position) in instruction.dst.iter().zip(0..) {
-            let ty = kinds.next().and_then(OperandKind::ty);
+            let ty = written.next().flatten();
             if let Dst::Reg(register) = dst {
                 operands.push(self.operand(Role::Destination, position, *register, ty));
             }
         }
-        let destinations = operands.len();
-        let mut parts = shape.source_parts();
         let (mut addresses, mut stored) = (0, 0);
         for (source, position) in instruction.src.iter().zip(0..) {
-            let part = parts.next();
-            let ty = part.and_then(|part| part.kind.ty());
+            let (role, ty) = parts.next().unwrap_or((SourceRole::Value, None));
             if let Some(register) = source.register()
-                && !operands[destinations..].iter().any(|it| it.role == Role::Source && it.register == register)
+                && !operands.iter().any(|it| it.role == Role::Source && it.register == register)
             {
                 operands.push(self.operand(Role::Source, position, register, ty));
             }
-            match (part.map(|part| part.role), source) {
-                (Some(SourceRole::Address), Written::Address(base, offset)) => {
+            match (role, source) {
+                (SourceRole::Address, Written::Address(base, offset)) => {
                     if let Base::Reg(register) = base {
                         let whole = self.operand(Role::Address, addresses, *register, None);
                         operands.push(Operand { offset: *offset, ..whole });
                     }
                     addresses += 1;
                 }
-                (Some(SourceRole::Stored), source) => {
+                (SourceRole::Stored, source) => {
                     if let Written::Reg(register) = source {
                         let whole = self.operand(Role::Stored, stored, *register, ty);
                         operands.push(Operand { bits: ty.map_or(whole.bits, |ty| ty.bits().min(whole.bits)), ..whole });
