@@ -57,7 +57,7 @@ pub use failure::{RunFailure, TargetError, error_chain};
 pub use merge::{MergeError, merge};
 pub use plan::PlanError;
 pub use rejudge::{RejudgeError, Rejudged};
-pub use runner::{CampaignError, Ended, Event, run};
+pub use runner::{CampaignError, Ended, Event, run, run_in_memory};
 pub use site::{Intent, Label, LabelColumn, LabelKind, Labels, NamedSite, RunIndex, Site, Spot};
 pub use store::{Column, Ending, Finding, Glance, Results, Row, Store, StoreError, Value, read_config};
 pub use strata::MAX_STRATA;

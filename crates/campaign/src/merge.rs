@@ -110,6 +110,7 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Summary, MergeError> {
 
 /// One shard to be joined.
 struct Part {
+    dir: PathBuf,
     results: Results,
     plan: Plan,
     origin: Origin,
@@ -123,7 +124,7 @@ impl Part {
         if *plan.head() != Head::new(results.config(), &origin.digest, plan.head().sweep, plan.head().strata) {
             return Err(StoreError::Changed { dir: dir.to_owned() }.into());
         }
-        Ok(Self { results, plan, origin })
+        Ok(Self { dir: dir.to_owned(), results, plan, origin })
     }
 
     fn shard(&self) -> Shard {
@@ -136,7 +137,7 @@ impl Part {
     }
 
     fn dir(&self) -> PathBuf {
-        self.results.dir().to_owned()
+        self.dir.clone()
     }
 
     /// Every run or unit of the shard has its row, and no row is of another shard.

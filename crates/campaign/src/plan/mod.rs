@@ -8,67 +8,25 @@
 //! that is, so that a target which would run something else is noticed.
 
 mod error;
+mod file;
+mod head;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
-use crate::config::{Choices, Config, Shard, Size};
+use crate::config::{Config, Size};
 use crate::files::Replacement;
 use crate::site::{Label, LabelColumn, LabelKind, RunIndex, Site};
-use crate::strata::StrataExtent;
-use crate::sweep::{Extent, Sweep};
+use crate::sweep::Sweep;
 use crate::target::{Stratum, Target};
 
-use error::FORMAT;
 pub use error::PlanError;
+use file::{Lines, write_line};
+pub(crate) use head::Head;
 
 /// Runs planned at a time: enough to spread the target's overhead, little enough to hold.
 const CHUNK: u64 = 4096;
-/// The longest line that is read, so that a damaged plan cannot exhaust memory.
-const MAX_LINE: u64 = 1 << 20;
-
-/// The first line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Head {
-    format: String,
-    /// The digest of the target that planned.
-    pub(crate) digest: String,
-    /// The part of the campaign that is planned here.
-    pub(crate) shard: Shard,
-    /// How many lines follow.
-    pub(crate) lines: u64,
-    /// The size of the whole of an exhaustive campaign.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) sweep: Option<Extent>,
-    /// The size of the strata of a campaign that has some.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) strata: Option<StrataExtent>,
-    /// What the sites follow from, so that a configuration changed afterwards is noticed.
-    pub(crate) config: Choices,
-}
-
-impl Head {
-    pub(crate) fn new(config: &Config, digest: &str, sweep: Option<Extent>, strata: Option<StrataExtent>) -> Self {
-        Self {
-            format: FORMAT.to_owned(),
-            digest: digest.to_owned(),
-            shard: config.shard,
-            lines: config.shard.share_of(config.planned()),
-            sweep,
-            strata,
-            config: Choices::from(&config.unsharded()),
-        }
-    }
-
-    /// How many runs, or units of an exhaustive campaign, the shard has.
-    pub(crate) fn positions(&self) -> u64 {
-        self.sweep.map_or(self.lines, |extent| self.shard.share_of(extent.units))
-    }
-}
 
 /// What there is to run, if the campaign is exhaustive.
 pub(crate) fn sweep(config: &Config, target: Target<'_>) -> Result<Option<Sweep>, PlanError> {
@@ -84,9 +42,19 @@ pub(crate) fn write(
     sweep: Option<&Sweep>,
     strata: &[Stratum],
 ) -> Result<(), PlanError> {
-    let extent = sweep.map(|sweep| sweep.extent(Shard::WHOLE));
-    let head = Head::new(config, target.subject.digest(), extent, StrataExtent::of(strata));
+    let head = Head::of(config, target, sweep, strata);
     write_line(file, &head)?;
+    each(&head, config, target, strata, &mut |run, site| write_line(file, &(run, site)))
+}
+
+/// Plans the runs of a shard, one after the other.
+fn each(
+    head: &Head,
+    config: &Config,
+    target: Target<'_>,
+    strata: &[Stratum],
+    take: &mut dyn FnMut(RunIndex, Site) -> Result<(), PlanError>,
+) -> Result<(), PlanError> {
     let mut from = 0;
     while from < head.lines {
         let to = head.lines.min(from + CHUNK);
@@ -95,10 +63,10 @@ pub(crate) fn write(
         if sites.len() != runs.len() {
             return Err(PlanError::Count { asked: runs.len(), found: sites.len() });
         }
-        for line in runs.iter().zip(&sites) {
-            check_stratum(line, strata)?;
-            check_labels(line, target.planner.labels())?;
-            write_line(file, &line)?;
+        for (run, site) in runs.into_iter().zip(sites) {
+            check_stratum((&run, &site), strata)?;
+            check_labels((&run, &site), target.planner.labels())?;
+            take(run, site)?;
         }
         from = to;
     }
@@ -150,44 +118,40 @@ pub(crate) fn write_merged(file: &mut Replacement, head: &Head, shards: &[&Plan]
     Ok(())
 }
 
-fn write_line(file: &mut Replacement, value: &impl Serialize) -> Result<(), PlanError> {
-    let written = serde_json::to_writer(&mut *file, value).map_err(io::Error::from);
-    written.and_then(|()| file.write_all(b"\n")).map_err(|source| io_error(file.path(), source))
-}
-
-fn io_error(path: &Path, source: io::Error) -> PlanError {
-    PlanError::Io { path: path.to_owned(), source }
-}
-
 /// A plan that is whole.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    path: PathBuf,
     head: Head,
-    /// Where the line of each position starts, and where the last one ends.
-    offsets: Vec<u64>,
+    kept: Kept,
+}
+
+/// Where the sites of a plan are.
+#[derive(Debug)]
+enum Kept {
+    File(Lines),
+    Memory(Vec<Site>),
 }
 
 impl Plan {
     /// Opens the plan at `path`, which must be whole.
     pub(crate) fn open(path: PathBuf) -> Result<Self, PlanError> {
-        let fail = |source| io_error(&path, source);
-        let mut reader = BufReader::new(File::open(&path).map_err(fail)?);
-        let mut first = Vec::new();
-        reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut first).map_err(fail)?;
-        let head: Head = match serde_json::from_slice(&first) {
-            Ok(head) => head,
-            Err(_) => return Err(PlanError::Format { path }),
-        };
-        let (offsets, end) = line_starts(reader, first.len() as u64).map_err(fail)?;
-        let found = offsets.len() as u64 - 1;
-        if head.format != FORMAT || (found == head.lines && offsets.last() != Some(&end)) {
-            return Err(PlanError::Format { path });
-        }
-        if found != head.lines {
-            return Err(PlanError::Truncated { path, expected: head.lines, found });
-        }
-        Ok(Self { path, head, offsets })
+        let (head, lines) = Lines::open(path)?;
+        Ok(Self { head, kept: Kept::File(lines) })
+    }
+
+    /// Plans a campaign that is not kept on disk.
+    pub(crate) fn in_memory(
+        config: &Config,
+        target: Target<'_>,
+        sweep: Option<&Sweep>,
+        strata: &[Stratum],
+    ) -> Result<Self, PlanError> {
+        let (head, mut sites) = (Head::of(config, target, sweep, strata), Vec::new());
+        each(&head, config, target, strata, &mut |_, site| {
+            sites.push(site);
+            Ok(())
+        })?;
+        Ok(Self { head, kept: Kept::Memory(sites) })
     }
 
     pub(crate) fn head(&self) -> &Head {
@@ -196,32 +160,25 @@ impl Plan {
 
     /// A reader of its own for one worker.
     pub(crate) fn reader(&self) -> Result<PlanReader<'_>, PlanError> {
-        let file = File::open(&self.path).map_err(|source| io_error(&self.path, source))?;
-        Ok(PlanReader { plan: self, file })
-    }
-}
-
-/// The offsets at which lines start in what follows the first `at` bytes, and the end of the file.
-fn line_starts(mut reader: impl BufRead, at: u64) -> io::Result<(Vec<u64>, u64)> {
-    let (mut starts, mut at) = (vec![at], at);
-    loop {
-        let bytes = reader.fill_buf()?;
-        if bytes.is_empty() {
-            return Ok((starts, at));
-        }
-        let ends = bytes.iter().enumerate().filter(|&(_, &byte)| byte == b'\n');
-        starts.extend(ends.map(|(index, _)| at + index as u64 + 1));
-        let length = bytes.len();
-        reader.consume(length);
-        at += length as u64;
+        let pieces = match &self.kept {
+            Kept::File(lines) => Pieces::File(lines, lines.file()?),
+            Kept::Memory(sites) => Pieces::Memory(sites),
+        };
+        Ok(PlanReader { head: &self.head, pieces })
     }
 }
 
 /// Reads pieces of a plan.
 #[derive(Debug)]
 pub(crate) struct PlanReader<'a> {
-    plan: &'a Plan,
-    file: File,
+    head: &'a Head,
+    pieces: Pieces<'a>,
+}
+
+#[derive(Debug)]
+enum Pieces<'a> {
+    File(&'a Lines, File),
+    Memory(&'a [Site]),
 }
 
 impl PlanReader<'_> {
@@ -231,21 +188,14 @@ impl PlanReader<'_> {
     }
 
     fn site(&mut self, position: u64) -> Result<(RunIndex, Site), PlanError> {
-        let run = RunIndex(self.plan.head.shard.run_at(position));
-        let damaged = || PlanError::Line { path: self.plan.path.clone(), run };
-        let index = usize::try_from(position).map_err(|_| damaged())?;
-        let Some(&[start, end]) = self.plan.offsets.get(index..index + 2) else {
-            return Err(damaged());
+        let run = RunIndex(self.head.shard.run_at(position));
+        let site = match &mut self.pieces {
+            Pieces::File(lines, file) => lines.read(file, position, run)?,
+            Pieces::Memory(sites) => {
+                let planned = usize::try_from(position).ok().and_then(|position| sites.get(position));
+                planned.cloned().ok_or_else(|| PlanError::Site(format!("there is no site for run {run}")))?
+            }
         };
-        if end - start > MAX_LINE {
-            return Err(damaged());
-        }
-        let mut line = vec![0; (end - start) as usize];
-        let read = self.file.seek(SeekFrom::Start(start)).and_then(|_| self.file.read_exact(&mut line));
-        read.map_err(|source| io_error(&self.plan.path, source))?;
-        match serde_json::from_slice::<(RunIndex, Site)>(&line) {
-            Ok((found, site)) if found == run => Ok((run, site)),
-            _ => Err(damaged()),
-        }
+        Ok((run, site))
     }
 }

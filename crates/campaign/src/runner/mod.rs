@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::config::Config;
-use crate::store::{Session, Store};
+use crate::store::{Results, Session, Store};
 use crate::summary::Summary;
 use crate::target::Target;
 use crew::{Crew, Signals};
@@ -27,7 +27,7 @@ use watch::Limit;
 pub use error::CampaignError;
 pub use event::Event;
 
-/// How a campaign ended, with the summary that is now in its directory.
+/// How a campaign ended, with its summary, which is now in its directory if it has one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ended {
     /// All runs are made, or as many as the margin asked for.
@@ -59,6 +59,22 @@ pub fn run<'t>(
         false if stop.load(Ordering::Relaxed) => Ended::Interrupted(summary),
         false => Ended::OutOfTime(summary),
     })
+}
+
+/// Makes all runs of a configuration and keeps their rows in memory. An exhaustive campaign keeps units and counts.
+///
+/// # Errors
+/// When the configuration cannot be planned, or the target gives no worker.
+pub fn run_in_memory<'t>(
+    target: impl Into<Target<'t>>,
+    config: &Config,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<(Ended, Results), CampaignError> {
+    let target = target.into();
+    let mut store = Store::in_memory(config.clone(), target)?;
+    let ended = run(target, &mut store, stop, on_event)?;
+    Ok((ended, store.into_results()))
 }
 
 /// Makes the runs; `false` when stopped before the last one.

@@ -13,6 +13,8 @@
 //! happened; after it, whatever is missing follows from it and from the target, and [`Store::resume`] makes it.
 //! Killed while rows are written, the last batch is either in the database or not.
 //!
+//! A campaign in memory has plan and rows there, and no directory.
+//!
 //! One process at a time writes: it holds the lock on `campaign.toml`. Each shard has a directory of its own.
 
 mod columns;
@@ -63,17 +65,16 @@ pub use survey::{Ending, Glance};
 pub use table::Value;
 pub(crate) use unit::{Packed, Unit};
 
-/// A campaign's directory, open for running.
+/// A campaign, open for running: in its directory, or in memory.
 #[derive(Debug)]
 pub struct Store {
-    dir: PathBuf,
+    /// Its directory, and what locks it; none if it is in memory.
+    place: Option<(PathBuf, Lock)>,
     config: Config,
     plan: Plan,
     /// What there is to run, if the campaign is exhaustive.
     sweep: Option<Sweep>,
     rows: Rows,
-    /// Held for its lock.
-    _lock: Lock,
 }
 
 impl Store {
@@ -91,7 +92,7 @@ impl Store {
             plan::write(file, &config, target, sweep.as_ref(), &strata)
         })?;
         let rows = open_rows(dir, &config, target, sweep.as_ref(), strata)?;
-        Ok(Self { dir: dir.to_owned(), config, plan, sweep, rows, _lock: lock })
+        Ok(Self { place: Some((dir.to_owned(), lock)), config, plan, sweep, rows })
     }
 
     /// Opens the campaign in `dir` to go on with it, however it ended.
@@ -112,13 +113,32 @@ impl Store {
         if origin.strata != strata {
             return Err(StoreError::OtherSweep { dir: dir.to_owned() });
         }
-        Ok(Self { dir: dir.to_owned(), config, plan, sweep, rows, _lock: lock })
+        Ok(Self { place: Some((dir.to_owned(), lock)), config, plan, sweep, rows })
     }
 
-    /// The directory.
+    /// Makes a campaign that is kept in memory only, ready for its first run; nothing is written anywhere.
+    ///
+    /// # Errors
+    /// When the target does not offer the engine or cannot plan what is selected.
+    pub fn in_memory<'t>(config: Config, target: impl Into<Target<'t>>) -> Result<Self, StoreError> {
+        let target = target.into();
+        config.engine.among(target.engines.offered())?;
+        let (sweep, strata) = (plan::sweep(&config, target)?, strata_of(&config, target)?);
+        let plan = Plan::in_memory(&config, target, sweep.as_ref(), &strata)?;
+        let rows = Rows::in_memory(&origin(&config, target, sweep.as_ref(), strata))?;
+        Ok(Self { place: None, config, plan, sweep, rows })
+    }
+
+    /// The directory; none of a campaign in memory.
     #[must_use]
-    pub fn dir(&self) -> &Path {
-        &self.dir
+    pub fn dir(&self) -> Option<&Path> {
+        self.place.as_ref().map(|(dir, _)| dir.as_path())
+    }
+
+    /// What was run so far, to be read.
+    #[must_use]
+    pub fn into_results(self) -> Results {
+        Results::of(self.place.map(|(dir, _)| dir), self.config, self.rows)
     }
 
     /// The effective configuration.
@@ -142,9 +162,14 @@ impl Store {
         (&self.config, &self.plan, self.sweep.as_ref(), &mut self.rows)
     }
 
-    /// Summarises the rows, and keeps the summary in the directory.
+    /// Summarises the rows, and keeps the summary in the directory, if there is one.
     pub(crate) fn summarise(&self, memory: Option<Memory>) -> Result<Summary, StoreError> {
-        summarise(&self.dir, &self.config, &self.rows, memory)
+        if let Some(dir) = self.dir() {
+            return summarise(dir, &self.config, &self.rows, memory);
+        }
+        let mut summary = Summary::of(&self.config, &self.rows, &self.rows.survey(&mut |_| Ok(()))?)?;
+        summary.speed.memory = memory;
+        Ok(summary)
     }
 }
 
@@ -243,11 +268,13 @@ fn open_rows(
     sweep: Option<&Sweep>,
     strata: Vec<Stratum>,
 ) -> Result<Rows, StoreError> {
+    Rows::open(rows_path(dir, config.shard), &origin(config, target, sweep, strata))
+}
+
+/// What the rows of a campaign are of.
+fn origin(config: &Config, target: Target<'_>, sweep: Option<&Sweep>, strata: Vec<Stratum>) -> Origin {
     let outline = sweep.map(|sweep| sweep.outline(config.shard));
-    Rows::open(
-        rows_path(dir, config.shard),
-        &Origin { strata, registers: target.planner.registers(&config.selection), ..Origin::of(target, outline) },
-    )
+    Origin { strata, registers: target.planner.registers(&config.selection), ..Origin::of(target, outline) }
 }
 
 fn same_digest(dir: &Path, expected: &str, found: &str) -> Result<(), StoreError> {

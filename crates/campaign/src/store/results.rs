@@ -18,7 +18,8 @@ use crate::target::Stratum;
 /// The results of a campaign, for reports. Nothing is locked and nothing is written.
 #[derive(Debug)]
 pub struct Results {
-    dir: PathBuf,
+    /// None if they are in memory.
+    dir: Option<PathBuf>,
     config: Config,
     rows: Rows,
 }
@@ -31,13 +32,11 @@ impl Results {
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         let config = read_config(dir)?;
         let rows = Rows::read(rows_path(dir, config.shard))?;
-        Ok(Self { dir: dir.to_owned(), config, rows })
+        Ok(Self::of(Some(dir.to_owned()), config, rows))
     }
 
-    /// The directory.
-    #[must_use]
-    pub fn dir(&self) -> &Path {
-        &self.dir
+    pub(super) fn of(dir: Option<PathBuf>, config: Config, rows: Rows) -> Self {
+        Self { dir, config, rows }
     }
 
     /// The effective configuration.
@@ -74,7 +73,7 @@ impl Results {
     ) -> Result<(Summary, Vec<Spot>), StoreError> {
         let survey = self.rows.survey(visit)?;
         let mut summary = Summary::of(&self.config, &self.rows, &survey)?;
-        summary.speed.memory = kept_memory(&self.dir);
+        summary.speed.memory = self.dir.as_deref().and_then(kept_memory);
         Ok((summary, survey.spots))
     }
 

@@ -21,6 +21,9 @@ const APPLICATION_ID: i32 = 0x4245_414d;
 /// The version of the tables.
 const VERSION: i32 = 3;
 
+/// What SQLite calls a database in memory. No path of ours is like this: all name a directory.
+const MEMORY: &str = ":memory:";
+
 const TABLES: &str = "
     CREATE TABLE target (name TEXT NOT NULL, digest TEXT NOT NULL, launches INTEGER NOT NULL,
         threads INTEGER NOT NULL, thread_instructions INTEGER NOT NULL) STRICT;
@@ -37,6 +40,15 @@ impl Rows {
         }
         rows.check()?;
         rows.batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 16384")?;
+        Ok(rows)
+    }
+
+    /// Rows that are in no file.
+    pub(crate) fn in_memory(origin: &Origin) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut rows = Self::connect(PathBuf::from(MEMORY), flags)?;
+        rows.set_up(origin)?;
+        rows.check()?;
         Ok(rows)
     }
 

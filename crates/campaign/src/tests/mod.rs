@@ -8,6 +8,7 @@ mod faults;
 mod kill;
 mod limited;
 mod margin;
+mod memory;
 mod merging;
 mod rejudging;
 mod resuming;
