@@ -18,6 +18,7 @@ use live::{Bench, Remains};
 use outcome::{End, Host, Observation};
 use stats::{Cumulative, Draws};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The engine of applications on a real GPU.
@@ -40,7 +41,7 @@ const SESSIONS: u64 = 2;
 /// An application whose work is recorded, and whose threads are known as they are on the GPU.
 #[derive(Debug)]
 pub struct GpuTarget {
-    capsule: CapsuleTarget,
+    capsule: Arc<CapsuleTarget>,
     bench: Bench,
     debugger: Debugger,
     groups: Groups,
@@ -73,7 +74,12 @@ impl GpuTarget {
     ///
     /// # Errors
     /// If there is no debugger, or the application does not run in it, or not the same twice.
-    pub fn new(capsule: CapsuleTarget, mut bench: Bench, debugger: &Path, jobs: usize) -> Result<Self, DebuggerError> {
+    pub fn new(
+        capsule: Arc<CapsuleTarget>,
+        mut bench: Bench,
+        debugger: &Path,
+        jobs: usize,
+    ) -> Result<Self, DebuggerError> {
         let debugger = Debugger::new(debugger);
         let (remains, _) = rehearse(&debugger, &bench)?;
         bench.refer_to(remains)?;
@@ -83,13 +89,13 @@ impl GpuTarget {
         let time = bench.timeout().unwrap_or(allowed);
         let groups = Groups::profile(&debugger, &bench, capsule.golden_run(), jobs)?;
         let isa = groups.isa;
-        let digest = format!("{}+{}", Subject::digest(&capsule), fingerprint(&groups));
+        let digest = format!("{}+{}", capsule.digest(), fingerprint(&groups));
         Ok(Self { capsule, bench, debugger, groups, digest, time, seconds, isa })
     }
 
     /// The application's work, as recorded on the simulator.
     #[must_use]
-    pub fn capsule(&self) -> &CapsuleTarget {
+    pub fn capsule(&self) -> &Arc<CapsuleTarget> {
         &self.capsule
     }
 
@@ -323,7 +329,7 @@ impl Subject for GpuTarget {
         let executed = |trace: &Trace| trace.dynamic(trace.steps.len());
         let groups = self.groups.profiled.iter();
         let thread_instructions = groups.map(|group| group.members.len() as u64 * executed(&group.trace)).sum();
-        Golden { thread_instructions, seconds: self.seconds, ..Subject::golden(&self.capsule) }
+        Golden { thread_instructions, seconds: self.seconds, ..self.capsule.golden() }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::final_memory::FinalMemory;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::replay::{ReplayError, reload, write};
 use crate::run::{Progress, RunError, fuel, locate, observe};
-use crate::story::Log;
+use crate::story::log::Log;
 use capsule::{Content, Digest, Launch, ModuleId, Position, Region, Replayer, replay};
 use device::{DeviceError, Probe, region, run};
 use fault::Fault;

@@ -4,6 +4,7 @@
 //! both to a campaign. How a fault becomes a hook of the machine is in [`strike`].
 
 mod compare;
+mod criteria;
 mod delta;
 mod draw;
 mod elements;
@@ -11,17 +12,20 @@ mod final_memory;
 mod full;
 mod golden;
 mod index;
-mod judge;
 mod lanes;
 mod live;
 mod means;
 mod plan;
 mod profile;
+mod reach;
 mod record;
 mod referee;
+mod registers;
 mod replay;
 mod rerun;
+mod resolve;
 mod run;
+mod runner;
 mod sample;
 pub mod site;
 mod story;
@@ -39,5 +43,6 @@ pub use referee::Referee;
 pub use replay::ReplayError;
 pub use rerun::When;
 pub use run::{RunError, locate};
+pub use runner::Runner;
 pub use strategy::{ENGINES, Strategy};
-pub use target::{CapsuleTarget, Runner};
+pub use target::{CapsuleTarget, Setup};

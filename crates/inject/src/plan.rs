@@ -2,7 +2,8 @@
 
 use crate::draw::Drawer;
 use crate::golden::Golden;
-use crate::sample::{census, resolve};
+use crate::resolve::resolve;
+use crate::sample::census;
 use crate::threads::by_count;
 use campaign::config::Stratify;
 use campaign::{RunIndex, Stratum, TargetError};

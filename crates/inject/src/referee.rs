@@ -2,8 +2,9 @@
 
 use crate::final_memory::FinalMemory;
 use crate::run::RunError;
+use crate::runner::Runner;
 use crate::strategy::Strategy;
-use crate::target::{CapsuleTarget, Runner};
+use crate::target::CapsuleTarget;
 use fault::Fault;
 
 /// Runs faults by full re-execution and by the faster tiers.

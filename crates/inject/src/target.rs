@@ -1,39 +1,50 @@
 //! A capsule as the target of a campaign: draws become sites, sites become observations.
 
-use crate::delta::Delta;
-use crate::final_memory::FinalMemory;
+use crate::criteria::{Understood, understand};
 use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::index::Index;
-use crate::lanes::Lanes;
 use crate::means::Means;
 use crate::plan::{Plan, Planned};
 use crate::run::RunError;
+use crate::runner::Runner;
 use crate::sample::census;
-use crate::site::{Coordinates, LABELS, fault_of, given_up, site_of};
+use crate::site::{Coordinates, LABELS, given_up, site_of};
 use crate::strategy::{ENGINES, Strategy};
 use crate::sweep::{Population, Sweeping, Way};
 use crate::threads::{Query, Wanted, find};
 use campaign::config::Selection as Words;
-use campaign::story::Story;
 use campaign::{
-    Engine, EngineOffer, Engines, KernelRegisters, LabelColumn, Planner, RunFailure, RunIndex, Site, Spot, Stratum,
-    Subject, Sweep, Sweeper, TargetError, Worker,
+    Engine, EngineOffer, Engines, KernelRegisters, LabelColumn, Planner, RunIndex, Site, Spot, Stratum, Subject, Sweep,
+    Sweeper, TargetError, Worker,
 };
-use capsule::ElementType;
 use facts::{Facts, NamedSet, Source};
 use fault::{Aim, Extent, Fault, Pattern, Selection};
-use outcome::{Criteria, End, Observation};
+use outcome::Criteria;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// A capsule whose golden run is done.
+/// What is said of a capsule before its first run.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    /// What makes a corrupted output good or bad; by its types and within its ranges outputs are compared.
+    pub criteria: Criteria,
+    /// Whether the type of an output that neither the criteria nor the capsule give is read off the program; otherwise
+    /// its bytes are compared.
+    pub infer: bool,
+    /// How many instructions a thread may execute beyond ten times its own before it counts as hanging.
+    pub fuel: Option<u32>,
+    /// What may be used.
+    pub means: Means,
+}
+
+/// A capsule whose golden run is done. What is said of it cannot be changed any more: all that is derived from it stays
+/// true.
 #[derive(Debug)]
 pub struct CapsuleTarget {
     pub(crate) golden: Golden,
     digest: String,
     means: Means,
-    /// The outputs whose type was found out.
-    pub(crate) inferred: Vec<(String, ElementType)>,
+    understood: Understood,
     /// Made when the first worker that needs it is.
     index: OnceLock<Arc<Index>>,
     /// The faults of the exhaustive campaign that was asked for last.
@@ -64,36 +75,45 @@ struct Located<'g> {
 }
 
 impl CapsuleTarget {
-    /// A target from a golden run.
+    /// A target from a golden run, with nothing said of it: outputs are compared as the capsule says.
     #[must_use]
     pub fn new(golden: Golden) -> Self {
-        Self::with_means(golden, Means::default())
+        Self::of(golden, Means::default(), Understood::default())
     }
 
-    /// A target from a golden run, with what may be used for it.
-    #[must_use]
-    pub fn with_means(golden: Golden, means: Means) -> Self {
+    /// A target from a golden run, with all that is said of it.
+    ///
+    /// # Errors
+    /// If the criteria name an output that the capsule does not have, or a type that its bytes are no whole number of.
+    pub fn set_up(mut golden: Golden, setup: &Setup) -> Result<Self, TargetError> {
+        setup.fuel.inspect(|&fuel| golden.set_fuel(fuel));
+        let understood = understand(&mut golden, &setup.criteria, setup.infer)?;
+        Ok(Self::of(golden, setup.means, understood))
+    }
+
+    fn of(golden: Golden, means: Means, understood: Understood) -> Self {
         let digest = golden.capsule().digest().to_string();
         Self {
             golden,
             digest,
             means,
-            inferred: Vec::new(),
+            understood,
             index: OnceLock::new(),
             population: Mutex::default(),
             plan: Mutex::default(),
         }
     }
 
-    /// Sets what may be used, before the first runner is asked for.
-    pub fn set_means(&mut self, means: Means) {
-        self.means = means;
+    /// What the capsule says about its outputs: the error that is still good, and the types that were found out.
+    #[must_use]
+    pub fn criteria(&self) -> Criteria {
+        self.understood.criteria(&self.golden)
     }
 
-    /// Sets how many instructions a thread may execute beyond ten times its own before it counts as hanging; to be
-    /// called before the first runner is asked for.
-    pub fn set_fuel(&mut self, fuel: u32) {
-        self.golden.set_fuel(fuel);
+    /// A line for each output whose type was looked for in vain.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.understood.notes
     }
 
     /// The golden run.
@@ -108,27 +128,18 @@ impl CapsuleTarget {
         let index = || self.index();
         // What blocks that wait for each other read and write depends on all of them.
         let together = self.golden.has_blocks_together();
-        Runner(match strategy {
-            Strategy::Full => Runs::Full(Injector::new(&self.golden)),
-            _ if together => Runs::Full(Injector::new(&self.golden)),
-            Strategy::Auto | Strategy::Delta => Runs::Delta(Delta::new(&self.golden, index())),
-            Strategy::Lanes => Runs::Lanes(Box::new(Lanes::new(&self.golden, index()))),
-        })
-    }
-
-    /// The story of a fault: what was hit, how it spread, what came of it.
-    ///
-    /// # Errors
-    /// If the fault names a place that does not exist, or the capsule cannot be replayed.
-    pub fn story(&self, fault: &Fault, criteria: &Criteria) -> Result<Story, RunError> {
-        crate::story::tell(self, fault, criteria)
+        match strategy {
+            Strategy::Full => Runner::full(&self.golden),
+            _ if together => Runner::full(&self.golden),
+            Strategy::Auto | Strategy::Delta => Runner::delta(&self.golden, index()),
+            Strategy::Lanes => Runner::lanes(&self.golden, index()),
+        }
     }
 
     pub(crate) fn index(&self) -> &Arc<Index> {
         self.index.get_or_init(|| Arc::new(Index::of(&self.golden, &self.means)))
     }
 
-    /// The words of a selection, understood.
     fn selection(&self, words: &Words) -> Result<Selection, TargetError> {
         selection(words, &self.golden.guests().sets())
     }
@@ -298,7 +309,7 @@ impl Planner for CapsuleTarget {
 
     fn registers(&self, words: &Words) -> Vec<KernelRegisters> {
         let selection = self.selection(words).ok().filter(|selection| selection.aim == Aim::Register);
-        selection.map_or_else(Vec::new, |selection| crate::draw::registers(&self.golden, &selection))
+        selection.map_or_else(Vec::new, |selection| crate::registers::registers(&self.golden, &selection))
     }
 
     fn sweep(&self, words: &Words) -> Result<Sweep, TargetError> {
@@ -332,52 +343,5 @@ impl Engines for CapsuleTarget {
 
     fn memory(&self) -> Option<campaign::Memory> {
         self.index.get().map(|index| index.memory())
-    }
-}
-
-/// Runs one fault after the other, by one of the tiers.
-#[derive(Debug)]
-pub struct Runner<'g>(Runs<'g>);
-
-#[derive(Debug)]
-enum Runs<'g> {
-    Full(Injector<'g>),
-    Delta(Delta<'g>),
-    Lanes(Box<Lanes<'g>>),
-}
-
-impl Runner<'_> {
-    /// The observation of a fault.
-    ///
-    /// # Errors
-    /// If the fault names a place that does not exist, or the capsule cannot be replayed.
-    pub fn run(&mut self, fault: &Fault) -> Result<Observation, RunError> {
-        match &mut self.0 {
-            Runs::Full(runs) => runs.run(fault),
-            Runs::Delta(runs) => runs.run(fault),
-            Runs::Lanes(runs) => runs.run(fault),
-        }
-    }
-
-    /// As [`run`](Self::run), with what memory holds at the end, if the run comes to it.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn run_to_memory(&mut self, fault: &Fault) -> Result<(Observation, Option<FinalMemory>), RunError> {
-        let observation = self.run(fault)?;
-        let completed = observation.end == End::Completed;
-        let memory = completed.then(|| match &mut self.0 {
-            Runs::Full(runs) => runs.final_memory(),
-            Runs::Delta(runs) => runs.final_memory(),
-            Runs::Lanes(runs) => runs.final_memory(),
-        });
-        Ok((observation, memory))
-    }
-}
-
-impl Worker for Runner<'_> {
-    fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
-        let fault = fault_of(site)?;
-        Runner::run(self, &fault).map_err(|error| RunFailure::from_error(&error))
     }
 }

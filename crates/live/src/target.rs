@@ -9,6 +9,7 @@ use inject::site::fault_of;
 use inject::{CapsuleTarget, Runner, Strategy};
 use outcome::Observation;
 use std::fs::File;
+use std::sync::Arc;
 
 /// The engines of an application whose every run is live.
 pub const ENGINES: [EngineOffer; 2] = [
@@ -28,7 +29,7 @@ pub enum Which {
 /// A capsule together with the application that it was recorded from.
 #[derive(Debug)]
 pub struct LiveTarget {
-    capsule: CapsuleTarget,
+    capsule: Arc<CapsuleTarget>,
     bench: Bench,
     outputs: Outputs,
     tape: File,
@@ -40,7 +41,7 @@ impl LiveTarget {
     ///
     /// # Errors
     /// If the application does something else than the capsule, or something else the second time.
-    pub fn new(capsule: CapsuleTarget, bench: Bench, which: Which, strategy: Strategy) -> Result<Self, LiveError> {
+    pub fn new(capsule: Arc<CapsuleTarget>, bench: Bench, which: Which, strategy: Strategy) -> Result<Self, LiveError> {
         let golden = capsule.golden_run();
         bench.check_same(golden)?;
         let (tape, outputs) = (bench.tape(golden)?, Outputs::of(golden));
@@ -50,14 +51,14 @@ impl LiveTarget {
 
     /// The capsule.
     #[must_use]
-    pub fn capsule(&self) -> &CapsuleTarget {
+    pub fn capsule(&self) -> &Arc<CapsuleTarget> {
         &self.capsule
     }
 
     /// What a campaign runs on: sites are those of the capsule, and the application runs them.
     #[must_use]
     pub fn target(&self) -> Target<'_> {
-        Target::from(&self.capsule).run_by(self)
+        Target::from(&*self.capsule).run_by(self)
     }
 
     /// Runs the application with a fault.

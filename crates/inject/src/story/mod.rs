@@ -4,7 +4,7 @@
 //! and once with it; from there the program runs to its end, and memory is compared after every launch.
 
 mod lines;
-mod log;
+pub(crate) mod log;
 mod spread;
 mod steps;
 
@@ -18,15 +18,24 @@ use campaign::story::{Path, STORY_FORMAT, Share, Spread, Story};
 use device::coordinates;
 use fault::Fault;
 use lines::Lines;
-pub(crate) use log::Log;
+use log::Log;
 use outcome::{Criteria, End, classify};
 use simt::Executor;
 use simt::memory::GlobalMemory;
 use spread::Eyes;
 use steps::Told;
 
-/// Tells the story of a fault.
-pub(crate) fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -> Result<Story, RunError> {
+impl CapsuleTarget {
+    /// The story of a fault: what was hit, how it spread, what came of it.
+    ///
+    /// # Errors
+    /// If the fault names a place that does not exist, or the capsule cannot be replayed.
+    pub fn story(&self, fault: &Fault, criteria: &Criteria) -> Result<Story, RunError> {
+        tell(self, fault, criteria)
+    }
+}
+
+fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -> Result<Story, RunError> {
     let golden = target.golden_run();
     let launch = locate(golden, fault)?;
     let site = target.site_of(fault)?.named(&LABELS);
