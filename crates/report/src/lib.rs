@@ -18,7 +18,6 @@ mod compare;
 mod document;
 mod findings;
 mod gather;
-pub mod gpu_qin;
 mod html;
 mod input;
 mod limits;

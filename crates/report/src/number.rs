@@ -6,29 +6,13 @@
 /// The space within a number, narrow and unbreakable.
 pub(crate) const THIN: char = '\u{202f}';
 
-/// `1 234 567`, with `space` between the groups.
-fn grouped(n: u64, space: char) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(space);
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A count for pages: `1 234 567` with narrow spaces.
 pub(crate) fn count(n: u64) -> String {
-    grouped(n, THIN)
+    study::set_apart(n, THIN)
 }
 
 /// A count for terminals and plain text: `1 234 567` with plain spaces.
-#[must_use]
-pub fn plain(n: u64) -> String {
-    grouped(n, ' ')
-}
+pub use study::spaced as plain;
 
 /// A share in percent without its sign: `12.34`, `0.0004`, `3.1e-6`.
 pub(crate) fn percent(share: f64) -> String {

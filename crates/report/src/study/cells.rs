@@ -1,7 +1,7 @@
 //! Values of tables as people read them.
 
-use crate::number::{bounded, count, percent, plain as spaced, real};
-use methods::study::Cell;
+use crate::number::{bounded, bounds, count, percent, plain as spaced, real};
+use study::Cell;
 
 /// A value in plain text.
 pub(super) fn plain(cell: &Cell) -> String {
@@ -31,6 +31,7 @@ fn shared(cell: &Cell) -> String {
         Cell::Count(n) => n.to_string(),
         Cell::Share(share) => format!("{} %", percent(*share)),
         Cell::Rate { rate, low, high } => bounded(*rate, *low, *high),
+        Cell::Bounds { low, high } => format!("{} %", bounds(*low, *high)),
         Cell::Difference(difference) => format!("{:+.2}", difference * 100.0),
         Cell::Number(number) => real(*number),
         Cell::None => "–".to_owned(),

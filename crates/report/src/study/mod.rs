@@ -1,23 +1,35 @@
-//! Studies of published methods as text, as Markdown and as plots.
+//! Studies as text, as Markdown and as plots.
 
 mod cells;
 mod plot;
 
 use crate::text::table;
-use methods::study::{Cell, Study, Table};
+use ::study::{Cell, Study, Table};
 
 pub use plot::svg;
 
 /// A study for a terminal.
 #[must_use]
 pub fn text(study: &Study) -> String {
-    let mut text = format!("{}\n{}\n", study.title, study.method);
+    let mut text = lines([&study.title, &study.method]);
     for it in &study.tables {
-        let columns: Vec<&str> = it.columns.iter().map(String::as_str).collect();
-        let rows: Vec<Vec<String>> = it.rows.iter().map(|row| row.iter().map(cells::plain).collect()).collect();
-        text += &format!("\n{}\n{}", it.title, table(&columns, &alignment(it), &rows));
+        let between = if text.is_empty() || it.title.is_empty() { "" } else { "\n" };
+        text += &format!("{between}{}{}", lines([&it.title]), of_table(it));
     }
     text
+}
+
+/// Each of these that says something, as a line.
+fn lines<'t>(texts: impl IntoIterator<Item = &'t String>) -> String {
+    texts.into_iter().filter(|text| !text.is_empty()).map(|text| format!("{text}\n")).collect()
+}
+
+/// A table for a terminal, without its title.
+fn of_table(it: &Table) -> String {
+    let columns: Vec<&str> = it.columns.iter().map(String::as_str).collect();
+    let rows: Vec<Vec<String>> = it.rows.iter().map(|row| row.iter().map(cells::plain).collect()).collect();
+    let notes = it.notes.iter().map(|note| format!("{note}\n"));
+    table(&columns, &alignment(it), &rows) + &notes.collect::<String>()
 }
 
 /// A table as Markdown, without its title.
@@ -30,7 +42,7 @@ pub fn markdown(table: &Table) -> String {
     for row in &table.rows {
         text += &line(row.iter().map(cells::markdown).collect());
     }
-    text
+    table.notes.iter().fold(text, |text, note| format!("{text}\n{}\n", cells::escaped(note)))
 }
 
 /// Columns of words at the left, others at the right.

@@ -4,7 +4,7 @@
 //! find in the legend.
 
 use maud::{Markup, html};
-use methods::study::{Plot, Point, Series};
+use study::{Plot, Point, Series};
 
 use crate::plane::{Plane, end_of_axis, logarithmic};
 

@@ -1,0 +1,164 @@
+//! What a study came to: tables and plots as data, for terminals, pages and programs alike.
+//!
+//! Whoever measures something makes one of these; `report` knows how each kind of value is written, and nothing of what
+//! was measured.
+
+use serde::Serialize;
+
+/// A study of one or more capsules.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Study {
+    /// `beamline.study/1`
+    pub format: &'static str,
+    /// The word that asks for it.
+    pub name: &'static str,
+    /// What is asked.
+    pub title: String,
+    /// How it is answered: what was run, what is counted.
+    pub method: String,
+    /// The answers.
+    pub tables: Vec<Table>,
+    /// The answers as lines and dots.
+    pub plots: Vec<Plot>,
+}
+
+/// Rows under columns.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// The names of the columns.
+    pub columns: Vec<String>,
+    /// The rows, as long as the columns are many.
+    pub rows: Vec<Vec<Cell>>,
+    /// What is to be said below it, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A value of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cell {
+    /// Words.
+    Text(String),
+    /// How many.
+    Count(u64),
+    /// A share of a whole, from 0 to 1.
+    Share(f64),
+    /// A rate and its bounds, from 0 to 1.
+    Rate {
+        /// The estimate.
+        rate: f64,
+        /// The lower bound.
+        low: f64,
+        /// The upper bound.
+        high: f64,
+    },
+    /// Bounds of a rate, from 0 to 1, without an estimate.
+    Bounds {
+        /// The lower bound.
+        low: f64,
+        /// The upper bound.
+        high: f64,
+    },
+    /// A difference of two rates.
+    Difference(f64),
+    /// Any number.
+    Number(f64),
+    /// Nothing is known.
+    None,
+}
+
+/// Lines or dots over an axis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plot {
+    /// A word for its file.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// The horizontal axis, with its unit.
+    pub x: String,
+    /// Whether that axis is logarithmic.
+    pub logarithmic: bool,
+    /// Names on the horizontal axis, at 0, 1, 2, …, instead of numbers.
+    pub names: Vec<String>,
+    /// The vertical axis, with its unit; shares are in percent.
+    pub y: String,
+    /// What is drawn.
+    pub series: Vec<Series>,
+}
+
+/// One line, or dots with bounds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// Whether a line joins the points.
+    pub joined: bool,
+    /// The points: x, y, and the bounds of y if there are any.
+    pub points: Vec<Point>,
+}
+
+/// A point of a plot.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// Along the horizontal axis.
+    pub x: f64,
+    /// Along the vertical axis.
+    pub y: f64,
+    /// The bounds of y.
+    pub bounds: Option<(f64, f64)>,
+}
+
+impl Study {
+    /// A study without answers yet.
+    #[must_use]
+    pub fn new(name: &'static str, title: impl Into<String>, method: impl Into<String>) -> Self {
+        Self {
+            format: "beamline.study/1",
+            name,
+            title: title.into(),
+            method: method.into(),
+            tables: Vec::new(),
+            plots: Vec::new(),
+        }
+    }
+}
+
+impl Table {
+    /// A table without rows yet.
+    #[must_use]
+    pub fn new(title: impl Into<String>, columns: &[&str]) -> Self {
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        Self { title: title.into(), columns, rows: Vec::new(), notes: Vec::new() }
+    }
+}
+
+/// A count as people read it, for plain text: `1 234 567`.
+#[must_use]
+pub fn spaced(n: u64) -> String {
+    set_apart(n, ' ')
+}
+
+/// A count whose groups of three digits are set apart by `space`.
+#[must_use]
+pub fn set_apart(n: u64, space: char) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(space);
+        }
+        text.push(digit);
+    }
+    text
+}
+
+impl Cell {
+    /// Words.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+}
