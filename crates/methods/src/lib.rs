@@ -3,9 +3,22 @@
 //! A method chooses sites where a campaign would draw uniformly, and turns rows into its authors' estimates. It runs on
 //! the engine that any campaign runs on, so that what its shortcuts cost can be measured instead of trusted.
 //!
-//! What studies come to is data: [`study`].
+//! ```text
+//! registry ─▶ Method (its word, settings, studies, commands, page)
+//!                └─ apply(capsule, selection) ─▶ Applied: plan of sites, estimates from rows
+//! ```
+//!
+//! Whoever runs campaigns, shows them or has a command line asks the [`registry`] and names no method: a new one is a
+//! module here and a line there. What methods share is the [`kit`].
 //!
 //! - [`gpu_qin`]: threads grouped by their dynamic instruction counts, one profile for each popular group.
 
 pub mod gpu_qin;
-pub mod study;
+pub mod kit;
+mod method;
+pub mod registry;
+
+pub use method::{
+    Answer, Applied, Command, CommandOption, Estimates, Method, Page, Piece, Pieces, Request, Runs, StudyOffer,
+    Workloads, Workshop,
+};

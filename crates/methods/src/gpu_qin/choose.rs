@@ -6,8 +6,8 @@ use stats::{Cumulative, Draws};
 
 use super::grouping::{Grouping, KernelGroups};
 use super::location::Discard;
-use super::profile::{Profile, ProfileStep};
 use super::settings::{Choice, Settings};
+use crate::kit::{Profile, ProfileStep};
 
 /// The launches of a kernel, each with its threads.
 fn threads_of(golden: &Golden, kernel: &KernelGroups) -> Cumulative<u32> {

@@ -129,7 +129,7 @@ impl KernelEstimate {
 
 /// What a campaign says, kernel by kernel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Estimates {
+pub struct Estimated {
     /// `beamline.gpu-qin/1`
     pub format: String,
     /// The thresholds.
@@ -140,12 +140,12 @@ pub struct Estimates {
 
 /// The estimates of all kernels from their trials.
 #[must_use]
-pub fn estimates(grouping: &Grouping, settings: Settings, trials: &[Trial]) -> Estimates {
+pub fn estimates(grouping: &Grouping, settings: Settings, trials: &[Trial]) -> Estimated {
     let kernel = |(number, kernel): (usize, &KernelGroups)| {
         let own: Vec<Trial> = trials.iter().filter(|trial| trial.kernel == number).copied().collect();
         estimate(kernel, settings, &own)
     };
-    Estimates {
+    Estimated {
         format: "beamline.gpu-qin/1".to_owned(),
         settings: settings.to_string(),
         kernels: grouping.kernels.iter().enumerate().map(kernel).collect(),

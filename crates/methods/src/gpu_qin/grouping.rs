@@ -11,17 +11,7 @@ use stats::Draws;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::settings::Coverage;
-
-/// A thread of a golden run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct ThreadId {
-    /// The launch, from 0 in the order of the capsule.
-    pub launch: u32,
-    /// The block, linear in its grid.
-    pub cta: u64,
-    /// The thread, linear in its block.
-    pub thread: u32,
-}
+use crate::kit::ThreadId;
 
 /// The kinds of kernels that the paper tells apart by how many groups their threads fall into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -11,20 +11,23 @@
 //!
 //! [`Settings`] are the thresholds of the paper, each of which can be changed or turned off; with
 //! [`Choice::Unbiased`] the same faults are drawn from all dynamic instructions of all threads instead.
-//! [`GpuQin`] offers the sites to a campaign. What every step means, and where it differs from a GPU under a debugger, is
+//! [`GpuQin`] offers the sites to a campaign; [`Method`] is what the program knows of it. What every step means, and where it differs from a GPU under a debugger, is
 //! in `docs/methods/gpu-qin.md`.
 
 mod choose;
+mod command;
 mod crashes;
 mod estimate;
 mod grouping;
 mod location;
 mod measure;
+mod method;
 mod mix;
+mod page;
 pub mod paper;
-mod profile;
 mod resilience;
 mod settings;
+mod show;
 pub mod studies;
 mod survey;
 pub mod tables;
@@ -33,14 +36,14 @@ mod target;
 mod trials;
 
 pub use crashes::{Cause, causes};
-pub use estimate::{Bounded, Estimates, GroupEstimate, KernelEstimate, Rates, Sample, estimates, strata};
-pub use grouping::{By, Category, Grouping, KernelGroups, ThreadGroup, ThreadId};
+pub use estimate::{Bounded, Estimated, GroupEstimate, KernelEstimate, Rates, Sample, estimates, strata};
+pub use grouping::{By, Category, Grouping, KernelGroups, ThreadGroup};
 pub use location::Discard;
-pub use measure::{Bench, Measured, StudyError};
+pub use measure::{Measured, measure};
+pub use method::Method;
 pub use mix::{Mix, State, mixes};
-pub use profile::{Profile, ProfileStep};
 pub use resilience::{ResilienceClass, resilience_classes};
 pub use settings::{Choice, Coverage, ITERATIONS, STEPS, Settings, SettingsError, WINDOW};
-pub use survey::{Sizes, Source, Surveyed, survey};
+pub use survey::Surveyed;
 pub use target::GpuQin;
-pub use trials::{End, Trial, trials};
+pub use trials::{End, Stratified, Trial, trials};

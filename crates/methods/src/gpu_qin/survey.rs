@@ -1,35 +1,30 @@
 //! All kernels of the paper, each measured in every way that its page speaks of.
 
 use inject::CapsuleTarget;
+use std::sync::Arc;
 
 use super::crashes::{Cause, causes};
 use super::estimate::{Bounded, KernelEstimate, Rates};
 use super::grouping::KernelGroups;
-use super::measure::{Bench, Measured, StudyError};
+use super::measure::{Measured, measure};
 use super::mix::{Mix, State, mixes};
 use super::paper::{KERNELS, PaperKernel};
 use super::settings::{Choice, Coverage, Settings};
 use super::trials::Trial;
+use crate::kit::{Campaigns, StudyError};
+use crate::method::Workshop;
 
 /// How many runs each kind of campaign has.
 #[derive(Clone, Copy, Debug)]
-pub struct Sizes {
+pub(super) struct Sizes {
     /// The unbiased choice, against which all is held.
-    pub large: u64,
+    pub(super) large: u64,
     /// The method and its variants, large enough that what differs is the choice and not chance.
-    pub variants: u64,
+    pub(super) variants: u64,
     /// The method at the size of the paper's campaigns.
-    pub published: u64,
+    pub(super) published: u64,
     /// The unbiased choice on kernels built for a debugger, which are slower.
-    pub debug: u64,
-    /// Each loop-iteration cap of Fig. 6.
-    pub caps: u64,
-}
-
-impl Default for Sizes {
-    fn default() -> Self {
-        Self { large: 100_000, variants: 20_000, published: 2000, debug: 5000, caps: 10_000 }
-    }
+    pub(super) debug: u64,
 }
 
 /// A kernel, measured.
@@ -70,49 +65,45 @@ pub struct Surveyed {
     pub longer: f64,
 }
 
-/// Where the workload of a name comes from: as it is bundled, and built for a debugger.
-pub type Source<'a> = &'a mut dyn FnMut(&str) -> Result<[CapsuleTarget; 2], StudyError>;
-
 /// Measures every kernel of the paper, or those of `only` one workload.
 ///
 /// # Errors
 /// If a workload lacks its kernel, or a campaign cannot be made.
-pub fn survey(
+pub(super) fn survey(
+    shop: &mut Workshop<'_, '_>,
     sizes: Sizes,
     only: Option<&str>,
-    bench: &mut Bench<'_>,
-    source: Source<'_>,
 ) -> Result<Vec<Surveyed>, StudyError> {
     let mut all = Vec::new();
     for paper in KERNELS.iter().filter(|paper| only.is_none_or(|name| paper.workload == name)) {
-        let [capsule, debug] = source(paper.workload)?;
-        bench.kernels = vec![paper.kernel.to_owned()];
-        all.push(one(paper, &capsule, &debug, sizes, bench)?);
+        let (capsule, debug) = (shop.workloads.bundled(paper.workload)?, shop.workloads.unoptimised(paper.workload)?);
+        shop.campaigns.kernels = vec![paper.kernel.to_owned()];
+        all.push(one(paper, &capsule, &debug, sizes, shop.campaigns)?);
     }
     Ok(all)
 }
 
 fn one(
     paper: &'static PaperKernel,
-    capsule: &CapsuleTarget,
-    debug: &CapsuleTarget,
+    capsule: &Arc<CapsuleTarget>,
+    debug: &Arc<CapsuleTarget>,
     sizes: Sizes,
-    bench: &mut Bench<'_>,
+    campaigns: &mut Campaigns<'_>,
 ) -> Result<Surveyed, StudyError> {
     let method = Settings::default();
     let unbiased = Settings { choice: Choice::Unbiased, ..method };
     let lost = || StudyError::Nothing("survey", format!("{} has no kernel {}", paper.workload, paper.kernel));
     let only = |measured: &Measured| measured.estimates.kernels.first().cloned().ok_or_else(lost);
-    let large = bench.measure(capsule, unbiased, sizes.large)?;
-    let small = bench.measure(capsule, method, sizes.published)?;
-    let mut variant = |settings| only(&bench.measure(capsule, settings, sizes.variants)?);
+    let large = measure(campaigns, capsule, unbiased, sizes.large)?;
+    let small = measure(campaigns, capsule, method, sizes.published)?;
+    let mut variant = |settings| only(&measure(campaigns, capsule, settings, sizes.variants)?);
     let (many, uncapped) = (variant(method)?, variant(Settings { iterations: None, ..method })?);
     let stepped = variant(Settings { steps: None, ..method })?;
     let covered = variant(Settings { coverage: Coverage::Share(0.99), ..method })?;
-    let place = bench.dir.clone();
-    bench.dir.push("debug");
-    let unoptimised = bench.measure(debug, unbiased, sizes.debug);
-    bench.dir = place;
+    let place = campaigns.dir.clone();
+    campaigns.dir.push("debug");
+    let unoptimised = measure(campaigns, debug, unbiased, sizes.debug);
+    campaigns.dir = place;
     let unoptimised = only(&unoptimised?)?;
     let golden = capsule.golden_run();
     let name = only(&large)?.kernel;

@@ -1,33 +1,38 @@
 //! The method as the planner of a campaign: it chooses, whatever has the engines runs.
 
-use campaign::{LabelColumn, Planner, RunIndex, Selection, Site, TargetError};
+use campaign::{LabelColumn, Planner, Results, RunIndex, Selection, Site, StoreError, TargetError};
 use fault::{Fault, Pattern, Scope, draw};
 use inject::CapsuleTarget;
 use inject::site::{Coordinates, LABELS};
 use inject::threads::{Found, Query, find};
 use outcome::Criteria;
 use stats::Draws;
+use std::sync::Arc;
 
 use super::choose::{Chooser, Chosen};
-use super::grouping::{By, Grouping};
+use super::estimate::estimates;
+use super::grouping::{By, Grouping, KernelGroups};
 use super::location::{Discard, locate};
 use super::settings::Settings;
+use super::show;
+use super::trials::{Stratified, trials};
+use crate::method::{Applied, Estimates};
 
 /// A capsule whose sites GPU-Qin chooses.
-pub struct GpuQin<'t> {
-    capsule: &'t CapsuleTarget,
+pub struct GpuQin {
+    capsule: Arc<CapsuleTarget>,
     settings: Settings,
     grouping: Grouping,
     chooser: Chooser,
     pattern: Pattern,
 }
 
-impl<'t> GpuQin<'t> {
+impl GpuQin {
     /// The method on a capsule, as `words` say.
     ///
     /// # Errors
     /// If the words mean no settings, say what the method chooses itself, or select nothing.
-    pub fn new(capsule: &'t CapsuleTarget, words: &Selection) -> Result<Self, TargetError> {
+    pub fn new(capsule: &Arc<CapsuleTarget>, words: &Selection) -> Result<Self, TargetError> {
         let method = words.method.as_deref().unwrap_or("gpu-qin");
         let settings: Settings = method.parse().map_err(|error| TargetError::from_error(&error))?;
         check(words)?;
@@ -41,7 +46,7 @@ impl<'t> GpuQin<'t> {
         if chooser.is_empty() {
             return Err(TargetError::new("find a thread to profile: no kernel matches; `beamline groups` lists them"));
         }
-        Ok(Self { capsule, settings, grouping, chooser, pattern })
+        Ok(Self { capsule: Arc::clone(capsule), settings, grouping, chooser, pattern })
     }
 
     /// The threads in groups.
@@ -66,19 +71,6 @@ impl<'t> GpuQin<'t> {
     #[must_use]
     pub fn criteria(&self) -> Criteria {
         self.capsule.criteria()
-    }
-
-    /// Which group's profile a run uses: the kernel and its group. None for the unbiased choice.
-    #[must_use]
-    pub fn stratum_of(&self, seed: u64, run: u64) -> Option<(usize, usize)> {
-        self.chooser.stratum_of(seed, run)
-    }
-
-    /// The thread of a place, linear in its launch.
-    pub(crate) fn linear(&self, at: Coordinates) -> Option<u64> {
-        let golden = self.capsule.golden_run();
-        let launch = golden.launches().get(at.launch as usize)?;
-        Some(at.cta * golden.threads_per_block(launch) as u64 + u64::from(at.thread))
     }
 
     /// The site of a run, given where its place was found.
@@ -128,7 +120,23 @@ fn check(words: &Selection) -> Result<(), TargetError> {
     }
 }
 
-impl Planner for GpuQin<'_> {
+impl Stratified for GpuQin {
+    fn kernels(&self) -> &[KernelGroups] {
+        &self.grouping.kernels
+    }
+
+    fn profile_of(&self, seed: u64, run: u64) -> Option<(usize, usize)> {
+        self.chooser.stratum_of(seed, run)
+    }
+
+    fn linear(&self, at: Coordinates) -> Option<u64> {
+        let golden = self.capsule.golden_run();
+        let launch = golden.launches().get(at.launch as usize)?;
+        Some(at.cta * golden.threads_per_block(launch) as u64 + u64::from(at.thread))
+    }
+}
+
+impl Planner for GpuQin {
     fn labels(&self) -> &[LabelColumn] {
         &LABELS
     }
@@ -144,5 +152,12 @@ impl Planner for GpuQin<'_> {
             self.site(draws, &chosen, found.get(&chosen.query).copied()).ok_or_else(lost)
         };
         chosen.into_iter().zip(&mut draws).map(site).collect()
+    }
+}
+
+impl Applied for GpuQin {
+    fn estimates(&self, results: &Results) -> Result<Estimates, StoreError> {
+        let estimated = estimates(&self.grouping, self.settings, &trials(results, self)?);
+        Ok(show::estimates(&estimated))
     }
 }

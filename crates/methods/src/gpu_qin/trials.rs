@@ -6,8 +6,8 @@ use outcome::{Due, FirstUse, Outcome, Sdc, TrapKind};
 
 use std::collections::BTreeMap;
 
+use super::grouping::KernelGroups;
 use super::location::Discard;
-use super::target::GpuQin;
 
 /// How an activated trial ended, in the paper's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,20 +81,32 @@ pub(super) fn ends_by<'t, K: Ord>(
     parts
 }
 
+/// Which group a run is a trial of.
+pub trait Stratified {
+    /// The kernels with their threads in groups.
+    fn kernels(&self) -> &[KernelGroups];
+
+    /// Which group's profile a run uses: the kernel and its group. None for the unbiased choice.
+    fn profile_of(&self, seed: u64, run: u64) -> Option<(usize, usize)>;
+
+    /// The thread of a place, linear in its launch.
+    fn linear(&self, at: Coordinates) -> Option<u64>;
+}
+
 /// All trials of a campaign of this method; runs that could not be made are left out.
 ///
 /// # Errors
 /// If the rows cannot be read.
-pub fn trials(results: &Results, method: &GpuQin<'_>) -> Result<Vec<Trial>, StoreError> {
+pub fn trials(results: &Results, method: &dyn Stratified) -> Result<Vec<Trial>, StoreError> {
     let seed = results.config().seed;
     let mut all = Vec::new();
     results.visit(&mut |row| all.extend(trial(&row, seed, method)))?;
     Ok(all)
 }
 
-fn trial(row: &Row, seed: u64, method: &GpuQin<'_>) -> Option<Trial> {
+fn trial(row: &Row, seed: u64, method: &dyn Stratified) -> Option<Trial> {
     let at = Coordinates::of(&row.site)?;
-    let (kernel, group) = method.stratum_of(seed, row.run.0).or_else(|| group_hit(row, at, method))?;
+    let (kernel, group) = method.profile_of(seed, row.run.0).or_else(|| group_hit(row, at, method))?;
     let Coordinates { launch, cta, thread, .. } = at;
     let trial = |hit, read, end| Trial { kernel, group, launch, cta, thread, hit, read, end };
     match &row.finding {
@@ -112,8 +124,8 @@ fn trial(row: &Row, seed: u64, method: &GpuQin<'_>) -> Option<Trial> {
 }
 
 /// The group of the thread that was hit.
-fn group_hit(row: &Row, at: Coordinates, method: &GpuQin<'_>) -> Option<(usize, usize)> {
-    let kernels = &method.grouping().kernels;
+fn group_hit(row: &Row, at: Coordinates, method: &dyn Stratified) -> Option<(usize, usize)> {
+    let kernels = method.kernels();
     let kernel = kernels.iter().position(|kernel| kernel.kernel == row.site.spot.kernel)?;
     Some((kernel, kernels[kernel].group_of(at.launch, method.linear(at)?)?))
 }

@@ -1,11 +1,12 @@
 //! What do crashes come from, and how long after the fault was read? (Paper, Fig. 9 and 10.)
 
-use super::Subject;
 use crate::gpu_qin::crashes::{Cause, causes};
-use crate::gpu_qin::measure::{Bench, StudyError};
+use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::{Choice, Settings};
 use crate::gpu_qin::trials::Trial;
-use crate::study::{Cell, Plot, Point, Series, Study, Table};
+use crate::kit::Studied;
+use crate::kit::{Campaigns, StudyError};
+use study::{Cell, Plot, Point, Series, Study, Table};
 
 /// Points of a distribution: more are not told apart in a plot.
 const POINTS: usize = 60;
@@ -13,7 +14,7 @@ const POINTS: usize = 60;
 /// The columns of a [`row`].
 pub const COLUMNS: [&str; 7] = ["kernel", "exception", "crashes", "share", "latency, median", "90 %", "99 %"];
 
-pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<Study, StudyError> {
+pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
     let mut study = Study::new(
         "crashes",
         "Causes and latencies of crashes",
@@ -25,7 +26,7 @@ pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) 
     let mut table = Table::new("Exceptions", &COLUMNS);
     for subject in subjects {
         let settings = Settings { choice: Choice::Unbiased, ..Settings::default() };
-        let measured = bench.measure(subject.capsule, settings, runs)?;
+        let measured = measure(campaigns, &subject.capsule, settings, runs)?;
         for (number, kernel) in measured.estimates.kernels.iter().enumerate() {
             let own: Vec<Trial> = measured.trials.iter().filter(|trial| trial.kernel == number).copied().collect();
             let causes = causes(&own, settings.window);

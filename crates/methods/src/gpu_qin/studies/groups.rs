@@ -5,14 +5,16 @@
 //! χ² for homogeneity; its statistic divided by its degrees of freedom is about 1 where the parts are alike, whatever
 //! their number, and larger where they are not.
 
-use super::Subject;
+use super::cells::rate;
 use crate::gpu_qin::estimate::Bounded;
 use crate::gpu_qin::grouping::KernelGroups;
-use crate::gpu_qin::measure::{Bench, StudyError};
+use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::{Choice, Settings};
 use crate::gpu_qin::trials::{Trial, ends_by};
-use crate::study::{Cell, Study, Table};
+use crate::kit::Studied;
+use crate::kit::{Campaigns, StudyError};
 use stats::{ChiSquare, homogeneity};
+use study::{Cell, Study, Table};
 
 /// Parts into which the threads of a group are divided, by their numbers: blocks of neighbours.
 const PARTS: u64 = 8;
@@ -60,7 +62,7 @@ fn compare(parts: &[[u64; 4]]) -> Option<ChiSquare> {
     homogeneity(&rows).map(|found| found.test)
 }
 
-pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<Study, StudyError> {
+pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
     let mut study = Study::new(
         "groups",
         "Whether grouping predicts resilience",
@@ -76,7 +78,7 @@ pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) 
     let mut detail = Table::new("Rates by group", &columns);
     for subject in subjects {
         let settings = Settings { choice: Choice::Unbiased, ..Settings::default() };
-        let measured = bench.measure(subject.capsule, settings, runs)?;
+        let measured = measure(campaigns, &subject.capsule, settings, runs)?;
         for (number, kernel) in measured.grouping.kernels.iter().enumerate() {
             let activated = |trial: &&Trial| trial.kernel == number && trial.is_activated(settings.window);
             let trials: Vec<Trial> = measured.trials.iter().filter(activated).copied().collect();
@@ -136,15 +138,15 @@ pub fn rates(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Vec<Cell>> {
     for (number, group) in kernel.groups.iter().enumerate().take(6) {
         let ends = by_group.get(&number).copied().unwrap_or_default();
         let trials: u64 = ends.iter().sum();
-        let rate = |end: usize| -> Option<Bounded> { crate::gpu_qin::estimate::plain(ends[end], trials) };
+        let of = |end: usize| -> Option<Bounded> { crate::gpu_qin::estimate::plain(ends[end], trials) };
         rows.push(vec![
             Cell::text(fault::base_name(&kernel.kernel)),
             Cell::Count(group.instructions.into()),
             Cell::Share(group.popularity),
             Cell::Count(trials),
-            super::rate(rate(1)),
-            super::rate(rate(2)),
-            super::rate(rate(3)),
+            rate(of(1)),
+            rate(of(2)),
+            rate(of(3)),
         ]);
     }
     rows

@@ -1,14 +1,20 @@
 //! Does the loop-iteration cap change the rates? (Paper, Fig. 6.)
 
-use super::{Subject, rate};
-use crate::gpu_qin::measure::{Bench, StudyError};
+use super::cells::rate;
+use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::{Choice, Settings};
-use crate::study::{Cell, Plot, Point, Series, Study, Table};
+use crate::kit::Studied;
+use crate::kit::{Campaigns, StudyError};
+use study::{Cell, Plot, Point, Series, Study, Table};
 
 /// The caps that are compared; none keeps every iteration.
 const CAPS: [Option<u32>; 5] = [Some(16), Some(32), Some(64), Some(128), None];
 
-pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<Study, StudyError> {
+pub(in crate::gpu_qin) fn study(
+    subjects: &[Studied],
+    runs: u64,
+    campaigns: &mut Campaigns<'_>,
+) -> Result<Study, StudyError> {
     let mut study = Study::new(
         "iterations",
         "The loop-iteration cap",
@@ -26,7 +32,7 @@ pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) 
         let all =
             capped.into_iter().map(|(cap, settings)| (cap.map_or("none".to_owned(), |cap| cap.to_string()), settings));
         for (at, (word, settings)) in all.chain([("unbiased".to_owned(), unbiased)]).enumerate() {
-            let measured = bench.measure(subject.capsule, settings, runs)?;
+            let measured = measure(campaigns, &subject.capsule, settings, runs)?;
             for (number, kernel) in measured.estimates.kernels.iter().enumerate() {
                 let rates = kernel.rates;
                 table.rows.push(vec![

@@ -1,15 +1,16 @@
 //! What goes with SDC rates: instruction mix, algorithm class; and how much state faults can reach.
 
-use campaign::Subject as _;
 use stats::regression;
 use std::collections::BTreeMap;
 
-use super::{Subject, rate};
+use super::cells::rate;
 use crate::gpu_qin::estimate::Bounded;
-use crate::gpu_qin::measure::{Bench, StudyError};
+use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::mix::{Mix, State, mixes};
 use crate::gpu_qin::settings::{Choice, Settings};
-use crate::study::{Cell, Study, Table};
+use crate::kit::Studied;
+use crate::kit::{Campaigns, StudyError};
+use study::{Cell, Study, Table};
 
 /// A kernel with its mix and its rates.
 #[derive(Clone, Debug)]
@@ -27,11 +28,11 @@ pub struct Point {
 }
 
 /// The kernels of all subjects with their rates by the unbiased choice.
-fn points(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<Vec<Point>, StudyError> {
+fn points(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Vec<Point>, StudyError> {
     let mut points = Vec::new();
     let settings = Settings { choice: Choice::Unbiased, ..Settings::default() };
     for subject in subjects {
-        let measured = bench.measure(subject.capsule, settings, runs)?;
+        let measured = measure(campaigns, &subject.capsule, settings, runs)?;
         let mixes = mixes(subject.capsule.golden_run());
         for kernel in measured.estimates.kernels {
             let (Some(rates), Some(&(mix, _))) = (kernel.rates, mixes.get(&kernel.kernel)) else { continue };
@@ -44,8 +45,8 @@ fn points(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<
 
 const MADE: &str = "the unbiased choice, activated within the window of 1,600";
 
-pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<Study, StudyError> {
-    let points = points(subjects, runs, bench)?;
+pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
+    let points = points(subjects, runs, campaigns)?;
     let mut study = Study::new(
         "mix",
         "Instruction mix against SDC rate",
@@ -92,8 +93,8 @@ pub fn regressions(points: &[Point]) -> Table {
     table
 }
 
-pub(super) fn dwarfs(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<Study, StudyError> {
-    let points = points(subjects, runs, bench)?;
+pub(super) fn dwarfs(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
+    let points = points(subjects, runs, campaigns)?;
     let mut study = Study::new(
         "dwarfs",
         "Algorithm classes",
@@ -128,7 +129,7 @@ pub fn classes(points: &[Point]) -> Table {
     table
 }
 
-pub(super) fn state(subjects: &[Subject<'_>]) -> Study {
+pub(super) fn state(subjects: &[Studied], _: u64, _: &mut Campaigns<'_>) -> Result<Study, StudyError> {
     let mut study = Study::new(
         "state",
         "Share of state that faults can reach",
@@ -138,10 +139,10 @@ pub(super) fn state(subjects: &[Subject<'_>]) -> Study {
     );
     let rows = subjects.iter().flat_map(|subject| {
         let mixes = mixes(subject.capsule.golden_run());
-        mixes.into_iter().map(|(kernel, (_, state))| (subject.capsule.name().to_owned(), kernel, state))
+        mixes.into_iter().map(|(kernel, (_, state))| (subject.name().to_owned(), kernel, state))
     });
     study.tables.push(state_table(&rows.collect::<Vec<_>>()));
-    study
+    Ok(study)
 }
 
 /// The share of each kernel, and the mean of all.

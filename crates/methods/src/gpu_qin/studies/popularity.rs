@@ -1,7 +1,7 @@
 //! How much of a kernel its most popular groups stand for.
 
 use crate::gpu_qin::grouping::{Grouping, KernelGroups};
-use crate::study::{Plot, Point, Series};
+use study::{Plot, Point, Series};
 
 /// The share of threads in the most popular groups, kernel by kernel.
 #[must_use]

@@ -1,16 +1,18 @@
 //! What does the activation window leave out?
 
-use super::Subject;
+use super::cells::rate;
 use crate::gpu_qin::estimate::estimates;
-use crate::gpu_qin::measure::{Bench, StudyError};
+use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::Settings;
-use crate::study::{Cell, Plot, Point, Series, Study, Table};
+use crate::kit::Studied;
+use crate::kit::{Campaigns, StudyError};
+use study::{Cell, Plot, Point, Series, Study, Table};
 
 /// The windows that are compared.
 const WINDOWS: [Option<u64>; 9] =
     [Some(1), Some(4), Some(16), Some(64), Some(200), Some(400), Some(1600), Some(6400), None];
 
-pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) -> Result<Study, StudyError> {
+pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
     let mut study = Study::new(
         "window",
         "The activation window",
@@ -25,7 +27,7 @@ pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) 
     let mut series = Vec::new();
     for subject in subjects {
         let open = Settings { window: None, ..Settings::default() };
-        let measured = bench.measure(subject.capsule, open, runs)?;
+        let measured = measure(campaigns, &subject.capsule, open, runs)?;
         let by_window = WINDOWS
             .map(|window| (window, estimates(&measured.grouping, Settings { window, ..open }, &measured.trials)));
         for (number, kernel) in measured.grouping.kernels.iter().enumerate() {
@@ -39,8 +41,8 @@ pub(super) fn study(subjects: &[Subject<'_>], runs: u64, bench: &mut Bench<'_>) 
                     Cell::text(window.map_or("none".to_owned(), |window| window.to_string())),
                     Cell::Count(kernel.activated),
                     activation.map_or(Cell::None, Cell::Share),
-                    super::rate(kernel.rates.map(|rates| rates.sdc)),
-                    super::rate(kernel.rates.map(|rates| rates.crash)),
+                    rate(kernel.rates.map(|rates| rates.sdc)),
+                    rate(kernel.rates.map(|rates| rates.crash)),
                 ]);
                 if let (Some(window), Some(y)) = (window, activation) {
                     points.push(Point { x: *window as f64, y, bounds: None });

@@ -5,7 +5,7 @@ use crate::gpu_qin::estimate::{Bounded, KernelEstimate, Rates};
 use crate::gpu_qin::paper::{INJECTABLE, REGRESSION};
 use crate::gpu_qin::studies::{CAUSE_COLUMNS, MixPoint, cause_row, popular, popularity_of, regressions, spread_row};
 use crate::gpu_qin::survey::Surveyed;
-use crate::study::{Cell, Plot, Point, Series, Table};
+use study::{Cell, Plot, Point, Series, Table};
 
 /// Fig. 8: SDC, crash and hang rates, by the unbiased choice and by the method.
 #[must_use]

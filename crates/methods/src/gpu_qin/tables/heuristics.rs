@@ -6,7 +6,7 @@
 
 use crate::gpu_qin::estimate::{Bounded, KernelEstimate, Rates};
 use crate::gpu_qin::survey::Surveyed;
-use crate::study::{Cell, Table};
+use study::{Cell, Table};
 
 /// A heuristic, what it is compared with, and both estimates.
 type Heuristic = (&'static str, fn(&Surveyed) -> [&KernelEstimate; 2]);
@@ -37,8 +37,12 @@ pub fn errors(kernels: &[Surveyed]) -> Table {
     for (name, _) in &HEURISTICS {
         columns.extend([format!("{name}: SDC"), "crash".to_owned()]);
     }
-    let mut table =
-        Table { title: "Errors of the heuristics, in percentage points".to_owned(), columns, rows: Vec::new() };
+    let mut table = Table {
+        title: "Errors of the heuristics, in percentage points".to_owned(),
+        columns,
+        rows: Vec::new(),
+        notes: Vec::new(),
+    };
     for it in kernels {
         let mut row = vec![Cell::text(it.paper.name)];
         for heuristic in &HEURISTICS {

@@ -5,7 +5,7 @@ mod heuristics;
 mod orderings;
 mod published;
 
-use crate::study::Cell;
+use study::Cell;
 
 use super::estimate::{Bounded, KernelEstimate, Rates};
 

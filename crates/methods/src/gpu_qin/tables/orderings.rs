@@ -3,7 +3,7 @@
 use crate::gpu_qin::estimate::Rates;
 use crate::gpu_qin::paper::{CRASH_RANGE, FAILURE_MEAN, FAILURE_RANGE, SDC_RANGE};
 use crate::gpu_qin::survey::Surveyed;
-use crate::study::{Cell, Table};
+use study::{Cell, Table};
 
 /// The kernels by a rate, the highest first.
 fn ranked(kernels: &[Surveyed], rate: fn(&Surveyed) -> f64) -> Vec<(&str, f64)> {

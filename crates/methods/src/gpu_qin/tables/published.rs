@@ -4,7 +4,7 @@ use super::{bounded, share};
 use crate::gpu_qin::estimate::Bounded;
 use crate::gpu_qin::paper::{CATEGORIES, DWARFS, EXCEPTIONS, MONTE, MONTE_BOUNDS};
 use crate::gpu_qin::survey::Surveyed;
-use crate::study::{Cell, Table};
+use study::{Cell, Table};
 
 /// Table I: kernels by category.
 #[must_use]

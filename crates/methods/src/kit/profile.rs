@@ -1,4 +1,4 @@
-//! The profile of a thread: every instruction that it came to, with what the method needs to find it again.
+//! The profile of a thread: every instruction that it came to, with what is needed to find it again.
 //!
 //! A debugger that breaks at source lines finds an instruction by its line, how often the thread came there before, and
 //! how many instructions it steps from the breakpoint. All three are in a step.
@@ -8,7 +8,7 @@ use inject::threads::{Step, trace};
 use inject::{Golden, GoldenLaunch};
 use std::collections::BTreeSet;
 
-use super::grouping::ThreadId;
+use super::thread::ThreadId;
 
 /// One instruction that a thread came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

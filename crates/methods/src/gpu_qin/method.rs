@@ -1,0 +1,47 @@
+//! What the method is to the program.
+
+use campaign::{Selection, TargetError};
+use inject::CapsuleTarget;
+use std::sync::Arc;
+
+use super::command::GROUPS;
+use super::page::PAGE;
+use super::studies::STUDIES;
+use super::target::GpuQin;
+use crate::method::{Applied, Command, Page, StudyOffer};
+
+/// GPU-Qin.
+pub struct Method;
+
+impl crate::Method for Method {
+    fn name(&self) -> &'static str {
+        "gpu-qin"
+    }
+
+    fn about(&self) -> &'static str {
+        "a profile by the popularity of its group of threads, an instruction of it, any thread"
+    }
+
+    fn example(&self) -> Option<&'static str> {
+        Some(
+            "gpu-qin:iterations=none,window=1600, or gpu-qin:choice=unbiased for the same faults drawn from all \
+             instructions of all threads",
+        )
+    }
+
+    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &Selection) -> Result<Box<dyn Applied>, TargetError> {
+        Ok(Box::new(GpuQin::new(capsule, words)?))
+    }
+
+    fn studies(&self) -> &'static [StudyOffer] {
+        &STUDIES
+    }
+
+    fn commands(&self) -> &'static [Command] {
+        const { &[GROUPS] }
+    }
+
+    fn page(&self) -> Option<&'static Page> {
+        Some(&PAGE)
+    }
+}

@@ -1,0 +1,147 @@
+//! Campaigns for studies: made once, kept, and read again.
+
+use campaign::{
+    CampaignError, Choices, ConfigError, Ended, Event, Planner, Results, Selection, Store, StoreError, Subject, Target,
+    TargetError,
+};
+use inject::CapsuleTarget;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// How campaigns of studies are made.
+pub struct Campaigns<'a> {
+    /// Where they are kept; what is there already is not run again.
+    pub dir: PathBuf,
+    /// The seed.
+    pub seed: u64,
+    /// The kernels, or all.
+    pub kernels: Vec<String>,
+    /// Workers; one for each core if not said.
+    pub jobs: Option<u32>,
+    /// Ends the work in hand.
+    pub stop: &'a AtomicBool,
+    /// Is told of everything that happens.
+    pub told: &'a mut dyn FnMut(&str, &Event),
+}
+
+/// A capsule and what is known of it.
+pub struct Studied {
+    /// Its golden run is done.
+    pub capsule: Arc<CapsuleTarget>,
+    /// Its algorithm class, if it has one.
+    pub class: Option<String>,
+}
+
+impl Studied {
+    /// The name of the capsule.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.capsule.name()
+    }
+}
+
+/// A campaign that is finished.
+pub struct Kept {
+    /// Its rows.
+    pub results: Results,
+    /// Seconds of work.
+    pub seconds: f64,
+}
+
+/// Why a study could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// What is asked means nothing.
+    #[error("{0}")]
+    Words(String),
+    /// The choices make no campaign.
+    #[error(transparent)]
+    Config(Box<ConfigError>),
+    /// The method cannot choose sites.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The campaign cannot be kept or read.
+    #[error(transparent)]
+    Store(Box<StoreError>),
+    /// The campaign failed.
+    #[error(transparent)]
+    Campaign(Box<CampaignError>),
+    /// It was interrupted.
+    #[error("finish the study: it was interrupted; the same command goes on with it")]
+    Interrupted,
+    /// There is nothing to compare.
+    #[error("study {0}: {1}")]
+    Nothing(&'static str, String),
+}
+
+impl From<ConfigError> for StudyError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(Box::new(error))
+    }
+}
+
+impl From<StoreError> for StudyError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(Box::new(error))
+    }
+}
+
+impl From<CampaignError> for StudyError {
+    fn from(error: CampaignError) -> Self {
+        Self::Campaign(Box::new(error))
+    }
+}
+
+impl Campaigns<'_> {
+    /// What a method with these settings is to choose from.
+    #[must_use]
+    pub fn selection(&self, method: &str) -> Selection {
+        Selection { kernel: self.kernels.clone(), method: Some(method.to_owned()), ..Selection::default() }
+    }
+
+    /// Runs a campaign of so many runs whose sites `planner` chooses, which is `method` on the capsule, or reads the one
+    /// that was made before.
+    ///
+    /// # Errors
+    /// If it cannot be made, or is interrupted.
+    pub fn make(
+        &mut self,
+        capsule: &CapsuleTarget,
+        method: &str,
+        planner: &dyn Planner,
+        runs: u64,
+    ) -> Result<Kept, StudyError> {
+        let choices = Choices {
+            capsule: Some(capsule.name().to_owned()),
+            runs: Some(runs),
+            seed: Some(self.seed),
+            selection: self.selection(method),
+            jobs: self.jobs,
+            fuel: Some(capsule.golden_run().fuel()),
+            ..Choices::default()
+        };
+        let config = choices.judged_by(capsule.criteria()).settle()?;
+        let target = Target::from(capsule).planned_by(planner);
+        let dir = self.place(capsule, method, runs);
+        let mut store = if dir.exists() { Store::resume(&dir, target)? } else { Store::create(&dir, config, target)? };
+        let name = format!("{}, {method}", capsule.name());
+        let told = &mut self.told;
+        let summary = match campaign::run(target, &mut store, self.stop, &mut |event| told(&name, &event))? {
+            Ended::Finished(summary) => summary,
+            Ended::Interrupted(_) | Ended::OutOfTime(_) => return Err(StudyError::Interrupted),
+        };
+        Ok(Kept { results: Results::open(&dir)?, seconds: summary.speed.seconds })
+    }
+
+    /// A directory for each campaign, which says what it is of: another recording of the same name is another campaign.
+    fn place(&self, capsule: &CapsuleTarget, method: &str, runs: u64) -> PathBuf {
+        let digest: String = capsule.digest().chars().take(8).collect();
+        let mut parts = vec![format!("{}-{digest}", capsule.name())];
+        parts.extend(self.kernels.iter().cloned());
+        parts.extend(method.split([':', ',']).map(|part| part.replace('=', "-")));
+        parts.push(format!("fuel-{}", capsule.golden_run().fuel()));
+        parts.push(format!("seed-{}-runs-{runs}.campaign", self.seed));
+        self.dir.join(parts.join("_").replace(['/', '#'], "-"))
+    }
+}

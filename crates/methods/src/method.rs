@@ -1,0 +1,196 @@
+//! What a method is: how it chooses sites, what it makes of rows, and what it adds to the program.
+
+use campaign::{Planner, Results, Selection, StoreError, TargetError};
+use inject::CapsuleTarget;
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use std::sync::Arc;
+use study::{Plot, Study, Table};
+
+use crate::kit::{Campaigns, Studied, StudyError};
+
+/// A published method.
+pub trait Method: Sync {
+    /// The word that names it, in campaigns (`--method NAME:settings`) and for its page.
+    fn name(&self) -> &'static str;
+
+    /// What it does, in a line.
+    fn about(&self) -> &'static str;
+
+    /// An example of its word with settings, for help; none if it has no settings.
+    fn example(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The method on a capsule, with the settings that `words.method` has.
+    ///
+    /// # Errors
+    /// If the words mean no settings, say what the method chooses itself, or select nothing.
+    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &Selection) -> Result<Box<dyn Applied>, TargetError>;
+
+    /// The questions that it asks of capsules.
+    fn studies(&self) -> &'static [StudyOffer] {
+        &[]
+    }
+
+    /// The commands that it adds to the program.
+    fn commands(&self) -> &'static [Command] {
+        &[]
+    }
+
+    /// The page about it.
+    fn page(&self) -> Option<&'static Page> {
+        None
+    }
+}
+
+/// A method on a capsule: the planner of a campaign, and who reads its rows.
+pub trait Applied: Planner {
+    /// What it makes of the rows of a campaign that it planned.
+    ///
+    /// # Errors
+    /// If the rows cannot be read.
+    fn estimates(&self, results: &Results) -> Result<Estimates, StoreError>;
+}
+
+/// What a method makes of rows.
+#[derive(Clone, Debug)]
+pub struct Estimates {
+    /// As a document with a `format` of its own.
+    pub json: serde_json::Value,
+    /// As tables.
+    pub study: Study,
+}
+
+/// A question, answered by campaigns on one or more capsules: `beamline study NAME`.
+pub struct StudyOffer {
+    /// The word that asks for it.
+    pub name: &'static str,
+    /// What is asked, in a line.
+    pub about: &'static str,
+    /// Answers it, by campaigns of so many runs.
+    pub make: fn(&[Studied], u64, &mut Campaigns<'_>) -> Result<Study, StudyError>,
+}
+
+/// A command that a method adds to the program: of one capsule, with options of its own beside those that all have (the
+/// capsule, its kernels, seed and fuel, where campaigns are kept, a plot, JSON).
+pub struct Command {
+    /// Its name.
+    pub name: &'static str,
+    /// What it shows, in a line.
+    pub about: &'static str,
+    /// Its own options.
+    pub options: &'static [CommandOption],
+    /// Answers a request.
+    pub run: fn(&Request, &mut Campaigns<'_>) -> Result<Answer, StudyError>,
+}
+
+/// An option of a command, `--key VALUE`.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandOption {
+    /// Its name.
+    pub key: &'static str,
+    /// What stands for its value in help.
+    pub value: &'static str,
+    /// The words that it can be, with what they mean; any, if there are none.
+    pub words: &'static [(&'static str, &'static str)],
+    /// What it is if it is not said.
+    pub default: Option<&'static str>,
+    /// What it says, in a line.
+    pub about: &'static str,
+}
+
+/// What a command is asked.
+pub struct Request {
+    /// The capsule, its golden run done.
+    pub capsule: Arc<CapsuleTarget>,
+    /// What is said of its own options, defaults included.
+    pub options: BTreeMap<&'static str, String>,
+}
+
+impl Request {
+    /// The value of an option, if it is said.
+    ///
+    /// # Errors
+    /// If it means nothing.
+    pub fn get<T: FromStr>(&self, key: &str) -> Result<Option<T>, StudyError>
+    where
+        T::Err: std::fmt::Display,
+    {
+        let value = self
+            .options
+            .get(key)
+            .map(|text| text.parse().map_err(|error| StudyError::Words(format!("read `{text}` for --{key}: {error}"))));
+        value.transpose()
+    }
+}
+
+/// What a command answers.
+pub struct Answer {
+    /// As a document with a `format` of its own.
+    pub json: serde_json::Value,
+    /// As tables; the first plot is what `--plot` writes.
+    pub study: Study,
+}
+
+/// A page of documentation whose numbers are measured: `cargo xtask page NAME`.
+pub struct Page {
+    /// The text, in which `{{name}}` stands for a piece.
+    pub template: &'static str,
+    /// The kinds of campaigns that it is made from.
+    pub runs: &'static [Runs],
+    /// Instructions beyond ten times its own after which a thread hangs.
+    pub fuel: u32,
+    /// Measures, and makes all pieces, by name; with a workload's name measures only that one, and makes none.
+    pub make: fn(&mut Workshop<'_, '_>, Option<&str>) -> Result<Pieces, StudyError>,
+}
+
+/// How many runs campaigns of a kind have.
+#[derive(Clone, Copy, Debug)]
+pub struct Runs {
+    /// What they are called; the piece `runs-NAME` of the page says how many.
+    pub name: &'static str,
+    /// How many, if nothing else is said.
+    pub count: u64,
+    /// What they measure.
+    pub about: &'static str,
+}
+
+/// What a page is made with.
+pub struct Workshop<'w, 'c> {
+    /// Where capsules come from.
+    pub workloads: &'w mut dyn Workloads,
+    /// Runs campaigns, and keeps them.
+    pub campaigns: &'w mut Campaigns<'c>,
+    /// How many runs campaigns of each kind have.
+    pub runs: BTreeMap<&'static str, u64>,
+}
+
+/// The workloads of this repository, ready for faults.
+pub trait Workloads {
+    /// A workload as it is bundled.
+    ///
+    /// # Errors
+    /// If there is none of this name, or it has no golden run.
+    fn bundled(&mut self, name: &str) -> Result<Arc<CapsuleTarget>, StudyError>;
+
+    /// The same, built for a debugger, nothing optimised.
+    ///
+    /// # Errors
+    /// If it cannot be built or has no golden run.
+    fn unoptimised(&mut self, name: &str) -> Result<Arc<CapsuleTarget>, StudyError>;
+}
+
+/// Pieces of a page, each with the name by which the template asks for it.
+pub type Pieces = Vec<(String, Piece)>;
+
+/// What stands in a page where the template names it.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// A number.
+    Count(u64),
+    /// A table.
+    Table(Table),
+    /// A plot, in a file of its own.
+    Plot(Plot),
+}

@@ -1,0 +1,69 @@
+//! Every method there is.
+
+use campaign::{Selection, TargetError};
+use inject::CapsuleTarget;
+use std::sync::Arc;
+
+use crate::gpu_qin;
+use crate::method::{Applied, Command, Method, StudyOffer};
+
+/// The methods.
+#[rustfmt::skip] // One line each.
+pub static METHODS: &[&dyn Method] = &[
+    &gpu_qin::Method,
+];
+
+/// The method that a selection names, applied to a capsule; none if it names none.
+///
+/// # Errors
+/// If there is no such method, or it cannot choose what the selection says.
+pub fn apply(capsule: &Arc<CapsuleTarget>, words: &Selection) -> Result<Option<Box<dyn Applied>>, TargetError> {
+    let Some(word) = &words.method else { return Ok(None) };
+    find(word)?.apply(capsule, words).map(Some)
+}
+
+/// The method of a word such as `name:key=value`.
+///
+/// # Errors
+/// If there is none.
+pub fn find(word: &str) -> Result<&'static dyn Method, TargetError> {
+    let name = word.split_once(':').map_or(word, |(name, _)| name);
+    let known = || METHODS.iter().map(|method| format!("{} ({})", method.name(), method.about())).collect::<Vec<_>>();
+    let found = METHODS.iter().find(|method| method.name() == name);
+    found.copied().ok_or_else(|| TargetError::new(format!("use the method `{name}`: there is {}", known().join(", "))))
+}
+
+/// All studies, of all methods.
+pub fn studies() -> impl Iterator<Item = &'static StudyOffer> {
+    METHODS.iter().flat_map(|method| method.studies())
+}
+
+/// All commands that methods add.
+pub fn commands() -> impl Iterator<Item = &'static Command> {
+    METHODS.iter().flat_map(|method| method.commands())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn no_two_methods_studies_or_commands_have_one_name() {
+        let unlike = |names: Vec<&str>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
+        assert!(unlike(METHODS.iter().map(|method| method.name()).collect()));
+        assert!(unlike(studies().map(|study| study.name).collect()));
+        assert!(unlike(commands().map(|command| command.name).collect()));
+    }
+
+    #[test]
+    fn a_method_that_there_is_not_is_answered_with_those_that_there_are() {
+        for method in METHODS {
+            assert_eq!(find(method.name()).unwrap().name(), method.name());
+            assert_eq!(find(&format!("{}:x=1", method.name())).unwrap().name(), method.name());
+        }
+        let error = find("weather:x=1").err().unwrap().to_string();
+        assert!(error.starts_with("use the method `weather`: there is "), "{error}");
+        assert!(METHODS.iter().all(|method| error.contains(method.name())));
+    }
+}
