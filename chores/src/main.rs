@@ -5,10 +5,10 @@ mod apps;
 mod bench;
 mod end_to_end;
 mod fuzz;
-mod gpu_qin;
 mod kernels;
 mod live;
 mod nvcc;
+mod page;
 mod ptxas;
 mod repo;
 mod supported;
@@ -74,17 +74,8 @@ enum Task {
         #[arg(long, default_value_t = 500)]
         runs: u64,
     },
-    /// Measure every kernel of the GPU-Qin paper and write docs/methods/gpu-qin.md
-    GpuQin {
-        /// Runs of the unbiased choice for each kernel
-        #[arg(long, default_value_t = 100_000)]
-        large: u64,
-        /// Runs of the method and of each of its variants
-        #[arg(long, default_value_t = 20_000)]
-        variants: u64,
-        /// Only measure the kernels of this workload, and write nothing
-        only: Option<String>,
-    },
+    /// Measure what the page of a method needs, and write it
+    Page(page::Args),
     /// Measure golden runs and campaigns of every workload, and print a record
     Bench(bench::Args),
 }
@@ -95,10 +86,7 @@ fn main() -> Result<()> {
         Task::Supported { check: false } => supported::write(),
         Task::Vectors { bless } => vectors::vectors(bless),
         Task::Kernels(args) => kernels::kernels(&args),
-        Task::GpuQin { large, variants, only } => {
-            let sizes = methods::gpu_qin::Sizes { large, variants, ..methods::gpu_qin::Sizes::default() };
-            gpu_qin::gpu_qin(sizes, only.as_deref())
-        }
+        Task::Page(args) => page::page(&args),
         Task::Ptxas(args) => ptxas::ptxas(&args),
         Task::Nvcc => repo::say(&nvcc::install()?.root.display().to_string()),
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),

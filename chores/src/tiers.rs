@@ -65,15 +65,15 @@ pub(crate) fn tiers(args: &Args) -> Result<()> {
     let numbers: Vec<u64> = (0..args.capsules).collect();
     let some: Vec<u64> = numbers.iter().copied().filter(|number| number % 10 == 0).collect();
     let found = testkit::in_parallel(&some, |&number| {
-        compare_models(&target_with(random_capsule(args.seed, number)?, means)?, args.models, number)
+        compare_models(&*target_with(random_capsule(args.seed, number)?, means)?, args.models, number)
     });
     line("random, all models", join(found), &mut wrong)?;
     let found = testkit::in_parallel(&numbers, |&number| {
-        compare(&target_with(random_capsule(args.seed, number)?, means)?, &Selection::default(), args.each, number)
+        compare(&*target_with(random_capsule(args.seed, number)?, means)?, &Selection::default(), args.each, number)
     });
     line("random", join(found), &mut wrong)?;
     let found = testkit::in_parallel(&numbers, |&number| {
-        compare_swept(&target_with(random_capsule(args.seed, number)?, means)?, 1, args.each, number)
+        compare_swept(&*target_with(random_capsule(args.seed, number)?, means)?, 1, args.each, number)
     });
     line("random, swept", join(found), &mut wrong)?;
     ensure!(wrong.is_empty(), "{} disagreements:\n{}", wrong.len(), wrong.join("\n"));

@@ -3,8 +3,10 @@
 mod application;
 mod bounds;
 mod choose;
+mod engine;
 mod live;
 mod methods;
+mod of_method;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +19,8 @@ use std::path::PathBuf;
 pub(crate) use bounds::Bounds;
 pub(crate) use choose::{Choose, Means};
 pub(crate) use live::Live;
-pub(crate) use methods::{By, Groups, Profile, Study, ThreadName};
+pub(crate) use methods::{Profile, Study, ThreadName};
+pub(crate) use of_method::{Asked, OfMethod, command};
 
 /// A beam line in software: flips bits in GPU applications, with or without a GPU, and says what comes out.
 #[derive(Debug, Parser)]
@@ -37,10 +40,8 @@ pub(crate) enum Command {
     Info(Capsule),
     /// Show what a capsule executes: instruction mix, threads, source lines
     Profile(Profile),
-    /// Group the threads of a capsule by what they execute, as GPU-Qin does
-    Groups(Groups),
-    /// Study what heuristics of injection cost and what resilience goes with: iterations, window, groups, mix, dwarfs,
-    /// state or crashes
+    /// Study what heuristics of injection cost and what resilience goes with
+    #[command(after_help = methods::studies())]
     Study(Study),
     /// Irradiate a capsule: many faults, a table of outcomes with intervals
     Campaign(Box<Campaign>),
@@ -103,7 +104,7 @@ pub(crate) struct Campaign {
     #[arg(long)]
     pub(crate) exhaustive: bool,
     /// Engine: auto, full, delta or lanes [default: auto]
-    #[arg(long, value_name = "ENGINE", value_parser = engine)]
+    #[arg(long, value_name = "ENGINE", value_parser = engine::engine)]
     pub(crate) engine: Option<Engine>,
     #[command(flatten)]
     pub(crate) means: Means,
@@ -250,13 +251,4 @@ pub(crate) struct Completions {
 pub(crate) struct Man {
     /// The command; none for the program itself
     pub(crate) command: Option<String>,
-}
-
-/// An engine that some target offers.
-fn engine(word: &str) -> Result<Engine, String> {
-    let known: Vec<&str> = inject::ENGINES.iter().chain(&debugger::ENGINES).map(|offer| offer.word).collect();
-    if known.contains(&word) {
-        return Ok(Engine::from(word.to_owned()));
-    }
-    Err(format!("it is none of {}", known.join(", ")))
 }

@@ -2,6 +2,7 @@
 
 use crate::aside;
 use anyhow::Error;
+use session::{SessionError, Why};
 use std::process::ExitCode;
 
 /// The documented exit codes.
@@ -76,6 +77,19 @@ impl Failure {
             aside::line(&format!("help: {help}"));
         }
         self.code
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        let code = match error.why {
+            Why::Words => Code::Usage,
+            Why::Refused => Code::Refused,
+            Why::Golden => Code::Golden,
+            Why::Bug => Code::Bug,
+        };
+        let help = error.help.clone();
+        Self { code, error: error.into(), help }
     }
 }
 

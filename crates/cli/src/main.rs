@@ -2,27 +2,25 @@
 
 mod args;
 mod aside;
-mod bundled;
 mod commands;
 mod failure;
+mod interrupt;
 mod out;
 mod progress;
-mod source;
 mod waiting;
 
-use args::{Args, Command};
-use clap::Parser;
+use args::{Asked, Command};
 use failure::{Code, Failure};
-use std::panic;
 use std::process::ExitCode;
+use std::{env, panic};
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
-        Ok(args) => args,
+    let asked = match Asked::parse(env::args_os()) {
+        Ok(asked) => asked,
         Err(error) => return usage(&error),
     };
     panic::set_hook(Box::new(|info| failure::report_bug(&info.to_string())));
-    let code = match panic::catch_unwind(|| dispatch(args)) {
+    let code = match panic::catch_unwind(|| dispatch(asked)) {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => failure.report(),
         Err(_) => Code::Bug,
@@ -37,15 +35,18 @@ fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() { Code::Usage.into() } else { Code::Done.into() }
 }
 
-fn dispatch(args: Args) -> Result<Code, Failure> {
-    match args.command {
+fn dispatch(asked: Asked) -> Result<Code, Failure> {
+    let command = match asked {
+        Asked::Own(command) => command,
+        Asked::OfMethod(asked) => return commands::of_method::answer(asked),
+    };
+    match command {
         Command::List(list) => commands::list::list(&list),
         Command::Run(run) => commands::run::run(run),
         Command::Info(info) => commands::info::info(&info),
         Command::Profile(profile) => commands::profile::profile(&profile),
-        Command::Groups(groups) => commands::groups::groups(&groups),
         Command::Study(study) => commands::study::study(&study),
-        Command::Campaign(campaign) => commands::campaign::campaign(*campaign),
+        Command::Campaign(campaign) => commands::campaign::campaign(&campaign),
         Command::Live(live) => commands::live::live(&live),
         Command::Inject(inject) => commands::inject::inject(&inject),
         Command::Resume(resume) => commands::campaign::resume(&resume),

@@ -18,8 +18,11 @@ pub mod random_kernels;
 pub mod tiers;
 pub mod vectors;
 
+use inject::{CapsuleTarget, Setup};
+use session::capsules;
 use simt::LevelName;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The folder `filetests/` of the repository, or one inside it.
 #[must_use]
@@ -37,6 +40,16 @@ pub fn files(folder: &Path, extension: &str) -> std::io::Result<Vec<PathBuf>> {
     paths.retain(|path| path.extension().is_some_and(|found| found == extension));
     paths.sort();
     Ok(paths)
+}
+
+/// A bundled workload, ready for faults; a test ends where there is none.
+///
+/// # Panics
+/// If there is no such workload, or it has no golden run.
+#[must_use]
+pub fn workload(name: &str) -> Arc<CapsuleTarget> {
+    let capsule = capsules::open(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+    capsules::target(capsule, &Setup::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// The instruction-set levels that this host has.

@@ -4,8 +4,9 @@ pub use campaign::config::Selection;
 use campaign::{Engines, Planner, RunIndex, Subject};
 use capsule::Capsule;
 use inject::site::fault_of;
-use inject::{CapsuleTarget, Golden, Means, Referee, Strategy};
+use inject::{CapsuleTarget, Means, Referee, Setup, Strategy};
 use outcome::{Outcome, classify};
+use session::capsules;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -20,23 +21,21 @@ pub struct Compared {
     pub disagreements: Vec<String>,
 }
 
-/// The target that a capsule is.
+/// The target that a capsule is, with nothing said of it.
 ///
 /// # Errors
 /// If it has no golden run.
-pub fn target(capsule: Capsule) -> Result<CapsuleTarget, String> {
-    let golden = Golden::run(Arc::new(capsule)).map_err(|error| format!("failed to {error}"))?;
-    Ok(CapsuleTarget::new(golden))
+pub fn target(capsule: Capsule) -> Result<Arc<CapsuleTarget>, String> {
+    target_with(capsule, Means::default())
 }
 
 /// As [`target`], with what may be used for it.
 ///
 /// # Errors
 /// If it has no golden run.
-pub fn target_with(capsule: Capsule, means: Means) -> Result<CapsuleTarget, String> {
-    let mut target = target(capsule)?;
-    target.set_means(means);
-    Ok(target)
+pub fn target_with(capsule: Capsule, means: Means) -> Result<Arc<CapsuleTarget>, String> {
+    let setup = Setup { means, ..Setup::default() };
+    capsules::target(Arc::new(capsule), &setup).map_err(|error| format!("failed to {error}"))
 }
 
 /// Draws faults and runs each by every tier. A selection that nothing matches has none.

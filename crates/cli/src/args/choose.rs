@@ -4,6 +4,7 @@ use super::application::Application;
 use super::bounds::Bounds;
 use campaign::{Bytes, Choices, CommandLine, IntervalMethod, Selection, Shard, Stratify};
 use clap::Args as Group;
+use methods::registry;
 use outcome::Criteria;
 use outcome::Quality;
 use std::path::PathBuf;
@@ -58,9 +59,7 @@ pub(crate) struct Choose {
     /// Give each kernel, group or class of threads as many runs as any other: kernel, group or threads
     #[arg(long, value_name = "BY")]
     pub(crate) stratify: Option<Stratify>,
-    /// Choose sites as a published method does: gpu-qin, with settings as in gpu-qin:iterations=none,window=1600,
-    /// or gpu-qin:choice=unbiased for the same faults drawn from all instructions of all threads
-    #[arg(long, value_name = "METHOD", conflicts_with = "stratify")]
+    #[arg(long, value_name = "METHOD", conflicts_with = "stratify", help = methods())]
     pub(crate) method: Option<String>,
     /// Number of workers [default: one for each core]
     #[arg(long, value_name = "N")]
@@ -141,6 +140,16 @@ impl Choose {
             method: self.method.clone(),
         }
     }
+}
+
+/// The methods there are, for help.
+fn methods() -> String {
+    let of = |method: &&dyn methods::Method| {
+        let example = method.example().map_or_else(String::new, |example| format!(", with settings as in {example}"));
+        format!("{} ({}){example}", method.name(), method.about())
+    };
+    let all: Vec<String> = registry::METHODS.iter().map(of).collect();
+    format!("Choose sites as a published method does: {}", all.join("; "))
 }
 
 /// `OUTPUT=ERROR`

@@ -17,7 +17,7 @@ pub(crate) struct Live {
     pub(crate) no_replay: bool,
     /// Engine: auto; full, which is --no-replay; or cuda-gdb, which runs the application on a real GPU in NVIDIA's
     /// debugger and hits machine instructions there [default: auto]
-    #[arg(long, value_name = "ENGINE", value_parser = super::engine, conflicts_with = "no_replay")]
+    #[arg(long, value_name = "ENGINE", value_parser = super::engine::engine, conflicts_with = "no_replay")]
     pub(crate) engine: Option<Engine>,
     #[command(flatten)]
     pub(crate) means: Means,

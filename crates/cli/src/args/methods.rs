@@ -1,6 +1,7 @@
-//! The commands of published methods.
+//! What looks at threads, and studies of methods.
 
-use clap::{Args as Group, ValueEnum};
+use clap::Args as Group;
+use methods::registry;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -44,52 +45,9 @@ impl FromStr for ThreadName {
     }
 }
 
-/// By what threads are told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
-    /// How many instructions they come to, as published
-    Instructions,
-    /// Their whole trace
-    Trace,
-    /// How faults in them end: groups that a pilot campaign cannot tell apart are joined
-    Resilience,
-}
-
-#[derive(Debug, Group)]
-pub(crate) struct Groups {
-    /// A capsule file, or the name of a bundled workload
-    #[arg(value_name = "CAPSULE")]
-    pub(crate) capsule: String,
-    /// Kernel, or its n-th launch counted from 0
-    #[arg(long, value_name = "NAME[#n]", value_delimiter = ',')]
-    pub(crate) kernel: Vec<String>,
-    /// Profile so many groups that they hold this share of the threads [default: as published: of one group that one, of
-    /// two to ten those that hold 95 %, of more the first two]
-    #[arg(long, value_name = "SHARE")]
-    pub(crate) coverage: Option<f64>,
-    /// By what threads are told apart
-    #[arg(long, value_enum, default_value_t = By::Instructions)]
-    pub(crate) by: By,
-    /// Runs of the pilot campaign for --by resilience
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
-    pub(crate) runs: u64,
-    /// Seed of the pilot campaign
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    pub(crate) seed: u64,
-    /// Where the pilot campaign is kept
-    #[arg(long, value_name = "DIR", default_value = "study.campaigns")]
-    pub(crate) out: PathBuf,
-    /// Write the share of threads in the most popular groups as a plot
-    #[arg(long, value_name = "F.svg")]
-    pub(crate) plot: Option<PathBuf>,
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
 #[derive(Debug, Group)]
 pub(crate) struct Study {
-    /// iterations, window, groups, mix, dwarfs, state or crashes
+    /// What is asked; the studies are listed below
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// Capsule files, or names of bundled workloads
@@ -120,4 +78,10 @@ pub(crate) struct Study {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The studies there are, for help.
+pub(super) fn studies() -> String {
+    let line = |study: &methods::StudyOffer| format!("\n  {:<12}{}", study.name, study.about);
+    format!("Studies:{}", registry::studies().map(line).collect::<String>())
 }

@@ -5,10 +5,9 @@
 #[expect(dead_code, unreachable_pub, reason = "shared with the tests of reports, which use all of it")]
 mod synthetic;
 
-use super::{Args, Command};
+use super::{Asked, Command};
 use campaign::config::{CommandLine, MAX_SECONDS};
 use campaign::{Bound, Bytes, Choices, Config, Engine, IntervalMethod, Live, Selection, Shard, Stratify};
-use clap::Parser;
 use outcome::{Criteria, Element, Metric, Quality};
 use proptest::collection::{btree_map, vec};
 use proptest::option::of;
@@ -20,13 +19,20 @@ use synthetic::Synthetic;
 /// The configuration that the program makes of a command line.
 fn parsed(args: &[String]) -> Result<Config, String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
-    let args = Args::try_parse_from([&["beamline".to_owned()], args].concat()).map_err(|error| said(&error))?;
-    let choices = match args.command {
+    let choices = match asked(&[&["beamline".to_owned()], args].concat()).map_err(|error| said(&error))? {
         Command::Campaign(campaign) => campaign.choices(),
         Command::Live(live) => live.choices().map_err(|error| said(&error))?,
         other => return Err(format!("{other:?} makes no campaign")),
     };
     choices.settle().map_err(|error| said(&error))
+}
+
+/// What a command line asks for, of the program itself.
+fn asked(words: &[String]) -> Result<Command, clap::Error> {
+    match Asked::parse(words.iter().map(Into::into))? {
+        Asked::Own(command) => Ok(command),
+        Asked::OfMethod(other) => panic!("{other:?} makes no campaign"),
+    }
 }
 
 /// Text with all that a shell, a file or an option could take for its own.
@@ -168,8 +174,7 @@ fn the_file_that_is_written_makes_the_same_configuration() {
 fn the_command_of_one_run_is_one_that_the_program_takes() {
     of_every_configuration(|config| {
         let args = Choices::from(config).run_args("launch=0,dyn=5");
-        let parsed = Args::try_parse_from([&["beamline".to_owned()], &args[..]].concat());
-        let fault = match parsed.map(|args| args.command) {
+        let fault = match asked(&[&["beamline".to_owned()], &args[..]].concat()) {
             Ok(Command::Inject(inject)) => Some(inject.fault),
             Ok(Command::Live(live)) => live.fault,
             other => panic!("{args:?}: {other:?}"),
@@ -216,8 +221,7 @@ fn every_command_in_a_report_is_one_that_the_program_takes() {
         let mut campaigns = 0;
         for command in &found {
             let words: Vec<String> = command.parse::<CommandLine>().unwrap().words().to_vec();
-            let args = Args::try_parse_from(&words).unwrap_or_else(|error| panic!("{command}: {error}"));
-            match args.command {
+            match asked(&words).unwrap_or_else(|error| panic!("{command}: {error}")) {
                 Command::Campaign(_) => {}
                 Command::Live(live) if live.fault.is_none() => {}
                 Command::Live(_) | Command::Inject(_) => continue,

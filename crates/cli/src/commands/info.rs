@@ -2,11 +2,12 @@
 
 use crate::args;
 use crate::failure::{Code, Coded, Failure};
-use crate::{out, source};
+use crate::out;
 use capsule::{Capsule, Output};
 use device::Guests;
 use inject::{Golden, Typed, elements};
 use serde::Serialize;
+use session::capsules;
 use std::sync::Arc;
 
 #[derive(Serialize)]
@@ -49,7 +50,7 @@ struct Kernel {
 
 /// Shows what a capsule holds.
 pub(crate) fn info(args: &args::Capsule) -> Result<Code, Failure> {
-    let capsule = source::open(&args.capsule)?;
+    let capsule = capsules::open(&args.capsule)?;
     let info = gather(&capsule)?;
     if args.json {
         out::json(&info)?;

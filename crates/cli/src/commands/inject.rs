@@ -1,12 +1,12 @@
 //! `beamline inject`
 
 use crate::args;
+use crate::commands::irradiate::opened;
 use crate::failure::{Code, Coded, Failure};
-use crate::{out, source};
-use campaign::{NamedSite, Site};
+use crate::out;
+use campaign::{Choices, NamedSite, Site};
 use fault::Fault;
 use inject::site::LABELS;
-use inject::{CapsuleTarget, RunError};
 use outcome::{Criteria, End, FirstUse, Host, Observation, Outcome, classify};
 use serde::Serialize;
 
@@ -22,13 +22,15 @@ struct Injected<'a> {
 /// Injects one fault.
 pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
     let fault: Fault = args.fault.parse().code(Code::Usage)?;
-    let mut target = CapsuleTarget::new(source::golden(source::open(&args.capsule)?)?);
-    args.fuel.inspect(|&fuel| target.set_fuel(fuel));
-    for note in target.judge_by(&Criteria::default(), true).code(Code::Usage)? {
-        out::note(&note);
-    }
+    let choices = Choices {
+        capsule: Some(args.capsule.clone()),
+        engine: Some(args.engine.into()),
+        fuel: args.fuel,
+        ..Choices::default()
+    };
+    let session = opened(choices)?;
     if args.explain {
-        let story = target.story(&fault, &target.criteria()).map_err(run_failure)?;
+        let story = session.story(&fault)?;
         if args.json {
             out::json(&story)?;
         } else {
@@ -36,9 +38,8 @@ pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
         }
         return Ok(Code::Done);
     }
-    let site = target.site_of(&fault).map_err(run_failure)?;
-    let observation = target.runner(args.engine).run(&fault).map_err(run_failure)?;
-    show(&site, &observation, &target.criteria(), args.json)?;
+    let (site, observation) = session.inject(&fault)?;
+    show(&site, &observation, &session.criteria(), args.json)?;
     Ok(Code::Done)
 }
 
@@ -52,21 +53,6 @@ pub(crate) fn show(site: &Site, observation: &Observation, criteria: &Criteria, 
         out::json(&Injected { format, site, observation, outcome: &class, kind: kind.as_deref() })
     } else {
         out::text(&render(site, observation, outcome))
-    }
-}
-
-/// A place that does not exist is a mistake on the command line.
-pub(crate) fn run_failure(error: RunError) -> Failure {
-    match error {
-        RunError::Isa { .. } | RunError::Launch { .. } | RunError::Cta { .. } | RunError::Thread { .. } => {
-            Failure::new(Code::Usage, error).help("`beamline info CAPSULE` and `profile` show launches and threads")
-        }
-        RunError::Dynamic { launch, cta, thread, .. } => {
-            let help =
-                format!("`beamline profile CAPSULE --trace launch={launch},cta={cta},thread={thread}` lists them");
-            Failure::new(Code::Usage, error).help(help)
-        }
-        other => Failure::new(Code::Bug, other),
     }
 }
 

@@ -2,20 +2,31 @@
 
 use crate::args;
 use crate::commands::bounds::Stated;
-use crate::commands::method;
+use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
+use crate::out;
 use crate::progress::Progress;
-use crate::{out, source, waiting};
+use crate::waiting::Waiting;
 use anyhow::anyhow;
-use campaign::{CampaignError, Choices, Config, Ended, Engine, EngineOffer, Size, Store, StoreError, Summary, Target};
-use methods::gpu_qin::GpuQin;
+use campaign::{CampaignError, Choices, Ended, Results, Size, Store, StoreError, Subject as _, Summary};
+use methods::Estimates;
+use serde::Serialize;
+use session::Session;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+
+/// What the command line chooses, and behind it what a file does.
+pub(crate) fn chosen(choose: &args::Choose, choices: Choices) -> Result<Choices, Failure> {
+    once_each(choose)?;
+    match &choose.config {
+        None => Ok(choices),
+        Some(path) => Ok(choices.or(Choices::from_file(path).code(Code::Usage)?)),
+    }
+}
 
 /// Refuses what says two things of one output.
-pub(crate) fn once_each(choose: &args::Choose) -> Result<(), Failure> {
+fn once_each(choose: &args::Choose) -> Result<(), Failure> {
     let mut named = BTreeSet::new();
     match choose.quality.iter().find(|(name, _)| !named.insert(name)) {
         None => Ok(()),
@@ -26,42 +37,33 @@ pub(crate) fn once_each(choose: &args::Choose) -> Result<(), Failure> {
     }
 }
 
-/// The configuration that choices of the command line make; relative names of an application mean what they mean here.
-pub(crate) fn settled(mut choices: Choices) -> Result<Config, Failure> {
-    if !choices.live.app.words().is_empty() {
-        choices.live.directory = source::lasting_directory(choices.live.directory.as_deref());
-    }
-    choices.settle().code(Code::Usage)
-}
-
-/// Refuses an engine that what is to be irradiated does not offer, before any work is done for it.
-pub(crate) fn offered(engine: &Engine, offers: &[EngineOffer]) -> Result<(), Failure> {
-    let failed = engine.among(offers).code(Code::Usage);
-    if *engine == debugger::CUDA_GDB {
-        return failed.map_err(|failure| failure.help(format!("`{engine}` runs applications: see `beamline live`")));
-    }
-    failed
+/// Opens what is chosen, and says what is to be known of it. An application's golden run may take as long as it likes.
+pub(crate) fn opened(choices: Choices) -> Result<Session, Failure> {
+    let live = !choices.live.app.words().is_empty();
+    let waiting = live.then(Waiting::of_golden_run);
+    let session = session::open(choices)?;
+    drop(waiting);
+    session.notes().iter().for_each(|note| out::note(note));
+    Ok(session)
 }
 
 /// How the end of a campaign is shown and judged.
-pub(crate) struct Shown<'m> {
+pub(crate) struct Shown {
     pub(crate) json: bool,
     pub(crate) stated: Stated,
-    /// The method that chose the sites.
-    pub(crate) method: Option<&'m GpuQin<'m>>,
 }
 
 /// Makes a campaign and runs it.
 pub(crate) fn create(
-    target: Target<'_>,
-    config: Config,
+    session: &Session,
     out: Option<PathBuf>,
     stop: &AtomicBool,
-    shown: &Shown<'_>,
+    shown: Shown,
 ) -> Result<Code, Failure> {
-    let dir = out.unwrap_or_else(|| fresh_dir(target.subject.name()));
-    let store = Store::create(&dir, config, target).map_err(store_failure)?;
-    irradiate(target, store, stop, shown)
+    shown.stated.check(|| Ok(Parts::of_capsule(session.capsule().golden_run().capsule())))?;
+    let dir = out.unwrap_or_else(|| fresh_dir(session.capsule().name()));
+    let store = session.create(&dir).map_err(store_failure)?;
+    irradiate(session, store, &dir, stop, &shown)
 }
 
 /// A selection that means nothing is a mistake on the command line; a directory that cannot be used is one too.
@@ -78,39 +80,38 @@ fn fresh_dir(name: &str) -> PathBuf {
 
 /// Runs a campaign, shows what it came to, and judges it.
 pub(crate) fn irradiate(
-    target: Target<'_>,
+    session: &Session,
     mut store: Store,
+    dir: &Path,
     stop: &AtomicBool,
-    shown: &Shown<'_>,
+    shown: &Shown,
 ) -> Result<Code, Failure> {
-    let dir = store.dir().to_owned();
-    let what = if store.config().size == Size::Exhaustive { "faults" } else { "runs" };
+    let what = if session.config().size == Size::Exhaustive { "faults" } else { "runs" };
     let mut progress = Progress::new(what);
-    let ended = campaign::run(target, &mut store, stop, &mut |event| progress.event(&event));
+    let ended = session.run(&mut store, stop, &mut |event| progress.event(&event));
     progress.finish();
     if let Ok(Ended::OutOfTime(summary)) = &ended {
         let left = out::number(summary.remaining.unwrap_or(0));
-        out::note(&format!("its time is over with {left} {what} to go; {}", resume_line(&dir)));
+        out::note(&format!("its time is over with {left} {what} to go; {}", resume_line(dir)));
     }
     match ended {
         Ok(Ended::Finished(summary) | Ended::OutOfTime(summary)) => {
-            match shown.method {
-                None => show(&summary, shown.json)?,
-                Some(method) => method::show(&summary, &method::estimate(&dir, method)?, shown.json)?,
-            }
+            let results = store.into_results();
+            show(&summary, estimates(session, &results)?.as_ref(), shown.json)?;
             if !shown.json {
                 out::text(&format!("\nresults in {}\n", dir.display()))?;
             }
-            shown.stated.judge(&dir)?;
+            drop(results);
+            shown.stated.judge(dir)?;
             Ok(Code::Done)
         }
         Ok(Ended::Interrupted(summary)) => {
             let left = summary.remaining.unwrap_or(0);
             let error = anyhow!("finish the campaign: it was interrupted with {left} {what} to go");
-            Err(Failure::new(Code::Interrupted, error).help(resume_line(&dir)))
+            Err(Failure::new(Code::Interrupted, error).help(resume_line(dir)))
         }
-        Err(error @ CampaignError::Store(_)) => Err(Failure::new(Code::Interrupted, error).help(resume_line(&dir))),
-        Err(error) => Err(Failure::new(Code::Bug, error).help(resume_line(&dir))),
+        Err(error @ CampaignError::Store(_)) => Err(Failure::new(Code::Interrupted, error).help(resume_line(dir))),
+        Err(error) => Err(Failure::new(Code::Bug, error).help(resume_line(dir))),
     }
 }
 
@@ -118,25 +119,28 @@ fn resume_line(dir: &Path) -> String {
     format!("what was run is kept; go on with `beamline resume {}`", dir.display())
 }
 
-/// A flag that the first Ctrl-C raises; the second ends the program, as the first does where there is nothing to keep.
-pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let raised = Arc::clone(&stop);
-    let handler = move || {
-        let waiting = waiting::is_golden_run();
-        if waiting {
-            out::note("interrupted in the golden run; nothing was injected");
-        }
-        if raised.swap(true, Ordering::SeqCst) || waiting {
-            #[expect(clippy::exit, reason = "everything written so far is durable, and what runs ends with us")]
-            std::process::exit(3);
-        }
-    };
-    ctrlc::set_handler(handler).code(Code::Bug)?;
-    Ok(stop)
+/// What the method that chose the sites makes of the rows.
+pub(crate) fn estimates(session: &Session, results: &Results) -> Result<Option<Estimates>, Failure> {
+    session.estimates(results).code(Code::Refused)
 }
 
-/// Prints a summary.
-pub(crate) fn show(summary: &Summary, json: bool) -> Result<(), Failure> {
-    if json { out::json(summary) } else { out::text(&report::text::summary(summary, fault::base_name)) }
+/// A summary with the estimates of a method, as one document.
+#[derive(Serialize)]
+struct Both<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    method: &'a serde_json::Value,
+}
+
+/// Prints a summary, and what a method makes of the rows.
+pub(crate) fn show(summary: &Summary, estimates: Option<&Estimates>, json: bool) -> Result<(), Failure> {
+    match (json, estimates) {
+        (true, None) => out::json(summary),
+        (true, Some(estimates)) => out::json(&Both { summary, method: &estimates.json }),
+        (false, estimates) => {
+            let text = report::text::summary(summary, fault::base_name);
+            let more = estimates.map(|estimates| format!("\n{}", report::study::text(&estimates.study)));
+            out::text(&(text + &more.unwrap_or_default()))
+        }
+    }
 }

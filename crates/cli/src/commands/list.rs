@@ -1,10 +1,10 @@
 //! `beamline list`
 
 use crate::args::List;
-use crate::bundled;
 use crate::failure::{Code, Failure};
 use crate::out;
 use serde::Serialize;
+use session::bundled;
 
 #[derive(Serialize)]
 struct Row {

@@ -2,11 +2,9 @@
 
 use capsule::{Capsule, ModuleId};
 use device::{GuestModule, Guests, Listed};
-use inject::CapsuleTarget;
 use report::{Context, ListedInstruction, SourceText};
+use session::capsules;
 use std::collections::BTreeSet;
-
-use crate::source;
 
 /// Source files and PTX that are larger are not read for a report.
 const LARGEST: u64 = 16 << 20;
@@ -20,25 +18,10 @@ pub(crate) fn context(name: &str, digest: &str, dir: String) -> Context {
         short_name: fault::base_name,
         ..Context::default()
     };
-    match open(name, digest) {
+    match capsules::open_same(name, digest) {
         Ok(capsule) => Context { sources: sources(&capsule), listing: listing(&capsule), ..context },
-        Err(why) => Context { without_source: Some(why), ..context },
+        Err(why) => Context { without_source: Some(format!("failed to {why}")), ..context },
     }
-}
-
-/// The capsule `name`, if its digest is `digest`.
-pub(crate) fn open(name: &str, digest: &str) -> Result<std::sync::Arc<Capsule>, String> {
-    let capsule = source::open(name).map_err(|failure| format!("failed to {}", failure.message()))?;
-    if capsule.digest().to_string() != digest {
-        return Err(format!("`{name}` is not the capsule that was irradiated, but another of that name"));
-    }
-    Ok(capsule)
-}
-
-/// The capsule `name`, whose digest is `digest`, ready for faults.
-pub(crate) fn target(name: &str, digest: &str) -> Result<CapsuleTarget, String> {
-    let golden = source::golden(open(name, digest)?).map_err(|failure| format!("failed to {}", failure.message()))?;
-    Ok(CapsuleTarget::new(golden))
 }
 
 /// Source files whose text is UTF-8, or nearly.

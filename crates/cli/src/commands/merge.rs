@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub(crate) fn merge(args: &Merge) -> Result<Code, Failure> {
     Stated::only(&args.bounds).check(|| Parts::of_results(args.dirs.iter().map(PathBuf::as_path)))?;
     let summary = campaign::merge(&args.dirs, &args.out).code(Code::Refused)?;
-    show(&summary, args.json)?;
+    show(&summary, None, args.json)?;
     let config = campaign::read_config(&args.out).code(Code::Refused)?;
     Stated::of(&config, &args.bounds).judge(&args.out)?;
     Ok(Code::Done)

@@ -2,9 +2,7 @@
 
 pub(crate) mod bounds;
 pub(crate) mod campaign;
-pub(crate) mod cuda_gdb;
 pub(crate) mod docs;
-pub(crate) mod groups;
 pub(crate) mod info;
 pub(crate) mod inject;
 pub(crate) mod irradiate;
@@ -12,7 +10,7 @@ pub(crate) mod list;
 mod listing;
 pub(crate) mod live;
 pub(crate) mod merge;
-pub(crate) mod method;
+pub(crate) mod of_method;
 mod parts;
 pub(crate) mod profile;
 pub(crate) mod report;

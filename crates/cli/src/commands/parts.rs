@@ -40,7 +40,7 @@ impl Parts {
         for dir in dirs {
             let results = Results::open(dir).code(Code::Refused)?;
             let summary = results.summary().code(Code::Refused)?;
-            if let Ok(capsule) = listing::open(&results.config().capsule, &summary.capsule.digest) {
+            if let Ok(capsule) = session::capsules::open_same(&results.config().capsule, &summary.capsule.digest) {
                 parts.join(Self::of_capsule(&capsule));
             }
             let lines = summary.by_line.into_iter().filter_map(|part| Some((part.file?, part.line?)));

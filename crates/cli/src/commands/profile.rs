@@ -3,10 +3,11 @@
 use crate::args;
 use crate::commands::trace;
 use crate::failure::{Code, Failure};
-use crate::{out, source};
+use crate::out;
 use facts::Source;
 use inject::{Golden, profile as count};
 use serde::Serialize;
+use session::capsules;
 use std::collections::BTreeMap;
 
 #[derive(Serialize)]
@@ -59,7 +60,7 @@ struct Line {
 
 /// Shows what a capsule executes.
 pub(crate) fn profile(args: &args::Profile) -> Result<Code, Failure> {
-    let golden = source::golden(source::open(&args.capsule)?)?;
+    let golden = capsules::golden(capsules::open(&args.capsule)?)?;
     if let Some(thread) = args.trace {
         return trace::trace(&golden, thread, args.json);
     }

@@ -2,9 +2,9 @@
 
 use crate::args;
 use crate::commands::bounds::Stated;
-use crate::commands::irradiate::show;
+use crate::commands::irradiate::{estimates, show};
+use crate::commands::listing;
 use crate::commands::parts::Parts;
-use crate::commands::{listing, method};
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use campaign::{Results, StoreError, Summary};
@@ -43,14 +43,13 @@ pub(crate) fn report(args: &args::Report) -> Result<Code, Failure> {
 /// Shows the summary, and what the method that chose the sites makes of the rows, where the capsule is there.
 fn show_all(results: &Results, summary: &Summary, args: &args::Report) -> Result<(), Failure> {
     if results.config().selection.method.is_none() {
-        return show(summary, args.json);
+        return show(summary, None, args.json);
     }
-    let name = args.capsule.as_deref().unwrap_or(&results.config().capsule);
-    match listing::target(name, &summary.capsule.digest) {
-        Ok(capsule) => method::show(summary, &method::of_results(results, &capsule)?, args.json),
+    match session::open_results(results, args.capsule.as_deref()) {
+        Ok(session) => show(summary, estimates(&session, results)?.as_ref(), args.json),
         Err(why) => {
-            out::note(&format!("the estimates of the method are not shown: {why}"));
-            show(summary, args.json)
+            out::note(&format!("the estimates of the method are not shown: failed to {why}"));
+            show(summary, None, args.json)
         }
     }
 }
@@ -82,23 +81,16 @@ fn made(results: &Results, args: &args::Report, dir: &Path) -> Result<Report, Fa
 fn stories(results: &Results, args: &args::Report, report: &Report) -> Vec<campaign::story::Story> {
     let quick = report.summary.golden.seconds < QUICK;
     let count = args.explain.unwrap_or(if quick { STORIES } else { 0 });
-    let name = args.capsule.as_deref().unwrap_or(&results.config().capsule);
     let faults = report.examples(count);
     if faults.is_empty() {
         return Vec::new();
     }
-    let told = listing::target(name, &report.summary.capsule.digest).and_then(|mut target| {
-        let said = |error: &dyn std::fmt::Display| format!("failed to {error}");
-        target.judge_by(&results.config().criteria, false).map_err(|error| said(&error))?;
-        results.config().fuel.inspect(|&fuel| target.set_fuel(fuel));
-        let story = |fault: &String| {
-            let fault = fault.parse().map_err(|error: fault::ParseFaultError| said(&error))?;
-            target.story(&fault, &results.config().criteria).map_err(|error| said(&error))
-        };
-        faults.iter().map(story).collect::<Result<Vec<_>, String>>()
+    let told = session::open_results(results, args.capsule.as_deref()).and_then(|session| {
+        let story = |fault: &String| session.story_of(fault);
+        faults.iter().map(story).collect::<Result<Vec<_>, _>>()
     });
     told.unwrap_or_else(|why| {
-        out::note(&format!("the report tells no story: {why}"));
+        out::note(&format!("the report tells no story: failed to {why}"));
         Vec::new()
     })
 }

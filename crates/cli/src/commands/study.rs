@@ -1,29 +1,33 @@
 //! `beamline study`
 
 use crate::args;
-use crate::commands::irradiate::stop_on_interrupt;
 use crate::failure::{Code, Coded, Failure};
+use crate::interrupt::stop_on_interrupt;
+use crate::out;
 use crate::progress::Progress;
-use crate::{bundled, out, source};
 use anyhow::{Context as _, anyhow};
 use campaign::Event;
-use inject::CapsuleTarget;
-use methods::gpu_qin::studies::{NAMES, Subject, study as make};
-use methods::gpu_qin::{Bench, StudyError};
+use inject::{CapsuleTarget, Setup};
+use methods::kit::{Campaigns, Studied, StudyError};
+use methods::registry;
+use session::{bundled, capsules};
+use std::sync::Arc;
 
 /// Makes a study and shows it.
 pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
-    if !NAMES.contains(&args.name.as_str()) {
-        let error = anyhow!("make the study `{}`: there are {}", args.name, NAMES.join(", "));
+    let Some(offer) = registry::studies().find(|study| study.name == args.name) else {
+        let names: Vec<&str> = registry::studies().map(|study| study.name).collect();
+        let error = anyhow!("make the study `{}`: there are {}", args.name, names.join(", "));
         return Err(Failure::new(Code::Usage, error));
-    }
+    };
     let stop = stop_on_interrupt()?;
-    let targets = args.capsules.iter().map(|name| target(name, args.fuel)).collect::<Result<Vec<_>, _>>()?;
-    let class = |name: &String| bundled::find(name).map(|workload| workload.description().class);
-    let subjects: Vec<Subject<'_>> =
-        targets.iter().zip(&args.capsules).map(|(capsule, name)| Subject { capsule, class: class(name) }).collect();
+    let studied = |name: &String| {
+        let class = bundled::find(name).map(|workload| workload.description().class);
+        Ok(Studied { capsule: target(name, args.fuel)?, class })
+    };
+    let subjects = args.capsules.iter().map(studied).collect::<Result<Vec<_>, Failure>>()?;
     let mut told = Told::default();
-    let mut bench = Bench {
+    let mut campaigns = Campaigns {
         dir: args.out.clone(),
         seed: args.seed,
         kernels: args.kernel.clone(),
@@ -31,7 +35,7 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
         stop: &stop,
         told: &mut |name, event| told.event(name, event),
     };
-    let study = make(&args.name, &subjects, args.runs, &mut bench).map_err(failure)?;
+    let study = (offer.make)(&subjects, args.runs, &mut campaigns).map_err(failure)?;
     if let Some(dir) = &args.plots {
         std::fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display())).code(Code::Usage)?;
         for plot in &study.plots {
@@ -46,12 +50,10 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
     Ok(Code::Done)
 }
 
-fn target(name: &str, fuel: Option<u32>) -> Result<CapsuleTarget, Failure> {
-    let mut target = CapsuleTarget::new(source::golden(source::open(name)?)?);
-    let criteria = target.criteria();
-    target.judge_by(&criteria, true).code(Code::Usage)?;
-    fuel.inspect(|&fuel| target.set_fuel(fuel));
-    Ok(target)
+/// A capsule, ready for the faults of a study.
+pub(crate) fn target(name: &str, fuel: Option<u32>) -> Result<Arc<CapsuleTarget>, Failure> {
+    let setup = Setup { infer: true, fuel, ..Setup::default() };
+    Ok(capsules::target(capsules::open(name)?, &setup)?)
 }
 
 /// Shows the campaigns of a study, one after the other.
@@ -84,7 +86,11 @@ pub(crate) fn failure(error: StudyError) -> Failure {
     let code = match error {
         StudyError::Interrupted => Code::Interrupted,
         StudyError::Campaign(_) => Code::Bug,
-        StudyError::Config(_) | StudyError::Target(_) | StudyError::Store(_) | StudyError::Nothing(..) => Code::Usage,
+        StudyError::Words(_)
+        | StudyError::Config(_)
+        | StudyError::Target(_)
+        | StudyError::Store(_)
+        | StudyError::Nothing(..) => Code::Usage,
     };
     Failure::new(code, error)
 }

@@ -6,7 +6,7 @@ use crate::out;
 use anyhow::anyhow;
 use facts::Source;
 use inject::{Golden, GoldenLaunch};
-use methods::gpu_qin::{Profile, ProfileStep, ThreadId};
+use methods::kit::{Profile, ProfileStep, ThreadId};
 use serde::Serialize;
 
 #[derive(Serialize)]

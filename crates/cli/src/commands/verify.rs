@@ -2,16 +2,17 @@
 
 use crate::args;
 use crate::failure::{Code, Coded, Failure};
-use crate::{out, source};
+use crate::out;
 use anyhow::anyhow;
 use campaign::config::Selection;
 use campaign::{Planner, RunIndex, Site, Subject};
 use capsule::Metric;
 use gpu::{Gpu, GpuError};
 use inject::site::fault_of;
-use inject::{CapsuleTarget, Golden, Referee};
+use inject::{CapsuleTarget, Golden, Referee, Setup};
 use outcome::Tier;
 use serde::Serialize;
+use session::capsules;
 use std::collections::BTreeSet;
 
 #[derive(Serialize)]
@@ -72,7 +73,7 @@ struct Difference {
 
 /// Checks a capsule.
 pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
-    let target = CapsuleTarget::new(source::golden(source::open(&args.capsule)?)?);
+    let target = capsules::target(capsules::open(&args.capsule)?, &Setup::default())?;
     let engines = (args.runs > 0).then(|| engines(&target, args)).transpose()?;
     let (gpu, absent) = match on_gpu(target.golden_run()) {
         Ok(found) => (Some(found), None),

@@ -116,7 +116,7 @@ fn what_contradicts_a_method_is_refused() {
 fn every_study_answers_with_numbers() {
     let dir = TempDir::new().unwrap();
     let (out, plots) = (dir.path().join("kept"), dir.path().join("plots"));
-    for name in methods::gpu_qin::studies::NAMES {
+    for name in methods::registry::studies().map(|study| study.name) {
         let args = ["study", name, "scan", "montecarlo", "--runs", "400", "--json"];
         let study = json(&[&args[..], &["--out", path(&out), "--plots", path(&plots)]].concat());
         assert_eq!(study["name"], name);

@@ -8,7 +8,7 @@ use super::script::Script;
 use super::values::Values;
 use crate::tiers::{self, Selection};
 use device::TrapReport;
-use inject::{CapsuleTarget, Golden, Means, profile};
+use inject::{CapsuleTarget, Golden, Means, Setup, profile};
 use simt::LevelName;
 use std::sync::Arc;
 
@@ -156,7 +156,9 @@ fn as_capsule(script: &Script, level: LevelName, outcome: &Outcome) -> Result<()
             return Err(format!("the profile of launch {launch} has {executed} instructions, its threads {counted}"));
         }
     }
-    let target = CapsuleTarget::with_means(golden, Means { spacing: 0, ..Means::default() });
+    let means = Means { spacing: 0, ..Means::default() };
+    let setup = Setup { means, ..Setup::default() };
+    let target = CapsuleTarget::set_up(golden, &setup).map_err(|error| format!("failed to {error}"))?;
     let mut failures: Vec<String> =
         script.faults().filter_map(|fault| faults::check(&target, fault, &outcome.places).err()).collect();
     failures.extend(script.populations().filter_map(|population| faults::check_population(&target, population).err()));

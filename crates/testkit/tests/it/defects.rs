@@ -3,15 +3,10 @@
 
 use campaign::config::Selection;
 use campaign::{Planner, RunIndex, Site};
-use capsule::Capsule;
 use fault::{Fault, Model};
 use inject::{CapsuleTarget, Strategy};
 use outcome::{Class, Landed, classify};
-use testkit::tiers::target;
-
-fn workload(name: &str) -> CapsuleTarget {
-    target(Capsule::open(testkit::filetests("../workloads").join(format!("{name}/{name}.capsule"))).unwrap()).unwrap()
-}
+use testkit::workload;
 
 fn words(aim: &str, model: &str, scope: &str) -> Selection {
     let word = |word: &str| Some(word.to_owned());

@@ -2,21 +2,16 @@
 
 use campaign::config::Selection;
 use campaign::{Engine, Engines, Intent, Planner, RunIndex, Site};
-use capsule::Capsule;
+use inject::Golden;
 use inject::site::Coordinates;
 use inject::threads::{Query, Wanted, find, thread_counts, trace};
-use inject::{CapsuleTarget, Golden};
-use methods::gpu_qin::{By, Category, Coverage, Discard, GpuQin, Grouping, Profile};
+use methods::gpu_qin::{By, Category, Coverage, Discard, GpuQin, Grouping, Stratified};
+use methods::kit::Profile;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use testkit::workload as target;
 
 /// An honest sampler fails a test of this level once in a hundred thousand seeds; the seed is fixed.
 const LEVEL: f64 = 1e-5;
-
-fn target(workload: &str) -> CapsuleTarget {
-    let path = testkit::filetests("../workloads").join(format!("{workload}/{workload}.capsule"));
-    CapsuleTarget::new(Golden::run(Arc::new(Capsule::open(path).unwrap())).unwrap())
-}
 
 fn grouping(golden: &Golden, by: By) -> Grouping {
     Grouping::of(golden, Coverage::Published, by, &|_, _| true)
@@ -26,7 +21,7 @@ fn words(method: &str) -> Selection {
     Selection { method: Some(method.to_owned()), ..Selection::default() }
 }
 
-fn sites(method: &GpuQin<'_>, runs: std::ops::Range<u64>) -> Vec<Site> {
+fn sites(method: &GpuQin, runs: std::ops::Range<u64>) -> Vec<Site> {
     let runs: Vec<RunIndex> = runs.map(RunIndex).collect();
     method.plan(&runs, &Selection::default(), 3).unwrap()
 }
@@ -121,7 +116,7 @@ fn a_profile_is_drawn_by_popularity_and_its_instructions_uniformly() {
     let groups = &method.grouping().kernels[0].groups;
     let runs = 40_000;
     let mut observed = vec![0u64; 4];
-    (0..runs).for_each(|run| observed[method.stratum_of(3, run).unwrap().1] += 1);
+    (0..runs).for_each(|run| observed[method.profile_of(3, run).unwrap().1] += 1);
     let covered: f64 = groups[..4].iter().map(|group| group.popularity).sum();
     let expected: Vec<f64> = groups[..4].iter().map(|group| group.popularity / covered * runs as f64).collect();
     assert!(stats::chi_square(&observed, &expected).unwrap().p > LEVEL, "{observed:?}");

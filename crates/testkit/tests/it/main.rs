@@ -7,6 +7,7 @@ mod exhaustive;
 mod gpu_qin;
 mod guest;
 mod kernels;
+mod method;
 mod sampling;
 mod stories;
 mod vectors;

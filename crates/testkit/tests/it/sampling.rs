@@ -2,11 +2,10 @@
 
 use campaign::config::Selection;
 use campaign::{Planner, RunIndex};
-use capsule::Capsule;
+use inject::profile;
 use inject::site::Coordinates;
-use inject::{CapsuleTarget, Golden, profile};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use testkit::workload as target;
 
 /// Draws of each workload.
 const DRAWS: u64 = 100_000;
@@ -16,11 +15,6 @@ const LEVEL: f64 = 1e-5;
 
 /// Cells that expect less are joined, as the approximation behind the test asks.
 const SMALLEST: f64 = 5.0;
-
-fn target(workload: &str) -> CapsuleTarget {
-    let path = testkit::filetests("../workloads").join(format!("{workload}/{workload}.capsule"));
-    CapsuleTarget::new(Golden::run(Arc::new(Capsule::open(path).unwrap())).unwrap())
-}
 
 /// Whether counts by cell have the shares of the weights.
 fn follows<K: Ord + std::fmt::Debug>(drawn: &BTreeMap<K, u64>, weights: &BTreeMap<K, u64>) {

@@ -3,16 +3,12 @@
 use campaign::config::Selection;
 use campaign::story::{Deed, Story};
 use campaign::{Planner, RunIndex, Subject};
-use capsule::Capsule;
 use fault::Fault;
 use inject::{CapsuleTarget, Strategy};
 use outcome::{Class, End, classify};
 use testkit::random_capsules::random_capsule;
 use testkit::tiers::{TARGETS, target};
-
-fn workload(name: &str) -> CapsuleTarget {
-    target(Capsule::open(testkit::filetests("../workloads").join(format!("{name}/{name}.capsule"))).unwrap()).unwrap()
-}
+use testkit::workload;
 
 /// What of a story contradicts the run of its fault, or itself.
 fn contradiction(target: &CapsuleTarget, fault: &Fault) -> Option<String> {

@@ -1,4 +1,4 @@
-//! The bundled workloads, embedded in the program.
+//! The bundled workloads, embedded in the library.
 
 use serde::Deserialize;
 
@@ -7,34 +7,39 @@ static TABLE: &[(&str, &[u8], &str)] = &include!(concat!(env!("OUT_DIR"), "/bund
 
 /// A bundled workload.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bundled {
-    pub(crate) name: &'static str,
-    pub(crate) capsule: &'static [u8],
+pub struct Bundled {
+    /// Its name, by which it is opened.
+    pub name: &'static str,
+    /// The bytes of its capsule.
+    pub capsule: &'static [u8],
     toml: &'static str,
 }
 
 /// What a `workload.toml` says that is shown to users.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Description {
-    pub(crate) summary: String,
-    pub(crate) stands_for: String,
-    pub(crate) class: String,
+pub struct Description {
+    /// What it computes, in a sentence.
+    pub summary: String,
+    /// The published benchmark that it stands for.
+    pub stands_for: String,
+    /// Its algorithm class.
+    pub class: String,
 }
 
 /// All bundled workloads, by name.
-pub(crate) fn all() -> impl Iterator<Item = Bundled> {
+pub fn all() -> impl Iterator<Item = Bundled> {
     TABLE.iter().map(|&(name, capsule, toml)| Bundled { name, capsule, toml })
 }
 
 /// The bundled workload of this name.
-pub(crate) fn find(name: &str) -> Option<Bundled> {
+pub fn find(name: &str) -> Option<Bundled> {
     all().find(|workload| workload.name == name)
 }
 
 impl Bundled {
     /// The description; empty where the file says nothing.
-    pub(crate) fn description(&self) -> Description {
+    pub fn description(&self) -> Description {
         toml::from_str(self.toml).unwrap_or_default()
     }
 }

@@ -1,0 +1,166 @@
+//! Pages of documentation whose numbers are measured, as methods describe them.
+//!
+//! Campaigns are kept under `target/pages` and are not run again while they fit the capsules; the text is a template of
+//! the method, in which `{{name}}` stands for a number, a table or a plot.
+
+use crate::repo::{beamline, root, say};
+use crate::workloads::{debug_build, fixed_nvcc};
+use anyhow::{Context, Result, anyhow, ensure};
+use campaign::Event;
+use capsule::Capsule;
+use clap::Parser;
+use inject::{CapsuleTarget, Setup};
+use methods::kit::{Campaigns, StudyError};
+use methods::{Page, Piece, Workloads, Workshop, registry};
+use session::capsules;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use study::Plot;
+
+/// What a page is asked for.
+#[derive(Parser)]
+pub(crate) struct Args {
+    /// The method
+    method: String,
+    /// Only measure what is about this workload, and write nothing
+    only: Option<String>,
+    /// Runs of campaigns of a kind, such as large=1000
+    #[arg(long, value_name = "KIND=N", value_parser = kind)]
+    runs: Vec<(String, u64)>,
+}
+
+/// `KIND=N`
+fn kind(text: &str) -> Result<(String, u64), String> {
+    let (name, count) = text.split_once('=').ok_or("expected KIND=N, such as large=1000")?;
+    Ok((name.to_owned(), count.parse().map_err(|_| format!("`{count}` is not a number"))?))
+}
+
+/// Measures, and writes the page and its plots.
+pub(crate) fn page(args: &Args) -> Result<()> {
+    let method = registry::find(&args.method)?;
+    let page = method.page().ok_or_else(|| anyhow!("{} has no page", method.name()))?;
+    let runs = runs(page, &args.runs)?;
+    let (stop, mut told) = (AtomicBool::new(false), String::new());
+    let mut campaigns = Campaigns {
+        dir: root().join("target/pages").join(method.name()),
+        seed: 0,
+        kernels: Vec::new(),
+        jobs: None,
+        stop: &stop,
+        told: &mut |name, event| tell(&mut told, name, event),
+    };
+    let mut workloads = Repository { program: beamline()?, nvcc: fixed_nvcc()?, fuel: page.fuel };
+    let mut shop = Workshop { workloads: &mut workloads, campaigns: &mut campaigns, runs: runs.clone() };
+    let pieces = (page.make)(&mut shop, args.only.as_deref())?;
+    if args.only.is_some() {
+        return say("measured; without a workload, the page is written");
+    }
+    let folder = Folder { root: root().join("docs/methods"), method: method.name() };
+    fs::create_dir_all(folder.root.join(method.name())).context("create the folder of the plots")?;
+    let mut text = page.template.to_owned();
+    let sizes = runs.iter().map(|(name, count)| (format!("runs-{name}"), Piece::Count(*count)));
+    let fuel = ("fuel".to_owned(), Piece::Count(page.fuel.into()));
+    for (name, piece) in pieces.into_iter().chain(sizes).chain([fuel]) {
+        fill(&mut text, &name, &folder.shown(&piece)?)?;
+    }
+    ensure!(!text.contains("{{"), "the template names a table or a plot that is not made");
+    let file = format!("{}.md", method.name());
+    fs::write(folder.root.join(&file), text).with_context(|| format!("write docs/methods/{file}"))?;
+    say(&format!("docs/methods/{file} written"))
+}
+
+/// How many runs campaigns of each kind have.
+fn runs(page: &Page, said: &[(String, u64)]) -> Result<BTreeMap<&'static str, u64>> {
+    let mut runs: BTreeMap<&'static str, u64> = page.runs.iter().map(|kind| (kind.name, kind.count)).collect();
+    for (name, count) in said {
+        let known = || page.runs.iter().map(|kind| format!("{} ({})", kind.name, kind.about)).collect::<Vec<_>>();
+        let kind = runs.get_mut(name.as_str());
+        *kind.ok_or_else(|| anyhow!("there is no kind `{name}` of campaigns, but {}", known().join(", ")))? = *count;
+    }
+    Ok(runs)
+}
+
+/// A line for each campaign that has to be run.
+fn tell(told: &mut String, name: &str, event: &Event<'_>) {
+    if let Event::Started { planned, tally, .. } = event
+        && tally.total() < *planned
+        && told != name
+    {
+        name.clone_into(told);
+        // Progress that cannot be shown is no reason to stop.
+        let _ = say(&format!("{name}: {planned} runs"));
+    }
+}
+
+/// The workloads of this repository.
+struct Repository {
+    program: PathBuf,
+    nvcc: crate::nvcc::Nvcc,
+    fuel: u32,
+}
+
+impl Repository {
+    fn target(&self, capsule: Capsule) -> Result<Arc<CapsuleTarget>> {
+        let setup = Setup { infer: true, fuel: Some(self.fuel), ..Setup::default() };
+        Ok(capsules::target(Arc::new(capsule), &setup)?)
+    }
+
+    fn open(&self, name: &str) -> Result<Arc<CapsuleTarget>> {
+        let path = root().join("workloads").join(name).join(format!("{name}.capsule"));
+        self.target(Capsule::open(&path).with_context(|| format!("open {}", path.display()))?)
+    }
+
+    fn build(&self, name: &str) -> Result<Arc<CapsuleTarget>> {
+        self.target(debug_build(&self.program, &self.nvcc, name)?)
+    }
+}
+
+impl Workloads for Repository {
+    fn bundled(&mut self, name: &str) -> Result<Arc<CapsuleTarget>, StudyError> {
+        self.open(name).map_err(|error| refused(&error))
+    }
+
+    fn unoptimised(&mut self, name: &str) -> Result<Arc<CapsuleTarget>, StudyError> {
+        self.build(name).map_err(|error| refused(&error))
+    }
+}
+
+fn refused(error: &anyhow::Error) -> StudyError {
+    StudyError::Nothing("the workloads", format!("{error:#}"))
+}
+
+/// Where a page and its plots are.
+struct Folder {
+    root: PathBuf,
+    method: &'static str,
+}
+
+impl Folder {
+    /// A piece as it stands in the page.
+    fn shown(&self, piece: &Piece) -> Result<String> {
+        match piece {
+            Piece::Count(count) => Ok(report::plain(*count)),
+            Piece::Table(table) => Ok(report::study::markdown(table)),
+            Piece::Plot(plot) => self.write(plot),
+        }
+    }
+
+    /// Writes a plot beside the page.
+    fn write(&self, plot: &Plot) -> Result<String> {
+        let file = Path::new(self.method).join(format!("{}.svg", plot.name));
+        fs::write(self.root.join(&file), report::study::svg(plot))
+            .with_context(|| format!("write {}", file.display()))?;
+        Ok(format!("![{}]({})\n", plot.title, file.display()))
+    }
+}
+
+/// Puts a text in the place of a name, which must be there.
+fn fill(page: &mut String, name: &str, text: &str) -> Result<()> {
+    let place = format!("{{{{{name}}}}}");
+    ensure!(page.contains(&place), "the template has no {place}");
+    *page = page.replace(&place, text.trim_end());
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! Where a capsule comes from, and how it is made ready for faults.
+
+use crate::bundled;
+use crate::error::{SessionError, Why};
+use capsule::Capsule;
+use inject::{CapsuleTarget, Golden, Setup};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens a capsule: a file, or a bundled workload. The name of a bundled workload means that workload; `./name` is a file
+/// whatever its name.
+///
+/// # Errors
+/// If there is neither, or it cannot be read.
+pub fn open(name: &str) -> Result<Arc<Capsule>, SessionError> {
+    if let Some(workload) = bundled::find(name) {
+        return Ok(Arc::new(Capsule::from_bytes(workload.capsule)?));
+    }
+    let path = Path::new(name);
+    if !path.exists() {
+        let names: Vec<&str> = bundled::all().map(|workload| workload.name).collect();
+        let message = format!("find `{name}`: it is neither a file nor a bundled workload");
+        let help = format!(
+            "bundled are {}; `beamline run --record F.capsule -- APP` records an application",
+            names.join(", ")
+        );
+        return Err(SessionError::new(Why::Refused, message).with_help(help));
+    }
+    Ok(Arc::new(Capsule::open(path)?))
+}
+
+/// The capsule `name`, if its digest is `digest`.
+///
+/// # Errors
+/// If there is none, or it is another.
+pub fn open_same(name: &str, digest: &str) -> Result<Arc<Capsule>, SessionError> {
+    let capsule = open(name)?;
+    if capsule.digest().to_string() != digest {
+        let message = format!("use `{name}`: it is not the capsule that was irradiated, but another of that name");
+        return Err(SessionError::new(Why::Refused, message));
+    }
+    Ok(capsule)
+}
+
+/// Does the golden run of a capsule, without anything said of its outputs: for who looks and injects nothing.
+///
+/// # Errors
+/// If the capsule cannot be executed, or does something else than was recorded.
+pub fn golden(capsule: Arc<Capsule>) -> Result<Golden, SessionError> {
+    Ok(Golden::run(capsule)?)
+}
+
+/// Does the golden run of a capsule and makes it ready for faults.
+///
+/// # Errors
+/// As [`golden`], and if its outputs are not as is said of them.
+pub fn target(capsule: Arc<Capsule>, setup: &Setup) -> Result<Arc<CapsuleTarget>, SessionError> {
+    Ok(Arc::new(CapsuleTarget::set_up(golden(capsule)?, setup)?))
+}

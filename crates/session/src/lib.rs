@@ -1,0 +1,33 @@
+//! From a configuration to something that runs.
+//!
+//! ```text
+//! Choices ─▶ Config ─▶ capsule (a file, bundled, or recorded from the application) ─▶ golden run, set up
+//!                          ─▶ what has the engines (the capsule, the application, the debugger) ─▶ method ─▶ Session
+//! ```
+//!
+//! [`open`] does all of it, in this order: what can be refused without work is refused first. A [`Session`] is never
+//! changed afterwards; campaigns, single faults, stories and the estimates of a method are asked of it. Nothing here
+//! prints, or knows a command line.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let choices = campaign::Choices { capsule: Some("pathfinder".into()), runs: Some(200), ..Default::default() };
+//! let session = session::open(choices)?;
+//! let stop = std::sync::atomic::AtomicBool::new(false);
+//! let (_, results) = session.run_in_memory(&stop, &mut |_| {})?;
+//! println!("{:?}", results.summary()?.outcomes.sdc.rate);
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod bundled;
+pub mod capsules;
+mod error;
+mod names;
+mod open;
+mod session;
+mod work;
+
+pub use error::{SessionError, Why};
+pub use open::{Changes, open, open_campaign, open_results};
+pub use session::Session;

@@ -1,0 +1,90 @@
+//! The one order in which choices become a session.
+
+use crate::error::{SessionError, Why};
+use crate::names::{lasting_directory, lasting_name};
+use crate::session::Session;
+use crate::work::{Kind, Work};
+use campaign::{Bytes, Choices, Config, Results};
+use methods::registry;
+use std::num::NonZeroU32;
+use std::path::Path;
+
+/// Opens what choices name, for a new campaign or for single faults.
+///
+/// # Errors
+/// If the choices mean nothing or contradict each other, what they name is not there or cannot be used, or its golden run
+/// fails.
+pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
+    choices.capsule = choices.capsule.map(|name| lasting_name(&name));
+    if !choices.live.app.words().is_empty() {
+        choices.live.directory = lasting_directory(choices.live.directory.as_deref());
+    }
+    let config = choices.clone().settle()?;
+    let kind = Kind::of(&config)?;
+    kind.check(&config)?;
+    if kind == Kind::Gpu {
+        // Sessions of a debugger share the GPU, not the cores.
+        let alone = choices.live.in_place;
+        let sessions = u32::try_from(debugger::sessions()).unwrap_or(1);
+        choices.jobs = choices.jobs.or(Some(if alone { 1 } else { sessions }));
+    }
+    let work = Work::of(kind, &choices.clone().settle()?, true)?;
+    let config = choices.judged_by(work.capsule().criteria()).settle()?;
+    with_method(work, config)
+}
+
+/// What may be said otherwise of a campaign that goes on: no result depends on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Changes {
+    /// Workers.
+    pub jobs: Option<NonZeroU32>,
+    /// What may be kept in memory.
+    pub memory: Option<Bytes>,
+}
+
+/// Opens what the campaign in `dir` irradiates, to go on with it.
+///
+/// # Errors
+/// If there is no campaign, what it irradiates is not there or cannot be used, or its golden run fails.
+pub fn open_campaign(dir: &Path, changes: Changes) -> Result<Session, SessionError> {
+    let mut config = campaign::read_config(dir)?;
+    // Runs in place are one at a time.
+    if !config.live.as_ref().is_some_and(|live| live.in_place) {
+        config.jobs = changes.jobs.or(config.jobs);
+    }
+    config.memory = changes.memory.or(config.memory);
+    of_config(config)
+}
+
+/// Opens the capsule of a finished campaign again, by another name if one is given: for stories, and for what a method
+/// makes of rows. Its application is not asked for.
+///
+/// # Errors
+/// If there is no such capsule, or it is not the one that was irradiated.
+pub fn open_results(results: &Results, name: Option<&str>) -> Result<Session, SessionError> {
+    let mut config = results.config().clone();
+    if let Some(name) = name {
+        name.clone_into(&mut config.capsule);
+    }
+    crate::capsules::open_same(&config.capsule, &results.digest()?)?;
+    config.live = None;
+    of_config(config)
+}
+
+/// A configuration that was written by a campaign: the types that were found out stand in it, and what does not is
+/// compared byte by byte.
+fn of_config(config: Config) -> Result<Session, SessionError> {
+    let kind = Kind::of(&config)?;
+    let refused = |error: SessionError| if error.why == Why::Words { error.refused() } else { error };
+    let work = Work::of(kind, &config, false).map_err(refused)?;
+    with_method(work, config).map_err(refused)
+}
+
+/// The method, if one is named, chooses sites of the capsule, whatever has the engines.
+fn with_method(work: Work, config: Config) -> Result<Session, SessionError> {
+    let method = match &work {
+        Work::Gpu(_) => None,
+        Work::Capsule(_) | Work::Live(_) => registry::apply(work.capsule(), &config.selection)?,
+    };
+    Ok(Session::new(config, work, method))
+}

@@ -1,0 +1,157 @@
+//! What runs: campaigns and single faults, on one thing that was opened.
+
+use crate::error::{SessionError, Why};
+use crate::work::Work;
+use campaign::story::Story;
+use campaign::{CampaignError, Config, Ended, Event, Results, Site, Store, StoreError, Target};
+use fault::Fault;
+use inject::{CapsuleTarget, Strategy};
+use methods::{Applied, Estimates};
+use outcome::{Criteria, Observation};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What choices name, ready to run. Nothing of it can be changed.
+pub struct Session {
+    config: Config,
+    work: Work,
+    method: Option<Box<dyn Applied>>,
+}
+
+impl Session {
+    pub(crate) fn new(config: Config, work: Work, method: Option<Box<dyn Applied>>) -> Self {
+        Self { config, work, method }
+    }
+
+    /// The effective configuration.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The capsule: the one that was named, or the recording of the application.
+    #[must_use]
+    pub fn capsule(&self) -> &Arc<CapsuleTarget> {
+        self.work.capsule()
+    }
+
+    /// What a user should know before it runs, a line each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.capsule().notes().to_vec();
+        if let Work::Gpu(target) = &self.work {
+            notes.push(target.note());
+        }
+        notes
+    }
+
+    /// What a campaign runs on.
+    #[must_use]
+    pub fn target(&self) -> Target<'_> {
+        let target = self.work.target();
+        match &self.method {
+            None => target,
+            Some(method) => target.planned_by(&**method),
+        }
+    }
+
+    /// Makes a campaign in `dir`.
+    ///
+    /// # Errors
+    /// As [`Store::create`].
+    pub fn create(&self, dir: &Path) -> Result<Store, StoreError> {
+        Store::create(dir, self.config.clone(), self.target())
+    }
+
+    /// Opens the campaign in `dir` to go on with it.
+    ///
+    /// # Errors
+    /// As [`Store::resume`].
+    pub fn resume(&self, dir: &Path) -> Result<Store, StoreError> {
+        let mut store = Store::resume(dir, self.target())?;
+        store.set_jobs(self.config.jobs);
+        store.set_memory(self.config.memory);
+        Ok(store)
+    }
+
+    /// Makes the runs of a campaign that have no row yet.
+    ///
+    /// # Errors
+    /// As [`campaign::run`].
+    pub fn run(
+        &self,
+        store: &mut Store,
+        stop: &AtomicBool,
+        told: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Ended, CampaignError> {
+        campaign::run(self.target(), store, stop, told)
+    }
+
+    /// Makes all runs of the configuration and keeps their rows in memory, not on disk.
+    ///
+    /// # Errors
+    /// As [`campaign::run_in_memory`].
+    pub fn run_in_memory(
+        &self,
+        stop: &AtomicBool,
+        told: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(Ended, Results), CampaignError> {
+        campaign::run_in_memory(self.target(), &self.config, stop, told)
+    }
+
+    /// What the method that chose the sites makes of the rows; none if no method did.
+    ///
+    /// # Errors
+    /// If the rows cannot be read.
+    pub fn estimates(&self, results: &Results) -> Result<Option<Estimates>, StoreError> {
+        self.method.as_ref().map(|method| method.estimates(results)).transpose()
+    }
+
+    /// What makes outputs good: what was said, and what the capsule says.
+    #[must_use]
+    pub fn criteria(&self) -> Criteria {
+        self.config.criteria.clone().or(self.capsule().criteria())
+    }
+
+    /// Runs one fault, by the engine of the configuration.
+    ///
+    /// # Errors
+    /// If its place does not exist, or the run cannot be made.
+    pub fn inject(&self, fault: &Fault) -> Result<(Site, Observation), SessionError> {
+        let golden = |error: campaign::RunFailure| SessionError::from_error(Why::Golden, &error);
+        let words = |error: campaign::RunFailure| SessionError::from_error(Why::Words, &error);
+        let strategy = || Strategy::try_from(&self.config.engine);
+        Ok(match &self.work {
+            Work::Capsule(capsule) => {
+                let site = capsule.site_of(fault)?;
+                (site, capsule.runner(strategy()?).run(fault)?)
+            }
+            Work::Live(target) => {
+                let site = target.capsule().site_of(fault)?;
+                (site, target.inject(fault, strategy()?).map_err(golden)?)
+            }
+            Work::Gpu(target) => {
+                let site = target.site_of(fault).map_err(words)?;
+                (site, target.inject(fault).map_err(golden)?)
+            }
+        })
+    }
+
+    /// The story of a fault that a row names.
+    ///
+    /// # Errors
+    /// If it is no fault, and as [`story`](Self::story).
+    pub fn story_of(&self, id: &str) -> Result<Story, SessionError> {
+        let fault: Fault = id.parse().map_err(|error| SessionError::from_error(Why::Words, &error))?;
+        self.story(&fault)
+    }
+
+    /// The story of one fault in the capsule: what was hit, how it spread, what came of it.
+    ///
+    /// # Errors
+    /// If its place does not exist, or the run cannot be made.
+    pub fn story(&self, fault: &Fault) -> Result<Story, SessionError> {
+        Ok(self.capsule().story(fault, &self.criteria())?)
+    }
+}

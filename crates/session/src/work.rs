@@ -1,0 +1,135 @@
+//! What has the engines of a configuration: the capsule alone, the application beside it, the application alone, or the
+//! application on a real GPU.
+
+use crate::capsules;
+use crate::error::{SessionError, Why};
+use campaign::{Config, EngineOffer, Target};
+use debugger::{CUDA_GDB, GpuTarget};
+use inject::{CapsuleTarget, Means, Setup, Strategy};
+use live::{Bench, LiveTarget, Which};
+use std::env;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The variable that names the debugger.
+const DEBUGGER: &str = "BEAMLINE_CUDA_GDB";
+
+/// What is irradiated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A capsule.
+    Capsule,
+    /// A capsule, with its application for the runs whose host could have seen a difference.
+    Beside,
+    /// An application that is recorded, and whose every run is live.
+    Live,
+    /// An application that is recorded on the simulator, and whose threads are followed on the GPU.
+    Gpu,
+}
+
+impl Kind {
+    pub(crate) fn of(config: &Config) -> Result<Self, SessionError> {
+        match (config.capsule.is_empty(), config.live.is_some()) {
+            (true, true) if config.engine == CUDA_GDB => Ok(Self::Gpu),
+            (true, true) => Ok(Self::Live),
+            (false, true) => Ok(Self::Beside),
+            (false, false) => Ok(Self::Capsule),
+            (true, false) => {
+                let message = "find out what to irradiate: name a capsule or a workload";
+                Err(SessionError::new(Why::Words, message))
+            }
+        }
+    }
+
+    fn offers(self) -> &'static [EngineOffer] {
+        match self {
+            Self::Capsule | Self::Beside => &inject::ENGINES,
+            Self::Live => &live::ENGINES,
+            Self::Gpu => &debugger::ENGINES,
+        }
+    }
+
+    /// Refuses, before any work is done, what this cannot do.
+    pub(crate) fn check(self, config: &Config) -> Result<(), SessionError> {
+        if let Err(error) = config.engine.among(self.offers()) {
+            let refused = SessionError::from_error(Why::Words, &error);
+            let help = format!("`{CUDA_GDB}` runs applications: see `beamline live`");
+            return Err(if config.engine == CUDA_GDB { refused.with_help(help) } else { refused });
+        }
+        if self == Self::Gpu && config.fuel.is_some() {
+            let message = "limit the instructions of a thread on a real GPU: nothing counts them there";
+            let help = "leave `fuel` out; `timeout` says how long a run may take";
+            return Err(SessionError::new(Why::Words, message).with_help(help));
+        }
+        Ok(())
+    }
+}
+
+/// Something that runs.
+#[derive(Debug)]
+pub(crate) enum Work {
+    Capsule(Arc<CapsuleTarget>),
+    Live(Box<LiveTarget>),
+    Gpu(Box<GpuTarget>),
+}
+
+impl Work {
+    /// Brings everything together: the capsule or the application, its golden run, what is said of its outputs, and what
+    /// has the engines. With `infer`, types of outputs that nobody gives are found out.
+    pub(crate) fn of(kind: Kind, config: &Config, infer: bool) -> Result<Self, SessionError> {
+        let setup = Setup { criteria: config.criteria.clone(), infer, fuel: config.fuel, means: means(config) };
+        let recorded = || -> Result<(Arc<CapsuleTarget>, Bench), SessionError> {
+            let bench = bench(config)?;
+            Ok((capsules::target(Arc::new(bench.capsule().clone()), &setup)?, bench))
+        };
+        let strategy = || Strategy::try_from(&config.engine);
+        Ok(match kind {
+            Kind::Capsule => Self::Capsule(capsules::target(capsules::open(&config.capsule)?, &setup)?),
+            Kind::Beside => {
+                let capsule = capsules::target(capsules::open(&config.capsule)?, &setup)?;
+                Self::Live(Box::new(LiveTarget::new(capsule, bench(config)?, Which::Visible, strategy()?)?))
+            }
+            Kind::Live => {
+                let (capsule, bench) = recorded()?;
+                Self::Live(Box::new(LiveTarget::new(capsule, bench, Which::All, strategy()?)?))
+            }
+            Kind::Gpu => {
+                let (capsule, bench) = recorded()?;
+                let program = env::var_os(DEBUGGER).map_or_else(|| PathBuf::from("cuda-gdb"), PathBuf::from);
+                let jobs = config.jobs.map_or_else(debugger::sessions, |jobs| jobs.get() as usize);
+                Self::Gpu(Box::new(GpuTarget::new(capsule, bench, &program, jobs)?))
+            }
+        })
+    }
+
+    pub(crate) fn capsule(&self) -> &Arc<CapsuleTarget> {
+        match self {
+            Self::Capsule(capsule) => capsule,
+            Self::Live(target) => target.capsule(),
+            Self::Gpu(target) => target.capsule(),
+        }
+    }
+
+    pub(crate) fn target(&self) -> Target<'_> {
+        match self {
+            Self::Capsule(capsule) => Target::from(&**capsule),
+            Self::Live(target) => target.target(),
+            Self::Gpu(target) => Target::from(&**target),
+        }
+    }
+}
+
+/// What a campaign may use; what is not said is the machine's.
+fn means(config: &Config) -> Means {
+    let default = Means::default();
+    Means {
+        memory: config.memory.map_or(default.memory, |memory| memory.0),
+        jobs: config.jobs.map_or(default.jobs, |jobs| jobs.get() as usize),
+        ..default
+    }
+}
+
+fn bench(config: &Config) -> Result<Bench, SessionError> {
+    let no_app = || SessionError::new(Why::Words, "find the application: none is named");
+    Ok(Bench::new(config.live.as_ref().ok_or_else(no_app)?)?)
+}

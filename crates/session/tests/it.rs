@@ -1,0 +1,117 @@
+//! From choices to runs, and what is refused on the way.
+
+use campaign::{Choices, Ended, Engine, Results, Row, Selection};
+use session::{Changes, Session, Why, open, open_campaign, open_results};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+fn choices(capsule: &str, runs: u64) -> Choices {
+    Choices { capsule: Some(capsule.to_owned()), runs: Some(runs), seed: Some(5), ..Choices::default() }
+}
+
+fn rows(results: &Results) -> Vec<Row> {
+    let mut rows = Vec::new();
+    results.visit(&mut |row| rows.push(row)).unwrap();
+    rows
+}
+
+fn run(session: &Session, dir: &Path) -> Results {
+    let mut store = session.create(dir).unwrap();
+    let ended = session.run(&mut store, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert!(matches!(ended, Ended::Finished(_)));
+    store.into_results()
+}
+
+#[test]
+fn what_is_run_in_memory_is_what_is_run_on_disk() {
+    let (session, dir) = (open(choices("pathfinder", 150)).unwrap(), tempfile::tempdir().unwrap());
+    let on_disk = run(&session, &dir.path().join("c"));
+    let (ended, in_memory) = session.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert!(matches!(ended, Ended::Finished(_)));
+    assert_eq!(rows(&in_memory), rows(&on_disk));
+    assert_eq!(session.estimates(&in_memory).unwrap().map(|it| it.json), None);
+}
+
+#[test]
+fn a_session_can_be_kept_and_asked_again_and_from_other_threads() {
+    let session = open(choices("pathfinder", 40)).unwrap();
+    let found = std::thread::scope(|scope| {
+        let asked = [(); 2].map(|()| scope.spawn(|| session.run_in_memory(&AtomicBool::new(false), &mut |_| {})));
+        asked.map(|it| rows(&it.join().unwrap().unwrap().1))
+    });
+    assert_eq!(found[0], found[1]);
+}
+
+#[test]
+fn every_method_plans_and_estimates_wherever_its_campaign_is() {
+    for method in methods::registry::METHODS {
+        let selection = Selection { method: Some(method.name().to_owned()), ..Selection::default() };
+        let session = open(Choices { selection, ..choices("pathfinder", 60) }).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let on_disk = run(&session, &dir.path().join("c"));
+        let (_, in_memory) = session.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap();
+        let estimates = |results: &Results| session.estimates(results).unwrap().unwrap();
+        assert_eq!(estimates(&in_memory).json, estimates(&on_disk).json);
+        assert!(estimates(&on_disk).json["format"].as_str().unwrap().starts_with("beamline."));
+        let again = open_results(&on_disk, None).unwrap();
+        assert_eq!(again.estimates(&on_disk).unwrap().unwrap().json, estimates(&on_disk).json);
+    }
+}
+
+#[test]
+fn a_campaign_goes_on_with_what_was_found_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join("c");
+    let session = open(choices("gemm", 30)).unwrap();
+    let before = rows(&run(&session, &place));
+    let again = open_campaign(&place, Changes::default()).unwrap();
+    assert_eq!(again.config(), session.config());
+    let mut store = again.resume(&place).unwrap();
+    again.run(&mut store, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert_eq!(rows(&store.into_results()), before);
+}
+
+#[test]
+fn one_fault_is_run_and_told() {
+    let session = open(choices("pathfinder", 1)).unwrap();
+    let (_, results) = session.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap();
+    let row = rows(&results).remove(0);
+    let id = row.site.fault().unwrap();
+    let (site, _) = session.inject(&id.parse().unwrap()).unwrap();
+    assert_eq!(site.fault(), Some(id));
+    assert_eq!(session.story_of(id).unwrap().site.id.as_deref(), Some(id));
+    let error = session.story_of("launch=0").unwrap_err();
+    assert_eq!(error.why, Why::Words);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_its_place() {
+    let refused = |choices: Choices| {
+        let error = open(choices).err().unwrap();
+        (error.why, error.to_string(), error.help.clone().unwrap_or_default())
+    };
+    let (why, text, _) = refused(Choices::default());
+    assert_eq!(why, Why::Words, "{text}");
+    let (why, text, help) = refused(choices("nope", 1));
+    assert_eq!((why, text.as_str()), (Why::Refused, "find `nope`: it is neither a file nor a bundled workload"));
+    assert!(help.starts_with("bundled are "), "{help}");
+    // Before any work is done for the capsule, which is not there.
+    let (why, text, help) = refused(Choices { engine: Some(Engine::named("cuda-gdb")), ..choices("nope", 1) });
+    assert_eq!(why, Why::Words, "{text}");
+    assert!(help.contains("beamline live"), "{help}");
+    let selection = Selection { method: Some("weather".to_owned()), ..Selection::default() };
+    let (why, text, _) = refused(Choices { selection, ..choices("pathfinder", 1) });
+    assert_eq!(why, Why::Words);
+    assert!(text.starts_with("use the method `weather`: there is "), "{text}");
+    let missing = open_campaign(Path::new("/nowhere"), Changes::default()).err().unwrap();
+    assert_eq!(missing.why, Why::Refused);
+}
+
+#[test]
+fn another_capsule_of_that_name_is_not_taken_for_the_one_that_was_irradiated() {
+    let session = open(choices("pathfinder", 5)).unwrap();
+    let (_, results) = session.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap();
+    let error = open_results(&results, Some("gemm")).err().unwrap();
+    assert!(error.to_string().contains("is not the capsule that was irradiated"), "{error}");
+    assert!(open_results(&results, None).is_ok());
+}
