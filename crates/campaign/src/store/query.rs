@@ -117,15 +117,16 @@ impl Rows {
             true => ["1", "elements * bits", "sum(count)", "tally JOIN operand USING (operand)"],
             false => ["weight", "1", "count(*)", "run"],
         };
-        let sql = format!(
-            "SELECT {label}, {line}, outcome, {kind}, {inverse_weight}, {count}, {stratum}, {weight} FROM {from}
-             GROUP BY 1, 2, 3, 4, 5, 7, 8 ORDER BY 1, 2, 3, 4, 5, 7, 8"
-        );
+        let keys = [label, line, "outcome", kind, inverse_weight, &stratum, weight];
+        // Rows would be compared by what is the same in all of them, too.
+        let varied = (1..).zip(keys).filter(|(_, key)| !["NULL", "0", "1"].contains(key));
+        let varied = varied.map(|(place, _): (usize, _)| place.to_string()).collect::<Vec<_>>().join(", ");
+        let sql = format!("SELECT {}, {count} FROM {from} GROUP BY {varied} ORDER BY {varied}", keys.join(", "));
         let mut counts = Vec::new();
         self.each(&sql, [], |row| {
             let (label, class, kind) = (get(row, 0)?, class(row, 2)?, get(row, 3)?);
-            let (line, inverse_weight, count) = (get::<Option<u32>>(row, 1)?, unsigned(row, 4)?, unsigned(row, 5)?);
-            let (stratum, weight) = (get(row, 6)?, unsigned(row, 7)?);
+            let (line, inverse_weight) = (get::<Option<u32>>(row, 1)?, unsigned(row, 4)?);
+            let (stratum, weight, count) = (get(row, 5)?, unsigned(row, 6)?, unsigned(row, 7)?);
             counts.push(Count { label, line, class, kind, count, weight, inverse_weight, stratum });
             Ok(())
         })?;
