@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use testkit::fuzz::{self, Plan, Summary, TARGETS};
+use testkit::fuzz::{self, FuzzPlan, FuzzSummary, TARGETS};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -69,13 +69,13 @@ fn run(name: &str, args: &Args) -> Result<(String, usize)> {
     let start = Instant::now();
     let jobs = args.jobs.max(1);
     let share = args.inputs.div_ceil(u64::from(jobs));
-    let one = |job| job_of(name, Plan { inputs: share, seed: args.seed, job });
-    let summaries: Result<Vec<Summary>> = std::thread::scope(|scope| {
+    let one = |job| job_of(name, FuzzPlan { inputs: share, seed: args.seed, job });
+    let summaries: Result<Vec<FuzzSummary>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..jobs).map(|job| scope.spawn(move || one(job))).collect();
         let joined = threads.into_iter().map(|thread| thread.join());
         joined.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
-    let mut all = Summary::default();
+    let mut all = FuzzSummary::default();
     summaries?.into_iter().for_each(|summary| all.merge(summary));
     for finding in &all.findings {
         keep(name, &finding.input, &finding.what)?;
@@ -96,7 +96,7 @@ fn run(name: &str, args: &Args) -> Result<(String, usize)> {
 }
 
 /// One job. The input in hand is always on disk, so that one that ends the process is not lost.
-fn job_of(name: &str, plan: Plan) -> Result<Summary> {
+fn job_of(name: &str, plan: FuzzPlan) -> Result<FuzzSummary> {
     let mut target = fuzz::target(name).context("expected a target")?;
     let path = found(&format!("running-{name}-{}", plan.job))?;
     let journal = File::create(&path).with_context(|| format!("create {}", path.display()))?;

@@ -3,7 +3,7 @@
 
 use crate::repo::{root, say};
 use anyhow::{Context, Result, ensure};
-use gpu::{Gpu, GpuError, Shape};
+use gpu::{Gpu, GpuError, LaunchShape};
 use std::path::PathBuf;
 use testkit::random_kernels::{Forms, Kernel, NAME};
 
@@ -116,7 +116,7 @@ fn execute(gpu: &Gpu, kernel: &Kernel, level: u8) -> Result<Vec<u8>, GpuError> {
     let module = gpu.load_at(&kernel.ptx, level)?;
     let mut output = vec![0; kernel.output_bytes()];
     let shape =
-        Shape { grid: [kernel.blocks, 1, 1], block: [kernel.threads, 1, 1], shared_bytes: 0, cooperative: false };
+        LaunchShape { grid: [kernel.blocks, 1, 1], block: [kernel.threads, 1, 1], shared_bytes: 0, cooperative: false };
     module.run(NAME, shape, &kernel.input, &mut output, |from, to| kernel.arguments(from, to))?;
     Ok(output)
 }

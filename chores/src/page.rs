@@ -6,12 +6,12 @@
 use crate::repo::{beamline, root, say};
 use crate::workloads::{debug_build, fixed_nvcc};
 use anyhow::{Context, Result, anyhow, ensure};
-use campaign::Event;
+use campaign::CampaignEvent;
 use capsule::Capsule;
 use clap::Parser;
 use inject::{CapsuleTarget, Setup};
 use methods::kit::{Campaigns, StudyError};
-use methods::{Page, Piece, Workloads, Workshop, registry};
+use methods::{MethodPage, Piece, Workloads, Workshop, registry};
 use session::capsules;
 use std::collections::BTreeMap;
 use std::fs;
@@ -73,7 +73,7 @@ pub(crate) fn page(args: &Args) -> Result<()> {
 }
 
 /// How many runs campaigns of each kind have.
-fn runs(page: &Page, said: &[(String, u64)]) -> Result<BTreeMap<&'static str, u64>> {
+fn runs(page: &MethodPage, said: &[(String, u64)]) -> Result<BTreeMap<&'static str, u64>> {
     let mut runs: BTreeMap<&'static str, u64> = page.runs.iter().map(|kind| (kind.name, kind.count)).collect();
     for (name, count) in said {
         let known = || page.runs.iter().map(|kind| format!("{} ({})", kind.name, kind.about)).collect::<Vec<_>>();
@@ -84,8 +84,8 @@ fn runs(page: &Page, said: &[(String, u64)]) -> Result<BTreeMap<&'static str, u6
 }
 
 /// A line for each campaign that has to be run.
-fn tell(told: &mut String, name: &str, event: &Event<'_>) {
-    if let Event::Started { planned, tally, .. } = event
+fn tell(told: &mut String, name: &str, event: &CampaignEvent<'_>) {
+    if let CampaignEvent::Started { planned, tally, .. } = event
         && tally.total() < *planned
         && told != name
     {

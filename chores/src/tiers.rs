@@ -5,9 +5,11 @@ use crate::repo::{root, say};
 use crate::workloads;
 use anyhow::{Result, anyhow, ensure};
 use capsule::Capsule;
-use inject::Means;
+use inject::Resources;
 use testkit::random_capsules::random_capsule;
-use testkit::tiers::{Compared, Selection, compare, compare_all, compare_models, compare_swept, join, target_with};
+use testkit::tiers::{
+    SelectionWords, TierComparison, compare, compare_all, compare_models, compare_swept, join, target_with,
+};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -35,9 +37,9 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    fn means(&self) -> Means {
-        let default = Means::default();
-        Means {
+    fn resources(&self) -> Resources {
+        let default = Resources::default();
+        Resources {
             memory: self.memory.unwrap_or(default.memory),
             spacing: self.spacing.unwrap_or(default.spacing),
             ..default
@@ -48,32 +50,37 @@ impl Args {
 /// Compares, and prints a table.
 pub(crate) fn tiers(args: &Args) -> Result<()> {
     say("| capsules | selections | faults | disagreements |\n|---|---:|---:|---:|")?;
-    let means = args.means();
+    let resources = args.resources();
     let mut wrong = Vec::new();
     for workload in workloads::all()? {
         let path = root().join("workloads").join(&workload.name).join(format!("{}.capsule", workload.name));
         let found =
-            target_with(Capsule::open(&path)?, means).and_then(|target| compare_all(&target, args.runs, args.seed));
+            target_with(Capsule::open(&path)?, resources).and_then(|target| compare_all(&target, args.runs, args.seed));
         line(&workload.name, found, &mut wrong)?;
     }
     for workload in workloads::all()? {
         let path = root().join("workloads").join(&workload.name).join(format!("{}.capsule", workload.name));
-        let target = target_with(Capsule::open(&path)?, means).map_err(|what| anyhow!(what))?;
+        let target = target_with(Capsule::open(&path)?, resources).map_err(|what| anyhow!(what))?;
         let found = compare_models(&target, args.models, args.seed);
         line(&format!("{}, all models", workload.name), found, &mut wrong)?;
     }
     let numbers: Vec<u64> = (0..args.capsules).collect();
     let some: Vec<u64> = numbers.iter().copied().filter(|number| number % 10 == 0).collect();
     let found = testkit::in_parallel(&some, |&number| {
-        compare_models(&*target_with(random_capsule(args.seed, number)?, means)?, args.models, number)
+        compare_models(&*target_with(random_capsule(args.seed, number)?, resources)?, args.models, number)
     });
     line("random, all models", join(found), &mut wrong)?;
     let found = testkit::in_parallel(&numbers, |&number| {
-        compare(&*target_with(random_capsule(args.seed, number)?, means)?, &Selection::default(), args.each, number)
+        compare(
+            &*target_with(random_capsule(args.seed, number)?, resources)?,
+            &SelectionWords::default(),
+            args.each,
+            number,
+        )
     });
     line("random", join(found), &mut wrong)?;
     let found = testkit::in_parallel(&numbers, |&number| {
-        compare_swept(&*target_with(random_capsule(args.seed, number)?, means)?, 1, args.each, number)
+        compare_swept(&*target_with(random_capsule(args.seed, number)?, resources)?, 1, args.each, number)
     });
     line("random, swept", join(found), &mut wrong)?;
     ensure!(wrong.is_empty(), "{} disagreements:\n{}", wrong.len(), wrong.join("\n"));
@@ -81,8 +88,8 @@ pub(crate) fn tiers(args: &Args) -> Result<()> {
 }
 
 /// A line of the table.
-fn line(name: &str, found: Result<Compared, String>, wrong: &mut Vec<String>) -> Result<()> {
-    let Compared { selections, faults, disagreements } = found.map_err(|what| anyhow!(what))?;
+fn line(name: &str, found: Result<TierComparison, String>, wrong: &mut Vec<String>) -> Result<()> {
+    let TierComparison { selections, faults, disagreements } = found.map_err(|what| anyhow!(what))?;
     say(&format!("| {name} | {selections} | {faults} | {} |", disagreements.len()))?;
     wrong.extend(disagreements);
     Ok(())

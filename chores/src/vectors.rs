@@ -2,9 +2,9 @@
 
 use crate::repo::say;
 use anyhow::{Context, Result, ensure};
-use gpu::{Gpu, GpuError, Shape};
+use gpu::{Gpu, GpuError, LaunchShape};
 use std::collections::BTreeSet;
-use testkit::vectors::random::{self, Answers, Trial};
+use testkit::vectors::random::{self, Answers, VectorSource};
 use testkit::vectors::{Experiment, read_all};
 
 /// Executes every vector on the GPU and compares; the random ones too, or with `bless` keeps what it answers.
@@ -14,7 +14,7 @@ pub(crate) fn vectors(bless: bool) -> Result<()> {
     let description = gpu.description();
     say(&format!("{}, driver for CUDA {}.{}", description.name, description.driver.0, description.driver.1))?;
     let mut wrong = compare(&gpu, &Experiment::all(&rows))?;
-    let trials = Trial::all(&rows);
+    let trials = VectorSource::all(&rows);
     if bless {
         keep(&gpu, trials)?;
     } else {
@@ -49,8 +49,8 @@ fn compare(gpu: &Gpu, experiments: &[Experiment]) -> Result<usize> {
 }
 
 /// Executes the random rows; how many forms gave other results than those that are kept.
-fn compare_random(gpu: &Gpu, trials: Vec<Trial>) -> Result<usize> {
-    let random::Kept { trials: kept, without } = random::unpack(trials)?;
+fn compare_random(gpu: &Gpu, trials: Vec<VectorSource>) -> Result<usize> {
+    let random::KeptAnswers { trials: kept, without } = random::unpack(trials)?;
     let (mut rows, mut wrong) = (0, 0);
     for (trial, answers) in &kept {
         let Some(found) = ask(gpu, trial)? else { continue };
@@ -66,7 +66,7 @@ fn compare_random(gpu: &Gpu, trials: Vec<Trial>) -> Result<usize> {
 }
 
 /// Keeps what the GPU makes of the random rows.
-fn keep(gpu: &Gpu, trials: Vec<Trial>) -> Result<()> {
+fn keep(gpu: &Gpu, trials: Vec<VectorSource>) -> Result<()> {
     let mut kept = Vec::new();
     for trial in trials {
         if let Some(answers) = ask(gpu, &trial)? {
@@ -79,7 +79,7 @@ fn keep(gpu: &Gpu, trials: Vec<Trial>) -> Result<()> {
     say(&format!("{} forms, {rows} random rows, {} bytes in {}", kept.len(), bytes.len(), path.display()))
 }
 
-fn ask(gpu: &Gpu, trial: &Trial) -> Result<Option<Answers>> {
+fn ask(gpu: &Gpu, trial: &VectorSource) -> Result<Option<Answers>> {
     Ok(execute(gpu, &trial.experiment())?.map(|out| trial.answers(&out)))
 }
 
@@ -96,7 +96,8 @@ fn execute(gpu: &Gpu, experiment: &Experiment) -> Result<Option<Vec<u8>>> {
     let ((blocks, block, threads), (input, mut output)) = (experiment.shape(), experiment.memory());
     let params =
         |from: u64, to: u64| [&from.to_le_bytes()[..], &to.to_le_bytes(), &(threads as u32).to_le_bytes()].concat();
-    let shape = Shape { grid: [blocks as u32, 1, 1], block: [block as u32, 1, 1], shared_bytes: 0, cooperative: false };
+    let shape =
+        LaunchShape { grid: [blocks as u32, 1, 1], block: [block as u32, 1, 1], shared_bytes: 0, cooperative: false };
     let run = module.run("plain", shape, &input, &mut output, params);
     run.with_context(|| experiment.spelling().to_owned())?;
     Ok(Some(output))

@@ -10,8 +10,8 @@
 //! A campaign in strata gives each part of the population as many runs as any other, and weighs what they come to
 //! ([`Planner::strata`]). What a campaign is made to fail by is a [`bound`].
 //!
-//! The crate knows a [`Target`] that plans sites and runs them, and nothing of what a site is: no instruction set,
-//! no machine, no GPU. Its tests use a target of a few lines and take milliseconds.
+//! The crate knows a [`TargetSystem`] that plans sites and runs them, and nothing of what a site is: no instruction
+//! set, no machine, no GPU. Its tests use a target of a few lines and take milliseconds.
 //!
 //! # Invariants
 //!
@@ -24,7 +24,7 @@
 //!   written in one transaction.
 //! - planned = landed + not landed + failed in every finished campaign. A fault that did not land is not masked.
 //! - A row that cannot be written stops the campaign.
-//! - Nothing here prints or exits: [`run`] reports through [`Event`]s.
+//! - Nothing here prints or exits: [`run`] reports through [`CampaignEvent`]s.
 
 mod engine;
 mod failure;
@@ -48,20 +48,20 @@ pub mod target;
 #[cfg(test)]
 mod tests;
 
-pub use bound::{Bound, BoundError, Judgement, More, Scope, Verdict as BoundVerdict};
+pub use bound::{Bound, BoundError, BoundVerdict, Judgement, More, Subpopulation};
 pub use config::{
-    Bytes, Choices, CommandLine, Config, ConfigError, IntervalMethod, Live, Selection, Shard, Size, Stratify,
+    Bytes, Choices, CommandLine, Config, ConfigError, IntervalMethod, Live, SelectionWords, Shard, Size, Stratify,
 };
 pub use engine::{Engine, EngineOffer, NoSuchEngine};
 pub use failure::{RunFailure, TargetError, error_chain};
 pub use merge::{MergeError, merge};
 pub use plan::PlanError;
 pub use rejudge::{RejudgeError, Rejudged};
-pub use runner::{CampaignError, Ended, Event, run, run_in_memory};
+pub use runner::{CampaignEnd, CampaignError, CampaignEvent, run, run_in_memory};
 pub use site::{Intent, Label, LabelColumn, LabelKind, Labels, NamedSite, RunIndex, Site, Spot};
-pub use store::{Column, Ending, Finding, Glance, Results, Row, Store, StoreError, Value, read_config};
+pub use store::{Column, Ending, Finding, Results, Row, RowView, Store, StoreError, Value, read_config};
 pub use strata::MAX_STRATA;
 pub use summary::Summary;
 pub use sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};
 pub use tally::Tally;
-pub use target::{Engines, Golden, KernelRegisters, Memory, Planner, Stratum, Subject, Target, Worker};
+pub use target::{Engines, GoldenSummary, KernelRegisters, MemoryUse, Planner, Stratum, Subject, TargetSystem, Worker};

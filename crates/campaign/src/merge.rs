@@ -9,7 +9,7 @@ use crate::config::{Choices, Config, ConfigError, Shard};
 use crate::plan::{self, Head, Plan, PlanError};
 use crate::store::{Origin, Results, Rows, StoreError, lay_out, plan_path, rows_path, summarise};
 use crate::summary::Summary;
-use crate::sweep::{Extent, SweptOperand};
+use crate::sweep::{SweepSize, SweptOperand};
 
 /// Why shards cannot be joined.
 #[derive(Debug, thiserror::Error)]
@@ -98,8 +98,8 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Summary, MergeError> {
     let head = Head::new(&config, &first.origin.digest, sweep, first.plan.head().strata);
     let (_, _lock) = lay_out(out, &config, |file| plan::write_merged(file, &head, &plans))?;
     let mut origin = first.origin.clone();
-    if let (Some(outline), Some(extent)) = (&mut origin.outline, sweep) {
-        outline.extent = extent;
+    if let (Some(outline), Some(size)) = (&mut origin.outline, sweep) {
+        outline.size = size;
     }
     let mut rows = Rows::open(rows_path(out, config.shard), &origin)?;
     for shard in &shards {
@@ -132,7 +132,7 @@ impl Part {
     }
 
     /// What all shards of an exhaustive campaign have in common.
-    fn swept(&self) -> (Option<Extent>, Option<&[SweptOperand]>) {
+    fn swept(&self) -> (Option<SweepSize>, Option<&[SweptOperand]>) {
         (self.plan.head().sweep, self.origin.outline.as_ref().map(|outline| &outline.operands[..]))
     }
 

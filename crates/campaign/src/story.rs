@@ -31,18 +31,18 @@ pub struct Story {
     /// Its kind.
     pub kind: Option<String>,
     /// What happened in the thread, from the fault on.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StoryStep>,
     /// How many steps are not listed.
     pub steps_left_out: u64,
     /// What became of the thread.
-    pub path: Path,
+    pub path: ThreadPath,
     /// Threads of the block that computed something else than in the golden run, and all its threads; absent if the block
     /// did not come to its end.
     pub threads: Option<Share>,
     /// Launches at whose end memory differs, or in which blocks read differing bytes, in order.
-    pub launches: Vec<Spread>,
+    pub launches: Vec<LaunchCorruption>,
     /// Copies to the host that differ, in order.
-    pub copies: Vec<Copy>,
+    pub copies: Vec<CopyDifference>,
 }
 
 /// Some of many.
@@ -71,13 +71,13 @@ pub struct Line {
 
 /// What an instruction of the thread did with corrupted values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
+pub struct StoryStep {
     /// How many instructions of the thread after the one that was hit; 0 is that one.
     pub after: u64,
     /// The instruction.
     pub at: Line,
     /// What it did.
-    pub what: Deed,
+    pub what: Propagation,
     /// The corrupted registers that it read.
     pub reads: Vec<String>,
     /// The registers that it wrote other values to.
@@ -87,7 +87,7 @@ pub struct Step {
 /// What an instruction does with corrupted values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Deed {
+pub enum Propagation {
     /// It is the one that was hit.
     Hit,
     /// It computes another result from them.
@@ -125,7 +125,7 @@ pub struct Change {
 
 /// What became of the thread that was hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Path {
+pub struct ThreadPath {
     /// Instructions that it executed in the golden run.
     pub golden: u64,
     /// Instructions that it executed in the faulty one.
@@ -143,7 +143,7 @@ pub struct Path {
 
 /// A launch that the corruption is in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spread {
+pub struct LaunchCorruption {
     /// The launch.
     pub launch: u32,
     /// Its kernel.
@@ -169,7 +169,7 @@ pub struct Patch {
 
 /// A copy to the host that differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Copy {
+pub struct CopyDifference {
     /// The launches before it.
     pub after_launches: u32,
     /// The output that it is, if it is one.

@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::plan::PlanError;
-use crate::target::{Stratum, Target};
+use crate::target::{Stratum, TargetSystem};
 
 /// The most strata that a campaign may have: more would hardly get a run each.
 pub const MAX_STRATA: usize = 4096;
 
 /// The size of the strata: what a plan remembers of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct StrataExtent {
+pub(crate) struct StrataSize {
     pub(crate) strata: u64,
     pub(crate) members: u64,
 }
 
-impl StrataExtent {
+impl StrataSize {
     /// Of these strata; `None` if there are none.
     pub(crate) fn of(strata: &[Stratum]) -> Option<Self> {
         let members = strata.iter().fold(0, |sum: u64, stratum| sum.saturating_add(stratum.members));
@@ -31,7 +31,7 @@ impl StrataExtent {
 }
 
 /// The strata of a campaign, as its target gives them; none if it has none.
-pub(crate) fn strata_of(config: &Config, target: Target<'_>) -> Result<Vec<Stratum>, PlanError> {
+pub(crate) fn strata_of(config: &Config, target: TargetSystem<'_>) -> Result<Vec<Stratum>, PlanError> {
     if config.selection.stratify.is_none() {
         return Ok(Vec::new());
     }

@@ -1,8 +1,8 @@
 //! What an exhaustive campaign runs on: every bit of every destination of every dynamic instruction selected.
 //!
-//! A [`Target`](crate::Target) says what there is to run, as a [`Sweep`], and gives each worker a [`Sweeper`], which
-//! runs it a unit at a time. A unit is a warp's share of the faults; what it comes to depends on the unit alone, not
-//! on the units before, so that workers, shards and interruptions change nothing.
+//! A [`TargetSystem`](crate::TargetSystem) says what there is to run, as a [`Sweep`], and gives each worker a
+//! [`Sweeper`], which runs it a unit at a time. A unit is a warp's share of the faults; what it comes to depends on the
+//! unit alone, not on the units before, so that workers, shards and interruptions change nothing.
 //!
 //! # Weights
 //!
@@ -110,9 +110,9 @@ impl Sweep {
     }
 
     /// The size of the part of it that is made in `shard`.
-    pub(crate) fn extent(&self, shard: Shard) -> Extent {
+    pub(crate) fn size(&self, shard: Shard) -> SweepSize {
         let units = shard.share_of(self.units());
-        Extent {
+        SweepSize {
             operands: self.operands.len() as u64,
             units,
             faults: (0..units).map(|position| self.faults_of(shard.run_at(position))).sum(),
@@ -122,7 +122,7 @@ impl Sweep {
 
     /// What the file of the units made in `shard` begins with.
     pub(crate) fn outline(&self, shard: Shard) -> Outline {
-        Outline { operands: self.operands.clone(), extent: self.extent(shard) }
+        Outline { operands: self.operands.clone(), size: self.size(shard) }
     }
 
     /// Checks what a sweeper says of a unit: one outcome for each fault, and the counts are of these outcomes.
@@ -157,12 +157,12 @@ impl Sweep {
 pub(crate) struct Outline {
     pub(crate) operands: Vec<SweptOperand>,
     /// Of the units that the file is for.
-    pub(crate) extent: Extent,
+    pub(crate) size: SweepSize,
 }
 
 /// The size of a sweep, or of a shard's part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Extent {
+pub(crate) struct SweepSize {
     pub(crate) operands: u64,
     pub(crate) units: u64,
     pub(crate) faults: u64,

@@ -1,10 +1,10 @@
 //! What a campaign runs on: anything that can name sites and run one.
 //!
-//! `inject` implements the three parts of a [`Target`] for a capsule on the machine; tests do it in a few lines.
+//! `inject` implements the three parts of a [`TargetSystem`] for a capsule on the machine; tests do it in a few lines.
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::Selection;
+use crate::config::SelectionWords;
 use crate::engine::{Engine, EngineOffer};
 use crate::failure::{RunFailure, TargetError};
 use crate::site::{LabelColumn, RunIndex, Site};
@@ -35,7 +35,7 @@ pub struct KernelRegisters {
 
 /// The size of the fault-free run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Golden {
+pub struct GoldenSummary {
     /// Kernel launches.
     pub launches: u64,
     /// Threads over all launches.
@@ -48,7 +48,7 @@ pub struct Golden {
 
 /// What a campaign's golden run and what was derived from it take of memory, in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct MemoryUse {
     /// What they may take together.
     pub limit: u64,
     /// The most that the process has had.
@@ -73,7 +73,7 @@ pub trait Subject: Sync {
     fn digest(&self) -> &str;
 
     /// The size of the golden run.
-    fn golden(&self) -> Golden;
+    fn golden(&self) -> GoldenSummary;
 }
 
 /// What chooses sites: uniformly as a selection says, or as a published method does.
@@ -94,7 +94,7 @@ pub trait Planner: Sync {
     ///
     /// # Errors
     /// When the selection names what the target does not have, or selects nothing.
-    fn plan(&self, runs: &[RunIndex], selection: &Selection, seed: u64) -> Result<Vec<Site>, TargetError>;
+    fn plan(&self, runs: &[RunIndex], selection: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError>;
 
     /// The strata of the population that `selection` selects, divided as `selection.stratify` says.
     ///
@@ -104,7 +104,7 @@ pub trait Planner: Sync {
     ///
     /// # Errors
     /// When the selection names what the target does not have, or selects nothing, or the target cannot divide it so.
-    fn strata(&self, selection: &Selection) -> Result<Vec<Stratum>, TargetError> {
+    fn strata(&self, selection: &SelectionWords) -> Result<Vec<Stratum>, TargetError> {
         let by = selection.stratify.map_or("", |stratify| stratify.word());
         Err(TargetError::new(format!("divide the population by {by}: this target has no strata; leave `stratify` out")))
     }
@@ -112,7 +112,7 @@ pub trait Planner: Sync {
     /// What each kernel that `selection` selects is given of the register file, if registers are what it hits.
     ///
     /// A pure function, as [`plan`](Self::plan) is.
-    fn registers(&self, selection: &Selection) -> Vec<KernelRegisters> {
+    fn registers(&self, selection: &SelectionWords) -> Vec<KernelRegisters> {
         let _ = selection;
         Vec::new()
     }
@@ -123,7 +123,7 @@ pub trait Planner: Sync {
     ///
     /// # Errors
     /// When the selection names what the target does not have, or selects nothing, or the target cannot be swept.
-    fn sweep(&self, selection: &Selection) -> Result<Sweep, TargetError> {
+    fn sweep(&self, selection: &SelectionWords) -> Result<Sweep, TargetError> {
         let _ = selection;
         Err(TargetError::new("list every fault: this target only samples; give `runs` or `margin`"))
     }
@@ -147,7 +147,7 @@ pub trait Engines: Sync {
     fn sweeper(
         &self,
         engine: &Engine,
-        selection: &Selection,
+        selection: &SelectionWords,
         criteria: &Criteria,
     ) -> Result<Box<dyn Sweeper + '_>, TargetError> {
         let _ = (engine, selection, criteria);
@@ -155,15 +155,15 @@ pub trait Engines: Sync {
     }
 
     /// What is kept in memory for the workers, once there is something.
-    fn memory(&self) -> Option<Memory> {
+    fn memory(&self) -> Option<MemoryUse> {
         None
     }
 }
 
-/// What a campaign runs on: something that is irradiated, who chooses its sites, and who runs them. An application has
-/// the planner of its capsule and engines of its own; a method is a planner for whatever runs.
+/// The target system, what a campaign runs on: something that is irradiated, who chooses its sites, and who runs them.
+/// An application has the planner of its capsule and engines of its own; a method is a planner for whatever runs.
 #[derive(Clone, Copy)]
-pub struct Target<'t> {
+pub struct TargetSystem<'t> {
     /// What is irradiated.
     pub subject: &'t dyn Subject,
     /// Who chooses sites.
@@ -172,14 +172,14 @@ pub struct Target<'t> {
     pub engines: &'t dyn Engines,
 }
 
-impl<'t, T: Subject + Planner + Engines> From<&'t T> for Target<'t> {
+impl<'t, T: Subject + Planner + Engines> From<&'t T> for TargetSystem<'t> {
     /// What is all three.
     fn from(all: &'t T) -> Self {
         Self { subject: all, planner: all, engines: all }
     }
 }
 
-impl<'t> Target<'t> {
+impl<'t> TargetSystem<'t> {
     /// The same with another choice of sites.
     #[must_use]
     pub fn planned_by(self, planner: &'t dyn Planner) -> Self {

@@ -1,7 +1,9 @@
 //! Holding the table of a file to the bounds of the format.
 
-use crate::format::{ENTRY_BYTES, Entry, MANIFEST_BYTES, PART_BYTES, Placed, TOTAL_BYTES, packed_bound, parts_offset};
-use crate::{Extent, Part, Problem};
+use crate::format::{
+    ENTRY_BYTES, MANIFEST_BYTES, PART_BYTES, PartEntry, Placed, TOTAL_BYTES, packed_bound, parts_offset,
+};
+use crate::{FileSection, Part, Problem};
 
 /// The parts of a sealed table, with their offsets, each within bounds.
 pub(crate) fn place(table: &[u8]) -> Result<Vec<Placed>, Problem> {
@@ -11,7 +13,7 @@ pub(crate) fn place(table: &[u8]) -> Result<Vec<Placed>, Problem> {
     let mut placed = Vec::with_capacity(entries.len());
     for (number, bytes) in (0..).zip(entries) {
         let part = Part(number);
-        let entry = Entry::decode(bytes);
+        let entry = PartEntry::decode(bytes);
         check(&entry, part)?;
         total += entry.raw_bytes;
         within("raw bytes of all parts up to this one", part, total, TOTAL_BYTES)?;
@@ -23,7 +25,11 @@ pub(crate) fn place(table: &[u8]) -> Result<Vec<Placed>, Problem> {
 
 /// Refuses a size that a part may not have.
 pub(crate) fn within(what: &'static str, part: Part, declared: u64, bound: u64) -> Result<(), Problem> {
-    if declared > bound { Err(Problem::TooLarge { extent: Extent::Part(part), what, declared, bound }) } else { Ok(()) }
+    if declared > bound {
+        Err(Problem::TooLarge { section: FileSection::Part(part), what, declared, bound })
+    } else {
+        Ok(())
+    }
 }
 
 /// The bound of a part's raw bytes.
@@ -32,7 +38,7 @@ pub(crate) const fn raw_bound(part: Part) -> u64 {
 }
 
 /// With both sizes bounded, no later sum of at most [`PARTS`](crate::format::PARTS) of them can overflow.
-fn check(entry: &Entry, part: Part) -> Result<(), Problem> {
+fn check(entry: &PartEntry, part: Part) -> Result<(), Problem> {
     within("raw bytes", part, entry.raw_bytes, raw_bound(part))?;
     within("packed bytes", part, entry.packed_bytes, packed_bound(entry.raw_bytes))
 }

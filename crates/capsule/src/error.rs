@@ -40,7 +40,7 @@ pub enum Origin {
 
 /// A stretch of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum FileSection {
     /// The header.
     Header,
     /// The table of contents.
@@ -92,10 +92,10 @@ pub enum Problem {
         minor: u16,
     },
     /// The file ends too early.
-    #[error("cut short: expected at least {expected} bytes for {extent}, found {found}")]
+    #[error("cut short: expected at least {expected} bytes for {section}, found {found}")]
     Truncated {
         /// The stretch that is not complete.
-        extent: Extent,
+        section: FileSection,
         /// Where it should end.
         expected: u64,
         /// Where the file ends.
@@ -110,10 +110,10 @@ pub enum Problem {
         found: u64,
     },
     /// A size exceeds what a capsule may have.
-    #[error("{extent}: expected at most {bound} {what}, found {declared}")]
+    #[error("{section}: expected at most {bound} {what}, found {declared}")]
     TooLarge {
         /// Of what.
-        extent: Extent,
+        section: FileSection,
         /// What the size counts.
         what: &'static str,
         /// The size.
@@ -246,7 +246,7 @@ impl fmt::Display for Origin {
     }
 }
 
-impl fmt::Display for Extent {
+impl fmt::Display for FileSection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Header => f.write_str("the header"),

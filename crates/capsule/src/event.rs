@@ -11,7 +11,8 @@ use crate::{BlobId, Digest, ModuleId, Region};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// A module becomes resident; its variables get their initial values at the addresses in [`crate::Module::globals`].
+    /// A module becomes resident; its variables get their initial values at the addresses in
+    /// [`crate::RecordedModule::globals`].
     Load {
         /// Which one.
         module: ModuleId,

@@ -70,7 +70,7 @@ pub(crate) const WINDOW_LOG: u32 = 23;
 /// What the table says about one part. Public for tests that make files which no writer makes.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub struct PartEntry {
     /// The size of the packed part.
     pub packed_bytes: u64,
     /// The size of the raw part.
@@ -86,7 +86,7 @@ pub struct Entry {
 pub(crate) struct Placed {
     pub(crate) part: Part,
     pub(crate) offset: u64,
-    pub(crate) entry: Entry,
+    pub(crate) entry: PartEntry,
 }
 
 /// The header after its magic and version.
@@ -106,9 +106,9 @@ pub(crate) const fn packed_bound(raw: u64) -> u64 {
     raw + raw / 128 + 1024
 }
 
-/// Header and table of a file with these parts, whatever is said of them. Public as [`Entry`] is.
+/// Header and table of a file with these parts, whatever is said of them. Public as [`PartEntry`] is.
 #[doc(hidden)]
-pub fn encode(entries: &[Entry]) -> Vec<u8> {
+pub fn encode(entries: &[PartEntry]) -> Vec<u8> {
     let mut head = MAGIC.to_vec();
     head.extend(MAJOR.to_le_bytes());
     head.extend(MINOR.to_le_bytes());
@@ -128,7 +128,7 @@ pub(crate) fn seal(head: &[u8], table: &[u8]) -> Digest {
     digester.finish()
 }
 
-impl Entry {
+impl PartEntry {
     fn encode(&self) -> [u8; ENTRY_BYTES as usize] {
         let mut bytes = [0; ENTRY_BYTES as usize];
         bytes[0..8].copy_from_slice(&self.packed_bytes.to_le_bytes());

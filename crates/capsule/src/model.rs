@@ -18,13 +18,13 @@ pub struct Capsule {
     /// Where it came from.
     pub provenance: Provenance,
     /// The modules, in the order of their ids: `modules[n].id` is `ModuleId(n)`.
-    pub modules: Vec<Module>,
+    pub modules: Vec<RecordedModule>,
     /// What the application asked of the GPU, in order.
     pub events: Vec<Event>,
     /// Which copies to the host are results; empty when nobody has said so (see [`Capsule::default_outputs`]).
     pub outputs: Vec<Output>,
     /// Source files that line tables name. Their paths are only ever shown, never opened.
-    pub sources: Vec<Source>,
+    pub sources: Vec<SourceFile>,
     /// The large contents that modules, events and sources refer to.
     pub blobs: Blobs,
 }
@@ -42,7 +42,7 @@ pub struct Provenance {
 
 /// Device code as the application brought it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Module {
+pub struct RecordedModule {
     /// Its own place in [`Capsule::modules`].
     pub id: ModuleId,
     /// The PTX text that runs, where there is any.
@@ -51,7 +51,7 @@ pub struct Module {
     /// Every device binary that came with it, uncompressed but otherwise untouched.
     pub binaries: Vec<Binary>,
     /// Where the module's variables were placed when it was loaded.
-    pub globals: Vec<Symbol>,
+    pub globals: Vec<PlacedSymbol>,
 }
 
 /// One device binary of a module.
@@ -98,7 +98,7 @@ impl BinaryKind {
 
 /// Where a variable of a module was placed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Symbol {
+pub struct PlacedSymbol {
     /// Its name in the PTX.
     pub name: String,
     /// Its device address.
@@ -130,7 +130,7 @@ pub struct Output {
 
 /// A source file that a line table names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct SourceFile {
     /// Its path as the line table spells it. Shown, never opened.
     pub path: String,
     /// Its text.
@@ -143,10 +143,10 @@ struct ManifestRef<'a> {
     format: &'static str,
     name: &'a str,
     provenance: &'a Provenance,
-    modules: &'a [Module],
+    modules: &'a [RecordedModule],
     events: &'a [Event],
     outputs: &'a [Output],
-    sources: &'a [Source],
+    sources: &'a [SourceFile],
 }
 
 /// The manifest of a capsule as it is read; fields that it does not know are ignored.
@@ -154,10 +154,10 @@ struct ManifestRef<'a> {
 pub(crate) struct Manifest {
     name: String,
     provenance: Provenance,
-    modules: Vec<Module>,
+    modules: Vec<RecordedModule>,
     events: Vec<Event>,
     outputs: Vec<Output>,
-    sources: Vec<Source>,
+    sources: Vec<SourceFile>,
 }
 
 impl Manifest {

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use crate::container::Container;
-use crate::format::{Entry, Placed, WINDOW_LOG};
+use crate::format::{PartEntry, Placed, WINDOW_LOG};
 use crate::{Digest, Problem};
 
 /// Fixed, so that the same content gives the same bytes.
@@ -13,11 +13,11 @@ const LEVEL: i32 = 9;
 const FIRST_BYTES: u64 = 1 << 16;
 
 /// Compresses a part, and says what the table has to say about it.
-pub(crate) fn pack(raw: &[u8], digest: Digest) -> Result<(Entry, Vec<u8>), Problem> {
+pub(crate) fn pack(raw: &[u8], digest: Digest) -> Result<(PartEntry, Vec<u8>), Problem> {
     let io = |error| Problem::Io { doing: "compressing a part", error };
     let mut compressor = zstd::bulk::Compressor::new(LEVEL).map_err(io)?;
     let packed = compressor.compress(raw).map_err(io)?;
-    let entry = Entry {
+    let entry = PartEntry {
         packed_bytes: packed.len() as u64,
         raw_bytes: raw.len() as u64,
         packed: Digest::of(&packed),
@@ -39,7 +39,7 @@ pub(crate) fn read(container: &Container, placed: &Placed) -> Result<Vec<u8>, Pr
 }
 
 /// The raw bytes of a packed part, or what was expected and what was found.
-fn unpack(packed: &[u8], entry: &Entry) -> Result<Vec<u8>, (String, String)> {
+fn unpack(packed: &[u8], entry: &PartEntry) -> Result<Vec<u8>, (String, String)> {
     let frame = |error: std::io::Error| ("one Zstandard frame".to_owned(), error.to_string());
     let mut decoder = zstd::stream::read::Decoder::with_buffer(packed).map_err(frame)?.single_frame();
     decoder.window_log_max(WINDOW_LOG).map_err(frame)?;

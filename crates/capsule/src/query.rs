@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::{BlobId, Capsule, Digest, Event, Launch, Metric, Module, ModuleId, Output, Region};
+use crate::{BlobId, Capsule, Digest, Event, Launch, Metric, ModuleId, Output, RecordedModule, Region};
 
 /// Names a launch: its place among the [`Event::Launch`] events, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,7 +37,7 @@ pub struct KernelUse {
 
 /// A capsule in numbers. Sums stop at `u64::MAX`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct CapsuleSummary {
     /// Events.
     pub events: u64,
     /// Launches.
@@ -68,7 +68,7 @@ pub struct Summary {
 
 impl Capsule {
     /// A module by its id.
-    pub fn module(&self, id: ModuleId) -> Option<&Module> {
+    pub fn module(&self, id: ModuleId) -> Option<&RecordedModule> {
         self.modules.get(usize::try_from(id.0).ok()?)
     }
 
@@ -118,8 +118,8 @@ impl Capsule {
     }
 
     /// Everything counted.
-    pub fn summary(&self) -> Summary {
-        let mut summary = Summary::default();
+    pub fn summary(&self) -> CapsuleSummary {
+        let mut summary = CapsuleSummary::default();
         let mut memory = Memory::default();
         for event in &self.events {
             summary.count(event, &mut memory);
@@ -149,9 +149,9 @@ impl Capsule {
     }
 }
 
-impl Module {
+impl RecordedModule {
     /// A variable of the module by its name.
-    pub fn global(&self, name: &str) -> Option<&crate::Symbol> {
+    pub fn global(&self, name: &str) -> Option<&crate::PlacedSymbol> {
         self.globals.iter().find(|symbol| symbol.name == name)
     }
 }
@@ -192,7 +192,7 @@ impl Memory {
     }
 }
 
-impl Summary {
+impl CapsuleSummary {
     fn count(&mut self, event: &Event, memory: &mut Memory) {
         let add = |sum: &mut u64, amount: u64| *sum = sum.saturating_add(amount);
         let region = |sum: &mut u64, region: &Region| add(sum, region.bytes().unwrap_or(u64::MAX));

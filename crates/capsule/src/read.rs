@@ -11,7 +11,7 @@ use crate::container::{CapsuleBytes, Container};
 use crate::error::shown;
 use crate::format::{self, HEADER_BYTES, Header, Placed};
 use crate::model::Manifest;
-use crate::{Action, Capsule, Error, Extent, Foreign, Origin, Problem, pack, validate};
+use crate::{Action, Capsule, Error, FileSection, Foreign, Origin, Problem, pack, validate};
 
 impl Capsule {
     /// Reads a capsule file. The file stays open, and its blobs are read when they are asked for.
@@ -80,7 +80,7 @@ fn read_header(container: &Container) -> Result<[u8; HEADER_BYTES as usize], Pro
     if let Some(version) = prefix.first_chunk::<12>() {
         check_version(u16::from_le_bytes(format::array(version, 8)), u16::from_le_bytes(format::array(version, 10)))?;
     }
-    let truncated = Problem::Truncated { extent: Extent::Header, expected: HEADER_BYTES, found };
+    let truncated = Problem::Truncated { section: FileSection::Header, expected: HEADER_BYTES, found };
     prefix.first_chunk().copied().ok_or(truncated)
 }
 
@@ -95,14 +95,14 @@ fn check_version(major: u16, minor: u16) -> Result<(), Problem> {
 
 fn read_table(container: &Container, bytes: [u8; HEADER_BYTES as usize]) -> Result<Vec<Placed>, Problem> {
     let Header { parts, seal } = Header::decode(&bytes);
-    let extent = Extent::Table { parts };
+    let section = FileSection::Table { parts };
     if parts > format::PARTS {
         let (declared, bound) = (u64::from(parts), u64::from(format::PARTS));
-        return Err(Problem::TooLarge { extent, what: "parts", declared, bound });
+        return Err(Problem::TooLarge { section, what: "parts", declared, bound });
     }
     let end = format::parts_offset(parts);
     if container.bytes() < end {
-        return Err(Problem::Truncated { extent, expected: end, found: container.bytes() });
+        return Err(Problem::Truncated { section, expected: end, found: container.bytes() });
     }
     let table = container.read(HEADER_BYTES, end - HEADER_BYTES)?;
     let found = format::seal(&bytes[..16], &table);
@@ -119,7 +119,7 @@ fn check_extent(container: &Container, parts: &[Placed]) -> Result<(), Problem> 
     for Placed { part, offset, entry } in parts {
         end = offset + entry.packed_bytes;
         if found < end {
-            return Err(Problem::Truncated { extent: Extent::Part(*part), expected: end, found });
+            return Err(Problem::Truncated { section: FileSection::Part(*part), expected: end, found });
         }
     }
     if found > end { Err(Problem::Appended { expected: end, found }) } else { Ok(()) }

@@ -7,7 +7,7 @@
 //! blocks, the same from compute capability 5.0 to 12.x; arguments up to 32,764 bytes since CUDA 12.1).
 
 use crate::error::shown;
-use crate::{BlobId, Capsule, Error, Event, Launch, Module, ModuleId, Output, Problem, Region};
+use crate::{BlobId, Capsule, Error, Event, Launch, ModuleId, Output, Problem, RecordedModule, Region};
 
 /// The most blocks of a grid in x, y and z.
 const GRID: [u32; 3] = [0x7fff_ffff, 0xffff, 0xffff];
@@ -81,7 +81,7 @@ fn describe(event: &Event) -> String {
     }
 }
 
-fn module(capsule: &Capsule, place: usize, module: &Module) -> Result<(), Fault> {
+fn module(capsule: &Capsule, place: usize, module: &RecordedModule) -> Result<(), Fault> {
     if module.id.0 as usize != place {
         return fault(format!("id {place}, its place"), module.id.0);
     }

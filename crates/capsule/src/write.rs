@@ -8,8 +8,8 @@ use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::bounds;
-use crate::format::{self, Entry};
-use crate::{Action, Capsule, Digest, Error, Extent, Origin, Part, Problem, pack, validate};
+use crate::format::{self, PartEntry};
+use crate::{Action, Capsule, Digest, Error, FileSection, Origin, Part, Problem, pack, validate};
 
 /// Why a write stopped: at the file being written, or at a blob that comes from another.
 enum Stop {
@@ -118,7 +118,7 @@ fn write_to(capsule: &Capsule, out: &mut (impl Write + Seek)) -> Result<(), Stop
     Ok(())
 }
 
-fn write_part(out: &mut impl Write, raw: &[u8], digest: Digest) -> Result<Entry, Problem> {
+fn write_part(out: &mut impl Write, raw: &[u8], digest: Digest) -> Result<PartEntry, Problem> {
     let (entry, packed) = pack::pack(raw, digest)?;
     out.write_all(&packed).map_err(io("writing the file"))?;
     Ok(entry)
@@ -136,7 +136,12 @@ fn check_sizes(capsule: &Capsule, manifest_bytes: u64) -> Result<u32, Problem> {
         count += 1;
         if count > format::PARTS {
             let (declared, bound) = (capsule.blobs.len() as u64 + 1, u64::from(format::PARTS));
-            return Err(Problem::TooLarge { extent: Extent::Table { parts: count }, what: "parts", declared, bound });
+            return Err(Problem::TooLarge {
+                section: FileSection::Table { parts: count },
+                what: "parts",
+                declared,
+                bound,
+            });
         }
     }
     Ok(count)

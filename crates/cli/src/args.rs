@@ -17,7 +17,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 pub(crate) use bounds::Bounds;
-pub(crate) use choose::{Choose, Means};
+pub(crate) use choose::{Choose, Resources};
 pub(crate) use live::Live;
 pub(crate) use methods::{Profile, Study, ThreadName};
 pub(crate) use of_method::{Asked, OfMethod, command};
@@ -107,7 +107,7 @@ pub(crate) struct Campaign {
     #[arg(long, value_name = "ENGINE", value_parser = engine::engine)]
     pub(crate) engine: Option<Engine>,
     #[command(flatten)]
-    pub(crate) means: Means,
+    pub(crate) resources: Resources,
     /// The application that the capsule was recorded from, with its arguments: runs in which its host could have seen
     /// a difference are made again as a process of it
     #[arg(long, value_name = "APP ARGS")]
@@ -124,7 +124,7 @@ impl Campaign {
             capsule: self.capsule.clone(),
             exhaustive: self.exhaustive,
             engine: self.engine.clone(),
-            ..self.choose.choices(&self.means, app)
+            ..self.choose.choices(&self.resources, app)
         }
     }
 }

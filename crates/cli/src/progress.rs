@@ -1,7 +1,7 @@
 //! Progress of a campaign: a bar on a terminal, plain lines elsewhere; both on standard error.
 
 use crate::aside;
-use campaign::Event;
+use campaign::CampaignEvent;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 
@@ -29,10 +29,10 @@ impl Progress {
     }
 
     /// Takes an event of the campaign.
-    pub(crate) fn event(&mut self, event: &Event<'_>) {
+    pub(crate) fn event(&mut self, event: &CampaignEvent<'_>) {
         let what = self.what;
         match event {
-            Event::Started { planned, tally, jobs } => {
+            CampaignEvent::Started { planned, tally, jobs } => {
                 self.planned = *planned;
                 self.bar.set_length(*planned);
                 self.bar.set_position(tally.total());
@@ -44,14 +44,14 @@ impl Progress {
                     there => format!("{planned} {what}, {there} of them done, {jobs} workers"),
                 });
             }
-            Event::Prepared { memory } => {
+            CampaignEvent::Prepared { memory } => {
                 if let Some(coarsened) = &memory.coarsened {
                     let (all, limit) = (memory.golden + memory.index + memory.checkpoints, memory.limit);
                     let (all, limit) = (HumanBytes(all), HumanBytes(limit));
                     self.always(&format!("golden run and index: {all} of {limit} allowed: {coarsened}"));
                 }
             }
-            Event::Written { tally } => {
+            CampaignEvent::Written { tally } => {
                 self.bar.set_position(tally.total());
                 let tenths = self.tenths_of(tally.total());
                 if tenths > self.tenths {
@@ -59,13 +59,13 @@ impl Progress {
                     self.line(&format!("{} of {} {what}", tally.total(), self.planned));
                 }
             }
-            Event::RunFailed { run, fault, error } => {
+            CampaignEvent::RunFailed { run, fault, error } => {
                 self.always(&format!("run {run} failed: {error} ({fault})"));
             }
-            Event::UnitFailed { unit, faults, error } => {
+            CampaignEvent::UnitFailed { unit, faults, error } => {
                 self.always(&format!("unit {unit} of {faults} faults failed: {error}"));
             }
-            Event::Looked { runs, widest, .. } => {
+            CampaignEvent::Looked { runs, widest, .. } => {
                 let message = format!("±{:.2} % after {runs} runs", widest * 100.0);
                 self.bar.set_message(message.clone());
                 self.line(&message);

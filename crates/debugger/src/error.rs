@@ -37,9 +37,9 @@ pub enum DebuggerError {
         /// What was in the way.
         reason: String,
     },
-    /// The application is not the same twice, or its bench is of no use.
+    /// The application is not the same twice, or cannot be made ready.
     #[error(transparent)]
-    Bench(#[from] LiveError),
+    Application(#[from] LiveError),
     /// The debugger does not do what it should.
     #[error("{0}")]
     Debugger(String),
@@ -68,7 +68,7 @@ impl DebuggerError {
                 "see whether cuda-gdb stops in its kernels; fewer sessions at once (`--jobs 1`) are slower and surer"
                     .to_owned()
             }
-            Self::Bench(error) => error.help(),
+            Self::Application(error) => error.help(),
         }
     }
 }

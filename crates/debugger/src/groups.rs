@@ -8,7 +8,7 @@ use crate::thread::Thread;
 use fault::{Isa, Selection};
 use inject::Golden;
 use inject::threads::by_count;
-use live::Bench;
+use live::GoldenApplication;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::thread;
@@ -20,7 +20,7 @@ const MOST: usize = 6;
 
 /// Threads of one kernel that executed as many instructions each.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub(crate) struct ThreadGroup {
     pub(crate) kernel: String,
     /// By launch, and linear in it.
     pub(crate) members: Vec<(u32, u64)>,
@@ -30,7 +30,7 @@ pub(crate) struct Group {
 /// The groups that were profiled, and the code of each kernel.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
-    pub(crate) profiled: Vec<Group>,
+    pub(crate) profiled: Vec<ThreadGroup>,
     pub(crate) code: BTreeMap<String, Code>,
     /// Threads of all launches, and of the groups that were profiled.
     pub(crate) threads: u64,
@@ -62,7 +62,7 @@ impl Groups {
     /// Finds the groups and follows a thread of each of the most popular ones, `jobs` at a time.
     pub(crate) fn profile(
         debugger: &Debugger,
-        bench: &Bench,
+        application: &GoldenApplication,
         golden: &Golden,
         jobs: usize,
     ) -> Result<Self, DebuggerError> {
@@ -76,18 +76,18 @@ impl Groups {
             more
         });
         let popular: Vec<(String, Vec<(u32, u64)>)> = popular.collect();
-        let traces = follow_all(debugger, bench, golden, &popular, jobs)?;
+        let traces = follow_all(debugger, application, golden, &popular, jobs)?;
         let mut groups = Self { threads, covered, found, ..Self::default() };
         for ((kernel, members), Followed { isa, code, trace }) in popular.into_iter().zip(traces) {
             groups.isa = isa;
             groups.code.entry(kernel.clone()).or_insert(code);
-            groups.profiled.push(Group { kernel, members, trace });
+            groups.profiled.push(ThreadGroup { kernel, members, trace });
         }
         Ok(groups)
     }
 
     /// The group of a thread, if it was profiled.
-    pub(crate) fn of(&self, launch: u32, number: u64) -> Option<&Group> {
+    pub(crate) fn of(&self, launch: u32, number: u64) -> Option<&ThreadGroup> {
         self.profiled.iter().find(|group| group.members.binary_search(&(launch, number)).is_ok())
     }
 
@@ -105,7 +105,7 @@ impl Groups {
 /// Follows the middle thread of each group.
 fn follow_all(
     debugger: &Debugger,
-    bench: &Bench,
+    application: &GoldenApplication,
     golden: &Golden,
     groups: &[(String, Vec<(u32, u64)>)],
     jobs: usize,
@@ -123,7 +123,7 @@ fn follow_all(
             let (launch, number) = members[members.len() / 2];
             let Some(thread) = thread_of(golden, launch, number) else { return };
             // Once more where the debugger failed.
-            let followed = follow(debugger, bench, &thread).or_else(|_| follow(debugger, bench, &thread));
+            let followed = follow(debugger, application, &thread).or_else(|_| follow(debugger, application, &thread));
             found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(at, followed);
         }
     };

@@ -8,14 +8,14 @@ use crate::clock::now;
 use crate::devices::Debugger;
 use crate::exceptions;
 use crate::mi::{Session, Stop, Trouble};
+use crate::navigate::Navigator;
 use crate::profile::{Code, Trace, first_touch, holds};
 use crate::sass::{Register, registers};
 use crate::thread::{Reached, Thread};
-use crate::travel::Traveller;
 use campaign::error_chain;
-use fault::{Fault, Operand};
-use live::Bench;
-use outcome::{Debugged, End, FirstUse, Host, Landed, Observation, Place, Tier};
+use fault::{Fault, TargetOperand};
+use live::GoldenApplication;
+use outcome::{Debugged, End, FirstUse, Host, Landed, Observation, ProgramPoint, Tier};
 use std::time::{Duration, Instant};
 
 /// How far a first use is waited for, in instructions, as in GPU-Qin. One that is farther off is known from the profile
@@ -30,7 +30,7 @@ pub(crate) struct Injection<'a> {
     pub(crate) trace: &'a Trace,
     /// The step of the trace whose instruction is hit.
     pub(crate) step: usize,
-    pub(crate) operand: &'a Operand,
+    pub(crate) operand: &'a TargetOperand,
     /// What the run may take once the fault is there.
     pub(crate) time: Duration,
 }
@@ -51,7 +51,7 @@ impl From<Trouble> for Discarded {
 }
 
 /// A fault that is there.
-struct Struck {
+struct Injected {
     landed: Landed,
     first_use: FirstUse,
     /// The step that uses it first, if one does.
@@ -69,10 +69,10 @@ fn value(parts: &[(Register, u32)]) -> u128 {
 
 impl Injection<'_> {
     /// Makes the run.
-    pub(crate) fn run(&self, debugger: &Debugger, bench: &Bench) -> Result<Observation, Discarded> {
-        let mut session = Session::start(debugger, bench)?;
+    pub(crate) fn run(&self, debugger: &Debugger, application: &GoldenApplication) -> Result<Observation, Discarded> {
+        let mut session = Session::start(debugger, application)?;
         let seen = self.observe(&mut session)?;
-        let host = self.host(&session, bench, &seen.end)?;
+        let host = self.host(&session, application, &seen.end)?;
         let of_run = seen.host.unwrap_or_default();
         let host = Host { status: of_run.status, debugged: of_run.debugged, ..host };
         let host_visible = host.differs() || seen.end != End::Completed;
@@ -82,7 +82,7 @@ impl Injection<'_> {
     /// Puts the fault into a program that is not started yet, and says what became of it; not what the program left.
     pub(crate) fn observe(&self, session: &mut Session<'_>) -> Result<Observation, Discarded> {
         let entered = reached(self.thread.enter(session)?)?;
-        let mut traveller = Traveller {
+        let mut navigator = Navigator {
             thread: self.thread,
             code: self.code,
             trace: self.trace,
@@ -97,22 +97,22 @@ impl Injection<'_> {
                 "find the thread: its block is not there when the launch begins".to_owned(),
             ));
         }
-        reached(traveller.travel(session, self.step)?)?;
+        reached(navigator.navigate(session, self.step)?)?;
         let instruction = &self.code[&self.trace.steps[self.step].offset].instruction;
         if !holds(session, instruction.guard)? {
             return Err(Discarded::Unreached("hit the instruction: its guard is false in this thread".to_owned()));
         }
-        let struck = if self.fault.target.is_before() {
-            self.strike_before(session, &mut traveller)?
+        let injected = if self.fault.target.is_before() {
+            self.strike_before(session, &mut navigator)?
         } else {
-            self.strike_after(session, &mut traveller)?
+            self.strike_after(session, &mut navigator)?
         };
-        self.finish(session, &traveller, struck)
+        self.finish(session, &navigator, injected)
     }
 
     /// Hits what the instruction has written.
-    fn strike_after(&self, session: &mut Session<'_>, traveller: &mut Traveller<'_>) -> Result<Struck, Discarded> {
-        reached(traveller.step(session)?)?;
+    fn strike_after(&self, session: &mut Session<'_>, navigator: &mut Navigator<'_>) -> Result<Injected, Discarded> {
+        reached(navigator.step(session)?)?;
         let landed = self.flip(session)?;
         let register = registers(self.operand).first().copied();
         let touch = register.and_then(|register| first_touch(self.code, self.trace, self.step, register));
@@ -123,27 +123,27 @@ impl Injection<'_> {
                 if reads { (FirstUse::Read { after }, Some(at)) } else { (FirstUse::Overwritten { after }, None) }
             }
         };
-        let mut struck = Struck { landed, first_use, used, activated: false, since: now(), ended: None };
+        let mut injected = Injected { landed, first_use, used, activated: false, since: now(), ended: None };
         if let (FirstUse::Read { after: 0..=ACTIVATION }, Some(at), Some(register)) = (first_use, used, register) {
-            match traveller.travel(session, at)? {
+            match navigator.navigate(session, at)? {
                 Reached::There(()) => {
                     let found = u128::from(session.register(&register.to_string())?);
-                    struck.activated = found == landed.after;
+                    injected.activated = found == landed.after;
                 }
-                Reached::Missed(stop) => struck.ended = Some(stop),
+                Reached::Missed(stop) => injected.ended = Some(stop),
                 Reached::Strayed(_) => {}
             }
-            struck.since = now();
+            injected.since = now();
         }
-        Ok(struck)
+        Ok(injected)
     }
 
     /// Hits what the instruction is about to read, for it alone.
-    fn strike_before(&self, session: &mut Session<'_>, traveller: &mut Traveller<'_>) -> Result<Struck, Discarded> {
+    fn strike_before(&self, session: &mut Session<'_>, navigator: &mut Navigator<'_>) -> Result<Injected, Discarded> {
         let originals = self.read(session)?;
         let landed = self.flip(session)?;
         let since = now();
-        let ended = match traveller.step(session)? {
+        let ended = match navigator.step(session)? {
             Reached::There(()) => {
                 let instruction = &self.code[&self.trace.steps[self.step].offset].instruction;
                 for (register, original) in originals.iter().filter(|(register, _)| !instruction.writes(*register)) {
@@ -156,7 +156,7 @@ impl Injection<'_> {
             Reached::Strayed(reason) => return Err(Discarded::Unreached(reason)),
         };
         let first_use = FirstUse::Read { after: 0 };
-        Ok(Struck { landed, first_use, used: Some(self.step), activated: true, since, ended })
+        Ok(Injected { landed, first_use, used: Some(self.step), activated: true, since, ended })
     }
 
     fn read(&self, session: &mut Session<'_>) -> Result<Vec<(Register, u32)>, Trouble> {
@@ -188,24 +188,24 @@ impl Injection<'_> {
     fn finish(
         &self,
         session: &mut Session<'_>,
-        traveller: &Traveller<'_>,
-        struck: Struck,
+        navigator: &Navigator<'_>,
+        injected: Injected,
     ) -> Result<Observation, Discarded> {
-        let stop = match struck.ended.clone() {
+        let stop = match injected.ended.clone() {
             Some(stop) => stop,
             None => session.resume("-exec-continue", self.time)?,
         };
-        let latency = micros(struck.since);
+        let latency = micros(injected.since);
         let debugged = |exception| Debugged {
             exception,
             latency: Some(latency),
-            activated: struck.activated,
-            steps: traveller.steps,
-            stops: traveller.stops,
+            activated: injected.activated,
+            steps: navigator.steps,
+            stops: navigator.stops,
             sessions: 1,
             took: micros(session.started()),
         };
-        let place = |pc, line| self.place(traveller, &struck, pc, line);
+        let place = |pc, line| self.place(navigator, &injected, pc, line);
         let (end, exception, status) = match stop {
             Stop::Exited { code: 0 } => (End::Completed, None, Some(0)),
             Stop::Exited { code } => (End::Exited { code }, None, Some(code)),
@@ -230,8 +230,8 @@ impl Injection<'_> {
         };
         let host = Host { status, debugged: Some(debugged(exception)), ..Host::default() };
         Ok(Observation {
-            landed: Some(struck.landed),
-            first_use: struck.first_use,
+            landed: Some(injected.landed),
+            first_use: injected.first_use,
             host_visible: end != End::Completed,
             end,
             outputs: Vec::new(),
@@ -243,27 +243,34 @@ impl Injection<'_> {
     }
 
     /// What the application left, if it came to its end.
-    fn host(&self, session: &Session<'_>, bench: &Bench, end: &End) -> Result<Host, Discarded> {
+    fn host(&self, session: &Session<'_>, application: &GoldenApplication, end: &End) -> Result<Host, Discarded> {
         if !matches!(end, End::Completed | End::Exited { .. }) {
             return Ok(Host::default());
         }
         let unreadable = |error| Discarded::Debugger(format!("read what the application left: {error}"));
-        let remains = session.remains(bench).map_err(unreadable)?;
-        let host = bench.compared(&remains);
+        let outputs = session.outputs(application).map_err(unreadable)?;
+        let host = application.compared(&outputs);
         let completed = *end == End::Completed;
-        let verdict = if completed { bench.verdict(&remains, &host).map_err(Discarded::Unreached)? } else { None };
+        let verdict =
+            if completed { application.verdict(&outputs, &host).map_err(Discarded::Unreached)? } else { None };
         Ok(Host { verdict, ..host })
     }
 
     /// Where the hardware says that it happened; how many instructions after the first use, if the thread went there as
     /// it does without a fault.
-    fn place(&self, traveller: &Traveller<'_>, struck: &Struck, pc: Option<u64>, line: Option<u32>) -> Place {
-        let from = struck.used.unwrap_or(self.step);
-        let offset = pc.map_or(self.trace.steps[from].offset, |pc| pc.wrapping_sub(traveller.entered.base) as u32);
+    fn place(
+        &self,
+        navigator: &Navigator<'_>,
+        injected: &Injected,
+        pc: Option<u64>,
+        line: Option<u32>,
+    ) -> ProgramPoint {
+        let from = injected.used.unwrap_or(self.step);
+        let offset = pc.map_or(self.trace.steps[from].offset, |pc| pc.wrapping_sub(navigator.entered.base) as u32);
         let ahead = self.trace.steps.iter().skip(from).position(|step| step.offset == offset);
         let after = ahead.map_or(0, |ahead| self.trace.dynamic(from + ahead).saturating_sub(self.trace.dynamic(from)));
         let known = self.code.get(&offset).and_then(|known| known.line);
-        Place {
+        ProgramPoint {
             kernel: self.thread.kernel.clone(),
             pc: offset / crate::profile::INSTRUCTION,
             line: line.or(known),

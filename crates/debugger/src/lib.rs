@@ -19,11 +19,11 @@ mod exceptions;
 mod groups;
 mod inject;
 mod mi;
+mod navigate;
 mod profile;
 mod sass;
 mod target;
 mod thread;
-mod travel;
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use crate::mi::{Session, Trouble};
 use crate::sass::{Guard, Instruction, Register};
 use crate::thread::{Entered, Reached, Thread};
 use fault::Isa;
-use live::Bench;
+use live::GoldenApplication;
 use std::collections::BTreeMap;
 
 /// The longest way that is followed: at 25 steps a second, a quarter of an hour.
@@ -31,7 +31,7 @@ pub(crate) type Code = BTreeMap<u32, Line>;
 
 /// An instruction that a thread came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct TraceStep {
     /// In bytes from the first instruction of the kernel.
     pub(crate) offset: u32,
     /// Its guard was true.
@@ -41,7 +41,7 @@ pub(crate) struct Step {
 /// The way of a thread, from the first instruction of its kernel to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trace {
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<TraceStep>,
     /// The first step before which the debugger can stop the thread.
     pub(crate) first: usize,
 }
@@ -71,14 +71,18 @@ pub(crate) struct Followed {
 }
 
 /// Follows a thread from the start of its kernel to its end.
-pub(crate) fn follow(debugger: &Debugger, bench: &Bench, thread: &Thread) -> Result<Followed, DebuggerError> {
+pub(crate) fn follow(
+    debugger: &Debugger,
+    application: &GoldenApplication,
+    thread: &Thread,
+) -> Result<Followed, DebuggerError> {
     let failed = |reason: String| DebuggerError::Profile {
         launch: thread.launch,
         cta: thread.cta,
         thread: thread.thread,
         reason,
     };
-    let mut session = Session::start(debugger, bench)?;
+    let mut session = Session::start(debugger, application)?;
     let entered = match thread.enter(&mut session)? {
         Reached::There(entered) => entered,
         Reached::Missed(stop) => return Err(failed(format!("the application {}", stop.words()))),
@@ -108,7 +112,7 @@ fn walk(
     code: &Code,
 ) -> Result<Result<Trace, String>, Trouble> {
     let before = (0..entered.entry).step_by(INSTRUCTION as usize);
-    let mut steps: Vec<Step> = before.map(|offset| Step { offset, executed: true }).collect();
+    let mut steps: Vec<TraceStep> = before.map(|offset| TraceStep { offset, executed: true }).collect();
     let first = steps.len();
     let mut pc = entered.base + u64::from(entered.entry);
     while steps.len() < LONGEST {
@@ -118,7 +122,7 @@ fn walk(
             return Ok(Err("it leaves its kernel for a function, which this engine does not follow".to_owned()));
         };
         let executed = holds(session, line.instruction.guard)?;
-        steps.push(Step { offset, executed });
+        steps.push(TraceStep { offset, executed });
         if executed && line.instruction.base() == "EXIT" {
             return Ok(Ok(Trace { steps, first }));
         }
@@ -201,7 +205,7 @@ pub(crate) mod tests {
         let code = listing(text).map(|(offset, instruction)| (offset, line(instruction))).collect();
         let around = [32, 48, 64, 80];
         let offsets = [0, 16].into_iter().chain(around).chain(around).chain(around).chain([96, 112]);
-        let step = |offset| Step { offset, executed: offset != 32 };
+        let step = |offset| TraceStep { offset, executed: offset != 32 };
         (code, Trace { steps: offsets.map(step).collect(), first: 1 })
     }
 

@@ -1,4 +1,4 @@
-//! An application on a GPU as the target of a campaign.
+//! An application on a GPU as the target system of a campaign.
 
 use crate::devices::Debugger;
 use crate::error::DebuggerError;
@@ -7,14 +7,14 @@ use crate::inject::{Discarded, Injection};
 use crate::mi::{Session, Stop};
 use crate::profile::{Line, Trace};
 use campaign::{
-    Engine, EngineOffer, Engines, Golden, LabelColumn, Planner, RunFailure, RunIndex, Selection, Site, Spot, Subject,
-    TargetError, Worker,
+    Engine, EngineOffer, Engines, GoldenSummary, LabelColumn, Planner, RunFailure, RunIndex, SelectionWords, Site,
+    Spot, Subject, TargetError, Worker,
 };
 use facts::Facts;
-use fault::{Aim, Extent, Fault, Isa, Operand, Scope, draw};
+use fault::{Fault, Isa, Scope, ScopeKind, TargetKind, TargetOperand, draw};
 use inject::site::{LABELS, fault_of, site_of};
-use inject::{CapsuleTarget, RunError};
-use live::{Bench, Remains};
+use inject::{CapsuleTarget, InjectError};
+use live::{GoldenApplication, RunOutputs};
 use outcome::{End, Host, Observation};
 use stats::{Cumulative, Draws};
 use std::path::Path;
@@ -42,7 +42,7 @@ const SESSIONS: u64 = 2;
 #[derive(Debug)]
 pub struct GpuTarget {
     capsule: Arc<CapsuleTarget>,
-    bench: Bench,
+    application: GoldenApplication,
     debugger: Debugger,
     groups: Groups,
     digest: String,
@@ -54,8 +54,8 @@ pub struct GpuTarget {
 /// What runs of a campaign are drawn from.
 struct Population<'t> {
     isa: Isa,
-    aim: Aim,
-    pattern: fault::Pattern,
+    target: TargetKind,
+    model: fault::ModelKind,
     /// Each with its members, a number for every step of each.
     parts: Cumulative<Part<'t>>,
 }
@@ -65,7 +65,7 @@ struct Part<'t> {
     kernel: &'t str,
     trace: &'t Trace,
     members: Vec<(u32, u64)>,
-    steps: Vec<(usize, Vec<Operand>)>,
+    steps: Vec<(usize, Vec<TargetOperand>)>,
 }
 
 impl GpuTarget {
@@ -76,21 +76,21 @@ impl GpuTarget {
     /// If there is no debugger, or the application does not run in it, or not the same twice.
     pub fn new(
         capsule: Arc<CapsuleTarget>,
-        mut bench: Bench,
+        mut application: GoldenApplication,
         debugger: &Path,
         jobs: usize,
     ) -> Result<Self, DebuggerError> {
         let debugger = Debugger::new(debugger);
-        let (remains, _) = rehearse(&debugger, &bench)?;
-        bench.refer_to(remains)?;
-        let (remains, seconds) = rehearse(&debugger, &bench)?;
-        bench.check_repeated(&remains)?;
+        let (outputs, _) = rehearse(&debugger, &application)?;
+        application.refer_to(outputs)?;
+        let (outputs, seconds) = rehearse(&debugger, &application)?;
+        application.check_repeated(&outputs)?;
         let allowed = Duration::from_secs_f64(TIME_CONSTANT + TIME_FACTOR * seconds);
-        let time = bench.timeout().unwrap_or(allowed);
-        let groups = Groups::profile(&debugger, &bench, capsule.golden_run(), jobs)?;
+        let time = application.timeout().unwrap_or(allowed);
+        let groups = Groups::profile(&debugger, &application, capsule.golden_run(), jobs)?;
         let isa = groups.isa;
         let digest = format!("{}+{}", capsule.digest(), fingerprint(&groups));
-        Ok(Self { capsule, bench, debugger, groups, digest, time, seconds, isa })
+        Ok(Self { capsule, application, debugger, groups, digest, time, seconds, isa })
     }
 
     /// The application's work, as recorded on the simulator.
@@ -139,7 +139,7 @@ impl GpuTarget {
         };
         let mut failed = String::new();
         for sessions in 1..=SESSIONS {
-            match injection.run(&self.debugger, &self.bench) {
+            match injection.run(&self.debugger, &self.application) {
                 Ok(seen) if seen.end == End::TimedOut && sessions < SESSIONS => {}
                 Ok(seen) => return Ok(with_sessions(seen, sessions)),
                 Err(Discarded::Unreached(reason)) => return Err(RunFailure::new(reason)),
@@ -152,7 +152,7 @@ impl GpuTarget {
     fn locate(&self, fault: &Fault) -> Result<Located<'_>, RunFailure> {
         let golden = self.capsule.golden_run();
         if fault.isa != self.isa {
-            let error = RunError::Isa { found: fault.isa, here: self.isa };
+            let error = InjectError::Isa { found: fault.isa, here: self.isa };
             return Err(RunFailure::from_error(&error));
         }
         let known = golden.launches().get(fault.launch as usize).map(|launch| golden.isa(launch));
@@ -195,7 +195,7 @@ impl GpuTarget {
         site_of(fault, spot)
     }
 
-    fn population(&self, words: &Selection) -> Result<Population<'_>, TargetError> {
+    fn population(&self, words: &SelectionWords) -> Result<Population<'_>, TargetError> {
         let selection = selection(words)?;
         let golden = self.capsule.golden_run();
         let parts = self.groups.profiled.iter().map(|group| {
@@ -211,7 +211,7 @@ impl GpuTarget {
             let total = part.members.len() as u64 * part.steps.len() as u64;
             (part, total)
         });
-        Ok(Population { isa: self.isa, aim: selection.aim, pattern: selection.pattern, parts: parts.collect() })
+        Ok(Population { isa: self.isa, target: selection.target, model: selection.model, parts: parts.collect() })
     }
 }
 
@@ -222,8 +222,8 @@ impl Population<'_> {
         let steps = part.steps.len() as u64;
         let &(launch, number) = part.members.get((at / steps) as usize)?;
         let (step, operands) = part.steps.get((at % steps) as usize)?;
-        let operand = draw::operand(draws, self.pattern, operands)?;
-        let model = draw::model(draws, self.pattern, operand.bits)?;
+        let operand = draw::operand(draws, self.model, operands)?;
+        let model = draw::model(draws, self.model, operand.bits)?;
         let thread = thread_of(golden, launch, number)?;
         debug_assert_eq!(thread.kernel, part.kernel);
         let (cta, thread) = (thread.cta, thread.thread);
@@ -241,11 +241,11 @@ struct Located<'t> {
     offset: u32,
     line: &'t Line,
     facts: Facts,
-    operand: Operand,
+    operand: TargetOperand,
 }
 
 /// The words of a selection, understood; refused where this engine cannot do what they say.
-fn selection(words: &Selection) -> Result<fault::Selection, TargetError> {
+fn selection(words: &SelectionWords) -> Result<fault::Selection, TargetError> {
     let of = |error: fault::SelectionError| TargetError::from_error(&error);
     let (model, target, scope) = (words.model.as_deref(), words.target.as_deref(), words.scope.as_deref());
     let mut selection = fault::Selection::of_words(model, target, scope, &words.group, &[]).map_err(of)?;
@@ -253,10 +253,10 @@ fn selection(words: &Selection) -> Result<fault::Selection, TargetError> {
     selection.threads = fault::Ranges::parse("threads", &words.threads).map_err(of)?;
     selection.blocks = fault::Ranges::parse("blocks", &words.blocks).map_err(of)?;
     let refused = |reason: String| Err(TargetError::new(format!("draw faults for cuda-gdb: {reason}")));
-    if !selection.aim.is_operand() {
-        return refused(format!("expected one of the targets {}", Aim::WORDS[..5].join(", ")));
+    if !selection.target.is_operand() {
+        return refused(format!("expected one of the targets {}", TargetKind::WORDS[..5].join(", ")));
     }
-    if selection.extent != Extent::Thread {
+    if selection.scope != ScopeKind::Thread {
         return refused("the debugger hits one thread (scope thread)".to_owned());
     }
     if words.method.is_some() {
@@ -269,8 +269,8 @@ fn selection(words: &Selection) -> Result<fault::Selection, TargetError> {
 }
 
 /// A run without a fault: what it left, and how long it took in the debugger.
-fn rehearse(debugger: &Debugger, bench: &Bench) -> Result<(Remains, f64), DebuggerError> {
-    let mut session = Session::start(debugger, bench).map_err(|trouble| match trouble {
+fn rehearse(debugger: &Debugger, application: &GoldenApplication) -> Result<(RunOutputs, f64), DebuggerError> {
+    let mut session = Session::start(debugger, application).map_err(|trouble| match trouble {
         crate::mi::Trouble::Io(source) => {
             DebuggerError::Start { program: debugger.program().display().to_string(), source }
         }
@@ -280,8 +280,8 @@ fn rehearse(debugger: &Debugger, bench: &Bench) -> Result<(Remains, f64), Debugg
     let seconds = session.started().elapsed().as_secs_f64();
     match stop {
         Stop::Exited { code: 0 } => {
-            let remains = session.remains(bench).map_err(crate::mi::Trouble::Io)?;
-            Ok((remains, seconds))
+            let outputs = session.outputs(application).map_err(crate::mi::Trouble::Io)?;
+            Ok((outputs, seconds))
         }
         other => Err(DebuggerError::Ended { how: other.words() }),
     }
@@ -325,11 +325,11 @@ impl Subject for GpuTarget {
         &self.digest
     }
 
-    fn golden(&self) -> Golden {
+    fn golden(&self) -> GoldenSummary {
         let executed = |trace: &Trace| trace.dynamic(trace.steps.len());
         let groups = self.groups.profiled.iter();
         let thread_instructions = groups.map(|group| group.members.len() as u64 * executed(&group.trace)).sum();
-        Golden { thread_instructions, seconds: self.seconds, ..self.capsule.golden() }
+        GoldenSummary { thread_instructions, seconds: self.seconds, ..self.capsule.golden() }
     }
 }
 
@@ -338,12 +338,12 @@ impl Planner for GpuTarget {
         &LABELS
     }
 
-    fn plan(&self, runs: &[RunIndex], words: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
+    fn plan(&self, runs: &[RunIndex], words: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
         let population = self.population(words)?;
         let none = || {
             TargetError::new(format!(
                 "find a site: no instruction of a followed thread has an operand for `{:?}`",
-                population.aim
+                population.target
             ))
         };
         let site = |run: &RunIndex| {

@@ -3,12 +3,12 @@
 
 use crate::inject::{Discarded, Injection};
 use crate::mi::{Session, Stop};
-use crate::profile::{Code, Line, Step, Trace};
+use crate::profile::{Code, Line, Trace, TraceStep};
 use crate::sass::Instruction;
 use crate::thread::Thread;
 use fault::Fault;
 use outcome::{End, FirstUse, Observation};
-use process::Guard;
+use process::Reaper;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -35,10 +35,10 @@ fn data(name: &str) -> PathBuf {
 }
 
 /// A session in which the application's arguments are set.
-fn session<'g>(guard: &'g Guard, transcript: &str, end: &str) -> Session<'g> {
+fn session<'g>(reaper: &'g Reaper, transcript: &str, end: &str) -> Session<'g> {
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(REPLAY).arg("replay").arg(data(transcript)).arg(end);
-    Session::open(command, 1 << 20, guard, None).unwrap()
+    Session::open(command, 1 << 20, reaper, None).unwrap()
 }
 
 /// The code of a kernel and the way of a thread, as they were recorded.
@@ -53,20 +53,20 @@ fn kernel(name: &str) -> (Code, Trace) {
     let trace = fs::read_to_string(data(&format!("{name}.trace"))).unwrap();
     let steps = trace.lines().map(|line| {
         let (offset, executed) = line.split_once(' ').unwrap();
-        Step { offset: offset.parse().unwrap(), executed: executed == "1" }
+        TraceStep { offset: offset.parse().unwrap(), executed: executed == "1" }
     });
     (code.collect(), Trace { steps: steps.collect(), first: 1 })
 }
 
 /// What a recorded session comes to for a fault.
 fn replayed(transcript: &str, id: &str, mangled: &str, shape: [[u32; 3]; 2]) -> Result<Observation, Discarded> {
-    let guard = Guard::new().unwrap();
+    let reaper = Reaper::new().unwrap();
     let fault: Fault = id.parse().unwrap();
     let (code, trace) = kernel(transcript.split('-').next().unwrap());
     let step = trace.step_of(fault.dynamic).unwrap();
     let operand = fault::operand(fault.target, &code[&trace.steps[step].offset].instruction.facts()).unwrap();
     let thread = Thread::new(fault.launch, mangled, fault.cta, fault.thread, shape[0], shape[1]);
-    let mut session = session(&guard, transcript, "silent");
+    let mut session = session(&reaper, transcript, "silent");
     let arguments = "-exec-arguments  </dev/null >'/room/stdout' 2>'/room/stderr'";
     session.command(arguments).unwrap();
     let (fault, thread, code, trace, operand) = (&fault, &thread, &code, &trace, &operand);
@@ -122,16 +122,16 @@ fn a_debugger_that_is_asked_something_else_is_no_outcome() {
 
 #[test]
 fn an_error_of_the_driver_is_the_end_of_a_run() {
-    let guard = Guard::new().unwrap();
-    let mut session = session(&guard, "driver-error.mi", "silent");
+    let reaper = Reaper::new().unwrap();
+    let mut session = session(&reaper, "driver-error.mi", "silent");
     let stop = session.resume("-exec-continue", Duration::from_secs(20)).unwrap();
     assert_eq!(stop, Stop::Driver { code: 700, name: "CUDA_ERROR_ILLEGAL_ADDRESS".to_owned() });
 }
 
 #[test]
 fn an_internal_error_of_the_debugger_is_told_and_not_taken_for_the_programs() {
-    let guard = Guard::new().unwrap();
-    let mut session = session(&guard, "internal-error.mi", "ends");
+    let reaper = Reaper::new().unwrap();
+    let mut session = session(&reaper, "internal-error.mi", "ends");
     let stop = session.resume("-exec-continue", Duration::from_secs(20)).unwrap();
     let Stop::Gone { said } = stop else { panic!("{stop:?}") };
     assert!(said.contains("internal-error: cuda_sstep_execute"), "{said}");

@@ -8,8 +8,8 @@ use crate::explain::{self, TrapDetail};
 use crate::guests::Guests;
 use crate::modules::Modules;
 use crate::region;
-use crate::run::{Probe, Ran, run};
-use capsule::{Launch, ModuleId, Region, Symbol};
+use crate::run::{LaunchStats, Probe, run};
+use capsule::{Launch, ModuleId, PlacedSymbol, Region};
 use simt::guest::{Image, KernelInfo};
 use simt::memory::GlobalMemory;
 use simt::program::RESERVED_SHARED;
@@ -103,7 +103,7 @@ impl Device {
     ///
     /// # Errors
     /// If the code is not accepted or there is no room.
-    pub fn load(&mut self, id: ModuleId, name: &str, image: Image<'_>) -> Result<Vec<Symbol>, DeviceError> {
+    pub fn load(&mut self, id: ModuleId, name: &str, image: Image<'_>) -> Result<Vec<PlacedSymbol>, DeviceError> {
         Ok(self.modules.load(id, name, image, &mut self.memory)?)
     }
 
@@ -116,7 +116,7 @@ impl Device {
         id: ModuleId,
         name: &str,
         image: Image<'_>,
-        places: &[Symbol],
+        places: &[PlacedSymbol],
     ) -> Result<(), DeviceError> {
         Ok(self.modules.load_at(id, name, image, places, &mut self.memory)?)
     }
@@ -217,7 +217,7 @@ impl Device {
             let assertions = executor.take_assertions();
             complaints.extend(assertions.iter().flat_map(|assertion| explain::complaint(assertion, launch)));
         });
-        let Ran { end, instructions, strayed, thread_instructions } = ran;
+        let LaunchStats { end, instructions, strayed, thread_instructions } = ran;
         let end = match end {
             RunEnd::Trapped(trap) => LaunchEnd::Trapped(TrapReport::new(trap, &program)),
             RunEnd::Completed | RunEnd::Stopped => LaunchEnd::Completed { instructions },
@@ -238,14 +238,19 @@ impl Device {
     /// More about a trap of a launch.
     #[must_use]
     pub fn explain(&self, launch: &Launch, report: &TrapReport) -> TrapDetail {
-        let site = report.trap.site;
+        let instruction = report.trap.instruction;
         let program = self.modules.launched(launch.module, &launch.kernel);
         let module = self.modules.module(launch.module).ok();
         let written = program.zip(module).and_then(|(program, module)| {
-            let at = program.sites.get(site as usize)?;
+            let at = program.instructions.get(instruction as usize)?;
             Some(module.text(at.function, at.pc))
         });
-        TrapDetail::new(program.and_then(|program| program.facts(site)), written.unwrap_or_default(), launch, report)
+        TrapDetail::new(
+            program.and_then(|program| program.facts(instruction)),
+            written.unwrap_or_default(),
+            launch,
+            report,
+        )
     }
 
     /// How large the heap of device code is in modules that are loaded from now on; whether none that is loaded has one.
@@ -271,8 +276,8 @@ impl Device {
 
 /// A recorded launch as the machine wants it.
 #[must_use]
-pub fn runnable<'a>(launch: &'a Launch, program: &'a Program) -> simt::Launch<'a> {
-    simt::Launch {
+pub fn runnable<'a>(launch: &'a Launch, program: &'a Program) -> simt::KernelLaunch<'a> {
+    simt::KernelLaunch {
         program,
         grid: launch.grid,
         block: launch.block,

@@ -93,9 +93,9 @@ impl TrapReport {
         Self {
             trap,
             kernel: program.name.clone(),
-            function: program.function_of(trap.site).map_or_else(String::new, |function| function.name.clone()),
-            pc: program.sites.get(trap.site as usize).map_or(0, |site| site.pc.0),
-            line: program.facts(trap.site).and_then(|facts| place(facts.source.as_ref()?)),
+            function: program.function_of(trap.instruction).map_or_else(String::new, |function| function.name.clone()),
+            pc: program.instructions.get(trap.instruction as usize).map_or(0, |instruction| instruction.pc.0),
+            line: program.facts(trap.instruction).and_then(|facts| place(facts.source.as_ref()?)),
         }
     }
 }

@@ -21,7 +21,7 @@ impl Default for Guests {
 
 /// The code of a module in a capsule that a guest reads.
 #[derive(Clone, Copy, Debug)]
-pub struct Code<'g> {
+pub struct ModuleCode<'g> {
     /// Who reads it.
     pub guest: &'g dyn Guest,
     kind: &'static str,
@@ -30,7 +30,7 @@ pub struct Code<'g> {
     pub blob: BlobId,
 }
 
-impl Code<'_> {
+impl ModuleCode<'_> {
     /// The code, given its bytes.
     #[must_use]
     pub fn image<'b>(&self, bytes: &'b [u8]) -> Image<'b> {
@@ -70,7 +70,7 @@ impl Guests {
     /// The code of a module that is run: its PTX, or the first binary that a guest reads. PTX among the binaries is
     /// what the application brought beside that.
     #[must_use]
-    pub fn code(&self, capsule: &Capsule, id: ModuleId) -> Option<Code<'_>> {
+    pub fn code(&self, capsule: &Capsule, id: ModuleId) -> Option<ModuleCode<'_>> {
         let module = capsule.module(id)?;
         let text = module.ptx.map(|blob| ("ptx", 0, blob));
         let binaries = module.binaries.iter().filter(|binary| binary.kind != BinaryKind::Ptx);
@@ -78,7 +78,7 @@ impl Guests {
         images.into_iter().find_map(|(kind, arch, blob)| {
             let image = Image { kind, arch, bytes: &[] };
             let guest = self.0.iter().find(|guest| guest.reads(&image))?;
-            Some(Code { guest: guest.as_ref(), kind, arch, blob })
+            Some(ModuleCode { guest: guest.as_ref(), kind, arch, blob })
         })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::error::ModuleError;
 use crate::guests::Guests;
-use capsule::{ModuleId, Symbol};
+use capsule::{ModuleId, PlacedSymbol};
 use facts::Space;
 use simt::guest::{GuestModule, Image, Placement, PlacementError, Variable};
 use simt::memory::GlobalMemory;
@@ -59,7 +59,7 @@ impl Modules {
         name: &str,
         image: Image<'_>,
         memory: &mut GlobalMemory,
-    ) -> Result<Vec<Symbol>, ModuleError> {
+    ) -> Result<Vec<PlacedSymbol>, ModuleError> {
         let guest = self.guests.reading(name, &image)?;
         let (guest, module) = (guest.name(), guest.load(name, &image, self.heap_bytes)?);
         let placement = Placement::new(module.variables(), memory)?;
@@ -99,7 +99,7 @@ impl Modules {
         id: ModuleId,
         name: &str,
         image: Image<'_>,
-        places: &[Symbol],
+        places: &[PlacedSymbol],
         memory: &mut GlobalMemory,
     ) -> Result<(), ModuleError> {
         let heap = places.iter().find(|symbol| symbol.name == HEAP_NAME);
@@ -130,12 +130,12 @@ impl Modules {
         module: Box<dyn GuestModule>,
         placement: Placement,
         memory: &mut GlobalMemory,
-    ) -> Vec<Symbol> {
+    ) -> Vec<PlacedSymbol> {
         let loaded = Loaded { guest, module, placement, programs: BTreeMap::new() };
         let mut symbols = Vec::new();
         for (variable, address) in loaded.placed() {
             initialise(variable, address, &loaded.placement, memory);
-            symbols.push(Symbol { name: variable.name.clone(), address, bytes: variable.bytes });
+            symbols.push(PlacedSymbol { name: variable.name.clone(), address, bytes: variable.bytes });
         }
         self.loaded.insert(id, loaded);
         symbols

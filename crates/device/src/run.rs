@@ -1,7 +1,7 @@
 //! One launch on an executor, and what it took.
 
 use simt::memory::GlobalMemory;
-use simt::{Executor, Fuel, Hook, Launch, NoHook, RunEnd};
+use simt::{Executor, Fuel, Hook, KernelLaunch, NoHook, RunEnd};
 
 /// Somebody who looks into a block of a launch, for the sake of one of its threads.
 pub struct Probe<'h> {
@@ -15,7 +15,7 @@ pub struct Probe<'h> {
 
 /// What came of running a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ran {
+pub struct LaunchStats {
     /// How it ended.
     pub end: RunEnd,
     /// Instructions executed by all threads.
@@ -31,11 +31,11 @@ pub struct Ran {
 pub fn run(
     executor: &mut Executor,
     memory: &mut GlobalMemory,
-    launch: &Launch<'_>,
+    launch: &KernelLaunch<'_>,
     fuel: Fuel<'_>,
     probe: Option<Probe<'_>>,
     mut after: impl FnMut(&mut Executor),
-) -> Ran {
+) -> LaunchStats {
     executor.prepare(launch);
     let (watched, mut nobody) = (probe.as_ref().map(|probe| (probe.block, probe.thread)), NoHook);
     let hook = probe.map_or(&mut nobody as &mut dyn Hook, |probe| probe.hook);
@@ -49,5 +49,5 @@ pub fn run(
         }
         after(executor);
     });
-    Ran { end, instructions, strayed: memory.strayed() - before, thread_instructions }
+    LaunchStats { end, instructions, strayed: memory.strayed() - before, thread_instructions }
 }

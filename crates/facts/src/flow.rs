@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// A maximal run of instructions that is entered only at its first and left only after its last.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct BasicBlock {
     /// First instruction.
     pub start: Pc,
     /// One past the last.
@@ -19,7 +19,7 @@ pub struct Block {
 #[derive(Clone, Debug, Default)]
 pub struct Flow {
     /// Blocks in the order of their instructions.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<BasicBlock>,
 }
 
 /// Where control may go from an instruction within its function: the targets, and whether the next one is one.
@@ -57,7 +57,7 @@ impl Flow {
             }
             next.sort_unstable();
             next.dedup();
-            Block { start: Pc(start), end: Pc(stop), next }
+            BasicBlock { start: Pc(start), end: Pc(stop), next }
         });
         Self { blocks: blocks.collect() }
     }

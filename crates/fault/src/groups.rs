@@ -5,14 +5,14 @@ use facts::{Facts, Group, NamedSet};
 
 /// A set of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum InstructionClass {
     /// A group.
     Group(Group),
     /// A set of the guest, by its name.
     Set(&'static str),
 }
 
-impl Class {
+impl InstructionClass {
     /// Reads the word of a campaign on programs whose guest has names for these sets.
     ///
     /// # Errors
@@ -47,14 +47,14 @@ mod tests {
     #[test]
     fn instructions_are_in_their_group_and_in_the_sets_that_their_guest_puts_them_in() {
         let facts = Facts { sets: Sets::new(SETS, 1), ..Facts::new("add.f64", Group::Fp64) };
-        let holds = |word: &str| Class::parse(word, SETS).map(|class| class.holds(&facts));
+        let holds = |word: &str| InstructionClass::parse(word, SETS).map(|class| class.holds(&facts));
         assert_eq!([holds("fp64"), holds("fp16"), holds("nvbitfi:fp64")], [Ok(true), Ok(false), Ok(true)]);
     }
 
     #[test]
     fn unknown_words_are_answered_with_all_that_are_known() {
-        let message = Class::parse("nvbitfi:fp16", SETS).unwrap_err().to_string();
+        let message = InstructionClass::parse("nvbitfi:fp16", SETS).unwrap_err().to_string();
         assert!(message.contains("int_add") && message.contains("nvbitfi:fp64"), "{message}");
-        assert!(Class::parse("nvbitfi:fp64", &[]).is_err());
+        assert!(InstructionClass::parse("nvbitfi:fp64", &[]).is_err());
     }
 }

@@ -1,9 +1,9 @@
 //! What can go wrong, as data.
 //!
 //! A [`Fault`] says where and when which bits change, and has a text id that prints and parses to itself. A
-//! [`Selection`] says which dynamic instructions a campaign draws from, which of their [`Operand`]s are aimed at and what
-//! happens to them; a [`Census`] counts the instructions by thread, so that a uniform draw finds its site; [`draw`] draws
-//! the operand and the bits. Nothing here touches a machine, or knows an instruction set.
+//! [`Selection`] says which dynamic instructions a campaign draws from, which of their [`TargetOperand`]s are aimed at
+//! and what happens to them; a [`Census`] counts the instructions by thread, so that a uniform draw finds its site;
+//! [`draw`] draws the operand and the bits. Nothing here touches a machine, or knows an instruction set.
 
 mod census;
 pub mod draw;
@@ -21,9 +21,9 @@ pub use crate::isa::Isa;
 pub use census::{Census, Member};
 pub use error::{ParseFaultError, SelectionError};
 pub use fault::Fault;
-pub use groups::Class;
-pub use model::{Model, Pattern};
+pub use groups::InstructionClass;
+pub use model::{Model, ModelKind};
 pub use names::base_name;
-pub use operand::{Aim, Operand, operand, operands};
-pub use selection::{Extent, Ranges, Selection};
+pub use operand::{TargetKind, TargetOperand, operand, operands};
+pub use selection::{Ranges, ScopeKind, Selection};
 pub use target::{Memory, Scope, Target};

@@ -1,8 +1,8 @@
-//! What happens to the bits of an operand: models, and the patterns that campaigns draw them from.
+//! What happens to the bits of an operand: models, and the kinds of models that campaigns draw from.
 //!
-//! A [`Model`] is a pure function of bits and stands in the id of a fault. A [`Pattern`] is what a campaign says; for an
-//! operand of a width it draws a model. Every draw is uniform: over the bits, over the pairs of bits, over the values of
-//! the whole width.
+//! A [`Model`] is a pure function of bits and stands in the id of a fault. A [`ModelKind`] is what a campaign says; for
+//! an operand of a width it draws a model. Every draw is uniform: over the bits, over the pairs of bits, over the
+//! values of the whole width.
 
 use crate::error::{ParseFaultError, SelectionError, number, wrong};
 use stats::Draws;
@@ -129,7 +129,7 @@ fn hexadecimal(text: &str) -> Option<u128> {
 
 /// The models that a campaign draws from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pattern {
+pub enum ModelKind {
     /// One bit flips.
     #[default]
     Single,
@@ -150,10 +150,10 @@ pub enum Pattern {
     },
 }
 
-/// The words that stand for patterns, for messages.
+/// The words that stand for kinds of models, for messages.
 const WORDS: &str = "flip, double, double-any, random, zero, stuck0:MASK, stuck1:MASK (such as stuck1:0x80)";
 
-impl Pattern {
+impl ModelKind {
     /// Reads the word of a campaign.
     ///
     /// # Errors
@@ -188,7 +188,7 @@ impl Pattern {
         }
     }
 
-    /// A model for an operand of so many bits; none if the pattern [cannot hit](Self::hits) it.
+    /// A model for an operand of so many bits; none if the kind of model [cannot hit](Self::hits) it.
     pub(crate) fn draw(self, draws: &mut Draws, width: u32) -> Option<Model> {
         if !self.hits(width) {
             return None;
@@ -217,7 +217,7 @@ impl Pattern {
     }
 }
 
-impl fmt::Display for Pattern {
+impl fmt::Display for ModelKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Single => f.write_str("flip"),
@@ -241,9 +241,9 @@ mod tests {
         (1u128..).prop_map(|mask| NonZeroU128::new(mask).unwrap())
     }
 
-    fn pattern() -> impl Strategy<Value = Pattern> {
-        let plain = vec![Pattern::Single, Pattern::Adjacent, Pattern::Two, Pattern::Random, Pattern::Zero];
-        let stuck = (mask(), any::<bool>()).prop_map(|(mask, ones)| Pattern::Stuck { mask, ones });
+    fn kind() -> impl Strategy<Value = ModelKind> {
+        let plain = vec![ModelKind::Single, ModelKind::Adjacent, ModelKind::Two, ModelKind::Random, ModelKind::Zero];
+        let stuck = (mask(), any::<bool>()).prop_map(|(mask, ones)| ModelKind::Stuck { mask, ones });
         prop_oneof![prop::sample::select(plain), stuck]
     }
 
@@ -262,34 +262,34 @@ mod tests {
 
         #[test]
         fn what_is_drawn_fits_the_width_and_changes_as_many_bits_as_it_says(
-            pattern in pattern(), width in prop::sample::select(&WIDTHS[..]), value: u128, seed: u64,
+            kind in kind(), width in prop::sample::select(&WIDTHS[..]), value: u128, seed: u64,
         ) {
             let value = value & all(width);
-            let drawn = pattern.draw(&mut Draws::new(seed, 0), width);
-            prop_assert_eq!(drawn.is_some(), pattern.hits(width));
+            let drawn = kind.draw(&mut Draws::new(seed, 0), width);
+            prop_assert_eq!(drawn.is_some(), kind.hits(width));
             if let Some(model) = drawn {
                 prop_assert!(model.fits(width));
                 let changed = model.apply(value) ^ value;
                 prop_assert_eq!(changed & !all(width), 0);
-                match pattern {
-                    Pattern::Single => prop_assert_eq!(changed.count_ones(), 1),
-                    Pattern::Adjacent => prop_assert!(changed.count_ones() == 2 && changed >> changed.trailing_zeros() == 3),
-                    Pattern::Two => prop_assert_eq!(changed.count_ones(), 2),
-                    Pattern::Zero => prop_assert_eq!(changed, value),
-                    Pattern::Stuck { mask, ones } => {
+                match kind {
+                    ModelKind::Single => prop_assert_eq!(changed.count_ones(), 1),
+                    ModelKind::Adjacent => prop_assert!(changed.count_ones() == 2 && changed >> changed.trailing_zeros() == 3),
+                    ModelKind::Two => prop_assert_eq!(changed.count_ones(), 2),
+                    ModelKind::Zero => prop_assert_eq!(changed, value),
+                    ModelKind::Stuck { mask, ones } => {
                         let stuck = if ones { !value } else { value };
                         prop_assert_eq!(changed, stuck & mask.get() & all(width));
                     }
-                    Pattern::Random => {}
+                    ModelKind::Random => {}
                 }
             }
         }
 
         #[test]
-        fn a_pattern_and_a_model_parse_to_what_printed_them(pattern in pattern(), seed: u64) {
-            prop_assert_eq!(Pattern::parse(&pattern.to_string()), Ok(pattern));
+        fn a_kind_of_model_and_a_model_parse_to_what_printed_them(kind in kind(), seed: u64) {
+            prop_assert_eq!(ModelKind::parse(&kind.to_string()), Ok(kind));
             for width in WIDTHS {
-                if let Some(model) = pattern.draw(&mut Draws::new(seed, 0), width) {
+                if let Some(model) = kind.draw(&mut Draws::new(seed, 0), width) {
                     prop_assert_eq!(Model::parse(model.name(), &model.bits()), Ok(model));
                 }
             }
@@ -302,7 +302,7 @@ mod tests {
         for width in WIDTHS {
             let mut ones = vec![0u32; width as usize];
             for _ in 0..4000 {
-                let value = Pattern::Random.draw(&mut draws, width).unwrap().apply(0);
+                let value = ModelKind::Random.draw(&mut draws, width).unwrap().apply(0);
                 ones.iter_mut().enumerate().for_each(|(bit, ones)| *ones += (value >> bit) as u32 & 1);
             }
             // Six standard deviations of a fair coin thrown 4000 times.
@@ -313,23 +313,23 @@ mod tests {
     #[test]
     fn every_bit_and_every_pair_is_drawn() {
         let mut draws = Draws::new(3, 0);
-        for (pattern, count) in [(Pattern::Single, 8), (Pattern::Adjacent, 7), (Pattern::Two, 28)] {
+        for (kind, count) in [(ModelKind::Single, 8), (ModelKind::Adjacent, 7), (ModelKind::Two, 28)] {
             let drawn: std::collections::BTreeSet<u128> =
-                (0..2000).map(|_| pattern.draw(&mut draws, 8).unwrap().apply(0)).collect();
-            assert_eq!(drawn.len(), count, "{pattern}");
+                (0..2000).map(|_| kind.draw(&mut draws, 8).unwrap().apply(0)).collect();
+            assert_eq!(drawn.len(), count, "{kind}");
         }
     }
 
     #[test]
     fn two_bits_hit_no_predicate() {
-        assert!(!Pattern::Adjacent.hits(1) && !Pattern::Two.hits(1) && Pattern::Single.hits(1));
-        assert!(!Pattern::parse("stuck1:0x100").unwrap().hits(8) && Pattern::parse("stuck1:0x80").unwrap().hits(8));
+        assert!(!ModelKind::Adjacent.hits(1) && !ModelKind::Two.hits(1) && ModelKind::Single.hits(1));
+        assert!(!ModelKind::parse("stuck1:0x100").unwrap().hits(8) && ModelKind::parse("stuck1:0x80").unwrap().hits(8));
     }
 
     #[test]
     fn words_that_mean_nothing_are_refused() {
         for word in ["twist", "stuck1", "stuck1:12", "stuck0:0x0", "stuck2:0x1", "stuck1:0x"] {
-            assert!(Pattern::parse(word).unwrap_err().to_string().contains("double-any"), "{word}");
+            assert!(ModelKind::parse(word).unwrap_err().to_string().contains("double-any"), "{word}");
         }
     }
 }

@@ -7,9 +7,9 @@ use crate::error::SelectionError;
 use crate::target::{Memory, Target};
 use facts::{Facts, Reg, Role};
 
-/// What a campaign aims at.
+/// The kind of target that a campaign hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Aim {
+pub enum TargetKind {
     /// Any destination register, predicates too.
     #[default]
     Destination,
@@ -27,7 +27,7 @@ pub enum Aim {
     Memory(Option<Memory>),
 }
 
-impl Aim {
+impl TargetKind {
     /// The words that campaigns use, in the order of their explanation.
     pub const WORDS: [&str; 11] =
         ["dst", "pred", "addr", "store", "src", "reg", "mem", "global", "shared", "local", "const"];
@@ -54,7 +54,7 @@ impl Aim {
         })
     }
 
-    /// What aims at the operand that a target names; none for what is no operand.
+    /// The kind of a target that is an operand; none for what is no operand.
     #[must_use]
     pub fn of_operand(target: Target) -> Option<Self> {
         match target {
@@ -75,7 +75,7 @@ impl Aim {
 
 /// An operand that a fault can hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operand {
+pub struct TargetOperand {
     /// How ids name it.
     pub target: Target,
     /// The register that holds it.
@@ -86,7 +86,7 @@ pub struct Operand {
     pub offset: i64,
 }
 
-impl Operand {
+impl TargetOperand {
     fn of(operand: &facts::Operand) -> Self {
         let facts::Operand { role, position, register, bits, offset, .. } = *operand;
         let target = match role {
@@ -105,23 +105,23 @@ impl Operand {
     }
 }
 
-/// The operands of an instruction that are aimed at, in the order of their positions; none for an aim that is no
-/// operand.
+/// The operands of an instruction that are aimed at, in the order of their positions; none for a kind of target that is
+/// no operand.
 #[must_use]
-pub fn operands(aim: Aim, facts: &Facts) -> Vec<Operand> {
-    let role = match aim {
-        Aim::Destination | Aim::Predicate => Role::Destination,
-        Aim::Address => Role::Address,
-        Aim::Stored => Role::Stored,
-        Aim::Source => Role::Source,
-        Aim::Register | Aim::Memory(_) => return Vec::new(),
+pub fn operands(kind: TargetKind, facts: &Facts) -> Vec<TargetOperand> {
+    let role = match kind {
+        TargetKind::Destination | TargetKind::Predicate => Role::Destination,
+        TargetKind::Address => Role::Address,
+        TargetKind::Stored => Role::Stored,
+        TargetKind::Source => Role::Source,
+        TargetKind::Register | TargetKind::Memory(_) => return Vec::new(),
     };
-    let all = facts.of_role(role).filter(|operand| aim != Aim::Predicate || operand.bits == 1);
-    all.map(Operand::of).collect()
+    let all = facts.of_role(role).filter(|operand| kind != TargetKind::Predicate || operand.bits == 1);
+    all.map(TargetOperand::of).collect()
 }
 
 /// The operand that a target names, if the instruction has it.
 #[must_use]
-pub fn operand(target: Target, facts: &Facts) -> Option<Operand> {
-    operands(Aim::of_operand(target)?, facts).into_iter().find(|operand| operand.target == target)
+pub fn operand(target: Target, facts: &Facts) -> Option<TargetOperand> {
+    operands(TargetKind::of_operand(target)?, facts).into_iter().find(|operand| operand.target == target)
 }

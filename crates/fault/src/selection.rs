@@ -1,16 +1,16 @@
 //! Which dynamic instructions a campaign draws from.
 
 use crate::error::SelectionError;
-use crate::groups::Class;
-use crate::model::Pattern;
+use crate::groups::InstructionClass;
+use crate::model::ModelKind;
 use crate::names::base_name;
-use crate::operand::{Aim, Operand, operands};
+use crate::operand::{TargetKind, TargetOperand, operands};
 use facts::{Facts, Group, NamedSet, Source};
 use std::ops::RangeInclusive;
 
 /// How many threads are hit at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Extent {
+pub enum ScopeKind {
     /// One.
     #[default]
     Thread,
@@ -64,12 +64,12 @@ struct Lines {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// What is hit.
-    pub aim: Aim,
+    pub target: TargetKind,
     /// What happens to its bits.
-    pub pattern: Pattern,
+    pub model: ModelKind,
     /// How many threads are hit at once.
-    pub extent: Extent,
-    groups: Vec<Class>,
+    pub scope: ScopeKind,
+    groups: Vec<InstructionClass>,
     /// Besides being in one of the groups, an instruction must be in this one.
     within: Option<Group>,
     kernels: Vec<Kernel>,
@@ -92,14 +92,15 @@ impl Selection {
         groups: &[String],
         sets: &[NamedSet],
     ) -> Result<Self, SelectionError> {
-        let aim = target.map_or(Ok(Aim::default()), Aim::parse)?;
-        let pattern = model.map_or(Ok(Pattern::default()), Pattern::parse)?;
-        let extent = scope.map_or(Ok(Extent::default()), Extent::parse)?;
-        if let (Aim::Memory(_), Some(scope)) = (aim, scope.filter(|_| extent != Extent::Thread)) {
+        let target = target.map_or(Ok(TargetKind::default()), TargetKind::parse)?;
+        let model = model.map_or(Ok(ModelKind::default()), ModelKind::parse)?;
+        let kind = scope.map_or(Ok(ScopeKind::default()), ScopeKind::parse)?;
+        if let (TargetKind::Memory(_), Some(scope)) = (target, scope.filter(|_| kind != ScopeKind::Thread)) {
             return Err(SelectionError::Scope(scope.to_owned()));
         }
-        let groups = groups.iter().flat_map(|text| text.split(',')).map(|word| Class::parse(word.trim(), sets));
-        Ok(Self { aim, pattern, extent, groups: groups.collect::<Result<_, _>>()?, ..Self::default() })
+        let groups =
+            groups.iter().flat_map(|text| text.split(',')).map(|word| InstructionClass::parse(word.trim(), sets));
+        Ok(Self { target, model, scope: kind, groups: groups.collect::<Result<_, _>>()?, ..Self::default() })
     }
 
     /// Narrows the selection to what is in a group, too.
@@ -151,7 +152,7 @@ impl Selection {
     /// has one.
     #[must_use]
     pub fn holds(&self, facts: &Facts) -> bool {
-        (!self.aim.is_operand() || !self.operands(facts).is_empty())
+        (!self.target.is_operand() || !self.operands(facts).is_empty())
             && self.within.is_none_or(|group| facts.group == group)
             && (self.groups.is_empty() || self.groups.iter().any(|class| class.holds(facts)))
             && (self.lines.is_empty() || self.lines.iter().any(|lines| on_line(lines, facts.source.as_ref())))
@@ -159,14 +160,14 @@ impl Selection {
 
     /// The operands of an instruction that can be hit: those aimed at that are wide enough.
     #[must_use]
-    pub fn operands(&self, facts: &Facts) -> Vec<Operand> {
-        let mut operands = operands(self.aim, facts);
-        operands.retain(|operand| self.pattern.hits(operand.bits));
+    pub fn operands(&self, facts: &Facts) -> Vec<TargetOperand> {
+        let mut operands = operands(self.target, facts);
+        operands.retain(|operand| self.model.hits(operand.bits));
         operands
     }
 }
 
-impl Extent {
+impl ScopeKind {
     /// Reads the word of a campaign.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ const STACK_BYTES: usize = 64 << 10;
 
 /// What a GPU is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Description {
+pub struct GpuProperties {
     /// For example `NVIDIA H100 80GB HBM3`.
     pub name: String,
     /// Compute capability, for example `(9, 0)`.
@@ -31,7 +31,7 @@ pub struct Gpu {
     pub(crate) driver: Driver,
     context: Handle,
     device: c_int,
-    description: Description,
+    description: GpuProperties,
     mapped: Vec<Mapping>,
     /// Ranges of addresses, for `mapped` to be in.
     reserved: Vec<(u64, usize)>,
@@ -63,7 +63,7 @@ impl Gpu {
             driver.device(&raw mut device, 0)?;
             driver.driver_version(&raw mut version)?;
         }
-        let description = Description {
+        let description = GpuProperties {
             name: name(&driver, device)?,
             compute: (attribute(&driver, device, 75)?, attribute(&driver, device, 76)?),
             driver: (version / 1000, version % 1000 / 10),
@@ -78,7 +78,7 @@ impl Gpu {
 
     /// What it is.
     #[must_use]
-    pub fn description(&self) -> &Description {
+    pub fn description(&self) -> &GpuProperties {
         &self.description
     }
 

@@ -3,8 +3,8 @@
 //! [`Gpu::open`] is the only door: on a machine without a driver or a device it is an ordinary, explained error, and
 //! nothing else of this crate can be reached. [`replay`] repeats a capsule there.
 //!
-//! All `unsafe` is in [`driver`](self) (the functions of `libcuda.so.1`) and in the methods of [`Gpu`] and [`Module`]
-//! that call them.
+//! All `unsafe` is in [`driver`](self) (the functions of `libcuda.so.1`) and in the methods of [`Gpu`] and
+//! [`LoadedModule`] that call them.
 
 #[expect(unsafe_code, reason = "functions of the driver, found at run time")]
 mod driver;
@@ -17,7 +17,7 @@ mod replay;
 mod uncertain;
 
 pub use error::GpuError;
-pub use gpu::{Description, Gpu};
-pub use module::{Module, Shape};
+pub use gpu::{Gpu, GpuProperties};
+pub use module::{LaunchShape, LoadedModule};
 pub use replay::{Replayed, replay};
 pub use uncertain::uncertain;

@@ -7,14 +7,14 @@ use std::ffi::{CString, c_int, c_void};
 
 /// A loaded module.
 #[derive(Debug)]
-pub struct Module<'g> {
+pub struct LoadedModule<'g> {
     gpu: &'g Gpu,
     handle: Handle,
 }
 
 /// How a kernel is launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct LaunchShape {
     /// Blocks in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
@@ -41,7 +41,7 @@ impl Gpu {
     ///
     /// # Errors
     /// If the driver's compiler refuses it; the error holds what it said.
-    pub fn load(&self, ptx: &str) -> Result<Module<'_>, GpuError> {
+    pub fn load(&self, ptx: &str) -> Result<LoadedModule<'_>, GpuError> {
         self.load_at(ptx, 4)
     }
 
@@ -49,7 +49,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn load_at(&self, ptx: &str, level: u8) -> Result<Module<'_>, GpuError> {
+    pub fn load_at(&self, ptx: &str, level: u8) -> Result<LoadedModule<'_>, GpuError> {
         let image = CString::new(ptx).map_err(|_| GpuError::Refused {
             name: "not a text".to_owned(),
             said: "there is a zero byte in it".to_owned(),
@@ -77,11 +77,11 @@ impl Gpu {
             }
             other => other,
         })?;
-        Ok(Module { gpu: self, handle })
+        Ok(LoadedModule { gpu: self, handle })
     }
 }
 
-impl Module<'_> {
+impl LoadedModule<'_> {
     /// Where a variable is, and its size.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl Module<'_> {
     ///
     /// # Errors
     /// If there is no such kernel, or the device refuses the launch.
-    pub fn launch(&self, kernel: &str, shape: Shape, params: &[u8]) -> Result<(), GpuError> {
+    pub fn launch(&self, kernel: &str, shape: LaunchShape, params: &[u8]) -> Result<(), GpuError> {
         let (driver, name) = (&self.gpu.driver, c_name(kernel)?);
         let mut function = std::ptr::null_mut();
         // SAFETY: the name ends in zero; the pointer is to a variable of the right type.
@@ -130,7 +130,7 @@ impl Module<'_> {
     }
 }
 
-impl Module<'_> {
+impl LoadedModule<'_> {
     /// Runs a kernel to its end with `input` and `output` in memory of its own; `params` makes its arguments from their
     /// addresses. What the kernel leaves is in `output` afterwards.
     ///
@@ -139,7 +139,7 @@ impl Module<'_> {
     pub fn run(
         &self,
         kernel: &str,
-        shape: Shape,
+        shape: LaunchShape,
         input: &[u8],
         output: &mut [u8],
         params: impl FnOnce(u64, u64) -> Vec<u8>,
@@ -156,7 +156,7 @@ impl Module<'_> {
     }
 }
 
-impl Drop for Module<'_> {
+impl Drop for LoadedModule<'_> {
     fn drop(&mut self) {
         // SAFETY: the handle is ours. After an error that stays this fails, and the context takes the module with it.
         let _ = unsafe { self.gpu.driver.unload_module(self.handle) };

@@ -6,8 +6,8 @@
 
 use crate::error::GpuError;
 use crate::gpu::Gpu;
-use crate::module::{Module, Shape};
-use capsule::{Capsule, Content, Digest, Event, Launch, ModuleId, Position, Region, Replayer, Symbol};
+use crate::module::{LaunchShape, LoadedModule};
+use capsule::{Capsule, Content, Digest, Event, Launch, ModuleId, PlacedSymbol, Position, Region, Replayer};
 use isa::Op;
 use std::collections::BTreeMap;
 
@@ -39,9 +39,9 @@ pub fn replay(gpu: &mut Gpu, capsule: &Capsule) -> Result<Replayed, GpuError> {
 struct Replay<'g> {
     gpu: &'g Gpu,
     capsule: &'g Capsule,
-    modules: BTreeMap<ModuleId, Module<'g>>,
+    modules: BTreeMap<ModuleId, LoadedModule<'g>>,
     /// Variables of modules: where the recording had them, and where they are.
-    moved: Vec<(Symbol, u64)>,
+    moved: Vec<(PlacedSymbol, u64)>,
     done: Replayed,
 }
 
@@ -75,7 +75,7 @@ impl Replayer for Replay<'_> {
         let missing = || GpuError::NotPortable { event: at.event, what: format!("{} is not loaded", launch.module) };
         let module = self.modules.get(&launch.module).ok_or_else(missing)?;
         let Launch { grid, block, shared_bytes, cooperative, .. } = *launch;
-        let shape = Shape { grid, block, shared_bytes, cooperative };
+        let shape = LaunchShape { grid, block, shared_bytes, cooperative };
         module.launch(&launch.kernel, shape, &self.arguments(&launch.params))?;
         self.done.launches += 1;
         // What a kernel does wrong is told here, and not by whatever comes later.
@@ -122,7 +122,7 @@ impl Replay<'_> {
 
     /// Where something is that the recording had at an address.
     fn place(&self, address: u64) -> u64 {
-        let inside = |(symbol, _): &&(Symbol, u64)| {
+        let inside = |(symbol, _): &&(PlacedSymbol, u64)| {
             address.checked_sub(symbol.address).is_some_and(|offset| offset < symbol.bytes.max(1))
         };
         self.moved.iter().find(inside).map_or(address, |(symbol, at)| at + (address - symbol.address))

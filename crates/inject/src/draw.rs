@@ -7,9 +7,9 @@
 use crate::golden::Golden;
 use crate::reach::{device_bytes, own_bytes};
 use crate::registers::{Allocated, general, words};
-use crate::resolve::Found;
+use crate::resolve::ResolvedMember;
 use facts::Reg;
-use fault::{Aim, Extent, Fault, Member, Memory, Scope, Selection, Target, draw};
+use fault::{Fault, Member, Memory, Scope, ScopeKind, Selection, Target, TargetKind, draw};
 use simt::registers::{LANES, lanes};
 use stats::{Cumulative, Draws};
 use std::collections::BTreeMap;
@@ -30,24 +30,24 @@ impl<'g> Drawer<'g> {
     }
 
     /// A fault at a member of the population; `None` if there is nothing to hit.
-    pub(crate) fn fault(&mut self, draws: &mut Draws, member: Member, found: Found) -> Option<Fault> {
+    pub(crate) fn fault(&mut self, draws: &mut Draws, member: Member, found: ResolvedMember) -> Option<Fault> {
         let launch = &self.golden.launches[member.launch as usize];
         let threads = self.golden.recorded(launch).threads_per_block();
-        let (target, bits) = match self.selection.aim {
-            Aim::Register => self.register(draws, member.launch, found.site)?,
-            Aim::Memory(memory) => (self.byte(draws, member.launch, memory, found.local)?, u8::BITS),
+        let (target, bits) = match self.selection.target {
+            TargetKind::Register => self.register(draws, member.launch, found.instruction)?,
+            TargetKind::Memory(memory) => (self.byte(draws, member.launch, memory, found.local)?, u8::BITS),
             _ => {
-                let operands = self.selection.operands(launch.program.facts(found.site)?);
-                let operand = draw::operand(draws, self.selection.pattern, &operands)?;
+                let operands = self.selection.operands(launch.program.facts(found.instruction)?);
+                let operand = draw::operand(draws, self.selection.model, &operands)?;
                 (operand.target, operand.bits)
             }
         };
-        let model = draw::model(draws, self.selection.pattern, bits)?;
+        let model = draw::model(draws, self.selection.model, bits)?;
         let (cta, thread) = (member.thread / threads, (member.thread % threads) as u32);
-        let scope = match self.selection.extent {
-            Extent::Thread => Scope::Thread,
-            Extent::Warp => Scope::Warp,
-            Extent::Pair => {
+        let scope = match self.selection.scope {
+            ScopeKind::Thread => Scope::Thread,
+            ScopeKind::Warp => Scope::Warp,
+            ScopeKind::Pair => {
                 let first = thread - thread % LANES as u32;
                 let others: Vec<u32> = lanes(found.executing).map(|lane| first + lane as u32).collect();
                 let others: Vec<u32> = others.into_iter().filter(|&other| other != thread).collect();
@@ -67,18 +67,18 @@ impl<'g> Drawer<'g> {
     }
 
     /// A register, and its width.
-    fn register(&mut self, draws: &mut Draws, launch: u32, site: u32) -> Option<(Target, u32)> {
+    fn register(&mut self, draws: &mut Draws, launch: u32, instruction: u32) -> Option<(Target, u32)> {
         let program = &self.golden.launches[launch as usize].program;
-        let pattern = self.selection.pattern;
-        let allocated = self.registers.entry(launch).or_insert_with(|| Allocated::of(program, pattern));
-        let code = program.function_of(site)?;
-        let live = allocated.live(program, code, site, pattern);
+        let model = self.selection.model;
+        let allocated = self.registers.entry(launch).or_insert_with(|| Allocated::of(program, model));
+        let code = program.function_of(instruction)?;
+        let live = allocated.live(program, code, instruction, model);
         let number = draws.below(*allocated.words.get(&code.id)?)?;
         let by_word: Cumulative<Reg> = live.iter().map(|&register| (register, words(code, register))).collect();
         let register = match by_word.find(number) {
             Some((register, _)) => *register,
             None => {
-                let dead: Vec<Reg> = general(code, pattern).filter(|register| !live.contains(register)).collect();
+                let dead: Vec<Reg> = general(code, model).filter(|register| !live.contains(register)).collect();
                 *draws.one_of(&dead)?
             }
         };

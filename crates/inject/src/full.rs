@@ -3,14 +3,14 @@
 use crate::final_memory::FinalMemory;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::replay::{ReplayError, reload, write};
-use crate::run::{Progress, RunError, fuel, locate, observe};
+use crate::run::{InjectError, Progress, fuel, locate, observe};
 use crate::story::log::Log;
 use capsule::{Content, Digest, Launch, ModuleId, Position, Region, Replayer, replay};
 use device::{DeviceError, Probe, region, run};
 use fault::Fault;
 use outcome::{Observation, Tier};
 use simt::memory::{GlobalMemory, Version};
-use simt::{Executor, Hook, Interest, Moment, RunEnd};
+use simt::{Executor, Hook, InstructionContext, Interest, RunEnd};
 use strike::{Hit, first_touch, touch_by_host};
 
 /// Sees what a run leaves behind.
@@ -39,18 +39,18 @@ impl Hook for Scene<'_, '_> {
         self.log.is_some() || self.hit.wants(warp)
     }
 
-    fn before(&mut self, mut moment: Moment<'_>) -> Interest {
-        let interest = self.hit.before(moment.again());
+    fn before(&mut self, mut context: InstructionContext<'_>) -> Interest {
+        let interest = self.hit.before(context.again());
         match &mut self.log {
-            Some(log) => log.before(moment),
+            Some(log) => log.before(context),
             None => interest,
         }
     }
 
-    fn after(&mut self, mut moment: Moment<'_>) -> Interest {
-        let interest = self.hit.after(moment.again());
+    fn after(&mut self, mut context: InstructionContext<'_>) -> Interest {
+        let interest = self.hit.after(context.again());
         match &mut self.log {
-            Some(log) => log.after(moment),
+            Some(log) => log.after(context),
             None => interest,
         }
     }
@@ -74,13 +74,13 @@ impl<'g> Injector<'g> {
     ///
     /// # Errors
     /// If the fault names a place that does not exist, or the capsule cannot be replayed.
-    pub(crate) fn run(&mut self, fault: &Fault) -> Result<Observation, RunError> {
+    pub(crate) fn run(&mut self, fault: &Fault) -> Result<Observation, InjectError> {
         let launch = locate(self.golden, fault)?;
         let mut hit = Hit::new(fault);
         self.memory.set_trace(None);
         let progress = self.replay(launch, fault, &mut Scene { hit: &mut hit, log: None, witness: &mut () })?;
         self.see_touch(&mut hit, progress.thread_instructions);
-        Ok(observe(self.golden, fault, hit.struck, progress, Tier::Full))
+        Ok(observe(self.golden, fault, hit.injected, progress, Tier::Full))
     }
 
     /// As [`run`](Self::run), with everything that the threads of the block with the fault do put down in a log, and a
@@ -90,13 +90,13 @@ impl<'g> Injector<'g> {
         fault: &Fault,
         log: &mut Log,
         witness: &mut dyn Witness,
-    ) -> Result<Observation, RunError> {
+    ) -> Result<Observation, InjectError> {
         let launch = locate(self.golden, fault)?;
         let mut hit = Hit::new(fault);
         self.memory.set_trace(None);
         let progress = self.replay(launch, fault, &mut Scene { hit: &mut hit, log: Some(log), witness })?;
         self.see_touch(&mut hit, progress.thread_instructions);
-        Ok(observe(self.golden, fault, hit.struck, progress, Tier::Full))
+        Ok(observe(self.golden, fault, hit.injected, progress, Tier::Full))
     }
 
     /// How memory differs at the end of the run before, if that completed.
@@ -110,7 +110,7 @@ impl<'g> Injector<'g> {
         launch: &GoldenLaunch,
         fault: &Fault,
         scene: &mut Scene<'_, '_>,
-    ) -> Result<Progress, RunError> {
+    ) -> Result<Progress, InjectError> {
         let golden = self.golden;
         self.memory.reset(&golden.history, Version::before(launch.event as u32));
         let mut rest = Rest { runs: self, fault, scene, progress: Progress::default() };
@@ -142,7 +142,7 @@ enum Stop {
     /// A kernel did what no program may.
     Trapped,
     /// An event could not be replayed.
-    Failed(RunError),
+    Failed(InjectError),
 }
 
 impl Rest<'_, '_, '_, '_> {
@@ -156,7 +156,7 @@ impl Rest<'_, '_, '_, '_> {
     }
 
     fn failed(at: Position) -> impl FnOnce(ReplayError) -> Stop {
-        move |source| Stop::Failed(RunError::Replay { event: at.event, source })
+        move |source| Stop::Failed(InjectError::Replay { event: at.event, source })
     }
 }
 

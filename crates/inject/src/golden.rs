@@ -196,7 +196,7 @@ impl Golden {
     }
 
     /// A launch as the machine wants it.
-    pub(crate) fn runnable<'g>(&'g self, launch: &'g GoldenLaunch) -> simt::Launch<'g> {
+    pub(crate) fn runnable<'g>(&'g self, launch: &'g GoldenLaunch) -> simt::KernelLaunch<'g> {
         runnable(self.recorded(launch), &launch.program)
     }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// A population that runs are drawn from.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct SamplingFrame {
     parts: Vec<Part>,
     stratified: bool,
 }
@@ -56,14 +56,14 @@ fn find(threads: &Cumulative<(u32, u64)>, number: u64) -> Option<Member> {
     Some(Member { launch, thread, nth: nth as u32 })
 }
 
-/// A run that is planned: its fault, the site in the program, its stratum.
+/// A run that is planned: its fault, the instruction of the program, its stratum.
 pub(crate) struct Planned {
     pub(crate) fault: Fault,
-    pub(crate) site: u32,
+    pub(crate) instruction: u32,
     pub(crate) stratum: Option<u32>,
 }
 
-impl Plan {
+impl SamplingFrame {
     /// The population of a selection, in strata if it is to be divided; strata without members are none.
     pub(crate) fn of(golden: &Golden, selection: Selection, stratify: Option<Stratify>) -> Self {
         let mut parts = match stratify {
@@ -115,10 +115,11 @@ impl Plan {
             let found = resolve(golden, selection, &members);
             let mut drawer = Drawer::new(golden, selection);
             for (at, mut draws, member) in drawn {
-                let fault =
-                    found.get(&member).and_then(|&found| Some((drawer.fault(&mut draws, member, found)?, found.site)));
+                let fault = found
+                    .get(&member)
+                    .and_then(|&found| Some((drawer.fault(&mut draws, member, found)?, found.instruction)));
                 let stratum = self.stratified.then(|| part_of(&runs[at]) as u32);
-                planned[at] = fault.map(|(fault, site)| Planned { fault, site, stratum });
+                planned[at] = fault.map(|(fault, instruction)| Planned { fault, instruction, stratum });
             }
         }
         let lost = || TargetError::new("repeat the golden run: a drawn instruction was not found again");

@@ -3,11 +3,11 @@
 use crate::golden::{Golden, GoldenLaunch};
 use facts::Facts;
 use simt::memory::GlobalMemory;
-use simt::{Executor, Hook, Interest, Moment};
+use simt::{Executor, Hook, InstructionContext, Interest};
 
 /// Counts of one architectural instruction in one launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SiteCount {
+pub struct InstructionCount {
     /// Threads that executed it, summed over time.
     pub executed: u64,
     /// Threads that came to it with a false guard.
@@ -21,30 +21,30 @@ pub struct SiteCount {
 pub struct LaunchProfile<'g> {
     /// The launch.
     pub launch: &'g GoldenLaunch,
-    /// Counts by site of the program.
-    pub sites: Vec<SiteCount>,
+    /// Counts by instruction of the program.
+    pub instructions: Vec<InstructionCount>,
 }
 
 impl LaunchProfile<'_> {
     /// Executed instructions with their counts, in program order.
-    pub fn instructions(&self) -> impl Iterator<Item = (&Facts, SiteCount)> {
-        let counted = self.launch.program.sites.iter().zip(&self.sites);
-        let counted = counted.filter(|(_, count)| **count != SiteCount::default());
-        counted.filter_map(|(site, &count)| Some((site.facts.as_ref()?, count)))
+    pub fn instructions(&self) -> impl Iterator<Item = (&Facts, InstructionCount)> {
+        let counted = self.launch.program.instructions.iter().zip(&self.instructions);
+        let counted = counted.filter(|(_, count)| **count != InstructionCount::default());
+        counted.filter_map(|(instruction, &count)| Some((instruction.facts.as_ref()?, count)))
     }
 }
 
-struct Counting(Vec<SiteCount>);
+struct Counting(Vec<InstructionCount>);
 
 impl Hook for Counting {
     fn wants(&self, _: u32) -> bool {
         true
     }
 
-    fn before(&mut self, moment: Moment<'_>) -> Interest {
-        let count = &mut self.0[moment.site as usize];
-        count.executed += u64::from(moment.executing.count_ones());
-        count.guarded_off += u64::from((moment.active & !moment.executing).count_ones());
+    fn before(&mut self, context: InstructionContext<'_>) -> Interest {
+        let count = &mut self.0[context.instruction as usize];
+        count.executed += u64::from(context.executing.count_ones());
+        count.guarded_off += u64::from((context.active & !context.executing).count_ones());
         count.warps += 1;
         Interest::Stay
     }
@@ -56,9 +56,9 @@ pub fn profile(golden: &Golden) -> Vec<LaunchProfile<'_>> {
     let mut memory = GlobalMemory::new();
     let mut executor = Executor::new(golden.level);
     let launches = golden.launches().iter().map(|launch| {
-        let mut counting = Counting(vec![SiteCount::default(); launch.program.sites.len()]);
+        let mut counting = Counting(vec![InstructionCount::default(); launch.program.instructions.len()]);
         golden.rerun(launch, &mut memory, &mut executor, &mut counting, |_, _, _| true);
-        LaunchProfile { launch, sites: counting.0 }
+        LaunchProfile { launch, instructions: counting.0 }
     });
     launches.collect()
 }

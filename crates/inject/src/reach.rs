@@ -3,21 +3,21 @@
 //! shared memory) is left out.
 
 use crate::golden::{Golden, GoldenLaunch};
-use fault::{Aim, Memory, Selection};
+use fault::{Memory, Selection, TargetKind};
 use simt::memory::Version;
 use simt::program::RESERVED_SHARED;
 use std::ops::Range;
 
 /// Whether a launch has at all times what a selection aims at; operands are looked for instruction by instruction.
 pub(crate) fn has_target(golden: &Golden, launch: &GoldenLaunch, selection: &Selection) -> bool {
-    match selection.aim {
-        Aim::Memory(memory) => {
+    match selection.target {
+        TargetKind::Memory(memory) => {
             let frame = launch.program.functions[0].frame;
             let mut all = device_bytes(golden, launch);
             all.extend(own_bytes(golden, launch, frame));
             let wanted =
                 |(kind, range): &(Memory, Range<u64>)| memory.is_none_or(|wanted| wanted == *kind) && !range.is_empty();
-            selection.pattern.hits(u8::BITS) && all.iter().any(wanted)
+            selection.model.hits(u8::BITS) && all.iter().any(wanted)
         }
         _ => true,
     }

@@ -8,9 +8,9 @@ use crate::golden::Golden;
 use campaign::KernelRegisters;
 use device::runnable;
 use facts::{FunctionId, Reg};
-use fault::{Pattern, Selection};
+use fault::{ModelKind, Selection};
 use simt::occupancy::{Needs, REGISTERS_PER_THREAD};
-use simt::program::{Code, RESERVED_SHARED};
+use simt::program::{FunctionCode, RESERVED_SHARED};
 use simt::{Liveness, Program};
 use std::collections::BTreeMap;
 
@@ -22,43 +22,43 @@ pub(crate) struct Allocated {
 }
 
 impl Allocated {
-    pub(crate) fn of(program: &Program, pattern: Pattern) -> Self {
+    pub(crate) fn of(program: &Program, model: ModelKind) -> Self {
         let mut allocated = Self { liveness: Liveness::of(program), words: BTreeMap::new() };
-        for (number, site) in (0..).zip(&program.sites) {
-            let Some(code) = program.function(site.function) else { continue };
-            let live = allocated.live(program, code, number, pattern);
+        for (number, instruction) in (0..).zip(&program.instructions) {
+            let Some(code) = program.function(instruction.function) else { continue };
+            let live = allocated.live(program, code, number, model);
             let words: u64 = live.iter().map(|&register| words(code, register)).sum();
-            let most = allocated.words.entry(site.function).or_default();
+            let most = allocated.words.entry(instruction.function).or_default();
             *most = words.max(*most);
         }
         allocated
     }
 
-    /// The registers that are live before a site and can be hit; all of a function too large to say.
-    pub(crate) fn live(&self, program: &Program, code: &Code, site: u32, pattern: Pattern) -> Vec<Reg> {
+    /// The registers that are live before an instruction and can be hit; all of a function too large to say.
+    pub(crate) fn live(&self, program: &Program, code: &FunctionCode, instruction: u32, model: ModelKind) -> Vec<Reg> {
         match &self.liveness {
-            None => general(code, pattern).collect(),
+            None => general(code, model).collect(),
             Some(liveness) => {
-                let live = liveness.live_before(program, site);
-                live.into_iter().filter(|&register| is_general(code, register, pattern)).collect()
+                let live = liveness.live_before(program, instruction);
+                live.into_iter().filter(|&register| is_general(code, register, model)).collect()
             }
         }
     }
 }
 
 /// The registers of a function that can be hit.
-pub(crate) fn general(code: &Code, pattern: Pattern) -> impl Iterator<Item = Reg> {
+pub(crate) fn general(code: &FunctionCode, model: ModelKind) -> impl Iterator<Item = Reg> {
     let all = (0..code.declared.len() as u32).map(Reg);
-    all.filter(move |&register| is_general(code, register, pattern))
+    all.filter(move |&register| is_general(code, register, model))
 }
 
-fn is_general(code: &Code, register: Reg, pattern: Pattern) -> bool {
+fn is_general(code: &FunctionCode, register: Reg, model: ModelKind) -> bool {
     let register = &code.declared[register.index()];
-    !register.is_predicate() && pattern.hits(register.width().bits())
+    !register.is_predicate() && model.hits(register.width().bits())
 }
 
 /// The words of 32 bits that a register takes.
-pub(crate) fn words(code: &Code, register: Reg) -> u64 {
+pub(crate) fn words(code: &FunctionCode, register: Reg) -> u64 {
     u64::from(code.declared[register.index()].width().bits().div_ceil(32))
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn registers(golden: &Golden, selection: &Selection) -> Vec<KernelReg
             continue;
         }
         let (registers, given, weight) = kernels.entry(name).or_insert_with(|| {
-            let allocated = Allocated::of(&launch.program, Pattern::Single);
+            let allocated = Allocated::of(&launch.program, ModelKind::Single);
             (allocated.words.values().copied().max().map_or(0, |words| words as u32), 0.0, 0.0)
         });
         let recorded = golden.recorded(launch);

@@ -53,7 +53,7 @@ impl Golden {
     /// Blocks that wait for each other: all of them run again for each that the hook looks into, and once at least.
     fn rerun_together<H: Hook>(
         &self,
-        runnable: &simt::Launch<'_>,
+        runnable: &simt::KernelLaunch<'_>,
         launch: &GoldenLaunch,
         memory: &mut GlobalMemory,
         executor: &mut Executor,

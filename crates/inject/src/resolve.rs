@@ -7,16 +7,16 @@ use crate::sample::{least, members};
 use fault::{Member, Selection};
 use simt::memory::GlobalMemory;
 use simt::registers::{LANES, lanes};
-use simt::{Executor, Hook, Interest, Moment};
+use simt::{Executor, Hook, InstructionContext, Interest};
 use std::collections::BTreeMap;
 
 /// A member whose instruction is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ResolvedMember {
     /// The dynamic instruction of the thread.
     pub(crate) dynamic: u64,
-    /// The site in the program.
-    pub(crate) site: u32,
+    /// The instruction of the program.
+    pub(crate) instruction: u32,
     /// The lanes of the warp that execute it together.
     pub(crate) executing: u32,
     /// Bytes of local memory that the thread has then, up to the end of the function's frame.
@@ -28,7 +28,7 @@ struct Watched {
     wanted: Vec<u32>,
     members: u32,
     begun: u64,
-    found: Vec<Found>,
+    found: Vec<ResolvedMember>,
 }
 
 struct Resolving {
@@ -43,16 +43,21 @@ impl Hook for Resolving {
         self.watched.contains_key(&warp)
     }
 
-    fn before(&mut self, moment: Moment<'_>) -> Interest {
-        let member = self.members[moment.site as usize] && moment.executing.count_ones() >= self.least;
-        let Some(watched) = self.watched.get_mut(&moment.warp) else { return Interest::Leave };
+    fn before(&mut self, context: InstructionContext<'_>) -> Interest {
+        let member = self.members[context.instruction as usize] && context.executing.count_ones() >= self.least;
+        let Some(watched) = self.watched.get_mut(&context.warp) else { return Interest::Leave };
         let mask = watched.keys().fold(0u32, |mask, lane| mask | (1 << lane));
-        for lane in lanes(moment.executing & mask) {
+        for lane in lanes(context.executing & mask) {
             let Some(thread) = watched.get_mut(&lane) else { continue };
             if member {
                 if thread.wanted.get(thread.found.len()) == Some(&thread.members) {
-                    let (executing, local) = (moment.executing, moment.frame.end);
-                    thread.found.push(Found { dynamic: thread.begun, site: moment.site, executing, local });
+                    let (executing, local) = (context.executing, context.frame.end);
+                    thread.found.push(ResolvedMember {
+                        dynamic: thread.begun,
+                        instruction: context.instruction,
+                        executing,
+                        local,
+                    });
                 }
                 thread.members += 1;
             }
@@ -63,7 +68,7 @@ impl Hook for Resolving {
 }
 
 /// The instruction of every member asked for.
-pub(crate) fn resolve(golden: &Golden, selection: &Selection, wanted: &[Member]) -> BTreeMap<Member, Found> {
+pub(crate) fn resolve(golden: &Golden, selection: &Selection, wanted: &[Member]) -> BTreeMap<Member, ResolvedMember> {
     let mut by_launch: BTreeMap<u32, BTreeMap<u64, Vec<Member>>> = BTreeMap::new();
     for &member in wanted {
         let launch = &golden.launches[member.launch as usize];
@@ -110,7 +115,7 @@ fn collect(
     watched: &BTreeMap<u32, BTreeMap<usize, Watched>>,
     launch: u32,
     first: u64,
-    found: &mut BTreeMap<Member, Found>,
+    found: &mut BTreeMap<Member, ResolvedMember>,
 ) {
     for (&warp, lanes) in watched {
         for (&lane, thread) in lanes {

@@ -2,12 +2,12 @@
 
 use crate::golden::{Golden, GoldenLaunch};
 use crate::replay::ReplayError;
-use device::{ModuleError, Ran};
+use device::{LaunchStats, ModuleError};
 use facts::Source;
 use fault::{Fault, Isa};
-use outcome::{End, Observation, OutputDiff, Place, Tier};
+use outcome::{End, Observation, OutputDiff, ProgramPoint, Tier};
 use simt::{Fuel, Trap};
-use strike::{FUEL_FACTOR, Struck};
+use strike::{FUEL_FACTOR, Injected};
 use thiserror::Error;
 
 /// What each thread of a launch may execute.
@@ -17,7 +17,7 @@ pub(crate) fn fuel<'g>(golden: &Golden, launch: &'g GoldenLaunch) -> Fuel<'g> {
 
 /// Why a fault could not be run.
 #[derive(Debug, Error)]
-pub enum RunError {
+pub enum InjectError {
     /// The fault names a place in the code of another instruction set.
     #[error(
         "find a place of `{found}` in a program of `{here}`: the id is of a fault in another instruction set, where the \
@@ -91,20 +91,20 @@ pub enum RunError {
 ///
 /// # Errors
 /// If its launch, block or thread does not.
-pub fn locate<'g>(golden: &'g Golden, fault: &Fault) -> Result<&'g GoldenLaunch, RunError> {
+pub fn locate<'g>(golden: &'g Golden, fault: &Fault) -> Result<&'g GoldenLaunch, InjectError> {
     let Fault { isa, launch, cta, thread, .. } = *fault;
     let found = golden.launches.get(launch as usize);
-    let found = found.ok_or(RunError::Launch { found: launch, count: golden.launches.len() })?;
+    let found = found.ok_or(InjectError::Launch { found: launch, count: golden.launches.len() })?;
     if isa != golden.isa(found) {
-        return Err(RunError::Isa { found: isa, here: golden.isa(found) });
+        return Err(InjectError::Isa { found: isa, here: golden.isa(found) });
     }
     let recorded = golden.recorded(found);
     if cta >= recorded.blocks() {
-        return Err(RunError::Cta { launch, found: cta, count: recorded.blocks() });
+        return Err(InjectError::Cta { launch, found: cta, count: recorded.blocks() });
     }
     let count = recorded.threads_per_block();
     if u64::from(thread) >= count {
-        return Err(RunError::Thread { launch, found: thread, count });
+        return Err(InjectError::Thread { launch, found: thread, count });
     }
     Ok(found)
 }
@@ -128,7 +128,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Adds what a launch took; of the faulty one also what the thread with the fault executed.
-    pub(crate) fn add(&mut self, ran: &Ran, faulty: bool) {
+    pub(crate) fn add(&mut self, ran: &LaunchStats, faulty: bool) {
         self.instructions += ran.instructions;
         self.strayed += ran.strayed;
         if faulty {
@@ -138,13 +138,19 @@ impl Progress {
 }
 
 /// The observation of a run that is over.
-pub(crate) fn observe(golden: &Golden, fault: &Fault, struck: Struck, progress: Progress, tier: Tier) -> Observation {
-    let after = struck.after(fault, progress.thread_instructions);
+pub(crate) fn observe(
+    golden: &Golden,
+    fault: &Fault,
+    injected: Injected,
+    progress: Progress,
+    tier: Tier,
+) -> Observation {
+    let after = injected.after(fault, progress.thread_instructions);
     let end = progress.trap.map_or(End::Completed, |(launch, trap)| end(golden, launch, trap, after));
     let completed = end == End::Completed;
     Observation {
-        landed: struck.landed,
-        first_use: struck.first_use,
+        landed: injected.landed,
+        first_use: injected.first_use,
         outputs: if completed { progress.outputs } else { Vec::new() },
         end,
         host_visible: progress.host_visible,
@@ -157,8 +163,8 @@ pub(crate) fn observe(golden: &Golden, fault: &Fault, struck: Struck, progress: 
 
 fn end(golden: &Golden, launch: usize, trap: Trap, after: u64) -> End {
     let program = &golden.launches[launch].program;
-    let site = &program.sites[trap.site as usize];
-    let line = site.facts.as_ref().and_then(|facts| facts.source.as_ref()).map(Source::line);
-    let at = Place { kernel: program.name.clone(), pc: site.pc.0, line, after };
+    let instruction = &program.instructions[trap.instruction as usize];
+    let line = instruction.facts.as_ref().and_then(|facts| facts.source.as_ref()).map(Source::line);
+    let at = ProgramPoint { kernel: program.name.clone(), pc: instruction.pc.0, line, after };
     strike::end(trap.kind, at)
 }

@@ -6,7 +6,7 @@ use crate::full::Injector;
 use crate::golden::Golden;
 use crate::index::Index;
 use crate::lanes::Lanes;
-use crate::run::RunError;
+use crate::run::InjectError;
 use crate::site::fault_of;
 use campaign::{RunFailure, Site, Worker};
 use fault::Fault;
@@ -41,7 +41,7 @@ impl<'g> Runner<'g> {
     ///
     /// # Errors
     /// If the fault names a place that does not exist, or the capsule cannot be replayed.
-    pub fn run(&mut self, fault: &Fault) -> Result<Observation, RunError> {
+    pub fn run(&mut self, fault: &Fault) -> Result<Observation, InjectError> {
         match &mut self.0 {
             Runs::Full(runs) => runs.run(fault),
             Runs::Delta(runs) => runs.run(fault),
@@ -53,7 +53,7 @@ impl<'g> Runner<'g> {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn run_to_memory(&mut self, fault: &Fault) -> Result<(Observation, Option<FinalMemory>), RunError> {
+    pub fn run_to_memory(&mut self, fault: &Fault) -> Result<(Observation, Option<FinalMemory>), InjectError> {
         let observation = self.run(fault)?;
         let completed = observation.end == End::Completed;
         let memory = completed.then(|| match &mut self.0 {

@@ -3,22 +3,26 @@
 use crate::golden::{Golden, GoldenLaunch};
 use crate::reach::has_target;
 use crate::rerun::When;
-use fault::{Census, Extent, Selection};
+use fault::{Census, ScopeKind, Selection};
 use simt::memory::GlobalMemory;
 use simt::registers::{LANES, has};
-use simt::{Executor, Hook, Interest, Moment, Program};
+use simt::{Executor, Hook, InstructionContext, Interest, Program};
 
-/// Whether each site of a program is in the population.
+/// Whether each instruction of a program is in the population.
 pub(crate) fn members(selection: &Selection, program: &Program) -> Vec<bool> {
-    program.sites.iter().map(|site| site.facts.as_ref().is_some_and(|facts| selection.holds(facts))).collect()
+    program
+        .instructions
+        .iter()
+        .map(|instruction| instruction.facts.as_ref().is_some_and(|facts| selection.holds(facts)))
+        .collect()
 }
 
 /// How many lanes must execute an instruction together for it to be in the population.
 pub(crate) fn least(selection: &Selection) -> u32 {
-    if selection.extent == Extent::Pair { 2 } else { 1 }
+    if selection.scope == ScopeKind::Pair { 2 } else { 1 }
 }
 
-/// What each site of a program counts for.
+/// What each instruction of a program counts for.
 pub(crate) struct Weights(pub(crate) Vec<u32>);
 
 /// Counts by thread.
@@ -34,12 +38,12 @@ impl Hook for Counting {
         true
     }
 
-    fn before(&mut self, moment: Moment<'_>) -> Interest {
-        let weight = u64::from(self.weights[moment.site as usize]);
-        if weight > 0 && moment.executing.count_ones() >= self.least {
-            let counts = &mut self.counts[moment.warp as usize];
+    fn before(&mut self, context: InstructionContext<'_>) -> Interest {
+        let weight = u64::from(self.weights[context.instruction as usize]);
+        if weight > 0 && context.executing.count_ones() >= self.least {
+            let counts = &mut self.counts[context.warp as usize];
             for (lane, count) in counts.iter_mut().enumerate() {
-                *count += if has(moment.executing, lane) { weight } else { 0 };
+                *count += if has(context.executing, lane) { weight } else { 0 };
             }
         }
         Interest::Stay

@@ -1,25 +1,25 @@
-//! A capsule as the target of a campaign: draws become sites, sites become observations.
+//! A capsule as the target system of a campaign: draws become sites, sites become observations.
 
 use crate::criteria::{Understood, understand};
 use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::index::Index;
-use crate::means::Means;
-use crate::plan::{Plan, Planned};
-use crate::run::RunError;
+use crate::plan::{Planned, SamplingFrame};
+use crate::resources::Resources;
+use crate::run::InjectError;
 use crate::runner::Runner;
 use crate::sample::census;
 use crate::site::{Coordinates, LABELS, given_up, site_of};
 use crate::strategy::{ENGINES, Strategy};
-use crate::sweep::{Population, Sweeping, Way};
+use crate::sweep::{Population, SweepEngine, Sweeping};
 use crate::threads::{Query, Wanted, find};
-use campaign::config::Selection as Words;
+use campaign::config::SelectionWords;
 use campaign::{
     Engine, EngineOffer, Engines, KernelRegisters, LabelColumn, Planner, RunIndex, Site, Spot, Stratum, Subject, Sweep,
     Sweeper, TargetError, Worker,
 };
 use facts::{Facts, NamedSet, Source};
-use fault::{Aim, Extent, Fault, Pattern, Selection};
+use fault::{Fault, ModelKind, ScopeKind, Selection, TargetKind};
 use outcome::Criteria;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -34,7 +34,7 @@ pub struct Setup {
     /// How many instructions a thread may execute beyond ten times its own before it counts as hanging.
     pub fuel: Option<u32>,
     /// What may be used.
-    pub means: Means,
+    pub resources: Resources,
 }
 
 /// A capsule whose golden run is done. What is said of it cannot be changed any more: all that is derived from it stays
@@ -43,18 +43,18 @@ pub struct Setup {
 pub struct CapsuleTarget {
     pub(crate) golden: Golden,
     digest: String,
-    means: Means,
+    resources: Resources,
     understood: Understood,
     /// Made when the first worker that needs it is.
     index: OnceLock<Arc<Index>>,
     /// The faults of the exhaustive campaign that was asked for last.
-    population: Mutex<Option<(Words, Arc<Population>)>>,
+    population: Mutex<Option<(SelectionWords, Arc<Population>)>>,
     /// What the runs of the sampled campaign that was planned last are drawn from.
-    plan: Mutex<Option<(Words, Arc<Plan>)>>,
+    plan: Mutex<Option<(SelectionWords, Arc<SamplingFrame>)>>,
 }
 
 /// The words of a selection, understood.
-fn selection(words: &Words, sets: &[NamedSet]) -> Result<Selection, TargetError> {
+fn selection(words: &SelectionWords, sets: &[NamedSet]) -> Result<Selection, TargetError> {
     let of = |error: fault::SelectionError| TargetError::from_error(&error);
     if let Some(method) = &words.method {
         return Err(TargetError::new(format!("choose sites: the method {method} does that, for sampled campaigns")));
@@ -78,7 +78,7 @@ impl CapsuleTarget {
     /// A target from a golden run, with nothing said of it: outputs are compared as the capsule says.
     #[must_use]
     pub fn new(golden: Golden) -> Self {
-        Self::of(golden, Means::default(), Understood::default())
+        Self::of(golden, Resources::default(), Understood::default())
     }
 
     /// A target from a golden run, with all that is said of it.
@@ -88,15 +88,15 @@ impl CapsuleTarget {
     pub fn set_up(mut golden: Golden, setup: &Setup) -> Result<Self, TargetError> {
         setup.fuel.inspect(|&fuel| golden.set_fuel(fuel));
         let understood = understand(&mut golden, &setup.criteria, setup.infer)?;
-        Ok(Self::of(golden, setup.means, understood))
+        Ok(Self::of(golden, setup.resources, understood))
     }
 
-    fn of(golden: Golden, means: Means, understood: Understood) -> Self {
+    fn of(golden: Golden, resources: Resources, understood: Understood) -> Self {
         let digest = golden.capsule().digest().to_string();
         Self {
             golden,
             digest,
-            means,
+            resources,
             understood,
             index: OnceLock::new(),
             population: Mutex::default(),
@@ -137,20 +137,20 @@ impl CapsuleTarget {
     }
 
     pub(crate) fn index(&self) -> &Arc<Index> {
-        self.index.get_or_init(|| Arc::new(Index::of(&self.golden, &self.means)))
+        self.index.get_or_init(|| Arc::new(Index::of(&self.golden, &self.resources)))
     }
 
-    fn selection(&self, words: &Words) -> Result<Selection, TargetError> {
+    fn selection(&self, words: &SelectionWords) -> Result<Selection, TargetError> {
         selection(words, &self.golden.guests().sets())
     }
 
     /// What the runs of a sampled campaign are drawn from.
-    fn plan_of(&self, words: &Words) -> Result<Arc<Plan>, TargetError> {
+    fn plan_of(&self, words: &SelectionWords) -> Result<Arc<SamplingFrame>, TargetError> {
         let mut known = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, plan)) = known.as_ref().filter(|(of, _)| of == words) {
             return Ok(Arc::clone(plan));
         }
-        let plan = Arc::new(Plan::of(&self.golden, self.selection(words)?, words.stratify));
+        let plan = Arc::new(SamplingFrame::of(&self.golden, self.selection(words)?, words.stratify));
         if plan.is_empty() {
             return Err(nothing_selected());
         }
@@ -159,14 +159,14 @@ impl CapsuleTarget {
     }
 
     /// Every fault of a selection.
-    fn population(&self, words: &Words) -> Result<Arc<Population>, TargetError> {
+    fn population(&self, words: &SelectionWords) -> Result<Arc<Population>, TargetError> {
         let mut known = self.population.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, population)) = known.as_ref().filter(|(of, _)| of == words) {
             return Ok(Arc::clone(population));
         }
         let selection = self.selection(words)?;
-        let (single, thread) = (selection.pattern == Pattern::Single, selection.extent == Extent::Thread);
-        if !single || !thread || !selection.aim.is_operand() {
+        let (single, thread) = (selection.model == ModelKind::Single, selection.scope == ScopeKind::Thread);
+        if !single || !thread || !selection.target.is_operand() {
             return Err(no_such_sweep());
         }
         let population = Arc::new(Population::of(&self.golden, selection));
@@ -181,7 +181,7 @@ impl CapsuleTarget {
     ///
     /// # Errors
     /// If the selection means nothing.
-    pub fn members(&self, words: &Words) -> Result<u64, TargetError> {
+    pub fn members(&self, words: &SelectionWords) -> Result<u64, TargetError> {
         Ok(census(&self.golden, &self.selection(words)?).total())
     }
 
@@ -189,29 +189,29 @@ impl CapsuleTarget {
     ///
     /// # Errors
     /// If the selection means nothing or selects nothing, or there is no such unit.
-    pub fn faults_of(&self, words: &Words, unit: u64) -> Result<Vec<Fault>, TargetError> {
+    pub fn faults_of(&self, words: &SelectionWords, unit: u64) -> Result<Vec<Fault>, TargetError> {
         let population = self.population(words)?;
         let at = usize::try_from(unit).ok().and_then(|unit| population.units.get(unit).copied());
         let at = at.ok_or_else(|| TargetError::new(format!("find unit {unit}: there is none")))?;
         Ok(crate::sweep::faults(&self.golden, &population, at))
     }
 
-    /// The labels of a fault at an instruction that is known, an index into the sites of its launch's program.
+    /// The labels of a fault at an instruction that is known, an index into the instructions of its launch's program.
     #[must_use]
-    pub fn label(&self, fault: &Fault, site: u32) -> Option<Site> {
-        Some(site_of(fault, self.located(fault.launch, site)?.spot()))
+    pub fn label(&self, fault: &Fault, instruction: u32) -> Option<Site> {
+        Some(site_of(fault, self.located(fault.launch, instruction)?.spot()))
     }
 
-    /// The labels of a run that is given up at a place and time, before an instruction that is an index into the sites
-    /// of its launch's program.
+    /// The labels of a run that is given up at a place and time, before an instruction that is an index into the
+    /// instructions of its launch's program.
     #[must_use]
-    pub fn give_up(&self, at: Coordinates, site: u32, reason: &str) -> Option<Site> {
-        Some(given_up(at, self.located(at.launch, site)?.spot(), reason))
+    pub fn give_up(&self, at: Coordinates, instruction: u32, reason: &str) -> Option<Site> {
+        Some(given_up(at, self.located(at.launch, instruction)?.spot(), reason))
     }
 
-    fn located(&self, launch: u32, site: u32) -> Option<Located<'_>> {
+    fn located(&self, launch: u32, instruction: u32) -> Option<Located<'_>> {
         let launch = self.golden.launches().get(launch as usize)?;
-        let site = launch.program.sites.get(site as usize)?;
+        let site = launch.program.instructions.get(instruction as usize)?;
         Some(Located { launch, facts: site.facts.as_ref()?, pc: site.pc.0 })
     }
 
@@ -219,17 +219,17 @@ impl CapsuleTarget {
     ///
     /// # Errors
     /// If the place does not exist, or the thread does not come to the instruction.
-    pub fn site_of(&self, fault: &Fault) -> Result<Site, RunError> {
+    pub fn site_of(&self, fault: &Fault) -> Result<Site, InjectError> {
         let launch = crate::run::locate(&self.golden, fault)?;
         let Fault { launch: number, cta, thread, dynamic, .. } = *fault;
         let linear = cta * self.golden.threads_per_block(launch) as u64 + u64::from(thread);
         let count = usize::try_from(linear).ok().and_then(|linear| launch.counts.get(linear)).copied().unwrap_or(0);
         let Some(wanted) = u32::try_from(dynamic).ok().filter(|&dynamic| dynamic < count) else {
-            return Err(RunError::Dynamic { launch: number, cta, thread, found: dynamic, count });
+            return Err(InjectError::Dynamic { launch: number, cta, thread, found: dynamic, count });
         };
         let query = Query { launch: number, thread: linear, wanted: Wanted::Dynamic(wanted) };
         let found = find(&self.golden, &[query]).get(&query).copied();
-        let located = found.and_then(|found| self.located(number, found.site));
+        let located = found.and_then(|found| self.located(number, found.instruction));
         let spot = located.map(|located| located.spot());
         // Of a fault that hits no instruction, the kernel is known.
         let spot = spot.unwrap_or_else(|| Spot { kernel: launch.program.name.clone(), ..Spot::default() });
@@ -258,7 +258,7 @@ fn no_such_sweep() -> TargetError {
     TargetError::new(format!(
         "list every fault: that is done for single bits (model flip) of operands (target {}) of one thread (scope \
          thread); sample with `runs` or `margin`",
-        Aim::WORDS[..5].join(", ")
+        TargetKind::WORDS[..5].join(", ")
     ))
 }
 
@@ -277,8 +277,8 @@ impl Subject for CapsuleTarget {
         &self.digest
     }
 
-    fn golden(&self) -> campaign::Golden {
-        campaign::Golden {
+    fn golden(&self) -> campaign::GoldenSummary {
+        campaign::GoldenSummary {
             launches: self.golden.launches().len() as u64,
             threads: self.golden.threads(),
             thread_instructions: self.golden.thread_instructions(),
@@ -292,10 +292,10 @@ impl Planner for CapsuleTarget {
         &LABELS
     }
 
-    fn plan(&self, runs: &[RunIndex], words: &Words, seed: u64) -> Result<Vec<Site>, TargetError> {
+    fn plan(&self, runs: &[RunIndex], words: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
         let planned = self.plan_of(words)?.draw(&self.golden, runs, seed)?;
         let site = |planned: Planned| {
-            let located = self.located(planned.fault.launch, planned.site);
+            let located = self.located(planned.fault.launch, planned.instruction);
             let gone = || TargetError::new("repeat the golden run: a drawn instruction was not found again");
             let spot = located.ok_or_else(gone)?.spot();
             Ok(Site { stratum: planned.stratum, ..site_of(&planned.fault, spot) })
@@ -303,16 +303,16 @@ impl Planner for CapsuleTarget {
         planned.into_iter().map(site).collect()
     }
 
-    fn strata(&self, words: &Words) -> Result<Vec<Stratum>, TargetError> {
+    fn strata(&self, words: &SelectionWords) -> Result<Vec<Stratum>, TargetError> {
         Ok(self.plan_of(words)?.strata())
     }
 
-    fn registers(&self, words: &Words) -> Vec<KernelRegisters> {
-        let selection = self.selection(words).ok().filter(|selection| selection.aim == Aim::Register);
+    fn registers(&self, words: &SelectionWords) -> Vec<KernelRegisters> {
+        let selection = self.selection(words).ok().filter(|selection| selection.target == TargetKind::Register);
         selection.map_or_else(Vec::new, |selection| crate::registers::registers(&self.golden, &selection))
     }
 
-    fn sweep(&self, words: &Words) -> Result<Sweep, TargetError> {
+    fn sweep(&self, words: &SelectionWords) -> Result<Sweep, TargetError> {
         Ok(self.population(words)?.sweep.clone())
     }
 }
@@ -329,19 +329,19 @@ impl Engines for CapsuleTarget {
     fn sweeper(
         &self,
         engine: &Engine,
-        words: &Words,
+        words: &SelectionWords,
         criteria: &Criteria,
     ) -> Result<Box<dyn Sweeper + '_>, TargetError> {
         let (population, strategy) = (self.population(words)?, Strategy::try_from(engine)?);
-        let way = if strategy == Strategy::Full || self.golden.has_blocks_together() {
-            Way::Full(Box::new(Injector::new(&self.golden)))
+        let engine = if strategy == Strategy::Full || self.golden.has_blocks_together() {
+            SweepEngine::Full(Box::new(Injector::new(&self.golden)))
         } else {
-            Way::indexed(&self.golden, self.index(), strategy != Strategy::Delta)
+            SweepEngine::indexed(&self.golden, self.index(), strategy != Strategy::Delta)
         };
-        Ok(Box::new(Sweeping::new(&self.golden, &population, criteria, way)))
+        Ok(Box::new(Sweeping::new(&self.golden, &population, criteria, engine)))
     }
 
-    fn memory(&self) -> Option<campaign::Memory> {
+    fn memory(&self) -> Option<campaign::MemoryUse> {
         self.index.get().map(|index| index.memory())
     }
 }

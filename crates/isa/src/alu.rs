@@ -70,7 +70,7 @@ macro_rules! call {
     }};
 }
 
-use crate::class::Class;
+use crate::class::AluClass;
 
 macro_rules! declare {
     ($($name:ident $class:ident $($rare:ident)? $pattern:literal ($($in:ty),+) -> $out:ty = $f:expr;)*) => {
@@ -91,8 +91,8 @@ macro_rules! declare {
 
             /// The class of its line.
             #[must_use]
-            pub fn class(self) -> Class {
-                match self { $(Self::$name => Class::$class),* }
+            pub fn class(self) -> AluClass {
+                match self { $(Self::$name => AluClass::$class),* }
             }
 
             /// The types of the sources, in order.
@@ -122,14 +122,14 @@ crate::alu_table!(declare);
 
 /// A pure instruction with the spelling it was written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Form {
+pub struct AluForm {
     /// The instruction.
     pub alu: Alu,
     /// Index among the alternatives of its pattern, in the order of [`spellings`].
     pub spelling: u8,
 }
 
-impl Form {
+impl AluForm {
     /// The form with this spelling, for example `add.rn.f32`.
     #[must_use]
     pub fn from_spelling(spelling: &str) -> Option<Self> {
@@ -147,10 +147,10 @@ impl Form {
 static SPELLINGS: LazyLock<Vec<Vec<String>>> =
     LazyLock::new(|| Alu::ALL.iter().map(|alu| spellings(alu.pattern())).collect());
 
-static FORMS: LazyLock<BTreeMap<&str, Form>> = LazyLock::new(|| {
+static FORMS: LazyLock<BTreeMap<&str, AluForm>> = LazyLock::new(|| {
     let forms = Alu::ALL.iter().zip(SPELLINGS.iter()).flat_map(|(&alu, spelled)| {
         let spelled = spelled.iter().enumerate();
-        spelled.map(move |(index, spelling)| (spelling.as_str(), Form { alu, spelling: index as u8 }))
+        spelled.map(move |(index, spelling)| (spelling.as_str(), AluForm { alu, spelling: index as u8 }))
     });
     forms.collect()
 });
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn evaluation_reads_operands_by_type() {
-        let eval = |spelling: &str, sources: &[u128]| Form::from_spelling(spelling).unwrap().alu.eval(sources);
+        let eval = |spelling: &str, sources: &[u128]| AluForm::from_spelling(spelling).unwrap().alu.eval(sources);
         assert_eq!(eval("add.s32", &[0xffff_ffff, 1]), 0);
         assert_eq!(eval("shr.s32", &[0x8000_0000, 99]), 0xffff_ffff);
         assert_eq!(eval("cvt.s32.s8", &[0x1ff]), 0xffff_ffff);

@@ -7,9 +7,9 @@ macro_rules! classes {
     ($($(#[doc = $doc:literal])* $name:ident $group:ident,)*) => {
         /// The class of a pure instruction.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Class { $($(#[doc = $doc])* $name),* }
+        pub enum AluClass { $($(#[doc = $doc])* $name),* }
 
-        impl Class {
+        impl AluClass {
             /// The group that its instructions are counted by.
             #[must_use]
             pub fn group(self) -> Group {

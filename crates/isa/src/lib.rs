@@ -13,9 +13,9 @@ pub mod table;
 pub mod types;
 pub mod verify;
 
-pub use alu::{Alu, Form, Lane};
-pub use class::Class;
+pub use alu::{Alu, AluForm, Lane};
+pub use class::AluClass;
 pub use facts::{FunctionId, Group, Guard, Inlined, Loc, Pc, Reg, Register};
-pub use module::{Base, Dst, Function, Instruction, Linkage, Module, Operand, Prototype, Relocation, Symbol, Variable};
+pub use module::{Base, Dst, Function, Instruction, Linkage, Module, Prototype, Relocation, Src, Symbol, Variable};
 pub use op::Op;
 pub use types::{Space, Special, Type, Width};

@@ -178,7 +178,7 @@ pub struct Instruction {
     /// Destinations in the order written.
     pub dst: Vec<Dst>,
     /// Sources in the order written.
-    pub src: Vec<Operand>,
+    pub src: Vec<Src>,
     /// The source line it came from.
     pub loc: Option<Loc>,
 }
@@ -195,7 +195,7 @@ impl Instruction {
     /// Registers read: the guard, then sources and address bases in order.
     pub fn reads(&self) -> impl Iterator<Item = Reg> + '_ {
         let guard = self.guard.map(|guard| guard.pred);
-        guard.into_iter().chain(self.src.iter().filter_map(Operand::register))
+        guard.into_iter().chain(self.src.iter().filter_map(Src::register))
     }
 }
 
@@ -210,7 +210,7 @@ pub enum Dst {
 
 /// A source operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Operand {
+pub enum Src {
     /// A register.
     Reg(Reg),
     /// A predicate read as its complement, `!p`.
@@ -225,7 +225,7 @@ pub enum Operand {
     Address(Base, i64),
 }
 
-impl Operand {
+impl Src {
     /// The register that the operand reads, if any.
     #[must_use]
     pub fn register(&self) -> Option<Reg> {

@@ -2,7 +2,7 @@
 //! (memory, control flow, communication between threads).
 //!
 //! An [`Op`] carries the modifiers; the operands stand in [`Instruction`](crate::module::Instruction), and
-//! [`Op::shape`] says which it takes. How an `Op` is spelled is in [`spelling`].
+//! [`Op::signature`] says which it takes. How an `Op` is spelled is in [`spelling`].
 
 mod atom;
 pub mod comparison;
@@ -14,22 +14,22 @@ mod mbarrier;
 mod modifiers;
 mod operand;
 mod print;
-mod shape;
+mod signature;
 pub mod spelling;
 mod texture;
 
 pub use atom::{Atom, AtomOp};
 pub use comparison::{Combine, Comparison};
 pub use copy::{CopyAsync, Fill};
-pub use extended::{Extended, Step};
+pub use extended::{CarryOp, Extended};
 pub use matrix::Matrix;
 pub use mbarrier::{Mbarrier, MbarrierOp};
-pub use modifiers::{Order, Scope};
-pub use operand::{OperandKind, Shape, Source, SourceRole};
+pub use modifiers::{MemoryScope, Order};
+pub use operand::{OperandKind, Signature, SourceOperand, SourceRole};
 pub use texture::{Fetch, Geometry, Outside, Surface};
 
-use crate::alu::{Alu, Form};
-use crate::class::Class;
+use crate::alu::{Alu, AluForm};
+use crate::class::AluClass;
 use crate::types::{Space, Type, words};
 use facts::{FunctionId, Group, Pc};
 
@@ -37,7 +37,7 @@ use facts::{FunctionId, Group, Pc};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
     /// A pure instruction of the table.
-    Alu(Form),
+    Alu(AluForm),
     /// `setp`: compare and write predicates: the result and its complement, or of a pair the result of each half.
     Setp(Comparison),
     /// `set`: compare and write all ones, of a floating-point type 1.0, or zero.
@@ -50,9 +50,9 @@ pub enum Op {
     /// `mov` of several registers into one, or of one into several.
     MovVector(Type),
     /// `ld`: load.
-    Ld(Access),
+    Ld(LoadStore),
     /// `st`: store.
-    St(Access),
+    St(LoadStore),
     /// `atom`: read, modify and write as one; the old value is the destination.
     Atom(Atom),
     /// `red`: as `atom`, without a destination.
@@ -151,7 +151,7 @@ pub enum Op {
 
 /// The modifiers of a load or store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct LoadStore {
     /// `ldu`: the writer promises that the address is the same in all lanes.
     pub uniform: bool,
     /// The state space.
@@ -163,7 +163,7 @@ pub struct Access {
     /// Promise about order. `None`: not written, weak.
     pub order: Option<Order>,
     /// Scope of a strong access.
-    pub scope: Option<Scope>,
+    pub scope: Option<MemoryScope>,
     /// `.mmio`
     pub mmio: bool,
     /// Cache operators and eviction hints as written, in order, each with its dot: no effect on results.
@@ -300,17 +300,17 @@ impl Op {
 
     /// The class of its line of the table, or of the line that it is told apart by; none for the machine's own families.
     #[must_use]
-    pub fn class(&self) -> Option<Class> {
+    pub fn class(&self) -> Option<AluClass> {
         match self {
             Self::Alu(form) => Some(form.alu.class()),
-            Self::Setp(_) => Some(Class::Setp),
+            Self::Setp(_) => Some(AluClass::Setp),
             Self::Extended(extended) => Some(extended.class()),
             _ => None,
         }
     }
 }
 
-impl Form {
+impl AluForm {
     /// The types of the sources as the spelling names them: sign and float where it says so.
     #[must_use]
     pub fn sources(self) -> &'static [Type] {
@@ -326,13 +326,13 @@ impl Form {
     /// Whether this is a comparison that `setp` and `set` may use.
     #[must_use]
     pub fn is_compare(self) -> bool {
-        self.alu.class() == Class::Setp
+        self.alu.class() == AluClass::Setp
     }
 
     /// Whether this is a line of [`Extended`] arithmetic, which has the carry flag among its sources.
     #[must_use]
     pub fn is_extended(self) -> bool {
-        self.alu.class() == Class::Carry
+        self.alu.class() == AluClass::Carry
     }
 }
 

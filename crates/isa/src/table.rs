@@ -1,10 +1,10 @@
 //! The instruction table: every pure instruction on one line.
 //!
-//! A line gives the variant of [`Alu`](crate::alu::Alu), its [class](crate::class::Class), its spellings, its operand
-//! types and its semantics. `{a|b}` in a spelling stands for either; `{|.rn}` for an optional part. All the rest (the
-//! enum, the parser's lookup, the printer, the scalar evaluator, the machine's lane loops) is made from these lines by
-//! the macro whose name is handed in, so an instruction without semantics cannot be written. To add one, add a line and
-//! a file test; see CONTRIBUTING.md.
+//! A line gives the variant of [`Alu`](crate::alu::Alu), its [class](crate::class::AluClass), its spellings, its
+//! operand types and its semantics. `{a|b}` in a spelling stands for either; `{|.rn}` for an optional part. All the
+//! rest (the enum, the parser's lookup, the printer, the scalar evaluator, the machine's lane loops) is made from these
+//! lines by the macro whose name is handed in, so an instruction without semantics cannot be written. To add one, add a
+//! line and a file test; see CONTRIBUTING.md.
 //!
 //! `rare` before the spellings says that no lane loop is compiled: the machine asks the scalar evaluator for each lane.
 //! It keeps the machine quick to compile, and does for what compilers emit seldom.

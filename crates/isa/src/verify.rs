@@ -2,9 +2,9 @@
 //!
 //! The parser reports what a writer got wrong, with its place in the text; this checks the data itself, whoever
 //! made it, so that the machine may index without fear. After it succeeds, every register, symbol, branch target
-//! and operand width of every instruction is what [`Op::shape`](crate::op::Op::shape) promises.
+//! and operand width of every instruction is what [`Op::signature`](crate::op::Op::signature) promises.
 
-use crate::module::{Base, Dst, Function, Instruction, Module, Operand, Symbol};
+use crate::module::{Base, Dst, Function, Instruction, Module, Src, Symbol};
 use crate::op::{CallTarget, Op, OperandKind};
 use crate::types::{Special, Type, Width};
 use facts::{Pc, Reg};
@@ -55,12 +55,12 @@ fn check(module: &Module, function: &Function, instruction: &Instruction) -> Res
         symbol_of(operand).map_or(Ok(()), |symbol| check_symbol(module, function, symbol))?;
     }
     check_flow(module, function, instruction)?;
-    check_shape(function, instruction)
+    check_signature(function, instruction)
 }
 
-fn symbol_of(operand: &Operand) -> Option<Symbol> {
+fn symbol_of(operand: &Src) -> Option<Symbol> {
     match operand {
-        Operand::Symbol(symbol, _) | Operand::Address(Base::Symbol(symbol), _) => Some(*symbol),
+        Src::Symbol(symbol, _) | Src::Address(Base::Symbol(symbol), _) => Some(*symbol),
         _ => None,
     }
 }
@@ -92,15 +92,15 @@ fn check_flow(module: &Module, function: &Function, instruction: &Instruction) -
     }
 }
 
-fn check_shape(function: &Function, instruction: &Instruction) -> Result<(), String> {
+fn check_signature(function: &Function, instruction: &Instruction) -> Result<(), String> {
     if matches!(instruction.op, Op::MovVector(_) | Op::Call(_)) {
         return Ok(());
     }
-    let shape = instruction.op.shape();
-    let sources: Vec<OperandKind> = shape.source_parts().map(|source| source.kind).collect();
-    let results: Vec<OperandKind> = shape.dst.iter().flat_map(|kind| kind.parts()).collect();
-    count("destinations", instruction.dst.len(), results.len(), shape.optional_dst)?;
-    count("sources", instruction.src.len(), sources.len(), shape.optional_src)?;
+    let signature = instruction.op.signature();
+    let sources: Vec<OperandKind> = signature.source_parts().map(|source| source.kind).collect();
+    let results: Vec<OperandKind> = signature.dst.iter().flat_map(|kind| kind.parts()).collect();
+    count("destinations", instruction.dst.len(), results.len(), signature.optional_dst)?;
+    count("sources", instruction.src.len(), sources.len(), signature.optional_src)?;
     for (dst, kind) in instruction.dst.iter().zip(results) {
         if let Dst::Reg(reg) = dst {
             fits(function, *reg, kind)?;
@@ -117,14 +117,14 @@ fn count(what: &str, found: usize, most: usize, optional: usize) -> Result<(), S
     if found <= most && found + optional >= most { Ok(()) } else { Err(format!("{found} {what} where {most} belong")) }
 }
 
-fn check_source(function: &Function, operand: &Operand, kind: OperandKind) -> Result<(), String> {
+fn check_source(function: &Function, operand: &Src, kind: OperandKind) -> Result<(), String> {
     match (operand, kind) {
-        (Operand::Address(..), OperandKind::Address) => Ok(()),
-        (Operand::Address(..), _) | (_, OperandKind::Address) => Err("an address stands where none belongs".into()),
-        (Operand::Reg(reg), kind) => fits(function, *reg, kind),
-        (Operand::Not(reg), _) => fits(function, *reg, OperandKind::Value(Type::Pred)),
-        (Operand::Special(special), kind) => special_fits(*special, kind),
-        (Operand::Imm(_) | Operand::Symbol(..), _) => Ok(()),
+        (Src::Address(..), OperandKind::Address) => Ok(()),
+        (Src::Address(..), _) | (_, OperandKind::Address) => Err("an address stands where none belongs".into()),
+        (Src::Reg(reg), kind) => fits(function, *reg, kind),
+        (Src::Not(reg), _) => fits(function, *reg, OperandKind::Value(Type::Pred)),
+        (Src::Special(special), kind) => special_fits(*special, kind),
+        (Src::Imm(_) | Src::Symbol(..), _) => Ok(()),
     }
 }
 
@@ -153,7 +153,7 @@ fn fits(function: &Function, reg: Reg, kind: OperandKind) -> Result<(), String> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alu::Form;
+    use crate::alu::AluForm;
     use facts::Register;
 
     fn module(instruction: Instruction) -> Module {
@@ -163,25 +163,23 @@ mod tests {
         Module { functions: vec![function], ..Module::default() }
     }
 
-    fn op(spelling: &str, dst: &[u32], src: Vec<Operand>) -> Instruction {
-        let op = Form::from_spelling(spelling).map_or_else(|| crate::op::spelling::parse(spelling).unwrap(), Op::Alu);
+    fn op(spelling: &str, dst: &[u32], src: Vec<Src>) -> Instruction {
+        let op =
+            AluForm::from_spelling(spelling).map_or_else(|| crate::op::spelling::parse(spelling).unwrap(), Op::Alu);
         Instruction { guard: None, op, dst: dst.iter().map(|&r| Dst::Reg(Reg(r))).collect(), src, loc: None }
     }
 
     #[test]
     fn a_sound_instruction_passes() {
-        let sound = op("add.s32", &[0], vec![Operand::Reg(Reg(1)), Operand::Imm(4)]);
+        let sound = op("add.s32", &[0], vec![Src::Reg(Reg(1)), Src::Imm(4)]);
         assert_eq!(verify(&module(sound)), []);
     }
 
     #[test]
     fn each_defect_is_named() {
         let what = |instruction| verify(&module(instruction)).remove(0).what;
-        assert_eq!(
-            what(op("add.s32", &[2], vec![Operand::Imm(1), Operand::Imm(4)])),
-            "register %b64 of .b64 stands for .u32"
-        );
-        assert_eq!(what(op("add.s32", &[0], vec![Operand::Imm(1)])), "1 sources where 2 belong");
+        assert_eq!(what(op("add.s32", &[2], vec![Src::Imm(1), Src::Imm(4)])), "register %b64 of .b64 stands for .u32");
+        assert_eq!(what(op("add.s32", &[0], vec![Src::Imm(1)])), "1 sources where 2 belong");
         assert_eq!(what(op("add.s32", &[9], vec![])), "register 9 does not exist");
         let mut wild = op("bra", &[], vec![]);
         wild.op = Op::Bra { target: Pc(7), uni: false };

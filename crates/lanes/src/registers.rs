@@ -14,7 +14,7 @@ pub const FULL: u32 = u32::MAX;
 /// One register of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(64))]
-pub struct Row<T>(pub [T; LANES]);
+pub struct RegisterRow<T>(pub [T; LANES]);
 
 /// Where a register is: its width and its index in the file of that width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,13 +62,13 @@ pub struct Registers {
     /// Predicates, a bit per lane.
     pub pred: Vec<u32>,
     /// 16-bit registers.
-    pub b16: Vec<Row<u16>>,
+    pub b16: Vec<RegisterRow<u16>>,
     /// 32-bit registers.
-    pub b32: Vec<Row<u32>>,
+    pub b32: Vec<RegisterRow<u32>>,
     /// 64-bit registers.
-    pub b64: Vec<Row<u64>>,
+    pub b64: Vec<RegisterRow<u64>>,
     /// 128-bit registers.
-    pub b128: Vec<Row<u128>>,
+    pub b128: Vec<RegisterRow<u128>>,
 }
 
 impl Registers {
@@ -77,10 +77,10 @@ impl Registers {
     pub fn new(sizes: Sizes) -> Self {
         Self {
             pred: vec![0; usize::from(sizes.pred)],
-            b16: vec![Row([0; LANES]); usize::from(sizes.b16)],
-            b32: vec![Row([0; LANES]); usize::from(sizes.b32)],
-            b64: vec![Row([0; LANES]); usize::from(sizes.b64)],
-            b128: vec![Row([0; LANES]); usize::from(sizes.b128)],
+            b16: vec![RegisterRow([0; LANES]); usize::from(sizes.b16)],
+            b32: vec![RegisterRow([0; LANES]); usize::from(sizes.b32)],
+            b64: vec![RegisterRow([0; LANES]); usize::from(sizes.b64)],
+            b128: vec![RegisterRow([0; LANES]); usize::from(sizes.b128)],
         }
     }
 
@@ -135,10 +135,10 @@ impl Registers {
         let index = usize::from(slot.index);
         match slot.width {
             Width::Pred => self.pred[index] = if bits & 1 == 1 { FULL } else { 0 },
-            Width::B16 => self.b16[index] = Row([bits as u16; LANES]),
-            Width::B32 => self.b32[index] = Row([bits as u32; LANES]),
-            Width::B64 => self.b64[index] = Row([bits as u64; LANES]),
-            Width::B128 => self.b128[index] = Row([bits; LANES]),
+            Width::B16 => self.b16[index] = RegisterRow([bits as u16; LANES]),
+            Width::B32 => self.b32[index] = RegisterRow([bits as u32; LANES]),
+            Width::B64 => self.b64[index] = RegisterRow([bits as u64; LANES]),
+            Width::B128 => self.b128[index] = RegisterRow([bits; LANES]),
         }
     }
 }

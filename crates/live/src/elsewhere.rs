@@ -1,13 +1,13 @@
-//! What a bench lends to who runs its application in another way: a place for each run, and the comparison of what it
+//! What is lent to who runs an application in another way: a workspace for each run, and the comparison of what it
 //! left with what a run without a fault left in the same way.
 
-use crate::bench::Bench;
+use crate::app_outputs::{AppOutputs, describe};
+use crate::application::GoldenApplication;
 use crate::error::LiveError;
 use crate::judge::Judge;
-use crate::left::{Left, describe};
-use crate::scratch::Place;
+use crate::scratch::WorkDirectory;
 use outcome::{Host, Verdict};
-use process::Guard;
+use process::Reaper;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,16 +16,16 @@ use std::time::Duration;
 
 /// A place for one run: the directory it works in, and another for what it writes and what belongs to the run.
 #[derive(Debug)]
-pub struct Room {
-    place: Place,
+pub struct Workspace {
+    place: WorkDirectory,
     own: PathBuf,
 }
 
 /// What a run left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remains(Left);
+pub struct RunOutputs(AppOutputs);
 
-impl Room {
+impl Workspace {
     /// The directory that the application works in.
     #[must_use]
     pub fn directory(&self) -> &Path {
@@ -51,15 +51,15 @@ impl Room {
     }
 }
 
-impl Drop for Room {
+impl Drop for Workspace {
     fn drop(&mut self) {
         // What cannot be removed now goes with the directory of all.
         let _ = fs::remove_dir_all(&self.own);
     }
 }
 
-impl Bench {
-    /// The program and its arguments, to be started in the directory of a [`Room`].
+impl GoldenApplication {
+    /// The program and its arguments, to be started in the directory of a [`Workspace`].
     #[must_use]
     pub fn words(&self) -> &[String] {
         &self.words
@@ -67,8 +67,8 @@ impl Bench {
 
     /// Who ends what is left of processes.
     #[must_use]
-    pub fn guard(&self) -> &Guard {
-        &self.guard
+    pub fn reaper(&self) -> &Reaper {
+        &self.reaper
     }
 
     /// How large a file, or a stream of output, may become.
@@ -87,64 +87,68 @@ impl Bench {
     ///
     /// # Errors
     /// If there is no room for it.
-    pub fn room(&self) -> io::Result<Room> {
+    pub fn workspace(&self) -> io::Result<Workspace> {
         let number = self.judged.fetch_add(1, Ordering::Relaxed);
         let place = self.scratch.place(&self.files)?;
-        let own = self.guard.directory().join(format!("room-{number:010}"));
+        let own = self.reaper.directory().join(format!("room-{number:010}"));
         fs::create_dir(&own)?;
-        Ok(Room { place, own })
+        Ok(Workspace { place, own })
     }
 
-    /// What a run left in its room.
+    /// What a run left in its workspace.
     ///
     /// # Errors
     /// If its outputs cannot be read.
-    pub fn remains(&self, room: &Room) -> io::Result<Remains> {
-        let files = self.files.iter().map(|name| fs::read(room.directory().join(name)).ok()).collect();
-        Ok(Remains(Left { stdout: fs::read(room.stdout())?, stderr: fs::read(room.stderr())?, files }))
+    pub fn outputs(&self, workspace: &Workspace) -> io::Result<RunOutputs> {
+        let files = self.files.iter().map(|name| fs::read(workspace.directory().join(name)).ok()).collect();
+        Ok(RunOutputs(AppOutputs {
+            stdout: fs::read(workspace.stdout())?,
+            stderr: fs::read(workspace.stderr())?,
+            files,
+        }))
     }
 
     /// Compares with these remains from now on.
     ///
     /// # Errors
     /// If a file is missing among them, or there is no room for what the judge is to see.
-    pub fn refer_to(&mut self, remains: Remains) -> Result<(), LiveError> {
-        let pairs = self.files.iter().zip(&remains.0.files);
+    pub fn refer_to(&mut self, outputs: RunOutputs) -> Result<(), LiveError> {
+        let pairs = self.files.iter().zip(&outputs.0.files);
         if let Some((name, _)) = pairs.clone().find(|(_, content)| content.is_none()) {
             return Err(LiveError::NoFile { name: name.clone() });
         }
         if let Some(judge) = self.judge.take() {
-            let root = self.guard.directory().join("reference");
+            let root = self.reaper.directory().join("reference");
             fs::create_dir(&root).map_err(LiveError::Prepare)?;
             let (start, time) = (self.scratch.start(), self.time);
-            let judge = Judge::new(judge.command().to_owned(), &root, start, &self.files, &remains.0, time);
+            let judge = Judge::new(judge.command().to_owned(), &root, start, &self.files, &outputs.0, time);
             self.judge = Some(judge.map_err(LiveError::Prepare)?);
         }
-        self.left = remains.0;
+        self.outputs = outputs.0;
         Ok(())
     }
 
     /// How remains differ from those that are referred to; nothing is judged.
     #[must_use]
-    pub fn compared(&self, remains: &Remains) -> Host {
-        remains.0.differs(&self.left, &self.files)
+    pub fn compared(&self, outputs: &RunOutputs) -> Host {
+        outputs.0.differs(&self.outputs, &self.files)
     }
 
     /// What the judge says of remains, if there is a judge and anything to be judged.
     ///
     /// # Errors
     /// If the judge fails, in words that follow "failed to".
-    pub fn verdict(&self, remains: &Remains, host: &Host) -> Result<Option<Verdict>, String> {
-        self.judgement(&remains.0, host)
+    pub fn verdict(&self, outputs: &RunOutputs, host: &Host) -> Result<Option<Verdict>, String> {
+        self.judgement(&outputs.0, host)
     }
 
     /// Checks a second run without a fault: it must leave the same.
     ///
     /// # Errors
     /// If it does not, or wrote to what runs share.
-    pub fn check_repeated(&self, remains: &Remains) -> Result<(), LiveError> {
-        let host = self.compared(remains);
-        match self.verdict(remains, &host) {
+    pub fn check_repeated(&self, outputs: &RunOutputs) -> Result<(), LiveError> {
+        let host = self.compared(outputs);
+        match self.verdict(outputs, &host) {
             Ok(None) if host.differs() => {
                 Err(LiveError::NotRepeated(format!("{} differs the second time on the GPU", describe(&host))))
             }

@@ -5,10 +5,10 @@
 //! directories with all that each run left: `stdout`, `stderr`, and the files under `files/`. The exit code is the
 //! verdict: 0 acceptable, 1 bad, 2 detectable; anything else says that the judge itself failed.
 
+use crate::app_outputs::AppOutputs;
 use crate::error::tail;
-use crate::left::Left;
 use outcome::Verdict;
-use process::{Bounds, Guard};
+use process::{Limits, Reaper};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl Judge {
         root: &Path,
         directory: &Path,
         files: &[String],
-        golden: &Left,
+        golden: &AppOutputs,
         time: Duration,
     ) -> io::Result<Self> {
         let place = root.join("golden");
@@ -54,8 +54,8 @@ impl Judge {
     }
 
     /// What it says of what a run left; `place` names a directory that is not there yet.
-    pub(crate) fn judge(&self, left: &Left, place: &Path, guard: &Guard) -> Result<Verdict, String> {
-        let done = lay_out(place, left, &self.files).and_then(|()| self.run(place, guard));
+    pub(crate) fn judge(&self, outputs: &AppOutputs, place: &Path, reaper: &Reaper) -> Result<Verdict, String> {
+        let done = lay_out(place, outputs, &self.files).and_then(|()| self.run(place, reaper));
         // What cannot be removed now goes with the directory of all.
         let _ = fs::remove_dir_all(place);
         let ended = done.map_err(|error| format!("run the judge `{}`: {error}", self.command))?;
@@ -76,22 +76,22 @@ impl Judge {
         }
     }
 
-    fn run(&self, faulty: &Path, guard: &Guard) -> io::Result<process::Ended> {
+    fn run(&self, faulty: &Path, reaper: &Reaper) -> io::Result<process::ProcessEnd> {
         let main = self.files.first().map_or(PathBuf::from("stdout"), |name| Path::new("files").join(name));
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(&self.command).arg("judge");
         command.arg(self.golden.join(&main)).arg(faulty.join(&main)).current_dir(&self.directory);
         command.env(GOLDEN, &self.golden).env(FAULTY, faulty);
-        process::run(command, &Bounds { time: self.time, file_bytes: u64::MAX, files: &[] }, guard)
+        process::run(command, &Limits { time: self.time, file_bytes: u64::MAX, files: &[] }, reaper)
     }
 }
 
 /// Writes what a run left into a new directory.
-fn lay_out(place: &Path, left: &Left, names: &[String]) -> io::Result<()> {
+fn lay_out(place: &Path, outputs: &AppOutputs, names: &[String]) -> io::Result<()> {
     fs::create_dir(place)?;
-    fs::write(place.join("stdout"), &left.stdout)?;
-    fs::write(place.join("stderr"), &left.stderr)?;
-    for (name, content) in names.iter().zip(&left.files) {
+    fs::write(place.join("stdout"), &outputs.stdout)?;
+    fs::write(place.join("stderr"), &outputs.stderr)?;
+    for (name, content) in names.iter().zip(&outputs.files) {
         let path = place.join("files").join(name);
         fs::create_dir_all(path.parent().unwrap_or(place))?;
         if let Some(content) = content {
@@ -106,8 +106,8 @@ mod tests {
     use super::*;
 
     fn verdict(command: &str, time: f64) -> Result<Verdict, String> {
-        let guard = Guard::new().unwrap();
-        let left = |text: &str| Left {
+        let reaper = Reaper::new().unwrap();
+        let outputs = |text: &str| AppOutputs {
             stdout: format!("said {text}").into(),
             stderr: Vec::new(),
             files: vec![Some(text.into()), None],
@@ -115,9 +115,9 @@ mod tests {
         let files = ["out/a b".to_owned(), "gone".to_owned()];
         let time = Duration::from_secs_f64(time);
         let judge =
-            Judge::new(command.to_owned(), guard.directory(), Path::new("/"), &files, &left("1"), time).unwrap();
-        let verdict = judge.judge(&left("2"), &guard.directory().join("faulty"), &guard);
-        assert!(!guard.directory().join("faulty").exists());
+            Judge::new(command.to_owned(), reaper.directory(), Path::new("/"), &files, &outputs("1"), time).unwrap();
+        let verdict = judge.judge(&outputs("2"), &reaper.directory().join("faulty"), &reaper);
+        assert!(!reaper.directory().join("faulty").exists());
         verdict
     }
 

@@ -1,12 +1,12 @@
 //! From what a process reported and left to the observation of its run.
 
-use crate::tape::output_regions;
+use crate::golden_trace::output_regions;
 use capsule::Region;
-use cudart::live::report::{Copy, Note, Report};
+use cudart::live::report::{LiveReport, Note, OutputCopy};
 use fault::Fault;
 use inject::Golden;
 use outcome::{End, Host, Observation, OutputDiff, Tier};
-use process::Ended;
+use process::ProcessEnd;
 
 /// Where the outputs of a golden run are found among the copies of a run.
 #[derive(Debug)]
@@ -22,20 +22,20 @@ impl Outputs {
 
     /// Compares the outputs of a run. The host may have made more or fewer copies of a region than in the golden run: an
     /// output is found by its number from the end among the copies of its region.
-    fn compare(&self, golden: &Golden, report: &Report) -> Vec<OutputDiff> {
+    fn compare(&self, golden: &Golden, report: &LiveReport) -> Vec<OutputDiff> {
         let mut outputs: Vec<(usize, OutputDiff)> = Vec::new();
         for (number, (_, recorded)) in (0u32..).zip(&self.regions) {
-            let found: Vec<&Copy> =
+            let found: Vec<&OutputCopy> =
                 report.copies.iter().filter(|(at, _)| *at == number).map(|(_, copy)| copy).collect();
             for (at, &copy) in recorded.iter().enumerate() {
                 let Some(output) = golden.copies()[copy].output else { continue };
                 let place = found.len().checked_sub(recorded.len() - at);
                 let bytes = match place.map(|place| found[place]) {
-                    Some(Copy::Known(number)) => {
+                    Some(OutputCopy::Known(number)) => {
                         let known = recorded.get(usize::try_from(*number).unwrap_or(usize::MAX));
                         known.map(|&copy| &golden.copies()[copy].bytes)
                     }
-                    Some(Copy::Other(bytes)) => Some(bytes),
+                    Some(OutputCopy::Other(bytes)) => Some(bytes),
                     None => None,
                 };
                 let difference = match bytes {
@@ -55,18 +55,18 @@ pub(crate) fn observe(
     golden: &Golden,
     outputs: &Outputs,
     fault: &Fault,
-    ended: &Ended,
-    report: &Report,
+    ended: &ProcessEnd,
+    report: &LiveReport,
     host: Host,
 ) -> Result<Observation, String> {
     if let Some(reason) = failure(report) {
         return Err(reason.to_owned());
     }
-    let struck = report.notes.iter().find_map(|note| match note {
-        Note::Struck { landed, first_use } => Some((*landed, *first_use)),
+    let injected = report.notes.iter().find_map(|note| match note {
+        Note::Injected { landed, first_use } => Some((*landed, *first_use)),
         _ => None,
     });
-    let (landed, first_use) = struck.ok_or_else(|| not_struck(fault, ended, report))?;
+    let (landed, first_use) = injected.ok_or_else(|| not_injected(fault, ended, report))?;
     let end = end(ended, report);
     let stopped = matches!(end, End::TimedOut | End::Hang { .. });
     let status = ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).filter(|_| !stopped);
@@ -91,7 +91,7 @@ pub(crate) fn observe(
 }
 
 /// Why the process gave up, if it did.
-pub(crate) fn failure(report: &Report) -> Option<&str> {
+pub(crate) fn failure(report: &LiveReport) -> Option<&str> {
     report.notes.iter().find_map(|note| match note {
         Note::Failure(reason) => Some(reason.as_str()),
         _ => None,
@@ -99,7 +99,7 @@ pub(crate) fn failure(report: &Report) -> Option<&str> {
 }
 
 /// Why there is nothing to say about the fault.
-fn not_struck(fault: &Fault, ended: &Ended, report: &Report) -> String {
+fn not_injected(fault: &Fault, ended: &ProcessEnd, report: &LiveReport) -> String {
     let (launches, launch) = (report.counters.launches, fault.launch);
     if ended.status.is_none() {
         return format!("run launch {launch} of the application in time: allow it more with `timeout`");
@@ -108,7 +108,7 @@ fn not_struck(fault: &Fault, ended: &Ended, report: &Report) -> String {
 }
 
 /// How the run ended. What a kernel did comes first: whatever the application did then, it did of that.
-fn end(ended: &Ended, report: &Report) -> End {
+fn end(ended: &ProcessEnd, report: &LiveReport) -> End {
     let kernel = report.notes.iter().find_map(|note| match note {
         Note::Ended(end) => Some(end.clone()),
         _ => None,

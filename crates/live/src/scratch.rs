@@ -35,12 +35,12 @@ type Identity = (u64, u64, i64, i64);
 
 /// The directory of one run; it goes when this does.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct WorkDirectory {
     pub(crate) path: PathBuf,
     temporary: bool,
 }
 
-impl Drop for Place {
+impl Drop for WorkDirectory {
     fn drop(&mut self) {
         if self.temporary {
             // What cannot be removed now goes with the directory of all.
@@ -99,7 +99,7 @@ impl Scratch {
     }
 
     /// A directory for a run. All have names of the same length, so that they take the same room in its environment.
-    pub(crate) fn place(&self, files: &[String]) -> io::Result<Place> {
+    pub(crate) fn place(&self, files: &[String]) -> io::Result<WorkDirectory> {
         let Some(root) = &self.root else {
             for name in files {
                 match fs::remove_file(self.start.join(name)) {
@@ -107,10 +107,10 @@ impl Scratch {
                     _ => {}
                 }
             }
-            return Ok(Place { path: self.start.clone(), temporary: false });
+            return Ok(WorkDirectory { path: self.start.clone(), temporary: false });
         };
         let number = self.number.fetch_add(1, Ordering::Relaxed);
-        let place = Place { path: root.join(format!("run-{number:010}")), temporary: true };
+        let place = WorkDirectory { path: root.join(format!("run-{number:010}")), temporary: true };
         fs::create_dir(&place.path)?;
         self.directories.iter().try_for_each(|path| fs::create_dir(place.path.join(path)))?;
         self.links.iter().try_for_each(|path| symlink(self.start.join(path), place.path.join(path)))?;

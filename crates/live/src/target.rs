@@ -1,9 +1,9 @@
-//! An application as the target of a campaign.
+//! An application as the target system of a campaign.
 
-use crate::bench::Bench;
+use crate::application::GoldenApplication;
 use crate::error::LiveError;
 use crate::observe::Outputs;
-use campaign::{Engine, EngineOffer, Engines, Memory, RunFailure, Site, Target, TargetError, Worker};
+use campaign::{Engine, EngineOffer, Engines, MemoryUse, RunFailure, Site, TargetError, TargetSystem, Worker};
 use fault::Fault;
 use inject::site::fault_of;
 use inject::{CapsuleTarget, Runner, Strategy};
@@ -30,9 +30,9 @@ pub enum Which {
 #[derive(Debug)]
 pub struct LiveTarget {
     capsule: Arc<CapsuleTarget>,
-    bench: Bench,
+    application: GoldenApplication,
     outputs: Outputs,
-    tape: File,
+    trace: File,
     which: Which,
 }
 
@@ -41,12 +41,17 @@ impl LiveTarget {
     ///
     /// # Errors
     /// If the application does something else than the capsule, or something else the second time.
-    pub fn new(capsule: Arc<CapsuleTarget>, bench: Bench, which: Which, strategy: Strategy) -> Result<Self, LiveError> {
+    pub fn new(
+        capsule: Arc<CapsuleTarget>,
+        application: GoldenApplication,
+        which: Which,
+        strategy: Strategy,
+    ) -> Result<Self, LiveError> {
         let golden = capsule.golden_run();
-        bench.check_same(golden)?;
-        let (tape, outputs) = (bench.tape(golden)?, Outputs::of(golden));
-        bench.rehearse(golden, &tape, replays(strategy))?;
-        Ok(Self { capsule, bench, outputs, tape, which })
+        application.check_same(golden)?;
+        let (trace, outputs) = (application.trace(golden)?, Outputs::of(golden));
+        application.rehearse(golden, &trace, replays(strategy))?;
+        Ok(Self { capsule, application, outputs, trace, which })
     }
 
     /// The capsule.
@@ -57,8 +62,8 @@ impl LiveTarget {
 
     /// What a campaign runs on: sites are those of the capsule, and the application runs them.
     #[must_use]
-    pub fn target(&self) -> Target<'_> {
-        Target::from(&*self.capsule).run_by(self)
+    pub fn target(&self) -> TargetSystem<'_> {
+        TargetSystem::from(&*self.capsule).run_by(self)
     }
 
     /// Runs the application with a fault.
@@ -78,7 +83,7 @@ impl LiveTarget {
     ) -> Result<Observation, RunFailure> {
         let golden = self.capsule.golden_run();
         inject::locate(golden, fault).map_err(|error| RunFailure::from_error(&error))?;
-        let seen = self.bench.inject(golden, &self.outputs, &self.tape, replays(strategy), fault)?;
+        let seen = self.application.inject(golden, &self.outputs, &self.trace, replays(strategy), fault)?;
         self.with_first_use(fault, seen, runner)
     }
 
@@ -121,7 +126,7 @@ impl Engines for LiveTarget {
         Ok(Box::new(LiveWorker { target: self, strategy: engine.try_into()?, fast, recorded: None }))
     }
 
-    fn memory(&self) -> Option<Memory> {
+    fn memory(&self) -> Option<MemoryUse> {
         self.capsule.memory()
     }
 }

@@ -1,7 +1,7 @@
 //! Variables of the machine's own that a module is given: they have an address, are recorded and replayed as every
 //! variable, and are part of every snapshot.
 
-use isa::{Linkage, Module, Operand, Space, Special, Symbol, Type, Variable};
+use isa::{Linkage, Module, Space, Special, Src, Symbol, Type, Variable};
 use simt::{HEAP_ALIGN, HEAP_NAME, WORKSPACE_BYTES, WORKSPACE_NAME};
 
 /// Adds a variable, unless the module has it. No name of PTX has a space in it, so these do.
@@ -42,7 +42,7 @@ pub(crate) fn give_heap(module: &mut Module, bytes: u64) {
 
 /// Gives a workspace for cooperative launches to a module that asks where it is.
 pub(crate) fn give_workspace(module: &mut Module) {
-    let asks = |operand: &Operand| matches!(operand, Operand::Special(Special::Envreg1 | Special::Envreg2));
+    let asks = |operand: &Src| matches!(operand, Src::Special(Special::Envreg1 | Special::Envreg2));
     let mut instructions = module.functions.iter().flat_map(|function| &function.body);
     if instructions.any(|instruction| instruction.src.iter().any(asks)) {
         let size = (WORKSPACE_BYTES as u32).to_le_bytes();

@@ -7,14 +7,14 @@
 //! SASSIFI's CC has no counterpart.
 
 use facts::{Facts, Group, NamedSet, Sets, Space};
-use isa::{Class, Op};
+use isa::{AluClass, Op};
 use std::ops::Range;
 
 /// What is asked of an instruction.
 struct Asked<'a> {
     op: &'a Op,
     group: Group,
-    class: Option<Class>,
+    class: Option<AluClass>,
     /// Whether it writes a general-purpose register.
     general: bool,
     /// Whether it writes a predicate.
@@ -57,12 +57,12 @@ sets! {
     "sassifi:pr", "writes a predicate", |it| it.predicates;
     "sassifi:store_op", "stores; aim at `store`", |it| matches!(it.op, Op::St(_));
     "sassifi:iadd_imul_op", "integer additions and products",
-        |it| it.is_of(&[Group::IntAdd]) || it.class == Some(Class::IntMul);
+        |it| it.is_of(&[Group::IntAdd]) || it.class == Some(AluClass::IntMul);
     "sassifi:fadd_fmul_op", "fp32 additions and products", |it| it.is_of(&[Group::Fp32Add, Group::Fp32Mul]);
-    "sassifi:dadd_dmul_op", "fp64 additions and products", |it| it.is_of(&[Group::Fp64]) && it.class != Some(Class::Fp64Fma);
-    "sassifi:mad_op", "integer multiply-add", |it| it.is_of(&[Group::IntMulAdd]) && it.class != Some(Class::IntMul);
+    "sassifi:dadd_dmul_op", "fp64 additions and products", |it| it.is_of(&[Group::Fp64]) && it.class != Some(AluClass::Fp64Fma);
+    "sassifi:mad_op", "integer multiply-add", |it| it.is_of(&[Group::IntMulAdd]) && it.class != Some(AluClass::IntMul);
     "sassifi:ffma_op", "fp32 multiply-add", |it| it.is_of(&[Group::Fp32Fma]);
-    "sassifi:dfma_op", "fp64 multiply-add", |it| it.class == Some(Class::Fp64Fma);
+    "sassifi:dfma_op", "fp64 multiply-add", |it| it.class == Some(AluClass::Fp64Fma);
     "sassifi:setp_op", "comparisons that write predicates", |it| it.is_of(&[Group::Compare]) && it.predicates;
     "sassifi:lds_op", "loads from shared memory", |it| it.loads(|space| space == Space::Shared);
     "sassifi:ld_op", "other loads from memory",

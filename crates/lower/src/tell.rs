@@ -4,7 +4,7 @@ use crate::{place, sets};
 use facts::{Access, Control, Effect, Facts, Files, Making, Operand, Reg, Role, Source, Type};
 use isa::op::matrix::Matrix;
 use isa::op::{AtomOp, CopyAsync, MbarrierOp, OperandKind, SourceRole};
-use isa::{Base, Class, Dst, Function, Instruction, Op, Operand as Written, Symbol};
+use isa::{AluClass, Base, Dst, Function, Instruction, Op, Src, Symbol};
 use simt::guest::Placement;
 use simt::program::FrameRange;
 use std::collections::BTreeMap;
@@ -43,9 +43,9 @@ impl Teller<'_> {
             let sources = form.sources().iter().map(|&ty| (SourceRole::Value, Some(ty)));
             return self.operands_of(instruction, [Some(form.destination())].into_iter(), sources);
         }
-        let shape = instruction.op.shape();
-        let kinds = shape.dst.iter().flat_map(|kind| kind.parts()).map(OperandKind::ty);
-        self.operands_of(instruction, kinds, shape.source_parts().map(|part| (part.role, part.kind.ty())))
+        let signature = instruction.op.signature();
+        let kinds = signature.dst.iter().flat_map(|kind| kind.parts()).map(OperandKind::ty);
+        self.operands_of(instruction, kinds, signature.source_parts().map(|part| (part.role, part.kind.ty())))
     }
 
     /// The operands of an instruction, given the types of its destinations, and what its sources are.
@@ -71,7 +71,7 @@ impl Teller<'_> {
                 operands.push(self.operand(Role::Source, position, register, ty));
             }
             match (role, source) {
-                (SourceRole::Address, Written::Address(base, offset)) => {
+                (SourceRole::Address, Src::Address(base, offset)) => {
                     if let Base::Reg(register) = base {
                         let whole = self.operand(Role::Address, addresses, *register, None);
                         operands.push(Operand { offset: *offset, ..whole });
@@ -79,7 +79,7 @@ impl Teller<'_> {
                     addresses += 1;
                 }
                 (SourceRole::Stored, source) => {
-                    if let Written::Reg(register) = source {
+                    if let Src::Reg(register) = source {
                         let whole = self.operand(Role::Stored, stored, *register, ty);
                         operands.push(Operand { bits: ty.map_or(whole.bits, |ty| ty.bits().min(whole.bits)), ..whole });
                     }
@@ -123,11 +123,11 @@ impl Teller<'_> {
     }
 
     /// Where an address points, if it does not point into the frame of the function.
-    fn address(&self, source: &Written) -> Option<(Option<Reg>, i64)> {
+    fn address(&self, source: &Src) -> Option<(Option<Reg>, i64)> {
         match source {
-            Written::Address(Base::Reg(register), offset) => Some((Some(*register), *offset)),
-            Written::Address(Base::Zero, offset) => Some((None, *offset)),
-            Written::Address(Base::Symbol(symbol), offset) if !self.frame.contains_key(symbol) => {
+            Src::Address(Base::Reg(register), offset) => Some((Some(*register), *offset)),
+            Src::Address(Base::Zero, offset) => Some((None, *offset)),
+            Src::Address(Base::Symbol(symbol), offset) if !self.frame.contains_key(symbol) => {
                 let start = place(self.placement, *symbol)?;
                 Some((None, start.wrapping_add_signed(*offset) as i64))
             }
@@ -139,7 +139,7 @@ impl Teller<'_> {
 fn making(op: &Op) -> Making {
     match op {
         Op::Alu(form) => match form.alu.class() {
-            Class::IntAdd | Class::IntMul | Class::IntMulAdd | Class::Convert => Making::Integers,
+            AluClass::IntAdd | AluClass::IntMul | AluClass::IntMulAdd | AluClass::Convert => Making::Integers,
             _ => Making::Bits,
         },
         Op::Extended(_) | Op::Redux(..) => Making::Parts,
@@ -188,7 +188,7 @@ mod tests {
         );
         let module = Ptx.load("k.ptx", &Image::ptx(&text), 0).unwrap();
         let program = module.program("k", &Placement { addresses: vec![Some(0x1000)] }).unwrap();
-        program.sites.into_iter().filter_map(|site| site.facts).collect()
+        program.instructions.into_iter().filter_map(|instruction| instruction.facts).collect()
     }
 
     /// The facts of a kernel's instructions, and which register each name became: each is written once behind them.

@@ -19,6 +19,6 @@ mod method;
 pub mod registry;
 
 pub use method::{
-    Answer, Applied, Command, CommandOption, Estimates, Method, Page, Piece, Pieces, Request, Runs, StudyOffer,
-    Workloads, Workshop,
+    Answer, Applied, Command, CommandOption, Estimates, Method, MethodPage, PageCampaign, Piece, Pieces, Request,
+    StudyOffer, Workloads, Workshop,
 };

@@ -1,6 +1,6 @@
 //! What a method is: how it chooses sites, what it makes of rows, and what it adds to the program.
 
-use campaign::{Planner, Results, Selection, StoreError, TargetError};
+use campaign::{Planner, Results, SelectionWords, StoreError, TargetError};
 use inject::CapsuleTarget;
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -26,7 +26,7 @@ pub trait Method: Sync {
     ///
     /// # Errors
     /// If the words mean no settings, say what the method chooses itself, or select nothing.
-    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &Selection) -> Result<Box<dyn Applied>, TargetError>;
+    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError>;
 
     /// The questions that it asks of capsules.
     fn studies(&self) -> &'static [StudyOffer] {
@@ -39,7 +39,7 @@ pub trait Method: Sync {
     }
 
     /// The page about it.
-    fn page(&self) -> Option<&'static Page> {
+    fn page(&self) -> Option<&'static MethodPage> {
         None
     }
 }
@@ -134,11 +134,11 @@ pub struct Answer {
 }
 
 /// A page of documentation whose numbers are measured: `cargo xtask page NAME`.
-pub struct Page {
+pub struct MethodPage {
     /// The text, in which `{{name}}` stands for a piece.
     pub template: &'static str,
     /// The kinds of campaigns that it is made from.
-    pub runs: &'static [Runs],
+    pub runs: &'static [PageCampaign],
     /// Instructions beyond ten times its own after which a thread hangs.
     pub fuel: u32,
     /// Measures, and makes all pieces, by name; with a workload's name measures only that one, and makes none.
@@ -147,7 +147,7 @@ pub struct Page {
 
 /// How many runs campaigns of a kind have.
 #[derive(Clone, Copy, Debug)]
-pub struct Runs {
+pub struct PageCampaign {
     /// What they are called; the piece `runs-NAME` of the page says how many.
     pub name: &'static str,
     /// How many, if nothing else is said.

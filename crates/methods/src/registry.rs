@@ -1,6 +1,6 @@
 //! Every method there is.
 
-use campaign::{Selection, TargetError};
+use campaign::{SelectionWords, TargetError};
 use inject::CapsuleTarget;
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::method::{Applied, Command, Method, StudyOffer};
 /// The methods.
 #[rustfmt::skip] // One line each.
 pub static METHODS: &[&dyn Method] = &[
-    &gpu_qin::Method,
+    &gpu_qin::GpuQinMethod,
 ];
 
 /// The method that a selection names, applied to a capsule; none if it names none.
 ///
 /// # Errors
 /// If there is no such method, or it cannot choose what the selection says.
-pub fn apply(capsule: &Arc<CapsuleTarget>, words: &Selection) -> Result<Option<Box<dyn Applied>>, TargetError> {
+pub fn apply(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Option<Box<dyn Applied>>, TargetError> {
     let Some(word) = &words.method else { return Ok(None) };
     find(word)?.apply(capsule, words).map(Some)
 }

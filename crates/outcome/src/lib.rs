@@ -30,7 +30,7 @@ pub use classify::{CLASSIFIER_VERSION, classify};
 pub use code::FAILED_CODE;
 pub use criteria::{Criteria, Criterion};
 pub use host::{Debugged, Host, HostSignal, Verdict};
-pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, Place, Tier, TrapKind};
+pub use observation::{End, FirstUse, Landed, Observation, OutputDiff, ProgramPoint, Tier, TrapKind};
 pub use outcome::{Class, Due, Masked, Outcome, Sdc};
 pub use quality::{Element, Metric, QUALITY_KEYS, Quality, QualityError};
 #[doc(hidden)]

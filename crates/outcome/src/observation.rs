@@ -85,12 +85,12 @@ pub enum End {
         /// What it did.
         trap: TrapKind,
         /// Where.
-        at: Place,
+        at: ProgramPoint,
     },
     /// It used up its instruction fuel.
     Hang {
         /// Where the hit thread, or the one that ran out, then was.
-        at: Place,
+        at: ProgramPoint,
     },
     /// The program, or hardening added to it, noticed the fault and said so.
     Detected {
@@ -114,7 +114,7 @@ pub enum End {
 /// A point in the program where a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct ProgramPoint {
     /// The kernel.
     pub kernel: String,
     /// The static instruction in it.
@@ -197,7 +197,7 @@ mod tests {
     use crate::host::Verdict;
 
     fn observation() -> Observation {
-        let at = Place { kernel: "k".into(), pc: 4, line: None, after: 9 };
+        let at = ProgramPoint { kernel: "k".into(), pc: 4, line: None, after: 9 };
         Observation {
             landed: Some(Landed { before: u128::MAX, after: 0, threads: 1 }),
             first_use: FirstUse::Read { after: 2 },

@@ -57,7 +57,7 @@ fn identical_outputs_are_masked_by_what_happened_to_the_value() {
 
 #[test]
 fn a_fault_that_did_not_land_is_not_landed_whatever_else_was_seen() {
-    let at = Place { kernel: "k".into(), pc: 0, line: None, after: 0 };
+    let at = ProgramPoint { kernel: "k".into(), pc: 0, line: None, after: 0 };
     for end in [End::Completed, End::Hang { at }, End::Detected { by: "abft".into() }] {
         let mut observation = seen(end, FirstUse::Never, vec![diff("out", 3, 1.0)]);
         observation.landed = None;
@@ -67,7 +67,7 @@ fn a_fault_that_did_not_land_is_not_landed_whatever_else_was_seen() {
 
 #[test]
 fn an_abnormal_end_is_due_even_where_outputs_differ() {
-    let at = Place { kernel: "k".into(), pc: 0, line: None, after: 0 };
+    let at = ProgramPoint { kernel: "k".into(), pc: 0, line: None, after: 0 };
     let trap = End::Trapped { trap: TrapKind::Assert, at: at.clone() };
     let cases = [
         (trap, Due::Crash(TrapKind::Assert)),
@@ -246,7 +246,7 @@ fn a_live_run_in_which_nothing_differs_is_masked() {
 
 #[test]
 fn a_trap_is_the_crash_whether_the_application_reports_it_ignores_it_or_dies_of_it() {
-    let at = Place { kernel: "k".into(), pc: 0, line: None, after: 0 };
+    let at = ProgramPoint { kernel: "k".into(), pc: 0, line: None, after: 0 };
     for status in [0, 1, 134] {
         let mut observation =
             seen(End::Trapped { trap: TrapKind::IllegalAddress, at: at.clone() }, FirstUse::Never, vec![]);
@@ -279,7 +279,7 @@ fn a_signal_is_a_crash_by_its_name() {
 
 #[test]
 fn time_that_is_over_and_fuel_that_is_used_up_are_the_same_hang() {
-    let at = Place { kernel: "k".into(), pc: 0, line: None, after: 0 };
+    let at = ProgramPoint { kernel: "k".into(), pc: 0, line: None, after: 0 };
     for end in [End::TimedOut, End::Hang { at }] {
         let mut observation = seen(end, FirstUse::Never, vec![]);
         observation.host = Some(Host { stdout: true, ..Host::default() });

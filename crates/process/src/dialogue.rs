@@ -1,6 +1,6 @@
 //! A process that is talked to: lines in, lines out, and the same end as that of any other.
 
-use super::{Bounds, Guard, confine, system};
+use super::{Limits, Reaper, confine, system};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -19,7 +19,7 @@ pub struct Dialogue<'g> {
     read: Vec<u8>,
     /// How much of it holds no end of a line.
     searched: usize,
-    guard: &'g Guard,
+    reaper: &'g Reaper,
 }
 
 /// What came of waiting for a line.
@@ -38,15 +38,15 @@ impl<'g> Dialogue<'g> {
     ///
     /// # Errors
     /// If the system cannot start it.
-    pub fn start(mut command: Command, bounds: &Bounds<'_>, guard: &'g Guard) -> io::Result<Self> {
+    pub fn start(mut command: Command, limits: &Limits<'_>, reaper: &'g Reaper) -> io::Result<Self> {
         let (output, error) = (Stdio::piped(), Stdio::null());
         command.stdin(Stdio::piped()).stdout(output).stderr(error);
-        confine(&mut command, bounds, guard);
+        confine(&mut command, limits, reaper);
         let mut child = command.spawn()?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let piped = || io::Error::other("its pipes are not there");
         let (input, output) = (input.ok_or_else(piped)?, output.ok_or_else(piped)?);
-        Ok(Self { child, input, output, read: Vec::new(), searched: 0, guard })
+        Ok(Self { child, input, output, read: Vec::new(), searched: 0, reaper })
     }
 
     /// Says a line.
@@ -91,7 +91,7 @@ impl Drop for Dialogue<'_> {
         let group = self.child.id() as i32;
         // The leader is not reaped yet, so its number means this group and no other.
         system::signal_group(group, system::SIGKILL);
-        self.guard.forget(group);
+        self.reaper.forget(group);
         // Nothing is left to be done if it cannot be reaped.
         let _ = self.child.wait();
     }

@@ -7,7 +7,7 @@
 //!   its time is over, the group gets `SIGTERM`, and `SIGKILL` after a grace. Then it is reaped: no zombie stays. A
 //!   process that leaves the group by itself (`setsid`) is not followed.
 //! - When the thread that started it ends, and so when ours does in whatever way, `kill -9` included, the kernel kills
-//!   the process (`PR_SET_PDEATHSIG`), and the [`Guard`] kills the rest of its group and removes the directory of all
+//!   the process (`PR_SET_PDEATHSIG`), and the [`Reaper`] kills the rest of its group and removes the directory of all
 //!   temporary files.
 //! - Its outputs go to memory files, so that no pipe fills up and none of its children holds us back.
 //!
@@ -16,7 +16,7 @@
 #![expect(unsafe_code, reason = "system calls of processes and their files, which Rust has no words for")]
 
 mod dialogue;
-mod guard;
+mod reaper;
 mod system;
 
 use std::fs::File;
@@ -27,14 +27,14 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 pub use dialogue::{Dialogue, Said};
-pub use guard::Guard;
+pub use reaper::Reaper;
 
 /// What a group may take to end by itself, once it is asked to.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// How a process ended, and what it wrote.
 #[derive(Debug)]
-pub struct Ended {
+pub struct ProcessEnd {
     /// Its status; none if its time was over.
     pub status: Option<ExitStatus>,
     /// What it wrote to standard output.
@@ -45,7 +45,7 @@ pub struct Ended {
     pub seconds: f64,
 }
 
-impl Ended {
+impl ProcessEnd {
     /// The code that it ended itself with.
     #[must_use]
     pub fn code(&self) -> Option<i32> {
@@ -61,7 +61,7 @@ impl Ended {
 
 /// What a process is held to.
 #[derive(Debug, Clone, Copy)]
-pub struct Bounds<'a> {
+pub struct Limits<'a> {
     /// How long it may take.
     pub time: Duration,
     /// How large a file, or a stream of output, it may write.
@@ -71,7 +71,7 @@ pub struct Bounds<'a> {
 }
 
 /// A file without a name in memory. It is closed in every process that is started, unless it is named in
-/// [`Bounds::files`].
+/// [`Limits::files`].
 ///
 /// # Errors
 /// If the system has none to give.
@@ -105,25 +105,25 @@ pub fn contents(mut file: &File) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// If the system cannot start it or tell of it.
-pub fn run(mut command: Command, bounds: &Bounds<'_>, guard: &Guard) -> io::Result<Ended> {
+pub fn run(mut command: Command, limits: &Limits<'_>, reaper: &Reaper) -> io::Result<ProcessEnd> {
     let (stdout, stderr) = (memory_file()?, memory_file()?);
     command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
-    confine(&mut command, bounds, guard);
+    confine(&mut command, limits, reaper);
     #[expect(clippy::disallowed_methods, reason = "a limit of time, which ends what fuel cannot end")]
     let started = Instant::now();
     let child = command.spawn()?;
     // What is held of the outputs for the child.
     drop(command);
-    let status = supervise(child, started + bounds.time, guard)?;
+    let status = supervise(child, started + limits.time, reaper)?;
     let seconds = started.elapsed().as_secs_f64();
-    Ok(Ended { status, stdout: contents(&stdout)?, stderr: contents(&stderr)?, seconds })
+    Ok(ProcessEnd { status, stdout: contents(&stdout)?, stderr: contents(&stderr)?, seconds })
 }
 
 /// Has the process that the command becomes lead a group, die with us, and keep its bounds.
-fn confine(command: &mut Command, bounds: &Bounds<'_>, guard: &Guard) {
+fn confine(command: &mut Command, limits: &Limits<'_>, reaper: &Reaper) {
     let parent = std::process::id();
-    let inherited: Vec<i32> = bounds.files.iter().map(|file| file.as_raw_fd()).collect();
-    let (limit, line) = (bounds.file_bytes, guard.number());
+    let inherited: Vec<i32> = limits.files.iter().map(|file| file.as_raw_fd()).collect();
+    let (limit, line) = (limits.file_bytes, reaper.number());
     command.process_group(0);
     let prepare = move || {
         system::die_with_parent(parent)?;
@@ -136,7 +136,7 @@ fn confine(command: &mut Command, bounds: &Bounds<'_>, guard: &Guard) {
 }
 
 /// Waits until the leader of a group has ended, or its time is over; ends the group, and reaps the leader.
-fn supervise(mut child: Child, end: Instant, guard: &Guard) -> io::Result<Option<ExitStatus>> {
+fn supervise(mut child: Child, end: Instant, reaper: &Reaper) -> io::Result<Option<ExitStatus>> {
     let group = child.id() as i32;
     let handle = system::process_handle(group).map(|number| {
         // SAFETY: it was opened for us, and nothing else uses it.
@@ -153,7 +153,7 @@ fn supervise(mut child: Child, end: Instant, guard: &Guard) -> io::Result<Option
     });
     // The leader is not reaped yet, so its number means this group and no other.
     system::signal_group(group, system::SIGKILL);
-    guard.forget(group);
+    reaper.forget(group);
     let status = child.wait()?;
     Ok(Some(status).filter(|_| matches!(in_time, Ok(true)))).and_then(|status| in_time.map(|_| status))
 }

@@ -46,7 +46,7 @@ fn operand(kind: OperandKind, number: usize) -> String {
 
 /// An instruction with this spelling and operands that fit it.
 fn instruction(spelling: &str) -> String {
-    let shape = spelling::parse(spelling).map(|op| op.shape()).expect(spelling);
+    let shape = spelling::parse(spelling).map(|op| op.signature()).expect(spelling);
     let dst: Vec<String> = shape.dst.iter().enumerate().map(|(at, &kind)| operand(kind, at + 1)).collect();
     let mut operands = if dst.is_empty() { vec![] } else { vec![dst.join("|")] };
     operands.extend(shape.src.iter().enumerate().map(|(at, source)| operand(source.kind, at + 1)));

@@ -5,7 +5,7 @@
 
 use campaign::summary::Rate;
 
-use crate::document::{Account, Report};
+use crate::document::{RateAccount, Report};
 use crate::limits::of_host;
 use crate::number::{bounds, interval, percent, plain};
 
@@ -80,7 +80,7 @@ impl Report {
     }
 
     fn of_group(&self) -> Option<String> {
-        let sure = |account: &Account| {
+        let sure = |account: &RateAccount| {
             let sdc = account.outcomes.sdc;
             sdc.rate.is_some() && sdc.high - sdc.low < NARROW && sdc.count > 0
         };
@@ -99,7 +99,7 @@ impl Report {
     }
 
     fn of_bits(&self) -> Option<String> {
-        let sure = |bit: &&crate::document::BitPart| {
+        let sure = |bit: &&crate::document::BitRates| {
             let sdc = bit.account.outcomes.sdc;
             sdc.rate.is_some() && sdc.high - sdc.low < NARROW
         };

@@ -35,7 +35,7 @@ pub mod text;
 
 #[cfg(feature = "parquet")]
 pub use self::parquet::{ParquetFailure, write_parquet};
-pub use compare::{COMPARISON_FORMAT, Comparison, Contrast, OtherSetting, Side};
+pub use compare::{COMPARISON_FORMAT, CampaignComparison, Contrast, OtherSetting, Side};
 pub use document::*;
 pub use input::{Context, ListedInstruction, SourceText};
 pub use number::plain;

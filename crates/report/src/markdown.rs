@@ -2,7 +2,7 @@
 
 use campaign::summary::Rate;
 
-use crate::document::{Account, Report};
+use crate::document::{RateAccount, Report};
 use crate::findings::{place, said};
 use crate::limits::limits;
 use crate::number::{interval, plain};
@@ -38,12 +38,12 @@ pub(crate) fn code(text: &str) -> String {
 }
 
 /// The rates of an account: SDC, DUE, masked.
-fn rates(account: &Account) -> [String; 3] {
+fn rates(account: &RateAccount) -> [String; 3] {
     let outcomes = &account.outcomes;
     [outcomes.sdc, outcomes.due, outcomes.masked].map(|rate: Rate| said(&rate))
 }
 
-fn row(names: Vec<String>, account: &Account) -> Vec<String> {
+fn row(names: Vec<String>, account: &RateAccount) -> Vec<String> {
     names.into_iter().chain([plain(account.runs)]).chain(rates(account)).collect()
 }
 
@@ -93,7 +93,7 @@ impl Report {
     }
 
     fn markdown_outcomes(&self) -> String {
-        let row = |kind: &crate::document::Kind| {
+        let row = |kind: &crate::document::OutcomeKind| {
             vec![escaped(&kind.class), escaped(&kind.kind), plain(kind.share.count), said(&kind.share)]
         };
         let rows: Vec<Vec<String>> = self.kinds.iter().filter(|kind| kind.share.count > 0).map(row).collect();
@@ -102,7 +102,7 @@ impl Report {
     }
 
     fn markdown_parts(&self) -> String {
-        let named = |parts: &[crate::document::Part]| -> Vec<Vec<String>> {
+        let named = |parts: &[crate::document::NamedRates]| -> Vec<Vec<String>> {
             parts.iter().map(|part| row(vec![escaped(self.kernel(&part.name))], &part.account)).collect()
         };
         let lines = self.lines.rows.iter();
@@ -116,7 +116,7 @@ impl Report {
     }
 
     fn markdown_sites(&self) -> String {
-        let instruction = |part: &crate::document::InstructionPart| {
+        let instruction = |part: &crate::document::InstructionRates| {
             let names = vec![
                 escaped(self.kernel(&part.kernel)),
                 part.pc.to_string(),
@@ -124,7 +124,7 @@ impl Report {
             ];
             row(names, &part.account)
         };
-        let site = |site: &crate::document::SitePart| {
+        let site = |site: &crate::document::SiteRates| {
             let place = format!("{} {} bit {}", self.kernel(&site.kernel), site.pc, site.bit);
             let names =
                 vec![escaped(&place), code(site.text.as_deref().unwrap_or(&site.opcode)), said(&site.share_of_sdc)];
@@ -154,7 +154,7 @@ impl Report {
 
     fn markdown_fates(&self) -> String {
         let Some(deaths) = &self.deaths else { return String::new() };
-        let row = |death: &crate::document::DeathPart| {
+        let row = |death: &crate::document::DeathShare| {
             let kernel = death.kernel.as_deref().map_or("–", |kernel| self.kernel(kernel));
             let (pc, line) = (death.pc.map_or_else(String::new, |pc| pc.to_string()), death.line);
             let line = line.map_or_else(String::new, |line| line.to_string());

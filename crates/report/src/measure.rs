@@ -11,13 +11,13 @@
 use campaign::IntervalMethod;
 use campaign::summary::{Outcomes, Rate, Summary};
 use outcome::Class;
-use stats::{Confidence, Interval, Method, Weighted};
+use stats::{Confidence, Interval, IntervalKind, Weighted};
 
 /// How rates are bounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Measure {
     /// Estimates, with an interval of this kind at this level.
-    Sampled(Method, Confidence),
+    Sampled(IntervalKind, Confidence),
     /// Exact numbers, by weight.
     Exact,
 }
@@ -30,7 +30,7 @@ impl Measure {
         }
         let level = summary.stopping.map(|stopping| stopping.level).or(summary.config.confidence);
         let level = level.and_then(|level| Confidence::new(level).ok()).unwrap_or(Confidence::PERCENT_95);
-        let method = summary.config.interval.map_or(Method::Wilson, IntervalMethod::method);
+        let method = summary.config.interval.map_or(IntervalKind::Wilson, IntervalMethod::method);
         Self::Sampled(method, level)
     }
 
@@ -81,7 +81,7 @@ impl Mass {
 
 /// Faults by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Cell {
+pub(crate) struct ClassMasses {
     pub(crate) masked: Mass,
     pub(crate) sdc: Mass,
     pub(crate) due: Mass,
@@ -89,7 +89,7 @@ pub(crate) struct Cell {
     pub(crate) failed: u64,
 }
 
-impl Cell {
+impl ClassMasses {
     pub(crate) fn add(&mut self, class: Class, mass: Mass) {
         match class {
             Class::Masked => self.masked.add(mass),
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_sampled_share_has_the_interval_of_its_campaign_and_an_exact_one_is_its_own_bound() {
-        let wilson = Measure::Sampled(Method::Wilson, Confidence::PERCENT_95);
+        let wilson = Measure::Sampled(IntervalKind::Wilson, Confidence::PERCENT_95);
         let rate = wilson.share(Mass::of(15), Mass::of(148));
         // R. G. Newcombe, Statistics in Medicine 17, 1998, table I.
         assert!((rate.low - 0.0624).abs() < 5e-5 && (rate.high - 0.1605).abs() < 5e-5, "{rate:?}");
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn runs_of_unequal_weight_say_less_than_as_many_of_equal_weight() {
-        let wilson = Measure::Sampled(Method::Wilson, Confidence::PERCENT_95);
+        let wilson = Measure::Sampled(IntervalKind::Wilson, Confidence::PERCENT_95);
         let many = |count: u64, weight: f64| {
             (0..count).fold(Mass::default(), |mut mass, _| {
                 mass.add(Mass::one(weight));
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn nothing_is_known_of_nothing() {
-        for measure in [Measure::Exact, Measure::Sampled(Method::Wilson, Confidence::PERCENT_95)] {
+        for measure in [Measure::Exact, Measure::Sampled(IntervalKind::Wilson, Confidence::PERCENT_95)] {
             let rate = measure.share(Mass::default(), Mass::default());
             assert_eq!((rate.rate, rate.low, rate.high), (None, 0.0, 1.0));
         }
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_cell_adds_up() {
-        let mut cell = Cell::default();
+        let mut cell = ClassMasses::default();
         for (class, count) in Class::ALL.iter().zip(1..) {
             cell.add(*class, Mass::of(count));
         }

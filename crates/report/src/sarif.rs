@@ -7,7 +7,7 @@
 use campaign::summary::Rate;
 use serde_json::{Value, json};
 
-use crate::document::{LinePart, Report};
+use crate::document::{LineRates, Report};
 use crate::findings::{file_name, said};
 use crate::number::plain;
 
@@ -80,7 +80,7 @@ impl Report {
         serde_json::to_string_pretty(&log).map(|text| text + "\n")
     }
 
-    fn result(&self, rule: usize, rate: &Rate, line: &LinePart, file: &str, number: u32) -> Value {
+    fn result(&self, rule: usize, rate: &Rate, line: &LineRates, file: &str, number: u32) -> Value {
         let (id, ..) = RULES[rule];
         let what = if rule == 0 { "silently corrupt the output" } else { "crash or hang the application" };
         let text = format!(

@@ -1,11 +1,11 @@
 //! A summary as text for a terminal.
 
 use campaign::Summary;
-use campaign::summary::{Account, Bounds, Factor, Rate};
+use campaign::summary::{Account, Factor, Rate, RateBounds};
 
 use crate::findings::file_name;
 use crate::limits::{counted, of_host};
-use crate::measure::{Cell, Mass, Measure};
+use crate::measure::{ClassMasses, Mass, Measure};
 use crate::number::{bounds, interval, plain, rate};
 pub use crate::table::plain as table;
 
@@ -179,7 +179,7 @@ fn parts(summary: &Summary, short_name: fn(&str) -> &str) -> String {
 fn rates(account: &Account, measure: Measure) -> [Rate; 3] {
     let counts = account.outcomes;
     if let (Some(rates), Some(within)) = (account.rates, account.intervals) {
-        let of = |count, rate, bounds: Bounds| Rate { count, rate: Some(rate), low: bounds.low, high: bounds.high };
+        let of = |count, rate, bounds: RateBounds| Rate { count, rate: Some(rate), low: bounds.low, high: bounds.high };
         return [
             of(counts.masked, rates.masked, within.masked),
             of(counts.sdc, rates.sdc, within.sdc),
@@ -191,7 +191,7 @@ fn rates(account: &Account, measure: Measure) -> [Rate; 3] {
         return [exact(counts.masked, weighed.masked), exact(counts.sdc, weighed.sdc), exact(counts.due, weighed.due)];
     }
     let [masked, sdc, due] = [counts.masked, counts.sdc, counts.due].map(Mass::of);
-    let rates = Cell { masked, sdc, due, ..Cell::default() }.rates(measure);
+    let rates = ClassMasses { masked, sdc, due, ..ClassMasses::default() }.rates(measure);
     [rates.masked, rates.sdc, rates.due]
 }
 

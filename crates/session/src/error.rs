@@ -3,7 +3,7 @@
 use campaign::{ConfigError, StoreError, TargetError, error_chain};
 use debugger::DebuggerError;
 use device::DeviceError;
-use inject::{GoldenError, RunError};
+use inject::{GoldenError, InjectError};
 use live::LiveError;
 use std::error::Error;
 
@@ -114,7 +114,7 @@ impl From<LiveError> for SessionError {
 impl From<DebuggerError> for SessionError {
     fn from(error: DebuggerError) -> Self {
         let why = match error {
-            DebuggerError::Bench(error) => return error.into(),
+            DebuggerError::Application(error) => return error.into(),
             DebuggerError::Ended { .. } | DebuggerError::Profile { .. } => Why::Golden,
             _ => Why::Refused,
         };
@@ -123,14 +123,17 @@ impl From<DebuggerError> for SessionError {
 }
 
 /// A place that does not exist is a mistake of who names it.
-impl From<RunError> for SessionError {
-    fn from(error: RunError) -> Self {
+impl From<InjectError> for SessionError {
+    fn from(error: InjectError) -> Self {
         match &error {
-            RunError::Isa { .. } | RunError::Launch { .. } | RunError::Cta { .. } | RunError::Thread { .. } => {
+            InjectError::Isa { .. }
+            | InjectError::Launch { .. }
+            | InjectError::Cta { .. }
+            | InjectError::Thread { .. } => {
                 let help = "`beamline info CAPSULE` and `profile` show launches and threads";
                 Self::from_error(Why::Words, &error).with_help(help)
             }
-            RunError::Dynamic { launch, cta, thread, .. } => {
+            InjectError::Dynamic { launch, cta, thread, .. } => {
                 let help =
                     format!("`beamline profile CAPSULE --trace launch={launch},cta={cta},thread={thread}` lists them");
                 Self::from_error(Why::Words, &error).with_help(help)

@@ -3,7 +3,7 @@
 use crate::error::{SessionError, Why};
 use crate::work::Work;
 use campaign::story::Story;
-use campaign::{CampaignError, Config, Ended, Event, Results, Site, Store, StoreError, Target};
+use campaign::{CampaignEnd, CampaignError, CampaignEvent, Config, Results, Site, Store, StoreError, TargetSystem};
 use fault::Fault;
 use inject::{CapsuleTarget, Strategy};
 use methods::{Applied, Estimates};
@@ -48,7 +48,7 @@ impl Session {
 
     /// What a campaign runs on.
     #[must_use]
-    pub fn target(&self) -> Target<'_> {
+    pub fn target(&self) -> TargetSystem<'_> {
         let target = self.work.target();
         match &self.method {
             None => target,
@@ -83,8 +83,8 @@ impl Session {
         &self,
         store: &mut Store,
         stop: &AtomicBool,
-        told: &mut dyn FnMut(Event<'_>),
-    ) -> Result<Ended, CampaignError> {
+        told: &mut dyn FnMut(CampaignEvent<'_>),
+    ) -> Result<CampaignEnd, CampaignError> {
         campaign::run(self.target(), store, stop, told)
     }
 
@@ -95,8 +95,8 @@ impl Session {
     pub fn run_in_memory(
         &self,
         stop: &AtomicBool,
-        told: &mut dyn FnMut(Event<'_>),
-    ) -> Result<(Ended, Results), CampaignError> {
+        told: &mut dyn FnMut(CampaignEvent<'_>),
+    ) -> Result<(CampaignEnd, Results), CampaignError> {
         campaign::run_in_memory(self.target(), &self.config, stop, told)
     }
 

@@ -3,10 +3,10 @@
 
 use crate::capsules;
 use crate::error::{SessionError, Why};
-use campaign::{Config, EngineOffer, Target};
+use campaign::{Config, EngineOffer, TargetSystem};
 use debugger::{CUDA_GDB, GpuTarget};
-use inject::{CapsuleTarget, Means, Setup, Strategy};
-use live::{Bench, LiveTarget, Which};
+use inject::{CapsuleTarget, Resources, Setup, Strategy};
+use live::{GoldenApplication, LiveTarget, Which};
 use std::env;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -77,27 +77,27 @@ impl Work {
     /// Brings everything together: the capsule or the application, its golden run, what is said of its outputs, and what
     /// has the engines. With `infer`, types of outputs that nobody gives are found out.
     pub(crate) fn of(kind: Kind, config: &Config, infer: bool) -> Result<Self, SessionError> {
-        let setup = Setup { criteria: config.criteria.clone(), infer, fuel: config.fuel, means: means(config) };
-        let recorded = || -> Result<(Arc<CapsuleTarget>, Bench), SessionError> {
-            let bench = bench(config)?;
-            Ok((capsules::target(Arc::new(bench.capsule().clone()), &setup)?, bench))
+        let setup = Setup { criteria: config.criteria.clone(), infer, fuel: config.fuel, resources: resources(config) };
+        let recorded = || -> Result<(Arc<CapsuleTarget>, GoldenApplication), SessionError> {
+            let application = application(config)?;
+            Ok((capsules::target(Arc::new(application.capsule().clone()), &setup)?, application))
         };
         let strategy = || Strategy::try_from(&config.engine);
         Ok(match kind {
             Kind::Capsule => Self::Capsule(capsules::target(capsules::open(&config.capsule)?, &setup)?),
             Kind::Beside => {
                 let capsule = capsules::target(capsules::open(&config.capsule)?, &setup)?;
-                Self::Live(Box::new(LiveTarget::new(capsule, bench(config)?, Which::Visible, strategy()?)?))
+                Self::Live(Box::new(LiveTarget::new(capsule, application(config)?, Which::Visible, strategy()?)?))
             }
             Kind::Live => {
-                let (capsule, bench) = recorded()?;
-                Self::Live(Box::new(LiveTarget::new(capsule, bench, Which::All, strategy()?)?))
+                let (capsule, application) = recorded()?;
+                Self::Live(Box::new(LiveTarget::new(capsule, application, Which::All, strategy()?)?))
             }
             Kind::Gpu => {
-                let (capsule, bench) = recorded()?;
+                let (capsule, application) = recorded()?;
                 let program = env::var_os(DEBUGGER).map_or_else(|| PathBuf::from("cuda-gdb"), PathBuf::from);
                 let jobs = config.jobs.map_or_else(debugger::sessions, |jobs| jobs.get() as usize);
-                Self::Gpu(Box::new(GpuTarget::new(capsule, bench, &program, jobs)?))
+                Self::Gpu(Box::new(GpuTarget::new(capsule, application, &program, jobs)?))
             }
         })
     }
@@ -110,26 +110,26 @@ impl Work {
         }
     }
 
-    pub(crate) fn target(&self) -> Target<'_> {
+    pub(crate) fn target(&self) -> TargetSystem<'_> {
         match self {
-            Self::Capsule(capsule) => Target::from(&**capsule),
+            Self::Capsule(capsule) => TargetSystem::from(&**capsule),
             Self::Live(target) => target.target(),
-            Self::Gpu(target) => Target::from(&**target),
+            Self::Gpu(target) => TargetSystem::from(&**target),
         }
     }
 }
 
 /// What a campaign may use; what is not said is the machine's.
-fn means(config: &Config) -> Means {
-    let default = Means::default();
-    Means {
+fn resources(config: &Config) -> Resources {
+    let default = Resources::default();
+    Resources {
         memory: config.memory.map_or(default.memory, |memory| memory.0),
         jobs: config.jobs.map_or(default.jobs, |jobs| jobs.get() as usize),
         ..default
     }
 }
 
-fn bench(config: &Config) -> Result<Bench, SessionError> {
+fn application(config: &Config) -> Result<GoldenApplication, SessionError> {
     let no_app = || SessionError::new(Why::Words, "find the application: none is named");
-    Ok(Bench::new(config.live.as_ref().ok_or_else(no_app)?)?)
+    Ok(GoldenApplication::new(config.live.as_ref().ok_or_else(no_app)?)?)
 }

@@ -1,6 +1,6 @@
 //! From choices to runs, and what is refused on the way.
 
-use campaign::{Choices, Ended, Engine, Results, Row, Selection};
+use campaign::{CampaignEnd, Choices, Engine, Results, Row, SelectionWords};
 use session::{Changes, Session, Why, open, open_campaign, open_results};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -18,7 +18,7 @@ fn rows(results: &Results) -> Vec<Row> {
 fn run(session: &Session, dir: &Path) -> Results {
     let mut store = session.create(dir).unwrap();
     let ended = session.run(&mut store, &AtomicBool::new(false), &mut |_| {}).unwrap();
-    assert!(matches!(ended, Ended::Finished(_)));
+    assert!(matches!(ended, CampaignEnd::Finished(_)));
     store.into_results()
 }
 
@@ -27,7 +27,7 @@ fn what_is_run_in_memory_is_what_is_run_on_disk() {
     let (session, dir) = (open(choices("pathfinder", 150)).unwrap(), tempfile::tempdir().unwrap());
     let on_disk = run(&session, &dir.path().join("c"));
     let (ended, in_memory) = session.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap();
-    assert!(matches!(ended, Ended::Finished(_)));
+    assert!(matches!(ended, CampaignEnd::Finished(_)));
     assert_eq!(rows(&in_memory), rows(&on_disk));
     assert_eq!(session.estimates(&in_memory).unwrap().map(|it| it.json), None);
 }
@@ -45,7 +45,7 @@ fn a_session_can_be_kept_and_asked_again_and_from_other_threads() {
 #[test]
 fn every_method_plans_and_estimates_wherever_its_campaign_is() {
     for method in methods::registry::METHODS {
-        let selection = Selection { method: Some(method.name().to_owned()), ..Selection::default() };
+        let selection = SelectionWords { method: Some(method.name().to_owned()), ..SelectionWords::default() };
         let session = open(Choices { selection, ..choices("pathfinder", 60) }).unwrap();
         let dir = tempfile::tempdir().unwrap();
         let on_disk = run(&session, &dir.path().join("c"));
@@ -99,7 +99,7 @@ fn what_cannot_be_is_refused_with_its_place() {
     let (why, text, help) = refused(Choices { engine: Some(Engine::named("cuda-gdb")), ..choices("nope", 1) });
     assert_eq!(why, Why::Words, "{text}");
     assert!(help.contains("beamline live"), "{help}");
-    let selection = Selection { method: Some("weather".to_owned()), ..Selection::default() };
+    let selection = SelectionWords { method: Some("weather".to_owned()), ..SelectionWords::default() };
     let (why, text, _) = refused(Choices { selection, ..choices("pathfinder", 1) });
     assert_eq!(why, Why::Words);
     assert!(text.starts_with("use the method `weather`: there is "), "{text}");

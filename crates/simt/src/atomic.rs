@@ -1,6 +1,6 @@
 //! Atomic accesses: lane by lane in ascending order, each a read, a computation and a write.
 
-use crate::access::{Executing, Fault, Word, exchange_one, read_row, write_row};
+use crate::access::{Executing, LaneTrap, Word, exchange_one, read_row, write_row};
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
 use crate::program::AtomicPlan;
 use crate::trap::TrapKind;
@@ -11,7 +11,7 @@ use isa::semantics::{float, narrow};
 use isa::{Space, Type};
 
 /// Does an atomic access for every lane that executes it.
-pub(crate) fn atomic(on: &mut Executing<'_>, plan: &AtomicPlan) -> Result<(), Fault> {
+pub(crate) fn atomic(on: &mut Executing<'_>, plan: &AtomicPlan) -> Result<(), LaneTrap> {
     match (plan.access.bytes, plan.operands.len()) {
         (4, 1) => elements::<u32, 1>(on, plan),
         (8, 1) => elements::<u64, 1>(on, plan),
@@ -26,7 +26,7 @@ pub(crate) fn atomic(on: &mut Executing<'_>, plan: &AtomicPlan) -> Result<(), Fa
 const MOST: usize = 8;
 
 /// Does it for at most `COUNT` elements of one type; a vector is that of each lane in turn.
-fn elements<W: Word, const COUNT: usize>(on: &mut Executing<'_>, plan: &AtomicPlan) -> Result<(), Fault> {
+fn elements<W: Word, const COUNT: usize>(on: &mut Executing<'_>, plan: &AtomicPlan) -> Result<(), LaneTrap> {
     let at = on.addresses(&plan.access);
     // All operands are read before any register is written: a destination may be an operand.
     let mut elements = [[W::default(); LANES]; COUNT];
@@ -39,7 +39,7 @@ fn elements<W: Word, const COUNT: usize>(on: &mut Executing<'_>, plan: &AtomicPl
     for lane in lanes(on.mask) {
         let (space, address) = resolve(plan.access.space, at[lane]);
         if address & unaligned != 0 {
-            return Err(Fault::at(TrapKind::MisalignedAddress, lane, address));
+            return Err(LaneTrap::at(TrapKind::MisalignedAddress, lane, address));
         }
         for (index, words) in elements.iter_mut().enumerate().take(plan.operands.len()) {
             let operand = words[lane].to_u128();

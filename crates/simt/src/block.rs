@@ -2,8 +2,8 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::exec::{Hooked, Notes, Running, run};
-use crate::hook::{Between, Hook, Interest, NoHook};
-use crate::launch::{Fuel, Launch};
+use crate::hook::{Hook, Interest, NoHook, RoundContext};
+use crate::launch::{Fuel, KernelLaunch};
 use crate::memory::GlobalMemory;
 use crate::state::BlockState;
 use crate::trap::{Assertion, Halt, RunEnd};
@@ -42,7 +42,7 @@ impl Executor {
 
     /// Makes the warps ready for the blocks of a launch: constants, parameters and what depends on the thread's
     /// place in its block. Must come before [`run_block`](Self::run_block), once for a launch.
-    pub fn prepare(&mut self, launch: &Launch<'_>) {
+    pub fn prepare(&mut self, launch: &KernelLaunch<'_>) {
         self.grid.clear();
         if launch.is_together() {
             self.grid.resize_with(launch.blocks() as usize, || Self::new(self.level));
@@ -55,7 +55,7 @@ impl Executor {
     /// Runs one block. Warps that the hook does not want run through a loop that is compiled without it.
     pub fn run_block(
         &mut self,
-        launch: &Launch<'_>,
+        launch: &KernelLaunch<'_>,
         memory: &mut GlobalMemory,
         block: u64,
         fuel: Fuel<'_>,
@@ -68,14 +68,14 @@ impl Executor {
     /// was there.
     pub fn run_block_from(
         &mut self,
-        launch: &Launch<'_>,
+        launch: &KernelLaunch<'_>,
         memory: &mut GlobalMemory,
         block: u64,
         fuel: Fuel<'_>,
         from: Option<&Checkpoint>,
         hook: &mut dyn Hook,
     ) -> RunEnd {
-        self.stand_at(launch, block, fuel);
+        self.begin_block(launch, block, fuel);
         let mut number = from.map_or(0, |checkpoint| self.state.restore(checkpoint));
         loop {
             match self.round(launch, memory, block, hook) {
@@ -85,7 +85,7 @@ impl Executor {
                 Ok(Round::Stuck) => return RunEnd::Trapped(self.state.deadlock(launch.program, block)),
             }
             number += 1;
-            let between = Between { program: launch.program, block: &self.state, memory, round: number };
+            let between = RoundContext { program: launch.program, block: &self.state, memory, round: number };
             if hook.between(between) == Interest::Stop {
                 return RunEnd::Stopped;
             }
@@ -95,7 +95,7 @@ impl Executor {
     /// Gives every warp of a block its turn.
     pub(crate) fn round(
         &mut self,
-        launch: &Launch<'_>,
+        launch: &KernelLaunch<'_>,
         memory: &mut GlobalMemory,
         block: u64,
         hook: &mut dyn Hook,
@@ -107,8 +107,8 @@ impl Executor {
     }
 
     /// Stands at the start of a block of the launch that it is prepared for.
-    pub fn stand_at(&mut self, launch: &Launch<'_>, block: u64, fuel: Fuel<'_>) {
-        self.state.stand_at(launch, block, fuel);
+    pub fn begin_block(&mut self, launch: &KernelLaunch<'_>, block: u64, fuel: Fuel<'_>) {
+        self.state.begin_block(launch, block, fuel);
         self.notes.arrivals.clear();
     }
 
@@ -140,7 +140,7 @@ impl Executor {
 
 struct BlockRound<'a, 'l> {
     executor: &'a mut Executor,
-    launch: &'a Launch<'l>,
+    launch: &'a KernelLaunch<'l>,
     memory: &'a mut GlobalMemory,
     block: u64,
     hook: &'a mut dyn Hook,

@@ -11,7 +11,7 @@ use crate::liveness::Liveness;
 use crate::program::Program;
 use crate::state::BlockState;
 use crate::warp::Warp;
-use ::lanes::registers::{FULL, LANES, Registers, Row, Slot, bits_of};
+use ::lanes::registers::{FULL, LANES, RegisterRow, Registers, Slot, bits_of};
 use isa::Width;
 
 /// The state of a block after some rounds.
@@ -236,7 +236,7 @@ fn packed(rows: &[Slot], registers: &Registers) -> Registers {
     packed
 }
 
-fn same_row<T: Copy + PartialEq>(one: &Row<T>, other: &Row<T>, mask: u32) -> bool {
+fn same_row<T: Copy + PartialEq>(one: &RegisterRow<T>, other: &RegisterRow<T>, mask: u32) -> bool {
     one == other || (0..LANES).all(|lane| bits_of(mask, lane) == 0 || one.0[lane] == other.0[lane])
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A lane that reads one which does not take part reads zero, as an H100 does: the PTX ISA leaves that value open.
 
-use crate::program::{Kind, Micro, NOWHERE};
+use crate::program::{Micro, MicroKind, NOWHERE};
 use ::lanes::level::Level;
 use ::lanes::registers::{LANES, Registers, bits_of, has, lanes};
 use isa::Type;
@@ -11,14 +11,14 @@ use isa::op::{Reduction, Shuffle, Vote};
 /// Executes an instruction for the lanes that came to it together.
 pub(crate) fn execute<L: Level>(level: L, registers: &mut Registers, micro: &Micro, mask: u32) {
     match micro.kind {
-        Kind::Shuffle(mode) => level.run(
+        MicroKind::Shuffle(mode) => level.run(
             #[inline(always)]
             || shuffle(registers, micro, mode, mask),
         ),
-        Kind::Vote(mode) => vote(registers, micro, mode, mask),
-        Kind::Match { all, wide } => match_sync(registers, micro, all, wide, mask),
-        Kind::Elect => elect(registers, micro, mask),
-        Kind::Redux(op, ty) => redux(registers, micro, op, ty, mask),
+        MicroKind::Vote(mode) => vote(registers, micro, mode, mask),
+        MicroKind::Match { all, wide } => match_sync(registers, micro, all, wide, mask),
+        MicroKind::Elect => elect(registers, micro, mask),
+        MicroKind::Redux(op, ty) => redux(registers, micro, op, ty, mask),
         _ => {}
     }
 }

@@ -1,13 +1,13 @@
 //! `cp.async` with bytes that are not read but zero. A copy is done at once: what waits for it has nothing to wait for.
 
-use crate::access::{Executing, Fault, Memories, Word, read_one, write_one};
+use crate::access::{Executing, LaneTrap, Memories, Word, read_one, write_one};
 use crate::program::{CopyFill, CopyPlan};
 use crate::trap::TrapKind;
 use ::lanes::registers::{has, lanes};
 use isa::Space;
 
 /// Copies for every lane that executes it.
-pub(crate) fn copy(on: &mut Executing<'_>, plan: &CopyPlan) -> Result<(), Fault> {
+pub(crate) fn copy(on: &mut Executing<'_>, plan: &CopyPlan) -> Result<(), LaneTrap> {
     let (from, to) = (on.addresses(&plan.from), on.addresses(&plan.to));
     let Executing { registers, memories, .. } = on;
     for lane in lanes(on.mask) {
@@ -26,9 +26,9 @@ pub(crate) fn copy(on: &mut Executing<'_>, plan: &CopyPlan) -> Result<(), Fault>
     Ok(())
 }
 
-fn one<W: Word>(memories: &mut Memories<'_>, from: u64, to: u64, lane: usize, read: u32) -> Result<(), Fault> {
+fn one<W: Word>(memories: &mut Memories<'_>, from: u64, to: u64, lane: usize, read: u32) -> Result<(), LaneTrap> {
     if !from.is_multiple_of(W::BYTES as u64) {
-        return Err(Fault::at(TrapKind::MisalignedAddress, lane, from));
+        return Err(LaneTrap::at(TrapKind::MisalignedAddress, lane, from));
     }
     let word = if read as usize == W::BYTES {
         read_one::<W>(memories, Space::Global, from, lane)?

@@ -6,7 +6,7 @@
 
 use crate::block::{Executor, Round};
 use crate::hook::{Hook, NoHook};
-use crate::launch::{Fuel, Launch};
+use crate::launch::{Fuel, KernelLaunch};
 use crate::memory::GlobalMemory;
 use crate::trap::RunEnd;
 use std::ops::Range;
@@ -21,7 +21,7 @@ impl Executor {
     /// them; `after` is told whenever blocks have ended, also by a trap.
     pub fn run(
         &mut self,
-        launch: &Launch<'_>,
+        launch: &KernelLaunch<'_>,
         memory: &mut GlobalMemory,
         fuel: Fuel<'_>,
         hooked: Option<u64>,
@@ -46,7 +46,7 @@ impl Executor {
     /// Runs the blocks of a cooperative launch; the hook looks into one of them.
     pub fn run_together(
         &mut self,
-        launch: &Launch<'_>,
+        launch: &KernelLaunch<'_>,
         memory: &mut GlobalMemory,
         fuel: Fuel<'_>,
         hooked: Option<u64>,
@@ -54,7 +54,7 @@ impl Executor {
     ) -> RunEnd {
         let mut blocks = std::mem::take(&mut self.grid);
         for (block, executor) in (0..).zip(&mut blocks) {
-            executor.stand_at(launch, block, fuel);
+            executor.begin_block(launch, block, fuel);
         }
         let end = rounds(&mut blocks, launch, memory, hooked, hook);
         self.grid = blocks;
@@ -69,7 +69,7 @@ fn hook_of<'h>(hooked: Option<u64>, block: u64, hook: &'h mut dyn Hook, none: &'
 
 fn rounds(
     blocks: &mut [Executor],
-    launch: &Launch<'_>,
+    launch: &KernelLaunch<'_>,
     memory: &mut GlobalMemory,
     hooked: Option<u64>,
     hook: &mut dyn Hook,

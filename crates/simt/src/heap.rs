@@ -5,7 +5,7 @@
 //! zero ends the row: what lies behind was never taken. The first block that is large enough is taken, and free blocks that meet
 //! are joined on the way there. The first 16 bytes of the heap say where the way starts.
 
-use crate::access::{Fault, Memories, read_one, write_one};
+use crate::access::{LaneTrap, Memories, read_one, write_one};
 use crate::program::HeapPlace;
 use crate::trap::TrapKind;
 use isa::Space;
@@ -34,16 +34,16 @@ pub(crate) struct Heap<'m, 'a> {
 }
 
 impl Heap<'_, '_> {
-    fn read(&mut self, at: u64) -> Result<u64, Fault> {
+    fn read(&mut self, at: u64) -> Result<u64, LaneTrap> {
         read_one(self.memories, Space::Global, self.place.base + at, self.lane)
     }
 
-    fn write(&mut self, at: u64, value: u64) -> Result<(), Fault> {
+    fn write(&mut self, at: u64, value: u64) -> Result<(), LaneTrap> {
         write_one(self.memories, Space::Global, self.place.base + at, self.lane, value)
     }
 
     /// The size of the block behind a header, and whether it is taken; `None` at the end, or where nothing sensible is.
-    fn block(&mut self, at: u64) -> Result<Option<(u64, bool)>, Fault> {
+    fn block(&mut self, at: u64) -> Result<Option<(u64, bool)>, LaneTrap> {
         if at + UNIT > self.place.bytes {
             return Ok(None);
         }
@@ -54,7 +54,7 @@ impl Heap<'_, '_> {
     }
 
     /// The address of as many bytes, or 0 where no room is left.
-    pub(crate) fn allocate(&mut self, bytes: u64) -> Result<u64, Fault> {
+    pub(crate) fn allocate(&mut self, bytes: u64) -> Result<u64, LaneTrap> {
         if bytes == 0 || bytes > self.place.bytes {
             return Ok(0);
         }
@@ -86,7 +86,7 @@ impl Heap<'_, '_> {
     }
 
     /// Joins a free block with the free ones behind it; its size then.
-    fn join(&mut self, at: u64, size: u64) -> Result<u64, Fault> {
+    fn join(&mut self, at: u64, size: u64) -> Result<u64, LaneTrap> {
         let mut joined = size;
         while let Some((next, false)) = self.block(at + UNIT + joined)? {
             joined += UNIT + next;
@@ -98,7 +98,7 @@ impl Heap<'_, '_> {
     }
 
     /// Takes the first part of a free block, and leaves the rest free if it can be a block. The size that was taken.
-    fn take(&mut self, at: u64, free: u64, wanted: u64) -> Result<u64, Fault> {
+    fn take(&mut self, at: u64, free: u64, wanted: u64) -> Result<u64, LaneTrap> {
         let rest = free - wanted;
         let size = if rest <= UNIT { free } else { wanted };
         self.write(at, size | 1)?;
@@ -109,11 +109,11 @@ impl Heap<'_, '_> {
     }
 
     /// Gives a block back. What is no taken block of the heap is an illegal address.
-    pub(crate) fn free(&mut self, address: u64) -> Result<(), Fault> {
+    pub(crate) fn free(&mut self, address: u64) -> Result<(), LaneTrap> {
         if address == 0 {
             return Ok(());
         }
-        let illegal = Fault::at(TrapKind::IllegalAddress, self.lane, address);
+        let illegal = LaneTrap::at(TrapKind::IllegalAddress, self.lane, address);
         let at = address.wrapping_sub(self.place.base).wrapping_sub(UNIT);
         if !(UNIT..self.place.bytes).contains(&at) || !at.is_multiple_of(UNIT) {
             return Err(illegal);

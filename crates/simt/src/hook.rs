@@ -6,8 +6,8 @@ use crate::state::BlockState;
 use ::lanes::registers::{LANES, Registers};
 use std::ops::Range;
 
-/// A moment of a warp: one architectural instruction about to execute, or just executed.
-pub struct Moment<'a> {
+/// What a hook is shown of a warp: one architectural instruction about to execute, or just executed.
+pub struct InstructionContext<'a> {
     /// The program that runs.
     pub program: &'a Program,
     /// The registers of the warp.
@@ -20,8 +20,8 @@ pub struct Moment<'a> {
     pub local: &'a mut Vec<[u32; LANES]>,
     /// The bytes of local memory that belong to the function that the lanes are in.
     pub frame: Range<u32>,
-    /// The instruction, an index into [`Program::sites`].
-    pub site: u32,
+    /// The instruction, an index into [`Program::instructions`].
+    pub instruction: u32,
     /// The warp, by its index in the block.
     pub warp: u32,
     /// Lanes that came to the instruction.
@@ -30,17 +30,17 @@ pub struct Moment<'a> {
     pub executing: u32,
 }
 
-impl Moment<'_> {
-    /// The same moment, for one who looks before another.
-    pub fn again(&mut self) -> Moment<'_> {
-        Moment {
+impl InstructionContext<'_> {
+    /// The same context, for one who looks before another.
+    pub fn again(&mut self) -> InstructionContext<'_> {
+        InstructionContext {
             program: self.program,
             registers: &mut *self.registers,
             global: &mut *self.global,
             shared: &mut *self.shared,
             local: &mut *self.local,
             frame: self.frame.clone(),
-            site: self.site,
+            instruction: self.instruction,
             warp: self.warp,
             active: self.active,
             executing: self.executing,
@@ -48,8 +48,8 @@ impl Moment<'_> {
     }
 }
 
-/// A moment of a block: after a round in which each of its warps had its turn.
-pub struct Between<'a> {
+/// What a hook is shown of a block: after a round in which each of its warps had its turn.
+pub struct RoundContext<'a> {
     /// The program that runs.
     pub program: &'a Program,
     /// The state of the block.
@@ -77,21 +77,21 @@ pub trait Hook {
     fn wants(&self, warp: u32) -> bool;
 
     /// Called before an instruction for every group of lanes that comes to it.
-    fn before(&mut self, moment: Moment<'_>) -> Interest {
-        let _ = moment;
+    fn before(&mut self, context: InstructionContext<'_>) -> Interest {
+        let _ = context;
         Interest::Stay
     }
 
     /// Called after an instruction that some lane executed, its results written. Not called after the end of a
     /// thread, nor after branches and calls.
-    fn after(&mut self, moment: Moment<'_>) -> Interest {
-        let _ = moment;
+    fn after(&mut self, context: InstructionContext<'_>) -> Interest {
+        let _ = context;
         Interest::Stay
     }
 
     /// Called between two rounds of a block that runs alone, whatever warps the hook wants to see.
-    fn between(&mut self, moment: Between<'_>) -> Interest {
-        let _ = moment;
+    fn between(&mut self, context: RoundContext<'_>) -> Interest {
+        let _ = context;
         Interest::Stay
     }
 }

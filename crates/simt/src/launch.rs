@@ -5,7 +5,7 @@ use ::lanes::registers::LANES;
 
 /// A kernel with the shape it is launched in and its arguments.
 #[derive(Clone, Copy, Debug)]
-pub struct Launch<'a> {
+pub struct KernelLaunch<'a> {
     /// What runs.
     pub program: &'a Program,
     /// Blocks in x, y and z.
@@ -20,7 +20,7 @@ pub struct Launch<'a> {
     pub cooperative: bool,
 }
 
-impl Launch<'_> {
+impl KernelLaunch<'_> {
     /// Blocks of the grid.
     #[must_use]
     pub fn blocks(&self) -> u64 {

@@ -7,7 +7,7 @@
 //! temporaries of an instruction in the midst of which lanes wait.
 
 use crate::control::State;
-use crate::program::{CallTo, Kind, Program};
+use crate::program::{CallTo, MicroKind, Program};
 use crate::warp::Warp;
 use ::lanes::registers::{Sizes, Slot};
 use facts::{Facts, Flow, Reg, RegSet, Width};
@@ -73,11 +73,11 @@ impl Liveness {
         !self.recursive && !self.across.contains(&slot)
     }
 
-    /// The registers of the function that a site is in which are live before it: which it, or what follows it in the
-    /// function, may read before writing them.
+    /// The registers of the function that an instruction is in which are live before it: which it, or what follows it
+    /// in the function, may read before writing them.
     #[must_use]
-    pub fn live_before(&self, program: &Program, site: u32) -> Vec<Reg> {
-        let Some(at) = program.sites.get(site as usize) else { return Vec::new() };
+    pub fn live_before(&self, program: &Program, instruction: u32) -> Vec<Reg> {
+        let Some(at) = program.instructions.get(instruction as usize) else { return Vec::new() };
         let function = program.functions.iter().position(|code| code.id == at.function);
         let Some(live) = function.and_then(|function| self.functions.get(function)) else { return Vec::new() };
         live.before(at.pc.index()).collect()
@@ -103,7 +103,7 @@ impl Liveness {
     fn add(&self, program: &Program, at: u32, state: State, rows: &mut Vec<Slot>) {
         let micro = &program.micros[at as usize];
         let function = program.functions.partition_point(|code| code.entry <= at).saturating_sub(1);
-        let pc = program.sites[micro.site as usize].pc.index();
+        let pc = program.instructions[micro.instruction as usize].pc.index();
         let registers = &program.functions[function].registers;
         self.functions[function].add(pc, registers, rows);
         // Lanes that wait have read what is before them, and may have written already.
@@ -144,10 +144,11 @@ impl Live {
 
 /// The registers that instructions on matrices read.
 fn across(program: &Program) -> Vec<Slot> {
-    let sites = program.micros.iter().filter(|micro| matches!(micro.kind, Kind::Matrix(_))).map(|micro| micro.site);
-    let read = sites.flat_map(|site| {
-        let registers = program.facts(site).into_iter().flat_map(Facts::reads);
-        registers.filter_map(move |register| program.slot(site, register))
+    let instructions =
+        program.micros.iter().filter(|micro| matches!(micro.kind, MicroKind::Matrix(_))).map(|micro| micro.instruction);
+    let read = instructions.flat_map(|instruction| {
+        let registers = program.facts(instruction).into_iter().flat_map(Facts::reads);
+        registers.filter_map(move |register| program.slot(instruction, register))
     });
     read.collect()
 }
@@ -157,7 +158,7 @@ fn is_recursive(program: &Program) -> bool {
     let functions = program.functions.len() as u32;
     let mut callees = vec![BTreeSet::new(); program.functions.len()];
     for (at, micro) in (0..).zip(&program.micros) {
-        let Kind::Call(call) = micro.kind else { continue };
+        let MicroKind::Call(call) = micro.kind else { continue };
         let caller = program.functions.partition_point(|code| code.entry <= at).saturating_sub(1);
         match program.calls[call as usize].target {
             CallTo::Function(function) => callees[caller].extend([function]),

@@ -4,7 +4,7 @@
 //! waits for, 20 bits of arrivals that each phase waits for, and 24 bits that count phases. A state is the object as
 //! it was before the arrival that returned it.
 
-use crate::access::{Executing, Fault, Memories, read_one, write_one};
+use crate::access::{Executing, LaneTrap, Memories, read_one, write_one};
 use crate::atomic::resolve;
 use crate::program::MbarrierPlan;
 use crate::trap::TrapKind;
@@ -48,7 +48,7 @@ impl Object {
 }
 
 /// Does what the instruction says for every lane that executes it.
-pub(crate) fn mbarrier(on: &mut Executing<'_>, plan: &MbarrierPlan) -> Result<(), Fault> {
+pub(crate) fn mbarrier(on: &mut Executing<'_>, plan: &MbarrierPlan) -> Result<(), LaneTrap> {
     let at = on.addresses(&plan.access);
     let Executing { registers, memories, .. } = on;
     for lane in lanes(on.mask) {
@@ -57,7 +57,7 @@ pub(crate) fn mbarrier(on: &mut Executing<'_>, plan: &MbarrierPlan) -> Result<()
             operand & MOST
         } else {
             let (Space::Shared, address) = resolve(plan.access.space, at[lane]) else {
-                return Err(Fault::at(TrapKind::IllegalAddress, lane, at[lane]));
+                return Err(LaneTrap::at(TrapKind::IllegalAddress, lane, at[lane]));
             };
             step(memories, plan.op, address, lane, operand)?
         };
@@ -69,10 +69,10 @@ pub(crate) fn mbarrier(on: &mut Executing<'_>, plan: &MbarrierPlan) -> Result<()
 }
 
 /// One lane's access; what its destination receives.
-fn step(memories: &mut Memories<'_>, op: MbarrierOp, address: u64, lane: usize, operand: u64) -> Result<u64, Fault> {
+fn step(memories: &mut Memories<'_>, op: MbarrierOp, address: u64, lane: usize, operand: u64) -> Result<u64, LaneTrap> {
     let word: u64 = read_one(memories, Space::Shared, address, lane)?;
     let object = Object::of(word);
-    let illegal = Fault::at(TrapKind::IllegalInstruction, lane, address);
+    let illegal = LaneTrap::at(TrapKind::IllegalInstruction, lane, address);
     let next = match op {
         MbarrierOp::Init if operand == 0 || operand > MOST => None,
         MbarrierOp::Init => Some(Object { pending: operand, expected: operand, phase: 0 }),

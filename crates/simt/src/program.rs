@@ -2,7 +2,7 @@
 //!
 //! A [guest](crate::guest) makes it from its instructions. One architectural instruction becomes one micro-operation
 //! where it can, more where it must (a narrow operand in a wide register, `setp` with a combination, vector moves);
-//! counting, hooks, traps and source lines speak of architectural instructions only, which are called *sites* here.
+//! counting, hooks, traps and source lines speak of architectural instructions only.
 
 mod plan;
 
@@ -18,7 +18,7 @@ use isa::{Space, Special, Type, Width};
 
 /// What a micro-operation does. Indices point into the tables of [`Program`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MicroKind {
     /// A line of the table of pure instructions, by its number.
     Alu(u16),
     /// `dst = src0 op src1` over whole predicate masks.
@@ -92,7 +92,7 @@ pub enum Kind {
     Nop,
 }
 
-impl Kind {
+impl MicroKind {
     /// Whether control goes on with the next micro-operation, and no lane waits for another.
     #[must_use]
     pub fn is_plain(self) -> bool {
@@ -117,7 +117,7 @@ pub enum PredOp {
 #[derive(Clone, Copy, Debug)]
 pub struct Micro {
     /// What to do.
-    pub kind: Kind,
+    pub kind: MicroKind,
     /// Whether this is the first of its architectural instruction: the guard is read and the instruction counted.
     pub first: bool,
     /// Whether this is the last.
@@ -134,8 +134,8 @@ pub struct Micro {
     pub src: [u16; 4],
     /// How many micro-operations from this one on are plain and have no guard.
     pub straight: u16,
-    /// The architectural instruction, an index into [`Program::sites`].
-    pub site: u32,
+    /// The architectural instruction, an index into [`Program::instructions`].
+    pub instruction: u32,
     /// A displacement or target.
     pub imm: i64,
 }
@@ -149,7 +149,7 @@ pub const NOWHERE: u16 = u16::MAX;
 
 /// An architectural instruction of the program.
 #[derive(Clone, Debug)]
-pub struct Site {
+pub struct StaticInstruction {
     /// The function it is in.
     pub function: FunctionId,
     /// Its index there.
@@ -161,7 +161,7 @@ pub struct Site {
 
 /// A function of a program.
 #[derive(Clone, Debug)]
-pub struct Code {
+pub struct FunctionCode {
     /// Which function of the module.
     pub id: FunctionId,
     /// Its name.
@@ -190,9 +190,9 @@ pub struct Program {
     /// Micro-operations of all functions.
     pub micros: Vec<Micro>,
     /// Architectural instructions.
-    pub sites: Vec<Site>,
+    pub instructions: Vec<StaticInstruction>,
     /// The kernel first, then every function it may call.
-    pub functions: Vec<Code>,
+    pub functions: Vec<FunctionCode>,
     /// Loads and stores.
     pub accesses: Vec<AccessPlan>,
     /// Atomic accesses.
@@ -249,44 +249,44 @@ pub struct ParamRow {
 }
 
 impl Program {
-    /// What is known of the instruction at a site.
+    /// What is known of an instruction.
     #[must_use]
-    pub fn facts(&self, site: u32) -> Option<&Facts> {
-        self.sites.get(site as usize)?.facts.as_ref()
+    pub fn facts(&self, instruction: u32) -> Option<&Facts> {
+        self.instructions.get(instruction as usize)?.facts.as_ref()
     }
 
     /// A function of the program.
     #[must_use]
-    pub fn function(&self, id: FunctionId) -> Option<&Code> {
+    pub fn function(&self, id: FunctionId) -> Option<&FunctionCode> {
         self.functions.iter().find(|code| code.id == id)
     }
 
-    /// The function that a site is in.
+    /// The function that an instruction is in.
     #[must_use]
-    pub fn function_of(&self, site: u32) -> Option<&Code> {
-        self.function(self.sites.get(site as usize)?.function)
+    pub fn function_of(&self, instruction: u32) -> Option<&FunctionCode> {
+        self.function(self.instructions.get(instruction as usize)?.function)
     }
 
     /// What is known of the instructions of a function, in order.
     #[must_use]
     pub fn body(&self, id: FunctionId) -> Vec<&Facts> {
-        let sites = self.sites.iter().filter(|site| site.function == id);
-        sites.filter_map(|site| site.facts.as_ref()).collect()
+        let instructions = self.instructions.iter().filter(|instruction| instruction.function == id);
+        instructions.filter_map(|instruction| instruction.facts.as_ref()).collect()
     }
 
-    /// The row of a register of the function that a site is in.
+    /// The row of a register of the function that an instruction is in.
     #[must_use]
-    pub fn slot(&self, site: u32, reg: Reg) -> Option<Slot> {
-        self.function_of(site)?.registers.get(reg.index()).copied()
+    pub fn slot(&self, instruction: u32, reg: Reg) -> Option<Slot> {
+        self.function_of(instruction)?.registers.get(reg.index()).copied()
     }
 
-    /// Whether a thread that executes the instruction at a site ends there.
+    /// Whether a thread that executes an instruction ends there.
     #[must_use]
-    pub fn ends(&self, site: &Site) -> bool {
-        match &site.facts {
+    pub fn ends(&self, instruction: &StaticInstruction) -> bool {
+        match &instruction.facts {
             Some(facts) => facts.control == Control::End,
             // Behind the last instruction stands a return.
-            None => self.functions.first().is_some_and(|kernel| kernel.id == site.function),
+            None => self.functions.first().is_some_and(|kernel| kernel.id == instruction.function),
         }
     }
 

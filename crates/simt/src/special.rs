@@ -1,6 +1,6 @@
 //! What special registers and rows of parameters hold.
 
-use crate::launch::Launch;
+use crate::launch::KernelLaunch;
 use crate::program::{ParamRow, RESERVED_SHARED};
 use ::lanes::registers::{FULL, LANES, Registers, Slot};
 use isa::Special;
@@ -34,7 +34,13 @@ pub(crate) fn param_bits(params: &[u8], param: &ParamRow) -> u128 {
 }
 
 /// Writes what a special register holds in every block of a launch.
-pub(crate) fn place_special(registers: &mut Registers, launch: &Launch<'_>, warp: u32, special: Special, slot: Slot) {
+pub(crate) fn place_special(
+    registers: &mut Registers,
+    launch: &KernelLaunch<'_>,
+    warp: u32,
+    special: Special,
+    slot: Slot,
+) {
     let [bx, by, _] = launch.block;
     for lane in 0..LANES as u32 {
         let thread = warp * LANES as u32 + lane;

@@ -2,7 +2,7 @@
 
 use crate::barrier::{Arrival, Barriers};
 use crate::control::State;
-use crate::launch::{Fuel, Launch};
+use crate::launch::{Fuel, KernelLaunch};
 use crate::program::Program;
 use crate::special::{block_axis, param_bits, place_special};
 use crate::trap::{Trap, TrapKind};
@@ -21,7 +21,7 @@ pub struct BlockState {
 impl BlockState {
     /// Makes the warps ready for the blocks of a launch: constants, parameters and what depends on the thread's
     /// place in its block.
-    pub(crate) fn prepare(&mut self, launch: &Launch<'_>) {
+    pub(crate) fn prepare(&mut self, launch: &KernelLaunch<'_>) {
         let program = launch.program;
         self.threads = launch.threads();
         self.warps.clear();
@@ -43,7 +43,7 @@ impl BlockState {
     }
 
     /// Stands at the start of a block of the launch that it is prepared for.
-    pub(crate) fn stand_at(&mut self, launch: &Launch<'_>, block: u64, fuel: Fuel<'_>) {
+    pub(crate) fn begin_block(&mut self, launch: &KernelLaunch<'_>, block: u64, fuel: Fuel<'_>) {
         let program = launch.program;
         let at = launch.block_at(block);
         let first = block * u64::from(self.threads);
@@ -98,11 +98,11 @@ impl BlockState {
         let waiting =
             self.warps.iter().flat_map(|warp| warp.control.groups.iter().map(move |group| (warp.index, group)));
         let first = waiting.min_by_key(|(warp, group)| (*warp, group.mask.trailing_zeros()));
-        let (site, thread) = first.map_or((0, 0), |(warp, group)| {
-            let site = program.micros[group.pc as usize].site;
-            (site, warp * LANES as u32 + group.mask.trailing_zeros())
+        let (instruction, thread) = first.map_or((0, 0), |(warp, group)| {
+            let instruction = program.micros[group.pc as usize].instruction;
+            (instruction, warp * LANES as u32 + group.mask.trailing_zeros())
         });
-        Trap { kind: TrapKind::BarrierDeadlock, site, block, thread, address: None }
+        Trap { kind: TrapKind::BarrierDeadlock, instruction, block, thread, address: None }
     }
 
     /// Instructions that each thread has executed, in thread order.

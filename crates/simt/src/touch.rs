@@ -4,10 +4,10 @@
 
 use crate::access::addresses;
 use crate::atomic::resolve;
-use crate::hook::Moment;
+use crate::hook::InstructionContext;
 use crate::matrix::each_element;
 use crate::memory::Touch;
-use crate::program::{AccessPlan, CallPlan, FrameRange, Kind, MatrixPlan, Micro};
+use crate::program::{AccessPlan, CallPlan, FrameRange, MatrixPlan, Micro, MicroKind};
 use ::lanes::registers::{has, lanes};
 use isa::Space;
 
@@ -46,32 +46,34 @@ impl OwnByte {
     }
 }
 
-impl Moment<'_> {
+impl InstructionContext<'_> {
     /// What the instruction that is about to execute does to a byte, if anything.
     #[must_use]
     pub fn touch(&self, byte: OwnByte) -> Option<Touch> {
         let micros = &self.program.micros;
-        let first = micros.partition_point(|micro| micro.site < self.site);
-        let own = micros[first..].iter().take_while(|micro| micro.site == self.site);
+        let first = micros.partition_point(|micro| micro.instruction < self.instruction);
+        let own = micros[first..].iter().take_while(|micro| micro.instruction == self.instruction);
         own.filter_map(|micro| self.touched_by(micro, byte)).next()
     }
 
     fn touched_by(&self, micro: &Micro, byte: OwnByte) -> Option<Touch> {
         let program = self.program;
         match micro.kind {
-            Kind::Load(plan) => self.accesses(&program.accesses[plan as usize], byte).then_some(Touch::Read),
-            Kind::Store(plan) => self.accesses(&program.accesses[plan as usize], byte).then_some(Touch::Written),
-            Kind::Atomic(plan) => self.accesses(&program.atomics[plan as usize].access, byte).then_some(Touch::Read),
-            Kind::Mbarrier(plan) => {
+            MicroKind::Load(plan) => self.accesses(&program.accesses[plan as usize], byte).then_some(Touch::Read),
+            MicroKind::Store(plan) => self.accesses(&program.accesses[plan as usize], byte).then_some(Touch::Written),
+            MicroKind::Atomic(plan) => {
+                self.accesses(&program.atomics[plan as usize].access, byte).then_some(Touch::Read)
+            }
+            MicroKind::Mbarrier(plan) => {
                 self.accesses(&program.mbarriers[plan as usize].access, byte).then_some(Touch::Read)
             }
-            Kind::Copy(plan) => {
+            MicroKind::Copy(plan) => {
                 let plan = &program.copies[plan as usize];
                 let read = self.accesses(&plan.from, byte).then_some(Touch::Read);
                 read.or_else(|| self.accesses(&plan.to, byte).then_some(Touch::Written))
             }
-            Kind::Matrix(plan) => self.touched_by_matrix(&program.matrices[plan as usize], byte),
-            Kind::Call(plan) => self.touched_by_call(&program.calls[plan as usize], byte),
+            MicroKind::Matrix(plan) => self.touched_by_matrix(&program.matrices[plan as usize], byte),
+            MicroKind::Call(plan) => self.touched_by_call(&program.calls[plan as usize], byte),
             _ => None,
         }
     }

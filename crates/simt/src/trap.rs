@@ -64,8 +64,8 @@ impl fmt::Display for TrapKind {
 pub struct Trap {
     /// What.
     pub kind: TrapKind,
-    /// The instruction, as an index into the program's sites.
-    pub site: u32,
+    /// The instruction, as an index into the program's instructions.
+    pub instruction: u32,
     /// The block, linear in the grid.
     pub block: u64,
     /// The thread, linear in its block: the lowest that did it.

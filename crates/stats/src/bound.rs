@@ -7,7 +7,7 @@
 //! (*Statistical Methods for Rates and Proportions*, 3rd ed. 2003, chapter 2) give n/4 (1 + √(1 + 2/(n|p-b|)))².
 
 use crate::confidence::Confidence;
-use crate::proportion::{Interval, Method};
+use crate::proportion::{Interval, IntervalKind};
 
 /// The trials, all together, after which an interval by `method` lies on one side of `bound`, if the observed
 /// proportion is then `rate`.
@@ -15,7 +15,7 @@ use crate::proportion::{Interval, Method};
 /// `None` when no number of trials would: the rate is the bound, or the bound is 0 or 1, which sampling cannot exclude
 /// from one side; or the number is beyond counting.
 #[must_use]
-pub fn trials_to_decide(rate: f64, bound: f64, method: Method, confidence: Confidence) -> Option<u64> {
+pub fn trials_to_decide(rate: f64, bound: f64, method: IntervalKind, confidence: Confidence) -> Option<u64> {
     let distance = (rate - bound).abs();
     if distance <= 0.0 || !(0.0..=1.0).contains(&rate) || !(bound > 0.0 && bound < 1.0) {
         return None;
@@ -23,8 +23,8 @@ pub fn trials_to_decide(rate: f64, bound: f64, method: Method, confidence: Confi
     let root = confidence.z() / distance;
     let score = root * root * bound * (1.0 - bound);
     let trials = match method {
-        Method::Wilson => score,
-        Method::ClopperPearson => score / 4.0 * (1.0 + (1.0 + 2.0 / (score * distance)).sqrt()).powi(2),
+        IntervalKind::Wilson => score,
+        IntervalKind::ClopperPearson => score / 4.0 * (1.0 + (1.0 + 2.0 / (score * distance)).sqrt()).powi(2),
     };
     counted(trials.floor() + 1.0)
 }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use crate::proportion::Proportion;
 
-    fn decided(successes: f64, trials: u64, bound: f64, method: Method) -> bool {
+    fn decided(successes: f64, trials: u64, bound: f64, method: IntervalKind) -> bool {
         let proportion = Proportion::new(successes.round() as u64, trials).unwrap();
         let Interval { low, high } = proportion.interval(method, Confidence::PERCENT_95);
         low > bound || high <= bound
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn that_many_trials_decide_and_a_tenth_fewer_do_not() {
         for (rate, bound) in [(0.02, 0.05), (0.08, 0.05), (0.5, 0.45), (0.001, 0.01), (0.97, 0.99), (0.3, 0.01)] {
-            for method in [Method::Wilson, Method::ClopperPearson] {
+            for method in [IntervalKind::Wilson, IntervalKind::ClopperPearson] {
                 let trials = trials_to_decide(rate, bound, method, Confidence::PERCENT_95).unwrap();
                 // Counts are whole, so a few trials more may be needed for the rounded one.
                 let enough = trials + (1.0 / (rate - bound).abs()).ceil() as u64;
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn what_no_sample_can_decide_has_no_number() {
         for (rate, bound) in [(0.05, 0.05), (0.0, 0.0), (0.1, 0.0), (1.0, 1.0), (0.5, 1.0)] {
-            assert_eq!(trials_to_decide(rate, bound, Method::Wilson, Confidence::PERCENT_95), None);
+            assert_eq!(trials_to_decide(rate, bound, IntervalKind::Wilson, Confidence::PERCENT_95), None);
         }
         let interval = Interval { low: 0.1, high: 0.3 };
         assert_eq!(trials_to_shrink(100, 0.2, interval, 0.2), None);

@@ -28,7 +28,7 @@ pub struct Interval {
 
 /// How an interval is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
+pub enum IntervalKind {
     /// Wilson's score interval.
     #[default]
     Wilson,
@@ -86,10 +86,10 @@ impl Proportion {
 
     /// The interval by `method` at `confidence`; [`Interval::UNKNOWN`] before the first trial.
     #[must_use]
-    pub fn interval(self, method: Method, confidence: Confidence) -> Interval {
+    pub fn interval(self, method: IntervalKind, confidence: Confidence) -> Interval {
         match method {
-            Method::Wilson => self.wilson(confidence),
-            Method::ClopperPearson => self.clopper_pearson(confidence),
+            IntervalKind::Wilson => self.wilson(confidence),
+            IntervalKind::ClopperPearson => self.clopper_pearson(confidence),
         }
     }
 
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn intervals_mirror_when_successes_and_failures_swap() {
-        for method in [Method::Wilson, Method::ClopperPearson] {
+        for method in [IntervalKind::Wilson, IntervalKind::ClopperPearson] {
             for (x, n) in [(0, 10), (3, 10), (1, 999), (12, 40)] {
                 let one = proportion(x, n).interval(method, Confidence::PERCENT_95);
                 let other = proportion(n - x, n).interval(method, Confidence::PERCENT_95);
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn nothing_is_known_before_the_first_trial() {
-        for method in [Method::Wilson, Method::ClopperPearson] {
+        for method in [IntervalKind::Wilson, IntervalKind::ClopperPearson] {
             assert_eq!(proportion(0, 0).interval(method, Confidence::PERCENT_95), Interval::UNKNOWN);
         }
         assert_eq!(proportion(0, 0).rate(), None);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     /// The share of `repeats` samples of size `n` whose interval holds the true proportion `p`.
-    fn coverage(method: Method, n: u64, p: f64, repeats: u64) -> f64 {
+    fn coverage(method: IntervalKind, n: u64, p: f64, repeats: u64) -> f64 {
         let threshold = (p * 2f64.powi(64)) as u64;
         let covered = (0..repeats).filter(|&repeat| {
             let draws = Draws::new(n, repeat);
@@ -230,9 +230,9 @@ mod tests {
         // Brown, Cai & DasGupta 2001: Wilson oscillates about 95 % (at n = 200, p = 0.02 the binomial sum gives
         // 93.3 %), Clopper–Pearson stays at or above. Five thousand repetitions have a standard error of 0.3 %.
         for (n, p) in [(50, 0.1), (50, 0.5), (200, 0.02), (200, 0.3), (1000, 0.05)] {
-            let wilson = coverage(Method::Wilson, n, p, 5000);
+            let wilson = coverage(IntervalKind::Wilson, n, p, 5000);
             assert!((0.92..0.98).contains(&wilson), "wilson at n = {n}, p = {p}: {wilson}");
-            let exact = coverage(Method::ClopperPearson, n, p, 5000);
+            let exact = coverage(IntervalKind::ClopperPearson, n, p, 5000);
             assert!(exact >= 0.945, "clopper-pearson at n = {n}, p = {p}: {exact}");
         }
     }

@@ -11,7 +11,7 @@
 //! as exact as the interval below it: Clopper–Pearson keeps its level always, Wilson nearly.
 
 use crate::confidence::{Confidence, Margin};
-use crate::proportion::{Interval, Method, Proportion};
+use crate::proportion::{Interval, IntervalKind, Proportion};
 use crate::size::sample_size;
 
 /// The first look: fewer trials bound nothing that anyone would report.
@@ -33,7 +33,7 @@ pub enum Decision {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequential {
     margin: Margin,
-    method: Method,
+    method: IntervalKind,
     level: Confidence,
     looks: Vec<u64>,
 }
@@ -41,7 +41,7 @@ pub struct Sequential {
 impl Sequential {
     /// The rule that reports proportions to within `margin` at `confidence`, with intervals by `method`.
     #[must_use]
-    pub fn new(margin: Margin, confidence: Confidence, method: Method) -> Self {
+    pub fn new(margin: Margin, confidence: Confidence, method: IntervalKind) -> Self {
         // More looks ask for a higher level, that for more trials, and those for more looks; both only grow, and
         // the trials only with the logarithm of the looks, so a few rounds settle it.
         let mut count = 1;
@@ -98,10 +98,10 @@ impl Sequential {
 /// |p - observed| = z √(p(1-p)/n), and p(1-p) is at most 1/4. Clopper and Pearson's lie
 /// about 1/2n farther, the usual continuity correction; 1/margin more trials pay for it. Both are tested below for
 /// every count.
-fn worst_case(margin: Margin, level: Confidence, method: Method) -> u64 {
+fn worst_case(margin: Margin, level: Confidence, method: IntervalKind) -> u64 {
     let correction = match method {
-        Method::Wilson => 0,
-        Method::ClopperPearson => (1.0 / margin.get()).ceil() as u64,
+        IntervalKind::Wilson => 0,
+        IntervalKind::ClopperPearson => (1.0 / margin.get()).ceil() as u64,
     };
     sample_size(margin, level).saturating_add(correction)
 }
@@ -119,13 +119,13 @@ mod tests {
     use super::*;
     use crate::draws::Draws;
 
-    fn rule(margin: f64, method: Method) -> Sequential {
+    fn rule(margin: f64, method: IntervalKind) -> Sequential {
         Sequential::new(Margin::new(margin).unwrap(), Confidence::PERCENT_95, method)
     }
 
     #[test]
     fn looks_grow_by_a_quarter_up_to_the_worst_case_at_their_own_level() {
-        let rule = rule(0.05, Method::Wilson);
+        let rule = rule(0.05, IntervalKind::Wilson);
         assert_eq!(rule.looks(), [100, 125, 157, 197, 247, 309, 387, 484, 605, 757, 806]);
         assert!((rule.level().alpha() - 0.05 / 11.0).abs() < 1e-12);
         assert_eq!(rule.worst_case(), sample_size(Margin::new(0.05).unwrap(), rule.level()));
@@ -133,19 +133,19 @@ mod tests {
 
     #[test]
     fn a_wide_margin_needs_one_look_at_the_stated_level() {
-        let rule = rule(0.2, Method::Wilson);
+        let rule = rule(0.2, IntervalKind::Wilson);
         assert_eq!(rule.looks(), [25]);
         assert_eq!(rule.level(), Confidence::PERCENT_95);
     }
 
     #[test]
     fn an_absurd_margin_still_ends() {
-        assert_eq!(rule(1e-300, Method::Wilson).worst_case(), u64::MAX);
+        assert_eq!(rule(1e-300, IntervalKind::Wilson).worst_case(), u64::MAX);
     }
 
     #[test]
     fn the_worst_case_bounds_every_proportion_within_the_margin() {
-        for method in [Method::Wilson, Method::ClopperPearson] {
+        for method in [IntervalKind::Wilson, IntervalKind::ClopperPearson] {
             let rule = rule(0.05, method);
             let n = rule.worst_case();
             for successes in 0..=n {
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn one_loose_proportion_is_enough_to_go_on_except_at_the_last_look() {
-        let rule = rule(0.05, Method::Wilson);
+        let rule = rule(0.05, IntervalKind::Wilson);
         let tight = Proportion::new(0, 387).unwrap();
         let loose = Proportion::new(190, 387).unwrap();
         assert_eq!(rule.decide(6, &[tight]), Decision::Stop);
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn simulated_coverage_at_the_stop_keeps_the_stated_confidence() {
-        let rule = rule(0.05, Method::Wilson);
+        let rule = rule(0.05, IntervalKind::Wilson);
         for p in [0.005, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.97] {
             let covered = (0..2000).filter(|&repeat| simulate(&rule, p, repeat).0).count();
             assert!(covered >= 1900, "p = {p}: {covered} of 2000");
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn rare_outcomes_stop_far_before_the_worst_case() {
-        let rule = rule(0.05, Method::Wilson);
+        let rule = rule(0.05, IntervalKind::Wilson);
         let mean = |p| (0..200).map(|repeat| simulate(&rule, p, repeat).1).sum::<u64>() / 200;
         assert!(mean(0.02) < 250, "{}", mean(0.02));
         assert!(mean(0.5) > 700, "{}", mean(0.5));
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn looking_at_the_nominal_level_would_break_the_promise() {
         // Why the correction is there: the same looks at 95 % each, stopped when tight, miss too often at p = 0.1.
-        let honest = rule(0.05, Method::Wilson);
+        let honest = rule(0.05, IntervalKind::Wilson);
         let naive = Sequential { level: Confidence::PERCENT_95, ..honest };
         let covered = (0..4000).filter(|&repeat| simulate(&naive, 0.1, repeat).0).count();
         assert!(covered < 3800, "{covered} of 4000");

@@ -1,16 +1,16 @@
 //! Two observed proportions: do they differ, and by how much?
 //!
-//! One rule chooses the test ([`Comparison::of`]): where a cell of the 2×2 table is expected to hold fewer than
-//! [`SMALL`] (W. G. Cochran, *Some methods for strengthening the common χ² tests*, Biometrics 10, 1954), R. A. Fisher's
-//! exact test; otherwise the score test with the pooled proportion, whose square is Pearson's χ² without a correction.
-//! The interval is always that of R. G. Newcombe, *Interval estimation for the difference between independent
-//! proportions: comparison of eleven methods*, Statistics in Medicine 17, 1998, method 10. Test and interval rest on
-//! different approximations, so that near the level one may say what the other does not.
+//! One rule chooses the test ([`ProportionComparison::of`]): where a cell of the 2×2 table is expected to hold fewer
+//! than [`SMALL`] (W. G. Cochran, *Some methods for strengthening the common χ² tests*, Biometrics 10, 1954), R. A.
+//! Fisher's exact test; otherwise the score test with the pooled proportion, whose square is Pearson's χ² without a
+//! correction. The interval is always that of R. G. Newcombe, *Interval estimation for the difference between
+//! independent proportions: comparison of eleven methods*, Statistics in Medicine 17, 1998, method 10. Test and
+//! interval rest on different approximations, so that near the level one may say what the other does not.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::confidence::Confidence;
-use crate::proportion::{Method, Proportion};
+use crate::proportion::{IntervalKind, Proportion};
 
 /// The expected count below which a cell asks for the exact test.
 pub const SMALL: f64 = 5.0;
@@ -38,7 +38,7 @@ pub enum Test {
 
 /// Two proportions compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Comparison {
+pub struct ProportionComparison {
     /// The first proportion less the second.
     pub difference: f64,
     /// The bounds of the true difference.
@@ -49,12 +49,12 @@ pub struct Comparison {
     pub test: Test,
 }
 
-impl Comparison {
+impl ProportionComparison {
     /// Compares `first` with `second`; `None` when one of them has no trials.
     ///
     /// The interval is made of intervals by `method`, each at `confidence`.
     #[must_use]
-    pub fn of(first: Proportion, second: Proportion, method: Method, confidence: Confidence) -> Option<Self> {
+    pub fn of(first: Proportion, second: Proportion, method: IntervalKind, confidence: Confidence) -> Option<Self> {
         let difference = first.rate()? - second.rate()?;
         let test = if smallest_expectation(first, second) < SMALL { Test::Fisher } else { Test::Score };
         let p = match test {
@@ -70,7 +70,12 @@ impl Comparison {
 ///
 /// He builds it from Wilson's intervals; from Clopper and Pearson's it is wider. Without trials nothing is known.
 #[must_use]
-pub fn newcombe(first: Proportion, second: Proportion, method: Method, confidence: Confidence) -> DifferenceInterval {
+pub fn newcombe(
+    first: Proportion,
+    second: Proportion,
+    method: IntervalKind,
+    confidence: Confidence,
+) -> DifferenceInterval {
     let (Some(one), Some(other)) = (first.rate(), second.rate()) else {
         return DifferenceInterval { low: -1.0, high: 1.0 };
     };
@@ -175,7 +180,7 @@ mod tests {
     #[test]
     fn the_interval_of_the_difference_agrees_with_newcombe_1998() {
         for ((x, n), (y, m), (low, high)) in NEWCOMBE {
-            let found = newcombe(proportion(x, n), proportion(y, m), Method::Wilson, Confidence::PERCENT_95);
+            let found = newcombe(proportion(x, n), proportion(y, m), IntervalKind::Wilson, Confidence::PERCENT_95);
             assert!((found.low - low).abs() < 6e-5 && (found.high - high).abs() < 6e-5, "{x}/{n}, {y}/{m}: {found:?}");
         }
     }
@@ -211,13 +216,14 @@ mod tests {
 
     #[test]
     fn the_counts_choose_the_test() {
-        let compare = |a, b| Comparison::of(a, b, Method::Wilson, Confidence::PERCENT_95).unwrap();
+        let compare = |a, b| ProportionComparison::of(a, b, IntervalKind::Wilson, Confidence::PERCENT_95).unwrap();
         assert_eq!(compare(proportion(500, 1000), proportion(450, 1000)).test, Test::Score);
         // Nine successes in two samples of a thousand: 4.5 are expected in each.
         let rare = compare(proportion(8, 1000), proportion(1, 1000));
         assert_eq!(rare.test, Test::Fisher);
         assert!((rare.difference - 0.007).abs() < 1e-12);
-        let same = Comparison::of(proportion(0, 0), proportion(1, 2), Method::Wilson, Confidence::PERCENT_95);
+        let same =
+            ProportionComparison::of(proportion(0, 0), proportion(1, 2), IntervalKind::Wilson, Confidence::PERCENT_95);
         assert_eq!(same, None);
     }
 
@@ -248,7 +254,7 @@ mod tests {
     #[test]
     fn simulated_coverage_of_the_difference_is_near_the_level() {
         for (n, m, p, q) in [(50, 80, 0.3, 0.1), (200, 100, 0.02, 0.05), (300, 300, 0.5, 0.5), (1000, 60, 0.01, 0.01)] {
-            for (method, least) in [(Method::Wilson, 0.93), (Method::ClopperPearson, 0.94)] {
+            for (method, least) in [(IntervalKind::Wilson, 0.93), (IntervalKind::ClopperPearson, 0.94)] {
                 let covered = pairs(n, m, p, q, 2000).filter(|&(a, b)| {
                     let found = newcombe(a, b, method, Confidence::PERCENT_95);
                     (found.low..=found.high).contains(&(p - q))
@@ -263,7 +269,7 @@ mod tests {
     fn equal_proportions_are_told_apart_no_more_often_than_the_level_says() {
         for (n, m, p) in [(50, 80, 0.3), (400, 300, 0.02), (1000, 1000, 0.5), (40, 40, 0.05)] {
             let alarms = pairs(n, m, p, p, 4000)
-                .filter_map(|(a, b)| Comparison::of(a, b, Method::Wilson, Confidence::PERCENT_95))
+                .filter_map(|(a, b)| ProportionComparison::of(a, b, IntervalKind::Wilson, Confidence::PERCENT_95))
                 .filter(|comparison| comparison.p <= 0.05);
             let share = alarms.count() as f64 / 4000.0;
             // Four standard errors above the level.

@@ -5,7 +5,7 @@
 //! for intervals of small shares).
 
 use crate::confidence::Confidence;
-use crate::proportion::{Interval, Method, Proportion};
+use crate::proportion::{Interval, IntervalKind, Proportion};
 
 /// What some runs weigh, and those of them that came out one way.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -33,7 +33,7 @@ impl Weighted {
 
     /// What bounds the share; it holds the share itself.
     #[must_use]
-    pub fn interval(self, method: Method, confidence: Confidence) -> Interval {
+    pub fn interval(self, method: IntervalKind, confidence: Confidence) -> Interval {
         let (rate, trials) = (self.rate(), self.effective_size());
         let successes = (rate.unwrap_or(0.0) * trials).round() as u64;
         let failures = (trials.round() as u64).saturating_sub(successes);
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(weighted.effective_size(), 100.0);
         assert_eq!(weighted.rate(), Some(0.3));
         let interval = |method| weighted.interval(method, Confidence::PERCENT_95);
-        for method in [Method::Wilson, Method::ClopperPearson] {
+        for method in [IntervalKind::Wilson, IntervalKind::ClopperPearson] {
             assert_eq!(interval(method), plain.interval(method, Confidence::PERCENT_95));
         }
     }
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn nothing_is_known_of_nothing() {
         assert_eq!(Weighted::default().rate(), None);
-        assert_eq!(Weighted::default().interval(Method::Wilson, Confidence::PERCENT_95), Interval::UNKNOWN);
+        assert_eq!(Weighted::default().interval(IntervalKind::Wilson, Confidence::PERCENT_95), Interval::UNKNOWN);
     }
 
     /// Runs that each stand for 1 or for 20 sites, and whose outcomes do not depend on that.
@@ -81,7 +81,7 @@ mod tests {
                 weighted.squares += weight * weight;
                 weighted.hit += if hit { weight } else { 0.0 };
             }
-            let interval = weighted.interval(Method::Wilson, Confidence::PERCENT_95);
+            let interval = weighted.interval(IntervalKind::Wilson, Confidence::PERCENT_95);
             covered += u64::from(interval.low <= 0.15 && 0.15 <= interval.high);
         }
         let share = covered as f64 / studies as f64;

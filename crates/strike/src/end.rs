@@ -1,11 +1,11 @@
 //! The end of a program that the machine stopped.
 
-use outcome::{End, Place, TrapKind};
+use outcome::{End, ProgramPoint, TrapKind};
 use simt::TrapKind as Kind;
 
 /// The end of a run that a trap ended at a place.
 #[must_use]
-pub fn end(kind: Kind, at: Place) -> End {
+pub fn end(kind: Kind, at: ProgramPoint) -> End {
     match trap(kind) {
         Some(trap) => End::Trapped { trap, at },
         None => End::Hang { at },

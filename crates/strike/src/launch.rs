@@ -1,7 +1,7 @@
 //! A launch on a device with a fault in it.
 
 use crate::hit::Hit;
-use crate::struck::Struck;
+use crate::injected::Injected;
 use capsule::Launch;
 use device::{Device, DeviceError, Launched, Probe};
 use fault::Fault;
@@ -17,10 +17,10 @@ pub fn launch(
     launch: &Launch,
     fuel: Fuel<'_>,
     fault: Option<&Fault>,
-) -> Result<(Launched, Option<Struck>), DeviceError> {
+) -> Result<(Launched, Option<Injected>), DeviceError> {
     let Some(fault) = fault else { return Ok((device.launch_with(launch, fuel, None)?, None)) };
     let mut hit = Hit::new(fault);
     let probe = Probe { block: fault.cta, thread: fault.thread, hook: &mut hit };
     let launched = device.launch_with(launch, fuel, Some(probe))?;
-    Ok((launched, Some(hit.struck)))
+    Ok((launched, Some(hit.injected)))
 }

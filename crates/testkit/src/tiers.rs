@@ -1,10 +1,10 @@
 //! Equality of the tiers over many faults of a capsule.
 
-pub use campaign::config::Selection;
+pub use campaign::config::SelectionWords;
 use campaign::{Engines, Planner, RunIndex, Subject};
 use capsule::Capsule;
 use inject::site::fault_of;
-use inject::{CapsuleTarget, Means, Referee, Setup, Strategy};
+use inject::{CapsuleTarget, Resources, Setup, Strategy, TierCheck};
 use outcome::{Outcome, classify};
 use session::capsules;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// What came of a comparison.
 #[derive(Clone, Debug, Default)]
-pub struct Compared {
+pub struct TierComparison {
     /// Selections of faults that something matched.
     pub selections: u64,
     /// Faults that every tier ran.
@@ -26,15 +26,15 @@ pub struct Compared {
 /// # Errors
 /// If it has no golden run.
 pub fn target(capsule: Capsule) -> Result<Arc<CapsuleTarget>, String> {
-    target_with(capsule, Means::default())
+    target_with(capsule, Resources::default())
 }
 
 /// As [`target`], with what may be used for it.
 ///
 /// # Errors
 /// If it has no golden run.
-pub fn target_with(capsule: Capsule, means: Means) -> Result<Arc<CapsuleTarget>, String> {
-    let setup = Setup { means, ..Setup::default() };
+pub fn target_with(capsule: Capsule, resources: Resources) -> Result<Arc<CapsuleTarget>, String> {
+    let setup = Setup { resources, ..Setup::default() };
     capsules::target(Arc::new(capsule), &setup).map_err(|error| format!("failed to {error}"))
 }
 
@@ -42,14 +42,14 @@ pub fn target_with(capsule: Capsule, means: Means) -> Result<Arc<CapsuleTarget>,
 ///
 /// # Errors
 /// If a fault cannot be run.
-pub fn compare(target: &CapsuleTarget, words: &Selection, runs: u64, seed: u64) -> Result<Compared, String> {
+pub fn compare(target: &CapsuleTarget, words: &SelectionWords, runs: u64, seed: u64) -> Result<TierComparison, String> {
     let runs: Vec<RunIndex> = (0..runs).map(RunIndex).collect();
-    let Ok(sites) = target.plan(&runs, words, seed) else { return Ok(Compared::default()) };
-    let mut referee = Referee::new(target);
-    let mut compared = Compared { selections: 1, ..Compared::default() };
+    let Ok(sites) = target.plan(&runs, words, seed) else { return Ok(TierComparison::default()) };
+    let mut tier_check = TierCheck::new(target);
+    let mut compared = TierComparison { selections: 1, ..TierComparison::default() };
     for site in sites {
         let fault = fault_of(&site).map_err(|error| format!("failed to {error}"))?;
-        let said = referee.judge(&fault).map_err(|error| format!("{fault}: failed to {error}"))?;
+        let said = tier_check.disagreement(&fault).map_err(|error| format!("{fault}: failed to {error}"))?;
         compared.faults += 1;
         compared.disagreements.extend(said.map(|said| format!("{}, {fault}: {said}", target.name())));
     }
@@ -60,15 +60,15 @@ pub fn compare(target: &CapsuleTarget, words: &Selection, runs: u64, seed: u64) 
 ///
 /// # Errors
 /// If a fault cannot be run.
-pub fn compare_all(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<Compared, String> {
+pub fn compare_all(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<TierComparison, String> {
     let launches = target.golden_run().launches().iter();
     let kernels: BTreeSet<&str> = launches.map(|launch| launch.program.name.as_str()).collect();
-    let of = |kernel: &str, group: isa::Group| Selection {
+    let of = |kernel: &str, group: isa::Group| SelectionWords {
         kernel: vec![kernel.to_owned()],
         group: vec![group.to_string()],
-        ..Selection::default()
+        ..SelectionWords::default()
     };
-    let selections: Vec<Selection> =
+    let selections: Vec<SelectionWords> =
         kernels.iter().flat_map(|kernel| isa::Group::ALL.iter().map(|&group| of(kernel, group))).collect();
     join(crate::in_parallel(&selections, |words| compare(target, words, runs, seed)))
 }
@@ -85,14 +85,14 @@ pub const SCOPES: &[&str] = &["thread", "pair", "warp"];
 ///
 /// # Errors
 /// If a fault cannot be run.
-pub fn compare_targets(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<Compared, String> {
-    let of = |(at, aim): (usize, &&str)| {
+pub fn compare_targets(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<TierComparison, String> {
+    let of = |(at, kind): (usize, &&str)| {
         let scope = if at < 6 { SCOPES[at % SCOPES.len()] } else { "thread" };
-        let words = Selection {
-            target: Some((*aim).to_owned()),
+        let words = SelectionWords {
+            target: Some((*kind).to_owned()),
             model: Some(MODELS[at % MODELS.len()].to_owned()),
             scope: Some(scope.to_owned()),
-            ..Selection::default()
+            ..SelectionWords::default()
         };
         compare(target, &words, runs, seed)
     };
@@ -104,18 +104,18 @@ pub fn compare_targets(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<C
 ///
 /// # Errors
 /// If a fault cannot be run.
-pub fn compare_models(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<Compared, String> {
+pub fn compare_models(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<TierComparison, String> {
     let word = |word: &str| Some(word.to_owned());
-    let of = |(aim, model, scope): (&str, &str, &str)| Selection {
-        target: word(aim),
+    let of = |(kind, model, scope): (&str, &str, &str)| SelectionWords {
+        target: word(kind),
         model: word(model),
         scope: word(scope),
-        ..Selection::default()
+        ..SelectionWords::default()
     };
-    let models = |aim| MODELS.iter().map(move |&model| (aim, model));
-    let all = TARGETS.iter().flat_map(|&aim| models(aim));
-    let all = all.flat_map(|(aim, model)| SCOPES.iter().map(move |&scope| (aim, model, scope)));
-    let selections: Vec<Selection> = all.map(of).collect();
+    let models = |kind| MODELS.iter().map(move |&model| (kind, model));
+    let all = TARGETS.iter().flat_map(|&kind| models(kind));
+    let all = all.flat_map(|(kind, model)| SCOPES.iter().map(move |&scope| (kind, model, scope)));
+    let selections: Vec<SelectionWords> = all.map(of).collect();
     join(crate::in_parallel(&selections, |words| compare(target, words, runs, seed)))
 }
 
@@ -123,16 +123,16 @@ pub fn compare_models(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<Co
 ///
 /// # Errors
 /// If a unit or a fault cannot be run.
-pub fn compare_swept(target: &CapsuleTarget, units: u64, each: u64, seed: u64) -> Result<Compared, String> {
+pub fn compare_swept(target: &CapsuleTarget, units: u64, each: u64, seed: u64) -> Result<TierComparison, String> {
     let failed = |error: &dyn std::error::Error| format!("{}: failed to {error}", target.name());
-    let words = Selection::default();
+    let words = SelectionWords::default();
     let count = target.sweep(&words).map_err(|error| failed(&error))?.units();
     let mut draws = stats::Draws::new(seed, 0);
     let mut draw = |below: u64| draws.below(below).unwrap_or(0);
     let criteria = target.criteria();
     let mut sweeper = target.sweeper(&Strategy::Lanes.into(), &words, &criteria).map_err(|error| failed(&error))?;
     let mut full = target.runner(Strategy::Full);
-    let mut compared = Compared::default();
+    let mut compared = TierComparison::default();
     for _ in 0..units {
         let unit = draw(count);
         let swept = sweeper.unit(unit, &|| false).map_err(|error| failed(&error))?;
@@ -160,10 +160,10 @@ pub fn compare_swept(target: &CapsuleTarget, units: u64, each: u64, seed: u64) -
 ///
 /// # Errors
 /// If one of them has failed.
-pub fn join(all: Vec<Result<Compared, String>>) -> Result<Compared, String> {
-    let mut joined = Compared::default();
+pub fn join(all: Vec<Result<TierComparison, String>>) -> Result<TierComparison, String> {
+    let mut joined = TierComparison::default();
     for one in all {
-        let Compared { selections, faults, disagreements } = one?;
+        let TierComparison { selections, faults, disagreements } = one?;
         joined.selections += selections;
         joined.faults += faults;
         joined.disagreements.extend(disagreements);

@@ -1,11 +1,11 @@
 //! A short run of the fuzzer, the same every time, and everything that longer ones found.
 
-use testkit::fuzz::{self, Plan, TARGETS};
+use testkit::fuzz::{self, FuzzPlan, TARGETS};
 
 /// Fuzzes a target and expects nothing to be found.
 fn survives(name: &str, inputs: u64) {
     let mut target = fuzz::target(name).unwrap();
-    let summary = fuzz::run(target.as_mut(), Plan { inputs, seed: 20_261_121, job: 0 }, &mut |_| {});
+    let summary = fuzz::run(target.as_mut(), FuzzPlan { inputs, seed: 20_261_121, job: 0 }, &mut |_| {});
     let findings: Vec<&str> = summary.findings.iter().map(|finding| finding.what.as_str()).collect();
     assert!(findings.is_empty(), "repeat with `cargo xtask fuzz {name} --seed 20261121`:\n{}", findings.join("\n"));
     let refused = summary.inputs - summary.accepted;
@@ -85,7 +85,7 @@ fn inputs_are_a_function_of_the_seed() {
     let mut target = fuzz::target("capsule").unwrap();
     let mut inputs_of = |seed| {
         let mut inputs = Vec::new();
-        fuzz::run(target.as_mut(), Plan { inputs: 100, seed, job: 0 }, &mut |input| inputs.push(input.to_vec()));
+        fuzz::run(target.as_mut(), FuzzPlan { inputs: 100, seed, job: 0 }, &mut |input| inputs.push(input.to_vec()));
         inputs
     };
     assert_eq!(inputs_of(7), inputs_of(7));

@@ -3,7 +3,7 @@
 use stats::{Interval, trials_to_decide, trials_to_shrink};
 
 use super::parse::{CRASH, MAYBE};
-use super::{Bound, Judgement, More, Scope, Term, Verdict};
+use super::{Bound, BoundVerdict, Judgement, More, Subpopulation, Term};
 use crate::config::{Config, Shard};
 use crate::store::{By, Count, Results, StoreError};
 use crate::summary::{Estimator, Rate};
@@ -38,7 +38,7 @@ fn is_kind_of(class: Class, kind: &str, all: &str) -> bool {
     }
 }
 
-impl Scope {
+impl Subpopulation {
     /// By what rows are counted for it.
     fn by(&self) -> By {
         match self {
@@ -69,16 +69,16 @@ impl Results {
     ///
     /// # Errors
     /// When the rows cannot be read.
-    pub fn judge(&self, bounds: &[Bound], plain: &dyn Fn(&str) -> &str) -> Result<Vec<Verdict>, StoreError> {
+    pub fn judge(&self, bounds: &[Bound], plain: &dyn Fn(&str) -> &str) -> Result<Vec<BoundVerdict>, StoreError> {
         if bounds.is_empty() {
             return Ok(Vec::new());
         }
         let (config, origin) = (self.config(), self.rows().origin()?);
-        let extent = origin.outline.map(|outline| outline.extent);
-        let estimator = Estimator::of(config, extent, &origin.strata, &self.rows().counts_by_kind(By::Outcome)?);
+        let size = origin.outline.map(|outline| outline.size);
+        let estimator = Estimator::of(config, size, &origin.strata, &self.rows().counts_by_kind(By::Outcome)?);
         let done = self.rows().tally()?.total();
         // An exact rate is exact when every fault is in it.
-        let partial = extent.is_some_and(|extent| done < extent.faults || config.shard != Shard::WHOLE);
+        let partial = size.is_some_and(|size| done < size.faults || config.shard != Shard::WHOLE);
         let judge = |bound: &Bound| {
             let mut counts = self.rows().counts_by_kind(bound.scope.by())?;
             counts.retain(|count| bound.scope.holds(count.label.as_deref().unwrap_or_default(), count.line, plain));
@@ -98,7 +98,7 @@ struct Campaign<'a> {
     partial: bool,
 }
 
-fn verdict(bound: &Bound, counts: &[Count], campaign: &Campaign<'_>) -> Verdict {
+fn verdict(bound: &Bound, counts: &[Count], campaign: &Campaign<'_>) -> BoundVerdict {
     let landed = |count: &&Count| matches!(count.class, Class::Masked | Class::Sdc | Class::Due);
     let landed = counts.iter().filter(landed).map(|count| count.count).sum();
     let rate = campaign.estimator.rate(counts, &|count| bound.terms.iter().any(|term| term.holds(count)));
@@ -110,7 +110,7 @@ fn verdict(bound: &Bound, counts: &[Count], campaign: &Campaign<'_>) -> Verdict 
         None => Judgement::Undecided(more(bound, rate, landed, campaign)),
     };
     let confidence = (!exact).then(|| campaign.config.confidence.level());
-    Verdict { bound: bound.clone(), rate, landed, confidence, judgement }
+    BoundVerdict { bound: bound.clone(), rate, landed, confidence, judgement }
 }
 
 /// What would decide a bound that lies within the interval of a rate.

@@ -22,13 +22,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use outcome::Class;
 
 pub use parse::BoundError;
-pub use verdict::{Judgement, More, Verdict};
+pub use verdict::{BoundVerdict, Judgement, More};
 
 /// A bound on a rate, with the text that it was read from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
     text: String,
-    scope: Scope,
+    scope: Subpopulation,
     terms: Vec<Term>,
     comparison: Comparison,
     limit: f64,
@@ -36,7 +36,7 @@ pub struct Bound {
 
 /// Of what a rate is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum Subpopulation {
     /// Of the campaign.
     Whole,
     /// Of the runs in a kernel: its name, or the plain name in a mangled one.
@@ -66,7 +66,7 @@ enum Comparison {
 impl Bound {
     /// Of what the rate is.
     #[must_use]
-    pub fn scope(&self) -> &Scope {
+    pub fn scope(&self) -> &Subpopulation {
         &self.scope
     }
 }

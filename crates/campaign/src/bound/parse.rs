@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use super::{Bound, Comparison, Scope, Term};
+use super::{Bound, Comparison, Subpopulation, Term};
 use outcome::{Class, Due, Masked, Outcome, nearest};
 
 /// Why a text is no bound, and where.
@@ -91,25 +91,25 @@ impl FromStr for Bound {
                 let (part, sum) = left.around(slash, 1);
                 (scope(part.trimmed())?, sum)
             }
-            None => (Scope::Whole, left),
+            None => (Subpopulation::Whole, left),
         };
         Ok(Self { text: text.trim().to_owned(), scope, terms: terms(sum)?, comparison, limit: limit(right.trimmed())? })
     }
 }
 
-fn scope(part: Piece<'_>) -> Result<Scope, BoundError> {
+fn scope(part: Piece<'_>) -> Result<Subpopulation, BoundError> {
     let word = part.word();
     let (sort, name) = word.split_once(':').unwrap_or(("kernel", word));
     if name.is_empty() {
         return part.wrong("there is no name; write for example kernel:gemm/sdc>0.05");
     }
     match sort {
-        "kernel" => Ok(Scope::Kernel(name.to_owned())),
-        "group" => Ok(Scope::Group(name.to_owned())),
+        "kernel" => Ok(Subpopulation::Kernel(name.to_owned())),
+        "group" => Ok(Subpopulation::Group(name.to_owned())),
         "line" => {
             let line = name.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
             match line.filter(|(file, _): &(&str, u32)| !file.is_empty()) {
-                Some((file, line)) => Ok(Scope::Line(file.to_owned(), line)),
+                Some((file, line)) => Ok(Subpopulation::Line(file.to_owned(), line)),
                 None => part.wrong("a line is FILE:NUMBER; write for example line:gemm.cu:12/sdc>0.05"),
             }
         }
@@ -211,11 +211,11 @@ mod tests {
     fn a_bound_has_a_part_a_sum_a_comparison_and_a_limit() {
         let term = |class, kind: Option<&str>| Term { class, kind: kind.map(str::to_owned) };
         let bound = read("line:src/a.cu:12/sdc.maybe_3 + due.hang >= 1.5 %");
-        assert_eq!(bound.scope, Scope::Line("src/a.cu".into(), 12));
+        assert_eq!(bound.scope, Subpopulation::Line("src/a.cu".into(), 12));
         assert_eq!(bound.terms, [term(Class::Sdc, Some("maybe_3")), term(Class::Due, Some("hang"))]);
         assert_eq!((bound.comparison, bound.limit), (Comparison::AtLeast, 0.015));
         assert_eq!(read("gemm/sdc>0.05").scope, read("kernel:gemm/sdc>0.05").scope);
-        assert_eq!(read("void k<1>(int)/sdc<=0").scope, Scope::Kernel("void k<1>(int)".into()));
+        assert_eq!(read("void k<1>(int)/sdc<=0").scope, Subpopulation::Kernel("void k<1>(int)".into()));
         assert_eq!(read("group:fp32_fma/masked<90%").limit, 0.9);
     }
 

@@ -7,7 +7,7 @@ use crate::summary::Rate;
 
 /// A bound, judged.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct BoundVerdict {
     /// The bound.
     pub bound: Bound,
     /// The rate that it is about, with its interval.
@@ -60,7 +60,7 @@ impl Bound {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for BoundVerdict {
     /// The rate, the interval, and what would decide, if nothing does yet; for a line that begins with the bound.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Rate { count, rate, low, high } = self.rate;

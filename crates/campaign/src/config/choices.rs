@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::keys::{Entry, Keys, Reader, keys};
-use super::{Bytes, Config, ConfigError, IntervalMethod, Live, Selection, Shard, Size, read};
+use super::keys::{Keys, OptionWords, Reader, keys};
+use super::{Bytes, Config, ConfigError, IntervalMethod, Live, SelectionWords, Shard, Size, read};
 use crate::bound::Bound;
 use crate::engine::Engine;
 use outcome::Criteria;
@@ -34,7 +34,7 @@ keys! {
         /// The seed of all random choices.
         seed: Option<u64> = "seed" one,
         /// Which sites.
-        selection: Selection = part,
+        selection: SelectionWords = part,
         /// What the campaign fails by.
         fail_if: Vec<Bound> = "fail-if" each,
         /// A bound that cannot be decided is exceeded.
@@ -104,7 +104,7 @@ impl Choices {
     /// What is said by options of the command line, key by key; a flag says `true`, and a key of which much is said
     /// stands there as often.
     #[must_use]
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<OptionWords> {
         let mut entries = Vec::new();
         self.say(&mut entries);
         entries

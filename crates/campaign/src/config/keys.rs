@@ -22,14 +22,14 @@ use outcome::Criteria;
 
 /// What the command line says by one option.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct OptionWords {
     /// The key, which is the option without its hyphens.
     pub key: &'static str,
     /// What stands behind it; nothing behind a flag.
     pub value: Option<String>,
 }
 
-impl Entry {
+impl OptionWords {
     fn new(key: &'static str, value: String) -> Self {
         Self { key, value: Some(value) }
     }
@@ -50,7 +50,7 @@ pub(super) trait Keys: Default {
     fn merged(self, other: Self) -> Self;
 
     /// Adds what the command line says, key by key.
-    fn say(&self, entries: &mut Vec<Entry>);
+    fn say(&self, entries: &mut Vec<OptionWords>);
 }
 
 /// What a key holds.
@@ -93,24 +93,24 @@ impl Value for CommandLine {
     }
 }
 
-pub(super) fn one(key: &'static str, value: &Option<impl ToString>, entries: &mut Vec<Entry>) {
-    entries.extend(value.iter().map(|value| Entry::new(key, value.to_string())));
+pub(super) fn one(key: &'static str, value: &Option<impl ToString>, entries: &mut Vec<OptionWords>) {
+    entries.extend(value.iter().map(|value| OptionWords::new(key, value.to_string())));
 }
 
-pub(super) fn number(key: &'static str, value: &Option<f64>, entries: &mut Vec<Entry>) {
-    entries.extend(value.iter().map(|value| Entry::new(key, shortest(*value))));
+pub(super) fn number(key: &'static str, value: &Option<f64>, entries: &mut Vec<OptionWords>) {
+    entries.extend(value.iter().map(|value| OptionWords::new(key, shortest(*value))));
 }
 
-pub(super) fn flag(key: &'static str, value: &bool, entries: &mut Vec<Entry>) {
-    entries.extend(value.then_some(Entry { key, value: None }));
+pub(super) fn flag(key: &'static str, value: &bool, entries: &mut Vec<OptionWords>) {
+    entries.extend(value.then_some(OptionWords { key, value: None }));
 }
 
-pub(super) fn list(key: &'static str, values: &[String], entries: &mut Vec<Entry>) {
-    entries.extend((!values.is_empty()).then(|| Entry::new(key, values.join(","))));
+pub(super) fn list(key: &'static str, values: &[String], entries: &mut Vec<OptionWords>) {
+    entries.extend((!values.is_empty()).then(|| OptionWords::new(key, values.join(","))));
 }
 
-pub(super) fn each(key: &'static str, values: &[impl ToString], entries: &mut Vec<Entry>) {
-    entries.extend(values.iter().map(|value| Entry::new(key, value.to_string())));
+pub(super) fn each(key: &'static str, values: &[impl ToString], entries: &mut Vec<OptionWords>) {
+    entries.extend(values.iter().map(|value| OptionWords::new(key, value.to_string())));
 }
 
 /// The shortest text that is read back as the same number.
@@ -150,7 +150,7 @@ macro_rules! keys {
                 Self { $( $field: keys!(@merged self.$field, other.$field, $kind), )+ }
             }
 
-            fn say(&self, entries: &mut Vec<$crate::config::keys::Entry>) {
+            fn say(&self, entries: &mut Vec<$crate::config::keys::OptionWords>) {
                 $( keys!(@say self.$field, entries, $kind $($key)?); )+
             }
         }
@@ -218,11 +218,11 @@ impl Keys for Criteria {
         self.or(other)
     }
 
-    fn say(&self, entries: &mut Vec<Entry>) {
+    fn say(&self, entries: &mut Vec<OptionWords>) {
         let tolerances = self.tolerance.iter().map(|(name, error)| format!("{name}={}", shortest(*error)));
-        entries.extend(tolerances.map(|text| Entry::new("tolerance", text)));
+        entries.extend(tolerances.map(|text| OptionWords::new("tolerance", text)));
         let qualities = self.quality.iter().map(|(name, quality)| format!("{name}:{quality}"));
-        entries.extend(qualities.map(|text| Entry::new("quality", text)));
+        entries.extend(qualities.map(|text| OptionWords::new("quality", text)));
     }
 }
 

@@ -22,7 +22,7 @@ mod tests;
 
 use std::num::NonZeroU32;
 
-use stats::{Confidence, Margin, Method, Sequential};
+use stats::{Confidence, IntervalKind, Margin, Sequential};
 
 use crate::bound::Bound;
 use crate::engine::Engine;
@@ -31,10 +31,10 @@ use outcome::{Criteria, words};
 pub use bytes::{Bytes, NotBytes};
 pub use choices::Choices;
 pub use error::ConfigError;
-pub use keys::Entry;
+pub use keys::OptionWords;
 pub use limits::{DEFAULT_RUNS, MAX_RUNS, MAX_SECONDS};
 pub use live::Live;
-pub use selection::{Selection, Stratify};
+pub use selection::{SelectionWords, Stratify};
 pub use shard::{NotAShard, Shard};
 pub use shell::{CommandLine, NotACommand, quoted, shell_line};
 
@@ -54,7 +54,7 @@ pub struct Config {
     /// The seed of all random choices.
     pub seed: u64,
     /// Which sites.
-    pub selection: Selection,
+    pub selection: SelectionWords,
     /// What makes a corrupted output good or bad.
     pub criteria: Criteria,
     /// What the campaign fails by. Never changes a result.
@@ -102,10 +102,10 @@ words! {
 impl IntervalMethod {
     /// The formula.
     #[must_use]
-    pub fn method(self) -> Method {
+    pub fn method(self) -> IntervalKind {
         match self {
-            Self::Wilson => Method::Wilson,
-            Self::ClopperPearson => Method::ClopperPearson,
+            Self::Wilson => IntervalKind::Wilson,
+            Self::ClopperPearson => IntervalKind::ClopperPearson,
         }
     }
 }

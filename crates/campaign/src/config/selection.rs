@@ -6,7 +6,7 @@ use outcome::words;
 keys! {
     /// Which sites a campaign hits, in words that the target interprets; an empty list is everything.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct Selection {
+    pub struct SelectionWords {
         /// The fault model.
         model: Option<String> = "model" one,
         /// The operand that is hit.
@@ -42,7 +42,7 @@ words! {
     }
 }
 
-impl Selection {
+impl SelectionWords {
     /// The same with every default said: one bit of a destination register of one thread, and where a method chooses
     /// what is hit, all but that.
     pub(super) fn settled(self) -> Self {

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::error::FORMAT;
 use crate::config::{Choices, Config, Shard};
-use crate::strata::StrataExtent;
-use crate::sweep::{Extent, Sweep};
-use crate::target::{Stratum, Target};
+use crate::strata::StrataSize;
+use crate::sweep::{Sweep, SweepSize};
+use crate::target::{Stratum, TargetSystem};
 
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,16 +20,16 @@ pub(crate) struct Head {
     pub(crate) lines: u64,
     /// The size of the whole of an exhaustive campaign.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) sweep: Option<Extent>,
+    pub(crate) sweep: Option<SweepSize>,
     /// The size of the strata of a campaign that has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) strata: Option<StrataExtent>,
+    pub(crate) strata: Option<StrataSize>,
     /// What the sites follow from, so that a configuration changed afterwards is noticed.
     pub(crate) config: Choices,
 }
 
 impl Head {
-    pub(crate) fn new(config: &Config, digest: &str, sweep: Option<Extent>, strata: Option<StrataExtent>) -> Self {
+    pub(crate) fn new(config: &Config, digest: &str, sweep: Option<SweepSize>, strata: Option<StrataSize>) -> Self {
         Self {
             format: FORMAT.to_owned(),
             digest: digest.to_owned(),
@@ -41,9 +41,9 @@ impl Head {
         }
     }
 
-    pub(super) fn of(config: &Config, target: Target<'_>, sweep: Option<&Sweep>, strata: &[Stratum]) -> Self {
-        let extent = sweep.map(|sweep| sweep.extent(Shard::WHOLE));
-        Self::new(config, target.subject.digest(), extent, StrataExtent::of(strata))
+    pub(super) fn of(config: &Config, target: TargetSystem<'_>, sweep: Option<&Sweep>, strata: &[Stratum]) -> Self {
+        let size = sweep.map(|sweep| sweep.size(Shard::WHOLE));
+        Self::new(config, target.subject.digest(), size, StrataSize::of(strata))
     }
 
     pub(super) fn is_current(&self) -> bool {
@@ -52,6 +52,6 @@ impl Head {
 
     /// How many runs, or units of an exhaustive campaign, the shard has.
     pub(crate) fn positions(&self) -> u64 {
-        self.sweep.map_or(self.lines, |extent| self.shard.share_of(extent.units))
+        self.sweep.map_or(self.lines, |size| self.shard.share_of(size.units))
     }
 }

@@ -19,7 +19,7 @@ use crate::config::{Config, Size};
 use crate::files::Replacement;
 use crate::site::{Label, LabelColumn, LabelKind, RunIndex, Site};
 use crate::sweep::Sweep;
-use crate::target::{Stratum, Target};
+use crate::target::{Stratum, TargetSystem};
 
 pub use error::PlanError;
 use file::{Lines, write_line};
@@ -29,7 +29,7 @@ pub(crate) use head::Head;
 const CHUNK: u64 = 4096;
 
 /// What there is to run, if the campaign is exhaustive.
-pub(crate) fn sweep(config: &Config, target: Target<'_>) -> Result<Option<Sweep>, PlanError> {
+pub(crate) fn sweep(config: &Config, target: TargetSystem<'_>) -> Result<Option<Sweep>, PlanError> {
     let exhaustive = config.size == Size::Exhaustive;
     exhaustive.then(|| target.planner.sweep(&config.selection)).transpose().map_err(PlanError::Target)
 }
@@ -38,7 +38,7 @@ pub(crate) fn sweep(config: &Config, target: Target<'_>) -> Result<Option<Sweep>
 pub(crate) fn write(
     file: &mut Replacement,
     config: &Config,
-    target: Target<'_>,
+    target: TargetSystem<'_>,
     sweep: Option<&Sweep>,
     strata: &[Stratum],
 ) -> Result<(), PlanError> {
@@ -51,7 +51,7 @@ pub(crate) fn write(
 fn each(
     head: &Head,
     config: &Config,
-    target: Target<'_>,
+    target: TargetSystem<'_>,
     strata: &[Stratum],
     take: &mut dyn FnMut(RunIndex, Site) -> Result<(), PlanError>,
 ) -> Result<(), PlanError> {
@@ -142,7 +142,7 @@ impl Plan {
     /// Plans a campaign that is not kept on disk.
     pub(crate) fn in_memory(
         config: &Config,
-        target: Target<'_>,
+        target: TargetSystem<'_>,
         sweep: Option<&Sweep>,
         strata: &[Stratum],
     ) -> Result<Self, PlanError> {

@@ -4,11 +4,11 @@ use stats::Decision;
 
 use crate::site::RunIndex;
 use crate::tally::Tally;
-use crate::target::Memory;
+use crate::target::MemoryUse;
 
 /// Something that happened, in the order in which it did. Rows that an event speaks of are durable.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event<'a> {
+pub enum CampaignEvent<'a> {
     /// Work begins.
     Started {
         /// All runs of this shard, or all its faults if the campaign is exhaustive; for one that stops by margin, at most
@@ -22,7 +22,7 @@ pub enum Event<'a> {
     /// What the workers share was made.
     Prepared {
         /// What it takes.
-        memory: &'a Memory,
+        memory: &'a MemoryUse,
     },
     /// A run could not be made; its row says so, and the campaign goes on.
     RunFailed {

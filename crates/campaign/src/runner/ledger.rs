@@ -1,16 +1,16 @@
 //! What the calling thread writes into, and tells, whatever kind of campaign it is.
 
-use super::event::Event;
+use super::event::CampaignEvent;
 use super::watch::Stopwatch;
 use crate::store::Rows;
 use crate::tally::Tally;
-use crate::target::Target;
+use crate::target::TargetSystem;
 
 /// The rows of a campaign while a session adds to them, and who is told of it.
 pub(super) struct Ledger<'a> {
-    target: Target<'a>,
+    target: TargetSystem<'a>,
     pub(super) rows: &'a mut Rows,
-    pub(super) on_event: &'a mut dyn FnMut(Event<'_>),
+    pub(super) on_event: &'a mut dyn FnMut(CampaignEvent<'_>),
     pub(super) tally: Tally,
     pub(super) session: i64,
     /// Runs since the session began.
@@ -22,9 +22,9 @@ pub(super) struct Ledger<'a> {
 impl<'a> Ledger<'a> {
     /// Nothing was written yet in this session; `tally` is of the rows before it.
     pub(super) fn open(
-        target: Target<'a>,
+        target: TargetSystem<'a>,
         rows: &'a mut Rows,
-        on_event: &'a mut dyn FnMut(Event<'_>),
+        on_event: &'a mut dyn FnMut(CampaignEvent<'_>),
         tally: Tally,
         session: i64,
     ) -> Self {
@@ -36,8 +36,8 @@ impl<'a> Ledger<'a> {
         if !std::mem::replace(&mut self.began, true)
             && let Some(memory) = self.target.engines.memory()
         {
-            (self.on_event)(Event::Prepared { memory: &memory });
+            (self.on_event)(CampaignEvent::Prepared { memory: &memory });
         }
-        (self.on_event)(Event::Written { tally: self.tally });
+        (self.on_event)(CampaignEvent::Written { tally: self.tally });
     }
 }

@@ -4,10 +4,10 @@
 //! alone writes: no lock is taken between one run and the next. A batch is written in one transaction, with the others
 //! that wait by then. An exhaustive campaign goes the same way with units for runs.
 
-mod crew;
 mod error;
 mod event;
 mod ledger;
+mod pool;
 mod sample;
 mod sweep;
 mod watch;
@@ -19,17 +19,17 @@ use std::thread;
 use crate::config::Config;
 use crate::store::{Results, Session, Store};
 use crate::summary::Summary;
-use crate::target::Target;
-use crew::{Crew, Signals};
+use crate::target::TargetSystem;
 use ledger::Ledger;
+use pool::{Signals, WorkerPool};
 use watch::Limit;
 
 pub use error::CampaignError;
-pub use event::Event;
+pub use event::CampaignEvent;
 
 /// How a campaign ended, with its summary, which is now in its directory if it has one.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ended {
+pub enum CampaignEnd {
     /// All runs are made, or as many as the margin asked for.
     Finished(Summary),
     /// The stop flag was raised; what was run is written, and the rest can be resumed.
@@ -46,18 +46,18 @@ pub enum Ended {
 /// # Errors
 /// When a row cannot be written or the target gives no worker. What is written stays, and can be resumed.
 pub fn run<'t>(
-    target: impl Into<Target<'t>>,
+    target: impl Into<TargetSystem<'t>>,
     store: &mut Store,
     stop: &AtomicBool,
-    on_event: &mut dyn FnMut(Event<'_>),
-) -> Result<Ended, CampaignError> {
+    on_event: &mut dyn FnMut(CampaignEvent<'_>),
+) -> Result<CampaignEnd, CampaignError> {
     let target = target.into();
     let finished = make_runs(target, store, stop, on_event)?;
     let summary = store.summarise(target.engines.memory())?;
     Ok(match finished {
-        true => Ended::Finished(summary),
-        false if stop.load(Ordering::Relaxed) => Ended::Interrupted(summary),
-        false => Ended::OutOfTime(summary),
+        true => CampaignEnd::Finished(summary),
+        false if stop.load(Ordering::Relaxed) => CampaignEnd::Interrupted(summary),
+        false => CampaignEnd::OutOfTime(summary),
     })
 }
 
@@ -66,11 +66,11 @@ pub fn run<'t>(
 /// # Errors
 /// When the configuration cannot be planned, or the target gives no worker.
 pub fn run_in_memory<'t>(
-    target: impl Into<Target<'t>>,
+    target: impl Into<TargetSystem<'t>>,
     config: &Config,
     stop: &AtomicBool,
-    on_event: &mut dyn FnMut(Event<'_>),
-) -> Result<(Ended, Results), CampaignError> {
+    on_event: &mut dyn FnMut(CampaignEvent<'_>),
+) -> Result<(CampaignEnd, Results), CampaignError> {
     let target = target.into();
     let mut store = Store::in_memory(config.clone(), target)?;
     let ended = run(target, &mut store, stop, on_event)?;
@@ -79,31 +79,31 @@ pub fn run_in_memory<'t>(
 
 /// Makes the runs; `false` when stopped before the last one.
 fn make_runs(
-    target: Target<'_>,
+    target: TargetSystem<'_>,
     store: &mut Store,
     stop: &AtomicBool,
-    on_event: &mut dyn FnMut(Event<'_>),
+    on_event: &mut dyn FnMut(CampaignEvent<'_>),
 ) -> Result<bool, CampaignError> {
     let (config, plan, sweep, rows) = store.parts();
     let pending = rows.pending(config.shard, 0..plan.head().positions())?;
-    let (tally, jobs) = (rows.tally()?, jobs(config, crew::count(&pending)));
-    let planned = sweep.map_or(plan.head().lines, |sweep| sweep.extent(config.shard).faults);
-    on_event(Event::Started { planned, tally, jobs });
+    let (tally, jobs) = (rows.tally()?, jobs(config, pool::count(&pending)));
+    let planned = sweep.map_or(plan.head().lines, |sweep| sweep.size(config.shard).faults);
+    on_event(CampaignEvent::Started { planned, tally, jobs });
     let session =
         rows.begin(Session { golden_seconds: target.subject.golden().seconds, jobs, ..Session::default() })?;
     let ledger = Ledger::open(target, rows, on_event, tally, session);
     let signals = Signals { stop, halt: &AtomicBool::new(false), limit: config.seconds.map(Limit::of) };
-    // The crew ends with the scope, whatever came of it: workers find their channels closed, and end.
+    // The pool ends with the scope, whatever came of it: workers find their channels closed, and end.
     thread::scope(|scope| match sweep {
         None => {
-            let hand = || Ok(sample::Hand { target, config, reader: plan.reader()?, worker: None });
-            let crew = Crew::start(scope, signals, jobs, hand)?;
-            sample::Writer::new(config, ledger).stages(planned, &crew)
+            let worker = || Ok(sample::RunWorker { target, config, reader: plan.reader()?, worker: None });
+            let pool = WorkerPool::start(scope, signals, jobs, worker)?;
+            sample::Writer::new(config, ledger).stages(planned, &pool)
         }
         Some(sweep) => {
-            let hand = || Ok(sweep::Hand { target, config, sweep, sweeper: None });
-            let crew = Crew::start(scope, signals, jobs, hand)?;
-            sweep::Writer::new(ledger).units(&pending, &crew)
+            let worker = || Ok(sweep::UnitWorker { target, config, sweep, sweeper: None });
+            let pool = WorkerPool::start(scope, signals, jobs, worker)?;
+            sweep::Writer::new(ledger).units(&pending, &pool)
         }
     })
 }

@@ -10,15 +10,15 @@ use std::ops::Range;
 
 use stats::{Decision, Sequential};
 
-use super::crew::{self, Crew, Outlet, guarded};
 use super::ledger::Ledger;
+use super::pool::{self, Sink, WorkerPool, guarded};
 use super::watch::Stopwatch;
-use super::{CampaignError, Event};
+use super::{CampaignError, CampaignEvent};
 use crate::config::Config;
 use crate::plan::PlanReader;
 use crate::site::{Intent, RunIndex, Site};
 use crate::store::{Finding, Row};
-use crate::target::{Target, Worker};
+use crate::target::{TargetSystem, Worker};
 use outcome::classify;
 
 /// Runs in a batch, at most: a transaction is then small beside the runs in it, and a lost one is little work.
@@ -29,39 +29,39 @@ const SEND_AFTER: f64 = 1.0;
 const WRITE_AFTER: f64 = 0.1;
 const MAX_HELD: usize = 1 << 14;
 
-/// One thread's means.
-pub(super) struct Hand<'a> {
-    pub(super) target: Target<'a>,
+/// What one thread works with.
+pub(super) struct RunWorker<'a> {
+    pub(super) target: TargetSystem<'a>,
     pub(super) config: &'a Config,
     pub(super) reader: PlanReader<'a>,
     /// Made when first needed, and again after a panic.
     pub(super) worker: Option<Box<dyn Worker + 'a>>,
 }
 
-impl crew::Hand for Hand<'_> {
+impl pool::BatchWorker for RunWorker<'_> {
     type Made = Row;
 
     /// Makes the runs of a batch and sends their rows, in pieces if it takes long.
-    fn batch(&mut self, positions: Range<u64>, outlet: &Outlet<'_, Row>) -> Result<(), CampaignError> {
+    fn batch(&mut self, positions: Range<u64>, sink: &Sink<'_, Row>) -> Result<(), CampaignError> {
         let (mut rows, mut watch) = (Vec::new(), Stopwatch::start());
         for (run, site) in self.reader.sites(positions)? {
-            if !outlet.wanted() {
+            if !sink.wanted() {
                 break;
             }
             rows.push(self.row(run, site)?);
             if watch.seconds() >= SEND_AFTER {
-                outlet.send(std::mem::take(&mut rows));
+                sink.send(std::mem::take(&mut rows));
                 watch = Stopwatch::start();
             }
         }
         if !rows.is_empty() {
-            outlet.send(rows);
+            sink.send(rows);
         }
         Ok(())
     }
 }
 
-impl Hand<'_> {
+impl RunWorker<'_> {
     fn row(&mut self, run: RunIndex, site: Site) -> Result<Row, CampaignError> {
         if let Intent::GivenUp(_) = site.intent {
             return Ok(Row { run, site, finding: Finding::GivenUp });
@@ -94,13 +94,13 @@ impl<'a> Writer<'a> {
     }
 
     /// Runs all stages; `false` when stopped before the last one was over.
-    pub(super) fn stages(&mut self, planned: u64, crew: &Crew<'_, Row>) -> Result<bool, CampaignError> {
+    pub(super) fn stages(&mut self, planned: u64, pool: &WorkerPool<'_, Row>) -> Result<bool, CampaignError> {
         let Some(rule) = self.config.sequential() else {
-            return self.stage(0..planned, crew);
+            return self.stage(0..planned, pool);
         };
         let mut start = 0;
         for (look, &end) in rule.looks().iter().enumerate() {
-            if !self.stage(start..end, crew)? {
+            if !self.stage(start..end, pool)? {
                 return Ok(false);
             }
             if self.look(&rule, look, end)? == Decision::Stop {
@@ -112,9 +112,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Makes the runs at `positions` that have no row yet; `false` when stopped before all of them were made.
-    fn stage(&mut self, positions: Range<u64>, crew: &Crew<'_, Row>) -> Result<bool, CampaignError> {
+    fn stage(&mut self, positions: Range<u64>, pool: &WorkerPool<'_, Row>) -> Result<bool, CampaignError> {
         let pending = self.ledger.rows.pending(self.config.shard, positions)?;
-        let done = crew.stage(&pending, MAX_BATCH, &mut |rows| self.hold(rows));
+        let done = pool.stage(&pending, MAX_BATCH, &mut |rows| self.hold(rows));
         self.write()?;
         done
     }
@@ -139,7 +139,7 @@ impl<'a> Writer<'a> {
             tally.add(row.finding.class(), 1);
             if let Finding::Failed(failure) = &row.finding {
                 let (fault, error) = (row.site.fault().unwrap_or_default(), failure.message());
-                on_event(Event::RunFailed { run: row.run, fault, error });
+                on_event(CampaignEvent::RunFailed { run: row.run, fault, error });
             }
         }
         self.ledger.written();
@@ -156,7 +156,7 @@ impl<'a> Writer<'a> {
         };
         let widest = proportions.iter().map(reach).fold(0.0, f64::max);
         let (look, looks) = (look as u64 + 1, rule.looks().len() as u64);
-        (self.ledger.on_event)(Event::Looked { look, looks, runs, widest, decision });
+        (self.ledger.on_event)(CampaignEvent::Looked { look, looks, runs, widest, decision });
         Ok(decision)
     }
 }

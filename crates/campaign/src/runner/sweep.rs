@@ -6,48 +6,48 @@
 
 use std::ops::Range;
 
-use super::crew::{self, Crew, Outlet, guarded};
 use super::ledger::Ledger;
-use super::{CampaignError, Event};
+use super::pool::{self, Sink, WorkerPool, guarded};
+use super::{CampaignError, CampaignEvent};
 use crate::config::Config;
 use crate::failure::RunFailure;
 use crate::store::{Packed, Unit};
 use crate::sweep::{Sweep, Sweeper};
-use crate::target::Target;
+use crate::target::TargetSystem;
 use outcome::Class;
 
 /// Seconds between two transactions, about; tests are over sooner.
 const COMMIT_AFTER: f64 = if cfg!(test) { 0.002 } else { 1.0 };
 
-/// One thread's means.
-pub(super) struct Hand<'a> {
-    pub(super) target: Target<'a>,
+/// What one thread works with.
+pub(super) struct UnitWorker<'a> {
+    pub(super) target: TargetSystem<'a>,
     pub(super) config: &'a Config,
     pub(super) sweep: &'a Sweep,
     /// Made when first needed, and again after a unit that failed.
     pub(super) sweeper: Option<Box<dyn Sweeper + 'a>>,
 }
 
-impl crew::Hand for Hand<'_> {
+impl pool::BatchWorker for UnitWorker<'_> {
     type Made = Unit;
 
-    fn batch(&mut self, positions: Range<u64>, outlet: &Outlet<'_, Unit>) -> Result<(), CampaignError> {
+    fn batch(&mut self, positions: Range<u64>, sink: &Sink<'_, Unit>) -> Result<(), CampaignError> {
         for position in positions {
-            let Some(unit) = self.unit(self.config.shard.run_at(position), outlet)? else {
+            let Some(unit) = self.unit(self.config.shard.run_at(position), sink)? else {
                 break;
             };
-            outlet.send(vec![unit]);
+            sink.send(vec![unit]);
         }
         Ok(())
     }
 }
 
-impl Hand<'_> {
+impl UnitWorker<'_> {
     /// Runs a unit; `None` if it was given up because nobody wants it any more.
-    fn unit(&mut self, unit: u64, outlet: &Outlet<'_, Unit>) -> Result<Option<Unit>, CampaignError> {
+    fn unit(&mut self, unit: u64, sink: &Sink<'_, Unit>) -> Result<Option<Unit>, CampaignError> {
         let Config { engine, selection, criteria, .. } = self.config;
         let make = || self.target.engines.sweeper(engine, selection, criteria);
-        let stop = || !outlet.wanted();
+        let stop = || !sink.wanted();
         let finding = guarded(&mut self.sweeper, make, "unit", |sweeper| match sweeper.unit(unit, &stop)? {
             Some(swept) => {
                 self.sweep.check(unit, &swept)?;
@@ -78,8 +78,8 @@ impl<'a> Writer<'a> {
     }
 
     /// Makes the units in `pending`; `false` when stopped before all of them were made.
-    pub(super) fn units(&mut self, pending: &[Range<u64>], crew: &Crew<'_, Unit>) -> Result<bool, CampaignError> {
-        let ended = crew.stage(pending, 1, &mut |units| self.take(units));
+    pub(super) fn units(&mut self, pending: &[Range<u64>], pool: &WorkerPool<'_, Unit>) -> Result<bool, CampaignError> {
+        let ended = pool.stage(pending, 1, &mut |units| self.take(units));
         // Also after an error: what was made before it is kept.
         self.write()?;
         ended
@@ -105,7 +105,7 @@ impl<'a> Writer<'a> {
             }
             tally.add(Class::Failed, unit.failed());
             if let Err(failure) = &unit.finding {
-                on_event(Event::UnitFailed { unit: unit.unit, faults: unit.faults, error: failure.message() });
+                on_event(CampaignEvent::UnitFailed { unit: unit.unit, faults: unit.faults, error: failure.message() });
             }
         }
         self.ledger.written();

@@ -6,7 +6,7 @@ use super::row::{Finding, Row};
 use crate::failure::RunFailure;
 use crate::site::{Intent, Label, LabelColumn, LabelKind, Labels, RunIndex, Site, Spot};
 use outcome::{Class, Outcome};
-use outcome::{End, FirstUse, Host, Landed, Observation, OutputDiff, Place, hex};
+use outcome::{End, FirstUse, Host, Landed, Observation, OutputDiff, ProgramPoint, hex};
 
 /// Reads a row back from its columns, or says what is wrong with it.
 pub(crate) fn decode(columns: &rusqlite::Row<'_>, labels: &[LabelColumn]) -> Result<Row, String> {
@@ -97,7 +97,7 @@ fn decode_end(values: &mut Decoder<'_>) -> Result<End, String> {
     let kernel: Option<String> = values.value()?;
     let (pc, line, after) = (values.optional_number()?, values.optional_number()?, values.optional_number()?);
     let at = match (kernel, pc, after) {
-        (Some(kernel), Some(pc), Some(after)) => Some(Place { kernel, pc, line, after }),
+        (Some(kernel), Some(pc), Some(after)) => Some(ProgramPoint { kernel, pc, line, after }),
         _ => None,
     };
     match (word.as_str(), by, at) {

@@ -6,7 +6,7 @@ use std::{fs, io};
 use super::error::StoreError;
 use crate::config::{Config, Shard};
 use crate::summary::Summary;
-use crate::target::Memory;
+use crate::target::MemoryUse;
 
 /// Reads the effective configuration of the campaign in `dir`.
 ///
@@ -19,7 +19,7 @@ pub fn read_config(dir: &Path) -> Result<Config, StoreError> {
 }
 
 /// What the summary that is in `dir` says of memory: rows say nothing of it.
-pub(super) fn kept_memory(dir: &Path) -> Option<Memory> {
+pub(super) fn kept_memory(dir: &Path) -> Option<MemoryUse> {
     let text = fs::read_to_string(summary_path(dir)).ok()?;
     serde_json::from_str::<Summary>(&text).ok()?.speed.memory
 }

@@ -30,8 +30,8 @@ mod registers;
 mod results;
 mod row;
 mod rows;
+mod scan;
 mod strata;
-mod survey;
 mod swept;
 mod table;
 mod unit;
@@ -45,10 +45,10 @@ use std::path::{Path, PathBuf};
 use crate::config::{Bytes, Config, Shard};
 use crate::files::{Lock, Replacement, replace};
 use crate::plan::{self, Head, Plan, PlanError};
-use crate::strata::{StrataExtent, strata_of};
+use crate::strata::{StrataSize, strata_of};
 use crate::summary::Summary;
 use crate::sweep::Sweep;
-use crate::target::{Memory, Stratum, Target};
+use crate::target::{MemoryUse, Stratum, TargetSystem};
 use directory::{config_path, kept_memory, missing_or, summary_path};
 
 pub use columns::Column;
@@ -60,8 +60,8 @@ pub(crate) use origin::{Origin, Session};
 pub(crate) use query::{By, Count};
 pub use results::Results;
 pub use row::{Finding, Row};
-pub(crate) use survey::Survey;
-pub use survey::{Ending, Glance};
+pub(crate) use scan::RowCounts;
+pub use scan::{Ending, RowView};
 pub use table::Value;
 pub(crate) use unit::{Packed, Unit};
 
@@ -83,7 +83,7 @@ impl Store {
     /// # Errors
     /// When there is a campaign already, the target does not offer the engine or cannot plan what is selected, or the directory cannot be
     /// written; nothing is left behind then.
-    pub fn create<'t>(dir: &Path, config: Config, target: impl Into<Target<'t>>) -> Result<Self, StoreError> {
+    pub fn create<'t>(dir: &Path, config: Config, target: impl Into<TargetSystem<'t>>) -> Result<Self, StoreError> {
         let target = target.into();
         config.engine.among(target.engines.offered())?;
         let (mut sweep, mut strata) = (None, Vec::new());
@@ -100,7 +100,7 @@ impl Store {
     /// # Errors
     /// When there is no campaign, another process runs it, the target or the configuration is not the one that was
     /// planned, or a file is damaged.
-    pub fn resume<'t>(dir: &Path, target: impl Into<Target<'t>>) -> Result<Self, StoreError> {
+    pub fn resume<'t>(dir: &Path, target: impl Into<TargetSystem<'t>>) -> Result<Self, StoreError> {
         let target = target.into();
         let lock = lock_campaign(dir)?;
         let config = read_config(dir)?;
@@ -120,7 +120,7 @@ impl Store {
     ///
     /// # Errors
     /// When the target does not offer the engine or cannot plan what is selected.
-    pub fn in_memory<'t>(config: Config, target: impl Into<Target<'t>>) -> Result<Self, StoreError> {
+    pub fn in_memory<'t>(config: Config, target: impl Into<TargetSystem<'t>>) -> Result<Self, StoreError> {
         let target = target.into();
         config.engine.among(target.engines.offered())?;
         let (sweep, strata) = (plan::sweep(&config, target)?, strata_of(&config, target)?);
@@ -163,11 +163,11 @@ impl Store {
     }
 
     /// Summarises the rows, and keeps the summary in the directory, if there is one.
-    pub(crate) fn summarise(&self, memory: Option<Memory>) -> Result<Summary, StoreError> {
+    pub(crate) fn summarise(&self, memory: Option<MemoryUse>) -> Result<Summary, StoreError> {
         if let Some(dir) = self.dir() {
             return summarise(dir, &self.config, &self.rows, memory);
         }
-        let mut summary = Summary::of(&self.config, &self.rows, &self.rows.survey(&mut |_| Ok(()))?)?;
+        let mut summary = Summary::of(&self.config, &self.rows, &self.rows.scan(&mut |_| Ok(()))?)?;
         summary.speed.memory = memory;
         Ok(summary)
     }
@@ -178,9 +178,9 @@ pub(crate) fn summarise(
     dir: &Path,
     config: &Config,
     rows: &Rows,
-    memory: Option<Memory>,
+    memory: Option<MemoryUse>,
 ) -> Result<Summary, StoreError> {
-    let mut summary = Summary::of(config, rows, &rows.survey(&mut |_| Ok(()))?)?;
+    let mut summary = Summary::of(config, rows, &rows.scan(&mut |_| Ok(()))?)?;
     summary.speed.memory = memory.or_else(|| kept_memory(dir));
     let path = summary_path(dir);
     let json = summary.to_json().map_err(io::Error::from);
@@ -236,7 +236,7 @@ fn fill(
 fn find_plan(
     dir: &Path,
     config: &Config,
-    target: Target<'_>,
+    target: TargetSystem<'_>,
 ) -> Result<(Plan, Option<Sweep>, Vec<Stratum>), StoreError> {
     let path = plan_path(dir);
     if !path.exists() {
@@ -253,8 +253,8 @@ fn find_plan(
         return Err(StoreError::Changed { dir: dir.to_owned() });
     }
     let (sweep, strata) = (plan::sweep(config, target)?, strata_of(config, target)?);
-    let (expected, found) = (head.sweep, sweep.as_ref().map(|sweep| sweep.extent(Shard::WHOLE)));
-    if expected != found || head.strata != StrataExtent::of(&strata) {
+    let (expected, found) = (head.sweep, sweep.as_ref().map(|sweep| sweep.size(Shard::WHOLE)));
+    if expected != found || head.strata != StrataSize::of(&strata) {
         return Err(StoreError::OtherSweep { dir: dir.to_owned() });
     }
     Ok((plan, sweep, strata))
@@ -264,7 +264,7 @@ fn find_plan(
 fn open_rows(
     dir: &Path,
     config: &Config,
-    target: Target<'_>,
+    target: TargetSystem<'_>,
     sweep: Option<&Sweep>,
     strata: Vec<Stratum>,
 ) -> Result<Rows, StoreError> {
@@ -272,7 +272,7 @@ fn open_rows(
 }
 
 /// What the rows of a campaign are of.
-fn origin(config: &Config, target: Target<'_>, sweep: Option<&Sweep>, strata: Vec<Stratum>) -> Origin {
+fn origin(config: &Config, target: TargetSystem<'_>, sweep: Option<&Sweep>, strata: Vec<Stratum>) -> Origin {
     let outline = sweep.map(|sweep| sweep.outline(config.shard));
     Origin { strata, registers: target.planner.registers(&config.selection), ..Origin::of(target, outline) }
 }

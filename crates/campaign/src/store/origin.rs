@@ -2,14 +2,14 @@
 
 use crate::site::LabelColumn;
 use crate::sweep::Outline;
-use crate::target::{Golden, KernelRegisters, Stratum, Target};
+use crate::target::{GoldenSummary, KernelRegisters, Stratum, TargetSystem};
 
 /// What the rows are of.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Origin {
     pub(crate) name: String,
     pub(crate) digest: String,
-    pub(crate) golden: Golden,
+    pub(crate) golden: GoldenSummary,
     /// What the target says of each site.
     pub(crate) labels: Vec<LabelColumn>,
     /// For an exhaustive campaign, what all its units are of.
@@ -21,7 +21,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    pub(crate) fn of(target: Target<'_>, outline: Option<Outline>) -> Self {
+    pub(crate) fn of(target: TargetSystem<'_>, outline: Option<Outline>) -> Self {
         Self {
             name: target.subject.name().to_owned(),
             digest: target.subject.digest().to_owned(),

@@ -10,7 +10,7 @@ use super::origin::{Origin, Session};
 use super::row::Row;
 use crate::config::Shard;
 use crate::tally::Tally;
-use crate::target::Golden;
+use crate::target::GoldenSummary;
 use outcome::Class;
 
 /// How many rows share a label and an outcome.
@@ -174,7 +174,7 @@ impl Rows {
         let mut origin = None;
         self.each("SELECT name, digest, launches, threads, thread_instructions FROM target", [], |row| {
             let (launches, threads, thread_instructions) = (unsigned(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?);
-            let golden = Golden { launches, threads, thread_instructions, seconds };
+            let golden = GoldenSummary { launches, threads, thread_instructions, seconds };
             origin = Some(Origin {
                 name: get(row, 0)?,
                 digest: get(row, 1)?,

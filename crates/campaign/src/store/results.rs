@@ -7,7 +7,7 @@ use super::directory::{kept_memory, read_config, rows_path};
 use super::error::StoreError;
 use super::file::Rows;
 use super::row::Row;
-use super::survey::Glance;
+use super::scan::RowView;
 use super::table::Value;
 use crate::config::Config;
 use crate::site::{LabelColumn, Spot};
@@ -58,7 +58,7 @@ impl Results {
     /// # Errors
     /// When the rows cannot be read.
     pub fn summary(&self) -> Result<Summary, StoreError> {
-        Ok(self.survey(&mut |_| Ok(()))?.0)
+        Ok(self.scan(&mut |_| Ok(()))?.0)
     }
 
     /// Looks at all rows once: calls `visit` for each, by ascending run, and returns the summary and what was hit,
@@ -67,14 +67,14 @@ impl Results {
     ///
     /// # Errors
     /// When the rows cannot be read, or `visit` finds one that makes no sense.
-    pub fn survey(
+    pub fn scan(
         &self,
-        visit: &mut dyn FnMut(&Glance<'_>) -> Result<(), String>,
+        visit: &mut dyn FnMut(&RowView<'_>) -> Result<(), String>,
     ) -> Result<(Summary, Vec<Spot>), StoreError> {
-        let survey = self.rows.survey(visit)?;
-        let mut summary = Summary::of(&self.config, &self.rows, &survey)?;
+        let counts = self.rows.scan(visit)?;
+        let mut summary = Summary::of(&self.config, &self.rows, &counts)?;
         summary.speed.memory = self.dir.as_deref().and_then(kept_memory);
-        Ok((summary, survey.spots))
+        Ok((summary, counts.spots))
     }
 
     /// The id of a run's fault; `None` if the run has no row, or was given up.

@@ -6,7 +6,7 @@ use super::error::StoreError;
 use super::file::{Rows, class, get, unsigned};
 use super::unit::unpack;
 use crate::site::Spot;
-use crate::sweep::{Extent, Outline, SweptCount, SweptOperand};
+use crate::sweep::{Outline, SweepSize, SweptCount, SweptOperand};
 use crate::tally::Tally;
 use outcome::{Class, Outcome};
 
@@ -14,14 +14,14 @@ impl Rows {
     /// What all units are of.
     pub(super) fn outline(&self) -> Result<Outline, StoreError> {
         let operands = self.operands()?;
-        let mut extent = None;
+        let mut size = None;
         self.each("SELECT units, faults, members FROM sweep", [], |row| {
             let (units, faults, members) = (unsigned(row, 0)?, unsigned(row, 1)?, unsigned(row, 2)?);
-            extent = Some(Extent { operands: operands.len() as u64, units, faults, members });
+            size = Some(SweepSize { operands: operands.len() as u64, units, faults, members });
             Ok(())
         })?;
-        let extent = extent.ok_or_else(|| self.damaged("it does not say what its units are of"))?;
-        Ok(Outline { operands, extent })
+        let size = size.ok_or_else(|| self.damaged("it does not say what its units are of"))?;
+        Ok(Outline { operands, size })
     }
 
     /// What is hit, in order; nothing in a file of single runs.

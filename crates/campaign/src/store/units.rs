@@ -33,8 +33,8 @@ const ADD_TO_TALLY: &str = "INSERT INTO tally VALUES (?, ?, ?, ?, ?)
 /// Makes the tables, and lists what is hit.
 pub(super) fn set_up(transaction: &Transaction<'_>, outline: &Outline) -> rusqlite::Result<()> {
     transaction.execute_batch(TABLES)?;
-    let extent = outline.extent;
-    let numbers = [extent.units, extent.faults, extent.members].map(clamp);
+    let size = outline.size;
+    let numbers = [size.units, size.faults, size.members].map(clamp);
     transaction.execute("INSERT INTO sweep VALUES (?, ?, ?)", numbers)?;
     let mut insert = transaction.prepare("INSERT INTO operand VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
     for (index, operand) in outline.operands.iter().enumerate() {

@@ -46,12 +46,12 @@ pub struct Account {
     pub rates: Option<Outcomes<f64>>,
     /// What bounds each rate, at the confidence of the campaign's rates; of an exhaustive campaign, the rate itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intervals: Option<Outcomes<Bounds>>,
+    pub intervals: Option<Outcomes<RateBounds>>,
 }
 
 /// The bounds of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bounds {
+pub struct RateBounds {
     /// The lower one.
     pub low: f64,
     /// The upper one.
@@ -60,7 +60,7 @@ pub struct Bounds {
 
 /// The account of a stratum, and what it stands for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StratumPart {
+pub struct StratumAccount {
     /// Its name.
     pub name: String,
     /// Members of the population.
@@ -74,7 +74,7 @@ pub struct StratumPart {
 
 /// The account of the runs that share a name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct NamedAccount {
     /// The name.
     pub name: String,
     /// Their account.
@@ -84,7 +84,7 @@ pub struct Part {
 
 /// The account of the runs that share a source line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LinePart {
+pub struct LineAccount {
     /// The file; absent (`null`) for instructions without a line.
     pub file: Option<String>,
     /// The line.

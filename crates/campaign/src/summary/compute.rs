@@ -2,29 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use stats::{Confidence, Decision, Method};
+use stats::{Confidence, Decision, IntervalKind};
 
-use super::account::{Account, LinePart, Outcomes, Part, StratumPart};
+use super::account::{Account, LineAccount, NamedAccount, Outcomes, StratumAccount};
 use super::estimate::Estimator;
 use super::registers::register_file;
-use super::{Capsule, Exhaustive, Runs, SUMMARY_FORMAT, Speed, Stopping, Summary};
+use super::{Exhaustive, Runs, SUMMARY_FORMAT, Speed, Stopping, SubjectId, Summary};
 use crate::config::{Choices, Config};
-use crate::store::{Count, Rows, Session, StoreError, Survey};
-use crate::sweep::Extent;
+use crate::store::{Count, RowCounts, Rows, Session, StoreError};
+use crate::sweep::SweepSize;
 use crate::tally::Tally;
 use crate::target::Stratum;
 use outcome::{Class, Due, Masked, Outcome, Sdc};
 
 impl Summary {
-    /// Summarises rows of the campaign `config`, of which `survey` is.
-    pub(crate) fn of(config: &Config, rows: &Rows, survey: &Survey) -> Result<Self, StoreError> {
-        let (tally, origin) = (survey.tally, rows.origin()?);
-        let kinds = &survey.by_outcome;
-        let extent = origin.outline.map(|outline| outline.extent);
-        let remaining = remaining(config, &tally, extent);
-        let (rule, estimator) = (config.sequential(), Estimator::of(config, extent, &origin.strata, kinds));
+    /// Summarises rows of the campaign `config`, of which `counts` is.
+    pub(crate) fn of(config: &Config, rows: &Rows, counts: &RowCounts) -> Result<Self, StoreError> {
+        let (tally, origin) = (counts.tally, rows.origin()?);
+        let kinds = &counts.by_outcome;
+        let size = origin.outline.map(|outline| outline.size);
+        let remaining = remaining(config, &tally, size);
+        let (rule, estimator) = (config.sequential(), Estimator::of(config, size, &origin.strata, kinds));
         let (method, confidence) = (config.interval.method(), config.level());
-        let by_kernel = named(&survey.by_kernel, &estimator);
+        let by_kernel = named(&counts.by_kernel, &estimator);
         let runs = Runs {
             planned: tally.total() + remaining,
             landed: tally.landed(),
@@ -33,27 +33,27 @@ impl Summary {
         };
         Ok(Self {
             format: SUMMARY_FORMAT.to_owned(),
-            capsule: Capsule { name: origin.name, digest: origin.digest },
+            capsule: SubjectId { name: origin.name, digest: origin.digest },
             config: Choices { jobs: None, memory: None, ..Choices::from(config) },
             seed: config.seed,
             golden: origin.golden,
             runs,
             remaining: (remaining > 0).then_some(remaining),
             stopping: rule.map(|rule| Stopping { looks: rule.looks().len() as u64, level: rule.level().level() }),
-            exhaustive: extent.map(|Extent { units, operands, members, .. }| Exhaustive { units, operands, members }),
+            exhaustive: size.map(|SweepSize { units, operands, members, .. }| Exhaustive { units, operands, members }),
             outcomes: estimator.rates(kinds),
             strata: strata(&origin.strata, kinds, method, confidence),
             masked: breakdown(Class::Masked, Masked::ALL.iter().map(|&kind| Outcome::Masked(kind)), kinds),
             sdc: breakdown(Class::Sdc, SDC_KINDS.into_iter().map(Outcome::Sdc), kinds),
             due: breakdown(Class::Due, due_kinds().map(Outcome::Due), kinds),
-            given_up: survey.given_up.clone(),
-            host_visible: survey.host_visible,
-            resolved: survey.resolved,
+            given_up: counts.given_up.clone(),
+            host_visible: counts.host_visible,
+            resolved: counts.resolved,
             register_file: register_file(origin.registers, &by_kernel, !origin.strata.is_empty(), method, confidence),
             by_kernel,
-            by_group: named(&survey.by_group, &estimator),
-            by_line: lines(&survey.by_line, &estimator),
-            speed: speed(&rows.sessions()?, survey.tiers.clone()),
+            by_group: named(&counts.by_group, &estimator),
+            by_line: lines(&counts.by_line, &estimator),
+            speed: speed(&rows.sessions()?, counts.tiers.clone()),
         })
     }
 }
@@ -68,10 +68,10 @@ fn due_kinds() -> impl Iterator<Item = Due> {
 
 /// The runs still to be made, at most. Rows are written look by look, so a number of rows that is a look's is
 /// exactly that look's rows, and the decision can be taken again from the tally.
-fn remaining(config: &Config, tally: &Tally, extent: Option<Extent>) -> u64 {
+fn remaining(config: &Config, tally: &Tally, size: Option<SweepSize>) -> u64 {
     let done = tally.total();
-    if let Some(extent) = extent {
-        return extent.faults.saturating_sub(done);
+    if let Some(size) = size {
+        return size.faults.saturating_sub(done);
     }
     let stopped = config.sequential().is_some_and(|rule| {
         let look = rule.looks().iter().position(|&runs| runs == done);
@@ -108,22 +108,22 @@ fn accounts<'c>(counts: &'c [Count], estimator: &'c Estimator) -> impl Iterator<
     labels.map(move |counts| (&counts[0], account(counts, estimator)))
 }
 
-fn named(counts: &[Count], estimator: &Estimator) -> Vec<Part> {
-    let part = |(count, account): (&Count, _)| Part { name: count.label.clone().unwrap_or_default(), account };
+fn named(counts: &[Count], estimator: &Estimator) -> Vec<NamedAccount> {
+    let part = |(count, account): (&Count, _)| NamedAccount { name: count.label.clone().unwrap_or_default(), account };
     accounts(counts, estimator).map(part).collect()
 }
 
-fn lines(counts: &[Count], estimator: &Estimator) -> Vec<LinePart> {
-    let part = |(count, account): (&Count, _)| LinePart { file: count.label.clone(), line: count.line, account };
+fn lines(counts: &[Count], estimator: &Estimator) -> Vec<LineAccount> {
+    let part = |(count, account): (&Count, _)| LineAccount { file: count.label.clone(), line: count.line, account };
     accounts(counts, estimator).map(part).collect()
 }
 
 /// Each stratum by itself, a plain sample.
-fn strata(strata: &[Stratum], counts: &[Count], method: Method, confidence: Confidence) -> Vec<StratumPart> {
+fn strata(strata: &[Stratum], counts: &[Count], method: IntervalKind, confidence: Confidence) -> Vec<StratumAccount> {
     let all: f64 = strata.iter().map(|stratum| stratum.members as f64).sum();
     let part = |(number, stratum): (u32, &Stratum)| {
         let own: Vec<Count> = counts.iter().filter(|count| count.stratum == number).cloned().collect();
-        StratumPart {
+        StratumAccount {
             name: stratum.name.clone(),
             members: stratum.members,
             weight: stratum.members as f64 / all,

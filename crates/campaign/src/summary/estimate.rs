@@ -7,12 +7,12 @@
 //! stratum's weight times the share of its runs that landed there. The uncertainty of that share is not in the interval;
 //! where the part is a stratum, or the whole and everything lands, there is none.
 
-use stats::{Confidence, Interval, Method, Proportion, Stratified, Weighted};
+use stats::{Confidence, Interval, IntervalKind, Proportion, Stratified, Weighted};
 
-use super::account::{Bounds, Outcomes, Rate};
+use super::account::{Outcomes, Rate, RateBounds};
 use crate::config::Config;
 use crate::store::Count;
-use crate::sweep::Extent;
+use crate::sweep::SweepSize;
 use crate::target::Stratum;
 use outcome::Class;
 
@@ -22,14 +22,14 @@ pub(crate) enum Estimator {
     /// Every fault was run: by weight, and exact.
     Exact,
     /// A sample of the whole population.
-    Plain(Method, Confidence),
+    Plain(IntervalKind, Confidence),
     /// A sample of each of these strata.
-    Strata(Method, Confidence, Vec<Share>),
+    Strata(IntervalKind, Confidence, Vec<StratumShare>),
 }
 
 /// A stratum as an estimate needs it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Share {
+pub(crate) struct StratumShare {
     /// Its share of the population, in members.
     members: f64,
     /// Runs that were made in it, landed or not.
@@ -41,9 +41,9 @@ const LANDED: [Class; 3] = [Class::Masked, Class::Sdc, Class::Due];
 
 impl Estimator {
     /// For a campaign of which these are the counts of all rows.
-    pub(crate) fn of(config: &Config, extent: Option<Extent>, strata: &[Stratum], counts: &[Count]) -> Self {
+    pub(crate) fn of(config: &Config, size: Option<SweepSize>, strata: &[Stratum], counts: &[Count]) -> Self {
         let (method, confidence) = (config.interval.method(), config.level());
-        match extent {
+        match size {
             Some(_) => Self::Exact,
             None if strata.is_empty() => Self::Plain(method, confidence),
             None => Self::strata(method, confidence, strata, counts),
@@ -51,11 +51,11 @@ impl Estimator {
     }
 
     /// For strata, of whose runs these are the counts.
-    fn strata(method: Method, confidence: Confidence, strata: &[Stratum], counts: &[Count]) -> Self {
+    fn strata(method: IntervalKind, confidence: Confidence, strata: &[Stratum], counts: &[Count]) -> Self {
         let share = |(number, stratum): (u32, &Stratum)| {
             let made = |count: &&Count| count.stratum == number && count.class != Class::Failed;
             let runs = counts.iter().filter(made).map(|count| count.count).sum();
-            Share { members: stratum.members as f64, runs }
+            StratumShare { members: stratum.members as f64, runs }
         };
         Self::Strata(method, confidence, (0..).zip(strata).map(share).collect())
     }
@@ -95,10 +95,10 @@ impl Estimator {
     }
 
     /// The rates and intervals of a part, apart; no rates while nothing of it has landed.
-    pub(super) fn parts(&self, counts: &[Count]) -> (Option<Outcomes<f64>>, Outcomes<Bounds>) {
+    pub(super) fn parts(&self, counts: &[Count]) -> (Option<Outcomes<f64>>, Outcomes<RateBounds>) {
         let Outcomes { masked, sdc, due } = self.rates(counts);
         let rates = || Some(Outcomes { masked: masked.rate?, sdc: sdc.rate?, due: due.rate? });
-        let bounds = |rate: Rate| Bounds { low: rate.low, high: rate.high };
+        let bounds = |rate: Rate| RateBounds { low: rate.low, high: rate.high };
         (rates(), Outcomes { masked: bounds(masked), sdc: bounds(sdc), due: bounds(due) })
     }
 }
@@ -119,7 +119,7 @@ fn weighted(
     counts: &[Count],
     hits: &dyn Fn(&Count) -> bool,
     count: u64,
-    method: Method,
+    method: IntervalKind,
     confidence: Confidence,
 ) -> Rate {
     let mut weighted = Weighted::default();
@@ -134,7 +134,7 @@ fn weighted(
 }
 
 /// The strata of what landed in the part that `counts` are of.
-fn stratified(shares: &[Share], counts: &[Count], hits: &dyn Fn(&Count) -> bool) -> Stratified {
+fn stratified(shares: &[StratumShare], counts: &[Count], hits: &dyn Fn(&Count) -> bool) -> Stratified {
     let mut landed = vec![(0_u64, 0_u64); shares.len()];
     for count in counts.iter().filter(|count| LANDED.contains(&count.class)) {
         if let Some((all, hit)) = landed.get_mut(count.stratum as usize) {
@@ -142,10 +142,10 @@ fn stratified(shares: &[Share], counts: &[Count], hits: &dyn Fn(&Count) -> bool)
             *hit += if hits(count) { count.count } else { 0 };
         }
     }
-    let stratum = |(share, (all, hit)): (&Share, (u64, u64))| {
+    let stratum = |(share, (all, hit)): (&StratumShare, (u64, u64))| {
         // Of a stratum without runs nothing is known, not even whether it has to do with the part.
         let part = if share.runs == 0 { 1.0 } else { all as f64 / share.runs as f64 };
-        stats::Stratum { weight: share.members * part, sample: Proportion::from_counts(hit, all - hit) }
+        stats::StratumSample { weight: share.members * part, sample: Proportion::from_counts(hit, all - hit) }
     };
     Stratified::new(&shares.iter().zip(landed).map(stratum).collect::<Vec<_>>())
 }

@@ -17,9 +17,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Choices;
-use crate::target::{Golden, Memory};
+use crate::target::{GoldenSummary, MemoryUse};
 
-pub use account::{Account, Bounds, LinePart, Outcomes, Part, Rate, StratumPart};
+pub use account::{Account, LineAccount, NamedAccount, Outcomes, Rate, RateBounds, StratumAccount};
 pub(crate) use estimate::Estimator;
 pub use registers::{Avf, Factor, KernelFile, RegisterFile};
 
@@ -32,13 +32,13 @@ pub struct Summary {
     /// [`SUMMARY_FORMAT`].
     pub format: String,
     /// What was irradiated.
-    pub capsule: Capsule,
+    pub capsule: SubjectId,
     /// The effective configuration, without `jobs` and `memory`.
     pub config: Choices,
     /// The seed.
     pub seed: u64,
     /// The size of the fault-free run.
-    pub golden: Golden,
+    pub golden: GoldenSummary,
     /// The account of all runs.
     pub runs: Runs,
     /// Runs still to be made; absent from a finished campaign. For one that stops by margin, at most this many.
@@ -54,7 +54,7 @@ pub struct Summary {
     pub outcomes: Outcomes<Rate>,
     /// For a campaign with strata, each of them by itself; the rates are those of the population that they make up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub strata: Vec<StratumPart>,
+    pub strata: Vec<StratumAccount>,
     /// Masked runs by kind.
     pub masked: BTreeMap<String, u64>,
     /// Silent corruptions by kind.
@@ -72,14 +72,14 @@ pub struct Summary {
     #[serde(default, skip_serializing_if = "is_none")]
     pub resolved: u64,
     /// The account of each kernel.
-    pub by_kernel: Vec<Part>,
+    pub by_kernel: Vec<NamedAccount>,
     /// For a campaign that hits registers, how vulnerable that makes the register file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub register_file: Option<RegisterFile>,
     /// The account of each instruction group.
-    pub by_group: Vec<Part>,
+    pub by_group: Vec<NamedAccount>,
     /// The account of each source line, first of instructions without one.
-    pub by_line: Vec<LinePart>,
+    pub by_line: Vec<LineAccount>,
     /// How fast it went.
     pub speed: Speed,
 }
@@ -92,7 +92,7 @@ fn is_none(count: &u64) -> bool {
 
 /// What was irradiated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Capsule {
+pub struct SubjectId {
     /// Its name.
     pub name: String,
     /// Its digest.
@@ -145,7 +145,7 @@ pub struct Speed {
     pub tiers: BTreeMap<String, u64>,
     /// What the last stretch of work in one process kept in memory; absent where it kept nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory: Option<Memory>,
+    pub memory: Option<MemoryUse>,
 }
 
 impl Summary {

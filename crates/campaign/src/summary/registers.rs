@@ -5,9 +5,9 @@
 //! that is allocated, weighted by how long each kernel runs: by instructions, as the times are drawn.
 
 use serde::{Deserialize, Serialize};
-use stats::{Confidence, Interval, Method, Proportion, Stratified, Stratum};
+use stats::{Confidence, Interval, IntervalKind, Proportion, Stratified, StratumSample};
 
-use super::account::{Bounds, Part};
+use super::account::{NamedAccount, RateBounds};
 use crate::target::KernelRegisters;
 
 /// The register file, in campaigns that hit registers.
@@ -47,15 +47,15 @@ pub struct Factor {
     pub factor: f64,
     /// Its bounds.
     #[serde(flatten)]
-    pub bounds: Bounds,
+    pub bounds: RateBounds,
 }
 
 /// The register file of a campaign; none where no registers are hit.
 pub(super) fn register_file(
     given: Vec<KernelRegisters>,
-    by_kernel: &[Part],
+    by_kernel: &[NamedAccount],
     stratified: bool,
-    method: Method,
+    method: IntervalKind,
     confidence: Confidence,
 ) -> Option<RegisterFile> {
     if given.is_empty() {
@@ -67,27 +67,27 @@ pub(super) fn register_file(
         KernelFile { given: given.clone(), avf: avf(one.as_slice(), method, confidence) }
     };
     let kernels: Vec<KernelFile> = given.iter().map(file).collect();
-    let all: Vec<(f64, &Part)> = given.iter().filter_map(|it| Some((it.share, part(&it.kernel)?))).collect();
+    let all: Vec<(f64, &NamedAccount)> = given.iter().filter_map(|it| Some((it.share, part(&it.kernel)?))).collect();
     Some(RegisterFile { avf: if stratified { None } else { avf(&all, method, confidence) }, kernels })
 }
 
 /// The factor over some kernels, each with its share of the file.
-fn avf(parts: &[(f64, &Part)], method: Method, confidence: Confidence) -> Option<Avf> {
-    let landed = |part: &Part| {
+fn avf(parts: &[(f64, &NamedAccount)], method: IntervalKind, confidence: Confidence) -> Option<Avf> {
+    let landed = |part: &NamedAccount| {
         let outcomes = part.account.outcomes;
         outcomes.masked + outcomes.sdc + outcomes.due
     };
     let all: u64 = parts.iter().map(|(_, part)| landed(part)).sum();
-    let of = |count: fn(&Part) -> u64| {
-        let stratum = |&(share, part): &(f64, &Part)| Stratum {
+    let of = |count: fn(&NamedAccount) -> u64| {
+        let stratum = |&(share, part): &(f64, &NamedAccount)| StratumSample {
             weight: share * landed(part) as f64 / all as f64,
             sample: Proportion::from_counts(count(part), landed(part) - count(part)),
         };
-        let strata: Vec<Stratum> = parts.iter().map(stratum).collect();
+        let strata: Vec<StratumSample> = parts.iter().map(stratum).collect();
         let weight: f64 = strata.iter().map(|stratum| stratum.weight).sum();
         let stratified = Stratified::new(&strata);
         let Interval { low, high } = stratified.interval(method, confidence);
-        let bounds = Bounds { low: low * weight, high: high * weight };
+        let bounds = RateBounds { low: low * weight, high: high * weight };
         Some(Factor { factor: stratified.rate()? * weight, bounds })
     };
     Some(Avf { sdc: of(|part| part.account.outcomes.sdc)?, due: of(|part| part.account.outcomes.due)? })
@@ -98,13 +98,13 @@ mod tests {
     use super::*;
     use crate::summary::account::{Account, Outcomes};
 
-    fn part(name: &str, [masked, sdc, due]: [u64; 3]) -> Part {
+    fn part(name: &str, [masked, sdc, due]: [u64; 3]) -> NamedAccount {
         let outcomes = Outcomes { masked, sdc, due };
-        let bounds = Bounds { low: 0.0, high: 1.0 };
+        let bounds = RateBounds { low: 0.0, high: 1.0 };
         let intervals = Outcomes { masked: bounds, sdc: bounds, due: bounds };
         let runs = masked + sdc + due;
         let account = Account { runs, not_landed: 0, failed: 0, outcomes, rates: None, intervals: Some(intervals) };
-        Part { name: name.to_owned(), account }
+        NamedAccount { name: name.to_owned(), account }
     }
 
     fn given(kernel: &str, share: f64) -> KernelRegisters {
@@ -115,7 +115,7 @@ mod tests {
     fn the_factor_is_the_rate_times_the_share_weighted_by_time() {
         let parts = [part("a", [60, 20, 20]), part("b", [100, 100, 100])];
         let kernels = vec![given("a", 0.5), given("b", 0.1), given("never", 1.0)];
-        let file = register_file(kernels, &parts, false, Method::Wilson, Confidence::PERCENT_95).unwrap();
+        let file = register_file(kernels, &parts, false, IntervalKind::Wilson, Confidence::PERCENT_95).unwrap();
         let sdc: Vec<Option<f64>> = file.kernels.iter().map(|kernel| Some(kernel.avf?.sdc.factor)).collect();
         assert_eq!(sdc, [Some(0.1), Some(0.1 / 3.0), None]);
         let all = file.avf.unwrap().sdc;
@@ -125,6 +125,6 @@ mod tests {
 
     #[test]
     fn a_campaign_on_other_targets_has_none() {
-        assert_eq!(register_file(Vec::new(), &[], false, Method::Wilson, Confidence::PERCENT_95), None);
+        assert_eq!(register_file(Vec::new(), &[], false, IntervalKind::Wilson, Confidence::PERCENT_95), None);
     }
 }

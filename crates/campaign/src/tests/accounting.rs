@@ -42,7 +42,7 @@ fn planned_is_landed_and_not_landed_and_failed() {
 fn an_unfinished_campaign_says_how_much_remains() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::create(dir.path(), config(1000), &Fake::default()).unwrap();
-    let Ended::Interrupted(summary) = run_some(&mut store, &Fake::default(), 100) else { panic!("not stopped") };
+    let CampaignEnd::Interrupted(summary) = run_some(&mut store, &Fake::default(), 100) else { panic!("not stopped") };
     assert!(summary.remaining.unwrap() > 0);
     check_account(&summary);
 }
@@ -51,7 +51,7 @@ fn an_unfinished_campaign_says_how_much_remains() {
 fn a_campaign_without_a_single_row_has_unknown_rates() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::create(dir.path(), config(10), &Fake::default()).unwrap();
-    let Ended::Interrupted(summary) = run_some(&mut store, &Fake::default(), 0) else { panic!("not stopped") };
+    let CampaignEnd::Interrupted(summary) = run_some(&mut store, &Fake::default(), 0) else { panic!("not stopped") };
     check_account(&summary);
     let masked = summary.outcomes.masked;
     assert_eq!((masked.rate, masked.low, masked.high, summary.remaining), (None, 0.0, 1.0, Some(10)));

@@ -81,7 +81,7 @@ fn what_no_sample_can_decide_is_said_to_be_so() {
 #[test]
 fn a_campaign_in_strata_is_judged_by_its_own_estimate() {
     let dir = tempfile::tempdir().unwrap();
-    let selection = Selection { stratify: Some(Stratify::Kernel), ..Selection::default() };
+    let selection = SelectionWords { stratify: Some(Stratify::Kernel), ..SelectionWords::default() };
     let config = Choices { selection, ..choices(300) }.settle().unwrap();
     let summary = run_all(dir.path(), config, &Fake::default());
     let verdict = judge(dir.path(), "masked<0.6");

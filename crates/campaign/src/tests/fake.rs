@@ -8,10 +8,10 @@ use stats::Draws;
 
 use super::fake_sweep::FakeSweeper;
 use crate::{
-    Engine, EngineOffer, Engines, Golden, Label, LabelColumn, Labels, Planner, RunFailure, RunIndex, Selection, Site,
-    Spot, Stratify, Stratum, Subject, Sweep, Sweeper, TargetError, Worker,
+    Engine, EngineOffer, Engines, GoldenSummary, Label, LabelColumn, Labels, Planner, RunFailure, RunIndex,
+    SelectionWords, Site, Spot, Stratify, Stratum, Subject, Sweep, Sweeper, TargetError, Worker,
 };
-use outcome::{Criteria, End, FirstUse, Host, Landed, Observation, OutputDiff, Place, Tier, TrapKind, Verdict};
+use outcome::{Criteria, End, FirstUse, Host, Landed, Observation, OutputDiff, ProgramPoint, Tier, TrapKind, Verdict};
 
 /// Makes up a run of every kind: masked, corrupted, crashed, hung, detected, not landed, failed, panicked.
 #[derive(Clone, Debug)]
@@ -74,8 +74,8 @@ impl Subject for Fake {
         &self.digest
     }
 
-    fn golden(&self) -> Golden {
-        Golden { launches: 2, threads: 64, thread_instructions: 4096, seconds: 0.25 }
+    fn golden(&self) -> GoldenSummary {
+        GoldenSummary { launches: 2, threads: 64, thread_instructions: 4096, seconds: 0.25 }
     }
 }
 
@@ -84,7 +84,7 @@ impl Planner for Fake {
         &LABELS
     }
 
-    fn plan(&self, runs: &[RunIndex], selection: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
+    fn plan(&self, runs: &[RunIndex], selection: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
         if let Some(message) = &self.plan_error {
             return Err(TargetError::new(message));
         }
@@ -93,7 +93,7 @@ impl Planner for Fake {
         Ok(runs.iter().map(|&run| (self.change)(site(run, model, seed, strata))).collect())
     }
 
-    fn strata(&self, selection: &Selection) -> Result<Vec<Stratum>, TargetError> {
+    fn strata(&self, selection: &SelectionWords) -> Result<Vec<Stratum>, TargetError> {
         match selection.stratify {
             Some(Stratify::Kernel) => {
                 Ok(STRATA.map(|(name, members)| Stratum { name: name.into(), members: members + self.more }).to_vec())
@@ -102,7 +102,7 @@ impl Planner for Fake {
         }
     }
 
-    fn sweep(&self, _selection: &Selection) -> Result<Sweep, TargetError> {
+    fn sweep(&self, _selection: &SelectionWords) -> Result<Sweep, TargetError> {
         match &self.plan_error {
             Some(message) => Err(TargetError::new(message)),
             None => Ok(self.all_faults()),
@@ -125,7 +125,7 @@ impl Engines for Fake {
     fn sweeper(
         &self,
         _engine: &Engine,
-        _selection: &Selection,
+        _selection: &SelectionWords,
         _criteria: &Criteria,
     ) -> Result<Box<dyn Sweeper + '_>, TargetError> {
         match &self.worker_error {
@@ -208,7 +208,7 @@ impl Worker for FakeWorker<'_> {
 
 fn observation(kind: u64, draws: &Draws) -> Observation {
     let after = draws.draw(3) % 1000;
-    let at = Place { kernel: "kernel_0".into(), pc: 3, line: Some(9), after };
+    let at = ProgramPoint { kernel: "kernel_0".into(), pc: 3, line: Some(9), after };
     let trap = TrapKind::ALL[draws.draw(4) as usize % TrapKind::ALL.len()];
     let differing = if kind == 1 || kind == 2 { 1 + draws.draw(5) % 50 } else { 0 };
     let end = match kind {

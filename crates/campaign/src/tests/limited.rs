@@ -14,7 +14,7 @@ fn a_campaign_out_of_time_keeps_what_it_has_and_goes_on_to_the_same_rows() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::create(dir.path(), limited(300, 0.05), &slow).unwrap();
     let ended = run(&slow, &mut store, &AtomicBool::new(false), &mut |_| {}).unwrap();
-    let Ended::OutOfTime(summary) = ended else { panic!("{ended:?}") };
+    let CampaignEnd::OutOfTime(summary) = ended else { panic!("{ended:?}") };
     let remaining = summary.remaining.unwrap();
     assert!(remaining > 0 && remaining < 300, "{remaining} of 300 remain");
     assert_eq!(rows(dir.path()).len() as u64, 300 - remaining);
@@ -22,9 +22,9 @@ fn a_campaign_out_of_time_keeps_what_it_has_and_goes_on_to_the_same_rows() {
     loop {
         let mut store = Store::resume(dir.path(), &slow).unwrap();
         match run(&slow, &mut store, &AtomicBool::new(false), &mut |_| {}).unwrap() {
-            Ended::Finished(_) => break,
-            Ended::OutOfTime(_) => {}
-            Ended::Interrupted(_) => panic!("nobody interrupted"),
+            CampaignEnd::Finished(_) => break,
+            CampaignEnd::OutOfTime(_) => {}
+            CampaignEnd::Interrupted(_) => panic!("nobody interrupted"),
         }
     }
     assert_eq!(rows(dir.path()), undisturbed(config(300), &slow));

@@ -56,7 +56,7 @@ fn interrupted_again_and_again_it_stops_at_the_same_look() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::create(dir.path(), by_margin(0.1, 3), &target).unwrap();
     let mut interruptions = 0;
-    while let Ended::Interrupted(summary) = run_some(&mut store, &target, 9) {
+    while let CampaignEnd::Interrupted(summary) = run_some(&mut store, &target, 9) {
         assert!(summary.remaining.unwrap() > 0);
         drop(store);
         store = Store::resume(dir.path(), &target).unwrap();
@@ -85,8 +85,8 @@ fn every_look_is_an_event_and_the_last_one_stops() {
     let target = mostly_masked();
     let mut store = Store::create(dir.path(), by_margin(0.05, 2), &target).unwrap();
     let mut looks = Vec::new();
-    let mut on_event = |event: Event<'_>| {
-        if let Event::Looked { look, runs, decision, .. } = event {
+    let mut on_event = |event: CampaignEvent<'_>| {
+        if let CampaignEvent::Looked { look, runs, decision, .. } = event {
             looks.push((look, runs, decision));
         }
     };

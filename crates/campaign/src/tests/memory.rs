@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Engine, run_in_memory};
 
-fn in_memory(config: &Config, target: &Fake) -> (Ended, Results) {
+fn in_memory(config: &Config, target: &Fake) -> (CampaignEnd, Results) {
     run_in_memory(target, config, &AtomicBool::new(false), &mut |_| {}).unwrap()
 }
 
@@ -12,7 +12,7 @@ fn a_campaign_in_memory_has_the_rows_and_the_summary_of_one_on_disk() {
     let (target, dir) = (Fake::default(), tempfile::tempdir().unwrap());
     let kept = run_all(dir.path(), config(300), &target);
     let (ended, results) = in_memory(&config(300), &target);
-    let Ended::Finished(summary) = ended else { panic!("{ended:?}") };
+    let CampaignEnd::Finished(summary) = ended else { panic!("{ended:?}") };
     let mut found = Vec::new();
     results.visit(&mut |row| found.push(row)).unwrap();
     assert_eq!(found, rows(dir.path()));

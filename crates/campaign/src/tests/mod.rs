@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use crate::{Choices, Config, Ended, Event, Results, Row, Selection, Store, Summary, run};
+use crate::{CampaignEnd, CampaignEvent, Choices, Config, Results, Row, SelectionWords, Store, Summary, run};
 use fake::{Countdown, Fake};
 
 /// Choices for the fake target.
@@ -47,13 +47,13 @@ fn resume_all(dir: &Path, target: &Fake) -> Summary {
 
 fn finish(store: &mut Store, target: &Fake) -> Summary {
     match run(target, store, &AtomicBool::new(false), &mut |_| {}).unwrap() {
-        Ended::Finished(summary) => summary,
+        CampaignEnd::Finished(summary) => summary,
         other => panic!("nobody interrupted: {other:?}"),
     }
 }
 
 /// Asks to stop once `runs` runs are made; the workers may be in the middle of others.
-fn run_some(store: &mut Store, target: &Fake, runs: u64) -> Ended {
+fn run_some(store: &mut Store, target: &Fake, runs: u64) -> CampaignEnd {
     let countdown = Countdown { runs: AtomicU64::new(runs), flag: AtomicBool::new(runs == 0) };
     let countdown = Arc::new(countdown);
     let target = Fake { stop: Some(Arc::clone(&countdown)), ..target.clone() };

@@ -12,7 +12,7 @@ fn interrupted_again_and_again_it_ends_with_the_same_rows() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::create(dir.path(), config(300), &target).unwrap();
     let mut interruptions = 0;
-    while let Ended::Interrupted(summary) = run_some(&mut store, &target, 7) {
+    while let CampaignEnd::Interrupted(summary) = run_some(&mut store, &target, 7) {
         let remaining = summary.remaining.unwrap();
         drop(store);
         assert_eq!(rows(dir.path()).len() as u64 + remaining, 300);
@@ -29,7 +29,7 @@ fn stopped_before_the_first_run_it_has_no_row_and_goes_on() {
     let target = Fake::default();
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::create(dir.path(), config(30), &target).unwrap();
-    assert!(matches!(run_some(&mut store, &target, 0), Ended::Interrupted(_)));
+    assert!(matches!(run_some(&mut store, &target, 0), CampaignEnd::Interrupted(_)));
     drop(store);
     assert_eq!(rows(dir.path()), []);
     resume_all(dir.path(), &target);
@@ -42,7 +42,7 @@ fn stopped_within_a_batch_it_keeps_the_runs_that_were_made() {
     let dir = tempfile::tempdir().unwrap();
     let one_worker = Choices { jobs: Some(1), ..choices(600) }.settle().unwrap();
     let mut store = Store::create(dir.path(), one_worker, &target).unwrap();
-    assert!(matches!(run_some(&mut store, &target, 70), Ended::Interrupted(_)));
+    assert!(matches!(run_some(&mut store, &target, 70), CampaignEnd::Interrupted(_)));
     drop(store);
     assert_eq!(rows(dir.path()).len(), 70);
     resume_all(dir.path(), &target);
@@ -134,8 +134,8 @@ fn a_campaign_is_read_while_it_runs() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::create(dir.path(), config(200), &target).unwrap();
     let mut seen = Vec::new();
-    let mut on_event = |event: Event<'_>| {
-        if let Event::Written { tally } = event {
+    let mut on_event = |event: CampaignEvent<'_>| {
+        if let CampaignEvent::Written { tally } = event {
             seen.push((tally.total(), rows(dir.path()).len() as u64));
         }
     };

@@ -31,7 +31,7 @@ fn another_seed_or_another_model_gives_other_sites() {
     let target = Fake::default();
     let expected = undisturbed(config(10), &target);
     let seed = Choices { seed: Some(8), ..choices(10) }.settle().unwrap();
-    let zero = Selection { model: Some("zero".into()), ..Selection::default() };
+    let zero = SelectionWords { model: Some("zero".into()), ..SelectionWords::default() };
     let model = Choices { selection: zero, ..choices(10) }.settle().unwrap();
     for config in [seed, model] {
         let other = undisturbed(config, &target);

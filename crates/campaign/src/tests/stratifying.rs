@@ -5,10 +5,10 @@ use stats::{Proportion, Stratified};
 
 use super::fake::{LABELS, STRATA};
 use super::*;
-use crate::{ConfigError, Planner, Shard, StoreError, Stratify, Stratum, Target, TargetError, merge};
+use crate::{ConfigError, Planner, Shard, StoreError, Stratify, Stratum, TargetError, TargetSystem, merge};
 
 fn by(stratify: Stratify, runs: u64) -> Choices {
-    Choices { selection: Selection { stratify: Some(stratify), ..Selection::default() }, ..choices(runs) }
+    Choices { selection: SelectionWords { stratify: Some(stratify), ..SelectionWords::default() }, ..choices(runs) }
 }
 
 fn by_kernel(runs: u64) -> Config {
@@ -52,10 +52,10 @@ fn the_rates_are_the_stratified_estimates_over_what_landed() {
         let (account, masked) = (&part.account, part.account.outcomes.masked);
         let landed = account.outcomes.masked + account.outcomes.sdc + account.outcomes.due;
         let share = landed as f64 / (landed + account.not_landed) as f64;
-        stats::Stratum { weight: part.weight * share, sample: Proportion::new(masked, landed).unwrap() }
+        stats::StratumSample { weight: part.weight * share, sample: Proportion::new(masked, landed).unwrap() }
     });
     let expected = Stratified::new(&strata.collect::<Vec<_>>());
-    let interval = expected.interval(stats::Method::Wilson, stats::Confidence::PERCENT_95);
+    let interval = expected.interval(stats::IntervalKind::Wilson, stats::Confidence::PERCENT_95);
     let found = summary.outcomes.masked;
     for (one, other) in
         [(found.rate.unwrap(), expected.rate().unwrap()), (found.low, interval.low), (found.high, interval.high)]
@@ -140,7 +140,7 @@ impl Planner for Wrong {
     fn plan(
         &self,
         runs: &[crate::RunIndex],
-        selection: &Selection,
+        selection: &SelectionWords,
         seed: u64,
     ) -> Result<Vec<crate::Site>, TargetError> {
         let mut sites = Fake::default().plan(runs, selection, seed)?;
@@ -148,7 +148,7 @@ impl Planner for Wrong {
         Ok(sites)
     }
 
-    fn strata(&self, _: &Selection) -> Result<Vec<Stratum>, TargetError> {
+    fn strata(&self, _: &SelectionWords) -> Result<Vec<Stratum>, TargetError> {
         Ok(self.0.clone())
     }
 }
@@ -158,7 +158,7 @@ fn a_target_that_breaks_its_promise_is_found_out() {
     let dir = tempfile::tempdir().unwrap();
     let stratum = |name: &str, members| Stratum { name: name.into(), members };
     let error = |strata| {
-        Store::create(dir.path(), by_kernel(5), Target::from(&Fake::default()).planned_by(&Wrong(strata)))
+        Store::create(dir.path(), by_kernel(5), TargetSystem::from(&Fake::default()).planned_by(&Wrong(strata)))
             .unwrap_err()
             .to_string()
     };

@@ -167,7 +167,7 @@ fn interrupted_again_and_again_it_ends_as_in_one_go() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::create(dir.path(), every_fault(), &target).unwrap();
     let mut interruptions = 0;
-    while let Ended::Interrupted(summary) = run_some(&mut store, &target, 4) {
+    while let CampaignEnd::Interrupted(summary) = run_some(&mut store, &target, 4) {
         let runs = summary.runs;
         assert_eq!(runs.landed + runs.not_landed + runs.failed + summary.remaining.unwrap(), runs.planned);
         drop(store);
@@ -184,7 +184,7 @@ fn a_unit_in_hand_is_given_up_when_asked_to_stop() {
     let target = Fake::default();
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::create(dir.path(), Choices { jobs: Some(1), ..all() }.settle().unwrap(), &target).unwrap();
-    assert!(matches!(run_some(&mut store, &target, 1), Ended::Interrupted(_)));
+    assert!(matches!(run_some(&mut store, &target, 1), CampaignEnd::Interrupted(_)));
     drop(store);
     assert_eq!(made(dir.path()).units, []);
     resume_all(dir.path(), &target);
@@ -197,13 +197,13 @@ fn a_unit_that_panics_or_fails_is_accounted_for_and_told() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::create(dir.path(), every_fault(), &target).unwrap();
     let (mut told, mut last) = (BTreeMap::new(), None);
-    let mut on_event = |event: Event<'_>| match event {
-        Event::UnitFailed { unit, faults, error } => drop(told.insert(unit, (faults, error.to_owned()))),
-        Event::Written { tally } => last = Some(tally),
+    let mut on_event = |event: CampaignEvent<'_>| match event {
+        CampaignEvent::UnitFailed { unit, faults, error } => drop(told.insert(unit, (faults, error.to_owned()))),
+        CampaignEvent::Written { tally } => last = Some(tally),
         _ => {}
     };
     let ended = run(&target, &mut store, &AtomicBool::new(false), &mut on_event).unwrap();
-    let Ended::Finished(summary) = ended else { panic!("nobody interrupted") };
+    let CampaignEnd::Finished(summary) = ended else { panic!("nobody interrupted") };
     let lost = (0..target.units).filter(|&unit| matches!(target.trouble(unit), Trouble::Panics | Trouble::Fails));
     let lost: Vec<u64> = lost.collect();
     assert_eq!(told.keys().copied().collect::<Vec<_>>(), lost);

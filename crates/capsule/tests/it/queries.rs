@@ -1,6 +1,6 @@
 //! What capsules answer, and the arithmetic of regions.
 
-use capsule::{AllocKind, Capsule, Digest, Event, LaunchIndex, Module, ModuleId, Region};
+use capsule::{AllocKind, Capsule, Digest, Event, LaunchIndex, ModuleId, RecordedModule, Region};
 use expect_test::expect;
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn out(address: u64) -> Event {
 /// A capsule with one module and these events after its load.
 fn with(events: Vec<Event>) -> Capsule {
     let mut capsule = Capsule::new("queried");
-    capsule.modules.push(Module { id: ModuleId(0), ptx: None, binaries: vec![], globals: vec![] });
+    capsule.modules.push(RecordedModule { id: ModuleId(0), ptx: None, binaries: vec![], globals: vec![] });
     capsule.events = [vec![Event::Load { module: ModuleId(0) }], events].concat();
     capsule.validate().unwrap();
     capsule
@@ -59,7 +59,7 @@ fn launches_and_copies_have_indexes() {
 #[test]
 fn a_summary_counts_everything() {
     expect![[r#"
-        Summary {
+        CapsuleSummary {
             events: 9,
             launches: 1,
             threads: 256,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use capsule::{
-    AllocKind, Binary, BinaryKind, BlobId, Capsule, Digest, ElementType, Event, Launch, Metric, Module, ModuleId,
-    Output, Region, Source, Symbol,
+    AllocKind, Binary, BinaryKind, BlobId, Capsule, Digest, ElementType, Event, Launch, Metric, ModuleId, Output,
+    PlacedSymbol, RecordedModule, Region, SourceFile,
 };
 use expect_test::expect;
 use proptest::collection::vec;
@@ -117,16 +117,16 @@ fn any_capsule() -> impl Strategy<Value = Capsule> {
         capsule.provenance.compiler = compiler;
         let blobs: Vec<BlobId> = contents.iter().map(|bytes| capsule.blobs.add(bytes)).collect();
         let globals =
-            symbols.into_iter().map(|(name, address, bytes)| Symbol { name, address, bytes: u64::from(bytes) });
+            symbols.into_iter().map(|(name, address, bytes)| PlacedSymbol { name, address, bytes: u64::from(bytes) });
         let kinds = [BinaryKind::Cubin, BinaryKind::Ptx, BinaryKind::LtoIr, BinaryKind::Fatbin];
         let binaries = blobs.iter().zip(kinds).map(|(&blob, kind)| Binary { arch: 90, kind, blob });
-        capsule.modules.push(Module {
+        capsule.modules.push(RecordedModule {
             id: ModuleId(0),
             ptx: (blobs.len() > 1).then(|| blobs[0]),
             binaries: binaries.collect(),
             globals: globals.collect(),
         });
-        capsule.sources.push(Source { path: "a.cu".to_owned(), blob: blobs[0] });
+        capsule.sources.push(SourceFile { path: "a.cu".to_owned(), blob: blobs[0] });
         capsule.events.push(Event::Load { module: ModuleId(0) });
         for step in steps {
             let event = event(&mut capsule, step);

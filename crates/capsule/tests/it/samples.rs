@@ -1,8 +1,8 @@
 //! Capsules to test with, and files put together by hand from the description in `format.rs` alone.
 
 use capsule::{
-    AllocKind, Binary, BinaryKind, Capsule, Digest, ElementType, Event, Launch, Metric, Module, ModuleId, Output,
-    Region, Source, Symbol,
+    AllocKind, Binary, BinaryKind, Capsule, Digest, ElementType, Event, Launch, Metric, ModuleId, Output, PlacedSymbol,
+    RecordedModule, Region, SourceFile,
 };
 
 pub(crate) const PTX: &[u8] = b".version 8.0\n.target sm_70\n.visible .entry scale() { ret; }\n";
@@ -29,11 +29,11 @@ pub(crate) fn small() -> Capsule {
     let ptx = capsule.blobs.add(PTX);
     let cubin = capsule.blobs.add([0x7f; 40]);
     let input = capsule.blobs.add([7; 96]);
-    capsule.modules.push(Module {
+    capsule.modules.push(RecordedModule {
         id: ModuleId(0),
         ptx: Some(ptx),
         binaries: vec![Binary { arch: 70, kind: BinaryKind::Cubin, blob: cubin }],
-        globals: vec![Symbol { name: "factor".to_owned(), address: 0x7f00_0004_0000, bytes: 4 }],
+        globals: vec![PlacedSymbol { name: "factor".to_owned(), address: 0x7f00_0004_0000, bytes: 4 }],
     });
     let buffer = Region::linear(0x7f00_0002_0000, 96);
     capsule.events = vec![
@@ -55,7 +55,7 @@ pub(crate) fn small() -> Capsule {
         tolerance: Some(0.1),
         metric: Metric::MaxRel,
     }];
-    capsule.sources = vec![Source { path: "scale.cu".to_owned(), blob: ptx }];
+    capsule.sources = vec![SourceFile { path: "scale.cu".to_owned(), blob: ptx }];
     capsule
 }
 

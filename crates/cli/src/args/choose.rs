@@ -2,7 +2,7 @@
 
 use super::application::Application;
 use super::bounds::Bounds;
-use campaign::{Bytes, Choices, CommandLine, IntervalMethod, Selection, Shard, Stratify};
+use campaign::{Bytes, Choices, CommandLine, IntervalMethod, SelectionWords, Shard, Stratify};
 use clap::Args as Group;
 use methods::registry;
 use outcome::Criteria;
@@ -87,7 +87,7 @@ pub(crate) struct Choose {
 
 /// What a campaign may use, and which part of it is made.
 #[derive(Debug, Group)]
-pub(crate) struct Means {
+pub(crate) struct Resources {
     /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
     /// [default: 10000]
     #[arg(long, value_name = "N")]
@@ -102,7 +102,7 @@ pub(crate) struct Means {
 
 impl Choose {
     /// What was said, with the application that is meant, if any is.
-    pub(crate) fn choices(&self, means: &Means, app: CommandLine) -> Choices {
+    pub(crate) fn choices(&self, resources: &Resources, app: CommandLine) -> Choices {
         Choices {
             runs: self.runs,
             margin: self.margin,
@@ -113,10 +113,10 @@ impl Choose {
             selection: self.selection(),
             fail_if: self.bounds.fail_if.clone(),
             fail_if_undecided: self.bounds.fail_if_undecided,
-            fuel: means.fuel,
+            fuel: resources.fuel,
             jobs: self.jobs,
-            memory: means.memory,
-            shard: means.shard,
+            memory: resources.memory,
+            shard: resources.shard,
             live: self.application.live(app),
             criteria: Criteria {
                 tolerance: self.tolerance.iter().cloned().collect(),
@@ -126,8 +126,8 @@ impl Choose {
         }
     }
 
-    fn selection(&self) -> Selection {
-        Selection {
+    fn selection(&self) -> SelectionWords {
+        SelectionWords {
             model: self.model.clone(),
             target: self.target.clone(),
             group: self.group.clone(),

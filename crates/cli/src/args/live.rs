@@ -1,6 +1,6 @@
 //! The arguments of `beamline live`.
 
-use super::{Choose, Means};
+use super::{Choose, Resources};
 use campaign::config::NotACommand;
 use campaign::{Choices, CommandLine, Engine};
 use clap::Args as Group;
@@ -20,7 +20,7 @@ pub(crate) struct Live {
     #[arg(long, value_name = "ENGINE", value_parser = super::engine::engine, conflicts_with = "no_replay")]
     pub(crate) engine: Option<Engine>,
     #[command(flatten)]
-    pub(crate) means: Means,
+    pub(crate) resources: Resources,
     #[command(flatten)]
     pub(crate) choose: Choose,
     /// The application and its arguments, after `--`
@@ -37,6 +37,6 @@ impl Live {
         let words = self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<String>>();
         let app = if words.is_empty() { CommandLine::default() } else { CommandLine::new(words)? };
         let engine = self.engine.clone().or(self.no_replay.then_some(Strategy::Full.into()));
-        Ok(Choices { engine, ..self.choose.choices(&self.means, app) })
+        Ok(Choices { engine, ..self.choose.choices(&self.resources, app) })
     }
 }

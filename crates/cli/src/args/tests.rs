@@ -7,7 +7,7 @@ mod synthetic;
 
 use super::{Asked, Command};
 use campaign::config::{CommandLine, MAX_SECONDS};
-use campaign::{Bound, Bytes, Choices, Config, Engine, IntervalMethod, Live, Selection, Shard, Stratify};
+use campaign::{Bound, Bytes, Choices, Config, Engine, IntervalMethod, Live, SelectionWords, Shard, Stratify};
 use outcome::{Criteria, Element, Metric, Quality};
 use proptest::collection::{btree_map, vec};
 use proptest::option::of;
@@ -67,14 +67,14 @@ fn criteria() -> impl Strategy<Value = Criteria> {
         .prop_map(|(tolerance, quality)| Criteria { tolerance, quality })
 }
 
-fn selection() -> impl Strategy<Value = Selection> {
+fn selection() -> impl Strategy<Value = SelectionWords> {
     let list = || vec(text(), 0..3);
     let words = (of(text()), of(text()), of(text()), of(text()), of(select(Stratify::ALL)));
     (words, list(), list(), list(), list(), list()).prop_map(|(words, group, kernel, lines, threads, blocks)| {
         let (model, target, scope, method, stratify) = words;
         // The two exclude each other.
         let stratify = stratify.filter(|_| method.is_none());
-        Selection { model, target, group, scope, kernel, lines, threads, blocks, stratify, method }
+        SelectionWords { model, target, group, scope, kernel, lines, threads, blocks, stratify, method }
     })
 }
 
@@ -104,12 +104,12 @@ fn choices() -> impl Strategy<Value = Choices> {
     let size = (of(1_u64..1_000_000), of(0.01..0.4), any::<bool>(), of(0.001..MAX_SECONDS));
     let how = (of(0.5..0.999), of(select(IntervalMethod::ALL)), of(0..i64::MAX as u64), bounds(), any::<bool>());
     let engine = of(select(["auto", "full", "delta", "lanes", "cuda-gdb"].as_slice()));
-    let means = (of(any::<u32>()), engine, of(1_u32..9), of(any::<u64>()), of((1_u32..3, 2_u32..4)));
-    (what, size, how, means).prop_map(|(what, size, how, means)| {
+    let resources = (of(any::<u32>()), engine, of(1_u32..9), of(any::<u64>()), of((1_u32..3, 2_u32..4)));
+    (what, size, how, resources).prop_map(|(what, size, how, resources)| {
         let (capsule, application, selection, criteria) = what;
         let (runs, margin, exhaustive, seconds) = size;
         let (confidence, interval, seed, fail_if, fail_if_undecided) = how;
-        let (fuel, engine, jobs, memory, shard) = means;
+        let (fuel, engine, jobs, memory, shard) = resources;
         let (live, capsule) = match application {
             Some(live) => (live, capsule),
             None => (Live::default(), Some(capsule.unwrap_or_else(|| "gemm".to_owned()))),

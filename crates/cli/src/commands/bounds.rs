@@ -5,7 +5,7 @@ use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use anyhow::anyhow;
-use campaign::{Bound, BoundVerdict, Config, Judgement, Results, Scope};
+use campaign::{Bound, BoundVerdict, Config, Judgement, Results, Subpopulation};
 use fault::base_name;
 use std::path::Path;
 
@@ -30,7 +30,7 @@ impl Stated {
 
     /// Checks that each names a part that there is, before work begins.
     pub(crate) fn check(&self, parts: impl FnOnce() -> Result<Parts, Failure>) -> Result<(), Failure> {
-        if self.bounds.iter().all(|bound| *bound.scope() == Scope::Whole) {
+        if self.bounds.iter().all(|bound| *bound.scope() == Subpopulation::Whole) {
             Ok(())
         } else {
             parts()?.check(&self.bounds)

@@ -8,7 +8,7 @@ use crate::out;
 use crate::progress::Progress;
 use crate::waiting::Waiting;
 use anyhow::anyhow;
-use campaign::{CampaignError, Choices, Ended, Results, Size, Store, StoreError, Subject as _, Summary};
+use campaign::{CampaignEnd, CampaignError, Choices, Results, Size, Store, StoreError, Subject as _, Summary};
 use methods::Estimates;
 use serde::Serialize;
 use session::Session;
@@ -90,12 +90,12 @@ pub(crate) fn irradiate(
     let mut progress = Progress::new(what);
     let ended = session.run(&mut store, stop, &mut |event| progress.event(&event));
     progress.finish();
-    if let Ok(Ended::OutOfTime(summary)) = &ended {
+    if let Ok(CampaignEnd::OutOfTime(summary)) = &ended {
         let left = out::number(summary.remaining.unwrap_or(0));
         out::note(&format!("its time is over with {left} {what} to go; {}", resume_line(dir)));
     }
     match ended {
-        Ok(Ended::Finished(summary) | Ended::OutOfTime(summary)) => {
+        Ok(CampaignEnd::Finished(summary) | CampaignEnd::OutOfTime(summary)) => {
             let results = store.into_results();
             show(&summary, estimates(session, &results)?.as_ref(), shown.json)?;
             if !shown.json {
@@ -105,7 +105,7 @@ pub(crate) fn irradiate(
             shown.stated.judge(dir)?;
             Ok(Code::Done)
         }
-        Ok(Ended::Interrupted(summary)) => {
+        Ok(CampaignEnd::Interrupted(summary)) => {
             let left = summary.remaining.unwrap_or(0);
             let error = anyhow!("finish the campaign: it was interrupted with {left} {what} to go");
             Err(Failure::new(Code::Interrupted, error).help(resume_line(dir)))

@@ -3,7 +3,7 @@
 use crate::commands::listing;
 use crate::failure::{Code, Coded, Failure};
 use anyhow::anyhow;
-use campaign::{Bound, Results, Scope};
+use campaign::{Bound, Results, Subpopulation};
 use capsule::Capsule;
 use fault::base_name;
 use std::collections::BTreeSet;
@@ -68,26 +68,26 @@ impl Parts {
         let scope = bound.scope();
         let is = |label: &str, line| scope.holds(label, line, &base_name);
         let (there, what, known) = match scope {
-            Scope::Whole => return Ok(()),
-            Scope::Kernel(_) => {
+            Subpopulation::Whole => return Ok(()),
+            Subpopulation::Kernel(_) => {
                 let names: BTreeSet<&str> = self.kernels.iter().map(|kernel| base_name(kernel)).collect();
                 (self.kernels.iter().any(|kernel| is(kernel, None)), "kernel", names.into_iter().collect())
             }
-            Scope::Group(_) => (
+            Subpopulation::Group(_) => (
                 self.groups.iter().any(|group| is(group, None)),
                 "group",
                 self.groups.iter().map(String::as_str).collect(),
             ),
-            Scope::Line(..) if self.lines.iter().any(|(file, line)| is(file, Some(*line))) => return Ok(()),
-            Scope::Line(..) => return Err(unknown(bound, "line", &self.other_lines(scope))),
+            Subpopulation::Line(..) if self.lines.iter().any(|(file, line)| is(file, Some(*line))) => return Ok(()),
+            Subpopulation::Line(..) => return Err(unknown(bound, "line", &self.other_lines(scope))),
         };
         let known: Vec<&str> = known;
         if there { Ok(()) } else { Err(unknown(bound, what, &known.join(", "))) }
     }
 
     /// The lines that there are in the file that is meant, or if there is no such file, the files.
-    fn other_lines(&self, scope: &Scope) -> String {
-        let Scope::Line(named, number) = scope else { return String::new() };
+    fn other_lines(&self, scope: &Subpopulation) -> String {
+        let Subpopulation::Line(named, number) = scope else { return String::new() };
         let of_file = |(file, line): &&(String, u32)| scope.holds(file, Some(*number), &base_name) && *line != *number;
         let nearest = |line: u32| line.abs_diff(*number);
         let mut lines: Vec<u32> = self.lines.iter().filter(of_file).map(|(_, line)| *line).collect();

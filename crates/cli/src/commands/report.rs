@@ -8,7 +8,7 @@ use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use campaign::{Results, StoreError, Summary};
-use report::{Comparison, Report};
+use report::{CampaignComparison, Report};
 use std::path::Path;
 
 /// Stories that a report tells unasked, and the seconds that a golden run may take for it.
@@ -58,7 +58,7 @@ fn show_all(results: &Results, summary: &Summary, args: &args::Report) -> Result
 fn compare(args: &args::Report, results: &Results, other: &Path) -> Result<Code, Failure> {
     let others = Results::open(other).map_err(refused)?;
     let (a, b) = (made(results, args, &args.dir)?, made(&others, args, other)?);
-    let comparison = Comparison::new(&a, &b, [&args.dir, other].map(|dir| dir.display().to_string()));
+    let comparison = CampaignComparison::new(&a, &b, [&args.dir, other].map(|dir| dir.display().to_string()));
     write(args.html.as_deref(), || Ok(comparison.to_html(env!("CARGO_PKG_VERSION"))))?;
     write(args.markdown.as_deref(), || Ok(comparison.to_markdown()))?;
     write(args.report_json.as_deref(), || comparison.to_json().code(Code::Bug))?;

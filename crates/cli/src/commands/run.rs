@@ -4,13 +4,13 @@ use crate::args;
 use crate::failure::{Code, Failure};
 use crate::out;
 use anyhow::anyhow;
-use cudart::runner::Run;
+use cudart::runner::Application;
 
 /// Runs an application on the simulator and returns what it returns.
 pub(crate) fn run(args: args::Run) -> Result<Code, Failure> {
     let mut command = args.command.into_iter();
     let program = command.next().unwrap_or_default();
-    let run = Run { program, args: command.collect(), record: args.record, explain: args.explain_errors };
+    let run = Application { program, args: command.collect(), record: args.record, explain: args.explain_errors };
     let ended = run.run().map_err(|error| {
         let help = error.help();
         Failure::new(Code::Refused, error).help(help)

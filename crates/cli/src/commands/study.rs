@@ -6,7 +6,7 @@ use crate::interrupt::stop_on_interrupt;
 use crate::out;
 use crate::progress::Progress;
 use anyhow::{Context as _, anyhow};
-use campaign::Event;
+use campaign::CampaignEvent;
 use inject::{CapsuleTarget, Setup};
 use methods::kit::{Campaigns, Studied, StudyError};
 use methods::registry;
@@ -65,7 +65,7 @@ pub(crate) struct Told {
 
 impl Told {
     /// Takes an event of the campaign `name`.
-    pub(crate) fn event(&mut self, name: &str, event: &Event<'_>) {
+    pub(crate) fn event(&mut self, name: &str, event: &CampaignEvent<'_>) {
         if self.name != name {
             self.progress.take().inspect(Progress::finish);
             out::note(name);

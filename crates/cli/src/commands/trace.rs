@@ -78,11 +78,11 @@ fn find(golden: &Golden, name: ThreadName) -> Result<&GoldenLaunch, Failure> {
 }
 
 fn of(launch: &GoldenLaunch, step: &ProfileStep) -> Option<Step> {
-    let site = launch.program.sites.get(step.site as usize)?;
-    let facts = site.facts.as_ref()?;
+    let instruction = launch.program.instructions.get(step.instruction as usize)?;
+    let facts = instruction.facts.as_ref()?;
     let source = facts.source.as_ref();
     Some(Step {
-        pc: site.pc.0,
+        pc: instruction.pc.0,
         opcode: facts.mnemonic.to_string(),
         class: facts.group.to_string(),
         file: source.and_then(Source::file).map(str::to_owned),

@@ -4,12 +4,12 @@ use crate::args;
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use anyhow::anyhow;
-use campaign::config::Selection;
+use campaign::config::SelectionWords;
 use campaign::{Planner, RunIndex, Site, Subject};
 use capsule::Metric;
 use gpu::{Gpu, GpuError};
 use inject::site::fault_of;
-use inject::{CapsuleTarget, Golden, Referee, Setup};
+use inject::{CapsuleTarget, Golden, Setup, TierCheck};
 use outcome::Tier;
 use serde::Serialize;
 use session::capsules;
@@ -93,7 +93,7 @@ pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
 /// Runs the same faults by full re-execution and by the fast engines.
 fn engines(target: &CapsuleTarget, args: &args::Verify) -> Result<Engines, Failure> {
     let runs: Vec<RunIndex> = (0..args.runs).map(RunIndex).collect();
-    let sites = target.plan(&runs, &Selection::default(), args.seed).code(Code::Usage)?;
+    let sites = target.plan(&runs, &SelectionWords::default(), args.seed).code(Code::Usage)?;
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let parts = sites.chunks(sites.len().div_ceil(workers).max(1));
     let differing = std::thread::scope(|scope| {
@@ -110,11 +110,11 @@ fn engines(target: &CapsuleTarget, args: &args::Verify) -> Result<Engines, Failu
 }
 
 fn differing(target: &CapsuleTarget, sites: &[Site]) -> Result<Vec<String>, Failure> {
-    let mut referee = Referee::new(target);
+    let mut tier_check = TierCheck::new(target);
     let mut differing = Vec::new();
     for site in sites {
         let fault = fault_of(site).code(Code::Bug)?;
-        if referee.judge(&fault).code(Code::Bug)?.is_some() {
+        if tier_check.disagreement(&fault).code(Code::Bug)?.is_some() {
             differing.push(fault.to_string());
         }
     }

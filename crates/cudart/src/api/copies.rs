@@ -8,7 +8,7 @@ use crate::abi::types::{Extent, Memcpy3DParms, Memcpy3DPeerParms, PitchedPtr, Po
 use crate::code::Code;
 use crate::runtime::arrays::Array;
 use crate::runtime::copy::pitched_box;
-use crate::runtime::work::{Copy, Fill, Work};
+use crate::runtime::work::{CopyRequest, Fill, Work};
 use crate::runtime::{self, Runtime};
 
 /// Does work in a stream, or in the default stream if none is named; or notes it if the stream is captured.
@@ -24,7 +24,7 @@ fn submit(runtime: &mut Runtime, work: &Work, stream: Option<u64>) -> Result<(),
 
 /// Copies; blocking, if in no stream.
 pub(super) fn copy(to: Region, from: Region, kind: i32, stream: Option<u64>) -> Result<(), Code> {
-    let work = Work::Copy(Copy { to, from, kind, blocking: stream.is_none() });
+    let work = Work::Copy(CopyRequest { to, from, kind, blocking: stream.is_none() });
     runtime::with(|runtime| submit(runtime, &work, stream))
 }
 
@@ -84,14 +84,14 @@ pub(super) fn ends(from: End, to: End, extent: Extent) -> Result<(Region, Region
 }
 
 /// A copy of boxes, as work of a stream.
-pub(super) fn boxes(params: In<Memcpy3DParms>) -> Result<Copy, Code> {
+pub(super) fn boxes(params: In<Memcpy3DParms>) -> Result<CopyRequest, Code> {
     let Memcpy3DParms { src_array, src_pos, src_ptr, dst_array, dst_pos, dst_ptr, extent, kind } = params.get()?;
     let (from, to) = ends((src_array, src_ptr, src_pos), (dst_array, dst_ptr, dst_pos), extent)?;
-    Ok(Copy { to, from, kind, blocking: false })
+    Ok(CopyRequest { to, from, kind, blocking: false })
 }
 
 fn copy_box(params: In<Memcpy3DParms>, stream: Option<u64>) -> Result<(), Code> {
-    let Copy { to, from, kind, .. } = boxes(params)?;
+    let CopyRequest { to, from, kind, .. } = boxes(params)?;
     copy(to, from, kind, stream)
 }
 

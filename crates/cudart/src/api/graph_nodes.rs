@@ -8,7 +8,7 @@ use crate::abi::{In, Out};
 use crate::code::Code;
 use crate::runtime;
 use crate::runtime::copy::pitched_box;
-use crate::runtime::work::{Copy, Fill, HostCall, Shape, Work};
+use crate::runtime::work::{CopyRequest, Fill, HostCall, LaunchShape, Work};
 use capsule::Region;
 
 /// No node waits for so many others.
@@ -53,12 +53,12 @@ pub(super) fn kernel(params: In<KernelNodeParams>) -> Result<Work, Code> {
     if extra != 0 {
         return Err(Code::INVALID_VALUE);
     }
-    let shape = Shape { grid, block, shared: u64::from(shared_mem_bytes), cooperative: false };
+    let shape = LaunchShape { grid, block, shared: u64::from(shared_mem_bytes), cooperative: false };
     runtime::with(|runtime| Ok(Work::Kernel(runtime.prepare(func, shape, kernel_params)?)))
 }
 
 pub(super) fn line(to: u64, from: u64, bytes: u64, kind: i32) -> Work {
-    Work::Copy(Copy { to: Region::linear(to, bytes), from: Region::linear(from, bytes), kind, blocking: false })
+    Work::Copy(CopyRequest { to: Region::linear(to, bytes), from: Region::linear(from, bytes), kind, blocking: false })
 }
 
 pub(super) fn fill(params: In<MemsetParams>) -> Result<Work, Code> {

@@ -9,7 +9,7 @@ use crate::abi::types::{
 use crate::abi::{Args, In, Out, Text, is_cuda_12};
 use crate::code::Code;
 use crate::report::fails;
-use crate::runtime::work::{Copy, Fill, Work};
+use crate::runtime::work::{CopyRequest, Fill, Work};
 use crate::runtime::{self, Runtime};
 use capsule::Region;
 
@@ -42,7 +42,7 @@ fn end(runtime: &Runtime, region: &Region) -> (u64, Pos, PitchedPtr) {
     (0, Pos { x: 0, y: 0, z: 0 }, PitchedPtr { ptr, pitch, xsize, ysize })
 }
 
-fn copy_params(runtime: &Runtime, copy: &Copy) -> Memcpy3DParms {
+fn copy_params(runtime: &Runtime, copy: &CopyRequest) -> Memcpy3DParms {
     let (src_array, src_pos, src_ptr) = end(runtime, &copy.from);
     let (dst_array, dst_pos, dst_ptr) = end(runtime, &copy.to);
     let array = [src_array, dst_array].into_iter().find_map(|array| runtime.arrays.get(array).ok());

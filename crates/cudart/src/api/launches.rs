@@ -8,7 +8,7 @@ use crate::abi::{Args, In, Out, pointer};
 use crate::code::Code;
 use crate::report::say;
 use crate::runtime;
-use crate::runtime::work::Shape;
+use crate::runtime::work::LaunchShape;
 
 /// `cudaLaunchAttributeID`: the ones that mean something here.
 const COOPERATIVE: i32 = 2;
@@ -32,7 +32,7 @@ thread_local! {
     static CONFIGURATIONS: RefCell<Vec<Configuration>> = const { RefCell::new(Vec::new()) };
 }
 
-fn launch(function: u64, shape: Shape, args: Args, stream: u64) -> Result<(), Code> {
+fn launch(function: u64, shape: LaunchShape, args: Args, stream: u64) -> Result<(), Code> {
     runtime::with(|runtime| runtime.launch(function, shape, args, stream))
 }
 
@@ -87,20 +87,20 @@ entry_points! {
     [cudaLaunchKernel cudaLaunchKernel_ptsz __cudaLaunchKernel __cudaLaunchKernel_ptsz] (
         function: u64, grid: Dim3, block: Dim3, args: Args, shared: u64, stream: u64,
     ) {
-        launch(function, Shape { grid, block, shared, cooperative: false }, args, stream)
+        launch(function, LaunchShape { grid, block, shared, cooperative: false }, args, stream)
     }
 
     [cudaLaunchCooperativeKernel cudaLaunchCooperativeKernel_ptsz] (
         function: u64, grid: Dim3, block: Dim3, args: Args, shared: u64, stream: u64,
     ) {
-        launch(function, Shape { grid, block, shared, cooperative: true }, args, stream)
+        launch(function, LaunchShape { grid, block, shared, cooperative: true }, args, stream)
     }
 
     [cudaLaunchKernelExC cudaLaunchKernelExC_ptsz] (config: In<LaunchConfig>, function: u64, args: Args) {
         let config = config.get()?;
         let (cooperative, events) = attributes(&config)?;
         let LaunchConfig { grid, block, dynamic_smem_bytes: shared, stream, .. } = config;
-        launch(function, Shape { grid, block, shared, cooperative }, args, stream)?;
+        launch(function, LaunchShape { grid, block, shared, cooperative }, args, stream)?;
         runtime::with(|runtime| {
             let now = runtime.gpu.nanoseconds();
             events.iter().try_for_each(|&event| runtime.streams.record(event, now))

@@ -7,7 +7,7 @@ use super::entry::entry_points;
 use crate::abi::Out;
 use crate::abi::types::{Extent, PitchedPtr, PointerAttributes};
 use crate::code::Code;
-use crate::runtime::memory::{Block, Kind};
+use crate::runtime::memory::{Block, MemoryKind};
 use crate::runtime::{self, is_device, spec};
 
 /// `cudaMemoryType`.
@@ -46,11 +46,11 @@ fn attributes(address: u64) -> Result<PointerAttributes, Code> {
         return Ok(with(UNREGISTERED, 0, address));
     };
     Ok(match kind {
-        Kind::Allocated(AllocKind::Managed) => with(MANAGED, address, address),
-        Kind::Variable if shared => with(MANAGED, address, address),
-        Kind::Allocated(_) | Kind::Variable => with(DEVICE, address, 0),
-        Kind::Pinned => with(HOST, address, address),
-        Kind::Heap | Kind::Registered => with(HOST, 0, address),
+        MemoryKind::Allocated(AllocKind::Managed) => with(MANAGED, address, address),
+        MemoryKind::Variable if shared => with(MANAGED, address, address),
+        MemoryKind::Allocated(_) | MemoryKind::Variable => with(DEVICE, address, 0),
+        MemoryKind::Pinned => with(HOST, address, address),
+        MemoryKind::Heap | MemoryKind::Registered => with(HOST, 0, address),
     })
 }
 
@@ -100,7 +100,7 @@ entry_points! {
     }
 
     [cudaFreeHost] (address: u64) {
-        runtime::with(|runtime| runtime.free(address, |kind| matches!(kind, Kind::Pinned | Kind::Heap)))
+        runtime::with(|runtime| runtime.free(address, |kind| matches!(kind, MemoryKind::Pinned | MemoryKind::Heap)))
     }
 
     [cudaHostRegister] (address: u64, bytes: u64, flags: u32) {
@@ -112,7 +112,7 @@ entry_points! {
 
     [cudaHostUnregister] (address: u64) {
         runtime::with(|runtime| match runtime.memory.starting(address) {
-            Some(Block { kind: Kind::Registered, .. }) => runtime.free(address, |kind| kind == Kind::Registered),
+            Some(Block { kind: MemoryKind::Registered, .. }) => runtime.free(address, |kind| kind == MemoryKind::Registered),
             _ => Err(if address == 0 { Code::INVALID_VALUE } else { Code::HOST_MEMORY_NOT_REGISTERED }),
         })
     }

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::{Image, Kind, Variant};
+use super::{ArchVariant, FatbinImage, ImageKind};
 
 /// The PTX to run, and what is worth knowing about the choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen<'i, 'a> {
     /// The image.
-    pub image: &'i Image<'a>,
+    pub image: &'i FatbinImage<'a>,
     /// Its place among the images.
     pub place: usize,
 }
@@ -25,7 +25,7 @@ pub struct NoPtx {
 
 /// The images of a fat binary, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Contents(Vec<(Kind, u32)>);
+pub struct Contents(Vec<(ImageKind, u32)>);
 
 /// Chooses the PTX that a driver would compile for a device of this architecture: the highest one that is not above
 /// it. If all are above, the lowest of them; the real device would refuse it, but nothing keeps a simulator from
@@ -33,10 +33,10 @@ pub struct Contents(Vec<(Kind, u32)>);
 ///
 /// # Errors
 /// There is no PTX.
-pub fn choose<'i, 'a>(images: &'i [Image<'a>], device: u32) -> Result<Chosen<'i, 'a>, NoPtx> {
-    let ptx = images.iter().enumerate().filter(|(_, image)| image.kind == Kind::Ptx);
+pub fn choose<'i, 'a>(images: &'i [FatbinImage<'a>], device: u32) -> Result<Chosen<'i, 'a>, NoPtx> {
+    let ptx = images.iter().enumerate().filter(|(_, image)| image.kind == ImageKind::Ptx);
     let chosen = ptx.min_by_key(|(place, image)| {
-        let tied = image.variant != Variant::Plain;
+        let tied = image.variant != ArchVariant::Plain;
         let above = image.arch > device;
         (tied, above, image.arch.abs_diff(device), *place)
     });

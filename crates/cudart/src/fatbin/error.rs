@@ -1,6 +1,6 @@
 //! What can be wrong with a fat binary.
 
-use super::format::Kind;
+use super::format::ImageKind;
 
 /// Why a fat binary, or an image of it, could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,7 +51,7 @@ pub enum FatbinError {
     #[error("failed to decompress the {kind}: expected {expected} bytes, found {found}")]
     Unpack {
         /// What the image is.
-        kind: Kind,
+        kind: ImageKind,
         /// How many bytes should come out.
         expected: u64,
         /// What came out.

@@ -25,7 +25,7 @@ pub mod flags {
 
 /// What an image is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ImageKind {
     /// PTX text.
     Ptx,
     /// An ELF file of machine code.
@@ -41,7 +41,7 @@ pub(super) fn little_endian(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-impl Kind {
+impl ImageKind {
     pub(super) fn of(number: u16) -> Self {
         match number {
             1 => Self::Ptx,
@@ -52,7 +52,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ImageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ptx => f.write_str("PTX"),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::error::FatbinError;
-use super::format::{Kind, flags, little_endian};
+use super::format::{ImageKind, flags, little_endian};
 use super::unpack;
 
 /// The size of an image's header without name and options.
@@ -11,7 +11,7 @@ const HEADER_BYTES: usize = 64;
 
 /// On which devices an image of an architecture runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Variant {
+pub enum ArchVariant {
     /// On this architecture and later ones.
     Plain,
     /// On its family (`compute_100f`).
@@ -22,13 +22,13 @@ pub enum Variant {
 
 /// One image, still as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Image<'a> {
+pub struct FatbinImage<'a> {
     /// What it is.
-    pub kind: Kind,
+    pub kind: ImageKind,
     /// Its architecture: 80 for `sm_80` or `compute_80`.
     pub arch: u32,
     /// The devices of that architecture it is for.
-    pub variant: Variant,
+    pub variant: ArchVariant,
     /// Flags as stored; see [`mod@flags`].
     pub flags: u64,
     /// Its name, where the compiler gave it one.
@@ -43,7 +43,7 @@ pub struct Image<'a> {
     pub(super) end: usize,
 }
 
-impl<'a> Image<'a> {
+impl<'a> FatbinImage<'a> {
     /// The image whose header begins at byte `at`.
     pub(super) fn parse(bytes: &'a [u8], at: usize) -> Result<Self, FatbinError> {
         let rest = bytes.get(at..).unwrap_or_default();
@@ -67,9 +67,9 @@ impl<'a> Image<'a> {
         let stored = stored.ok_or_else(|| cut("an image", at + header.len(), padded, body))?;
         let flags = number(40, 8);
         Ok(Self {
-            kind: Kind::of(number(0, 2) as u16),
+            kind: ImageKind::of(number(0, 2) as u16),
             arch: number(28, 4) as u32,
-            variant: Variant::of(flags),
+            variant: ArchVariant::of(flags),
             flags,
             name: text(header, number(32, 4), number(36, 4)),
             options: options(header, number(20, 4)),
@@ -96,9 +96,9 @@ impl<'a> Image<'a> {
     /// Its virtual architecture, as the compiler's options spell it.
     pub fn compute(&self) -> String {
         let suffix = match self.variant {
-            Variant::Plain => "",
-            Variant::Family => "f",
-            Variant::Architecture => "a",
+            ArchVariant::Plain => "",
+            ArchVariant::Family => "f",
+            ArchVariant::Architecture => "a",
         };
         format!("compute_{}{suffix}", self.arch)
     }
@@ -137,7 +137,7 @@ fn options(header: &[u8], at: u64) -> Option<&str> {
     text(header, little_endian(&pair[..4]), little_endian(&pair[4..]))
 }
 
-impl Variant {
+impl ArchVariant {
     fn of(flags: u64) -> Self {
         if flags & flags::ARCHITECTURE != 0 {
             Self::Architecture

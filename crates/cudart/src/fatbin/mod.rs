@@ -42,8 +42,8 @@ mod tests;
 
 pub use choose::{Chosen, NoPtx, choose};
 pub use error::FatbinError;
-pub use format::{HEADER_BYTES, IMAGE_BYTES, Kind, MAGIC, flags};
-pub use image::{Image, Variant};
+pub use format::{HEADER_BYTES, IMAGE_BYTES, ImageKind, MAGIC, flags};
+pub use image::{ArchVariant, FatbinImage};
 
 use format::little_endian;
 
@@ -83,7 +83,7 @@ pub fn extent(header: &[u8; HEADER_BYTES]) -> Result<u64, FatbinError> {
 ///
 /// # Errors
 /// It is not a fat binary, or is cut short, or contradicts itself.
-pub fn parse(bytes: &[u8]) -> Result<Vec<Image<'_>>, FatbinError> {
+pub fn parse(bytes: &[u8]) -> Result<Vec<FatbinImage<'_>>, FatbinError> {
     let truncated =
         |expected| FatbinError::Truncated { what: "the fat binary", offset: 0, expected, found: bytes.len() };
     let header = bytes.first_chunk::<HEADER_BYTES>().ok_or_else(|| truncated(HEADER_BYTES as u64))?;
@@ -93,7 +93,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Image<'_>>, FatbinError> {
     let mut at = usize::from(u16::from_le_bytes([header[6], header[7]]));
     let mut images = Vec::new();
     while at < whole.len() {
-        let image = Image::parse(whole, at)?;
+        let image = FatbinImage::parse(whole, at)?;
         at = image.end;
         images.push(image);
     }

@@ -78,7 +78,7 @@ fn what_nvcc_makes_is_read_in_every_compression() {
     for sample in [PLAIN, LZ4, ZSTD] {
         let images = parse(sample).unwrap();
         let [image] = images.as_slice() else { panic!("expected one image, found {images:?}") };
-        assert_eq!((image.kind, image.arch, image.variant), (Kind::Ptx, 80, Variant::Plain));
+        assert_eq!((image.kind, image.arch, image.variant), (ImageKind::Ptx, 80, ArchVariant::Plain));
         assert_eq!(without_padding(&image.unpack().unwrap()), PTX);
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use super::{FatbinError, IMAGE_BYTES, Kind, flags};
+use super::{FatbinError, IMAGE_BYTES, ImageKind, flags};
 
 /// The largest window that a Zstandard frame may ask for, as a binary logarithm: that of the highest ordinary level.
 const WINDOW_LOG: u32 = 27;
@@ -14,7 +14,7 @@ const FIRST_BYTES: u64 = 1 << 16;
 
 /// The decompressed bytes of a payload.
 pub(super) fn unpack<'a>(
-    kind: Kind,
+    kind: ImageKind,
     flags: u64,
     payload: &'a [u8],
     raw_bytes: u64,

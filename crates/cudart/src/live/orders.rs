@@ -8,8 +8,8 @@ pub const VARIABLE: &str = "BEAMLINE_LIVE";
 /// What the process of a live run is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Orders {
-    /// The file that holds the tape, by its number.
-    pub tape: i32,
+    /// The file that holds the trace, by its number.
+    pub trace: i32,
     /// The file that takes the report.
     pub report: i32,
     /// The process that watches. Who was not started by it has nothing to do with the run.
@@ -24,8 +24,8 @@ pub struct Orders {
 
 impl fmt::Display for Orders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tape, report, parent, fuel, replay, fault } = self;
-        write!(f, "tape={tape} report={report} parent={parent} fuel={fuel} replay={}", u8::from(*replay))?;
+        let Self { trace, report, parent, fuel, replay, fault } = self;
+        write!(f, "trace={trace} report={report} parent={parent} fuel={fuel} replay={}", u8::from(*replay))?;
         fault.as_ref().map_or(Ok(()), |fault| write!(f, " fault={fault}"))
     }
 }
@@ -36,7 +36,7 @@ impl Orders {
     pub fn parse(text: &str) -> Option<Self> {
         let value = |key: &str| text.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
         Some(Self {
-            tape: value("tape")?.parse().ok()?,
+            trace: value("trace")?.parse().ok()?,
             report: value("report")?.parse().ok()?,
             parent: value("parent")?.parse().ok()?,
             fuel: value("fuel")?.parse().ok()?,
@@ -54,10 +54,10 @@ mod tests {
     fn orders_are_read_as_they_were_given() {
         let fault = Some("launch=3,cta=1,thread=0,dyn=4,target=dst0,model=flip,bits=3".to_owned());
         for fault in [fault, None] {
-            let orders = Orders { tape: 5, report: 6, parent: 77, fuel: 10_000, replay: fault.is_none(), fault };
+            let orders = Orders { trace: 5, report: 6, parent: 77, fuel: 10_000, replay: fault.is_none(), fault };
             assert_eq!(Orders::parse(&orders.to_string()), Some(orders));
         }
-        assert_eq!(Orders::parse("tape=5 report=x parent=3 fuel=0 replay=1"), None);
+        assert_eq!(Orders::parse("trace=5 report=x parent=3 fuel=0 replay=1"), None);
         assert_eq!(Orders::parse(""), None);
     }
 }

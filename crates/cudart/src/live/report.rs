@@ -34,7 +34,7 @@ pub enum Note {
     /// We cannot go on; why, as it follows "failed to".
     Failure(String),
     /// The faulty launch was executed.
-    Struck {
+    Injected {
         /// The value that was hit, if any was.
         landed: Option<Landed>,
         /// What first became of it.
@@ -46,7 +46,7 @@ pub enum Note {
 
 /// A copy of a region that outputs are copied from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Copy {
+pub enum OutputCopy {
     /// Of the same bytes as the recorded copy of the region with this number.
     Known(u64),
     /// Of other bytes.
@@ -55,13 +55,13 @@ pub enum Copy {
 
 /// A whole report.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Report {
+pub struct LiveReport {
     /// The counters as they were last.
     pub counters: Counters,
     /// What happened, in order.
     pub notes: Vec<Note>,
-    /// The copies of each region of the tape, in order: the region's number, and what was copied.
-    pub copies: Vec<(u32, Copy)>,
+    /// The copies of each region of the trace, in order: the region's number, and what was copied.
+    pub copies: Vec<(u32, OutputCopy)>,
 }
 
 const NOTE: u8 = 1;
@@ -70,12 +70,12 @@ const OTHER: u8 = 3;
 
 /// A report that is being written.
 #[derive(Debug)]
-pub struct Writer {
+pub struct LiveReportWriter {
     file: File,
     end: u64,
 }
 
-impl Writer {
+impl LiveReportWriter {
     /// Begins a report in an empty file.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl Writer {
     }
 }
 
-impl Report {
+impl LiveReport {
     /// Reads what a process wrote until it ended; `None` if it did not even begin.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
@@ -154,9 +154,9 @@ impl Report {
             (NOTE, _) => self.notes.extend(serde_json::from_slice::<Note>(body)),
             (KNOWN, Some((place, number))) => {
                 let number = number.first_chunk().map_or(u64::MAX, |word| u64::from_le_bytes(*word));
-                self.copies.push((region(place), Copy::Known(number)));
+                self.copies.push((region(place), OutputCopy::Known(number)));
             }
-            (OTHER, Some((place, bytes))) => self.copies.push((region(place), Copy::Other(bytes.to_vec()))),
+            (OTHER, Some((place, bytes))) => self.copies.push((region(place), OutputCopy::Other(bytes.to_vec()))),
             _ => {}
         }
     }
@@ -179,9 +179,9 @@ mod tests {
     fn a_report_is_read_as_far_as_it_was_written() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("report");
-        let mut writer = Writer::new(File::create(&path).unwrap()).unwrap();
+        let mut writer = LiveReportWriter::new(File::create(&path).unwrap()).unwrap();
         let notes = [
-            Note::Struck {
+            Note::Injected {
                 landed: Some(Landed { before: 1, after: u128::MAX, threads: 32 }),
                 first_use: FirstUse::Never,
             },
@@ -193,14 +193,14 @@ mod tests {
         let counters = Counters { launches: 9, replayed: 4, instructions: 77, strayed: 1, visible: true };
         writer.count(&counters).unwrap();
         let bytes = fs::read(&path).unwrap();
-        let copies = vec![(0, Copy::Known(3)), (1, Copy::Other(b"bytes".to_vec()))];
-        let whole = Report { counters, notes: notes.to_vec(), copies };
-        assert_eq!(Report::read(&bytes), Some(whole.clone()));
-        let cut = Report::read(&bytes[..bytes.len() - 1]).unwrap();
+        let copies = vec![(0, OutputCopy::Known(3)), (1, OutputCopy::Other(b"bytes".to_vec()))];
+        let whole = LiveReport { counters, notes: notes.to_vec(), copies };
+        assert_eq!(LiveReport::read(&bytes), Some(whole.clone()));
+        let cut = LiveReport::read(&bytes[..bytes.len() - 1]).unwrap();
         assert_eq!(cut.copies, whole.copies[..1]);
-        assert_eq!(Report::read(&bytes[..9]), None);
+        assert_eq!(LiveReport::read(&bytes[..9]), None);
         for end in 64..bytes.len() {
-            assert!(Report::read(&bytes[..end]).is_some());
+            assert!(LiveReport::read(&bytes[..end]).is_some());
         }
     }
 }

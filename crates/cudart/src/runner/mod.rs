@@ -1,10 +1,10 @@
 //! Running an unmodified application on the simulated GPU.
 //!
-//! The application was linked with `nvcc -cudart shared`, so its loader looks for `libcudart.so.12` or `.13`. [`Run`]
-//! checks that this is so, has the loader load our runtime first (`LD_PRELOAD`) and lets it find stand-ins of those
-//! names (`LD_LIBRARY_PATH`), fixes its address space, and passes what our runtime should do in the environment.
-//! Nothing of the application is changed, and nothing is printed: what is wrong is a [`RunError`] with a line of
-//! help.
+//! The application was linked with `nvcc -cudart shared`, so its loader looks for `libcudart.so.12` or `.13`.
+//! [`Application`] checks that this is so, has the loader load our runtime first (`LD_PRELOAD`) and lets it find
+//! stand-ins of those names (`LD_LIBRARY_PATH`), fixes its address space, and passes what our runtime should do in the
+//! environment. Nothing of the application is changed, and nothing is printed: what is wrong is a [`RunError`] with a
+//! line of help.
 
 mod elf;
 mod error;
@@ -36,7 +36,7 @@ pub(crate) const EXPLAIN: &str = "BEAMLINE_EXPLAIN";
 
 /// An application to be run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct Application {
     /// The program: a path, or a name to be looked up in `PATH`.
     pub program: OsString,
     /// Its arguments.
@@ -49,21 +49,21 @@ pub struct Run {
 
 /// How an application ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ended {
+pub struct ApplicationEnd {
     /// Its exit status; 128 and the number of the signal if one ended it, as shells say.
     pub status: i32,
     /// Whether the capsule that was asked for is in its place.
     pub recorded: bool,
 }
 
-impl Run {
+impl Application {
     /// Runs it to its end, with our standard input and outputs. The capsule appears in its place only if the application
     /// returned 0; until then it is written beside it, and what was there before stays.
     ///
     /// # Errors
     /// It is not an application that we can run, something of ours is missing, the system cannot start it, or the
     /// capsule cannot be put in its place.
-    pub fn run(&self) -> Result<Ended, RunError> {
+    pub fn run(&self) -> Result<ApplicationEnd, RunError> {
         let prepared = self.prepare()?;
         let place = prepared.record.clone();
         let written = place.as_deref().map(beside);
@@ -74,7 +74,7 @@ impl Run {
             (Some(written), Some(place)) => keep(&written, &place, status.success())?,
             _ => false,
         };
-        Ok(Ended { status: status_code(status), recorded })
+        Ok(ApplicationEnd { status: status_code(status), recorded })
     }
 
     /// The command that starts it, for those who want its outputs for themselves.
@@ -89,11 +89,11 @@ impl Run {
     ///
     /// # Errors
     /// As [`command`](Self::command).
-    pub fn prepare(&self) -> Result<Prepared, RunError> {
+    pub fn prepare(&self) -> Result<PreparedApplication, RunError> {
         let program = resolve(&self.program)?;
         survey::check(&program)?;
         let placed = place::prepare(&locate::runtime()?)?;
-        Ok(Prepared {
+        Ok(PreparedApplication {
             program,
             name: self.program.clone(),
             args: self.args.clone(),
@@ -107,7 +107,7 @@ impl Run {
 
 /// An application that can be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prepared {
+pub struct PreparedApplication {
     program: PathBuf,
     /// As it was called.
     name: OsString,
@@ -118,7 +118,7 @@ pub struct Prepared {
     explain: bool,
 }
 
-impl Prepared {
+impl PreparedApplication {
     /// The command that starts it.
     #[must_use]
     pub fn command(&self) -> Command {

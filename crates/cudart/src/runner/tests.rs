@@ -13,7 +13,7 @@ fn file(name: &str, mode: u32, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
 }
 
 fn refusal(path: &Path) -> RunError {
-    let run = Run { program: path.into(), ..Run::default() };
+    let run = Application { program: path.into(), ..Application::default() };
     run.command().expect_err("expected a refusal")
 }
 

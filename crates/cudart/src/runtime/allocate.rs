@@ -3,7 +3,7 @@
 use capsule::{AllocKind, Region};
 
 use super::errors::code_of;
-use super::memory::{Block, Kind};
+use super::memory::{Block, MemoryKind};
 use super::modules::Managed;
 use super::{Runtime, host, pages};
 use crate::abi::pointer;
@@ -19,7 +19,7 @@ impl Runtime {
         }
         self.refuse_more_than_there_is(bytes)?;
         let address = self.gpu.allocate(bytes, kind).map_err(|error| code_of(&error))?;
-        self.memory.insert(Block { address, bytes, kind: Kind::Allocated(kind) });
+        self.memory.insert(Block { address, bytes, kind: MemoryKind::Allocated(kind) });
         Ok(address)
     }
 
@@ -31,7 +31,7 @@ impl Runtime {
         }
         self.refuse_more_than_there_is(bytes)?;
         self.gpu.place(address, bytes, AllocKind::Pool).map_err(|error| code_of(&error))?;
-        self.memory.insert(Block { address, bytes, kind: Kind::Allocated(AllocKind::Pool) });
+        self.memory.insert(Block { address, bytes, kind: MemoryKind::Allocated(AllocKind::Pool) });
         Ok(())
     }
 
@@ -63,7 +63,7 @@ impl Runtime {
             Some(_) => self.allocate_shared_pages(bytes)?,
             None => pages::heap(bytes).ok_or(Code::MEMORY_ALLOCATION)?,
         };
-        let kind = if self.reservation.is_some() { Kind::Pinned } else { Kind::Heap };
+        let kind = if self.reservation.is_some() { MemoryKind::Pinned } else { MemoryKind::Heap };
         self.memory.insert(Block { address, bytes, kind });
         if mapped {
             self.device_address(address)?;
@@ -93,7 +93,7 @@ impl Runtime {
         if self.memory.holding(address).is_some() || self.memory.holding(address + bytes - 1).is_some() {
             return Err(Code::HOST_MEMORY_ALREADY_REGISTERED);
         }
-        self.memory.insert(Block { address, bytes, kind: Kind::Registered });
+        self.memory.insert(Block { address, bytes, kind: MemoryKind::Registered });
         Ok(())
     }
 
@@ -104,7 +104,7 @@ impl Runtime {
             return Ok(device);
         }
         let device = match block.kind {
-            Kind::Pinned => address,
+            MemoryKind::Pinned => address,
             _ => self.gpu.reserve(block.bytes).map_err(|error| code_of(&error))?,
         };
         self.gpu.announce(device, block.bytes, AllocKind::Pinned);
@@ -118,7 +118,7 @@ impl Runtime {
     pub(super) fn expose(&mut self, params: &[u8]) -> Result<(), Code> {
         let words = params.chunks_exact(8).filter_map(|word| word.try_into().ok().map(u64::from_le_bytes));
         let pinned = words.filter_map(|word| self.memory.holding(word));
-        let pinned: Vec<Block> = pinned.filter(|block| block.kind == Kind::Pinned).collect();
+        let pinned: Vec<Block> = pinned.filter(|block| block.kind == MemoryKind::Pinned).collect();
         for block in pinned {
             self.device_address(block.address)?;
         }
@@ -148,7 +148,7 @@ impl Runtime {
     }
 
     /// Gives memory back, if it is of a kind that the call frees.
-    pub(crate) fn free(&mut self, address: u64, frees: impl Fn(Kind) -> bool) -> Result<(), Code> {
+    pub(crate) fn free(&mut self, address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<(), Code> {
         self.check()?;
         if address == 0 {
             return Ok(());
@@ -160,12 +160,12 @@ impl Runtime {
         let block = block.ok_or_else(|| fails(Code::INVALID_VALUE, place()))?;
         let mirrored = self.mirrors.remove(address);
         let on_device = match block.kind {
-            Kind::Allocated(_) => Some((address, true)),
-            Kind::Pinned => Some((address, mirrored.is_some())),
-            Kind::Registered | Kind::Heap => mirrored.map(|device| (device, true)),
-            Kind::Variable => return Err(Code::INVALID_VALUE),
+            MemoryKind::Allocated(_) => Some((address, true)),
+            MemoryKind::Pinned => Some((address, mirrored.is_some())),
+            MemoryKind::Registered | MemoryKind::Heap => mirrored.map(|device| (device, true)),
+            MemoryKind::Variable => return Err(Code::INVALID_VALUE),
         };
-        if block.kind == Kind::Heap {
+        if block.kind == MemoryKind::Heap {
             // SAFETY: allocated so, and forgotten below.
             unsafe { pages::free_heap(address, block.bytes) };
         }

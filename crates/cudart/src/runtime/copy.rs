@@ -6,7 +6,7 @@
 use capsule::Region;
 
 use super::errors::code_of;
-use super::work::{Copy, Fill};
+use super::work::{CopyRequest, Fill};
 use super::{Runtime, host};
 use crate::code::Code;
 use crate::report::fails;
@@ -23,9 +23,9 @@ impl Runtime {
     ///
     /// # Safety
     /// The application vouches for what lies on the host.
-    pub(crate) unsafe fn copy(&mut self, copy: Copy) -> Result<(), Code> {
+    pub(crate) unsafe fn copy(&mut self, copy: CopyRequest) -> Result<(), Code> {
         self.check()?;
-        let Copy { to, from, kind, blocking } = copy;
+        let CopyRequest { to, from, kind, blocking } = copy;
         if to.is_empty() || from.is_empty() {
             return Ok(());
         }

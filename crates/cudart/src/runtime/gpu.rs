@@ -1,19 +1,19 @@
 //! The one way to the simulated GPU: what is done to it is recorded as it is done.
 
-use capsule::{AllocKind, Digest, Event, Launch, ModuleId, Region, Symbol};
+use capsule::{AllocKind, Digest, Event, Launch, ModuleId, PlacedSymbol, Region};
 use device::{Device, DeviceError, Image, KernelInfo, LaunchEnd, TrapDetail, TrapReport};
 
-use super::live::{Live, Way};
+use super::live::{LaunchAction, LiveRun};
 use super::recorder::Recorder;
-use super::sources::Code;
-use crate::live::deed::Deed;
+use super::sources::DeviceCode;
+use crate::live::device_op::DeviceOp;
 
 /// The simulated GPU with its recorder, if the run is recorded, and the live run that it is part of, if it is.
 #[derive(Debug)]
 pub(crate) struct Gpu {
     device: Device,
     recorder: Option<Recorder>,
-    live: Option<Live>,
+    live: Option<LiveRun>,
     /// What replayed launches printed.
     printed: Vec<u8>,
     modules: u32,
@@ -31,7 +31,7 @@ impl Gpu {
     }
 
     /// Makes it part of a live run.
-    pub(super) fn set_live(&mut self, live: Option<Live>) {
+    pub(super) fn set_live(&mut self, live: Option<LiveRun>) {
         self.live = live;
     }
 
@@ -48,9 +48,9 @@ impl Gpu {
     }
 
     /// Tells a live run of something.
-    fn take(&mut self, deed: &Deed<'_>) {
+    fn take(&mut self, op: &DeviceOp<'_>) {
         if let Some(live) = &mut self.live {
-            live.take(deed);
+            live.take(op);
         }
     }
 
@@ -92,10 +92,10 @@ impl Gpu {
     }
 
     /// Loads a module; where its variables are.
-    pub(crate) fn load(&mut self, code: Code<'_>) -> Result<(ModuleId, Vec<Symbol>), DeviceError> {
+    pub(crate) fn load(&mut self, code: DeviceCode<'_>) -> Result<(ModuleId, Vec<PlacedSymbol>), DeviceError> {
         let module = ModuleId(self.modules);
         self.settle(None);
-        self.take(&Deed::Load { module, ptx: code.ptx.as_bytes() });
+        self.take(&DeviceOp::Load { module, ptx: code.ptx.as_bytes() });
         let symbols = self.device.load(module, &code.name, Image::ptx(&code.ptx))?;
         self.modules += 1;
         self.record(|recorder| {
@@ -128,7 +128,7 @@ impl Gpu {
 
     /// Records memory that was set aside.
     pub(crate) fn announce(&mut self, address: u64, bytes: u64, kind: AllocKind) {
-        self.take(&Deed::Alloc { address, bytes, kind });
+        self.take(&DeviceOp::Alloc { address, bytes, kind });
         self.record(|_| Event::Alloc { address, bytes, kind });
     }
 
@@ -137,7 +137,7 @@ impl Gpu {
         self.advance(0);
         self.device.free(address)?;
         if announced {
-            self.take(&Deed::Free { address });
+            self.take(&DeviceOp::Free { address });
             self.record(|_| Event::Free { address });
         }
         Ok(())
@@ -148,7 +148,7 @@ impl Gpu {
         self.advance(0);
         self.settle(Some(&to));
         self.device.write(&to, packed)?;
-        self.take(&Deed::CopyIn { to, bytes: packed });
+        self.take(&DeviceOp::CopyIn { to, bytes: packed });
         self.record(|recorder| Event::CopyIn { to, data: recorder.blob(packed) });
         Ok(())
     }
@@ -182,7 +182,7 @@ impl Gpu {
         self.settle(Some(&from));
         self.settle(Some(&to));
         self.device.copy(&to, &from)?;
-        self.take(&Deed::CopyWithin { to, from });
+        self.take(&DeviceOp::CopyWithin { to, from });
         self.record(|_| Event::CopyWithin { to, from });
         Ok(())
     }
@@ -192,7 +192,7 @@ impl Gpu {
         self.advance(0);
         self.settle(Some(&to));
         self.device.fill(&to, value, width)?;
-        self.take(&Deed::Fill { to, value, width });
+        self.take(&DeviceOp::Fill { to, value, width });
         self.record(|_| Event::Fill { to, value, width });
         Ok(())
     }
@@ -226,16 +226,16 @@ impl Gpu {
     /// Runs a kernel, or replays it.
     fn run(&mut self, launch: &Launch) -> Result<LaunchEnd, DeviceError> {
         let Some(live) = &mut self.live else { return self.device.launch(launch) };
-        live.take(&Deed::Launch(launch));
+        live.take(&DeviceOp::Launch(launch));
         match live.way(launch) {
-            Way::Replayed(known) => {
+            LaunchAction::Replayed(known) => {
                 self.printed.extend_from_slice(known.printed);
                 Ok(LaunchEnd::Completed { instructions: known.instructions })
             }
-            Way::Executed(fuel, fault) => {
+            LaunchAction::Executed(fuel, fault) => {
                 live.settle(&mut self.device, None);
-                let (launched, struck) = strike::launch(&mut self.device, launch, fuel, fault.as_ref())?;
-                live.executed(&launched, struck);
+                let (launched, injected) = strike::launch(&mut self.device, launch, fuel, fault.as_ref())?;
+                live.executed(&launched, injected);
                 Ok(launched.end)
             }
         }
@@ -260,7 +260,7 @@ impl Gpu {
 
     /// The host waits.
     pub(crate) fn synchronize(&mut self) {
-        self.take(&Deed::Synchronize);
+        self.take(&DeviceOp::Synchronize);
         self.record(|_| Event::Synchronize);
     }
 }

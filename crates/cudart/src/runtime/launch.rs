@@ -7,7 +7,7 @@ use simt::TrapKind;
 use super::errors::{code_of, code_of_trap};
 use super::modules::{self, Kernel};
 use super::state::{Health, Runtime};
-use super::work::{ReadyLaunch, Shape, Work};
+use super::work::{LaunchShape, ReadyLaunch, Work};
 use super::{occupancy, spec};
 use crate::abi::types::Dim3;
 use crate::abi::{Args, is_cuda_12};
@@ -16,7 +16,7 @@ use crate::report::{because, explaining, say};
 
 impl Runtime {
     /// Runs a kernel, or notes that it is to run.
-    pub(crate) fn launch(&mut self, function: u64, shape: Shape, args: Args, stream: u64) -> Result<(), Code> {
+    pub(crate) fn launch(&mut self, function: u64, shape: LaunchShape, args: Args, stream: u64) -> Result<(), Code> {
         self.show_printed();
         self.check()?;
         self.streams.get(stream)?;
@@ -25,7 +25,7 @@ impl Runtime {
     }
 
     /// Checks a launch and takes its arguments.
-    pub(crate) fn prepare(&mut self, function: u64, shape: Shape, args: Args) -> Result<ReadyLaunch, Code> {
+    pub(crate) fn prepare(&mut self, function: u64, shape: LaunchShape, args: Args) -> Result<ReadyLaunch, Code> {
         let kernel = self.kernel(function)?;
         check(&kernel, &shape)?;
         Ok(ReadyLaunch { function, shape, params: arguments(&kernel, args)? })
@@ -125,7 +125,7 @@ fn product(dim: Dim3) -> u64 {
 }
 
 /// What is refused before it starts. For extents that no device has, CUDA 13 has another word than CUDA 12.
-fn check(kernel: &Kernel, shape: &Shape) -> Result<(), Code> {
+fn check(kernel: &Kernel, shape: &LaunchShape) -> Result<(), Code> {
     let fits = |dim: Dim3, bounds: [i32; 3]| {
         let within = |(extent, bound): (u32, i32)| extent >= 1 && extent <= bound.unsigned_abs();
         extents(dim).into_iter().zip(bounds).all(within)

@@ -18,16 +18,16 @@ use std::os::unix::process::parent_id;
 use capsule::{Digest, Launch, Region};
 use device::{Device, LaunchEnd, Launched};
 use fault::Fault;
-use outcome::{End, Place};
+use outcome::{End, ProgramPoint};
 use simt::Fuel;
 use simt::memory::PAGE;
 use simt::memory::window::DEVICE_BASE;
-use strike::{FUEL_FACTOR, Struck};
+use strike::{FUEL_FACTOR, Injected};
 
 use super::pages;
-use crate::live::deed::{Deed, shape};
-use crate::live::report::{Counters, Note, Writer};
-use crate::live::tape::{Copied, Known, Tape};
+use crate::live::device_op::{DeviceOp, shape};
+use crate::live::golden_trace::{GoldenTrace, LaunchTrace, TracedRegion};
+use crate::live::report::{Counters, LiveReportWriter, Note};
 use crate::live::{Orders, VARIABLE};
 
 /// Instructions that each thread of a launch may execute which the golden run never made: this many times the most that
@@ -50,40 +50,40 @@ unsafe extern "C" {
 
 /// A live run, seen from within.
 #[derive(Debug)]
-pub(crate) struct Live {
-    tape: Tape<'static>,
-    report: Writer,
-    regions: Vec<Copied<'static>>,
+pub(crate) struct LiveRun {
+    trace: GoldenTrace<'static>,
+    report: LiveReportWriter,
+    regions: Vec<TracedRegion<'static>>,
     fault: Option<Fault>,
     replay: bool,
     /// What a thread may execute beyond the multiple.
     fuel: u32,
     counters: Counters,
-    /// How many deeds were done.
+    /// How many operations were done.
     done: usize,
     /// The last one of the golden run that is a launch.
     last_launch: usize,
     /// The last of them was a synchronisation; the recording has only the first of several.
     waited: bool,
     /// The faulty launch has begun.
-    struck: bool,
+    injected: bool,
     /// From the fault's first use to the end of its block.
     distance: u64,
     /// What the host got is not what it got in the golden run.
     differs: bool,
-    /// Pages that replayed launches changed, by number, and where their bytes lie on the tape.
+    /// Pages that replayed launches changed, by number, and where their bytes lie in the trace.
     pending: BTreeMap<u32, u64>,
 }
 
 /// What is done about a launch.
-pub(super) enum Way {
+pub(super) enum LaunchAction {
     /// What it did is known.
-    Replayed(Known<'static>),
+    Replayed(LaunchTrace<'static>),
     /// It is executed, with this fuel and, if it is the faulty one, this fault.
     Executed(Fuel<'static>, Option<Fault>),
 }
 
-impl Live {
+impl LiveRun {
     /// The live run that the environment asks for, if it asks this process.
     pub(crate) fn from_environment() -> Option<Self> {
         let text = env::var(VARIABLE).ok()?;
@@ -91,32 +91,32 @@ impl Live {
         if orders.parent != parent_id() {
             return None;
         }
-        let report = own(orders.report).and_then(Writer::new);
+        let report = own(orders.report).and_then(LiveReportWriter::new);
         // Without a report there is nobody to tell; who watches takes the silence for a failure.
         let mut report = report.unwrap_or_else(|_| leave());
         let fault = orders.fault.as_deref().map(str::parse::<Fault>).transpose();
-        let tape = own(orders.tape).and_then(|file| pages::map(&file));
-        match (fault, tape.map(Tape::read)) {
-            (Ok(fault), Ok(Some(tape))) => Some(Self::new(tape, report, fault, &orders)),
+        let trace = own(orders.trace).and_then(|file| pages::map(&file));
+        match (fault, trace.map(GoldenTrace::read)) {
+            (Ok(fault), Ok(Some(trace))) => Some(Self::new(trace, report, fault, &orders)),
             (Err(error), _) => give_up(&mut report, &error),
             (_, Err(error)) => give_up(&mut report, &format_args!("map the recording: {error}")),
             (_, Ok(None)) => give_up(&mut report, &"read the recording: it is none"),
         }
     }
 
-    fn new(tape: Tape<'static>, report: Writer, fault: Option<Fault>, orders: &Orders) -> Self {
+    fn new(trace: GoldenTrace<'static>, report: LiveReportWriter, fault: Option<Fault>, orders: &Orders) -> Self {
         Self {
-            tape,
+            trace,
             report,
-            regions: tape.regions().collect(),
+            regions: trace.regions().collect(),
             fault,
             replay: orders.replay,
             fuel: orders.fuel,
             counters: Counters::default(),
             done: 0,
-            last_launch: tape.last_launch(),
+            last_launch: trace.last_launch(),
             waited: false,
-            struck: false,
+            injected: false,
             distance: 0,
             differs: false,
             pending: BTreeMap::new(),
@@ -129,21 +129,21 @@ impl Live {
     }
 
     /// Takes note of what is done to the device. The number of a launch is that of those before it.
-    pub(super) fn take(&mut self, deed: &Deed<'_>) {
-        let waits = matches!(deed, Deed::Synchronize);
+    pub(super) fn take(&mut self, op: &DeviceOp<'_>) {
+        let waits = matches!(op, DeviceOp::Synchronize);
         if waits && self.waited {
             return;
         }
         self.waited = waits;
-        let (found, expected) = (deed.fingerprint(), self.tape.event(self.done));
+        let (found, expected) = (op.fingerprint(), self.trace.event(self.done));
         self.done += 1;
-        let known = usize::try_from(self.counters.launches).ok().and_then(|number| self.tape.launch(number));
-        let differs = match deed {
-            Deed::Launch(launch) => !known.is_some_and(|known| known.has_arguments(&launch.params)),
+        let known = usize::try_from(self.counters.launches).ok().and_then(|number| self.trace.launch(number));
+        let differs = match op {
+            DeviceOp::Launch(launch) => !known.is_some_and(|known| known.has_arguments(&launch.params)),
             _ => false,
         };
         if differs || expected != Some(found) {
-            if !self.struck {
+            if !self.injected {
                 let expected = expected.map_or_else(|| "the end".to_owned(), |print| print.what());
                 let (done, launches) = (self.done - 1, self.counters.launches);
                 self.fail(&format_args!(
@@ -166,7 +166,7 @@ impl Live {
     /// Takes note of a copy to the host.
     pub(super) fn take_copy(&mut self, from: Region, bytes: &[u8]) {
         let digest = Digest::of(bytes);
-        self.take(&Deed::CopyOut { from, digest });
+        self.take(&DeviceOp::CopyOut { from, digest });
         let copied = self.regions.iter().zip(0..).find(|(copied, _)| copied.region == from);
         if let Some((copied, number)) = copied {
             let known = copied.find(digest).map(|at| at as u64);
@@ -175,17 +175,17 @@ impl Live {
     }
 
     /// What is to be done about a launch.
-    pub(super) fn way(&mut self, launch: &Launch) -> Way {
+    pub(super) fn way(&mut self, launch: &Launch) -> LaunchAction {
         let number = self.counters.launches;
         self.counters.launches += 1;
-        let known = usize::try_from(number).ok().and_then(|number| self.tape.launch(number));
+        let known = usize::try_from(number).ok().and_then(|number| self.trace.launch(number));
         let fault = self.fault.as_ref().filter(|fault| u64::from(fault.launch) == number).cloned();
-        self.struck |= fault.is_some();
-        if let (true, false, Some(known)) = (self.replay, self.struck, known) {
+        self.injected |= fault.is_some();
+        if let (true, false, Some(known)) = (self.replay, self.injected, known) {
             self.counters.replayed += 1;
             self.pending.extend(known.pages.iter().map(|[page, at]| (*page as u32, *at)));
             self.count();
-            return Way::Replayed(known);
+            return LaunchAction::Replayed(known);
         }
         self.counters.visible |= self.differs;
         self.count();
@@ -193,28 +193,28 @@ impl Live {
             Some(known) => Fuel::Scaled { counts: known.counts, factor: FUEL_FACTOR, constant: self.fuel },
             None => {
                 let constant = self.fuel.max(UNKNOWN_CONSTANT);
-                Fuel::Each(self.tape.most.saturating_mul(UNKNOWN_FACTOR).saturating_add(constant))
+                Fuel::Each(self.trace.most.saturating_mul(UNKNOWN_FACTOR).saturating_add(constant))
             }
         };
-        Way::Executed(fuel, fault)
+        LaunchAction::Executed(fuel, fault)
     }
 
     /// Takes note of a launch that was executed.
-    pub(super) fn executed(&mut self, launched: &Launched, struck: Option<Struck>) {
-        if !self.struck {
+    pub(super) fn executed(&mut self, launched: &Launched, injected: Option<Injected>) {
+        if !self.injected {
             return;
         }
         self.counters.instructions += launched.instructions;
         self.counters.strayed += launched.strayed;
         self.count();
-        if let (Some(struck), Some(fault)) = (struck, &self.fault) {
-            self.distance = struck.after(fault, launched.thread_instructions);
-            let note = Note::Struck { landed: struck.landed, first_use: struck.first_use };
+        if let (Some(injected), Some(fault)) = (injected, &self.fault) {
+            self.distance = injected.after(fault, launched.thread_instructions);
+            let note = Note::Injected { landed: injected.landed, first_use: injected.first_use };
             self.written(|report| report.note(&note));
         }
         if let LaunchEnd::Trapped(trap) = &launched.end {
             let line = trap.line.as_ref().map(|(_, line)| *line);
-            let at = Place { kernel: trap.kernel.clone(), pc: trap.pc, line, after: self.distance };
+            let at = ProgramPoint { kernel: trap.kernel.clone(), pc: trap.pc, line, after: self.distance };
             let end = strike::end(trap.trap.kind, at);
             let hangs = matches!(end, End::Hang { .. });
             self.written(|report| report.note(&Note::Ended(end)));
@@ -239,7 +239,7 @@ impl Live {
         for (page, at) in pages {
             self.pending.remove(&page);
             let address = DEVICE_BASE + u64::from(page) * PAGE as u64;
-            if !self.tape.page(at).is_some_and(|bytes| device.memory().copy_in(address, bytes)) {
+            if !self.trace.page(at).is_some_and(|bytes| device.memory().copy_in(address, bytes)) {
                 self.fail(&format_args!("replay a launch: the page at {address:#x} is not there"));
             }
         }
@@ -251,14 +251,14 @@ impl Live {
     }
 
     /// Writes to the report. What cannot be written would be missed.
-    fn written(&mut self, write: impl FnOnce(&mut Writer) -> io::Result<()>) {
+    fn written(&mut self, write: impl FnOnce(&mut LiveReportWriter) -> io::Result<()>) {
         if let Err(error) = write(&mut self.report) {
             self.fail(&format_args!("write the report of a live run: {error}"));
         }
     }
 }
 
-fn give_up(report: &mut Writer, reason: &dyn Display) -> ! {
+fn give_up(report: &mut LiveReportWriter, reason: &dyn Display) -> ! {
     // If even this cannot be written, the report ends without what it must have, which says enough.
     let _ = report.note(&Note::Failure(reason.to_string()));
     leave()
@@ -286,21 +286,21 @@ fn own(number: i32) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::tape::{Done, Writer as TapeWriter};
+    use crate::live::golden_trace::{GoldenTraceWriter, LaunchRecord};
     use capsule::ModuleId;
 
     /// A live run of a recording of one launch whose only thread executed five instructions.
-    fn live(launch: &Launch, fuel: u32) -> Live {
-        let mut tape = TapeWriter::default();
-        tape.launch(&Done { launch, counts: &[5], printed: b"", read: &[] }, std::iter::empty());
-        let bytes = tape.finish(&[Deed::Launch(launch).fingerprint()]);
+    fn live(launch: &Launch, fuel: u32) -> LiveRun {
+        let mut trace = GoldenTraceWriter::default();
+        trace.launch(&LaunchRecord { launch, counts: &[5], printed: b"", read: &[] }, std::iter::empty());
+        let bytes = trace.finish(&[DeviceOp::Launch(launch).fingerprint()]);
         let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));
         let words: &'static [u64] = words.collect::<Vec<u64>>().leak();
-        let tape = Tape::read(bytemuck::cast_slice(words)).unwrap();
-        let report = Writer::new(tempfile::tempfile().unwrap()).unwrap();
+        let trace = GoldenTrace::read(bytemuck::cast_slice(words)).unwrap();
+        let report = LiveReportWriter::new(tempfile::tempfile().unwrap()).unwrap();
         let fault = "launch=0,cta=0,thread=0,dyn=1,target=dst0,model=flip,bits=0".parse().unwrap();
-        let orders = Orders { tape: 0, report: 0, parent: 0, fuel, replay: true, fault: None };
-        Live::new(tape, report, Some(fault), &orders)
+        let orders = Orders { trace: 0, report: 0, parent: 0, fuel, replay: true, fault: None };
+        LiveRun::new(trace, report, Some(fault), &orders)
     }
 
     #[test]
@@ -308,11 +308,13 @@ mod tests {
         let [grid, block] = [[1; 3]; 2];
         let (kernel, params) = ("k".to_owned(), Vec::new());
         let launch = Launch { module: ModuleId(0), kernel, grid, block, shared_bytes: 0, params, cooperative: false };
-        let Way::Executed(fuel, Some(_)) = live(&launch, 7).way(&launch) else { panic!("the faulty launch executes") };
+        let LaunchAction::Executed(fuel, Some(_)) = live(&launch, 7).way(&launch) else {
+            panic!("the faulty launch executes")
+        };
         assert!(matches!(fuel, Fuel::Scaled { counts: [5], factor: FUEL_FACTOR, constant: 7 }), "{fuel:?}");
         let other = Launch { grid: [2, 1, 1], ..launch.clone() };
         for (given, constant) in [(7, UNKNOWN_CONSTANT), (2 * UNKNOWN_CONSTANT, 2 * UNKNOWN_CONSTANT)] {
-            let Way::Executed(fuel, _) = live(&launch, given).way(&other) else { panic!("it executes") };
+            let LaunchAction::Executed(fuel, _) = live(&launch, given).way(&other) else { panic!("it executes") };
             assert!(matches!(fuel, Fuel::Each(each) if each == 50 + constant), "{fuel:?}");
         }
     }

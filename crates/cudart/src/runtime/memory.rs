@@ -10,12 +10,12 @@ use simt::memory::window;
 pub(crate) struct Block {
     pub(crate) address: u64,
     pub(crate) bytes: u64,
-    pub(crate) kind: Kind,
+    pub(crate) kind: MemoryKind,
 }
 
 /// What a piece of memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum MemoryKind {
     /// Allocated by the application on the GPU.
     Allocated(AllocKind),
     /// A variable of a module.
@@ -85,7 +85,7 @@ impl Memory {
 
     /// The pieces that the application allocated on the GPU, in order of address.
     pub(crate) fn allocated(&self) -> impl Iterator<Item = Block> + '_ {
-        let of_application = |block: &&Block| matches!(block.kind, Kind::Allocated(_));
+        let of_application = |block: &&Block| matches!(block.kind, MemoryKind::Allocated(_));
         self.blocks.values().filter(of_application).copied()
     }
 
@@ -119,7 +119,8 @@ impl Memory {
         if address.wrapping_sub(window::DEVICE_BASE) >= window::DEVICE_BYTES {
             return "is in no allocation of the device; it looks like memory of the host".to_owned();
         }
-        let [below, above] = self.around(address).map(|block| block.filter(|block| block.kind != Kind::Registered));
+        let [below, above] =
+            self.around(address).map(|block| block.filter(|block| block.kind != MemoryKind::Registered));
         let past = below.map(|block| (address - block.address - block.bytes, block));
         let before = above.map(|block| (block.address - address, block));
         match (past, before) {
@@ -141,24 +142,24 @@ impl Block {
     /// What made it.
     fn maker(&self) -> &'static str {
         match self.kind {
-            Kind::Allocated(AllocKind::Managed) => "cudaMallocManaged",
-            Kind::Allocated(AllocKind::Pool) => "cudaMallocAsync",
-            Kind::Allocated(_) => "cudaMalloc",
-            Kind::Variable => "variable",
-            Kind::Pinned | Kind::Heap => "cudaMallocHost",
-            Kind::Registered => "cudaHostRegister",
+            MemoryKind::Allocated(AllocKind::Managed) => "cudaMallocManaged",
+            MemoryKind::Allocated(AllocKind::Pool) => "cudaMallocAsync",
+            MemoryKind::Allocated(_) => "cudaMalloc",
+            MemoryKind::Variable => "variable",
+            MemoryKind::Pinned | MemoryKind::Heap => "cudaMallocHost",
+            MemoryKind::Registered => "cudaHostRegister",
         }
     }
 
     /// Whether it is memory of the host alone, as far as copies are concerned.
     pub(crate) fn is_host(&self) -> bool {
-        matches!(self.kind, Kind::Pinned | Kind::Heap | Kind::Registered)
+        matches!(self.kind, MemoryKind::Pinned | MemoryKind::Heap | MemoryKind::Registered)
     }
 }
 
 /// The kinds of memory that `cudaFree` frees.
-pub(crate) fn is_device(kind: Kind) -> bool {
-    matches!(kind, Kind::Allocated(AllocKind::Device | AllocKind::Managed | AllocKind::Pool))
+pub(crate) fn is_device(kind: MemoryKind) -> bool {
+    matches!(kind, MemoryKind::Allocated(AllocKind::Device | AllocKind::Managed | AllocKind::Pool))
 }
 
 #[cfg(test)]
@@ -169,7 +170,7 @@ mod tests {
     fn addresses_are_described_by_what_is_near() {
         let mut memory = Memory::default();
         let base = window::DEVICE_BASE;
-        let kind = Kind::Allocated(AllocKind::Device);
+        let kind = MemoryKind::Allocated(AllocKind::Device);
         let check = |memory: &Memory, address: u64, expect: &str| assert_eq!(memory.describe(address), expect);
         check(&memory, base, "is in no allocation; there is none");
         memory.insert(Block { address: base, bytes: 64, kind });
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn an_address_belongs_to_the_piece_that_holds_it() {
         let mut memory = Memory::default();
-        let block = Block { address: 0x1000, bytes: 100, kind: Kind::Allocated(AllocKind::Device) };
+        let block = Block { address: 0x1000, bytes: 100, kind: MemoryKind::Allocated(AllocKind::Device) };
         memory.insert(block);
         assert_eq!(memory.holding(0x1063), Some(block));
         assert_eq!(memory.holding(0x1064), None);

@@ -6,16 +6,16 @@
 
 use std::collections::BTreeMap;
 
-use capsule::{BinaryKind, ModuleId, Symbol};
+use capsule::{BinaryKind, ModuleId, PlacedSymbol};
 use device::KernelInfo;
 use device::{DeviceError, ModuleError};
 use simt::GuestError;
 
 use super::gpu::Gpu;
-use super::memory::{Block, Kind, Memory};
+use super::memory::{Block, Memory, MemoryKind};
 use super::{sources, spec};
 use crate::code::Code;
-use crate::fatbin::{self, Image};
+use crate::fatbin::{self, FatbinImage};
 use crate::report::{fails, say};
 
 /// What to say when code that was compiled in several parts does not work.
@@ -45,7 +45,7 @@ enum State {
 struct Loaded {
     id: ModuleId,
     arch: u32,
-    symbols: Vec<Symbol>,
+    symbols: Vec<PlacedSymbol>,
 }
 
 /// A kernel, as the application knows it.
@@ -150,7 +150,7 @@ impl Modules {
     pub(crate) fn variable(&mut self, host: u64, gpu: &mut Gpu, memory: &mut Memory) -> Result<(u64, u64), Code> {
         let Some(variable) = self.variables.get(&host).cloned() else {
             // The host names a managed variable by its address on the device, which is its own too.
-            let place = memory.starting(host).filter(|block| block.kind == Kind::Variable);
+            let place = memory.starting(host).filter(|block| block.kind == MemoryKind::Variable);
             let known = || {
                 fails(
                     Code::INVALID_SYMBOL,
@@ -228,7 +228,7 @@ impl Modules {
             };
             if let State::Loaded(loaded) = &registered.state {
                 for symbol in loaded.iter().flat_map(|module| &module.symbols) {
-                    memory.insert(Block { address: symbol.address, bytes: symbol.bytes, kind: Kind::Variable });
+                    memory.insert(Block { address: symbol.address, bytes: symbol.bytes, kind: MemoryKind::Variable });
                 }
             }
         }
@@ -287,7 +287,7 @@ fn load_part(part: &'static [u8], gpu: &mut Gpu) -> Result<Option<Loaded>, (Code
         fatbin::choose(&images, spec::ARCH).map_err(|error| (Code::NO_KERNEL_IMAGE_FOR_DEVICE, error.to_string()))?;
     let text = chosen.image.unpack().map_err(|error| invalid(&error))?;
     let text = String::from_utf8_lossy(&text);
-    let mut code = sources::Code {
+    let mut code = sources::DeviceCode {
         name: format!("the PTX for {}", chosen.image.compute()),
         ptx: text.trim_end_matches('\0').to_owned(),
         binaries: Vec::new(),
@@ -302,7 +302,7 @@ fn load_part(part: &'static [u8], gpu: &mut Gpu) -> Result<Option<Loaded>, (Code
 /// Loads PTX that comes without a container.
 fn load_text(part: &'static [u8], gpu: &mut Gpu) -> Result<Loaded, (Code, String)> {
     let text = String::from_utf8_lossy(part).trim_end_matches('\0').to_owned();
-    let code = sources::Code { name: "the library's PTX".to_owned(), ptx: text, binaries: Vec::new() };
+    let code = sources::DeviceCode { name: "the library's PTX".to_owned(), ptx: text, binaries: Vec::new() };
     let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, explain(&error)))?;
     Ok(Loaded { id, arch: spec::ARCH, symbols })
 }
@@ -316,14 +316,14 @@ fn explain(error: &DeviceError) -> String {
 }
 
 /// All images but the one that runs, unpacked where that is possible.
-fn binaries<'a>(images: &[Image<'a>], but: usize) -> Vec<(u32, BinaryKind, std::borrow::Cow<'a, [u8]>)> {
+fn binaries<'a>(images: &[FatbinImage<'a>], but: usize) -> Vec<(u32, BinaryKind, std::borrow::Cow<'a, [u8]>)> {
     let others = images.iter().enumerate().filter(|(place, _)| *place != but);
     let unpacked = others.filter_map(|(_, image)| {
         let kind = match image.kind {
-            fatbin::Kind::Ptx => BinaryKind::Ptx,
-            fatbin::Kind::Cubin => BinaryKind::Cubin,
-            fatbin::Kind::LtoIr => BinaryKind::LtoIr,
-            fatbin::Kind::Other(_) => BinaryKind::Other,
+            fatbin::ImageKind::Ptx => BinaryKind::Ptx,
+            fatbin::ImageKind::Cubin => BinaryKind::Cubin,
+            fatbin::ImageKind::LtoIr => BinaryKind::LtoIr,
+            fatbin::ImageKind::Other(_) => BinaryKind::Other,
         };
         Some((image.arch, kind, image.unpack().ok()?))
     });

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::{env, fs};
 
-use capsule::{Binary, BlobId, Capsule, Event, Module, ModuleId, Source, Symbol};
+use capsule::{Binary, BlobId, Capsule, Event, ModuleId, PlacedSymbol, RecordedModule, SourceFile};
 
-use super::sources::{self, Code};
+use super::sources::{self, DeviceCode};
 use crate::report::say;
 use crate::runner::RECORD;
 
@@ -61,7 +61,7 @@ impl Recorder {
     }
 
     /// Keeps a module that was loaded.
-    pub(crate) fn module(&mut self, id: ModuleId, code: Code<'_>, symbols: &[Symbol]) {
+    pub(crate) fn module(&mut self, id: ModuleId, code: DeviceCode<'_>, symbols: &[PlacedSymbol]) {
         let ptx = Some(self.blob(code.ptx.as_bytes()));
         let compiler = sources::compiler(&code);
         let binaries = code.binaries.iter().map(|(arch, kind, bytes)| Binary {
@@ -70,7 +70,7 @@ impl Recorder {
             blob: self.capsule.blobs.add(bytes),
         });
         let binaries = binaries.collect();
-        self.capsule.modules.push(Module { id, ptx, binaries, globals: symbols.to_vec() });
+        self.capsule.modules.push(RecordedModule { id, ptx, binaries, globals: symbols.to_vec() });
         if let Some(compiler) = compiler
             && !self.capsule.provenance.compiler.contains(&compiler)
         {
@@ -88,7 +88,7 @@ impl Recorder {
         }
         if let Some(text) = sources::read(Path::new(&path)) {
             let blob = self.blob(&text);
-            self.capsule.sources.push(Source { path, blob });
+            self.capsule.sources.push(SourceFile { path, blob });
         }
     }
 
@@ -151,7 +151,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("out.capsule");
         let mut recorder = recorder(&path);
-        recorder.module(ModuleId(0), Code::default(), &[]);
+        recorder.module(ModuleId(0), DeviceCode::default(), &[]);
         recorder.push(Event::Load { module: ModuleId(0) });
         recorder.push(launch());
         recorder.push(Event::Synchronize);

@@ -8,7 +8,7 @@ use capsule::BinaryKind;
 
 /// Device code as an application brought it.
 #[derive(Debug, Default)]
-pub(crate) struct Code<'a> {
+pub(crate) struct DeviceCode<'a> {
     /// What to call it in errors.
     pub(crate) name: String,
     /// The PTX that runs.
@@ -23,7 +23,7 @@ const TOOLS: &str = "Cuda compilation tools, release ";
 const SOURCE_BYTES: u64 = 16 << 20;
 
 /// The compiler that made the code. nvcc removes comments from the PTX that it embeds, but cubins beside it still tell.
-pub(super) fn compiler(code: &Code<'_>) -> Option<String> {
+pub(super) fn compiler(code: &DeviceCode<'_>) -> Option<String> {
     let cubins = code.binaries.iter().map(|(_, _, bytes)| bytes.as_ref());
     let texts = [code.ptx.as_bytes()].into_iter().chain(cubins);
     texts.into_iter().find_map(identification).or_else(|| version(&code.ptx))
@@ -81,10 +81,13 @@ mod tests {
 
     #[test]
     fn the_compiler_is_found_in_ptx_or_beside_it() {
-        let check = |code: &Code<'_>, expect: &str| assert_eq!(compiler(code).as_deref(), Some(expect));
+        let check = |code: &DeviceCode<'_>, expect: &str| assert_eq!(compiler(code).as_deref(), Some(expect));
         let ptx = "//\n// Cuda compilation tools, release 12.4, V12.4.131\n.version 8.4\n.target sm_80\n";
-        check(&Code { ptx: ptx.to_owned(), ..Code::default() }, "Cuda compilation tools, release 12.4, V12.4.131");
-        let mut code = Code { ptx: ".version 9.0\n.target sm_80\n".to_owned(), ..Code::default() };
+        check(
+            &DeviceCode { ptx: ptx.to_owned(), ..DeviceCode::default() },
+            "Cuda compilation tools, release 12.4, V12.4.131",
+        );
+        let mut code = DeviceCode { ptx: ".version 9.0\n.target sm_80\n".to_owned(), ..DeviceCode::default() };
         check(&code, "PTX ISA 9.0 for sm_80");
         let note = b"nvlink\0Cuda compilation tools, release 13.0, V13.0.88\0Build".as_slice();
         code.binaries.push((80, BinaryKind::Cubin, note.into()));

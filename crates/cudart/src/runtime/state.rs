@@ -19,8 +19,8 @@ use super::arrays::Arrays;
 use super::errors::code_of;
 use super::gpu::Gpu;
 use super::graphs::Graphs;
-use super::live::Live;
-use super::memory::{Kind, Memory};
+use super::live::LiveRun;
+use super::memory::{Memory, MemoryKind};
 use super::mirrors::Mirrors;
 use super::modules::{Handle, Modules};
 use super::output;
@@ -104,7 +104,7 @@ impl Drop for Inside {
 impl Runtime {
     fn new() -> Self {
         let mut runtime = Self::recording(Recorder::from_environment());
-        runtime.gpu.set_live(Live::from_environment());
+        runtime.gpu.set_live(LiveRun::from_environment());
         runtime
     }
 
@@ -212,7 +212,7 @@ impl Runtime {
         let allocated: Vec<_> = self.memory.allocated().collect();
         for block in allocated {
             // It is there, so it can be freed.
-            let _ = self.free(block.address, |kind| matches!(kind, Kind::Allocated(_)));
+            let _ = self.free(block.address, |kind| matches!(kind, MemoryKind::Allocated(_)));
         }
         self.streams.clear();
         self.graphs.clear();

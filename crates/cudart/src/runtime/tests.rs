@@ -3,9 +3,9 @@
 
 use capsule::Region;
 
-use super::memory::Kind;
+use super::memory::MemoryKind;
 use super::state::{Health, Runtime};
-use super::work::{Copy, Fill};
+use super::work::{CopyRequest, Fill};
 use super::{is_device, spec};
 use crate::code::Code;
 use capsule::AllocKind;
@@ -22,7 +22,7 @@ fn host(bytes: &mut [u8]) -> u64 {
 fn copy(runtime: &mut Runtime, to: u64, from: u64, bytes: u64, kind: i32) -> Result<(), Code> {
     let (to, from) = (Region::linear(to, bytes), Region::linear(from, bytes));
     // SAFETY: the tests pass memory that they own.
-    unsafe { runtime.copy(Copy { to, from, kind, blocking: true }) }
+    unsafe { runtime.copy(CopyRequest { to, from, kind, blocking: true }) }
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn page_locked_memory_may_be_anywhere() {
     let device = runtime.device_address(pinned).unwrap();
     assert_ne!(pinned, device);
     assert_eq!(runtime.free(pinned, is_device), Err(Code::INVALID_VALUE));
-    runtime.free(pinned, |kind| kind == Kind::Heap).unwrap();
+    runtime.free(pinned, |kind| kind == MemoryKind::Heap).unwrap();
     assert_eq!(runtime.device_address(pinned), Err(Code::INVALID_VALUE));
 }
 
@@ -68,7 +68,7 @@ fn memory_is_registered_once() {
     assert_eq!(runtime.register(address + 32, 64), Err(Code::HOST_MEMORY_ALREADY_REGISTERED));
     let device = runtime.device_address(address).unwrap();
     assert_eq!(runtime.device_address(address), Ok(device));
-    runtime.free(address, |kind| kind == Kind::Registered).unwrap();
+    runtime.free(address, |kind| kind == MemoryKind::Registered).unwrap();
     assert_eq!(runtime.device_address(address), Err(Code::INVALID_VALUE));
 }
 

@@ -5,7 +5,7 @@
 //! so that a recording needs nothing else to replay kernels that use it.
 
 use capsule::{AllocKind, Region};
-use simt::texture::{Channel, Descriptor, Edge, Format, RECORD};
+use simt::texture::{Channel, Descriptor, Edge, RECORD, TexelFormat};
 
 use super::arrays::{FLOAT, element_bytes};
 use super::errors::code_of;
@@ -47,7 +47,7 @@ impl Elements {
         let [Ok(width), Ok(height), Ok(depth)] = extent else { return Err(Code::INVALID_VALUE) };
         Ok(Descriptor {
             surface,
-            format: Format { channels, bits: x as u8, kind },
+            format: TexelFormat { channels, bits: x as u8, kind },
             interpolates: false,
             normalized: false,
             edges: [Edge::Border; 3],

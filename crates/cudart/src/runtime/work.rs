@@ -9,7 +9,7 @@ use crate::abi::types::Dim3;
 #[derive(Debug, Clone)]
 pub(crate) enum Work {
     Kernel(ReadyLaunch),
-    Copy(Copy),
+    Copy(CopyRequest),
     Fill(Fill),
     /// A function of the application. Whoever does the work calls it, because it may not be called while the runtime
     /// is in use.
@@ -32,7 +32,7 @@ pub(crate) enum Work {
 
 /// The extents of a launch.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct LaunchShape {
     pub(crate) grid: Dim3,
     pub(crate) block: Dim3,
     pub(crate) shared: u64,
@@ -43,13 +43,13 @@ pub(crate) struct Shape {
 #[derive(Debug, Clone)]
 pub(crate) struct ReadyLaunch {
     pub(super) function: u64,
-    pub(super) shape: Shape,
+    pub(super) shape: LaunchShape,
     pub(super) params: Vec<u8>,
 }
 
 /// A copy as the application asks for it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Copy {
+pub(crate) struct CopyRequest {
     pub(crate) to: Region,
     pub(crate) from: Region,
     /// `cudaMemcpyKind`.
@@ -79,7 +79,7 @@ pub(crate) struct HostCall {
 
 impl ReadyLaunch {
     /// Its kernel, as the application names it, and its extents.
-    pub(crate) fn shape(&self) -> (u64, Shape) {
+    pub(crate) fn shape(&self) -> (u64, LaunchShape) {
         (self.function, self.shape)
     }
 

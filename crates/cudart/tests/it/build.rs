@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cudart::runner::Run;
+use cudart::runner::Application;
 use tempfile::TempDir;
 
 /// Device code in every compression.
@@ -72,7 +72,7 @@ impl App {
     }
 
     fn run_with(&self, what: &str, record: Option<&str>, explain: bool) -> Printed {
-        let run = Run {
+        let run = Application {
             program: self.program.clone().into(),
             args: vec![what.into()],
             record: record.map(|name| self.path(name)),

@@ -5,7 +5,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cudart::runner::Run;
+use cudart::runner::Application;
 
 use crate::build::link_time_runtime;
 
@@ -41,7 +41,7 @@ fn build(directory: &Path, runtime: &str) -> PathBuf {
 }
 
 fn run(program: &Path, what: &str) -> String {
-    let run = Run { program: program.into(), args: vec![what.into()], record: None, explain: false };
+    let run = Application { program: program.into(), args: vec![what.into()], record: None, explain: false };
     let output = run.command().unwrap().output().unwrap();
     String::from_utf8(output.stdout).unwrap()
 }

@@ -4,8 +4,8 @@ use crate::clock::now;
 use crate::devices::{Debugger, Lease, VARIABLE};
 use crate::mi::record::{Record, Results};
 use crate::mi::stop::{Focus, Stop, address, driver_error};
-use live::{Bench, Remains, Room};
-use process::{Bounds, Dialogue, Guard, Said};
+use live::{GoldenApplication, RunOutputs, Workspace};
+use process::{Dialogue, Limits, Reaper, Said};
 use std::ffi::OsStr;
 use std::io;
 use std::process::Command;
@@ -50,8 +50,8 @@ pub(crate) struct Session<'b> {
     /// Ends before its device is given back.
     dialogue: Dialogue<'b>,
     _device: Option<Lease<'b>>,
-    /// The room that the program runs in; none for a recorded session.
-    room: Option<Room>,
+    /// The workspace that the program runs in; none for a recorded session.
+    workspace: Option<Workspace>,
     commands: u64,
     /// The last thing that it noted for itself.
     noted: String,
@@ -67,24 +67,26 @@ struct Answer {
 }
 
 impl<'b> Session<'b> {
-    /// Starts the debugger on the application of a bench, in a room of its own; the application is not started yet.
-    pub(crate) fn start(debugger: &'b Debugger, bench: &'b Bench) -> Result<Self, Trouble> {
-        let room = bench.room()?;
-        let (program, arguments) = bench.words().split_first().ok_or_else(|| io::Error::other("no application"))?;
+    /// Starts the debugger on an application, in a workspace of its own; the application is not started yet.
+    pub(crate) fn start(debugger: &'b Debugger, application: &'b GoldenApplication) -> Result<Self, Trouble> {
+        let workspace = application.workspace()?;
+        let (program, arguments) =
+            application.words().split_first().ok_or_else(|| io::Error::other("no application"))?;
         let mut command = Command::new(debugger.program());
         command.args(["--interpreter=mi2", "-nx", "-q", "--args", program]);
-        command.current_dir(room.directory()).env("PWD", room.directory());
-        // The application is started by a shell, which directs its outputs; what the debugger leaves behind goes with the room.
-        command.env("SHELL", "/bin/sh").env("TMPDIR", room.own());
+        command.current_dir(workspace.directory()).env("PWD", workspace.directory());
+        // The application is started by a shell, which directs its outputs; what the debugger leaves behind goes with
+        // the workspace.
+        command.env("SHELL", "/bin/sh").env("TMPDIR", workspace.own());
         let device = debugger.lease();
         if let Some(device) = &device {
             command.env(VARIABLE, device.device());
         }
-        let mut session = Self::open(command, bench.file_bytes(), bench.guard(), device)?;
+        let mut session = Self::open(command, application.file_bytes(), application.reaper(), device)?;
         let arguments = arguments.iter().map(|argument| quoted(OsStr::new(argument)));
         let arguments: Vec<String> = arguments.collect();
-        let (stdout, stderr) = (room.stdout(), room.stderr());
-        session.room = Some(room);
+        let (stdout, stderr) = (workspace.stdout(), workspace.stderr());
+        session.workspace = Some(workspace);
         let (stdout, stderr) = (quoted(stdout.as_os_str()), quoted(stderr.as_os_str()));
         session.command(&format!("-exec-arguments {} </dev/null >{stdout} 2>{stderr}", arguments.join(" ")))?;
         Ok(session)
@@ -94,22 +96,24 @@ impl<'b> Session<'b> {
     pub(crate) fn open(
         command: Command,
         file_bytes: u64,
-        guard: &'b Guard,
+        reaper: &'b Reaper,
         device: Option<Lease<'b>>,
     ) -> Result<Self, Trouble> {
-        let bounds = Bounds { time: ANSWER, file_bytes, files: &[] };
-        let dialogue = Dialogue::start(command, &bounds, guard)?;
+        let limits = Limits { time: ANSWER, file_bytes, files: &[] };
+        let dialogue = Dialogue::start(command, &limits, reaper)?;
         let (noted, started) = (String::new(), now());
-        let mut session = Self { dialogue, _device: device, room: None, commands: 0, noted, started };
+        let mut session = Self { dialogue, _device: device, workspace: None, commands: 0, noted, started };
         for setting in SETTINGS {
             session.command(setting)?;
         }
         Ok(session)
     }
 
-    /// What the program left in its room.
-    pub(crate) fn remains(&self, bench: &Bench) -> io::Result<Remains> {
-        self.room.as_ref().map_or_else(|| Err(io::ErrorKind::NotFound.into()), |room| bench.remains(room))
+    /// What the program left in its workspace.
+    pub(crate) fn outputs(&self, application: &GoldenApplication) -> io::Result<RunOutputs> {
+        self.workspace
+            .as_ref()
+            .map_or_else(|| Err(io::ErrorKind::NotFound.into()), |workspace| application.outputs(workspace))
     }
 
     /// Since when there is a session.

@@ -21,7 +21,7 @@ fn number(register: Register) -> Option<Reg> {
 }
 
 /// The registers that hold an operand, the lowest bits first.
-pub(crate) fn registers(operand: &fault::Operand) -> Vec<Register> {
+pub(crate) fn registers(operand: &fault::TargetOperand) -> Vec<Register> {
     match operand.register.0.checked_sub(PREDICATES) {
         Some(predicate) => vec![Register::Predicate(predicate as u8)],
         None => Register::General(operand.register.0 as u8).and_next((operand.bits / 32) as u8),
@@ -57,27 +57,27 @@ impl Instruction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fault::{Aim, Target, operands};
+    use fault::{Target, TargetKind, operands};
 
-    fn found(aim: Aim, text: &str) -> Vec<(String, u32)> {
-        let operands = operands(aim, &Instruction::parse(text).unwrap().facts());
+    fn found(target: TargetKind, text: &str) -> Vec<(String, u32)> {
+        let operands = operands(target, &Instruction::parse(text).unwrap().facts());
         operands.iter().map(|operand| (operand.target.to_string(), operand.bits)).collect()
     }
 
     #[test]
     fn each_written_register_is_a_destination_and_an_address_is_one_value() {
         let load = "LDG.E.64 R4,desc[UR8][R4.64]";
-        assert_eq!(found(Aim::Destination, load), [("dst0".to_owned(), 32), ("dst1".to_owned(), 32)]);
-        assert_eq!(found(Aim::Address, load), [("addr0".to_owned(), 64)]);
-        assert_eq!(found(Aim::Stored, "STS [R2],R9"), [("store0".to_owned(), 32)]);
-        assert_eq!(found(Aim::Predicate, "IADD3 R16,P1,R16,0x40,RZ"), [("dst1".to_owned(), 1)]);
+        assert_eq!(found(TargetKind::Destination, load), [("dst0".to_owned(), 32), ("dst1".to_owned(), 32)]);
+        assert_eq!(found(TargetKind::Address, load), [("addr0".to_owned(), 64)]);
+        assert_eq!(found(TargetKind::Stored, "STS [R2],R9"), [("store0".to_owned(), 32)]);
+        assert_eq!(found(TargetKind::Predicate, "IADD3 R16,P1,R16,0x40,RZ"), [("dst1".to_owned(), 1)]);
     }
 
     #[test]
     fn what_belongs_to_the_warp_is_left_out() {
-        assert_eq!(found(Aim::Destination, "ULDC.64 UR6,c[0x0][0x208]"), []);
-        assert_eq!(found(Aim::Source, "ISETP.GE.AND P0,PT,R3,UR4,PT"), [("src0".to_owned(), 32)]);
-        assert_eq!(found(Aim::Destination, "HMMA.16816.F32 R4,R8,R12,R4"), []);
+        assert_eq!(found(TargetKind::Destination, "ULDC.64 UR6,c[0x0][0x208]"), []);
+        assert_eq!(found(TargetKind::Source, "ISETP.GE.AND P0,PT,R3,UR4,PT"), [("src0".to_owned(), 32)]);
+        assert_eq!(found(TargetKind::Destination, "HMMA.16816.F32 R4,R8,R12,R4"), []);
         assert_eq!(fault::operand(Target::Register(3), &Instruction::parse("MOV R1,R2").unwrap().facts()), None);
     }
 

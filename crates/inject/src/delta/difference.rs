@@ -1,7 +1,7 @@
 //! How the memory of a faulty run differs from the golden run's at the same moment.
 
 use capsule::Region;
-use simt::memory::{ByteSet, PAGE, Page, Run};
+use simt::memory::{ByteRun, ByteSet, PAGE, Page};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
@@ -28,7 +28,7 @@ impl Difference {
     pub(crate) fn set(&mut self, bytes: &[(u64, u8)]) {
         self.clear();
         for &(address, value) in bytes {
-            for run in Run::of(address, 1) {
+            for run in ByteRun::of(address, 1) {
                 self.differ(run.page, usize::from(run.from), value);
             }
         }
@@ -88,14 +88,14 @@ impl Difference {
         if self.is_empty() {
             return;
         }
-        for run in region.rows().flat_map(|(address, bytes)| Run::of(address, bytes)) {
+        for run in region.rows().flat_map(|(address, bytes)| ByteRun::of(address, bytes)) {
             self.agree(run.page, run.range());
         }
     }
 
     /// Both runs now hold the same in a range.
     pub(crate) fn agree_at(&mut self, address: u64, bytes: u64) {
-        for run in Run::of(address, bytes) {
+        for run in ByteRun::of(address, bytes) {
             self.agree(run.page, run.range());
         }
     }
@@ -116,7 +116,7 @@ impl Difference {
         if self.is_empty() {
             return found;
         }
-        for run in region.rows().flat_map(|(address, bytes)| Run::of(address, bytes)) {
+        for run in region.rows().flat_map(|(address, bytes)| ByteRun::of(address, bytes)) {
             let range = run.range();
             if let Some(patch) = self.0.get(&run.page) {
                 for part in patch.differs.runs() {
@@ -137,7 +137,7 @@ impl Difference {
         self.agree_in(to);
         let mut moved = moved.iter().flat_map(|(at, bytes)| (*at..).zip(bytes)).peekable();
         let mut offset = 0;
-        for run in to.rows().flat_map(|(address, bytes)| Run::of(address, bytes)) {
+        for run in to.rows().flat_map(|(address, bytes)| ByteRun::of(address, bytes)) {
             let range = run.range();
             while let Some((at, &byte)) = moved.next_if(|(at, _)| *at < offset + range.len()) {
                 self.differ(run.page, range.start + at - offset, byte);

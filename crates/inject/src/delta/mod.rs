@@ -15,8 +15,8 @@ mod whole;
 
 use crate::final_memory::FinalMemory;
 use crate::golden::Golden;
-use crate::index::{Index, LaunchIndex};
-use crate::run::{Progress, RunError, fuel, locate, observe};
+use crate::index::{Index, LaunchAccesses};
+use crate::run::{InjectError, Progress, fuel, locate, observe};
 use fault::{Fault, Target};
 use outcome::{Observation, Tier};
 use overlay::Overlay;
@@ -89,7 +89,7 @@ impl<'g> Delta<'g> {
     }
 
     /// The observation of one fault: equal to that of full re-execution.
-    pub(crate) fn run(&mut self, fault: &Fault) -> Result<Observation, RunError> {
+    pub(crate) fn run(&mut self, fault: &Fault) -> Result<Observation, InjectError> {
         let golden = self.golden;
         locate(golden, fault)?;
         let index = Arc::clone(&self.index);
@@ -101,7 +101,7 @@ impl<'g> Delta<'g> {
         self.memory.set_trace(None);
         self.replay(fault, &mut hit, &mut progress);
         self.find_touch(fault, &mut hit, progress.thread_instructions);
-        Ok(observe(golden, fault, hit.struck, progress, Tier::Delta))
+        Ok(observe(golden, fault, hit.injected, progress, Tier::Delta))
     }
 
     /// How many blocks of each launch were executed in the run before, by number; of a launch that ran whole, all.
@@ -196,7 +196,7 @@ impl<'g> Delta<'g> {
     }
 
     /// Brings an agenda up to date for some pages.
-    fn plan(&self, agenda: &mut Agenda, launch: &LaunchIndex, pages: &[u32], from: u32) {
+    fn plan(&self, agenda: &mut Agenda, launch: &LaunchAccesses, pages: &[u32], from: u32) {
         let difference = self.overlay.read();
         for &page in pages {
             agenda.set(page, difference.of_page(page).and_then(|bytes| launch.next(page, bytes, from)));
@@ -208,7 +208,7 @@ impl<'g> Delta<'g> {
     fn faulty_block(
         &mut self,
         number: usize,
-        launch: &LaunchIndex,
+        launch: &LaunchAccesses,
         fault: &Fault,
         hit: &mut Hit<'_>,
         progress: &mut Progress,
@@ -248,7 +248,7 @@ impl<'g> Delta<'g> {
     fn block(
         &mut self,
         source: &Arc<dyn Pages>,
-        (number, launch): (usize, &LaunchIndex),
+        (number, launch): (usize, &LaunchAccesses),
         block: u32,
         progress: &mut Progress,
     ) -> bool {
@@ -287,7 +287,7 @@ impl<'g> Delta<'g> {
     }
 
     /// Takes the difference of what a block leaves behind.
-    fn compare(&mut self, launch: &LaunchIndex, block: u32) {
+    fn compare(&mut self, launch: &LaunchAccesses, block: u32) {
         self.compare_with(Version { event: launch.event, block: block + 1 }, launch.written(block));
     }
 

@@ -10,7 +10,7 @@ use capsule::EventKind;
 use device::run;
 use fault::Fault;
 use simt::NoHook;
-use simt::memory::{ByteSet, Run, Touch, Trace, Version};
+use simt::memory::{AccessTrace, ByteRun, ByteSet, Touch, Version};
 use std::sync::Arc;
 use strike::{Hit, first_touch, touch_by_host};
 
@@ -54,7 +54,7 @@ impl Delta<'_> {
             // The launch with the fault was watched whole.
             return if from > 0 { None } else { self.touch_in_whole(number, address) };
         };
-        let run = Run::of(address, 1).next()?;
+        let run = ByteRun::of(address, 1).next()?;
         let mut bytes = ByteSet::default();
         bytes.insert(run.range());
         while let Some(block) = launch.next(run.page, &bytes, from) {
@@ -63,7 +63,7 @@ impl Delta<'_> {
             }
             let clean = Arc::clone(&self.clean);
             self.memory.reset(&clean, Version { event: launch.event, block });
-            self.memory.set_trace(Some(Trace::watching(address)));
+            self.memory.set_trace(Some(AccessTrace::watching(address)));
             self.execute(number, block, None, &mut NoHook, &mut Progress::default());
             let touch = self.memory.set_trace(None).and_then(|trace| trace.first_touch());
             if touch.is_some() {
@@ -80,7 +80,7 @@ impl Delta<'_> {
         let launch = &golden.launches[number];
         let clean = Arc::clone(&self.clean);
         self.memory.reset(&clean, Version::before(launch.event as u32));
-        self.memory.set_trace(Some(Trace::watching(address)));
+        self.memory.set_trace(Some(AccessTrace::watching(address)));
         self.prepared = Some(number);
         let (runnable, fuel) = (golden.runnable(launch), fuel(golden, launch));
         run(&mut self.executor, &mut self.memory, &runnable, fuel, None, |_| {});

@@ -3,7 +3,7 @@
 
 use crate::index::{Checkpoints, Index, Track};
 use simt::memory::{Pages, Version};
-use simt::{Between, Hook, Interest, Moment};
+use simt::{Hook, InstructionContext, Interest, RoundContext};
 use strike::Hit;
 
 /// A fault and the golden checkpoints of its block.
@@ -44,19 +44,19 @@ impl Hook for Watch<'_, '_> {
         self.hit.wants(warp)
     }
 
-    fn before(&mut self, moment: Moment<'_>) -> Interest {
-        self.hit.before(moment)
+    fn before(&mut self, context: InstructionContext<'_>) -> Interest {
+        self.hit.before(context)
     }
 
-    fn after(&mut self, moment: Moment<'_>) -> Interest {
-        self.hit.after(moment)
+    fn after(&mut self, context: InstructionContext<'_>) -> Interest {
+        self.hit.after(context)
     }
 
-    fn between(&mut self, moment: Between<'_>) -> Interest {
+    fn between(&mut self, context: RoundContext<'_>) -> Interest {
         let Some(checkpoints) = self.checkpoints.filter(|_| self.hit.is_over()) else { return Interest::Stay };
-        let Some(at) = checkpoints.at_round(moment.round) else { return Interest::Stay };
+        let Some(at) = checkpoints.at_round(context.round) else { return Interest::Stay };
         let before = |page| self.index.page(page, self.version);
-        if !checkpoints.agrees(at, moment.block, moment.memory, &mut self.track, before) {
+        if !checkpoints.agrees(at, context.block, context.memory, &mut self.track, before) {
             return Interest::Stay;
         }
         self.agreed = Some(checkpoints.strayed(at));

@@ -7,7 +7,7 @@
 use capsule::ElementType;
 use facts::{Facts, Making, Reg, Role, Type};
 use simt::Program;
-use simt::program::Code;
+use simt::program::FunctionCode;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many definitions are followed from a stored register.
@@ -67,12 +67,12 @@ enum Made {
 
 /// The instructions of a function by the registers that they write.
 pub(super) struct Definitions<'p> {
-    code: &'p Code,
+    code: &'p FunctionCode,
     by_register: BTreeMap<Reg, Vec<&'p Facts>>,
 }
 
 impl<'p> Definitions<'p> {
-    pub(super) fn of(program: &'p Program, code: &'p Code) -> Self {
+    pub(super) fn of(program: &'p Program, code: &'p FunctionCode) -> Self {
         let mut by_register: BTreeMap<Reg, Vec<&Facts>> = BTreeMap::new();
         for facts in program.body(code.id) {
             for register in facts.writes() {

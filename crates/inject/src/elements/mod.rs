@@ -13,9 +13,9 @@ use crate::golden::{Golden, GoldenLaunch};
 use capsule::{ElementType, Region};
 use evidence::{Definitions, Stored};
 use facts::{Access, Effect, Space};
-use simt::memory::{GlobalMemory, Run};
+use simt::memory::{ByteRun, GlobalMemory};
 use simt::registers::{Slot, lanes};
-use simt::{Executor, Hook, Interest, Moment};
+use simt::{Executor, Hook, InstructionContext, Interest};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Blocks that wait for each other are all executed again for each that is looked at.
@@ -130,7 +130,7 @@ impl Watched {
     /// Whether some launch before `event` could still tell something.
     fn is_open(&self, launch: &GoldenLaunch, pages: &BTreeSet<u32>) -> bool {
         let on_page =
-            |&(start, bytes, _): &(u64, u64, usize)| Run::of(start, bytes).any(|run| pages.contains(&run.page));
+            |&(start, bytes, _): &(u64, u64, usize)| ByteRun::of(start, bytes).any(|run| pages.contains(&run.page));
         launch.event < self.event && self.closed.contains(&false) && self.rows.iter().any(on_page)
     }
 
@@ -178,7 +178,7 @@ fn watch(golden: &Golden, watched: &mut [Watched]) {
             continue;
         }
         let together = golden.runnable(launch).is_together();
-        let mut storing = Storing { sites: stores(launch), open };
+        let mut storing = Storing { instructions: stores(launch), open };
         golden.rerun(launch, &mut memory, &mut executor, &mut storing, |_, block, _| {
             !together || block < BLOCKS_TOGETHER
         });
@@ -192,7 +192,7 @@ fn watch(golden: &Golden, watched: &mut [Watched]) {
     }
 }
 
-/// What a site stores.
+/// What an instruction stores.
 #[derive(Clone, Copy)]
 struct Store {
     base: Option<Slot>,
@@ -203,7 +203,7 @@ struct Store {
 
 /// Notes every store to the outputs.
 struct Storing<'w> {
-    sites: Vec<Option<Store>>,
+    instructions: Vec<Option<Store>>,
     open: Vec<&'w mut Watched>,
 }
 
@@ -212,10 +212,10 @@ impl Hook for Storing<'_> {
         true
     }
 
-    fn before(&mut self, moment: Moment<'_>) -> Interest {
-        let Some(store) = self.sites[moment.site as usize] else { return Interest::Stay };
-        for lane in lanes(moment.executing) {
-            let base = store.base.map_or(0, |slot| moment.registers.get(slot, lane) as u64);
+    fn before(&mut self, context: InstructionContext<'_>) -> Interest {
+        let Some(store) = self.instructions[context.instruction as usize] else { return Interest::Stay };
+        for lane in lanes(context.executing) {
+            let base = store.base.map_or(0, |slot| context.registers.get(slot, lane) as u64);
             let address = base.wrapping_add_signed(store.offset);
             self.open.iter_mut().for_each(|watched| watched.note(address, store.bytes, store.stored));
         }
@@ -223,14 +223,14 @@ impl Hook for Storing<'_> {
     }
 }
 
-/// What each site of a launch's program stores to global memory.
+/// What each instruction of a launch's program stores to global memory.
 fn stores(launch: &GoldenLaunch) -> Vec<Option<Store>> {
     let program = &launch.program;
     let mut functions = BTreeMap::new();
-    let store = |(number, site): (u32, &simt::program::Site)| {
-        let facts = site.facts.as_ref()?;
+    let store = |(number, instruction): (u32, &simt::program::StaticInstruction)| {
+        let facts = instruction.facts.as_ref()?;
         let access = facts.access.filter(is_global_store)?;
-        let code = program.function(site.function)?;
+        let code = program.function(instruction.function)?;
         let definitions = functions.entry(code.id).or_insert_with(|| Definitions::of(program, code));
         let stored = definitions.stored(access.element, facts);
         let (register, offset) = access.at?;
@@ -240,7 +240,7 @@ fn stores(launch: &GoldenLaunch) -> Vec<Option<Store>> {
         };
         Some(Store { base, offset, bytes: access.bytes().into(), stored })
     };
-    (0..).zip(&program.sites).map(store).collect()
+    (0..).zip(&program.instructions).map(store).collect()
 }
 
 fn is_global_store(access: &Access) -> bool {

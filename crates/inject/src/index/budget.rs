@@ -3,7 +3,7 @@
 //! The first degree of detail at which the whole index fits is used. What is left out costs time, never exactness: a
 //! block that is said to read more than it does runs again without need, and a launch without an index runs whole.
 
-use simt::memory::{PAGE, Run};
+use simt::memory::{ByteRun, PAGE};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How exactly reads are kept.
@@ -19,7 +19,7 @@ pub(crate) enum Reads {
 
 /// What the index holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Degree {
+pub(crate) struct DetailLevel {
     /// Whether long blocks have checkpoints.
     pub(crate) checkpoints: bool,
     /// How exactly reads are kept.
@@ -28,7 +28,7 @@ pub(crate) struct Degree {
     pub(crate) partial: bool,
 }
 
-impl Degree {
+impl DetailLevel {
     /// All degrees, the most exact first.
     pub(crate) const ALL: [Self; 5] = [
         Self { checkpoints: true, reads: Reads::Exact, partial: false },
@@ -44,7 +44,7 @@ const GAP: u16 = 64;
 
 impl Reads {
     /// The reads of a block, ascending, as they are kept.
-    pub(super) fn kept(self, mut reads: Vec<Run>) -> Vec<Run> {
+    pub(super) fn kept(self, mut reads: Vec<ByteRun>) -> Vec<ByteRun> {
         let gap = match self {
             Self::Exact => return reads,
             Self::Joined => GAP,
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn coarser_reads_hold_all_finer_ones() {
-        let run = |page, from, to| Run { page, from, to };
+        let run = |page, from, to| ByteRun { page, from, to };
         let reads = vec![run(1, 0, 4), run(1, 60, 64), run(1, 200, 204), run(2, 8, 12)];
         assert_eq!(Reads::Exact.kept(reads.clone()), reads);
         assert_eq!(Reads::Joined.kept(reads.clone()), [run(1, 0, 64), run(1, 200, 204), run(2, 8, 12)]);

@@ -5,7 +5,7 @@
 
 use super::writes::{Track, Writes};
 use simt::memory::window::DEVICE_BASE;
-use simt::memory::{GlobalMemory, PAGE, Page, Run};
+use simt::memory::{ByteRun, GlobalMemory, PAGE, Page};
 use simt::{BlockState, Checkpoint};
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ struct Kept {
 
 impl Checkpoints {
     /// Adds the next; `memory` is as it is there.
-    pub(super) fn push(&mut self, state: Checkpoint, written: &[Run], memory: &mut GlobalMemory, strayed: u64) {
+    pub(super) fn push(&mut self, state: Checkpoint, written: &[ByteRun], memory: &mut GlobalMemory, strayed: u64) {
         self.writes.push(Writes::of(written, memory));
         self.kept.push(Kept { state, strayed });
     }

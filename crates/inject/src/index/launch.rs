@@ -1,7 +1,7 @@
 //! One launch of the golden index.
 
 use super::checkpoints::Checkpoints;
-use simt::memory::{ByteSet, PAGE, Page, Run};
+use simt::memory::{ByteRun, ByteSet, PAGE, Page};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,21 +13,21 @@ const WRITES_BETWEEN_IMAGES: usize = 64;
 #[derive(Clone, Copy, Debug)]
 struct Read {
     block: u32,
-    run: Run,
+    run: ByteRun,
 }
 
 /// Bytes that a block leaves behind.
 #[derive(Clone, Copy, Debug)]
 struct Write {
     block: u32,
-    run: Run,
+    run: ByteRun,
     /// Where the values are.
     at: usize,
 }
 
 /// What the blocks of a launch do, by page and then by block.
 #[derive(Debug, Default)]
-pub(crate) struct LaunchIndex {
+pub(crate) struct LaunchAccesses {
     /// Its event.
     pub(crate) event: u32,
     reads: Vec<Read>,
@@ -72,7 +72,7 @@ impl Write {
     }
 }
 
-impl LaunchIndex {
+impl LaunchAccesses {
     pub(super) fn new(event: u32) -> Self {
         Self { event, ..Self::default() }
     }
@@ -80,9 +80,9 @@ impl LaunchIndex {
     /// Adds what the next block did.
     pub(super) fn push(
         &mut self,
-        reads: &[Run],
-        writes: &[Run],
-        mut value: impl FnMut(Run, &mut Vec<u8>),
+        reads: &[ByteRun],
+        writes: &[ByteRun],
+        mut value: impl FnMut(ByteRun, &mut Vec<u8>),
         strayed: u64,
     ) {
         let block = self.ends.len() as u32;
@@ -220,13 +220,13 @@ impl LaunchIndex {
 mod tests {
     use super::*;
 
-    fn run(page: u32, from: u16, to: u16) -> Run {
-        Run { page, from, to }
+    fn run(page: u32, from: u16, to: u16) -> ByteRun {
+        ByteRun { page, from, to }
     }
 
     /// Block `b` of 300 reads byte `b` of page 2 and writes `b` to byte `b % 7` of page 1.
-    fn index() -> LaunchIndex {
-        let mut index = LaunchIndex::new(0);
+    fn index() -> LaunchAccesses {
+        let mut index = LaunchAccesses::new(0);
         for block in 0..300u16 {
             let at = block % 7;
             index.push(&[run(2, block, block + 1)], &[run(1, at, at + 1)], |_, values| values.push(block as u8), 1);

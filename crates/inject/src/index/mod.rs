@@ -4,17 +4,17 @@
 //! without running any other. It is made with as much detail as there is memory for (`budget`).
 
 mod budget;
+mod checkpoint_recorder;
 mod checkpoints;
 mod launch;
-mod noting;
 mod record;
 mod writes;
 
 use crate::golden::{Golden, GoldenLaunch};
-use crate::means::{self, Means};
-use budget::{Degree, Pool, Reads};
+use crate::resources::{self, Resources};
+use budget::{DetailLevel, Pool, Reads};
 pub(crate) use checkpoints::Checkpoints;
-pub(crate) use launch::LaunchIndex;
+pub(crate) use launch::LaunchAccesses;
 use record::Recording;
 use simt::Liveness;
 use simt::memory::{Allocations, Page, Pages, Version};
@@ -28,10 +28,10 @@ pub(crate) struct Index {
     /// The event of every launch, ascending.
     events: Vec<u32>,
     /// In the order of the launches; those that there was no memory for have none.
-    launches: Vec<Option<LaunchIndex>>,
+    launches: Vec<Option<LaunchAccesses>>,
     /// For each launch, what is live where in its program.
     liveness: Vec<Option<Arc<Liveness>>>,
-    degree: Degree,
+    detail: DetailLevel,
     limit: u64,
     /// Bytes that the golden run takes.
     golden: u64,
@@ -39,24 +39,24 @@ pub(crate) struct Index {
 
 impl Index {
     /// Runs every launch once more and notes what its blocks do, with the most detail for which the memory suffices.
-    pub(crate) fn of(golden: &Golden, means: &Means) -> Self {
+    pub(crate) fn of(golden: &Golden, resources: &Resources) -> Self {
         let liveness = liveness(golden);
-        let (mut launches, mut degree) = (Vec::new(), Degree::ALL[0]);
-        let left = means.memory.saturating_sub(golden.bytes);
-        for next in Degree::ALL {
-            degree = next;
+        let (mut launches, mut detail) = (Vec::new(), DetailLevel::ALL[0]);
+        let left = resources.memory.saturating_sub(golden.bytes);
+        for next in DetailLevel::ALL {
+            detail = next;
             let pool = Pool::new(left);
-            let (liveness, spacing) = (&liveness, means.spacing);
+            let (liveness, spacing) = (&liveness, resources.spacing);
             // Where the index takes more than the other half, there are no checkpoints.
-            let recording = Recording { golden, liveness, degree, pool: &pool, checkpoints: left / 2, spacing };
-            if let Some(found) = recording.launches(means.jobs) {
+            let recording = Recording { golden, liveness, detail, pool: &pool, checkpoints: left / 2, spacing };
+            if let Some(found) = recording.launches(resources.jobs) {
                 launches = found;
                 break;
             }
         }
         let events = golden.launches.iter().map(|launch| launch.event as u32).collect();
-        let (history, limit) = (Arc::clone(&golden.history), means.memory);
-        Self { history, events, launches, liveness, degree, limit, golden: golden.bytes }
+        let (history, limit) = (Arc::clone(&golden.history), resources.memory);
+        Self { history, events, launches, liveness, detail, limit, golden: golden.bytes }
     }
 
     /// What is live where in the program of a launch, if that is known.
@@ -65,17 +65,17 @@ impl Index {
     }
 
     /// A launch by its number, if it is in the index.
-    pub(crate) fn launch(&self, launch: usize) -> Option<&LaunchIndex> {
+    pub(crate) fn launch(&self, launch: usize) -> Option<&LaunchAccesses> {
         self.launches.get(launch)?.as_ref()
     }
 
     /// What it takes.
-    pub(crate) fn memory(&self) -> campaign::Memory {
-        let sum = |of: fn(&LaunchIndex) -> usize| self.launches.iter().flatten().map(of).sum::<usize>() as u64;
-        let checkpoints = sum(LaunchIndex::checkpoint_bytes);
-        let index = sum(LaunchIndex::bytes) - checkpoints;
-        let peak = means::peak();
-        campaign::Memory {
+    pub(crate) fn memory(&self) -> campaign::MemoryUse {
+        let sum = |of: fn(&LaunchAccesses) -> usize| self.launches.iter().flatten().map(of).sum::<usize>() as u64;
+        let checkpoints = sum(LaunchAccesses::checkpoint_bytes);
+        let index = sum(LaunchAccesses::bytes) - checkpoints;
+        let peak = resources::peak();
+        campaign::MemoryUse {
             limit: self.limit,
             peak,
             golden: self.golden,
@@ -88,10 +88,10 @@ impl Index {
     /// What was left out for want of memory.
     fn coarsened(&self) -> Option<String> {
         let mut said = Vec::new();
-        if !self.degree.checkpoints {
+        if !self.detail.checkpoints {
             said.push("no checkpoints".to_owned());
         }
-        match self.degree.reads {
+        match self.detail.reads {
             Reads::Exact => {}
             Reads::Joined => said.push("neighbouring reads joined".to_owned()),
             Reads::Pages => said.push("reads by page".to_owned()),

@@ -1,11 +1,11 @@
 //! Making the index: every launch runs once more, with its accesses noted.
 
-use super::budget::{Degree, Pool};
-use super::launch::LaunchIndex;
-use super::noting::{Noting, Purse};
+use super::budget::{DetailLevel, Pool};
+use super::checkpoint_recorder::{CheckpointBudget, CheckpointRecorder};
+use super::launch::LaunchAccesses;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::run::fuel;
-use simt::memory::{GlobalMemory, Run, Trace, Version};
+use simt::memory::{AccessTrace, ByteRun, GlobalMemory, Version};
 use simt::{Executor, Liveness};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -15,7 +15,7 @@ pub(super) struct Recording<'a> {
     pub(super) golden: &'a Golden,
     /// For each launch, what is live where in its program.
     pub(super) liveness: &'a [Option<std::sync::Arc<Liveness>>],
-    pub(super) degree: Degree,
+    pub(super) detail: DetailLevel,
     pub(super) pool: &'a Pool,
     /// Bytes that all checkpoints may take.
     pub(super) checkpoints: u64,
@@ -31,23 +31,23 @@ struct Machine {
 
 impl Recording<'_> {
     /// The index of every launch that fits; `None` if some does not and all must.
-    pub(super) fn launches(&self, jobs: usize) -> Option<Vec<Option<LaunchIndex>>> {
+    pub(super) fn launches(&self, jobs: usize) -> Option<Vec<Option<LaunchAccesses>>> {
         let count = self.golden.launches.len();
         let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
         let work = || {
             let mut machine = Machine { memory: GlobalMemory::new(), executor: Executor::new(self.golden.level) };
-            machine.memory.set_trace(Some(Trace::default()));
+            machine.memory.set_trace(Some(AccessTrace::default()));
             let mut done = Vec::new();
             while !failed.load(Ordering::Relaxed) {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(launch) = self.golden.launches.get(number) else { break };
                 let index = self.record(number, launch, &mut machine);
-                failed.fetch_or(index.is_none() && !self.degree.partial, Ordering::Relaxed);
+                failed.fetch_or(index.is_none() && !self.detail.partial, Ordering::Relaxed);
                 done.push((number, index));
             }
             done
         };
-        let mut found: Vec<Option<LaunchIndex>> = Vec::new();
+        let mut found: Vec<Option<LaunchAccesses>> = Vec::new();
         found.resize_with(count, || None);
         thread::scope(|scope| {
             let helpers: Vec<_> = (1..jobs.min(count)).map(|_| scope.spawn(work)).collect();
@@ -60,16 +60,16 @@ impl Recording<'_> {
     }
 
     /// Runs a launch and notes what its blocks do; `None` if that does not fit.
-    fn record(&self, number: usize, launch: &GoldenLaunch, machine: &mut Machine) -> Option<LaunchIndex> {
+    fn record(&self, number: usize, launch: &GoldenLaunch, machine: &mut Machine) -> Option<LaunchAccesses> {
         let Machine { memory, executor } = machine;
         let version = Version::before(launch.event as u32);
         memory.reset(&self.golden.history, version);
         let runnable = self.golden.runnable(launch);
         executor.prepare(&runnable);
-        let mut index = LaunchIndex::new(launch.event as u32);
-        let mut purse = Purse::new(launch, self.allowance(launch));
+        let mut index = LaunchAccesses::new(launch.event as u32);
+        let mut budget = CheckpointBudget::new(launch, self.allowance(launch));
         let mut taken = 0;
-        let mut fits = |index: &LaunchIndex| {
+        let mut fits = |index: &LaunchAccesses| {
             let bytes = index.bytes() as u64;
             let more = bytes - std::mem::replace(&mut taken, bytes);
             let fits = self.pool.take(more);
@@ -81,18 +81,18 @@ impl Recording<'_> {
         for block in 0..runnable.blocks() {
             let before = memory.strayed();
             let extent = (launch.instructions_of(block, runnable.threads()), self.spacing);
-            let mut noting = Noting::new(self.keeping(number), before, extent, &mut purse);
+            let mut recorder = CheckpointRecorder::new(self.keeping(number), before, extent, &mut budget);
             // With the fuel of faulty runs: it is part of what checkpoints keep.
-            executor.run_block(&runnable, memory, block, fuel(self.golden, launch), &mut noting);
-            let (reads, writes, kept) = noting.finish(memory);
-            purse.has_executed(executor.counts().map(u64::from).sum());
+            executor.run_block(&runnable, memory, block, fuel(self.golden, launch), &mut recorder);
+            let (reads, writes, kept) = recorder.finish(memory);
+            budget.has_executed(executor.counts().map(u64::from).sum());
             let strayed = memory.strayed() - before;
-            let value = |run: Run, values: &mut Vec<u8>| {
+            let value = |run: ByteRun, values: &mut Vec<u8>| {
                 if let Some(page) = memory.numbered(run.page) {
                     values.extend_from_slice(&page[run.range()]);
                 }
             };
-            index.push(&self.degree.reads.kept(reads), &writes, value, strayed);
+            index.push(&self.detail.reads.kept(reads), &writes, value, strayed);
             index.keep(block as u32, kept);
             if !fits(&index) {
                 return None;
@@ -110,7 +110,7 @@ impl Recording<'_> {
 
     /// With what checkpoints of a launch are kept, if they are.
     fn keeping(&self, launch: usize) -> Option<&Liveness> {
-        let liveness = self.liveness[launch].as_deref().filter(|_| self.degree.checkpoints);
+        let liveness = self.liveness[launch].as_deref().filter(|_| self.detail.checkpoints);
         liveness.filter(|liveness| !liveness.is_recursive())
     }
 }

@@ -1,6 +1,6 @@
 //! What a block writes to global memory from one checkpoint to the next, and golden memory as those writes make it.
 
-use simt::memory::{GlobalMemory, PAGE, Page, Run};
+use simt::memory::{ByteRun, GlobalMemory, PAGE, Page};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(super) struct Writes {
     /// Each with the place of its bytes.
-    runs: Vec<(Run, usize)>,
+    runs: Vec<(ByteRun, usize)>,
     values: Vec<u8>,
 }
 
 impl Writes {
     /// The bytes that memory now has where something was written.
-    pub(super) fn of(written: &[Run], memory: &mut GlobalMemory) -> Self {
+    pub(super) fn of(written: &[ByteRun], memory: &mut GlobalMemory) -> Self {
         let (mut runs, mut values) = (Vec::with_capacity(written.len()), Vec::new());
         for &run in written {
             if let Some(page) = memory.numbered(run.page) {
@@ -26,11 +26,11 @@ impl Writes {
     }
 
     /// The runs of bytes, with what they hold.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Run, &[u8])> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ByteRun, &[u8])> {
         self.runs.iter().map(|&(run, at)| (run, &self.values[at..at + run.range().len()]))
     }
 
-    fn of_page(&self, page: u32) -> impl Iterator<Item = (Run, &[u8])> {
+    fn of_page(&self, page: u32) -> impl Iterator<Item = (ByteRun, &[u8])> {
         let from = self.runs.partition_point(|(run, _)| run.page < page);
         let of_page = self.runs[from..].iter().take_while(move |(run, _)| run.page == page);
         of_page.map(|&(run, at)| (run, &self.values[at..at + run.range().len()]))
@@ -100,7 +100,7 @@ mod tests {
 
     /// Writes a byte at each of these offsets, and keeps what was written.
     fn write(memory: &mut GlobalMemory, bytes: &[(u64, u8)]) -> Writes {
-        let runs: Vec<Run> = bytes.iter().flat_map(|&(at, _)| Run::of(DEVICE_BASE + at, 1)).collect();
+        let runs: Vec<ByteRun> = bytes.iter().flat_map(|&(at, _)| ByteRun::of(DEVICE_BASE + at, 1)).collect();
         bytes.iter().for_each(|&(at, byte)| assert!(memory.copy_in(DEVICE_BASE + at, &[byte])));
         Writes::of(&runs, memory)
     }

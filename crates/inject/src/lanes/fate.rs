@@ -2,10 +2,10 @@
 //! the host. Then a difference in them is judged without following it.
 
 use crate::golden::Golden;
-use crate::index::{Index, LaunchIndex};
+use crate::index::{Index, LaunchAccesses};
 use capsule::{Content, Digest, Launch, ModuleId, Position, Region, Replayer, replay};
 use outcome::{Criteria, End, FirstUse, Landed, Observation, Outcome, Tier, classify};
-use simt::memory::{ByteSet, Run};
+use simt::memory::{ByteRun, ByteSet};
 use simt::replica::Write;
 
 /// A copy to the host that has the bytes of a write, and where.
@@ -17,7 +17,7 @@ struct Spot {
 
 /// What becomes of the bytes of a write.
 #[derive(Debug)]
-struct Fate {
+struct WriteFate {
     spots: Vec<Spot>,
     /// Whether work follows a copy that has them.
     host_visible: bool,
@@ -25,15 +25,15 @@ struct Fate {
 
 /// The fates of what a thread writes.
 #[derive(Debug)]
-pub(super) struct Fates {
-    writes: Vec<Option<Fate>>,
+pub(super) struct WriteFates {
+    writes: Vec<Option<WriteFate>>,
     /// Made again for every difference.
     observation: Observation,
     /// By output: offsets and bytes of whole elements that a difference has.
     found: Vec<Vec<(usize, [u8; 8], usize)>>,
 }
 
-impl Fates {
+impl WriteFates {
     /// The fates of what a thread of a block of a launch writes.
     pub(super) fn of(golden: &Golden, index: &Index, launch: usize, block: u32, writes: &[Write]) -> Self {
         let range = |write: &Write| (write.address, write.address + u64::from(write.bytes));
@@ -43,7 +43,7 @@ impl Fates {
         };
         let alone =
             |at: usize| writes.iter().enumerate().all(|(other, write)| at == other || !overlap(&writes[at], write));
-        let fate = |at: usize| alone(at).then(|| Fate::of(golden, index, launch, block, &writes[at])).flatten();
+        let fate = |at: usize| alone(at).then(|| WriteFate::of(golden, index, launch, block, &writes[at])).flatten();
         let observation = Observation {
             landed: Some(Landed { before: 0, after: 0, threads: 1 }),
             first_use: FirstUse::Read { after: 0 },
@@ -92,9 +92,9 @@ impl Fates {
     }
 }
 
-impl Fate {
+impl WriteFate {
     fn of(golden: &Golden, index: &Index, launch: usize, block: u32, write: &Write) -> Option<Self> {
-        let runs = Run::of(write.address, u64::from(write.bytes)).map(set_of).collect();
+        let runs = ByteRun::of(write.address, u64::from(write.bytes)).map(set_of).collect();
         let mut path = Path { index, write, runs, fate: Self { spots: Vec::new(), host_visible: false } };
         if !path.is_untouched(launch, block + 1) {
             return None;
@@ -114,7 +114,7 @@ struct Path<'p> {
     write: &'p Write,
     /// The bytes, by page.
     runs: Vec<(u32, ByteSet)>,
-    fate: Fate,
+    fate: WriteFate,
 }
 
 /// Why the way ends before the program does.
@@ -129,7 +129,7 @@ impl Path<'_> {
     /// Whether no block of a launch, from one on, reads or writes the bytes.
     fn is_untouched(&self, launch: usize, from: u32) -> bool {
         let next =
-            |launch: &LaunchIndex| self.runs.iter().all(|(page, bytes)| launch.next(*page, bytes, from).is_none());
+            |launch: &LaunchAccesses| self.runs.iter().all(|(page, bytes)| launch.next(*page, bytes, from).is_none());
         self.index.launch(launch).is_some_and(next)
     }
 }
@@ -170,7 +170,7 @@ impl Replayer for Path<'_> {
     }
 }
 
-fn set_of(run: Run) -> (u32, ByteSet) {
+fn set_of(run: ByteRun) -> (u32, ByteSet) {
     let mut bytes = ByteSet::default();
     bytes.insert(run.range());
     (run.page, bytes)

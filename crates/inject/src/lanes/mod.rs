@@ -6,9 +6,9 @@
 //! compared with what the thread left behind in the golden run, and the difference goes the way of every difference
 //! ([`Delta`]). A lane that escapes is run again by that tier from the start.
 
+mod block_replayer;
 mod fate;
 mod record;
-mod stand;
 mod sweep;
 mod touches;
 
@@ -16,7 +16,8 @@ use crate::delta::Delta;
 use crate::final_memory::FinalMemory;
 use crate::golden::Golden;
 use crate::index::Index;
-use crate::run::{Progress, RunError, locate, observe};
+use crate::run::{InjectError, Progress, locate, observe};
+use block_replayer::{BlockReplayer, Independence};
 use fault::{Fault, Scope, Target};
 use outcome::{Landed, Observation, Tier};
 use record::Recorder;
@@ -25,17 +26,16 @@ use simt::registers::LANES;
 use simt::replica::guide::Ports;
 use simt::replica::{LaneEnd, Write};
 use simt::{Executor, Replica, Trap};
-use stand::{Footing, Stand};
 use std::collections::HashMap;
 use std::sync::Arc;
-use strike::Struck;
+use strike::Injected;
 
 /// Runs faults in lanes where that is exact, and by executing what they can change elsewhere.
 #[derive(Debug)]
 pub(crate) struct Lanes<'g> {
     golden: &'g Golden,
     delta: Delta<'g>,
-    stand: Stand<'g>,
+    replayer: BlockReplayer<'g>,
     /// Goes along the golden path.
     guide: Replica,
     /// Carries the faults.
@@ -47,7 +47,7 @@ pub(crate) struct Lanes<'g> {
 
 /// What a thread does without a fault.
 struct GoldenThread {
-    /// The sites that it comes to, and whether it executes them.
+    /// The instructions that it comes to, and whether it executes them.
     path: Vec<(u32, bool)>,
     /// What it writes to global memory, in order.
     writes: Vec<Write>,
@@ -62,7 +62,7 @@ impl<'g> Lanes<'g> {
         Self {
             golden,
             delta: Delta::new(golden, index),
-            stand: Stand::new(golden, index),
+            replayer: BlockReplayer::new(golden, index),
             guide: Replica::new(golden.level),
             carrier: Replica::new(golden.level),
             remembered: HashMap::new(),
@@ -76,7 +76,7 @@ impl<'g> Lanes<'g> {
     }
 
     /// The observation of one fault: equal to that of full re-execution.
-    pub(crate) fn run(&mut self, fault: &Fault) -> Result<Observation, RunError> {
+    pub(crate) fn run(&mut self, fault: &Fault) -> Result<Observation, InjectError> {
         locate(self.golden, fault)?;
         match self.alone(fault) {
             Some(observation) => Ok(observation),
@@ -88,69 +88,70 @@ impl<'g> Lanes<'g> {
     fn alone(&mut self, fault: &Fault) -> Option<Observation> {
         let (launch, block) = (fault.launch as usize, fault.cta as u32);
         let (Target::Destination(position), Scope::Thread) = (fault.target, fault.scope) else { return None };
-        if self.stand.enter(launch, block) == Footing::None {
+        if self.replayer.enter(launch, block) == Independence::None {
             return None;
         }
-        let touches = self.stand.touches(launch);
+        let touches = self.replayer.touches(launch);
         let GoldenThread { path, writes } = self.golden_thread(fault.thread)?;
-        self.stand.start(&mut self.carrier, fault.thread);
-        let reached = self.stand.run(&mut self.carrier, fault.thread, Some(fault.dynamic + 1));
+        self.replayer.start(&mut self.carrier, fault.thread);
+        let reached = self.replayer.run(&mut self.carrier, fault.thread, Some(fault.dynamic + 1));
         let executed = path.iter().filter(|(_, executed)| *executed).nth(fault.dynamic as usize);
-        let struck = executed.filter(|_| reached).and_then(|&(site, _)| {
-            let at = touches.destinations(site).iter().position(|destination| destination.position == position)?;
-            let slot = touches.destinations(site)[at].slot;
+        let injected = executed.filter(|_| reached).and_then(|&(instruction, _)| {
+            let at =
+                touches.destinations(instruction).iter().position(|destination| destination.position == position)?;
+            let slot = touches.destinations(instruction)[at].slot;
             fault.model.fits(slot.width.bits()).then_some((at, slot))
         });
-        let Some((at, slot)) = struck else {
+        let Some((at, slot)) = injected else {
             // Nothing is hit, and nothing changes.
-            self.stand.run(&mut self.carrier, fault.thread, None);
-            return Some(self.conclude_alone(fault, Struck::NOTHING, &writes));
+            self.replayer.run(&mut self.carrier, fault.thread, None);
+            return Some(self.conclude_alone(fault, Injected::NOTHING, &writes));
         };
         let before = self.carrier.get(slot, LANE);
         let after = fault.model.apply(before);
         self.carrier.keep(1 << LANE);
         self.carrier.set(slot, LANE, after);
-        self.stand.run(&mut self.carrier, fault.thread, None);
+        self.replayer.run(&mut self.carrier, fault.thread, None);
         let first_use = touches.first_uses(&path)[fault.dynamic as usize][at];
-        let struck = Struck { landed: Some(Landed { before, after, threads: 1 }), first_use };
-        (self.carrier.end(LANE) != LaneEnd::Escaped).then(|| self.conclude_alone(fault, struck, &writes))
+        let injected = Injected { landed: Some(Landed { before, after, threads: 1 }), first_use };
+        (self.carrier.end(LANE) != LaneEnd::Escaped).then(|| self.conclude_alone(fault, injected, &writes))
     }
 
     /// The path of a thread of the block, and what it writes; none if it does something that is not its own affair.
     fn golden_thread(&mut self, thread: u32) -> Option<GoldenThread> {
-        self.stand.start(&mut self.guide, thread);
-        self.stand.run(&mut self.guide, thread, Some(u64::MAX - 1));
+        self.replayer.start(&mut self.guide, thread);
+        self.replayer.run(&mut self.guide, thread, Some(u64::MAX - 1));
         let alone = self.guide.end(LANE) == LaneEnd::Exited;
         let path = || self.guide.path().to_vec();
         alone.then(|| GoldenThread { path: path(), writes: self.guide.writes(LANE).collect() })
     }
 
     /// The observation of the fault that a lane of the carrier has run with, and has left this difference behind.
-    fn conclude(&mut self, fault: &Fault, struck: Struck, lane: usize, difference: &[(u64, u8)]) -> Observation {
+    fn conclude(&mut self, fault: &Fault, injected: Injected, lane: usize, difference: &[(u64, u8)]) -> Observation {
         let (number, block) = (fault.launch as usize, fault.cta as u32);
         let count = u64::from(self.carrier.count(lane));
         let mut progress = Progress { instructions: count, thread_instructions: count, ..Progress::default() };
         self.delta.count_strays(number, block, self.carrier.strayed(lane), &mut progress);
-        if let LaneEnd::Trapped { kind, site } = self.carrier.end(lane) {
-            let trap = Trap { kind, site, block: fault.cta, thread: fault.thread, address: None };
+        if let LaneEnd::Trapped { kind, instruction } = self.carrier.end(lane) {
+            let trap = Trap { kind, instruction, block: fault.cta, thread: fault.thread, address: None };
             progress.trap = Some((number, trap));
         } else {
             self.delta.spread(number, block, difference, &mut progress);
         }
-        observe(self.golden, fault, struck, progress, Tier::Lanes)
+        observe(self.golden, fault, injected, progress, Tier::Lanes)
     }
 
     /// Concludes a fault that is alone in the carrier.
-    fn conclude_alone(&mut self, fault: &Fault, struck: Struck, golden: &[Write]) -> Observation {
-        let difference = self.stand.difference(golden, self.carrier.writes(LANE));
-        self.conclude(fault, struck, LANE, &difference)
+    fn conclude_alone(&mut self, fault: &Fault, injected: Injected, golden: &[Write]) -> Observation {
+        let difference = self.replayer.difference(golden, self.carrier.writes(LANE));
+        self.conclude(fault, injected, LANE, &difference)
     }
 }
 
 /// The path of a thread, found by running its launch once more.
 pub(crate) fn path(golden: &Golden, launch: u32, block: u64, thread: u32) -> Vec<(u32, bool)> {
     let golden_launch = &golden.launches[launch as usize];
-    let ports = vec![Ports::default(); golden_launch.program.sites.len()];
+    let ports = vec![Ports::default(); golden_launch.program.instructions.len()];
     let mut recorder = Recorder::new(&ports, thread / LANES as u32);
     let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
     golden.rerun(golden_launch, &mut memory, &mut executor, &mut recorder, |_, at, _| at == block);

@@ -1,10 +1,10 @@
 //! Putting on record what the threads of a warp do in the golden run.
 
 use simt::Hook;
+use simt::InstructionContext;
 use simt::Interest;
-use simt::Moment;
 use simt::registers::{LANES, has, lanes};
-use simt::replica::guide::{Part, Ports, Record};
+use simt::replica::guide::{Ports, Record, Sharing};
 
 /// A hook that keeps a record of every lane of one warp.
 pub(super) struct Recorder<'a> {
@@ -23,14 +23,14 @@ impl<'a> Recorder<'a> {
         self.records
     }
 
-    fn keep(&mut self, moment: &Moment<'_>, outputs: bool) {
-        let ports = &self.ports[moment.site as usize];
-        if ports.part == Part::Own {
+    fn keep(&mut self, context: &InstructionContext<'_>, outputs: bool) {
+        let ports = &self.ports[context.instruction as usize];
+        if ports.sharing == Sharing::Own {
             return;
         }
         let slots = if outputs { &ports.outputs } else { &ports.inputs };
-        for lane in lanes(moment.executing) {
-            self.records[lane].values.extend(slots.iter().map(|slot| moment.registers.get(*slot, lane)));
+        for lane in lanes(context.executing) {
+            self.records[lane].values.extend(slots.iter().map(|slot| context.registers.get(*slot, lane)));
         }
     }
 }
@@ -40,16 +40,16 @@ impl Hook for Recorder<'_> {
         warp == self.warp
     }
 
-    fn before(&mut self, moment: Moment<'_>) -> Interest {
-        for lane in lanes(moment.active) {
-            self.records[lane].path.push((moment.site, has(moment.executing, lane)));
+    fn before(&mut self, context: InstructionContext<'_>) -> Interest {
+        for lane in lanes(context.active) {
+            self.records[lane].path.push((context.instruction, has(context.executing, lane)));
         }
-        self.keep(&moment, false);
+        self.keep(&context, false);
         Interest::Stay
     }
 
-    fn after(&mut self, moment: Moment<'_>) -> Interest {
-        self.keep(&moment, true);
+    fn after(&mut self, context: InstructionContext<'_>) -> Interest {
+        self.keep(&context, true);
         Interest::Stay
     }
 }

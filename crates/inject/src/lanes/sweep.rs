@@ -1,24 +1,24 @@
 //! Every fault of a thread.
 
-use super::fate::Fates;
-use super::stand::Footing;
+use super::block_replayer::Independence;
+use super::fate::WriteFates;
 use super::touches::{Destination, Touches};
 use super::{GoldenThread, LANE, Lanes};
-use crate::sweep::{Aim, Operand, Tally, Unfinished, one_by_one};
+use crate::sweep::{SweepOperand, ThreadSweep, Unfinished, UnitTally, one_by_one};
 use fault::{Fault, Target};
 use outcome::{FirstUse, Landed, Masked, Outcome};
 use simt::registers::{FULL, LANES, has, lanes};
-use simt::replica::{Compared, LaneEnd, Write};
-use strike::Struck;
+use simt::replica::{LaneEnd, Write, WriteMatch};
+use strike::Injected;
 
 /// Differences whose end is remembered, at most.
 const REMEMBERED: usize = 1 << 16;
 
 /// A destination of a dynamic instruction, all of whose bits are hit.
 struct Hit<'a> {
-    aim: &'a Aim<'a>,
+    sweep: &'a ThreadSweep<'a>,
     dynamic: u64,
-    operand: Operand,
+    operand: SweepOperand,
     destination: Destination,
     first_use: FirstUse,
     /// What the thread writes without a fault.
@@ -27,7 +27,7 @@ struct Hit<'a> {
 
 impl Hit<'_> {
     fn fault(&self, bit: u32) -> Fault {
-        self.aim.fault(self.dynamic, self.operand, bit)
+        self.sweep.fault(self.dynamic, self.operand, bit)
     }
 
     fn is_read(&self) -> bool {
@@ -35,18 +35,18 @@ impl Hit<'_> {
     }
 
     /// Counts what a lane came to.
-    fn count(&self, bit: u32, code: u8, host_visible: bool, tally: &mut Tally) {
+    fn count(&self, bit: u32, code: u8, host_visible: bool, tally: &mut UnitTally) {
         tally.tiers().lanes += 1;
         tally.add(self.operand.number, bit, code, host_visible);
     }
 
     /// Counts all bits as what is known without running.
-    fn decide(&self, outcome: Outcome, tally: &mut Tally) {
+    fn decide(&self, outcome: Outcome, tally: &mut UnitTally) {
         decide(self.operand, outcome, tally);
     }
 }
 
-fn decide(operand: Operand, outcome: Outcome, tally: &mut Tally) {
+fn decide(operand: SweepOperand, outcome: Outcome, tally: &mut UnitTally) {
     (0..operand.bits).for_each(|bit| tally.add(operand.number, bit, outcome.code(), false));
     tally.tiers().decided += u64::from(operand.bits);
 }
@@ -55,50 +55,52 @@ impl Lanes<'_> {
     /// Runs every fault of a thread, `in_lanes` where that is exact; only faults of destinations can be.
     pub(crate) fn sweep(
         &mut self,
-        aim: &Aim<'_>,
+        sweep: &ThreadSweep<'_>,
         in_lanes: bool,
-        tally: &mut Tally,
+        tally: &mut UnitTally,
         stop: &dyn Fn() -> bool,
     ) -> Result<(), Unfinished> {
-        let block = aim.block as u32;
-        let destinations = matches!(aim.population.selection.aim, fault::Aim::Destination | fault::Aim::Predicate);
-        let alone = self.stand.enter(aim.launch as usize, block) != Footing::None && in_lanes && destinations;
-        let thread = alone.then(|| self.golden_thread(aim.thread)).flatten();
+        let block = sweep.block as u32;
+        let destinations =
+            matches!(sweep.population.selection.target, fault::TargetKind::Destination | fault::TargetKind::Predicate);
+        let alone = self.replayer.enter(sweep.launch as usize, block) != Independence::None && in_lanes && destinations;
+        let thread = alone.then(|| self.golden_thread(sweep.thread)).flatten();
         if let Some(thread) = thread {
-            let touches = self.stand.touches(aim.launch as usize);
-            return self.sweep_alone(aim, &thread, &touches, tally, stop);
+            let touches = self.replayer.touches(sweep.launch as usize);
+            return self.sweep_alone(sweep, &thread, &touches, tally, stop);
         }
-        let path = match self.delta.index().launch(aim.launch as usize) {
-            Some(_) => self.stand.path(aim.thread),
-            None => super::path(self.golden, aim.launch, aim.block, aim.thread),
+        let path = match self.delta.index().launch(sweep.launch as usize) {
+            Some(_) => self.replayer.path(sweep.thread),
+            None => super::path(self.golden, sweep.launch, sweep.block, sweep.thread),
         };
-        one_by_one(aim, &path, tally, stop, |fault| self.delta.run(fault))
+        one_by_one(sweep, &path, tally, stop, |fault| self.delta.run(fault))
     }
 
     fn sweep_alone(
         &mut self,
-        aim: &Aim<'_>,
+        sweep: &ThreadSweep<'_>,
         thread: &GoldenThread,
         touches: &Touches,
-        tally: &mut Tally,
+        tally: &mut UnitTally,
         stop: &dyn Fn() -> bool,
     ) -> Result<(), Unfinished> {
-        if self.remembered_at != (aim.launch, aim.block) {
+        if self.remembered_at != (sweep.launch, sweep.block) {
             self.remembered.clear();
-            self.remembered_at = (aim.launch, aim.block);
+            self.remembered_at = (sweep.launch, sweep.block);
         }
         let (path, writes) = (&thread.path, &thread.writes);
-        let mut fates = Fates::of(self.golden, self.delta.index(), aim.launch as usize, aim.block as u32, writes);
+        let mut fates =
+            WriteFates::of(self.golden, self.delta.index(), sweep.launch as usize, sweep.block as u32, writes);
         let first_uses = touches.first_uses(path);
-        self.stand.start(&mut self.guide, aim.thread);
+        self.replayer.start(&mut self.guide, sweep.thread);
         let mut stepped = 0;
         let executed = path.iter().filter(|(_, executed)| *executed);
-        for ((&(site, _), uses), dynamic) in executed.zip(&first_uses).zip(0..) {
-            for &operand in aim.population.operands(aim.launch, site) {
+        for ((&(instruction, _), uses), dynamic) in executed.zip(&first_uses).zip(0..) {
+            for &operand in sweep.population.operands(sweep.launch, instruction) {
                 if stop() {
                     return Err(Unfinished::Stopped);
                 }
-                let mut destinations = touches.destinations(site).iter().zip(uses);
+                let mut destinations = touches.destinations(instruction).iter().zip(uses);
                 let found =
                     destinations.find(|(destination, _)| Target::Destination(destination.position) == operand.target);
                 let Some((&destination, &first_use)) = found else {
@@ -106,12 +108,12 @@ impl Lanes<'_> {
                     decide(operand, Outcome::NotLanded, tally);
                     continue;
                 };
-                let hit = Hit { aim, dynamic, operand, destination, first_use, writes };
-                if !hit.is_read() && self.is_private(aim.launch, destination) {
+                let hit = Hit { sweep, dynamic, operand, destination, first_use, writes };
+                if !hit.is_read() && self.is_private(sweep.launch, destination) {
                     hit.decide(Outcome::Masked(Masked::by(first_use)), tally);
                     continue;
                 }
-                self.stand.run(&mut self.guide, aim.thread, Some(dynamic + 1 - stepped));
+                self.replayer.run(&mut self.guide, sweep.thread, Some(dynamic + 1 - stepped));
                 stepped = dynamic + 1;
                 for first in (0..operand.bits).step_by(LANES) {
                     self.batch(&hit, first, &mut fates, tally)?;
@@ -128,7 +130,13 @@ impl Lanes<'_> {
     }
 
     /// Runs up to 32 bits of a destination from one on.
-    fn batch(&mut self, hit: &Hit<'_>, first: u32, fates: &mut Fates, tally: &mut Tally) -> Result<(), Unfinished> {
+    fn batch(
+        &mut self,
+        hit: &Hit<'_>,
+        first: u32,
+        fates: &mut WriteFates,
+        tally: &mut UnitTally,
+    ) -> Result<(), Unfinished> {
         let count = (hit.operand.bits - first).min(LANES as u32);
         let mask = FULL >> (LANES as u32 - count);
         let before = self.guide.get(hit.destination.slot, LANE);
@@ -139,14 +147,14 @@ impl Lanes<'_> {
         for lane in lanes(mask) {
             self.carrier.set(hit.destination.slot, lane, before ^ (1 << (first + lane as u32)));
         }
-        self.stand.run(&mut self.carrier, hit.aim.thread, None);
+        self.replayer.run(&mut self.carrier, hit.sweep.thread, None);
         let compared = self.carrier.compare(hit.writes);
         for lane in lanes(mask) {
             let bit = first + lane as u32;
             match self.carrier.end(lane) {
                 LaneEnd::Escaped => {
                     let observation = self.delta.run(&hit.fault(bit))?;
-                    hit.aim.count(hit.operand, bit, &observation, tally);
+                    hit.sweep.count(hit.operand, bit, &observation, tally);
                 }
                 LaneEnd::Exited => self.exited(hit, (lane, bit), compared, fates, tally),
                 LaneEnd::Trapped { .. } => self.follow(hit, (lane, bit), &[], tally),
@@ -160,9 +168,9 @@ impl Lanes<'_> {
         &mut self,
         hit: &Hit<'_>,
         (lane, bit): (usize, u32),
-        compared: Compared,
-        fates: &mut Fates,
-        tally: &mut Tally,
+        compared: WriteMatch,
+        fates: &mut WriteFates,
+        tally: &mut UnitTally,
     ) {
         if has(compared.same, lane) {
             return hit.count(bit, Outcome::Masked(Masked::by(hit.first_use)).code(), false, tally);
@@ -171,12 +179,12 @@ impl Lanes<'_> {
             let writes = self.carrier.writes(lane).zip(hit.writes).enumerate();
             let differing = writes.filter(|(_, (found, expected))| found != *expected);
             let differing = differing.map(|(at, (found, _))| (at, found));
-            if let Some((outcome, host_visible)) = fates.judge(self.golden, hit.aim.criteria, differing) {
+            if let Some((outcome, host_visible)) = fates.judge(self.golden, hit.sweep.criteria, differing) {
                 return hit.count(bit, outcome.code(), host_visible, tally);
             }
         }
         // The rest of the program is a function of memory after the block: the same difference has the same end.
-        let difference = self.stand.difference(hit.writes, self.carrier.writes(lane));
+        let difference = self.replayer.difference(hit.writes, self.carrier.writes(lane));
         match self.remembered.get(&difference) {
             Some(&(code, host_visible)) if hit.is_read() => hit.count(bit, code, host_visible, tally),
             _ => self.follow(hit, (lane, bit), &difference, tally),
@@ -184,12 +192,12 @@ impl Lanes<'_> {
     }
 
     /// Follows what a lane left behind to the end of the program, and remembers what came of it.
-    fn follow(&mut self, hit: &Hit<'_>, (lane, bit): (usize, u32), difference: &[(u64, u8)], tally: &mut Tally) {
+    fn follow(&mut self, hit: &Hit<'_>, (lane, bit): (usize, u32), difference: &[(u64, u8)], tally: &mut UnitTally) {
         let before = self.guide.get(hit.destination.slot, LANE);
         let landed = Some(Landed { before, after: before ^ (1 << bit), threads: 1 });
-        let struck = Struck { landed, first_use: hit.first_use };
-        let observation = self.conclude(&hit.fault(bit), struck, lane, difference);
-        let outcome = hit.aim.count(hit.operand, bit, &observation, tally);
+        let injected = Injected { landed, first_use: hit.first_use };
+        let observation = self.conclude(&hit.fault(bit), injected, lane, difference);
+        let outcome = hit.sweep.count(hit.operand, bit, &observation, tally);
         let ended = self.carrier.end(lane) == LaneEnd::Exited;
         if ended && hit.is_read() && self.remembered.len() < REMEMBERED {
             self.remembered.insert(difference.to_vec(), (outcome.code(), observation.host_visible));

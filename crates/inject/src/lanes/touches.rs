@@ -4,7 +4,7 @@ use facts::{Reg, Role};
 use outcome::FirstUse;
 use simt::Program;
 use simt::registers::Slot;
-use simt::replica::guide::{Part, Ports, parts};
+use simt::replica::guide::{Ports, Sharing, sharings};
 use simt::replica::is_solitary;
 
 /// A destination of an instruction.
@@ -25,10 +25,10 @@ struct Touch {
     destinations: Vec<Destination>,
 }
 
-/// The registers that each site of a program reads and writes, numbered through all its functions.
+/// The registers that each instruction of a program reads and writes, numbered through all its functions.
 #[derive(Debug)]
 pub(crate) struct Touches {
-    sites: Vec<Touch>,
+    instructions: Vec<Touch>,
     registers: u32,
     ports: Vec<Ports>,
     solitary: bool,
@@ -42,12 +42,12 @@ impl Touches {
             starts.push((code.id, registers));
             registers += code.declared.len() as u32;
         }
-        let touch = |(site, at): (u32, &simt::program::Site)| {
+        let touch = |(instruction, at): (u32, &simt::program::StaticInstruction)| {
             let Some(facts) = &at.facts else { return Touch::default() };
             let start = starts.iter().find(|(id, _)| *id == at.function).map_or(0, |(_, start)| *start);
             let number = |reg: Reg| start + reg.index() as u32;
             let destination = |operand: &facts::Operand| {
-                let slot = program.slot(site, operand.register)?;
+                let slot = program.slot(instruction, operand.register)?;
                 Some(Destination { position: operand.position, slot, register: number(operand.register) })
             };
             Touch {
@@ -57,11 +57,11 @@ impl Touches {
                 destinations: facts.of_role(Role::Destination).filter_map(destination).collect(),
             }
         };
-        let sites = (0..).zip(&program.sites).map(touch).collect();
-        Self { sites, registers, ports: ports(program), solitary: is_solitary(program) }
+        let instructions = (0..).zip(&program.instructions).map(touch).collect();
+        Self { instructions, registers, ports: ports(program), solitary: is_solitary(program) }
     }
 
-    /// What each site has to do with other threads.
+    /// What each instruction has to do with other threads.
     pub(crate) fn ports(&self) -> &[Ports] {
         &self.ports
     }
@@ -71,9 +71,9 @@ impl Touches {
         self.solitary
     }
 
-    /// The destinations of a site.
-    pub(crate) fn destinations(&self, site: u32) -> &[Destination] {
-        &self.sites[site as usize].destinations
+    /// The destinations of an instruction.
+    pub(crate) fn destinations(&self, instruction: u32) -> &[Destination] {
+        &self.instructions[instruction as usize].destinations
     }
 
     /// What first happens to each destination of each instruction that a thread executes, in the order of the path and
@@ -82,8 +82,8 @@ impl Touches {
         let mut begun = path.iter().filter(|(_, executed)| *executed).count() as u64;
         let mut next: Vec<Option<(u64, bool)>> = vec![None; self.registers as usize];
         let mut found = Vec::with_capacity(begun as usize);
-        for &(site, executed) in path.iter().rev() {
-            let touch = &self.sites[site as usize];
+        for &(instruction, executed) in path.iter().rev() {
+            let touch = &self.instructions[instruction as usize];
             if executed {
                 let of = |destination: &Destination| match next[destination.register as usize] {
                     None => FirstUse::Never,
@@ -105,14 +105,14 @@ impl Touches {
     }
 }
 
-/// The registers that each site reads and writes, where others may have a part in it.
+/// The registers that each instruction reads and writes, where others may have a part in it.
 fn ports(program: &Program) -> Vec<Ports> {
-    let of = |((site, at), part): ((u32, &simt::program::Site), Part)| {
-        let Some(facts) = at.facts.as_ref().filter(|_| part != Part::Own) else { return Ports::default() };
+    let of = |((instruction, at), sharing): ((u32, &simt::program::StaticInstruction), Sharing)| {
+        let Some(facts) = at.facts.as_ref().filter(|_| sharing != Sharing::Own) else { return Ports::default() };
         let slots = |registers: &mut dyn Iterator<Item = Reg>| {
-            registers.filter_map(|register| program.slot(site, register)).collect::<Vec<_>>()
+            registers.filter_map(|register| program.slot(instruction, register)).collect::<Vec<_>>()
         };
-        Ports { part, inputs: slots(&mut facts.reads()), outputs: slots(&mut facts.writes()) }
+        Ports { sharing, inputs: slots(&mut facts.reads()), outputs: slots(&mut facts.writes()) }
     };
-    (0..).zip(&program.sites).zip(parts(program)).map(of).collect()
+    (0..).zip(&program.instructions).zip(sharings(program)).map(of).collect()
 }

@@ -1,7 +1,7 @@
 //! What the threads of a block do, put down for a comparison.
 
 use simt::registers::{LANES, Slot, has, lanes};
-use simt::{Hook, Interest, Moment, Program};
+use simt::{Hook, InstructionContext, Interest, Program};
 
 /// Instructions of the thread that are kept, at most; what comes later is not told.
 const LONGEST: usize = 1 << 20;
@@ -10,7 +10,7 @@ const LONGEST: usize = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Which.
-    pub(crate) site: u32,
+    pub(crate) instruction: u32,
     /// Whether it executed it.
     pub(crate) executed: bool,
     /// What its destinations held afterwards, in their order.
@@ -20,9 +20,9 @@ pub(crate) struct Entry {
 /// What was put down.
 #[derive(Debug)]
 pub(crate) struct Log {
-    /// By site, the rows that the instruction writes.
+    /// By instruction, the rows that the instruction writes.
     writes: Vec<Vec<Slot>>,
-    /// By site, whether a thread ends there.
+    /// By instruction, whether a thread ends there.
     ends: Vec<bool>,
     thread: u32,
     /// The instruction of the thread from which on entries are kept, and how many it has executed.
@@ -37,13 +37,13 @@ pub(crate) struct Log {
 
 impl Log {
     pub(crate) fn new(program: &Program, thread: u32, from: u64, threads: usize) -> Self {
-        let of = |(number, site): (u32, &simt::program::Site)| {
-            let written = site.facts.iter().flat_map(|facts| facts.writes());
+        let of = |(number, instruction): (u32, &simt::program::StaticInstruction)| {
+            let written = instruction.facts.iter().flat_map(|facts| facts.writes());
             written.filter_map(|register| program.slot(number, register)).collect()
         };
         Self {
-            writes: (0..).zip(&program.sites).map(of).collect(),
-            ends: program.sites.iter().map(|site| program.ends(site)).collect(),
+            writes: (0..).zip(&program.instructions).map(of).collect(),
+            ends: program.instructions.iter().map(|instruction| program.ends(instruction)).collect(),
             thread,
             from,
             begun: 0,
@@ -74,34 +74,36 @@ impl Hook for Log {
         true
     }
 
-    fn before(&mut self, moment: Moment<'_>) -> Interest {
-        let first = moment.warp as usize * LANES;
-        for lane in lanes(moment.executing) {
-            mix(&mut self.digests[first + lane], u64::from(moment.site) + 1);
+    fn before(&mut self, context: InstructionContext<'_>) -> Interest {
+        let first = context.warp as usize * LANES;
+        for lane in lanes(context.executing) {
+            mix(&mut self.digests[first + lane], u64::from(context.instruction) + 1);
         }
-        if self.ends[moment.site as usize] {
+        if self.ends[context.instruction as usize] {
             self.shared.clear();
-            self.shared.extend_from_slice(moment.shared);
+            self.shared.extend_from_slice(context.shared);
         }
         let lane = self.thread as usize % LANES;
-        if moment.warp == self.thread / LANES as u32 && has(moment.active, lane) {
-            let executed = has(moment.executing, lane);
+        if context.warp == self.thread / LANES as u32 && has(context.active, lane) {
+            let executed = has(context.executing, lane);
             self.begun += u64::from(executed);
             if self.keeps() {
-                self.entries.push(Entry { site: moment.site, executed, values: Vec::new() });
+                self.entries.push(Entry { instruction: context.instruction, executed, values: Vec::new() });
             }
         }
         Interest::Stay
     }
 
-    fn after(&mut self, moment: Moment<'_>) -> Interest {
-        let first = moment.warp as usize * LANES;
-        for lane in lanes(moment.executing) {
-            let slots = &self.writes[moment.site as usize];
-            let values = slots.iter().map(|slot| moment.registers.get(*slot, lane));
+    fn after(&mut self, context: InstructionContext<'_>) -> Interest {
+        let first = context.warp as usize * LANES;
+        for lane in lanes(context.executing) {
+            let slots = &self.writes[context.instruction as usize];
+            let values = slots.iter().map(|slot| context.registers.get(*slot, lane));
             if first + lane == self.thread as usize {
                 let keeps = self.keeps();
-                if let Some(entry) = self.entries.last_mut().filter(|entry| keeps && entry.site == moment.site) {
+                if let Some(entry) =
+                    self.entries.last_mut().filter(|entry| keeps && entry.instruction == context.instruction)
+                {
                     entry.values = values.clone().collect();
                 }
             }

@@ -11,10 +11,10 @@ mod steps;
 use crate::delta::Delta;
 use crate::full::Injector;
 use crate::golden::Golden;
-use crate::run::{RunError, locate};
+use crate::run::{InjectError, locate};
 use crate::site::LABELS;
 use crate::target::CapsuleTarget;
-use campaign::story::{Path, STORY_FORMAT, Share, Spread, Story};
+use campaign::story::{LaunchCorruption, STORY_FORMAT, Share, Story, ThreadPath};
 use device::coordinates;
 use fault::Fault;
 use lines::Lines;
@@ -22,7 +22,7 @@ use log::Log;
 use outcome::{Criteria, End, classify};
 use simt::Executor;
 use simt::memory::GlobalMemory;
-use spread::Eyes;
+use spread::CorruptionRecorder;
 use steps::Told;
 
 impl CapsuleTarget {
@@ -30,12 +30,12 @@ impl CapsuleTarget {
     ///
     /// # Errors
     /// If the fault names a place that does not exist, or the capsule cannot be replayed.
-    pub fn story(&self, fault: &Fault, criteria: &Criteria) -> Result<Story, RunError> {
+    pub fn story(&self, fault: &Fault, criteria: &Criteria) -> Result<Story, InjectError> {
         tell(self, fault, criteria)
     }
 }
 
-fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -> Result<Story, RunError> {
+fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -> Result<Story, InjectError> {
     let golden = target.golden_run();
     let launch = locate(golden, fault)?;
     let site = target.site_of(fault)?.named(&LABELS);
@@ -45,11 +45,11 @@ fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -> Result<St
     let (mut expected, mut found) = (new_log(), new_log());
     let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
     golden.rerun(launch, &mut memory, &mut executor, &mut expected, |_, block, _| block == fault.cta);
-    let mut eyes = Eyes::new(golden);
-    let observation = Injector::new(golden).tell(fault, &mut found, &mut eyes)?;
+    let mut corruption = CorruptionRecorder::new(golden);
+    let observation = Injector::new(golden).tell(fault, &mut found, &mut corruption)?;
     let outcome = classify(&observation, criteria);
     let lines = Lines::of_capsule(&golden.capsule);
-    let mut told = Told { steps: Vec::new(), left_out: 0, path: Path::default() };
+    let mut told = Told { steps: Vec::new(), left_out: 0, path: ThreadPath::default() };
     if observation.landed.is_some() {
         let ended = observation.end != End::Completed;
         told = steps::compare(golden, launch, &lines, fault, (&expected, &found), ended);
@@ -61,7 +61,7 @@ fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -> Result<St
     told.path.shared_bytes = differing(&expected.shared, &found.shared);
     Ok(Story {
         format: STORY_FORMAT.to_owned(),
-        instruction: first.map(|entry| lines.of(golden, launch, entry.site)),
+        instruction: first.map(|entry| lines.of(golden, launch, entry.instruction)),
         site,
         block: coordinates(fault.cta, recorded.grid),
         thread: coordinates(fault.thread.into(), recorded.block),
@@ -70,10 +70,10 @@ fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -> Result<St
         steps: told.steps,
         steps_left_out: told.left_out,
         path: told.path,
-        threads: (observation.end == End::Completed || !eyes.launches.is_empty())
+        threads: (observation.end == End::Completed || !corruption.launches.is_empty())
             .then(|| other_threads(&expected, &found, threads)),
-        launches: with_blocks(target, fault, observation.end == End::Completed, eyes.launches),
-        copies: eyes.copies,
+        launches: with_blocks(target, fault, observation.end == End::Completed, corruption.launches),
+        copies: corruption.copies,
         observation,
     })
 }
@@ -91,7 +91,12 @@ fn other_threads(golden: &Log, found: &Log, threads: usize) -> Share {
 
 /// Adds how many blocks of each launch the corruption came into. A launch in which blocks read differing bytes, at whose
 /// end nothing differs any more, is added, too, if the program came to its end.
-fn with_blocks(target: &CapsuleTarget, fault: &Fault, completed: bool, mut launches: Vec<Spread>) -> Vec<Spread> {
+fn with_blocks(
+    target: &CapsuleTarget,
+    fault: &Fault,
+    completed: bool,
+    mut launches: Vec<LaunchCorruption>,
+) -> Vec<LaunchCorruption> {
     let golden: &Golden = target.golden_run();
     if golden.has_blocks_together() {
         return launches;
@@ -103,10 +108,10 @@ fn with_blocks(target: &CapsuleTarget, fault: &Fault, completed: bool, mut launc
     for (&number, &count) in delta.executed() {
         let launch = &golden.launches[number];
         let blocks = Some(Share { count, of: golden.recorded(launch).blocks() });
-        match launches.iter_mut().find(|spread| spread.launch as usize == number) {
-            Some(spread) => spread.blocks = blocks,
+        match launches.iter_mut().find(|corruption| corruption.launch as usize == number) {
+            Some(corruption) => corruption.blocks = blocks,
             None if !completed => {}
-            None => launches.push(Spread {
+            None => launches.push(LaunchCorruption {
                 launch: number as u32,
                 kernel: launch.program.name.clone(),
                 blocks,
@@ -115,6 +120,6 @@ fn with_blocks(target: &CapsuleTarget, fault: &Fault, completed: bool, mut launc
             }),
         }
     }
-    launches.sort_by_key(|spread| spread.launch);
+    launches.sort_by_key(|corruption| corruption.launch);
     launches
 }

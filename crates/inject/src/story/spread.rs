@@ -2,21 +2,21 @@
 
 use crate::full::Witness;
 use crate::golden::Golden;
-use campaign::story::{Copy, Patch, Share, Spread};
+use campaign::story::{CopyDifference, LaunchCorruption, Patch, Share};
 use simt::memory::window::DEVICE_BASE;
 use simt::memory::{ByteSet, GlobalMemory, PAGE, Version};
 use std::collections::BTreeMap;
 
 /// Sees what differs from the golden run.
-pub(super) struct Eyes<'g> {
+pub(super) struct CorruptionRecorder<'g> {
     golden: &'g Golden,
     /// Variables and outputs, by where they start.
     names: BTreeMap<u64, String>,
-    pub(super) launches: Vec<Spread>,
-    pub(super) copies: Vec<Copy>,
+    pub(super) launches: Vec<LaunchCorruption>,
+    pub(super) copies: Vec<CopyDifference>,
 }
 
-impl<'g> Eyes<'g> {
+impl<'g> CorruptionRecorder<'g> {
     pub(super) fn new(golden: &'g Golden) -> Self {
         let symbols = golden.capsule.modules.iter().flat_map(|module| &module.globals);
         let mut names: BTreeMap<u64, String> = symbols.map(|symbol| (symbol.address, symbol.name.clone())).collect();
@@ -30,7 +30,7 @@ impl<'g> Eyes<'g> {
     }
 }
 
-impl Witness for Eyes<'_> {
+impl Witness for CorruptionRecorder<'_> {
     fn launched(&mut self, number: usize, memory: &mut GlobalMemory) {
         let launch = &self.golden.launches[number];
         let after = Version::before(launch.event as u32 + 1);
@@ -51,7 +51,7 @@ impl Witness for Eyes<'_> {
         if bytes > 0 {
             let patch =
                 |(address, bytes): (u64, Share)| Patch { address, name: self.names.get(&address).cloned(), bytes };
-            self.launches.push(Spread {
+            self.launches.push(LaunchCorruption {
                 launch: number as u32,
                 kernel: launch.program.name.clone(),
                 blocks: None,
@@ -65,7 +65,7 @@ impl Witness for Eyes<'_> {
         let golden = &self.golden.copies[copy];
         let count = golden.bytes.iter().zip(found).filter(|(golden, found)| golden != found).count() as u64;
         if count > 0 {
-            self.copies.push(Copy {
+            self.copies.push(CopyDifference {
                 after_launches: launches as u32,
                 output: golden.output.map(|output| self.golden.outputs[output].name.clone()),
                 bytes: Share { count, of: golden.bytes.len() as u64 },

@@ -3,10 +3,10 @@
 use super::lines::Lines;
 use super::log::{Entry, Log};
 use crate::golden::{Golden, GoldenLaunch};
-use campaign::story::{Change, Deed, Path, Step};
+use campaign::story::{Change, Propagation, StoryStep, ThreadPath};
 use facts::{Control, Facts, FunctionId, Reg, Role, Type};
 use fault::{Fault, Target};
-use simt::program::Code;
+use simt::program::FunctionCode;
 use std::collections::BTreeSet;
 
 /// Steps that are listed, at most.
@@ -14,9 +14,9 @@ const LISTED: usize = 200;
 
 /// What came of a comparison.
 pub(super) struct Told {
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<StoryStep>,
     pub(super) left_out: u64,
-    pub(super) path: Path,
+    pub(super) path: ThreadPath,
 }
 
 /// What is known on the way through the logs.
@@ -38,11 +38,11 @@ pub(super) fn compare(
     (expected, found): (&Log, &Log),
     ended: bool,
 ) -> Told {
-    let told = Told { steps: Vec::new(), left_out: 0, path: Path::default() };
+    let told = Told { steps: Vec::new(), left_out: 0, path: ThreadPath::default() };
     let mut walk = Walk { golden, launch, lines, corrupted: BTreeSet::new(), told };
     let (golden, mut after) = (&expected.entries, 0);
     for (at, (expected, entry)) in golden.iter().zip(&found.entries).enumerate() {
-        if (expected.site, expected.executed) != (entry.site, entry.executed) {
+        if (expected.instruction, expected.executed) != (entry.instruction, entry.executed) {
             walk.diverge(after, golden, at, expected);
             return walk.told;
         }
@@ -52,7 +52,7 @@ pub(super) fn compare(
             walk.hit(fault, expected, entry);
         } else if last && !walk.reads(entry).is_empty() {
             let reads = walk.reads(entry);
-            walk.list(after + u64::from(entry.executed), entry.site, Deed::Dies, reads, Vec::new());
+            walk.list(after + u64::from(entry.executed), entry.instruction, Propagation::Dies, reads, Vec::new());
         } else {
             after += u64::from(entry.executed);
             walk.step(after, expected, entry);
@@ -68,15 +68,15 @@ pub(super) fn compare(
 }
 
 impl<'a> Walk<'a> {
-    fn at(&self, site: u32) -> Option<(FunctionId, &'a Code, &'a Facts)> {
-        let code = self.launch.program.function_of(site)?;
-        Some((code.id, code, self.launch.program.facts(site)?))
+    fn at(&self, instruction: u32) -> Option<(FunctionId, &'a FunctionCode, &'a Facts)> {
+        let code = self.launch.program.function_of(instruction)?;
+        Some((code.id, code, self.launch.program.facts(instruction)?))
     }
 
-    fn list(&mut self, after: u64, site: u32, what: Deed, reads: Vec<String>, writes: Vec<Change>) {
+    fn list(&mut self, after: u64, instruction: u32, what: Propagation, reads: Vec<String>, writes: Vec<Change>) {
         if self.told.steps.len() < LISTED {
-            let at = self.lines.of(self.golden, self.launch, site);
-            self.told.steps.push(Step { after, at, what, reads, writes });
+            let at = self.lines.of(self.golden, self.launch, instruction);
+            self.told.steps.push(StoryStep { after, at, what, reads, writes });
         } else {
             self.told.left_out += 1;
         }
@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
 
     /// The registers that an entry wrote otherwise; brings up to date which are corrupted.
     fn writes(&mut self, expected: &Entry, found: &Entry) -> Vec<Change> {
-        let Some((id, code, facts)) = self.at(found.site).filter(|_| found.executed) else {
+        let Some((id, code, facts)) = self.at(found.instruction).filter(|_| found.executed) else {
             return Vec::new();
         };
         let mut changes = Vec::new();
@@ -105,7 +105,7 @@ impl<'a> Walk<'a> {
 
     /// The corrupted registers that an entry read.
     fn reads(&self, entry: &Entry) -> Vec<String> {
-        let Some((id, code, facts)) = self.at(entry.site) else { return Vec::new() };
+        let Some((id, code, facts)) = self.at(entry.instruction) else { return Vec::new() };
         let guard = facts.guard.map(|guard| guard.pred);
         let all = facts.reads().filter(|register| entry.executed || guard == Some(*register));
         let mut read: Vec<Reg> = all.filter(|register| self.corrupted.contains(&(id, *register))).collect();
@@ -114,7 +114,7 @@ impl<'a> Walk<'a> {
     }
 
     fn hit(&mut self, fault: &Fault, expected: &Entry, entry: &Entry) {
-        let place = self.at(entry.site);
+        let place = self.at(entry.instruction);
         if let (Target::Register(number), Some((id, code, _))) = (fault.target, place)
             && code.declared.get(number as usize).is_some()
         {
@@ -122,25 +122,25 @@ impl<'a> Walk<'a> {
         }
         let reads = self.reads(entry);
         let writes = self.writes(expected, entry);
-        self.list(0, entry.site, Deed::Hit, reads, writes);
+        self.list(0, entry.instruction, Propagation::Hit, reads, writes);
     }
 
     fn step(&mut self, after: u64, expected: &Entry, entry: &Entry) {
-        let Some((_, _, facts)) = self.at(entry.site) else { return };
+        let Some((_, _, facts)) = self.at(entry.instruction) else { return };
         let before = self.corrupted.len();
         let reads = self.reads(entry);
         let writes = self.writes(expected, entry);
         let goes_on = matches!(facts.control, Control::Next | Control::Trap);
         let what = match (reads.is_empty(), writes.is_empty()) {
-            (true, false) => Deed::Receives,
-            (false, false) => Deed::Spreads,
-            (true, true) if before > 0 && self.corrupted.is_empty() => Deed::Replaces,
+            (true, false) => Propagation::Receives,
+            (false, false) => Propagation::Spreads,
+            (true, true) if before > 0 && self.corrupted.is_empty() => Propagation::Replaces,
             (true, true) => return,
-            (false, true) if facts.stores => Deed::Stores,
-            (false, true) if !goes_on || !entry.executed => Deed::Decides,
-            (false, true) => Deed::Absorbs,
+            (false, true) if facts.stores => Propagation::Stores,
+            (false, true) if !goes_on || !entry.executed => Propagation::Decides,
+            (false, true) => Propagation::Absorbs,
         };
-        self.list(after, entry.site, what, reads, writes);
+        self.list(after, entry.instruction, what, reads, writes);
     }
 
     /// The thread went another way: the entry before decided it, or the guard of this one.
@@ -152,10 +152,10 @@ impl<'a> Walk<'a> {
         let Some(entry) = decided else { return };
         let reads = self.reads(&Entry { executed: true, ..entry.clone() });
         // A branch that is listed as a decision is the one that went wrong.
-        if self.told.steps.last().is_some_and(|step| step.what == Deed::Decides && step.after == after) {
+        if self.told.steps.last().is_some_and(|step| step.what == Propagation::Decides && step.after == after) {
             self.told.steps.pop();
         }
-        self.list(after, entry.site, Deed::Diverges, reads, Vec::new());
+        self.list(after, entry.instruction, Propagation::Diverges, reads, Vec::new());
     }
 }
 

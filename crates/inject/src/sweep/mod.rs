@@ -11,26 +11,26 @@ use crate::full::Injector;
 use crate::golden::Golden;
 use crate::index::Index;
 use crate::lanes::Lanes;
-use crate::run::RunError;
+use crate::run::InjectError;
 use campaign::{RunFailure, Sweeper, SweptUnit};
 use fault::{Fault, Model, Scope};
 use outcome::{Criteria, Observation, Outcome, Tier, classify};
-pub(crate) use population::{Operand, Population, UnitAt};
+pub(crate) use population::{Population, SweepOperand, UnitAt};
 use simt::registers::LANES;
 use std::sync::Arc;
-pub(crate) use tally::Tally;
+pub(crate) use tally::UnitTally;
 
 /// Runs the units of a population.
 pub(crate) struct Sweeping<'g> {
     golden: &'g Golden,
     population: Arc<Population>,
     criteria: Criteria,
-    tally: Tally,
-    way: Way<'g>,
+    tally: UnitTally,
+    engine: SweepEngine<'g>,
 }
 
 /// How faults are run.
-pub(crate) enum Way<'g> {
+pub(crate) enum SweepEngine<'g> {
     /// By full re-execution.
     Full(Box<Injector<'g>>),
     /// By executing what they can change.
@@ -39,7 +39,7 @@ pub(crate) enum Way<'g> {
     Lanes(Box<Lanes<'g>>),
 }
 
-impl<'g> Way<'g> {
+impl<'g> SweepEngine<'g> {
     /// In lanes, or by executing what they can change only.
     pub(crate) fn indexed(golden: &'g Golden, index: &Arc<Index>, in_lanes: bool) -> Self {
         let lanes = Box::new(Lanes::new(golden, index));
@@ -48,7 +48,7 @@ impl<'g> Way<'g> {
 }
 
 /// What a thread is swept with.
-pub(crate) struct Aim<'a> {
+pub(crate) struct ThreadSweep<'a> {
     pub(crate) population: &'a Population,
     pub(crate) criteria: &'a Criteria,
     pub(crate) launch: u32,
@@ -56,9 +56,9 @@ pub(crate) struct Aim<'a> {
     pub(crate) thread: u32,
 }
 
-impl Aim<'_> {
+impl ThreadSweep<'_> {
     /// The fault in a bit of an operand.
-    pub(crate) fn fault(&self, dynamic: u64, operand: Operand, bit: u32) -> Fault {
+    pub(crate) fn fault(&self, dynamic: u64, operand: SweepOperand, bit: u32) -> Fault {
         Fault {
             isa: self.population.isa(self.launch),
             launch: self.launch,
@@ -72,7 +72,13 @@ impl Aim<'_> {
     }
 
     /// Judges and counts what was observed of one.
-    pub(crate) fn count(&self, operand: Operand, bit: u32, observation: &Observation, tally: &mut Tally) -> Outcome {
+    pub(crate) fn count(
+        &self,
+        operand: SweepOperand,
+        bit: u32,
+        observation: &Observation,
+        tally: &mut UnitTally,
+    ) -> Outcome {
         let outcome = classify(observation, self.criteria);
         match observation.tier {
             // Nothing that is swept runs live.
@@ -90,19 +96,24 @@ pub(crate) enum Unfinished {
     /// Nobody wants it any more.
     Stopped,
     /// A fault could not be run.
-    Failed(RunError),
+    Failed(InjectError),
 }
 
-impl From<RunError> for Unfinished {
-    fn from(error: RunError) -> Self {
+impl From<InjectError> for Unfinished {
+    fn from(error: InjectError) -> Self {
         Self::Failed(error)
     }
 }
 
 impl<'g> Sweeping<'g> {
-    pub(crate) fn new(golden: &'g Golden, population: &Arc<Population>, criteria: &Criteria, way: Way<'g>) -> Self {
-        let tally = Tally::new(population);
-        Self { golden, population: Arc::clone(population), criteria: criteria.clone(), tally, way }
+    pub(crate) fn new(
+        golden: &'g Golden,
+        population: &Arc<Population>,
+        criteria: &Criteria,
+        engine: SweepEngine<'g>,
+    ) -> Self {
+        let tally = UnitTally::new(population);
+        Self { golden, population: Arc::clone(population), criteria: criteria.clone(), tally, engine }
     }
 
     fn unit(&mut self, at: UnitAt, stop: &dyn Fn() -> bool) -> Result<(), Unfinished> {
@@ -115,13 +126,13 @@ impl<'g> Sweeping<'g> {
                 continue;
             }
             let criteria = &self.criteria;
-            let aim = Aim { population: &population, criteria, launch: at.launch, block: at.block, thread };
-            match &mut self.way {
-                Way::Lanes(lanes) => lanes.sweep(&aim, true, &mut self.tally, stop)?,
-                Way::Delta(lanes) => lanes.sweep(&aim, false, &mut self.tally, stop)?,
-                Way::Full(full) => {
+            let sweep = ThreadSweep { population: &population, criteria, launch: at.launch, block: at.block, thread };
+            match &mut self.engine {
+                SweepEngine::Lanes(lanes) => lanes.sweep(&sweep, true, &mut self.tally, stop)?,
+                SweepEngine::Delta(lanes) => lanes.sweep(&sweep, false, &mut self.tally, stop)?,
+                SweepEngine::Full(full) => {
                     let path = crate::lanes::path(self.golden, at.launch, at.block, thread);
-                    one_by_one(&aim, &path, &mut self.tally, stop, |fault| full.run(fault))?;
+                    one_by_one(&sweep, &path, &mut self.tally, stop, |fault| full.run(fault))?;
                 }
             }
         }
@@ -137,8 +148,8 @@ pub(crate) fn faults(golden: &Golden, population: &Population, at: UnitAt) -> Ve
     let of_thread = |thread: u32| {
         let path = crate::lanes::path(golden, at.launch, at.block, thread);
         let executed = path.into_iter().filter(|(_, executed)| *executed).zip(0..);
-        executed.flat_map(move |((site, _), dynamic)| {
-            let operands = population.operands(at.launch, site).iter();
+        executed.flat_map(move |((instruction, _), dynamic)| {
+            let operands = population.operands(at.launch, instruction).iter();
             operands.flat_map(move |operand| {
                 (0..operand.bits).map(move |bit| Fault {
                     isa: population.isa(at.launch),
@@ -158,21 +169,21 @@ pub(crate) fn faults(golden: &Golden, population: &Population, at: UnitAt) -> Ve
 
 /// Runs every fault of a thread by itself.
 pub(crate) fn one_by_one(
-    aim: &Aim<'_>,
+    sweep: &ThreadSweep<'_>,
     path: &[(u32, bool)],
-    tally: &mut Tally,
+    tally: &mut UnitTally,
     stop: &dyn Fn() -> bool,
-    mut run: impl FnMut(&Fault) -> Result<Observation, RunError>,
+    mut run: impl FnMut(&Fault) -> Result<Observation, InjectError>,
 ) -> Result<(), Unfinished> {
     let executed = path.iter().filter(|(_, executed)| *executed);
-    for (&(site, _), dynamic) in executed.zip(0..) {
-        for &operand in aim.population.operands(aim.launch, site) {
+    for (&(instruction, _), dynamic) in executed.zip(0..) {
+        for &operand in sweep.population.operands(sweep.launch, instruction) {
             for bit in 0..operand.bits {
                 if stop() {
                     return Err(Unfinished::Stopped);
                 }
-                let observation = run(&aim.fault(dynamic, operand, bit))?;
-                aim.count(operand, bit, &observation, tally);
+                let observation = run(&sweep.fault(dynamic, operand, bit))?;
+                sweep.count(operand, bit, &observation, tally);
             }
         }
     }

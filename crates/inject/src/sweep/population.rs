@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// An operand that is hit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Operand {
+pub(crate) struct SweepOperand {
     /// Its number among the operands of the sweep.
     pub(crate) number: u32,
     /// Which operand of its instruction it is.
@@ -35,8 +35,8 @@ pub(crate) struct Population {
     pub(crate) selection: Selection,
     /// The instruction set of each launch.
     isas: Vec<Isa>,
-    /// By launch and site.
-    operands: Vec<Vec<Vec<Operand>>>,
+    /// By launch and instruction.
+    operands: Vec<Vec<Vec<SweepOperand>>>,
 }
 
 impl Population {
@@ -73,17 +73,17 @@ impl Population {
         self.isas.get(launch as usize).copied().unwrap_or_default()
     }
 
-    fn add_operands(&mut self, program: &simt::Program) -> Vec<Vec<Operand>> {
+    fn add_operands(&mut self, program: &simt::Program) -> Vec<Vec<SweepOperand>> {
         let members = members(&self.selection, program);
         let operands = &mut self.sweep.operands;
-        let of = |(site, member): (&simt::program::Site, bool)| {
-            let Some(facts) = site.facts.as_ref().filter(|_| member) else { return Vec::new() };
+        let of = |(instruction, member): (&simt::program::StaticInstruction, bool)| {
+            let Some(facts) = instruction.facts.as_ref().filter(|_| member) else { return Vec::new() };
             let elements = self.selection.operands(facts);
             let source = facts.source.as_ref();
-            let mut number = |&fault::Operand { target, bits, .. }: &fault::Operand| {
+            let mut number = |&fault::TargetOperand { target, bits, .. }: &fault::TargetOperand| {
                 let spot = Spot {
                     kernel: program.name.clone(),
-                    pc: site.pc.0,
+                    pc: instruction.pc.0,
                     target: target.to_string(),
                     group: facts.group.to_string(),
                     opcode: facts.mnemonic.to_string(),
@@ -91,11 +91,11 @@ impl Population {
                     line: source.map(Source::line),
                 };
                 operands.push(SweptOperand { spot, elements: elements.len() as u32, bits });
-                Operand { number: operands.len() as u32 - 1, target, bits }
+                SweepOperand { number: operands.len() as u32 - 1, target, bits }
             };
             elements.iter().map(&mut number).collect()
         };
-        program.sites.iter().zip(members).map(of).collect()
+        program.instructions.iter().zip(members).map(of).collect()
     }
 
     fn add_units(&mut self, golden: &Golden, launch: u32, faults: Weights) {
@@ -113,8 +113,8 @@ impl Population {
         }
     }
 
-    /// The operands of a site of a launch that are hit.
-    pub(crate) fn operands(&self, launch: u32, site: u32) -> &[Operand] {
-        self.operands[launch as usize].get(site as usize).map_or(&[], Vec::as_slice)
+    /// The operands of an instruction of a launch that are hit.
+    pub(crate) fn operands(&self, launch: u32, instruction: u32) -> &[SweepOperand] {
+        self.operands[launch as usize].get(instruction as usize).map_or(&[], Vec::as_slice)
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The outcomes of a unit, as they come.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct UnitTally {
     /// For every bit of every operand, the outcomes that it came to, and how often.
     counts: Vec<Vec<(u8, u64)>>,
     /// Where the bits of each operand begin.
@@ -17,7 +17,7 @@ pub(crate) struct Tally {
     host_visible: u64,
 }
 
-impl Tally {
+impl UnitTally {
     pub(crate) fn new(population: &Population) -> Self {
         let mut bits = 0;
         let start = |operand: &campaign::SweptOperand| {

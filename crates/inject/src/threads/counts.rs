@@ -4,7 +4,7 @@ use crate::golden::{Golden, GoldenLaunch};
 use crate::rerun::When;
 use simt::memory::GlobalMemory;
 use simt::registers::{LANES, has, lanes};
-use simt::{Executor, Hook, Interest, Moment};
+use simt::{Executor, Hook, InstructionContext, Interest};
 use std::collections::BTreeMap;
 
 /// What a thread did.
@@ -26,14 +26,14 @@ impl Hook for Counting {
         true
     }
 
-    fn before(&mut self, moment: Moment<'_>) -> Interest {
-        let counts = &mut self.0[moment.warp as usize];
-        for lane in lanes(moment.active) {
+    fn before(&mut self, context: InstructionContext<'_>) -> Interest {
+        let counts = &mut self.0[context.warp as usize];
+        for lane in lanes(context.active) {
             let count = &mut counts[lane];
-            let executed = has(moment.executing, lane);
+            let executed = has(context.executing, lane);
             count.executed += u32::from(executed);
             count.guarded_off += u32::from(!executed);
-            count.trace = mix(count.trace, u64::from(moment.site) << 1 | u64::from(executed));
+            count.trace = mix(count.trace, u64::from(context.instruction) << 1 | u64::from(executed));
         }
         Interest::Stay
     }

@@ -4,7 +4,7 @@ use crate::golden::Golden;
 use crate::rerun::When;
 use simt::memory::GlobalMemory;
 use simt::registers::{LANES, has, lanes};
-use simt::{Executor, Hook, Interest, Moment};
+use simt::{Executor, Hook, InstructionContext, Interest};
 use std::collections::BTreeMap;
 
 /// A thread of a launch, and what is looked for in it.
@@ -25,8 +25,8 @@ pub enum Wanted {
     Dynamic(u32),
     /// An instruction of the program when the thread comes to it for the n-th time, from 0, its guard true or false.
     Visit {
-        /// The instruction, an index into the sites of the program.
-        site: u32,
+        /// The instruction, an index into the instructions of the program.
+        instruction: u32,
         /// How often it came to it before.
         nth: u32,
     },
@@ -34,11 +34,11 @@ pub enum Wanted {
 
 /// Where it was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundInstruction {
     /// Instructions that the thread executed before.
     pub dynamic: u64,
-    /// The instruction, an index into the sites of the program.
-    pub site: u32,
+    /// The instruction, an index into the instructions of the program.
+    pub instruction: u32,
     /// Whether the thread executed it: its guard was true.
     pub executed: bool,
 }
@@ -48,15 +48,15 @@ pub struct Found {
 struct Watched {
     executed: u64,
     /// By dynamic instruction.
-    dynamic: BTreeMap<u32, Option<Found>>,
+    dynamic: BTreeMap<u32, Option<FoundInstruction>>,
     /// By instruction, visits so far and the visits looked for.
-    visits: BTreeMap<u32, (u32, BTreeMap<u32, Option<Found>>)>,
+    visits: BTreeMap<u32, (u32, BTreeMap<u32, Option<FoundInstruction>>)>,
 }
 
 impl Watched {
-    fn step(&mut self, site: u32, executes: bool) {
-        let found = Some(Found { dynamic: self.executed, site, executed: executes });
-        if let Some((visits, wanted)) = self.visits.get_mut(&site) {
+    fn step(&mut self, instruction: u32, executes: bool) {
+        let found = Some(FoundInstruction { dynamic: self.executed, instruction, executed: executes });
+        if let Some((visits, wanted)) = self.visits.get_mut(&instruction) {
             if let Some(place) = wanted.get_mut(visits) {
                 *place = found;
             }
@@ -70,10 +70,10 @@ impl Watched {
         }
     }
 
-    fn found(&self) -> impl Iterator<Item = (Wanted, Found)> {
+    fn found(&self) -> impl Iterator<Item = (Wanted, FoundInstruction)> {
         let dynamic = self.dynamic.iter().filter_map(|(&at, found)| Some((Wanted::Dynamic(at), (*found)?)));
-        let visits = self.visits.iter().flat_map(|(&site, (_, wanted))| {
-            wanted.iter().filter_map(move |(&nth, found)| Some((Wanted::Visit { site, nth }, (*found)?)))
+        let visits = self.visits.iter().flat_map(|(&instruction, (_, wanted))| {
+            wanted.iter().filter_map(move |(&nth, found)| Some((Wanted::Visit { instruction, nth }, (*found)?)))
         });
         dynamic.chain(visits)
     }
@@ -87,12 +87,12 @@ impl Hook for Finding {
         self.0.contains_key(&warp)
     }
 
-    fn before(&mut self, moment: Moment<'_>) -> Interest {
-        let Some(watched) = self.0.get_mut(&moment.warp) else { return Interest::Leave };
+    fn before(&mut self, context: InstructionContext<'_>) -> Interest {
+        let Some(watched) = self.0.get_mut(&context.warp) else { return Interest::Leave };
         let mask = watched.keys().fold(0u32, |mask, lane| mask | (1 << lane));
-        for lane in lanes(moment.active & mask) {
+        for lane in lanes(context.active & mask) {
             if let Some(thread) = watched.get_mut(&lane) {
-                thread.step(moment.site, has(moment.executing, lane));
+                thread.step(context.instruction, has(context.executing, lane));
             }
         }
         Interest::Stay
@@ -101,7 +101,7 @@ impl Hook for Finding {
 
 /// Looks for all of `queries` by running their launches again; what no thread comes to is missing from the answer.
 #[must_use]
-pub fn find(golden: &Golden, queries: &[Query]) -> BTreeMap<Query, Found> {
+pub fn find(golden: &Golden, queries: &[Query]) -> BTreeMap<Query, FoundInstruction> {
     let mut by_launch: BTreeMap<u32, BTreeMap<u64, Vec<Query>>> = BTreeMap::new();
     for &query in queries {
         let Some(launch) = golden.launches.get(query.launch as usize) else { continue };
@@ -135,15 +135,20 @@ fn watch(queries: &[Query], threads: u64) -> BTreeMap<u32, BTreeMap<usize, Watch
             Wanted::Dynamic(at) => {
                 watched.dynamic.insert(at, None);
             }
-            Wanted::Visit { site, nth } => {
-                watched.visits.entry(site).or_default().1.insert(nth, None);
+            Wanted::Visit { instruction, nth } => {
+                watched.visits.entry(instruction).or_default().1.insert(nth, None);
             }
         }
     }
     all
 }
 
-fn collect(all: &BTreeMap<u32, BTreeMap<usize, Watched>>, launch: u32, first: u64, found: &mut BTreeMap<Query, Found>) {
+fn collect(
+    all: &BTreeMap<u32, BTreeMap<usize, Watched>>,
+    launch: u32,
+    first: u64,
+    found: &mut BTreeMap<Query, FoundInstruction>,
+) {
     for (&warp, lanes) in all {
         for (&lane, watched) in lanes {
             let thread = first + u64::from(warp) * LANES as u64 + lane as u64;

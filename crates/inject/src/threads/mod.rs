@@ -8,5 +8,5 @@ mod find;
 mod trace;
 
 pub use counts::{Thread, ThreadCount, by_count, thread_counts};
-pub use find::{Found, Query, Wanted, find};
-pub use trace::{Step, trace};
+pub use find::{FoundInstruction, Query, Wanted, find};
+pub use trace::{TraceStep, trace};

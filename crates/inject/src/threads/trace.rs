@@ -4,13 +4,13 @@ use crate::golden::{Golden, GoldenLaunch};
 use crate::rerun::When;
 use simt::memory::GlobalMemory;
 use simt::registers::{LANES, has};
-use simt::{Executor, Hook, Interest, Moment};
+use simt::{Executor, Hook, InstructionContext, Interest};
 
 /// One instruction that a thread came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The instruction, an index into the sites of the program.
-    pub site: u32,
+pub struct TraceStep {
+    /// The instruction, an index into the instructions of the program.
+    pub instruction: u32,
     /// Whether it executed it: its guard was true.
     pub executed: bool,
 }
@@ -18,7 +18,7 @@ pub struct Step {
 struct Tracing {
     warp: u32,
     lane: usize,
-    steps: Vec<Step>,
+    steps: Vec<TraceStep>,
 }
 
 impl Hook for Tracing {
@@ -26,9 +26,10 @@ impl Hook for Tracing {
         warp == self.warp
     }
 
-    fn before(&mut self, moment: Moment<'_>) -> Interest {
-        if moment.warp == self.warp && has(moment.active, self.lane) {
-            self.steps.push(Step { site: moment.site, executed: has(moment.executing, self.lane) });
+    fn before(&mut self, context: InstructionContext<'_>) -> Interest {
+        if context.warp == self.warp && has(context.active, self.lane) {
+            self.steps
+                .push(TraceStep { instruction: context.instruction, executed: has(context.executing, self.lane) });
         }
         Interest::Stay
     }
@@ -36,7 +37,7 @@ impl Hook for Tracing {
 
 /// What a thread of a launch, linear in the launch, came to, in order; nothing if there is no such thread.
 #[must_use]
-pub fn trace(golden: &Golden, launch: &GoldenLaunch, thread: u64) -> Vec<Step> {
+pub fn trace(golden: &Golden, launch: &GoldenLaunch, thread: u64) -> Vec<TraceStep> {
     let threads = golden.threads_per_block(launch) as u64;
     let (wanted, within) = (thread / threads, (thread % threads) as usize);
     let mut tracing = Tracing { warp: (within / LANES) as u32, lane: within % LANES, steps: Vec::new() };

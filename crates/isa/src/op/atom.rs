@@ -1,7 +1,7 @@
 //! Atomic accesses: `atom` and `red`. What they do, how they are spelled, which operands they take.
 
-use super::modifiers::{self, Order, Scope, Words};
-use super::operand::{OperandKind, Shape, Source, policy};
+use super::modifiers::{self, MemoryScope, Order, Words};
+use super::operand::{OperandKind, Signature, SourceOperand, policy};
 use crate::types::{Space, Type, words};
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub struct Atom {
     /// Promise about order. `None`: not written, relaxed.
     pub order: Option<Order>,
     /// Scope. `None`: not written, gpu.
-    pub scope: Option<Scope>,
+    pub scope: Option<MemoryScope>,
     /// Cache hints as written: no effect on results.
     pub cache: String,
 }
@@ -34,7 +34,7 @@ words! {
 
 impl Atom {
     /// The sources: the address, what `cas` compares with, then the value that is stored or combined with what is there.
-    fn sources(&self) -> Vec<Source> {
+    fn sources(&self) -> Vec<SourceOperand> {
         let compared = (self.op == AtomOp::Cas).then(|| self.operand().into());
         let sources = [OperandKind::Address.into()].into_iter().chain(compared).chain([self.operand().stored()]);
         sources.chain(policy(&self.cache)).collect()
@@ -45,9 +45,9 @@ impl Atom {
     }
 
     /// The operands of `atom`, or of `red`, which has no destination.
-    pub(super) fn shape(&self, returns: bool) -> Shape {
+    pub(super) fn signature(&self, returns: bool) -> Signature {
         let dst = if returns { vec![self.operand()] } else { vec![] };
-        Shape::new(dst, self.sources())
+        Signature::new(dst, self.sources())
     }
 
     /// Whether the ISA has this operation on this type in this shape (PTX ISA §9.7.13.5 and §9.7.13.6).
@@ -82,7 +82,7 @@ pub(super) fn parse(words: &mut Words<'_>, returns: bool) -> Option<Atom> {
     if matches!(order, Some(Order::Weak | Order::Volatile)) {
         return None;
     }
-    let scope = words.take(Scope::from_word);
+    let scope = words.take(MemoryScope::from_word);
     let space = words.space_or_generic();
     let op = early.or_else(|| words.take(AtomOp::from_word))?;
     let noftz = words.word("noftz").is_some();

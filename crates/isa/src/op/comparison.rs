@@ -2,7 +2,7 @@
 
 use super::modifiers::Words;
 use super::operand::OperandKind;
-use crate::alu::Form;
+use crate::alu::AluForm;
 use crate::types::{Type, words};
 
 words! {
@@ -21,7 +21,7 @@ pub(super) fn lop3(words: &mut Words<'_>) -> Option<Combine> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparison {
     /// A `setp` line of the table.
-    pub compare: Form,
+    pub compare: AluForm,
     /// How the result is combined with the third source.
     pub combine: Option<Combine>,
     /// Whether the sources are pairs of what the line compares (`.f16x2`, `.bf16x2`): there are two results.
@@ -31,7 +31,7 @@ pub struct Comparison {
 impl Comparison {
     /// The comparison of a line and nothing more.
     #[must_use]
-    pub fn of(compare: Form) -> Self {
+    pub fn of(compare: AluForm) -> Self {
         Self { compare, combine: None, pair: false }
     }
 
@@ -68,7 +68,7 @@ impl Comparison {
         let combined = rest.split_once('.').and_then(|(word, rest)| Some((Combine::from_word(word)?, rest)));
         let (combine, rest) = combined.map_or((None, rest), |(combine, rest)| (Some(combine), rest));
         let (single, pair) = rest.strip_suffix("f16x2").map_or((rest, false), |_| (&rest[..rest.len() - 2], true));
-        let compare = Form::from_spelling(&format!("setp.{compare}.{single}"))?;
+        let compare = AluForm::from_spelling(&format!("setp.{compare}.{single}"))?;
         Some(Self { compare, combine, pair })
     }
 

@@ -1,7 +1,7 @@
 //! Asynchronous copies: `cp.async` and what waits for it.
 
 use super::modifiers::{self, Words};
-use super::operand::{OperandKind, Shape, policy, sources};
+use super::operand::{OperandKind, Signature, policy, sources};
 use crate::types::{Space, Type, words};
 use std::fmt;
 
@@ -63,7 +63,7 @@ pub(super) fn parse(words: &mut Words<'_>) -> Option<CopyAsync> {
 }
 
 impl CopyAsync {
-    pub(super) fn shape(&self) -> Shape {
+    pub(super) fn signature(&self) -> Signature {
         use OperandKind::{Address, Value};
         let src = match self {
             Self::Copy { cache, fill, .. } => {
@@ -79,7 +79,7 @@ impl CopyAsync {
             Self::Arrive { .. } => sources([Address]),
             Self::Commit | Self::WaitAll => vec![],
         };
-        Shape::new(vec![], src)
+        Signature::new(vec![], src)
     }
 }
 

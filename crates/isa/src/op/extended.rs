@@ -7,19 +7,19 @@
 
 use super::modifiers::Words;
 use crate::alu::Alu;
-use crate::class::Class;
+use crate::class::AluClass;
 use crate::types::{Type, words};
 
 words! {
     /// What is added or taken away.
-    Step { Add = "add", Sub = "sub", MadLo = "mad.lo", MadHi = "mad.hi" }
+    CarryOp { Add = "add", Sub = "sub", MadLo = "mad.lo", MadHi = "mad.hi" }
 }
 
 /// The modifiers of an instruction that reads or writes the carry flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extended {
     /// What is added or taken away.
-    pub step: Step,
+    pub step: CarryOp,
     /// Whether the flag takes part: `addc`, `subc`, `madc`.
     pub reads: bool,
     /// Whether the flag is written: `.cc`.
@@ -32,7 +32,7 @@ pub struct Extended {
 pub(super) fn parse(head: &str, words: &mut Words<'_>) -> Option<Extended> {
     let (name, carry) = head.split_at(3);
     let half = words.take(|word| matches!(word, "lo" | "hi").then(|| format!(".{word}"))).unwrap_or_default();
-    let step = Step::from_word(&format!("{name}{half}"))?;
+    let step = CarryOp::from_word(&format!("{name}{half}"))?;
     let (reads, writes) = (!carry.is_empty(), words.word("cc").is_some());
     let ty = words.take(Type::from_word).filter(|ty| matches!(ty, Type::U32 | Type::S32 | Type::U64 | Type::S64))?;
     if reads || writes { words.end(Extended { step, reads, writes, ty }) } else { None }
@@ -49,12 +49,12 @@ impl Extended {
     #[must_use]
     pub fn product(self) -> Option<Alu> {
         let product = match (self.step, self.ty) {
-            (Step::MadLo, ty) if ty.bits() == 64 => Alu::MulLoB64,
-            (Step::MadLo, _) => Alu::MulLoB32,
-            (Step::MadHi, Type::U64) => Alu::MulHiU64,
-            (Step::MadHi, Type::S64) => Alu::MulHiS64,
-            (Step::MadHi, Type::S32) => Alu::MulHiS32,
-            (Step::MadHi, _) => Alu::MulHiU32,
+            (CarryOp::MadLo, ty) if ty.bits() == 64 => Alu::MulLoB64,
+            (CarryOp::MadLo, _) => Alu::MulLoB32,
+            (CarryOp::MadHi, Type::U64) => Alu::MulHiU64,
+            (CarryOp::MadHi, Type::S64) => Alu::MulHiS64,
+            (CarryOp::MadHi, Type::S32) => Alu::MulHiS32,
+            (CarryOp::MadHi, _) => Alu::MulHiU32,
             _ => return None,
         };
         Some(product)
@@ -63,7 +63,7 @@ impl Extended {
     /// The lines of the table that give the result, and the flag after it, from two terms and the flag before.
     #[must_use]
     pub fn lines(self) -> (Alu, Alu) {
-        match (self.step == Step::Sub, self.ty.bits() == 64) {
+        match (self.step == CarryOp::Sub, self.ty.bits() == 64) {
             (false, false) => (Alu::AddcB32, Alu::AddcCcB32),
             (false, true) => (Alu::AddcB64, Alu::AddcCcB64),
             (true, false) => (Alu::SubcB32, Alu::SubcCcB32),
@@ -71,17 +71,17 @@ impl Extended {
         }
     }
 
-    pub(super) fn class(self) -> Class {
-        if self.is_mad() { Class::IntMulAdd } else { Class::IntAdd }
+    pub(super) fn class(self) -> AluClass {
+        if self.is_mad() { AluClass::IntMulAdd } else { AluClass::IntAdd }
     }
 
     /// The flag that an instruction begins with which does not read it.
     #[must_use]
     pub fn initial(self) -> bool {
-        self.step == Step::Sub
+        self.step == CarryOp::Sub
     }
 
     fn is_mad(self) -> bool {
-        matches!(self.step, Step::MadLo | Step::MadHi)
+        matches!(self.step, CarryOp::MadLo | CarryOp::MadHi)
     }
 }

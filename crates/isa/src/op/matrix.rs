@@ -3,7 +3,7 @@
 //! Reference: PTX ISA 9.0, §9.7.14 and §9.7.15.
 
 use super::modifiers::{self, Words};
-use super::operand::{OperandKind, Shape, sources};
+use super::operand::{OperandKind, Signature, sources};
 use crate::types::{Space, Type, words};
 use facts::Group;
 use std::fmt;
@@ -38,7 +38,7 @@ pub struct Tiles {
 
 words! {
     /// What the elements of a matrix are.
-    Element {
+    MatrixElement {
         F16 = "f16", Bf16 = "bf16", Tf32 = "tf32", F32 = "f32", F64 = "f64", U8 = "u8", S8 = "s8", S32 = "s32",
     }
 }
@@ -50,7 +50,7 @@ words! {
 
 /// Rows and columns: `d` and `c` are m by n, `a` is m by k, `b` is k by n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct MatrixShape {
     /// Rows of the result.
     pub m: u8,
     /// Columns of the result.
@@ -61,7 +61,7 @@ pub struct Extent {
 
 words! {
     /// Which matrix of a multiplication.
-    Role { A = "a", B = "b", C = "c", D = "d" }
+    MatrixRole { A = "a", B = "b", C = "c", D = "d" }
 }
 
 /// A multiplication of matrices.
@@ -69,12 +69,12 @@ words! {
 pub struct Multiply {
     /// Whether it is spelled `wmma.mma`.
     pub wmma: bool,
-    /// The extents.
-    pub extent: Extent,
+    /// The shape.
+    pub shape: MatrixShape,
     /// The layouts of `a` and `b` as written. Registers hold elements, so that they change no result.
     pub layouts: (Layout, Layout),
     /// Elements of `d`, `a`, `b` and `c`.
-    pub elements: [Element; 4],
+    pub elements: [MatrixElement; 4],
     /// Whether integer sums are clamped (`.satfinite`).
     pub saturate: bool,
 }
@@ -83,18 +83,18 @@ pub struct Multiply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment {
     /// Which matrix.
-    pub role: Role,
-    /// The extents of the multiplication.
-    pub extent: Extent,
+    pub role: MatrixRole,
+    /// The shape of the multiplication.
+    pub shape: MatrixShape,
     /// Which elements lie next to each other in memory.
     pub layout: Layout,
     /// What the elements are.
-    pub element: Element,
+    pub element: MatrixElement,
     /// The state space.
     pub space: Space,
 }
 
-impl Element {
+impl MatrixElement {
     /// Elements in one register.
     #[must_use]
     pub fn per_register(self) -> u8 {
@@ -122,20 +122,20 @@ impl Element {
     }
 }
 
-impl Extent {
+impl MatrixShape {
     /// Rows and columns of a matrix.
     #[must_use]
-    pub fn of(self, role: Role) -> (u8, u8) {
+    pub fn of(self, role: MatrixRole) -> (u8, u8) {
         match role {
-            Role::A => (self.m, self.k),
-            Role::B => (self.k, self.n),
-            Role::C | Role::D => (self.m, self.n),
+            MatrixRole::A => (self.m, self.k),
+            MatrixRole::B => (self.k, self.n),
+            MatrixRole::C | MatrixRole::D => (self.m, self.n),
         }
     }
 
     /// Registers of each lane that hold a matrix, every element once.
     #[must_use]
-    pub fn registers(self, role: Role, element: Element) -> u8 {
+    pub fn registers(self, role: MatrixRole, element: MatrixElement) -> u8 {
         let (rows, columns) = self.of(role);
         (u32::from(rows) * u32::from(columns) / 32 / u32::from(element.per_register())) as u8
     }
@@ -146,29 +146,29 @@ impl Extent {
         Some(Self { m: m.parse().ok()?, n: n.parse().ok()?, k: k.parse().ok()? })
     }
 
-    /// Whether a warp multiplies matrices of these extents and elements, with `mma` or with `wmma`.
-    fn exists(self, wmma: bool, [d, a, b, c]: [Element; 4]) -> bool {
-        use Element::{Bf16, F16, F32, F64, S8, S32, Tf32, U8};
-        let extent = (self.m, self.n, self.k);
-        let wide = matches!(extent, (16, 16, 16) | (32, 8, 16) | (8, 32, 16));
+    /// Whether a warp multiplies matrices of this shape and of these elements, with `mma` or with `wmma`.
+    fn exists(self, wmma: bool, [d, a, b, c]: [MatrixElement; 4]) -> bool {
+        use MatrixElement::{Bf16, F16, F32, F64, S8, S32, Tf32, U8};
+        let shape = (self.m, self.n, self.k);
+        let wide = matches!(shape, (16, 16, 16) | (32, 8, 16) | (8, 32, 16));
         let same = d == c;
         match (a, b) {
             (F16, F16) if wmma => wide && matches!(d, F16 | F32) && matches!(c, F16 | F32),
             (Bf16, Bf16) if wmma => wide && same && d == F32,
-            (Tf32, Tf32) if wmma => extent == (16, 16, 8) && same && d == F32,
+            (Tf32, Tf32) if wmma => shape == (16, 16, 8) && same && d == F32,
             (U8, U8) | (S8, S8) if wmma => wide && same && d == S32,
-            (F64, F64) if wmma => extent == (8, 8, 4) && same && d == F64,
-            (F16, F16) => matches!(extent, (16, 8, 8 | 16)) && same && matches!(d, F16 | F32),
-            (Bf16, Bf16) => matches!(extent, (16, 8, 8 | 16)) && same && d == F32,
-            (Tf32, Tf32) => matches!(extent, (16, 8, 4 | 8)) && same && d == F32,
-            (U8 | S8, U8 | S8) => !wmma && matches!(extent, (8, 8, 16) | (16, 8, 16 | 32)) && same && d == S32,
-            (F64, F64) => matches!(extent, (8, 8, 4) | (16, 8, 4 | 8 | 16)) && same && d == F64,
+            (F64, F64) if wmma => shape == (8, 8, 4) && same && d == F64,
+            (F16, F16) => matches!(shape, (16, 8, 8 | 16)) && same && matches!(d, F16 | F32),
+            (Bf16, Bf16) => matches!(shape, (16, 8, 8 | 16)) && same && d == F32,
+            (Tf32, Tf32) => matches!(shape, (16, 8, 4 | 8)) && same && d == F32,
+            (U8 | S8, U8 | S8) => !wmma && matches!(shape, (8, 8, 16) | (16, 8, 16 | 32)) && same && d == S32,
+            (F64, F64) => matches!(shape, (8, 8, 4) | (16, 8, 4 | 8 | 16)) && same && d == F64,
             _ => false,
         }
     }
 }
 
-impl fmt::Display for Extent {
+impl fmt::Display for MatrixShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "m{}n{}k{}", self.m, self.n, self.k)
     }
@@ -177,27 +177,27 @@ impl fmt::Display for Extent {
 impl Multiply {
     /// Registers that are named for a matrix. `wmma` has two registers for each one that halves of `a` and `b` need.
     #[must_use]
-    pub fn registers(&self, role: Role) -> u8 {
+    pub fn registers(&self, role: MatrixRole) -> u8 {
         let [d, a, b, c] = self.elements;
         let element = match role {
-            Role::A => a,
-            Role::B => b,
-            Role::C => c,
-            Role::D => d,
+            MatrixRole::A => a,
+            MatrixRole::B => b,
+            MatrixRole::C => c,
+            MatrixRole::D => d,
         };
-        named(self.wmma, self.extent, role, element)
+        named(self.wmma, self.shape, role, element)
     }
 
-    fn operand(&self, role: Role, element: Element) -> OperandKind {
+    fn operand(&self, role: MatrixRole, element: MatrixElement) -> OperandKind {
         OperandKind::Vector(element.register(), self.registers(role))
     }
 }
 
-fn named(wmma: bool, extent: Extent, role: Role, element: Element) -> u8 {
-    if wmma && element == Element::F16 && matches!(role, Role::A | Role::B) {
+fn named(wmma: bool, shape: MatrixShape, role: MatrixRole, element: MatrixElement) -> u8 {
+    if wmma && element == MatrixElement::F16 && matches!(role, MatrixRole::A | MatrixRole::B) {
         8
     } else {
-        extent.registers(role, element)
+        shape.registers(role, element)
     }
 }
 
@@ -205,7 +205,7 @@ impl Fragment {
     /// Registers that are named.
     #[must_use]
     pub fn registers(&self) -> u8 {
-        named(true, self.extent, self.role, self.element)
+        named(true, self.shape, self.role, self.element)
     }
 
     fn operand(&self) -> OperandKind {
@@ -214,17 +214,17 @@ impl Fragment {
 
     /// Whether a multiplication has this matrix.
     fn exists(&self) -> bool {
-        use Element::{Bf16, F16, F32, F64, S8, S32, Tf32, U8};
-        let of = |d, a| self.extent.exists(true, [d, a, a, d]);
+        use MatrixElement::{Bf16, F16, F32, F64, S8, S32, Tf32, U8};
+        let of = |d, a| self.shape.exists(true, [d, a, a, d]);
         let space = matches!(self.space, Space::Generic | Space::Global | Space::Shared);
         space
             && match (self.role, self.element) {
-                (Role::A | Role::B, F16 | Bf16 | Tf32) => of(F32, self.element),
-                (Role::A | Role::B, U8 | S8) => of(S32, self.element),
+                (MatrixRole::A | MatrixRole::B, F16 | Bf16 | Tf32) => of(F32, self.element),
+                (MatrixRole::A | MatrixRole::B, U8 | S8) => of(S32, self.element),
                 (_, F64) => of(F64, F64),
-                (Role::C | Role::D, F16) => of(F16, F16),
-                (Role::C | Role::D, F32) => of(F32, F16) || of(F32, Tf32),
-                (Role::C | Role::D, S32) => of(S32, S8),
+                (MatrixRole::C | MatrixRole::D, F16) => of(F16, F16),
+                (MatrixRole::C | MatrixRole::D, F32) => of(F32, F16) || of(F32, Tf32),
+                (MatrixRole::C | MatrixRole::D, S32) => of(S32, S8),
                 _ => false,
             }
     }
@@ -269,77 +269,77 @@ fn transpose(words: &mut Words<'_>) -> Option<Matrix> {
 fn mma(words: &mut Words<'_>) -> Option<Matrix> {
     words.word("sync")?;
     words.word("aligned")?;
-    let extent = words.take(Extent::from_word)?;
+    let shape = words.take(MatrixShape::from_word)?;
     let layouts = (words.take(Layout::from_word)?, words.take(Layout::from_word)?);
     let saturate = words.word("satfinite").is_some();
     let nearest = words.word("rn").is_some();
     let elements = elements(words)?;
-    if nearest && elements[0] != Element::F64 {
+    if nearest && elements[0] != MatrixElement::F64 {
         return None;
     }
     if layouts != (Layout::Row, Layout::Col) {
         return None;
     }
-    multiply(words, Multiply { wmma: false, extent, layouts, elements, saturate })
+    multiply(words, Multiply { wmma: false, shape, layouts, elements, saturate })
 }
 
-fn elements(words: &mut Words<'_>) -> Option<[Element; 4]> {
-    let mut next = || words.take(Element::from_word);
+fn elements(words: &mut Words<'_>) -> Option<[MatrixElement; 4]> {
+    let mut next = || words.take(MatrixElement::from_word);
     Some([next()?, next()?, next()?, next()?])
 }
 
 fn multiply(words: &Words<'_>, it: Multiply) -> Option<Matrix> {
-    let saturates = !it.saturate || it.elements[0] == Element::S32;
-    if saturates && it.extent.exists(it.wmma, it.elements) { words.end(Matrix::Multiply(it)) } else { None }
+    let saturates = !it.saturate || it.elements[0] == MatrixElement::S32;
+    if saturates && it.shape.exists(it.wmma, it.elements) { words.end(Matrix::Multiply(it)) } else { None }
 }
 
 /// Reads what follows `wmma`.
 fn wmma(words: &mut Words<'_>) -> Option<Matrix> {
     match words.take(|word| Some(word.to_owned()))?.as_str() {
         "load" => {
-            let role = words.take(Role::from_word).filter(|role| *role != Role::D)?;
+            let role = words.take(MatrixRole::from_word).filter(|role| *role != MatrixRole::D)?;
             fragment(words, role).map(Matrix::LoadFragment)
         }
         "store" => {
             words.word("d")?;
-            fragment(words, Role::D).map(Matrix::StoreFragment)
+            fragment(words, MatrixRole::D).map(Matrix::StoreFragment)
         }
         "mma" => {
             words.word("sync")?;
             words.word("aligned")?;
             let layouts = (words.take(Layout::from_word)?, words.take(Layout::from_word)?);
-            let extent = words.take(Extent::from_word)?;
+            let shape = words.take(MatrixShape::from_word)?;
             // Doubles are always rounded so.
             let nearest = words.word("rn").is_some();
-            let (d, second) = (words.take(Element::from_word)?, words.take(Element::from_word)?);
+            let (d, second) = (words.take(MatrixElement::from_word)?, words.take(MatrixElement::from_word)?);
             // Halves are not spelled: `.f32.f32` are those of `d` and `c`.
-            let elements = match words.take(Element::from_word) {
-                Some(b) => [d, second, b, words.take(Element::from_word)?],
-                None => [d, Element::F16, Element::F16, second],
+            let elements = match words.take(MatrixElement::from_word) {
+                Some(b) => [d, second, b, words.take(MatrixElement::from_word)?],
+                None => [d, MatrixElement::F16, MatrixElement::F16, second],
             };
             let saturate = words.word("satfinite").is_some();
-            if nearest && d != Element::F64 {
+            if nearest && d != MatrixElement::F64 {
                 return None;
             }
-            multiply(words, Multiply { wmma: true, extent, layouts, elements, saturate })
+            multiply(words, Multiply { wmma: true, shape, layouts, elements, saturate })
         }
         _ => None,
     }
 }
 
-fn fragment(words: &mut Words<'_>, role: Role) -> Option<Fragment> {
+fn fragment(words: &mut Words<'_>, role: MatrixRole) -> Option<Fragment> {
     words.word("sync")?;
     words.word("aligned")?;
     let layout = words.take(Layout::from_word)?;
-    let extent = words.take(Extent::from_word)?;
+    let shape = words.take(MatrixShape::from_word)?;
     let space = words.space_or_generic();
-    let element = words.take(Element::from_word)?;
-    let fragment = Fragment { role, extent, layout, element, space };
+    let element = words.take(MatrixElement::from_word)?;
+    let fragment = Fragment { role, shape, layout, element, space };
     if fragment.exists() { words.end(fragment) } else { None }
 }
 
 impl Matrix {
-    pub(super) fn shape(&self) -> Shape {
+    pub(super) fn signature(&self) -> Signature {
         use OperandKind::{Address, Value, Vector};
         let word = Value(Type::B32);
         let (dst, src, optional_src) = match self {
@@ -348,14 +348,14 @@ impl Matrix {
             Self::Transpose => (vec![word], sources([word]), 0),
             Self::Multiply(it) => {
                 let [d, a, b, c] = it.elements;
-                let src = [it.operand(Role::A, a), it.operand(Role::B, b), it.operand(Role::C, c)];
-                (vec![it.operand(Role::D, d)], sources(src), 0)
+                let src = [it.operand(MatrixRole::A, a), it.operand(MatrixRole::B, b), it.operand(MatrixRole::C, c)];
+                (vec![it.operand(MatrixRole::D, d)], sources(src), 0)
             }
             // The stride may be left out.
             Self::LoadFragment(it) => (vec![it.operand()], sources([Address, word]), 1),
             Self::StoreFragment(it) => (vec![], vec![Address.into(), it.operand().stored(), word.into()], 1),
         };
-        Shape { optional_src, ..Shape::new(dst, src) }
+        Signature { optional_src, ..Signature::new(dst, src) }
     }
 
     pub(super) fn group(&self) -> Group {
@@ -380,8 +380,8 @@ impl fmt::Display for Matrix {
             format!("matrix.sync.aligned.m8n8.x{}{trans}{}.b16", it.count, modifiers::space(it.space))
         };
         let fragment = |it: &Fragment| {
-            let Fragment { role, extent, layout, element, space } = it;
-            format!("{role}.sync.aligned.{layout}.{extent}{}.{element}", modifiers::space(*space))
+            let Fragment { role, shape, layout, element, space } = it;
+            format!("{role}.sync.aligned.{layout}.{shape}{}.{element}", modifiers::space(*space))
         };
         match self {
             Self::Load(it) => write!(f, "ld{}", tiles(it)),
@@ -390,13 +390,13 @@ impl fmt::Display for Matrix {
             Self::LoadFragment(it) => write!(f, "wmma.load.{}", fragment(it)),
             Self::StoreFragment(it) => write!(f, "wmma.store.{}", fragment(it)),
             Self::Multiply(it) => {
-                let Multiply { wmma, extent, layouts: (row, col), elements: [d, a, b, c], saturate } = it;
+                let Multiply { wmma, shape, layouts: (row, col), elements: [d, a, b, c], saturate } = it;
                 let saturate = if *saturate { ".satfinite" } else { "" };
                 if !wmma {
-                    return write!(f, "mma.sync.aligned.{extent}.{row}.{col}{saturate}.{d}.{a}.{b}.{c}");
+                    return write!(f, "mma.sync.aligned.{shape}.{row}.{col}{saturate}.{d}.{a}.{b}.{c}");
                 }
-                let elements = if *a == Element::F16 { format!("{d}.{c}") } else { format!("{d}.{a}.{b}.{c}") };
-                write!(f, "wmma.mma.sync.aligned.{row}.{col}.{extent}.{elements}{saturate}")
+                let elements = if *a == MatrixElement::F16 { format!("{d}.{c}") } else { format!("{d}.{a}.{b}.{c}") };
+                write!(f, "wmma.mma.sync.aligned.{row}.{col}.{shape}.{elements}{saturate}")
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Barrier objects in shared memory: `mbarrier`.
 
-use super::modifiers::{self, Order, Scope, Words, dotted};
-use super::operand::{OperandKind, Shape, sources};
+use super::modifiers::{self, MemoryScope, Order, Words, dotted};
+use super::operand::{OperandKind, Signature, sources};
 use crate::types::{Space, Type, words};
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub struct Mbarrier {
     /// Promise about order. `None`: not written.
     pub order: Option<Order>,
     /// Scope of that promise.
-    pub scope: Option<Scope>,
+    pub scope: Option<MemoryScope>,
     /// The state space that the object is addressed in.
     pub space: Space,
 }
@@ -34,7 +34,7 @@ pub(super) fn parse(words: &mut Words<'_>) -> Option<Mbarrier> {
     let variant = words.take(|word| matches!(word, "noComplete" | "parity").then(|| format!(".{word}")));
     let op = MbarrierOp::from_word(&format!("{head}{}", variant.unwrap_or_default()))?;
     let order = words.take(Order::from_word);
-    let scope = words.take(Scope::from_word);
+    let scope = words.take(MemoryScope::from_word);
     let space = words.space_or_generic();
     words.word("b64")?;
     let ordered = order.is_some() == scope.is_some()
@@ -50,7 +50,7 @@ pub(super) fn parse(words: &mut Words<'_>) -> Option<Mbarrier> {
 }
 
 impl Mbarrier {
-    pub(super) fn shape(&self) -> Shape {
+    pub(super) fn signature(&self) -> Signature {
         use OperandKind::{Address, Value};
         let (word, state) = (Value(Type::B32), Value(Type::B64));
         let (dst, src, optional_src) = match self.op {
@@ -65,7 +65,7 @@ impl Mbarrier {
             MbarrierOp::TryWaitParity => (vec![Value(Type::Pred)], vec![Address, word, word], 1),
             MbarrierOp::PendingCount => (vec![word], vec![state], 0),
         };
-        Shape { optional_src, ..Shape::new(dst, sources(src)) }
+        Signature { optional_src, ..Signature::new(dst, sources(src)) }
     }
 }
 

@@ -13,7 +13,7 @@ words! {
 
 words! {
     /// Who sees a strong access in order.
-    Scope { Cta = "cta", Cluster = "cluster", Gpu = "gpu", Sys = "sys" }
+    MemoryScope { Cta = "cta", Cluster = "cluster", Gpu = "gpu", Sys = "sys" }
 }
 
 /// The words of a spelling that are left to read.

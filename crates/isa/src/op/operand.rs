@@ -41,14 +41,14 @@ pub enum SourceRole {
 
 /// A source: how it is written, and what it is to the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceOperand {
     /// How it is written.
     pub kind: OperandKind,
     /// What it is.
     pub role: SourceRole,
 }
 
-impl From<OperandKind> for Source {
+impl From<OperandKind> for SourceOperand {
     /// What an operand is where nothing else is said: an address is where memory is accessed, all else is a value.
     fn from(kind: OperandKind) -> Self {
         let role = if kind == OperandKind::Address { SourceRole::Address } else { SourceRole::Value };
@@ -58,27 +58,27 @@ impl From<OperandKind> for Source {
 
 /// Which operands an instruction takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct Signature {
     /// Destinations; the second of `setp` and `shfl` is written `d|p`.
     pub dst: Vec<OperandKind>,
     /// How many trailing destinations may be left out.
     pub optional_dst: usize,
     /// Sources.
-    pub src: Vec<Source>,
+    pub src: Vec<SourceOperand>,
     /// How many trailing sources may be left out.
     pub optional_src: usize,
 }
 
-impl Shape {
+impl Signature {
     /// A shape of which no operand may be left out.
-    pub(super) fn new(dst: Vec<OperandKind>, src: Vec<Source>) -> Self {
+    pub(super) fn new(dst: Vec<OperandKind>, src: Vec<SourceOperand>) -> Self {
         Self { dst, optional_dst: 0, src, optional_src: 0 }
     }
 
     /// The parts of all sources but labels, in order, each with what it is to the instruction.
-    pub fn source_parts(&self) -> impl Iterator<Item = Source> {
+    pub fn source_parts(&self) -> impl Iterator<Item = SourceOperand> {
         let written = self.src.iter().filter(|source| source.kind != OperandKind::Label);
-        written.flat_map(|source| source.kind.parts().into_iter().map(|kind| Source { kind, role: source.role }))
+        written.flat_map(|source| source.kind.parts().into_iter().map(|kind| SourceOperand { kind, role: source.role }))
     }
 }
 
@@ -106,22 +106,22 @@ impl OperandKind {
     }
 
     /// This operand as one that is stored to memory.
-    pub(super) fn stored(self) -> Source {
-        Source { kind: self, role: SourceRole::Stored }
+    pub(super) fn stored(self) -> SourceOperand {
+        SourceOperand { kind: self, role: SourceRole::Stored }
     }
 
     /// This operand as one that changes no result.
-    pub(super) fn hint(self) -> Source {
-        Source { kind: self, role: SourceRole::Hint }
+    pub(super) fn hint(self) -> SourceOperand {
+        SourceOperand { kind: self, role: SourceRole::Hint }
     }
 }
 
 /// Sources that are what they are written as.
-pub(super) fn sources(kinds: impl IntoIterator<Item = OperandKind>) -> Vec<Source> {
-    kinds.into_iter().map(Source::from).collect()
+pub(super) fn sources(kinds: impl IntoIterator<Item = OperandKind>) -> Vec<SourceOperand> {
+    kinds.into_iter().map(SourceOperand::from).collect()
 }
 
 /// The cache policy that an access with `.L2::cache_hint` reads after its other operands. It changes no result.
-pub(super) fn policy(cache: &str) -> Option<Source> {
+pub(super) fn policy(cache: &str) -> Option<SourceOperand> {
     cache.contains(".L2::cache_hint").then_some(OperandKind::Value(Type::B64).hint())
 }

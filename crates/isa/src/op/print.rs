@@ -1,7 +1,7 @@
 //! How instructions are written: [`Op`] to `ld.global.nc.v4.f32`. The reverse of [`spelling`](super::spelling).
 
 use super::modifiers::{dotted, space, vector};
-use super::{Access, Barrier, BarrierMode, Cluster, Comparison, Extended, Op, Reduction, Vote};
+use super::{Barrier, BarrierMode, Cluster, Comparison, Extended, LoadStore, Op, Reduction, Vote};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -82,7 +82,7 @@ fn write_extended(f: &mut fmt::Formatter<'_>, extended: Extended) -> fmt::Result
     write!(f, "{name}{carry}{half}{cc}.{}", extended.ty)
 }
 
-fn write_access(f: &mut fmt::Formatter<'_>, head: &str, access: &Access) -> fmt::Result {
+fn write_access(f: &mut fmt::Formatter<'_>, head: &str, access: &LoadStore) -> fmt::Result {
     let mmio = if access.mmio { ".mmio" } else { "" };
     let (order, scope) = (dotted(access.order), dotted(access.scope));
     let (space, vector) = (space(access.space), vector(access.vector));

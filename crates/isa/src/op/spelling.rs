@@ -3,10 +3,10 @@
 //! Pure instructions are found in the table by their whole spelling; the families of the machine are read word by
 //! word. A word that a family does not know refuses the instruction: nothing is skipped silently.
 
-use super::modifiers::{Order, Scope, Words};
-use super::{Access, Barrier, BarrierMode, Call, CallTarget, Cluster, Comparison, Op, Reduction, Shuffle, Vote};
+use super::modifiers::{MemoryScope, Order, Words};
+use super::{Barrier, BarrierMode, Call, CallTarget, Cluster, Comparison, LoadStore, Op, Reduction, Shuffle, Vote};
 use super::{atom, comparison, copy, extended, matrix, mbarrier, texture};
-use crate::alu::Form;
+use crate::alu::AluForm;
 use crate::types::{Space, Type};
 use facts::{FunctionId, Pc};
 
@@ -14,7 +14,7 @@ use facts::{FunctionId, Pc};
 /// the parser of operands fills in.
 #[must_use]
 pub fn parse(spelling: &str) -> Option<Op> {
-    if let Some(form) = Form::from_spelling(spelling).filter(|form| !form.is_extended()) {
+    if let Some(form) = AluForm::from_spelling(spelling).filter(|form| !form.is_extended()) {
         return Some(if form.is_compare() { Op::Setp(Comparison::of(form)) } else { Op::Alu(form) });
     }
     let (head, rest) = spelling.split_once('.').unwrap_or((spelling, ""));
@@ -116,10 +116,10 @@ fn set(words: &str) -> Option<Op> {
     comparison.sets(to).then_some(Op::Set(comparison, to))
 }
 
-fn access(words: &mut Words<'_>, ldu: bool) -> Option<Access> {
+fn access(words: &mut Words<'_>, ldu: bool) -> Option<LoadStore> {
     let mmio = words.word("mmio").is_some();
     let order = words.take(Order::from_word);
-    let scope = words.take(Scope::from_word);
+    let scope = words.take(MemoryScope::from_word);
     let space = words.space_or_generic();
     let cache = words.cache();
     let vector = words.elements();
@@ -128,7 +128,7 @@ fn access(words: &mut Words<'_>, ldu: bool) -> Option<Access> {
     if order == Some(Order::AcqRel) || ty.bytes() * u32::from(vector) > 32 || (ldu && space != Space::Global) {
         return None;
     }
-    words.end(Access { uniform: ldu, space, ty, vector, order, scope, mmio, cache })
+    words.end(LoadStore { uniform: ldu, space, ty, vector, order, scope, mmio, cache })
 }
 
 fn cvta(words: &mut Words<'_>) -> Option<Op> {

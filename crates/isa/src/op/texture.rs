@@ -1,7 +1,7 @@
 //! Textures and surfaces: `tex`, `tld4`, `suld` and `sust` on objects that a register names.
 
 use super::modifiers::{self, Words};
-use super::operand::{OperandKind, Shape, sources};
+use super::operand::{OperandKind, Signature, sources};
 use crate::types::{Type, words};
 use std::fmt;
 
@@ -121,10 +121,10 @@ fn float(word: &str) -> Option<Type> {
 }
 
 impl Fetch {
-    pub(super) fn shape(&self) -> Shape {
+    pub(super) fn signature(&self) -> Signature {
         let level = self.level.then_some(OperandKind::Value(Type::F32));
         let src = sources([self.geometry.operand(self.from)].into_iter().chain(level));
-        Shape::new(vec![OperandKind::Vector(self.to, 4)], src)
+        Signature::new(vec![OperandKind::Vector(self.to, 4)], src)
     }
 }
 
@@ -135,12 +135,12 @@ impl Surface {
         self.ty.bytes() * u32::from(self.vector)
     }
 
-    pub(super) fn shape(&self) -> Shape {
+    pub(super) fn signature(&self) -> Signature {
         let (place, values) = (self.geometry.operand(Type::S32), OperandKind::Vector(self.ty, self.vector));
         if self.store {
-            Shape::new(vec![], vec![place.into(), values.stored()])
+            Signature::new(vec![], vec![place.into(), values.stored()])
         } else {
-            Shape::new(vec![values], vec![place.into()])
+            Signature::new(vec![values], vec![place.into()])
         }
     }
 }

@@ -19,7 +19,7 @@ pub enum Rounding {
 
 /// A binary format; its bits fill the low end of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
+pub struct FloatFormat {
     /// Bits after the point.
     pub(super) fraction: u32,
     /// What is added to the exponent.
@@ -35,17 +35,19 @@ pub struct Format {
 }
 
 /// `.e4m3`, which has no infinity.
-pub const E4M3: Format = Format { fraction: 3, bias: 7, sign: 0x80, largest: 0x7e, infinity: 0x7f, nan: 0x7f };
+pub const E4M3: FloatFormat =
+    FloatFormat { fraction: 3, bias: 7, sign: 0x80, largest: 0x7e, infinity: 0x7f, nan: 0x7f };
 /// `.e5m2`
-pub const E5M2: Format = Format { fraction: 2, bias: 15, sign: 0x80, largest: 0x7b, infinity: 0x7c, nan: 0x7f };
+pub const E5M2: FloatFormat =
+    FloatFormat { fraction: 2, bias: 15, sign: 0x80, largest: 0x7b, infinity: 0x7c, nan: 0x7f };
 /// `.tf32`, without the 13 low bits of the single that holds it.
-pub(super) const TF32: Format =
-    Format { fraction: 10, bias: 127, sign: 0x4_0000, largest: 0x3_fbff, infinity: 0x3_fc00, nan: 0x3_ffff };
+pub(super) const TF32: FloatFormat =
+    FloatFormat { fraction: 10, bias: 127, sign: 0x4_0000, largest: 0x3_fbff, infinity: 0x3_fc00, nan: 0x3_ffff };
 
 const HIDDEN: u64 = 1 << 52;
 const INFINITY: u64 = 0x7ff << 52;
 
-impl Format {
+impl FloatFormat {
     /// The nearest bits to a double, in a rounding mode.
     #[inline(always)]
     pub(super) fn encode(self, rounding: Rounding, x: f64) -> u32 {
@@ -100,7 +102,7 @@ impl Format {
 /// A number of 16 bits.
 pub trait Narrow: Copy {
     /// Its format.
-    const FORMAT: Format;
+    const FORMAT: FloatFormat;
     /// The number that these bits are.
     fn from_bits(bits: u32) -> Self;
     /// The bits.
@@ -117,7 +119,7 @@ pub struct Bf16(pub u16);
 
 macro_rules! narrow {
     ($($t:ident $format:expr;)*) => { $(impl Narrow for $t {
-        const FORMAT: Format = $format;
+        const FORMAT: FloatFormat = $format;
         #[inline(always)]
         fn from_bits(bits: u32) -> Self { Self(bits as u16) }
         #[inline(always)]
@@ -125,8 +127,8 @@ macro_rules! narrow {
     })* };
 }
 narrow! {
-    F16 Format { fraction: 10, bias: 15, sign: 0x8000, largest: 0x7bff, infinity: 0x7c00, nan: 0x7fff };
-    Bf16 Format { fraction: 7, bias: 127, sign: 0x8000, largest: 0x7f7f, infinity: 0x7f80, nan: 0x7fff };
+    F16 FloatFormat { fraction: 10, bias: 15, sign: 0x8000, largest: 0x7bff, infinity: 0x7c00, nan: 0x7fff };
+    Bf16 FloatFormat { fraction: 7, bias: 127, sign: 0x8000, largest: 0x7f7f, infinity: 0x7f80, nan: 0x7fff };
 }
 
 /// Two numbers in a register of 32 bits.

@@ -7,7 +7,7 @@
 //! format.
 
 use super::float::NAN32;
-use super::format::{F16x2, Format, Narrow, Pair, Rounding, TF32};
+use super::format::{F16x2, FloatFormat, Narrow, Pair, Rounding, TF32};
 
 /// The number as a single, exactly.
 #[inline(always)]
@@ -83,7 +83,7 @@ pub fn from_u64<T: Narrow>(rounding: Rounding, x: u64) -> T {
 /// Two numbers of 8 bits, as `.satfinite` rounds them; `.relu` makes negative ones +0.
 #[inline(always)]
 #[must_use]
-pub fn pack(format: Format, relu: bool, high: f32, low: f32) -> u16 {
+pub fn pack(format: FloatFormat, relu: bool, high: f32, low: f32) -> u16 {
     let byte = |x: f32| {
         let bits = format.saturating().encode(Rounding::Nearest, f64::from(x));
         if relu && bits & format.sign != 0 { 0 } else { bits }
@@ -94,7 +94,7 @@ pub fn pack(format: Format, relu: bool, high: f32, low: f32) -> u16 {
 /// Two numbers of 8 bits as halves, which hold every one of them.
 #[inline(always)]
 #[must_use]
-pub fn unpack(format: Format, bits: u16) -> F16x2 {
+pub fn unpack(format: FloatFormat, bits: u16) -> F16x2 {
     let half = |byte: u16| from_f32(Rounding::Nearest, format.decode(u32::from(byte)));
     Pair { low: half(bits & 0xff), high: half(bits >> 8) }
 }

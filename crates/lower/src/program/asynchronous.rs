@@ -2,9 +2,9 @@
 
 use super::Lowering;
 use isa::op::{CopyAsync, Fill, Mbarrier, MbarrierOp};
-use isa::{Instruction, Operand, Space, Type, Width};
+use isa::{Instruction, Space, Src, Type, Width};
 use simt::GuestError;
-use simt::program::{AccessPlan, CopyFill, CopyPlan, Kind, MbarrierPlan};
+use simt::program::{AccessPlan, CopyFill, CopyPlan, MbarrierPlan, MicroKind};
 use simt::registers::Slot;
 
 impl Lowering<'_> {
@@ -17,7 +17,7 @@ impl Lowering<'_> {
             }
             // One more arrival is expected, and has come.
             CopyAsync::Arrive { .. } | CopyAsync::Commit | CopyAsync::WaitGroup | CopyAsync::WaitAll => {
-                self.plain(Kind::Nop)
+                self.plain(MicroKind::Nop)
             }
         }
     }
@@ -26,11 +26,11 @@ impl Lowering<'_> {
     fn copy(&mut self, instruction: &Instruction, cg: bool, fill: Fill) -> Result<(), GuestError> {
         let src = &instruction.src;
         let bytes = match src[2] {
-            Operand::Imm(bytes @ (4 | 8 | 16)) if !cg || bytes == 16 => bytes as u8,
+            Src::Imm(bytes @ (4 | 8 | 16)) if !cg || bytes == 16 => bytes as u8,
             _ => return Err(self.unsupported("a copy of other than 4, 8 or 16 bytes, or of 16 with `.cg`")),
         };
         let fill = match (fill, src.get(3)) {
-            (Fill::Size, Some(operand)) if *operand != Operand::Imm(bytes.into()) => {
+            (Fill::Size, Some(operand)) if *operand != Src::Imm(bytes.into()) => {
                 Some(CopyFill::Size(self.source(operand, Type::U32)?))
             }
             (Fill::Ignore, Some(operand)) => Some(CopyFill::Ignore(self.source(operand, Type::Pred)?)),
@@ -44,11 +44,11 @@ impl Lowering<'_> {
         if let Some(fill) = fill {
             self.program.copies.push(CopyPlan { from, to, fill });
             let index = self.program.copies.len() as u32 - 1;
-            return self.plain(Kind::Copy(index));
+            return self.plain(MicroKind::Copy(index));
         }
         let (load, store) = (self.access_plan(from), self.access_plan(to));
-        self.emit(Kind::Load(load), 0, &[]);
-        self.emit(Kind::Store(store), 0, &[]);
+        self.emit(MicroKind::Load(load), 0, &[]);
+        self.emit(MicroKind::Store(store), 0, &[]);
         Ok(())
     }
 
@@ -87,6 +87,6 @@ impl Lowering<'_> {
     fn mbarrier_plan(&mut self, plan: MbarrierPlan) -> Result<(), GuestError> {
         self.program.mbarriers.push(plan);
         let index = self.program.mbarriers.len() as u32 - 1;
-        self.plain(Kind::Mbarrier(index))
+        self.plain(MicroKind::Mbarrier(index))
     }
 }

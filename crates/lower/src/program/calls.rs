@@ -2,9 +2,9 @@
 
 use super::Lowering;
 use isa::op::{Call, CallTarget};
-use isa::{Instruction, Operand, Type};
+use isa::{Instruction, Src, Type};
 use simt::GuestError;
-use simt::program::{CallPlan, CallTo, FrameRange, Kind, SystemCall};
+use simt::program::{CallPlan, CallTo, FrameRange, MicroKind, SystemCall};
 
 impl Lowering<'_> {
     pub(super) fn call(&mut self, instruction: &Instruction, call: &Call) -> Result<(), GuestError> {
@@ -28,26 +28,26 @@ impl Lowering<'_> {
         let (arguments, results) = (arguments.to_vec(), results.to_vec());
         self.program.calls.push(CallPlan { target, arguments, results });
         let index = self.program.calls.len() as u32 - 1;
-        self.emit(Kind::Call(index), 0, &[]);
+        self.emit(MicroKind::Call(index), 0, &[]);
         Ok(())
     }
 
-    fn call_parameter(&self, operand: &Operand) -> Result<FrameRange, GuestError> {
+    fn call_parameter(&self, operand: &Src) -> Result<FrameRange, GuestError> {
         let range = match operand {
-            Operand::Symbol(symbol, 0) => self.frames[self.at.index as usize].offsets.get(symbol).copied(),
+            Src::Symbol(symbol, 0) => self.frames[self.at.index as usize].offsets.get(symbol).copied(),
             _ => None,
         };
         range.ok_or_else(|| self.unsupported("a call argument that is not a `.param` variable"))
     }
 
     /// A call of `__assertfail`. One that is not as compilers make it has nothing to tell.
-    fn assertion<'i>(&mut self, operands: impl Iterator<Item = &'i Operand>) -> Result<(), GuestError> {
+    fn assertion<'i>(&mut self, operands: impl Iterator<Item = &'i Src>) -> Result<(), GuestError> {
         let Ok(arguments) = operands.map(|operand| self.call_parameter(operand)).collect() else {
-            return self.plain(Kind::Assert);
+            return self.plain(MicroKind::Assert);
         };
         let target = CallTo::System(SystemCall::Assert);
         self.program.calls.push(CallPlan { target, arguments, results: Vec::new() });
-        self.emit(Kind::Call(self.program.calls.len() as u32 - 1), 0, &[]);
+        self.emit(MicroKind::Call(self.program.calls.len() as u32 - 1), 0, &[]);
         Ok(())
     }
 

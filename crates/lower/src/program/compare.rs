@@ -4,7 +4,7 @@ use super::Lowering;
 use isa::op::{Combine, Comparison};
 use isa::{Alu, Dst, Instruction, Type, Width};
 use simt::GuestError;
-use simt::program::{Kind, PredOp};
+use simt::program::{MicroKind, PredOp};
 
 /// What a comparison is combined with: the row of the third source.
 type Third = Option<(PredOp, u16)>;
@@ -19,7 +19,7 @@ impl Lowering<'_> {
         let third = self.third(instruction, comparison)?;
         if second.is_none() && third.is_none() && !comparison.pair {
             let rows = self.sources(instruction, &comparison.types())?;
-            self.emit(Kind::Alu(comparison.compare.alu as u16), first, &rows);
+            self.emit(MicroKind::Alu(comparison.compare.alu as u16), first, &rows);
             return Ok(());
         }
         let (p, half) = self.compare(instruction, comparison)?;
@@ -29,7 +29,7 @@ impl Lowering<'_> {
             (Some(second), Some(high)) => Some((second, high)),
             (Some(second), None) => {
                 let not = self.temporary(Width::Pred)?;
-                self.emit(Kind::Pred(PredOp::Not), not, &[p, 0]);
+                self.emit(MicroKind::Pred(PredOp::Not), not, &[p, 0]);
                 Some((second, not))
             }
         };
@@ -62,13 +62,13 @@ impl Lowering<'_> {
         };
         let select = if to.width() == Width::B16 { Alu::SelpB16 } else { Alu::SelpB32 };
         let (one, zero) = (self.constant(to.width(), yes)?, self.constant(to.width(), 0)?);
-        self.emit(Kind::Alu(select as u16), target.row, &[one, zero, low]);
+        self.emit(MicroKind::Alu(select as u16), target.row, &[one, zero, low]);
         if let Some(high) = high {
             self.join(third, high, high);
             let one = self.constant(Width::B32, yes << 16)?;
             let upper = self.temporary(Width::B32)?;
-            self.emit(Kind::Alu(Alu::SelpB32 as u16), upper, &[one, zero, high]);
-            self.emit(Kind::Alu(Alu::OrB32 as u16), target.row, &[target.row, upper]);
+            self.emit(MicroKind::Alu(Alu::SelpB32 as u16), upper, &[one, zero, high]);
+            self.emit(MicroKind::Alu(Alu::OrB32 as u16), target.row, &[target.row, upper]);
         }
         self.finish(&target)
     }
@@ -78,9 +78,9 @@ impl Lowering<'_> {
         let third = instruction.src.get(4).map(|operand| self.source(operand, Type::Pred)).transpose()?;
         let result = self.destination(instruction.dst.first(), Type::B32)?;
         let holds = self.destination(instruction.dst.get(1), Type::Pred)?.row;
-        self.emit(Kind::Alu(Alu::Lop3B32 as u16), result.row, &rows);
+        self.emit(MicroKind::Alu(Alu::Lop3B32 as u16), result.row, &rows);
         let (zero, some) = (self.constant(Width::B32, 0)?, self.temporary(Width::Pred)?);
-        self.emit(Kind::Alu(Alu::SetpNeB32 as u16), some, &[result.row, zero]);
+        self.emit(MicroKind::Alu(Alu::SetpNeB32 as u16), some, &[result.row, zero]);
         self.join(third.map(|row| (pred_op(combine), row)), some, holds);
         self.finish(&result)
     }
@@ -88,7 +88,7 @@ impl Lowering<'_> {
     /// Compares into rows of this instruction alone; the second is that of the high half of a pair.
     fn compare(&mut self, instruction: &Instruction, comparison: Comparison) -> Result<(u16, Option<u16>), GuestError> {
         let rows = self.sources(instruction, &comparison.types())?;
-        let line = Kind::Alu(comparison.compare.alu as u16);
+        let line = MicroKind::Alu(comparison.compare.alu as u16);
         let low = self.temporary(Width::Pred)?;
         if !comparison.pair {
             self.emit(line, low, &rows);
@@ -105,10 +105,10 @@ impl Lowering<'_> {
     fn halves(&mut self, row: u16) -> Result<(u16, u16), GuestError> {
         let (low, high, shifted) =
             (self.temporary(Width::B16)?, self.temporary(Width::B16)?, self.temporary(Width::B32)?);
-        self.emit(Kind::Alu(Alu::CvtU16U32 as u16), low, &[row]);
+        self.emit(MicroKind::Alu(Alu::CvtU16U32 as u16), low, &[row]);
         let by = self.constant(Width::B32, 16)?;
-        self.emit(Kind::Alu(Alu::ShrU32 as u16), shifted, &[row, by]);
-        self.emit(Kind::Alu(Alu::CvtU16U32 as u16), high, &[shifted]);
+        self.emit(MicroKind::Alu(Alu::ShrU32 as u16), shifted, &[row, by]);
+        self.emit(MicroKind::Alu(Alu::CvtU16U32 as u16), high, &[shifted]);
         Ok((low, high))
     }
 
@@ -120,7 +120,7 @@ impl Lowering<'_> {
     /// Writes a result, combined with the third source if there is one.
     fn join(&mut self, third: Third, row: u16, into: u16) {
         let (op, other) = third.unwrap_or((PredOp::Or, row));
-        self.emit(Kind::Pred(op), into, &[row, other]);
+        self.emit(MicroKind::Pred(op), into, &[row, other]);
     }
 }
 

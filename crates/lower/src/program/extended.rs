@@ -4,7 +4,7 @@ use super::Lowering;
 use isa::op::Extended;
 use isa::{Instruction, Width};
 use simt::GuestError;
-use simt::program::{Kind, PredOp};
+use simt::program::{MicroKind, PredOp};
 
 impl Lowering<'_> {
     /// A product if there is one, the flag afterwards, the result.
@@ -12,7 +12,7 @@ impl Lowering<'_> {
         let mut terms = self.sources(instruction, &vec![extended.ty; extended.sources()])?;
         if let Some(product) = extended.product() {
             let row = self.temporary(extended.ty.width())?;
-            self.emit(Kind::Alu(product as u16), row, &terms[..2]);
+            self.emit(MicroKind::Alu(product as u16), row, &terms[..2]);
             terms.splice(..2, [row]);
         }
         let flag = self.carry()?;
@@ -21,12 +21,12 @@ impl Lowering<'_> {
         // The destination may be a source: the flag is computed before, and written when it has been read.
         let carry = self.temporary(Width::Pred)?;
         if extended.writes {
-            self.emit(Kind::Alu(after as u16), carry, &terms);
+            self.emit(MicroKind::Alu(after as u16), carry, &terms);
         }
         let target = self.destination(instruction.dst.first(), extended.ty)?;
-        self.emit(Kind::Alu(result as u16), target.row, &terms);
+        self.emit(MicroKind::Alu(result as u16), target.row, &terms);
         if extended.writes {
-            self.emit(Kind::Pred(PredOp::Or), flag, &[carry, carry]);
+            self.emit(MicroKind::Pred(PredOp::Or), flag, &[carry, carry]);
         }
         self.finish(&target)
     }

@@ -3,9 +3,9 @@
 use super::Lowering;
 use super::memory::copy_of;
 use isa::op::{Barrier, BarrierMode, Vote};
-use isa::{Alu, Dst, Form, Instruction, Op, Operand, Type, Width};
+use isa::{Alu, AluForm, Dst, Instruction, Op, Src, Type, Width};
 use simt::GuestError;
-use simt::program::{BarrierPlan, Kind, NOWHERE};
+use simt::program::{BarrierPlan, MicroKind, NOWHERE};
 use simt::registers::Slot;
 
 impl<'a> Lowering<'a> {
@@ -23,49 +23,49 @@ impl<'a> Lowering<'a> {
             Op::St(access) => self.store(instruction, access),
             Op::Atom(atom) | Op::Red(atom) => self.atomic(instruction, atom),
             Op::Cvta { to, space, .. } => self.cvta(instruction, *to, *space),
-            Op::Isspacep(space) => self.simple(instruction, Kind::Isspacep(*space), Type::Pred, &[Type::B64]),
-            Op::Shfl(mode) => self.collective(instruction, Kind::Shuffle(*mode), Type::B32, &[Type::B32; 4]),
+            Op::Isspacep(space) => self.simple(instruction, MicroKind::Isspacep(*space), Type::Pred, &[Type::B64]),
+            Op::Shfl(mode) => self.collective(instruction, MicroKind::Shuffle(*mode), Type::B32, &[Type::B32; 4]),
             Op::Vote(mode) => {
                 let result = if *mode == Vote::Ballot { Type::B32 } else { Type::Pred };
-                self.collective(instruction, Kind::Vote(*mode), result, &[Type::Pred, Type::B32])
+                self.collective(instruction, MicroKind::Vote(*mode), result, &[Type::Pred, Type::B32])
             }
             Op::Match { all, ty } => {
-                let kind = Kind::Match { all: *all, wide: *ty == Type::B64 };
+                let kind = MicroKind::Match { all: *all, wide: *ty == Type::B64 };
                 self.collective(instruction, kind, Type::B32, &[*ty, Type::B32])
             }
-            Op::Redux(op, ty) => self.collective(instruction, Kind::Redux(*op, *ty), *ty, &[*ty, Type::B32]),
-            Op::Activemask => self.simple(instruction, Kind::Activemask, Type::B32, &[]),
-            Op::Elect => self.collective(instruction, Kind::Elect, Type::B32, &[Type::B32]),
+            Op::Redux(op, ty) => self.collective(instruction, MicroKind::Redux(*op, *ty), *ty, &[*ty, Type::B32]),
+            Op::Activemask => self.simple(instruction, MicroKind::Activemask, Type::B32, &[]),
+            Op::Elect => self.collective(instruction, MicroKind::Elect, Type::B32, &[Type::B32]),
             Op::Barrier(barrier) => self.barrier(instruction, *barrier),
             Op::WarpSync => {
                 let mask = self.source(&src[0], Type::B32)?;
-                self.emit(Kind::WarpSync, 0, &[mask]);
+                self.emit(MicroKind::WarpSync, 0, &[mask]);
                 Ok(())
             }
             Op::Bra { target, .. } => {
-                self.emit(Kind::Branch, 0, &[]).imm = i64::from(target.0);
+                self.emit(MicroKind::Branch, 0, &[]).imm = i64::from(target.0);
                 Ok(())
             }
             Op::BrxIdx { targets, .. } => {
                 let index = self.source(&src[0], Type::U32)?;
                 self.program.branches.push(targets.iter().map(|target| target.0).collect());
                 let list = self.program.branches.len() as u32 - 1;
-                self.emit(Kind::BranchIndexed(list), 0, &[index]);
+                self.emit(MicroKind::BranchIndexed(list), 0, &[index]);
                 Ok(())
             }
             Op::Call(call) => self.call(instruction, call),
-            Op::Ret { .. } => self.plain(Kind::Return),
-            Op::Exit => self.plain(Kind::Exit),
-            Op::Trap => self.plain(Kind::Trap),
+            Op::Ret { .. } => self.plain(MicroKind::Return),
+            Op::Exit => self.plain(MicroKind::Exit),
+            Op::Trap => self.plain(MicroKind::Trap),
             Op::Alloca(ty) => self.alloca(instruction, *ty),
-            Op::StackSave(ty) => self.simple(instruction, Kind::StackSave(ty.width()), *ty, &[]),
+            Op::StackSave(ty) => self.simple(instruction, MicroKind::StackSave(ty.width()), *ty, &[]),
             Op::StackRestore(ty) => {
                 let top = self.source(&src[0], *ty)?;
-                self.emit(Kind::StackRestore(ty.width()), 0, &[top]);
+                self.emit(MicroKind::StackRestore(ty.width()), 0, &[top]);
                 Ok(())
             }
             // A block is a cluster of its own, and the only one whose shared memory it can name.
-            Op::Mapa(it) => self.simple(instruction, Kind::Alu(copy_of(it.ty.width()) as u16), it.ty, &[it.ty]),
+            Op::Mapa(it) => self.simple(instruction, MicroKind::Alu(copy_of(it.ty.width()) as u16), it.ty, &[it.ty]),
             Op::Getctarank(_) => self.zero(instruction, Type::B32),
             Op::CreatePolicy(_) => self.zero(instruction, Type::B64),
             Op::CopyAsync(copy) => self.copy_async(instruction, copy),
@@ -73,7 +73,7 @@ impl<'a> Lowering<'a> {
             Op::Matrix(matrix) => self.matrix(instruction, matrix),
             Op::Fetch(fetch) => self.fetch(instruction, *fetch),
             Op::Surface(access) => self.surface(instruction, *access),
-            Op::Prefetch(_) | Op::Fence(_) | Op::Brkpt | Op::Nanosleep | Op::Event(_) => self.plain(Kind::Nop),
+            Op::Prefetch(_) | Op::Fence(_) | Op::Brkpt | Op::Nanosleep | Op::Event(_) => self.plain(MicroKind::Nop),
         }
     }
 
@@ -81,34 +81,40 @@ impl<'a> Lowering<'a> {
     fn zero(&mut self, instruction: &Instruction, ty: Type) -> Result<(), GuestError> {
         let zero = self.constant(ty.width(), 0)?;
         let target = self.destination(instruction.dst.first(), ty)?;
-        self.emit(Kind::Alu(copy_of(ty.width()) as u16), target.row, &[zero]);
+        self.emit(MicroKind::Alu(copy_of(ty.width()) as u16), target.row, &[zero]);
         self.finish(&target)
     }
 
     fn alloca(&mut self, instruction: &Instruction, ty: Type) -> Result<(), GuestError> {
         let align = match instruction.src.get(1) {
             None => 8,
-            Some(Operand::Imm(align)) if align.is_power_of_two() && *align <= 1 << 16 => *align as i64,
+            Some(Src::Imm(align)) if align.is_power_of_two() && *align <= 1 << 16 => *align as i64,
             Some(_) => return Err(self.unsupported("an `alloca` whose alignment is no constant power of two")),
         };
         let bytes = self.source(&instruction.src[0], ty)?;
         let target = self.destination(instruction.dst.first(), ty)?;
-        self.emit(Kind::Alloca(ty.width()), target.row, &[bytes]).imm = align;
+        self.emit(MicroKind::Alloca(ty.width()), target.row, &[bytes]).imm = align;
         self.program.stack = super::STACK;
         self.finish(&target)
     }
 
-    pub(super) fn plain(&mut self, kind: Kind) -> Result<(), GuestError> {
+    pub(super) fn plain(&mut self, kind: MicroKind) -> Result<(), GuestError> {
         self.emit(kind, 0, &[]);
         Ok(())
     }
 
-    fn alu(&mut self, instruction: &Instruction, form: Form) -> Result<(), GuestError> {
-        self.simple(instruction, Kind::Alu(form.alu as u16), form.destination(), form.sources())
+    fn alu(&mut self, instruction: &Instruction, form: AluForm) -> Result<(), GuestError> {
+        self.simple(instruction, MicroKind::Alu(form.alu as u16), form.destination(), form.sources())
     }
 
     /// One micro-operation from sources to a destination.
-    fn simple(&mut self, instruction: &Instruction, kind: Kind, to: Type, from: &[Type]) -> Result<(), GuestError> {
+    fn simple(
+        &mut self,
+        instruction: &Instruction,
+        kind: MicroKind,
+        to: Type,
+        from: &[Type],
+    ) -> Result<(), GuestError> {
         let rows = self.sources(instruction, from)?;
         let target = self.destination(instruction.dst.first(), to)?;
         self.emit(kind, target.row, &rows);
@@ -120,7 +126,13 @@ impl<'a> Lowering<'a> {
     }
 
     /// As [`simple`](Self::simple), with an optional predicate as second destination.
-    fn collective(&mut self, instruction: &Instruction, kind: Kind, to: Type, from: &[Type]) -> Result<(), GuestError> {
+    fn collective(
+        &mut self,
+        instruction: &Instruction,
+        kind: MicroKind,
+        to: Type,
+        from: &[Type],
+    ) -> Result<(), GuestError> {
         let rows = self.sources(instruction, from)?;
         let target = self.destination(instruction.dst.first(), to)?;
         let second = match instruction.dst.get(1) {
@@ -149,13 +161,13 @@ impl<'a> Lowering<'a> {
                     src.iter().map(|operand| self.slot_source(operand, part).map(Some)).collect::<Result<_, _>>()?;
                 let index = self.list(list);
                 let target = self.destination(dst.first(), Type::B128)?;
-                self.emit(Kind::Pack128(index), target.row, &[]);
+                self.emit(MicroKind::Pack128(index), target.row, &[]);
                 Ok(())
             }
             (128, _) => {
                 let index = self.list(self.written(instruction));
                 let row = self.source(&src[0], Type::B128)?;
-                self.emit(Kind::Unpack128(index), 0, &[row]);
+                self.emit(MicroKind::Unpack128(index), 0, &[row]);
                 Ok(())
             }
             (_, 1) => self.pack(instruction, ty, part),
@@ -163,7 +175,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn slot_source(&mut self, operand: &Operand, ty: Type) -> Result<Slot, GuestError> {
+    fn slot_source(&mut self, operand: &Src, ty: Type) -> Result<Slot, GuestError> {
         Ok(Slot { width: ty.width(), index: self.source(operand, ty)? })
     }
 
@@ -178,20 +190,20 @@ impl<'a> Lowering<'a> {
         for (index, operand) in instruction.src.iter().enumerate() {
             let row = self.source(operand, part)?;
             let wide = self.temporary(ty.width())?;
-            self.emit(Kind::Alu(widening(part, ty) as u16), wide, &[row]);
+            self.emit(MicroKind::Alu(widening(part, ty) as u16), wide, &[row]);
             let amount = self.constant(Width::B32, index as u128 * u128::from(part.bits()))?;
-            self.emit(Kind::Alu(shl as u16), wide, &[wide, amount]);
+            self.emit(MicroKind::Alu(shl as u16), wide, &[wide, amount]);
             joined = match joined {
                 None => Some(wide),
                 Some(low) => {
-                    self.emit(Kind::Alu(or as u16), wide, &[wide, low]);
+                    self.emit(MicroKind::Alu(or as u16), wide, &[wide, low]);
                     Some(wide)
                 }
             };
         }
         let target = self.destination(instruction.dst.first(), ty)?;
         let joined = joined.ok_or_else(|| self.unsupported("a vector move of nothing"))?;
-        self.emit(Kind::Alu(copy_of(ty.width()) as u16), target.row, &[joined]);
+        self.emit(MicroKind::Alu(copy_of(ty.width()) as u16), target.row, &[joined]);
         self.finish(&target)
     }
 
@@ -200,14 +212,14 @@ impl<'a> Lowering<'a> {
         let source = self.source(&instruction.src[0], ty)?;
         // The source may be one of the destinations.
         let copy = self.temporary(ty.width())?;
-        self.emit(Kind::Alu(copy_of(ty.width()) as u16), copy, &[source]);
+        self.emit(MicroKind::Alu(copy_of(ty.width()) as u16), copy, &[source]);
         for (index, dst) in instruction.dst.iter().enumerate() {
             let Dst::Reg(reg) = dst else { continue };
             let amount = self.constant(Width::B32, index as u128 * u128::from(part.bits()))?;
             let shifted = self.temporary(ty.width())?;
-            self.emit(Kind::Alu(shr as u16), shifted, &[copy, amount]);
+            self.emit(MicroKind::Alu(shr as u16), shifted, &[copy, amount]);
             let target = self.destination(Some(&Dst::Reg(*reg)), part)?;
-            self.emit(Kind::Alu(narrowing(ty, part) as u16), target.row, &[shifted]);
+            self.emit(MicroKind::Alu(narrowing(ty, part) as u16), target.row, &[shifted]);
             self.finish(&target)?;
         }
         Ok(())
@@ -236,7 +248,7 @@ impl<'a> Lowering<'a> {
         self.program.barriers.push(BarrierPlan { number, count, wait, reduce });
         let index = self.program.barriers.len() as u32 - 1;
         let row = if reduce.is_some() { self.destination(instruction.dst.first(), result)?.row } else { NOWHERE };
-        self.emit(Kind::Barrier(index), row, &[]);
+        self.emit(MicroKind::Barrier(index), row, &[]);
         Ok(())
     }
 }

@@ -1,10 +1,10 @@
 //! Instructions on matrices.
 
 use super::Lowering;
-use isa::op::matrix::{Fragment, Matrix, Role, Tiles};
-use isa::{Dst, Instruction, Operand, Space, Type, Width};
+use isa::op::matrix::{Fragment, Matrix, MatrixRole, Tiles};
+use isa::{Dst, Instruction, Space, Src, Type, Width};
 use simt::GuestError;
-use simt::program::{AccessPlan, Kind, MatrixPlan};
+use simt::program::{AccessPlan, MatrixPlan, MicroKind};
 use simt::registers::Slot;
 
 impl Lowering<'_> {
@@ -26,7 +26,8 @@ impl Lowering<'_> {
             }
             Matrix::Multiply(it) => {
                 let [d, a, b, c] = it.elements;
-                let (for_a, for_b) = (usize::from(it.registers(Role::A)), usize::from(it.registers(Role::B)));
+                let (for_a, for_b) =
+                    (usize::from(it.registers(MatrixRole::A)), usize::from(it.registers(MatrixRole::B)));
                 let (left, rest) = src.split_at(for_a.min(src.len()));
                 let (right, addend) = rest.split_at(for_b.min(rest.len()));
                 MatrixPlan::Multiply {
@@ -51,7 +52,7 @@ impl Lowering<'_> {
         };
         self.program.matrices.push(plan);
         let index = self.program.matrices.len() as u32 - 1;
-        self.emit(Kind::Matrix(index), 0, &[]);
+        self.emit(MicroKind::Matrix(index), 0, &[]);
         Ok(())
     }
 
@@ -64,27 +65,27 @@ impl Lowering<'_> {
         Ok(self.written(instruction))
     }
 
-    fn held(&mut self, operands: &[Operand], ty: Type) -> Result<Vec<Slot>, GuestError> {
+    fn held(&mut self, operands: &[Src], ty: Type) -> Result<Vec<Slot>, GuestError> {
         let width = ty.width();
         operands.iter().map(|operand| Ok(Slot { width, index: self.source(operand, ty)? })).collect()
     }
 
-    fn stride(&mut self, operand: Option<&Operand>) -> Result<Option<u16>, GuestError> {
+    fn stride(&mut self, operand: Option<&Src>) -> Result<Option<u16>, GuestError> {
         operand.map(|operand| self.source(operand, Type::U32)).transpose()
     }
 
-    fn tiles(&self, at: &Operand, tiles: Tiles, values: Vec<Option<Slot>>) -> Result<AccessPlan, GuestError> {
+    fn tiles(&self, at: &Src, tiles: Tiles, values: Vec<Option<Slot>>) -> Result<AccessPlan, GuestError> {
         self.plan(at, tiles.space, 16, values)
     }
 
-    fn fragment(&self, at: &Operand, it: &Fragment, values: Vec<Option<Slot>>) -> Result<AccessPlan, GuestError> {
+    fn fragment(&self, at: &Src, it: &Fragment, values: Vec<Option<Slot>>) -> Result<AccessPlan, GuestError> {
         self.plan(at, it.space, it.element.bytes(), values)
     }
 
     /// A plan with an address that is not a variable of the function.
     pub(super) fn plan(
         &self,
-        at: &Operand,
+        at: &Src,
         space: Space,
         bytes: u8,
         values: Vec<Option<Slot>>,

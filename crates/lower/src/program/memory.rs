@@ -1,10 +1,10 @@
 //! Memory operands: the plans of loads, stores and atomic accesses.
 
 use super::Lowering;
-use isa::op::{Access, Atom, AtomOp};
-use isa::{Alu, Base, Dst, Instruction, Operand, Reg, Space, Symbol, Type, Width};
+use isa::op::{Atom, AtomOp, LoadStore};
+use isa::{Alu, Base, Dst, Instruction, Reg, Space, Src, Symbol, Type, Width};
 use simt::GuestError;
-use simt::program::{AccessPlan, AtomicPlan, Kind};
+use simt::program::{AccessPlan, AtomicPlan, MicroKind};
 use simt::registers::Slot;
 
 /// Where an address operand points.
@@ -24,8 +24,8 @@ impl Lowering<'_> {
         self.shared.get(&key).copied()
     }
 
-    fn address(&self, operand: &Operand) -> Result<Address, GuestError> {
-        let Operand::Address(base, offset) = operand else {
+    fn address(&self, operand: &Src) -> Result<Address, GuestError> {
+        let Src::Address(base, offset) = operand else {
             return Err(self.unsupported("a memory access without an address"));
         };
         match base {
@@ -43,7 +43,7 @@ impl Lowering<'_> {
     }
 
     /// An address that is not one of the function's frame: base and offset.
-    pub(super) fn plain_address(&self, operand: &Operand) -> Result<(Option<Slot>, i64), GuestError> {
+    pub(super) fn plain_address(&self, operand: &Src) -> Result<(Option<Slot>, i64), GuestError> {
         let Address { base, offset, frame } = self.address(operand)?;
         if frame { Err(self.unsupported("the address of a local variable")) } else { Ok((base, offset)) }
     }
@@ -56,7 +56,12 @@ impl Lowering<'_> {
         }
     }
 
-    fn access(&self, access: &Access, address: Address, values: Vec<Option<Slot>>) -> Result<AccessPlan, GuestError> {
+    fn access(
+        &self,
+        access: &LoadStore,
+        address: Address,
+        values: Vec<Option<Slot>>,
+    ) -> Result<AccessPlan, GuestError> {
         // `.param` in a device function is its frame; elsewhere it is the kernel's parameters.
         let space = if address.frame { Space::Local } else { access.space };
         let Address { base, offset, frame } = address;
@@ -80,7 +85,7 @@ impl Lowering<'_> {
         instruction.dst.iter().map(slot).collect()
     }
 
-    pub(super) fn load(&mut self, instruction: &Instruction, access: &Access) -> Result<(), GuestError> {
+    pub(super) fn load(&mut self, instruction: &Instruction, access: &LoadStore) -> Result<(), GuestError> {
         let address = self.address(&instruction.src[0])?;
         if access.space == Space::Param && address.base.is_none() && !address.frame {
             return self.load_param(instruction, access, address.offset);
@@ -89,12 +94,12 @@ impl Lowering<'_> {
         let plan = self.access(access, address, values)?;
         self.program.accesses.push(plan);
         let index = self.program.accesses.len() as u32 - 1;
-        self.emit(Kind::Load(index), 0, &[]);
+        self.emit(MicroKind::Load(index), 0, &[]);
         Ok(())
     }
 
     /// A kernel parameter at a fixed place is a constant of the launch: its load is a move from a row.
-    fn load_param(&mut self, instruction: &Instruction, access: &Access, offset: i64) -> Result<(), GuestError> {
+    fn load_param(&mut self, instruction: &Instruction, access: &LoadStore, offset: i64) -> Result<(), GuestError> {
         let bytes = access.ty.bytes();
         for (index, dst) in instruction.dst.iter().enumerate() {
             let at = offset.wrapping_add(index as i64 * i64::from(bytes));
@@ -104,17 +109,17 @@ impl Lowering<'_> {
             let Dst::Reg(reg) = dst else { continue };
             let slot = self.register(*reg);
             let row = self.param(at, bytes as u8, access.ty.is_signed(), slot.width)?;
-            self.emit(Kind::Alu(copy_of(slot.width) as u16), slot.index, &[row]);
+            self.emit(MicroKind::Alu(copy_of(slot.width) as u16), slot.index, &[row]);
         }
         Ok(())
     }
 
-    pub(super) fn store(&mut self, instruction: &Instruction, access: &Access) -> Result<(), GuestError> {
+    pub(super) fn store(&mut self, instruction: &Instruction, access: &LoadStore) -> Result<(), GuestError> {
         let address = self.address(&instruction.src[0])?;
         // A cache policy may follow the values.
         let stored = instruction.src[1..].iter().take(usize::from(access.vector));
         let values = stored.map(|operand| match operand {
-            Operand::Reg(reg) => Ok(Some(self.register(*reg))),
+            Src::Reg(reg) => Ok(Some(self.register(*reg))),
             other => {
                 let index = self.source(other, access.ty)?;
                 Ok(Some(Slot { width: access.ty.width(), index }))
@@ -124,7 +129,7 @@ impl Lowering<'_> {
         let plan = self.access(access, address, values)?;
         self.program.accesses.push(plan);
         let index = self.program.accesses.len() as u32 - 1;
-        self.emit(Kind::Store(index), 0, &[]);
+        self.emit(MicroKind::Store(index), 0, &[]);
         Ok(())
     }
 
@@ -147,7 +152,7 @@ impl Lowering<'_> {
         };
         self.program.atomics.push(AtomicPlan { op: atom.op, ty: atom.ty, access, operands: rows, swap });
         let index = self.program.atomics.len() as u32 - 1;
-        self.emit(Kind::Atomic(index), 0, &[]);
+        self.emit(MicroKind::Atomic(index), 0, &[]);
         Ok(())
     }
 
@@ -162,11 +167,11 @@ impl Lowering<'_> {
         let source = self.source(&instruction.src[0], Type::U64)?;
         let target = self.destination(instruction.dst.first(), Type::U64)?;
         if window == 0 {
-            self.emit(Kind::Alu(Alu::MovB64 as u16), target.row, &[source]);
+            self.emit(MicroKind::Alu(Alu::MovB64 as u16), target.row, &[source]);
         } else {
             let shift = if to { 0u64.wrapping_sub(window) } else { window };
             let row = self.constant(Width::B64, u128::from(shift))?;
-            self.emit(Kind::Alu(Alu::AddB64 as u16), target.row, &[source, row]);
+            self.emit(MicroKind::Alu(Alu::AddB64 as u16), target.row, &[source, row]);
         }
         self.finish(&target)
     }

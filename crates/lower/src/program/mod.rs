@@ -22,10 +22,10 @@ use crate::tell::Teller;
 use facts::{Facts, Flow};
 use frame::Frame;
 use isa::op::CallTarget;
-use isa::{Base, Function, FunctionId, Instruction, Module, Op, Operand, Pc, Space, Special, Symbol, Width};
+use isa::{Base, Function, FunctionId, Instruction, Module, Op, Pc, Space, Special, Src, Symbol, Width};
 use shared::{SharedKey, SharedLayout};
 use simt::guest::{GuestError, Placement};
-use simt::program::{Code, Kind, Micro, NOWHERE, ParamRow, Program, Site};
+use simt::program::{FunctionCode, Micro, MicroKind, NOWHERE, ParamRow, Program, StaticInstruction};
 use simt::registers::{Sizes, Slot};
 use simt::{HEAP_NAME, HeapPlace, WORKSPACE_NAME};
 use std::collections::BTreeMap;
@@ -72,8 +72,8 @@ fn refuse_clusters(kernel: &Function) -> Result<(), GuestError> {
 
 /// Whether a kernel reads its parameters otherwise than by loads from fixed places.
 fn takes_address(kernel: &Function) -> bool {
-    let names = |operand: &Operand| {
-        matches!(operand, Operand::Symbol(Symbol::Param(_), _) | Operand::Address(Base::Symbol(Symbol::Param(_)), _))
+    let names = |operand: &Src| {
+        matches!(operand, Src::Symbol(Symbol::Param(_), _) | Src::Address(Base::Symbol(Symbol::Param(_)), _))
     };
     let loads = |op: &Op| matches!(op, Op::Ld(access) if access.space == Space::Param);
     kernel.body.iter().any(|instruction| !loads(&instruction.op) && instruction.src.iter().any(names))
@@ -119,7 +119,7 @@ struct Lowering<'a> {
     placement: &'a Placement,
     program: Program,
     frames: Vec<Frame>,
-    /// What is known of the instructions of each function, until they become sites.
+    /// What is known of the instructions of each function, until they stand in the program.
     facts: Vec<Vec<Facts>>,
     files: Arc<facts::Files>,
     /// Indices of functions among those of the program.
@@ -161,7 +161,7 @@ impl<'a> Lowering<'a> {
         let program = Program {
             name: kernel.name.clone(),
             micros: Vec::new(),
-            sites: Vec::new(),
+            instructions: Vec::new(),
             functions: Vec::new(),
             accesses: Vec::new(),
             atomics: Vec::new(),
@@ -219,7 +219,7 @@ impl<'a> Lowering<'a> {
         let teller = Teller { function, files: &self.files, placement: self.placement, frame: &frame.offsets };
         let facts: Vec<Facts> = function.body.iter().map(|instruction| teller.facts(instruction)).collect();
         let undefined = Flow::of(&facts).undefined_reads(&facts, registers.len());
-        self.program.functions.push(Code {
+        self.program.functions.push(FunctionCode {
             id,
             name: function.name.clone(),
             entry: 0,
@@ -247,20 +247,24 @@ impl<'a> Lowering<'a> {
         for ((pc, instruction), facts) in function.body.iter().enumerate().zip(facts) {
             starts.push(self.program.micros.len() as u32);
             self.at = Place { function, id, index, pc: Pc(pc as u32), instruction: Some(instruction) };
-            self.program.sites.push(Site { function: id, pc: self.at.pc, facts: Some(facts) });
+            self.program.instructions.push(StaticInstruction { function: id, pc: self.at.pc, facts: Some(facts) });
             self.instruction(instruction)?;
         }
         starts.push(self.program.micros.len() as u32);
-        self.program.sites.push(Site { function: id, pc: Pc(function.body.len() as u32), facts: None });
+        self.program.instructions.push(StaticInstruction {
+            function: id,
+            pc: Pc(function.body.len() as u32),
+            facts: None,
+        });
         self.at.instruction = None;
         // Control that runs off the end returns: a `ret` that is executed and counted though it is not written.
-        let end = self.emit(Kind::Return, 0, &[]);
+        let end = self.emit(MicroKind::Return, 0, &[]);
         (end.first, end.last) = (true, true);
         for micro in &mut self.program.micros[entry..] {
-            if micro.kind == Kind::Branch {
+            if micro.kind == MicroKind::Branch {
                 micro.imm = i64::from(starts[micro.imm as usize]);
             }
-            if let Kind::BranchIndexed(list) = micro.kind {
+            if let MicroKind::BranchIndexed(list) = micro.kind {
                 for target in &mut self.program.branches[list as usize] {
                     *target = starts[*target as usize];
                 }
@@ -275,13 +279,13 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// Lowers one architectural instruction; everything it emits belongs to one site.
+    /// Lowers one architectural instruction; everything it emits belongs to it.
     fn instruction(&mut self, instruction: &'a Instruction) -> Result<(), GuestError> {
         self.used.clear();
         let first = self.program.micros.len();
         self.operation(instruction)?;
         if self.program.micros.len() == first {
-            self.emit(Kind::Nop, 0, &[]);
+            self.emit(MicroKind::Nop, 0, &[]);
         }
         let guard = instruction.guard.map(|guard| (self.register(guard.pred).index, guard.negated));
         let last = self.program.micros.len() - 1;
@@ -295,7 +299,7 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    fn emit(&mut self, kind: Kind, dst: u16, src: &[u16]) -> &mut Micro {
+    fn emit(&mut self, kind: MicroKind, dst: u16, src: &[u16]) -> &mut Micro {
         let mut rows = [0; 4];
         rows[..src.len()].copy_from_slice(src);
         let micro = Micro {
@@ -308,7 +312,7 @@ impl<'a> Lowering<'a> {
             second: NOWHERE,
             src: rows,
             straight: 0,
-            site: self.program.sites.len() as u32 - 1,
+            instruction: self.program.instructions.len() as u32 - 1,
             imm: 0,
         };
         let at = self.program.micros.len();

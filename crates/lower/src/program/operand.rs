@@ -2,9 +2,9 @@
 
 use super::Lowering;
 use crate::place;
-use isa::{Alu, Dst, Operand, Reg, Symbol, Type, Width};
+use isa::{Alu, Dst, Reg, Src, Symbol, Type, Width};
 use simt::GuestError;
-use simt::program::{Kind, PredOp};
+use simt::program::{MicroKind, PredOp};
 use simt::registers::Slot;
 
 /// A destination: the row to compute into, and where the result must then be extended to.
@@ -19,33 +19,33 @@ impl Lowering<'_> {
     }
 
     /// The row that an operand of type `ty` is read from; micro-operations that prepare it are emitted.
-    pub(super) fn source(&mut self, operand: &Operand, ty: Type) -> Result<u16, GuestError> {
+    pub(super) fn source(&mut self, operand: &Src, ty: Type) -> Result<u16, GuestError> {
         let width = ty.width();
         match operand {
-            Operand::Reg(reg) => {
+            Src::Reg(reg) => {
                 let slot = self.register(*reg);
                 self.narrowed(slot, width)
             }
-            Operand::Not(reg) => {
+            Src::Not(reg) => {
                 let row = self.register(*reg).index;
                 let not = self.temporary(Width::Pred)?;
-                self.emit(Kind::Pred(PredOp::Not), not, &[row, 0]);
+                self.emit(MicroKind::Pred(PredOp::Not), not, &[row, 0]);
                 Ok(not)
             }
-            Operand::Imm(bits) => self.constant(width, u128::from(*bits)),
-            Operand::Special(special) => {
+            Src::Imm(bits) => self.constant(width, u128::from(*bits)),
+            Src::Special(special) => {
                 let from = Slot { width: special.width(), index: 0 };
                 let index = if special.is_counter() {
                     let row = self.temporary(from.width)?;
-                    self.emit(Kind::Counter(*special), row, &[]);
+                    self.emit(MicroKind::Counter(*special), row, &[]);
                     row
                 } else {
                     self.special(*special)?
                 };
                 self.narrowed(Slot { index, ..from }, width)
             }
-            Operand::Symbol(symbol, offset) => self.address_of(*symbol, *offset, width),
-            Operand::Address(..) => Err(self.unsupported("an address operand stands for a value")),
+            Src::Symbol(symbol, offset) => self.address_of(*symbol, *offset, width),
+            Src::Address(..) => Err(self.unsupported("an address operand stands for a value")),
         }
     }
 
@@ -61,7 +61,7 @@ impl Lowering<'_> {
             (from, to) => extension(from, to, false).ok_or_else(|| self.unsupported("operand of another width"))?,
         };
         let row = self.temporary(width)?;
-        self.emit(Kind::Alu(alu as u16), row, &[slot.index]);
+        self.emit(MicroKind::Alu(alu as u16), row, &[slot.index]);
         Ok(row)
     }
 
@@ -69,7 +69,7 @@ impl Lowering<'_> {
     fn address_of(&mut self, symbol: Symbol, offset: i64, width: Width) -> Result<u16, GuestError> {
         if let Some(range) = self.frames[self.at.index as usize].offsets.get(&symbol).copied() {
             let row = self.temporary(Width::B64)?;
-            self.emit(Kind::FrameAddress, row, &[]).imm = i64::from(range.offset).wrapping_add(offset);
+            self.emit(MicroKind::FrameAddress, row, &[]).imm = i64::from(range.offset).wrapping_add(offset);
             return self.narrowed(Slot { width: Width::B64, index: row }, width);
         }
         let address = self.static_address(symbol)?.wrapping_add_signed(offset);
@@ -114,7 +114,7 @@ impl Lowering<'_> {
     pub(super) fn finish(&mut self, target: &Target) -> Result<(), GuestError> {
         let Some((from, slot, signed)) = target.widen else { return Ok(()) };
         let alu = extension(from, slot.width, signed).ok_or_else(|| self.unsupported("a result of another width"))?;
-        self.emit(Kind::Alu(alu as u16), slot.index, &[target.row]);
+        self.emit(MicroKind::Alu(alu as u16), slot.index, &[target.row]);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Where the shared variables of a kernel and of the functions it calls are.
 
-use isa::{Base, FunctionId, Linkage, Module, Operand, Space, Symbol, Variable};
+use isa::{Base, FunctionId, Linkage, Module, Space, Src, Symbol, Variable};
 use simt::program::RESERVED_SHARED;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,10 +58,8 @@ impl SharedLayout {
 fn mentioned(module: &Module, functions: &[FunctionId]) -> BTreeSet<u32> {
     let instructions = functions.iter().flat_map(|&id| &module.function(id).body);
     let operands = instructions.flat_map(|instruction| &instruction.src);
-    let index = |operand: &Operand| match operand {
-        Operand::Symbol(Symbol::Module(index), _) | Operand::Address(Base::Symbol(Symbol::Module(index)), _) => {
-            Some(*index)
-        }
+    let index = |operand: &Src| match operand {
+        Src::Symbol(Symbol::Module(index), _) | Src::Address(Base::Symbol(Symbol::Module(index)), _) => Some(*index),
         _ => None,
     };
     operands.filter_map(index).collect()

@@ -2,9 +2,9 @@
 
 use super::Lowering;
 use isa::op::{Fetch, Geometry, Surface};
-use isa::{Dst, Instruction, Operand, Type, Width};
+use isa::{Dst, Instruction, Src, Type, Width};
 use simt::GuestError;
-use simt::program::{Kind, TextureOp, TexturePlan};
+use simt::program::{MicroKind, TextureOp, TexturePlan};
 use simt::registers::Slot;
 
 impl Lowering<'_> {
@@ -21,8 +21,8 @@ impl Lowering<'_> {
     pub(super) fn surface(&mut self, instruction: &Instruction, access: Surface) -> Result<(), GuestError> {
         let values = if access.store {
             let stored = instruction.src.iter().skip(1 + usize::from(access.geometry.written()));
-            let slot = |operand: &Operand| match operand {
-                Operand::Reg(reg) => Ok(Some(self.register(*reg))),
+            let slot = |operand: &Src| match operand {
+                Src::Reg(reg) => Ok(Some(self.register(*reg))),
                 other => Ok(Some(Slot { width: access.ty.width(), index: self.source(other, access.ty)? })),
             };
             stored.map(slot).collect::<Result<_, GuestError>>()?
@@ -44,6 +44,6 @@ impl Lowering<'_> {
         let coordinates = written.map(|operand| self.source(operand, Type::B32)).collect::<Result<_, _>>()?;
         self.program.textures.push(TexturePlan { op, object, coordinates, values });
         let index = self.program.textures.len() as u32 - 1;
-        self.plain(Kind::Texture(index))
+        self.plain(MicroKind::Texture(index))
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Chooser {
 pub(crate) struct Chosen {
     pub(crate) query: Query,
     /// The instruction of the profile; none where the dynamic instruction says it.
-    pub(crate) site: Option<u32>,
+    pub(crate) instruction: Option<u32>,
     /// Why the run is given up already.
     pub(crate) discard: Option<Discard>,
 }
@@ -83,10 +83,10 @@ impl Chooser {
         let threads = &self.threads[stratum.kernel];
         let (&launch, thread) = threads.find(draws.below(threads.total())?)?;
         let nth = self.iteration(draws, step)?;
-        let query = Query { launch, thread, wanted: Wanted::Visit { site: step.site, nth } };
+        let query = Query { launch, thread, wanted: Wanted::Visit { instruction: step.instruction, nth } };
         let stepped = |limit| step.from_line.is_some_and(|steps| steps <= limit);
         let discard = self.settings.steps.filter(|&limit| !stepped(limit)).map(|_| Discard::Steps);
-        Some(Chosen { query, site: Some(step.site), discard })
+        Some(Chosen { query, instruction: Some(step.instruction), discard })
     }
 
     /// The iteration of the profile, or a random one of the first ones if it is beyond the cap.
@@ -100,7 +100,7 @@ impl Chooser {
     fn unbiased(&self, draws: &mut Draws) -> Option<Chosen> {
         let (&(launch, thread), nth) = self.all.find(draws.below(self.all.total())?)?;
         let query = Query { launch, thread, wanted: Wanted::Dynamic(nth as u32) };
-        Some(Chosen { query, site: None, discard: None })
+        Some(Chosen { query, instruction: None, discard: None })
     }
 }
 

@@ -4,7 +4,7 @@ use inject::Golden;
 use serde::Serialize;
 use study::Study;
 
-use super::grouping::{By, Grouping, KernelGroups};
+use super::grouping::{GroupBy, Grouping, KernelGroups};
 use super::measure::measure;
 use super::resilience::resilience_classes;
 use super::settings::{Choice, Coverage, Settings};
@@ -83,7 +83,7 @@ fn grouping(golden: &Golden, request: &Request, by: &str, campaigns: &Campaigns<
     }
     let selection = fault::Selection::default().in_kernels(&campaigns.kernels);
     let selection = selection.map_err(|error| StudyError::Words(error.to_string()))?;
-    let by = if by == "trace" { By::Trace } else { By::Instructions };
+    let by = if by == "trace" { GroupBy::Trace } else { GroupBy::Instructions };
     let coverage = share.map_or(Coverage::Published, Coverage::Share);
     let grouping = Grouping::of(golden, coverage, by, &|name, number| selection.holds_launch(name, number));
     if grouping.kernels.is_empty() {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use super::trials::{End, Trial};
+use super::trials::{Trial, TrialEnd};
 
 /// Crashes of one cause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -33,7 +33,7 @@ impl Cause {
 pub fn causes(trials: &[Trial], window: Option<u64>) -> Vec<Cause> {
     let mut by_trap: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.is_activated(window)) {
-        if let End::Crash { trap, after } = trial.end {
+        if let TrialEnd::Crash { trap, after } = trial.end {
             by_trap.entry(trap.map_or("host", |trap| trap.word())).or_default().push(after);
         }
     }

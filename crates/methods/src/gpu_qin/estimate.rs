@@ -16,7 +16,7 @@
 //! The unbiased choice needs none of this: its rate is a proportion, bounded by Wilson's interval at 95 %.
 
 use serde::Serialize;
-use stats::{Confidence, Interval, Method, Proportion};
+use stats::{Confidence, Interval, IntervalKind, Proportion};
 use std::collections::BTreeMap;
 
 use super::crashes::causes;
@@ -202,7 +202,7 @@ fn rates(kernel: &KernelGroups, choice: Choice, groups: &[GroupEstimate]) -> Opt
 /// A proportion with Wilson's interval.
 pub(super) fn plain(hits: u64, trials: u64) -> Option<Bounded> {
     let sample = Proportion::from_counts(hits, trials - hits);
-    let Interval { low, high } = sample.interval(Method::Wilson, Confidence::PERCENT_95);
+    let Interval { low, high } = sample.interval(IntervalKind::Wilson, Confidence::PERCENT_95);
     sample.rate().map(|rate| Bounded { rate, low, high, lower: low, upper: high })
 }
 

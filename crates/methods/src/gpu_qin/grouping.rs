@@ -144,7 +144,7 @@ pub struct Grouping {
 
 /// By what threads are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
+pub enum GroupBy {
     /// The number of instructions that they come to, as published.
     #[default]
     Instructions,
@@ -156,7 +156,7 @@ impl Grouping {
     /// Groups the threads of the launches for which `selected` holds, given the kernel's name and its launch's number
     /// among its own.
     #[must_use]
-    pub fn of(golden: &Golden, coverage: Coverage, by: By, selected: &dyn Fn(&str, u32) -> bool) -> Self {
+    pub fn of(golden: &Golden, coverage: Coverage, by: GroupBy, selected: &dyn Fn(&str, u32) -> bool) -> Self {
         let mut names: Vec<&str> = Vec::new();
         let mut launches: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for (number, launch) in (0..).zip(golden.launches()) {
@@ -195,11 +195,11 @@ impl Gathered {
 /// What a thread is grouped by: how many instructions, and the trace if that counts too.
 type Key = (u32, u64);
 
-fn kernel(golden: &Golden, name: &str, launches: &[u32], coverage: Coverage, by: By) -> KernelGroups {
+fn kernel(golden: &Golden, name: &str, launches: &[u32], coverage: Coverage, by: GroupBy) -> KernelGroups {
     let counts: Vec<Vec<ThreadCount>> =
         launches.iter().map(|&launch| thread_counts(golden, &golden.launches()[launch as usize])).collect();
     let key = |count: &ThreadCount| -> Key {
-        (count.executed + count.guarded_off, if by == By::Trace { count.trace } else { 0 })
+        (count.executed + count.guarded_off, if by == GroupBy::Trace { count.trace } else { 0 })
     };
     let mut gathered: BTreeMap<Key, Gathered> = BTreeMap::new();
     for count in counts.iter().flatten() {

@@ -10,8 +10,8 @@
 //! Registers that the model of the campaign cannot hit are not drawn.
 
 use facts::Facts;
-use fault::{Aim, Operand, Pattern, Target, draw, operands};
-use inject::threads::Found;
+use fault::{ModelKind, Target, TargetKind, TargetOperand, draw, operands};
+use inject::threads::FoundInstruction;
 use serde::Serialize;
 use stats::Draws;
 use std::fmt;
@@ -55,23 +55,28 @@ impl fmt::Display for Discard {
     }
 }
 
-/// What a pattern hits of an instruction, and its width in bits.
-pub(crate) fn locate(draws: &mut Draws, pattern: Pattern, facts: &Facts, found: Found) -> Option<(Target, u32)> {
-    let data = |aim| -> Vec<Operand> {
-        let all = operands(aim, facts).into_iter();
-        all.filter(|operand| operand.bits > 1 && pattern.hits(operand.bits)).collect()
+/// What a kind of model hits of an instruction, and its width in bits.
+pub(crate) fn locate(
+    draws: &mut Draws,
+    model: ModelKind,
+    facts: &Facts,
+    found: FoundInstruction,
+) -> Option<(Target, u32)> {
+    let data = |target| -> Vec<TargetOperand> {
+        let all = operands(target, facts).into_iter();
+        all.filter(|operand| operand.bits > 1 && model.hits(operand.bits)).collect()
     };
-    let held = |operand: Operand| (Target::Register(operand.register.0), operand.bits);
-    let (destinations, addresses) = (data(Aim::Destination), data(Aim::Address));
+    let held = |operand: TargetOperand| (Target::Register(operand.register.0), operand.bits);
+    let (destinations, addresses) = (data(TargetKind::Destination), data(TargetKind::Address));
     let choices = [(&destinations, true), (&addresses, false)];
     let choices: Vec<_> = choices.into_iter().filter(|(operands, _)| !operands.is_empty()).collect();
     if let Some(&(operands, written)) = draws.one_of(&choices) {
-        let operand = draw::operand(draws, pattern, operands)?;
+        let operand = draw::operand(draws, model, operands)?;
         return Some(if written && found.executed { (operand.target, operand.bits) } else { held(operand) });
     }
     let writes = facts.writes_general_and_predicates();
     if writes.0 || !writes.1 {
         return None;
     }
-    draw::operand(draws, pattern, &data(Aim::Source)).map(held)
+    draw::operand(draws, model, &data(TargetKind::Source)).map(held)
 }

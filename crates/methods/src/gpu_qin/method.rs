@@ -1,6 +1,6 @@
 //! What the method is to the program.
 
-use campaign::{Selection, TargetError};
+use campaign::{SelectionWords, TargetError};
 use inject::CapsuleTarget;
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use super::command::GROUPS;
 use super::page::PAGE;
 use super::studies::STUDIES;
 use super::target::GpuQin;
-use crate::method::{Applied, Command, Page, StudyOffer};
+use crate::method::{Applied, Command, MethodPage, StudyOffer};
 
 /// GPU-Qin.
-pub struct Method;
+pub struct GpuQinMethod;
 
-impl crate::Method for Method {
+impl crate::Method for GpuQinMethod {
     fn name(&self) -> &'static str {
         "gpu-qin"
     }
@@ -29,7 +29,7 @@ impl crate::Method for Method {
         )
     }
 
-    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &Selection) -> Result<Box<dyn Applied>, TargetError> {
+    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {
         Ok(Box::new(GpuQin::new(capsule, words)?))
     }
 
@@ -41,7 +41,7 @@ impl crate::Method for Method {
         const { &[GROUPS] }
     }
 
-    fn page(&self) -> Option<&'static Page> {
+    fn page(&self) -> Option<&'static MethodPage> {
         Some(&PAGE)
     }
 }

@@ -5,8 +5,8 @@
 //! each time a warp issues one, which its threads share; predicates are flags and count with the instructions.
 
 use facts::{Facts, Group, Reg};
-use fault::{Aim, operands};
-use inject::{Golden, SiteCount, profile};
+use fault::{TargetKind, operands};
+use inject::{Golden, InstructionCount, profile};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub struct Mix {
 
 /// Bits that faults can and cannot reach, added up over dynamic instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct State {
+pub struct StateBits {
     /// Registers.
     pub data: u64,
     /// Instructions and predicates.
@@ -60,15 +60,16 @@ impl Mix {
     }
 }
 
-impl State {
+impl StateBits {
     /// The share that faults can reach.
     #[must_use]
     pub fn injectable(self) -> f64 {
         self.data as f64 / (self.data + self.rest).max(1) as f64
     }
 
-    fn add(&mut self, facts: &Facts, count: SiteCount) {
-        let named = [Aim::Destination, Aim::Address, Aim::Source].map(|aim| operands(aim, facts));
+    fn add(&mut self, facts: &Facts, count: InstructionCount) {
+        let named =
+            [TargetKind::Destination, TargetKind::Address, TargetKind::Source].map(|target| operands(target, facts));
         let registers: BTreeMap<Reg, u32> =
             named.iter().flatten().map(|operand| (operand.register, operand.bits)).collect();
         for bits in registers.into_values() {
@@ -81,8 +82,8 @@ impl State {
 
 /// The mix and the state of every kernel, by name.
 #[must_use]
-pub fn mixes(golden: &Golden) -> BTreeMap<String, (Mix, State)> {
-    let mut kernels: BTreeMap<String, (Mix, State)> = BTreeMap::new();
+pub fn mixes(golden: &Golden) -> BTreeMap<String, (Mix, StateBits)> {
+    let mut kernels: BTreeMap<String, (Mix, StateBits)> = BTreeMap::new();
     for launch in profile(golden) {
         let (mix, state) = kernels.entry(launch.launch.program.name.clone()).or_default();
         for (facts, count) in launch.instructions() {

@@ -9,10 +9,10 @@
 //!               Estimates: equations 1 to 5 ◀─ activated trials, by group ◀─ rows of the campaign ◀────┘
 //! ```
 //!
-//! [`Settings`] are the thresholds of the paper, each of which can be changed or turned off; with
-//! [`Choice::Unbiased`] the same faults are drawn from all dynamic instructions of all threads instead.
-//! [`GpuQin`] offers the sites to a campaign; [`Method`] is what the program knows of it. What every step means, and where it differs from a GPU under a debugger, is
-//! in `docs/methods/gpu-qin.md`.
+//! [`Settings`] are the thresholds of the paper, each of which can be changed or turned off; with [`Choice::Unbiased`]
+//! the same faults are drawn from all dynamic instructions of all threads instead. [`GpuQin`] offers the sites to a
+//! campaign; [`GpuQinMethod`] is what the program knows of it. What every step means, and where it differs from a GPU
+//! under a debugger, is in `docs/methods/gpu-qin.md`.
 
 mod choose;
 mod command;
@@ -37,13 +37,13 @@ mod trials;
 
 pub use crashes::{Cause, causes};
 pub use estimate::{Bounded, Estimated, GroupEstimate, KernelEstimate, Rates, Sample, estimates, strata};
-pub use grouping::{By, Category, Grouping, KernelGroups, ThreadGroup};
+pub use grouping::{Category, GroupBy, Grouping, KernelGroups, ThreadGroup};
 pub use location::Discard;
 pub use measure::{Measured, measure};
-pub use method::Method;
-pub use mix::{Mix, State, mixes};
+pub use method::GpuQinMethod;
+pub use mix::{Mix, StateBits, mixes};
 pub use resilience::{ResilienceClass, resilience_classes};
 pub use settings::{Choice, Coverage, ITERATIONS, STEPS, Settings, SettingsError, WINDOW};
-pub use survey::Surveyed;
+pub use survey::MeasuredKernel;
 pub use target::GpuQin;
-pub use trials::{End, Stratified, Trial, trials};
+pub use trials::{Grouped, Trial, TrialEnd, trials};

@@ -3,24 +3,24 @@
 
 use study::{Plot, Table};
 
-use super::survey::{Sizes, Surveyed, survey};
+use super::survey::{MeasuredKernel, SampleSizes, survey};
 use super::{studies, tables};
 use crate::kit::{Studied, StudyError};
-use crate::method::{Page, Piece, Pieces, Runs, Workshop};
+use crate::method::{MethodPage, PageCampaign, Piece, Pieces, Workshop};
 
 /// Instructions beyond ten times its own after which a thread hangs: enough for an address that runs away to leave what
 /// is mapped.
 const FUEL: u32 = 1_000_000;
 
 /// The page.
-pub(super) static PAGE: Page = Page {
+pub(super) static PAGE: MethodPage = MethodPage {
     template: include_str!("page.md"),
     runs: &[
-        Runs { name: "large", count: 100_000, about: "the unbiased choice, for each kernel" },
-        Runs { name: "variants", count: 20_000, about: "the method and each of its variants" },
-        Runs { name: "published", count: 2000, about: "the method at the size of the paper's campaigns" },
-        Runs { name: "debug", count: 5000, about: "the unbiased choice on kernels built for a debugger" },
-        Runs { name: "caps", count: 10_000, about: "each loop-iteration cap of Fig. 6" },
+        PageCampaign { name: "large", count: 100_000, about: "the unbiased choice, for each kernel" },
+        PageCampaign { name: "variants", count: 20_000, about: "the method and each of its variants" },
+        PageCampaign { name: "published", count: 2000, about: "the method at the size of the paper's campaigns" },
+        PageCampaign { name: "debug", count: 5000, about: "the unbiased choice on kernels built for a debugger" },
+        PageCampaign { name: "caps", count: 10_000, about: "each loop-iteration cap of Fig. 6" },
     ],
     fuel: FUEL,
     make,
@@ -29,8 +29,12 @@ pub(super) static PAGE: Page = Page {
 fn make(shop: &mut Workshop<'_, '_>, only: Option<&str>) -> Result<Pieces, StudyError> {
     let runs = |name: &str| shop.runs.get(name).copied().unwrap_or_default();
     let caps = runs("caps");
-    let sizes =
-        Sizes { large: runs("large"), variants: runs("variants"), published: runs("published"), debug: runs("debug") };
+    let sizes = SampleSizes {
+        large: runs("large"),
+        variants: runs("variants"),
+        published: runs("published"),
+        debug: runs("debug"),
+    };
     let kernels = survey(shop, sizes, only)?;
     if only.is_some() {
         return Ok(Vec::new());
@@ -48,7 +52,7 @@ fn make(shop: &mut Workshop<'_, '_>, only: Option<&str>) -> Result<Pieces, Study
     Ok(pieces)
 }
 
-fn all_tables(kernels: &[Surveyed]) -> Vec<(&'static str, Table)> {
+fn all_tables(kernels: &[MeasuredKernel]) -> Vec<(&'static str, Table)> {
     vec![
         ("orderings", tables::orderings(kernels)),
         ("table-1", tables::categories(kernels)),
@@ -69,7 +73,7 @@ fn all_tables(kernels: &[Surveyed]) -> Vec<(&'static str, Table)> {
     ]
 }
 
-fn all_plots(kernels: &[Surveyed]) -> Result<Vec<(&'static str, Plot)>, StudyError> {
+fn all_plots(kernels: &[MeasuredKernel]) -> Result<Vec<(&'static str, Plot)>, StudyError> {
     let lost = |name: &str| StudyError::Nothing("latencies", format!("no kernel of the paper is called {name}"));
     let latencies = |name: &str| tables::latencies(kernels, name).ok_or_else(|| lost(name));
     Ok(vec![

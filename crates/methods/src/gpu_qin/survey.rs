@@ -7,7 +7,7 @@ use super::crashes::{Cause, causes};
 use super::estimate::{Bounded, KernelEstimate, Rates};
 use super::grouping::KernelGroups;
 use super::measure::{Measured, measure};
-use super::mix::{Mix, State, mixes};
+use super::mix::{Mix, StateBits, mixes};
 use super::paper::{KERNELS, PaperKernel};
 use super::settings::{Choice, Coverage, Settings};
 use super::trials::Trial;
@@ -16,7 +16,7 @@ use crate::method::Workshop;
 
 /// How many runs each kind of campaign has.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
+pub(super) struct SampleSizes {
     /// The unbiased choice, against which all is held.
     pub(super) large: u64,
     /// The method and its variants, large enough that what differs is the choice and not chance.
@@ -28,7 +28,7 @@ pub(super) struct Sizes {
 }
 
 /// A kernel, measured.
-pub struct Surveyed {
+pub struct MeasuredKernel {
     /// What the paper says of it.
     pub paper: &'static PaperKernel,
     /// Our kernel's threads in groups.
@@ -36,7 +36,7 @@ pub struct Surveyed {
     /// What it executes.
     pub mix: Mix,
     /// What of its state faults can reach.
-    pub state: State,
+    pub state: StateBits,
     /// Blocks and threads of a block, of its first launch.
     pub scale: ([u32; 3], [u32; 3]),
     /// The unbiased choice.
@@ -71,9 +71,9 @@ pub struct Surveyed {
 /// If a workload lacks its kernel, or a campaign cannot be made.
 pub(super) fn survey(
     shop: &mut Workshop<'_, '_>,
-    sizes: Sizes,
+    sizes: SampleSizes,
     only: Option<&str>,
-) -> Result<Vec<Surveyed>, StudyError> {
+) -> Result<Vec<MeasuredKernel>, StudyError> {
     let mut all = Vec::new();
     for paper in KERNELS.iter().filter(|paper| only.is_none_or(|name| paper.workload == name)) {
         let (capsule, debug) = (shop.workloads.bundled(paper.workload)?, shop.workloads.unoptimised(paper.workload)?);
@@ -87,9 +87,9 @@ fn one(
     paper: &'static PaperKernel,
     capsule: &Arc<CapsuleTarget>,
     debug: &Arc<CapsuleTarget>,
-    sizes: Sizes,
+    sizes: SampleSizes,
     campaigns: &mut Campaigns<'_>,
-) -> Result<Surveyed, StudyError> {
+) -> Result<MeasuredKernel, StudyError> {
     let method = Settings::default();
     let unbiased = Settings { choice: Choice::Unbiased, ..method };
     let lost = || StudyError::Nothing("survey", format!("{} has no kernel {}", paper.workload, paper.kernel));
@@ -114,7 +114,7 @@ fn one(
     let launch = golden.launches().iter().find(|launch| launch.program.name == name).ok_or_else(lost)?;
     let recorded = golden.recorded(launch);
     let (mix, state) = mixes(golden).get(&name).copied().ok_or_else(lost)?;
-    Ok(Surveyed {
+    Ok(MeasuredKernel {
         paper,
         mix,
         state,
@@ -141,7 +141,7 @@ fn instructions(capsule: &CapsuleTarget, kernel: &str) -> f64 {
     own.map(|launch| launch.thread_instructions() as f64).sum()
 }
 
-impl Surveyed {
+impl MeasuredKernel {
     /// The rates of the unbiased choice; nothing where no fault was activated.
     #[must_use]
     pub fn rates(&self) -> Rates {

@@ -1,21 +1,21 @@
 //! The method as the planner of a campaign: it chooses, whatever has the engines runs.
 
-use campaign::{LabelColumn, Planner, Results, RunIndex, Selection, Site, StoreError, TargetError};
-use fault::{Fault, Pattern, Scope, draw};
+use campaign::{LabelColumn, Planner, Results, RunIndex, SelectionWords, Site, StoreError, TargetError};
+use fault::{Fault, ModelKind, Scope, draw};
 use inject::CapsuleTarget;
 use inject::site::{Coordinates, LABELS};
-use inject::threads::{Found, Query, find};
+use inject::threads::{FoundInstruction, Query, find};
 use outcome::Criteria;
 use stats::Draws;
 use std::sync::Arc;
 
 use super::choose::{Chooser, Chosen};
 use super::estimate::estimates;
-use super::grouping::{By, Grouping, KernelGroups};
+use super::grouping::{GroupBy, Grouping, KernelGroups};
 use super::location::{Discard, locate};
 use super::settings::Settings;
 use super::show;
-use super::trials::{Stratified, trials};
+use super::trials::{Grouped, trials};
 use crate::method::{Applied, Estimates};
 
 /// A capsule whose sites GPU-Qin chooses.
@@ -24,7 +24,7 @@ pub struct GpuQin {
     settings: Settings,
     grouping: Grouping,
     chooser: Chooser,
-    pattern: Pattern,
+    model: ModelKind,
 }
 
 impl GpuQin {
@@ -32,21 +32,21 @@ impl GpuQin {
     ///
     /// # Errors
     /// If the words mean no settings, say what the method chooses itself, or select nothing.
-    pub fn new(capsule: &Arc<CapsuleTarget>, words: &Selection) -> Result<Self, TargetError> {
+    pub fn new(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
         let method = words.method.as_deref().unwrap_or("gpu-qin");
         let settings: Settings = method.parse().map_err(|error| TargetError::from_error(&error))?;
         check(words)?;
         let of = |error: fault::SelectionError| TargetError::from_error(&error);
-        let pattern = words.model.as_deref().map_or(Ok(Pattern::default()), Pattern::parse).map_err(of)?;
+        let model = words.model.as_deref().map_or(Ok(ModelKind::default()), ModelKind::parse).map_err(of)?;
         let selection = fault::Selection::default().in_kernels(&words.kernel).map_err(of)?;
         let golden = capsule.golden_run();
         let selected = |name: &str, number: u32| selection.holds_launch(name, number);
-        let grouping = Grouping::of(golden, settings.coverage, By::Instructions, &selected);
+        let grouping = Grouping::of(golden, settings.coverage, GroupBy::Instructions, &selected);
         let chooser = Chooser::new(golden, &grouping, settings);
         if chooser.is_empty() {
             return Err(TargetError::new("find a thread to profile: no kernel matches; `beamline groups` lists them"));
         }
-        Ok(Self { capsule: Arc::clone(capsule), settings, grouping, chooser, pattern })
+        Ok(Self { capsule: Arc::clone(capsule), settings, grouping, chooser, model })
     }
 
     /// The threads in groups.
@@ -74,7 +74,7 @@ impl GpuQin {
     }
 
     /// The site of a run, given where its place was found.
-    fn site(&self, draws: &mut Draws, chosen: &Chosen, found: Option<Found>) -> Option<Site> {
+    fn site(&self, draws: &mut Draws, chosen: &Chosen, found: Option<FoundInstruction>) -> Option<Site> {
         let golden = self.capsule.golden_run();
         let Query { launch, thread, .. } = chosen.query;
         let run = golden.launches().get(launch as usize)?;
@@ -86,26 +86,26 @@ impl GpuQin {
         let give_up = |dynamic, site, why: Discard| self.capsule.give_up(at(dynamic), site, why.word());
         let Some(found) = found else {
             let after_its_end = u64::from(*run.counts.get(usize::try_from(thread).ok()?)?);
-            return give_up(after_its_end, chosen.site?, chosen.discard.unwrap_or(Discard::NotThere));
+            return give_up(after_its_end, chosen.instruction?, chosen.discard.unwrap_or(Discard::NotThere));
         };
         if let Some(why) = chosen.discard {
-            return give_up(found.dynamic, found.site, why);
+            return give_up(found.dynamic, found.instruction, why);
         }
-        match locate(draws, self.pattern, run.program.facts(found.site)?, found) {
-            None => give_up(found.dynamic, found.site, Discard::NoRegister),
+        match locate(draws, self.model, run.program.facts(found.instruction)?, found) {
+            None => give_up(found.dynamic, found.instruction, Discard::NoRegister),
             Some((target, bits)) => {
-                let model = draw::model(draws, self.pattern, bits)?;
+                let model = draw::model(draws, self.model, bits)?;
                 let Coordinates { launch, cta, thread, dynamic } = at(found.dynamic);
                 let scope = Scope::Thread;
                 let fault = Fault { isa: golden.isa(run), launch, cta, thread, dynamic, target, model, scope };
-                self.capsule.label(&fault, found.site)
+                self.capsule.label(&fault, found.instruction)
             }
         }
     }
 }
 
 /// Refuses words about what the method chooses itself.
-fn check(words: &Selection) -> Result<(), TargetError> {
+fn check(words: &SelectionWords) -> Result<(), TargetError> {
     let lists =
         [("group", &words.group), ("lines", &words.lines), ("threads", &words.threads), ("blocks", &words.blocks)];
     let said = lists.into_iter().find(|(_, list)| !list.is_empty()).map(|(key, _)| key);
@@ -120,7 +120,7 @@ fn check(words: &Selection) -> Result<(), TargetError> {
     }
 }
 
-impl Stratified for GpuQin {
+impl Grouped for GpuQin {
     fn kernels(&self) -> &[KernelGroups] {
         &self.grouping.kernels
     }
@@ -141,7 +141,7 @@ impl Planner for GpuQin {
         &LABELS
     }
 
-    fn plan(&self, runs: &[RunIndex], _: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
+    fn plan(&self, runs: &[RunIndex], _: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
         let mut draws: Vec<Draws> = runs.iter().map(|run| Draws::new(seed, run.0)).collect();
         let chosen: Vec<Option<Chosen>> = draws.iter_mut().map(|draws| self.chooser.choose(draws)).collect();
         let queries: Vec<Query> = chosen.iter().flatten().map(|chosen| chosen.query).collect();

@@ -11,7 +11,7 @@ use super::location::Discard;
 
 /// How an activated trial ended, in the paper's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum TrialEnd {
     /// The output passes its check, or is the golden one.
     Benign,
     /// The output does not.
@@ -27,7 +27,7 @@ pub enum End {
     Hang,
 }
 
-impl End {
+impl TrialEnd {
     /// Its number among the four: benign, SDC, crash, hang.
     #[must_use]
     pub fn index(self) -> usize {
@@ -58,7 +58,7 @@ pub struct Trial {
     /// Instructions from the fault to its first reading; none if it is overwritten or never read.
     pub read: Option<u64>,
     /// How it ended.
-    pub end: End,
+    pub end: TrialEnd,
 }
 
 impl Trial {
@@ -82,7 +82,7 @@ pub(super) fn ends_by<'t, K: Ord>(
 }
 
 /// Which group a run is a trial of.
-pub trait Stratified {
+pub trait Grouped {
     /// The kernels with their threads in groups.
     fn kernels(&self) -> &[KernelGroups];
 
@@ -97,21 +97,21 @@ pub trait Stratified {
 ///
 /// # Errors
 /// If the rows cannot be read.
-pub fn trials(results: &Results, method: &dyn Stratified) -> Result<Vec<Trial>, StoreError> {
+pub fn trials(results: &Results, method: &dyn Grouped) -> Result<Vec<Trial>, StoreError> {
     let seed = results.config().seed;
     let mut all = Vec::new();
     results.visit(&mut |row| all.extend(trial(&row, seed, method)))?;
     Ok(all)
 }
 
-fn trial(row: &Row, seed: u64, method: &dyn Stratified) -> Option<Trial> {
+fn trial(row: &Row, seed: u64, method: &dyn Grouped) -> Option<Trial> {
     let at = Coordinates::of(&row.site)?;
     let (kernel, group) = method.profile_of(seed, row.run.0).or_else(|| group_hit(row, at, method))?;
     let Coordinates { launch, cta, thread, .. } = at;
     let trial = |hit, read, end| Trial { kernel, group, launch, cta, thread, hit, read, end };
     match &row.finding {
         Finding::Failed(_) => None,
-        Finding::GivenUp => Some(trial(Err(row.site.given_up().and_then(Discard::of_word)), None, End::Benign)),
+        Finding::GivenUp => Some(trial(Err(row.site.given_up().and_then(Discard::of_word)), None, TrialEnd::Benign)),
         Finding::Seen { observation, outcome, .. } => {
             let read = match observation.first_use {
                 FirstUse::Read { after } => Some(after),
@@ -124,22 +124,22 @@ fn trial(row: &Row, seed: u64, method: &dyn Stratified) -> Option<Trial> {
 }
 
 /// The group of the thread that was hit.
-fn group_hit(row: &Row, at: Coordinates, method: &dyn Stratified) -> Option<(usize, usize)> {
+fn group_hit(row: &Row, at: Coordinates, method: &dyn Grouped) -> Option<(usize, usize)> {
     let kernels = method.kernels();
     let kernel = kernels.iter().position(|kernel| kernel.kernel == row.site.spot.kernel)?;
     Some((kernel, kernels[kernel].group_of(at.launch, method.linear(at)?)?))
 }
 
-fn end(outcome: Outcome, end: &outcome::End) -> End {
+fn end(outcome: Outcome, end: &outcome::End) -> TrialEnd {
     let after = match end {
         outcome::End::Trapped { at, .. } => at.after,
         _ => 0,
     };
     match outcome {
-        Outcome::Masked(_) | Outcome::Sdc(Sdc::Good) | Outcome::NotLanded => End::Benign,
-        Outcome::Sdc(_) => End::Sdc,
-        Outcome::Due(Due::Hang | Due::Crash(TrapKind::BarrierDeadlock)) => End::Hang,
-        Outcome::Due(Due::Crash(trap)) => End::Crash { trap: Some(trap), after },
-        Outcome::Due(Due::Signal(_) | Due::Detected) => End::Crash { trap: None, after },
+        Outcome::Masked(_) | Outcome::Sdc(Sdc::Good) | Outcome::NotLanded => TrialEnd::Benign,
+        Outcome::Sdc(_) => TrialEnd::Sdc,
+        Outcome::Due(Due::Hang | Due::Crash(TrapKind::BarrierDeadlock)) => TrialEnd::Hang,
+        Outcome::Due(Due::Crash(trap)) => TrialEnd::Crash { trap: Some(trap), after },
+        Outcome::Due(Due::Signal(_) | Due::Detected) => TrialEnd::Crash { trap: None, after },
     }
 }

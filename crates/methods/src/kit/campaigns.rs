@@ -1,8 +1,8 @@
 //! Campaigns for studies: made once, kept, and read again.
 
 use campaign::{
-    CampaignError, Choices, ConfigError, Ended, Event, Planner, Results, Selection, Store, StoreError, Subject, Target,
-    TargetError,
+    CampaignEnd, CampaignError, CampaignEvent, Choices, ConfigError, Planner, Results, SelectionWords, Store,
+    StoreError, Subject, TargetError, TargetSystem,
 };
 use inject::CapsuleTarget;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub struct Campaigns<'a> {
     /// Ends the work in hand.
     pub stop: &'a AtomicBool,
     /// Is told of everything that happens.
-    pub told: &'a mut dyn FnMut(&str, &Event),
+    pub told: &'a mut dyn FnMut(&str, &CampaignEvent),
 }
 
 /// A capsule and what is known of it.
@@ -42,7 +42,7 @@ impl Studied {
 }
 
 /// A campaign that is finished.
-pub struct Kept {
+pub struct FinishedCampaign {
     /// Its rows.
     pub results: Results,
     /// Seconds of work.
@@ -96,8 +96,8 @@ impl From<CampaignError> for StudyError {
 impl Campaigns<'_> {
     /// What a method with these settings is to choose from.
     #[must_use]
-    pub fn selection(&self, method: &str) -> Selection {
-        Selection { kernel: self.kernels.clone(), method: Some(method.to_owned()), ..Selection::default() }
+    pub fn selection(&self, method: &str) -> SelectionWords {
+        SelectionWords { kernel: self.kernels.clone(), method: Some(method.to_owned()), ..SelectionWords::default() }
     }
 
     /// Runs a campaign of so many runs whose sites `planner` chooses, which is `method` on the capsule, or reads the one
@@ -111,7 +111,7 @@ impl Campaigns<'_> {
         method: &str,
         planner: &dyn Planner,
         runs: u64,
-    ) -> Result<Kept, StudyError> {
+    ) -> Result<FinishedCampaign, StudyError> {
         let choices = Choices {
             capsule: Some(capsule.name().to_owned()),
             runs: Some(runs),
@@ -122,16 +122,16 @@ impl Campaigns<'_> {
             ..Choices::default()
         };
         let config = choices.judged_by(capsule.criteria()).settle()?;
-        let target = Target::from(capsule).planned_by(planner);
+        let target = TargetSystem::from(capsule).planned_by(planner);
         let dir = self.place(capsule, method, runs);
         let mut store = if dir.exists() { Store::resume(&dir, target)? } else { Store::create(&dir, config, target)? };
         let name = format!("{}, {method}", capsule.name());
         let told = &mut self.told;
         let summary = match campaign::run(target, &mut store, self.stop, &mut |event| told(&name, &event))? {
-            Ended::Finished(summary) => summary,
-            Ended::Interrupted(_) | Ended::OutOfTime(_) => return Err(StudyError::Interrupted),
+            CampaignEnd::Finished(summary) => summary,
+            CampaignEnd::Interrupted(_) | CampaignEnd::OutOfTime(_) => return Err(StudyError::Interrupted),
         };
-        Ok(Kept { results: Results::open(&dir)?, seconds: summary.speed.seconds })
+        Ok(FinishedCampaign { results: Results::open(&dir)?, seconds: summary.speed.seconds })
     }
 
     /// A directory for each campaign, which says what it is of: another recording of the same name is another campaign.

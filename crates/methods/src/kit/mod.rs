@@ -4,6 +4,6 @@ mod campaigns;
 mod profile;
 mod thread;
 
-pub use campaigns::{Campaigns, Kept, Studied, StudyError};
+pub use campaigns::{Campaigns, FinishedCampaign, Studied, StudyError};
 pub use profile::{Profile, ProfileStep};
 pub use thread::ThreadId;

@@ -4,7 +4,7 @@
 //! how many instructions it steps from the breakpoint. All three are in a step.
 
 use facts::Flow;
-use inject::threads::{Step, trace};
+use inject::threads::{TraceStep, trace};
 use inject::{Golden, GoldenLaunch};
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use super::thread::ThreadId;
 /// One instruction that a thread came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProfileStep {
-    /// The instruction, an index into the sites of the program.
-    pub site: u32,
+    /// The instruction, an index into the instructions of the program.
+    pub instruction: u32,
     /// Whether its guard was true.
     pub executed: bool,
     /// How often the thread had come to this instruction before: its loop iteration, from 0.
@@ -49,35 +49,35 @@ fn steps(golden: &Golden, launch: &GoldenLaunch, thread: u64) -> Vec<ProfileStep
     let firsts = firsts(launch);
     let mut visits = vec![0u32; firsts.len()];
     let mut last: Vec<Option<u32>> = vec![None; firsts.len()];
-    let step = |(number, step): (u32, &Step)| {
-        let at = step.site as usize;
+    let step = |(number, step): (u32, &TraceStep)| {
+        let at = step.instruction as usize;
         let iteration = visits[at];
         visits[at] += 1;
         last[at] = Some(number);
         let from_line = last[firsts[at]].map(|first| number - first);
-        ProfileStep { site: step.site, executed: step.executed, iteration, from_line }
+        ProfileStep { instruction: step.instruction, executed: step.executed, iteration, from_line }
     };
     (0..).zip(&trace(golden, launch, thread)).map(step).collect()
 }
 
-/// For each site of a program the first one of its row of the line table, where a debugger puts a breakpoint: where its
-/// line begins, begins again after another, or is come to by a branch.
+/// For each instruction of a program the first one of its row of the line table, where a debugger puts a breakpoint:
+/// where its line begins, begins again after another, or is come to by a branch.
 fn firsts(launch: &GoldenLaunch) -> Vec<usize> {
-    let sites = &launch.program.sites;
+    let instructions = &launch.program.instructions;
     let mut leaders = BTreeSet::new();
     for code in &launch.program.functions {
         leaders.extend(Flow::of(&launch.program.body(code.id)).blocks.iter().map(|block| (code.id, block.start)));
     }
     let line = |at: usize| {
-        let source = sites[at].facts.as_ref().and_then(|facts| facts.source.as_ref());
-        source.map(|source| (sites[at].function, source.loc.file, source.loc.line))
+        let source = instructions[at].facts.as_ref().and_then(|facts| facts.source.as_ref());
+        source.map(|source| (instructions[at].function, source.loc.file, source.loc.line))
     };
     let begins = |at: usize| {
-        let leads = leaders.contains(&(sites[at].function, sites[at].pc));
+        let leads = leaders.contains(&(instructions[at].function, instructions[at].pc));
         at == 0 || leads || line(at).is_none() || line(at) != line(at - 1)
     };
     let mut first = 0;
-    (0..sites.len())
+    (0..instructions.len())
         .map(|at| {
             first = if begins(at) { at } else { first };
             first

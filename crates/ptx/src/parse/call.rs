@@ -8,7 +8,7 @@ use super::resolve::{Meaning, Need};
 use super::scope::Entity;
 use crate::error::{Diagnostic, Parsed, Span};
 use isa::op::{Call, CallTarget, OperandKind};
-use isa::{Dst, Function, FunctionId, Op, Operand, Prototype, Reg, Space, Symbol, Variable};
+use isa::{Dst, Function, FunctionId, Op, Prototype, Reg, Space, Src, Symbol, Variable};
 use std::rc::Rc;
 
 /// A call as it is written.
@@ -42,11 +42,11 @@ impl Callee<'_> {
 
 impl<'a, 'g> Body<'a, 'g> {
     /// Reads a call, after its opcode.
-    pub(super) fn call(&mut self, uni: bool) -> Parsed<(Op, Vec<Dst>, Vec<Operand>)> {
+    pub(super) fn call(&mut self, uni: bool) -> Parsed<(Op, Vec<Dst>, Vec<Src>)> {
         let written = self.written()?;
         let (target, callee, address) = self.callee(&written)?;
         let (returns, params) = callee.signature();
-        let mut src: Vec<Operand> = address.map(Operand::Reg).into_iter().collect();
+        let mut src: Vec<Src> = address.map(Src::Reg).into_iter().collect();
         count("return parameter", &written.returns, returns, &written)?;
         count("argument", &written.arguments, params, &written)?;
         for (raw, formal) in written.returns.iter().zip(returns) {
@@ -137,7 +137,7 @@ impl<'a, 'g> Body<'a, 'g> {
         Ok((index, callee))
     }
 
-    fn returned(&mut self, raw: &Raw<'a>, formal: &Variable) -> Parsed<Operand> {
+    fn returned(&mut self, raw: &Raw<'a>, formal: &Variable) -> Parsed<Src> {
         let &RawKind::Name(name, 0) = &raw.kind else {
             return Err(Diagnostic::new(raw.span, "a call returns into a `.param` variable"));
         };
@@ -148,7 +148,7 @@ impl<'a, 'g> Body<'a, 'g> {
         }
     }
 
-    fn argument(&mut self, raw: &Raw<'a>, formal: &Variable, callee: Name<'a>) -> Parsed<Operand> {
+    fn argument(&mut self, raw: &Raw<'a>, formal: &Variable, callee: Name<'a>) -> Parsed<Src> {
         if let &RawKind::Name(name, 0) = &raw.kind
             && let Meaning::Symbol(symbol) = self.meaning(name)?
         {
@@ -163,7 +163,7 @@ impl<'a, 'g> Body<'a, 'g> {
     }
 
     /// A `.param` variable as an argument or return parameter.
-    fn passed(&self, symbol: Symbol, name: Name<'_>, formal: &Variable) -> Parsed<Operand> {
+    fn passed(&self, symbol: Symbol, name: Name<'_>, formal: &Variable) -> Parsed<Src> {
         let variable = match symbol {
             Symbol::Local(index) => self.variables.get(index as usize),
             Symbol::Param(index) => self.header.params.get(index as usize),
@@ -179,7 +179,7 @@ impl<'a, 'g> Body<'a, 'g> {
                 format!("`{}` has {} bytes where the callee takes {}", name.text, variable.bytes, formal.bytes);
             return Err(Diagnostic::new(name.span, message).help("declare it as the callee does"));
         }
-        Ok(Operand::Symbol(symbol, 0))
+        Ok(Src::Symbol(symbol, 0))
     }
 }
 

@@ -6,7 +6,7 @@ use super::instruction::{set_targets, undefined_label};
 use super::outline::Global;
 use crate::error::{Diagnostic, Span};
 use isa::op::CallTarget;
-use isa::{Base, Dst, Function, Instruction, Op, Operand, Pc, Reg, Register, Symbol};
+use isa::{Base, Dst, Function, Instruction, Op, Pc, Reg, Register, Src, Symbol};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -102,7 +102,7 @@ fn renumber(instruction: &mut Instruction, renumbered: &[Reg]) {
         }
     }
     for src in &mut instruction.src {
-        if let Operand::Reg(reg) | Operand::Not(reg) | Operand::Address(Base::Reg(reg), _) = src {
+        if let Src::Reg(reg) | Src::Not(reg) | Src::Address(Base::Reg(reg), _) = src {
             change(reg);
         }
     }

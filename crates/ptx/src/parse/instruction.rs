@@ -9,7 +9,7 @@ use super::suggest;
 use crate::error::{Diagnostic, Parsed, Span};
 use crate::token::Kind;
 use isa::op::{Barrier, BarrierMode, CopyAsync, Fill, OperandKind};
-use isa::{Dst, Guard, Instruction, Op, Operand, Pc, Type};
+use isa::{Dst, Guard, Instruction, Op, Pc, Src, Type};
 
 impl<'a> Body<'a, '_> {
     /// Reads one instruction, up to its `;`.
@@ -62,7 +62,7 @@ impl<'a> Body<'a, '_> {
     }
 
     /// Gives meaning to the operands; reports what is wrong with each.
-    fn build(&mut self, opcode: &Opcode, span: Span, raw: &[Raw<'a>]) -> Option<(Op, Vec<Dst>, Vec<Operand>)> {
+    fn build(&mut self, opcode: &Opcode, span: Span, raw: &[Raw<'a>]) -> Option<(Op, Vec<Dst>, Vec<Src>)> {
         let built = match &opcode.op {
             Op::Bra { .. } => self.branch(opcode, span, raw),
             Op::BrxIdx { .. } => self.indexed_branch(opcode, span, raw),
@@ -80,7 +80,7 @@ impl<'a> Body<'a, '_> {
         self.sink.check(built)
     }
 
-    fn plain(&mut self, opcode: &Opcode, span: Span, raw: &[Raw<'a>]) -> Option<(Op, Vec<Dst>, Vec<Operand>)> {
+    fn plain(&mut self, opcode: &Opcode, span: Span, raw: &[Raw<'a>]) -> Option<(Op, Vec<Dst>, Vec<Src>)> {
         let (results, sources) = raw.split_at(raw.len().min(usize::from(!opcode.dst.is_empty())));
         let kinds = source_kinds(opcode, sources.len());
         let most = kinds.len();
@@ -103,7 +103,7 @@ impl<'a> Body<'a, '_> {
         Some((opcode.op.clone(), dst?, src?))
     }
 
-    fn sources(&mut self, opcode: &Opcode, raw: &[Raw<'a>], kinds: &[OperandKind]) -> Option<Vec<Operand>> {
+    fn sources(&mut self, opcode: &Opcode, raw: &[Raw<'a>], kinds: &[OperandKind]) -> Option<Vec<Src>> {
         let mut sources = Vec::with_capacity(raw.len());
         let mut sound = true;
         for (raw, &kind) in raw.iter().zip(kinds) {
@@ -139,14 +139,7 @@ impl<'a> Body<'a, '_> {
         Need { spelling: &opcode.spelling, kind, special: reads_special(&opcode.op) }
     }
 
-    fn vector_source(
-        &mut self,
-        opcode: &Opcode,
-        raw: &Raw<'a>,
-        ty: Type,
-        count: u8,
-        out: &mut Vec<Operand>,
-    ) -> Parsed<()> {
+    fn vector_source(&mut self, opcode: &Opcode, raw: &Raw<'a>, ty: Type, count: u8, out: &mut Vec<Src>) -> Parsed<()> {
         let need = self.need(opcode, OperandKind::Loose(ty));
         for element in elements(opcode, raw, count)? {
             out.push(self.source(element, need)?);
@@ -155,7 +148,7 @@ impl<'a> Body<'a, '_> {
     }
 
     /// An object and coordinates.
-    fn texel(&mut self, opcode: &Opcode, raw: &Raw<'a>, kind: OperandKind, out: &mut Vec<Operand>) -> Parsed<()> {
+    fn texel(&mut self, opcode: &Opcode, raw: &Raw<'a>, kind: OperandKind, out: &mut Vec<Src>) -> Parsed<()> {
         let mut kinds = kind.parts().into_iter();
         let (RawKind::Texel(object, coordinates), Some(handle)) = (&raw.kind, kinds.next()) else {
             return Err(Diagnostic::new(
@@ -195,7 +188,7 @@ impl<'a> Body<'a, '_> {
         Ok(vec![self.destination(&pair.0, need, true)?, self.destination(&pair.1, second, true)?])
     }
 
-    fn branch(&mut self, opcode: &Opcode, span: Span, raw: &[Raw<'a>]) -> Parsed<(Op, Vec<Dst>, Vec<Operand>)> {
+    fn branch(&mut self, opcode: &Opcode, span: Span, raw: &[Raw<'a>]) -> Parsed<(Op, Vec<Dst>, Vec<Src>)> {
         match raw {
             &[Raw { kind: RawKind::Name(label, 0), .. }] => {
                 self.jumps.push(Jump { pc: self.pc(), scope: self.scopes.current(), label });
@@ -206,7 +199,7 @@ impl<'a> Body<'a, '_> {
         }
     }
 
-    fn indexed_branch(&mut self, opcode: &Opcode, span: Span, raw: &[Raw<'a>]) -> Parsed<(Op, Vec<Dst>, Vec<Operand>)> {
+    fn indexed_branch(&mut self, opcode: &Opcode, span: Span, raw: &[Raw<'a>]) -> Parsed<(Op, Vec<Dst>, Vec<Src>)> {
         let [index, Raw { kind: RawKind::Name(list, 0), .. }] = raw else {
             return Err(Diagnostic::new(span, format!("`{}` needs an index and a list", opcode.spelling))
                 .help("for example `brx.idx %r1, targets;` with `targets: .branchtargets L0, L1;`"));
@@ -223,7 +216,7 @@ impl<'a> Body<'a, '_> {
         opcode: &Opcode,
         span: Span,
         raw: &[Raw<'a>],
-    ) -> Parsed<(Op, Vec<Dst>, Vec<Operand>)> {
+    ) -> Parsed<(Op, Vec<Dst>, Vec<Src>)> {
         let (&Op::MovVector(ty), [to, from]) = (op, raw) else { return Err(wrong_count(opcode, span, raw)) };
         let part = |vector: &[Raw<'a>], span: Span| {
             part(ty, vector.len()).ok_or_else(|| {
@@ -245,7 +238,7 @@ impl<'a> Body<'a, '_> {
             }
             (_, RawKind::Vector(parts)) => {
                 let need = self.need(opcode, OperandKind::Value(part(parts, from.span)?));
-                let src: Parsed<Vec<Operand>> = parts.iter().map(|raw| self.source(raw, need)).collect();
+                let src: Parsed<Vec<Src>> = parts.iter().map(|raw| self.source(raw, need)).collect();
                 (vec![self.destination(to, whole, false)?], src?)
             }
             _ => return Err(wrong_count(opcode, span, raw)),

@@ -40,15 +40,15 @@ impl<'a> Opcodes<'a> {
 }
 
 impl Opcode {
-    /// An operation with the operands that its shape says.
+    /// An operation with the operands that its signature says.
     pub(super) fn new(spelling: &str, op: Op) -> Self {
-        let shape = op.shape();
-        let dst = shape.dst.into_iter().map(|kind| as_spelled(spelling, &op, 0, kind)).collect();
-        let src = shape.src.iter().map(|source| source.kind).filter(|kind| *kind != OperandKind::Label).enumerate();
+        let signature = op.signature();
+        let dst = signature.dst.into_iter().map(|kind| as_spelled(spelling, &op, 0, kind)).collect();
+        let src = signature.src.iter().map(|source| source.kind).filter(|kind| *kind != OperandKind::Label).enumerate();
         Self {
             dst,
             src: src.map(|(index, kind)| as_spelled(spelling, &op, index, kind)).collect(),
-            optional_src: shape.optional_src,
+            optional_src: signature.optional_src,
             vector: spelling::parse_vector_move(spelling),
             spelling: spelling.to_owned(),
             op,

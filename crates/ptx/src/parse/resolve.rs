@@ -8,7 +8,7 @@ use super::scope::Entity;
 use super::suggest;
 use crate::error::{Diagnostic, Parsed, Span};
 use isa::op::OperandKind;
-use isa::{Base, Dst, FunctionId, Op, Operand, Reg, Special, Symbol, Type, Width};
+use isa::{Base, Dst, FunctionId, Op, Reg, Special, Src, Symbol, Type, Width};
 
 /// What an operand is needed for, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -127,20 +127,20 @@ impl<'a> Body<'a, '_> {
     }
 
     /// A source.
-    pub(super) fn source(&mut self, raw: &Raw<'a>, need: Need<'_>) -> Parsed<Operand> {
+    pub(super) fn source(&mut self, raw: &Raw<'a>, need: Need<'_>) -> Parsed<Src> {
         let (OperandKind::Value(ty) | OperandKind::Loose(ty)) = need.kind else {
             return self.address(raw, need.spelling);
         };
         match &raw.kind {
             &RawKind::Name(name, offset) => match self.meaning(name)? {
-                Meaning::Register(reg) if offset == 0 => self.fits(reg, name, need, "reads").map(Operand::Reg),
+                Meaning::Register(reg) if offset == 0 => self.fits(reg, name, need, "reads").map(Src::Reg),
                 Meaning::Symbol(symbol) => symbol_value(symbol, offset, ty, raw.span, need.spelling),
                 Meaning::Special(special) if offset == 0 => special_value(special, ty, name, need),
                 _ => Err(Diagnostic::new(raw.span, "a register with an offset stands outside of an address")
                     .help("add the offset with an `add` instruction")),
             },
             &RawKind::Not(name) => self.complement(name, need),
-            RawKind::Constant(constant) => constant.bits(ty, raw.span).map(Operand::Imm),
+            RawKind::Constant(constant) => constant.bits(ty, raw.span).map(Src::Imm),
             RawKind::Address(..) | RawKind::Texel(..) => {
                 Err(Diagnostic::new(raw.span, format!("`{}` reads no memory here", need.spelling))
                     .help("load it first"))
@@ -156,19 +156,19 @@ impl<'a> Body<'a, '_> {
     }
 
     /// The register that names a texture or surface.
-    pub(super) fn object(&mut self, name: Name<'a>, need: Need<'_>) -> Parsed<Operand> {
+    pub(super) fn object(&mut self, name: Name<'a>, need: Need<'_>) -> Parsed<Src> {
         match self.meaning(name)? {
-            Meaning::Register(reg) => self.fits(reg, name, need, "reads").map(Operand::Reg),
+            Meaning::Register(reg) => self.fits(reg, name, need, "reads").map(Src::Reg),
             _ => Err(Diagnostic::new(name.span, format!("`{}` is no texture or surface object", name.text))
                 .help("references by name are not supported; load the object into a register")),
         }
     }
 
-    fn complement(&mut self, name: Name<'a>, need: Need<'_>) -> Parsed<Operand> {
+    fn complement(&mut self, name: Name<'a>, need: Need<'_>) -> Parsed<Src> {
         match self.meaning(name)? {
             Meaning::Register(reg) => self.fits(reg, name, need, "reads").and_then(|reg| {
                 if self.register_type(reg) == Type::Pred {
-                    return Ok(Operand::Not(reg));
+                    return Ok(Src::Not(reg));
                 }
                 Err(Diagnostic::new(name.span, format!("`{}` is no predicate", name.text))
                     .help("only predicates have a complement; use a `not` instruction"))
@@ -178,12 +178,12 @@ impl<'a> Body<'a, '_> {
     }
 
     /// The address of a load, a store or an atomic access.
-    fn address(&mut self, raw: &Raw<'a>, spelling: &str) -> Parsed<Operand> {
+    fn address(&mut self, raw: &Raw<'a>, spelling: &str) -> Parsed<Src> {
         let &RawKind::Address(base, offset) = &raw.kind else {
             return Err(Diagnostic::new(raw.span, format!("`{spelling}` needs an address here"))
                 .help("write the address in brackets, for example `[%rd1+8]`"));
         };
-        let Some(name) = base else { return Ok(Operand::Address(Base::Zero, offset)) };
+        let Some(name) = base else { return Ok(Src::Address(Base::Zero, offset)) };
         let base = match self.meaning(name)? {
             Meaning::Register(reg) => match self.register_type(reg).width() {
                 Width::B32 | Width::B64 => Base::Reg(reg),
@@ -206,19 +206,19 @@ impl<'a> Body<'a, '_> {
                 );
             }
         };
-        Ok(Operand::Address(base, offset))
+        Ok(Src::Address(base, offset))
     }
 }
 
-fn symbol_value(symbol: Symbol, offset: i64, ty: Type, span: Span, spelling: &str) -> Parsed<Operand> {
+fn symbol_value(symbol: Symbol, offset: i64, ty: Type, span: Span, spelling: &str) -> Parsed<Src> {
     if ty.is_float() || !matches!(ty.bits(), 32 | 64) {
         return Err(Diagnostic::new(span, format!("an address stands where `{spelling}` reads .{ty}"))
             .help("addresses have 64 bits, in shared and local memory also 32"));
     }
-    Ok(Operand::Symbol(symbol, offset))
+    Ok(Src::Symbol(symbol, offset))
 }
 
-fn special_value(special: Special, ty: Type, name: Name<'_>, need: Need<'_>) -> Parsed<Operand> {
+fn special_value(special: Special, ty: Type, name: Name<'_>, need: Need<'_>) -> Parsed<Src> {
     if !need.special {
         return Err(Diagnostic::new(name.span, format!("`{}` cannot read a special register", need.spelling))
             .help(format!("read it first: `mov.u{} %r, {special}`", special.width().bits())));
@@ -230,13 +230,13 @@ fn special_value(special: Special, ty: Type, name: Name<'_>, need: Need<'_>) -> 
         )
         .help(format!("use `mov.u{}`", special.width().bits())));
     }
-    Ok(Operand::Special(special))
+    Ok(Src::Special(special))
 }
 
 /// Whether an operation may read special registers.
 pub(super) fn reads_special(op: &Op) -> bool {
     match op {
-        Op::Alu(form) => isa::op::is_move(form.alu) || form.alu.class() == isa::Class::Convert,
+        Op::Alu(form) => isa::op::is_move(form.alu) || form.alu.class() == isa::AluClass::Convert,
         _ => false,
     }
 }

@@ -198,7 +198,7 @@ fn write_instruction(out: &mut String, names: Names<'_>, labels: &Labels, pc: Pc
     let spelling = instruction.op.to_string();
     out.push_str(&spelling);
     match &instruction.op {
-        op if operand::is_shaped(op) => operand::shaped(out, names, instruction, &spelling),
+        op if operand::has_signature(op) => operand::by_signature(out, names, instruction, &spelling),
         Op::MovVector(ty) => operand::vector_move(out, names, instruction, *ty),
         Op::Bra { target, .. } => put!(out, " {}", labels.target(*target)),
         Op::Call(it) => call(out, names, it, instruction),
@@ -240,7 +240,7 @@ fn call(out: &mut String, names: Names<'_>, call: &Call, instruction: &Instructi
     let (address, rest) = instruction.src.split_at(indirect.min(instruction.src.len()));
     let (returns, arguments) = rest.split_at(usize::from(call.returns).min(rest.len()));
     let (formal, prototype) = formal(names, call);
-    let list = |out: &mut String, operands: &[isa::Operand]| {
+    let list = |out: &mut String, operands: &[isa::Src]| {
         out.push('(');
         for (index, operand) in operands.iter().enumerate() {
             out.push_str(if index > 0 { ", " } else { "" });

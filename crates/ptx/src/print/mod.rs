@@ -11,7 +11,7 @@ mod text;
 mod variable;
 
 use isa::op::CallTarget;
-use isa::{Base, Function, Module, Op, Operand, Pc, Prototype, Symbol};
+use isa::{Base, Function, Module, Op, Pc, Prototype, Src, Symbol};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use text::{linkage, put};
@@ -92,7 +92,7 @@ fn uses(instruction: &isa::Instruction) -> impl Iterator<Item = usize> + '_ {
         _ => None,
     };
     let named = instruction.src.iter().filter_map(|operand| match operand {
-        Operand::Symbol(symbol, _) | Operand::Address(Base::Symbol(symbol), _) => function_of(*symbol),
+        Src::Symbol(symbol, _) | Src::Address(Base::Symbol(symbol), _) => function_of(*symbol),
         _ => None,
     });
     callee.into_iter().chain(named)

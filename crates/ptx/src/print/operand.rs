@@ -3,7 +3,7 @@
 use super::text::put;
 use crate::parse::as_spelled;
 use isa::op::OperandKind;
-use isa::{Base, Dst, Function, Instruction, Module, Op, Operand, Reg, Symbol, Type};
+use isa::{Base, Dst, Function, Instruction, Module, Op, Reg, Src, Symbol, Type};
 use std::fmt::Write as _;
 
 /// Where names are looked up.
@@ -39,18 +39,18 @@ impl<'m> Names<'m> {
     }
 
     /// One source, whose constants are written as this type has them.
-    pub(super) fn source(self, out: &mut String, operand: &Operand, ty: Type) {
+    pub(super) fn source(self, out: &mut String, operand: &Src, ty: Type) {
         match operand {
-            Operand::Reg(reg) => out.push_str(self.register(*reg)),
-            Operand::Not(reg) => put!(out, "!{}", self.register(*reg)),
-            Operand::Imm(bits) => constant(out, *bits, ty),
-            Operand::Special(special) => out.push_str(special.word()),
-            Operand::Symbol(symbol, offset) => {
+            Src::Reg(reg) => out.push_str(self.register(*reg)),
+            Src::Not(reg) => put!(out, "!{}", self.register(*reg)),
+            Src::Imm(bits) => constant(out, *bits, ty),
+            Src::Special(special) => out.push_str(special.word()),
+            Src::Symbol(symbol, offset) => {
                 out.push_str(self.symbol(*symbol));
                 self.offset(out, *offset);
             }
-            Operand::Address(Base::Zero, offset) => put!(out, "[{offset}]"),
-            Operand::Address(base, offset) => {
+            Src::Address(Base::Zero, offset) => put!(out, "[{offset}]"),
+            Src::Address(base, offset) => {
                 let name = match base {
                     Base::Reg(reg) => self.register(*reg),
                     Base::Symbol(symbol) => self.symbol(*symbol),
@@ -83,11 +83,11 @@ fn constant(out: &mut String, bits: u64, ty: Type) {
     }
 }
 
-/// The operands of an instruction that is described by its shape.
-pub(super) fn shaped(out: &mut String, names: Names<'_>, instruction: &Instruction, spelling: &str) {
-    let shape = instruction.op.shape();
+/// The operands of an instruction that is described by its signature.
+pub(super) fn by_signature(out: &mut String, names: Names<'_>, instruction: &Instruction, spelling: &str) {
+    let signature = instruction.op.signature();
     let mut list = List { out, first: true };
-    match (shape.dst.first(), instruction.dst.as_slice()) {
+    match (signature.dst.first(), instruction.dst.as_slice()) {
         (_, []) => {}
         (Some(OperandKind::Vector(..)), dst) => {
             let dst: Vec<&str> = dst.iter().map(|&dst| names.dst(dst)).collect();
@@ -100,7 +100,7 @@ pub(super) fn shaped(out: &mut String, names: Names<'_>, instruction: &Instructi
         }
     }
     let mut src = instruction.src.iter();
-    let kinds = shape.src.iter().map(|source| source.kind).filter(|kind| *kind != OperandKind::Label);
+    let kinds = signature.src.iter().map(|source| source.kind).filter(|kind| *kind != OperandKind::Label);
     for (index, kind) in kinds.enumerate() {
         match as_spelled(spelling, &instruction.op, index, kind) {
             OperandKind::Vector(ty, count) => vector(list.next(), names, src.by_ref().take(count.into()), ty),
@@ -120,7 +120,7 @@ pub(super) fn shaped(out: &mut String, names: Names<'_>, instruction: &Instructi
 }
 
 /// `[object, {a, b}]`
-fn texel<'o>(out: &mut String, names: Names<'_>, kinds: Vec<OperandKind>, operands: impl Iterator<Item = &'o Operand>) {
+fn texel<'o>(out: &mut String, names: Names<'_>, kinds: Vec<OperandKind>, operands: impl Iterator<Item = &'o Src>) {
     out.push('[');
     for (index, (kind, operand)) in kinds.into_iter().zip(operands).enumerate() {
         out.push_str(["", ", {", ", "][index.min(2)]);
@@ -131,7 +131,7 @@ fn texel<'o>(out: &mut String, names: Names<'_>, kinds: Vec<OperandKind>, operan
 }
 
 /// `{a, b}`
-pub(super) fn vector<'o>(out: &mut String, names: Names<'_>, operands: impl Iterator<Item = &'o Operand>, ty: Type) {
+pub(super) fn vector<'o>(out: &mut String, names: Names<'_>, operands: impl Iterator<Item = &'o Src>, ty: Type) {
     out.push('{');
     let mut list = List { out, first: true };
     for operand in operands {
@@ -176,7 +176,7 @@ impl List<'_> {
         self.out
     }
 
-    fn push(&mut self, names: Names<'_>, operand: &Operand, ty: Type) {
+    fn push(&mut self, names: Names<'_>, operand: &Src, ty: Type) {
         if !self.first {
             self.out.push_str(", ");
         }
@@ -185,7 +185,7 @@ impl List<'_> {
     }
 }
 
-/// Whether the operands of an operation are described by its shape.
-pub(super) fn is_shaped(op: &Op) -> bool {
+/// Whether the operands of an operation are described by its signature.
+pub(super) fn has_signature(op: &Op) -> bool {
     !matches!(op, Op::MovVector(_) | Op::Call(_) | Op::Bra { .. } | Op::BrxIdx { .. } | Op::Barrier(_))
 }

@@ -1,6 +1,6 @@
 //! The difference of two proportions, from the statistics that know how it is bounded and tested.
 
-use stats::{Comparison, Confidence, Method, Proportion};
+use stats::{Confidence, IntervalKind, Proportion, ProportionComparison};
 
 /// How two proportions differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub(crate) struct Difference {
 
 /// The difference `b - a` of two independent proportions, from Wilson intervals; `None` while one of them has no trials.
 pub(crate) fn difference(a: Proportion, b: Proportion, level: Confidence) -> Option<Difference> {
-    let compared = Comparison::of(b, a, Method::Wilson, level)?;
+    let compared = ProportionComparison::of(b, a, IntervalKind::Wilson, level)?;
     let (low, high) = (compared.interval.low, compared.interval.high);
     Some(Difference { estimate: compared.difference, low, high, p_value: compared.p })
 }

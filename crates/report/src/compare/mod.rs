@@ -9,7 +9,7 @@ use campaign::summary::Rate;
 use serde::Serialize;
 use stats::{Confidence, Proportion};
 
-use crate::document::{Account, Bounds, Report};
+use crate::document::{RateAccount, RateBounding, Report};
 use crate::findings::place;
 use difference::difference;
 use stats::holm;
@@ -19,7 +19,7 @@ pub const COMPARISON_FORMAT: &str = "beamline.comparison/1";
 
 /// Two campaigns compared.
 #[derive(Clone, Debug, Serialize)]
-pub struct Comparison {
+pub struct CampaignComparison {
     /// [`COMPARISON_FORMAT`].
     pub format: &'static str,
     /// The level of the intervals of differences, and below which (its complement) a difference is called clear.
@@ -50,11 +50,11 @@ pub struct Side {
     /// Its directory.
     pub dir: String,
     /// What was irradiated.
-    pub capsule: campaign::summary::Capsule,
+    pub capsule: campaign::summary::SubjectId,
     /// The account of its runs.
     pub runs: campaign::summary::Runs,
     /// How its rates are bounded.
-    pub bounds: Bounds,
+    pub bounds: RateBounding,
     /// The command that makes it again.
     pub repeat: String,
 }
@@ -95,7 +95,7 @@ pub struct Contrast {
     pub clear: bool,
 }
 
-impl Comparison {
+impl CampaignComparison {
     /// Compares two reports. `dirs` are the directories of the campaigns.
     #[must_use]
     pub fn new(a: &Report, b: &Report, dirs: [String; 2]) -> Self {
@@ -151,8 +151,8 @@ fn side(report: &Report, dir: String) -> Side {
 /// Accounts by name; names that occur twice are told apart by nothing and so are left as the first.
 fn accounts<'a>(
     report: &'a Report,
-    of: impl Fn(&'a Report) -> Vec<(String, &'a Account)>,
-) -> BTreeMap<String, &'a Account> {
+    of: impl Fn(&'a Report) -> Vec<(String, &'a RateAccount)>,
+) -> BTreeMap<String, &'a RateAccount> {
     let mut accounts = BTreeMap::new();
     for (name, account) in of(report) {
         accounts.entry(name).or_insert(account);
@@ -160,12 +160,12 @@ fn accounts<'a>(
     accounts
 }
 
-fn named<'a>(report: &'a Report, parts: &'a [crate::document::Part]) -> Vec<(String, &'a Account)> {
+fn named<'a>(report: &'a Report, parts: &'a [crate::document::NamedRates]) -> Vec<(String, &'a RateAccount)> {
     parts.iter().map(|part| (report.kernel(&part.name).to_owned(), &part.account)).collect()
 }
 
 /// Lines by file name and number: another checkout has other paths.
-fn lines(report: &Report) -> Vec<(String, &Account)> {
+fn lines(report: &Report) -> Vec<(String, &RateAccount)> {
     report
         .lines
         .rows
@@ -260,9 +260,9 @@ impl Pairs {
     }
 
     /// SDC and DUE of the parts that both have.
-    fn parts(&self, a: &BTreeMap<String, &Account>, b: &BTreeMap<String, &Account>) -> Vec<Contrast> {
+    fn parts(&self, a: &BTreeMap<String, &RateAccount>, b: &BTreeMap<String, &RateAccount>) -> Vec<Contrast> {
         let both = a.iter().filter_map(|(name, account)| Some((name, *account, *b.get(name)?)));
-        let landed = |account: &Account| account.runs - account.not_landed - account.failed;
+        let landed = |account: &RateAccount| account.runs - account.not_landed - account.failed;
         let (mut sdc, mut due) = (Vec::new(), Vec::new());
         for (name, a, b) in both {
             let landed = [landed(a), landed(b)];

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Comparison, Contrast};
+use super::{CampaignComparison, Contrast};
 use crate::findings::said;
 use crate::html::{Section, page, table, track_of};
 use crate::markdown;
@@ -39,7 +39,7 @@ fn p_value(contrast: &Contrast) -> String {
     }
 }
 
-impl Comparison {
+impl CampaignComparison {
     /// The lists with their titles.
     fn lists(&self) -> [(&'static str, &'static str, &[Contrast]); 5] {
         [

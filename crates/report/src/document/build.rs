@@ -6,10 +6,13 @@ use campaign::{Choices, Results, StoreError};
 use outcome::Class;
 
 use super::capped::{FAILURES, INSTRUCTIONS, LINES};
-use super::{Bounds, Capped, Failure, Kind, REPORT_FORMAT, Report, Shown, distributions, parts, provenance, sites};
+use super::{
+    Capped, FailureReason, OutcomeKind, REPORT_FORMAT, RateBounding, Report, Shown, distributions, parts, provenance,
+    sites,
+};
 use crate::gather::{FromRows, Gathered};
 use crate::input::{Context, Listing};
-use crate::measure::{Cell, Mass, Measure};
+use crate::measure::{ClassMasses, Mass, Measure};
 
 impl Report {
     /// Reads the results of a campaign once and makes its report.
@@ -40,9 +43,9 @@ impl Report {
 }
 
 /// Makes the document. Examples of sites are the numbers of their runs, and have no command yet.
-fn build(gathered: Gathered, measure: Measure, listing: &Listing<'_>, provenance: super::Provenance) -> Report {
+fn build(gathered: Gathered, measure: Measure, listing: &Listing<'_>, provenance: super::ReportProvenance) -> Report {
     let Gathered { summary, operands, kinds, rows } = gathered;
-    let mut all = Cell::default();
+    let mut all = ClassMasses::default();
     operands.iter().for_each(|operand| all.merge(&operand.cell()));
     let all_instructions = parts::instructions(&operands, measure, listing);
     let all_lines = parts::lines(&operands, measure, all.sdc);
@@ -84,19 +87,19 @@ fn names(report: &Report, short: fn(&str) -> &str) -> BTreeMap<String, String> {
     unique.map(|name| (name.to_owned(), short(name).to_owned())).collect()
 }
 
-fn bounds(measure: Measure) -> Bounds {
+fn bounds(measure: Measure) -> RateBounding {
     match measure {
-        Measure::Exact => Bounds { method: "exact".to_owned(), level: None },
+        Measure::Exact => RateBounding { method: "exact".to_owned(), level: None },
         Measure::Sampled(method, level) => {
             let known = campaign::IntervalMethod::ALL.iter().find(|known| known.method() == method);
             let method = known.map_or("wilson", |known| known.word()).to_owned();
-            Bounds { method, level: Some(level.level()) }
+            RateBounding { method, level: Some(level.level()) }
         }
     }
 }
 
-fn kinds(kinds: &BTreeMap<(Class, String), Mass>, measure: Measure, landed: Mass) -> Vec<Kind> {
-    let kind = |((class, kind), mass): (&(Class, String), &Mass)| Kind {
+fn kinds(kinds: &BTreeMap<(Class, String), Mass>, measure: Measure, landed: Mass) -> Vec<OutcomeKind> {
+    let kind = |((class, kind), mass): (&(Class, String), &Mass)| OutcomeKind {
         class: class.to_string(),
         kind: kind.clone(),
         share: measure.share(*mass, landed),
@@ -104,15 +107,15 @@ fn kinds(kinds: &BTreeMap<(Class, String), Mass>, measure: Measure, landed: Mass
     kinds.iter().map(kind).collect()
 }
 
-fn failures(rows: Option<&FromRows>, failed: u64) -> Capped<Failure> {
-    let mut listed: Vec<Failure> = Vec::new();
+fn failures(rows: Option<&FromRows>, failed: u64) -> Capped<FailureReason> {
+    let mut listed: Vec<FailureReason> = Vec::new();
     if let Some(rows) = rows {
-        let failure = |(message, &count): (&String, &u64)| Failure { message: message.clone(), count };
+        let failure = |(message, &count): (&String, &u64)| FailureReason { message: message.clone(), count };
         listed.extend(rows.failures.iter().map(failure));
         listed.sort_by_key(|failure| std::cmp::Reverse(failure.count));
     } else if failed > 0 {
         let message = "in units of the exhaustive campaign that could not be run".to_owned();
-        listed.push(Failure { message, count: failed });
+        listed.push(FailureReason { message, count: failed });
     }
     let mut capped = Capped::first(listed, FAILURES);
     // Of what is left out, runs are counted: their messages are not all kept.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use campaign::summary::Rate;
 
 use super::capped::DEATHS;
-use super::{Capped, Curve, CurvePoint, DeathPart, Decade, Histogram, Latencies, MagnitudePart, Named};
+use super::{Capped, Curve, CurvePoint, DeathShare, Decade, Histogram, Latencies, MagnitudeShares, Named};
 use crate::gather::{Death, Decades, Ends, Logarithmic, Magnitudes};
 use crate::input::{ListedInstruction, Listing};
 use crate::measure::{Mass, Measure};
@@ -15,10 +15,10 @@ const CURVES: usize = 8;
 /// Outputs that are listed.
 const OUTPUTS: usize = 30;
 
-pub(super) fn deaths(ends: &Ends, measure: Measure, due: Mass, listing: &Listing<'_>) -> Capped<DeathPart> {
+pub(super) fn deaths(ends: &Ends, measure: Measure, due: Mass, listing: &Listing<'_>) -> Capped<DeathShare> {
     let part = |(death, count): (Death, u64)| {
         let Death { kind, kernel, pc, line } = death;
-        DeathPart {
+        DeathShare {
             text: pc.and_then(|pc| listing.at(&kernel, pc, line)).map(|found: &ListedInstruction| found.text.clone()),
             share: measure.share(Mass::of(count), due),
             kernel: Some(kernel).filter(|kernel| !kernel.is_empty()),
@@ -61,13 +61,13 @@ fn curve(name: &str, counts: &Logarithmic, measure: Measure) -> Curve {
     }
 }
 
-pub(super) fn magnitudes(magnitudes: &Magnitudes, measure: Measure) -> MagnitudePart {
+pub(super) fn magnitudes(magnitudes: &Magnitudes, measure: Measure) -> MagnitudeShares {
     let runs = Mass::of(magnitudes.runs);
     let share = |count: u64| measure.share(Mass::of(count), runs);
     let mut outputs: Vec<Named> =
         magnitudes.outputs.iter().map(|(name, &runs)| Named { name: name.clone(), share: share(runs) }).collect();
     outputs.sort_by_key(|output| std::cmp::Reverse(output.share.count));
-    MagnitudePart {
+    MagnitudeShares {
         runs: magnitudes.runs,
         max_relative: histogram(&magnitudes.max_relative, &share),
         l2: histogram(&magnitudes.l2, &share),

@@ -7,7 +7,7 @@ use super::Capped;
 
 /// A cause of death at a place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct DeathPart {
+pub struct DeathShare {
     /// The kind of DUE.
     pub kind: String,
     /// The kernel, where known.
@@ -66,7 +66,7 @@ pub struct CurvePoint {
 
 /// How large silent corruptions are; all shares are of the runs with one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MagnitudePart {
+pub struct MagnitudeShares {
     /// Runs with a silent corruption.
     pub runs: u64,
     /// The largest relative error of an element.

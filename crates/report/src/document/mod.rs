@@ -20,7 +20,7 @@ use serde::Serialize;
 pub use capped::Capped;
 pub use fates::*;
 pub(crate) use provenance::run_command;
-pub use provenance::{Provenance, Setting};
+pub use provenance::{ReportProvenance, Setting};
 
 /// The format of the document.
 pub const REPORT_FORMAT: &str = "beamline.report/1";
@@ -33,49 +33,49 @@ pub struct Report {
     /// The summary of the campaign, `beamline.summary/1`.
     pub summary: Summary,
     /// How rates are bounded.
-    pub bounds: Bounds,
+    pub bounds: RateBounding,
     /// Kinds of outcomes, as shares of what landed.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<OutcomeKind>,
     /// By kernel, as launched; most silent corruptions first, as in all lists of parts.
-    pub kernels: Vec<Part>,
+    pub kernels: Vec<NamedRates>,
     /// By instruction group.
-    pub groups: Vec<Part>,
+    pub groups: Vec<NamedRates>,
     /// By source line.
-    pub lines: Capped<LinePart>,
+    pub lines: Capped<LineRates>,
     /// By static instruction.
-    pub instructions: Capped<InstructionPart>,
+    pub instructions: Capped<InstructionRates>,
     /// By bit, ascending.
-    pub bits: Vec<BitPart>,
+    pub bits: Vec<BitRates>,
     /// Faults that name no bit position: in none of `bits` and `heat`.
     pub without_bit: u64,
     /// By instruction group and bit.
     pub heat: Vec<HeatRow>,
     /// By launch, ascending; absent from exhaustive campaigns, as is all that follows, which single runs alone tell.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub launches: Option<Capped<LaunchPart>>,
+    pub launches: Option<Capped<LaunchRates>>,
     /// Along the dynamic instructions of threads, by kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<Capped<TimeSeries>>,
     /// Causes of death and where, as shares of DUE.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub deaths: Option<Capped<DeathPart>>,
+    pub deaths: Option<Capped<DeathShare>>,
     /// From the fault to its first use, and from there to the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latencies: Option<Latencies>,
     /// How large silent corruptions are.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub magnitudes: Option<MagnitudePart>,
+    pub magnitudes: Option<MagnitudeShares>,
     /// Bits of operands, by their share of all silent corruptions.
-    pub most_corrupting: Capped<SitePart>,
+    pub most_corrupting: Capped<SiteRates>,
     /// Bits of operands, by the lower bound of their rate of silent corruption.
-    pub surest_corrupting: Capped<SitePart>,
+    pub surest_corrupting: Capped<SiteRates>,
     /// Why runs failed, most frequent first.
-    pub failures: Capped<Failure>,
+    pub failures: Capped<FailureReason>,
     /// Some faults as stories, if somebody told them: who makes the report asks for [`examples`](Self::examples).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stories: Vec<campaign::story::Story>,
     /// How the numbers came to be.
-    pub provenance: Provenance,
+    pub provenance: ReportProvenance,
     /// What the views show beside the numbers.
     #[serde(skip)]
     pub(crate) shown: Shown,
@@ -91,13 +91,13 @@ pub(crate) struct Shown {
     /// Faults that died, or whose corruption came to nothing.
     pub(crate) other_examples: Vec<String>,
     /// Every line and instruction that was hit, in the order of the program.
-    pub(crate) all_lines: Vec<LinePart>,
-    pub(crate) all_instructions: Vec<InstructionPart>,
+    pub(crate) all_lines: Vec<LineRates>,
+    pub(crate) all_instructions: Vec<InstructionRates>,
 }
 
 /// How rates are bounded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Bounds {
+pub struct RateBounding {
     /// `wilson`, `clopper-pearson`, or `exact`: every rate is a number, and its bounds are the rate itself.
     pub method: String,
     /// The level of each interval; absent where rates are exact.
@@ -107,7 +107,7 @@ pub struct Bounds {
 
 /// A kind of outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Kind {
+pub struct OutcomeKind {
     /// The class: `masked`, `sdc` or `due`.
     pub class: String,
     /// The kind.
@@ -119,7 +119,7 @@ pub struct Kind {
 
 /// Some of the faults: runs = masked + SDC + DUE + not landed + failed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Account {
+pub struct RateAccount {
     /// All of them.
     pub runs: u64,
     /// Those that hit nothing.
@@ -133,17 +133,17 @@ pub struct Account {
 
 /// Faults that share a name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Part {
+pub struct NamedRates {
     /// The name.
     pub name: String,
     /// Their account.
     #[serde(flatten)]
-    pub account: Account,
+    pub account: RateAccount,
 }
 
 /// Faults of a source line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LinePart {
+pub struct LineRates {
     /// The file; none for instructions without a line.
     pub file: Option<String>,
     /// The line.
@@ -152,12 +152,12 @@ pub struct LinePart {
     pub share_of_sdc: Rate,
     /// Their account.
     #[serde(flatten)]
-    pub account: Account,
+    pub account: RateAccount,
 }
 
 /// Faults of a static instruction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct InstructionPart {
+pub struct InstructionRates {
     /// The kernel.
     pub kernel: String,
     /// The static instruction.
@@ -175,17 +175,17 @@ pub struct InstructionPart {
     pub line: Option<u32>,
     /// Their account.
     #[serde(flatten)]
-    pub account: Account,
+    pub account: RateAccount,
 }
 
 /// Faults of a bit position.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct BitPart {
+pub struct BitRates {
     /// The bit; of a fault in several bits the lowest.
     pub bit: u32,
     /// Their account.
     #[serde(flatten)]
-    pub account: Account,
+    pub account: RateAccount,
 }
 
 /// Bits of an instruction group.
@@ -194,19 +194,19 @@ pub struct HeatRow {
     /// The group.
     pub group: String,
     /// Its bits, ascending; bits that were never hit are not there.
-    pub bits: Vec<BitPart>,
+    pub bits: Vec<BitRates>,
 }
 
 /// Faults of a launch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LaunchPart {
+pub struct LaunchRates {
     /// The launch, from 0.
     pub launch: u32,
     /// Its kernel.
     pub kernel: String,
     /// Their account.
     #[serde(flatten)]
-    pub account: Account,
+    pub account: RateAccount,
 }
 
 /// Faults along the dynamic instructions of a kernel's threads.
@@ -227,12 +227,12 @@ pub struct TimeBin {
     pub to: u64,
     /// Their account.
     #[serde(flatten)]
-    pub account: Account,
+    pub account: RateAccount,
 }
 
 /// Faults of a bit of an operand.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SitePart {
+pub struct SiteRates {
     /// The kernel.
     pub kernel: String,
     /// The static instruction.
@@ -260,12 +260,12 @@ pub struct SitePart {
     pub command: Option<String>,
     /// Their account.
     #[serde(flatten)]
-    pub account: Account,
+    pub account: RateAccount,
 }
 
 /// A reason why runs failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Failure {
+pub struct FailureReason {
     /// What they said.
     pub message: String,
     /// How many.

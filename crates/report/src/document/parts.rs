@@ -4,18 +4,20 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::capped::{KERNELS_IN_TIME, LAUNCHES};
-use super::{Account, BitPart, Capped, HeatRow, InstructionPart, LaunchPart, LinePart, Part, TimeBin, TimeSeries};
-use crate::gather::{Doubling, Operand};
+use super::{
+    BitRates, Capped, HeatRow, InstructionRates, LaunchRates, LineRates, NamedRates, RateAccount, TimeBin, TimeSeries,
+};
+use crate::gather::{Doubling, OperandCounts};
 use crate::input::Listing;
-use crate::measure::{Cell, Mass, Measure};
+use crate::measure::{ClassMasses, Mass, Measure};
 
 /// The account of a cell.
-pub(super) fn account(cell: &Cell, measure: Measure) -> Account {
-    Account { runs: cell.runs(), not_landed: cell.not_landed, failed: cell.failed, outcomes: cell.rates(measure) }
+pub(super) fn account(cell: &ClassMasses, measure: Measure) -> RateAccount {
+    RateAccount { runs: cell.runs(), not_landed: cell.not_landed, failed: cell.failed, outcomes: cell.rates(measure) }
 }
 
 /// Most silent corruptions first; what is equal in them keeps its order.
-pub(super) fn worst_first<T>(mut parts: Vec<T>, account: impl Fn(&T) -> &Account) -> Vec<T> {
+pub(super) fn worst_first<T>(mut parts: Vec<T>, account: impl Fn(&T) -> &RateAccount) -> Vec<T> {
     parts.sort_by_key(|part| {
         let account = account(part);
         Reverse((account.outcomes.sdc.count, account.outcomes.due.count, account.runs))
@@ -23,22 +25,27 @@ pub(super) fn worst_first<T>(mut parts: Vec<T>, account: impl Fn(&T) -> &Account
     parts
 }
 
-pub(super) fn named(operands: &[Operand], measure: Measure, name: impl Fn(&Operand) -> &String) -> Vec<Part> {
-    let mut cells: BTreeMap<&String, Cell> = BTreeMap::new();
+pub(super) fn named(
+    operands: &[OperandCounts],
+    measure: Measure,
+    name: impl Fn(&OperandCounts) -> &String,
+) -> Vec<NamedRates> {
+    let mut cells: BTreeMap<&String, ClassMasses> = BTreeMap::new();
     for operand in operands {
         cells.entry(name(operand)).or_default().merge(&operand.cell());
     }
-    let part = |(name, cell): (&String, Cell)| Part { name: name.clone(), account: account(&cell, measure) };
+    let part =
+        |(name, cell): (&String, ClassMasses)| NamedRates { name: name.clone(), account: account(&cell, measure) };
     worst_first(cells.into_iter().map(part).collect(), |part| &part.account)
 }
 
 /// Every line that was hit, by file and line.
-pub(super) fn lines(operands: &[Operand], measure: Measure, sdc: Mass) -> Vec<LinePart> {
-    let mut cells: BTreeMap<(Option<&str>, Option<u32>), Cell> = BTreeMap::new();
+pub(super) fn lines(operands: &[OperandCounts], measure: Measure, sdc: Mass) -> Vec<LineRates> {
+    let mut cells: BTreeMap<(Option<&str>, Option<u32>), ClassMasses> = BTreeMap::new();
     for operand in operands {
         cells.entry((operand.spot.file.as_deref(), operand.spot.line)).or_default().merge(&operand.cell());
     }
-    let part = |((file, line), cell): ((Option<&str>, Option<u32>), Cell)| LinePart {
+    let part = |((file, line), cell): ((Option<&str>, Option<u32>), ClassMasses)| LineRates {
         file: file.map(str::to_owned),
         line,
         share_of_sdc: measure.share(cell.sdc, sdc),
@@ -48,19 +55,23 @@ pub(super) fn lines(operands: &[Operand], measure: Measure, sdc: Mass) -> Vec<Li
 }
 
 /// Every static instruction that was hit, in program order.
-pub(super) fn instructions(operands: &[Operand], measure: Measure, listing: &Listing<'_>) -> Vec<InstructionPart> {
-    let same = |a: &Operand, b: &Operand| {
-        let key = |operand: &Operand| {
+pub(super) fn instructions(
+    operands: &[OperandCounts],
+    measure: Measure,
+    listing: &Listing<'_>,
+) -> Vec<InstructionRates> {
+    let same = |a: &OperandCounts, b: &OperandCounts| {
+        let key = |operand: &OperandCounts| {
             let spot = &operand.spot;
             (spot.kernel.clone(), spot.pc, spot.opcode.clone(), spot.file.clone(), spot.line, spot.group.clone())
         };
         key(a) == key(b)
     };
-    let part = |operands: &[Operand]| {
-        let mut cell = Cell::default();
+    let part = |operands: &[OperandCounts]| {
+        let mut cell = ClassMasses::default();
         operands.iter().for_each(|operand| cell.merge(&operand.cell()));
         let spot = &operands[0].spot;
-        InstructionPart {
+        InstructionRates {
             kernel: spot.kernel.clone(),
             pc: spot.pc,
             opcode: spot.opcode.clone(),
@@ -75,32 +86,32 @@ pub(super) fn instructions(operands: &[Operand], measure: Measure, listing: &Lis
 }
 
 /// The bits of some operands, those that were hit.
-pub(super) fn bits<'a>(operands: impl Iterator<Item = &'a Operand>, measure: Measure) -> Vec<BitPart> {
-    let mut cells: BTreeMap<u32, Cell> = BTreeMap::new();
+pub(super) fn bits<'a>(operands: impl Iterator<Item = &'a OperandCounts>, measure: Measure) -> Vec<BitRates> {
+    let mut cells: BTreeMap<u32, ClassMasses> = BTreeMap::new();
     for operand in operands {
         for (bit, of) in (0..).zip(&operand.bits) {
             cells.entry(bit).or_default().merge(&of.cell);
         }
     }
     cells.retain(|_, cell| cell.runs() > 0);
-    cells.into_iter().map(|(bit, cell)| BitPart { bit, account: account(&cell, measure) }).collect()
+    cells.into_iter().map(|(bit, cell)| BitRates { bit, account: account(&cell, measure) }).collect()
 }
 
 /// The bits of each group.
-pub(super) fn heat(operands: &[Operand], measure: Measure) -> Vec<HeatRow> {
-    let mut groups: BTreeMap<&str, Vec<&Operand>> = BTreeMap::new();
+pub(super) fn heat(operands: &[OperandCounts], measure: Measure) -> Vec<HeatRow> {
+    let mut groups: BTreeMap<&str, Vec<&OperandCounts>> = BTreeMap::new();
     for operand in operands {
         groups.entry(&operand.spot.group).or_default().push(operand);
     }
-    let row = |(group, operands): (&str, Vec<&Operand>)| HeatRow {
+    let row = |(group, operands): (&str, Vec<&OperandCounts>)| HeatRow {
         group: group.to_owned(),
         bits: bits(operands.into_iter(), measure),
     };
     groups.into_iter().map(row).filter(|row| !row.bits.is_empty()).collect()
 }
 
-pub(super) fn launches(launches: &BTreeMap<u32, (String, Cell)>, measure: Measure) -> Capped<LaunchPart> {
-    let part = |(&launch, (kernel, cell)): (&u32, &(String, Cell))| LaunchPart {
+pub(super) fn launches(launches: &BTreeMap<u32, (String, ClassMasses)>, measure: Measure) -> Capped<LaunchRates> {
+    let part = |(&launch, (kernel, cell)): (&u32, &(String, ClassMasses))| LaunchRates {
         launch,
         kernel: kernel.clone(),
         account: account(cell, measure),
@@ -110,7 +121,7 @@ pub(super) fn launches(launches: &BTreeMap<u32, (String, Cell)>, measure: Measur
 
 /// The kernels with most faults, along the time of their threads.
 pub(super) fn times(times: &BTreeMap<String, Doubling>, measure: Measure) -> Capped<TimeSeries> {
-    let bin = |(from, to, cell): (u64, u64, &Cell)| TimeBin { from, to, account: account(cell, measure) };
+    let bin = |(from, to, cell): (u64, u64, &ClassMasses)| TimeBin { from, to, account: account(cell, measure) };
     let series = |(kernel, bins): (&String, &Doubling)| TimeSeries {
         kernel: kernel.clone(),
         bins: bins.bins().map(bin).collect(),

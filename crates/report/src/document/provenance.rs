@@ -1,6 +1,6 @@
 //! How the numbers came to be, and how to make them again.
 
-use campaign::config::{Entry, quoted, shell_line};
+use campaign::config::{OptionWords, quoted, shell_line};
 use campaign::summary::Summary;
 use campaign::{Choices, Config};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::input::Context;
 
 /// How the numbers came to be.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Provenance {
+pub struct ReportProvenance {
     /// The version of the program that made the report.
     pub version: String,
     /// The version of the function that labelled the outcomes.
@@ -36,8 +36,8 @@ pub struct Setting {
     pub value: String,
 }
 
-pub(super) fn of(config: &Config, summary: &Summary, context: &Context) -> Provenance {
-    Provenance {
+pub(super) fn of(config: &Config, summary: &Summary, context: &Context) -> ReportProvenance {
+    ReportProvenance {
         version: context.version.clone(),
         classifier: outcome::CLASSIFIER_VERSION,
         capsule: config.capsule.clone(),
@@ -56,7 +56,7 @@ fn settings(choices: &Choices) -> Vec<Setting> {
     if !choices.live.app.words().is_empty() {
         settings.push(setting("app", choices.live.app.to_string()));
     }
-    let said = |entry: Entry| setting(entry.key, entry.value.unwrap_or_else(|| true.to_string()));
+    let said = |entry: OptionWords| setting(entry.key, entry.value.unwrap_or_else(|| true.to_string()));
     settings.extend(choices.entries().into_iter().map(said));
     settings.sort_by(|a, b| a.key.cmp(&b.key));
     settings

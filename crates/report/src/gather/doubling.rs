@@ -1,6 +1,6 @@
 //! Cells along an axis whose length is not known beforehand.
 
-use crate::measure::{Cell, Mass};
+use crate::measure::{ClassMasses, Mass};
 use outcome::Class;
 
 /// The most bins there are.
@@ -11,7 +11,7 @@ const BINS: u64 = 32;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doubling {
     width: u64,
-    bins: Vec<Cell>,
+    bins: Vec<ClassMasses>,
 }
 
 impl Default for Doubling {
@@ -27,7 +27,7 @@ impl Doubling {
         }
         let bin = (at / self.width) as usize;
         if self.bins.len() <= bin {
-            self.bins.resize(bin + 1, Cell::default());
+            self.bins.resize(bin + 1, ClassMasses::default());
         }
         self.bins[bin].add(class, mass);
     }
@@ -43,7 +43,7 @@ impl Doubling {
             }
             let bin = (from / self.width) as usize;
             if self.bins.len() <= bin {
-                self.bins.resize(bin + 1, Cell::default());
+                self.bins.resize(bin + 1, ClassMasses::default());
             }
             self.bins[bin].merge(cell);
         }
@@ -60,7 +60,7 @@ impl Doubling {
     }
 
     /// The first number of each bin, the last, and its cell.
-    pub(crate) fn bins(&self) -> impl Iterator<Item = (u64, u64, &Cell)> {
+    pub(crate) fn bins(&self) -> impl Iterator<Item = (u64, u64, &ClassMasses)> {
         let from = |bin: usize| bin as u64 * self.width;
         self.bins.iter().enumerate().map(move |(bin, cell)| (from(bin), from(bin) + (self.width - 1), cell))
     }

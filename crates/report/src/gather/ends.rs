@@ -1,6 +1,6 @@
 //! How long a corruption lives, and where it kills.
 
-use campaign::Glance;
+use campaign::RowView;
 use outcome::Class;
 use std::collections::{BTreeMap, HashMap};
 
@@ -54,31 +54,31 @@ impl Words {
 }
 
 impl Ends {
-    pub(crate) fn add(&mut self, glance: &Glance<'_>) {
-        if !matches!(glance.class, Class::Masked | Class::Sdc | Class::Due) {
+    pub(crate) fn add(&mut self, row: &RowView<'_>) {
+        if !matches!(row.class, Class::Masked | Class::Sdc | Class::Due) {
             return;
         }
-        match glance.first_use {
-            Some(("read", Some(after))) => self.to_use.entry(glance.class).or_default().add(after),
+        match row.first_use {
+            Some(("read", Some(after))) => self.to_use.entry(row.class).or_default().add(after),
             Some(("overwritten", _)) => self.overwritten += 1,
             Some(("never", _)) => self.never += 1,
             _ => {}
         }
-        if glance.class == Class::Due {
-            self.died(glance);
+        if row.class == Class::Due {
+            self.died(row);
         }
     }
 
-    fn died(&mut self, glance: &Glance<'_>) {
-        let kind = glance.kind.unwrap_or_default();
-        if let Some(end) = &glance.ended {
+    fn died(&mut self, row: &RowView<'_>) {
+        let kind = row.kind.unwrap_or_default();
+        if let Some(end) = &row.ended {
             match self.to_end.get_mut(kind) {
                 Some(latencies) => latencies.add(end.after),
                 None => self.to_end.entry(kind.to_owned()).or_default().add(end.after),
             }
         }
-        let kernel = glance.ended.map_or("", |end| end.kernel);
-        let (pc, line) = (glance.ended.map(|end| end.pc), glance.ended.and_then(|end| end.line));
+        let kernel = row.ended.map_or("", |end| end.kernel);
+        let (pc, line) = (row.ended.map(|end| end.pc), row.ended.and_then(|end| end.line));
         let key = (self.words.number(kind), self.words.number(kernel), pc, line);
         *self.deaths.entry(key).or_default() += 1;
     }

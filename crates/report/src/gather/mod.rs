@@ -9,7 +9,7 @@ mod logarithmic;
 mod magnitude;
 mod spots;
 
-use campaign::{Glance, Results, StoreError, Stratum, Summary};
+use campaign::{Results, RowView, StoreError, Stratum, Summary};
 use outcome::Class;
 use std::collections::BTreeMap;
 
@@ -17,9 +17,9 @@ pub(crate) use doubling::Doubling;
 pub(crate) use ends::{Death, Ends};
 pub(crate) use logarithmic::Logarithmic;
 pub(crate) use magnitude::{Decades, Magnitudes};
-pub(crate) use spots::{BitCell, Operand, Operands};
+pub(crate) use spots::{BitCell, OperandCounts, Operands};
 
-use crate::measure::{Cell, Mass};
+use crate::measure::{ClassMasses, Mass};
 
 /// Different messages of failed runs that are kept; the others are counted together.
 const MESSAGES: usize = 100;
@@ -29,7 +29,7 @@ const MESSAGES: usize = 100;
 pub(crate) struct Gathered {
     pub(crate) summary: Summary,
     /// What was hit, bit by bit.
-    pub(crate) operands: Vec<Operand>,
+    pub(crate) operands: Vec<OperandCounts>,
     /// Faults by class and kind.
     pub(crate) kinds: BTreeMap<(Class, String), Mass>,
     /// What only single runs tell; absent from an exhaustive campaign, which keeps no rows.
@@ -40,7 +40,7 @@ pub(crate) struct Gathered {
 #[derive(Debug, Default)]
 pub(crate) struct FromRows {
     /// By launch: its kernel, and its faults.
-    pub(crate) launches: BTreeMap<u32, (String, Cell)>,
+    pub(crate) launches: BTreeMap<u32, (String, ClassMasses)>,
     /// By kernel: faults along the dynamic instructions of their threads.
     pub(crate) times: BTreeMap<String, Doubling>,
     pub(crate) ends: Ends,
@@ -61,7 +61,7 @@ impl Gathered {
     /// When they cannot be read.
     pub(crate) fn from(results: &Results) -> Result<Self, StoreError> {
         let mut pass = Pass { weights: weights(&results.strata()?), ..Pass::default() };
-        let (summary, spots) = results.survey(&mut |glance| pass.add(glance))?;
+        let (summary, spots) = results.scan(&mut |row| pass.add(row))?;
         if summary.exhaustive.is_some() {
             return Self::swept(results, summary);
         }
@@ -116,35 +116,35 @@ struct Pass {
     kinds: BTreeMap<(Class, String), Mass>,
     operands: Operands,
     /// By launch: the spot of its first row, which tells its kernel, and its faults.
-    launches: BTreeMap<u32, (usize, Cell)>,
+    launches: BTreeMap<u32, (usize, ClassMasses)>,
     /// By spot.
     times: Vec<Doubling>,
     rows: FromRows,
 }
 
 impl Pass {
-    fn add(&mut self, glance: &Glance<'_>) -> Result<(), String> {
-        let (class, weight) = (glance.class, self.weights.get(glance.stratum as usize));
-        let one = Mass::one(weight.copied().unwrap_or(glance.weight as f64));
-        if let (Some(_), Some(kind)) = (weight, glance.kind) {
+    fn add(&mut self, row: &RowView<'_>) -> Result<(), String> {
+        let (class, weight) = (row.class, self.weights.get(row.stratum as usize));
+        let one = Mass::one(weight.copied().unwrap_or(row.weight as f64));
+        if let (Some(_), Some(kind)) = (weight, row.kind) {
             self.kinds.entry((class, kind.to_owned())).or_default().add(one);
         }
-        self.operands.add(glance.spot, glance.bits.and_then(lowest_bit), class, one, Some(glance.run));
-        if let Some(launch) = glance.launch {
-            self.launches.entry(launch).or_insert((glance.spot, Cell::default())).1.add(class, one);
+        self.operands.add(row.spot, row.bits.and_then(lowest_bit), class, one, Some(row.run));
+        if let Some(launch) = row.launch {
+            self.launches.entry(launch).or_insert((row.spot, ClassMasses::default())).1.add(class, one);
         }
-        if self.times.len() <= glance.spot {
-            self.times.resize(glance.spot + 1, Doubling::default());
+        if self.times.len() <= row.spot {
+            self.times.resize(row.spot + 1, Doubling::default());
         }
-        if let Some(dynamic) = glance.dynamic {
-            self.times[glance.spot].add(dynamic, class, one);
+        if let Some(dynamic) = row.dynamic {
+            self.times[row.spot].add(dynamic, class, one);
         }
-        self.rows.ends.add(glance);
+        self.rows.ends.add(row);
         match class {
-            Class::Due => drop(self.rows.first_due.get_or_insert(glance.run)),
-            Class::Masked if glance.kind == Some("logical") => drop(self.rows.first_absorbed.get_or_insert(glance.run)),
-            Class::Sdc => self.rows.magnitudes.add(&glance.outputs()?),
-            Class::Failed => self.failed(glance.error.unwrap_or_default()),
+            Class::Due => drop(self.rows.first_due.get_or_insert(row.run)),
+            Class::Masked if row.kind == Some("logical") => drop(self.rows.first_absorbed.get_or_insert(row.run)),
+            Class::Sdc => self.rows.magnitudes.add(&row.outputs()?),
+            Class::Failed => self.failed(row.error.unwrap_or_default()),
             _ => {}
         }
         Ok(())

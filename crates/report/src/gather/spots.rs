@@ -3,7 +3,7 @@
 use campaign::Spot;
 use outcome::Class;
 
-use crate::measure::{Cell, Mass};
+use crate::measure::{ClassMasses, Mass};
 
 /// Registers have at most this many bits; a larger number is no position.
 const WIDEST: u32 = 128;
@@ -11,14 +11,14 @@ const WIDEST: u32 = 128;
 /// The faults of a bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct BitCell {
-    pub(crate) cell: Cell,
+    pub(crate) cell: ClassMasses,
     /// The first run that came to a silent corruption, as an example.
     pub(crate) example: Option<u64>,
 }
 
 /// An operand of a static instruction, with what its bits came to.
 #[derive(Clone, Debug)]
-pub(crate) struct Operand {
+pub(crate) struct OperandCounts {
     pub(crate) spot: Spot,
     /// By bit.
     pub(crate) bits: Vec<BitCell>,
@@ -26,9 +26,9 @@ pub(crate) struct Operand {
     pub(crate) unplaced: BitCell,
 }
 
-impl Operand {
+impl OperandCounts {
     /// All its faults.
-    pub(crate) fn cell(&self) -> Cell {
+    pub(crate) fn cell(&self) -> ClassMasses {
         let mut all = self.unplaced.cell;
         self.bits.iter().for_each(|bit| all.merge(&bit.cell));
         all
@@ -62,13 +62,13 @@ impl Operands {
     }
 
     /// The operands with their names, sorted by them. What was never hit is not there.
-    pub(crate) fn finish(self, spots: &[Spot]) -> Vec<Operand> {
-        let named = self.0.into_iter().zip(spots).map(|((bits, unplaced), spot)| Operand {
+    pub(crate) fn finish(self, spots: &[Spot]) -> Vec<OperandCounts> {
+        let named = self.0.into_iter().zip(spots).map(|((bits, unplaced), spot)| OperandCounts {
             spot: spot.clone(),
             bits,
             unplaced,
         });
-        let mut operands: Vec<Operand> = named.filter(|operand| operand.cell().runs() > 0).collect();
+        let mut operands: Vec<OperandCounts> = named.filter(|operand| operand.cell().runs() > 0).collect();
         operands.sort_by(|a, b| key(&a.spot).cmp(&key(&b.spot)));
         operands
     }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::chart::{self, Mark, Of};
 use super::page::{Section, figure};
 use super::table::{account_cells, account_heads, table};
-use crate::document::{Account, Part, Report};
+use crate::document::{NamedRates, RateAccount, Report};
 use crate::findings::place;
 use crate::number::count;
 
@@ -13,9 +13,9 @@ use crate::number::count;
 const LAUNCH_MARKS: usize = 200;
 
 pub(super) fn by_place(report: &Report) -> Section {
-    let named = |id: &str, what: &str, parts: &[Part]| {
+    let named = |id: &str, what: &str, parts: &[NamedRates]| {
         let heads = html! { th scope="col" data-s { (what) } (account_heads(report)) };
-        let row = |part: &Part| html! { th scope="row" title=(part.name) { (report.kernel(&part.name)) } (account_cells(&part.account, report)) };
+        let row = |part: &NamedRates| html! { th scope="row" title=(part.name) { (report.kernel(&part.name)) } (account_cells(&part.account, report)) };
         table(id, &format!("By {what}"), &heads, &parts.iter().map(row).collect::<Vec<_>>(), 0, "")
     };
     let body = html! {
@@ -32,7 +32,7 @@ fn lines(report: &Report) -> Markup {
         th scope="col" data-s { "line" }
         (account_heads(report))
     };
-    let row = |line: &crate::document::LinePart| {
+    let row = |line: &crate::document::LineRates| {
         html! {
             th scope="row" title=[line.file.as_deref()] { (place(line.file.as_deref(), line.line)) }
             (account_cells(&line.account, report))
@@ -46,14 +46,14 @@ fn launches(report: &Report) -> Markup {
     let Some(launches) = &report.launches else { return Markup::default() };
     let heads =
         html! { th.n scope="col" data-s { "launch" } th scope="col" data-s { "kernel" } (account_heads(report)) };
-    let row = |part: &crate::document::LaunchPart| {
+    let row = |part: &crate::document::LaunchRates| {
         html! {
             th.n scope="row" data-v=(part.launch) { (part.launch) }
             td { (report.kernel(&part.kernel)) }
             (account_cells(&part.account, report))
         }
     };
-    let mark = |part: &crate::document::LaunchPart| {
+    let mark = |part: &crate::document::LaunchRates| {
         mark(
             part.launch.to_string(),
             format!("launch {} of {}", part.launch, report.kernel(&part.kernel)),
@@ -72,7 +72,7 @@ fn launches(report: &Report) -> Markup {
     }
 }
 
-fn mark(tick: String, name: String, account: &Account) -> Mark {
+fn mark(tick: String, name: String, account: &RateAccount) -> Mark {
     Mark { tick, name, runs: account.runs, outcomes: account.outcomes }
 }
 
@@ -86,7 +86,7 @@ pub(super) fn by_bit(report: &Report) -> Section {
     let marks: Vec<Mark> =
         report.bits.iter().map(|bit| mark(bit.bit.to_string(), format!("bit {}", bit.bit), &bit.account)).collect();
     let heads = html! { th.n scope="col" data-s { "bit" } (account_heads(report)) };
-    let row = |bit: &crate::document::BitPart| {
+    let row = |bit: &crate::document::BitRates| {
         html! {
             th.n scope="row" data-v=(bit.bit) { (bit.bit) }
             (account_cells(&bit.account, report))

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::chart;
 use super::page::{Section, figure};
 use super::table::{said, share_cells, share_heads, table};
-use crate::document::{Curve, DeathPart, Histogram, Latencies, Named, Report};
+use crate::document::{Curve, DeathShare, Histogram, Latencies, Named, Report};
 use crate::number::count;
 
 /// What is said where only single runs could tell.
@@ -23,7 +23,7 @@ pub(super) fn deaths(report: &Report) -> Section {
         th scope="col" data-s { "instruction" } th.n scope="col" data-s { "line" } th.n scope="col" data-s { "runs" }
         (share_heads("of all DUE", report))
     };
-    let row = |death: &DeathPart| {
+    let row = |death: &DeathShare| {
         html! {
             th scope="row" { (death.kind.replace('_', " ")) } td { (death.kernel.as_deref().map_or("–", |kernel| report.kernel(kernel))) }
             td.n data-v=[death.pc] { @if let Some(pc) = death.pc { (pc) } }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::chart;
 use super::page::Section;
-use super::table::{Outcome, said};
+use super::table::{ClassStyle, said};
 use crate::document::Report;
 use crate::number::{bounds, count, rate};
 
@@ -15,9 +15,9 @@ pub(super) fn section(report: &Report) -> Section {
         p.lead { (report.headline()) }
         (chart::shares(outcomes, report.what()))
         div.tiles {
-            (tile(report, Outcome::Sdc, "sdc", "silent data corruption", &outcomes.sdc))
-            (tile(report, Outcome::Due, "due", "crash, hang or detected", &outcomes.due))
-            (tile(report, Outcome::Masked, "masked", "no trace in the output", &outcomes.masked))
+            (tile(report, ClassStyle::Sdc, "sdc", "silent data corruption", &outcomes.sdc))
+            (tile(report, ClassStyle::Due, "due", "crash, hang or detected", &outcomes.due))
+            (tile(report, ClassStyle::Masked, "masked", "no trace in the output", &outcomes.masked))
         }
         p.small.soft id="account" { (report.account()) }
         @for warning in report.warnings() { p.note { (warning) } }
@@ -32,7 +32,7 @@ pub(super) fn section(report: &Report) -> Section {
 }
 
 /// A class with its rate and its kinds.
-fn tile(report: &Report, of: Outcome, class: &str, meaning: &str, value: &Rate) -> Markup {
+fn tile(report: &Report, of: ClassStyle, class: &str, meaning: &str, value: &Rate) -> Markup {
     let kinds = report.kinds.iter().filter(|kind| kind.class == class && kind.share.count > 0);
     html! {
         div.tile id=(format!("tile-{class}")) {

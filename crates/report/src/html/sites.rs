@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::page::Section;
 use super::table::{account_cells, account_heads, share_cells, share_heads, table};
-use crate::document::{Capped, InstructionPart, Report, SitePart};
+use crate::document::{Capped, InstructionRates, Report, SiteRates};
 use crate::findings::place;
 
 pub(super) fn section(report: &Report) -> Section {
@@ -27,7 +27,7 @@ fn instructions(report: &Report) -> Markup {
         th scope="col" data-s { "kernel" } th.n scope="col" data-s { "pc" } th scope="col" data-s { "instruction" }
         th scope="col" data-s { "line" } (account_heads(report))
     };
-    let row = |part: &InstructionPart| {
+    let row = |part: &InstructionRates| {
         html! {
             th scope="row" title=(part.kernel) { (report.kernel(&part.kernel)) } td.n data-v=(part.pc) { (part.pc) } (code(part.text.as_deref(), &part.opcode))
             td.l { (place(part.file.as_deref(), part.line)) } (account_cells(&part.account, report))
@@ -38,13 +38,13 @@ fn instructions(report: &Report) -> Markup {
     table("instructions", caption, &heads, &rows, report.instructions.left_out, "instructions")
 }
 
-fn sites(id: &str, caption: &str, sites: &Capped<SitePart>, report: &Report) -> Markup {
+fn sites(id: &str, caption: &str, sites: &Capped<SiteRates>, report: &Report) -> Markup {
     let heads = html! {
         th scope="col" data-s { "kernel" } th.n scope="col" data-s { "pc" } th scope="col" data-s { "instruction" }
         th scope="col" data-s { "operand" } th.n scope="col" data-s { "bit" } th scope="col" data-s { "line" }
         (share_heads("of all SDC", report)) (account_heads(report))
     };
-    let row = |site: &SitePart| {
+    let row = |site: &SiteRates| {
         html! {
             th scope="row" title=(site.kernel) { (report.kernel(&site.kernel)) } td.n data-v=(site.pc) { (site.pc) } (code(site.text.as_deref(), &site.opcode))
             td { (site.target) } td.n data-v=(site.bit) { (site.bit) } td.l { (place(site.file.as_deref(), site.line)) }
@@ -57,7 +57,7 @@ fn sites(id: &str, caption: &str, sites: &Capped<SitePart>, report: &Report) -> 
 
 /// Commands that repeat an example of each of the first sites.
 fn examples(report: &Report) -> Markup {
-    let commands: Vec<(&SitePart, &str)> =
+    let commands: Vec<(&SiteRates, &str)> =
         report.most_corrupting.rows.iter().filter_map(|site| Some((site, site.command.as_deref()?))).take(5).collect();
     if report.exact() {
         return html! { p.small.soft { "An exhaustive campaign keeps no faults by name. To have examples, run a sampled campaign on the lines above with " code { "--lines" } "." } };

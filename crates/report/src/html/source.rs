@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::page::Section;
-use super::table::{Outcome, account_cells, account_heads, said, table, track};
-use crate::document::{InstructionPart, LinePart, Report};
+use super::table::{ClassStyle, account_cells, account_heads, said, table, track};
+use crate::document::{InstructionRates, LineRates, Report};
 use crate::findings::file_name;
 use crate::input::SourceText;
 use crate::number::{bounds, count, rate};
@@ -17,7 +17,7 @@ const AROUND: usize = 3;
 const LONGEST_GAP: usize = 120;
 
 /// What is known of the lines of a file.
-type Hits<'a> = BTreeMap<usize, &'a LinePart>;
+type Hits<'a> = BTreeMap<usize, &'a LineRates>;
 
 pub(super) fn section(report: &Report) -> Section {
     let body = html! {
@@ -86,7 +86,7 @@ fn plain(number: usize, text: &str) -> Markup {
     html! { div.ln { span.no { (number) } span {} span {} span {} span {} code { (text) } } }
 }
 
-fn line(report: &Report, number: usize, text: &str, hit: Option<&LinePart>) -> Markup {
+fn line(report: &Report, number: usize, text: &str, hit: Option<&LineRates>) -> Markup {
     let Some(hit) = hit else { return plain(number, text) };
     let sdc = &hit.account.outcomes.sdc;
     html! {
@@ -94,7 +94,7 @@ fn line(report: &Report, number: usize, text: &str, hit: Option<&LinePart>) -> M
             summary {
                 span.no { (number) }
                 span.r.q { (count(hit.account.runs)) }
-                span { (track(Outcome::Sdc, sdc)) }
+                span { (track(ClassStyle::Sdc, sdc)) }
                 span.r.v { (rate(sdc.rate)) }
                 span.r.q { @if sdc.rate.is_some() && !report.exact() { (bounds(sdc.low, sdc.high)) } }
                 code { (text) }
@@ -105,11 +105,11 @@ fn line(report: &Report, number: usize, text: &str, hit: Option<&LinePart>) -> M
 }
 
 /// What an opened line says.
-fn more(report: &Report, hit: &LinePart) -> Markup {
+fn more(report: &Report, hit: &LineRates) -> Markup {
     let outcomes = &hit.account.outcomes;
-    let of_line = |part: &&InstructionPart| part.file == hit.file && part.line == hit.line;
+    let of_line = |part: &&InstructionRates| part.file == hit.file && part.line == hit.line;
     let heads = html! { th.n scope="col" { "pc" } th scope="col" { "instruction" } (account_heads(report)) };
-    let row = |part: &InstructionPart| {
+    let row = |part: &InstructionRates| {
         html! {
             td.n { (part.pc) } td.c { code { (part.text.as_deref().unwrap_or(&part.opcode)) } } (account_cells(&part.account, report))
         }
@@ -118,7 +118,7 @@ fn more(report: &Report, hit: &LinePart) -> Markup {
     let all = report.shown.all_instructions.iter().filter(of_line).count();
     html! {
         p.small {
-            @for (of, rate) in [(Outcome::Sdc, &outcomes.sdc), (Outcome::Due, &outcomes.due), (Outcome::Masked, &outcomes.masked)] {
+            @for (of, rate) in [(ClassStyle::Sdc, &outcomes.sdc), (ClassStyle::Due, &outcomes.due), (ClassStyle::Masked, &outcomes.masked)] {
                 (of.sign()) (of.name()) " " (count(rate.count)) ", " (said(rate)) " · "
             }
             "behind " (said(&hit.share_of_sdc)) " of all SDC"

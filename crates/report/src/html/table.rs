@@ -3,18 +3,18 @@
 use campaign::summary::Rate;
 use maud::{Markup, PreEscaped, html};
 
-use crate::document::{Account, Report};
+use crate::document::{RateAccount, Report};
 use crate::number::{bounds, count, interval, percent, rate};
 
 /// A class of outcomes: its letter in the style, its name, its sign.
 #[derive(Clone, Copy)]
-pub(super) enum Outcome {
+pub(super) enum ClassStyle {
     Sdc,
     Due,
     Masked,
 }
 
-impl Outcome {
+impl ClassStyle {
     pub(super) fn letter(self) -> &'static str {
         match self {
             Self::Sdc => "s",
@@ -43,7 +43,7 @@ impl Outcome {
 }
 
 /// A mark at the rate, and a bar from bound to bound.
-pub(super) fn track(of: Outcome, rate: &Rate) -> Markup {
+pub(super) fn track(of: ClassStyle, rate: &Rate) -> Markup {
     let Some(share) = rate.rate else { return Markup::default() };
     let style = format!("--l:{:.1}%;--h:{:.1}%;--r:{:.1}%", rate.low * 100.0, rate.high * 100.0, share * 100.0);
     html! { i class=(format!("f {}", of.letter())) style=(style) aria-hidden="true" {} }
@@ -52,14 +52,14 @@ pub(super) fn track(of: Outcome, rate: &Rate) -> Markup {
 /// The mark of a class by its word.
 pub(crate) fn track_of(class: &str, rate: &Rate) -> Markup {
     match class {
-        "sdc" => track(Outcome::Sdc, rate),
-        "due" => track(Outcome::Due, rate),
-        _ => track(Outcome::Masked, rate),
+        "sdc" => track(ClassStyle::Sdc, rate),
+        "due" => track(ClassStyle::Due, rate),
+        _ => track(ClassStyle::Masked, rate),
     }
 }
 
 /// The cells of a rate: its value, its bounds, its mark.
-fn cells(of: Outcome, value: &Rate, exact: bool, marked: bool) -> Markup {
+fn cells(of: ClassStyle, value: &Rate, exact: bool, marked: bool) -> Markup {
     html! {
         td.n data-v=(sort_key(value)) { (rate(value.rate)) }
         @if !exact { td.i { @if value.rate.is_some() { (bounds(value.low, value.high)) } } }
@@ -74,7 +74,7 @@ fn sort_key(value: &Rate) -> String {
 
 /// The cells of a rate without a mark, for shares of something else.
 pub(super) fn share_cells(value: &Rate, exact: bool) -> Markup {
-    cells(Outcome::Sdc, value, exact, false)
+    cells(ClassStyle::Sdc, value, exact, false)
 }
 
 /// The heads of the columns of a rate.
@@ -89,10 +89,10 @@ pub(super) fn share_heads(name: &str, report: &Report) -> Markup {
 pub(super) fn account_heads(report: &Report) -> Markup {
     html! {
         th.n scope="col" data-s { (report.what()) }
-        @for of in [Outcome::Sdc, Outcome::Due, Outcome::Masked] {
+        @for of in [ClassStyle::Sdc, ClassStyle::Due, ClassStyle::Masked] {
             th.n scope="col" data-s { (of.sign()) (of.name()) }
             @if let Some(level) = report.bounds.level { th.i scope="col" { (interval(level)) } }
-            @if !matches!(of, Outcome::Masked) { th.p aria-label="on a scale from 0 to 100 %" {} }
+            @if !matches!(of, ClassStyle::Masked) { th.p aria-label="on a scale from 0 to 100 %" {} }
         }
         @if lost(report) { th.n scope="col" data-s { "not landed" } th.n scope="col" data-s { "failed" } }
     }
@@ -104,13 +104,13 @@ fn lost(report: &Report) -> bool {
 }
 
 /// The cells of an account.
-pub(super) fn account_cells(account: &Account, report: &Report) -> Markup {
+pub(super) fn account_cells(account: &RateAccount, report: &Report) -> Markup {
     let (exact, outcomes) = (report.exact(), &account.outcomes);
     html! {
         td.n data-v=(account.runs) { (count(account.runs)) }
-        (cells(Outcome::Sdc, &outcomes.sdc, exact, true))
-        (cells(Outcome::Due, &outcomes.due, exact, true))
-        (cells(Outcome::Masked, &outcomes.masked, exact, false))
+        (cells(ClassStyle::Sdc, &outcomes.sdc, exact, true))
+        (cells(ClassStyle::Due, &outcomes.due, exact, true))
+        (cells(ClassStyle::Masked, &outcomes.masked, exact, false))
         @if lost(report) {
             td.n data-v=(account.not_landed) { (count(account.not_landed)) }
             td.n data-v=(account.failed) { (count(account.failed)) }

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use crate::document::{Report, run_command};
 use crate::html::Section;
 use crate::number::plain;
-use campaign::story::{Step, Story};
+use campaign::story::{Story, StoryStep};
 pub use text::story;
 
 /// Steps that a page shows of a story.
@@ -39,8 +39,8 @@ fn one(report: &Report, story: &Story, open: bool) -> Markup {
             ul.find { @for said in words::thread(story) { li { (said) } } }
             @if story.observation.landed.is_some() && !(story.launches.is_empty() && story.copies.is_empty()) {
                 ul.find {
-                    @for spread in &story.launches {
-                        li { "launch " (spread.launch) ", " (report.kernel(&spread.kernel)) ": " (words::spread(spread)) }
+                    @for corruption in &story.launches {
+                        li { "launch " (corruption.launch) ", " (report.kernel(&corruption.kernel)) ": " (words::corruption(corruption)) }
                     }
                     @for said in words::copies(story) { li { (said) } }
                 }
@@ -52,7 +52,7 @@ fn one(report: &Report, story: &Story, open: bool) -> Markup {
 }
 
 fn steps(story: &Story) -> Markup {
-    let shown: Vec<&Step> = story.steps.iter().skip(1).take(SHOWN).collect();
+    let shown: Vec<&StoryStep> = story.steps.iter().skip(1).take(SHOWN).collect();
     if shown.is_empty() {
         return html! {};
     }
@@ -65,7 +65,7 @@ fn steps(story: &Story) -> Markup {
                     th scope="col" { "without → with the fault" } th scope="col" { "line" }
                 } }
                 tbody { @for step in shown { tr {
-                    td.n { "+" (step.after) } td { (words::deed(step.what)) } td { code { (step.at.ptx) } }
+                    td.n { "+" (step.after) } td { (words::propagation(step.what)) } td { code { (step.at.ptx) } }
                     td { @for change in &step.writes { (words::change(change)) " " } }
                     td.l { (words::place(&step.at).unwrap_or_default()) }
                 } } }

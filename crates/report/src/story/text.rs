@@ -1,6 +1,6 @@
 //! A story as a page of text.
 
-use campaign::story::{Line, Step, Story};
+use campaign::story::{Line, Story, StoryStep};
 
 use super::words;
 use crate::number::plain;
@@ -27,8 +27,13 @@ pub fn story(story: &Story, short_name: fn(&str) -> &str) -> String {
     text += &format!("{}\n", words::fault(story));
     text += &steps(story);
     text += &list("\nThe thread:", words::thread(story));
-    let launches = story.launches.iter().map(|spread| {
-        format!("launch {:>3}  {:<20}  {}", spread.launch, short_name(&spread.kernel), words::spread(spread))
+    let launches = story.launches.iter().map(|corruption| {
+        format!(
+            "launch {:>3}  {:<20}  {}",
+            corruption.launch,
+            short_name(&corruption.kernel),
+            words::corruption(corruption)
+        )
     });
     let memory =
         if story.observation.landed.is_some() { launches.chain(words::copies(story)).collect() } else { vec![] };
@@ -52,14 +57,14 @@ fn instruction(line: &Line) -> String {
 }
 
 fn steps(story: &Story) -> String {
-    let steps: Vec<&Step> = story.steps.iter().skip(1).collect();
+    let steps: Vec<&StoryStep> = story.steps.iter().skip(1).collect();
     let shown = &steps[..steps.len().min(SHOWN)];
     let width = shown.iter().map(|step| step.at.ptx.len()).max().unwrap_or(0).min(60);
-    let line = |step: &&Step| {
+    let line = |step: &&StoryStep| {
         let changes: Vec<String> = step.writes.iter().map(words::change).collect();
-        let (after, deed) = (format!("+{}", step.after), words::deed(step.what));
+        let (after, propagation) = (format!("+{}", step.after), words::propagation(step.what));
         let place = words::place(&step.at).unwrap_or_default();
-        let line = format!("{after:>6}  {deed:<9} {:<width$}  {}  {place}", step.at.ptx, changes.join(", "));
+        let line = format!("{after:>6}  {propagation:<9} {:<width$}  {}  {place}", step.at.ptx, changes.join(", "));
         line.trim_end().to_owned()
     };
     let mut lines: Vec<String> = shown.iter().map(line).collect();

@@ -1,6 +1,6 @@
 //! What a story says, in sentences that text and page share.
 
-use campaign::story::{Change, Deed, Line, Share, Spread, Story};
+use campaign::story::{Change, LaunchCorruption, Line, Propagation, Share, Story};
 use outcome::{End, FirstUse};
 
 use crate::findings::file_name;
@@ -38,17 +38,17 @@ pub(crate) fn fault(story: &Story) -> String {
 }
 
 /// What an instruction did with corrupted values, in a word.
-pub(crate) fn deed(deed: Deed) -> &'static str {
-    match deed {
-        Deed::Hit => "hit",
-        Deed::Spreads => "spreads",
-        Deed::Absorbs => "absorbs",
-        Deed::Receives => "receives",
-        Deed::Stores => "stores",
-        Deed::Decides => "decides",
-        Deed::Diverges => "diverges",
-        Deed::Dies => "dies",
-        Deed::Replaces => "replaces",
+pub(crate) fn propagation(propagation: Propagation) -> &'static str {
+    match propagation {
+        Propagation::Hit => "hit",
+        Propagation::Spreads => "spreads",
+        Propagation::Absorbs => "absorbs",
+        Propagation::Receives => "receives",
+        Propagation::Stores => "stores",
+        Propagation::Decides => "decides",
+        Propagation::Diverges => "diverges",
+        Propagation::Dies => "dies",
+        Propagation::Replaces => "replaces",
     }
 }
 
@@ -111,20 +111,20 @@ pub(crate) fn thread(story: &Story) -> Vec<String> {
 }
 
 /// How far the corruption is in a launch.
-pub(crate) fn spread(spread: &Spread) -> String {
-    let blocks = match spread.blocks {
+pub(crate) fn corruption(corruption: &LaunchCorruption) -> String {
+    let blocks = match corruption.blocks {
         Some(Share { count, of }) => format!("in {} of {} blocks; ", plain(count), plain(of)),
         None => String::new(),
     };
-    if spread.bytes == 0 {
+    if corruption.bytes == 0 {
         return format!("{blocks}no byte of device memory differs when it ends");
     }
-    let patches = spread.allocations.iter().map(|patch| {
+    let patches = corruption.allocations.iter().map(|patch| {
         let name = patch.name.clone().unwrap_or_else(|| format!("{:#x}", patch.address));
         format!("{} of {} in {name}", plain(patch.bytes.count), plain(patch.bytes.of))
     });
     let patches: Vec<String> = patches.collect();
-    format!("{blocks}{} bytes differ when it ends: {}", plain(spread.bytes), patches.join(", "))
+    format!("{blocks}{} bytes differ when it ends: {}", plain(corruption.bytes), patches.join(", "))
 }
 
 /// What the host reads otherwise.
@@ -139,7 +139,7 @@ pub(crate) fn copies(story: &Story) -> Vec<String> {
 
 /// How it ended.
 pub(crate) fn end(story: &Story, name: &dyn Fn(&str) -> String) -> Vec<String> {
-    let at = |at: &outcome::Place| {
+    let at = |at: &outcome::ProgramPoint| {
         let line = at.line.map_or_else(String::new, |line| format!(", line {line}"));
         let (kernel, after) = (name(&at.kernel), instructions(at.after));
         format!("in {kernel}, instruction {}{line}, {after} of the thread after first use", at.pc)

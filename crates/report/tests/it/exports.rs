@@ -3,7 +3,7 @@
 use crate::synthetic::{self, Synthetic};
 use crate::{made, sampled};
 use expect_test::expect_file;
-use report::Comparison;
+use report::CampaignComparison;
 use serde_json::Value;
 
 #[test]
@@ -55,11 +55,11 @@ fn a_campaign_is_no_different_from_itself_and_another_is_where_it_is() {
         sampled(2000),
         made(synthetic::runs(2000), &Synthetic { shares: [300, 500, 150, 30], ..Synthetic::default() }).2,
     );
-    let same = Comparison::new(&a, &a, dirs());
+    let same = CampaignComparison::new(&a, &a, dirs());
     let all = || same.outcomes.iter().chain(&same.kinds).chain(&same.kernels).chain(&same.groups).chain(&same.lines);
     assert!(all().count() > 40);
     assert!(all().all(|contrast| !contrast.clear && contrast.difference == Some(0.0)));
-    let other = Comparison::new(&a, &b, dirs());
+    let other = CampaignComparison::new(&a, &b, dirs());
     let sdc = other.outcomes.iter().find(|contrast| contrast.class == "sdc").unwrap();
     assert!(sdc.clear && sdc.low.unwrap() > 0.2 && sdc.p_value.unwrap() < 1e-6, "{sdc:?}");
     let due = other.outcomes.iter().find(|contrast| contrast.class == "due").unwrap();
@@ -76,7 +76,7 @@ fn an_exact_rate_is_compared_by_the_bounds_of_the_other() {
     let (_dir, _, exact) = made(synthetic::exhaustive(), &Synthetic::default());
     let sample = sampled(1000);
     for (a, b, sign) in [(&sample, &exact, 1.0), (&exact, &sample, -1.0)] {
-        let comparison = Comparison::new(a, b, ["a".into(), "b".into()]);
+        let comparison = CampaignComparison::new(a, b, ["a".into(), "b".into()]);
         let sdc = comparison.outcomes.iter().find(|contrast| contrast.class == "sdc").unwrap();
         assert_eq!((sdc.p_value, sdc.adjusted), (None, None));
         let (exact, sampled) = if sign > 0.0 { (sdc.b, sdc.a) } else { (sdc.a, sdc.b) };

@@ -2,7 +2,7 @@
 
 use crate::made;
 use crate::synthetic::{self, Synthetic};
-use report::Comparison;
+use report::CampaignComparison;
 
 const NAMES: [&str; 4] = [
     "<script>alert(1)</script>",
@@ -43,7 +43,7 @@ fn a_kernel_called_script_is_harmless() {
             !markdown.contains("<script") && !markdown.contains("<img") && !markdown.contains("\n# heading"),
             "{markdown}"
         );
-        let comparison = Comparison::new(&report, &plain, [name.to_owned(), "b".to_owned()]);
+        let comparison = CampaignComparison::new(&report, &plain, [name.to_owned(), "b".to_owned()]);
         assert_eq!(comparison.to_html("0").matches("<script").count(), 1, "{name}");
         assert!(!comparison.to_markdown().contains("<script"), "{name}");
         serde_json::from_str::<serde_json::Value>(&report.to_sarif().unwrap()).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::synthetic::{self, Synthetic};
 use crate::{made, sampled};
-use report::Comparison;
+use report::CampaignComparison;
 
 /// Elements without an end tag.
 const VOID: [&str; 3] = ["meta", "!DOCTYPE", "br"];
@@ -59,7 +59,7 @@ fn every_kind_of_page_is_well_formed() {
     ids_of_well_formed(&exhaustive.to_html());
     let (_dir, _, empty) = made(synthetic::runs(9), &Synthetic { stop: true.into(), ..Synthetic::default() });
     ids_of_well_formed(&empty.to_html());
-    let comparison = Comparison::new(&sampled(200), &exhaustive, ["a".into(), "b".into()]);
+    let comparison = CampaignComparison::new(&sampled(200), &exhaustive, ["a".into(), "b".into()]);
     ids_of_well_formed(&comparison.to_html("0"));
 }
 

@@ -2,12 +2,12 @@
 //! `campaign`.
 
 use campaign::{
-    Choices, Ended, Engine, EngineOffer, Engines, Golden, Label, LabelColumn, Labels, Planner, Results, RunFailure,
-    RunIndex, Selection, Site, Spot, Store, Subject, Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit,
-    TargetError, Worker,
+    CampaignEnd, Choices, Engine, EngineOffer, Engines, GoldenSummary, Label, LabelColumn, Labels, Planner, Results,
+    RunFailure, RunIndex, SelectionWords, Site, Spot, Store, Subject, Sweep, Sweeper, SweptCount, SweptOperand,
+    SweptTiers, SweptUnit, TargetError, Worker,
 };
 use outcome::{
-    Criteria, Due, End, FirstUse, Landed, Masked, Observation, Outcome, OutputDiff, Place, Sdc, Tier, TrapKind,
+    Criteria, Due, End, FirstUse, Landed, Masked, Observation, Outcome, OutputDiff, ProgramPoint, Sdc, Tier, TrapKind,
 };
 use stats::Draws;
 use std::path::Path;
@@ -57,8 +57,8 @@ impl Subject for Synthetic {
         "5e17"
     }
 
-    fn golden(&self) -> Golden {
-        Golden { launches: 8, threads: 4096, thread_instructions: 1 << 20, seconds: 0.5 }
+    fn golden(&self) -> GoldenSummary {
+        GoldenSummary { launches: 8, threads: 4096, thread_instructions: 1 << 20, seconds: 0.5 }
     }
 }
 
@@ -67,11 +67,11 @@ impl Planner for Synthetic {
         &LABELS
     }
 
-    fn plan(&self, runs: &[RunIndex], _: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
+    fn plan(&self, runs: &[RunIndex], _: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
         Ok(runs.iter().map(|run| self.site(Draws::new(seed, run.0))).collect())
     }
 
-    fn sweep(&self, _: &Selection) -> Result<Sweep, TargetError> {
+    fn sweep(&self, _: &SelectionWords) -> Result<Sweep, TargetError> {
         let operand = |pc: u32| {
             let spot = Spot {
                 kernel: self.kernels[0].clone(),
@@ -107,7 +107,7 @@ impl Engines for Synthetic {
         Ok(Box::new(Runs(self)))
     }
 
-    fn sweeper(&self, _: &Engine, words: &Selection, _: &Criteria) -> Result<Box<dyn Sweeper + '_>, TargetError> {
+    fn sweeper(&self, _: &Engine, words: &SelectionWords, _: &Criteria) -> Result<Box<dyn Sweeper + '_>, TargetError> {
         Ok(Box::new(Sweeps(self, self.sweep(words)?)))
     }
 }
@@ -158,7 +158,7 @@ impl Worker for Runs<'_> {
         let draws = Draws::new(seed, 1);
         let (roll, after) = (draws.draw(0) % 1000, draws.draw(1) % (1 << (draws.draw(2) % 14)));
         let [masked, sdc, due, none] = of.shares;
-        let at = Place { kernel: site.spot.kernel.clone(), pc: site.spot.pc ^ 1, line: site.spot.line, after };
+        let at = ProgramPoint { kernel: site.spot.kernel.clone(), pc: site.spot.pc ^ 1, line: site.spot.line, after };
         let class = if roll < masked {
             0
         } else if roll < masked + sdc {
@@ -252,7 +252,7 @@ pub fn exhaustive() -> Choices {
 pub fn campaign(dir: &Path, choices: Choices, target: &Synthetic) -> Results {
     let mut store = Store::create(dir, choices.settle().unwrap(), target).unwrap();
     let ended = campaign::run(target, &mut store, &target.stop, &mut |_| {}).unwrap();
-    assert_eq!(matches!(ended, Ended::Interrupted(_)), target.stop.load(Ordering::Relaxed));
+    assert_eq!(matches!(ended, CampaignEnd::Interrupted(_)), target.stop.load(Ordering::Relaxed));
     drop(store);
     Results::open(dir).unwrap()
 }

@@ -1,6 +1,6 @@
 //! The addresses of a warp, and the shapes they have.
 
-use super::executing::Fault;
+use super::executing::LaneTrap;
 use crate::trap::TrapKind;
 use ::lanes::level::Level;
 use ::lanes::registers::{FULL, LANES, lanes};
@@ -46,7 +46,7 @@ pub(crate) trait Address: Copy {
 
     /// The first lane of the mask whose address is not a multiple of `size`, a power of two.
     #[inline(always)]
-    fn misaligned(self, mask: u32, size: usize) -> Result<(), Fault> {
+    fn misaligned(self, mask: u32, size: usize) -> Result<(), LaneTrap> {
         let low = size as u64 - 1;
         let mut bits = 0;
         for lane in 0..LANES {
@@ -56,7 +56,7 @@ pub(crate) trait Address: Copy {
             return Ok(());
         }
         let wrong = lanes(mask).find(|&lane| self.at(lane) & low != 0);
-        wrong.map_or(Ok(()), |lane| Err(Fault::at(TrapKind::MisalignedAddress, lane, self.at(lane))))
+        wrong.map_or(Ok(()), |lane| Err(LaneTrap::at(TrapKind::MisalignedAddress, lane, self.at(lane))))
     }
 }
 

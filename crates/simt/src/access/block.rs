@@ -1,7 +1,7 @@
 //! Memories of a block and its threads: shared memory and parameters as bytes, local memory as rows of words.
 
 use super::address::{Address, Fixed, HALF, HALVES};
-use super::executing::{Fault, Memories};
+use super::executing::{LaneTrap, Memories};
 use super::word::{Word, read_run, write_run};
 use crate::trap::TrapKind;
 use ::lanes::registers::{LANES, bits_of, has, lanes};
@@ -16,10 +16,10 @@ fn range<W: Word>(length: usize, address: u64, bytes: usize) -> Option<Range<usi
 }
 
 #[cold]
-fn fault<W: Word, A: Address>(at: A, lane: usize) -> Fault {
+fn trap<W: Word, A: Address>(at: A, lane: usize) -> LaneTrap {
     let misaligned = !at.at(lane).is_multiple_of(W::BYTES as u64);
     let kind = if misaligned { TrapKind::MisalignedAddress } else { TrapKind::OutOfRangeAddress };
-    Fault::at(kind, lane, at.at(lane))
+    LaneTrap::at(kind, lane, at.at(lane))
 }
 
 /// Loads for the lanes of the mask.
@@ -29,11 +29,11 @@ pub(super) fn gather<W: Word, A: Address>(
     at: A,
     mask: u32,
     words: &mut [W; LANES],
-) -> Result<(), Fault> {
+) -> Result<(), LaneTrap> {
     if let Some(address) = at.fixed() {
         let range = range::<W>(memory.len(), address, W::BYTES);
         let lane = mask.trailing_zeros() as usize % LANES;
-        words.fill(W::read(&memory[range.ok_or_else(|| fault::<W, A>(at, lane))?]));
+        words.fill(W::read(&memory[range.ok_or_else(|| trap::<W, A>(at, lane))?]));
         return Ok(());
     }
     if at.is_row(mask, W::BYTES)
@@ -50,7 +50,7 @@ pub(super) fn gather<W: Word, A: Address>(
     }
     for lane in lanes(left) {
         let range = range::<W>(memory.len(), at.at(lane), W::BYTES);
-        words[lane] = W::read(&memory[range.ok_or_else(|| fault::<W, A>(at, lane))?]);
+        words[lane] = W::read(&memory[range.ok_or_else(|| trap::<W, A>(at, lane))?]);
     }
     Ok(())
 }
@@ -81,7 +81,7 @@ pub(super) fn scatter<W: Word, A: Address>(
     at: A,
     mask: u32,
     words: &[W; LANES],
-) -> Result<(), Fault> {
+) -> Result<(), LaneTrap> {
     if at.is_row(mask, W::BYTES)
         && let Some(range) = range::<W>(memory.len(), at.at(0), W::BYTES * LANES)
     {
@@ -97,7 +97,7 @@ pub(super) fn scatter<W: Word, A: Address>(
         }
         for lane in lanes(mask & half) {
             let range = range::<W>(memory.len(), at.at(lane), W::BYTES);
-            words[lane].write(&mut memory[range.ok_or_else(|| fault::<W, A>(at, lane))?]);
+            words[lane].write(&mut memory[range.ok_or_else(|| trap::<W, A>(at, lane))?]);
         }
     }
     Ok(())
@@ -110,17 +110,17 @@ pub(super) fn exchange<W: Word, A: Address>(
     at: A,
     lane: usize,
     new: impl FnOnce(W) -> W,
-) -> Result<W, Fault> {
-    let range = range::<W>(memory.len(), at.at(lane), W::BYTES).ok_or_else(|| fault::<W, A>(at, lane))?;
+) -> Result<W, LaneTrap> {
+    let range = range::<W>(memory.len(), at.at(lane), W::BYTES).ok_or_else(|| trap::<W, A>(at, lane))?;
     let old = W::read(&memory[range.clone()]);
     new(old).write(&mut memory[range]);
     Ok(old)
 }
 
 /// The place of an element in local memory; its rows are made if they are not there yet.
-fn local<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, lane: usize) -> Result<usize, Fault> {
+fn local<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, lane: usize) -> Result<usize, LaneTrap> {
     let limit = memories.local_limit as usize;
-    let range = range::<W>(limit, at.at(lane), W::BYTES).ok_or_else(|| fault::<W, A>(at, lane))?;
+    let range = range::<W>(limit, at.at(lane), W::BYTES).ok_or_else(|| trap::<W, A>(at, lane))?;
     let rows = range.end.div_ceil(4);
     if memories.local.len() < rows {
         memories.local.resize(rows, [0; LANES]);
@@ -146,7 +146,7 @@ pub(super) fn gather_local<W: Word, A: Address>(
     at: A,
     mask: u32,
     words: &mut [W; LANES],
-) -> Result<(), Fault> {
+) -> Result<(), LaneTrap> {
     if let Some(rows) = local_rows::<W, A>(memories, at, mask) {
         *words = [W::default(); LANES];
         for (part, row) in memories.local[rows].iter().enumerate() {
@@ -172,7 +172,7 @@ pub(super) fn scatter_local<W: Word, A: Address>(
     at: A,
     mask: u32,
     words: &[W; LANES],
-) -> Result<(), Fault> {
+) -> Result<(), LaneTrap> {
     if let Some(rows) = local_rows::<W, A>(memories, at, mask) {
         for (part, row) in memories.local[rows].iter_mut().enumerate() {
             for lane in 0..LANES {

@@ -9,13 +9,13 @@ use isa::Width;
 
 /// What a lane did wrong.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fault {
+pub(crate) struct LaneTrap {
     pub(crate) kind: TrapKind,
     pub(crate) lane: usize,
     pub(crate) address: Option<u64>,
 }
 
-impl Fault {
+impl LaneTrap {
     /// Where no address matters.
     pub(crate) fn new(kind: TrapKind, lane: usize) -> Self {
         Self { kind, lane, address: None }

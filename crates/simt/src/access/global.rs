@@ -4,16 +4,16 @@
 //! every allocation are noticed by asking which bytes of the page are known to be allocated.
 
 use super::address::{Address, HALF, HALVES};
-use super::executing::Fault;
+use super::executing::LaneTrap;
 use super::word::{Word, read_run, write_run};
-use crate::memory::{GlobalMemory, PAGE, Trace};
+use crate::memory::{AccessTrace, GlobalMemory, PAGE};
 use crate::trap::TrapKind;
 use ::lanes::registers::{LANES, lanes};
 
 const PAGE_BYTES: u64 = PAGE as u64;
 
-fn illegal<A: Address>(at: A, lane: usize) -> Fault {
-    Fault::at(TrapKind::IllegalAddress, lane, at.at(lane))
+fn illegal<A: Address>(at: A, lane: usize) -> LaneTrap {
+    LaneTrap::at(TrapKind::IllegalAddress, lane, at.at(lane))
 }
 
 /// Where an element lies in its page. The mask proves that it fits; an address that it changes is misaligned.
@@ -67,9 +67,9 @@ pub(super) fn exchange<W: Word, A: Address>(
     at: A,
     lane: usize,
     new: impl FnOnce(W) -> W,
-) -> Result<W, Fault> {
+) -> Result<W, LaneTrap> {
     if memory.trace().is_some() {
-        trace(memory, at, 1 << lane, W::BYTES, Trace::updated);
+        trace(memory, at, 1 << lane, W::BYTES, AccessTrace::updated);
     }
     let address = at.at(lane);
     if !memory.held(address).covers(offset::<W>(address), offset::<W>(address) + W::BYTES) {
@@ -91,9 +91,9 @@ pub(super) fn gather<W: Word, A: Address>(
     at: A,
     mask: u32,
     words: &mut [W; LANES],
-) -> Result<(), Fault> {
+) -> Result<(), LaneTrap> {
     if memory.trace().is_some() {
-        trace(memory, at, mask, W::BYTES, Trace::read);
+        trace(memory, at, mask, W::BYTES, AccessTrace::read);
     }
     if at.is_row(mask, W::BYTES)
         && let Some(bytes) = plain::<W>(memory, at.at(0), W::BYTES * LANES)
@@ -142,7 +142,7 @@ fn trace<A: Address>(
     at: A,
     mask: u32,
     bytes: usize,
-    note: fn(&mut Trace, usize, u32, usize, usize),
+    note: fn(&mut AccessTrace, usize, u32, usize, usize),
 ) {
     let from = (at.at(0) % PAGE_BYTES) as usize;
     let by_thread = memory.trace().is_some_and(|trace| trace.is_by_thread());
@@ -176,9 +176,9 @@ pub(super) fn scatter<W: Word, A: Address>(
     at: A,
     mask: u32,
     words: &[W; LANES],
-) -> Result<(), Fault> {
+) -> Result<(), LaneTrap> {
     if memory.trace().is_some() {
-        trace(memory, at, mask, W::BYTES, Trace::wrote);
+        trace(memory, at, mask, W::BYTES, AccessTrace::wrote);
     }
     if at.is_row(mask, W::BYTES)
         && let Some(bytes) = plain_mut::<W>(memory, at.at(0), W::BYTES * LANES)
@@ -206,7 +206,7 @@ fn scatter_lanes<W: Word, A: Address>(
     at: A,
     mut left: u32,
     words: &[W; LANES],
-) -> Result<(), Fault> {
+) -> Result<(), LaneTrap> {
     while left != 0 {
         let first = at.at(left.trailing_zeros() as usize);
         let held = memory.held(first);

@@ -13,7 +13,7 @@ mod space;
 mod table;
 mod word;
 
-pub(crate) use executing::{Addresses, Executing, Fault, Memories, addresses, inside};
+pub(crate) use executing::{Addresses, Executing, LaneTrap, Memories, addresses, inside};
 pub(crate) use one::{exchange_one, read_one, write_one};
 pub(crate) use table::{load, store};
 pub(crate) use word::{Word, read_row, write_row};

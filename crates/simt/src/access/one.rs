@@ -1,7 +1,7 @@
 //! Accesses of one lane to one element.
 
 use super::address::Fixed;
-use super::executing::{Fault, Memories};
+use super::executing::{LaneTrap, Memories};
 use super::space::{Global, Local, Memory, Params, Shared};
 use super::word::Word;
 use super::{block, global};
@@ -16,7 +16,7 @@ pub(crate) fn exchange_one<W: Word>(
     address: u64,
     lane: usize,
     new: impl FnOnce(W) -> W,
-) -> Result<W, Fault> {
+) -> Result<W, LaneTrap> {
     match space {
         Space::Global | Space::Const | Space::Generic => global::exchange(memories.global, Fixed(address), lane, new),
         Space::Shared => block::exchange(memories.shared, Fixed(address), lane, new),
@@ -34,7 +34,7 @@ pub(crate) fn read_one<W: Word>(
     space: Space,
     address: u64,
     lane: usize,
-) -> Result<W, Fault> {
+) -> Result<W, LaneTrap> {
     let (at, mask) = (Fixed(address), 1 << lane);
     let mut words = [W::default(); LANES];
     match space {
@@ -53,7 +53,7 @@ pub(crate) fn write_one<W: Word>(
     address: u64,
     lane: usize,
     word: W,
-) -> Result<(), Fault> {
+) -> Result<(), LaneTrap> {
     let (at, mask, words) = (Fixed(address), 1 << lane, [word; LANES]);
     match space {
         Space::Global | Space::Const | Space::Generic => Global::scatter(memories, at, mask, &words),

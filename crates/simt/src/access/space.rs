@@ -1,14 +1,14 @@
 //! The state spaces as types.
 
 use super::address::Address;
-use super::executing::{Fault, Memories};
+use super::executing::{LaneTrap, Memories};
 use super::word::Word;
 use super::{block, global};
 use crate::trap::TrapKind;
 use ::lanes::registers::LANES;
 
 /// How an access ends.
-pub(super) type Done = Result<(), Fault>;
+pub(super) type Done = Result<(), LaneTrap>;
 
 /// A state space as a type.
 pub(super) trait Memory {
@@ -63,5 +63,5 @@ memory!(
 memory!(Params, false, true, |m, at, mask, words| block::gather(m.params, at, mask, words), {
     // Kernel parameters are read-only.
     let (_, lane) = ((m, words), mask.trailing_zeros() as usize % LANES);
-    Err(Fault::at(TrapKind::IllegalAddress, lane, at.at(lane)))
+    Err(LaneTrap::at(TrapKind::IllegalAddress, lane, at.at(lane)))
 });

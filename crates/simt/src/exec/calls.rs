@@ -1,10 +1,10 @@
 //! Calls, returns, the end of threads, and branches through tables.
 
 use super::running::{Running, Step};
-use crate::access::{Executing, Fault};
+use crate::access::{Executing, LaneTrap};
 use crate::control::{CallFrame, Group, State};
 use crate::placement::{FUNCTION_BASE, FUNCTION_STEP};
-use crate::program::{CallTo, Code, FrameRange, Micro};
+use crate::program::{CallTo, FrameRange, FunctionCode, Micro};
 use crate::trap::TrapKind;
 use ::lanes::registers::{LANES, lanes};
 
@@ -13,7 +13,7 @@ const MAX_DEPTH: u32 = 4096;
 
 impl Running<'_> {
     /// A call: arguments are copied into a new frame, and the lanes go on in the callee.
-    pub(super) fn call(&mut self, index: u32) -> Result<Step, Fault> {
+    pub(super) fn call(&mut self, index: u32) -> Result<Step, LaneTrap> {
         let program = self.program;
         let plan = &program.calls[index as usize];
         let lane = self.executing.first();
@@ -33,7 +33,7 @@ impl Running<'_> {
         let base = self.next_frame();
         let end = u64::from(base) + u64::from(code.frame);
         if end > u64::from(self.executing.memories.local_limit) || depth > MAX_DEPTH {
-            return Err(Fault::new(TrapKind::StackOverflow, lane));
+            return Err(LaneTrap::new(TrapKind::StackOverflow, lane));
         }
         copy_ranges(&mut self.executing, (from, &plan.arguments), (base, &code.formals));
         let active_already = self.control.is_active(self.frame, function);
@@ -56,15 +56,15 @@ impl Running<'_> {
     }
 
     /// The function whose address the first lane holds, and the lanes that hold the same.
-    fn callee(&self, row: u16) -> Result<(u32, u32), Fault> {
+    fn callee(&self, row: u16) -> Result<(u32, u32), LaneTrap> {
         let addresses = &self.executing.registers.b64[usize::from(row)].0;
         let lane = self.executing.first();
         let id = addresses[lane].wrapping_sub(FUNCTION_BASE);
-        let named = |code: &Code| u64::from(code.id.0) * FUNCTION_STEP == id;
+        let named = |code: &FunctionCode| u64::from(code.id.0) * FUNCTION_STEP == id;
         // The kernel itself, function 0, cannot be called.
         let function = self.program.functions.iter().skip(1).position(named);
         let Some(function) = function else {
-            return Err(Fault::at(TrapKind::IllegalInstruction, lane, addresses[lane]));
+            return Err(LaneTrap::at(TrapKind::IllegalInstruction, lane, addresses[lane]));
         };
         let same = lanes(self.executing.mask).filter(|&other| addresses[other] == addresses[lane]);
         Ok((function as u32 + 1, same.fold(0, |mask, lane| mask | (1 << lane))))
@@ -105,14 +105,14 @@ impl Running<'_> {
     }
 
     /// A branch through a table; an index outside it is illegal.
-    pub(super) fn branch_indexed(&mut self, micro: &Micro, targets: &[u32]) -> Result<Step, Fault> {
+    pub(super) fn branch_indexed(&mut self, micro: &Micro, targets: &[u32]) -> Result<Step, LaneTrap> {
         let indices = self.executing.registers.b32[usize::from(micro.src[0])].0;
         let executing = self.executing.mask;
         self.settle();
         // A loop may be closed by nothing else.
         self.check_fuel()?;
         for lane in lanes(executing) {
-            let illegal = Fault::new(TrapKind::IllegalInstruction, lane);
+            let illegal = LaneTrap::new(TrapKind::IllegalInstruction, lane);
             let pc = *targets.get(indices[lane] as usize).ok_or(illegal)?;
             self.control.park(Group { pc, mask: 1 << lane, ..self.group() });
         }

@@ -3,7 +3,7 @@
 
 use super::policy::{Begun, Policy};
 use super::running::{Running, Step};
-use crate::hook::{Hook, Interest, Moment};
+use crate::hook::{Hook, InstructionContext, Interest};
 use crate::program::Micro;
 use crate::trap::Halt;
 use ::lanes::Handlers;
@@ -39,7 +39,7 @@ impl<H: Hook + ?Sized> Policy for Hooked<'_, H> {
     fn begin<L: Handlers>(&mut self, _: L, running: &mut Running<'_>, micro: &Micro) -> Result<Begun, Halt> {
         running.begin(micro);
         if self.stays {
-            let interest = self.hook.before(running.moment(micro));
+            let interest = self.hook.before(running.context(micro));
             self.heed(interest)?;
         }
         Ok(Begun::Execute)
@@ -47,13 +47,13 @@ impl<H: Hook + ?Sized> Policy for Hooked<'_, H> {
 
     #[inline(always)]
     fn step<L: Handlers>(&mut self, level: L, running: &mut Running<'_>, micro: &Micro) -> Result<Step, Halt> {
-        running.step(level, micro).map_err(|fault| running.trap(fault, micro).into())
+        running.step(level, micro).map_err(|trap| running.trap(trap, micro).into())
     }
 
     #[inline(always)]
     fn end(&mut self, running: &mut Running<'_>, micro: &Micro) -> Result<(), Halt> {
         if self.stays && micro.last {
-            let interest = self.hook.after(running.moment(micro));
+            let interest = self.hook.after(running.context(micro));
             self.heed(interest)?;
         }
         Ok(())
@@ -61,23 +61,23 @@ impl<H: Hook + ?Sized> Policy for Hooked<'_, H> {
 
     #[inline(always)]
     fn out_of_fuel(&mut self, running: &mut Running<'_>, micro: &Micro) -> Result<(), Halt> {
-        running.check_fuel().map_err(|fault| running.trap(fault, micro).into())
+        running.check_fuel().map_err(|trap| running.trap(trap, micro).into())
     }
 }
 
 impl Running<'_> {
     /// What a hook sees.
-    fn moment(&mut self, micro: &Micro) -> Moment<'_> {
+    fn context(&mut self, micro: &Micro) -> InstructionContext<'_> {
         let frame = &self.control.frames[self.frame as usize];
         let bytes = self.program.functions[frame.function as usize].frame;
-        Moment {
+        InstructionContext {
             program: self.program,
             frame: frame.base..frame.base + bytes,
             registers: &mut *self.executing.registers,
             global: &mut *self.executing.memories.global,
             shared: &mut *self.executing.memories.shared,
             local: &mut *self.executing.memories.local,
-            site: micro.site,
+            instruction: micro.instruction,
             warp: self.warp,
             active: self.active,
             executing: self.executing.mask,

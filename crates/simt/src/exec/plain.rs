@@ -1,8 +1,8 @@
 //! Plain micro-operations: those after which control goes on with the next, and for which no lane waits.
 
-use crate::access::{Executing, Fault, load, store};
+use crate::access::{Executing, LaneTrap, load, store};
 use crate::collective;
-use crate::program::{Kind, Micro, PredOp, Program};
+use crate::program::{Micro, MicroKind, PredOp, Program};
 use ::lanes::Handlers;
 
 /// Executes a plain micro-operation.
@@ -12,15 +12,15 @@ pub(crate) fn plain<L: Handlers>(
     program: &Program,
     on: &mut Executing<'_>,
     micro: &Micro,
-) -> Result<(), Fault> {
+) -> Result<(), LaneTrap> {
     match micro.kind {
-        Kind::Alu(number) => {
+        MicroKind::Alu(number) => {
             L::table()[usize::from(number)](level, on.registers, micro.dst, &micro.src, on.mask);
             Ok(())
         }
-        Kind::Load(plan) => load(level, on, &program.accesses[plan as usize]),
-        Kind::Store(plan) => store(level, on, &program.accesses[plan as usize]),
-        Kind::Pred(op) => {
+        MicroKind::Load(plan) => load(level, on, &program.accesses[plan as usize]),
+        MicroKind::Store(plan) => store(level, on, &program.accesses[plan as usize]),
+        MicroKind::Pred(op) => {
             predicate(on, micro, op);
             Ok(())
         }

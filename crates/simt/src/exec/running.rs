@@ -1,10 +1,10 @@
 //! The group of a warp that runs.
 
 use super::plain::plain;
-use crate::access::{Executing, Fault, Memories};
+use crate::access::{Executing, LaneTrap, Memories};
 use crate::barrier::Arrival;
 use crate::control::{Control, Group, QUANTUM, State};
-use crate::launch::Launch;
+use crate::launch::KernelLaunch;
 use crate::memory::GlobalMemory;
 use crate::program::{Micro, Program};
 use crate::trap::{Assertion, Halt, Trap, TrapKind};
@@ -63,7 +63,7 @@ pub(crate) struct Running<'a> {
 impl<'a> Running<'a> {
     /// A warp of a block at the start of its turn.
     pub(crate) fn new(
-        launch: &Launch<'a>,
+        launch: &KernelLaunch<'a>,
         block: u64,
         warp: &'a mut Warp,
         global: &'a mut GlobalMemory,
@@ -171,9 +171,9 @@ impl<'a> Running<'a> {
         let mut left = self.left;
         for micro in &program.micros[self.pc as usize..][..count as usize] {
             left -= i64::from(micro.first);
-            if let Err(fault) = plain(level, program, &mut self.executing, micro) {
+            if let Err(trap) = plain(level, program, &mut self.executing, micro) {
                 self.left = left;
-                return Err(self.trap(fault, micro).into());
+                return Err(self.trap(trap, micro).into());
             }
         }
         self.left = left;
@@ -208,20 +208,20 @@ impl<'a> Running<'a> {
     }
 
     /// Whether no lane that took a branch is out of fuel: that is a matter of each thread's own path.
-    pub(super) fn check_fuel(&mut self) -> Result<(), Fault> {
+    pub(super) fn check_fuel(&mut self) -> Result<(), LaneTrap> {
         if self.control.issued < self.control.fuel_check {
             return Ok(());
         }
         let empty = self.control.out_of_fuel(self.executing.mask);
         self.control.move_fuel_check();
         let lane = empty.trailing_zeros() as usize;
-        if empty == 0 { Ok(()) } else { Err(Fault::new(TrapKind::OutOfFuel, lane)) }
+        if empty == 0 { Ok(()) } else { Err(LaneTrap::new(TrapKind::OutOfFuel, lane)) }
     }
 
     /// What a lane did wrong, and where.
-    pub(super) fn trap(&self, fault: Fault, micro: &Micro) -> Trap {
-        let thread = self.warp * LANES as u32 + fault.lane as u32;
-        Trap { kind: fault.kind, site: micro.site, block: self.block, thread, address: fault.address }
+    pub(super) fn trap(&self, trap: LaneTrap, micro: &Micro) -> Trap {
+        let thread = self.warp * LANES as u32 + trap.lane as u32;
+        Trap { kind: trap.kind, instruction: micro.instruction, block: self.block, thread, address: trap.address }
     }
 
     /// Takes lanes out of the group and of the warp.

@@ -3,7 +3,7 @@
 //! Each lane has a top of its own. A call starts its frame above the highest top of the lanes that make it.
 
 use super::running::Running;
-use crate::access::Fault;
+use crate::access::LaneTrap;
 use crate::program::Micro;
 use crate::trap::TrapKind;
 use ::lanes::registers::{LANES, Slot, lanes};
@@ -11,7 +11,7 @@ use isa::Width;
 
 impl Running<'_> {
     /// `alloca`
-    pub(super) fn alloca(&mut self, micro: &Micro, width: Width) -> Result<(), Fault> {
+    pub(super) fn alloca(&mut self, micro: &Micro, width: Width) -> Result<(), LaneTrap> {
         let limit = u64::from(self.executing.memories.local_limit);
         for lane in lanes(self.executing.mask) {
             let bytes = self.executing.registers.get(Slot { width, index: micro.src[0] }, lane) as u64;
@@ -19,7 +19,7 @@ impl Running<'_> {
             let start = u64::from(*top).next_multiple_of(micro.imm as u64);
             let end = start.saturating_add(bytes);
             if end > limit {
-                return Err(Fault::new(TrapKind::StackOverflow, lane));
+                return Err(LaneTrap::new(TrapKind::StackOverflow, lane));
             }
             *top = end as u32;
             self.executing.registers.set(Slot { width, index: micro.dst }, lane, start.into());

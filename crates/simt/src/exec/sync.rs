@@ -1,11 +1,11 @@
 //! Instructions at which lanes or warps wait for each other.
 
 use super::running::{Running, Step};
-use crate::access::{Executing, Fault};
+use crate::access::{Executing, LaneTrap};
 use crate::barrier::Arrival;
 use crate::collective;
 use crate::control::{Group, State};
-use crate::program::{BarrierPlan, Kind, Micro};
+use crate::program::{BarrierPlan, Micro, MicroKind};
 use crate::trap::TrapKind;
 use ::lanes::registers::{FULL, LANES, has, lanes};
 
@@ -24,8 +24,8 @@ impl Running<'_> {
     pub(super) fn together(
         &mut self,
         micro: &Micro,
-        execute: impl FnOnce(&mut Executing<'_>) -> Result<(), Fault>,
-    ) -> Result<Step, Fault> {
+        execute: impl FnOnce(&mut Executing<'_>) -> Result<(), LaneTrap>,
+    ) -> Result<Step, LaneTrap> {
         match self.synchronise(micro)? {
             Met::All(together) => {
                 let own = std::mem::replace(&mut self.executing.mask, together);
@@ -43,7 +43,7 @@ impl Running<'_> {
     ///
     /// As on hardware, a lane must name itself, and lanes that name others, such as the two halves of a warp, wait for
     /// their own only. See docs/design/machine-loop.md.
-    fn synchronise(&mut self, micro: &Micro) -> Result<Met, Fault> {
+    fn synchronise(&mut self, micro: &Micro) -> Result<Met, LaneTrap> {
         let state = std::mem::replace(&mut self.state, State::Ready);
         if state == State::Met {
             return Ok(Met::Before);
@@ -53,14 +53,14 @@ impl Running<'_> {
         let names_itself = |lane: usize| u32::from(has(named[lane], lane)) << lane;
         let outsiders = executing & !(0..LANES).fold(0, |found, lane| found | names_itself(lane));
         if outsiders != 0 {
-            return Err(Fault::new(TrapKind::IllegalInstruction, outsiders.trailing_zeros() as usize));
+            return Err(LaneTrap::new(TrapKind::IllegalInstruction, outsiders.trailing_zeros() as usize));
         }
         let forced = state == State::Forced;
         let members = named[self.executing.first()];
         let mut keep = naming(&named, members, executing);
         let mut complete = forced || (members & live) & !keep == 0;
         if keep != executing {
-            if matches!(micro.kind, Kind::Shuffle(_) | Kind::WarpSync) {
+            if matches!(micro.kind, MicroKind::Shuffle(_) | MicroKind::WarpSync) {
                 // What lanes read of each other does not depend on whom they name: all that need not wait act at once.
                 let ready = |&lane: &usize| named[lane] & live & !naming(&named, named[lane], executing) == 0;
                 let all = lanes(executing).filter(ready).fold(0, |all, lane| all | (1 << lane));
@@ -153,9 +153,9 @@ impl Running<'_> {
 /// The lanes that each lane names.
 fn named(on: &Executing<'_>, micro: &Micro) -> [u32; LANES] {
     let source = match micro.kind {
-        Kind::Matrix(_) => return [FULL; LANES],
-        Kind::Shuffle(_) => 3,
-        Kind::WarpSync | Kind::Elect => 0,
+        MicroKind::Matrix(_) => return [FULL; LANES],
+        MicroKind::Shuffle(_) => 3,
+        MicroKind::WarpSync | MicroKind::Elect => 0,
         _ => 1,
     };
     on.registers.b32[usize::from(micro.src[source])].0

@@ -1,7 +1,7 @@
 //! Calls of functions that the machine itself provides: lane by lane, in ascending order.
 
 use super::running::Running;
-use crate::access::{Fault, Memories, read_one, write_one};
+use crate::access::{LaneTrap, Memories, read_one, write_one};
 use crate::atomic::resolve;
 use crate::heap::Heap;
 use crate::print::{print, string};
@@ -15,7 +15,7 @@ const MOST_PRINTED: usize = 1 << 20;
 
 impl Running<'_> {
     /// Calls the machine; results are written as a function's would be.
-    pub(super) fn system_call(&mut self, call: SystemCall, plan: &CallPlan) -> Result<(), Fault> {
+    pub(super) fn system_call(&mut self, call: SystemCall, plan: &CallPlan) -> Result<(), LaneTrap> {
         let base = self.executing.frame_base;
         let place = |range: &FrameRange| u64::from(base + range.offset);
         for lane in lanes(self.executing.mask) {
@@ -40,12 +40,12 @@ impl Running<'_> {
                 write(&mut self.executing.memories, place(range), range.bytes, lane, result)?;
             }
         }
-        let failed = Fault::new(TrapKind::Assert, self.executing.first());
+        let failed = LaneTrap::new(TrapKind::Assert, self.executing.first());
         if call == SystemCall::Assert { Err(failed) } else { Ok(()) }
     }
 
     /// Prints; how many arguments the format took.
-    fn print(&mut self, arguments: [u64; 4], lane: usize) -> Result<u64, Fault> {
+    fn print(&mut self, arguments: [u64; 4], lane: usize) -> Result<u64, LaneTrap> {
         let mut line = Vec::new();
         let mut read = |address, bytes| read_generic(&mut self.executing.memories, address, bytes, lane);
         let taken = print(&mut line, arguments[0], arguments[1], &mut read)?;
@@ -67,12 +67,12 @@ impl Running<'_> {
     }
 }
 
-fn read_generic(memories: &mut Memories<'_>, address: u64, bytes: u8, lane: usize) -> Result<u64, Fault> {
+fn read_generic(memories: &mut Memories<'_>, address: u64, bytes: u8, lane: usize) -> Result<u64, LaneTrap> {
     let (space, at) = resolve(Space::Generic, address);
     read(memories, space, at, bytes.into(), lane)
 }
 
-fn read(memories: &mut Memories<'_>, space: Space, at: u64, bytes: u32, lane: usize) -> Result<u64, Fault> {
+fn read(memories: &mut Memories<'_>, space: Space, at: u64, bytes: u32, lane: usize) -> Result<u64, LaneTrap> {
     Ok(match bytes {
         1 => read_one::<u8>(memories, space, at, lane)?.into(),
         4 => read_one::<u32>(memories, space, at, lane)?.into(),
@@ -80,7 +80,7 @@ fn read(memories: &mut Memories<'_>, space: Space, at: u64, bytes: u32, lane: us
     })
 }
 
-fn write(memories: &mut Memories<'_>, at: u64, bytes: u32, lane: usize, value: u64) -> Result<(), Fault> {
+fn write(memories: &mut Memories<'_>, at: u64, bytes: u32, lane: usize, value: u64) -> Result<(), LaneTrap> {
     match bytes {
         4 => write_one(memories, Space::Local, at, lane, value as u32),
         _ => write_one(memories, Space::Local, at, lane, value),

@@ -3,32 +3,32 @@
 //! For `mma` this is what the PTX ISA shows (§9.7.15.5). What it leaves open, for `wmma`, is the same made larger:
 //! blocks of 8 rows, then blocks of columns; registers that are named beyond those needed hold the elements again.
 
-use isa::op::matrix::{Element, Extent, Role};
+use isa::op::matrix::{MatrixElement, MatrixRole, MatrixShape};
 
 /// The row and column of an element: `part` counts the elements of a register from its lowest bits.
 pub(super) fn place(
-    extent: Extent,
-    role: Role,
-    element: Element,
+    shape: MatrixShape,
+    role: MatrixRole,
+    element: MatrixElement,
     register: usize,
     part: usize,
     lane: usize,
 ) -> (usize, usize) {
     let (group, thread) = (lane / 4, lane % 4);
     let parts = usize::from(element.per_register());
-    let register = register % usize::from(extent.registers(role, element).max(1));
-    let row_blocks = usize::from(extent.m) / 8;
+    let register = register % usize::from(shape.registers(role, element).max(1));
+    let row_blocks = usize::from(shape.m) / 8;
     match role {
-        Role::A => {
+        MatrixRole::A => {
             let (block, k) = (register % row_blocks, register / row_blocks);
             (8 * block + group, 4 * parts * k + parts * thread + part)
         }
-        Role::B => {
-            let k_blocks = usize::from(extent.k) / (4 * parts);
+        MatrixRole::B => {
+            let k_blocks = usize::from(shape.k) / (4 * parts);
             let (block, k) = (register / k_blocks, register % k_blocks);
             (4 * parts * k + parts * thread + part, 8 * block + group)
         }
-        Role::C | Role::D => {
+        MatrixRole::C | MatrixRole::D => {
             // Neighbours in a row are in one register, or in two.
             let at = register * parts + part;
             let (pair, block) = (at % 2, at / 2);
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn every_element_has_a_place_of_its_own() {
-        use Element::{Bf16, F16, F32, F64, S8, S32, Tf32};
+        use MatrixElement::{Bf16, F16, F32, F64, S8, S32, Tf32};
         let cases = [
             ((16, 8, 16), F16, F32),
             ((16, 8, 8), Bf16, F16),
@@ -57,30 +57,30 @@ mod tests {
             ((16, 16, 8), Tf32, F32),
         ];
         for ((m, n, k), of_a, of_c) in cases {
-            let extent = Extent { m, n, k };
-            for (role, element) in [(Role::A, of_a), (Role::B, of_a), (Role::C, of_c)] {
-                let (rows, columns) = extent.of(role);
+            let shape = MatrixShape { m, n, k };
+            for (role, element) in [(MatrixRole::A, of_a), (MatrixRole::B, of_a), (MatrixRole::C, of_c)] {
+                let (rows, columns) = shape.of(role);
                 let mut seen = BTreeSet::new();
                 for lane in 0..32 {
-                    for register in 0..usize::from(extent.registers(role, element)) {
+                    for register in 0..usize::from(shape.registers(role, element)) {
                         for part in 0..usize::from(element.per_register()) {
-                            let (row, column) = place(extent, role, element, register, part, lane);
-                            assert!(row < rows.into() && column < columns.into(), "{extent} {role} {element}");
-                            assert!(seen.insert((row, column)), "{extent} {role} {element}");
+                            let (row, column) = place(shape, role, element, register, part, lane);
+                            assert!(row < rows.into() && column < columns.into(), "{shape} {role} {element}");
+                            assert!(seen.insert((row, column)), "{shape} {role} {element}");
                         }
                     }
                 }
-                assert_eq!(seen.len(), usize::from(rows) * usize::from(columns), "{extent} {role} {element}");
+                assert_eq!(seen.len(), usize::from(rows) * usize::from(columns), "{shape} {role} {element}");
             }
         }
     }
 
     #[test]
     fn the_places_are_those_of_the_isa() {
-        let extent = Extent { m: 16, n: 8, k: 16 };
+        let shape = MatrixShape { m: 16, n: 8, k: 16 };
         // Lane 5 is thread 1 of group 1.
-        assert_eq!(place(extent, Role::A, Element::F16, 3, 1, 5), (9, 11));
-        assert_eq!(place(extent, Role::B, Element::F16, 1, 0, 5), (10, 1));
-        assert_eq!(place(extent, Role::C, Element::F32, 2, 0, 5), (9, 2));
+        assert_eq!(place(shape, MatrixRole::A, MatrixElement::F16, 3, 1, 5), (9, 11));
+        assert_eq!(place(shape, MatrixRole::B, MatrixElement::F16, 1, 0, 5), (10, 1));
+        assert_eq!(place(shape, MatrixRole::C, MatrixElement::F32, 2, 0, 5), (9, 2));
     }
 }

@@ -3,7 +3,7 @@
 mod layout;
 mod multiply;
 
-use crate::access::{Executing, Fault, Memories, addresses, read_one, write_one};
+use crate::access::{Executing, LaneTrap, Memories, addresses, read_one, write_one};
 use crate::atomic::resolve;
 use crate::program::{AccessPlan, MatrixPlan};
 use ::lanes::registers::{LANES, Registers, Slot, lanes};
@@ -12,7 +12,7 @@ use isa::op::matrix::{Fragment, Layout, Tiles};
 use layout::place;
 
 /// Executes an instruction on matrices.
-pub(crate) fn matrix(on: &mut Executing<'_>, plan: &MatrixPlan) -> Result<(), Fault> {
+pub(crate) fn matrix(on: &mut Executing<'_>, plan: &MatrixPlan) -> Result<(), LaneTrap> {
     let (mask, frame_base) = (on.mask, on.frame_base);
     let Executing { registers, memories, .. } = on;
     match plan {
@@ -81,7 +81,7 @@ fn store_tiles(
     tiles: Tiles,
     access: &AccessPlan,
     frame_base: u32,
-) -> Result<(), Fault> {
+) -> Result<(), LaneTrap> {
     let at = addresses(registers, access, frame_base);
     for (tile, slot) in access.values.iter().enumerate() {
         let Some(slot) = slot else { continue };
@@ -130,15 +130,15 @@ pub(crate) fn each_element(
     at: &[u64; LANES],
     stride: Option<u16>,
     mask: u32,
-    mut each: impl FnMut(usize, usize, u32, u64) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    let (rows, columns) = it.extent.of(it.role);
+    mut each: impl FnMut(usize, usize, u32, u64) -> Result<(), LaneTrap>,
+) -> Result<(), LaneTrap> {
+    let (rows, columns) = it.shape.of(it.role);
     let bytes = u64::from(it.element.bytes());
     for lane in lanes(mask) {
         let given = stride.map(|row| u64::from(registers.b32[usize::from(row)].0[lane]));
         for register in 0..usize::from(it.registers()) {
             for part in 0..usize::from(it.element.per_register()) {
-                let (row, column) = place(it.extent, it.role, it.element, register, part, lane);
+                let (row, column) = place(it.shape, it.role, it.element, register, part, lane);
                 let element = match it.layout {
                     Layout::Row => row as u64 * given.unwrap_or(columns.into()) + column as u64,
                     Layout::Col => column as u64 * given.unwrap_or(rows.into()) + row as u64,

@@ -8,7 +8,7 @@
 use super::allocations::{Allocations, PlaceError};
 use super::held::Held;
 use super::page::{PAGE, Page, Pages, Pieces, Version};
-use super::trace::Trace;
+use super::trace::AccessTrace;
 use super::window::DEVICE_BASE;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub struct GlobalMemory {
     touched: Vec<u32>,
     spare: Vec<Box<Page>>,
     strayed: u64,
-    trace: Option<Trace>,
+    trace: Option<AccessTrace>,
 }
 
 impl GlobalMemory {
@@ -75,13 +75,13 @@ impl GlobalMemory {
     }
 
     /// Starts to note which bytes are read and written, or stops and returns what was noted.
-    pub fn set_trace(&mut self, trace: Option<Trace>) -> Option<Trace> {
+    pub fn set_trace(&mut self, trace: Option<AccessTrace>) -> Option<AccessTrace> {
         std::mem::replace(&mut self.trace, trace)
     }
 
     /// The trace, while one is kept.
     #[inline(always)]
-    pub fn trace(&mut self) -> Option<&mut Trace> {
+    pub fn trace(&mut self) -> Option<&mut AccessTrace> {
         self.trace.as_mut()
     }
 

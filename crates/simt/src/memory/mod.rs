@@ -17,4 +17,4 @@ pub use held::Held;
 pub use history::History;
 pub use owners::Owners;
 pub use page::{PAGE, Page, Pages, Version};
-pub use trace::{Run, Touch, Trace};
+pub use trace::{AccessTrace, ByteRun, Touch};

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Neighbouring bytes of one page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Run {
+pub struct ByteRun {
     /// The page.
     pub page: u32,
     /// The first byte in the page.
@@ -18,7 +18,7 @@ pub struct Run {
     pub to: u16,
 }
 
-impl Run {
+impl ByteRun {
     /// A range of global memory, cut at page boundaries.
     pub fn of(address: u64, bytes: u64) -> impl Iterator<Item = Self> {
         let first = address.wrapping_sub(DEVICE_BASE);
@@ -55,7 +55,7 @@ struct Watched {
 
 /// Bytes touched since the trace was last taken.
 #[derive(Debug, Default)]
-pub struct Trace {
+pub struct AccessTrace {
     read: Touched,
     written: Touched,
     /// Notes the first touch of one byte instead.
@@ -86,10 +86,11 @@ impl Touched {
         }
     }
 
-    fn take(&mut self) -> Vec<Run> {
+    fn take(&mut self) -> Vec<ByteRun> {
         self.others.extend(self.last.take());
         let pages = std::mem::take(&mut self.others);
-        let run = |page, range: std::ops::Range<usize>| Run { page, from: range.start as u16, to: range.end as u16 };
+        let run =
+            |page, range: std::ops::Range<usize>| ByteRun { page, from: range.start as u16, to: range.end as u16 };
         pages.iter().flat_map(|(&page, set)| set.runs().map(move |range| run(page, range))).collect()
     }
 }
@@ -102,7 +103,7 @@ impl Watched {
     }
 }
 
-impl Trace {
+impl AccessTrace {
     /// A trace that notes which thread of a block touches what, in addition to what is noted there.
     #[must_use]
     pub fn by_thread(owners: Owners) -> Self {
@@ -112,8 +113,8 @@ impl Trace {
     /// A trace that notes what is first done to the byte at an address of global memory.
     #[must_use]
     pub fn watching(address: u64) -> Self {
-        let watched = |run: Run| Watched { page: run.page, at: usize::from(run.from), first: None };
-        Self { watched: Run::of(address, 1).next().map(watched), ..Self::default() }
+        let watched = |run: ByteRun| Watched { page: run.page, at: usize::from(run.from), first: None };
+        Self { watched: ByteRun::of(address, 1).next().map(watched), ..Self::default() }
     }
 
     /// What was first done to the byte that is watched.
@@ -169,7 +170,7 @@ impl Trace {
     }
 
     /// What was read and what was written, ascending; forgets both.
-    pub fn take(&mut self) -> (Vec<Run>, Vec<Run>) {
+    pub fn take(&mut self) -> (Vec<ByteRun>, Vec<ByteRun>) {
         (self.read.take(), self.written.take())
     }
 }
@@ -180,21 +181,21 @@ mod tests {
 
     #[test]
     fn the_first_touch_of_a_watched_byte_is_kept() {
-        let mut trace = Trace::watching(DEVICE_BASE + 7 * PAGE as u64 + 60);
+        let mut trace = AccessTrace::watching(DEVICE_BASE + 7 * PAGE as u64 + 60);
         trace.read(0, 7, 56, 60);
         trace.wrote(0, 6, 0, PAGE);
         assert_eq!(trace.first_touch(), None);
         trace.wrote(3, 7, 60, 64);
         trace.read(0, 7, 60, 64);
         assert_eq!(trace.first_touch(), Some(Touch::Written));
-        let mut trace = Trace::watching(DEVICE_BASE);
+        let mut trace = AccessTrace::watching(DEVICE_BASE);
         trace.updated(0, 0, 0, 4);
         assert_eq!(trace.first_touch(), Some(Touch::Read));
     }
 
     #[test]
     fn neighbouring_accesses_are_one_run() {
-        let mut trace = Trace::default();
+        let mut trace = AccessTrace::default();
         for lane in (0..32).rev() {
             trace.read(0, 7, 60 + lane * 4, 64 + lane * 4);
             trace.read(0, 9, 0, 1);
@@ -202,7 +203,7 @@ mod tests {
         trace.read(0, 7, 4092, 4096);
         trace.wrote(0, 2, 0, 4096);
         let (read, written) = trace.take();
-        let run = |page, from, to| Run { page, from, to };
+        let run = |page, from, to| ByteRun { page, from, to };
         assert_eq!(read, [run(7, 60, 188), run(7, 4092, 4096), run(9, 0, 1)]);
         assert_eq!(written, [run(2, 0, 4096)]);
         assert_eq!(trace.take(), (vec![], vec![]));

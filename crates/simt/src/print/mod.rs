@@ -6,11 +6,11 @@
 
 mod number;
 
-use crate::access::Fault;
+use crate::access::LaneTrap;
 use number::{Style, float, integer};
 
 /// Reads `1 ≤ n ≤ 8` bytes at a generic address.
-pub(crate) type Read<'a> = dyn FnMut(u64, u8) -> Result<u64, Fault> + 'a;
+pub(crate) type Read<'a> = dyn FnMut(u64, u8) -> Result<u64, LaneTrap> + 'a;
 
 /// A string is cut here, so that one without an end does not take the host's memory.
 const LONGEST: usize = 1 << 16;
@@ -18,7 +18,7 @@ const LONGEST: usize = 1 << 16;
 const WIDEST: usize = 4096;
 
 /// Appends the text; returns how many arguments it took, which is what `printf` of device code returns.
-pub(crate) fn print(out: &mut Vec<u8>, format: u64, arguments: u64, read: &mut Read<'_>) -> Result<i32, Fault> {
+pub(crate) fn print(out: &mut Vec<u8>, format: u64, arguments: u64, read: &mut Read<'_>) -> Result<i32, LaneTrap> {
     if format == 0 {
         return Ok(-1);
     }
@@ -38,7 +38,7 @@ pub(crate) fn print(out: &mut Vec<u8>, format: u64, arguments: u64, read: &mut R
 }
 
 /// A text that ends in a zero.
-pub(crate) fn string(address: u64, read: &mut Read<'_>) -> Result<Vec<u8>, Fault> {
+pub(crate) fn string(address: u64, read: &mut Read<'_>) -> Result<Vec<u8>, LaneTrap> {
     let mut text = Vec::new();
     while text.len() < LONGEST {
         match read(address.wrapping_add(text.len() as u64), 1)? as u8 {
@@ -56,7 +56,7 @@ struct Arguments<'r, 'a> {
 }
 
 impl Arguments<'_, '_> {
-    fn take(&mut self, bytes: u8) -> Result<u64, Fault> {
+    fn take(&mut self, bytes: u8) -> Result<u64, LaneTrap> {
         let at = self.next.next_multiple_of(bytes.into());
         self.next = at.wrapping_add(bytes.into());
         self.taken += 1;
@@ -64,7 +64,7 @@ impl Arguments<'_, '_> {
     }
 
     /// An `int`, for a width or precision.
-    fn int(&mut self) -> Result<i32, Fault> {
+    fn int(&mut self) -> Result<i32, LaneTrap> {
         self.take(4).map(|bits| bits as u32 as i32)
     }
 }
@@ -79,7 +79,7 @@ struct Spec {
 }
 
 impl Spec {
-    fn read(rest: &mut &[u8], arguments: &mut Arguments<'_, '_>) -> Result<Self, Fault> {
+    fn read(rest: &mut &[u8], arguments: &mut Arguments<'_, '_>) -> Result<Self, LaneTrap> {
         let mut style = Style::default();
         while let Some(flag) = next_if(rest, |byte| b"-+ #0".contains(&byte)) {
             match flag {
@@ -113,7 +113,7 @@ impl Spec {
         Ok(Self { style, width, bytes, conversion })
     }
 
-    fn write(&self, out: &mut Vec<u8>, arguments: &mut Arguments<'_, '_>) -> Result<(), Fault> {
+    fn write(&self, out: &mut Vec<u8>, arguments: &mut Arguments<'_, '_>) -> Result<(), LaneTrap> {
         let text = match self.conversion {
             b'd' | b'i' => {
                 let unused = 64 - 8 * u32::from(self.bytes);

@@ -7,7 +7,7 @@ use crate::access::{Addresses, inside};
 use crate::exec::{Running, Step, plain};
 use crate::memory::Owners;
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE};
-use crate::program::{AccessPlan, Kind, Micro};
+use crate::program::{AccessPlan, Micro, MicroKind};
 use crate::trap::TrapKind;
 use ::lanes::Handlers;
 use ::lanes::registers::lanes;
@@ -28,15 +28,15 @@ impl Alone<'_> {
     pub(super) fn execute<L: Handlers>(&mut self, level: L, running: &mut Running<'_>, micro: &Micro) -> Step {
         let executing = running.executing.mask;
         match micro.kind {
-            Kind::Alu(_) | Kind::Pred(_) => {
+            MicroKind::Alu(_) | MicroKind::Pred(_) => {
                 // Neither can fail.
                 let _ = plain(level, running.program, &mut running.executing, micro);
             }
-            Kind::Load(plan) | Kind::Store(plan) => {
+            MicroKind::Load(plan) | MicroKind::Store(plan) => {
                 let program = running.program;
                 self.access(level, running, micro, &program.accesses[plan as usize]);
             }
-            Kind::Trap => self.stop(running, executing, Stop::Trapped(TrapKind::Trap), micro),
+            MicroKind::Trap => self.stop(running, executing, Stop::Trapped(TrapKind::Trap), micro),
             kind if needs_others(kind, running.program) => self.escape(running, executing, micro),
             _ => match running.step(level, micro) {
                 Ok(step) => return step,
@@ -77,7 +77,7 @@ impl Alone<'_> {
         }
         let mut access = Access { memory: on.memories.global, owners: self.owners, plan, at, mask: on.mask };
         let stopped = match micro.kind {
-            Kind::Load(_) => self.view.load(&mut access, on.registers),
+            MicroKind::Load(_) => self.view.load(&mut access, on.registers),
             _ => self.view.store(&access, on.registers),
         };
         for lane in lanes(stopped.lanes) {
@@ -87,8 +87,8 @@ impl Alone<'_> {
 
     fn access_own<L: Handlers>(&mut self, level: L, running: &mut Running<'_>, micro: &Micro) {
         while running.executing.mask != 0 {
-            let Err(fault) = plain(level, running.program, &mut running.executing, micro) else { return };
-            self.stop(running, 1 << fault.lane, Stop::Trapped(fault.kind), micro);
+            let Err(trap) = plain(level, running.program, &mut running.executing, micro) else { return };
+            self.stop(running, 1 << trap.lane, Stop::Trapped(trap.kind), micro);
         }
     }
 
@@ -103,7 +103,7 @@ impl Alone<'_> {
             return;
         }
         for lane in lanes(stopped) {
-            self.view.stop(lane, why, micro.site);
+            self.view.stop(lane, why, micro.instruction);
         }
         running.drop_lanes(stopped);
     }

@@ -5,13 +5,13 @@
 //! same gets the same from them, whatever else is wrong with it: it writes other values where nobody else of the block
 //! looks, or reads other addresses that nobody else of the block writes. In all other cases it escapes.
 
-use crate::program::{CallTo, Kind, MatrixPlan, Program, TextureOp};
+use crate::program::{CallTo, MatrixPlan, MicroKind, Program, TextureOp};
 use ::lanes::registers::{Registers, Slot, lanes};
 use isa::{Space, Width};
 
 /// What an instruction has to do with what is not its thread's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Part {
+pub enum Sharing {
     /// Nothing.
     #[default]
     Own,
@@ -30,72 +30,76 @@ pub enum Part {
     Hidden,
 }
 
-/// The part of each site of a program.
+/// What each instruction of a program has to do with other threads.
 #[must_use]
-pub fn parts(program: &Program) -> Vec<Part> {
-    let mut parts = vec![Part::Own; program.sites.len()];
+pub fn sharings(program: &Program) -> Vec<Sharing> {
+    let mut sharings = vec![Sharing::Own; program.instructions.len()];
     for micro in &program.micros {
         let space = |plan: u32| program.accesses[plan as usize].space;
         let open = |plan: u32| matches!(space(plan), Space::Global | Space::Const | Space::Generic);
-        let part = match micro.kind {
-            Kind::Load(plan) if open(plan) => Part::Load(plan),
-            Kind::Store(plan) if open(plan) => Part::Store(plan),
-            Kind::BranchIndexed(_) => Part::Control,
-            Kind::Call(plan) => match program.calls[plan as usize].target {
-                CallTo::Function(_) => Part::Own,
-                CallTo::Row(_) => Part::Control,
-                CallTo::System(_) => Part::Hidden,
+        let sharing = match micro.kind {
+            MicroKind::Load(plan) if open(plan) => Sharing::Load(plan),
+            MicroKind::Store(plan) if open(plan) => Sharing::Store(plan),
+            MicroKind::BranchIndexed(_) => Sharing::Control,
+            MicroKind::Call(plan) => match program.calls[plan as usize].target {
+                CallTo::Function(_) => Sharing::Own,
+                CallTo::Row(_) => Sharing::Control,
+                CallTo::System(_) => Sharing::Hidden,
             },
             // An object in local memory is not in the registers.
-            Kind::Atomic(plan) if program.atomics[plan as usize].access.space == Space::Generic => Part::Hidden,
-            Kind::Matrix(plan) if stores_openly(&program.matrices[plan as usize]) => Part::Hidden,
-            Kind::Texture(plan) if matches!(program.textures[plan as usize].op, TextureOp::Surface(_)) => Part::Hidden,
-            Kind::Atomic(_) | Kind::Copy(_) | Kind::Matrix(_) | Kind::Texture(_) => Part::Others { memory: true },
-            kind if needs_others(kind, program) => Part::Others { memory: false },
-            _ => Part::Own,
+            MicroKind::Atomic(plan) if program.atomics[plan as usize].access.space == Space::Generic => Sharing::Hidden,
+            MicroKind::Matrix(plan) if stores_openly(&program.matrices[plan as usize]) => Sharing::Hidden,
+            MicroKind::Texture(plan) if matches!(program.textures[plan as usize].op, TextureOp::Surface(_)) => {
+                Sharing::Hidden
+            }
+            MicroKind::Atomic(_) | MicroKind::Copy(_) | MicroKind::Matrix(_) | MicroKind::Texture(_) => {
+                Sharing::Others { memory: true }
+            }
+            kind if needs_others(kind, program) => Sharing::Others { memory: false },
+            _ => Sharing::Own,
         };
-        if part != Part::Own {
-            parts[micro.site as usize] = part;
+        if sharing != Sharing::Own {
+            sharings[micro.instruction as usize] = sharing;
         }
     }
-    parts
+    sharings
 }
 
 /// Whether an operation involves other threads, or what the whole block shares.
-pub(crate) fn needs_others(kind: Kind, program: &Program) -> bool {
+pub(crate) fn needs_others(kind: MicroKind, program: &Program) -> bool {
     match kind {
-        Kind::Load(plan) | Kind::Store(plan) => program.accesses[plan as usize].space == Space::Shared,
-        Kind::Call(plan) => matches!(program.calls[plan as usize].target, CallTo::System(_)),
-        Kind::Alu(_)
-        | Kind::Pred(_)
-        | Kind::FrameAddress
-        | Kind::Isspacep(_)
-        | Kind::Alloca(_)
-        | Kind::StackSave(_)
-        | Kind::StackRestore(_)
-        | Kind::Pack128(_)
-        | Kind::Unpack128(_)
-        | Kind::Branch
-        | Kind::BranchIndexed(_)
-        | Kind::Return
-        | Kind::Exit
-        | Kind::Trap
-        | Kind::Nop => false,
-        Kind::Atomic(_)
-        | Kind::Copy(_)
-        | Kind::Mbarrier(_)
-        | Kind::Matrix(_)
-        | Kind::Texture(_)
-        | Kind::Counter(_)
-        | Kind::Shuffle(_)
-        | Kind::Vote(_)
-        | Kind::Match { .. }
-        | Kind::Redux(..)
-        | Kind::Activemask
-        | Kind::Elect
-        | Kind::Barrier(_)
-        | Kind::WarpSync
-        | Kind::Assert => true,
+        MicroKind::Load(plan) | MicroKind::Store(plan) => program.accesses[plan as usize].space == Space::Shared,
+        MicroKind::Call(plan) => matches!(program.calls[plan as usize].target, CallTo::System(_)),
+        MicroKind::Alu(_)
+        | MicroKind::Pred(_)
+        | MicroKind::FrameAddress
+        | MicroKind::Isspacep(_)
+        | MicroKind::Alloca(_)
+        | MicroKind::StackSave(_)
+        | MicroKind::StackRestore(_)
+        | MicroKind::Pack128(_)
+        | MicroKind::Unpack128(_)
+        | MicroKind::Branch
+        | MicroKind::BranchIndexed(_)
+        | MicroKind::Return
+        | MicroKind::Exit
+        | MicroKind::Trap
+        | MicroKind::Nop => false,
+        MicroKind::Atomic(_)
+        | MicroKind::Copy(_)
+        | MicroKind::Mbarrier(_)
+        | MicroKind::Matrix(_)
+        | MicroKind::Texture(_)
+        | MicroKind::Counter(_)
+        | MicroKind::Shuffle(_)
+        | MicroKind::Vote(_)
+        | MicroKind::Match { .. }
+        | MicroKind::Redux(..)
+        | MicroKind::Activemask
+        | MicroKind::Elect
+        | MicroKind::Barrier(_)
+        | MicroKind::WarpSync
+        | MicroKind::Assert => true,
     }
 }
 
@@ -109,11 +113,11 @@ fn stores_openly(plan: &MatrixPlan) -> bool {
     }
 }
 
-/// The registers that a site reads and writes.
+/// The registers that an instruction reads and writes.
 #[derive(Clone, Debug, Default)]
 pub struct Ports {
-    /// What its part is.
-    pub part: Part,
+    /// What the instruction has to do with other threads.
+    pub sharing: Sharing,
     /// Those that it reads, in the order in which they are on record.
     pub inputs: Vec<Slot>,
     /// Those that it writes, likewise.
@@ -123,16 +127,16 @@ pub struct Ports {
 /// What a thread did in the golden run.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// The sites that it came to, and whether it executed them.
+    /// The instructions that it came to, and whether it executed them.
     pub path: Vec<(u32, bool)>,
-    /// For every executed instruction whose part is not [`Part::Own`], what it read and what it wrote.
+    /// For every executed instruction whose sharing is not [`Sharing::Own`], what it read and what it wrote.
     pub values: Vec<u128>,
 }
 
 /// A record to go by, and what its values mean.
 #[derive(Clone, Copy, Debug)]
 pub struct Guide<'a> {
-    /// By site.
+    /// By instruction.
     pub ports: &'a [Ports],
     /// What the thread did.
     pub record: &'a Record,

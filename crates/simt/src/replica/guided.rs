@@ -1,7 +1,7 @@
 //! A replica that goes by the record of its thread: what it gets from others, and when it can no longer go by it.
 
 use super::alone::Alone;
-use super::guide::{Guide, Part, Ports, give, holding};
+use super::guide::{Guide, Ports, Sharing, give, holding};
 use crate::exec::{Begun, Running};
 use crate::memory::PAGE;
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE, within};
@@ -30,14 +30,14 @@ impl Alone<'_> {
         let position = &mut self.view.position;
         let recorded = guide.record.path.get(position.path).copied();
         position.path += 1;
-        let Some((_, executed)) = recorded.filter(|(site, _)| *site == micro.site) else {
+        let Some((_, executed)) = recorded.filter(|(instruction, _)| *instruction == micro.instruction) else {
             self.escape(running, running.active, micro);
             return Begun::Over;
         };
         let should = if executed { running.active } else { 0 };
         self.escape(running, running.active & (running.executing.mask ^ should), micro);
-        let ports = &guide.ports[micro.site as usize];
-        if !executed || ports.part == Part::Own {
+        let ports = &guide.ports[micro.instruction as usize];
+        if !executed || ports.sharing == Sharing::Own {
             return Begun::Execute;
         }
         let recorded = self.next_on_record(guide, ports);
@@ -65,23 +65,23 @@ impl Alone<'_> {
         let executing = running.executing.mask;
         let equal = holding(running.executing.registers, &recorded.ports.inputs, recorded.inputs, executing);
         let differ = executing & !equal;
-        match recorded.ports.part {
-            Part::Own => return Begun::Execute,
-            Part::Control => {
+        match recorded.ports.sharing {
+            Sharing::Own => return Begun::Execute,
+            Sharing::Control => {
                 self.escape(running, differ, micro);
                 return Begun::Execute;
             }
-            Part::Hidden => self.escape(running, executing, micro),
-            Part::Others { memory } => {
+            Sharing::Hidden => self.escape(running, executing, micro),
+            Sharing::Others { memory } => {
                 let dirty = if memory { self.view.dirty } else { 0 };
                 self.escape(running, differ | (equal & dirty), micro);
                 recorded.take(running);
             }
-            Part::Load(plan) => {
+            Sharing::Load(plan) => {
                 let apart = self.load_apart(&program.accesses[plan as usize], recorded, executing, differ);
                 self.part_ways(level, running, micro, recorded, apart);
             }
-            Part::Store(plan) => {
+            Sharing::Store(plan) => {
                 let apart = self.store_apart(running, micro, &program.accesses[plan as usize], recorded, differ);
                 self.part_ways(level, running, micro, recorded, apart);
             }
@@ -146,7 +146,8 @@ impl Alone<'_> {
     ) {
         let as_recorded = running.executing.mask & !apart;
         let program = running.program;
-        let micros = program.micros[running.pc as usize..].iter().take_while(|own| own.site == micro.site);
+        let micros =
+            program.micros[running.pc as usize..].iter().take_while(|own| own.instruction == micro.instruction);
         for micro in micros {
             running.executing.mask = apart & running.active;
             if running.executing.mask == 0 {

@@ -121,10 +121,10 @@ impl Log {
     }
 
     /// Compares what each lane wrote with what it should have.
-    pub(super) fn compare(&self, golden: &[Write]) -> Compared {
-        let Some((common, rest)) = golden.split_at_checked(self.common.len()) else { return Compared::default() };
+    pub(super) fn compare(&self, golden: &[Write]) -> WriteMatch {
+        let Some((common, rest)) = golden.split_at_checked(self.common.len()) else { return WriteMatch::default() };
         if self.common != common || self.rows.len() < rest.len() {
-            return Compared::default();
+            return WriteMatch::default();
         }
         let mut next = [0usize; LANES];
         let (mut same, mut alike) = (u32::MAX, u32::MAX);
@@ -140,13 +140,13 @@ impl Log {
             }
         }
         let all = (0..LANES).fold(0, |mask, lane| mask | (u32::from(next[lane] == rest.len()) << lane));
-        Compared { same: same & alike & all, alike: alike & all }
+        WriteMatch { same: same & alike & all, alike: alike & all }
     }
 }
 
 /// The lanes that wrote what they should have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Compared {
+pub struct WriteMatch {
     /// Exactly that.
     pub same: u32,
     /// Other values, perhaps, but where they should have, and in that order.
@@ -188,7 +188,7 @@ mod tests {
         log.push(row(0b1000, 300, |_| 0));
         let write = |address, value| Write { address, bytes: 4, value };
         let compare = |golden: &[Write]| {
-            let Compared { same, alike } = log.compare(golden);
+            let WriteMatch { same, alike } = log.compare(golden);
             (same, alike)
         };
         assert_eq!(compare(&[write(100, 7), write(200, 0)]), (0b0011, 0b0111));

@@ -15,7 +15,7 @@ mod view;
 
 use crate::block::Executor;
 use crate::exec::{Notes, Running, run};
-use crate::launch::Launch;
+use crate::launch::KernelLaunch;
 use crate::memory::{GlobalMemory, Owners};
 use crate::program::Program;
 use crate::trap::Halt;
@@ -25,13 +25,13 @@ use ::lanes::level::{LevelName, WithLevel, with_level};
 use ::lanes::registers::{FULL, LANES, Slot};
 use alone::Alone;
 use guide::{Guide, needs_others};
-pub use log::{Compared, Write};
+pub use log::{Write, WriteMatch};
 pub use view::LaneEnd;
 use view::View;
 
 /// What a replica runs in.
 #[derive(Debug)]
-pub struct Around<'a> {
+pub struct ReplicaContext<'a> {
     /// Global memory as it was before the block; it stays so.
     pub memory: &'a mut GlobalMemory,
     /// What the threads of the block access.
@@ -56,8 +56,8 @@ impl Replica {
     }
 
     /// Stands at the start of a thread of a block. The executor must be [`prepare`](Executor::prepare)d for the launch
-    /// and [`stand_at`](Executor::stand_at) the block.
-    pub fn start(&mut self, executor: &Executor, launch: &Launch<'_>, thread: u32) {
+    /// and at the block ([`begin_block`](Executor::begin_block)).
+    pub fn start(&mut self, executor: &Executor, launch: &KernelLaunch<'_>, thread: u32) {
         let (warp, lane) = (&executor.state.warps[thread as usize / LANES], thread as usize % LANES);
         self.warp.registers.copy_from(&warp.registers);
         self.warp.registers.spread(lane);
@@ -73,20 +73,26 @@ impl Replica {
     }
 
     /// Runs until every lane has ended.
-    pub fn run(&mut self, launch: &Launch<'_>, block: u64, around: Around<'_>) {
-        self.go(launch, block, around, u64::MAX);
+    pub fn run(&mut self, launch: &KernelLaunch<'_>, block: u64, context: ReplicaContext<'_>) {
+        self.go(launch, block, context, u64::MAX);
     }
 
     /// Runs the thread, without a fault yet, until it has executed this many instructions more; whether it came so far.
-    pub fn step(&mut self, launch: &Launch<'_>, block: u64, around: Around<'_>, instructions: u64) -> bool {
-        let reached = self.go(launch, block, around, instructions);
+    pub fn step(
+        &mut self,
+        launch: &KernelLaunch<'_>,
+        block: u64,
+        context: ReplicaContext<'_>,
+        instructions: u64,
+    ) -> bool {
+        let reached = self.go(launch, block, context, instructions);
         self.view.fold();
         reached
     }
 
     /// Runs for so many instructions; whether it came so far.
-    fn go(&mut self, launch: &Launch<'_>, block: u64, around: Around<'_>, steps: u64) -> bool {
-        let run = Run { replica: self, launch, block, around, steps };
+    fn go(&mut self, launch: &KernelLaunch<'_>, block: u64, context: ReplicaContext<'_>, steps: u64) -> bool {
+        let run = Run { replica: self, launch, block, context, steps };
         // The level was found available when the executor was made.
         with_level(run.replica.level, run).unwrap_or(false)
     }
@@ -99,8 +105,8 @@ impl Replica {
         control.groups.iter_mut().for_each(|group| group.mask &= lanes);
     }
 
-    /// The sites that the thread came to in [`step`](Self::step)s since its start, and whether it executed them: its
-    /// guard was true.
+    /// The instructions that the thread came to in [`step`](Self::step)s since its start, and whether it executed them:
+    /// its guard was true.
     #[must_use]
     pub fn path(&self) -> &[(u32, bool)] {
         &self.view.path
@@ -142,7 +148,7 @@ impl Replica {
 
     /// Compares what each lane wrote with what the thread should have written.
     #[must_use]
-    pub fn compare(&self, golden: &[Write]) -> Compared {
+    pub fn compare(&self, golden: &[Write]) -> WriteMatch {
         self.view.log.compare(golden)
     }
 }
@@ -155,9 +161,9 @@ pub fn is_solitary(program: &Program) -> bool {
 
 struct Run<'a, 'l> {
     replica: &'a mut Replica,
-    launch: &'a Launch<'l>,
+    launch: &'a KernelLaunch<'l>,
     block: u64,
-    around: Around<'a>,
+    context: ReplicaContext<'a>,
     steps: u64,
 }
 
@@ -165,7 +171,7 @@ impl WithLevel for Run<'_, '_> {
     type Output = bool;
 
     fn with<L: Handlers>(self, level: L) -> bool {
-        let Self { replica, launch, block, around: Around { memory, owners, guide }, steps } = self;
+        let Self { replica, launch, block, context: ReplicaContext { memory, owners, guide }, steps } = self;
         let mut notes = Notes::default();
         let running = Running::new(launch, block, &mut replica.warp, memory, &mut [], &mut notes);
         let mut alone = Alone { view: &mut replica.view, owners, guide, steps };

@@ -25,7 +25,7 @@ impl Policy for Alone<'_> {
         if self.steps != u64::MAX {
             let executed = running.executing.mask != 0;
             self.steps -= u64::from(executed);
-            self.view.path.push((micro.site, executed));
+            self.view.path.push((micro.instruction, executed));
         }
         Ok(match self.guide {
             Some(guide) => self.go_by(guide, level, running, micro),

@@ -17,12 +17,12 @@ const MAX_ROWS: usize = 4096;
 pub enum LaneEnd {
     /// It ran to its end.
     Exited,
-    /// It did something wrong at a site.
+    /// It did something wrong at an instruction.
     Trapped {
         /// What.
         kind: TrapKind,
-        /// The instruction, as an index into the program's sites.
-        site: u32,
+        /// The instruction, as an index into the program's instructions.
+        instruction: u32,
     },
     /// It came to something in which other threads have a part.
     Escaped,
@@ -72,7 +72,7 @@ pub(super) struct View {
     pub(super) log: Log,
     pub(super) ends: [Option<LaneEnd>; LANES],
     pub(super) strayed: [u64; LANES],
-    /// The sites that all lanes came to together, and whether they executed them.
+    /// The instructions that all lanes came to together, and whether they executed them.
     pub(super) path: Vec<(u32, bool)>,
     /// How far they have come along the record, if they go by one.
     pub(super) position: Position,
@@ -124,10 +124,10 @@ impl View {
         self.log.fold();
     }
 
-    /// A lane stops at a site.
-    pub(super) fn stop(&mut self, lane: usize, why: Stop, site: u32) {
+    /// A lane stops at an instruction.
+    pub(super) fn stop(&mut self, lane: usize, why: Stop, instruction: u32) {
         self.ends[lane] = Some(match why {
-            Stop::Trapped(kind) => LaneEnd::Trapped { kind, site },
+            Stop::Trapped(kind) => LaneEnd::Trapped { kind, instruction },
             Stop::Escaped => LaneEnd::Escaped,
         });
     }

@@ -20,7 +20,7 @@ pub struct Descriptor {
     /// Whether it is a surface, whose memory is accessed as bytes.
     pub surface: bool,
     /// The elements.
-    pub format: Format,
+    pub format: TexelFormat,
     /// Whether neighbouring elements are mixed.
     pub interpolates: bool,
     /// Whether coordinates run from 0 to 1.
@@ -41,7 +41,7 @@ pub struct Descriptor {
 
 /// The elements of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
+pub struct TexelFormat {
     /// Channels: 1, 2 or 4.
     pub channels: u8,
     /// Bits of a channel: 8, 16 or 32.
@@ -90,7 +90,7 @@ impl Edge {
     }
 }
 
-impl Format {
+impl TexelFormat {
     /// Bytes of an element.
     #[must_use]
     pub fn bytes(self) -> u64 {
@@ -153,7 +153,7 @@ impl Descriptor {
     pub fn encode(&self) -> [u8; RECORD] {
         let flags = u8::from(self.interpolates) * INTERPOLATES + u8::from(self.normalized) * NORMALIZED;
         let [x, y, z] = self.edges.map(|edge| edge as u8);
-        let Format { channels, bits, kind } = self.format;
+        let TexelFormat { channels, bits, kind } = self.format;
         let [width, height, depth] = self.extent;
         let head = [
             MAGIC,
@@ -187,7 +187,7 @@ impl Descriptor {
         let edge = |number: u8| Edge::from_number(number.into());
         let descriptor = Self {
             surface: surface == 1,
-            format: Format { channels, bits, kind: *CHANNELS.get(usize::from(kind))? },
+            format: TexelFormat { channels, bits, kind: *CHANNELS.get(usize::from(kind))? },
             interpolates: flags & INTERPOLATES != 0,
             normalized: flags & NORMALIZED != 0,
             edges: [edge(x)?, edge(y)?, edge(z)?],
@@ -216,7 +216,7 @@ mod tests {
     fn a_record_says_what_was_written_and_nothing_else_is_one() {
         let descriptor = Descriptor {
             surface: false,
-            format: Format { channels: 4, bits: 8, kind: Channel::UnsignedFraction },
+            format: TexelFormat { channels: 4, bits: 8, kind: Channel::UnsignedFraction },
             interpolates: true,
             normalized: false,
             edges: [Edge::Clamp, Edge::Border, Edge::Mirror],
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_border_is_what_an_element_can_hold() {
-        let of = |bits, kind| Format { channels: 2, bits, kind }.border([0.6, -2.6, 1.0, 1.0]);
+        let of = |bits, kind| TexelFormat { channels: 2, bits, kind }.border([0.6, -2.6, 1.0, 1.0]);
         assert_eq!(of(32, Channel::Float), [0.6f32.to_bits(), (-2.6f32).to_bits(), 0, 0]);
         assert_eq!(of(16, Channel::Float), [0x38cc, 0xc133, 0, 0]);
         assert_eq!(of(8, Channel::UnsignedFraction), [153, 0, 0, 0]);

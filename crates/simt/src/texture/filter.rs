@@ -7,8 +7,8 @@
 //! numbers and of signed bytes, and some mixtures of eight elements, whose weights it rounds otherwise.
 
 use super::descriptor::{half, nearest_half};
-use super::{Channel, Descriptor, Edge, Format};
-use crate::access::{Fault, Memories, Word, read_one};
+use super::{Channel, Descriptor, Edge, TexelFormat};
+use crate::access::{LaneTrap, Memories, Word, read_one};
 use isa::op::Fetch;
 use isa::{Space, Type};
 
@@ -28,7 +28,7 @@ pub(super) fn fetch(
     fetch: Fetch,
     at: [u32; 4],
     lane: usize,
-) -> Result<[u32; 4], Fault> {
+) -> Result<[u32; 4], LaneTrap> {
     let (layered, dimensions) = (fetch.geometry.is_layered(), fetch.geometry.dimensions());
     let at_rest = if layered { [at[1], at[2], 0] } else { [at[0], at[1], at[2]] };
     let layer = if layered { at[0].min(it.extent[2] - 1) } else { 0 };
@@ -134,7 +134,7 @@ fn weights(dimensions: usize, [a, b, c]: [i32; 3]) -> [i32; 8] {
 }
 
 /// Reads an element.
-fn texel(memories: &mut Memories<'_>, it: &Descriptor, place: Place, lane: usize) -> Result<Texel, Fault> {
+fn texel(memories: &mut Memories<'_>, it: &Descriptor, place: Place, lane: usize) -> Result<Texel, LaneTrap> {
     let Some([x, y, z]) = place else { return Ok(it.border) };
     let address = it.place(u64::from(x) * it.format.bytes(), y, z);
     let bits = match it.format.bytes() {
@@ -144,25 +144,25 @@ fn texel(memories: &mut Memories<'_>, it: &Descriptor, place: Place, lane: usize
         8 => read::<u64>(memories, address, lane)?,
         _ => read::<u128>(memories, address, lane)?,
     };
-    let Format { channels, bits: each, .. } = it.format;
+    let TexelFormat { channels, bits: each, .. } = it.format;
     let mask = u32::MAX >> (32 - u32::from(each));
     Ok(std::array::from_fn(|channel| {
         if channel < usize::from(channels) { (bits >> (channel * usize::from(each))) as u32 & mask } else { 0 }
     }))
 }
 
-pub(super) fn read<W: Word>(memories: &mut Memories<'_>, address: u64, lane: usize) -> Result<u128, Fault> {
+pub(super) fn read<W: Word>(memories: &mut Memories<'_>, address: u64, lane: usize) -> Result<u128, LaneTrap> {
     read_one::<W>(memories, Space::Global, address, lane).map(Word::to_u128)
 }
 
 /// A channel as a signed integer.
-fn signed(format: Format, bits: u32) -> i32 {
+fn signed(format: TexelFormat, bits: u32) -> i32 {
     let unused = 32 - u32::from(format.bits);
     (bits << unused) as i32 >> unused
 }
 
 /// An element as registers receive it.
-fn converted(format: Format, texel: Texel) -> [u32; 4] {
+fn converted(format: TexelFormat, texel: Texel) -> [u32; 4] {
     texel.map(|bits| match format.kind {
         Channel::Unsigned => bits,
         Channel::Signed => signed(format, bits) as u32,
@@ -177,7 +177,7 @@ fn converted(format: Format, texel: Texel) -> [u32; 4] {
 }
 
 /// A channel as it is mixed: fractions in 65535ths, or 32767ths with a sign.
-fn number(format: Format, bits: u32) -> f64 {
+fn number(format: TexelFormat, bits: u32) -> f64 {
     match format.kind {
         Channel::UnsignedFraction if format.bits == 8 => f64::from(bits * 257),
         Channel::UnsignedFraction | Channel::Unsigned => f64::from(bits),
@@ -189,7 +189,7 @@ fn number(format: Format, bits: u32) -> f64 {
 }
 
 /// A mixture as a register receives it.
-fn rounded(format: Format, sum: f64) -> u32 {
+fn rounded(format: TexelFormat, sum: f64) -> u32 {
     let value = match format.kind {
         Channel::UnsignedFraction => (sum + 0.5).floor() / 65535.0,
         Channel::SignedFraction => ((sum + 0.5).floor() / 32767.0).max(-1.0),

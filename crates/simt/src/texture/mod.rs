@@ -7,15 +7,15 @@ mod descriptor;
 mod filter;
 mod surface;
 
-use crate::access::{Executing, Fault, Memories, read_one};
+use crate::access::{Executing, LaneTrap, Memories, read_one};
 use crate::program::{TextureOp, TexturePlan};
 use crate::trap::TrapKind;
 use ::lanes::registers::lanes;
-pub use descriptor::{Channel, Descriptor, Edge, Format, RECORD};
+pub use descriptor::{Channel, Descriptor, Edge, RECORD, TexelFormat};
 use isa::Space;
 
 /// Does what the instruction says for every lane that executes it.
-pub(crate) fn texture(on: &mut Executing<'_>, plan: &TexturePlan) -> Result<(), Fault> {
+pub(crate) fn texture(on: &mut Executing<'_>, plan: &TexturePlan) -> Result<(), LaneTrap> {
     let Executing { registers, memories, .. } = on;
     let mut last = None;
     for lane in lanes(on.mask) {
@@ -31,7 +31,7 @@ pub(crate) fn texture(on: &mut Executing<'_>, plan: &TexturePlan) -> Result<(), 
         }
         let surface = matches!(plan.op, TextureOp::Surface(_));
         if it.surface != surface {
-            return Err(Fault::at(TrapKind::IllegalInstruction, lane, object));
+            return Err(LaneTrap::at(TrapKind::IllegalInstruction, lane, object));
         }
         match plan.op {
             TextureOp::Fetch(fetch) => {
@@ -47,8 +47,8 @@ pub(crate) fn texture(on: &mut Executing<'_>, plan: &TexturePlan) -> Result<(), 
 }
 
 /// What an object names. Nothing else than a descriptor can be used as an object.
-fn describe(memories: &mut Memories<'_>, object: u64, lane: usize) -> Result<Descriptor, Fault> {
-    let illegal = Fault::at(TrapKind::IllegalInstruction, lane, object);
+fn describe(memories: &mut Memories<'_>, object: u64, lane: usize) -> Result<Descriptor, LaneTrap> {
+    let illegal = LaneTrap::at(TrapKind::IllegalInstruction, lane, object);
     if !object.is_multiple_of(RECORD as u64) {
         return Err(illegal);
     }

@@ -2,7 +2,7 @@
 
 use super::Descriptor;
 use super::filter::read;
-use crate::access::{Fault, Memories, Word, write_one};
+use crate::access::{LaneTrap, Memories, Word, write_one};
 use crate::program::TexturePlan;
 use crate::trap::TrapKind;
 use ::lanes::registers::Registers;
@@ -18,7 +18,7 @@ pub(super) fn access(
     plan: &TexturePlan,
     at: [u32; 4],
     lane: usize,
-) -> Result<(), Fault> {
+) -> Result<(), LaneTrap> {
     let [x, y, z] = coordinates(access, at);
     let bytes = u64::from(access.bytes());
     let row = u64::from(it.extent[0]) * it.format.bytes();
@@ -26,7 +26,7 @@ pub(super) fn access(
     let inside = u64::from(x) + bytes <= row && y < rows && z < slices;
     let place = match access.outside {
         _ if inside => Some(it.place(x.into(), y, z)),
-        Outside::Trap => return Err(Fault::at(TrapKind::IllegalAddress, lane, it.place(x.into(), y, z))),
+        Outside::Trap => return Err(LaneTrap::at(TrapKind::IllegalAddress, lane, it.place(x.into(), y, z))),
         Outside::Zero => None,
         Outside::Clamp => {
             let last = row.saturating_sub(bytes);
@@ -80,6 +80,6 @@ fn clamped(at: u32, last: u32) -> u32 {
     if (at as i32) < 0 { 0 } else { at.min(last) }
 }
 
-fn write<W: Word>(memories: &mut Memories<'_>, address: u64, lane: usize, word: u128) -> Result<(), Fault> {
+fn write<W: Word>(memories: &mut Memories<'_>, address: u64, lane: usize, word: u128) -> Result<(), LaneTrap> {
     write_one(memories, Space::Global, address, lane, W::from_u128(word))
 }

@@ -3,13 +3,13 @@
 use super::*;
 use crate::draws::Draws;
 
-const METHODS: [Method; 2] = [Method::Wilson, Method::ClopperPearson];
+const METHODS: [IntervalKind; 2] = [IntervalKind::Wilson, IntervalKind::ClopperPearson];
 
-fn stratum(weight: f64, successes: u64, trials: u64) -> Stratum {
-    Stratum { weight, sample: Proportion::new(successes, trials).unwrap() }
+fn stratum(weight: f64, successes: u64, trials: u64) -> StratumSample {
+    StratumSample { weight, sample: Proportion::new(successes, trials).unwrap() }
 }
 
-fn interval(strata: &[Stratum], method: Method) -> Interval {
+fn interval(strata: &[StratumSample], method: IntervalKind) -> Interval {
     Stratified::new(strata).interval(method, Confidence::PERCENT_95)
 }
 
@@ -34,7 +34,7 @@ fn strata_that_are_alike_in_everything_are_one_sample() {
     for (x, n) in [(0, 50), (2, 50), (25, 50), (50, 50)] {
         let strata = [stratum(0.25, x, n); 4];
         let joined = Proportion::new(4 * x, 4 * n).unwrap().wilson(Confidence::PERCENT_95);
-        let found = interval(&strata, Method::Wilson);
+        let found = interval(&strata, IntervalKind::Wilson);
         assert!(close(found, joined, 1e-9), "{x}/{n}: {found:?} instead of {joined:?}");
     }
 }
@@ -51,8 +51,8 @@ fn the_estimate_and_its_variance_are_cochrans() {
 fn the_score_interval_is_where_the_test_stops_rejecting() {
     // The constrained rates found by brute force instead of by a multiplier.
     let strata = [stratum(0.3, 2, 40), stratum(0.7, 9, 30)];
-    let high = interval(&strata, Method::Wilson).high;
-    let likelihood = |p: f64, s: &Stratum| {
+    let high = interval(&strata, IntervalKind::Wilson).high;
+    let likelihood = |p: f64, s: &StratumSample| {
         let (x, n) = (s.sample.successes() as f64, s.sample.trials() as f64);
         x * p.ln() + (n - x) * (1.0 - p).ln()
     };
@@ -85,8 +85,8 @@ fn a_stratum_without_trials_widens_the_bounds_by_its_weight() {
     }
     let unknown = Stratified::new(&[stratum(1.0, 0, 0)]);
     assert_eq!((unknown.rate(), unknown.known()), (None, 0.0));
-    assert_eq!(unknown.interval(Method::Wilson, Confidence::PERCENT_95), Interval::UNKNOWN);
-    assert_eq!(interval(&[], Method::Wilson), Interval::UNKNOWN);
+    assert_eq!(unknown.interval(IntervalKind::Wilson, Confidence::PERCENT_95), Interval::UNKNOWN);
+    assert_eq!(interval(&[], IntervalKind::Wilson), Interval::UNKNOWN);
 }
 
 #[test]
@@ -100,7 +100,8 @@ fn a_stratum_without_weight_changes_nothing() {
 #[test]
 fn strata_that_differ_are_known_better_than_a_plain_sample_of_the_size() {
     let strata = [stratum(0.5, 5, 100), stratum(0.5, 95, 100)];
-    let (stratified, plain) = (interval(&strata, Method::Wilson), interval(&[stratum(1.0, 100, 200)], Method::Wilson));
+    let (stratified, plain) =
+        (interval(&strata, IntervalKind::Wilson), interval(&[stratum(1.0, 100, 200)], IntervalKind::Wilson));
     assert!(stratified.half_width() < 0.5 * plain.half_width(), "{stratified:?} {plain:?}");
 }
 
@@ -131,7 +132,7 @@ const POPULATIONS: [(&str, Population); 7] = [
 ];
 
 /// The share of repeated samples whose interval holds the true rate.
-fn coverage(population: Population, method: Method, repeats: u64) -> f64 {
+fn coverage(population: Population, method: IntervalKind, repeats: u64) -> f64 {
     let truth: f64 = population.iter().map(|(weight, rate, _)| weight * rate).sum();
     let covered = (0..repeats).filter(|&repeat| {
         let draws = Draws::new(1927, repeat);
@@ -152,9 +153,9 @@ fn coverage(population: Population, method: Method, repeats: u64) -> f64 {
 fn simulated_coverage_is_near_the_level_for_rare_events_and_unequal_strata() {
     for (name, population) in POPULATIONS {
         // Two thousand repetitions have a standard error of 0.5 %.
-        let score = coverage(population, Method::Wilson, 2000);
+        let score = coverage(population, IntervalKind::Wilson, 2000);
         assert!((0.925..=1.0).contains(&score), "{name}, score: {score}");
-        let exact = coverage(population, Method::ClopperPearson, 500);
+        let exact = coverage(population, IntervalKind::ClopperPearson, 500);
         assert!(exact >= 0.94, "{name}, mover of clopper-pearson: {exact}");
     }
 }

@@ -9,14 +9,14 @@
 
 mod strike;
 
-use crate::struck::Struck;
+use crate::injected::Injected;
 use capsule::{Event, Region};
 use facts::{FunctionId, Reg};
 use fault::{Fault, Scope, Target};
 use outcome::{FirstUse, Landed};
 use simt::memory::Touch;
 use simt::registers::{LANES, Slot, has, lanes};
-use simt::{GlobalMemory, Hook, Interest, Liveness, Moment, OwnByte, Program};
+use simt::{GlobalMemory, Hook, InstructionContext, Interest, Liveness, OwnByte, Program};
 
 /// What the hook is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub struct Hit<'a> {
     /// What is live where, if the run may be ended.
     liveness: Option<&'a Liveness>,
     /// What was hit, and what first happened to it.
-    pub struck: Struck,
+    pub injected: Injected,
 }
 
 impl<'a> Hit<'a> {
@@ -79,7 +79,7 @@ impl<'a> Hit<'a> {
             place: None,
             loans: Vec::new(),
             liveness: None,
-            struck: Struck::NOTHING,
+            injected: Injected::NOTHING,
         }
     }
 
@@ -110,7 +110,7 @@ impl<'a> Hit<'a> {
     /// instructions.
     pub fn touched(&mut self, touch: Touch, executed: u64) {
         let after = executed.saturating_sub(self.fault.dynamic + 1);
-        self.struck.first_use = match touch {
+        self.injected.first_use = match touch {
             Touch::Read => FirstUse::Read { after },
             Touch::Written => FirstUse::Overwritten { after },
         };
@@ -127,60 +127,60 @@ impl<'a> Hit<'a> {
 
     /// Whether what was hit is what it was.
     fn is_harmless(&self) -> bool {
-        self.struck.landed.is_some_and(|landed| landed.before == landed.after) && self.fault.scope == Scope::Thread
+        self.injected.landed.is_some_and(|landed| landed.before == landed.after) && self.fault.scope == Scope::Thread
     }
 
-    /// Looks whether the instruction at a site touches the corrupted register.
-    fn watch_register(&mut self, program: &Program, site: u32, executing: bool) {
+    /// Looks whether an instruction touches the corrupted register.
+    fn watch_register(&mut self, program: &Program, instruction: u32, executing: bool) {
         let Some(Place::Register { function, register, private }) = self.place else { return };
-        let site = &program.sites[site as usize];
-        if executing && private && program.ends(site) {
+        let instruction = &program.instructions[instruction as usize];
+        if executing && private && program.ends(instruction) {
             self.phase = Phase::Gone;
         }
-        let Some(facts) = site.facts.as_ref().filter(|_| site.function == function) else { return };
+        let Some(facts) = instruction.facts.as_ref().filter(|_| instruction.function == function) else { return };
         // A guard is read by every thread that comes to it, the rest only by those that execute. An instruction whose
         // guard is false has not begun, but is the one that reads.
         let begun = self.begun + u64::from(!executing);
         let after = begun.saturating_sub(self.fault.dynamic + 1);
         let guard_reads = facts.guard.is_some_and(|guard| guard.pred == register);
         if guard_reads || (executing && facts.reads().any(|read| read == register)) {
-            self.struck.first_use = FirstUse::Read { after };
+            self.injected.first_use = FirstUse::Read { after };
             self.phase = if self.is_harmless() { Phase::Gone } else { Phase::Done };
         } else if executing && facts.writes().any(|written| written == register) {
-            self.struck.first_use = FirstUse::Overwritten { after };
+            self.injected.first_use = FirstUse::Overwritten { after };
             self.phase = if private { Phase::Gone } else { Phase::Done };
         }
     }
 
     /// Looks whether the instruction is about to touch the corrupted byte of a memory of the block, or anything has
     /// touched that of global memory while the thread completed so many instructions.
-    fn watch_memory(&mut self, moment: &mut Moment<'_>, completed: u64) {
+    fn watch_memory(&mut self, context: &mut InstructionContext<'_>, completed: u64) {
         let touch = match self.place {
-            Some(Place::Own(byte)) => moment.touch(byte).map(|touch| (touch, self.begun)),
-            Some(Place::Global) => first_touch(moment.global).map(|touch| (touch, completed)),
+            Some(Place::Own(byte)) => context.touch(byte).map(|touch| (touch, self.begun)),
+            Some(Place::Global) => first_touch(context.global).map(|touch| (touch, completed)),
             _ => None,
         };
         if let Some((touch, executed)) = touch {
-            moment.global.set_trace(None);
+            context.global.set_trace(None);
             self.touched(touch, executed);
         }
     }
 
     /// Before the first instruction of the warp: where a register is hit that may not have been written yet, it holds
     /// nothing of the blocks that ran before.
-    fn begin(&mut self, moment: &mut Moment<'_>) {
+    fn begin(&mut self, context: &mut InstructionContext<'_>) {
         if std::mem::take(&mut self.fresh) && matches!(self.fault.target, Target::Register(_)) {
-            let registers = moment.program.functions.iter().flat_map(|code| &code.registers);
-            registers.for_each(|slot| moment.registers.broadcast(*slot, 0));
+            let registers = context.program.functions.iter().flat_map(|code| &code.registers);
+            registers.for_each(|slot| context.registers.broadcast(*slot, 0));
         }
     }
 
     /// Gives registers back what they held, in these lanes.
-    fn settle(&mut self, moment: &mut Moment<'_>, mask: u32) {
+    fn settle(&mut self, context: &mut InstructionContext<'_>, mask: u32) {
         self.loans.retain(|loan| {
             let due = has(mask, loan.lane);
             if due {
-                moment.registers.set(loan.slot, loan.lane, loan.held);
+                context.registers.set(loan.slot, loan.lane, loan.held);
             }
             !due
         });
@@ -228,42 +228,42 @@ impl Hook for Hit<'_> {
         !self.is_over() && (warp == self.warp() || shared)
     }
 
-    fn before(&mut self, mut moment: Moment<'_>) -> Interest {
+    fn before(&mut self, mut context: InstructionContext<'_>) -> Interest {
         let lane = self.lane();
-        if moment.warp == self.warp() {
-            self.begin(&mut moment);
-            let active = moment.active;
-            self.settle(&mut moment, active);
+        if context.warp == self.warp() {
+            self.begin(&mut context);
+            let active = context.active;
+            self.settle(&mut context, active);
         }
-        if moment.warp != self.warp() || !has(moment.active, lane) {
+        if context.warp != self.warp() || !has(context.active, lane) {
             if self.phase == Phase::Watching && matches!(self.place, Some(Place::Own(_))) {
-                self.watch_memory(&mut moment, self.begun);
+                self.watch_memory(&mut context, self.begun);
             }
             return self.interest();
         }
-        let executing = has(moment.executing, lane);
+        let executing = has(context.executing, lane);
         let completed = self.begun;
         self.begun += u64::from(executing);
         let now = self.phase == Phase::Waiting && executing && self.begun == self.fault.dynamic + 1;
         if now {
             self.phase = Phase::Now;
             if self.fault.target.is_before() {
-                self.strike(&mut moment);
+                self.strike(&mut context);
             }
         }
         if self.phase == Phase::Watching {
-            self.watch_register(moment.program, moment.site, executing);
-            self.watch_memory(&mut moment, completed);
+            self.watch_register(context.program, context.instruction, executing);
+            self.watch_memory(&mut context, completed);
         }
         self.interest()
     }
 
-    fn after(&mut self, mut moment: Moment<'_>) -> Interest {
-        if moment.warp == self.warp() {
-            let executing = moment.executing;
-            self.settle(&mut moment, executing);
+    fn after(&mut self, mut context: InstructionContext<'_>) -> Interest {
+        if context.warp == self.warp() {
+            let executing = context.executing;
+            self.settle(&mut context, executing);
             if self.phase == Phase::Now && has(executing, self.lane()) {
-                self.strike(&mut moment);
+                self.strike(&mut context);
             }
         }
         self.interest()

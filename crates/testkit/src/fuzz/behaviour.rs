@@ -5,13 +5,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// What a reader did with one input.
 #[derive(Clone, Debug, Default)]
-pub struct Verdict {
+pub struct ReadResult {
     /// Why the input was refused, if it was.
     reason: Option<String>,
     shapes: Vec<u64>,
 }
 
-impl Verdict {
+impl ReadResult {
     /// The input was read.
     #[must_use]
     pub fn accepted() -> Self {
@@ -61,7 +61,7 @@ pub struct Behaviours(BTreeSet<u64>);
 
 impl Behaviours {
     /// Adds what was done with an input; whether some of it is new.
-    pub(super) fn extend(&mut self, verdict: Verdict) -> bool {
+    pub(super) fn extend(&mut self, verdict: ReadResult) -> bool {
         let before = self.0.len();
         self.0.extend(verdict.shapes);
         self.0.len() > before
@@ -121,9 +121,9 @@ mod tests {
     #[test]
     fn a_verdict_is_new_once() {
         let mut all = Behaviours::default();
-        assert!(all.extend(Verdict::refused("at byte 5".to_owned())));
-        assert!(!all.extend(Verdict::refused("at byte 67".to_owned())));
-        assert!(all.extend(Verdict::accepted()));
+        assert!(all.extend(ReadResult::refused("at byte 5".to_owned())));
+        assert!(!all.extend(ReadResult::refused("at byte 67".to_owned())));
+        assert!(all.extend(ReadResult::accepted()));
         assert_eq!(all.len(), 2);
     }
 }

@@ -3,12 +3,12 @@
 //! Digests would refuse every change at once, so that mutations are made behind them: a file is taken apart, a part
 //! changed raw or packed, and the file put together with digests, sizes and seal that fit.
 
-use super::behaviour::Verdict;
+use super::behaviour::ReadResult;
 use super::bytes;
 use super::dice::Dice;
-use super::target::{Target, folder, seeds_in};
+use super::target::{FuzzTarget, folder, seeds_in};
 use super::text::{self, Dictionary};
-use ::capsule::format::{self, Entry};
+use ::capsule::format::{self, PartEntry};
 use ::capsule::{Capsule, Digest};
 use std::path::Path;
 
@@ -64,7 +64,7 @@ pub(super) struct CapsuleFile {
 /// A part with what the table says about it.
 #[derive(Clone)]
 struct Part {
-    entry: Entry,
+    entry: PartEntry,
     packed: Vec<u8>,
 }
 
@@ -108,7 +108,7 @@ fn seeds() -> Vec<Vec<u8>> {
     [samples, folder("corpus/capsule")].iter().flat_map(|place| seeds_in(place, "capsule")).collect()
 }
 
-impl Target for CapsuleFile {
+impl FuzzTarget for CapsuleFile {
     fn seeds(&self) -> Vec<Vec<u8>> {
         seeds()
     }
@@ -141,14 +141,14 @@ impl Target for CapsuleFile {
         joined(&parts)
     }
 
-    fn read(&self, input: &[u8]) -> Verdict {
+    fn read(&self, input: &[u8]) -> ReadResult {
         let capsule = match Capsule::from_bytes(input.to_vec()) {
             Ok(capsule) => capsule,
-            Err(error) => return Verdict::refused(error.to_string()),
+            Err(error) => return ReadResult::refused(error.to_string()),
         };
         capsule.validate().expect("what was read is valid");
         if let Err(error) = capsule.read_all() {
-            return Verdict::refused(error.to_string());
+            return ReadResult::refused(error.to_string());
         }
         let (digest, summary) = (capsule.digest(), capsule.summary());
         assert_eq!(summary.launches, capsule.launch_count());
@@ -159,7 +159,7 @@ impl Target for CapsuleFile {
             let again = Capsule::from_bytes(written).expect("what was written can be read");
             assert!(again == capsule && again.digest() == digest, "another capsule when written and read");
         }
-        let mut verdict = Verdict::accepted();
+        let mut verdict = ReadResult::accepted();
         verdict.note(&format!("{} kernels, outputs {}", summary.kernels.len().min(3), outputs.is_empty()));
         verdict
     }
@@ -169,7 +169,7 @@ impl Part {
     /// A part that is what it should be.
     fn of(raw: &[u8]) -> Self {
         let packed = zstd::bulk::compress(raw, 1).unwrap_or_default();
-        let entry = Entry {
+        let entry = PartEntry {
             packed_bytes: packed.len() as u64,
             raw_bytes: raw.len() as u64,
             packed: Digest::of(&packed),
@@ -216,7 +216,7 @@ fn take_apart(file: &[u8]) -> Vec<Part> {
     let mut rest = &table[count * ENTRY..];
     let mut parts = Vec::with_capacity(count);
     for bytes in table.as_chunks::<ENTRY>().0.iter().take(count) {
-        let entry = Entry::decode(bytes);
+        let entry = PartEntry::decode(bytes);
         let (packed, after) = rest.split_at(rest.len().min(entry.packed_bytes as usize));
         parts.push(Part { entry, packed: packed.to_vec() });
         rest = after;
@@ -226,7 +226,7 @@ fn take_apart(file: &[u8]) -> Vec<Part> {
 
 /// A file of these parts with a proper seal.
 fn joined(parts: &[Part]) -> Vec<u8> {
-    let entries: Vec<Entry> = parts.iter().map(|part| part.entry).collect();
+    let entries: Vec<PartEntry> = parts.iter().map(|part| part.entry).collect();
     let mut file = format::encode(&entries);
     file.extend(parts.iter().flat_map(|part| &part.packed));
     file

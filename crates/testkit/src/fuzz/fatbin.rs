@@ -1,9 +1,9 @@
 //! Fat binaries: the containers, and the images decompressed.
 
-use super::behaviour::Verdict;
+use super::behaviour::ReadResult;
 use super::bytes;
 use super::dice::Dice;
-use super::target::{Target, folder, seeds_in};
+use super::target::{FuzzTarget, folder, seeds_in};
 use cudart::fatbin::{self, HEADER_BYTES, flags};
 use std::path::Path;
 
@@ -31,7 +31,7 @@ const LONGEST: usize = 64 << 10;
 /// Fat binaries.
 pub(super) struct Fatbin;
 
-impl Target for Fatbin {
+impl FuzzTarget for Fatbin {
     fn seeds(&self) -> Vec<Vec<u8>> {
         let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cudart/src/fatbin/samples");
         let folders = [samples, folder("corpus/fatbin")];
@@ -57,12 +57,12 @@ impl Target for Fatbin {
         mutated
     }
 
-    fn read(&self, input: &[u8]) -> Verdict {
+    fn read(&self, input: &[u8]) -> ReadResult {
         let images = match fatbin::parse(input) {
             Ok(images) => images,
-            Err(error) => return Verdict::refused(error.to_string()),
+            Err(error) => return ReadResult::refused(error.to_string()),
         };
-        let mut verdict = Verdict::accepted();
+        let mut verdict = ReadResult::accepted();
         for image in &images {
             verdict.note(&format!("{:?} {:?} {}", image.kind, image.variant, image.is_relocatable()));
             assert!(image.compute().starts_with("compute_"), "an architecture without a name");
@@ -129,7 +129,7 @@ fn repack(image: Option<&mut Vec<u8>>, other: &[u8], dice: &mut Dice) {
     let Some(image) = image else { return };
     let file = joined(std::slice::from_ref(image));
     let Ok(parsed) = fatbin::parse(&file) else { return };
-    let Some(Ok(raw)) = parsed.first().map(fatbin::Image::unpack) else { return };
+    let Some(Ok(raw)) = parsed.first().map(fatbin::FatbinImage::unpack) else { return };
     let mut raw = raw.into_owned();
     bytes::mutate(&mut raw, other, dice);
     raw.truncate(LONGEST);

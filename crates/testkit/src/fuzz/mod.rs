@@ -1,10 +1,10 @@
 //! Fuzzing of what reads bytes that nobody vouches for: PTX, fat binaries, capsules.
 //!
-//! A [`Target`] has seeds, a mutator that knows the format, and a reader. [`run`] mutates and reads; an input on which
-//! the reader panics, takes longer than [`SLOW`] or more memory than [`MEMORY`] is a [`Finding`]. An input that makes
-//! the reader do what no other did (a message of a new shape, an instruction accepted for the first time) is kept and
-//! mutated further. Every input is a function of the seed, the job, and the inputs before it; nothing is drawn from a
-//! clock or the system.
+//! A [`FuzzTarget`] has seeds, a mutator that knows the format, and a reader. [`run`] mutates and reads; an input on
+//! which the reader panics, takes longer than [`SLOW`] or more memory than [`MEMORY`] is a [`FuzzFinding`]. An input
+//! that makes the reader do what no other did (a message of a new shape, an instruction accepted for the first time) is
+//! kept and mutated further. Every input is a function of the seed, the job, and the inputs before it; nothing is drawn
+//! from a clock or the system.
 //!
 //! `cargo xtask fuzz` runs it for long, `tests/fuzz.rs` shortly. The seeds are `fuzz/corpus/` and tests that exist
 //! anyway; `fuzz/found-regressions/` holds the inputs that once were findings.
@@ -20,10 +20,10 @@ mod target;
 mod text;
 mod watch;
 
-pub use behaviour::{Behaviours, Verdict};
+pub use behaviour::{Behaviours, ReadResult};
 pub use dice::Dice;
 pub use memory::MEMORY;
-pub use target::{Target, contents, folder};
+pub use target::{FuzzTarget, contents, folder};
 
 use memory::Peak;
 use std::time::{Duration, Instant};
@@ -42,7 +42,7 @@ const FINDINGS: usize = 20;
 
 /// The target of this name; `None` if there is none.
 #[must_use]
-pub fn target(name: &str) -> Option<Box<dyn Target>> {
+pub fn target(name: &str) -> Option<Box<dyn FuzzTarget>> {
     match name {
         "ptx" => Some(Box::new(ptx::Ptx::new())),
         "fatbin" => Some(Box::new(fatbin::Fatbin)),
@@ -53,7 +53,7 @@ pub fn target(name: &str) -> Option<Box<dyn Target>> {
 
 /// What to run.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct FuzzPlan {
     /// How many inputs, the seeds not counted.
     pub inputs: u64,
     /// The key of all choices.
@@ -64,7 +64,7 @@ pub struct Plan {
 
 /// What came of it.
 #[derive(Clone, Debug, Default)]
-pub struct Summary {
+pub struct FuzzSummary {
     /// Inputs that were read, seeds included.
     pub inputs: u64,
     /// How many of them were accepted.
@@ -72,7 +72,7 @@ pub struct Summary {
     /// What the reader did, each thing once.
     pub behaviours: Behaviours,
     /// What should not be.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FuzzFinding>,
     /// The longest that an input took, and its size in bytes.
     pub slowest: (Duration, usize),
     /// The most memory that the process held, in bytes.
@@ -81,7 +81,7 @@ pub struct Summary {
 
 /// An input that showed a defect.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct FuzzFinding {
     /// What happened.
     pub what: String,
     /// The input.
@@ -89,10 +89,10 @@ pub struct Finding {
 }
 
 /// Fuzzes a target. `before` sees every input before it is read, and can leave a trace of one that ends the process.
-pub fn run(target: &mut dyn Target, plan: Plan, before: &mut dyn FnMut(&[u8])) -> Summary {
+pub fn run(target: &mut dyn FuzzTarget, plan: FuzzPlan, before: &mut dyn FnMut(&[u8])) -> FuzzSummary {
     let mut kept = target.seeds();
     let seeds = kept.len();
-    let mut summary = Summary::default();
+    let mut summary = FuzzSummary::default();
     for seed in &kept {
         before(seed);
         summary.read(target, seed);
@@ -120,9 +120,9 @@ pub fn run(target: &mut dyn Target, plan: Plan, before: &mut dyn FnMut(&[u8])) -
 ///
 /// # Errors
 /// The reader panics, or takes too much time or memory.
-pub fn replay(target: &dyn Target, input: &[u8]) -> Result<Verdict, String> {
+pub fn replay(target: &dyn FuzzTarget, input: &[u8]) -> Result<ReadResult, String> {
     let peak = Peak::start();
-    let mut summary = Summary::default();
+    let mut summary = FuzzSummary::default();
     let verdict = summary.guarded(target, input);
     match (peak.excess(), summary.findings.pop()) {
         (_, Some(finding)) => Err(finding.what),
@@ -152,7 +152,7 @@ impl Batch {
         Self { inputs: Vec::with_capacity(BATCH), peak: Peak::start() }
     }
 
-    fn check(&mut self, target: &dyn Target, input: &[u8], summary: &mut Summary) {
+    fn check(&mut self, target: &dyn FuzzTarget, input: &[u8], summary: &mut FuzzSummary) {
         self.inputs.push(input.to_vec());
         if self.inputs.len() == BATCH {
             self.finish(target, summary);
@@ -161,7 +161,7 @@ impl Batch {
     }
 
     /// If the batch took too much memory, finds the inputs that do so alone.
-    fn finish(&mut self, target: &dyn Target, summary: &mut Summary) {
+    fn finish(&mut self, target: &dyn FuzzTarget, summary: &mut FuzzSummary) {
         summary.peak = summary.peak.max(memory::peak());
         if self.peak.excess().is_none() {
             return;
@@ -174,9 +174,9 @@ impl Batch {
     }
 }
 
-impl Summary {
+impl FuzzSummary {
     /// Reads an input; whether the reader did something new.
-    fn read(&mut self, target: &dyn Target, input: &[u8]) -> bool {
+    fn read(&mut self, target: &dyn FuzzTarget, input: &[u8]) -> bool {
         self.inputs += 1;
         let Some(verdict) = self.guarded(target, input) else { return false };
         self.accepted += u64::from(verdict.is_accepted());
@@ -184,7 +184,7 @@ impl Summary {
     }
 
     /// Reads an input; a panic or a long time become findings.
-    fn guarded(&mut self, target: &dyn Target, input: &[u8]) -> Option<Verdict> {
+    fn guarded(&mut self, target: &dyn FuzzTarget, input: &[u8]) -> Option<ReadResult> {
         #[expect(clippy::disallowed_methods, reason = "that a reader takes long is what is to be found")]
         let start = Instant::now();
         let verdict = watch::guarded(|| target.read(input));
@@ -200,7 +200,7 @@ impl Summary {
     fn report(&mut self, what: String, input: &[u8]) {
         let shape = behaviour::shape(&what);
         if self.findings.iter().all(|finding| behaviour::shape(&finding.what) != shape) {
-            self.findings.push(Finding { what, input: input.to_vec() });
+            self.findings.push(FuzzFinding { what, input: input.to_vec() });
         }
     }
 

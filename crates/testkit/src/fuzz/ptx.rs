@@ -1,9 +1,9 @@
 //! PTX texts: everything that happens to the text of a capsule or an application before its kernels run.
 
-use super::behaviour::Verdict;
+use super::behaviour::ReadResult;
 use super::bytes;
 use super::dice::Dice;
-use super::target::{Target, folder, seeds_in};
+use super::target::{FuzzTarget, folder, seeds_in};
 use super::text::{self, Dictionary};
 use ::capsule::ModuleId;
 use device::Image;
@@ -130,7 +130,7 @@ fn seeds() -> Vec<Vec<u8>> {
     folders.iter().flat_map(|place| seeds_in(place, "ptx")).collect()
 }
 
-impl Target for Ptx {
+impl FuzzTarget for Ptx {
     fn seeds(&self) -> Vec<Vec<u8>> {
         seeds()
     }
@@ -146,7 +146,7 @@ impl Target for Ptx {
         text::mutate(&input, &other, &self.dictionary, dice).into_bytes()
     }
 
-    fn read(&self, input: &[u8]) -> Verdict {
+    fn read(&self, input: &[u8]) -> ReadResult {
         let text = String::from_utf8_lossy(input);
         match ::ptx::parse("fuzz", &text) {
             Ok(module) => accepted(&text, &module),
@@ -155,8 +155,8 @@ impl Target for Ptx {
     }
 }
 
-fn refused(errors: &::ptx::Errors) -> Verdict {
-    let mut verdict = Verdict::of_many(errors.render());
+fn refused(errors: &::ptx::Errors) -> ReadResult {
+    let mut verdict = ReadResult::of_many(errors.render());
     assert!(!verdict.reason().is_empty() && !errors.diagnostics().is_empty(), "refused without a reason");
     for mistake in errors.diagnostics() {
         let (line, column) = errors.position(mistake);
@@ -168,7 +168,7 @@ fn refused(errors: &::ptx::Errors) -> Verdict {
 }
 
 /// What was accepted is sound, means the same when it is printed, and can be loaded and lowered, or is refused there.
-fn accepted(text: &str, module: &isa::Module) -> Verdict {
+fn accepted(text: &str, module: &isa::Module) -> ReadResult {
     let defects = isa::verify::verify(module);
     assert!(defects.is_empty(), "accepted though {}", defects[0]);
     let printed = ::ptx::print(module);
@@ -176,7 +176,7 @@ fn accepted(text: &str, module: &isa::Module) -> Verdict {
         Ok(again) => assert!(again == *module, "means something else when printed"),
         Err(errors) => panic!("prints as what is refused: {}", errors.diagnostics()[0].message),
     }
-    let mut verdict = Verdict::accepted();
+    let mut verdict = ReadResult::accepted();
     for instruction in module.functions.iter().flat_map(|function| &function.body) {
         verdict.note_exactly(&instruction.op.to_string());
     }

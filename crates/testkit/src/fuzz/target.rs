@@ -1,17 +1,17 @@
 //! What can be fuzzed, and the folders of its seeds.
 
-use super::behaviour::Verdict;
+use super::behaviour::ReadResult;
 use super::dice::Dice;
 use std::path::{Path, PathBuf};
 
 /// What is fuzzed.
-pub trait Target {
+pub trait FuzzTarget {
     /// Where to start.
     fn seeds(&self) -> Vec<Vec<u8>>;
     /// An input like this one, with something of the other perhaps.
     fn mutate(&mut self, input: &[u8], other: &[u8], dice: &mut Dice) -> Vec<u8>;
     /// Reads an input, to the end of all that can be read of it, and panics if anything is not as it must be.
-    fn read(&self, input: &[u8]) -> Verdict;
+    fn read(&self, input: &[u8]) -> ReadResult;
 }
 
 /// The folder `fuzz/` of the repository, or one inside it.

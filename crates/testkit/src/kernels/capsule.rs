@@ -3,7 +3,7 @@
 use super::directive::Directive;
 use super::machine::{MODULE, Outcome};
 use super::script::Script;
-use capsule::{AllocKind, Capsule, Digest, ElementType, Event, Module, Output, Region};
+use capsule::{AllocKind, Capsule, Digest, ElementType, Event, Output, RecordedModule, Region};
 use isa::Type;
 use simt::LevelName;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) fn build(script: &Script, outcome: &Outcome) -> Capsule {
     let mut capsule = Capsule::new(script.name.clone());
     let ptx = capsule.blobs.add(&script.text);
     let globals = outcome.symbols.clone();
-    capsule.modules.push(Module { id: MODULE, ptx: Some(ptx), binaries: Vec::new(), globals });
+    capsule.modules.push(RecordedModule { id: MODULE, ptx: Some(ptx), binaries: Vec::new(), globals });
     capsule.events.push(Event::Load { module: MODULE });
     for buffer in script.buffers() {
         let (address, bytes) = outcome.places[&buffer.name];

@@ -6,9 +6,9 @@ use super::faults;
 use super::machine::{Outcome, bytes_of, execute, refusal};
 use super::script::Script;
 use super::values::Values;
-use crate::tiers::{self, Selection};
+use crate::tiers::{self, SelectionWords};
 use device::TrapReport;
-use inject::{CapsuleTarget, Golden, Means, Setup, profile};
+use inject::{CapsuleTarget, Golden, Resources, Setup, profile};
 use simt::LevelName;
 use std::sync::Arc;
 
@@ -150,19 +150,19 @@ fn as_capsule(script: &Script, level: LevelName, outcome: &Outcome) -> Result<()
     let profiles = profile(&golden);
     for (launch, (expected, found)) in outcome.counts.iter().zip(golden.launches()).enumerate() {
         compare_counts(launch, expected, &found.counts).map_err(|what| format!("as a capsule, {what}"))?;
-        let executed: u64 = profiles[launch].sites.iter().map(|site| site.executed).sum();
+        let executed: u64 = profiles[launch].instructions.iter().map(|instruction| instruction.executed).sum();
         let counted: u64 = expected.iter().map(|&count| u64::from(count)).sum();
         if executed != counted {
             return Err(format!("the profile of launch {launch} has {executed} instructions, its threads {counted}"));
         }
     }
-    let means = Means { spacing: 0, ..Means::default() };
-    let setup = Setup { means, ..Setup::default() };
+    let resources = Resources { spacing: 0, ..Resources::default() };
+    let setup = Setup { resources, ..Setup::default() };
     let target = CapsuleTarget::set_up(golden, &setup).map_err(|error| format!("failed to {error}"))?;
     let mut failures: Vec<String> =
         script.faults().filter_map(|fault| faults::check(&target, fault, &outcome.places).err()).collect();
     failures.extend(script.populations().filter_map(|population| faults::check_population(&target, population).err()));
-    failures.extend(tiers::compare(&target, &Selection::default(), DRAWN, 1)?.disagreements);
+    failures.extend(tiers::compare(&target, &SelectionWords::default(), DRAWN, 1)?.disagreements);
     failures.extend(tiers::compare_targets(&target, DRAWN / 8, 1)?.disagreements);
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n    ")) }
 }

@@ -1,7 +1,7 @@
 //! Directives of a kernel test: what each line of the head says.
 
-use super::values::{Element, Values};
-use campaign::config::Selection;
+use super::values::{BufferType, Values};
+use campaign::config::SelectionWords;
 use fault::Fault;
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub enum Directive {
     /// `buffer`
     Buffer(Buffer),
     /// `run`, with the `param` and `counts` that follow it
-    Run(Run),
+    Run(LaunchDirective),
     /// `read`
     Read(String),
     /// `expect`: a buffer, or a variable of the module with its type.
@@ -46,7 +46,7 @@ pub struct Buffer {
 
 /// A launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct LaunchDirective {
     /// The kernel.
     pub kernel: String,
     /// Blocks.
@@ -106,7 +106,7 @@ pub struct ExpectedFault {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedPopulation {
     /// The words of a campaign.
-    pub selection: Selection,
+    pub selection: SelectionWords,
     /// How many there are; 0 where nothing is selected.
     pub members: u64,
 }
@@ -127,7 +127,7 @@ pub(super) fn read(text: &str, before: &mut Vec<Directive>) -> Result<(), String
             return Ok(());
         }
         "counts:" => {
-            let counts = Values::read(Element(isa::Type::U32), None, rest)?;
+            let counts = Values::read(BufferType(isa::Type::U32), None, rest)?;
             let words =
                 counts.bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default()));
             last_run(before)?.counts = Some(words.collect());
@@ -147,7 +147,7 @@ pub(super) fn read(text: &str, before: &mut Vec<Directive>) -> Result<(), String
     Ok(())
 }
 
-fn last_run(before: &mut [Directive]) -> Result<&mut Run, String> {
+fn last_run(before: &mut [Directive]) -> Result<&mut LaunchDirective, String> {
     let run = before.iter_mut().rev().find_map(|directive| match directive {
         Directive::Run(run) => Some(run),
         _ => None,
@@ -184,7 +184,7 @@ fn typed(ty: &str, values: &str) -> Result<Values, String> {
         Some((word, bound)) => (word, Some(number("a bound", bound)?)),
         None => (ty, None),
     };
-    Values::read(Element::from_word(word)?, bound, values)
+    Values::read(BufferType::from_word(word)?, bound, values)
 }
 
 /// `NAME = VALUES` of a buffer, or `NAME: TYPE = VALUES` of a variable.
@@ -205,11 +205,12 @@ fn expect(text: &str, before: &[Directive]) -> Result<Directive, String> {
     Ok(Directive::Expect { name: found, values })
 }
 
-fn run(text: &str) -> Result<Run, String> {
+fn run(text: &str) -> Result<LaunchDirective, String> {
     let mut words = text.split_whitespace();
     let kernel = name(words.next().unwrap_or(""))?.to_owned();
     let (grid, block) = ([1; 3], [1; 3]);
-    let mut run = Run { kernel, grid, block, shared: 0, fuel: u32::MAX, arguments: Vec::new(), counts: None };
+    let mut run =
+        LaunchDirective { kernel, grid, block, shared: 0, fuel: u32::MAX, arguments: Vec::new(), counts: None };
     for word in words {
         let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not KEY=VALUE"))?;
         match key {
@@ -256,7 +257,7 @@ fn argument(word: &str) -> Result<Argument, String> {
     let types = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64", "b32", "b64"];
     let ty = types.iter().find(|ty| word.ends_with(*ty) && word.len() > ty.len());
     let ty = ty.ok_or_else(|| format!("`{word}` is no argument: expected &NAME, 5u32 or {{u8 1 2}}"))?;
-    Element::from_word(ty)?.scalar(&word[..word.len() - ty.len()]).map(Argument::Bytes)
+    BufferType::from_word(ty)?.scalar(&word[..word.len() - ty.len()]).map(Argument::Bytes)
 }
 
 fn trap(text: &str) -> Result<ExpectedTrap, String> {
@@ -279,7 +280,7 @@ fn trap(text: &str) -> Result<ExpectedTrap, String> {
 
 fn population(text: &str) -> Result<ExpectedPopulation, String> {
     let (words, members) = text.split_once("=>").ok_or("expected `select: KEY=VALUE … => COUNT`")?;
-    let mut selection = Selection::default();
+    let mut selection = SelectionWords::default();
     for word in words.split_whitespace() {
         let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not KEY=VALUE"))?;
         let value = value.to_owned();

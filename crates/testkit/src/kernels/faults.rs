@@ -71,7 +71,7 @@ fn detail(key: &str, found: &Observation) -> String {
         End::Trapped { at, .. } | End::Hang { at } => Some(at),
         _ => None,
     };
-    let at = |show: &dyn Fn(&outcome::Place) -> String| place.map_or_else(|| "nowhere".to_owned(), show);
+    let at = |show: &dyn Fn(&outcome::ProgramPoint) -> String| place.map_or_else(|| "nowhere".to_owned(), show);
     match key {
         "landed" => {
             found.landed.map_or_else(|| "nowhere".to_owned(), |hit| format!("{:#x}->{:#x}", hit.before, hit.after))

@@ -1,8 +1,8 @@
 //! A kernel test on the machine: buffers in memory, launches, and what they leave behind.
 
-use super::directive::{Argument, Directive, Run};
+use super::directive::{Argument, Directive, LaunchDirective};
 use super::script::Script;
-use capsule::{Launch, ModuleId, Symbol};
+use capsule::{Launch, ModuleId, PlacedSymbol};
 use device::Image;
 use device::{Modules, TrapReport, check_launch, runnable};
 use simt::memory::GlobalMemory;
@@ -17,7 +17,7 @@ pub(super) const MODULE: ModuleId = ModuleId(0);
 #[derive(Debug)]
 pub(super) struct Outcome {
     /// Where variables of the module are.
-    pub(super) symbols: Vec<Symbol>,
+    pub(super) symbols: Vec<PlacedSymbol>,
     /// Addresses and sizes of buffers and variables.
     pub(super) places: BTreeMap<String, (u64, u64)>,
     /// The launches, with the arguments that they had.
@@ -98,7 +98,7 @@ impl Machine {
         Ok(())
     }
 
-    fn run(&mut self, run: &Run) -> Result<(), String> {
+    fn run(&mut self, run: &LaunchDirective) -> Result<(), String> {
         let words = |error: &dyn std::fmt::Display| format!("failed to {error}");
         let program = self.modules.program(MODULE, &run.kernel).map_err(|error| words(&error))?;
         let launch = self.launch(run, &program)?;
@@ -121,7 +121,7 @@ impl Machine {
         Ok(())
     }
 
-    fn launch(&self, run: &Run, program: &Arc<Program>) -> Result<Launch, String> {
+    fn launch(&self, run: &LaunchDirective, program: &Arc<Program>) -> Result<Launch, String> {
         let module = self.modules.module(MODULE).map_err(|error| format!("failed to {error}"))?;
         let kernel = module.kernel(&program.name).ok_or_else(|| format!("there is no kernel {}", run.kernel))?;
         if kernel.params.len() != run.arguments.len() {
@@ -136,7 +136,7 @@ impl Machine {
             params[param.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
         }
         let (kernel, shared_bytes) = (run.kernel.clone(), run.shared);
-        let Run { grid, block, .. } = *run;
+        let LaunchDirective { grid, block, .. } = *run;
         Ok(Launch { module: MODULE, kernel, grid, block, shared_bytes, params, cooperative: false })
     }
 }

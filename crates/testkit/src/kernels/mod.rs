@@ -34,9 +34,9 @@ mod values;
 
 pub use self::capsule::capsule_of;
 pub use check::check;
-pub use directive::{Argument, Buffer, Directive, ExpectedFault, ExpectedTrap, Run};
+pub use directive::{Argument, Buffer, Directive, ExpectedFault, ExpectedTrap, LaunchDirective};
 pub use script::{Script, read};
-pub use values::{Element, Values};
+pub use values::{BufferType, Values};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! A kernel test as it was read.
 
 use super::directive::{
-    Buffer, Directive, ExpectedFault, ExpectedPopulation, ExpectedTrap, Run, read as read_directive,
+    Buffer, Directive, ExpectedFault, ExpectedPopulation, ExpectedTrap, LaunchDirective, read as read_directive,
 };
 use crate::vectors::ScriptError;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ impl Script {
     }
 
     /// The launches.
-    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+    pub fn runs(&self) -> impl Iterator<Item = &LaunchDirective> {
         self.directives.iter().filter_map(|directive| match directive {
             Directive::Run(run) => Some(run),
             _ => None,

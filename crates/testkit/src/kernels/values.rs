@@ -9,9 +9,9 @@ use std::fmt;
 
 /// The type of a buffer's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Element(pub Type);
+pub struct BufferType(pub Type);
 
-impl Element {
+impl BufferType {
     /// Reads a type: a number or bits of whole bytes.
     pub(super) fn from_word(word: &str) -> Result<Self, String> {
         let ty = Type::from_word(word).filter(|ty| {
@@ -74,7 +74,7 @@ impl Element {
     }
 }
 
-impl fmt::Display for Element {
+impl fmt::Display for BufferType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
@@ -84,14 +84,14 @@ impl fmt::Display for Element {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Values {
     /// What they are.
-    pub element: Element,
+    pub element: BufferType,
     /// Their little-endian bytes.
     pub bytes: Vec<u8>,
 }
 
 impl Values {
     /// Reads values; `bound` is how many there must be, where that is known.
-    pub(super) fn read(element: Element, bound: Option<usize>, text: &str) -> Result<Self, String> {
+    pub(super) fn read(element: BufferType, bound: Option<usize>, text: &str) -> Result<Self, String> {
         let mut values = Self { element, bytes: Vec::new() };
         for piece in pieces(text) {
             values.piece(piece.trim(), bound)?;
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     fn read(ty: Type, bound: Option<usize>, text: &str) -> Result<Vec<u8>, String> {
-        Values::read(Element(ty), bound, text).map(|values| values.bytes)
+        Values::read(BufferType(ty), bound, text).map(|values| values.bytes)
     }
 
     #[test]
@@ -211,13 +211,13 @@ mod tests {
         assert_eq!(read(Type::U8, None, "zero").unwrap_err(), "`zero` needs a bound, as in `u32[96]`");
         assert_eq!(read(Type::U32, None, "1.5").unwrap_err(), "`1.5` is no .u32");
         assert!(read(Type::U32, None, "").is_err() && read(Type::U32, None, "iota").is_err());
-        assert!(Element::from_word("pred").is_err() && Element::from_word("f16").is_err());
+        assert!(BufferType::from_word("pred").is_err() && BufferType::from_word("f16").is_err());
     }
 
     #[test]
     fn values_are_shown_in_their_type() {
-        assert_eq!(Element(Type::S8).show(&[255]), "-1");
-        assert_eq!(Element(Type::U16).show(&[255, 0]), "255 (0xff)");
-        assert_eq!(Element(Type::F32).show(&1.5f32.to_le_bytes()), "1.5 (0x3fc00000)");
+        assert_eq!(BufferType(Type::S8).show(&[255]), "-1");
+        assert_eq!(BufferType(Type::U16).show(&[255, 0]), "255 (0xff)");
+        assert_eq!(BufferType(Type::F32).show(&1.5f32.to_le_bytes()), "1.5 (0x3fc00000)");
     }
 }

@@ -1,8 +1,8 @@
 //! Running vectors on the machine and comparing.
 
 use super::form::{Form, in_register, is_immediate};
-use super::kernel::{CELL, Variant, module_text};
-use super::read::Row;
+use super::kernel::{CELL, KernelVariant, module_text};
+use super::read::TestVector;
 use capsule::{Launch, ModuleId, Region};
 use device::Image;
 use device::{Device, DeviceError, LaunchEnd};
@@ -18,16 +18,16 @@ const IDLE: usize = 3;
 
 /// Checks rows at every level of this host; returns what is wrong, one line for each result.
 #[must_use]
-pub fn check(rows: &[Row]) -> Vec<String> {
-    let groups: Vec<Vec<Row>> = groups(rows);
+pub fn check(rows: &[TestVector]) -> Vec<String> {
+    let groups: Vec<Vec<TestVector>> = groups(rows);
     let mut failures: Vec<String> = rows.iter().filter_map(check_scalar).collect();
     failures.extend(crate::in_parallel(&groups, |rows| check_group(rows)).into_iter().flatten());
     failures
 }
 
 /// Rows that can be one launch: of one form, with the same immediate operands.
-pub(super) fn groups(rows: &[Row]) -> Vec<Vec<Row>> {
-    let mut groups: BTreeMap<(String, usize, Vec<u128>), Vec<Row>> = BTreeMap::new();
+pub(super) fn groups(rows: &[TestVector]) -> Vec<Vec<TestVector>> {
+    let mut groups: BTreeMap<(String, usize, Vec<u128>), Vec<TestVector>> = BTreeMap::new();
     for row in rows {
         let operands = row.operands.iter().enumerate();
         let immediates = operands.filter(|(at, _)| is_immediate(&row.form.spelling, *at)).map(|(_, &bits)| bits);
@@ -38,14 +38,14 @@ pub(super) fn groups(rows: &[Row]) -> Vec<Vec<Row>> {
 }
 
 /// The semantics without the machine.
-fn check_scalar(row: &Row) -> Option<String> {
+fn check_scalar(row: &TestVector) -> Option<String> {
     let found = row.form.eval(&row.operands)?;
     let ty = row.form.results[0];
     let expected = in_register(ty, row.expected[0]);
     (!row.bound.allows(ty, expected, found)).then(|| describe(row, 0, expected, found, "Alu::eval"))
 }
 
-fn describe(row: &Row, result: usize, expected: u128, found: u128, how: &str) -> String {
+fn describe(row: &TestVector, result: usize, expected: u128, found: u128, how: &str) -> String {
     let types = &row.form.sources;
     let operands: Vec<String> = row.operands.iter().zip(types).map(|(&bits, &ty)| hex(ty, bits)).collect();
     let ty = row.form.results[result];
@@ -57,12 +57,12 @@ fn hex(ty: Type, bits: u128) -> String {
     if ty == Type::Pred { bits.to_string() } else { format!("{bits:#0width$x}", width = ty.bits() as usize / 4 + 2) }
 }
 
-fn check_group(rows: &[Row]) -> Vec<String> {
+fn check_group(rows: &[TestVector]) -> Vec<String> {
     let form = &rows[0].form;
-    let text = module_text(form, rows, &Variant::ALL);
+    let text = module_text(form, rows, &KernelVariant::ALL);
     let mut failures = Vec::new();
     for level in crate::levels() {
-        for variant in Variant::ALL.into_iter().filter(|variant| variant.fits(form)) {
+        for variant in KernelVariant::ALL.into_iter().filter(|variant| variant.fits(form)) {
             match Run::new(form, variant, rows).execute(level, &text) {
                 Ok(found) => failures.extend(compare(rows, variant, &level.to_string(), &found)),
                 Err(what) => failures.push(format!("{}: {}: {what} ({level})", rows[0].place, form.spelling)),
@@ -74,19 +74,19 @@ fn check_group(rows: &[Row]) -> Vec<String> {
 
 /// What a launch reads and writes.
 pub(super) struct Run<'a> {
-    variant: Variant,
+    variant: KernelVariant,
     /// Threads with a row.
     pub(super) threads: usize,
     pub(super) blocks: usize,
     form: &'a Form,
-    rows: &'a [Row],
+    rows: &'a [TestVector],
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(form: &'a Form, variant: Variant, rows: &'a [Row]) -> Self {
+    pub(super) fn new(form: &'a Form, variant: KernelVariant, rows: &'a [TestVector]) -> Self {
         // At least three blocks: rows are used again, so that each is met in several lanes.
         let blocks = (rows.len() + IDLE).div_ceil(BLOCK).max(3);
-        let threads = if variant == Variant::Constant { rows.len() } else { blocks * BLOCK - IDLE };
+        let threads = if variant == KernelVariant::Constant { rows.len() } else { blocks * BLOCK - IDLE };
         Self { variant, threads, blocks, form, rows }
     }
 
@@ -114,7 +114,7 @@ impl<'a> Run<'a> {
     }
 
     fn launch(&self, input: u64, output: u64) -> Launch {
-        let constant = self.variant == Variant::Constant;
+        let constant = self.variant == KernelVariant::Constant;
         let mut params = [input.to_le_bytes(), output.to_le_bytes()].concat();
         params.extend((self.threads as u32).to_le_bytes());
         Launch {
@@ -169,11 +169,11 @@ fn cell(ty: Type, bits: u128) -> [u8; CELL] {
     (junk | bits).to_le_bytes()
 }
 
-pub(super) fn compare(rows: &[Row], variant: Variant, on: &str, found: &[Vec<u128>]) -> Vec<String> {
+pub(super) fn compare(rows: &[TestVector], variant: KernelVariant, on: &str, found: &[Vec<u128>]) -> Vec<String> {
     let mut failures = Vec::new();
     for (thread, found) in found.iter().enumerate() {
         let row = &rows[thread % rows.len()];
-        let executes = variant != Variant::Guarded || thread % BLOCK % 2 == 1;
+        let executes = variant != KernelVariant::Guarded || thread % BLOCK % 2 == 1;
         for (at, (&found, &ty)) in found.iter().zip(&row.form.results).enumerate() {
             let expected = if executes { in_register(ty, row.expected[at]) } else { old(ty, thread) };
             let allowed = if executes { row.bound.allows(ty, expected, found) } else { expected == found };

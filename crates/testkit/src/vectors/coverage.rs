@@ -1,6 +1,6 @@
 //! Which lines of the instruction table have vectors.
 
-use super::read::Row;
+use super::read::TestVector;
 use isa::op::Comparison;
 use isa::{Alu, Op, alu::spellings};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub const ENOUGH: usize = 6;
 /// Names every line of the table of pure instructions that has fewer than [`ENOUGH`] distinct rows, and every spelling
 /// that has none.
 #[must_use]
-pub fn missing(rows: &[Row]) -> Vec<String> {
+pub fn missing(rows: &[TestVector]) -> Vec<String> {
     let mut by_line: BTreeMap<Alu, Vec<&[u128]>> = BTreeMap::new();
     let mut by_spelling: BTreeMap<&str, usize> = BTreeMap::new();
     for row in rows {

@@ -1,30 +1,30 @@
 //! Vectors as launches that anything can execute which takes PTX: a real GPU, for one.
 
 use super::check::{BLOCK, Run, compare, groups};
-use super::kernel::{Variant, module_text};
-use super::read::Row;
+use super::kernel::{KernelVariant, module_text};
+use super::read::TestVector;
 
 /// A kernel `plain(in, out, limit)`, its memory before the launch, and what must be in it afterwards.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    rows: Vec<Row>,
+    rows: Vec<TestVector>,
 }
 
 impl Experiment {
     /// One for each form, and for `lop3` one for each table.
     #[must_use]
-    pub fn all(rows: &[Row]) -> Vec<Self> {
+    pub fn all(rows: &[TestVector]) -> Vec<Self> {
         groups(rows).into_iter().map(|rows| Self { rows }).collect()
     }
 
     /// One of rows that share the form and its immediate operands.
     #[must_use]
-    pub(super) fn of(rows: Vec<Row>) -> Self {
+    pub(super) fn of(rows: Vec<TestVector>) -> Self {
         Self { rows }
     }
 
     fn run(&self) -> Run<'_> {
-        Run::new(&self.rows[0].form, Variant::Plain, &self.rows)
+        Run::new(&self.rows[0].form, KernelVariant::Plain, &self.rows)
     }
 
     /// The form.
@@ -42,7 +42,7 @@ impl Experiment {
     /// The module.
     #[must_use]
     pub fn text(&self) -> String {
-        module_text(&self.rows[0].form, &self.rows, &[Variant::Plain])
+        module_text(&self.rows[0].form, &self.rows, &[KernelVariant::Plain])
     }
 
     /// Blocks, threads of a block, and threads that have a row.
@@ -62,6 +62,6 @@ impl Experiment {
     /// What is wrong with the bytes behind `out` after the launch, one line for each result.
     #[must_use]
     pub fn disagreements(&self, on: &str, out: &[u8]) -> Vec<String> {
-        compare(&self.rows, Variant::Plain, on, &self.run().found(out))
+        compare(&self.rows, KernelVariant::Plain, on, &self.run().found(out))
     }
 }

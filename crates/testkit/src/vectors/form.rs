@@ -28,9 +28,9 @@ impl Form {
     /// If there is none.
     pub fn new(spelled: &str, results: usize) -> Result<Self, String> {
         let op = spelling::parse(spelled).ok_or_else(|| format!("`{spelled}` is no instruction"))?;
-        let shape = op.shape();
-        let sources = shape.src.iter().map(|source| scalar(source.kind)).collect::<Option<Vec<Type>>>();
-        let results_of = shape.dst.iter().map(|&kind| scalar(kind)).collect::<Option<Vec<Type>>>();
+        let signature = op.signature();
+        let sources = signature.src.iter().map(|source| scalar(source.kind)).collect::<Option<Vec<Type>>>();
+        let results_of = signature.dst.iter().map(|&kind| scalar(kind)).collect::<Option<Vec<Type>>>();
         let both = sources.zip(results_of).filter(|(_, dst)| !dst.is_empty());
         let pure = matches!(op, Op::Alu(_) | Op::Setp(_) | Op::Set(..) | Op::Lop3(_) | Op::Extended(_));
         let (mut sources, mut dst) =
@@ -39,7 +39,7 @@ impl Form {
             sources.extend(extended.reads.then_some(Type::Pred));
             dst.extend(extended.writes.then_some(Type::Pred));
         }
-        if results > dst.len() || results + shape.optional_dst < dst.len() {
+        if results > dst.len() || results + signature.optional_dst < dst.len() {
             return Err(format!("`{spelled}` has no {results} results"));
         }
         dst.truncate(results);

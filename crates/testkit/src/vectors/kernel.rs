@@ -4,7 +4,7 @@
 //! `out`, where it leaves the new ones. Threads from `limit` on leave at once, so that warps are partly active.
 
 use super::form::{Form, is_immediate};
-use super::read::Row;
+use super::read::TestVector;
 use isa::{Type, Width};
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ pub(super) const CELL: usize = 16;
 
 /// The ways in which a form is executed; each is a kernel of the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
+pub enum KernelVariant {
     /// As it is.
     Plain,
     /// Under a guard that is true in odd threads; the others keep their old values.
@@ -24,7 +24,7 @@ pub enum Variant {
     Constant,
 }
 
-impl Variant {
+impl KernelVariant {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Plain, Self::Guarded, Self::InPlace, Self::Constant];
 
@@ -77,11 +77,11 @@ const RESULT: usize = 6;
 
 /// A module with the kernels of those variants that fit; the rows share the form and its immediate operands.
 #[must_use]
-pub fn module_text(form: &Form, rows: &[Row], variants: &[Variant]) -> String {
+pub fn module_text(form: &Form, rows: &[TestVector], variants: &[KernelVariant]) -> String {
     let mut text = String::from(".version 8.5\n.target sm_90\n.address_size 64\n");
     for variant in variants.iter().copied().filter(|variant| variant.fits(form)) {
         let body = match variant {
-            Variant::Constant => constants(form, rows),
+            KernelVariant::Constant => constants(form, rows),
             _ => threads(form, variant, rows),
         };
         let name = variant.kernel();
@@ -103,7 +103,7 @@ const REGISTERS: &str = "    .reg .pred %p<8>, %odd, %past;
 ";
 
 /// Each thread executes one row.
-fn threads(form: &Form, variant: Variant, rows: &[Row]) -> String {
+fn threads(form: &Form, variant: KernelVariant, rows: &[TestVector]) -> String {
     let (sources, results) = (form.sources.len() * CELL, form.results.len() * CELL);
     let mut text = format!(
         "    mov.u32 %block, %ctaid.x;
@@ -128,7 +128,7 @@ fn threads(form: &Form, variant: Variant, rows: &[Row]) -> String {
     }
     let names = results_of(form, variant);
     let operands: Vec<String> = form.sources.iter().enumerate().map(|(at, &ty)| source(form, rows, at, ty)).collect();
-    let guard = if variant == Variant::Guarded { "@%odd " } else { "" };
+    let guard = if variant == KernelVariant::Guarded { "@%odd " } else { "" };
     execute(&mut text, form, guard, &names, &operands);
     for (at, (&ty, name)) in form.results.iter().zip(&names).enumerate() {
         store(&mut text, ty, name, at * CELL);
@@ -150,9 +150,9 @@ fn execute(text: &mut String, form: &Form, guard: &str, names: &[String], operan
     }
 }
 
-fn results_of(form: &Form, variant: Variant) -> Vec<String> {
+fn results_of(form: &Form, variant: KernelVariant) -> Vec<String> {
     let mut names: Vec<String> = form.results.iter().enumerate().map(|(at, &ty)| register(ty, RESULT + at)).collect();
-    if variant == Variant::InPlace
+    if variant == KernelVariant::InPlace
         && let Some(at) = in_place(form)
     {
         names[0] = register(form.results[0], at);
@@ -160,7 +160,7 @@ fn results_of(form: &Form, variant: Variant) -> Vec<String> {
     names
 }
 
-fn source(form: &Form, rows: &[Row], at: usize, ty: Type) -> String {
+fn source(form: &Form, rows: &[TestVector], at: usize, ty: Type) -> String {
     match rows.first() {
         Some(row) if is_immediate(&form.spelling, at) => constant(ty, row.operands[at]),
         _ => register(ty, at),
@@ -168,9 +168,9 @@ fn source(form: &Form, rows: &[Row], at: usize, ty: Type) -> String {
 }
 
 /// One thread executes all rows, one after the other.
-fn constants(form: &Form, rows: &[Row]) -> String {
+fn constants(form: &Form, rows: &[TestVector]) -> String {
     let mut text = String::new();
-    let names = results_of(form, Variant::Constant);
+    let names = results_of(form, KernelVariant::Constant);
     for (index, row) in rows.iter().enumerate() {
         let types = form.sources.iter().map(|&ty| spelled(form, ty));
         let operands: Vec<String> = types.zip(&row.operands).map(|(ty, &bits)| constant(ty, bits)).collect();

@@ -10,7 +10,6 @@
 //! the result over the first operand, and with constants as operands. [`missing`] says which lines of the instruction
 //! table have no vectors. [`random`] has many more rows, with the results of a real GPU.
 
-mod bound;
 mod check;
 mod coverage;
 mod experiment;
@@ -19,11 +18,12 @@ mod kernel;
 pub mod random;
 pub mod random_operand;
 mod read;
+mod tolerance;
 
-pub use bound::Bound;
 pub use check::check;
 pub use coverage::{ENOUGH, missing};
 pub use experiment::Experiment;
 pub use form::Form;
-pub use kernel::{Variant, module_text};
-pub use read::{Row, ScriptError, read, read_all};
+pub use kernel::{KernelVariant, module_text};
+pub use read::{ScriptError, TestVector, read, read_all};
+pub use tolerance::Tolerance;

@@ -5,13 +5,13 @@
 //! `random.bounds` says how far our approximate functions may be from the GPU's; everything else is the same to the
 //! bit.
 
-use super::bound::Bound;
 use super::check::{Run, groups};
 use super::experiment::Experiment;
 use super::form::is_immediate;
-use super::kernel::{Variant, module_text};
+use super::kernel::{KernelVariant, module_text};
 use super::random_operand;
-use super::read::{Row, ScriptError};
+use super::read::{ScriptError, TestVector};
+use super::tolerance::Tolerance;
 use isa::Type;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,21 +25,21 @@ pub type Answers = Vec<Vec<u128>>;
 
 /// A form and where its rows come from.
 #[derive(Clone, Debug)]
-pub struct Trial {
+pub struct VectorSource {
     /// The spelling, the number of results, and the immediate operands.
     pub name: String,
     /// A row of the form, for its types and immediate operands.
-    row: Row,
+    row: TestVector,
 }
 
-impl Trial {
+impl VectorSource {
     /// One for each form that `rows` have, and for `lop3` one for each table.
     #[must_use]
-    pub fn all(rows: &[Row]) -> Vec<Self> {
+    pub fn all(rows: &[TestVector]) -> Vec<Self> {
         groups(rows).into_iter().filter_map(|mut rows| rows.pop().map(Self::new)).collect()
     }
 
-    fn new(row: Row) -> Self {
+    fn new(row: TestVector) -> Self {
         let mut name = format!("{} {}", row.form.spelling, row.form.results.len());
         for (at, bits) in row.operands.iter().enumerate().filter(|(at, _)| is_immediate(&row.form.spelling, *at)) {
             let _ = write!(name, " {at}={bits:#x}");
@@ -55,7 +55,7 @@ impl Trial {
 
     /// The rows, with these results and this bound, or with zeros.
     #[must_use]
-    pub fn rows(&self, answers: Option<&Answers>, bound: Bound) -> Vec<Row> {
+    pub fn rows(&self, answers: Option<&Answers>, bound: Tolerance) -> Vec<TestVector> {
         let (form, key) = (&self.row.form, random_operand::key(&self.name));
         let row = |number: usize| {
             let mut operands = random_operand::row(key, number as u64, &form.sources);
@@ -63,7 +63,7 @@ impl Trial {
                 *bits = self.row.operands[at];
             }
             let expected = answers.map_or_else(|| vec![0; form.results.len()], |answers| answers[number].clone());
-            Row { place: format!("{} row {number}", self.name), form: form.clone(), operands, expected, bound }
+            TestVector { place: format!("{} row {number}", self.name), form: form.clone(), operands, expected, bound }
         };
         (0..ROWS).map(row).collect()
     }
@@ -71,14 +71,14 @@ impl Trial {
     /// As a launch; what comes out of it is understood by [`answers`](Self::answers).
     #[must_use]
     pub fn experiment(&self) -> Experiment {
-        Experiment::of(self.rows(None, Bound::Exact))
+        Experiment::of(self.rows(None, Tolerance::Exact))
     }
 
     /// The results of every row, from the bytes behind `out` after the launch.
     #[must_use]
     pub fn answers(&self, out: &[u8]) -> Answers {
-        let rows = self.rows(None, Bound::Exact);
-        let mut found = Run::new(&self.row.form, Variant::Plain, &rows).found(out);
+        let rows = self.rows(None, Tolerance::Exact);
+        let mut found = Run::new(&self.row.form, KernelVariant::Plain, &rows).found(out);
         found.truncate(ROWS);
         // What lies beyond a type in its register is the type's doing.
         for (at, ty) in self.types().iter().enumerate() {
@@ -90,12 +90,12 @@ impl Trial {
     /// What our machine makes of the rows at every level of this host, against a GPU's answers: one line for each
     /// result that is too far off.
     #[must_use]
-    pub fn check(&self, answers: &Answers, bound: Bound) -> Vec<String> {
+    pub fn check(&self, answers: &Answers, bound: Tolerance) -> Vec<String> {
         let rows = self.rows(Some(answers), bound);
-        let text = module_text(&self.row.form, &rows, &[Variant::Plain]);
-        let run = Run::new(&self.row.form, Variant::Plain, &rows);
+        let text = module_text(&self.row.form, &rows, &[KernelVariant::Plain]);
+        let run = Run::new(&self.row.form, KernelVariant::Plain, &rows);
         let check = |level| match run.execute(level, &text) {
-            Ok(found) => super::check::compare(&rows, Variant::Plain, &format!("{level}"), &found),
+            Ok(found) => super::check::compare(&rows, KernelVariant::Plain, &format!("{level}"), &found),
             Err(what) => vec![format!("{}: {what} ({level})", self.name)],
         };
         crate::levels().flat_map(check).collect()
@@ -116,7 +116,7 @@ pub fn answers_path() -> PathBuf {
 ///
 /// # Errors
 /// If the compressor fails.
-pub fn pack(trials: &[(Trial, Answers)]) -> std::io::Result<Vec<u8>> {
+pub fn pack(trials: &[(VectorSource, Answers)]) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for (trial, answers) in trials {
         bytes.extend(trial.name.as_bytes());
@@ -131,9 +131,9 @@ pub fn pack(trials: &[(Trial, Answers)]) -> std::io::Result<Vec<u8>> {
 
 /// The answers that are kept.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct KeptAnswers {
     /// Forms and their answers.
-    pub trials: Vec<(Trial, Answers)>,
+    pub trials: Vec<(VectorSource, Answers)>,
     /// The names of forms without any.
     pub without: Vec<String>,
 }
@@ -142,12 +142,13 @@ pub struct Kept {
 ///
 /// # Errors
 /// If the file cannot be read or is cut off.
-pub fn unpack(trials: Vec<Trial>) -> Result<Kept, ScriptError> {
+pub fn unpack(trials: Vec<VectorSource>) -> Result<KeptAnswers, ScriptError> {
     let path = answers_path();
     let wrong = |what: String| ScriptError { place: path.display().to_string(), what };
     let packed = std::fs::read(&path).map_err(|error| wrong(error.to_string()))?;
     let bytes = zstd::stream::decode_all(&packed[..]).map_err(|error| wrong(error.to_string()))?;
-    let mut by_name: BTreeMap<String, Trial> = trials.into_iter().map(|trial| (trial.name.clone(), trial)).collect();
+    let mut by_name: BTreeMap<String, VectorSource> =
+        trials.into_iter().map(|trial| (trial.name.clone(), trial)).collect();
     let mut rest = &bytes[..];
     let mut kept = Vec::new();
     while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
@@ -168,21 +169,21 @@ pub fn unpack(trials: Vec<Trial>) -> Result<Kept, ScriptError> {
         }
         kept.push((trial, answers));
     }
-    Ok(Kept { trials: kept, without: by_name.into_keys().collect() })
+    Ok(KeptAnswers { trials: kept, without: by_name.into_keys().collect() })
 }
 
 /// How far each approximate function may be from the GPU's, by its spelling: lines `SPELLING BOUND` of `random.bounds`.
 ///
 /// # Errors
 /// At a line that is not understood.
-pub fn bounds() -> Result<BTreeMap<String, Bound>, ScriptError> {
+pub fn bounds() -> Result<BTreeMap<String, Tolerance>, ScriptError> {
     let path = crate::filetests("instructions").join("random.bounds");
     let wrong = |what: String| ScriptError { place: path.display().to_string(), what };
     let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).filter(|line| !line.is_empty());
     let line = |line: &str| {
         let (spelling, word) = line.split_once(' ')?;
-        Some((spelling.to_owned(), Bound::from_word(word.trim())?))
+        Some((spelling.to_owned(), Tolerance::from_word(word.trim())?))
     };
     lines.map(|text| line(text).ok_or_else(|| wrong(format!("`{text}` is no `SPELLING BOUND`")))).collect()
 }

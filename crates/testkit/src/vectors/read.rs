@@ -1,7 +1,7 @@
 //! Reading vectors: a line is a row, a comment or blank; anything else is an error with its place.
 
-use super::bound::Bound;
 use super::form::Form;
+use super::tolerance::Tolerance;
 use isa::Type;
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use thiserror::Error;
 
 /// One execution of an instruction.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct TestVector {
     /// The file and line it stands in, as messages name it.
     pub place: String,
     /// The instruction.
@@ -19,7 +19,7 @@ pub struct Row {
     /// Bits of the results.
     pub expected: Vec<u128>,
     /// How far the result may be off.
-    pub bound: Bound,
+    pub bound: Tolerance,
 }
 
 /// A line of a test file that cannot be understood.
@@ -36,7 +36,7 @@ pub struct ScriptError {
 ///
 /// # Errors
 /// At the first file that cannot be read, or line that is no row.
-pub fn read_all() -> Result<Vec<Row>, ScriptError> {
+pub fn read_all() -> Result<Vec<TestVector>, ScriptError> {
     let folder = crate::filetests("instructions");
     let unreadable =
         |path: &Path, error: &io::Error| ScriptError { place: path.display().to_string(), what: error.to_string() };
@@ -53,8 +53,8 @@ pub fn read_all() -> Result<Vec<Row>, ScriptError> {
 ///
 /// # Errors
 /// At the first line that is no row.
-pub fn read(name: &str, text: &str) -> Result<Vec<Row>, ScriptError> {
-    let mut rows: Vec<Row> = Vec::new();
+pub fn read(name: &str, text: &str) -> Result<Vec<TestVector>, ScriptError> {
+    let mut rows: Vec<TestVector> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let place = format!("{name}:{}", index + 1);
         let words: Vec<&str> = line.split('#').next().unwrap_or("").split_whitespace().collect();
@@ -68,7 +68,7 @@ pub fn read(name: &str, text: &str) -> Result<Vec<Row>, ScriptError> {
     Ok(rows)
 }
 
-fn row(place: &str, words: &[&str], known: Option<&Form>) -> Result<Row, String> {
+fn row(place: &str, words: &[&str], known: Option<&Form>) -> Result<TestVector, String> {
     let relation = words.iter().position(|&word| word == "=" || word == "~");
     let relation = relation.ok_or("expected `SPELLING OPERANDS… = RESULT`, or `~ RESULT BOUND`")?;
     let (left, right) = (&words[..relation], &words[relation + 1..]);
@@ -76,20 +76,20 @@ fn row(place: &str, words: &[&str], known: Option<&Form>) -> Result<Row, String>
     let (results, bound) = match (words[relation], right) {
         ("~", [result, bound]) => (std::slice::from_ref(result), read_bound(bound)?),
         ("~", _) => return Err("expected one result and a bound after `~`".to_owned()),
-        (_, results) => (results, Bound::Exact),
+        (_, results) => (results, Tolerance::Exact),
     };
     let same = known.filter(|form| form.spelling == *spelling && form.results.len() == results.len());
     let form = same.map_or_else(|| Form::new(spelling, results.len()), |form| Ok(form.clone()))?;
     let operands = numbers("source", operands, &form.sources)?;
     let expected = numbers("result", results, &form.results)?;
-    if bound != Bound::Exact && !form.results.iter().all(|ty| ty.is_float()) {
+    if bound != Tolerance::Exact && !form.results.iter().all(|ty| ty.is_float()) {
         return Err(format!("a bound is for floats, `{spelling}` gives .{}", form.results[0]));
     }
-    Ok(Row { place: place.to_owned(), form, operands, expected, bound })
+    Ok(TestVector { place: place.to_owned(), form, operands, expected, bound })
 }
 
-fn read_bound(word: &str) -> Result<Bound, String> {
-    Bound::from_word(word).ok_or_else(|| format!("`{word}` is no bound: expected 2ulp, 2^-20.5abs or 2^-22rel"))
+fn read_bound(word: &str) -> Result<Tolerance, String> {
+    Tolerance::from_word(word).ok_or_else(|| format!("`{word}` is no bound: expected 2ulp, 2^-20.5abs or 2^-22rel"))
 }
 
 fn numbers(what: &str, words: &[&str], types: &[Type]) -> Result<Vec<u128>, String> {
@@ -122,9 +122,9 @@ mod tests {
     fn a_line_is_an_execution() {
         let rows = read("t.vec", "add.s32 0x7fffffff 0x1 = 0x80000000 # wraps\nnot.pred 1 = 0").unwrap();
         assert_eq!((rows[0].operands.as_slice(), rows[0].expected.as_slice()), (&[0x7fff_ffff, 1][..], &[1 << 31][..]));
-        assert_eq!((rows[1].place.as_str(), rows[1].bound), ("t.vec:2", Bound::Exact));
+        assert_eq!((rows[1].place.as_str(), rows[1].bound), ("t.vec:2", Tolerance::Exact));
         let rows = read("t.vec", "ex2.approx.f32 0x3f800000 ~ 0x40000000 2ulp").unwrap();
-        assert_eq!(rows[0].bound, Bound::Ulps(2));
+        assert_eq!(rows[0].bound, Tolerance::Ulps(2));
     }
 
     #[test]

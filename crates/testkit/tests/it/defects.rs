@@ -1,25 +1,25 @@
 //! What other fault injectors get wrong, each as a test of ours. `docs/defects.md` says who does, and names the tests that
 //! stand elsewhere.
 
-use campaign::config::Selection;
+use campaign::config::SelectionWords;
 use campaign::{Planner, RunIndex, Site};
 use fault::{Fault, Model};
 use inject::{CapsuleTarget, Strategy};
 use outcome::{Class, Landed, classify};
 use testkit::workload;
 
-fn words(aim: &str, model: &str, scope: &str) -> Selection {
+fn words(kind: &str, model: &str, scope: &str) -> SelectionWords {
     let word = |word: &str| Some(word.to_owned());
-    Selection { target: word(aim), model: word(model), scope: word(scope), ..Selection::default() }
+    SelectionWords { target: word(kind), model: word(model), scope: word(scope), ..SelectionWords::default() }
 }
 
-fn sites(target: &CapsuleTarget, words: &Selection, runs: u64) -> Vec<Site> {
+fn sites(target: &CapsuleTarget, words: &SelectionWords, runs: u64) -> Vec<Site> {
     let runs: Vec<RunIndex> = (0..runs).map(RunIndex).collect();
     target.plan(&runs, words, 1).unwrap()
 }
 
 /// The faults that are drawn, and on what they landed.
-fn landed(name: &str, words: &Selection, runs: u64) -> Vec<(Fault, Landed)> {
+fn landed(name: &str, words: &SelectionWords, runs: u64) -> Vec<(Fault, Landed)> {
     let target = workload(name);
     let mut runner = target.runner(Strategy::Auto);
     let run = |site: &Site| {
@@ -40,7 +40,7 @@ fn the_zero_model_gives_zero_for_every_value() {
 #[test]
 fn the_random_model_covers_every_bit_evenly() {
     let target = workload("blackscholes");
-    let selection = Selection { group: vec!["fp32_fma".to_owned()], ..words("dst", "random", "thread") };
+    let selection = SelectionWords { group: vec!["fp32_fma".to_owned()], ..words("dst", "random", "thread") };
     let mut ones = [0u32; 32];
     for site in sites(&target, &selection, 4000) {
         let fault: Fault = site.fault().unwrap().parse().unwrap();
@@ -83,7 +83,7 @@ fn an_instruction_that_is_not_known_is_refused_by_name() {
 #[test]
 fn both_halves_of_a_64_bit_destination_are_hit() {
     let target = workload("gemm");
-    let wide = sites(&target, &Selection::default(), 20_000)
+    let wide = sites(&target, &SelectionWords::default(), 20_000)
         .into_iter()
         .filter(|site| site.spot.opcode.starts_with("mul.wide"));
     let bits: Vec<u32> = wide.map(|site| site.labels.text(5).unwrap().parse().unwrap()).collect();
@@ -117,8 +117,8 @@ fn a_fault_that_hits_nothing_is_not_masked() {
 
 #[test]
 fn the_same_seed_gives_the_same_sites_and_the_same_values() {
-    for aim in ["dst", "src", "reg", "mem"] {
-        let words = words(aim, "random", "thread");
-        assert_eq!(landed("reduce", &words, 60), landed("reduce", &words, 60), "{aim}");
+    for kind in ["dst", "src", "reg", "mem"] {
+        let words = words(kind, "random", "thread");
+        assert_eq!(landed("reduce", &words, 60), landed("reduce", &words, 60), "{kind}");
     }
 }

@@ -1,9 +1,9 @@
 //! Whether the faster tiers observe what full re-execution does, and leave the same in memory.
 
 use campaign::Engines;
-use campaign::config::Selection;
+use campaign::config::SelectionWords;
 use capsule::Capsule;
-use inject::{CapsuleTarget, Means, Referee};
+use inject::{CapsuleTarget, Resources, TierCheck};
 use testkit::random_capsules::random_capsule;
 use testkit::tiers::{compare, compare_swept, target, target_with};
 
@@ -12,7 +12,7 @@ fn check(capsule: Capsule, runs: u64, seed: u64) -> Vec<String> {
 }
 
 fn disagreements(target: &CapsuleTarget, runs: u64, seed: u64) -> Vec<String> {
-    compare(target, &Selection::default(), runs, seed).unwrap().disagreements
+    compare(target, &SelectionWords::default(), runs, seed).unwrap().disagreements
 }
 
 fn workload(name: &str) -> Capsule {
@@ -39,12 +39,12 @@ fn faults_in_neighbouring_bits_know_nothing_of_each_other() {
         [("hotspot", "launch=2,cta=5,thread=86", 160..180), ("pathfinder", "launch=7,cta=11,thread=29", 150..170)];
     let failures = testkit::in_parallel(&threads, |(name, thread, path)| {
         let target = target(workload(name)).unwrap();
-        let mut referee = Referee::new(&target);
+        let mut tier_check = TierCheck::new(&target);
         let mut failures = Vec::new();
         for dynamic in path.clone() {
             for bit in 0..32 {
                 let id = format!("{thread},dyn={dynamic},target=dst0,model=flip,bits={bit}");
-                let said = referee.judge(&id.parse().unwrap()).unwrap();
+                let said = tier_check.disagreement(&id.parse().unwrap()).unwrap();
                 failures.extend(said.map(|said| format!("{name}, {id}: {said}")));
             }
         }
@@ -63,7 +63,7 @@ fn sweeping_all_faults_is_running_each() {
 }
 
 /// A checkpoint after every round.
-const CLOSE: Means = Means { memory: 1 << 30, jobs: 2, spacing: 0 };
+const CLOSE: Resources = Resources { memory: 1 << 30, jobs: 2, spacing: 0 };
 
 #[test]
 fn runs_that_start_from_checkpoints_and_end_at_them_are_executed_as_a_whole() {
@@ -88,8 +88,8 @@ fn at_all_degrees(capsule: &Capsule, runs: u64, seed: u64) -> (Vec<String>, Vec<
     let all = taken.index + taken.checkpoints;
     let mut degrees = Vec::new();
     for share in (0..=20).rev() {
-        let means = Means { memory: taken.golden + all * share / 20, ..CLOSE };
-        let target = target_with(capsule.clone(), means).unwrap();
+        let resources = Resources { memory: taken.golden + all * share / 20, ..CLOSE };
+        let target = target_with(capsule.clone(), resources).unwrap();
         failures.extend(disagreements(&target, runs, seed + share));
         let found = target.memory().unwrap();
         assert!(share == 0 || found.golden + found.index + found.checkpoints <= found.limit, "{found:?}");

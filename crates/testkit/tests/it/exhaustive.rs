@@ -1,24 +1,24 @@
 //! Whether exhaustive campaigns give the rates that sampled ones estimate.
 
-use campaign::config::Selection;
+use campaign::config::SelectionWords;
 use campaign::{Engines, Planner, RunIndex};
 use capsule::Capsule;
 use inject::{CapsuleTarget, Strategy};
 use outcome::{Class, Outcome, classify};
-use stats::{Confidence, Method, Proportion};
+use stats::{Confidence, IntervalKind, Proportion};
 use testkit::tiers::target;
 
 const CLASSES: [Class; 3] = [Class::Masked, Class::Sdc, Class::Due];
 const CAMPAIGNS: u64 = 40;
 const RUNS: u64 = 400;
 
-fn selection(kernel: &str, block: &str, threads: &str) -> Selection {
+fn selection(kernel: &str, block: &str, threads: &str) -> SelectionWords {
     let list = |text: &str| vec![text.to_owned()];
-    Selection { kernel: list(kernel), blocks: list(block), threads: list(threads), ..Selection::default() }
+    SelectionWords { kernel: list(kernel), blocks: list(block), threads: list(threads), ..SelectionWords::default() }
 }
 
 /// The rates of all faults, each with the weight that it has in a sampled campaign.
-fn exhaustive(target: &CapsuleTarget, words: &Selection) -> [f64; 3] {
+fn exhaustive(target: &CapsuleTarget, words: &SelectionWords) -> [f64; 3] {
     let sweep = target.sweep(words).unwrap();
     let mut sweeper = target.sweeper(&Strategy::Auto.into(), words, &target.criteria()).unwrap();
     let mut weights = [0.0; 3];
@@ -36,7 +36,7 @@ fn exhaustive(target: &CapsuleTarget, words: &Selection) -> [f64; 3] {
 }
 
 /// How many faults of a sampled campaign come to each class.
-fn sampled(target: &CapsuleTarget, words: &Selection, seed: u64) -> [u64; 3] {
+fn sampled(target: &CapsuleTarget, words: &SelectionWords, seed: u64) -> [u64; 3] {
     let runs: Vec<RunIndex> = (0..RUNS).map(RunIndex).collect();
     let mut runner = target.runner(Strategy::Auto);
     let mut counts = [0; 3];
@@ -63,7 +63,7 @@ fn the_rates_of_all_faults_lie_in_the_intervals_of_samples() {
         for seed in 0..CAMPAIGNS {
             for (count, rate) in sampled(&target, words, seed).into_iter().zip(rates) {
                 let proportion = Proportion::from_counts(count, RUNS - count);
-                let interval = proportion.interval(Method::Wilson, Confidence::PERCENT_95);
+                let interval = proportion.interval(IntervalKind::Wilson, Confidence::PERCENT_95);
                 inside += u64::from((interval.low..=interval.high).contains(&rate));
             }
         }

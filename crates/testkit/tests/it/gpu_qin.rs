@@ -1,11 +1,11 @@
 //! Whether GPU-Qin's choice of sites is the published one, on the bundled workloads.
 
-use campaign::config::Selection;
+use campaign::config::SelectionWords;
 use campaign::{Engine, Engines, Intent, Planner, RunIndex, Site};
 use inject::Golden;
 use inject::site::Coordinates;
 use inject::threads::{Query, Wanted, find, thread_counts, trace};
-use methods::gpu_qin::{By, Category, Coverage, Discard, GpuQin, Grouping, Stratified};
+use methods::gpu_qin::{Category, Coverage, Discard, GpuQin, GroupBy, Grouped, Grouping};
 use methods::kit::Profile;
 use std::collections::BTreeMap;
 use testkit::workload as target;
@@ -13,17 +13,17 @@ use testkit::workload as target;
 /// An honest sampler fails a test of this level once in a hundred thousand seeds; the seed is fixed.
 const LEVEL: f64 = 1e-5;
 
-fn grouping(golden: &Golden, by: By) -> Grouping {
+fn grouping(golden: &Golden, by: GroupBy) -> Grouping {
     Grouping::of(golden, Coverage::Published, by, &|_, _| true)
 }
 
-fn words(method: &str) -> Selection {
-    Selection { method: Some(method.to_owned()), ..Selection::default() }
+fn words(method: &str) -> SelectionWords {
+    SelectionWords { method: Some(method.to_owned()), ..SelectionWords::default() }
 }
 
 fn sites(method: &GpuQin, runs: std::ops::Range<u64>) -> Vec<Site> {
     let runs: Vec<RunIndex> = runs.map(RunIndex).collect();
-    method.plan(&runs, &Selection::default(), 3).unwrap()
+    method.plan(&runs, &SelectionWords::default(), 3).unwrap()
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn every_thread_is_in_one_group_and_counts_as_in_the_golden_run() {
     for workload in ["bfs", "montecarlo", "sad"] {
         let target = target(workload);
         let golden = target.golden_run();
-        let grouping = grouping(golden, By::Instructions);
+        let grouping = grouping(golden, GroupBy::Instructions);
         let sum = |value: fn(&methods::gpu_qin::ThreadGroup) -> u64| -> u64 {
             grouping.kernels.iter().flat_map(|kernel| &kernel.groups).map(value).sum()
         };
@@ -48,7 +48,7 @@ fn every_thread_is_in_one_group_and_counts_as_in_the_golden_run() {
 fn kernels_fall_into_the_categories_of_the_paper() {
     let category = |workload: &str, kernel: usize| {
         let target = target(workload);
-        let kernels = grouping(target.golden_run(), By::Instructions).kernels;
+        let kernels = grouping(target.golden_run(), GroupBy::Instructions).kernels;
         (kernels[kernel].category, kernels[kernel].groups.len())
     };
     assert_eq!(category("matmul", 0), (Category::I, 1));
@@ -60,7 +60,7 @@ fn kernels_fall_into_the_categories_of_the_paper() {
 #[test]
 fn the_groups_of_monte_carlo_have_the_shares_of_the_paper() {
     let target = target("montecarlo");
-    let groups = grouping(target.golden_run(), By::Instructions).kernels.remove(0);
+    let groups = grouping(target.golden_run(), GroupBy::Instructions).kernels.remove(0);
     let shares: Vec<f64> = groups.groups.iter().map(|group| group.popularity).collect();
     for (ours, paper) in shares.iter().zip(methods::gpu_qin::paper::MONTE) {
         assert!((ours - paper.share).abs() < 1e-4, "{shares:?}");
@@ -71,9 +71,9 @@ fn the_groups_of_monte_carlo_have_the_shares_of_the_paper() {
 #[test]
 fn threads_of_a_trace_group_go_the_same_way() {
     let target = target("bfs");
-    let by_trace = grouping(target.golden_run(), By::Trace);
+    let by_trace = grouping(target.golden_run(), GroupBy::Trace);
     assert!(by_trace.kernels.iter().flat_map(|kernel| &kernel.groups).all(|group| group.traces == 1));
-    let by_count = grouping(target.golden_run(), By::Instructions);
+    let by_count = grouping(target.golden_run(), GroupBy::Instructions);
     assert!(by_trace.kernels[0].groups.len() > by_count.kernels[0].groups.len());
 }
 
@@ -81,7 +81,7 @@ fn threads_of_a_trace_group_go_the_same_way() {
 fn a_profile_has_what_its_thread_executes_and_every_step_is_found_again() {
     let target = target("montecarlo");
     let golden = target.golden_run();
-    for group in &grouping(golden, By::Instructions).kernels[0].groups {
+    for group in &grouping(golden, GroupBy::Instructions).kernels[0].groups {
         let thread = group.representative;
         let profile = Profile::of(golden, thread);
         let launch = &golden.launches()[thread.launch as usize];
@@ -93,7 +93,7 @@ fn a_profile_has_what_its_thread_executes_and_every_step_is_found_again() {
         let query = |wanted| Query { launch: thread.launch, thread: number, wanted };
         let visit = |at: usize| {
             let step = profile.steps[at];
-            query(Wanted::Visit { site: step.site, nth: step.iteration })
+            query(Wanted::Visit { instruction: step.instruction, nth: step.iteration })
         };
         let asked: Vec<Query> = (0..profile.steps.len()).step_by(7).map(visit).collect();
         let found = find(golden, &asked);
@@ -103,7 +103,7 @@ fn a_profile_has_what_its_thread_executes_and_every_step_is_found_again() {
             assert_eq!((place.dynamic, place.executed), (before, profile.steps[at].executed));
             if place.executed {
                 let again = query(Wanted::Dynamic(before as u32));
-                assert_eq!(find(golden, &[again])[&again].site, place.site);
+                assert_eq!(find(golden, &[again])[&again].instruction, place.instruction);
             }
         }
     }
@@ -128,7 +128,7 @@ fn a_profile_is_drawn_by_popularity_and_its_instructions_uniformly() {
     for group in &groups[..4] {
         let steps = Profile::of(golden, group.representative).steps;
         for step in &steps {
-            let pc = launch.program.sites[step.site as usize].pc.0;
+            let pc = launch.program.instructions[step.instruction as usize].pc.0;
             *weights.entry(pc).or_default() += group.popularity / covered / steps.len() as f64;
         }
     }
@@ -189,10 +189,10 @@ fn what_is_given_up_hits_nothing_and_all_else_lands_where_it_says() {
 #[test]
 fn words_that_the_method_chooses_itself_are_refused() {
     let target = target("matmul");
-    let refused = |words: Selection| GpuQin::new(&target, &words).err().unwrap().to_string();
-    let aimed = Selection { target: Some("addr".to_owned()), ..words("gpu-qin") };
+    let refused = |words: SelectionWords| GpuQin::new(&target, &words).err().unwrap().to_string();
+    let aimed = SelectionWords { target: Some("addr".to_owned()), ..words("gpu-qin") };
     assert!(refused(aimed).ends_with("the method chooses what is hit itself; leave `target` out"));
-    let kernel = Selection { kernel: vec!["nothing".to_owned()], ..words("gpu-qin") };
+    let kernel = SelectionWords { kernel: vec!["nothing".to_owned()], ..words("gpu-qin") };
     assert!(refused(kernel).starts_with("find a thread to profile: no kernel matches"));
     assert!(refused(words("gpuqin")).starts_with("use the method `gpuqin`"));
 }
@@ -200,7 +200,7 @@ fn words_that_the_method_chooses_itself_are_refused() {
 #[test]
 fn a_pattern_hits_registers_that_have_its_bits_and_no_others() {
     let target = target("pathfinder");
-    let words = Selection { model: Some("stuck1:0x100000000".to_owned()), ..words("gpu-qin") };
+    let words = SelectionWords { model: Some("stuck1:0x100000000".to_owned()), ..words("gpu-qin") };
     let method = GpuQin::new(&target, &words).unwrap();
     let (mut hit, mut given_up) = (0, 0);
     for site in sites(&method, 0..200) {

@@ -2,15 +2,15 @@
 //! these lines, and one in the registry.
 
 use campaign::{
-    Choices, Ended, Finding, LabelColumn, Planner, Results, RunIndex, Selection, Site, StoreError, Target, TargetError,
-    run_in_memory,
+    CampaignEnd, Choices, Finding, LabelColumn, Planner, Results, RunIndex, SelectionWords, Site, StoreError,
+    TargetError, TargetSystem, run_in_memory,
 };
 use inject::CapsuleTarget;
 use inject::site::LABELS;
 use methods::{Applied, Estimates};
 use outcome::Class;
 use serde::Serialize;
-use stats::{Confidence, Method as Formula, Proportion};
+use stats::{Confidence, IntervalKind as Formula, Proportion};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -29,11 +29,11 @@ impl methods::Method for Method {
         "a value that is being stored, any thread"
     }
 
-    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &Selection) -> Result<Box<dyn Applied>, TargetError> {
+    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {
         if words.target.is_some() {
             return Err(TargetError::new("choose sites as stores does and by `target` too: leave `target` out"));
         }
-        let stores = Selection { target: Some("store".to_owned()), method: None, ..words.clone() };
+        let stores = SelectionWords { target: Some("store".to_owned()), method: None, ..words.clone() };
         Ok(Box::new(Stores { capsule: Arc::clone(capsule), stores }))
     }
 }
@@ -42,7 +42,7 @@ impl methods::Method for Method {
 struct Stores {
     capsule: Arc<CapsuleTarget>,
     /// What the method says, in the words of a campaign.
-    stores: Selection,
+    stores: SelectionWords,
 }
 
 impl Planner for Stores {
@@ -50,7 +50,7 @@ impl Planner for Stores {
         &LABELS
     }
 
-    fn plan(&self, runs: &[RunIndex], _: &Selection, seed: u64) -> Result<Vec<Site>, TargetError> {
+    fn plan(&self, runs: &[RunIndex], _: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
         self.capsule.plan(runs, &self.stores, seed)
     }
 }
@@ -93,19 +93,19 @@ fn rows(results: &Results) -> Vec<(u64, Option<String>)> {
 #[test]
 fn a_method_plans_a_campaign_and_reads_its_rows() {
     let capsule = workload("pathfinder");
-    let words = Selection { method: Some("stores".to_owned()), ..Selection::default() };
+    let words = SelectionWords { method: Some("stores".to_owned()), ..SelectionWords::default() };
     let method = methods::Method::apply(&Method, &capsule, &words).unwrap();
-    let run = |selection: Selection, planner: Option<&dyn Planner>| {
+    let run = |selection: SelectionWords, planner: Option<&dyn Planner>| {
         let choices =
             Choices { capsule: Some("pathfinder".to_owned()), runs: Some(400), selection, ..Choices::default() };
-        let target = Target::from(&*capsule);
+        let target = TargetSystem::from(&*capsule);
         let target = planner.map_or(target, |planner| target.planned_by(planner));
         run_in_memory(target, &choices.settle().unwrap(), &AtomicBool::new(false), &mut |_| {}).unwrap()
     };
     let (ended, chosen) = run(words, Some(&*method));
-    assert!(matches!(ended, Ended::Finished(_)));
+    assert!(matches!(ended, CampaignEnd::Finished(_)));
     // What it chooses is what a plain campaign on the same target draws.
-    let (_, plain) = run(Selection { target: Some("store".to_owned()), ..Selection::default() }, None);
+    let (_, plain) = run(SelectionWords { target: Some("store".to_owned()), ..SelectionWords::default() }, None);
     assert_eq!(rows(&chosen), rows(&plain));
     let estimates = method.estimates(&chosen).unwrap();
     assert_eq!(estimates.json["format"], "beamline.stores/1");
@@ -118,7 +118,7 @@ fn a_method_plans_a_campaign_and_reads_its_rows() {
 
 #[test]
 fn what_a_method_chooses_itself_is_refused() {
-    let words = Selection { target: Some("dst".to_owned()), ..Selection::default() };
+    let words = SelectionWords { target: Some("dst".to_owned()), ..SelectionWords::default() };
     let error = methods::Method::apply(&Method, &workload("pathfinder"), &words).err().unwrap();
     assert!(error.to_string().ends_with("leave `target` out"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! Whether drawn faults follow what the program executes.
 
-use campaign::config::Selection;
+use campaign::config::SelectionWords;
 use campaign::{Planner, RunIndex};
 use inject::profile;
 use inject::site::Coordinates;
@@ -39,7 +39,7 @@ fn follows<K: Ord + std::fmt::Debug>(drawn: &BTreeMap<K, u64>, weights: &BTreeMa
 fn check(workload: &str) {
     let target = target(workload);
     let runs: Vec<RunIndex> = (0..DRAWS).map(RunIndex).collect();
-    let sites = target.plan(&runs, &Selection::default(), 1).unwrap();
+    let sites = target.plan(&runs, &SelectionWords::default(), 1).unwrap();
     let all = fault::Selection::of_words(None, None, None, &[], &[]).unwrap();
     let (mut by_instruction, mut by_launch) = (BTreeMap::new(), BTreeMap::new());
     for (number, launch) in profile(target.golden_run()).iter().enumerate() {
@@ -74,10 +74,10 @@ fn strata_divide_the_population_and_give_what_they_are_named_after() {
     use campaign::config::Stratify;
     for by in [Stratify::Kernel, Stratify::Group, Stratify::Threads] {
         let target = target("bfs");
-        let words = Selection { stratify: Some(by), ..Selection::default() };
+        let words = SelectionWords { stratify: Some(by), ..SelectionWords::default() };
         let strata = target.strata(&words).unwrap();
         let members: u64 = strata.iter().map(|stratum| stratum.members).sum();
-        assert_eq!(members, target.members(&Selection::default()).unwrap(), "{by}");
+        assert_eq!(members, target.members(&SelectionWords::default()).unwrap(), "{by}");
         let runs: Vec<RunIndex> = (0..600).map(RunIndex).collect();
         for (run, site) in runs.iter().zip(target.plan(&runs, &words, 3).unwrap()) {
             let number = (run.0 % strata.len() as u64) as usize;

@@ -1,7 +1,7 @@
 //! Whether the story of a fault says what its run did.
 
-use campaign::config::Selection;
-use campaign::story::{Deed, Story};
+use campaign::config::SelectionWords;
+use campaign::story::{Propagation, Story};
 use campaign::{Planner, RunIndex, Subject};
 use fault::Fault;
 use inject::{CapsuleTarget, Strategy};
@@ -25,7 +25,7 @@ fn contradiction(target: &CapsuleTarget, fault: &Fault) -> Option<String> {
             "outputs that differ without a copy that does",
             outputs == (landed && outcome == Class::Sdc) || !completed(&story),
         ),
-        ("a landed fault without its step", landed == (first == Some(Deed::Hit)) || story.instruction.is_none()),
+        ("a landed fault without its step", landed == (first == Some(Propagation::Hit)) || story.instruction.is_none()),
         ("steps of a fault that did not land", landed || story.steps.len() <= 1),
         (
             "a path that it did not leave, of another length",
@@ -56,7 +56,10 @@ fn lengths_agree(story: &Story) -> bool {
 /// Whether the thread alone was corrupted, and cleaned itself before anything left its registers.
 fn nothing_left(story: &Story) -> bool {
     let alone = story.threads.is_some_and(|threads| threads.count <= 1);
-    let kept = story.steps.iter().all(|step| !matches!(step.what, Deed::Stores | Deed::Decides | Deed::Diverges));
+    let kept = story
+        .steps
+        .iter()
+        .all(|step| !matches!(step.what, Propagation::Stores | Propagation::Decides | Propagation::Diverges));
     let register = story.site.spot.target.starts_with("dst");
     alone && kept && register && story.steps_left_out == 0 && story.path.clean_after.is_some() && completed(story)
 }
@@ -64,8 +67,8 @@ fn nothing_left(story: &Story) -> bool {
 fn contradictions(target: &CapsuleTarget, runs: u64) -> Vec<String> {
     let runs: Vec<RunIndex> = (0..runs).map(RunIndex).collect();
     let mut found = Vec::new();
-    for aim in TARGETS {
-        let words = Selection { target: Some((*aim).to_owned()), ..Selection::default() };
+    for kind in TARGETS {
+        let words = SelectionWords { target: Some((*kind).to_owned()), ..SelectionWords::default() };
         let Ok(sites) = target.plan(&runs, &words, 1) else { continue };
         found.extend(sites.iter().filter_map(|site| contradiction(target, &site.fault().unwrap().parse().unwrap())));
     }

@@ -35,7 +35,7 @@ pub const COLUMNS: [&str; 8] = [
 
 /// How much parts differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub struct Dispersion {
     /// Parts that were compared.
     pub parts: u64,
     /// χ² divided by its degrees of freedom.
@@ -48,13 +48,13 @@ pub struct Spread {
 
 /// Compares parts by the counts of their ends; `None` if fewer than two have trials.
 #[must_use]
-pub fn spread(parts: &[[u64; 4]]) -> Option<Spread> {
+pub fn dispersion(parts: &[[u64; 4]]) -> Option<Dispersion> {
     let tried: Vec<[u64; 4]> = parts.iter().filter(|ends| ends.iter().sum::<u64>() > 0).copied().collect();
     let test = compare(&tried)?;
     let crash = tried.iter().map(|ends| ends[2] as f64 / ends.iter().sum::<u64>() as f64);
     let (least, most) = crash.fold((1.0_f64, 0.0_f64), |(least, most), rate| (least.min(rate), most.max(rate)));
     let ratio = test.statistic / test.dof as f64;
-    Some(Spread { parts: tried.len() as u64, ratio, p: test.p, crash: (least, most) })
+    Some(Dispersion { parts: tried.len() as u64, ratio, p: test.p, crash: (least, most) })
 }
 
 fn compare(parts: &[[u64; 4]]) -> Option<ChiSquare> {
@@ -96,7 +96,7 @@ pub fn row(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Cell> {
     let groups = ends_by(trials.iter(), |trial| trial.group);
     let compared: Vec<(usize, [u64; 4])> =
         groups.into_iter().filter(|(_, ends)| ends.iter().sum::<u64>() >= LEAST).collect();
-    let between = spread(&compared.iter().map(|(_, ends)| *ends).collect::<Vec<_>>());
+    let between = dispersion(&compared.iter().map(|(_, ends)| *ends).collect::<Vec<_>>());
     let (mut statistic, mut freedom) = (0.0_f64, 0.0_f64);
     for (group, _) in &compared {
         let own: Vec<Trial> = trials.iter().filter(|trial| trial.group == *group).copied().collect();
@@ -116,10 +116,10 @@ pub fn row(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Cell> {
     vec![
         Cell::text(fault::base_name(&kernel.kernel)),
         Cell::Count(compared.len() as u64),
-        number(between.map(|spread| spread.ratio)),
-        number(between.map(|spread| spread.p)),
-        share(between.map(|spread| spread.crash.0)),
-        share(between.map(|spread| spread.crash.1)),
+        number(between.map(|dispersion| dispersion.ratio)),
+        number(between.map(|dispersion| dispersion.p)),
+        share(between.map(|dispersion| dispersion.crash.0)),
+        share(between.map(|dispersion| dispersion.crash.1)),
         number((freedom > 0.0).then(|| statistic / freedom)),
         Cell::text(match explained {
             None => "one group",
@@ -158,11 +158,11 @@ mod tests {
 
     #[test]
     fn parts_that_are_alike_have_a_small_ratio_and_others_a_large_one() {
-        let alike = spread(&[[50, 30, 20, 0], [52, 28, 20, 0], [49, 30, 21, 0]]).unwrap();
+        let alike = dispersion(&[[50, 30, 20, 0], [52, 28, 20, 0], [49, 30, 21, 0]]).unwrap();
         assert!(alike.ratio < 1.0 && alike.p > 0.5, "{alike:?}");
-        let unlike = spread(&[[90, 5, 5, 0], [40, 30, 30, 0]]).unwrap();
+        let unlike = dispersion(&[[90, 5, 5, 0], [40, 30, 30, 0]]).unwrap();
         assert!(unlike.ratio > 10.0 && unlike.p < 1e-6, "{unlike:?}");
         assert_eq!(unlike.crash, (0.05, 0.3));
-        assert_eq!(spread(&[[1, 0, 0, 0]]), None);
+        assert_eq!(dispersion(&[[1, 0, 0, 0]]), None);
     }
 }

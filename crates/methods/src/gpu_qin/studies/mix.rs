@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::cells::rate;
 use crate::gpu_qin::estimate::Bounded;
 use crate::gpu_qin::measure::measure;
-use crate::gpu_qin::mix::{Mix, State, mixes};
+use crate::gpu_qin::mix::{Mix, StateBits, mixes};
 use crate::gpu_qin::settings::{Choice, Settings};
 use crate::kit::Studied;
 use crate::kit::{Campaigns, StudyError};
@@ -14,7 +14,7 @@ use study::{Cell, Study, Table};
 
 /// A kernel with its mix and its rates.
 #[derive(Clone, Debug)]
-pub struct Point {
+pub struct KernelMix {
     /// The kernel.
     pub kernel: String,
     /// Its algorithm class.
@@ -28,7 +28,7 @@ pub struct Point {
 }
 
 /// The kernels of all subjects with their rates by the unbiased choice.
-fn points(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Vec<Point>, StudyError> {
+fn points(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Vec<KernelMix>, StudyError> {
     let mut points = Vec::new();
     let settings = Settings { choice: Choice::Unbiased, ..Settings::default() };
     for subject in subjects {
@@ -37,7 +37,7 @@ fn points(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Res
         for kernel in measured.estimates.kernels {
             let (Some(rates), Some(&(mix, _))) = (kernel.rates, mixes.get(&kernel.kernel)) else { continue };
             let class = subject.class.clone().unwrap_or_else(|| "unknown".to_owned());
-            points.push(Point { kernel: kernel.kernel, class, mix, sdc: rates.sdc, crash: rates.crash });
+            points.push(KernelMix { kernel: kernel.kernel, class, mix, sdc: rates.sdc, crash: rates.crash });
         }
     }
     Ok(points)
@@ -70,13 +70,15 @@ pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'
 
 /// Linear models of the SDC rate and of the crash rate: all kinds together, and each alone.
 #[must_use]
-pub fn regressions(points: &[Point]) -> Table {
+pub fn regressions(points: &[KernelMix]) -> Table {
     let mut table = Table::new("Linear models", &["rate", "variables", "kernels", "R²", "F", "p"]);
     let models: [(&str, &[usize]); 5] =
         [("FP, memory, control", &[1, 2, 3]), ("ALU", &[0]), ("FP", &[1]), ("memory", &[2]), ("control", &[3])];
-    for (name, rate) in [("SDC", (|point| point.sdc.rate) as fn(&Point) -> f64), ("crash", |point| point.crash.rate)] {
+    for (name, rate) in
+        [("SDC", (|point| point.sdc.rate) as fn(&KernelMix) -> f64), ("crash", |point| point.crash.rate)]
+    {
         for (variables, indices) in models {
-            let row = |point: &Point| indices.iter().map(|&at| point.mix.shares()[at]).collect::<Vec<_>>();
+            let row = |point: &KernelMix| indices.iter().map(|&at| point.mix.shares()[at]).collect::<Vec<_>>();
             let rows: Vec<Vec<f64>> = points.iter().map(row).collect();
             let fit = regression(&rows, &points.iter().map(rate).collect::<Vec<_>>());
             let number = |value: Option<f64>| value.map_or(Cell::None, Cell::Number);
@@ -106,16 +108,17 @@ pub(super) fn dwarfs(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<
 
 /// Mean, least and largest SDC rate by algorithm class.
 #[must_use]
-pub fn classes(points: &[Point]) -> Table {
+pub fn classes(points: &[KernelMix]) -> Table {
     let columns = ["class", "kernels", "SDC rate, mean", "least", "most", "crash rate, mean"];
     let mut table = Table::new("Rates by algorithm class", &columns);
-    let mut by_class: BTreeMap<&str, Vec<&Point>> = BTreeMap::new();
+    let mut by_class: BTreeMap<&str, Vec<&KernelMix>> = BTreeMap::new();
     for point in points {
         by_class.entry(&point.class).or_default().push(point);
     }
     for (class, points) in by_class {
         let kernels: Vec<&str> = points.iter().map(|point| fault::base_name(&point.kernel)).collect();
-        let mean = |rate: fn(&Point) -> f64| points.iter().map(|point| rate(point)).sum::<f64>() / points.len() as f64;
+        let mean =
+            |rate: fn(&KernelMix) -> f64| points.iter().map(|point| rate(point)).sum::<f64>() / points.len() as f64;
         let sdc = || points.iter().map(|point| point.sdc.rate);
         table.rows.push(vec![
             Cell::text(class),
@@ -147,7 +150,7 @@ pub(super) fn state(subjects: &[Studied], _: u64, _: &mut Campaigns<'_>) -> Resu
 
 /// The share of each kernel, and the mean of all.
 #[must_use]
-pub fn state_table(kernels: &[(String, String, State)]) -> Table {
+pub fn state_table(kernels: &[(String, String, StateBits)]) -> Table {
     let mut table = Table::new("Injectable state", &["capsule", "kernel", "injectable"]);
     for (capsule, kernel, state) in kernels {
         let name = fault::base_name(kernel);

@@ -3,13 +3,15 @@
 use super::rate;
 use crate::gpu_qin::estimate::{Bounded, KernelEstimate, Rates};
 use crate::gpu_qin::paper::{INJECTABLE, REGRESSION};
-use crate::gpu_qin::studies::{CAUSE_COLUMNS, MixPoint, cause_row, popular, popularity_of, regressions, spread_row};
-use crate::gpu_qin::survey::Surveyed;
+use crate::gpu_qin::studies::{
+    CAUSE_COLUMNS, MixPoint, cause_row, dispersion_row, popular, popularity_of, regressions,
+};
+use crate::gpu_qin::survey::MeasuredKernel;
 use study::{Cell, Plot, Point, Series, Table};
 
 /// Fig. 8: SDC, crash and hang rates, by the unbiased choice and by the method.
 #[must_use]
-pub fn rates(kernels: &[Surveyed]) -> Table {
+pub fn rates(kernels: &[MeasuredKernel]) -> Table {
     let columns = [
         "kernel",
         "SDC, unbiased",
@@ -29,7 +31,7 @@ pub fn rates(kernels: &[Surveyed]) -> Table {
         row.push(Cell::Share(it.failure()));
         table.rows.push(row);
     }
-    let mean = kernels.iter().map(Surveyed::failure).sum::<f64>() / kernels.len().max(1) as f64;
+    let mean = kernels.iter().map(MeasuredKernel::failure).sum::<f64>() / kernels.len().max(1) as f64;
     let mut last = vec![Cell::text("mean")];
     last.extend(std::iter::repeat_n(Cell::None, 6));
     last.push(Cell::Share(mean));
@@ -39,8 +41,8 @@ pub fn rates(kernels: &[Surveyed]) -> Table {
 
 /// Fig. 8 as a plot of one kind of rate.
 #[must_use]
-pub fn rates_plot(kernels: &[Surveyed], name: &str, what: &str, pick: fn(&Rates) -> Bounded) -> Plot {
-    let series = |label: &str, of: fn(&Surveyed) -> &KernelEstimate| Series {
+pub fn rates_plot(kernels: &[MeasuredKernel], name: &str, what: &str, pick: fn(&Rates) -> Bounded) -> Plot {
+    let series = |label: &str, of: fn(&MeasuredKernel) -> &KernelEstimate| Series {
         name: label.to_owned(),
         joined: false,
         points: (0..)
@@ -64,7 +66,7 @@ pub fn rates_plot(kernels: &[Surveyed], name: &str, what: &str, pick: fn(&Rates)
 
 /// Fig. 9: the causes of crashes, kernel by kernel.
 #[must_use]
-pub fn crashes(kernels: &[Surveyed]) -> Table {
+pub fn crashes(kernels: &[MeasuredKernel]) -> Table {
     let mut table =
         Table::new("Causes of crashes and their latency, in instructions of the hit thread", &CAUSE_COLUMNS);
     for it in kernels {
@@ -75,14 +77,14 @@ pub fn crashes(kernels: &[Surveyed]) -> Table {
 
 /// Fig. 10: how soon the crashes of a kernel follow.
 #[must_use]
-pub fn latencies(kernels: &[Surveyed], name: &str) -> Option<Plot> {
+pub fn latencies(kernels: &[MeasuredKernel], name: &str) -> Option<Plot> {
     let it = kernels.iter().find(|it| it.paper.name == name)?;
     Some(crate::gpu_qin::studies::latencies(it.paper.workload, name, &it.causes))
 }
 
 /// Fig. 7: the rates of the two most popular groups of a kernel, by the unbiased choice.
 #[must_use]
-pub fn group_rates(kernels: &[Surveyed], name: &str) -> Table {
+pub fn group_rates(kernels: &[MeasuredKernel], name: &str) -> Table {
     let columns = ["instructions", "threads", "activated", "SDC rate", "crash rate", "hang rate"];
     let mut table = Table::new(format!("{name}: rates by group"), &columns);
     let Some(it) = kernels.iter().find(|it| it.paper.name == name) else { return table };
@@ -94,11 +96,11 @@ pub fn group_rates(kernels: &[Surveyed], name: &str) -> Table {
 
 /// Spread between groups and within them.
 #[must_use]
-pub fn spreads(kernels: &[Surveyed]) -> Table {
-    let mut table = Table::new("Spread between groups and within them", &crate::gpu_qin::studies::SPREAD_COLUMNS);
+pub fn spreads(kernels: &[MeasuredKernel]) -> Table {
+    let mut table = Table::new("Spread between groups and within them", &crate::gpu_qin::studies::DISPERSION_COLUMNS);
     for it in kernels {
         let trials = it.activated(Some(crate::gpu_qin::WINDOW));
-        let mut row = spread_row(&it.groups, &trials);
+        let mut row = dispersion_row(&it.groups, &trials);
         row[0] = Cell::text(it.paper.name);
         table.rows.push(row);
     }
@@ -107,8 +109,8 @@ pub fn spreads(kernels: &[Surveyed]) -> Table {
 
 /// Linear models of rates by instruction mix, the paper's best first.
 #[must_use]
-pub fn regression(kernels: &[Surveyed]) -> Table {
-    let point = |it: &Surveyed| MixPoint {
+pub fn regression(kernels: &[MeasuredKernel]) -> Table {
+    let point = |it: &MeasuredKernel| MixPoint {
         kernel: it.paper.name.to_owned(),
         class: String::new(),
         mix: it.mix,
@@ -131,7 +133,7 @@ pub fn regression(kernels: &[Surveyed]) -> Table {
 
 /// Share of state that faults can reach.
 #[must_use]
-pub fn shares_of_state(kernels: &[Surveyed]) -> Table {
+pub fn shares_of_state(kernels: &[MeasuredKernel]) -> Table {
     let (mean, most, least) = INJECTABLE;
     let columns = ["kernel", "paper", "ours", "ALU", "FP", "memory", "control"];
     let mut table = Table::new("Injectable state, and the mix of instructions", &columns);
@@ -154,7 +156,7 @@ pub fn shares_of_state(kernels: &[Surveyed]) -> Table {
 
 /// The share of threads in the most popular groups, of kernels with more than one.
 #[must_use]
-pub fn popularity_plot(kernels: &[Surveyed]) -> Plot {
+pub fn popularity_plot(kernels: &[MeasuredKernel]) -> Plot {
     let several = kernels.iter().filter(|it| it.groups.groups.len() > 1);
     let series = several.map(|it| popular(it.paper.name, &it.groups)).collect();
     popularity_of("groups", "Threads in the most popular groups", series)
@@ -162,7 +164,7 @@ pub fn popularity_plot(kernels: &[Surveyed]) -> Plot {
 
 /// What optimisation does to the rates: the unbiased choice on kernels built for a debugger, beside those built with -O3.
 #[must_use]
-pub fn compilers(kernels: &[Surveyed]) -> Table {
+pub fn compilers(kernels: &[MeasuredKernel]) -> Table {
     let columns =
         ["kernel", "instructions, -G / -O3", "SDC, -O3", "SDC, -G", "crash, -O3", "crash, -G", "hang, -O3", "hang, -G"];
     let mut table = Table::new("Rates with and without optimisation", &columns);

@@ -5,11 +5,11 @@
 //! they were independent, which is too wide.
 
 use crate::gpu_qin::estimate::{Bounded, KernelEstimate, Rates};
-use crate::gpu_qin::survey::Surveyed;
+use crate::gpu_qin::survey::MeasuredKernel;
 use study::{Cell, Table};
 
 /// A heuristic, what it is compared with, and both estimates.
-type Heuristic = (&'static str, fn(&Surveyed) -> [&KernelEstimate; 2]);
+type Heuristic = (&'static str, fn(&MeasuredKernel) -> [&KernelEstimate; 2]);
 
 const HEURISTICS: [Heuristic; 6] = [
     ("the method as a whole", |it| [&it.method, &it.unbiased]),
@@ -23,7 +23,7 @@ const HEURISTICS: [Heuristic; 6] = [
 const RATES: [fn(&Rates) -> Bounded; 3] = [|rates| rates.sdc, |rates| rates.crash, |rates| rates.hang];
 
 /// The difference of a rate, and how large it may be by chance.
-fn difference(it: &Surveyed, heuristic: &Heuristic, pick: fn(&Rates) -> Bounded) -> Option<(f64, f64)> {
+fn difference(it: &MeasuredKernel, heuristic: &Heuristic, pick: fn(&Rates) -> Bounded) -> Option<(f64, f64)> {
     let [with, without] = (heuristic.1)(it);
     let (with, without) = (with.rates.as_ref().map(pick)?, without.rates.as_ref().map(pick)?);
     let half = |it: Bounded| (it.high - it.low) / 2.0;
@@ -32,7 +32,7 @@ fn difference(it: &Surveyed, heuristic: &Heuristic, pick: fn(&Rates) -> Bounded)
 
 /// Kernel by kernel: SDC and crash, in percentage points.
 #[must_use]
-pub fn errors(kernels: &[Surveyed]) -> Table {
+pub fn errors(kernels: &[MeasuredKernel]) -> Table {
     let mut columns = vec!["kernel".to_owned()];
     for (name, _) in &HEURISTICS {
         columns.extend([format!("{name}: SDC"), "crash".to_owned()]);
@@ -57,7 +57,7 @@ pub fn errors(kernels: &[Surveyed]) -> Table {
 
 /// Over all kernels: the mean size of each error, the largest, and how many are larger than chance allows.
 #[must_use]
-pub fn summary(kernels: &[Surveyed]) -> Table {
+pub fn summary(kernels: &[MeasuredKernel]) -> Table {
     let columns = [
         "heuristic",
         "rate",

@@ -2,11 +2,11 @@
 
 use crate::gpu_qin::estimate::Rates;
 use crate::gpu_qin::paper::{CRASH_RANGE, FAILURE_MEAN, FAILURE_RANGE, SDC_RANGE};
-use crate::gpu_qin::survey::Surveyed;
+use crate::gpu_qin::survey::MeasuredKernel;
 use study::{Cell, Table};
 
 /// The kernels by a rate, the highest first.
-fn ranked(kernels: &[Surveyed], rate: fn(&Surveyed) -> f64) -> Vec<(&str, f64)> {
+fn ranked(kernels: &[MeasuredKernel], rate: fn(&MeasuredKernel) -> f64) -> Vec<(&str, f64)> {
     let mut all: Vec<(&str, f64)> = kernels.iter().map(|it| (it.paper.name, rate(it))).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     all
@@ -39,11 +39,11 @@ fn spread(values: &[(&str, f64)]) -> f64 {
 
 /// The claims.
 #[must_use]
-pub fn orderings(kernels: &[Surveyed]) -> Table {
+pub fn orderings(kernels: &[MeasuredKernel]) -> Table {
     let sdc = ranked(kernels, |it| it.rates().sdc.rate);
     let crash = ranked(kernels, |it| it.rates().crash.rate);
     let hang = ranked(kernels, |it| it.rates().hang.rate);
-    let failure = ranked(kernels, Surveyed::failure);
+    let failure = ranked(kernels, MeasuredKernel::failure);
     let third = kernels.len() / 3;
     let among = |names: &[&str], high: bool| {
         let found = |name: &&str| {

@@ -3,12 +3,12 @@
 use super::{bounded, share};
 use crate::gpu_qin::estimate::Bounded;
 use crate::gpu_qin::paper::{CATEGORIES, DWARFS, EXCEPTIONS, MONTE, MONTE_BOUNDS};
-use crate::gpu_qin::survey::Surveyed;
+use crate::gpu_qin::survey::MeasuredKernel;
 use study::{Cell, Table};
 
 /// Table I: kernels by category.
 #[must_use]
-pub fn categories(kernels: &[Surveyed]) -> Table {
+pub fn categories(kernels: &[MeasuredKernel]) -> Table {
     let columns = [
         "kernel",
         "category",
@@ -43,7 +43,7 @@ pub fn categories(kernels: &[Surveyed]) -> Table {
 
 /// Table II: what the kernels are and how they are launched.
 #[must_use]
-pub fn kernels(kernels: &[Surveyed]) -> Table {
+pub fn kernels(kernels: &[MeasuredKernel]) -> Table {
     let columns = [
         "kernel",
         "function",
@@ -82,7 +82,7 @@ pub fn kernels(kernels: &[Surveyed]) -> Table {
 
 /// Table III: campaigns.
 #[must_use]
-pub fn campaigns(kernels: &[Surveyed]) -> Table {
+pub fn campaigns(kernels: &[MeasuredKernel]) -> Table {
     let columns = [
         "kernel",
         "injected",
@@ -117,7 +117,7 @@ pub fn campaigns(kernels: &[Surveyed]) -> Table {
 
 /// Table IV: the groups of the Monte Carlo kernel, by the method with many runs.
 #[must_use]
-pub fn monte(kernels: &[Surveyed]) -> Table {
+pub fn monte(kernels: &[MeasuredKernel]) -> Table {
     let columns = [
         "group",
         "threads",
@@ -170,13 +170,13 @@ pub fn monte(kernels: &[Surveyed]) -> Table {
 
 /// Table V: algorithm classes.
 #[must_use]
-pub fn dwarfs(kernels: &[Surveyed]) -> Table {
+pub fn dwarfs(kernels: &[MeasuredKernel]) -> Table {
     let columns =
         ["class", "kernels of the paper", "SDC rate", "ours: mean", "least", "most", "operation that explains it"];
     let mut table = Table::new("Table V: SDC rates by algorithm class", &columns);
     for (class, names, rate, operation) in DWARFS {
         let named: Vec<&str> = names.split(", ").collect();
-        let is_of = |it: &&Surveyed| {
+        let is_of = |it: &&MeasuredKernel| {
             named.contains(&it.paper.name) || (it.paper.name == "MonteCarlo" && named.contains(&"MONTE"))
         };
         let rates: Vec<f64> = kernels.iter().filter(is_of).map(|it| it.rates().sdc.rate).collect();
@@ -196,10 +196,10 @@ pub fn dwarfs(kernels: &[Surveyed]) -> Table {
 
 /// Table VI: exceptions, with their share of all our crashes.
 #[must_use]
-pub fn exceptions(kernels: &[Surveyed]) -> Table {
+pub fn exceptions(kernels: &[MeasuredKernel]) -> Table {
     let columns = ["exception", "occurs when", "ours", "crashes", "share", "kernels with some"];
     let mut table = Table::new("Table VI: exceptions", &columns);
-    let of = |it: &Surveyed, word: &str| it.unbiased.crashes.get(word).copied().unwrap_or(0);
+    let of = |it: &MeasuredKernel, word: &str| it.unbiased.crashes.get(word).copied().unwrap_or(0);
     let all: u64 = kernels.iter().flat_map(|it| it.unbiased.crashes.values()).sum();
     let mut row = |name: &str, meaning: &str, word: &str| {
         let count: u64 = kernels.iter().map(|it| of(it, word)).sum();

@@ -7,7 +7,7 @@ use campaign::summary::Rate;
 use maud::{Markup, html};
 
 use super::{at, told};
-use crate::document::{BitPart, HeatRow};
+use crate::document::{BitRates, HeatRow};
 
 const CELL: f64 = 13.0;
 const LEFT: f64 = 116.0;
@@ -30,7 +30,7 @@ impl Of {
         }
     }
 
-    fn rate(self, part: &BitPart) -> &Rate {
+    fn rate(self, part: &BitRates) -> &Rate {
         match self {
             Self::Sdc => &part.account.outcomes.sdc,
             Self::Due => &part.account.outcomes.due,
@@ -61,7 +61,7 @@ pub(in crate::html) fn heat(rows: &[HeatRow], of: Of, what: &str) -> Markup {
     }
 }
 
-fn cell(group: &str, part: &BitPart, of: Of, y: f64, what: &str) -> Markup {
+fn cell(group: &str, part: &BitRates, of: Of, y: f64, what: &str) -> Markup {
     let rate = of.rate(part);
     let Some(share) = rate.rate else { return Markup::default() };
     let side = 3.0 + 9.0 * share;

@@ -3,7 +3,7 @@
 use campaign::summary::{Outcomes, Rate};
 
 use super::*;
-use crate::document::{Account, BitPart, Curve, CurvePoint, Decade, HeatRow, Histogram};
+use crate::document::{BitRates, Curve, CurvePoint, Decade, HeatRow, Histogram, RateAccount};
 
 fn rate(count: u64, of: u64) -> Rate {
     let share = count as f64 / of as f64;
@@ -62,9 +62,9 @@ fn nothing_is_drawn_of_what_is_not_known() {
 
 #[test]
 fn a_square_of_the_map_grows_with_its_rate_and_is_a_frame_where_little_is_known() {
-    let part = |bit, sdc: Rate| BitPart {
+    let part = |bit, sdc: Rate| BitRates {
         bit,
-        account: Account {
+        account: RateAccount {
             runs: 9,
             not_landed: 0,
             failed: 0,

@@ -2,14 +2,17 @@
 
 use super::toy::{Kernel, Toyed, WORD, registers};
 use facts::{Flow, FunctionId, Pc, Reg};
-use isa::{Form, Space, Special, Width};
+use isa::{AluForm, Space, Special, Width};
 use simt::guest::GuestError;
-use simt::program::{AccessPlan, BarrierPlan, Code, Kind, Micro, NOWHERE, ParamRow, Program, RESERVED_SHARED, Site};
+use simt::program::{
+    AccessPlan, BarrierPlan, FunctionCode, Micro, MicroKind, NOWHERE, ParamRow, Program, RESERVED_SHARED,
+    StaticInstruction,
+};
 use simt::registers::{Sizes, Slot};
 
 /// The line of the machine's table that computes what the toy names.
-fn line(spelling: &str) -> Kind {
-    Kind::Alu(Form::from_spelling(spelling).expect("the table has it").alu as u16)
+fn line(spelling: &str) -> MicroKind {
+    MicroKind::Alu(AluForm::from_spelling(spelling).expect("the table has it").alu as u16)
 }
 
 struct Lowering<'a> {
@@ -29,17 +32,21 @@ pub(super) fn program(id: FunctionId, kernel: &Kernel, address: &dyn Fn(usize) -
     for ((toyed, _), pc) in kernel.body.iter().zip(0..) {
         let first = lowering.program.micros.len();
         starts.push(first as i64);
-        lowering.program.sites.push(Site { function: id, pc: Pc(pc), facts: Some(toyed.facts()) });
+        lowering.program.instructions.push(StaticInstruction { function: id, pc: Pc(pc), facts: Some(toyed.facts()) });
         lowering.instruction(toyed).ok_or_else(too_many)?;
         let last = lowering.program.micros.len() - 1;
         lowering.program.micros[first].first = true;
         lowering.program.micros[last].last = true;
     }
-    lowering.program.sites.push(Site { function: id, pc: Pc(kernel.body.len() as u32), facts: None });
+    lowering.program.instructions.push(StaticInstruction {
+        function: id,
+        pc: Pc(kernel.body.len() as u32),
+        facts: None,
+    });
     starts.push(lowering.program.micros.len() as i64);
-    let end = lowering.emit(Kind::Return, 0, &[]);
+    let end = lowering.emit(MicroKind::Return, 0, &[]);
     (end.first, end.last) = (true, true);
-    for micro in lowering.program.micros.iter_mut().filter(|micro| micro.kind == Kind::Branch) {
+    for micro in lowering.program.micros.iter_mut().filter(|micro| micro.kind == MicroKind::Branch) {
         micro.imm = starts[micro.imm as usize];
     }
     Ok(lowering.program)
@@ -63,7 +70,7 @@ impl<'a> Lowering<'a> {
         let undefined = Flow::of(&facts).undefined_reads(&facts, rows.len());
         let b32 = |index| Slot { width: Width::B32, index };
         let special = [Special::TidX, Special::CtaidX, Special::NtidX];
-        let code = Code {
+        let code = FunctionCode {
             id,
             name: kernel.name.clone(),
             entry: 0,
@@ -77,7 +84,7 @@ impl<'a> Lowering<'a> {
         let program = Program {
             name: kernel.name.clone(),
             micros: Vec::new(),
-            sites: Vec::new(),
+            instructions: Vec::new(),
             functions: vec![code],
             accesses: Vec::new(),
             atomics: Vec::new(),
@@ -133,25 +140,25 @@ impl<'a> Lowering<'a> {
             Toyed::Less(to, a, b) => self.compute("setp.lt.u64", to, a, b),
             Toyed::Jump(guard, to) => {
                 let guard = self.row(guard);
-                let micro = self.emit(Kind::Branch, 0, &[]);
+                let micro = self.emit(MicroKind::Branch, 0, &[]);
                 (micro.guard, micro.imm) = (guard, i64::from(to.0));
             }
             Toyed::Load(to, from) => {
                 let plan = self.access(from, to);
-                self.emit(Kind::Load(plan), 0, &[]);
+                self.emit(MicroKind::Load(plan), 0, &[]);
             }
             Toyed::Store(to, value) => {
                 let plan = self.access(to, value);
-                self.emit(Kind::Store(plan), 0, &[]);
+                self.emit(MicroKind::Store(plan), 0, &[]);
             }
             Toyed::Barrier => {
                 let plan = BarrierPlan { number: self.zero, count: None, wait: true, reduce: None };
                 self.program.barriers.push(plan);
                 let index = self.program.barriers.len() as u32 - 1;
-                self.emit(Kind::Barrier(index), NOWHERE, &[]);
+                self.emit(MicroKind::Barrier(index), NOWHERE, &[]);
             }
             Toyed::Exit => {
-                self.emit(Kind::Exit, 0, &[]);
+                self.emit(MicroKind::Exit, 0, &[]);
             }
         }
         Some(())
@@ -182,7 +189,7 @@ impl<'a> Lowering<'a> {
         self.program.accesses.len() as u32 - 1
     }
 
-    fn emit(&mut self, kind: Kind, dst: u16, src: &[u16]) -> &mut Micro {
+    fn emit(&mut self, kind: MicroKind, dst: u16, src: &[u16]) -> &mut Micro {
         let mut rows = [0; 4];
         rows[..src.len()].copy_from_slice(src);
         let at = self.program.micros.len();
@@ -196,7 +203,7 @@ impl<'a> Lowering<'a> {
             second: NOWHERE,
             src: rows,
             straight: 0,
-            site: self.program.sites.len() as u32 - 1,
+            instruction: self.program.instructions.len() as u32 - 1,
             imm: 0,
         });
         &mut self.program.micros[at]

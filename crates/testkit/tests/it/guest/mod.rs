@@ -3,9 +3,11 @@
 mod machine;
 mod toy;
 
-use campaign::config::Selection;
-use campaign::{Choices, Ended, Engines, Planner, Results, Store};
-use capsule::{AllocKind, Binary, BinaryKind, Capsule, Digest, Event, Launch, Module, ModuleId, Output, Region};
+use campaign::config::SelectionWords;
+use campaign::{CampaignEnd, Choices, Engines, Planner, Results, Store};
+use capsule::{
+    AllocKind, Binary, BinaryKind, Capsule, Digest, Event, Launch, ModuleId, Output, RecordedModule, Region,
+};
 use device::Image;
 use device::{Device, Guests, LaunchEnd};
 use inject::{CapsuleTarget, Golden, Strategy};
@@ -80,7 +82,7 @@ fn capsule() -> Capsule {
     let globals = device.load(MODULE, "toy", image).unwrap();
     let blob = capsule.blobs.add(TEXT);
     let binaries = vec![Binary { arch: ARCH, kind: BinaryKind::Other, blob }];
-    capsule.modules.push(Module { id: MODULE, ptx: None, binaries, globals });
+    capsule.modules.push(RecordedModule { id: MODULE, ptx: None, binaries, globals });
     capsule.events.push(Event::Load { module: MODULE });
     let [from, to] = [(); 2].map(|()| device.allocate(BYTES).unwrap());
     for address in [from, to] {
@@ -117,8 +119,8 @@ fn target() -> CapsuleTarget {
     CapsuleTarget::new(golden)
 }
 
-fn words(target: &str) -> Selection {
-    Selection { target: Some(target.to_owned()), ..Selection::default() }
+fn words(target: &str) -> SelectionWords {
+    SelectionWords { target: Some(target.to_owned()), ..SelectionWords::default() }
 }
 
 #[test]
@@ -138,9 +140,9 @@ fn what_it_stores_is_seen_in_its_facts() {
 fn every_engine_observes_the_same_of_its_faults() {
     let target = target();
     let mut failures = Vec::new();
-    for aim in ["dst", "pred", "addr", "store", "src", "reg", "mem"] {
-        let compared = testkit::tiers::compare(&target, &words(aim), 300, 7).unwrap();
-        assert_eq!(compared.faults, 300, "{aim}");
+    for kind in ["dst", "pred", "addr", "store", "src", "reg", "mem"] {
+        let compared = testkit::tiers::compare(&target, &words(kind), 300, 7).unwrap();
+        assert_eq!(compared.faults, 300, "{kind}");
         failures.extend(compared.disagreements);
     }
     crate::report("disagreements", &failures);
@@ -151,7 +153,7 @@ fn its_sets_are_groups_to_draw_from() {
     let target = target();
     let runs: Vec<_> = (0..100).map(campaign::RunIndex).collect();
     let of = |group: &str| {
-        let words = Selection { group: vec![group.to_owned()], ..Selection::default() };
+        let words = SelectionWords { group: vec![group.to_owned()], ..SelectionWords::default() };
         target.plan(&runs, &words, 1).map(|sites| sites.into_iter().map(|site| site.spot.opcode).collect::<Vec<_>>())
     };
     assert!(of("toy:sums").unwrap().iter().all(|opcode| opcode == "add"));
@@ -162,7 +164,7 @@ fn its_sets_are_groups_to_draw_from() {
 #[test]
 fn all_its_faults_come_to_the_same_on_every_engine() {
     let target = target();
-    let selection = Selection { blocks: vec!["1".to_owned()], ..words("dst") };
+    let selection = SelectionWords { blocks: vec!["1".to_owned()], ..words("dst") };
     let sweep = target.sweep(&selection).unwrap();
     let counts = |strategy: Strategy| {
         let mut sweeper = target.sweeper(&strategy.into(), &selection, &target.criteria()).unwrap();
@@ -187,7 +189,7 @@ fn a_campaign_of_it_has_a_report() {
     let dir = dir.path().join("toy.campaign");
     let mut store = Store::create(&dir, choices.settle().unwrap(), &target).unwrap();
     let ended = campaign::run(&target, &mut store, &AtomicBool::new(false), &mut |_| {}).unwrap();
-    assert!(matches!(ended, Ended::Finished(_)));
+    assert!(matches!(ended, CampaignEnd::Finished(_)));
     drop(store);
     let module = guests().open(target.golden_run().capsule(), MODULE).unwrap().unwrap();
     let listed = module.listing().into_iter().map(|it| ListedInstruction {

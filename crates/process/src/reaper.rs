@@ -1,10 +1,10 @@
 //! Who cleans up when we cannot.
 //!
-//! A guard is a process that reads from a pipe of which we alone hold the other end: a line for every group that is
-//! started, written by the leader itself before it becomes the application, and one for every group that has ended. When
-//! nobody holds the pipe any more, because we are done or because we are gone, in whatever way, the guard kills what is
-//! left of the groups and removes the directory of temporary files. It is a few lines for `/bin/sh`, so that nothing of
-//! ours has to be found and started anew, and it leads a group of its own, so that no Ctrl-C meets it.
+//! The reaper is a process that reads from a pipe of which we alone hold the other end: a line for every group that is
+//! started, written by the leader itself before it becomes the application, and one for every group that has ended.
+//! When nobody holds the pipe any more, because we are done or because we are gone, in whatever way, the reaper kills
+//! what is left of the groups and removes the directory of temporary files. It is a few lines for `/bin/sh`, so that
+//! nothing of ours has to be found and started anew, and it leads a group of its own, so that no Ctrl-C meets it.
 
 use std::fs::DirBuilder;
 use std::io::{self, PipeWriter, Write};
@@ -36,14 +36,14 @@ const ATTEMPTS: u32 = 1000;
 
 /// A directory for temporary files, and who removes it and kills what is left of the processes.
 #[derive(Debug)]
-pub struct Guard {
+pub struct Reaper {
     directory: PathBuf,
     pub(super) line: Option<PipeWriter>,
     pub(super) shell: Child,
 }
 
-impl Guard {
-    /// Makes a directory that only the user can enter, and a guard over it.
+impl Reaper {
+    /// Makes a directory that only the user can enter, and a reaper over it.
     ///
     /// # Errors
     /// If there is no place for the directory, or no shell.
@@ -72,13 +72,13 @@ impl Guard {
     /// A group has ended, and its leader will be reaped.
     pub(super) fn forget(&self, group: i32) {
         if let Some(mut line) = self.line.as_ref() {
-            // A guard that is gone cannot be told, and needs not.
+            // A reaper that is gone cannot be told, and needs not.
             let _ = line.write_all(format!("-{group}\n").as_bytes());
         }
     }
 }
 
-impl Drop for Guard {
+impl Drop for Reaper {
     fn drop(&mut self) {
         drop(self.line.take());
         // It ends as soon as it has removed the directory.

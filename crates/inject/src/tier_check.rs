@@ -1,7 +1,7 @@
 //! Equality of the tiers, fault by fault: what they observe, and what they leave in memory.
 
 use crate::final_memory::FinalMemory;
-use crate::run::RunError;
+use crate::run::InjectError;
 use crate::runner::Runner;
 use crate::strategy::Strategy;
 use crate::target::CapsuleTarget;
@@ -9,13 +9,13 @@ use fault::Fault;
 
 /// Runs faults by full re-execution and by the faster tiers.
 #[derive(Debug)]
-pub struct Referee<'g> {
+pub struct TierCheck<'g> {
     full: Runner<'g>,
     faster: [(Strategy, Runner<'g>); 2],
 }
 
-impl<'g> Referee<'g> {
-    /// A referee with runners of its own.
+impl<'g> TierCheck<'g> {
+    /// A check with runners of its own.
     #[must_use]
     pub fn new(target: &'g CapsuleTarget) -> Self {
         let faster = [Strategy::Delta, Strategy::Lanes].map(|strategy| (strategy, target.runner(strategy)));
@@ -26,7 +26,7 @@ impl<'g> Referee<'g> {
     ///
     /// # Errors
     /// If the fault names a place that does not exist, or the capsule cannot be replayed.
-    pub fn judge(&mut self, fault: &Fault) -> Result<Option<String>, RunError> {
+    pub fn disagreement(&mut self, fault: &Fault) -> Result<Option<String>, InjectError> {
         let (expected, memory) = self.full.run_to_memory(fault)?;
         let expected = expected.seen();
         for (strategy, runner) in &mut self.faster {

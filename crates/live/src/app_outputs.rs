@@ -1,22 +1,22 @@
 //! What an application leaves: its outputs and files, and how they differ from those of another run.
 
 use outcome::Host;
-use process::Ended;
+use process::ProcessEnd;
 use std::fs;
 use std::path::Path;
 
 /// What a run left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct AppOutputs {
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
     /// The contents of each file that was named, if it is there.
     pub(crate) files: Vec<Option<Vec<u8>>>,
 }
 
-impl Left {
+impl AppOutputs {
     /// What a run left in its directory, of which these files count.
-    pub(crate) fn of(ended: &mut Ended, directory: &Path, files: &[String]) -> Self {
+    pub(crate) fn of(ended: &mut ProcessEnd, directory: &Path, files: &[String]) -> Self {
         Self {
             stdout: std::mem::take(&mut ended.stdout),
             stderr: std::mem::take(&mut ended.stderr),
@@ -69,19 +69,19 @@ pub(crate) fn describe(host: &Host) -> String {
 mod tests {
     use super::*;
 
-    fn left(stdout: &str, files: [Option<&str>; 2]) -> Left {
+    fn outputs(stdout: &str, files: [Option<&str>; 2]) -> AppOutputs {
         let files = files.map(|file| file.map(|text| text.as_bytes().to_vec())).to_vec();
-        Left { stdout: stdout.into(), stderr: Vec::new(), files }
+        AppOutputs { stdout: stdout.into(), stderr: Vec::new(), files }
     }
 
     #[test]
     fn files_that_are_missing_differ_and_are_named() {
         let names = ["a".to_owned(), "b".to_owned()];
-        let golden = left("x", [Some("1"), Some("2")]);
+        let golden = outputs("x", [Some("1"), Some("2")]);
         assert!(!golden.differs(&golden, &names).differs());
-        let host = left("x", [Some("1"), None]).differs(&golden, &names);
+        let host = outputs("x", [Some("1"), None]).differs(&golden, &names);
         assert_eq!((host.stdout, host.stderr, &host.files[..]), (false, false, &names[1..]));
-        let host = left("y", [Some(""), Some("2")]).differs(&golden, &names);
+        let host = outputs("y", [Some(""), Some("2")]).differs(&golden, &names);
         assert_eq!((host.stdout, &host.files[..]), (true, &names[..1]));
         assert_eq!(describe(&host), "standard output, `a`");
     }
@@ -89,8 +89,8 @@ mod tests {
     #[test]
     fn new_words_for_no_number_are_special() {
         let names = ["a".to_owned(), "b".to_owned()];
-        let golden = left("norm 1.0, nan", [Some("nanometre"), None]);
-        let special = |stdout, file| left(stdout, [Some(file), None]).differs(&golden, &names).special;
+        let golden = outputs("norm 1.0, nan", [Some("nanometre"), None]);
+        let special = |stdout, file| outputs(stdout, [Some(file), None]).differs(&golden, &names).special;
         assert!(special("norm -NaN, nan", "nanometre"));
         assert!(special("norm 1.0, nan", "x = inf"));
         assert!(special("norm 1.0, nan", "-Infinity"));

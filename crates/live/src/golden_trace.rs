@@ -1,8 +1,8 @@
-//! The tape of a golden run: what its launches do without a fault, for the processes of live runs.
+//! The trace of a golden run: what its launches do without a fault, for the processes of live runs.
 
 use capsule::{Digest, Region};
-use cudart::live::deed::fingerprints;
-use cudart::live::tape::{Done, Writer};
+use cudart::live::device_op::fingerprints;
+use cudart::live::golden_trace::{GoldenTraceWriter, LaunchRecord};
 use inject::Golden;
 use std::collections::BTreeMap;
 
@@ -26,17 +26,17 @@ pub(crate) fn output_regions(golden: &Golden) -> Vec<(Region, Vec<usize>)> {
     regions
 }
 
-/// Writes the tape of a golden run.
+/// Writes the trace of a golden run.
 ///
 /// # Errors
 /// If some of the capsule's contents cannot be read.
 pub(crate) fn write(golden: &Golden) -> Result<Vec<u8>, capsule::Error> {
-    let mut writer = Writer::default();
+    let mut writer = GoldenTraceWriter::default();
     for launch in golden.launches() {
         let read = golden.read_arguments(launch);
         let (recorded, counts) = (golden.recorded(launch), &launch.counts);
-        let done = Done { launch: recorded, counts, printed: &launch.printed, read: &read };
-        writer.launch(&done, golden.changed(launch));
+        let record = LaunchRecord { launch: recorded, counts, printed: &launch.printed, read: &read };
+        writer.launch(&record, golden.changed(launch));
     }
     for (region, copies) in output_regions(golden) {
         writer.region(&region, copies.iter().map(|&copy| Digest::of(&golden.copies()[copy].bytes)));

@@ -18,12 +18,12 @@ use outcome::{OutputDiff, Tier};
 
 /// A row at a glance: what reports count, borrowed from the file for as long as the row is looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Glance<'a> {
+pub struct RowView<'a> {
     /// Which run.
     pub run: u64,
     /// The stratum that it was drawn from; 0 in a campaign without strata.
     pub stratum: u32,
-    /// What it hit: an index into the spots of the survey.
+    /// What it hit: an index into the spots of the scan.
     pub spot: usize,
     /// How many sites it stands for.
     pub weight: u64,
@@ -60,7 +60,7 @@ pub struct Ending<'a> {
     pub after: u64,
 }
 
-impl Glance<'_> {
+impl RowView<'_> {
     /// The comparisons of the outputs; none of a run that did not complete.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl Glance<'_> {
 
 /// What a pass over the rows counted, for the summary.
 #[derive(Debug, Default)]
-pub(crate) struct Survey {
+pub(crate) struct RowCounts {
     pub(crate) tally: Tally,
     pub(crate) by_outcome: Vec<Count>,
     pub(crate) by_kernel: Vec<Count>,
@@ -99,25 +99,25 @@ type Key = (Option<String>, Option<u32>, &'static str, Option<String>, u32, u64)
 impl Rows {
     /// Looks at all rows, calling `visit` for each, by ascending run. An exhaustive campaign has none, and is counted
     /// from its tally. What `visit` finds wrong with a row is an error of the file.
-    pub(crate) fn survey(
+    pub(crate) fn scan(
         &self,
-        visit: &mut dyn FnMut(&Glance<'_>) -> Result<(), String>,
-    ) -> Result<Survey, StoreError> {
+        visit: &mut dyn FnMut(&RowView<'_>) -> Result<(), String>,
+    ) -> Result<RowCounts, StoreError> {
         if self.swept {
-            return self.swept_survey();
+            return self.scan_units();
         }
         let mut pass = Pass { strata: self.strata, ..Pass::default() };
         self.each(&sql(&self.labels), [], |row| {
             let columns = Columns(row);
             let run = columns.number(RUN)?;
-            let glance = pass.look(run, &columns).map_err(|what| format!("run {run}: {what}"))?;
-            visit(&glance).map_err(|what| format!("run {run}: {what}"))
+            let view = pass.look(run, &columns).map_err(|what| format!("run {run}: {what}"))?;
+            visit(&view).map_err(|what| format!("run {run}: {what}"))
         })?;
         Ok(pass.finish())
     }
 
-    fn swept_survey(&self) -> Result<Survey, StoreError> {
-        Ok(Survey {
+    fn scan_units(&self) -> Result<RowCounts, StoreError> {
+        Ok(RowCounts {
             tally: self.tally()?,
             by_outcome: self.counts(By::Outcome)?,
             by_kernel: self.counts(By::Kernel)?,
@@ -209,7 +209,7 @@ struct Pass {
 }
 
 impl Pass {
-    fn look<'a>(&mut self, run: u64, columns: &Columns<'a>) -> Result<Glance<'a>, String> {
+    fn look<'a>(&mut self, run: u64, columns: &Columns<'a>) -> Result<RowView<'a>, String> {
         let spot = self.spot(columns)?;
         let class: Class = columns.text(OUTCOME)?.parse().map_err(|error| format!("{error}"))?;
         let kind = columns.optional_text(OUTCOME + 1)?;
@@ -226,7 +226,7 @@ impl Pass {
         if let Some(tier) = columns.optional_text(OUTPUTS + 3)? {
             add_one(&mut self.tiers, tier);
         }
-        Ok(Glance {
+        Ok(RowView {
             run,
             stratum,
             spot,
@@ -289,7 +289,7 @@ impl Pass {
         }
     }
 
-    fn finish(self) -> Survey {
+    fn finish(self) -> RowCounts {
         let mut tally = Tally::default();
         for tallied in self.counts.iter().flatten() {
             tally.add(tallied.class, tallied.count);
@@ -309,7 +309,7 @@ impl Pass {
         let usual = Tier::ALL.iter().filter(|tier| **tier != Tier::Live);
         let mut tiers: BTreeMap<String, u64> = usual.map(|tier| (tier.word().to_owned(), 0)).collect();
         tiers.extend(self.tiers);
-        Survey {
+        RowCounts {
             tally,
             by_outcome: by(|_| (None, None), true),
             by_kernel: by(|spot| (Some(spot.kernel.clone()), None), false),

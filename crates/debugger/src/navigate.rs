@@ -22,7 +22,7 @@ const CONTINUE: Duration = Duration::from_secs(20);
 
 /// A way to a step of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Way {
+struct Route {
     /// Where the breakpoint is, if there is one, and how often the thread comes to it until it is where it should be.
     stop: Option<(usize, u32)>,
     /// The single steps after it.
@@ -31,7 +31,7 @@ struct Way {
 }
 
 /// A thread on its way, with what it took.
-pub(crate) struct Traveller<'t> {
+pub(crate) struct Navigator<'t> {
     pub(crate) thread: &'t Thread,
     pub(crate) code: &'t Code,
     pub(crate) trace: &'t Trace,
@@ -42,21 +42,21 @@ pub(crate) struct Traveller<'t> {
     pub(crate) stops: u64,
 }
 
-impl Traveller<'_> {
+impl Navigator<'_> {
     /// Gets to a step that is not behind it.
-    pub(crate) fn travel(&mut self, session: &mut Session<'_>, to: usize) -> Result<Reached<()>, Trouble> {
-        let Some(way) = way(self.code, self.trace, self.at, to) else {
+    pub(crate) fn navigate(&mut self, session: &mut Session<'_>, to: usize) -> Result<Reached<()>, Trouble> {
+        let Some(route) = route(self.code, self.trace, self.at, to) else {
             return Ok(Reached::Strayed(format!(
                 "reach the instruction: it is more than {WINDOW} steps from any place to break at"
             )));
         };
-        if let Some((landing, hits)) = way.stop {
+        if let Some((landing, hits)) = route.stop {
             match self.stop_at(session, landing, hits)? {
                 Reached::There(()) => {}
                 other => return Ok(other),
             }
         }
-        for _ in 0..way.steps {
+        for _ in 0..route.steps {
             match self.step(session)? {
                 Reached::There(()) => {}
                 other => return Ok(other),
@@ -124,7 +124,7 @@ fn ended() -> String {
 }
 
 /// The cheapest way, if there is one.
-fn way(code: &Code, trace: &Trace, from: usize, to: usize) -> Option<Way> {
+fn route(code: &Code, trace: &Trace, from: usize, to: usize) -> Option<Route> {
     if to < from || to >= trace.steps.len() {
         return None;
     }
@@ -133,17 +133,17 @@ fn way(code: &Code, trace: &Trace, from: usize, to: usize) -> Option<Way> {
         if line.is_some_and(|line| line.instruction.base() == "BAR") { BARRIER } else { STEP }
     };
     let mut stepping = 0;
-    let mut best: Option<Way> = None;
+    let mut best: Option<Route> = None;
     for landing in (from..=to).rev().take(WINDOW + 1) {
         let stop = (landing > from).then(|| {
             let offset = trace.steps[landing].offset;
             let hits = trace.steps[from + 1..=landing].iter().filter(|step| step.offset == offset).count();
             (landing, hits as u32)
         });
-        let way =
-            Way { stop, steps: to - landing, cost: stepping + stop.map_or(0, |(_, hits)| u64::from(hits) * STOP) };
-        if best.is_none_or(|best| way.cost < best.cost) {
-            best = Some(way);
+        let route =
+            Route { stop, steps: to - landing, cost: stepping + stop.map_or(0, |(_, hits)| u64::from(hits) * STOP) };
+        if best.is_none_or(|best| route.cost < best.cost) {
+            best = Some(route);
         }
         if let Some(before) = landing.checked_sub(1) {
             stepping += cost(before);
@@ -155,12 +155,12 @@ fn way(code: &Code, trace: &Trace, from: usize, to: usize) -> Option<Way> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Step, tests::looped};
+    use crate::profile::{TraceStep, tests::looped};
 
     fn found(from: usize, to: usize) -> (Option<(usize, u32)>, usize) {
         let (code, trace) = looped();
-        let way = way(&code, &trace, from, to).unwrap();
-        (way.stop, way.steps)
+        let route = route(&code, &trace, from, to).unwrap();
+        (route.stop, route.steps)
     }
 
     #[test]
@@ -182,15 +182,15 @@ mod tests {
     #[test]
     fn what_is_behind_or_beyond_the_end_is_not_reached() {
         let (code, trace) = looped();
-        assert_eq!(way(&code, &trace, 3, 2), None);
-        assert_eq!(way(&code, &trace, 3, 16), None);
+        assert_eq!(route(&code, &trace, 3, 2), None);
+        assert_eq!(route(&code, &trace, 3, 16), None);
     }
 
     #[test]
     fn not_more_than_the_window_is_stepped_through() {
-        let steps = vec![Step { offset: 16, executed: true }; 1000];
+        let steps = vec![TraceStep { offset: 16, executed: true }; 1000];
         let trace = Trace { steps, first: 0 };
-        let way = way(&Code::new(), &trace, 0, 999).unwrap();
-        assert!(way.steps <= WINDOW && way.stop.is_some());
+        let route = route(&Code::new(), &trace, 0, 999).unwrap();
+        assert!(route.steps <= WINDOW && route.stop.is_some());
     }
 }

@@ -23,12 +23,12 @@ const MAX_WAITING: usize = 64;
 const TICK: Duration = Duration::from_millis(500);
 
 /// What a worker thread does; lives on it.
-pub(super) trait Hand {
+pub(super) trait BatchWorker {
     /// What it makes of one position.
     type Made: Send;
 
     /// Works on the positions of a batch and sends what it makes of them, in order, until nothing is wanted any more.
-    fn batch(&mut self, positions: Range<u64>, outlet: &Outlet<'_, Self::Made>) -> Result<(), CampaignError>;
+    fn batch(&mut self, positions: Range<u64>, sink: &Sink<'_, Self::Made>) -> Result<(), CampaignError>;
 }
 
 /// What a worker sends.
@@ -53,12 +53,12 @@ pub(super) struct Signals<'a> {
 }
 
 /// Where a worker sends what it makes.
-pub(super) struct Outlet<'a, T> {
+pub(super) struct Sink<'a, T> {
     signals: Signals<'a>,
     sender: &'a SyncSender<Message<T>>,
 }
 
-impl<T> Outlet<'_, T> {
+impl<T> Sink<'_, T> {
     /// More work is wanted.
     pub(super) fn wanted(&self) -> bool {
         let Signals { stop, halt, limit } = self.signals;
@@ -102,19 +102,19 @@ pub(super) fn count(ranges: &[Range<u64>]) -> u64 {
 }
 
 /// The workers, seen from the writer. Dropped, it ends them.
-pub(super) struct Crew<'a, T> {
+pub(super) struct WorkerPool<'a, T> {
     workers: Vec<Sender<Arc<Stage>>>,
     receiver: Receiver<Message<T>>,
     halt: &'a AtomicBool,
 }
 
-impl<'a, T: Send> Crew<'a, T> {
-    /// Starts `jobs` threads, each with what `hand` makes on it.
-    pub(super) fn start<'scope, H: Hand<Made = T>>(
+impl<'a, T: Send> WorkerPool<'a, T> {
+    /// Starts `jobs` threads, each with what `worker` makes on it.
+    pub(super) fn start<'scope, H: BatchWorker<Made = T>>(
         scope: &'scope Scope<'scope, '_>,
         signals: Signals<'a>,
         jobs: u32,
-        hand: impl Fn() -> Result<H, CampaignError> + Copy + Send + 'scope,
+        worker: impl Fn() -> Result<H, CampaignError> + Copy + Send + 'scope,
     ) -> Result<Self, CampaignError>
     where
         T: 'scope,
@@ -126,7 +126,7 @@ impl<'a, T: Send> Crew<'a, T> {
             let (stages, taken) = channel();
             let sender = sender.clone();
             let builder = thread::Builder::new().name(format!("worker-{number}"));
-            let started = builder.spawn_scoped(scope, move || work(signals, hand, &taken, &sender));
+            let started = builder.spawn_scoped(scope, move || work(signals, worker, &taken, &sender));
             started.map(|_| stages).map_err(|source| CampaignError::Threads { jobs, source })
         };
         let workers = (1..=jobs).map(start_one).collect::<Result<_, _>>()?;
@@ -188,27 +188,27 @@ impl<'a, T: Send> Crew<'a, T> {
     }
 }
 
-impl<T> Drop for Crew<'_, T> {
+impl<T> Drop for WorkerPool<'_, T> {
     fn drop(&mut self) {
         self.halt.store(true, Ordering::Relaxed);
     }
 }
 
 /// The whole life of a worker thread: one stage after the other, until there are no more.
-fn work<H: Hand>(
+fn work<H: BatchWorker>(
     signals: Signals<'_>,
-    hand: impl FnOnce() -> Result<H, CampaignError>,
+    worker: impl FnOnce() -> Result<H, CampaignError>,
     stages: &Receiver<Arc<Stage>>,
     sender: &SyncSender<Message<H::Made>>,
 ) {
-    let outlet = Outlet { signals, sender };
+    let sink = Sink { signals, sender };
     let life = catch_unwind(AssertUnwindSafe(|| {
-        let mut hand = hand()?;
+        let mut worker = worker()?;
         for stage in stages {
-            while outlet.wanted()
+            while sink.wanted()
                 && let Some(batch) = stage.take()
             {
-                hand.batch(batch, &outlet)?;
+                worker.batch(batch, &sink)?;
             }
             // A closed channel means that nobody wants more; the loop ends with the stages.
             let _ = sender.send(Message::Idle);

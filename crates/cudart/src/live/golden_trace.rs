@@ -12,7 +12,7 @@
 //! contents  counts of instructions (u32), what was printed, (page, place) pairs, pages, digests of copies
 //! ```
 
-use super::deed::{Fingerprint, shape};
+use super::device_op::{Fingerprint, shape};
 use bytemuck::cast_slice;
 use capsule::{Digest, EventKind, Launch, Region};
 use simt::memory::{PAGE, Page};
@@ -24,9 +24,9 @@ const LAUNCH_WORDS: usize = 10;
 const REGION_WORDS: usize = 8;
 const DIGEST_WORDS: usize = 4;
 
-/// A tape, where it lies in memory.
+/// A trace, where it lies in memory.
 #[derive(Debug, Clone, Copy)]
-pub struct Tape<'a> {
+pub struct GoldenTrace<'a> {
     bytes: &'a [u8],
     events: &'a [u64],
     launches: &'a [u64],
@@ -37,7 +37,7 @@ pub struct Tape<'a> {
 
 /// What a launch did.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
+pub struct LaunchTrace<'a> {
     /// What tells it from others, all but its arguments.
     pub shape: u64,
     /// Instructions executed by all threads.
@@ -46,14 +46,14 @@ pub struct Known<'a> {
     pub counts: &'a [u32],
     /// What it printed.
     pub printed: &'a [u8],
-    /// The numbers of the pages that it changed, each with where its bytes lie on the tape.
+    /// The numbers of the pages that it changed, each with where its bytes lie in the trace.
     pub pages: &'a [[u64; 2]],
     arguments: &'a [u8],
     /// 1 for each byte of them that the kernel can read, else 0.
     read: &'a [u8],
 }
 
-impl Known<'_> {
+impl LaunchTrace<'_> {
     /// Whether these arguments are the same to the kernel.
     #[must_use]
     pub fn has_arguments(&self, found: &[u8]) -> bool {
@@ -68,13 +68,13 @@ pub fn same_arguments(one: &[u8], other: &[u8], read: impl IntoIterator<Item = b
 
 /// A region that outputs are copied from, with the digests of all copies of it, in order.
 #[derive(Debug, Clone, Copy)]
-pub struct Copied<'a> {
+pub struct TracedRegion<'a> {
     /// The region.
     pub region: Region,
     digests: &'a [u64],
 }
 
-impl<'a> Copied<'a> {
+impl<'a> TracedRegion<'a> {
     /// The copy of these bytes, by its number among the copies of the region.
     #[must_use]
     pub fn find(&self, digest: Digest) -> Option<usize> {
@@ -83,8 +83,8 @@ impl<'a> Copied<'a> {
     }
 }
 
-impl<'a> Tape<'a> {
-    /// The tape that these bytes are, which begin at a multiple of 8; `None` if they are none.
+impl<'a> GoldenTrace<'a> {
+    /// The trace that these bytes are, which begin at a multiple of 8; `None` if they are none.
     #[must_use]
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let [magic, events, launches, regions, most, at_events, at_launches, at_regions] =
@@ -122,7 +122,7 @@ impl<'a> Tape<'a> {
 
     /// A launch by its number.
     #[must_use]
-    pub fn launch(&self, number: usize) -> Option<Known<'a>> {
+    pub fn launch(&self, number: usize) -> Option<LaunchTrace<'a>> {
         let row = self.launches.chunks_exact(LAUNCH_WORDS).nth(number)?;
         let [shape, instructions, counts_at, counts, printed_at, printed, pages_at, pages, arguments_at, arguments] =
             *row
@@ -131,7 +131,7 @@ impl<'a> Tape<'a> {
         };
         let (arguments, read) =
             self.part(arguments_at, arguments.checked_mul(2)?)?.split_at_checked(usize::try_from(arguments).ok()?)?;
-        Some(Known {
+        Some(LaunchTrace {
             shape,
             instructions,
             counts: cast_slice(self.part(counts_at, counts.checked_mul(4)?)?),
@@ -142,19 +142,19 @@ impl<'a> Tape<'a> {
         })
     }
 
-    /// The bytes of a page that lies at a place of the tape.
+    /// The bytes of a page that lies at a place of the trace.
     #[must_use]
     pub fn page(&self, at: u64) -> Option<&'a [u8]> {
         self.part(at, PAGE as u64)
     }
 
     /// The regions that outputs are copied from.
-    pub fn regions(&self) -> impl Iterator<Item = Copied<'a>> {
-        let (tape, rows) = (*self, self.regions.chunks_exact(REGION_WORDS));
+    pub fn regions(&self) -> impl Iterator<Item = TracedRegion<'a>> {
+        let (trace, rows) = (*self, self.regions.chunks_exact(REGION_WORDS));
         rows.filter_map(move |row| {
             let [address, width, height, depth, pitch, slice, at, copies] = *row else { return None };
-            let digests = words(tape.bytes, at, copies.checked_mul(DIGEST_WORDS as u64)?)?;
-            Some(Copied { region: Region { address, width, height, depth, pitch, slice }, digests })
+            let digests = words(trace.bytes, at, copies.checked_mul(DIGEST_WORDS as u64)?)?;
+            Some(TracedRegion { region: Region { address, width, height, depth, pitch, slice }, digests })
         })
     }
 
@@ -178,9 +178,9 @@ fn words_of(digest: Digest) -> [u64; DIGEST_WORDS] {
     std::array::from_fn(|at| bytes[8 * at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word)))
 }
 
-/// A tape that is being written.
+/// A trace that is being written.
 #[derive(Debug)]
-pub struct Writer {
+pub struct GoldenTraceWriter {
     bytes: Vec<u8>,
     launches: Vec<u64>,
     regions: Vec<u64>,
@@ -189,7 +189,7 @@ pub struct Writer {
 
 /// What a launch did, to be written.
 #[derive(Debug)]
-pub struct Done<'a> {
+pub struct LaunchRecord<'a> {
     /// The launch.
     pub launch: &'a Launch,
     /// Instructions executed by each thread.
@@ -200,16 +200,16 @@ pub struct Done<'a> {
     pub read: &'a [bool],
 }
 
-impl Default for Writer {
+impl Default for GoldenTraceWriter {
     fn default() -> Self {
         Self { bytes: vec![0; 8 * HEADER_WORDS], launches: Vec::new(), regions: Vec::new(), most: 0 }
     }
 }
 
-impl Writer {
+impl GoldenTraceWriter {
     /// Adds the next launch. Of memory there are the pages that it changed, by ascending number, as they are after it.
-    pub fn launch(&mut self, done: &Done<'_>, changed: impl Iterator<Item = (u32, Arc<Page>)>) {
-        let Done { launch, counts, printed, read } = done;
+    pub fn launch(&mut self, record: &LaunchRecord<'_>, changed: impl Iterator<Item = (u32, Arc<Page>)>) {
+        let LaunchRecord { launch, counts, printed, read } = record;
         let instructions = counts.iter().map(|&count| u64::from(count)).sum();
         let (counts_at, printed_at) = (self.put(cast_slice(counts)), self.put(printed));
         let mut pages: Vec<u64> = Vec::new();
@@ -233,7 +233,7 @@ impl Writer {
         self.regions.extend([address, width, height, depth, pitch, slice, at, count as u64]);
     }
 
-    /// The bytes of the tape; `events` is all that was done, in order.
+    /// The bytes of the trace; `events` is all that was done, in order.
     #[must_use]
     pub fn finish(mut self, events: &[Fingerprint]) -> Vec<u8> {
         let events: Vec<u64> = events.iter().map(|print| print.0).collect();
@@ -262,14 +262,14 @@ mod tests {
     #[test]
     fn what_is_no_tape_is_refused() {
         let aligned = |words: &[u64]| cast_slice::<u64, u8>(words).to_vec();
-        assert!(Tape::read(&[]).is_none());
+        assert!(GoldenTrace::read(&[]).is_none());
         let huge = [MAGIC, u64::MAX, 0, 0, 0, 64, 64, 64];
         let empty = [MAGIC, 0, 0, 0, 0, 64, 64, 64];
         for (words, readable) in [(huge, false), ([0; 8], false), (empty, true)] {
             // A vector of words, so that the bytes are aligned.
             let bytes = aligned(&words);
             let copy: Vec<u64> = bytes.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().unwrap())).collect();
-            assert_eq!(Tape::read(cast_slice(&copy)).is_some(), readable);
+            assert_eq!(GoldenTrace::read(cast_slice(&copy)).is_some(), readable);
         }
     }
 
@@ -287,20 +287,20 @@ mod tests {
         let region = Region { address: 256, width: 8, height: 1, depth: 1, pitch: 8, slice: 8 };
         let digests = [Digest::of(b"first"), Digest::of(b"second")];
         let page = Arc::new([7; PAGE]);
-        let done = Done { launch: &launch, counts: &[5, 9], printed: b"hello", read: &[true, false, true] };
-        let mut writer = Writer::default();
-        writer.launch(&done, [(3, Arc::clone(&page))].into_iter());
+        let record = LaunchRecord { launch: &launch, counts: &[5, 9], printed: b"hello", read: &[true, false, true] };
+        let mut writer = GoldenTraceWriter::default();
+        writer.launch(&record, [(3, Arc::clone(&page))].into_iter());
         writer.region(&region, digests.into_iter());
         let bytes = writer.finish(&[Fingerprint(11), Fingerprint(12)]);
         let aligned: Vec<u64> = bytes.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().unwrap())).collect();
-        let tape = Tape::read(cast_slice(&aligned)).unwrap();
-        assert_eq!((tape.event(1), tape.event(2), tape.launches(), tape.most), (Some(Fingerprint(12)), None, 1, 9));
-        let known = tape.launch(0).unwrap();
+        let trace = GoldenTrace::read(cast_slice(&aligned)).unwrap();
+        assert_eq!((trace.event(1), trace.event(2), trace.launches(), trace.most), (Some(Fingerprint(12)), None, 1, 9));
+        let known = trace.launch(0).unwrap();
         assert_eq!((known.shape, known.instructions, known.counts), (shape(&launch), 14, &[5, 9][..]));
         assert_eq!((known.printed, known.pages[0][0]), (&b"hello"[..], 3));
-        assert_eq!(tape.page(known.pages[0][1]), Some(&page[..]));
+        assert_eq!(trace.page(known.pages[0][1]), Some(&page[..]));
         assert!(known.has_arguments(&[1, 77, 3]) && !known.has_arguments(&[1, 2, 4]));
-        let copied = tape.regions().next().unwrap();
+        let copied = trace.regions().next().unwrap();
         assert_eq!((copied.region, copied.find(digests[1])), (region, Some(1)));
         assert_eq!(copied.find(Digest::of(b"third")), None);
     }

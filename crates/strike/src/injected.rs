@@ -5,14 +5,14 @@ use outcome::{FirstUse, Landed};
 
 /// What a fault hit, and what first happened to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Struck {
+pub struct Injected {
     /// The value that was hit, if any was.
     pub landed: Option<Landed>,
     /// What its thread first did with it.
     pub first_use: FirstUse,
 }
 
-impl Struck {
+impl Injected {
     /// The fault hit nothing.
     pub const NOTHING: Self = Self { landed: None, first_use: FirstUse::Never };
 

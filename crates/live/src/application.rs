@@ -1,22 +1,22 @@
 //! An application whose golden run is done, and its live runs.
 
+use crate::app_outputs::{AppOutputs, describe};
 use crate::error::{LiveError, tail};
+use crate::golden_trace;
 use crate::judge::Judge;
-use crate::left::{Left, describe};
 use crate::observe::{Outputs, failure, observe};
 use crate::scratch::Scratch;
-use crate::tape;
 use campaign::{Live, RunFailure};
 use capsule::Capsule;
-use cudart::live::deed::{Fingerprint, fingerprints};
-use cudart::live::report::Report;
-use cudart::live::tape::same_arguments;
+use cudart::live::device_op::{Fingerprint, fingerprints};
+use cudart::live::golden_trace::same_arguments;
+use cudart::live::report::LiveReport;
 use cudart::live::{Orders, VARIABLE};
-use cudart::runner::{Prepared, Run};
+use cudart::runner::{Application, PreparedApplication};
 use fault::Fault;
 use inject::Golden;
 use outcome::{End, Host, Observation, Verdict};
-use process::{Bounds, Ended, Guard};
+use process::{Limits, ProcessEnd, Reaper};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,13 +37,13 @@ const SIZE_LEAST: u64 = 64 << 20;
 /// An application whose golden run is done. When it is dropped, and also when we end in any other way, its temporary
 /// files go.
 #[derive(Debug)]
-pub struct Bench {
-    prepared: Prepared,
+pub struct GoldenApplication {
+    prepared: PreparedApplication,
     /// The program and its arguments; the program's path is absolute if it is one.
     pub(crate) words: Vec<String>,
     pub(crate) scratch: Scratch,
     pub(crate) files: Vec<String>,
-    pub(crate) left: Left,
+    pub(crate) outputs: AppOutputs,
     pub(crate) judge: Option<Judge>,
     capsule: Capsule,
     pub(crate) time: Duration,
@@ -52,60 +52,59 @@ pub struct Bench {
     pub(crate) file_bytes: u64,
     pub(crate) judged: AtomicU64,
     /// Last, so that it goes last.
-    pub(crate) guard: Guard,
+    pub(crate) reaper: Reaper,
 }
 
-impl Bench {
+impl GoldenApplication {
     /// Runs an application without a fault, and records it.
     ///
     /// # Errors
     /// If it cannot be run or recorded, or ends otherwise than with code 0.
     pub fn new(live: &Live) -> Result<Self, LiveError> {
-        let guard = Guard::new().map_err(LiveError::Prepare)?;
+        let reaper = Reaper::new().map_err(LiveError::Prepare)?;
         let directory = live.directory.as_ref().map_or_else(|| PathBuf::from("."), PathBuf::from);
-        let root = (!live.in_place).then(|| guard.directory().to_owned());
+        let root = (!live.in_place).then(|| reaper.directory().to_owned());
         let scratch = Scratch::new(&directory, root, &live.file)?;
         let prepared = prepared(live, scratch.start())?;
-        let path = guard.directory().join("golden.capsule");
+        let path = reaper.directory().join("golden.capsule");
         let place = scratch.place(&live.file).map_err(LiveError::Prepare)?;
         let recorded = prepared.clone().recording(Some(&path))?;
         let limit = live.timeout.map(Duration::from_secs_f64);
-        let bounds = Bounds { time: limit.unwrap_or(GOLDEN_TIME), file_bytes: u64::MAX, files: &[] };
-        let mut ended = start(&recorded, &place.path, None, &bounds, &guard).map_err(LiveError::Prepare)?;
+        let limits = Limits { time: limit.unwrap_or(GOLDEN_TIME), file_bytes: u64::MAX, files: &[] };
+        let mut ended = start(&recorded, &place.path, None, &limits, &reaper).map_err(LiveError::Prepare)?;
         if let (None, Some(limit)) = (ended.status, live.timeout) {
             return Err(LiveError::TimeOver { limit });
         }
         if ended.code() != Some(0) {
             return Err(LiveError::Ended { how: how(&ended), said: tail(&ended.stderr) });
         }
-        let left = Left::of(&mut ended, &place.path, &live.file);
-        if let Some((name, _)) = live.file.iter().zip(&left.files).find(|(_, content)| content.is_none()) {
+        let outputs = AppOutputs::of(&mut ended, &place.path, &live.file);
+        if let Some((name, _)) = live.file.iter().zip(&outputs.files).find(|(_, content)| content.is_none()) {
             return Err(LiveError::NoFile { name: name.clone() });
         }
         scratch.check()?;
         if !path.exists() {
-            return Err(LiveError::NotRecorded { said: tail(&left.stderr) });
+            return Err(LiveError::NotRecorded { said: tail(&outputs.stderr) });
         }
         let capsule = Capsule::open(&path)?;
         let allowed = TIME_CONSTANT + TIME_FACTOR * ended.seconds;
         let time = Duration::from_secs_f64(live.timeout.unwrap_or(allowed));
-        let judge = live
-            .judge
-            .as_ref()
-            .map(|command| Judge::new(command.clone(), guard.directory(), scratch.start(), &live.file, &left, time));
+        let judge = live.judge.as_ref().map(|command| {
+            Judge::new(command.clone(), reaper.directory(), scratch.start(), &live.file, &outputs, time)
+        });
         Ok(Self {
             judge: judge.transpose().map_err(LiveError::Prepare)?,
-            file_bytes: SIZE_LEAST.max(SIZE_FACTOR.saturating_mul(left.largest() as u64)),
+            file_bytes: SIZE_LEAST.max(SIZE_FACTOR.saturating_mul(outputs.largest() as u64)),
             files: live.file.clone(),
             words: words(live, scratch.start()),
             timeout: limit,
             prepared,
             scratch,
-            left,
+            outputs,
             capsule,
             time,
             judged: AtomicU64::new(0),
-            guard,
+            reaper,
         })
     }
 
@@ -142,15 +141,15 @@ impl Bench {
         }
     }
 
-    /// The tape of a golden run of its work, as a file that every run reads.
-    pub(crate) fn tape(&self, golden: &Golden) -> Result<File, LiveError> {
-        process::sealed_file(&tape::write(golden)?).map_err(LiveError::Prepare)
+    /// The trace of a golden run of its work, as a file that every run reads.
+    pub(crate) fn trace(&self, golden: &Golden) -> Result<File, LiveError> {
+        process::sealed_file(&golden_trace::write(golden)?).map_err(LiveError::Prepare)
     }
 
     /// Runs it once more without a fault: it must do and leave the same, or no difference would mean anything.
-    pub(crate) fn rehearse(&self, golden: &Golden, tape: &File, replay: bool) -> Result<(), LiveError> {
+    pub(crate) fn rehearse(&self, golden: &Golden, trace: &File, replay: bool) -> Result<(), LiveError> {
         let not_repeated = |what: String| Err(LiveError::NotRepeated(what));
-        let run = self.run(golden, tape, replay, None).map_err(LiveError::Prepare)?;
+        let run = self.run(golden, trace, replay, None).map_err(LiveError::Prepare)?;
         if let Some(reason) = failure(&run.report) {
             return not_repeated(reason.to_owned());
         }
@@ -178,11 +177,11 @@ impl Bench {
         &self,
         golden: &Golden,
         outputs: &Outputs,
-        tape: &File,
+        trace: &File,
         replay: bool,
         fault: &Fault,
     ) -> Result<Observation, RunFailure> {
-        let run = self.run(golden, tape, replay, Some(fault));
+        let run = self.run(golden, trace, replay, Some(fault));
         let run = run.map_err(|error| RunFailure::new(format!("run the application: {error}")))?;
         let seen =
             observe(golden, outputs, fault, &run.ended, &run.report, run.host.clone()).map_err(RunFailure::new)?;
@@ -193,21 +192,21 @@ impl Bench {
 
     /// What the judge says of a run, if there is a judge and anything to be judged.
     fn judged(&self, run: &Ran) -> Result<Option<Verdict>, String> {
-        self.judgement(&run.left, &run.host)
+        self.judgement(&run.outputs, &run.host)
     }
 
-    pub(crate) fn judgement(&self, left: &Left, host: &Host) -> Result<Option<Verdict>, String> {
+    pub(crate) fn judgement(&self, outputs: &AppOutputs, host: &Host) -> Result<Option<Verdict>, String> {
         let Some(judge) = self.judge.as_ref().filter(|_| host.differs()) else { return Ok(None) };
         let number = self.judged.fetch_add(1, Ordering::Relaxed);
-        let place = self.guard.directory().join(format!("judged-{number:010}"));
-        judge.judge(left, &place, &self.guard).map(Some)
+        let place = self.reaper.directory().join(format!("judged-{number:010}"));
+        judge.judge(outputs, &place, &self.reaper).map(Some)
     }
 
-    fn run(&self, golden: &Golden, tape: &File, replay: bool, fault: Option<&Fault>) -> io::Result<Ran> {
+    fn run(&self, golden: &Golden, trace: &File, replay: bool, fault: Option<&Fault>) -> io::Result<Ran> {
         let place = self.scratch.place(&self.files)?;
         let report = process::memory_file()?;
         let orders = Orders {
-            tape: number(tape),
+            trace: number(trace),
             report: number(&report),
             parent: std::process::id(),
             fuel: golden.fuel(),
@@ -217,22 +216,22 @@ impl Bench {
         // The report may hold every copy that the host makes.
         let copies: u64 = golden.copies().iter().map(|copy| copy.bytes.len() as u64).sum();
         let file_bytes = self.file_bytes.max(copies.saturating_mul(SIZE_FACTOR));
-        let bounds = Bounds { time: self.time, file_bytes, files: &[tape, &report] };
-        let mut ended = start(&self.prepared, &place.path, Some(&orders), &bounds, &self.guard)?;
-        let report = Report::read(&process::contents(&report)?);
+        let limits = Limits { time: self.time, file_bytes, files: &[trace, &report] };
+        let mut ended = start(&self.prepared, &place.path, Some(&orders), &limits, &self.reaper)?;
+        let report = LiveReport::read(&process::contents(&report)?);
         let report =
             report.ok_or_else(|| io::Error::other(format!("it {} before it came to the CUDA runtime", how(&ended))))?;
-        let left = Left::of(&mut ended, &place.path, &self.files);
-        let host = left.differs(&self.left, &self.files);
-        Ok(Ran { ended, report, left, host })
+        let outputs = AppOutputs::of(&mut ended, &place.path, &self.files);
+        let host = outputs.differs(&self.outputs, &self.files);
+        Ok(Ran { ended, report, outputs, host })
     }
 }
 
-impl Drop for Bench {
+impl Drop for GoldenApplication {
     /// In place, what the golden run left is there at the end, and not what the last faulty one did.
     fn drop(&mut self) {
         if self.scratch.in_place() {
-            for (name, content) in self.files.iter().zip(&self.left.files) {
+            for (name, content) in self.files.iter().zip(&self.outputs.files) {
                 if let Some(content) = content {
                     // There is nobody to tell.
                     let _ = fs::write(self.scratch.start().join(name), content);
@@ -244,19 +243,19 @@ impl Drop for Bench {
 
 /// A run that is over.
 struct Ran {
-    ended: Ended,
-    report: Report,
-    left: Left,
+    ended: ProcessEnd,
+    report: LiveReport,
+    outputs: AppOutputs,
     host: Host,
 }
 
 /// The application as it is started; a relative path of the program is meant from its directory.
-fn prepared(live: &Live, directory: &Path) -> Result<Prepared, LiveError> {
+fn prepared(live: &Live, directory: &Path) -> Result<PreparedApplication, LiveError> {
     let mut words = live.app.words().iter();
     let name = words.next().map_or("", String::as_str);
     let relative = name.contains('/') && Path::new(name).is_relative();
     let program = if relative { directory.join(name).into() } else { name.into() };
-    let run = Run { program, args: words.map(Into::into).collect(), ..Run::default() };
+    let run = Application { program, args: words.map(Into::into).collect(), ..Application::default() };
     Ok(run.prepare()?.called(name).anywhere())
 }
 
@@ -270,12 +269,12 @@ fn words(live: &Live, directory: &Path) -> Vec<String> {
 }
 
 fn start(
-    prepared: &Prepared,
+    prepared: &PreparedApplication,
     directory: &Path,
     orders: Option<&Orders>,
-    bounds: &Bounds<'_>,
-    guard: &Guard,
-) -> io::Result<Ended> {
+    limits: &Limits<'_>,
+    reaper: &Reaper,
+) -> io::Result<ProcessEnd> {
     let mut command = prepared.command();
     command.current_dir(directory);
     if env::var_os("PWD").is_some() {
@@ -284,7 +283,7 @@ fn start(
     if let Some(orders) = orders {
         command.env(VARIABLE, orders.to_string());
     }
-    process::run(command, bounds, guard)
+    process::run(command, limits, reaper)
 }
 
 fn number(file: &File) -> i32 {
@@ -292,7 +291,7 @@ fn number(file: &File) -> i32 {
 }
 
 /// How a process ended, in words that follow its name.
-fn how(ended: &Ended) -> String {
+fn how(ended: &ProcessEnd) -> String {
     match (ended.code(), ended.signal()) {
         (Some(code), _) => format!("ended with code {code}"),
         (None, Some(signal)) => format!("was ended by signal {signal}"),

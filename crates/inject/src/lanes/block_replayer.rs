@@ -5,16 +5,16 @@ use super::touches::Touches;
 use crate::golden::Golden;
 use crate::index::Index;
 use crate::run::fuel;
-use simt::memory::{GlobalMemory, Owners, Pages, Trace, Version};
+use simt::memory::{AccessTrace, GlobalMemory, Owners, Pages, Version};
 use simt::registers::LANES;
 use simt::replica::guide::{Guide, Record};
-use simt::replica::{Around, Write};
+use simt::replica::{ReplicaContext, Write};
 use simt::{Executor, Hook, NoHook, Replica};
 use std::sync::Arc;
 
 /// One block, and memory as it was before it.
 #[derive(Debug)]
-pub(super) struct Stand<'g> {
+pub(super) struct BlockReplayer<'g> {
     golden: &'g Golden,
     index: Arc<Index>,
     clean: Arc<dyn Pages>,
@@ -31,14 +31,14 @@ pub(super) struct Stand<'g> {
 struct Place {
     launch: usize,
     block: u32,
-    footing: Footing,
+    independence: Independence,
     /// The warp whose threads are on record, and what they did.
     records: Option<(u32, Vec<Record>)>,
 }
 
 /// What replicas of the threads of a block go by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Footing {
+pub(super) enum Independence {
     /// The threads depend on no other: each goes its own way.
     Free,
     /// They go by what their thread did.
@@ -47,7 +47,7 @@ pub(super) enum Footing {
     None,
 }
 
-impl<'g> Stand<'g> {
+impl<'g> BlockReplayer<'g> {
     pub(super) fn new(golden: &'g Golden, index: &Arc<Index>) -> Self {
         Self {
             golden,
@@ -68,14 +68,14 @@ impl<'g> Stand<'g> {
     }
 
     /// Stands at a block, and finds out what replicas of its threads go by.
-    pub(super) fn enter(&mut self, launch: usize, block: u32) -> Footing {
+    pub(super) fn enter(&mut self, launch: usize, block: u32) -> Independence {
         if let Some(place) = self.at.as_ref().filter(|place| (place.launch, place.block) == (launch, block)) {
-            return place.footing;
+            return place.independence;
         }
         let prepared = self.at.as_ref().is_some_and(|place| place.launch == launch);
         let golden = &self.golden.launches[launch];
         let runnable = self.golden.runnable(golden);
-        let mut place = Place { launch, block, footing: Footing::None, records: None };
+        let mut place = Place { launch, block, independence: Independence::None, records: None };
         if !prepared {
             self.executor.prepare(&runnable);
         }
@@ -85,20 +85,20 @@ impl<'g> Stand<'g> {
         if let Some(index) = indexed {
             let touches = self.touches(launch);
             self.owners.clear();
-            self.memory.set_trace(Some(Trace::by_thread(std::mem::take(&mut self.owners))));
+            self.memory.set_trace(Some(AccessTrace::by_thread(std::mem::take(&mut self.owners))));
             self.run_block(&place, &mut NoHook);
-            self.owners = self.memory.set_trace(None).and_then(Trace::into_owners).unwrap_or_default();
+            self.owners = self.memory.set_trace(None).and_then(AccessTrace::into_owners).unwrap_or_default();
             let strays = index.strayed_before(block + 1) - index.strayed_before(block);
-            place.footing = match strays {
-                0 if touches.is_solitary() && !self.owners.is_tangled() => Footing::Free,
-                0 => Footing::Guided,
-                _ => Footing::None,
+            place.independence = match strays {
+                0 if touches.is_solitary() && !self.owners.is_tangled() => Independence::Free,
+                0 => Independence::Guided,
+                _ => Independence::None,
             };
         }
-        self.stand(&place);
-        let footing = place.footing;
+        self.rewind(&place);
+        let independence = place.independence;
         self.at = Some(place);
-        footing
+        independence
     }
 
     /// Runs the whole block, from memory as it was before it.
@@ -110,11 +110,11 @@ impl<'g> Stand<'g> {
     }
 
     /// Goes back to before the block.
-    fn stand(&mut self, place: &Place) {
+    fn rewind(&mut self, place: &Place) {
         let launch = &self.golden.launches[place.launch];
         let runnable = self.golden.runnable(launch);
         self.memory.reset(&self.clean, Version { event: launch.event as u32, block: place.block });
-        self.executor.stand_at(&runnable, u64::from(place.block), fuel(self.golden, launch));
+        self.executor.begin_block(&runnable, u64::from(place.block), fuel(self.golden, launch));
     }
 
     /// Puts the warp of a thread on record.
@@ -127,12 +127,12 @@ impl<'g> Stand<'g> {
             let mut recorder = Recorder::new(touches.ports(), warp);
             self.run_block(&place, &mut recorder);
             place.records = Some((warp, recorder.finish()));
-            self.stand(&place);
+            self.rewind(&place);
         }
         self.at = Some(place);
     }
 
-    /// The sites that a thread of the block comes to, and whether it executes them.
+    /// The instructions that a thread of the block comes to, and whether it executes them.
     pub(super) fn path(&mut self, thread: u32) -> Vec<(u32, bool)> {
         self.put_on_record(thread);
         let records = self.at.as_ref().and_then(|place| place.records.as_ref());
@@ -141,7 +141,7 @@ impl<'g> Stand<'g> {
 
     /// Makes a replica of a thread of the block at its start.
     pub(super) fn start(&mut self, replica: &mut Replica, thread: u32) {
-        if self.at.as_ref().is_some_and(|place| place.footing == Footing::Guided) {
+        if self.at.as_ref().is_some_and(|place| place.independence == Independence::Guided) {
             self.put_on_record(thread);
         }
         let Some(place) = &self.at else { return };
@@ -155,15 +155,15 @@ impl<'g> Stand<'g> {
         let Some(place) = &self.at else { return false };
         let launch = &self.golden.launches[place.launch];
         let runnable = self.golden.runnable(launch);
-        let records = place.records.as_ref().filter(|_| place.footing == Footing::Guided);
+        let records = place.records.as_ref().filter(|_| place.independence == Independence::Guided);
         let record = records.map(|(_, records)| &records[thread as usize % LANES]);
         let touches = self.touches[place.launch].as_ref();
         let guide = record.zip(touches).map(|(record, touches)| Guide { ports: touches.ports(), record });
-        let around = Around { memory: &mut self.memory, owners: &self.owners, guide };
+        let context = ReplicaContext { memory: &mut self.memory, owners: &self.owners, guide };
         match instructions {
-            Some(instructions) => replica.step(&runnable, u64::from(place.block), around, instructions),
+            Some(instructions) => replica.step(&runnable, u64::from(place.block), context, instructions),
             None => {
-                replica.run(&runnable, u64::from(place.block), around);
+                replica.run(&runnable, u64::from(place.block), context);
                 false
             }
         }

@@ -4,7 +4,7 @@ use capsule::{AllocKind, Capsule, Digest, Digester, Event, EventKind, Launch, Mo
 
 /// One thing that was done to the device.
 #[derive(Debug, Clone, Copy)]
-pub enum Deed<'a> {
+pub enum DeviceOp<'a> {
     /// A module was loaded.
     Load {
         /// Its number.
@@ -62,26 +62,26 @@ pub enum Deed<'a> {
     Synchronize,
 }
 
-/// What tells one deed from another: a digest of all that it is, with its kind in the low byte. The arguments of a launch
-/// are not in it: some of their bytes mean nothing.
+/// What tells one operation from another: a digest of all that it is, with its kind in the low byte. The arguments of a
+/// launch are not in it: some of their bytes mean nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
-    /// The kind of the deed; none where it is of no deed.
+    /// The kind of the operation; none where it is of no operation.
     #[must_use]
     pub fn kind(self) -> Option<EventKind> {
         EventKind::ALL.get((self.0 & 0xff) as usize).copied()
     }
 
-    /// What kind of deed it is, in words.
+    /// What kind of operation it is, in words.
     #[must_use]
     pub fn what(self) -> String {
         self.kind().map_or_else(|| "something else".to_owned(), |kind| format!("a {}", kind.name()))
     }
 }
 
-impl Deed<'_> {
+impl DeviceOp<'_> {
     fn kind(&self) -> EventKind {
         match self {
             Self::Load { .. } => EventKind::Load,
@@ -96,7 +96,7 @@ impl Deed<'_> {
         }
     }
 
-    /// What tells it from other deeds.
+    /// What tells it from other operations.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         let mut digest = Digester::new();
@@ -179,25 +179,25 @@ fn kind_number(kind: AllocKind) -> u64 {
 pub fn fingerprints(capsule: &Capsule) -> Result<Vec<Fingerprint>, capsule::Error> {
     let print = |event: &Event| {
         let content;
-        let deed = match event {
+        let op = match event {
             Event::Load { module } => {
                 let ptx = capsule.module(*module).and_then(|module| module.ptx);
                 content = ptx.map(|ptx| capsule.blobs.get(ptx)).transpose()?;
-                Deed::Load { module: *module, ptx: content.as_deref().unwrap_or_default() }
+                DeviceOp::Load { module: *module, ptx: content.as_deref().unwrap_or_default() }
             }
-            Event::Alloc { address, bytes, kind } => Deed::Alloc { address: *address, bytes: *bytes, kind: *kind },
-            Event::Free { address } => Deed::Free { address: *address },
+            Event::Alloc { address, bytes, kind } => DeviceOp::Alloc { address: *address, bytes: *bytes, kind: *kind },
+            Event::Free { address } => DeviceOp::Free { address: *address },
             Event::CopyIn { to, data } => {
                 content = Some(capsule.blobs.get(*data)?);
-                Deed::CopyIn { to: *to, bytes: content.as_deref().unwrap_or_default() }
+                DeviceOp::CopyIn { to: *to, bytes: content.as_deref().unwrap_or_default() }
             }
-            Event::CopyOut { from, digest, .. } => Deed::CopyOut { from: *from, digest: *digest },
-            Event::CopyWithin { to, from } => Deed::CopyWithin { to: *to, from: *from },
-            Event::Fill { to, value, width } => Deed::Fill { to: *to, value: *value, width: *width },
-            Event::Launch(launch) => Deed::Launch(launch),
-            Event::Synchronize => Deed::Synchronize,
+            Event::CopyOut { from, digest, .. } => DeviceOp::CopyOut { from: *from, digest: *digest },
+            Event::CopyWithin { to, from } => DeviceOp::CopyWithin { to: *to, from: *from },
+            Event::Fill { to, value, width } => DeviceOp::Fill { to: *to, value: *value, width: *width },
+            Event::Launch(launch) => DeviceOp::Launch(launch),
+            Event::Synchronize => DeviceOp::Synchronize,
         };
-        Ok(deed.fingerprint())
+        Ok(op.fingerprint())
     };
     capsule.events.iter().map(print).collect()
 }
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn deeds_that_differ_in_anything_have_other_fingerprints() {
+    fn operations_that_differ_in_anything_have_other_fingerprints() {
         let region = Region::linear(0x1000, 8);
         let launch = Launch {
             module: ModuleId(0),
@@ -220,23 +220,23 @@ mod tests {
         };
         let wider = Launch { grid: [3, 1, 1], ..launch.clone() };
         let other = Launch { params: vec![1, 3], ..launch.clone() };
-        let deeds = [
-            Deed::CopyIn { to: region, bytes: &[1; 8] },
-            Deed::CopyIn { to: region, bytes: &[2; 8] },
-            Deed::CopyOut { from: region, digest: Digest::of(&[1; 8]) },
-            Deed::CopyOut { from: Region::linear(0x1008, 8), digest: Digest::of(&[1; 8]) },
-            Deed::Launch(&launch),
-            Deed::Launch(&wider),
-            Deed::Synchronize,
+        let ops = [
+            DeviceOp::CopyIn { to: region, bytes: &[1; 8] },
+            DeviceOp::CopyIn { to: region, bytes: &[2; 8] },
+            DeviceOp::CopyOut { from: region, digest: Digest::of(&[1; 8]) },
+            DeviceOp::CopyOut { from: Region::linear(0x1008, 8), digest: Digest::of(&[1; 8]) },
+            DeviceOp::Launch(&launch),
+            DeviceOp::Launch(&wider),
+            DeviceOp::Synchronize,
         ];
-        let prints = deeds.map(|deed| deed.fingerprint().0);
+        let prints = ops.map(|op| op.fingerprint().0);
         for (at, print) in prints.iter().enumerate() {
             assert!(!prints[..at].contains(print), "{at}");
         }
-        let load = |ptx: &'static [u8]| Deed::Load { module: ModuleId(0), ptx }.fingerprint();
+        let load = |ptx: &'static [u8]| DeviceOp::Load { module: ModuleId(0), ptx }.fingerprint();
         assert_eq!(load(b".file 1 \"/a/k.cu\"\nret;"), load(b"  .file 1 \"/b/k.cu\"\nret;"));
         assert_ne!(load(b".file 1 \"a\"\nret;"), load(b".file 1 \"a\"\nexit;"));
-        assert_eq!(Deed::Launch(&launch).fingerprint(), Deed::Launch(&other).fingerprint());
-        assert_eq!(deeds[0].fingerprint().what(), "a copy to the device");
+        assert_eq!(DeviceOp::Launch(&launch).fingerprint(), DeviceOp::Launch(&other).fingerprint());
+        assert_eq!(ops[0].fingerprint().what(), "a copy to the device");
     }
 }

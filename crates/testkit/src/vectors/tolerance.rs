@@ -4,7 +4,7 @@ use isa::Type;
 
 /// How far a result may be from the expected one. NaN and infinities must be met exactly unless units are counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Bound {
+pub enum Tolerance {
     /// The same bits.
     Exact,
     /// `2ulp`: this many numbers away.
@@ -17,7 +17,7 @@ pub enum Bound {
     Relative(f64),
 }
 
-impl Bound {
+impl Tolerance {
     /// Reads a bound.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
@@ -99,21 +99,21 @@ mod tests {
 
     #[test]
     fn bounds_are_read_as_they_are_written() {
-        assert_eq!(Bound::from_word("2ulp"), Some(Bound::Ulps(2)));
-        assert_eq!(Bound::from_word("2^-22abs"), Some(Bound::Absolute(2f64.powi(-22))));
-        assert_eq!(Bound::from_word("2^-1rel"), Some(Bound::Relative(0.5)));
-        assert_eq!(Bound::from_word("1ulp/2^-3abs"), Some(Bound::Either(1, 0.125)));
+        assert_eq!(Tolerance::from_word("2ulp"), Some(Tolerance::Ulps(2)));
+        assert_eq!(Tolerance::from_word("2^-22abs"), Some(Tolerance::Absolute(2f64.powi(-22))));
+        assert_eq!(Tolerance::from_word("2^-1rel"), Some(Tolerance::Relative(0.5)));
+        assert_eq!(Tolerance::from_word("1ulp/2^-3abs"), Some(Tolerance::Either(1, 0.125)));
         for word in ["ulp", "2", "2^xabs", "1e-3rel", "-1ulp", "1ulp/2ulp"] {
-            assert_eq!(Bound::from_word(word), None, "{word}");
+            assert_eq!(Tolerance::from_word(word), None, "{word}");
         }
     }
 
     #[test]
     fn units_are_counted_across_zero_and_nan_is_near_nothing() {
-        let near = |a: u128, b: u128| Bound::Ulps(2).allows(Type::F32, a, b);
+        let near = |a: u128, b: u128| Tolerance::Ulps(2).allows(Type::F32, a, b);
         assert!(near(0x8000_0001, 1) && near(0x3f80_0000, 0x3f80_0002) && near(0x7f7f_ffff, 0x7f80_0000));
         assert!(!near(0x8000_0001, 2) && !near(0x7f80_0000, 0x7f80_0001) && !near(0x3f80_0000, 0xbf80_0000));
-        assert!(!Bound::Absolute(1.0).allows(Type::F32, 0x7fff_ffff, 0));
-        assert!(!Bound::Relative(1.0).allows(Type::F32, 0x7f80_0000, 0x3f80_0000));
+        assert!(!Tolerance::Absolute(1.0).allows(Type::F32, 0x7fff_ffff, 0));
+        assert!(!Tolerance::Relative(1.0).allows(Type::F32, 0x7f80_0000, 0x3f80_0000));
     }
 }

@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 /// What may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Means {
+pub struct Resources {
     /// Bytes that the golden run, its index and its checkpoints may take together.
     pub memory: u64,
     /// Threads that make the index.
@@ -20,7 +20,7 @@ const UNKNOWN: u64 = 4 << 30;
 /// Fewer, and short blocks take longer to record, restore and compare than to execute (`docs/design/delta.md`).
 const SPACING: u64 = 32 << 10;
 
-impl Default for Means {
+impl Default for Resources {
     /// Half of the machine's memory, and every core.
     fn default() -> Self {
         let jobs = std::thread::available_parallelism().map_or(1, NonZero::get);

@@ -2,21 +2,21 @@
 
 use super::checkpoints::Checkpoints;
 use crate::golden::GoldenLaunch;
-use simt::memory::{GlobalMemory, Run, Trace};
-use simt::{Between, Hook, Interest, Liveness};
+use simt::memory::{AccessTrace, ByteRun, GlobalMemory};
+use simt::{Hook, Interest, Liveness, RoundContext};
 
 /// Checkpoints of a block, at most.
 const MOST: u64 = 64;
 
 /// What checkpoints may take: as much of it as of the launch has been executed.
-pub(super) struct Purse {
+pub(super) struct CheckpointBudget {
     limit: u64,
     spent: u64,
     executed: u64,
     total: u64,
 }
 
-impl Purse {
+impl CheckpointBudget {
     pub(super) fn new(launch: &GoldenLaunch, limit: u64) -> Self {
         Self { limit, spent: 0, executed: 0, total: launch.thread_instructions() }
     }
@@ -35,11 +35,11 @@ impl Purse {
 }
 
 /// Keeps states of a block as it runs.
-pub(super) struct Noting<'a> {
+pub(super) struct CheckpointRecorder<'a> {
     liveness: Option<&'a Liveness>,
     /// Accesses of the blocks before outside every allocation.
     before: u64,
-    purse: &'a mut Purse,
+    budget: &'a mut CheckpointBudget,
     /// Instructions of the whole block.
     whole: u64,
     spacing: u64,
@@ -47,26 +47,26 @@ pub(super) struct Noting<'a> {
     last: u64,
     kept: Checkpoints,
     /// What was read and written up to it.
-    reads: Vec<Run>,
-    writes: Vec<Run>,
+    reads: Vec<ByteRun>,
+    writes: Vec<ByteRun>,
 }
 
-impl<'a> Noting<'a> {
+impl<'a> CheckpointRecorder<'a> {
     /// For a block of so many instructions, before which there were so many accesses outside every allocation.
     pub(super) fn new(
         liveness: Option<&'a Liveness>,
         before: u64,
         (whole, spacing): (u64, u64),
-        purse: &'a mut Purse,
+        budget: &'a mut CheckpointBudget,
     ) -> Self {
         let spacing = if spacing == 0 { 0 } else { spacing.max(whole / MOST) };
         let (kept, reads, writes) = (Checkpoints::default(), Vec::new(), Vec::new());
-        Self { liveness, before, purse, whole, spacing, last: 0, kept, reads, writes }
+        Self { liveness, before, budget, whole, spacing, last: 0, kept, reads, writes }
     }
 
     /// What the block has read and written, and its checkpoints.
-    pub(super) fn finish(mut self, memory: &mut GlobalMemory) -> (Vec<Run>, Vec<Run>, Checkpoints) {
-        let (reads, writes) = memory.trace().map(Trace::take).unwrap_or_default();
+    pub(super) fn finish(mut self, memory: &mut GlobalMemory) -> (Vec<ByteRun>, Vec<ByteRun>, Checkpoints) {
+        let (reads, writes) = memory.trace().map(AccessTrace::take).unwrap_or_default();
         if self.kept.is_empty() {
             return (reads, writes, self.kept);
         }
@@ -76,14 +76,14 @@ impl<'a> Noting<'a> {
     }
 }
 
-impl Hook for Noting<'_> {
+impl Hook for CheckpointRecorder<'_> {
     fn wants(&self, _: u32) -> bool {
         false
     }
 
-    fn between(&mut self, moment: Between<'_>) -> Interest {
+    fn between(&mut self, context: RoundContext<'_>) -> Interest {
         let Some(liveness) = self.liveness else { return Interest::Stay };
-        let Between { program, block, memory, round } = moment;
+        let RoundContext { program, block, memory, round } = context;
         // Counting takes time, which short blocks are spared.
         if self.whole / 2 < self.spacing {
             return Interest::Stay;
@@ -97,8 +97,8 @@ impl Hook for Noting<'_> {
             // A byte takes longer to restore and to compare than an instruction to execute.
             self.spacing = self.spacing.max(state.as_ref().map_or(0, |state| state.bytes() as u64));
         }
-        if let Some(state) = state.filter(|state| self.purse.pays(state.bytes(), executed)) {
-            let (reads, writes) = memory.trace().map(Trace::take).unwrap_or_default();
+        if let Some(state) = state.filter(|state| self.budget.pays(state.bytes(), executed)) {
+            let (reads, writes) = memory.trace().map(AccessTrace::take).unwrap_or_default();
             let strayed = memory.strayed() - self.before;
             self.kept.push(state, &writes, memory, strayed);
             self.reads.extend(reads);
@@ -110,7 +110,7 @@ impl Hook for Noting<'_> {
 }
 
 /// Runs of bytes in order, those that touch or overlap as one.
-fn joined(mut runs: Vec<Run>) -> Vec<Run> {
+fn joined(mut runs: Vec<ByteRun>) -> Vec<ByteRun> {
     runs.sort_unstable();
     runs.dedup_by(|next, last| {
         let touches = next.page == last.page && next.from <= last.to;
