@@ -5,8 +5,8 @@ mod bounds;
 mod choose;
 mod engine;
 mod live;
-mod methods;
 mod of_method;
+mod study;
 #[cfg(test)]
 mod tests;
 
@@ -19,8 +19,8 @@ use std::path::PathBuf;
 pub(crate) use bounds::Bounds;
 pub(crate) use choose::{Choose, Resources};
 pub(crate) use live::Live;
-pub(crate) use methods::{Profile, Study, ThreadName};
 pub(crate) use of_method::{Asked, OfMethod, command};
+pub(crate) use study::{Profile, Study, ThreadName};
 
 /// A beam line in software: flips bits in GPU applications, with or without a GPU, and says what comes out.
 #[derive(Debug, Parser)]
@@ -41,7 +41,7 @@ pub(crate) enum Command {
     /// Show what a capsule executes: instruction mix, threads, source lines
     Profile(Profile),
     /// Study what heuristics of injection cost and what resilience goes with
-    #[command(after_help = methods::studies())]
+    #[command(after_help = study::offered())]
     Study(Study),
     /// Irradiate a capsule: many faults, a table of outcomes with intervals
     Campaign(Box<Campaign>),

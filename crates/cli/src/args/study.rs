@@ -81,7 +81,7 @@ pub(crate) struct Study {
 }
 
 /// The studies there are, for help.
-pub(super) fn studies() -> String {
+pub(super) fn offered() -> String {
     let line = |study: &methods::StudyOffer| format!("\n  {:<12}{}", study.name, study.about);
     format!("Studies:{}", registry::studies().map(line).collect::<String>())
 }
