@@ -30,4 +30,4 @@ mod tests;
 
 pub use devices::sessions;
 pub use error::DebuggerError;
-pub use target::{CUDA_GDB, ENGINES, GpuTarget};
+pub use target::{CUDA_GDB, ENGINES, GpuTarget, check_words};

@@ -244,6 +244,14 @@ struct Located<'t> {
     operand: TargetOperand,
 }
 
+/// Whether the words of a selection mean something to this engine.
+///
+/// # Errors
+/// If they do not, or it cannot do what they say.
+pub fn check_words(words: &SelectionWords) -> Result<(), TargetError> {
+    selection(words).map(drop)
+}
+
 /// The words of a selection, understood; refused where this engine cannot do what they say.
 fn selection(words: &SelectionWords) -> Result<fault::Selection, TargetError> {
     let of = |error: fault::SelectionError| TargetError::from_error(&error);

@@ -44,5 +44,5 @@ pub use resources::Resources;
 pub use run::{InjectError, locate};
 pub use runner::Runner;
 pub use strategy::{ENGINES, Strategy};
-pub use target::{CapsuleTarget, Setup};
+pub use target::{CapsuleTarget, Setup, check_words};
 pub use tier_check::TierCheck;

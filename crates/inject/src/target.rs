@@ -18,6 +18,7 @@ use campaign::{
     Engine, EngineOffer, Engines, KernelRegisters, LabelColumn, Planner, RunIndex, Site, Spot, Stratum, Subject, Sweep,
     Sweeper, TargetError, Worker,
 };
+use device::Guests;
 use facts::{Facts, NamedSet, Source};
 use fault::{Fault, ModelKind, ScopeKind, Selection, TargetKind};
 use outcome::Criteria;
@@ -35,6 +36,8 @@ pub struct Setup {
     pub fuel: Option<u32>,
     /// What may be used.
     pub resources: Resources,
+    /// The name by which the capsule is found again, where it is not its own.
+    pub opened_as: Option<String>,
 }
 
 /// A capsule whose golden run is done. What is said of it cannot be changed any more: all that is derived from it stays
@@ -43,6 +46,7 @@ pub struct Setup {
 pub struct CapsuleTarget {
     pub(crate) golden: Golden,
     digest: String,
+    opened_as: Option<String>,
     resources: Resources,
     understood: Understood,
     /// Made when the first worker that needs it is.
@@ -51,6 +55,14 @@ pub struct CapsuleTarget {
     population: Mutex<Option<(SelectionWords, Arc<Population>)>>,
     /// What the runs of the sampled campaign that was planned last are drawn from.
     plan: Mutex<Option<(SelectionWords, Arc<SamplingFrame>)>>,
+}
+
+/// Whether the words of a selection mean something, as far as that can be told without a capsule.
+///
+/// # Errors
+/// If they do not.
+pub fn check_words(words: &SelectionWords) -> Result<(), TargetError> {
+    selection(words, &Guests::default().sets()).map(drop)
 }
 
 /// The words of a selection, understood.
@@ -78,7 +90,7 @@ impl CapsuleTarget {
     /// A target from a golden run, with nothing said of it: outputs are compared as the capsule says.
     #[must_use]
     pub fn new(golden: Golden) -> Self {
-        Self::of(golden, Resources::default(), Understood::default())
+        Self::of(golden, &Setup::default(), Understood::default())
     }
 
     /// A target from a golden run, with all that is said of it.
@@ -88,15 +100,16 @@ impl CapsuleTarget {
     pub fn set_up(mut golden: Golden, setup: &Setup) -> Result<Self, TargetError> {
         setup.fuel.inspect(|&fuel| golden.set_fuel(fuel));
         let understood = understand(&mut golden, &setup.criteria, setup.infer)?;
-        Ok(Self::of(golden, setup.resources, understood))
+        Ok(Self::of(golden, setup, understood))
     }
 
-    fn of(golden: Golden, resources: Resources, understood: Understood) -> Self {
+    fn of(golden: Golden, setup: &Setup, understood: Understood) -> Self {
         let digest = golden.capsule().digest().to_string();
         Self {
             golden,
             digest,
-            resources,
+            opened_as: setup.opened_as.clone(),
+            resources: setup.resources,
             understood,
             index: OnceLock::new(),
             population: Mutex::default(),
@@ -108,6 +121,12 @@ impl CapsuleTarget {
     #[must_use]
     pub fn criteria(&self) -> Criteria {
         self.understood.criteria(&self.golden)
+    }
+
+    /// The name by which the capsule is found again.
+    #[must_use]
+    pub fn opened_as(&self) -> &str {
+        self.opened_as.as_deref().unwrap_or(&self.golden.capsule().name)
     }
 
     /// A line for each output whose type was looked for in vain.

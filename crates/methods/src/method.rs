@@ -22,6 +22,12 @@ pub trait Method: Sync {
         None
     }
 
+    /// Whether the words mean something, as far as that can be told without a capsule.
+    ///
+    /// # Errors
+    /// If they mean no settings, or say what the method chooses itself.
+    fn check(&self, words: &SelectionWords) -> Result<(), TargetError>;
+
     /// The method on a capsule, with the settings that `words.method` has.
     ///
     /// # Errors

@@ -22,6 +22,14 @@ pub fn apply(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Opt
     find(word)?.apply(capsule, words).map(Some)
 }
 
+/// Whether the words of a selection that names a method mean something, as far as that can be told without a capsule.
+///
+/// # Errors
+/// As [`apply`].
+pub fn check(words: &SelectionWords) -> Result<(), TargetError> {
+    words.method.as_deref().map_or(Ok(()), |word| find(word)?.check(words))
+}
+
 /// The method of a word such as `name:key=value`.
 ///
 /// # Errors

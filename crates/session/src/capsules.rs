@@ -2,6 +2,7 @@
 
 use crate::bundled;
 use crate::error::{SessionError, Why};
+use crate::names::lasting_name;
 use capsule::Capsule;
 use inject::{CapsuleTarget, Golden, Setup};
 use std::path::Path;
@@ -48,6 +49,14 @@ pub fn open_same(name: &str, digest: &str) -> Result<Arc<Capsule>, SessionError>
 /// If the capsule cannot be executed, or does something else than was recorded.
 pub fn golden(capsule: Arc<Capsule>) -> Result<Golden, SessionError> {
     Ok(Golden::run(capsule)?)
+}
+
+/// Opens a capsule and makes it ready for faults; it knows by which name it is found again from anywhere.
+///
+/// # Errors
+/// As [`open`] and [`target`].
+pub fn ready(name: &str, setup: &Setup) -> Result<Arc<CapsuleTarget>, SessionError> {
+    target(open(name)?, &Setup { opened_as: Some(lasting_name(name)), ..setup.clone() })
 }
 
 /// Does the golden run of a capsule and makes it ready for faults.

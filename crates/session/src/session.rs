@@ -59,16 +59,18 @@ impl Session {
     /// Makes a campaign in `dir`.
     ///
     /// # Errors
-    /// As [`Store::create`].
-    pub fn create(&self, dir: &Path) -> Result<Store, StoreError> {
-        Store::create(dir, self.config.clone(), self.target())
+    /// As [`Store::create`]: a selection that selects nothing is a mistake in the words, a directory that cannot be used
+    /// is one, too.
+    pub fn create(&self, dir: &Path) -> Result<Store, SessionError> {
+        let words = |error: StoreError| SessionError::from_error(Why::Words, &error);
+        Store::create(dir, self.config.clone(), self.target()).map_err(words)
     }
 
     /// Opens the campaign in `dir` to go on with it.
     ///
     /// # Errors
     /// As [`Store::resume`].
-    pub fn resume(&self, dir: &Path) -> Result<Store, StoreError> {
+    pub fn resume(&self, dir: &Path) -> Result<Store, SessionError> {
         let mut store = Store::resume(dir, self.target())?;
         store.set_jobs(self.config.jobs);
         store.set_memory(self.config.memory);

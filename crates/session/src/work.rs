@@ -7,6 +7,7 @@ use campaign::{Config, EngineOffer, TargetSystem};
 use debugger::{CUDA_GDB, GpuTarget};
 use inject::{CapsuleTarget, Resources, Setup, Strategy};
 use live::{GoldenApplication, LiveTarget, Which};
+use methods::registry;
 use std::env;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,7 +62,11 @@ impl Kind {
             let help = "leave `fuel` out; `timeout` says how long a run may take";
             return Err(SessionError::new(Why::Words, message).with_help(help));
         }
-        Ok(())
+        Ok(match (self, &config.selection.method) {
+            (Self::Gpu, _) => debugger::check_words(&config.selection)?,
+            (_, None) => inject::check_words(&config.selection)?,
+            (_, Some(_)) => registry::check(&config.selection)?,
+        })
     }
 }
 
@@ -77,16 +82,22 @@ impl Work {
     /// Brings everything together: the capsule or the application, its golden run, what is said of its outputs, and what
     /// has the engines. With `infer`, types of outputs that nobody gives are found out.
     pub(crate) fn of(kind: Kind, config: &Config, infer: bool) -> Result<Self, SessionError> {
-        let setup = Setup { criteria: config.criteria.clone(), infer, fuel: config.fuel, resources: resources(config) };
+        let setup = Setup {
+            criteria: config.criteria.clone(),
+            infer,
+            fuel: config.fuel,
+            resources: resources(config),
+            opened_as: None,
+        };
         let recorded = || -> Result<(Arc<CapsuleTarget>, GoldenApplication), SessionError> {
             let application = application(config)?;
             Ok((capsules::target(Arc::new(application.capsule().clone()), &setup)?, application))
         };
         let strategy = || Strategy::try_from(&config.engine);
         Ok(match kind {
-            Kind::Capsule => Self::Capsule(capsules::target(capsules::open(&config.capsule)?, &setup)?),
+            Kind::Capsule => Self::Capsule(capsules::ready(&config.capsule, &setup)?),
             Kind::Beside => {
-                let capsule = capsules::target(capsules::open(&config.capsule)?, &setup)?;
+                let capsule = capsules::ready(&config.capsule, &setup)?;
                 Self::Live(Box::new(LiveTarget::new(capsule, application(config)?, Which::Visible, strategy()?)?))
             }
             Kind::Live => {

@@ -99,10 +99,15 @@ fn what_cannot_be_is_refused_with_its_place() {
     let (why, text, help) = refused(Choices { engine: Some(Engine::named("cuda-gdb")), ..choices("nope", 1) });
     assert_eq!(why, Why::Words, "{text}");
     assert!(help.contains("beamline live"), "{help}");
-    let selection = SelectionWords { method: Some("weather".to_owned()), ..SelectionWords::default() };
-    let (why, text, _) = refused(Choices { selection, ..choices("pathfinder", 1) });
-    assert_eq!(why, Why::Words);
-    assert!(text.starts_with("use the method `weather`: there is "), "{text}");
+    let of = |words: &str| SelectionWords { method: Some(words.to_owned()), ..SelectionWords::default() };
+    let targets = |selection: SelectionWords| SelectionWords { target: Some("nothing".to_owned()), ..selection };
+    let first = methods::registry::METHODS[0].name();
+    let selections =
+        [of("weather"), of(&format!("{first}:x=1")), targets(of(first)), targets(SelectionWords::default())];
+    for selection in selections {
+        let (why, text, _) = refused(Choices { selection, ..choices("nope", 1) });
+        assert_eq!(why, Why::Words, "{text}");
+    }
     let missing = open_campaign(Path::new("/nowhere"), Changes::default()).err().unwrap();
     assert_eq!(missing.why, Why::Refused);
 }

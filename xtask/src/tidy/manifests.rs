@@ -33,10 +33,12 @@ impl Manifest {
         Ok(Self { name, folder, table })
     }
 
-    /// The dependencies of a section, and whether each is declared in the root manifest.
+    /// The dependencies of a section, of every target, and whether each is declared in the root manifest.
     pub(super) fn dependencies(&self, section: &str) -> impl Iterator<Item = (&str, bool)> {
-        let table = self.table.get(section).and_then(toml::Value::as_table);
-        table.into_iter().flatten().map(|(name, value)| {
+        let targets = self.table.get("target").and_then(toml::Value::as_table).into_iter().flatten();
+        let of_targets = targets.filter_map(move |(_, target)| target.get(section));
+        let tables = self.table.get(section).into_iter().chain(of_targets).filter_map(toml::Value::as_table);
+        tables.flatten().map(|(name, value)| {
             let declared = value.get("workspace").and_then(toml::Value::as_bool) == Some(true);
             (name.as_str(), declared)
         })

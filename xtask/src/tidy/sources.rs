@@ -14,8 +14,9 @@ const LONG_FILES: &[(&str, &str)] = &[
 
 /// Checks every Rust source file of ours.
 pub(super) fn check(wrong: &mut Vec<String>) -> Result<()> {
+    let methods = methods()?;
     for path in sources()? {
-        check_source(&path, wrong)?;
+        check_source(&path, &methods, wrong)?;
     }
     Ok(())
 }
@@ -37,7 +38,7 @@ fn sources() -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn check_source(path: &Path, wrong: &mut Vec<String>) -> Result<()> {
+fn check_source(path: &Path, methods: &[String], wrong: &mut Vec<String>) -> Result<()> {
     let text = fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
     let name = path.strip_prefix(root()).unwrap_or(path).display().to_string();
     let lines = text.lines().count();
@@ -48,26 +49,46 @@ fn check_source(path: &Path, wrong: &mut Vec<String>) -> Result<()> {
     if excused && lines <= LONGEST {
         wrong.push(format!("{name} is no longer long: take it off the list"));
     }
-    wrong
-        .extend(named_method(&name, &text).map(|method| format!("{name} names the method {method}: ask the registry")));
+    let named = named_method(&name, &text, methods);
+    wrong.extend(named.map(|method| format!("{name} names the method {method}: ask the registry")));
     if !text.starts_with("//!") {
         wrong.push(format!("{name} does not begin with a line that says what it is for"));
     }
     Ok(())
 }
 
-/// The rooms of `methods` that are no method.
-const SHARED: [&str; 2] = ["kit", "registry"];
+/// The files and folders of `methods` that are no method.
+const SHARED: [&str; 4] = ["kit", "lib.rs", "method.rs", "registry.rs"];
 
-/// The method that a file outside of methods and tests names, if it names one.
-fn named_method<'t>(file: &str, text: &'t str) -> Option<&'t str> {
-    let of_product = file.contains("/src/") && !file.starts_with("crates/methods/") && !file.starts_with("xtask/");
-    let rooms = text.match_indices("methods::").map(|(at, crate_name)| {
-        let rest = &text[at + crate_name.len()..];
-        rest.split_once(|c: char| !c.is_alphanumeric() && c != '_').map_or(rest, |(room, _)| room)
-    });
-    let mut methods = rooms.filter(|room| room.starts_with(|c: char| c.is_lowercase()) && !SHARED.contains(room));
-    methods.next().filter(|_| of_product)
+/// The methods there are, as modules: `gpu_qin`.
+fn methods() -> Result<Vec<String>> {
+    let folder = root().join("crates/methods/src");
+    let entries = fs::read_dir(&folder).with_context(|| format!("read {}", folder.display()))?;
+    let names =
+        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect::<Result<Vec<_>>>()?;
+    let methods = names.iter().filter(|name| !SHARED.contains(&name.as_str()));
+    Ok(methods.map(|name| name.trim_end_matches(".rs").to_owned()).collect())
+}
+
+/// The method that a file outside of methods and of the folders of tests names, as a module or by its word, if it names
+/// one. Comments may speak of any.
+fn named_method<'m>(file: &str, text: &str, methods: &'m [String]) -> Option<&'m String> {
+    if !file.contains("/src/") || file.starts_with("crates/methods/") || file.starts_with("xtask/") {
+        return None;
+    }
+    let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let names = |method: &&String| {
+        let word = method.replace('_', "-");
+        code.iter().any(|line| [method.as_str(), &word].into_iter().any(|name| has_word(line, name)))
+    };
+    methods.iter().find(names)
+}
+
+/// Whether a line has a name that is not a part of a longer one.
+fn has_word(line: &str, name: &str) -> bool {
+    let continues = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(name)
+        .any(|(at, _)| !line[..at].ends_with(continues) && !line[at + name.len()..].starts_with(continues))
 }
 
 #[cfg(test)]
@@ -76,9 +97,20 @@ mod tests {
 
     #[test]
     fn who_names_a_method_is_found_and_who_asks_the_registry_is_not() {
-        let named = |file| named_method(file, "use methods::kit::Profile;\nuse methods::some_method::Settings;");
-        assert_eq!(named("crates/cli/src/main.rs"), Some("some_method"));
-        assert_eq!(named("crates/testkit/tests/it/some_method.rs"), None);
-        assert_eq!(named_method("chores/src/page.rs", "use methods::{Page, registry};\nmethods::registry::find"), None);
+        let methods = ["some_method".to_owned()];
+        let named = |file, text| named_method(file, text, &methods).is_some();
+        let cli = "crates/cli/src/main.rs";
+        assert!(named(cli, "use methods::{some_method::Settings, kit};"));
+        assert!(named(cli, "const WORD: &str = \"some-method:x=1\";"));
+        assert!(!named("crates/testkit/tests/it/some_method.rs", "use methods::some_method::Settings;"));
+        assert!(!named(
+            cli,
+            "// As some_method does.\nuse methods::{Page, registry};\nlet not_some_method = awesome_methods;"
+        ));
+    }
+
+    #[test]
+    fn there_are_methods_to_be_named() {
+        assert!(!methods().unwrap().is_empty());
     }
 }

@@ -33,7 +33,7 @@ fn a_capsule_alone_is_a_campaign() {
 
 #[test]
 fn a_method_chooses_what_is_hit_itself() {
-    let config = settle("capsule = 'gemm'\nmethod = 'gpu-qin'").unwrap();
+    let config = settle("capsule = 'gemm'\nmethod = 'some-method'").unwrap();
     let selection = config.selection;
     assert_eq!(
         (selection.model.as_deref(), selection.target, selection.scope.as_deref()),

@@ -205,7 +205,7 @@ fn every_command_in_a_report_is_one_that_the_program_takes() {
     let campaigns = [
         "capsule = 'a b.capsule'\nruns = 200\nfail-if = ['sdc>0.99', 'due>0.99']\nfuel = 5\ntolerance.out = 1e-3",
         "capsule = 'gemm'\nexhaustive = true\nmodel = 'flip'",
-        "capsule = 'gemm'\nruns = 200\nmethod = 'gpu-qin:window=1600'",
+        "capsule = 'gemm'\nruns = 200\nmethod = 'some-method:window=1600'",
         "capsule = 'gemm'\nruns = 200\napp = './gemm 5'\nfile = ['out.bin', 'log.txt']",
         "runs = 200\napp = \"./solve --runs 'a b'\"\nfile = ['out.bin', 'log.txt']\nfail-if = ['sdc>0.99', 'due>0.99']",
         "runs = 200\napp = './solve'\nengine = 'cuda-gdb'\nin-place = true\ntimeout = 2.0",

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::commands::bounds::Stated;
-use crate::commands::irradiate::{Shown, chosen, create, irradiate, opened, store_failure};
+use crate::commands::irradiate::{Shown, chosen, create, irradiate, opened};
 use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::stop_on_interrupt;
@@ -33,6 +33,6 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
     };
     let stated = Stated::of(session.config(), &args.bounds);
     stated.check(|| Ok(Parts::of_capsule(session.capsule().golden_run().capsule())))?;
-    let store = session.resume(&args.dir).map_err(store_failure)?;
+    let store = session.resume(&args.dir)?;
     irradiate(&session, store, &args.dir, &stop, &Shown { json: args.json, stated })
 }

@@ -8,7 +8,7 @@ use crate::out;
 use crate::progress::Progress;
 use crate::waiting::Waiting;
 use anyhow::anyhow;
-use campaign::{CampaignEnd, CampaignError, Choices, Results, Size, Store, StoreError, Subject as _, Summary};
+use campaign::{CampaignEnd, CampaignError, Choices, Results, Size, Store, Subject as _, Summary};
 use methods::Estimates;
 use serde::Serialize;
 use session::Session;
@@ -62,13 +62,8 @@ pub(crate) fn create(
 ) -> Result<Code, Failure> {
     shown.stated.check(|| Ok(Parts::of_capsule(session.capsule().golden_run().capsule())))?;
     let dir = out.unwrap_or_else(|| fresh_dir(session.capsule().name()));
-    let store = session.create(&dir).map_err(store_failure)?;
+    let store = session.create(&dir)?;
     irradiate(session, store, &dir, stop, &shown)
-}
-
-/// A selection that means nothing is a mistake on the command line; a directory that cannot be used is one too.
-pub(crate) fn store_failure(error: StoreError) -> Failure {
-    Failure::new(Code::Usage, error)
 }
 
 /// `NAME.campaign`, or the first of `NAME-2.campaign`, … that does not exist.
@@ -111,6 +106,7 @@ pub(crate) fn irradiate(
             Err(Failure::new(Code::Interrupted, error).help(resume_line(dir)))
         }
         Err(error @ CampaignError::Store(_)) => Err(Failure::new(Code::Interrupted, error).help(resume_line(dir))),
+        Err(error @ CampaignError::Plan(_)) => Err(Failure::new(Code::Refused, error)),
         Err(error) => Err(Failure::new(Code::Bug, error).help(resume_line(dir))),
     }
 }

@@ -6,7 +6,7 @@ use crate::interrupt::stop_on_interrupt;
 use crate::out;
 use crate::progress::Progress;
 use anyhow::{Context as _, anyhow};
-use campaign::CampaignEvent;
+use campaign::{CampaignEvent, StoreError};
 use inject::{CapsuleTarget, Setup};
 use methods::kit::{Campaigns, Studied, StudyError};
 use methods::registry;
@@ -53,7 +53,7 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
 /// A capsule, ready for the faults of a study.
 pub(crate) fn target(name: &str, fuel: Option<u32>) -> Result<Arc<CapsuleTarget>, Failure> {
     let setup = Setup { infer: true, fuel, ..Setup::default() };
-    Ok(capsules::target(capsules::open(name)?, &setup)?)
+    Ok(capsules::ready(name, &setup)?)
 }
 
 /// Shows the campaigns of a study, one after the other.
@@ -83,9 +83,10 @@ impl Drop for Told {
 
 /// What went wrong, with the code for it.
 pub(crate) fn failure(error: StudyError) -> Failure {
-    let code = match error {
+    let code = match &error {
         StudyError::Interrupted => Code::Interrupted,
         StudyError::Campaign(_) => Code::Bug,
+        StudyError::Store(error) if !matches!(**error, StoreError::Create { .. }) => Code::Refused,
         StudyError::Words(_)
         | StudyError::Config(_)
         | StudyError::Target(_)

@@ -73,7 +73,7 @@ struct Difference {
 
 /// Checks a capsule.
 pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
-    let target = capsules::target(capsules::open(&args.capsule)?, &Setup::default())?;
+    let target = capsules::ready(&args.capsule, &Setup::default())?;
     let engines = (args.runs > 0).then(|| engines(&target, args)).transpose()?;
     let (gpu, absent) = match on_gpu(target.golden_run()) {
         Ok(found) => (Some(found), None),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::command::GROUPS;
 use super::page::PAGE;
 use super::studies::STUDIES;
-use super::target::GpuQin;
+use super::target::{GpuQin, Understood};
 use crate::method::{Applied, Command, MethodPage, StudyOffer};
 
 /// GPU-Qin.
@@ -27,6 +27,10 @@ impl crate::Method for GpuQinMethod {
             "gpu-qin:iterations=none,window=1600, or gpu-qin:choice=unbiased for the same faults drawn from all \
              instructions of all threads",
         )
+    }
+
+    fn check(&self, words: &SelectionWords) -> Result<(), TargetError> {
+        Understood::of(words).map(drop)
     }
 
     fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {

@@ -33,12 +33,7 @@ impl GpuQin {
     /// # Errors
     /// If the words mean no settings, say what the method chooses itself, or select nothing.
     pub fn new(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
-        let method = words.method.as_deref().unwrap_or("gpu-qin");
-        let settings: Settings = method.parse().map_err(|error| TargetError::from_error(&error))?;
-        check(words)?;
-        let of = |error: fault::SelectionError| TargetError::from_error(&error);
-        let model = words.model.as_deref().map_or(Ok(ModelKind::default()), ModelKind::parse).map_err(of)?;
-        let selection = fault::Selection::default().in_kernels(&words.kernel).map_err(of)?;
+        let Understood { settings, model, selection } = Understood::of(words)?;
         let golden = capsule.golden_run();
         let selected = |name: &str, number: u32| selection.holds_launch(name, number);
         let grouping = Grouping::of(golden, settings.coverage, GroupBy::Instructions, &selected);
@@ -101,6 +96,30 @@ impl GpuQin {
                 self.capsule.label(&fault, found.instruction)
             }
         }
+    }
+}
+
+/// What the words of a selection mean to the method.
+pub(super) struct Understood {
+    settings: Settings,
+    model: ModelKind,
+    /// Of its launches.
+    selection: fault::Selection,
+}
+
+impl Understood {
+    /// Reads the words.
+    ///
+    /// # Errors
+    /// If they mean no settings, no model or no kernels, or say what the method chooses itself.
+    pub(super) fn of(words: &SelectionWords) -> Result<Self, TargetError> {
+        let method = words.method.as_deref().unwrap_or("gpu-qin");
+        let settings: Settings = method.parse().map_err(|error| TargetError::from_error(&error))?;
+        check(words)?;
+        let of = |error: fault::SelectionError| TargetError::from_error(&error);
+        let model = words.model.as_deref().map_or(Ok(ModelKind::default()), ModelKind::parse).map_err(of)?;
+        let selection = fault::Selection::default().in_kernels(&words.kernel).map_err(of)?;
+        Ok(Self { settings, model, selection })
     }
 }
 

@@ -113,7 +113,7 @@ impl Campaigns<'_> {
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {
         let choices = Choices {
-            capsule: Some(capsule.name().to_owned()),
+            capsule: Some(capsule.opened_as().to_owned()),
             runs: Some(runs),
             seed: Some(self.seed),
             selection: self.selection(method),

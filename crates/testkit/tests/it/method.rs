@@ -29,10 +29,15 @@ impl methods::Method for Method {
         "a value that is being stored, any thread"
     }
 
-    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {
+    fn check(&self, words: &SelectionWords) -> Result<(), TargetError> {
         if words.target.is_some() {
             return Err(TargetError::new("choose sites as stores does and by `target` too: leave `target` out"));
         }
+        Ok(())
+    }
+
+    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {
+        self.check(words)?;
         let stores = SelectionWords { target: Some("store".to_owned()), method: None, ..words.clone() };
         Ok(Box::new(Stores { capsule: Arc::clone(capsule), stores }))
     }

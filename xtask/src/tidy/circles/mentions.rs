@@ -135,6 +135,14 @@ impl<'ast> Visit<'ast> for Mentions {
         visit::visit_impl_item_fn(self, item);
     }
 
+    /// What a name is bound to is said before there is the name.
+    fn visit_local(&mut self, local: &'ast syn::Local) {
+        if let Some(init) = &local.init {
+            visit::visit_local_init(self, init);
+        }
+        self.visit_pat(&local.pat);
+    }
+
     fn visit_pat(&mut self, pat: &'ast Pat) {
         // A name with a capital is a constant or a variant, not a variable.
         if let Pat::Ident(PatIdent { ident, .. }) = pat
