@@ -62,11 +62,12 @@ impl Kind {
             let help = "leave `fuel` out; `timeout` says how long a run may take";
             return Err(SessionError::new(Why::Words, message).with_help(help));
         }
-        Ok(match (self, &config.selection.method) {
+        match (self, &config.selection.method) {
             (Self::Gpu, _) => debugger::check_words(&config.selection)?,
             (_, None) => inject::check_words(&config.selection)?,
             (_, Some(_)) => registry::check(&config.selection)?,
-        })
+        }
+        Ok(())
     }
 }
 
