@@ -106,8 +106,14 @@ impl Store {
         let config = read_config(dir)?;
         Rows::check_version(&rows_path(dir, config.shard))?;
         config.engine.among(target.engines.offered())?;
+        let lost = !plan_path(dir).exists();
         let (plan, sweep, strata) = find_plan(dir, &config, target)?;
         let rows = open_rows(dir, &config, target, sweep.as_ref(), strata.clone())?;
+        if lost && !is_plan_of(&plan, &rows, config.shard)? {
+            let path = plan_path(dir);
+            fs::remove_file(&path).map_err(|source| StoreError::File { path, source })?;
+            return Err(StoreError::Changed { dir: dir.to_owned() });
+        }
         let origin = rows.origin()?;
         same_digest(dir, &origin.digest, target.subject.digest())?;
         if origin.strata != strata {
@@ -258,6 +264,18 @@ fn find_plan(
         return Err(StoreError::OtherSweep { dir: dir.to_owned() });
     }
     Ok((plan, sweep, strata))
+}
+
+/// Whether the rows that there are already are of the runs of a plan that was made again.
+fn is_plan_of(plan: &Plan, rows: &Rows, shard: Shard) -> Result<bool, StoreError> {
+    let (mut reader, mut found) = (plan.reader()?, Ok(true));
+    rows.visit(&mut |row| {
+        if let (Ok(true), Some(position)) = (&found, shard.position_of(row.run.0)) {
+            let planned = reader.sites(position..position + 1);
+            found = planned.map(|sites| sites.iter().all(|(_, site)| site.intent == row.site.intent));
+        }
+    })?;
+    Ok(found?)
 }
 
 /// Opens the rows of the campaign in `dir`, or makes their file.

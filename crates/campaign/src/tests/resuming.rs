@@ -72,6 +72,27 @@ fn resuming_with_other_jobs_gives_the_same_rows() {
     assert_eq!(rows(dir.path()), undisturbed(config(200), &target));
 }
 
+#[test]
+fn a_plan_that_is_made_again_is_that_of_the_rows_or_nothing_is_run() {
+    let target = Fake::default();
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::create(dir.path(), config(200), &target).unwrap();
+    run_some(&mut store, &target, 60);
+    drop(store);
+    let (file, plan) = (dir.path().join("campaign.toml"), dir.path().join("plan"));
+    let said = fs::read_to_string(&file).unwrap();
+    let other = said.replace("seed = 7", "seed = 8");
+    assert_ne!(said, other);
+    fs::write(&file, other).unwrap();
+    fs::remove_file(&plan).unwrap();
+    let error = Store::resume(dir.path(), &target).unwrap_err();
+    assert!(matches!(error, crate::StoreError::Changed { .. }), "{error}");
+    // With the change undone it goes on.
+    fs::write(&file, said).unwrap();
+    resume_all(dir.path(), &target);
+    assert_eq!(rows(dir.path()), undisturbed(config(200), &target));
+}
+
 /// A campaign as a kill leaves it: these files of it, the others never written.
 fn check_remnant(kept: &[&str], spoil: impl FnOnce(&Path)) {
     let target = Fake::default();
