@@ -105,7 +105,7 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Summary, MergeError> {
     for shard in &shards {
         rows.append(shard.results.rows())?;
     }
-    Ok(summarise(out, &config, &rows, None)?)
+    Ok(summarise(Some(out), &config, &rows, None)?)
 }
 
 /// One shard to be joined.

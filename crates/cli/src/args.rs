@@ -4,6 +4,7 @@ mod application;
 mod bounds;
 mod choose;
 mod engine;
+mod kept;
 mod live;
 mod of_method;
 mod study;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 
 pub(crate) use bounds::Bounds;
 pub(crate) use choose::{Choose, Resources};
+pub(crate) use kept::Kept;
 pub(crate) use live::Live;
 pub(crate) use of_method::{Asked, OfMethod, command};
 pub(crate) use study::{Profile, Study, ThreadName};

@@ -1,9 +1,10 @@
 //! The one order in which choices become a session.
 
+use crate::capsules;
 use crate::error::{SessionError, Why};
 use crate::names::{lasting_directory, lasting_name};
 use crate::session::Session;
-use crate::work::{Kind, Work};
+use crate::work::{Kind, Work, setup};
 use campaign::{Bytes, Choices, Config, Results};
 use methods::registry;
 use std::num::NonZeroU32;
@@ -66,18 +67,22 @@ pub fn open_results(results: &Results, name: Option<&str>) -> Result<Session, Se
     if let Some(name) = name {
         name.clone_into(&mut config.capsule);
     }
-    crate::capsules::open_same(&config.capsule, &results.digest()?)?;
-    config.live = None;
-    of_config(config)
+    let capsule = capsules::open_same(&config.capsule, &results.digest()?)?;
+    let capsule = capsules::target(capsule, &setup(&config, false)).map_err(refused)?;
+    with_method(Work::Capsule(capsule), config).map_err(refused)
 }
 
 /// A configuration that was written by a campaign: the types that were found out stand in it, and what does not is
 /// compared byte by byte.
 fn of_config(config: Config) -> Result<Session, SessionError> {
     let kind = Kind::of(&config)?;
-    let refused = |error: SessionError| if error.why == Why::Words { error.refused() } else { error };
     let work = Work::of(kind, &config, false).map_err(refused)?;
     with_method(work, config).map_err(refused)
+}
+
+/// Nobody asks for what a campaign wrote: a mistake in its words is one in what is there.
+fn refused(error: SessionError) -> SessionError {
+    if error.why == Why::Words { error.refused() } else { error }
 }
 
 /// The method, if one is named, chooses sites of the capsule, whatever has the engines.

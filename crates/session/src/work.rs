@@ -83,13 +83,7 @@ impl Work {
     /// Brings everything together: the capsule or the application, its golden run, what is said of its outputs, and what
     /// has the engines. With `infer`, types of outputs that nobody gives are found out.
     pub(crate) fn of(kind: Kind, config: &Config, infer: bool) -> Result<Self, SessionError> {
-        let setup = Setup {
-            criteria: config.criteria.clone(),
-            infer,
-            fuel: config.fuel,
-            resources: resources(config),
-            opened_as: None,
-        };
+        let setup = setup(config, infer);
         let recorded = || -> Result<(Arc<CapsuleTarget>, GoldenApplication), SessionError> {
             let application = application(config)?;
             Ok((capsules::target(Arc::new(application.capsule().clone()), &setup)?, application))
@@ -129,6 +123,12 @@ impl Work {
             Self::Gpu(target) => TargetSystem::from(&**target),
         }
     }
+}
+
+/// What a configuration says of a capsule. With `infer`, types of outputs that nobody gives are found out.
+pub(crate) fn setup(config: &Config, infer: bool) -> Setup {
+    let (criteria, resources) = (config.criteria.clone(), resources(config));
+    Setup { criteria, infer, fuel: config.fuel, resources, opened_as: None }
 }
 
 /// What a campaign may use; what is not said is the machine's.

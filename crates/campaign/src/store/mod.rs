@@ -170,24 +170,20 @@ impl Store {
 
     /// Summarises the rows, and keeps the summary in the directory, if there is one.
     pub(crate) fn summarise(&self, memory: Option<MemoryUse>) -> Result<Summary, StoreError> {
-        if let Some(dir) = self.dir() {
-            return summarise(dir, &self.config, &self.rows, memory);
-        }
-        let mut summary = Summary::of(&self.config, &self.rows, &self.rows.scan(&mut |_| Ok(()))?)?;
-        summary.speed.memory = memory;
-        Ok(summary)
+        summarise(self.dir(), &self.config, &self.rows, memory)
     }
 }
 
-/// Summarises the rows of the campaign in `dir`, and keeps the summary there.
+/// Summarises the rows of a campaign, and keeps the summary in its directory, if it has one.
 pub(crate) fn summarise(
-    dir: &Path,
+    dir: Option<&Path>,
     config: &Config,
     rows: &Rows,
     memory: Option<MemoryUse>,
 ) -> Result<Summary, StoreError> {
     let mut summary = Summary::of(config, rows, &rows.scan(&mut |_| Ok(()))?)?;
-    summary.speed.memory = memory.or_else(|| kept_memory(dir));
+    summary.speed.memory = memory.or_else(|| kept_memory(dir?));
+    let Some(dir) = dir else { return Ok(summary) };
     let path = summary_path(dir);
     let json = summary.to_json().map_err(io::Error::from);
     let written = json.and_then(|json| replace(path.clone(), json.as_bytes()));

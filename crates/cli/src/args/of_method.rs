@@ -1,5 +1,6 @@
 //! Commands that published methods add: their options become options of the command line.
 
+use super::kept::Kept;
 use super::{Args, Command};
 use clap::builder::PossibleValue;
 use clap::{Arg, Args as Group, CommandFactory, FromArgMatches};
@@ -29,22 +30,8 @@ pub(crate) struct OfMethod {
     /// A capsule file, or the name of a bundled workload
     #[arg(value_name = "CAPSULE")]
     pub(crate) capsule: String,
-    /// Kernel, or its n-th launch counted from 0
-    #[arg(long, value_name = "NAME[#n]", value_delimiter = ',')]
-    pub(crate) kernel: Vec<String>,
-    /// Seed of all random choices
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    pub(crate) seed: u64,
-    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
-    /// [default: 10000]
-    #[arg(long, value_name = "N")]
-    pub(crate) fuel: Option<u32>,
-    /// Number of workers [default: one for each core]
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<u32>,
-    /// Where campaigns are kept; those that are there already are not run again
-    #[arg(long, value_name = "DIR", default_value = "study.campaigns")]
-    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) kept: Kept,
     /// Write what is plotted, as SVG
     #[arg(long, value_name = "F.svg")]
     pub(crate) plot: Option<PathBuf>,

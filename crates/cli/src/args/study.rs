@@ -1,5 +1,6 @@
 //! What looks at threads, and studies of methods.
 
+use super::kept::Kept;
 use clap::Args as Group;
 use methods::registry;
 use std::path::PathBuf;
@@ -56,22 +57,8 @@ pub(crate) struct Study {
     /// Runs of each campaign
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub(crate) runs: u64,
-    /// Seed of all random choices
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    pub(crate) seed: u64,
-    /// Kernel, or its n-th launch counted from 0
-    #[arg(long, value_name = "NAME[#n]", value_delimiter = ',')]
-    pub(crate) kernel: Vec<String>,
-    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
-    /// [default: 10000]
-    #[arg(long, value_name = "N")]
-    pub(crate) fuel: Option<u32>,
-    /// Number of workers [default: one for each core]
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<u32>,
-    /// Where campaigns are kept; those that are there already are not run again
-    #[arg(long, value_name = "DIR", default_value = "study.campaigns")]
-    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) kept: Kept,
     /// Write the plots into this directory, as SVG
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,

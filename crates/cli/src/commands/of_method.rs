@@ -1,11 +1,11 @@
 //! Commands that published methods add.
 
 use crate::args::OfMethod;
-use crate::commands::study::{Told, failure, target};
+use crate::commands::study::{Told, campaigns, failure, target};
 use crate::failure::{Code, Failure};
 use crate::interrupt::stop_on_interrupt;
 use crate::out;
-use methods::kit::Campaigns;
+use campaign::CampaignEvent;
 use methods::{Request, registry};
 use std::path::Path;
 
@@ -15,16 +15,10 @@ pub(crate) fn answer(args: OfMethod) -> Result<Code, Failure> {
         return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
     };
     let stop = stop_on_interrupt()?;
-    let request = Request { capsule: target(&args.capsule, args.fuel)?, options: args.options };
+    let request = Request { capsule: target(&args.capsule, args.kept.fuel)?, options: args.options };
     let mut told = Told::default();
-    let mut campaigns = Campaigns {
-        dir: args.out,
-        seed: args.seed,
-        kernels: args.kernel,
-        jobs: args.jobs,
-        stop: &stop,
-        told: &mut |name, event| told.event(name, event),
-    };
+    let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
+    let mut campaigns = campaigns(&args.kept, &stop, &mut event);
     let answer = (command.run)(&request, &mut campaigns).map_err(failure)?;
     write_plot(args.plot.as_deref(), answer.study.plots.first())?;
     if args.json {

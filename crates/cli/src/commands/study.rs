@@ -12,6 +12,7 @@ use methods::kit::{Campaigns, Studied, StudyError};
 use methods::registry;
 use session::{bundled, capsules};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Makes a study and shows it.
 pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
@@ -23,18 +24,12 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
     let stop = stop_on_interrupt()?;
     let studied = |name: &String| {
         let class = bundled::find(name).map(|workload| workload.description().class);
-        Ok(Studied { capsule: target(name, args.fuel)?, class })
+        Ok(Studied { capsule: target(name, args.kept.fuel)?, class })
     };
     let subjects = args.capsules.iter().map(studied).collect::<Result<Vec<_>, Failure>>()?;
     let mut told = Told::default();
-    let mut campaigns = Campaigns {
-        dir: args.out.clone(),
-        seed: args.seed,
-        kernels: args.kernel.clone(),
-        jobs: args.jobs,
-        stop: &stop,
-        told: &mut |name, event| told.event(name, event),
-    };
+    let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
+    let mut campaigns = campaigns(&args.kept, &stop, &mut event);
     let study = (offer.make)(&subjects, args.runs, &mut campaigns).map_err(failure)?;
     if let Some(dir) = &args.plots {
         std::fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display())).code(Code::Usage)?;
@@ -54,6 +49,16 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
 pub(crate) fn target(name: &str, fuel: Option<u32>) -> Result<Arc<CapsuleTarget>, Failure> {
     let setup = Setup { infer: true, fuel, ..Setup::default() };
     Ok(capsules::ready(name, &setup)?)
+}
+
+/// Campaigns that are kept as the command line says.
+pub(crate) fn campaigns<'a>(
+    kept: &args::Kept,
+    stop: &'a AtomicBool,
+    told: &'a mut dyn FnMut(&str, &CampaignEvent<'_>),
+) -> Campaigns<'a> {
+    let args::Kept { kernel, seed, jobs, out, .. } = kept;
+    Campaigns { dir: out.clone(), seed: *seed, kernels: kernel.clone(), jobs: *jobs, stop, told }
 }
 
 /// Shows the campaigns of a study, one after the other.
