@@ -155,7 +155,7 @@ impl GpuTarget {
             let error = InjectError::Isa { found: fault.isa, here: self.isa };
             return Err(RunFailure::from_error(&error));
         }
-        let known = golden.launches().get(fault.launch as usize).map(|launch| golden.isa(launch));
+        let known = golden.launches().get(fault.launch as usize).map(|launch| launch.isa);
         inject::locate(golden, &Fault { dynamic: 0, isa: known.unwrap_or_default(), ..fault.clone() })
             .map_err(|error| RunFailure::from_error(&error))?;
         let failed = |reason: &str| RunFailure::new(format!("find `{fault}`: {reason}"));

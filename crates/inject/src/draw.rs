@@ -55,7 +55,7 @@ impl<'g> Drawer<'g> {
             }
         };
         Some(Fault {
-            isa: self.golden.isa(launch),
+            isa: launch.isa,
             launch: member.launch,
             cta,
             thread,

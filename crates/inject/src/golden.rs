@@ -46,6 +46,9 @@ pub enum GoldenError {
         /// The event.
         event: usize,
     },
+    /// A guest whose name no fault id can have.
+    #[error("name faults of the instruction set {0:?}: a name is 1 to 23 of a-z, 0-9, '-', '_' and '.'")]
+    Guest(&'static str),
     /// Nothing is launched.
     #[error("find work: the capsule launches no kernel")]
     NoLaunch,
@@ -60,6 +63,8 @@ pub struct GoldenLaunch {
     pub number: u32,
     /// The kernel.
     pub program: Arc<Program>,
+    /// Its instruction set.
+    pub isa: Isa,
     /// Instructions that each thread executed, linear in the launch.
     pub counts: Vec<u32>,
     /// The pages that it wrote.
@@ -204,12 +209,6 @@ impl Golden {
     #[must_use]
     pub fn guests(&self) -> &Guests {
         self.modules.guests()
-    }
-
-    /// The instruction set of the kernel of a launch.
-    #[must_use]
-    pub fn isa(&self, launch: &GoldenLaunch) -> Isa {
-        self.modules.guest_of(self.recorded(launch).module).and_then(Isa::new).unwrap_or_default()
     }
 
     /// How many instructions a thread may execute beyond ten times its own before it counts as hanging.

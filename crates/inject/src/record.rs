@@ -4,6 +4,7 @@ use crate::golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch, references};
 use crate::replay::{ReplayError, write};
 use capsule::{Capsule, Content, Digest, Launch, ModuleId, Output, Position, Region, Replayer, replay};
 use device::{Device, Guests, TrapReport, UNBOUNDED, check_launch, run, runnable};
+use fault::Isa;
 use simt::memory::History;
 use simt::{Executor, Fuel, LevelName, RunEnd};
 use std::collections::BTreeMap;
@@ -100,6 +101,12 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// The instruction set of a module that is loaded.
+    fn isa(&self, module: ModuleId) -> Result<Isa, GoldenError> {
+        let guest = self.device.modules().guest_of(module).ok_or(GoldenError::NoCode(module.0))?;
+        Isa::new(guest).ok_or(GoldenError::Guest(guest))
+    }
+
     /// The number of a launch among those of its kernel.
     fn number(&mut self, kernel: &str) -> u32 {
         let next = self.launched.entry(kernel.to_owned()).or_default();
@@ -123,7 +130,7 @@ impl Replayer for Recorder<'_> {
     fn launch(&mut self, at: Position, launch: &Launch) -> Result<(), GoldenError> {
         let program = self.device.program(launch.module, &launch.kernel).map_err(|error| self.failed(at, error))?;
         check_launch(launch, &program).map_err(|error| self.failed(at, error))?;
-        let event = at.event as u32;
+        let (event, isa) = (at.event as u32, self.isa(launch.module)?);
         self.history.commit(self.device.memory(), event);
         let (mut counts, mut printed) = (Vec::with_capacity(launch.threads() as usize), Vec::new());
         let (runnable, fuel) = (runnable(launch, &program), Fuel::Each(UNBOUNDED));
@@ -139,7 +146,7 @@ impl Replayer for Recorder<'_> {
         // Memory right after a launch is what it is judged by where it runs whole.
         self.history.commit(memory, event + 1);
         let strayed = ran.strayed;
-        self.launches.push(GoldenLaunch { event: at.event, number, program, counts, written, strayed, printed });
+        self.launches.push(GoldenLaunch { event: at.event, number, program, isa, counts, written, strayed, printed });
         Ok(())
     }
 

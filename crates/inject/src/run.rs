@@ -95,8 +95,8 @@ pub fn locate<'g>(golden: &'g Golden, fault: &Fault) -> Result<&'g GoldenLaunch,
     let Fault { isa, launch, cta, thread, .. } = *fault;
     let found = golden.launches.get(launch as usize);
     let found = found.ok_or(InjectError::Launch { found: launch, count: golden.launches.len() })?;
-    if isa != golden.isa(found) {
-        return Err(InjectError::Isa { found: isa, here: golden.isa(found) });
+    if isa != found.isa {
+        return Err(InjectError::Isa { found: isa, here: found.isa });
     }
     let recorded = golden.recorded(found);
     if cta >= recorded.blocks() {

@@ -352,10 +352,12 @@ impl Engines for CapsuleTarget {
         criteria: &Criteria,
     ) -> Result<Box<dyn Sweeper + '_>, TargetError> {
         let (population, strategy) = (self.population(words)?, Strategy::try_from(engine)?);
-        let engine = if strategy == Strategy::Full || self.golden.has_blocks_together() {
-            SweepEngine::Full(Box::new(Injector::new(&self.golden)))
-        } else {
-            SweepEngine::indexed(&self.golden, self.index(), strategy != Strategy::Delta)
+        let indexed = |in_lanes| SweepEngine::indexed(&self.golden, self.index(), in_lanes);
+        let engine = match strategy {
+            _ if self.golden.has_blocks_together() => SweepEngine::Full(Box::new(Injector::new(&self.golden))),
+            Strategy::Full => SweepEngine::Full(Box::new(Injector::new(&self.golden))),
+            Strategy::Delta => indexed(false),
+            Strategy::Auto | Strategy::Lanes => indexed(true),
         };
         Ok(Box::new(Sweeping::new(&self.golden, &population, criteria, engine)))
     }

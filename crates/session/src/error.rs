@@ -88,6 +88,7 @@ impl From<GoldenError> for SessionError {
             GoldenError::Event { .. } | GoldenError::Differs { .. } => {
                 (Why::Golden, "record the application again with this version of beamline")
             }
+            GoldenError::Guest(_) => (Why::Bug, "choose another name for the guest"),
             GoldenError::Trapped(_) => (Why::Golden, "the program must run correctly before faults make sense"),
         };
         Self::from_error(why, &error).with_help(help)

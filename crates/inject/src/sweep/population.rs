@@ -45,7 +45,7 @@ impl Population {
         let mut population = Self {
             sweep: Sweep { operands: Vec::new(), unit_faults: Vec::new(), members: census(golden, &selection).total() },
             units: Vec::new(),
-            isas: golden.launches.iter().map(|launch| golden.isa(launch)).collect(),
+            isas: golden.launches.iter().map(|launch| launch.isa).collect(),
             operands: golden.launches.iter().map(|_| Vec::new()).collect(),
             selection,
         };

@@ -92,7 +92,7 @@ impl GpuQin {
                 let model = draw::model(draws, self.model, bits)?;
                 let Coordinates { launch, cta, thread, dynamic } = at(found.dynamic);
                 let scope = Scope::Thread;
-                let fault = Fault { isa: golden.isa(run), launch, cta, thread, dynamic, target, model, scope };
+                let fault = Fault { isa: run.isa, launch, cta, thread, dynamic, target, model, scope };
                 self.capsule.label(&fault, found.instruction)
             }
         }

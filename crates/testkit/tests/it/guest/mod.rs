@@ -10,9 +10,11 @@ use capsule::{
 };
 use device::Image;
 use device::{Device, Guests, LaunchEnd};
+use facts::NamedSet;
 use inject::{CapsuleTarget, Golden, Strategy};
 use report::{Context, ListedInstruction, Report};
 use simt::LevelName;
+use simt::guest::{Guest, GuestError, GuestModule};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -127,6 +129,35 @@ fn words(target: &str) -> SelectionWords {
 fn without_its_guest_a_module_is_refused() {
     let error = Golden::run(Arc::new(capsule())).unwrap_err().to_string();
     assert!(error.contains("load module 0"), "{error}");
+}
+
+/// The same instruction set by a name that cannot stand in an id.
+#[derive(Debug)]
+struct Misnamed;
+
+impl Guest for Misnamed {
+    fn name(&self) -> &'static str {
+        "Toy, v1"
+    }
+
+    fn sets(&self) -> &'static [NamedSet] {
+        toy::Toy.sets()
+    }
+
+    fn reads(&self, image: &Image<'_>) -> bool {
+        toy::Toy.reads(image)
+    }
+
+    fn load(&self, name: &str, image: &Image<'_>, heap_bytes: u64) -> Result<Box<dyn GuestModule>, GuestError> {
+        toy::Toy.load(name, image, heap_bytes)
+    }
+}
+
+#[test]
+fn a_guest_whose_name_no_id_can_have_is_refused() {
+    let guests = Guests::default().and(Arc::new(Misnamed));
+    let error = Golden::run_with(Arc::new(capsule()), LevelName::best(), guests).unwrap_err().to_string();
+    assert!(error.contains("\"Toy, v1\"") && error.contains("a-z"), "{error}");
 }
 
 #[test]
