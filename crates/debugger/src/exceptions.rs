@@ -14,8 +14,9 @@ pub(crate) fn exception(name: &str) -> Option<TrapKind> {
         2 | 3 | 9 => TrapKind::StackOverflow,
         // An illegal instruction, an invalid program counter.
         4 | 8 => TrapKind::IllegalInstruction,
-        // Out of the range of local or shared memory, also of a cluster; an invalid address space.
-        5 | 7 | 17 | 18 => TrapKind::OutOfRangeAddress,
+        // Out of the range of local or shared memory, also of a cluster.
+        5 | 17 | 18 => TrapKind::OutOfRangeAddress,
+        7 => TrapKind::InvalidAddressSpace,
         // Misaligned addresses of a warp and of a lane.
         6 | 11 => TrapKind::MisalignedAddress,
         12 => TrapKind::Assert,
@@ -31,7 +32,7 @@ pub(crate) fn driver(code: u32) -> Option<TrapKind> {
         714 => TrapKind::StackOverflow,
         715 | 718 => TrapKind::IllegalInstruction,
         716 => TrapKind::MisalignedAddress,
-        717 => TrapKind::OutOfRangeAddress,
+        717 => TrapKind::InvalidAddressSpace,
         719 => TrapKind::Trap,
         _ => return None,
     })

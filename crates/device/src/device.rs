@@ -7,6 +7,7 @@ use crate::error::{DeviceError, TrapReport};
 use crate::explain::{self, TrapDetail};
 use crate::guests::Guests;
 use crate::modules::Modules;
+use crate::races::{Interleavings, KernelRace, RaceWatch};
 use crate::region;
 use crate::run::{LaunchStats, Probe, run};
 use capsule::{Launch, ModuleId, PlacedSymbol, Region};
@@ -55,6 +56,9 @@ pub struct Device {
     executor: Executor,
     printed: Vec<u8>,
     complaints: Vec<u8>,
+    races: RaceWatch,
+    /// What was found since it was last asked for.
+    found_races: Vec<KernelRace>,
 }
 
 impl Default for Device {
@@ -85,6 +89,8 @@ impl Device {
             executor: Executor::new(level),
             printed: Vec::new(),
             complaints: Vec::new(),
+            races: RaceWatch::looking(),
+            found_races: Vec::new(),
         }
     }
 
@@ -210,7 +216,10 @@ impl Device {
     ) -> Result<Launched, DeviceError> {
         let program = self.modules.program(launch.module, &launch.kernel)?;
         check_launch(launch, &program)?;
-        let runnable = runnable(launch, &program);
+        let found = self.races.look(&mut self.executor, launch, &program, &mut self.memory);
+        self.found_races.extend(found);
+        let interleaving = self.races.interleaving(&program.name);
+        let runnable = simt::KernelLaunch { interleaving, ..runnable(launch, &program) };
         let (printed, complaints) = (&mut self.printed, &mut self.complaints);
         let ran = run(&mut self.executor, &mut self.memory, &runnable, fuel, probe, |executor| {
             printed.extend(executor.take_printed());
@@ -233,6 +242,16 @@ impl Device {
     /// What failed assertions have to say since this was last asked, as CUDA writes it to standard error.
     pub fn take_complaints(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.complaints)
+    }
+
+    /// Says which kernels have data races, and that nobody has to look for more.
+    pub fn interleave(&mut self, kernels: Interleavings) {
+        self.races = RaceWatch::knowing(kernels);
+    }
+
+    /// The data races that were found since this was last asked.
+    pub fn take_races(&mut self) -> Vec<KernelRace> {
+        std::mem::take(&mut self.found_races)
     }
 
     /// More about a trap of a launch.
@@ -284,6 +303,7 @@ pub fn runnable<'a>(launch: &'a Launch, program: &'a Program) -> simt::KernelLau
         dynamic_shared: launch.shared_bytes,
         params: &launch.params,
         cooperative: launch.cooperative,
+        interleaving: simt::Interleaving::default(),
     }
 }
 

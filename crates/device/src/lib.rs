@@ -8,6 +8,7 @@ mod error;
 mod explain;
 mod guests;
 mod modules;
+mod races;
 pub mod region;
 mod run;
 
@@ -16,5 +17,7 @@ pub use error::{DeviceError, ModuleError, TrapReport};
 pub use explain::{MemoryAccess, TrapDetail, coordinates};
 pub use guests::{Guests, ModuleCode};
 pub use modules::Modules;
+pub use races::{Interleavings, KernelRace, interleavings, races_of};
 pub use run::{LaunchStats, Probe, run};
 pub use simt::guest::{GuestModule, Image, KernelInfo, Listed, ParamInfo};
+pub use simt::memory::AddressProfile;

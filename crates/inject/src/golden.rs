@@ -6,10 +6,10 @@
 
 use crate::compare::Reference;
 use capsule::{Capsule, ElementType, Event, Launch, Output, Position};
-use device::{DeviceError, Guests, Modules, TrapReport, runnable};
+use device::{AddressProfile, DeviceError, Guests, Interleavings, KernelRace, Modules, TrapReport, runnable};
 use fault::Isa;
 use simt::memory::Pages;
-use simt::{LevelName, Program};
+use simt::{Interleaving, LevelName, Program};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -65,6 +65,8 @@ pub struct GoldenLaunch {
     pub program: Arc<Program>,
     /// Its instruction set.
     pub isa: Isa,
+    /// How finely its warps take turns.
+    pub interleaving: Interleaving,
     /// Instructions that each thread executed, linear in the launch.
     pub counts: Vec<u32>,
     /// The pages that it wrote.
@@ -112,8 +114,11 @@ pub struct Golden {
     /// What the outputs are compared with, in their order.
     pub(crate) references: Vec<Reference>,
     pub(crate) level: LevelName,
-    /// No page from this one on was ever written.
-    pub(crate) pages: u32,
+    pub(crate) addresses: Arc<AddressProfile>,
+    /// The data races that were found.
+    pub(crate) races: Vec<KernelRace>,
+    /// The pages that were ever written, ascending.
+    pub(crate) written: Vec<u32>,
     /// Bytes of memory and copies that are kept.
     pub(crate) bytes: u64,
     pub(crate) seconds: f64,
@@ -202,13 +207,27 @@ impl Golden {
 
     /// A launch as the machine wants it.
     pub(crate) fn runnable<'g>(&'g self, launch: &'g GoldenLaunch) -> simt::KernelLaunch<'g> {
-        runnable(self.recorded(launch), &launch.program)
+        let interleaving = launch.interleaving;
+        simt::KernelLaunch { interleaving, ..runnable(self.recorded(launch), &launch.program) }
     }
 
     /// The guests that read its modules.
     #[must_use]
     pub fn guests(&self) -> &Guests {
         self.modules.guests()
+    }
+
+    /// The kernels whose warps are interleaved.
+    #[must_use]
+    pub fn interleaved(&self) -> Interleavings {
+        let finely = self.launches.iter().filter(|launch| launch.interleaving != Interleaving::Turns);
+        finely.map(|launch| (launch.program.name.clone(), launch.interleaving)).collect()
+    }
+
+    /// What becomes of accesses that miss what the program was given.
+    #[must_use]
+    pub fn addresses(&self) -> &Arc<AddressProfile> {
+        &self.addresses
     }
 
     /// How many instructions a thread may execute beyond ten times its own before it counts as hanging.

@@ -1,9 +1,10 @@
 //! The golden run is made: every event of the capsule executed, and what injection runs need kept.
 
 use crate::golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch, references};
+use crate::machine::Machine;
 use crate::replay::{ReplayError, write};
 use capsule::{Capsule, Content, Digest, Launch, ModuleId, Output, Position, Region, Replayer, replay};
-use device::{Device, Guests, TrapReport, UNBOUNDED, check_launch, run, runnable};
+use device::{Device, Guests, Interleavings, TrapReport, UNBOUNDED, check_launch, run, runnable};
 use fault::Isa;
 use simt::memory::History;
 use simt::{Executor, Fuel, LevelName, RunEnd};
@@ -12,30 +13,24 @@ use std::sync::Arc;
 use strike::FUEL_CONSTANT;
 
 impl Golden {
-    /// Runs a capsule at the best instruction-set level of this host.
+    /// Runs a capsule at the best instruction-set level of this host, as [`run_interleaved`](Self::run_interleaved) does.
     ///
     /// # Errors
     /// If the capsule cannot be executed, traps, or does not reproduce its recording.
     pub fn run(capsule: Arc<Capsule>) -> Result<Self, GoldenError> {
-        Self::run_at(capsule, LevelName::best())
+        Self::run_interleaved(capsule, &Machine::default())
     }
 
-    /// Runs a capsule at a given level; the results are the same.
+    /// Runs a capsule once, on a machine that knows which kernels have data races.
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn run_at(capsule: Arc<Capsule>, level: LevelName) -> Result<Self, GoldenError> {
-        Self::run_with(capsule, level, Guests::default())
-    }
-
-    /// Runs a capsule at a given level, whose modules these guests read.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn run_with(capsule: Arc<Capsule>, level: LevelName, guests: Guests) -> Result<Self, GoldenError> {
+    pub fn run_on(capsule: Arc<Capsule>, machine: Machine) -> Result<Self, GoldenError> {
         #[expect(clippy::disallowed_methods, reason = "the speed of the golden run is reported, never used")]
         let started = std::time::Instant::now();
-        let mut recorder = Recorder::new(&capsule, level, guests);
+        let Machine { level, guests, addresses, interleaved } = machine;
+        let mut recorder = Recorder::new(&capsule, level, guests, interleaved);
+        recorder.device.memory().set_profile(Arc::clone(&addresses));
         replay(&capsule, Position::default(), &mut recorder)?;
         let Recorder { mut device, mut history, launches, copies, outputs, .. } = recorder;
         if launches.is_empty() {
@@ -46,17 +41,19 @@ impl Golden {
         let references = references(&outputs, &copies);
         let seconds = started.elapsed().as_secs_f64();
         let bytes = history.bytes() + copies.iter().map(|copy| copy.bytes.len()).sum::<usize>();
-        let (pages, history) = (history.pages(), Arc::new(history));
+        let (written, history) = (history.written().collect(), Arc::new(history));
         Ok(Self {
             bytes: bytes as u64,
             modules,
+            written,
             history,
             launches,
             copies,
             outputs,
             references,
             level,
-            pages,
+            addresses,
+            races: Vec::new(),
             seconds,
             fuel: FUEL_CONSTANT,
             capsule,
@@ -74,12 +71,14 @@ struct Recorder<'a> {
     launched: BTreeMap<String, u32>,
     copies: Vec<GoldenCopy>,
     outputs: Vec<Output>,
+    interleaved: Interleavings,
 }
 
 impl<'a> Recorder<'a> {
-    fn new(capsule: &'a Capsule, level: LevelName, guests: Guests) -> Self {
+    fn new(capsule: &'a Capsule, level: LevelName, guests: Guests, interleaved: Interleavings) -> Self {
         Self {
             capsule,
+            interleaved,
             device: Device::with(level, guests),
             executor: Executor::new(level),
             history: History::default(),
@@ -133,7 +132,9 @@ impl Replayer for Recorder<'_> {
         let (event, isa) = (at.event as u32, self.isa(launch.module)?);
         self.history.commit(self.device.memory(), event);
         let (mut counts, mut printed) = (Vec::with_capacity(launch.threads() as usize), Vec::new());
-        let (runnable, fuel) = (runnable(launch, &program), Fuel::Each(UNBOUNDED));
+        let interleaving = self.interleaved.get(&program.name).copied().unwrap_or_default();
+        let runnable = simt::KernelLaunch { interleaving, ..runnable(launch, &program) };
+        let fuel = Fuel::Each(UNBOUNDED);
         let ran = run(&mut self.executor, self.device.memory(), &runnable, fuel, None, |executor| {
             counts.extend(executor.counts());
             printed.extend(executor.take_printed());
@@ -146,7 +147,17 @@ impl Replayer for Recorder<'_> {
         // Memory right after a launch is what it is judged by where it runs whole.
         self.history.commit(memory, event + 1);
         let strayed = ran.strayed;
-        self.launches.push(GoldenLaunch { event: at.event, number, program, isa, counts, written, strayed, printed });
+        self.launches.push(GoldenLaunch {
+            event: at.event,
+            number,
+            program,
+            isa,
+            interleaving,
+            counts,
+            written,
+            strayed,
+            printed,
+        });
         Ok(())
     }
 

@@ -18,7 +18,7 @@ use campaign::{
     Engine, EngineOffer, Engines, KernelRegisters, LabelColumn, Planner, RunIndex, Site, Spot, Stratum, Subject, Sweep,
     Sweeper, TargetError, Worker,
 };
-use device::Guests;
+use device::{AddressProfile, Guests};
 use facts::{Facts, NamedSet, Source};
 use fault::{Fault, ModelKind, ScopeKind, Selection, TargetKind};
 use outcome::Criteria;
@@ -34,6 +34,8 @@ pub struct Setup {
     pub infer: bool,
     /// How many instructions a thread may execute beyond ten times its own before it counts as hanging.
     pub fuel: Option<u32>,
+    /// What becomes of accesses that miss what the program was given: the golden run has to be done with it.
+    pub addresses: Arc<AddressProfile>,
     /// What may be used.
     pub resources: Resources,
     /// The name by which the capsule is found again, where it is not its own.

@@ -12,13 +12,14 @@ use cudart::live::device_op::{Fingerprint, fingerprints};
 use cudart::live::golden_trace::same_arguments;
 use cudart::live::report::LiveReport;
 use cudart::live::{Orders, VARIABLE};
-use cudart::runner::{Application, PreparedApplication};
+use cudart::runner::{Application, PreparedApplication, SILENT};
 use fault::Fault;
 use inject::Golden;
 use outcome::{End, Host, Observation, Verdict};
 use process::{Limits, ProcessEnd, Reaper};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use std::{env, fs, io};
@@ -210,6 +211,8 @@ impl GoldenApplication {
             report: number(&report),
             parent: std::process::id(),
             fuel: golden.fuel(),
+            addresses: Arc::clone(golden.addresses()),
+            interleaved: golden.interleaved(),
             replay,
             fault: fault.map(ToString::to_string),
         };
@@ -276,7 +279,7 @@ fn start(
     reaper: &Reaper,
 ) -> io::Result<ProcessEnd> {
     let mut command = prepared.command();
-    command.current_dir(directory);
+    command.current_dir(directory).env(SILENT, "1");
     if env::var_os("PWD").is_some() {
         command.env("PWD", directory);
     }

@@ -8,8 +8,9 @@
 //! | `10` – `13` | SDC: unjudged, good, bad, detectable |
 //! | `20`, `21` | DUE: hang, detected |
 //! | `22` – `27` | DUE: the signals, in the order of [`HostSignal`] |
-//! | `28` – `2f` | DUE: the traps, in the order of [`TrapKind`] |
+//! | `28` – `2f` | DUE: the traps, in the order of [`TrapKind`], as far as they go |
 //! | `30` | not landed |
+//! | `50` – `5f` | DUE: the traps that come after those |
 //! | `40` | failed ([`FAILED_CODE`]): no outcome at all |
 //! | `80` – `ff` | SDC: the quality bins 0 to 127 |
 
@@ -54,6 +55,7 @@ impl Outcome {
             Self::Due(Due::Crash(TrapKind::BarrierDeadlock)) => 0x2d,
             Self::Due(Due::Crash(TrapKind::Trap)) => 0x2e,
             Self::Due(Due::Crash(TrapKind::Assert)) => 0x2f,
+            Self::Due(Due::Crash(TrapKind::InvalidAddressSpace)) => 0x50,
             Self::NotLanded => 0x30,
         }
     }
@@ -84,7 +86,7 @@ mod tests {
         for outcome in Outcome::all() {
             assert_eq!(Outcome::from_code(outcome.code()), Some(outcome));
         }
-        assert_eq!(Outcome::all().count(), 3 + 4 + 128 + 16 + 1);
+        assert_eq!(Outcome::all().count(), 3 + 4 + 128 + 17 + 1);
     }
 
     #[test]

@@ -144,6 +144,8 @@ words! {
         Trap = "trap",
         /// An assertion on the device failed.
         Assert = "assert",
+        /// An access to the window of another state space than the one that the instruction names.
+        InvalidAddressSpace = "invalid_address_space",
     }
 }
 

@@ -4,7 +4,7 @@ use crate::bundled;
 use crate::error::{SessionError, Why};
 use crate::names::lasting_name;
 use capsule::Capsule;
-use inject::{CapsuleTarget, Golden, Setup};
+use inject::{CapsuleTarget, Golden, Machine, Setup};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,5 +64,6 @@ pub fn ready(name: &str, setup: &Setup) -> Result<Arc<CapsuleTarget>, SessionErr
 /// # Errors
 /// As [`golden`], and if its outputs are not as is said of them.
 pub fn target(capsule: Arc<Capsule>, setup: &Setup) -> Result<Arc<CapsuleTarget>, SessionError> {
-    Ok(Arc::new(CapsuleTarget::set_up(golden(capsule)?, setup)?))
+    let machine = Machine { addresses: Arc::clone(&setup.addresses), ..Machine::default() };
+    Ok(Arc::new(CapsuleTarget::set_up(Golden::run_interleaved(capsule, &machine)?, setup)?))
 }

@@ -20,6 +20,7 @@
 //! # }
 //! ```
 
+pub mod addresses;
 pub mod bundled;
 pub mod capsules;
 mod error;

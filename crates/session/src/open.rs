@@ -68,7 +68,7 @@ pub fn open_results(results: &Results, name: Option<&str>) -> Result<Session, Se
         name.clone_into(&mut config.capsule);
     }
     let capsule = capsules::open_same(&config.capsule, &results.digest()?)?;
-    let capsule = capsules::target(capsule, &setup(&config, false)).map_err(refused)?;
+    let capsule = setup(&config, false).and_then(|setup| capsules::target(capsule, &setup)).map_err(refused)?;
     with_method(Work::Capsule(capsule), config).map_err(refused)
 }
 

@@ -1,6 +1,7 @@
 //! What has the engines of a configuration: the capsule alone, the application beside it, the application alone, or the
 //! application on a real GPU.
 
+use crate::addresses;
 use crate::capsules;
 use crate::error::{SessionError, Why};
 use campaign::{Config, EngineOffer, TargetSystem};
@@ -62,6 +63,11 @@ impl Kind {
             let help = "leave `fuel` out; `timeout` says how long a run may take";
             return Err(SessionError::new(Why::Words, message).with_help(help));
         }
+        if self == Self::Gpu && config.addresses.is_some() {
+            let message = "choose what stray accesses do on a real GPU: it does what it does";
+            return Err(SessionError::new(Why::Words, message).with_help("leave `addresses` out"));
+        }
+        addresses::profile(config.addresses.as_deref())?;
         match (self, &config.selection.method) {
             (Self::Gpu, _) => debugger::check_words(&config.selection)?,
             (_, None) => inject::check_words(&config.selection)?,
@@ -83,7 +89,7 @@ impl Work {
     /// Brings everything together: the capsule or the application, its golden run, what is said of its outputs, and what
     /// has the engines. With `infer`, types of outputs that nobody gives are found out.
     pub(crate) fn of(kind: Kind, config: &Config, infer: bool) -> Result<Self, SessionError> {
-        let setup = setup(config, infer);
+        let setup = setup(config, infer)?;
         let recorded = || -> Result<(Arc<CapsuleTarget>, GoldenApplication), SessionError> {
             let application = application(config)?;
             Ok((capsules::target(Arc::new(application.capsule().clone()), &setup)?, application))
@@ -126,9 +132,13 @@ impl Work {
 }
 
 /// What a configuration says of a capsule. With `infer`, types of outputs that nobody gives are found out.
-pub(crate) fn setup(config: &Config, infer: bool) -> Setup {
+///
+/// # Errors
+/// If it names a profile of addresses that cannot be read.
+pub(crate) fn setup(config: &Config, infer: bool) -> Result<Setup, SessionError> {
     let (criteria, resources) = (config.criteria.clone(), resources(config));
-    Setup { criteria, infer, fuel: config.fuel, resources, opened_as: None }
+    let addresses = addresses::profile(config.addresses.as_deref())?;
+    Ok(Setup { criteria, infer, fuel: config.fuel, addresses, resources, opened_as: None })
 }
 
 /// What a campaign may use; what is not said is the machine's.

@@ -3,7 +3,7 @@
 use crate::checkpoint::Checkpoint;
 use crate::exec::{Hooked, Notes, Running, run};
 use crate::hook::{Hook, Interest, NoHook, RoundContext};
-use crate::launch::{Fuel, KernelLaunch};
+use crate::launch::{Fuel, Interleaving, KernelLaunch};
 use crate::memory::GlobalMemory;
 use crate::state::BlockState;
 use crate::trap::{Assertion, Halt, RunEnd};
@@ -138,6 +138,11 @@ impl Executor {
     }
 }
 
+/// A warp that has a whole turn.
+type Turns<'h, H> = Hooked<'h, H, false>;
+/// A warp whose turn is one instruction.
+type Single<'h, H> = Hooked<'h, H, true>;
+
 struct BlockRound<'a, 'l> {
     executor: &'a mut Executor,
     launch: &'a KernelLaunch<'l>,
@@ -158,10 +163,11 @@ impl WithLevel for BlockRound<'_, '_> {
             }
             let index = warp.index;
             let mut running = Running::new(launch, block, warp, memory, shared, notes);
-            if hook.wants(index) {
-                run(level, &mut Hooked::new(&mut *hook, index), &mut running)?;
-            } else {
-                run(level, &mut Hooked::new(&mut NoHook, index), &mut running)?;
+            match (launch.interleaving, hook.wants(index)) {
+                (Interleaving::Turns, true) => run(level, &mut Turns::new(&mut *hook, index), &mut running)?,
+                (Interleaving::Turns, false) => run(level, &mut Turns::new(&mut NoHook, index), &mut running)?,
+                (_, true) => run(level, &mut Single::new(&mut *hook, index), &mut running)?,
+                (_, false) => run(level, &mut Single::new(&mut NoHook, index), &mut running)?,
             }
         }
         Ok(if state.is_done() {

@@ -2,6 +2,7 @@
 
 use crate::program::Program;
 use ::lanes::registers::LANES;
+use serde::{Deserialize, Serialize};
 
 /// A kernel with the shape it is launched in and its arguments.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +19,25 @@ pub struct KernelLaunch<'a> {
     pub params: &'a [u8],
     /// Whether blocks may wait for each other.
     pub cooperative: bool,
+    /// How finely its warps take turns.
+    pub interleaving: Interleaving,
 }
+
+/// How finely warps take turns. It cannot be told from what a program does that has no data races.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Interleaving {
+    /// A warp runs until it waits, or for 4,096 instructions; blocks run one after the other.
+    #[default]
+    Turns,
+    /// The warps of a block execute one instruction each in turn, in ascending order.
+    Warps,
+    /// So do the warps of all blocks, where a GPU can hold all of them at once.
+    Blocks,
+}
+
+/// Blocks that a GPU holds at once, at most: 16 on each of the 132 multiprocessors of an H200.
+const RESIDENT: u64 = 16 * 132;
 
 impl KernelLaunch<'_> {
     /// Blocks of the grid.
@@ -36,7 +55,8 @@ impl KernelLaunch<'_> {
     /// Whether its blocks must run together.
     #[must_use]
     pub fn is_together(&self) -> bool {
-        self.cooperative && self.blocks() > 1
+        let races = self.interleaving == Interleaving::Blocks && self.blocks() <= RESIDENT;
+        (self.cooperative || races) && self.blocks() > 1
     }
 
     /// Bytes of a block's shared memory, with those that are reserved.

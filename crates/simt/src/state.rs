@@ -3,6 +3,7 @@
 use crate::barrier::{Arrival, Barriers};
 use crate::control::State;
 use crate::launch::{Fuel, KernelLaunch};
+use crate::occupancy::SHARED_UNIT;
 use crate::program::Program;
 use crate::special::{block_axis, param_bits, place_special};
 use crate::trap::{Trap, TrapKind};
@@ -39,7 +40,7 @@ impl BlockState {
             self.warps.push(Warp { index, registers, ..Warp::default() });
         }
         self.shared.clear();
-        self.shared.resize(launch.shared() as usize, 0);
+        self.shared.resize(launch.shared().next_multiple_of(SHARED_UNIT) as usize, 0);
     }
 
     /// Stands at the start of a block of the launch that it is prepared for.

@@ -9,6 +9,8 @@ pub enum TrapKind {
     IllegalAddress,
     /// An access outside the block's shared or the thread's local memory.
     OutOfRangeAddress,
+    /// An access to a window of the generic address space by an instruction that names another space.
+    InvalidAddressSpace,
     /// An address that is not a multiple of the access size.
     MisalignedAddress,
     /// Calls nested deeper than the stack holds.
@@ -32,6 +34,7 @@ impl TrapKind {
         match self {
             Self::IllegalAddress => "illegal_address",
             Self::OutOfRangeAddress => "out_of_range_address",
+            Self::InvalidAddressSpace => "invalid_address_space",
             Self::MisalignedAddress => "misaligned_address",
             Self::StackOverflow => "stack_overflow",
             Self::IllegalInstruction => "illegal_instruction",
@@ -48,6 +51,7 @@ impl fmt::Display for TrapKind {
         f.write_str(match self {
             Self::IllegalAddress => "illegal address",
             Self::OutOfRangeAddress => "address outside shared or local memory",
+            Self::InvalidAddressSpace => "address of another state space",
             Self::MisalignedAddress => "misaligned address",
             Self::StackOverflow => "stack overflow",
             Self::IllegalInstruction => "illegal instruction or operand",

@@ -18,6 +18,7 @@ fn trap(kind: Kind) -> Option<TrapKind> {
     Some(match kind {
         Kind::IllegalAddress => TrapKind::IllegalAddress,
         Kind::OutOfRangeAddress => TrapKind::OutOfRangeAddress,
+        Kind::InvalidAddressSpace => TrapKind::InvalidAddressSpace,
         Kind::MisalignedAddress => TrapKind::MisalignedAddress,
         Kind::StackOverflow => TrapKind::StackOverflow,
         Kind::IllegalInstruction => TrapKind::IllegalInstruction,

@@ -41,6 +41,8 @@ keys! {
         fail_if_undecided: bool = "fail-if-undecided" flag,
         /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging.
         fuel: Option<u32> = "fuel" one,
+        /// What becomes of accesses that miss what the program was given.
+        addresses: Option<String> = "addresses" one,
         /// The path that runs take.
         engine: Option<Engine> = "engine" one,
         /// How many workers.
@@ -146,6 +148,7 @@ impl From<&Config> for Choices {
             fail_if: config.bounds.clone(),
             fail_if_undecided: config.undecided_fails,
             fuel: config.fuel,
+            addresses: config.addresses.clone(),
             engine: Some(config.engine.clone()),
             jobs: config.jobs.map(NonZeroU32::get),
             memory: config.memory,

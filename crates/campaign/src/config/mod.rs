@@ -64,6 +64,9 @@ pub struct Config {
     /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging; the
     /// target's default if not said.
     pub fuel: Option<u32>,
+    /// The profile of addresses by its name or its file: what becomes of accesses that miss what the program was given; the
+    /// target's default if not said.
+    pub addresses: Option<String>,
     /// The way in which the target makes runs.
     pub engine: Engine,
     /// The kind of interval.

@@ -40,6 +40,7 @@ impl Choices {
             bounds: self.fail_if,
             undecided_fails: self.fail_if_undecided,
             fuel: self.fuel,
+            addresses: self.addresses,
             engine: self.engine.unwrap_or(Engine::AUTO),
             interval: self.interval.unwrap_or(IntervalMethod::Wilson),
             shard: self.shard.unwrap_or(Shard::WHOLE),

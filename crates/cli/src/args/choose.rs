@@ -92,6 +92,9 @@ pub(crate) struct Resources {
     /// [default: 10000]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u32>,
+    /// What becomes of stray accesses: as an H200 does, as a sanitizer would (strict), or as a file says [default: h200]
+    #[arg(long, value_name = "h200|strict|F.toml")]
+    pub(crate) addresses: Option<String>,
     /// What may be kept in memory, for example 512M or 4G [default: half of the machine's]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Bytes>,
@@ -114,6 +117,7 @@ impl Choose {
             fail_if: self.bounds.fail_if.clone(),
             fail_if_undecided: self.bounds.fail_if_undecided,
             fuel: resources.fuel,
+            addresses: resources.addresses.as_deref().map(session::addresses::lasting),
             jobs: self.jobs,
             memory: resources.memory,
             shard: resources.shard,

@@ -1,6 +1,8 @@
 //! What the process of a live run is told when it starts.
 
+use device::{AddressProfile, Interleavings};
 use std::fmt;
+use std::sync::Arc;
 
 /// The variable that holds it.
 pub const VARIABLE: &str = "BEAMLINE_LIVE";
@@ -16,6 +18,10 @@ pub struct Orders {
     pub parent: u32,
     /// Instructions that a thread may execute beyond a multiple of its fault-free ones before it counts as hanging.
     pub fuel: u32,
+    /// What becomes of accesses that miss what the program was given.
+    pub addresses: Arc<AddressProfile>,
+    /// Kernels that have data races: they run with their warps interleaved.
+    pub interleaved: Interleavings,
     /// Launches before the faulty one are replayed, not executed.
     pub replay: bool,
     /// The id of the fault; without one the application runs as recorded.
@@ -24,8 +30,11 @@ pub struct Orders {
 
 impl fmt::Display for Orders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { trace, report, parent, fuel, replay, fault } = self;
+        let Self { trace, report, parent, fuel, addresses, interleaved, replay, fault } = self;
         write!(f, "trace={trace} report={report} parent={parent} fuel={fuel} replay={}", u8::from(*replay))?;
+        // In one word each: names of profiles and of kernels have no spaces.
+        write!(f, " addresses={}", serde_json::to_string(&**addresses).map_err(|_| fmt::Error)?)?;
+        write!(f, " interleaved={}", serde_json::to_string(interleaved).map_err(|_| fmt::Error)?)?;
         fault.as_ref().map_or(Ok(()), |fault| write!(f, " fault={fault}"))
     }
 }
@@ -40,6 +49,8 @@ impl Orders {
             report: value("report")?.parse().ok()?,
             parent: value("parent")?.parse().ok()?,
             fuel: value("fuel")?.parse().ok()?,
+            addresses: serde_json::from_str(value("addresses")?).map(Arc::new).ok()?,
+            interleaved: serde_json::from_str(value("interleaved")?).ok()?,
             replay: value("replay")? == "1",
             fault: value("fault").map(str::to_owned),
         })
@@ -49,12 +60,16 @@ impl Orders {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use simt::Interleaving;
 
     #[test]
     fn orders_are_read_as_they_were_given() {
         let fault = Some("launch=3,cta=1,thread=0,dyn=4,target=dst0,model=flip,bits=3".to_owned());
         for fault in [fault, None] {
-            let orders = Orders { trace: 5, report: 6, parent: 77, fuel: 10_000, replay: fault.is_none(), fault };
+            let addresses = Arc::new(AddressProfile::strict());
+            let (replay, interleaved) = (fault.is_none(), [("k".to_owned(), Interleaving::Warps)].into());
+            let orders =
+                Orders { trace: 5, report: 6, parent: 77, fuel: 10_000, addresses, interleaved, replay, fault };
             assert_eq!(Orders::parse(&orders.to_string()), Some(orders));
         }
         assert_eq!(Orders::parse("trace=5 report=x parent=3 fuel=0 replay=1"), None);

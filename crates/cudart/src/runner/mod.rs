@@ -30,6 +30,8 @@ pub use error::{NotAProgram, RunError};
 
 /// The variable that tells our runtime where to write a capsule.
 pub(crate) const RECORD: &str = "BEAMLINE_RECORD";
+/// The variable with which the runtime says nothing of its own, whatever it holds.
+pub const SILENT: &str = "BEAMLINE_SILENT";
 
 /// The variable that asks our runtime to explain errors.
 pub(crate) const EXPLAIN: &str = "BEAMLINE_EXPLAIN";

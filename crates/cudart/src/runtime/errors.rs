@@ -26,6 +26,7 @@ pub(super) fn code_of(error: &DeviceError) -> Code {
 pub(super) fn code_of_trap(kind: TrapKind) -> Code {
     match kind {
         TrapKind::IllegalAddress | TrapKind::OutOfRangeAddress | TrapKind::StackOverflow => Code::ILLEGAL_ADDRESS,
+        TrapKind::InvalidAddressSpace => Code::INVALID_ADDRESS_SPACE,
         TrapKind::MisalignedAddress => Code::MISALIGNED_ADDRESS,
         TrapKind::IllegalInstruction => Code::ILLEGAL_INSTRUCTION,
         TrapKind::BarrierDeadlock | TrapKind::OutOfFuel => Code::LAUNCH_TIMEOUT,

@@ -3,6 +3,8 @@
 use capsule::{AllocKind, Digest, Event, Launch, ModuleId, PlacedSymbol, Region};
 use device::{Device, DeviceError, Image, KernelInfo, LaunchEnd, TrapDetail, TrapReport};
 
+use std::sync::Arc;
+
 use super::live::{LaunchAction, LiveRun};
 use super::recorder::Recorder;
 use super::sources::DeviceCode;
@@ -32,6 +34,10 @@ impl Gpu {
 
     /// Makes it part of a live run.
     pub(super) fn set_live(&mut self, live: Option<LiveRun>) {
+        if let Some(live) = &live {
+            self.device.memory().set_profile(Arc::clone(live.addresses()));
+            self.device.interleave(live.interleaved().clone());
+        }
         self.live = live;
     }
 
@@ -246,6 +252,11 @@ impl Gpu {
         let mut printed = std::mem::take(&mut self.printed);
         printed.extend(self.device.take_printed());
         printed
+    }
+
+    /// The data races that were found since this was last asked.
+    pub(crate) fn take_races(&mut self) -> Vec<device::KernelRace> {
+        self.device.take_races()
     }
 
     /// What failed assertions have to say since this was last asked.

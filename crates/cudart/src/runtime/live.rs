@@ -14,14 +14,15 @@ use std::fs::File;
 use std::io;
 use std::os::fd::FromRawFd;
 use std::os::unix::process::parent_id;
+use std::sync::Arc;
 
 use capsule::{Digest, Launch, Region};
-use device::{Device, LaunchEnd, Launched};
+use device::{AddressProfile, Device, Interleavings, LaunchEnd, Launched};
 use fault::Fault;
 use outcome::{End, ProgramPoint};
 use simt::Fuel;
-use simt::memory::PAGE;
 use simt::memory::window::DEVICE_BASE;
+use simt::memory::{PAGE, address_of};
 use strike::{FUEL_FACTOR, Injected};
 
 use super::pages;
@@ -58,6 +59,8 @@ pub(crate) struct LiveRun {
     replay: bool,
     /// What a thread may execute beyond the multiple.
     fuel: u32,
+    addresses: Arc<AddressProfile>,
+    interleaved: Interleavings,
     counters: Counters,
     /// How many operations were done.
     done: usize,
@@ -112,6 +115,8 @@ impl LiveRun {
             fault,
             replay: orders.replay,
             fuel: orders.fuel,
+            addresses: Arc::clone(&orders.addresses),
+            interleaved: orders.interleaved.clone(),
             counters: Counters::default(),
             done: 0,
             last_launch: trace.last_launch(),
@@ -121,6 +126,16 @@ impl LiveRun {
             differs: false,
             pending: BTreeMap::new(),
         }
+    }
+
+    /// What becomes of accesses that miss what the program was given.
+    pub(crate) fn addresses(&self) -> &Arc<AddressProfile> {
+        &self.addresses
+    }
+
+    /// The kernels that are interleaved.
+    pub(crate) fn interleaved(&self) -> &Interleavings {
+        &self.interleaved
     }
 
     /// We cannot go on.
@@ -238,7 +253,7 @@ impl LiveRun {
         let pages: Vec<(u32, u64)> = self.pending.range(first..=last).map(|(page, at)| (*page, *at)).collect();
         for (page, at) in pages {
             self.pending.remove(&page);
-            let address = DEVICE_BASE + u64::from(page) * PAGE as u64;
+            let address = address_of(page);
             if !self.trace.page(at).is_some_and(|bytes| device.memory().copy_in(address, bytes)) {
                 self.fail(&format_args!("replay a launch: the page at {address:#x} is not there"));
             }
@@ -299,7 +314,8 @@ mod tests {
         let trace = GoldenTrace::read(bytemuck::cast_slice(words)).unwrap();
         let report = LiveReportWriter::new(tempfile::tempfile().unwrap()).unwrap();
         let fault = "launch=0,cta=0,thread=0,dyn=1,target=dst0,model=flip,bits=0".parse().unwrap();
-        let orders = Orders { trace: 0, report: 0, parent: 0, fuel, replay: true, fault: None };
+        let (addresses, interleaved) = (Arc::default(), Interleavings::new());
+        let orders = Orders { trace: 0, report: 0, parent: 0, fuel, addresses, interleaved, replay: true, fault: None };
         LiveRun::new(trace, report, Some(fault), &orders)
     }
 

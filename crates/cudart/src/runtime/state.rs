@@ -172,11 +172,26 @@ impl Runtime {
         if !printed.is_empty() {
             output::write(&printed);
         }
+        self.tell_races();
         let complaints = self.gpu.take_complaints();
         if !complaints.is_empty() {
             // As ever, if stderr is closed there is nobody to tell.
             let _ = std::io::stderr().write_all(&complaints);
         }
+    }
+
+    /// Says which data races were found, once; silent where what the application writes is compared.
+    fn tell_races(&mut self) {
+        let races = self.gpu.take_races();
+        if races.is_empty() || std::env::var_os(crate::runner::SILENT).is_some() {
+            return;
+        }
+        let mut text = String::new();
+        for race in races {
+            text += &format!("beamline: {race}\n");
+        }
+        text += "beamline: what these kernels compute depends on who runs first; their warps are interleaved, as on a GPU\n";
+        let _ = std::io::stderr().write_all(text.as_bytes());
     }
 
     /// Before the GPU does something: what the host changed in shared memory goes there.

@@ -4,8 +4,7 @@
 //! the golden run: where nothing differs, nothing will.
 
 use super::writes::{Track, Writes};
-use simt::memory::window::DEVICE_BASE;
-use simt::memory::{ByteRun, GlobalMemory, PAGE, Page};
+use simt::memory::{ByteRun, GlobalMemory, Page, address_of};
 use simt::{BlockState, Checkpoint};
 use std::sync::Arc;
 
@@ -65,7 +64,7 @@ impl Checkpoints {
     pub(crate) fn restore(&self, at: usize, memory: &mut GlobalMemory) {
         for (run, values) in self.writes[..=at].iter().flat_map(Writes::iter) {
             // What the golden run wrote is mapped.
-            let _ = memory.copy_in(DEVICE_BASE + u64::from(run.page) * PAGE as u64 + u64::from(run.from), values);
+            let _ = memory.copy_in(address_of(run.page) + u64::from(run.from), values);
         }
     }
 

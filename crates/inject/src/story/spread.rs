@@ -3,8 +3,7 @@
 use crate::full::Witness;
 use crate::golden::Golden;
 use campaign::story::{CopyDifference, LaunchCorruption, Patch, Share};
-use simt::memory::window::DEVICE_BASE;
-use simt::memory::{ByteSet, GlobalMemory, PAGE, Version};
+use simt::memory::{ByteSet, GlobalMemory, PAGE, Version, address_of};
 use std::collections::BTreeMap;
 
 /// Sees what differs from the golden run.
@@ -41,7 +40,7 @@ impl Witness for CorruptionRecorder<'_> {
             let golden = self.golden.history.page(page, after);
             let Some(found) = memory.numbered(page) else { continue };
             let differing = ByteSet::differing(golden.as_deref().unwrap_or(&[0; PAGE]), found);
-            let start = DEVICE_BASE + u64::from(page) * PAGE as u64;
+            let start = address_of(page);
             for at in differing.runs().flatten() {
                 bytes += 1;
                 let (from, size) = memory.allocations().holding(start + at as u64).unwrap_or((0, 0));

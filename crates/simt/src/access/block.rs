@@ -2,7 +2,9 @@
 
 use super::address::{Address, Fixed, HALF, HALVES};
 use super::executing::{LaneTrap, Memories};
+use super::order::StoreOrder;
 use super::word::{Word, read_run, write_run};
+use crate::memory::window::WINDOW;
 use crate::trap::TrapKind;
 use ::lanes::registers::{LANES, bits_of, has, lanes};
 use std::ops::Range;
@@ -15,11 +17,19 @@ fn range<W: Word>(length: usize, address: u64, bytes: usize) -> Option<Range<usi
     (to <= length && from & (W::BYTES - 1) == 0).then_some(from..to)
 }
 
+/// What a lane does wrong in a memory of so many bytes, in the words of a GPU: it looks at the range first, and takes an
+/// address beyond the window for an illegal instruction.
 #[cold]
-fn trap<W: Word, A: Address>(at: A, lane: usize) -> LaneTrap {
-    let misaligned = !at.at(lane).is_multiple_of(W::BYTES as u64);
-    let kind = if misaligned { TrapKind::MisalignedAddress } else { TrapKind::OutOfRangeAddress };
-    LaneTrap::at(kind, lane, at.at(lane))
+fn trap<A: Address>(length: usize, at: A, lane: usize, bytes: usize) -> LaneTrap {
+    let address = at.at(lane);
+    let kind = if address >= WINDOW {
+        TrapKind::IllegalInstruction
+    } else if address + bytes as u64 > length as u64 {
+        TrapKind::OutOfRangeAddress
+    } else {
+        TrapKind::MisalignedAddress
+    };
+    LaneTrap::at(kind, lane, address)
 }
 
 /// Loads for the lanes of the mask.
@@ -33,7 +43,7 @@ pub(super) fn gather<W: Word, A: Address>(
     if let Some(address) = at.fixed() {
         let range = range::<W>(memory.len(), address, W::BYTES);
         let lane = mask.trailing_zeros() as usize % LANES;
-        words.fill(W::read(&memory[range.ok_or_else(|| trap::<W, A>(at, lane))?]));
+        words.fill(W::read(&memory[range.ok_or_else(|| trap(memory.len(), at, lane, W::BYTES))?]));
         return Ok(());
     }
     if at.is_row(mask, W::BYTES)
@@ -50,7 +60,7 @@ pub(super) fn gather<W: Word, A: Address>(
     }
     for lane in lanes(left) {
         let range = range::<W>(memory.len(), at.at(lane), W::BYTES);
-        words[lane] = W::read(&memory[range.ok_or_else(|| trap::<W, A>(at, lane))?]);
+        words[lane] = W::read(&memory[range.ok_or_else(|| trap(memory.len(), at, lane, W::BYTES))?]);
     }
     Ok(())
 }
@@ -74,13 +84,14 @@ fn gather_half<W: Word, A: Address>(memory: &[u8], at: A, first: usize, words: &
     true
 }
 
-/// Stores for the lanes of the mask, in ascending order.
+/// Stores for the lanes of the mask in an order.
 #[inline(always)]
 pub(super) fn scatter<W: Word, A: Address>(
     memory: &mut [u8],
     at: A,
     mask: u32,
     words: &[W; LANES],
+    order: StoreOrder,
 ) -> Result<(), LaneTrap> {
     if at.is_row(mask, W::BYTES)
         && let Some(range) = range::<W>(memory.len(), at.at(0), W::BYTES * LANES)
@@ -88,19 +99,27 @@ pub(super) fn scatter<W: Word, A: Address>(
         write_run(&mut memory[range], words);
         return Ok(());
     }
-    for (first, half) in HALVES {
+    for (first, half) in order.halves() {
         if at.is_half_row(mask, (first, half), W::BYTES)
             && let Some(range) = range::<W>(memory.len(), at.at(first), W::BYTES * HALF)
         {
             write_run(&mut memory[range], &words[first..first + HALF]);
             continue;
         }
-        for lane in lanes(mask & half) {
+        for lane in order.lanes(mask & half) {
             let range = range::<W>(memory.len(), at.at(lane), W::BYTES);
-            words[lane].write(&mut memory[range.ok_or_else(|| trap::<W, A>(at, lane))?]);
+            let range = range.ok_or_else(|| first_trap::<W, A>(memory.len(), at, mask))?;
+            words[lane].write(&mut memory[range]);
         }
     }
     Ok(())
+}
+
+/// What the lowest lane of the mask does wrong that does something wrong.
+#[cold]
+fn first_trap<W: Word, A: Address>(length: usize, at: A, mask: u32) -> LaneTrap {
+    let wrong = lanes(mask).find(|&lane| range::<W>(length, at.at(lane), W::BYTES).is_none());
+    trap(length, at, wrong.unwrap_or(0), W::BYTES)
 }
 
 /// Replaces one element by what a function makes of it; the old one.
@@ -111,7 +130,8 @@ pub(super) fn exchange<W: Word, A: Address>(
     lane: usize,
     new: impl FnOnce(W) -> W,
 ) -> Result<W, LaneTrap> {
-    let range = range::<W>(memory.len(), at.at(lane), W::BYTES).ok_or_else(|| trap::<W, A>(at, lane))?;
+    let range =
+        range::<W>(memory.len(), at.at(lane), W::BYTES).ok_or_else(|| trap(memory.len(), at, lane, W::BYTES))?;
     let old = W::read(&memory[range.clone()]);
     new(old).write(&mut memory[range]);
     Ok(old)
@@ -119,13 +139,13 @@ pub(super) fn exchange<W: Word, A: Address>(
 
 /// The place of an element in local memory; its rows are made if they are not there yet.
 fn local<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, lane: usize) -> Result<usize, LaneTrap> {
-    let limit = memories.local_limit as usize;
-    let range = range::<W>(limit, at.at(lane), W::BYTES).ok_or_else(|| trap::<W, A>(at, lane))?;
-    let rows = range.end.div_ceil(4);
+    let place = memories.local_window.place(at.at(lane), W::BYTES as u32);
+    let place = place.map_err(|kind| LaneTrap::at(kind, lane, at.at(lane)))?;
+    let rows = (place + W::BYTES).div_ceil(4);
     if memories.local.len() < rows {
         memories.local.resize(rows, [0; LANES]);
     }
-    Ok(range.start)
+    Ok(place)
 }
 
 /// The rows of an element at one address in every lane of the mask, where whole rows hold it: the common case.

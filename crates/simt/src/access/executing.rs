@@ -1,5 +1,6 @@
 //! What an instruction of a warp works on: the lanes that execute it, their registers, and the memories that they see.
 
+use super::local::LocalWindow;
 use crate::memory::GlobalMemory;
 use crate::memory::window::within;
 use crate::program::AccessPlan;
@@ -33,8 +34,8 @@ pub(crate) struct Memories<'a> {
     pub(crate) global: &'a mut GlobalMemory,
     pub(crate) shared: &'a mut [u8],
     pub(crate) local: &'a mut Vec<[u32; LANES]>,
-    /// Bytes of local memory that a thread may have.
-    pub(crate) local_limit: u32,
+    /// Where the local memory of a thread lies.
+    pub(crate) local_window: LocalWindow,
     pub(crate) params: &'a [u8],
 }
 
@@ -43,7 +44,7 @@ pub(crate) struct Executing<'a> {
     pub(crate) mask: u32,
     pub(crate) registers: &'a mut Registers,
     pub(crate) memories: Memories<'a>,
-    /// Where the frame of the function that the lanes are in starts in local memory.
+    /// The address in local memory at which the frame of the function that the lanes are in starts.
     pub(crate) frame_base: u32,
 }
 

@@ -5,15 +5,28 @@
 
 use super::address::{Address, HALF, HALVES};
 use super::executing::LaneTrap;
+use super::order::StoreOrder;
 use super::word::{Word, read_run, write_run};
+use crate::memory::window::{LOCAL_BASE, SHARED_BASE, within};
 use crate::memory::{AccessTrace, GlobalMemory, PAGE};
 use crate::trap::TrapKind;
 use ::lanes::registers::{LANES, lanes};
 
 const PAGE_BYTES: u64 = PAGE as u64;
 
+/// What is wrong with an access where nothing is mapped.
+#[cold]
 fn illegal<A: Address>(at: A, lane: usize) -> LaneTrap {
-    LaneTrap::at(TrapKind::IllegalAddress, lane, at.at(lane))
+    let in_window = [SHARED_BASE, LOCAL_BASE].iter().any(|&base| within(at.at(lane), base));
+    let kind = if in_window { TrapKind::InvalidAddressSpace } else { TrapKind::IllegalAddress };
+    LaneTrap::at(kind, lane, at.at(lane))
+}
+
+/// The lowest lane of a mask whose address is outside every mapped page.
+#[cold]
+fn first_illegal<A: Address>(memory: &GlobalMemory, at: A, mask: u32) -> LaneTrap {
+    let wrong = lanes(mask).find(|&lane| memory.page_number(at.at(lane)).is_none());
+    illegal(at, wrong.unwrap_or(0))
 }
 
 /// Where an element lies in its page. The mask proves that it fits; an address that it changes is misaligned.
@@ -74,8 +87,8 @@ pub(super) fn exchange<W: Word, A: Address>(
     let address = at.at(lane);
     if !memory.held(address).covers(offset::<W>(address), offset::<W>(address) + W::BYTES) {
         // Read and written.
-        note(memory, at, 1 << lane, W::BYTES);
-        note(memory, at, 1 << lane, W::BYTES);
+        note(memory, at, 1 << lane, W::BYTES)?;
+        note(memory, at, 1 << lane, W::BYTES)?;
     }
     let Some(page) = memory.page_mut(address) else { return Err(illegal(at, lane)) };
     let bytes = &mut page[offset::<W>(address)..offset::<W>(address) + W::BYTES];
@@ -129,7 +142,7 @@ pub(super) fn gather<W: Word, A: Address>(
             at.misaligned(before & !left, W::BYTES)?;
         }
         if strays {
-            note(memory, at, before & !left, W::BYTES);
+            note(memory, at, before & !left, W::BYTES)?;
         }
     }
     Ok(())
@@ -161,21 +174,26 @@ fn trace<A: Address>(
     }
 }
 
-/// Counts the accesses that lie outside every allocation.
+/// Counts the accesses that lie outside every allocation, or takes the first for wrong.
 #[cold]
-fn note<A: Address>(memory: &mut GlobalMemory, at: A, mask: u32, bytes: usize) {
+fn note<A: Address>(memory: &mut GlobalMemory, at: A, mask: u32, bytes: usize) -> Result<(), LaneTrap> {
     for lane in lanes(mask) {
-        memory.note(at.at(lane), bytes as u64);
+        let strayed = memory.note(at.at(lane), bytes as u64);
+        if strayed && memory.is_strict() {
+            return Err(LaneTrap::at(TrapKind::IllegalAddress, lane, at.at(lane)));
+        }
     }
+    Ok(())
 }
 
-/// Stores for the lanes of the mask, in ascending order.
+/// Stores for the lanes of the mask in an order.
 #[inline(always)]
 pub(super) fn scatter<W: Word, A: Address>(
     memory: &mut GlobalMemory,
     at: A,
     mask: u32,
     words: &[W; LANES],
+    order: StoreOrder,
 ) -> Result<(), LaneTrap> {
     if memory.trace().is_some() {
         trace(memory, at, mask, W::BYTES, AccessTrace::wrote);
@@ -187,34 +205,36 @@ pub(super) fn scatter<W: Word, A: Address>(
         return Ok(());
     }
     at.misaligned(mask, W::BYTES)?;
-    for (first, half) in HALVES {
+    for (first, half) in order.halves() {
         if at.is_half_row(mask, (first, half), W::BYTES)
             && let Some(bytes) = plain_mut::<W>(memory, at.at(first), W::BYTES * HALF)
         {
             write_run(bytes, &words[first..first + HALF]);
         } else {
-            scatter_lanes(memory, at, mask & half, words)?;
+            scatter_lanes(memory, at, (mask & half, mask), words, order)?;
         }
     }
     Ok(())
 }
 
-/// Stores lane by lane; every address is aligned.
+/// Stores lane by lane for the lanes of the first mask; every address is aligned. The second mask has all lanes of the
+/// instruction: the lowest that does something wrong is told.
 #[inline(always)]
 fn scatter_lanes<W: Word, A: Address>(
     memory: &mut GlobalMemory,
     at: A,
-    mut left: u32,
+    (mut left, all): (u32, u32),
     words: &[W; LANES],
+    order: StoreOrder,
 ) -> Result<(), LaneTrap> {
     while left != 0 {
-        let first = at.at(left.trailing_zeros() as usize);
+        let first = at.at(order.next(left));
         let held = memory.held(first);
-        let Some(page) = memory.page_mut(first) else { return Err(illegal(at, left.trailing_zeros() as usize)) };
+        let Some(page) = memory.page_mut(first) else { return Err(first_illegal(memory, at, all)) };
         let before = left;
         let mut strays = false;
         while left != 0 {
-            let lane = left.trailing_zeros() as usize;
+            let lane = order.next(left);
             let address = at.at(lane);
             if address / PAGE_BYTES != first / PAGE_BYTES {
                 break;
@@ -222,10 +242,10 @@ fn scatter_lanes<W: Word, A: Address>(
             let from = offset::<W>(address);
             words[lane].write(&mut page[from..from + W::BYTES]);
             strays |= !held.covers(from, from + W::BYTES);
-            left &= left - 1;
+            left &= !(1 << lane);
         }
         if strays {
-            note(memory, at, before & !left, W::BYTES);
+            note(memory, at, before & !left, W::BYTES)?;
         }
     }
     Ok(())

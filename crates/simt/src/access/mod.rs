@@ -8,12 +8,15 @@ mod address;
 mod block;
 mod executing;
 mod global;
+mod local;
 mod one;
+mod order;
 mod space;
 mod table;
 mod word;
 
 pub(crate) use executing::{Addresses, Executing, LaneTrap, Memories, addresses, inside};
+pub(crate) use local::LocalWindow;
 pub(crate) use one::{exchange_one, read_one, write_one};
 pub(crate) use table::{load, store};
 pub(crate) use word::{Word, read_row, write_row};

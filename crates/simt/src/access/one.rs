@@ -2,6 +2,7 @@
 
 use super::address::Fixed;
 use super::executing::{LaneTrap, Memories};
+use super::order::StoreOrder;
 use super::space::{Global, Local, Memory, Params, Shared};
 use super::word::Word;
 use super::{block, global};
@@ -54,11 +55,11 @@ pub(crate) fn write_one<W: Word>(
     lane: usize,
     word: W,
 ) -> Result<(), LaneTrap> {
-    let (at, mask, words) = (Fixed(address), 1 << lane, [word; LANES]);
+    let (at, mask, words, order) = (Fixed(address), 1 << lane, [word; LANES], StoreOrder::of(W::BYTES));
     match space {
-        Space::Global | Space::Const | Space::Generic => Global::scatter(memories, at, mask, &words),
-        Space::Shared => Shared::scatter(memories, at, mask, &words),
-        Space::Local => Local::scatter(memories, at, mask, &words),
-        Space::Param => Params::scatter(memories, at, mask, &words),
+        Space::Global | Space::Const | Space::Generic => Global::scatter(memories, at, mask, &words, order),
+        Space::Shared => Shared::scatter(memories, at, mask, &words, order),
+        Space::Local => Local::scatter(memories, at, mask, &words, order),
+        Space::Param => Params::scatter(memories, at, mask, &words, order),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use super::executing::{LaneTrap, Memories};
+use super::order::StoreOrder;
 use super::word::Word;
 use super::{block, global};
 use crate::trap::TrapKind;
@@ -18,12 +19,18 @@ pub(super) trait Memory {
     const FIXED: bool;
     /// Loads an element for the lanes of the mask.
     fn gather<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, mask: u32, words: &mut [W; LANES]) -> Done;
-    /// Stores an element for the lanes of the mask, in ascending order.
-    fn scatter<W: Word, A: Address>(memories: &mut Memories<'_>, at: A, mask: u32, words: &[W; LANES]) -> Done;
+    /// Stores an element for the lanes of the mask in an order.
+    fn scatter<W: Word, A: Address>(
+        memories: &mut Memories<'_>,
+        at: A,
+        mask: u32,
+        words: &[W; LANES],
+        order: StoreOrder,
+    ) -> Done;
 }
 
 macro_rules! memory {
-    ($name:ident, $narrow:literal, $fixed:literal, |$m:ident, $at:ident, $mask:ident, $words:ident| $gather:expr, $scatter:expr) => {
+    ($name:ident, $narrow:literal, $fixed:literal, |$m:ident, $at:ident, $mask:ident, $words:ident, $order:ident| $gather:expr, $scatter:expr) => {
         pub(super) struct $name;
         impl Memory for $name {
             const NARROW: bool = $narrow;
@@ -33,7 +40,13 @@ macro_rules! memory {
                 $gather
             }
             #[inline(always)]
-            fn scatter<W: Word, A: Address>($m: &mut Memories<'_>, $at: A, $mask: u32, $words: &[W; LANES]) -> Done {
+            fn scatter<W: Word, A: Address>(
+                $m: &mut Memories<'_>,
+                $at: A,
+                $mask: u32,
+                $words: &[W; LANES],
+                $order: StoreOrder,
+            ) -> Done {
                 $scatter
             }
         }
@@ -43,25 +56,23 @@ memory!(
     Global,
     false,
     false,
-    |m, at, mask, words| global::gather(m.global, at, mask, words),
-    global::scatter(m.global, at, mask, words)
+    |m, at, mask, words, order| global::gather(m.global, at, mask, words),
+    global::scatter(m.global, at, mask, words, order)
 );
 memory!(
     Shared,
     true,
     false,
-    |m, at, mask, words| block::gather(m.shared, at, mask, words),
-    block::scatter(m.shared, at, mask, words)
+    |m, at, mask, words, order| block::gather(m.shared, at, mask, words),
+    block::scatter(m.shared, at, mask, words, order)
 );
-memory!(
-    Local,
-    false,
-    false,
-    |m, at, mask, words| block::gather_local(m, at, mask, words),
+memory!(Local, false, false, |m, at, mask, words, order| block::gather_local(m, at, mask, words), {
+    // Each lane has its own.
+    let _ = order;
     block::scatter_local(m, at, mask, words)
-);
-memory!(Params, false, true, |m, at, mask, words| block::gather(m.params, at, mask, words), {
+});
+memory!(Params, false, true, |m, at, mask, words, order| block::gather(m.params, at, mask, words), {
     // Kernel parameters are read-only.
-    let (_, lane) = ((m, words), mask.trailing_zeros() as usize % LANES);
+    let (_, lane) = ((m, words, order), mask.trailing_zeros() as usize % LANES);
     Err(LaneTrap::at(TrapKind::IllegalAddress, lane, at.at(lane)))
 });

@@ -1,11 +1,13 @@
 //! The functions that load and store: one for each memory, element and kind of address, found by the plan of an access.
 
 use super::address::{Address, Fixed, Narrow, Wide};
-use super::executing::{Addresses, Executing, displaced, displacement, inside};
+use super::executing::{Addresses, Executing, LaneTrap, displaced, displacement, inside};
+use super::order::StoreOrder;
 use super::space::{Done, Global, Local, Memory, Params, Shared};
 use super::word::{Word, read_row, write_row};
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE};
 use crate::program::AccessPlan;
+use crate::trap::TrapKind;
 use ::lanes::level::{Baseline, Level};
 use ::lanes::registers::{LANES, Slot};
 use isa::{Space, Width};
@@ -116,7 +118,7 @@ pub(crate) fn load<L: Level>(level: L, on: &mut Executing<'_>, plan: &AccessPlan
     loader::<L>(plan, place(plan.space))(level, on, plan, At::of(plan, on.frame_base))
 }
 
-/// Stores the registers of the plan; where lanes write the same byte, the highest lane's value stays.
+/// Stores the registers of the plan; where lanes write the same byte, [`StoreOrder`] says whose value stays.
 #[inline(always)]
 pub(crate) fn store<L: Level>(level: L, on: &mut Executing<'_>, plan: &AccessPlan) -> Done {
     storer::<L>(plan, place(plan.space))(level, on, plan, At::of(plan, on.frame_base))
@@ -155,7 +157,18 @@ fn by_memory<L: Level>(
         }
         rest &= !inside;
     }
-    if rest == 0 { Ok(()) } else { each(GLOBAL, rest, &at) }
+    if rest == 0 { Ok(()) } else { each(GLOBAL, rest, &at).map_err(beyond_window) }
+}
+
+/// A generic address has the upper half of the window of shared memory but lies beyond it: for a GPU the instruction is
+/// illegal.
+#[cold]
+fn beyond_window(trap: LaneTrap) -> LaneTrap {
+    let is_beyond = trap.address.is_some_and(|address| address >> 32 == SHARED_BASE >> 32);
+    if is_beyond && trap.kind == TrapKind::IllegalAddress {
+        return LaneTrap { kind: TrapKind::IllegalInstruction, ..trap };
+    }
+    trap
 }
 
 /// Calls a function with the addresses. Rows of 32-bit ones are widened, and one for all is made a row, except where
@@ -238,6 +251,7 @@ fn load_each<L: Level, W: Word, M: Memory>(level: L, on: &mut Executing<'_>, pla
 /// Stores every element of the plan.
 fn store_each<L: Level, W: Word, M: Memory>(level: L, on: &mut Executing<'_>, plan: &AccessPlan, at: At<'_>) -> Done {
     check_vector::<W>(on, plan, at)?;
+    let order = StoreOrder::of(W::BYTES * plan.values.len());
     for (index, value) in plan.values.iter().enumerate() {
         let Some(slot) = *value else { continue };
         level.run(
@@ -246,7 +260,7 @@ fn store_each<L: Level, W: Word, M: Memory>(level: L, on: &mut Executing<'_>, pl
                 let (registers, memories, mask) = (&*on.registers, &mut on.memories, on.mask);
                 let (at, words) = (at.element::<W>(index), read_row::<W>(registers, slot));
                 with_addresses!(level, registers, plan, at, M::NARROW, M::FIXED, |at| {
-                    M::scatter(memories, at, mask, &words)
+                    M::scatter(memories, at, mask, &words, order)
                 })
             },
         )?;

@@ -32,7 +32,7 @@ impl Running<'_> {
         let (from, depth) = (caller.base, caller.depth + 1);
         let base = self.next_frame();
         let end = u64::from(base) + u64::from(code.frame);
-        if end > u64::from(self.executing.memories.local_limit) || depth > MAX_DEPTH {
+        if end > u64::from(self.executing.memories.local_window.frames) || depth > MAX_DEPTH {
             return Err(LaneTrap::new(TrapKind::StackOverflow, lane));
         }
         copy_ranges(&mut self.executing, (from, &plan.arguments), (base, &code.formals));

@@ -8,14 +8,14 @@ use crate::program::Micro;
 use crate::trap::Halt;
 use ::lanes::Handlers;
 
-/// A hook that looks into a warp.
-pub(crate) struct Hooked<'h, H: ?Sized> {
+/// A hook that looks into a warp, whose turn is over after one instruction or after many.
+pub(crate) struct Hooked<'h, H: ?Sized, const SINGLE: bool> {
     hook: &'h mut H,
     /// Whether it wants to see more.
     stays: bool,
 }
 
-impl<'h, H: Hook + ?Sized> Hooked<'h, H> {
+impl<'h, H: Hook + ?Sized, const SINGLE: bool> Hooked<'h, H, SINGLE> {
     /// A hook, and whether it wants to see the warp.
     pub(crate) fn new(hook: &'h mut H, warp: u32) -> Self {
         let stays = hook.wants(warp);
@@ -29,7 +29,9 @@ impl<'h, H: Hook + ?Sized> Hooked<'h, H> {
     }
 }
 
-impl<H: Hook + ?Sized> Policy for Hooked<'_, H> {
+impl<H: Hook + ?Sized, const SINGLE: bool> Policy for Hooked<'_, H, SINGLE> {
+    const SINGLE: bool = SINGLE;
+
     #[inline(always)]
     fn is_idle(&self) -> bool {
         !self.stays

@@ -34,6 +34,10 @@ pub(crate) fn run<L: Handlers, P: Policy>(level: L, policy: &mut P, running: &mu
             running.settle();
             return Err(halt);
         }
+        if P::SINGLE {
+            running.end_single_turn();
+            return Ok(());
+        }
         if running.is_turn_over() {
             return Ok(());
         }
@@ -53,7 +57,7 @@ fn run_group<L: Handlers, P: Policy>(level: L, policy: &mut P, running: &mut Run
             return Ok(());
         }
         let micro = &program.micros[running.pc as usize];
-        if micro.straight > 0 && policy.is_idle() {
+        if !P::SINGLE && micro.straight > 0 && policy.is_idle() {
             running.row(level, micro.straight)?;
             continue;
         }
@@ -64,12 +68,20 @@ fn run_group<L: Handlers, P: Policy>(level: L, policy: &mut P, running: &mut Run
         }
         if running.executing.mask == 0 {
             running.pc += 1;
+            if P::SINGLE && micro.last {
+                running.put_back();
+                return Ok(());
+            }
             continue;
         }
         match policy.step(level, running, micro)? {
             Step::Next => {
                 policy.end(running, micro)?;
                 running.pc += 1;
+                if P::SINGLE && micro.last {
+                    running.put_back();
+                    return Ok(());
+                }
             }
             Step::Jump(target) => {
                 running.pc = target;
@@ -82,6 +94,10 @@ fn run_group<L: Handlers, P: Policy>(level: L, policy: &mut P, running: &mut Run
                         running.put_back();
                         return Ok(());
                     }
+                }
+                if P::SINGLE {
+                    running.put_back();
+                    return Ok(());
                 }
                 running.meet();
             }

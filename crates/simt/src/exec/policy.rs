@@ -16,6 +16,9 @@ pub(crate) enum Begun {
 
 /// How a warp is run.
 pub(crate) trait Policy {
+    /// Whether a warp's turn is over after one instruction.
+    const SINGLE: bool;
+
     /// Whether nothing is asked before and after plain micro-operations, so that they may run in a row.
     fn is_idle(&self) -> bool;
 

@@ -1,7 +1,7 @@
 //! The group of a warp that runs.
 
 use super::plain::plain;
-use crate::access::{Executing, LaneTrap, Memories};
+use crate::access::{Executing, LaneTrap, LocalWindow, Memories};
 use crate::barrier::Arrival;
 use crate::control::{Control, Group, QUANTUM, State};
 use crate::launch::KernelLaunch;
@@ -72,9 +72,10 @@ impl<'a> Running<'a> {
     ) -> Self {
         let program = launch.program;
         let Warp { index, registers, local, control } = warp;
-        let local_limit = program.functions[0].frame + program.stack;
-        let memories = Memories { global, shared, local, local_limit, params: launch.params };
-        let executing = Executing { mask: 0, registers, memories, frame_base: 0 };
+        let local_window = LocalWindow::new(program, global.allocations().profile());
+        let shared = within_reach(launch, global, shared);
+        let memories = Memories { global, shared, local, local_window, params: launch.params };
+        let executing = Executing { mask: 0, registers, memories, frame_base: local_window.base };
         let end = control.issued + u64::from(QUANTUM);
         Self {
             program,
@@ -106,7 +107,8 @@ impl<'a> Running<'a> {
         (self.pc, self.active, self.frame, self.state, self.fair) =
             (group.pc, group.mask, group.frame, group.state, fair);
         self.executing.mask = group.mask;
-        self.executing.frame_base = self.control.frames[group.frame as usize].base;
+        let base = self.control.frames[group.frame as usize].base;
+        self.executing.frame_base = self.executing.memories.local_window.base + base;
         self.limit = self.control.limit(group.pc, group.frame);
         self.refill();
         true
@@ -125,6 +127,16 @@ impl<'a> Running<'a> {
             self.control.be_fair();
         }
         over
+    }
+
+    /// A turn of one instruction is over. For as many instructions as a turn has otherwise the group that is behind goes
+    /// on, then for as many all that are ready in turn.
+    pub(super) fn end_single_turn(&mut self) {
+        if self.control.issued / u64::from(QUANTUM) % 2 == 1 {
+            self.control.be_fair();
+        } else {
+            self.control.fair = 0;
+        }
     }
 
     /// Instructions that were issued to the warp.
@@ -237,4 +249,10 @@ impl<'a> Running<'a> {
             self.limit = 0;
         }
     }
+}
+
+/// The shared memory that a block reaches: whole units, or what it asked for.
+fn within_reach<'a>(launch: &KernelLaunch<'_>, global: &GlobalMemory, shared: &'a mut [u8]) -> &'a mut [u8] {
+    let asked = launch.shared() as usize;
+    if global.is_strict() && asked <= shared.len() { &mut shared[..asked] } else { shared }
 }

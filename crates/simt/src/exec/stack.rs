@@ -3,7 +3,7 @@
 //! Each lane has a top of its own. A call starts its frame above the highest top of the lanes that make it.
 
 use super::running::Running;
-use crate::access::LaneTrap;
+use crate::access::{LaneTrap, LocalWindow};
 use crate::program::Micro;
 use crate::trap::TrapKind;
 use ::lanes::registers::{LANES, Slot, lanes};
@@ -12,17 +12,18 @@ use isa::Width;
 impl Running<'_> {
     /// `alloca`
     pub(super) fn alloca(&mut self, micro: &Micro, width: Width) -> Result<(), LaneTrap> {
-        let limit = u64::from(self.executing.memories.local_limit);
+        let LocalWindow { base, frames, .. } = self.executing.memories.local_window;
         for lane in lanes(self.executing.mask) {
             let bytes = self.executing.registers.get(Slot { width, index: micro.src[0] }, lane) as u64;
             let top = &mut self.tops()[lane];
             let start = u64::from(*top).next_multiple_of(micro.imm as u64);
             let end = start.saturating_add(bytes);
-            if end > limit {
+            if end > u64::from(frames) {
                 return Err(LaneTrap::new(TrapKind::StackOverflow, lane));
             }
             *top = end as u32;
-            self.executing.registers.set(Slot { width, index: micro.dst }, lane, start.into());
+            let address = start + u64::from(base);
+            self.executing.registers.set(Slot { width, index: micro.dst }, lane, address.into());
         }
         Ok(())
     }
@@ -30,7 +31,7 @@ impl Running<'_> {
     /// `stacksave`
     pub(super) fn stack_save(&mut self, micro: &Micro, width: Width) {
         for lane in lanes(self.executing.mask) {
-            let top = self.tops()[lane];
+            let top = self.tops()[lane] + self.executing.memories.local_window.base;
             self.executing.registers.set(Slot { width, index: micro.dst }, lane, top.into());
         }
     }
@@ -38,9 +39,11 @@ impl Running<'_> {
     /// `stackrestore`; a top that was never saved is moved into what the thread may use.
     pub(super) fn stack_restore(&mut self, micro: &Micro, width: Width) {
         let least = self.end_of_frame();
-        let most = self.executing.memories.local_limit.max(least);
+        let LocalWindow { base, frames, .. } = self.executing.memories.local_window;
+        let most = frames.max(least);
         for lane in lanes(self.executing.mask) {
             let top = self.executing.registers.get(Slot { width, index: micro.src[0] }, lane) as u64;
+            let top = top.saturating_sub(base.into());
             self.tops()[lane] = top.clamp(least.into(), most.into()) as u32;
         }
     }

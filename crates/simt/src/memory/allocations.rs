@@ -1,10 +1,13 @@
 //! Which device addresses are allocated, and where the next allocation goes.
 //!
 //! First fit, in address order, at 512-byte alignment: the same requests always get the same addresses. Mapping
-//! follows in 2 MiB steps and is never undone, as in a driver that keeps its pool.
+//! follows in 2 MiB steps and is never undone, as in a driver that keeps its pool. What is mapped beside that, for nobody,
+//! is a matter of the [profile](AddressProfile).
 
-use super::window::{ALLOCATION, DEVICE_BASE, DEVICE_BYTES, MAPPING};
+use super::profile::AddressProfile;
+use super::window::{ALLOCATION, DEVICE_BASE, DEVICE_BYTES, FIRST_ALLOCATION, MAPPING};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Why an allocation could not be placed or freed.
@@ -27,18 +30,29 @@ pub enum PlaceError {
 }
 
 /// The allocations of a device.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Allocations {
     by_start: BTreeMap<u64, u64>,
-    mapped: u64,
+    /// Where mappings start and end.
+    start: u64,
+    end: u64,
     /// Bytes from [`DEVICE_BASE`] in which there is no room left, so that nobody looks for it there again.
     full: u64,
+    profile: Arc<AddressProfile>,
+}
+
+impl Default for Allocations {
+    fn default() -> Self {
+        let (first, profile) = (FIRST_ALLOCATION, Arc::default());
+        Self { by_start: BTreeMap::new(), start: first, end: first, full: first - DEVICE_BASE, profile }
+    }
 }
 
 /// What is full follows from the rest.
 impl PartialEq for Allocations {
     fn eq(&self, other: &Self) -> bool {
-        (&self.by_start, self.mapped) == (&other.by_start, other.mapped)
+        let all = |it: &Self| (it.start, it.end, Arc::clone(&it.profile));
+        self.by_start == other.by_start && all(self) == all(other)
     }
 }
 
@@ -89,7 +103,10 @@ impl Allocations {
 
     fn insert(&mut self, address: u64, bytes: u64) {
         self.by_start.insert(address, bytes);
-        self.mapped = self.mapped.max((address + bytes.max(1) - DEVICE_BASE).next_multiple_of(MAPPING));
+        let (start, end) = (address / MAPPING * MAPPING, (address + bytes.max(1)).next_multiple_of(MAPPING));
+        let is_first = self.start == self.end;
+        self.start = if is_first { start } else { self.start.min(start) };
+        self.end = if is_first { end } else { self.end.max(end) };
         self.fill(address);
     }
 
@@ -116,10 +133,26 @@ impl Allocations {
         Ok(bytes)
     }
 
-    /// Bytes from [`DEVICE_BASE`] that are mapped.
+    /// The addresses that are mapped because of allocations.
     #[must_use]
-    pub fn mapped(&self) -> u64 {
-        self.mapped
+    pub fn mapped(&self) -> std::ops::Range<u64> {
+        self.start..self.end
+    }
+
+    /// What becomes of accesses outside of allocations.
+    #[must_use]
+    pub fn profile(&self) -> &Arc<AddressProfile> {
+        &self.profile
+    }
+
+    /// Says what becomes of accesses outside of allocations.
+    pub fn set_profile(&mut self, profile: Arc<AddressProfile>) {
+        self.profile = profile;
+    }
+
+    /// Whether an address that no allocation made the device map is mapped all the same.
+    pub(super) fn is_far(&self, address: u64) -> bool {
+        self.profile.maps(address, self.start, self.end)
     }
 
     /// The allocation that holds an address: its start and size.
@@ -151,27 +184,27 @@ mod tests {
         let mut a = Allocations::default();
         let first = a.allocate(100).unwrap();
         let second = a.allocate(1).unwrap();
-        assert_eq!((first, second), (DEVICE_BASE, DEVICE_BASE + 512));
+        assert_eq!((first, second), (FIRST_ALLOCATION, FIRST_ALLOCATION + 512));
         a.free(first).unwrap();
-        assert_eq!(a.allocate(512).unwrap(), DEVICE_BASE);
-        assert_eq!(a.allocate(513).unwrap(), DEVICE_BASE + 1024);
+        assert_eq!(a.allocate(512).unwrap(), FIRST_ALLOCATION);
+        assert_eq!(a.allocate(513).unwrap(), FIRST_ALLOCATION + 1024);
     }
 
     #[test]
     fn every_gap_is_found_again_and_nothing_overlaps() {
         let mut a = Allocations::default();
         for (address, bytes) in [(0, 100), (200, 50), (300, 1000), (2048, 1)] {
-            a.place(DEVICE_BASE + address, bytes).unwrap();
+            a.place(FIRST_ALLOCATION + address, bytes).unwrap();
         }
-        assert_eq!(a.allocate(512).unwrap(), DEVICE_BASE + 1536);
-        assert_eq!(a.allocate(512).unwrap(), DEVICE_BASE + 2560);
-        a.free(DEVICE_BASE + 200).unwrap();
-        assert_eq!(a.allocate(1).unwrap(), DEVICE_BASE + 3072);
-        a.free(DEVICE_BASE + 300).unwrap();
-        assert_eq!(a.allocate(1024).unwrap(), DEVICE_BASE + 512);
-        a.free(DEVICE_BASE).unwrap();
-        assert_eq!(a.allocate(600).unwrap(), DEVICE_BASE + 3584);
-        assert_eq!(a.allocate(300).unwrap(), DEVICE_BASE);
+        assert_eq!(a.allocate(512).unwrap(), FIRST_ALLOCATION + 1536);
+        assert_eq!(a.allocate(512).unwrap(), FIRST_ALLOCATION + 2560);
+        a.free(FIRST_ALLOCATION + 200).unwrap();
+        assert_eq!(a.allocate(1).unwrap(), FIRST_ALLOCATION + 3072);
+        a.free(FIRST_ALLOCATION + 300).unwrap();
+        assert_eq!(a.allocate(1024).unwrap(), FIRST_ALLOCATION + 512);
+        a.free(FIRST_ALLOCATION).unwrap();
+        assert_eq!(a.allocate(600).unwrap(), FIRST_ALLOCATION + 3584);
+        assert_eq!(a.allocate(300).unwrap(), FIRST_ALLOCATION);
     }
 
     #[test]
@@ -181,7 +214,7 @@ mod tests {
         assert_eq!(a.holding(start + 99), Some((start, 100)));
         assert_eq!(a.holding(start + 100), None);
         assert!(!a.contains(start + 96, 8));
-        assert_eq!(a.mapped(), MAPPING);
+        assert_eq!(a.mapped(), FIRST_ALLOCATION..FIRST_ALLOCATION + MAPPING);
     }
 
     #[test]

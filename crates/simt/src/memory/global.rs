@@ -6,10 +6,12 @@
 //! number of pages that a run touched, whatever the size of the memory.
 
 use super::allocations::{Allocations, PlaceError};
+use super::far::{FarPages, address_of, number};
 use super::held::Held;
 use super::page::{PAGE, Page, Pages, Pieces, Version};
+use super::profile::AddressProfile;
+use super::slot::Slot;
 use super::trace::AccessTrace;
-use super::window::DEVICE_BASE;
 use std::sync::Arc;
 
 /// Why an access cannot be done.
@@ -21,23 +23,20 @@ pub enum AccessError {
     Misaligned,
 }
 
-#[derive(Clone, Debug, Default)]
-enum Slot {
-    #[default]
-    Absent,
-    Shared(Arc<Page>),
-    Owned(Box<Page>),
-}
-
 /// The global memory of a device.
 #[derive(Debug, Default)]
 pub struct GlobalMemory {
+    /// Where the first of the pages lies that allocations made the device map.
+    start: u64,
     slots: Vec<Slot>,
     /// For every page, which of its bytes are allocated: accesses there cannot stray.
     held: Vec<Held>,
     allocations: Arc<Allocations>,
     source: Option<Arc<dyn Pages>>,
     version: Version,
+    /// The other pages that are mapped.
+    far: FarPages,
+    /// Places in `slots`.
     touched: Vec<u32>,
     spare: Vec<Box<Page>>,
     strayed: u64,
@@ -68,6 +67,7 @@ impl GlobalMemory {
             }
             false
         });
+        self.far.clear();
         self.source = Some(Arc::clone(source));
         self.version = version;
         self.strayed = 0;
@@ -85,14 +85,19 @@ impl GlobalMemory {
         self.trace.as_mut()
     }
 
+    /// Says what becomes of accesses outside of allocations.
+    pub fn set_profile(&mut self, profile: Arc<AddressProfile>) {
+        Arc::make_mut(&mut self.allocations).set_profile(profile);
+    }
+
     /// Replaces the table of allocations.
     fn adopt(&mut self, allocations: Arc<Allocations>) {
         if Arc::ptr_eq(&self.allocations, &allocations) {
             return;
         }
         self.allocations = allocations;
-        self.held.clear();
         self.map();
+        self.held.fill(Held::default());
         let ranges: Vec<(u64, u64)> = self.allocations.iter().collect();
         for (start, size) in ranges {
             self.hold(start, size);
@@ -101,12 +106,35 @@ impl GlobalMemory {
 
     /// Makes room for every mapped page.
     fn map(&mut self) {
-        let pages = (self.allocations.mapped() as usize).div_ceil(PAGE);
+        let mapped = self.allocations.mapped();
+        if mapped.start != self.start {
+            self.move_start(mapped.start);
+        }
+        let pages = ((mapped.end - mapped.start) as usize).div_ceil(PAGE);
         if pages < self.slots.len() {
             self.touched.retain(|&index| (index as usize) < pages);
         }
         self.slots.resize_with(pages, Slot::default);
         self.held.resize(pages, Held::default());
+    }
+
+    /// Lets the pages begin elsewhere. Those that are no longer among them are forgotten: that is where another recording
+    /// begins, or where something is placed before all else.
+    #[cold]
+    fn move_start(&mut self, start: u64) {
+        let moved = (start.max(self.start) - start.min(self.start)) as usize / PAGE;
+        if start < self.start && !self.slots.is_empty() {
+            self.slots.splice(0..0, std::iter::repeat_with(Slot::default).take(moved));
+            self.held.splice(0..0, std::iter::repeat_with(Held::default).take(moved));
+            self.touched.iter_mut().for_each(|index| *index += moved as u32);
+        } else {
+            let gone = moved.min(self.slots.len());
+            self.slots.drain(..gone);
+            self.held.drain(..gone);
+            self.touched.retain(|&index| index as usize >= gone);
+            self.touched.iter_mut().for_each(|index| *index -= gone as u32);
+        }
+        self.start = start;
     }
 
     /// Notes what an allocation holds of each page.
@@ -184,28 +212,49 @@ impl GlobalMemory {
 
     #[inline(always)]
     fn index(&self, address: u64) -> Option<usize> {
-        let index = (address.wrapping_sub(DEVICE_BASE) / PAGE as u64) as usize;
+        let index = (address.wrapping_sub(self.start) / PAGE as u64) as usize;
         (index < self.slots.len()).then_some(index)
+    }
+
+    /// The number of the page at a place in `slots`.
+    fn number_at(&self, index: usize) -> u32 {
+        number(self.start + (index * PAGE) as u64)
+    }
+
+    /// The number of a far page that holds an address, or `None` where nothing is mapped.
+    #[cold]
+    fn far_number(&self, address: u64) -> Option<u32> {
+        self.allocations.is_far(address).then(|| number(address))
     }
 
     /// The number of the page that holds an address, or `None` where nothing is mapped.
     #[must_use]
     pub fn page_number(&self, address: u64) -> Option<u32> {
-        self.index(address).map(|index| index as u32)
+        if self.index(address).is_some() { Some(number(address)) } else { self.far_number(address) }
     }
 
     /// The bytes of the page that holds an address, or `None` where nothing is mapped.
     #[inline(always)]
     pub fn page(&mut self, address: u64) -> Option<&Page> {
-        let index = self.index(address)?;
+        let Some(index) = self.index(address) else { return self.far_page(address) };
         if let Slot::Absent = self.slots[index] {
             self.fetch(index);
         }
-        match &self.slots[index] {
-            Slot::Shared(page) => Some(page),
-            Slot::Owned(page) => Some(page),
-            Slot::Absent => None,
-        }
+        self.slots[index].bytes()
+    }
+
+    #[cold]
+    fn far_page(&mut self, address: u64) -> Option<&Page> {
+        let number = self.far_number(address)?;
+        let (source, version) = (&self.source, self.version);
+        self.far.page(number, || source.as_ref()?.page(number, version))
+    }
+
+    #[cold]
+    fn far_page_mut(&mut self, address: u64) -> Option<&mut Page> {
+        let number = self.far_number(address)?;
+        let (source, version) = (&self.source, self.version);
+        self.far.page_mut(number, || source.as_ref()?.page(number, version))
     }
 
     #[cold]
@@ -216,20 +265,17 @@ impl GlobalMemory {
     }
 
     fn recorded(&self, index: usize) -> Option<Arc<Page>> {
-        self.source.as_ref().and_then(|source| source.page(index as u32, self.version))
+        self.source.as_ref().and_then(|source| source.page(self.number_at(index), self.version))
     }
 
     /// As [`page`](Self::page), to be written.
     #[inline(always)]
     pub fn page_mut(&mut self, address: u64) -> Option<&mut Page> {
-        let index = self.index(address)?;
-        if !matches!(self.slots[index], Slot::Owned(_)) {
+        let Some(index) = self.index(address) else { return self.far_page_mut(address) };
+        if !self.slots[index].is_owned() {
             self.own(index);
         }
-        match &mut self.slots[index] {
-            Slot::Owned(page) => Some(page),
-            _ => None,
-        }
+        self.slots[index].bytes_mut()
     }
 
     #[cold]
@@ -248,12 +294,17 @@ impl GlobalMemory {
         self.slots[index] = Slot::Owned(page);
     }
 
-    /// Notes an access that may lie outside every allocation.
-    #[inline(always)]
-    pub fn note(&mut self, address: u64, bytes: u64) {
-        if self.index(address).is_some() && !self.allocations.contains(address, bytes) {
-            self.strayed += 1;
-        }
+    /// Notes an access that may lie outside every allocation; whether it does.
+    pub fn note(&mut self, address: u64, bytes: u64) -> bool {
+        let strays = self.page_number(address).is_some() && !self.allocations.contains(address, bytes);
+        self.strayed += u64::from(strays);
+        strays
+    }
+
+    /// Whether an access outside every allocation is wrong although memory is mapped there.
+    #[must_use]
+    pub fn is_strict(&self) -> bool {
+        self.allocations.profile().strict
     }
 
     /// Reads `N` bytes at a multiple of `N`.
@@ -316,6 +367,7 @@ impl GlobalMemory {
         let mut at = address;
         for piece in Pieces::of(address, bytes as usize) {
             let Some(index) = self.index(at) else { return };
+            // What was never written is zero.
             let blank = matches!(self.slots[index], Slot::Absent) && self.recorded(index).is_none();
             if !blank && let Some(page) = self.page_mut(at) {
                 page[piece.from..piece.from + piece.len].fill(0);
@@ -326,29 +378,28 @@ impl GlobalMemory {
 
     /// The bytes of a page by its number, or `None` where it is not mapped.
     pub fn numbered(&mut self, page: u32) -> Option<&Page> {
-        self.page(DEVICE_BASE + u64::from(page) * PAGE as u64)
+        self.page(address_of(page))
     }
 
-    /// Every owned page with its index: what was written since the last reset.
+    /// Every owned page with its number: what was written since the last reset.
     pub fn written(&self) -> impl Iterator<Item = (u32, &Page)> + '_ {
-        self.touched.iter().filter_map(|&index| match &self.slots[index as usize] {
-            Slot::Owned(page) => Some((index, &**page)),
+        let near = self.touched.iter().filter_map(|&index| match &self.slots[index as usize] {
+            Slot::Owned(page) => Some((self.number_at(index as usize), &**page)),
             _ => None,
-        })
+        });
+        near.chain(self.far.written())
     }
 
     /// Turns written pages into shared ones, handing each to `keep`.
     pub(crate) fn freeze(&mut self, mut keep: impl FnMut(u32, Arc<Page>)) {
-        let mut written: Vec<u32> = self.written().map(|(index, _)| index).collect();
-        written.sort_unstable();
-        for index in written {
-            let slot = &mut self.slots[index as usize];
-            if let Slot::Owned(page) = std::mem::take(slot) {
-                let page: Arc<Page> = Arc::from(page);
-                *slot = Slot::Shared(Arc::clone(&page));
-                keep(index, page);
+        let mut touched = self.touched.clone();
+        touched.sort_unstable();
+        for index in touched {
+            if let Some(page) = self.slots[index as usize].freeze() {
+                keep(self.number_at(index as usize), page);
             }
         }
+        self.far.freeze(keep);
     }
 }
 
@@ -356,6 +407,7 @@ impl GlobalMemory {
 mod tests {
     use super::*;
     use crate::memory::History;
+    use crate::memory::window::DEVICE_BASE;
 
     fn memory(bytes: u64) -> (GlobalMemory, u64) {
         let mut memory = GlobalMemory::new();
@@ -377,9 +429,47 @@ mod tests {
     fn outside_mapped_pages_and_off_alignment_are_errors() {
         let (mut memory, at) = memory(16);
         assert_eq!(memory.read::<4>(at + 2), Err(AccessError::Misaligned));
+        assert_eq!(memory.read::<4>(at + (74 << 20)), Err(AccessError::Unmapped));
+        assert_eq!(memory.write::<4>(at - (414 << 20) - 4, [0; 4]), Err(AccessError::Unmapped));
+        assert_eq!(memory.read::<4>(0), Err(AccessError::Unmapped));
+        memory.set_profile(Arc::new(AddressProfile::strict()));
         assert_eq!(memory.read::<4>(at + (2 << 20)), Err(AccessError::Unmapped));
         assert_eq!(memory.write::<4>(at - 4, [0; 4]), Err(AccessError::Unmapped));
-        assert_eq!(memory.read::<4>(0), Err(AccessError::Unmapped));
+    }
+
+    #[test]
+    fn what_is_mapped_far_away_holds_zeros_until_it_is_written_and_is_told() {
+        let (mut memory, at) = memory(16);
+        for far in [at - 4096, at - (256 << 20), at + (2 << 20), at + (64 << 20) + 8] {
+            assert_eq!(memory.read::<4>(far), Ok([0; 4]));
+            assert_eq!(memory.write::<4>(far, [1, 2, 3, 4]), Ok(()));
+            assert_eq!(memory.read::<2>(far + 2), Ok([3, 4]));
+            let number = memory.page_number(far).unwrap();
+            assert!(memory.written().any(|(page, bytes)| page == number && bytes[far as usize % PAGE] == 1));
+            assert_eq!(memory.numbered(number).map(|page| page[far as usize % PAGE + 1]), Some(2));
+        }
+        let mut history = History::default();
+        history.commit(&mut memory, 0);
+        assert_eq!((memory.written().count(), history.written().count()), (0, 4));
+        let history: Arc<dyn Pages> = Arc::new(history);
+        let mut fresh = GlobalMemory::new();
+        fresh.reset(&history, Version::before(0));
+        assert_eq!(fresh.read::<4>(at - 4096), Ok([1, 2, 3, 4]));
+        assert_eq!(fresh.write::<4>(at - 4096, [9; 4]), Ok(()));
+        fresh.reset(&history, Version::before(0));
+        assert_eq!(fresh.read::<4>(at - 4096), Ok([1, 2, 3, 4]));
+    }
+
+    #[test]
+    fn pages_may_begin_before_those_that_are_there() {
+        let mut memory = GlobalMemory::new();
+        let later = memory.allocate(PAGE as u64).unwrap();
+        assert!(memory.copy_in(later, &[5; 8]));
+        memory.place(DEVICE_BASE, 64).unwrap();
+        assert!(memory.copy_in(DEVICE_BASE, &[6; 8]));
+        assert_eq!((memory.read::<8>(later), memory.read::<8>(DEVICE_BASE)), (Ok([5; 8]), Ok([6; 8])));
+        assert!(memory.held(later).covers(0, 8) && memory.held(DEVICE_BASE).covers(0, 8));
+        assert_eq!(memory.written().count(), 2);
     }
 
     #[test]

@@ -2,26 +2,33 @@
 
 use super::allocations::Allocations;
 use super::global::GlobalMemory;
-use super::page::{Page, Pages, Version};
+use super::page::{PAGE, Page, Pages, Version};
+use super::window::DEVICE_BYTES;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Numbers of pages that are in device memory; those of others are far apart.
+const NEAR: usize = (DEVICE_BYTES / PAGE as u64) as usize;
+
+/// What a page held from which versions on.
+type Entries = Vec<(u32, Arc<Page>)>;
 
 /// Every version of every page. A version is a number that never decreases; a page holds between two of its
 /// entries what the earlier one says.
 #[derive(Debug, Default)]
 pub struct History {
-    pages: Vec<Vec<(u32, Arc<Page>)>>,
+    /// By number.
+    pages: Vec<Entries>,
+    /// Pages outside of device memory.
+    far: BTreeMap<u32, Entries>,
     allocations: Vec<(u32, Arc<Allocations>)>,
 }
 
 impl History {
     /// Records what a memory holds as version `version`.
     pub fn commit(&mut self, memory: &mut GlobalMemory, version: u32) {
-        memory.freeze(|index, page| {
-            let index = index as usize;
-            if self.pages.len() <= index {
-                self.pages.resize_with(index + 1, Vec::new);
-            }
-            let entries = &mut self.pages[index];
+        memory.freeze(|number, page| {
+            let entries = self.entries(number);
             if entries.last().is_none_or(|(_, last)| **last != *page) {
                 entries.retain(|(at, _)| *at != version);
                 entries.push((version, page));
@@ -34,22 +41,33 @@ impl History {
         }
     }
 
-    /// No page from this one on was ever written.
-    #[must_use]
-    pub fn pages(&self) -> u32 {
-        self.pages.len() as u32
+    fn entries(&mut self, number: u32) -> &mut Entries {
+        let index = number as usize;
+        if index >= NEAR {
+            return self.far.entry(number).or_default();
+        }
+        if self.pages.len() <= index {
+            self.pages.resize_with(index + 1, Vec::new);
+        }
+        &mut self.pages[index]
+    }
+
+    /// The pages that were ever written, ascending.
+    pub fn written(&self) -> impl Iterator<Item = u32> + '_ {
+        let near = (0..).zip(&self.pages).filter(|(_, entries)| !entries.is_empty());
+        near.map(|(number, _)| number).chain(self.far.keys().copied())
     }
 
     /// Bytes held in pages.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.pages.iter().map(Vec::len).sum::<usize>() * size_of::<Page>()
+        self.pages.iter().chain(self.far.values()).map(Vec::len).sum::<usize>() * size_of::<Page>()
     }
 }
 
 impl Pages for History {
     fn page(&self, index: u32, version: Version) -> Option<Arc<Page>> {
-        let entries = self.pages.get(index as usize)?;
+        let entries = self.pages.get(index as usize).or_else(|| self.far.get(&index))?;
         let after = entries.partition_point(|(at, _)| *at <= version.event);
         entries[..after].last().map(|(_, page)| Arc::clone(page))
     }

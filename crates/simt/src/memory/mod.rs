@@ -2,19 +2,25 @@
 
 pub mod allocations;
 pub mod bytes;
+pub mod far;
 pub mod global;
 pub mod held;
 pub mod history;
 pub mod owners;
 pub mod page;
+pub mod profile;
+mod slot;
 pub mod trace;
 pub mod window;
 
 pub use allocations::{Allocations, PlaceError};
 pub use bytes::ByteSet;
+pub use far::address_of;
 pub use global::{AccessError, GlobalMemory};
 pub use held::Held;
 pub use history::History;
 pub use owners::Owners;
 pub use page::{PAGE, Page, Pages, Version};
+pub(crate) use profile::LOCAL_TOP;
+pub use profile::{AddressProfile, Stretch};
 pub use trace::{AccessTrace, ByteRun, Touch};

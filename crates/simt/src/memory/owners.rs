@@ -3,9 +3,12 @@
 //! A thread that shares no byte it reads with a writer, and no byte it writes with anyone, could as well run alone.
 
 use super::page::PAGE;
+use super::window::DEVICE_BYTES;
 
 /// Nobody, so far.
 const NOBODY: u16 = 0;
+/// Numbers of pages outside of device memory begin here: who touches those is not told apart.
+const FAR: u32 = (DEVICE_BYTES / PAGE as u64) as u32;
 /// More than one thread.
 const MANY: u16 = u16::MAX;
 
@@ -30,6 +33,8 @@ pub struct Owners {
     /// May be longer than `pages`: kept for the next block.
     owned: Vec<Box<Owned>>,
     tangled: bool,
+    /// Some thread accesses a far page.
+    far: bool,
 }
 
 impl Owners {
@@ -39,7 +44,7 @@ impl Owners {
             self.places[page as usize] = 0;
             **owned = Owned::NONE;
         }
-        self.tangled = false;
+        (self.tangled, self.far) = (false, false);
     }
 
     /// Whether some byte is written by one thread and accessed by another.
@@ -65,6 +70,9 @@ impl Owners {
 
     /// Notes an access of a thread of the block to bytes of a page.
     pub(crate) fn note(&mut self, thread: u16, page: u32, from: usize, to: usize, written: bool) {
+        if page >= FAR {
+            return self.note_far();
+        }
         let me = thread + 1;
         let owned = self.of_page(page);
         let mut tangled = false;
@@ -80,10 +88,17 @@ impl Owners {
 
     /// Notes an access to bytes of a page that are updated in place: they are nobody's own.
     pub(crate) fn note_update(&mut self, page: u32, from: usize, to: usize) {
+        if page >= FAR {
+            return self.note_far();
+        }
         let owned = self.of_page(page);
         owned.reader[from..to].fill(MANY);
         owned.writer[from..to].fill(MANY);
         self.tangled = true;
+    }
+
+    fn note_far(&mut self) {
+        (self.tangled, self.far) = (true, true);
     }
 
     fn find(&self, page: u32) -> Option<&Owned> {
@@ -95,7 +110,8 @@ impl Owners {
     #[must_use]
     pub fn may_read(&self, thread: u16, page: u32, from: usize, to: usize) -> bool {
         let mine = |who: &u16| *who == NOBODY || *who == thread + 1;
-        self.find(page).is_none_or(|owned| owned.writer[from..to].iter().all(mine))
+        let own = self.find(page).is_none_or(|owned| owned.writer[from..to].iter().all(mine));
+        own && !(self.far && page >= FAR)
     }
 
     /// Whether no other thread accesses any of these bytes of a page.

@@ -9,6 +9,8 @@ use crate::trap::{Halt, TrapKind};
 use ::lanes::Handlers;
 
 impl Policy for Alone<'_> {
+    const SINGLE: bool = false;
+
     #[inline(always)]
     fn is_idle(&self) -> bool {
         false

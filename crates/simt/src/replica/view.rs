@@ -3,10 +3,12 @@
 use super::guide::Position;
 use super::log::{Log, Row};
 use crate::access::{Addresses, Word, read_row, write_row};
+use crate::memory::window::{LOCAL_BASE, SHARED_BASE, within};
 use crate::memory::{GlobalMemory, Owners, PAGE};
 use crate::program::AccessPlan;
 use crate::trap::TrapKind;
 use ::lanes::registers::{LANES, Registers, has, lanes};
+use isa::Space;
 
 /// Writes by lanes that no longer run alike, at most: the lanes that go on beyond escape. Each is looked at when the
 /// bytes near it are read.
@@ -179,7 +181,7 @@ impl View {
         if misaligned && count > 1 {
             return Err(Stop::Trapped(TrapKind::MisalignedAddress));
         }
-        let page = access.memory.page_number(address).ok_or(Stop::Trapped(TrapKind::IllegalAddress))?;
+        let page = access.memory.page_number(address).ok_or_else(|| unmapped(access.plan, address))?;
         if misaligned {
             return Err(Stop::Trapped(TrapKind::MisalignedAddress));
         }
@@ -198,7 +200,11 @@ impl View {
         for (value, raw) in values.iter_mut().zip(raw[..bytes].chunks_exact(W::BYTES)) {
             *value = W::read(raw);
         }
-        Ok((values, strays::<W>(access.memory, address, count)))
+        let strayed = strays::<W>(access.memory, address, count);
+        if strayed > 0 && access.memory.is_strict() {
+            return Err(Stop::Trapped(TrapKind::IllegalAddress));
+        }
+        Ok((values, strayed))
     }
 
     /// Stores every element of the plan.
@@ -211,7 +217,13 @@ impl View {
         let mut stopped = Stopped::NONE;
         for lane in lanes(mask) {
             match self.may_store::<W>(access, lane) {
-                Ok(()) => self.strayed[lane] += strays::<W>(access.memory, at[lane], plan.values.len()),
+                Ok(()) => {
+                    let strayed = strays::<W>(access.memory, at[lane], plan.values.len());
+                    self.strayed[lane] += strayed;
+                    if strayed > 0 && access.memory.is_strict() {
+                        stopped.add(lane, Stop::Trapped(TrapKind::IllegalAddress));
+                    }
+                }
                 Err(why) => stopped.add(lane, why),
             }
         }
@@ -247,11 +259,19 @@ impl View {
         if !address.is_multiple_of(bytes as u64) {
             return Err(Stop::Trapped(TrapKind::MisalignedAddress));
         }
-        let page = access.memory.page_number(address).ok_or(Stop::Trapped(TrapKind::IllegalAddress))?;
+        let page = access.memory.page_number(address).ok_or_else(|| unmapped(access.plan, address))?;
         let from = address as usize % PAGE;
         let alone = access.owners.may_write(self.thread, page, from, from + bytes);
         if alone && self.log.rows() < MAX_ROWS { Ok(()) } else { Err(Stop::Escaped) }
     }
+}
+
+/// What is wrong with an access where nothing is mapped. In a window of the generic address space others would be asked:
+/// the lane escapes.
+fn unmapped(plan: &AccessPlan, address: u64) -> Stop {
+    let in_window = [SHARED_BASE, LOCAL_BASE].iter().any(|&base| within(address, base));
+    let beyond = plan.space == Space::Generic && address >> 32 == SHARED_BASE >> 32;
+    if in_window || beyond { Stop::Escaped } else { Stop::Trapped(TrapKind::IllegalAddress) }
 }
 
 /// How many of the elements at an address lie outside every allocation.

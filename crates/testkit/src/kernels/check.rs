@@ -8,7 +8,7 @@ use super::script::Script;
 use super::values::Values;
 use crate::tiers::{self, SelectionWords};
 use device::TrapReport;
-use inject::{CapsuleTarget, Golden, Resources, Setup, profile};
+use inject::{CapsuleTarget, Golden, Machine, Resources, Setup, profile};
 use simt::LevelName;
 use std::sync::Arc;
 
@@ -146,7 +146,9 @@ const DRAWN: u64 = 40;
 /// The same work as a capsule: the golden run reproduces it, and its profile adds up.
 fn as_capsule(script: &Script, level: LevelName, outcome: &Outcome) -> Result<(), String> {
     let capsule = Arc::new(build(script, outcome));
-    let golden = Golden::run_at(capsule, level).map_err(|error| format!("as a capsule, failed to {error}"))?;
+    let machine = Machine { level, ..Machine::default() };
+    let golden =
+        Golden::run_interleaved(capsule, &machine).map_err(|error| format!("as a capsule, failed to {error}"))?;
     let profiles = profile(&golden);
     for (launch, (expected, found)) in outcome.counts.iter().zip(golden.launches()).enumerate() {
         compare_counts(launch, expected, &found.counts).map_err(|what| format!("as a capsule, {what}"))?;

@@ -11,7 +11,7 @@ use capsule::{
 use device::Image;
 use device::{Device, Guests, LaunchEnd};
 use facts::NamedSet;
-use inject::{CapsuleTarget, Golden, Strategy};
+use inject::{CapsuleTarget, Golden, Machine, Strategy};
 use report::{Context, ListedInstruction, Report};
 use simt::LevelName;
 use simt::guest::{Guest, GuestError, GuestModule};
@@ -69,6 +69,10 @@ fn guests() -> Guests {
     Guests::default().and(Arc::new(toy::Toy))
 }
 
+fn machine(guests: Guests) -> Machine {
+    Machine { guests, ..Machine::default() }
+}
+
 /// What the kernel makes of its words.
 fn mixed(words: &[u64]) -> Vec<u64> {
     let looped = |(&word, thread): (&u64, u64)| [3, 5, 7, 9].iter().fold(word, |word, seed| (word + seed) ^ thread);
@@ -117,7 +121,7 @@ fn capsule() -> Capsule {
 }
 
 fn target() -> CapsuleTarget {
-    let golden = Golden::run_with(Arc::new(capsule()), LevelName::best(), guests()).unwrap();
+    let golden = Golden::run_on(Arc::new(capsule()), machine(guests())).unwrap();
     CapsuleTarget::new(golden)
 }
 
@@ -156,13 +160,13 @@ impl Guest for Misnamed {
 #[test]
 fn a_guest_whose_name_no_id_can_have_is_refused() {
     let guests = Guests::default().and(Arc::new(Misnamed));
-    let error = Golden::run_with(Arc::new(capsule()), LevelName::best(), guests).unwrap_err().to_string();
+    let error = Golden::run_on(Arc::new(capsule()), machine(guests)).unwrap_err().to_string();
     assert!(error.contains("\"Toy, v1\"") && error.contains("a-z"), "{error}");
 }
 
 #[test]
 fn what_it_stores_is_seen_in_its_facts() {
-    let golden = Golden::run_with(Arc::new(capsule()), LevelName::best(), guests()).unwrap();
+    let golden = Golden::run_on(Arc::new(capsule()), machine(guests())).unwrap();
     let elements: Vec<_> = inject::elements(&golden).iter().map(|typed| typed.element()).collect();
     assert_eq!(elements, ["u64".parse().ok()]);
 }

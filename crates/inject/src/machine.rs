@@ -1,0 +1,29 @@
+//! What a capsule runs on.
+
+use device::{AddressProfile, Guests, Interleavings};
+use simt::LevelName;
+use std::sync::Arc;
+
+/// The simulated GPU of a golden run and of the runs that are compared with it.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// The instruction-set level of this host; the results are the same at all.
+    pub level: LevelName,
+    /// Who reads modules.
+    pub guests: Guests,
+    /// What becomes of accesses that miss what the program was given.
+    pub addresses: Arc<AddressProfile>,
+    /// Kernels that run with their warps interleaved, because they have data races.
+    pub interleaved: Interleavings,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self {
+            level: LevelName::best(),
+            guests: Guests::default(),
+            addresses: Arc::default(),
+            interleaved: Interleavings::new(),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Pages that are mapped although no allocation is near: what a stray access finds there. They are few and seldom touched.
+
+use super::page::{PAGE, Page};
+use super::slot::Slot;
+use super::window::DEVICE_BASE;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The number of the page that holds an address. Pages before [`DEVICE_BASE`] are numbered down from the highest number.
+pub(super) fn number(address: u64) -> u32 {
+    (address.wrapping_sub(DEVICE_BASE) / PAGE as u64) as u32
+}
+
+/// The first address of a page.
+#[must_use]
+pub fn address_of(page: u32) -> u64 {
+    DEVICE_BASE.wrapping_add_signed(i64::from(page as i32) * PAGE as i64)
+}
+
+/// Far pages that were touched, by number.
+#[derive(Debug, Default)]
+pub(super) struct FarPages(BTreeMap<u32, Slot>);
+
+impl FarPages {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// A page to be read; `recorded` says what it is if it was not touched.
+    pub(super) fn page(&mut self, number: u32, recorded: impl FnOnce() -> Option<Arc<Page>>) -> Option<&Page> {
+        let made = || Slot::Shared(recorded().unwrap_or_else(|| Arc::new([0; PAGE])));
+        self.0.entry(number).or_insert_with(made).bytes()
+    }
+
+    /// A page to be written.
+    pub(super) fn page_mut(&mut self, number: u32, recorded: impl FnOnce() -> Option<Arc<Page>>) -> Option<&mut Page> {
+        let slot = self.0.entry(number).or_default();
+        let from = match std::mem::take(slot) {
+            Slot::Owned(page) => page,
+            Slot::Shared(page) => Box::new(*page),
+            Slot::Absent => Box::new(recorded().map_or([0; PAGE], |page| *page)),
+        };
+        *slot = Slot::Owned(from);
+        slot.bytes_mut()
+    }
+
+    /// What was written, by ascending number.
+    pub(super) fn written(&self) -> impl Iterator<Item = (u32, &Page)> {
+        let owned = |(&number, slot): (&u32, &'_ Slot)| -> Option<u32> { slot.is_owned().then_some(number) };
+        self.0.iter().filter_map(move |entry| owned(entry).zip(entry.1.bytes()))
+    }
+
+    /// Turns written pages into shared ones, handing each to `keep`.
+    pub(super) fn freeze(&mut self, mut keep: impl FnMut(u32, Arc<Page>)) {
+        for (&number, slot) in &mut self.0 {
+            if let Some(page) = slot.freeze() {
+                keep(number, page);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_numbered_both_ways() {
+        for address in [DEVICE_BASE, DEVICE_BASE + (5 << 30), DEVICE_BASE - 4096, DEVICE_BASE - (400 << 20)] {
+            assert_eq!(address_of(number(address)), address);
+            assert_eq!(number(address + 4095), number(address));
+        }
+        assert_eq!(number(DEVICE_BASE - 1), u32::MAX);
+    }
+
+    #[test]
+    fn what_is_written_is_told_and_stays_until_it_is_forgotten() {
+        let mut far = FarPages::default();
+        assert_eq!(far.page(7, || None), Some(&[0; PAGE]));
+        far.page_mut(9, || Some(Arc::new([3; PAGE]))).unwrap()[1] = 4;
+        assert!(far.written().map(|(number, page)| (number, page[0], page[1])).eq([(9, 3, 4)]));
+        let mut kept = Vec::new();
+        far.freeze(|number, page| kept.push((number, page[1])));
+        assert_eq!((kept, far.written().count()), (vec![(9, 4)], 0));
+        assert_eq!(far.page(9, || None).map(|page| page[1]), Some(4));
+        far.clear();
+        assert_eq!(far.page(9, || None).map(|page| page[1]), Some(0));
+    }
+}
