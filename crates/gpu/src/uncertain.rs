@@ -19,8 +19,8 @@ pub fn uncertain(capsule: &Capsule) -> BTreeSet<String> {
     uncertain
 }
 
-/// Those of a kernel: approximate functions, atomic additions of floats, whose order is open, and products that an
-/// assembler may join with the sum that reads them.
+/// Those of a kernel: atomic additions of floats, whose order is open, and products that an assembler may join with the sum
+/// that reads them.
 fn of_kernel(module: &Module, kernel: &str) -> BTreeSet<String> {
     let Some((_, entry)) = module.kernel(kernel) else { return BTreeSet::new() };
     let calls = |function: &Function| function.body.iter().any(|instruction| matches!(instruction.op, Op::Call(_)));
@@ -59,7 +59,6 @@ fn fusable(function: &Function) -> BTreeSet<String> {
 
 fn is_uncertain(op: &Op) -> bool {
     match op {
-        Op::Alu(form) => form.spelling().contains(".approx") || form.spelling().contains("div.full"),
         Op::Atom(atom) | Op::Red(atom) => atom.op == AtomOp::Add && is_float(atom.ty),
         // The order in which the products of a matrix multiplication are added is open.
         Op::Matrix(matrix) => {
@@ -84,6 +83,11 @@ mod tests {
         );
         let module = ptx::parse("k.ptx", &text).expect("the module is valid");
         of_kernel(&module, "k").into_iter().collect()
+    }
+
+    #[test]
+    fn special_functions_are_known_to_the_bit() {
+        assert_eq!(found("ex2.approx.ftz.f32 %f2, %f1;\ndiv.full.f32 %f3, %f2, %f1;"), [""; 0]);
     }
 
     #[test]

@@ -14,10 +14,11 @@
 
 /// The names that the table's lines use.
 pub mod prelude {
+    pub use crate::semantics::approx::{exponential, forms, hyperbolic, reciprocal};
     pub use crate::semantics::convert::{self, Integral};
     pub use crate::semantics::float::{self, Toward};
     pub use crate::semantics::format::{Bf16, Bf16x2, E4M3, E5M2, F16, F16x2, Pair, Rounding};
-    pub use crate::semantics::{approx, directed, int, narrow, parts};
+    pub use crate::semantics::{directed, int, narrow, parts};
 }
 
 /// Hands the table's lines to the macro `$with`. The names in [`prelude`] must be in scope there.
@@ -319,10 +320,10 @@ macro_rules! alu_table {
             CopysignF32 Fp32Add "copysign.f32" (u32, u32) -> u32 = |a, b| (a & 0x8000_0000) | (b & 0x7fff_ffff);
             DivRnF32 SpecialFunction "div.rn.f32" (f32, f32) -> f32 = float::div;
             DivRnF32Ftz SpecialFunction "div.rn.ftz.f32" (f32, f32) -> f32 = |a, b| float::ftz_div(float::div, a, b);
-            DivApproxF32 SpecialFunction "div.approx.f32" (f32, f32) -> f32 = approx::div;
-            DivApproxF32Ftz SpecialFunction "div.approx.ftz.f32" (f32, f32) -> f32 = |a, b| float::flush(approx::div(float::flush(a), float::flush(b)));
-            DivFullF32 SpecialFunction "div.full.f32" (f32, f32) -> f32 = float::div;
-            DivFullF32Ftz SpecialFunction "div.full.ftz.f32" (f32, f32) -> f32 = |a, b| float::ftz_div(float::div, a, b);
+            DivApproxF32 SpecialFunction "div.approx.f32" (f32, f32) -> f32 = forms::div;
+            DivApproxF32Ftz SpecialFunction "div.approx.ftz.f32" (f32, f32) -> f32 = forms::div_ftz;
+            DivFullF32 SpecialFunction "div.full.f32" (f32, f32) -> f32 = forms::div_full;
+            DivFullF32Ftz SpecialFunction "div.full.ftz.f32" (f32, f32) -> f32 = forms::div_full_ftz;
             RcpRnF32 SpecialFunction "rcp.rn.f32" (f32) -> f32 = |a| float::div(1.0, a);
             RcpRnF32Ftz SpecialFunction "rcp.rn.ftz.f32" (f32) -> f32 = |a| float::ftz_div(float::div, 1.0, a);
             SqrtRnF32 SpecialFunction "sqrt.rn.f32" (f32) -> f32 = float::sqrt;
@@ -345,21 +346,21 @@ macro_rules! alu_table {
             SqrtRmF32Ftz SpecialFunction rare "sqrt.rm.ftz.f32" (f32) -> f32 = |a| float::flush(float::sqrt_toward(Toward::Minus, float::flush(a)));
             SqrtRpF32 SpecialFunction rare "sqrt.rp.f32" (f32) -> f32 = |a| float::sqrt_toward(Toward::Plus, a);
             SqrtRpF32Ftz SpecialFunction rare "sqrt.rp.ftz.f32" (f32) -> f32 = |a| float::flush(float::sqrt_toward(Toward::Plus, float::flush(a)));
-            RcpApproxF32 SpecialFunction "rcp.approx.f32" (f32) -> f32 = approx::rcp;
-            RcpApproxF32Ftz SpecialFunction "rcp.approx.ftz.f32" (f32) -> f32 = |a| approx::flushed(approx::rcp, a);
-            SqrtApproxF32 SpecialFunction "sqrt.approx.f32" (f32) -> f32 = approx::sqrt;
-            SqrtApproxF32Ftz SpecialFunction "sqrt.approx.ftz.f32" (f32) -> f32 = |a| approx::flushed(approx::sqrt, a);
-            RsqrtApproxF32 SpecialFunction "rsqrt.approx.f32" (f32) -> f32 = approx::rsqrt;
-            RsqrtApproxF32Ftz SpecialFunction "rsqrt.approx.ftz.f32" (f32) -> f32 = |a| approx::flushed(approx::rsqrt, a);
-            SinApproxF32 SpecialFunction "sin.approx.f32" (f32) -> f32 = approx::sin;
-            SinApproxF32Ftz SpecialFunction "sin.approx.ftz.f32" (f32) -> f32 = |a| approx::flushed(approx::sin, a);
-            CosApproxF32 SpecialFunction "cos.approx.f32" (f32) -> f32 = approx::cos;
-            CosApproxF32Ftz SpecialFunction "cos.approx.ftz.f32" (f32) -> f32 = |a| approx::flushed(approx::cos, a);
-            Lg2ApproxF32 SpecialFunction "lg2.approx.f32" (f32) -> f32 = approx::lg2;
-            Lg2ApproxF32Ftz SpecialFunction "lg2.approx.ftz.f32" (f32) -> f32 = |a| approx::flushed(approx::lg2, a);
-            Ex2ApproxF32 SpecialFunction "ex2.approx.f32" (f32) -> f32 = approx::ex2;
-            Ex2ApproxF32Ftz SpecialFunction "ex2.approx.ftz.f32" (f32) -> f32 = |a| approx::flushed(approx::ex2, a);
-            TanhApproxF32 SpecialFunction "tanh.approx.f32" (f32) -> f32 = approx::tanh;
+            RcpApproxF32 SpecialFunction "rcp.approx.f32" (f32) -> f32 = forms::rcp;
+            RcpApproxF32Ftz SpecialFunction "rcp.approx.ftz.f32" (f32) -> f32 = reciprocal::rcp;
+            SqrtApproxF32 SpecialFunction "sqrt.approx.f32" (f32) -> f32 = forms::sqrt;
+            SqrtApproxF32Ftz SpecialFunction "sqrt.approx.ftz.f32" (f32) -> f32 = reciprocal::sqrt;
+            RsqrtApproxF32 SpecialFunction "rsqrt.approx.f32" (f32) -> f32 = forms::rsqrt;
+            RsqrtApproxF32Ftz SpecialFunction "rsqrt.approx.ftz.f32" (f32) -> f32 = reciprocal::rsq;
+            SinApproxF32 SpecialFunction "sin.approx.f32" (f32) -> f32 = forms::sin;
+            SinApproxF32Ftz SpecialFunction "sin.approx.ftz.f32" (f32) -> f32 = forms::sin;
+            CosApproxF32 SpecialFunction "cos.approx.f32" (f32) -> f32 = forms::cos;
+            CosApproxF32Ftz SpecialFunction "cos.approx.ftz.f32" (f32) -> f32 = forms::cos;
+            Lg2ApproxF32 SpecialFunction "lg2.approx.f32" (f32) -> f32 = forms::lg2;
+            Lg2ApproxF32Ftz SpecialFunction "lg2.approx.ftz.f32" (f32) -> f32 = exponential::lg2;
+            Ex2ApproxF32 SpecialFunction "ex2.approx.f32" (f32) -> f32 = forms::ex2;
+            Ex2ApproxF32Ftz SpecialFunction "ex2.approx.ftz.f32" (f32) -> f32 = exponential::ex2;
+            TanhApproxF32 SpecialFunction "tanh.approx.f32" (f32) -> f32 = hyperbolic::tanh;
             TestpFiniteF32 Compare "testp.finite.f32" (f32) -> bool = |a| a.is_finite();
             TestpInfiniteF32 Compare "testp.infinite.f32" (f32) -> bool = |a| a.is_infinite();
             TestpNumberF32 Compare "testp.number.f32" (f32) -> bool = |a| !a.is_nan();
@@ -407,9 +408,9 @@ macro_rules! alu_table {
             AbsF64 Fp64 "abs.f64" (f64) -> f64 = float::abs64;
             NegF64 Fp64 "neg.f64" (f64) -> f64 = float::neg64;
             CopysignF64 Fp64 "copysign.f64" (u64, u64) -> u64 = |a, b| (a & 0x8000_0000_0000_0000) | (b & 0x7fff_ffff_ffff_ffff);
-            RcpApproxF64 Fp64 "rcp.approx.ftz.f64" (f64) -> f64 = approx::rcp64;
-            RsqrtApproxF64 Fp64 "rsqrt.approx.f64" (f64) -> f64 = approx::rsqrt64;
-            RsqrtApproxF64Ftz Fp64 "rsqrt.approx.ftz.f64" (f64) -> f64 = approx::rsqrt64_ftz;
+            RcpApproxF64 Fp64 "rcp.approx.ftz.f64" (f64) -> f64 = reciprocal::rcp64;
+            RsqrtApproxF64 Fp64 "rsqrt.approx.f64" (f64) -> f64 = forms::rsqrt64;
+            RsqrtApproxF64Ftz Fp64 "rsqrt.approx.ftz.f64" (f64) -> f64 = reciprocal::rsq64;
 
             // half precision, bfloat16 and pairs of them (§9.7.4)
             AddF16 Fp16 "add{|.rn}.f16" (F16, F16) -> F16 = narrow::add;
@@ -450,8 +451,8 @@ macro_rules! alu_table {
             MaxF16FtzXorsignAbs Fp16 rare "max.ftz.xorsign.abs.f16" (F16, F16) -> F16 = |a, b| narrow::xorsign(narrow::max, narrow::flush(a), narrow::flush(b));
             MaxF16FtzNan Fp16 rare "max.ftz.NaN.f16" (F16, F16) -> F16 = |a, b| narrow::max_nan(narrow::flush(a), narrow::flush(b));
             MaxF16FtzNanXorsignAbs Fp16 rare "max.ftz.NaN.xorsign.abs.f16" (F16, F16) -> F16 = |a, b| narrow::xorsign(narrow::max_nan, narrow::flush(a), narrow::flush(b));
-            Ex2ApproxF16 SpecialFunction "ex2.approx.f16" (F16) -> F16 = |a| narrow::approximate(approx::ex2, a);
-            TanhApproxF16 SpecialFunction "tanh.approx.f16" (F16) -> F16 = |a| narrow::approximate(approx::tanh, a);
+            Ex2ApproxF16 SpecialFunction "ex2.approx.f16" (F16) -> F16 = |a| forms::narrowed(exponential::ex2, a);
+            TanhApproxF16 SpecialFunction "tanh.approx.f16" (F16) -> F16 = |a| forms::narrowed(hyperbolic::tanh, a);
             AddF16x2 Fp16 "add{|.rn}.f16x2" (F16x2, F16x2) -> F16x2 = |a, b| a.zip(b, narrow::add);
             AddF16x2Sat Fp16 rare "add{|.rn}.sat.f16x2" (F16x2, F16x2) -> F16x2 = |a, b| a.zip(b, |a, b| narrow::saturate(narrow::add(a, b)));
             AddF16x2Ftz Fp16 rare "add{|.rn}.ftz.f16x2" (F16x2, F16x2) -> F16x2 = |a, b| a.zip(b, |a, b| narrow::flush(narrow::add(narrow::flush(a), narrow::flush(b))));
@@ -490,8 +491,8 @@ macro_rules! alu_table {
             MaxF16x2FtzXorsignAbs Fp16 rare "max.ftz.xorsign.abs.f16x2" (F16x2, F16x2) -> F16x2 = |a, b| a.zip(b, |a, b| narrow::xorsign(narrow::max, narrow::flush(a), narrow::flush(b)));
             MaxF16x2FtzNan Fp16 rare "max.ftz.NaN.f16x2" (F16x2, F16x2) -> F16x2 = |a, b| a.zip(b, |a, b| narrow::max_nan(narrow::flush(a), narrow::flush(b)));
             MaxF16x2FtzNanXorsignAbs Fp16 rare "max.ftz.NaN.xorsign.abs.f16x2" (F16x2, F16x2) -> F16x2 = |a, b| a.zip(b, |a, b| narrow::xorsign(narrow::max_nan, narrow::flush(a), narrow::flush(b)));
-            Ex2ApproxF16x2 SpecialFunction rare "ex2.approx.f16x2" (F16x2) -> F16x2 = |a| a.map(|a| narrow::approximate(approx::ex2, a));
-            TanhApproxF16x2 SpecialFunction rare "tanh.approx.f16x2" (F16x2) -> F16x2 = |a| a.map(|a| narrow::approximate(approx::tanh, a));
+            Ex2ApproxF16x2 SpecialFunction rare "ex2.approx.f16x2" (F16x2) -> F16x2 = |a| a.map(|a| forms::narrowed(exponential::ex2, a));
+            TanhApproxF16x2 SpecialFunction rare "tanh.approx.f16x2" (F16x2) -> F16x2 = |a| a.map(|a| forms::narrowed(hyperbolic::tanh, a));
             AddBf16 Fp16 "add{|.rn}.bf16" (Bf16, Bf16) -> Bf16 = narrow::add;
             SubBf16 Fp16 "sub{|.rn}.bf16" (Bf16, Bf16) -> Bf16 = narrow::sub;
             MulBf16 Fp16 "mul{|.rn}.bf16" (Bf16, Bf16) -> Bf16 = narrow::mul;
@@ -507,8 +508,8 @@ macro_rules! alu_table {
             MaxBf16XorsignAbs Fp16 rare "max.xorsign.abs.bf16" (Bf16, Bf16) -> Bf16 = |a, b| narrow::xorsign(narrow::max, a, b);
             MaxBf16Nan Fp16 "max.NaN.bf16" (Bf16, Bf16) -> Bf16 = narrow::max_nan;
             MaxBf16NanXorsignAbs Fp16 rare "max.NaN.xorsign.abs.bf16" (Bf16, Bf16) -> Bf16 = |a, b| narrow::xorsign(narrow::max_nan, a, b);
-            Ex2ApproxBf16 SpecialFunction "ex2.approx.ftz.bf16" (Bf16) -> Bf16 = |a| narrow::flush(narrow::approximate(approx::ex2, narrow::flush(a)));
-            TanhApproxBf16 SpecialFunction "tanh.approx.bf16" (Bf16) -> Bf16 = |a| narrow::approximate(approx::tanh, a);
+            Ex2ApproxBf16 SpecialFunction "ex2.approx.ftz.bf16" (Bf16) -> Bf16 = |a| narrow::flush(forms::narrowed(exponential::ex2, narrow::flush(a)));
+            TanhApproxBf16 SpecialFunction "tanh.approx.bf16" (Bf16) -> Bf16 = |a| forms::narrowed(hyperbolic::tanh, a);
             AddBf16x2 Fp16 "add{|.rn}.bf16x2" (Bf16x2, Bf16x2) -> Bf16x2 = |a, b| a.zip(b, narrow::add);
             SubBf16x2 Fp16 "sub{|.rn}.bf16x2" (Bf16x2, Bf16x2) -> Bf16x2 = |a, b| a.zip(b, narrow::sub);
             MulBf16x2 Fp16 "mul{|.rn}.bf16x2" (Bf16x2, Bf16x2) -> Bf16x2 = |a, b| a.zip(b, narrow::mul);
@@ -524,8 +525,8 @@ macro_rules! alu_table {
             MaxBf16x2XorsignAbs Fp16 rare "max.xorsign.abs.bf16x2" (Bf16x2, Bf16x2) -> Bf16x2 = |a, b| a.zip(b, |a, b| narrow::xorsign(narrow::max, a, b));
             MaxBf16x2Nan Fp16 "max.NaN.bf16x2" (Bf16x2, Bf16x2) -> Bf16x2 = |a, b| a.zip(b, narrow::max_nan);
             MaxBf16x2NanXorsignAbs Fp16 rare "max.NaN.xorsign.abs.bf16x2" (Bf16x2, Bf16x2) -> Bf16x2 = |a, b| a.zip(b, |a, b| narrow::xorsign(narrow::max_nan, a, b));
-            Ex2ApproxBf16x2 SpecialFunction rare "ex2.approx.ftz.bf16x2" (Bf16x2) -> Bf16x2 = |a| a.map(|a| narrow::flush(narrow::approximate(approx::ex2, narrow::flush(a))));
-            TanhApproxBf16x2 SpecialFunction rare "tanh.approx.bf16x2" (Bf16x2) -> Bf16x2 = |a| a.map(|a| narrow::approximate(approx::tanh, a));
+            Ex2ApproxBf16x2 SpecialFunction rare "ex2.approx.ftz.bf16x2" (Bf16x2) -> Bf16x2 = |a| a.map(|a| narrow::flush(forms::narrowed(exponential::ex2, narrow::flush(a))));
+            TanhApproxBf16x2 SpecialFunction rare "tanh.approx.bf16x2" (Bf16x2) -> Bf16x2 = |a| a.map(|a| forms::narrowed(hyperbolic::tanh, a));
 
             // comparison: the compare of `setp` and `set` (§9.7.6)
             SetpEqB16 Setp "setp.eq.{b16|u16|s16}" (u16, u16) -> bool = |a, b| a == b;

@@ -23,6 +23,17 @@ fn typed4<A, B, C, E, D, F: Fn(A, B, C, E) -> D>(f: F) -> F {
     f
 }
 
+/// The results of all lanes, by a plain loop. `array::from_fn` goes through a closure of its own, which the compiler
+/// calls 32 times instead of making vectors of it where what it does is long.
+#[inline(always)]
+fn each_lane<D: Cell>(f: impl Fn(usize) -> D) -> [D; LANES] {
+    let mut results = [D::default(); LANES];
+    for (lane, result) in results.iter_mut().enumerate() {
+        *result = f(lane);
+    }
+    results
+}
+
 macro_rules! lane_loop {
     ($level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, ($a:ty) -> $d:ty, $f:expr) => {{
         let f = typed1::<$a, $d, _>($f);
@@ -30,7 +41,7 @@ macro_rules! lane_loop {
             #[inline(always)]
             || {
                 let a = <$a as Cell>::load($registers, $src[0]);
-                let d: [$d; LANES] = std::array::from_fn(|lane| f(a[lane]));
+                let d = each_lane(|lane| f(a[lane]));
                 <$d as Cell>::store($registers, $dst, &d, $mask);
             },
         )
@@ -42,7 +53,7 @@ macro_rules! lane_loop {
             || {
                 let a = <$a as Cell>::load($registers, $src[0]);
                 let b = <$b as Cell>::load($registers, $src[1]);
-                let d: [$d; LANES] = std::array::from_fn(|lane| f(a[lane], b[lane]));
+                let d = each_lane(|lane| f(a[lane], b[lane]));
                 <$d as Cell>::store($registers, $dst, &d, $mask);
             },
         )
@@ -55,7 +66,7 @@ macro_rules! lane_loop {
                 let a = <$a as Cell>::load($registers, $src[0]);
                 let b = <$b as Cell>::load($registers, $src[1]);
                 let c = <$c as Cell>::load($registers, $src[2]);
-                let d: [$d; LANES] = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]));
+                let d = each_lane(|lane| f(a[lane], b[lane], c[lane]));
                 <$d as Cell>::store($registers, $dst, &d, $mask);
             },
         )
@@ -69,7 +80,7 @@ macro_rules! lane_loop {
                 let b = <$b as Cell>::load($registers, $src[1]);
                 let c = <$c as Cell>::load($registers, $src[2]);
                 let e = <$e as Cell>::load($registers, $src[3]);
-                let d: [$d; LANES] = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane], e[lane]));
+                let d = each_lane(|lane| f(a[lane], b[lane], c[lane], e[lane]));
                 <$d as Cell>::store($registers, $dst, &d, $mask);
             },
         )

@@ -171,7 +171,7 @@ pub fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 /// A type that a row of registers can be read and written as.
-pub(crate) trait Cell: Copy {
+pub(crate) trait Cell: Copy + Default {
     fn load(registers: &Registers, index: u16) -> [Self; LANES];
     fn store(registers: &mut Registers, index: u16, values: &[Self; LANES], mask: u32);
 }

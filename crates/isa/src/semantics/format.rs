@@ -110,11 +110,11 @@ pub trait Narrow: Copy {
 }
 
 /// `.f16`: half precision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct F16(pub u16);
 
 /// `.bf16`: the upper half of a single.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bf16(pub u16);
 
 macro_rules! narrow {
@@ -132,7 +132,7 @@ narrow! {
 }
 
 /// Two numbers in a register of 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pair<T> {
     /// The number in the low bits.
     pub low: T,

@@ -205,13 +205,6 @@ fn round_ftz<T: Narrow>(x: f64) -> T {
     if x.abs() < bound { T::from_bits(rounded.bits() & format.sign) } else { rounded }
 }
 
-/// An approximate function of one argument.
-#[inline(always)]
-#[must_use]
-pub fn approximate<T: Narrow>(f: impl Fn(f32) -> f32, x: T) -> T {
-    from_f32(Rounding::Nearest, f(single(x)))
-}
-
 /// `neg`
 #[inline(always)]
 #[must_use]

@@ -1,12 +1,11 @@
 //! The pure instructions that random kernels are made of.
 
 use super::registers::Class;
-use crate::vectors::random::bounds;
 use crate::vectors::{Form, ScriptError, read_all};
 use isa::{Op, Type};
 use std::collections::BTreeMap;
 
-/// Every form whose results are defined to the bit.
+/// Every form whose results no compiler changes.
 #[derive(Clone, Debug)]
 pub struct Forms(Vec<Form>);
 
@@ -16,11 +15,9 @@ impl Forms {
     /// # Errors
     /// If the files cannot be read.
     pub fn all() -> Result<Self, ScriptError> {
-        let bounds = bounds()?;
         let rows = read_all()?.into_iter().map(|row| ((row.form.spelling.clone(), row.form.results.len()), row.form));
         let forms: BTreeMap<_, Form> = rows.collect();
-        let usable = |form: &Form| is_defined(form) && !bounds.contains_key(&form.spelling);
-        Ok(Self(forms.into_values().filter(usable).collect()))
+        Ok(Self(forms.into_values().filter(is_defined).collect()))
     }
 
     pub(super) fn list(&self) -> &[Form] {

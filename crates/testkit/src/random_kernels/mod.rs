@@ -2,7 +2,7 @@
 //! differ in.
 //!
 //! A kernel loads its registers from memory, does some hundred things to them, and stores them: pure instructions of
-//! all types (every spelling that has random vectors and no error bound), under guards too; branches that diverge,
+//! all types (every spelling that has vectors), under guards too; branches that diverge,
 //! loops whose threads leave at different times, tables of branches, calls; local, shared and constant memory;
 //! communication within a warp, barriers, atomic operations whose order does not matter. What must be met by all
 //! threads stands where control does not diverge.

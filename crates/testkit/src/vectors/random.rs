@@ -2,8 +2,7 @@
 //!
 //! For every form that `filetests/instructions/*.vec` knows, [`ROWS`] rows of operands are drawn, and the results that
 //! a GPU gave are kept in `random.zst`: for each form its name, then for each result of it the low bytes of all rows.
-//! `random.bounds` says how far our approximate functions may be from the GPU's; everything else is the same to the
-//! bit.
+//! Ours are the same to the bit.
 
 use super::check::{Run, groups};
 use super::experiment::Experiment;
@@ -53,9 +52,9 @@ impl VectorSource {
         &self.row.form.spelling
     }
 
-    /// The rows, with these results and this bound, or with zeros.
+    /// The rows, with these results, or with zeros.
     #[must_use]
-    pub fn rows(&self, answers: Option<&Answers>, bound: Tolerance) -> Vec<TestVector> {
+    pub fn rows(&self, answers: Option<&Answers>) -> Vec<TestVector> {
         let (form, key) = (&self.row.form, random_operand::key(&self.name));
         let row = |number: usize| {
             let mut operands = random_operand::row(key, number as u64, &form.sources);
@@ -63,7 +62,8 @@ impl VectorSource {
                 *bits = self.row.operands[at];
             }
             let expected = answers.map_or_else(|| vec![0; form.results.len()], |answers| answers[number].clone());
-            TestVector { place: format!("{} row {number}", self.name), form: form.clone(), operands, expected, bound }
+            let place = format!("{} row {number}", self.name);
+            TestVector { place, form: form.clone(), operands, expected, bound: Tolerance::Exact }
         };
         (0..ROWS).map(row).collect()
     }
@@ -71,13 +71,13 @@ impl VectorSource {
     /// As a launch; what comes out of it is understood by [`answers`](Self::answers).
     #[must_use]
     pub fn experiment(&self) -> Experiment {
-        Experiment::of(self.rows(None, Tolerance::Exact))
+        Experiment::of(self.rows(None))
     }
 
     /// The results of every row, from the bytes behind `out` after the launch.
     #[must_use]
     pub fn answers(&self, out: &[u8]) -> Answers {
-        let rows = self.rows(None, Tolerance::Exact);
+        let rows = self.rows(None);
         let mut found = Run::new(&self.row.form, KernelVariant::Plain, &rows).found(out);
         found.truncate(ROWS);
         // What lies beyond a type in its register is the type's doing.
@@ -88,10 +88,10 @@ impl VectorSource {
     }
 
     /// What our machine makes of the rows at every level of this host, against a GPU's answers: one line for each
-    /// result that is too far off.
+    /// result that differs.
     #[must_use]
-    pub fn check(&self, answers: &Answers, bound: Tolerance) -> Vec<String> {
-        let rows = self.rows(Some(answers), bound);
+    pub fn check(&self, answers: &Answers) -> Vec<String> {
+        let rows = self.rows(Some(answers));
         let text = module_text(&self.row.form, &rows, &[KernelVariant::Plain]);
         let run = Run::new(&self.row.form, KernelVariant::Plain, &rows);
         let check = |level| match run.execute(level, &text) {
@@ -170,20 +170,4 @@ pub fn unpack(trials: Vec<VectorSource>) -> Result<KeptAnswers, ScriptError> {
         kept.push((trial, answers));
     }
     Ok(KeptAnswers { trials: kept, without: by_name.into_keys().collect() })
-}
-
-/// How far each approximate function may be from the GPU's, by its spelling: lines `SPELLING BOUND` of `random.bounds`.
-///
-/// # Errors
-/// At a line that is not understood.
-pub fn bounds() -> Result<BTreeMap<String, Tolerance>, ScriptError> {
-    let path = crate::filetests("instructions").join("random.bounds");
-    let wrong = |what: String| ScriptError { place: path.display().to_string(), what };
-    let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
-    let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).filter(|line| !line.is_empty());
-    let line = |line: &str| {
-        let (spelling, word) = line.split_once(' ')?;
-        Some((spelling.to_owned(), Tolerance::from_word(word.trim())?))
-    };
-    lines.map(|text| line(text).ok_or_else(|| wrong(format!("`{text}` is no `SPELLING BOUND`")))).collect()
 }

@@ -11,8 +11,6 @@ pub enum Tolerance {
     Ulps(u64),
     /// `2^-20.5abs`: an absolute error.
     Absolute(f64),
-    /// `2ulp/2^-22abs`: one or the other, for functions with a zero where they are not small.
-    Either(u64, f64),
     /// `2^-22rel`: an error relative to the expected result.
     Relative(f64),
 }
@@ -21,12 +19,6 @@ impl Tolerance {
     /// Reads a bound.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
-        if let Some((ulps, absolute)) = word.split_once('/') {
-            return match (Self::from_word(ulps)?, Self::from_word(absolute)?) {
-                (Self::Ulps(most), Self::Absolute(largest)) => Some(Self::Either(most, largest)),
-                _ => None,
-            };
-        }
         let power = |text: &str| Some(text.strip_prefix("2^")?.parse::<f64>().ok()?.exp2());
         if let Some(count) = word.strip_suffix("ulp") {
             return count.parse().ok().map(Self::Ulps);
@@ -48,9 +40,6 @@ impl Tolerance {
             _ if expected == found => true,
             Self::Exact => false,
             Self::Ulps(most) => !from.is_nan() && !to.is_nan() && distance(ty, expected, found) <= u128::from(most),
-            Self::Either(ulps, absolute) => {
-                Self::Ulps(ulps).allows(ty, expected, found) || Self::Absolute(absolute).allows(ty, expected, found)
-            }
             Self::Absolute(most) => (from - to).abs() <= most,
             Self::Relative(most) => from.is_finite() && (from - to).abs() <= most * from.abs(),
         }
@@ -102,7 +91,6 @@ mod tests {
         assert_eq!(Tolerance::from_word("2ulp"), Some(Tolerance::Ulps(2)));
         assert_eq!(Tolerance::from_word("2^-22abs"), Some(Tolerance::Absolute(2f64.powi(-22))));
         assert_eq!(Tolerance::from_word("2^-1rel"), Some(Tolerance::Relative(0.5)));
-        assert_eq!(Tolerance::from_word("1ulp/2^-3abs"), Some(Tolerance::Either(1, 0.125)));
         for word in ["ulp", "2", "2^xabs", "1e-3rel", "-1ulp", "1ulp/2ulp"] {
             assert_eq!(Tolerance::from_word(word), None, "{word}");
         }
