@@ -147,6 +147,15 @@ impl Gpu {
         unsafe { self.driver.copy_in(address, bytes.as_ptr().cast(), bytes.len()) }
     }
 
+    /// Writes zeros to the device.
+    ///
+    /// # Errors
+    /// If they are not all mapped, or an earlier launch failed.
+    pub fn fill(&self, address: u64, bytes: u64) -> Result<(), GpuError> {
+        // SAFETY: the driver checks the device's addresses.
+        unsafe { self.driver.fill_bytes(address, 0, bytes as usize) }
+    }
+
     /// Reads bytes of the device.
     ///
     /// # Errors
