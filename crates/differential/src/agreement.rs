@@ -140,11 +140,8 @@ fn pairs<K: Ord>(keys: impl Iterator<Item = K>) -> impl Iterator<Item = (K, u64)
 fn disagreements(rows: &[Row]) -> Vec<Disagreement> {
     let mut found: BTreeMap<String, Disagreement> = BTreeMap::new();
     for row in rows.iter().filter(|row| !row.agrees()) {
-        let what = format!(
-            "{} here, {} there",
-            named(row.ends().0, &row.simulated.kind),
-            named(row.ends().1, &row.kind)
-        );
+        let what =
+            format!("{} here, {} there", named(row.ends().0, &row.simulated.kind), named(row.ends().1, &row.kind));
         let fresh = || Disagreement { what: what.clone(), count: 0, examples: Vec::new() };
         let one = found.entry(what.clone()).or_insert_with(fresh);
         one.count += 1;

@@ -47,16 +47,11 @@ enum Line {
     /// A fault on both.
     Row(Box<Row>),
     /// A fault that cannot be run, and why.
-    Refused {
-        fault: String,
-        reason: String,
-    },
+    Refused { fault: String, reason: String },
     /// What a session ran on.
     Machine(MachineInfo),
     /// Whether a rewritten module gave, without a fault, the copies to the host of the simulator.
-    FaultFree {
-        same: bool,
-    },
+    FaultFree { same: bool },
 }
 
 /// Why rows cannot be kept. The text follows "failed to".

@@ -3,19 +3,15 @@
 
 use crate::machine::{Armed, Ended, Machine, Next, Repeated, Session};
 use crate::protocol::MachineInfo;
-use capsule::{Capsule, Content, Digest, Launch, ModuleId, PlacedSymbol, Position, Region, Replayer, replay};
+use capsule::{Capsule, Content, Digest, Event, Launch, ModuleId, PlacedSymbol, Position, Region, Replayer, replay};
 use device::{Device, DeviceError, Image, Modules, check_launch, region, run, runnable};
 use inject::Golden;
 use rewrite::{BYTES, VARIABLE};
 use simt::memory::GlobalMemory;
-use simt::memory::window::DEVICE_BASE;
+use simt::memory::window::{ALLOCATION, MAPPING};
 use simt::{Executor, Fuel, LevelName, RunEnd, TrapKind};
 use std::collections::BTreeMap;
 use strike::FUEL_FACTOR;
-
-/// Where the record is: at so many bytes from the start of device memory, that no flip of one bit of an address leads
-/// from an allocation to it.
-const RECORD: u64 = DEVICE_BASE + (3 << 30);
 
 /// How many instructions a rewritten kernel executes at most for one of the original.
 const GROWTH: u32 = 32;
@@ -33,6 +29,14 @@ impl<'g> Simulator<'g> {
     #[must_use]
     pub fn new(golden: &'g Golden) -> Self {
         Self { golden, executor: Executor::new(LevelName::best()) }
+    }
+
+    /// More instructions than a thread of a rewritten kernel may execute before it counts as hanging.
+    #[must_use]
+    pub fn fuel(golden: &Golden) -> u32 {
+        let counts = golden.launches().iter().flat_map(|launch| &launch.counts);
+        let most = counts.max().copied().unwrap_or(0);
+        most.saturating_mul(FUEL_FACTOR).saturating_add(golden.fuel()).saturating_mul(GROWTH)
     }
 }
 
@@ -53,9 +57,10 @@ struct Simulation<'g, 'e> {
 impl Session for Simulation<'_, '_> {
     fn load(&mut self, texts: &BTreeMap<ModuleId, String>) -> Result<(), String> {
         let mut device = Device::new();
-        for (number, (&id, text)) in (0..).zip(texts) {
-            let module = self.golden.capsule().module(id).ok_or_else(|| format!("find module {}", id.0))?;
-            let record = PlacedSymbol { name: VARIABLE.to_owned(), address: record(number), bytes: BYTES };
+        for (&id, text) in texts {
+            let capsule = self.golden.capsule();
+            let module = capsule.module(id).ok_or_else(|| format!("find module {}", id.0))?;
+            let record = PlacedSymbol { name: VARIABLE.to_owned(), address: record(capsule, id), bytes: BYTES };
             let places: Vec<PlacedSymbol> = module.globals.iter().cloned().chain([record]).collect();
             device.load_at(id, "rewritten", Image::ptx(text), &places).map_err(|error| error.to_string())?;
         }
@@ -84,9 +89,18 @@ impl Session for Simulation<'_, '_> {
     }
 }
 
-/// Where the record of a module is.
-fn record(module: u64) -> u64 {
-    RECORD + module * BYTES.next_multiple_of(simt::memory::window::ALLOCATION)
+/// Where the record of a module is: at the end of the memory that is mapped for the capsule anyway, so that no access
+/// finds more memory, or less, than without it.
+fn record(capsule: &Capsule, id: ModuleId) -> u64 {
+    let allocated = capsule.events.iter().filter_map(|event| match event {
+        Event::Alloc { address, bytes, .. } => Some(address + bytes),
+        _ => None,
+    });
+    let variables = capsule.modules.iter().flat_map(|module| &module.globals);
+    let end = allocated.chain(variables.map(|symbol| symbol.address + symbol.bytes)).max().unwrap_or(0);
+    let number = capsule.modules.iter().position(|module| module.id == id).unwrap_or(0) as u64;
+    let all = ALLOCATION * capsule.modules.len() as u64;
+    (end.next_multiple_of(ALLOCATION) + all).next_multiple_of(MAPPING) - all + ALLOCATION * number
 }
 
 /// A repetition on its way.
@@ -118,8 +132,7 @@ impl Walk<'_> {
 
     /// The record of the armed fault.
     fn place(&self, armed: &Armed<'_>) -> Region {
-        let number = self.capsule().modules.iter().position(|module| module.id == armed.module);
-        Region::linear(record(number.unwrap_or(0) as u64), BYTES)
+        Region::linear(record(self.capsule(), armed.module), BYTES)
     }
 }
 

@@ -46,9 +46,8 @@ impl Texts {
     pub fn with_fault(&self, id: ModuleId, site: &StaticSite) -> Result<BTreeMap<ModuleId, String>, String> {
         let module = self.module(id).ok_or_else(|| format!("rewrite module {}: there is none", id.0))?;
         let rewritten = rewrite::with_fault(module, site).map_err(|refusal| refusal.to_string())?;
-        let text = |(&other, module): (&ModuleId, &Module)| {
-            (other, ptx::print(if other == id { &rewritten } else { module }))
-        };
+        let text =
+            |(&other, module): (&ModuleId, &Module)| (other, ptx::print(if other == id { &rewritten } else { module }));
         Ok(self.modules.iter().map(text).collect())
     }
 }

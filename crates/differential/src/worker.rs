@@ -126,9 +126,9 @@ impl Worker<'_> {
             Ended::Completed(copies) => {
                 let digests = copies.iter().map(|bytes| Digest::of(bytes)).collect();
                 let told = self.say(&Answer::Ready { copies: digests });
-                return told.map(|()| OutputJudge::new(self.outputs, copies)).map_err(|error| {
-                    (error.to_string(), Next::End)
-                });
+                return told
+                    .map(|()| OutputJudge::new(self.outputs, copies))
+                    .map_err(|error| (error.to_string(), Next::End));
             }
             Ended::Failed(name) => name,
             Ended::Hang => "it does not end".to_owned(),

@@ -139,8 +139,7 @@ impl<'g> Repeats<'g> {
         for range in self.allocated.values().filter(|range| range.bytes > 0) {
             self.gpu.fill(range.to, range.bytes)?;
         }
-        let mut repetition =
-            Repetition { repeats: self, map: AddressMap::default(), note, done: Replayed::default() };
+        let mut repetition = Repetition { repeats: self, map: AddressMap::default(), note, done: Replayed::default() };
         capsule::replay(repetition.repeats.capsule, Position::default(), &mut repetition)?;
         repetition.repeats.gpu.synchronize()?;
         Ok(repetition.done)

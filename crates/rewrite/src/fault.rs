@@ -78,10 +78,8 @@ fn add_variable(module: &mut Module) -> Result<Symbol, Refusal> {
 /// Puts the code into the function; what pointed to the instruction points to what is before it now.
 fn rewrite(function: &mut Function, record: Symbol, site: &StaticSite) -> Result<(), Refusal> {
     let instruction = function.at(site.pc).cloned().ok_or(Refusal::Unwritten)?;
-    let missing = || Refusal::Operand {
-        instruction: instruction.op.to_string(),
-        target: site.operand.target.to_string(),
-    };
+    let missing =
+        || Refusal::Operand { instruction: instruction.op.to_string(), target: site.operand.target.to_string() };
     let width = function.registers.get(site.operand.register.index()).ok_or_else(missing)?.width();
     let held = if matches!(site.operand.target, Target::Destination(_)) {
         instruction.writes().any(|(_, register)| register == site.operand.register)
@@ -220,7 +218,8 @@ fn change(coder: &mut Coder<'_>, hit: Reg, register: Reg, width: Width, offset: 
             let ty = plain(width);
             let mut value = coder.make(ty, &format!("mov.{ty}"), vec![Src::Reg(register)])?;
             if offset != 0 {
-                value = coder.make(ty, &format!("add.{}", signed(ty)), vec![Src::Reg(value), Src::Imm(offset as u64)])?;
+                value =
+                    coder.make(ty, &format!("add.{}", signed(ty)), vec![Src::Reg(value), Src::Imm(offset as u64)])?;
             }
             let mut changed = masked(coder, ty, value, 0)?;
             if offset != 0 {

@@ -52,7 +52,8 @@ fn a_worker_that_has_answered_all_and_does_not_say_that_it_is_done_is_let_go() {
 #[test]
 fn a_worker_that_ends_or_says_what_means_nothing_has_died_of_its_fault() {
     for spoilt in ["kill -KILL $$", "echo nonsense", "exit 0"] {
-        let script = format!("ready; case $(first \"$line\") in fault0) {spoilt};; *) answer fault1; echo '\"done\"';; esac");
+        let script =
+            format!("ready; case $(first \"$line\") in fault0) {spoilt};; *) answer fault1; echo '\"done\"';; esac");
         let all = told(&script, 2).unwrap();
         assert_eq!(all[1], ended(0, HardwareEnd::Died), "{spoilt}");
         assert_eq!(all[3], ended(1, HardwareEnd::NotFired), "{spoilt}");
