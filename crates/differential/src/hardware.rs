@@ -2,6 +2,7 @@
 
 use crate::machine::{Armed, Ended, Machine, Next, Repeated, Session};
 use crate::protocol::MachineInfo;
+use crate::texts::Texts;
 use capsule::{Capsule, ModuleId};
 use gpu::{Gpu, GpuError, Note, Placement, Repeats};
 use rewrite::VARIABLE;
@@ -17,8 +18,14 @@ impl<'c> Hardware<'c> {
     /// The GPU, for a capsule whose memory the driver may put where it likes.
     ///
     /// # Errors
-    /// If bytes that are copied to the device look like addresses there; the text follows "failed to".
-    pub fn new(capsule: &'c Capsule) -> Result<Self, String> {
+    /// If bytes that are copied to the device look like addresses there, or a kernel prints, among the answers of the
+    /// worker; the text follows "failed to".
+    pub fn new(capsule: &'c Capsule, texts: &Texts) -> Result<Self, String> {
+        if texts.names("vprintf") {
+            return Err(
+                "run a kernel that prints: what it prints would stand among the answers of its worker".to_owned()
+            );
+        }
         match capsule.pointer_in_data() {
             Err(error) => Err(error.to_string()),
             Ok(None) => Ok(Self { capsule }),
@@ -32,7 +39,7 @@ impl<'c> Hardware<'c> {
 
 impl Machine for Hardware<'_> {
     fn session(&mut self, serve: &mut dyn FnMut(&MachineInfo, &mut dyn Session) -> Next) -> Result<Next, String> {
-        let gpu = Gpu::open().map_err(|error| error.to_string())?;
+        let gpu = Gpu::open_as_is().map_err(|error| error.to_string())?;
         let repeats = Repeats::new(&gpu, self.capsule, Placement::Driver).map_err(|error| error.to_string())?;
         let (major, minor) = gpu.description().driver;
         let moved = repeats.allocations().map(|range| [range.from, range.to, range.bytes]).collect();

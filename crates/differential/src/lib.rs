@@ -15,6 +15,7 @@
 //! Why it is so: `docs/design/gpu-faults.md`.
 
 mod agreement;
+mod compare;
 mod hardware;
 mod machine;
 mod plan;
@@ -28,6 +29,7 @@ mod texts;
 mod worker;
 
 pub use agreement::{Agreement, CodePair, Disagreement, EndPair, Share};
+pub use compare::{CompareError, Progress, compare};
 pub use hardware::Hardware;
 pub use machine::{Armed, Ended, Machine, Next, Repeated, Session};
 pub use plan::{Plan, PlannedBatch, PlannedFault, plan};

@@ -34,7 +34,7 @@ pub enum PoolError {
     /// The system cannot start a worker or tell of it.
     #[error("talk to a worker")]
     Io(#[from] io::Error),
-    /// A worker says that there is nothing to work on.
+    /// Workers say that there is nothing to work on.
     #[error("{0}")]
     Lost(String),
     /// Workers end by themselves.
@@ -71,8 +71,8 @@ enum Heard {
     Done,
     /// The worker is of no more use.
     Gone,
-    /// As before, and it had not begun.
-    FalseStart,
+    /// As before, and it had not begun; what it says of that.
+    FalseStart(Option<String>),
 }
 
 impl Pool<'_> {
@@ -126,11 +126,11 @@ impl Pool<'_> {
                 match self.hear(&mut dialogue, &mut batch, sender)? {
                     Heard::Done => worker = Some(dialogue),
                     Heard::Gone => {}
-                    Heard::FalseStart if false_starts + 1 < FALSE_STARTS => {
+                    Heard::FalseStart(_) if false_starts + 1 < FALSE_STARTS => {
                         false_starts += 1;
                         continue;
                     }
-                    Heard::FalseStart => return Err(PoolError::FalseStarts),
+                    Heard::FalseStart(reason) => return Err(reason.map_or(PoolError::FalseStarts, PoolError::Lost)),
                 }
                 false_starts = 0;
             }
@@ -191,14 +191,14 @@ impl Pool<'_> {
                     return Ok(Heard::Done);
                 }
                 Some(Answer::Done) if answered => return Ok(Heard::Done),
-                Some(Answer::Lost { reason }) => return Err(PoolError::Lost(reason)),
+                Some(Answer::Lost { reason }) => return Ok(Heard::FalseStart(Some(reason))),
                 // It has ended, or says what means nothing.
                 _ if answered => return Ok(Heard::Gone),
                 _ if running => {
                     tell(Told::Fault(batch.faults.remove(0).fault, HardwareEnd::Died));
                     return Ok(Heard::Gone);
                 }
-                _ => return Ok(Heard::FalseStart),
+                _ => return Ok(Heard::FalseStart(None)),
             }
         }
     }

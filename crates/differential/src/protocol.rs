@@ -80,6 +80,16 @@ pub struct MachineInfo {
     pub moved: Vec<[u64; 3]>,
 }
 
+impl MachineInfo {
+    /// By how much all allocations are shifted, if they lie to each other as in the recording.
+    #[must_use]
+    pub fn shift(&self) -> Option<u64> {
+        let mut shifts = self.moved.iter().map(|[from, to, _]| to.wrapping_sub(*from));
+        let first = shifts.next().unwrap_or(0);
+        shifts.all(|shift| shift == first).then_some(first)
+    }
+}
+
 /// How a run with a fault ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]

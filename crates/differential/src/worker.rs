@@ -32,7 +32,7 @@ struct Worker<'w> {
 /// Serves batches, a line each, until there are no more.
 ///
 /// # Errors
-/// If nobody listens any more, or what is said means nothing.
+/// If nobody listens any more, what is said means nothing, or the machine gives no other session.
 pub fn work(
     machine: &mut dyn Machine,
     texts: &Texts,
@@ -41,7 +41,9 @@ pub fn work(
     output: &mut dyn Write,
 ) -> io::Result<()> {
     let mut worker = Worker { texts, outputs, input, output, begun: None, failed: None };
+    let mut sessions = 0;
     loop {
+        sessions += 1;
         let served = machine.session(&mut |info, session| {
             let served = worker.say(&Answer::Started(info.clone())).and_then(|()| worker.serve(session));
             served.unwrap_or_else(|error| {
@@ -52,7 +54,9 @@ pub fn work(
         match served {
             Ok(Next::Renew) => {}
             Ok(Next::End) => return worker.failed.map_or(Ok(()), Err),
-            Err(reason) => return worker.say(&Answer::Lost { reason }),
+            Err(reason) if sessions == 1 => return worker.say(&Answer::Lost { reason }),
+            // Another process may have more luck.
+            Err(reason) => return Err(io::Error::other(reason)),
         }
     }
 }
