@@ -1,9 +1,14 @@
-//! What we print, NVIDIA's assembler takes: every module at hand, read and printed again, goes through ptxas.
+//! What we print, NVIDIA's assembler takes: every module at hand, read and printed again, goes through ptxas, and so do
+//! modules with faults written into them.
 
 use crate::repo::{root, say};
 use crate::{nvcc, workloads};
 use anyhow::{Context, Result, ensure};
 use capsule::Capsule;
+use fault::{Target, TargetOperand};
+use isa::{Base, Function, FunctionId, Instruction, Pc, Src};
+use rewrite::StaticSite;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -28,6 +33,7 @@ pub(crate) fn ptxas(args: &Args) -> Result<()> {
     let assembler = nvcc::install()?.root.join("bin/ptxas");
     let mut sources = tests()?;
     sources.extend(recorded()?);
+    sources.extend(with_faults(&recorded()?)?);
     let forms = Forms::all()?;
     let random = |number| (format!("random kernel {number}"), Kernel::new(&forms, args.seed, number).ptx);
     sources.extend((0..args.kernels).map(random));
@@ -65,6 +71,47 @@ fn recorded() -> Result<Vec<Source>> {
         }
     }
     Ok(found)
+}
+
+/// Modules with faults written into them: of every form of an instruction, kind of operand and type of its register, the
+/// first that there is.
+fn with_faults(sources: &[Source]) -> Result<Vec<Source>> {
+    let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
+    for (name, text) in sources {
+        let module = ptx::parse(name, text).map_err(|errors| anyhow::anyhow!("{errors}"))?;
+        let module = rewrite::without_contraction(rewrite::with_visible_variables(module));
+        for (function, body) in (0..).map(FunctionId).zip(&module.functions) {
+            for (pc, instruction) in (0..).map(Pc).zip(&body.body) {
+                for operand in operands(body, instruction) {
+                    let register = body.register(operand.register).ty;
+                    if seen.insert((instruction.op.to_string(), operand.target.kind(), register, operand.offset != 0)) {
+                        let site = StaticSite { function, pc, operand };
+                        let rewritten = rewrite::with_fault(&module, &site)?;
+                        let place = format!("{name}, {} {} of {}", pc.0, operand.target, body.name);
+                        found.push((place, ptx::print(&rewritten)));
+                    }
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The operands of an instruction that are in registers.
+fn operands(function: &Function, instruction: &Instruction) -> Vec<TargetOperand> {
+    let operand = |target, register, offset| {
+        let bits = function.register(register).width().bits();
+        TargetOperand { target, register, bits, offset }
+    };
+    let written = instruction.writes().map(|(at, register)| operand(Target::Destination(at as u8), register, 0));
+    let read = (0..).zip(&instruction.src).flat_map(|(at, source)| {
+        let address = match source {
+            Src::Address(Base::Reg(register), offset) => Some(operand(Target::Address(0), *register, *offset)),
+            _ => None,
+        };
+        source.register().map(|register| operand(Target::Source(at), register, 0)).into_iter().chain(address)
+    });
+    written.chain(read).collect()
 }
 
 fn assemble(assembler: &Path, name: &str, text: &str) -> Result<()> {

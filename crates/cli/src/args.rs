@@ -7,9 +7,11 @@ mod engine;
 mod kept;
 mod live;
 mod of_method;
+mod select;
 mod study;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 use campaign::{Bytes, Choices, CommandLine, Engine};
 use clap::{Args as Group, Parser, Subcommand};
@@ -23,6 +25,7 @@ pub(crate) use kept::Kept;
 pub(crate) use live::Live;
 pub(crate) use of_method::{Asked, OfMethod, command};
 pub(crate) use study::{Profile, Study, ThreadName};
+pub(crate) use verify::{MachineWord, Verify, Worker};
 
 /// A beam line in software: flips bits in GPU applications, with or without a GPU, and says what comes out.
 #[derive(Debug, Parser)]
@@ -56,7 +59,10 @@ pub(crate) enum Command {
     /// Join the shards of a campaign
     Merge(Merge),
     /// Check the fast engine against full re-execution, and the simulator against a real GPU
-    Verify(Verify),
+    Verify(Box<Verify>),
+    /// Run faults that are written into kernels, as `verify --faults` asks for them
+    #[command(hide = true)]
+    Worker(Worker),
     /// Show the results of a campaign
     Report(Report),
     /// Print shell completions
@@ -183,25 +189,6 @@ pub(crate) struct Merge {
     #[command(flatten)]
     pub(crate) bounds: Bounds,
     /// Print the summary as one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Group)]
-pub(crate) struct Verify {
-    /// A capsule file, or the name of a bundled workload
-    #[arg(value_name = "CAPSULE")]
-    pub(crate) capsule: String,
-    /// Faults to run by every engine; 0 for none
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub(crate) runs: u64,
-    /// Seed of the choice of faults
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    pub(crate) seed: u64,
-    /// Fail where there is no GPU to compare with
-    #[arg(long)]
-    pub(crate) gpu: bool,
-    /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
 }

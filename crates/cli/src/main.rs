@@ -52,6 +52,7 @@ fn dispatch(asked: Asked) -> Result<Code, Failure> {
         Command::Resume(resume) => commands::campaign::resume(&resume),
         Command::Merge(merge) => commands::merge::merge(&merge),
         Command::Verify(verify) => commands::verify::verify(&verify),
+        Command::Worker(worker) => commands::worker::worker(&worker),
         Command::Report(report) => commands::report::report(&report),
         Command::Completions(completions) => commands::docs::completions(&completions),
         Command::Man(man) => commands::docs::man(&man),

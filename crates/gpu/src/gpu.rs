@@ -46,11 +46,23 @@ struct Mapping {
 }
 
 impl Gpu {
-    /// Opens the first GPU of this machine.
+    /// Opens the first GPU of this machine, with a stack for applications that recurse.
     ///
     /// # Errors
     /// If there is no driver or no device, or the driver fails.
     pub fn open() -> Result<Self, GpuError> {
+        let gpu = Self::open_as_is()?;
+        // SAFETY: the limit is that of the context, which is current.
+        unsafe { gpu.driver.set_limit(STACK_LIMIT, STACK_BYTES)? };
+        Ok(gpu)
+    }
+
+    /// Opens the first GPU of this machine, with all limits as the driver gives them to any program. Several processes
+    /// can have it at once; larger stacks for all threads of each would not fit.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_as_is() -> Result<Self, GpuError> {
         let driver = Driver::load()?;
         let (mut device, mut count, mut version, mut context) = (0, 0, 0, std::ptr::null_mut());
         // SAFETY: the pointers are to variables of the right types.
@@ -68,11 +80,8 @@ impl Gpu {
             compute: (attribute(&driver, device, 75)?, attribute(&driver, device, 76)?),
             driver: (version / 1000, version % 1000 / 10),
         };
-        // SAFETY: `device` is one that the driver gave. The limit is that of the context, which is current now.
-        unsafe {
-            driver.create_context(&raw mut context, 0, device)?;
-            driver.set_limit(STACK_LIMIT, STACK_BYTES)?;
-        }
+        // SAFETY: `device` is one that the driver gave.
+        unsafe { driver.create_context(&raw mut context, 0, device)? };
         Ok(Self { driver, context, device, description, mapped: Vec::new(), reserved: Vec::new() })
     }
 
@@ -145,6 +154,15 @@ impl Gpu {
     pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), GpuError> {
         // SAFETY: the source is a slice; the driver checks the device's addresses.
         unsafe { self.driver.copy_in(address, bytes.as_ptr().cast(), bytes.len()) }
+    }
+
+    /// Writes zeros to the device.
+    ///
+    /// # Errors
+    /// If they are not all mapped, or an earlier launch failed.
+    pub fn fill(&self, address: u64, bytes: u64) -> Result<(), GpuError> {
+        // SAFETY: the driver checks the device's addresses.
+        unsafe { self.driver.fill_bytes(address, 0, bytes as usize) }
     }
 
     /// Reads bytes of the device.

@@ -1,7 +1,7 @@
 //! A real GPU, through NVIDIA's driver, which is loaded at run time.
 //!
 //! [`Gpu::open`] is the only door: on a machine without a driver or a device it is an ordinary, explained error, and
-//! nothing else of this crate can be reached. [`replay`] repeats a capsule there.
+//! nothing else of this crate can be reached. [`replay`] repeats a capsule there once, [`Repeats`] as often as one likes.
 //!
 //! All `unsafe` is in [`driver`](self) (the functions of `libcuda.so.1`) and in the methods of [`Gpu`] and
 //! [`LoadedModule`] that call them.
@@ -13,11 +13,13 @@ mod error;
 mod gpu;
 #[expect(unsafe_code, reason = "calls of the driver")]
 mod module;
+mod repeats;
 mod replay;
 mod uncertain;
 
 pub use error::GpuError;
 pub use gpu::{Gpu, GpuProperties};
 pub use module::{LaunchShape, LoadedModule};
-pub use replay::{Replayed, replay};
+pub use repeats::{Note, Placement, Repeats, Replayed};
+pub use replay::replay;
 pub use uncertain::uncertain;

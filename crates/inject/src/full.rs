@@ -75,10 +75,20 @@ impl<'g> Injector<'g> {
     /// # Errors
     /// If the fault names a place that does not exist, or the capsule cannot be replayed.
     pub(crate) fn run(&mut self, fault: &Fault) -> Result<Observation, InjectError> {
+        self.witnessed(fault, &mut ())
+    }
+
+    /// What faults are put into.
+    pub(crate) fn golden(&self) -> &'g Golden {
+        self.golden
+    }
+
+    /// As [`run`](Self::run), with a witness of what comes of it.
+    pub(crate) fn witnessed(&mut self, fault: &Fault, witness: &mut dyn Witness) -> Result<Observation, InjectError> {
         let launch = locate(self.golden, fault)?;
         let mut hit = Hit::new(fault);
         self.memory.set_trace(None);
-        let progress = self.replay(launch, fault, &mut Scene { hit: &mut hit, log: None, witness: &mut () })?;
+        let progress = self.replay(launch, fault, &mut Scene { hit: &mut hit, log: None, witness })?;
         self.see_touch(&mut hit, progress.thread_instructions);
         Ok(observe(self.golden, fault, hit.injected, progress, Tier::Full))
     }

@@ -7,6 +7,7 @@
 //! - [`fuzz`]: fuzzing of what reads bytes that nobody vouches for, `fuzz/`.
 //!
 //! - [`random_kernels`]: random kernels whose results are defined to the bit, for comparing machines.
+//! - [`rewritten`]: faults written into kernels, compared with the same faults injected.
 //!
 //! Files are found on disk; a line or directive that is not understood fails the test. Everything runs at every
 //! instruction-set level of the host. This crate is for tests only: nothing else depends on it.
@@ -15,6 +16,7 @@ pub mod fuzz;
 pub mod kernels;
 pub mod random_capsules;
 pub mod random_kernels;
+pub mod rewritten;
 pub mod tiers;
 pub mod vectors;
 

@@ -2,6 +2,7 @@
 
 use super::application::Application;
 use super::bounds::Bounds;
+use super::select::Select;
 use campaign::{Bytes, Choices, CommandLine, IntervalMethod, SelectionWords, Shard, Stratify};
 use clap::Args as Group;
 use methods::registry;
@@ -29,33 +30,8 @@ pub(crate) struct Choose {
     /// Seed of all random choices [default: 0]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// Fault model: flip (one bit), double (two adjacent bits), double-any (any two), random (another value), zero,
-    /// stuck0:MASK or stuck1:MASK, such as stuck1:0x80 [default: flip]
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<String>,
-    /// What is hit: dst (any destination), pred (destination predicates), addr (the address of an access), store (a value
-    /// being stored), src (a source, for one instruction), reg (an allocated register at a random time), mem (a byte of
-    /// memory at a random time), or global, shared, local or const for one memory [default: dst]
-    #[arg(long, value_name = "TARGET")]
-    pub(crate) target: Option<String>,
-    /// Instruction groups, for example int_add,fp32_fma, or the unions of other tools, for example nvbitfi:gp
-    #[arg(long, value_name = "GROUP", value_delimiter = ',')]
-    pub(crate) group: Vec<String>,
-    /// Threads hit at once: thread, pair (two of a warp) or warp (all of it that are active) [default: thread]
-    #[arg(long, value_name = "SCOPE")]
-    pub(crate) scope: Option<String>,
-    /// Kernel, or its n-th launch counted from 0
-    #[arg(long, value_name = "NAME[#n]", value_delimiter = ',')]
-    pub(crate) kernel: Vec<String>,
-    /// Source lines
-    #[arg(long, value_name = "FILE:a-b", value_delimiter = ',')]
-    pub(crate) lines: Vec<String>,
-    /// Threads, linear in their block, for example 0-31
-    #[arg(long, value_name = "RANGE", value_delimiter = ',')]
-    pub(crate) threads: Vec<String>,
-    /// Blocks, linear in their grid
-    #[arg(long, value_name = "RANGE", value_delimiter = ',')]
-    pub(crate) blocks: Vec<String>,
+    #[command(flatten)]
+    pub(crate) select: Select,
     /// Give each kernel, group or class of threads as many runs as any other: kernel, group or threads
     #[arg(long, value_name = "BY")]
     pub(crate) stratify: Option<Stratify>,
@@ -131,18 +107,7 @@ impl Choose {
     }
 
     fn selection(&self) -> SelectionWords {
-        SelectionWords {
-            model: self.model.clone(),
-            target: self.target.clone(),
-            group: self.group.clone(),
-            scope: self.scope.clone(),
-            kernel: self.kernel.clone(),
-            lines: self.lines.clone(),
-            threads: self.threads.clone(),
-            blocks: self.blocks.clone(),
-            stratify: self.stratify,
-            method: self.method.clone(),
-        }
+        SelectionWords { stratify: self.stratify, method: self.method.clone(), ..self.select.words() }
     }
 }
 

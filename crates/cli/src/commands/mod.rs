@@ -18,3 +18,5 @@ pub(crate) mod run;
 pub(crate) mod study;
 mod trace;
 pub(crate) mod verify;
+pub(crate) mod worker;
+mod written;

@@ -1,12 +1,14 @@
 //! `beamline verify`: the fast engine against full re-execution, the simulator against a real GPU.
 
-use crate::args;
+use crate::args::{self, MachineWord};
+use crate::commands::written::{self, written};
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use anyhow::anyhow;
 use campaign::config::SelectionWords;
 use campaign::{Planner, RunIndex, Site, Subject};
 use capsule::Metric;
+use differential::Agreement;
 use gpu::{Gpu, GpuError};
 use inject::site::fault_of;
 use inject::{CapsuleTarget, Golden, Setup, TierCheck};
@@ -15,12 +17,17 @@ use serde::Serialize;
 use session::capsules;
 use std::collections::BTreeSet;
 
+/// Faults that every engine runs where nobody says how many.
+const RUNS: u64 = 1000;
+
 #[derive(Serialize)]
 struct Verified {
     format: &'static str,
     capsule: Named,
     engines: Option<Engines>,
     gpu: Option<OnGpu>,
+    /// The same faults injected, and written into kernels.
+    faults: Option<Agreement>,
 }
 
 #[derive(Serialize)]
@@ -74,26 +81,36 @@ struct Difference {
 /// Checks a capsule.
 pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
     let target = capsules::ready(&args.capsule, &Setup::default())?;
-    let engines = (args.runs > 0).then(|| engines(&target, args)).transpose()?;
+    let runs = args.runs.unwrap_or(if args.faults.is_some() { 0 } else { RUNS });
+    let engines = (runs > 0).then(|| engines(&target, args.seed, runs)).transpose()?;
     let (gpu, absent) = match on_gpu(target.golden_run()) {
         Ok(found) => (Some(found), None),
         Err(error) if error.is_absence() && !args.gpu => (None, Some(error)),
         Err(error) => return Err(Failure::new(Code::Refused, error)),
     };
+    let faults = args.faults.map(|count| written(&target, args, count, machine(gpu.as_ref(), args))).transpose()?;
     let capsule = Named { name: target.name().to_owned(), digest: target.digest().to_owned() };
-    let verified = Verified { format: "beamline.verify/1", capsule, engines, gpu };
+    let verified = Verified { format: "beamline.verify/1", capsule, engines, gpu, faults };
     if args.json {
         out::json(&verified)?;
     } else {
         out::text(&render(&verified, absent.as_ref()))?;
     }
-    verified.judge()
+    verified.judge(args.gpu)
+}
+
+/// What runs faults that are written into kernels.
+fn machine<'g>(gpu: Option<&'g OnGpu>, args: &args::Verify) -> (MachineWord, &'g str) {
+    match gpu.filter(|_| args.gpu) {
+        Some(gpu) => (MachineWord::Gpu, &gpu.name),
+        None => (MachineWord::Simulator, "simulator"),
+    }
 }
 
 /// Runs the same faults by full re-execution and by the fast engines.
-fn engines(target: &CapsuleTarget, args: &args::Verify) -> Result<Engines, Failure> {
-    let runs: Vec<RunIndex> = (0..args.runs).map(RunIndex).collect();
-    let sites = target.plan(&runs, &SelectionWords::default(), args.seed).code(Code::Usage)?;
+fn engines(target: &CapsuleTarget, seed: u64, runs: u64) -> Result<Engines, Failure> {
+    let runs: Vec<RunIndex> = (0..runs).map(RunIndex).collect();
+    let sites = target.plan(&runs, &SelectionWords::default(), seed).code(Code::Usage)?;
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let parts = sites.chunks(sites.len().div_ceil(workers).max(1));
     let differing = std::thread::scope(|scope| {
@@ -102,7 +119,7 @@ fn engines(target: &CapsuleTarget, args: &args::Verify) -> Result<Engines, Failu
         joined.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect::<Result<Vec<_>, _>>()
     })?;
     Ok(Engines {
-        seed: args.seed,
+        seed,
         faults: sites.len() as u64,
         compared: [Tier::Full, Tier::Delta, Tier::Lanes],
         differing: differing.concat(),
@@ -182,8 +199,20 @@ fn difference(golden: &Golden, copy: u64, expected: &inject::GoldenCopy, found: 
 }
 
 impl Verified {
-    /// A difference is a defect of ours.
-    fn judge(&self) -> Result<Code, Failure> {
+    /// A difference is a defect of ours; of written faults, where the simulator runs them: what a GPU does otherwise with
+    /// a fault is what is to be found out.
+    fn judge(&self, gpu: bool) -> Result<Code, Failure> {
+        let ends = self.faults.iter().filter(|_| !gpu).flat_map(|faults| &faults.ends);
+        // Written faults have more fuel, and may come out of what counts as a hang where they are injected.
+        let other = ends.filter(|pair| pair.simulator != pair.machine && pair.simulator != "hang");
+        let written: u64 = other.map(|pair| pair.count).sum();
+        if written > 0 {
+            return Err(Failure::new(
+                Code::Bug,
+                anyhow!("agree: {written} faults come to another end where they are written into the kernel"),
+            )
+            .help("please report it with the capsule and the ids above"));
+        }
         let faults = self.engines.as_ref().map_or(0, |engines| engines.differing.len());
         if faults > 0 {
             return Err(Failure::new(
@@ -214,10 +243,18 @@ fn render(verified: &Verified, absent: Option<&GpuError>) -> String {
             text += &format!("    {id}\n");
         }
     }
-    let Some(gpu) = &verified.gpu else {
-        let why = absent.map_or_else(String::new, ToString::to_string);
-        return text + &format!("  not compared with a real GPU: failed to {why}\n");
+    text += &match &verified.gpu {
+        Some(gpu) => render_gpu(gpu),
+        None => {
+            let why = absent.map_or_else(String::new, ToString::to_string);
+            format!("  not compared with a real GPU: failed to {why}\n")
+        }
     };
+    text + &verified.faults.as_ref().map_or_else(String::new, written::render)
+}
+
+fn render_gpu(gpu: &OnGpu) -> String {
+    let mut text = String::new();
     text += &format!("  on {}, compute capability {}: ", gpu.name, gpu.compute_capability);
     text += &format!(
         "{} launches, {} of {} copies to the host are the same to the bit\n",

@@ -39,6 +39,8 @@ pub struct FoundInstruction {
     pub dynamic: u64,
     /// The instruction, an index into the instructions of the program.
     pub instruction: u32,
+    /// How often the thread executed this instruction before.
+    pub occurrence: u64,
     /// Whether the thread executed it: its guard was true.
     pub executed: bool,
 }
@@ -47,6 +49,8 @@ pub struct FoundInstruction {
 #[derive(Default)]
 struct Watched {
     executed: u64,
+    /// How often it executed each instruction, by its index; those behind the last that it executed have no place.
+    executions: Vec<u64>,
     /// By dynamic instruction.
     dynamic: BTreeMap<u32, Option<FoundInstruction>>,
     /// By instruction, visits so far and the visits looked for.
@@ -55,7 +59,13 @@ struct Watched {
 
 impl Watched {
     fn step(&mut self, instruction: u32, executes: bool) {
-        let found = Some(FoundInstruction { dynamic: self.executed, instruction, executed: executes });
+        let at = instruction as usize;
+        if self.executions.len() <= at {
+            self.executions.resize(at + 1, 0);
+        }
+        let occurrence = self.executions[at];
+        self.executions[at] += u64::from(executes);
+        let found = Some(FoundInstruction { dynamic: self.executed, instruction, occurrence, executed: executes });
         if let Some((visits, wanted)) = self.visits.get_mut(&instruction) {
             if let Some(place) = wanted.get_mut(visits) {
                 *place = found;

@@ -8,6 +8,7 @@ mod gpu_qin;
 mod guest;
 mod kernels;
 mod method;
+mod rewritten;
 mod sampling;
 mod stories;
 mod vectors;

@@ -1,0 +1,28 @@
+//! `beamline worker`: the process that runs faults written into kernels. Batches come on standard input, answers go to
+//! standard output; it ends with whoever started it.
+
+use crate::args::{self, MachineWord};
+use crate::failure::{Code, Coded, Failure};
+use anyhow::anyhow;
+use differential::{Hardware, Machine, Simulator, Texts, work};
+use session::capsules;
+use std::io::{stdin, stdout};
+
+/// Serves batches until there are no more.
+pub(crate) fn worker(args: &args::Worker) -> Result<Code, Failure> {
+    let capsule = capsules::open(&args.capsule)?;
+    let refused = |error: String| Failure::new(Code::Refused, anyhow!(error));
+    let texts = Texts::of(&capsule).map_err(refused)?;
+    let serve = |machine: &mut dyn Machine| {
+        let outputs = capsule.effective_outputs();
+        work(machine, &texts, &outputs, &mut stdin().lock(), &mut stdout().lock()).code(Code::Bug)
+    };
+    match args.machine {
+        MachineWord::Gpu => serve(&mut Hardware::new(&capsule, &texts).map_err(refused)?)?,
+        MachineWord::Simulator => {
+            let golden = capsules::golden(capsule.clone())?;
+            serve(&mut Simulator::new(&golden))?;
+        }
+    }
+    Ok(Code::Done)
+}

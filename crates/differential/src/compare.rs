@@ -1,0 +1,118 @@
+//! One comparison, from faults to rows.
+
+use crate::plan::{PlannedFault, plan};
+use crate::pool::{Pool, PoolError, Told};
+use crate::protocol::{BatchOrder, HardwareEnd};
+use crate::row::Row;
+use crate::rows::{Rows, RowsError};
+use crate::simulated::{Simulated, simulate};
+use crate::texts::Texts;
+use campaign::Site;
+use capsule::Digest;
+use fault::Fault;
+use inject::{CapsuleTarget, InjectError};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use thiserror::Error;
+
+/// Why faults cannot be compared. The text follows "failed to".
+#[derive(Debug, Error)]
+pub enum CompareError {
+    /// The capsule's modules cannot be rewritten.
+    #[error("{0}")]
+    Texts(String),
+    /// The simulator cannot run a fault.
+    #[error(transparent)]
+    Simulator(#[from] InjectError),
+    /// Nobody can run them on the machine.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    /// Rows cannot be kept.
+    #[error(transparent)]
+    Rows(#[from] RowsError),
+}
+
+/// How far a comparison is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// So many faults have been run by the simulator, of so many.
+    Simulated(u64, u64),
+    /// So many have their rows, of so many.
+    Compared(u64, u64),
+}
+
+/// Runs faults on both and adds their rows. Those that have rows are not run again. When the flag is raised, what is in
+/// hand is finished.
+///
+/// # Errors
+/// If neither can run them, or rows cannot be kept.
+pub fn compare(
+    target: &CapsuleTarget,
+    faults: Vec<(Site, Fault)>,
+    rows: &mut Rows,
+    pool: &Pool<'_>,
+    stop: &AtomicBool,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<(), CompareError> {
+    let distinct = faults.into_iter().map(|(site, fault)| (fault.to_string(), (site, fault)));
+    let wanted: BTreeMap<String, (Site, Fault)> = distinct.filter(|(id, _)| !rows.has(id)).collect();
+    let texts = Texts::of(target.golden_run().capsule()).map_err(CompareError::Texts)?;
+    let plan = plan(target, &texts, wanted.into_values().collect());
+    for (fault, reason) in plan.refused {
+        rows.refuse(fault.to_string(), reason)?;
+    }
+    let planned: Vec<&PlannedFault> = plan.batches.iter().flat_map(|batch| &batch.faults).collect();
+    let (all, done) = (planned.len() as u64, AtomicU64::new(0));
+    let simulated = simulate(target, &planned, pool.jobs, &|| {
+        progress(Progress::Simulated(done.fetch_add(1, Ordering::Relaxed) + 1, all));
+    })?;
+    let strays = |fault: &Fault| simulated.get(&fault.to_string()).is_some_and(|(seen, _)| seen.strayed > 0);
+    let orders: Vec<BatchOrder> = plan.batches.iter().map(|batch| batch.order(strays)).collect();
+    let planned = planned.into_iter().map(|planned| (planned.fault.to_string(), planned)).collect();
+    let mut keeper = Keeper { target, rows, planned, simulated, compared: 0, failed: None };
+    pool.run(orders, stop, |told| {
+        if let Err(error) = keeper.keep(told) {
+            keeper.failed.get_or_insert(error);
+            stop.store(true, Ordering::Relaxed);
+        }
+        progress(Progress::Compared(keeper.compared, all));
+    })?;
+    keeper.failed.map_or(Ok(()), |error| Err(error.into()))
+}
+
+/// Makes rows of what is told.
+struct Keeper<'k> {
+    target: &'k CapsuleTarget,
+    rows: &'k mut Rows,
+    planned: BTreeMap<String, &'k PlannedFault>,
+    simulated: BTreeMap<String, Simulated>,
+    compared: u64,
+    failed: Option<RowsError>,
+}
+
+impl Keeper<'_> {
+    fn keep(&mut self, told: Told) -> Result<(), RowsError> {
+        match told {
+            Told::Machine(info) => self.rows.machine(info),
+            Told::FaultFree(copies) => {
+                let golden = self.target.golden_run().copies().iter();
+                let same = golden.map(|copy| Digest::of(&copy.bytes)).eq(copies);
+                self.rows.fault_free(same)
+            }
+            Told::Refused(faults, reason) => {
+                self.compared += faults.len() as u64;
+                faults.into_iter().try_for_each(|fault| self.rows.refuse(fault, reason.clone()))
+            }
+            Told::Fault(fault, end) => {
+                self.compared += 1;
+                self.row(&fault, end)
+            }
+        }
+    }
+
+    fn row(&mut self, fault: &str, end: HardwareEnd) -> Result<(), RowsError> {
+        let known = self.planned.get(fault).zip(self.simulated.get(fault));
+        let Some((planned, (observation, simulated))) = known else { return Ok(()) };
+        self.rows.add(Row::new(planned, observation, simulated.clone(), end, &self.target.criteria()))
+    }
+}

@@ -1,0 +1,43 @@
+//! The same faults on the simulator and on a real GPU, one by one: differential testing of the machine.
+//!
+//! ```text
+//! faults ─▶ batches: those of one operand of one static instruction share a rewritten module   (plan)
+//!        ─▶ observations of the simulator                                                    (simulated)
+//! batches ─▶ worker processes, each with a machine: load, repeat with each fault, tell         (pool, worker)
+//!        ─▶ rows, kept as they come                                                           (rows)
+//!        ─▶ where both agree, and where they do not                                           (agreement)
+//! ```
+//!
+//! A fault is [written into the kernel](rewrite) and the capsule repeated from its start, on a [`Machine`]: the GPU
+//! through its driver, or the simulator, where both sides must see the same, which proves the rewriting. What a run left
+//! is judged by the code that judges the simulator's. A crash costs the machine's session, a hang the process.
+//!
+//! Why it is so: `docs/design/gpu-faults.md`.
+
+mod agreement;
+mod compare;
+mod hardware;
+mod machine;
+mod plan;
+mod pool;
+mod protocol;
+mod row;
+mod rows;
+mod simulated;
+mod simulator;
+mod texts;
+mod worker;
+
+pub use agreement::{Agreement, CodePair, Disagreement, EndPair, Share};
+pub use compare::{CompareError, Progress, compare};
+pub use hardware::Hardware;
+pub use machine::{Armed, Ended, Machine, Next, Repeated, Session};
+pub use plan::{Plan, PlannedBatch, PlannedFault, plan};
+pub use pool::{Pool, PoolError, Told};
+pub use protocol::{Answer, BatchOrder, FaultOrder, HardwareEnd, MachineInfo};
+pub use row::{Row, SimulatedEnd};
+pub use rows::{Header, Rows, RowsError};
+pub use simulated::{Simulated, simulate};
+pub use simulator::Simulator;
+pub use texts::Texts;
+pub use worker::work;

@@ -1,0 +1,226 @@
+//! Worker processes, as many as are asked for: they are given batches, watched, and started again where a fault has
+//! ended them or keeps them.
+//!
+//! A worker that is silent for longer than a fault may take hangs in that fault; it is killed, and another goes on behind
+//! it. One that ends has died of it.
+
+use crate::protocol::{Answer, BatchOrder, HardwareEnd, MachineInfo};
+use capsule::Digest;
+use process::{Dialogue, Limits, Reaper, Said};
+use std::collections::VecDeque;
+use std::io;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// What a worker may take until the module of a batch is loaded and has run without a fault.
+const PREPARATION: Duration = Duration::from_secs(120);
+
+/// The largest file that a worker may write: the driver keeps what it compiles.
+const FILE_BYTES: u64 = 4 << 30;
+
+/// How many faults a batch has at most, so that no worker is left alone with a long one.
+const FAULTS: usize = 200;
+
+/// How often in a row a worker may end before it has begun a batch.
+const FALSE_STARTS: u32 = 3;
+
+/// Why a pool cannot work. The text follows "failed to".
+#[derive(Debug, Error)]
+pub enum PoolError {
+    /// The system cannot start a worker or tell of it.
+    #[error("talk to a worker")]
+    Io(#[from] io::Error),
+    /// Workers say that there is nothing to work on.
+    #[error("{0}")]
+    Lost(String),
+    /// Workers end by themselves.
+    #[error("keep a worker running: it ended {FALSE_STARTS} times before it had begun a batch")]
+    FalseStarts,
+}
+
+/// What is told of the work.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    /// A session has begun.
+    Machine(MachineInfo),
+    /// A rewritten module was run without a fault: the digest of each copy to the host.
+    FaultFree(Vec<Digest>),
+    /// These faults cannot be run, for a reason that follows "failed to".
+    Refused(Vec<String>, String),
+    /// How the run with a fault ended.
+    Fault(String, HardwareEnd),
+}
+
+/// Starts workers.
+pub struct Pool<'p> {
+    /// The command that becomes a worker.
+    pub command: &'p (dyn Fn() -> Command + Sync),
+    /// How many there are at once.
+    pub jobs: usize,
+    /// How long one fault may take.
+    pub limit: Duration,
+}
+
+/// Who is heard for a batch, and what came of it.
+enum Heard {
+    /// It is done, and the worker waits for the next.
+    Done,
+    /// The worker is of no more use.
+    Gone,
+    /// As before, and it had not begun; what it says of that.
+    FalseStart(Option<String>),
+}
+
+impl Pool<'_> {
+    /// Has all batches worked on, until a flag is raised; the thread that calls is told of everything.
+    ///
+    /// # Errors
+    /// If no worker can be started, or none has anything to work on.
+    pub fn run(
+        &self,
+        batches: Vec<BatchOrder>,
+        stop: &AtomicBool,
+        mut told: impl FnMut(Told),
+    ) -> Result<(), PoolError> {
+        let reaper = Reaper::new()?;
+        let queue = Mutex::new(batches.into_iter().flat_map(parts).collect::<VecDeque<_>>());
+        let jobs = self.jobs.clamp(1, queue.lock().unwrap_or_else(PoisonError::into_inner).len().max(1));
+        let (sender, receiver) = channel();
+        let work = |sender: Sender<Told>| {
+            let done = self.work(&queue, &reaper, stop, &sender);
+            if done.is_err() {
+                // The others cannot do more.
+                queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            }
+            done
+        };
+        std::thread::scope(|scope| {
+            let senders = (0..jobs).map(|_| sender.clone());
+            let threads: Vec<_> = senders.map(|own| scope.spawn(|| work(own))).collect();
+            drop(sender);
+            receiver.into_iter().for_each(&mut told);
+            let joined = threads.into_iter().map(|thread| thread.join());
+            joined.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        })
+    }
+
+    /// Serves batches with one worker at a time.
+    fn work(
+        &self,
+        queue: &Mutex<VecDeque<BatchOrder>>,
+        reaper: &Reaper,
+        stop: &AtomicBool,
+        sender: &Sender<Told>,
+    ) -> Result<(), PoolError> {
+        let (mut worker, mut false_starts) = (None, 0);
+        while let Some(mut batch) = next(queue, stop) {
+            while !batch.faults.is_empty() && !stop.load(Ordering::Relaxed) {
+                let mut dialogue = match worker.take() {
+                    Some(dialogue) => dialogue,
+                    None => self.start(reaper)?,
+                };
+                match self.hear(&mut dialogue, &mut batch, sender)? {
+                    Heard::Done => worker = Some(dialogue),
+                    Heard::Gone => {}
+                    Heard::FalseStart(_) if false_starts + 1 < FALSE_STARTS => {
+                        false_starts += 1;
+                        continue;
+                    }
+                    Heard::FalseStart(reason) => return Err(reason.map_or(PoolError::FalseStarts, PoolError::Lost)),
+                }
+                false_starts = 0;
+            }
+        }
+        Ok(())
+    }
+
+    fn start<'g>(&self, reaper: &'g Reaper) -> Result<Dialogue<'g>, PoolError> {
+        let limits = Limits { time: PREPARATION, file_bytes: FILE_BYTES, files: &[] };
+        Ok(Dialogue::start((self.command)(), &limits, reaper)?)
+    }
+
+    /// Gives a worker a batch and listens; faults that are answered are taken off the batch.
+    fn hear(
+        &self,
+        worker: &mut Dialogue<'_>,
+        batch: &mut BatchOrder,
+        sender: &Sender<Told>,
+    ) -> Result<Heard, PoolError> {
+        let tell = |told| drop(sender.send(told));
+        let line = serde_json::to_string(batch).map_err(io::Error::from)?;
+        // A worker that does not listen any more is heard to be gone.
+        let _ = worker.say(&line);
+        let mut running = false;
+        loop {
+            // It has only to say that it is done.
+            let answered = batch.faults.is_empty();
+            let patience = if running { self.limit } else { PREPARATION };
+            #[expect(clippy::disallowed_methods, reason = "a watchdog over a process that may never answer")]
+            let said = worker.hear(Instant::now() + patience)?;
+            let answer = match said {
+                Said::Line(line) => serde_json::from_str::<Answer>(&line).ok(),
+                Said::Late | Said::Closed if answered => return Ok(Heard::Gone),
+                Said::Late if running => {
+                    tell(Told::Fault(batch.faults.remove(0).fault, HardwareEnd::Hang));
+                    return Ok(Heard::Gone);
+                }
+                Said::Late => {
+                    let reason = format!("have the module ready within {} seconds", PREPARATION.as_secs());
+                    tell(Told::Refused(ids(batch), reason));
+                    return Ok(Heard::Gone);
+                }
+                Said::Closed => None,
+            };
+            match answer {
+                Some(Answer::Started(info)) => tell(Told::Machine(info)),
+                Some(Answer::Ready { copies }) => {
+                    running = true;
+                    tell(Told::FaultFree(copies));
+                }
+                Some(Answer::Fault { fault, end }) if batch.faults.first().is_some_and(|next| next.fault == fault) => {
+                    batch.faults.remove(0);
+                    tell(Told::Fault(fault, end));
+                }
+                Some(Answer::Renewing) => running = false,
+                Some(Answer::Refused { reason }) => {
+                    tell(Told::Refused(ids(batch), reason));
+                    return Ok(Heard::Done);
+                }
+                Some(Answer::Done) if answered => return Ok(Heard::Done),
+                Some(Answer::Lost { reason }) => return Ok(Heard::FalseStart(Some(reason))),
+                // It has ended, or says what means nothing.
+                _ if answered => return Ok(Heard::Gone),
+                _ if running => {
+                    tell(Told::Fault(batch.faults.remove(0).fault, HardwareEnd::Died));
+                    return Ok(Heard::Gone);
+                }
+                _ => return Ok(Heard::FalseStart(None)),
+            }
+        }
+    }
+}
+
+/// All that is left of a batch.
+fn ids(batch: &mut BatchOrder) -> Vec<String> {
+    batch.faults.drain(..).map(|ordered| ordered.fault).collect()
+}
+
+fn next(queue: &Mutex<VecDeque<BatchOrder>>, stop: &AtomicBool) -> Option<BatchOrder> {
+    if stop.load(Ordering::Relaxed) {
+        return None;
+    }
+    queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+}
+
+/// A batch in parts of a bounded size.
+fn parts(batch: BatchOrder) -> Vec<BatchOrder> {
+    let part = |faults: &[_]| BatchOrder { faults: faults.to_vec(), ..batch.clone() };
+    batch.faults.chunks(FAULTS).map(part).collect()
+}
+
+#[cfg(test)]
+mod tests;

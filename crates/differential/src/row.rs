@@ -1,0 +1,124 @@
+//! A row: one fault, what the simulator says comes of it, and what came of it on the machine.
+
+use crate::plan::PlannedFault;
+use crate::protocol::HardwareEnd;
+use capsule::Digest;
+use outcome::{Class, Criteria, End, Observation, Outcome, classify};
+use serde::{Deserialize, Serialize};
+
+/// What the simulator says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SimulatedEnd {
+    /// The class of its outcome.
+    pub class: Class,
+    /// What kind of that.
+    pub kind: String,
+    /// Accesses outside every allocation.
+    pub strayed: u64,
+    /// The digest of the digests of all copies to the host, if the program came to its end.
+    pub copies: Option<Digest>,
+}
+
+/// One fault on both.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The text id of the fault.
+    pub fault: String,
+    /// The kernel.
+    pub kernel: String,
+    /// The static instruction in it.
+    pub pc: u32,
+    /// What it is called.
+    pub opcode: String,
+    /// What the simulator says.
+    pub simulated: SimulatedEnd,
+    /// How it ended on the machine.
+    pub hardware: HardwareEnd,
+    /// The class of the outcome there.
+    pub class: Class,
+    /// What kind of that.
+    pub kind: String,
+}
+
+impl SimulatedEnd {
+    /// What an observation comes to; `copies` are those of a program that came to its end.
+    #[must_use]
+    pub fn of(observation: &Observation, criteria: &Criteria, copies: Option<Digest>) -> Self {
+        let (class, kind) = words(classify(observation, criteria));
+        Self { class, kind, strayed: observation.strayed, copies }
+    }
+}
+
+impl Row {
+    /// The row of a fault, given what the simulator observed and what the machine answered. What the machine left is judged
+    /// as what the simulator would have left.
+    #[must_use]
+    pub fn new(
+        planned: &PlannedFault,
+        observation: &Observation,
+        simulated: SimulatedEnd,
+        hardware: HardwareEnd,
+        criteria: &Criteria,
+    ) -> Self {
+        let (class, kind) = judge(observation, &hardware, criteria);
+        let spot = &planned.site.spot;
+        Self {
+            fault: planned.fault.to_string(),
+            kernel: spot.kernel.clone(),
+            pc: spot.pc,
+            opcode: spot.opcode.clone(),
+            simulated,
+            hardware,
+            class,
+            kind,
+        }
+    }
+
+    /// Whether both came to the same: masked, corrupted, crashed, hung or not landed.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        ends(self.simulated.class, &self.simulated.kind) == ends(self.class, &self.kind)
+    }
+
+    /// What both came to, in words that tell crashes and hangs apart.
+    #[must_use]
+    pub fn ends(&self) -> (&'static str, &'static str) {
+        (ends(self.simulated.class, &self.simulated.kind), ends(self.class, &self.kind))
+    }
+
+    /// Whether both left the same bytes; `None` unless both came to the end of the program.
+    #[must_use]
+    pub fn same_bytes(&self) -> Option<bool> {
+        match (&self.hardware, self.simulated.copies) {
+            (HardwareEnd::Completed { copies, .. }, Some(simulated)) => Some(*copies == simulated),
+            _ => None,
+        }
+    }
+}
+
+/// A class in a word, where a hang is one of its own.
+fn ends(class: Class, kind: &str) -> &'static str {
+    match class {
+        Class::Due if kind == "hang" => "hang",
+        Class::Due => "crash",
+        other => other.word(),
+    }
+}
+
+fn words(outcome: Outcome) -> (Class, String) {
+    (outcome.class(), outcome.kind().map_or_else(String::new, |kind| kind.into_owned()))
+}
+
+/// What a machine's end comes to. Of a failure, the kind is the machine's name for it.
+fn judge(observation: &Observation, hardware: &HardwareEnd, criteria: &Criteria) -> (Class, String) {
+    match hardware {
+        HardwareEnd::Completed { outputs, .. } => {
+            let seen = Observation { end: End::Completed, outputs: outputs.clone(), ..observation.clone() };
+            words(classify(&seen, criteria))
+        }
+        HardwareEnd::NotFired => (Class::NotLanded, String::new()),
+        HardwareEnd::Failed { name } => (Class::Due, name.clone()),
+        HardwareEnd::Hang => (Class::Due, "hang".to_owned()),
+        HardwareEnd::Died => (Class::Failed, "died".to_owned()),
+    }
+}
