@@ -18,7 +18,7 @@ use campaign::{
     Engine, EngineOffer, Engines, KernelRegisters, LabelColumn, Planner, RunIndex, Site, Spot, Stratum, Subject, Sweep,
     Sweeper, TargetError, Worker,
 };
-use device::{AddressProfile, Guests};
+use device::{AddressProfile, Guests, KernelRace};
 use facts::{Facts, NamedSet, Source};
 use fault::{Fault, ModelKind, ScopeKind, Selection, TargetKind};
 use outcome::Criteria;
@@ -101,7 +101,9 @@ impl CapsuleTarget {
     /// If the criteria name an output that the capsule does not have, or a type that its bytes are no whole number of.
     pub fn set_up(mut golden: Golden, setup: &Setup) -> Result<Self, TargetError> {
         setup.fuel.inspect(|&fuel| golden.set_fuel(fuel));
-        let understood = understand(&mut golden, &setup.criteria, setup.infer)?;
+        let mut understood = understand(&mut golden, &setup.criteria, setup.infer)?;
+        let race = |race: &KernelRace| format!("data race in {race}; its warps are interleaved");
+        understood.notes.extend(golden.races().iter().map(race));
         Ok(Self::of(golden, setup, understood))
     }
 

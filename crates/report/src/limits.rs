@@ -10,8 +10,33 @@ const CONDITIONAL: &str = "They are conditional: given that such a fault happens
 const ONE_INPUT: &str = "An outcome is for one input. Another input has other rates.";
 
 /// What the numbers do not say, in sentences.
-pub(crate) fn limits(config: &Choices) -> [String; 4] {
-    [CONDITIONAL.to_owned(), not_hit(config), of_instructions(config).to_owned(), ONE_INPUT.to_owned()]
+pub(crate) fn limits(config: &Choices) -> [String; 5] {
+    let instructions = of_instructions(config).to_owned();
+    [CONDITIONAL.to_owned(), not_hit(config), of_addresses(config), instructions, ONE_INPUT.to_owned()]
+}
+
+/// What stray accesses do.
+fn of_addresses(config: &Choices) -> String {
+    if is_on_gpu(config) {
+        return "Accesses that miss what the program was given do what the GPU does.".to_owned();
+    }
+    match config.addresses.as_deref() {
+        None | Some("h200") => {
+            "Accesses that miss what the program was given do what they do on an H200 (profile h200): near \
+            allocations they succeed, farther away the address is illegal."
+                .to_owned()
+        }
+        Some("strict") => {
+            "Accesses that miss what the program was given end it, as under a sanitizer (profile strict); on a GPU \
+            those that are near succeed."
+                .to_owned()
+        }
+        Some(profile) => format!("Accesses that miss what the program was given do what the profile {profile} says."),
+    }
+}
+
+fn is_on_gpu(config: &Choices) -> bool {
+    config.engine.as_ref().is_some_and(|engine| engine.word() == "cuda-gdb")
 }
 
 /// What is hit, and what is not. Words that are new here claim nothing.
@@ -34,7 +59,7 @@ fn not_hit(config: &Choices) -> String {
 
 /// Whose instructions were counted and hit.
 fn of_instructions(config: &Choices) -> &'static str {
-    if config.engine.as_ref().is_some_and(|engine| engine.word() == "cuda-gdb") {
+    if is_on_gpu(config) {
         "Instructions are those of the machine code that the GPU executed; another architecture or another version of the \
          compiler has others."
     } else {
@@ -67,7 +92,7 @@ mod tests {
     use super::*;
     use campaign::Config;
 
-    fn said(text: &str) -> [String; 4] {
+    fn said(text: &str) -> [String; 5] {
         limits(&Choices::from(&Config::from_toml(text, "it").unwrap()))
     }
 
@@ -95,6 +120,19 @@ mod tests {
         assert_eq!(sentence, "Only what is named above is hit.");
         let [_, sentence, ..] = said("capsule = 'gemm'\nmethod = 'some-method'");
         assert!(sentence.starts_with("Only the operands named above"));
+    }
+
+    #[test]
+    fn the_profile_of_addresses_is_named() {
+        for (text, part) in [
+            ("capsule = 'gemm'", "profile h200"),
+            ("capsule = 'gemm'\naddresses = 'strict'", "profile strict"),
+            ("capsule = 'gemm'\naddresses = 'own.toml'", "the profile own.toml says"),
+            ("app = './a'\nengine = 'cuda-gdb'", "what the GPU does"),
+        ] {
+            let [_, _, sentence, ..] = said(text);
+            assert!(sentence.contains(part), "{sentence}");
+        }
     }
 
     #[test]

@@ -26,6 +26,9 @@ struct Info {
     bytes_in: u64,
     bytes_out: u64,
     outputs: Vec<Shown>,
+    /// The data races that were found; absent if the program could not be run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    races: Option<Vec<String>>,
     sources: Vec<String>,
 }
 
@@ -74,6 +77,8 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
             registers: kernel.map_or(0, |kernel| kernel.registers as usize),
         });
     }
+    let golden = Golden::run(Arc::clone(capsule)).ok();
+    let races = |golden: &Golden| golden.races().iter().map(ToString::to_string).collect();
     Ok(Info {
         format: "beamline.info/1",
         name: capsule.name.clone(),
@@ -88,18 +93,18 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
         peak_bytes: summary.peak_bytes,
         bytes_in: summary.bytes_in,
         bytes_out: summary.bytes_out,
-        outputs: outputs(capsule),
+        outputs: outputs(capsule, golden.as_ref()),
+        races: golden.as_ref().map(races),
         sources: capsule.sources.iter().map(|source| source.path.clone()).collect(),
     })
 }
 
 /// The outputs with their types. Where one is not declared, the program is run to see what it stores; where it cannot
 /// be run, the bytes are compared.
-fn outputs(capsule: &Arc<Capsule>) -> Vec<Shown> {
+fn outputs(capsule: &Capsule, golden: Option<&Golden>) -> Vec<Shown> {
     let declared = capsule.effective_outputs();
     let wanted = declared.iter().any(|output| output.element.is_none());
-    let golden = wanted.then(|| Golden::run(Arc::clone(capsule)).ok()).flatten();
-    let found = golden.map(|golden| elements(&golden)).unwrap_or_default();
+    let found = golden.filter(|_| wanted).map(elements).unwrap_or_default();
     let show = |(at, output): (usize, Output)| {
         let (element, typed) = match (output.element, found.get(at)) {
             (Some(element), _) => (Some(element), "declared"),
@@ -146,5 +151,13 @@ fn render(info: &Info) -> String {
     });
     text += "\n";
     text += &out::table(&["output", "type", "shape", "good if"], "<", &outputs.collect::<Vec<_>>());
+    match info.races.as_deref() {
+        None => text += "\ndata races: not looked for, the program cannot be run\n",
+        Some([]) => text += "\ndata races: none found\n",
+        Some(races) => {
+            text += "\ndata races; the warps of these kernels are interleaved:\n";
+            races.iter().for_each(|race| text += &format!("  {race}\n"));
+        }
+    }
     text
 }

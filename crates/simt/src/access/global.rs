@@ -148,6 +148,25 @@ pub(super) fn gather<W: Word, A: Address>(
     Ok(())
 }
 
+/// Loads constants. A GPU gives zeros where there are none and never faults; a sanitizer minds.
+#[inline(always)]
+pub(super) fn gather_const<W: Word, A: Address>(
+    memory: &mut GlobalMemory,
+    at: A,
+    mask: u32,
+    words: &mut [W; LANES],
+) -> Result<(), LaneTrap> {
+    match gather(memory, at, mask, words) {
+        Err(trap) if trap.kind != TrapKind::MisalignedAddress && !memory.is_strict() => {
+            let mapped = lanes(mask).filter(|&lane| memory.page_number(at.at(lane)).is_some());
+            let mapped = mapped.fold(0, |mapped, lane| mapped | (1 << lane));
+            words.fill(W::default());
+            if mapped == 0 { at.misaligned(mask, W::BYTES) } else { gather(memory, at, mapped, words) }
+        }
+        done => done,
+    }
+}
+
 /// Notes the bytes that the lanes of a mask access; what traps in the end does no harm in a trace.
 #[cold]
 fn trace<A: Address>(

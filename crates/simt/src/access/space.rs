@@ -60,6 +60,13 @@ memory!(
     global::scatter(m.global, at, mask, words, order)
 );
 memory!(
+    Const,
+    false,
+    true,
+    |m, at, mask, words, order| global::gather_const(m.global, at, mask, words),
+    global::scatter(m.global, at, mask, words, order)
+);
+memory!(
     Shared,
     true,
     false,

@@ -3,7 +3,7 @@
 use super::address::{Address, Fixed, Narrow, Wide};
 use super::executing::{Addresses, Executing, LaneTrap, displaced, displacement, inside};
 use super::order::StoreOrder;
-use super::space::{Done, Global, Local, Memory, Params, Shared};
+use super::space::{Const, Done, Global, Local, Memory, Params, Shared};
 use super::word::{Word, read_row, write_row};
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE};
 use crate::program::AccessPlan;
@@ -58,11 +58,13 @@ impl<L: Level> Table<L> {
         sizes!(load_one, Local),
         sizes!(load_one, Params),
         [load_generic; 5],
+        sizes!(load_one, Const),
         sizes!(load_each, Global),
         sizes!(load_each, Shared),
         sizes!(load_each, Local),
         sizes!(load_each, Params),
         [load_generic; 5],
+        sizes!(load_each, Const),
     ];
     const STORES: [[Run<L>; 5]; PLACES] = [
         sizes!(store_each, Global),
@@ -70,6 +72,7 @@ impl<L: Level> Table<L> {
         sizes!(store_each, Local),
         sizes!(store_each, Params),
         [store_generic; 5],
+        sizes!(store_each, Const),
     ];
 }
 
@@ -79,13 +82,15 @@ const SHARED: usize = 1;
 const LOCAL: usize = 2;
 const PARAMS: usize = 3;
 const GENERIC: usize = 4;
-const PLACES: usize = 5;
+const CONST: usize = 5;
+const PLACES: usize = 6;
 
 /// The place of the memory that an access names.
 #[inline(always)]
 fn place(space: Space) -> usize {
     match space {
-        Space::Global | Space::Const => GLOBAL,
+        Space::Global => GLOBAL,
+        Space::Const => CONST,
         Space::Shared => SHARED,
         Space::Local => LOCAL,
         Space::Param => PARAMS,

@@ -271,7 +271,11 @@ impl View {
 fn unmapped(plan: &AccessPlan, address: u64) -> Stop {
     let in_window = [SHARED_BASE, LOCAL_BASE].iter().any(|&base| within(address, base));
     let beyond = plan.space == Space::Generic && address >> 32 == SHARED_BASE >> 32;
-    if in_window || beyond { Stop::Escaped } else { Stop::Trapped(TrapKind::IllegalAddress) }
+    if in_window || beyond || plan.space == Space::Const {
+        Stop::Escaped
+    } else {
+        Stop::Trapped(TrapKind::IllegalAddress)
+    }
 }
 
 /// How many of the elements at an address lie outside every allocation.

@@ -1,5 +1,6 @@
 //! Everything under `filetests/`, and what of fault injection does not fit a file.
 
+mod addresses;
 mod defects;
 mod elements;
 mod engines;
