@@ -11,6 +11,7 @@ mod nvcc;
 mod page;
 mod ptxas;
 mod repo;
+mod special;
 mod supported;
 mod tiers;
 mod vectors;
@@ -43,6 +44,8 @@ enum Task {
     },
     /// Execute random kernels at every instruction-set level, and on the GPU of this machine, and compare
     Kernels(kernels::Args),
+    /// Compare the special functions with the GPU of this machine, or solve for their tables
+    Special(special::Args),
     /// Assemble every module of tests and workloads, and random kernels, as we print them
     Ptxas(ptxas::Args),
     /// Install NVIDIA's compiler from PyPI into a cache, and print where it is
@@ -86,6 +89,7 @@ fn main() -> Result<()> {
         Task::Supported { check: false } => supported::write(),
         Task::Vectors { bless } => vectors::vectors(bless),
         Task::Kernels(args) => kernels::kernels(&args),
+        Task::Special(args) => special::special(&args),
         Task::Page(args) => page::page(&args),
         Task::Ptxas(args) => ptxas::ptxas(&args),
         Task::Nvcc => repo::say(&nvcc::install()?.root.display().to_string()),
