@@ -76,7 +76,7 @@ enum Heard {
 }
 
 impl Pool<'_> {
-    /// Has all batches worked on, until a flag is raised; the thread that calls is told of everything.
+    /// Has all batches worked on, until a flag is raised: what is then in hand is dropped. The thread that calls is told of everything.
     ///
     /// # Errors
     /// If no worker can be started, or none has anything to work on.
@@ -103,8 +103,8 @@ impl Pool<'_> {
             let threads: Vec<_> = senders.map(|own| scope.spawn(|| work(own))).collect();
             drop(sender);
             receiver.into_iter().for_each(&mut told);
-            let joined = threads.into_iter().map(|thread| thread.join());
-            joined.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+            let mut joined = threads.into_iter().map(|thread| thread.join());
+            joined.try_for_each(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         })
     }
 
@@ -123,7 +123,7 @@ impl Pool<'_> {
                     Some(dialogue) => dialogue,
                     None => self.start(reaper)?,
                 };
-                match self.hear(&mut dialogue, &mut batch, sender)? {
+                match self.hear(&mut dialogue, &mut batch, stop, sender)? {
                     Heard::Done => worker = Some(dialogue),
                     Heard::Gone => {}
                     Heard::FalseStart(_) if false_starts + 1 < FALSE_STARTS => {
@@ -148,6 +148,7 @@ impl Pool<'_> {
         &self,
         worker: &mut Dialogue<'_>,
         batch: &mut BatchOrder,
+        stop: &AtomicBool,
         sender: &Sender<Told>,
     ) -> Result<Heard, PoolError> {
         let tell = |told| drop(sender.send(told));
@@ -155,7 +156,7 @@ impl Pool<'_> {
         // A worker that does not listen any more is heard to be gone.
         let _ = worker.say(&line);
         let mut running = false;
-        loop {
+        while !stop.load(Ordering::Relaxed) {
             // It has only to say that it is done.
             let answered = batch.faults.is_empty();
             let patience = if running { self.limit } else { PREPARATION };
@@ -201,6 +202,7 @@ impl Pool<'_> {
                 _ => return Ok(Heard::FalseStart(None)),
             }
         }
+        Ok(Heard::Gone)
     }
 }
 
