@@ -155,7 +155,7 @@ impl Pool<'_> {
         let line = serde_json::to_string(batch).map_err(io::Error::from)?;
         // A worker that does not listen any more is heard to be gone.
         let _ = worker.say(&line);
-        let mut running = false;
+        let (mut begun, mut running) = (false, false);
         while !stop.load(Ordering::Relaxed) {
             // It has only to say that it is done.
             let answered = batch.faults.is_empty();
@@ -179,7 +179,7 @@ impl Pool<'_> {
             match answer {
                 Some(Answer::Started(info)) => tell(Told::Machine(info)),
                 Some(Answer::Ready { copies }) => {
-                    running = true;
+                    (begun, running) = (true, true);
                     tell(Told::FaultFree(copies));
                 }
                 Some(Answer::Fault { fault, end }) if batch.faults.first().is_some_and(|next| next.fault == fault) => {
@@ -199,6 +199,8 @@ impl Pool<'_> {
                     tell(Told::Fault(batch.faults.remove(0).fault, HardwareEnd::Died));
                     return Ok(Heard::Gone);
                 }
+                // It was given no other session; another process may be.
+                _ if begun => return Ok(Heard::Gone),
                 _ => return Ok(Heard::FalseStart(None)),
             }
         }
