@@ -42,7 +42,7 @@ pub enum Progress {
 }
 
 /// Runs faults on both and adds their rows. Those that have rows are not run again. When the flag is raised, what is in
-/// hand is finished.
+/// hand is dropped.
 ///
 /// # Errors
 /// If neither can run them, or rows cannot be kept.
@@ -63,7 +63,7 @@ pub fn compare(
     }
     let planned: Vec<&PlannedFault> = plan.batches.iter().flat_map(|batch| &batch.faults).collect();
     let (all, done) = (planned.len() as u64, AtomicU64::new(0));
-    let simulated = simulate(target, &planned, pool.jobs, &|| {
+    let simulated = simulate(target, &planned, pool.jobs, stop, &|| {
         progress(Progress::Simulated(done.fetch_add(1, Ordering::Relaxed) + 1, all));
     })?;
     let strays = |fault: &Fault| simulated.get(&fault.to_string()).is_some_and(|(seen, _)| seen.strayed > 0);

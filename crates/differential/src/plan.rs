@@ -88,7 +88,7 @@ fn place(
     let instruction = launch.program.instructions.get(at.instruction as usize).ok_or(Refusal::Unwritten)?;
     let facts = instruction.facts.as_ref().ok_or(Refusal::Unwritten)?;
     let operand = operand(fault.target, facts).ok_or_else(|| match fault::TargetKind::of_operand(fault.target) {
-        None => Refusal::NoOperand(fault.target.to_string()),
+        None => Refusal::NoOperand(fault.target.kind().to_owned()),
         Some(_) => Refusal::Operand { instruction: facts.mnemonic.to_string(), target: fault.target.to_string() },
     })?;
     Arming::new(fault.cta, fault.thread, at.occurrence, fault.model, operand.bits)?;

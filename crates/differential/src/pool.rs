@@ -76,7 +76,7 @@ enum Heard {
 }
 
 impl Pool<'_> {
-    /// Has all batches worked on, until a flag is raised; the thread that calls is told of everything.
+    /// Has all batches worked on, until a flag is raised: what is then in hand is dropped. The thread that calls is told of everything.
     ///
     /// # Errors
     /// If no worker can be started, or none has anything to work on.
@@ -103,8 +103,8 @@ impl Pool<'_> {
             let threads: Vec<_> = senders.map(|own| scope.spawn(|| work(own))).collect();
             drop(sender);
             receiver.into_iter().for_each(&mut told);
-            let joined = threads.into_iter().map(|thread| thread.join());
-            joined.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+            let mut joined = threads.into_iter().map(|thread| thread.join());
+            joined.try_for_each(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         })
     }
 
@@ -123,7 +123,7 @@ impl Pool<'_> {
                     Some(dialogue) => dialogue,
                     None => self.start(reaper)?,
                 };
-                match self.hear(&mut dialogue, &mut batch, sender)? {
+                match self.hear(&mut dialogue, &mut batch, stop, sender)? {
                     Heard::Done => worker = Some(dialogue),
                     Heard::Gone => {}
                     Heard::FalseStart(_) if false_starts + 1 < FALSE_STARTS => {
@@ -148,14 +148,15 @@ impl Pool<'_> {
         &self,
         worker: &mut Dialogue<'_>,
         batch: &mut BatchOrder,
+        stop: &AtomicBool,
         sender: &Sender<Told>,
     ) -> Result<Heard, PoolError> {
         let tell = |told| drop(sender.send(told));
         let line = serde_json::to_string(batch).map_err(io::Error::from)?;
         // A worker that does not listen any more is heard to be gone.
         let _ = worker.say(&line);
-        let mut running = false;
-        loop {
+        let (mut begun, mut running) = (false, false);
+        while !stop.load(Ordering::Relaxed) {
             // It has only to say that it is done.
             let answered = batch.faults.is_empty();
             let patience = if running { self.limit } else { PREPARATION };
@@ -178,7 +179,7 @@ impl Pool<'_> {
             match answer {
                 Some(Answer::Started(info)) => tell(Told::Machine(info)),
                 Some(Answer::Ready { copies }) => {
-                    running = true;
+                    (begun, running) = (true, true);
                     tell(Told::FaultFree(copies));
                 }
                 Some(Answer::Fault { fault, end }) if batch.faults.first().is_some_and(|next| next.fault == fault) => {
@@ -198,9 +199,12 @@ impl Pool<'_> {
                     tell(Told::Fault(batch.faults.remove(0).fault, HardwareEnd::Died));
                     return Ok(Heard::Gone);
                 }
+                // It was given no other session; another process may be.
+                _ if begun => return Ok(Heard::Gone),
                 _ => return Ok(Heard::FalseStart(None)),
             }
         }
+        Ok(Heard::Gone)
     }
 }
 

@@ -7,13 +7,13 @@ use fault::Fault;
 use inject::{CapsuleTarget, CopyWatch, InjectError, Strategy};
 use outcome::{Class, End, Observation};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What the simulator observed of a fault, and what that comes to.
 pub type Simulated = (Observation, SimulatedEnd);
 
 /// Runs every fault by the fastest engine, and those that corrupt an output once more as a whole, for the bytes of all
-/// copies; by text id. `done` is told after each.
+/// copies; by text id. `done` is told after each. When the flag is raised, the rest is left out.
 ///
 /// # Errors
 /// If a fault cannot be run.
@@ -21,6 +21,7 @@ pub fn simulate(
     target: &CapsuleTarget,
     faults: &[&PlannedFault],
     jobs: usize,
+    stop: &AtomicBool,
     done: &(dyn Fn() + Sync),
 ) -> Result<BTreeMap<String, Simulated>, InjectError> {
     let next = AtomicUsize::new(0);
@@ -28,6 +29,9 @@ pub fn simulate(
         let (mut runner, mut watch) = (target.runner(Strategy::Auto), CopyWatch::new(target.golden_run()));
         let mut all = Vec::new();
         while let Some(planned) = faults.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
             let observation = runner.run(&planned.fault)?;
             let simulated = end(target, &mut watch, &planned.fault, &observation)?;
             all.push((planned.fault.to_string(), (observation, simulated)));

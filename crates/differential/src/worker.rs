@@ -175,3 +175,6 @@ pub(crate) fn joined(copies: impl Iterator<Item = Digest>) -> Digest {
     let bytes: Vec<u8> = copies.flat_map(|digest| *digest.as_bytes()).collect();
     Digest::of(&bytes)
 }
+
+#[cfg(test)]
+mod tests;

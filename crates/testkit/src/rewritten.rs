@@ -10,6 +10,7 @@ use session::capsules;
 use std::collections::BTreeMap;
 use std::io::BufReader;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// What came of a comparison.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +45,8 @@ pub fn compare(
     let texts = Texts::of(target.golden_run().capsule())?;
     let Plan { batches, refused } = plan(target, &texts, faults.into_values().collect());
     let planned: Vec<&PlannedFault> = batches.iter().flat_map(|batch| &batch.faults).collect();
-    let simulated = simulate(target, &planned, 1, &|| {}).map_err(|error| format!("failed to {error}"))?;
+    let simulated =
+        simulate(target, &planned, 1, &AtomicBool::new(false), &|| {}).map_err(|error| format!("failed to {error}"))?;
     let orders = batches.iter().map(|batch| batch.order(|_| false));
     let orders: Vec<String> = orders.map(|order| serde_json::to_string(&order).unwrap_or_default()).collect();
     let mut compared = RewritingComparison::default();
@@ -85,7 +87,7 @@ fn with_patience(
     let patient = patient.map_err(|error| format!("failed to {error}"))?;
     let meant = |planned: &&&PlannedFault| faults.iter().any(|(fault, _)| *fault == planned.fault.to_string());
     let meant: Vec<&PlannedFault> = planned.iter().filter(meant).copied().collect();
-    simulate(&patient, &meant, 1, &|| {}).map_err(|error| format!("failed to {error}"))
+    simulate(&patient, &meant, 1, &AtomicBool::new(false), &|| {}).map_err(|error| format!("failed to {error}"))
 }
 
 /// What a worker with the simulator as its machine has to say.

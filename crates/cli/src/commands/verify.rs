@@ -89,6 +89,8 @@ pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
         Err(error) => return Err(Failure::new(Code::Refused, error)),
     };
     let faults = args.faults.map(|count| written(&target, args, count, machine(gpu.as_ref(), args))).transpose()?;
+    let interrupted = faults.as_ref().is_some_and(|written| written.interrupted);
+    let faults = faults.map(|written| written.agreement);
     let capsule = Named { name: target.name().to_owned(), digest: target.digest().to_owned() };
     let verified = Verified { format: "beamline.verify/1", capsule, engines, gpu, faults };
     if args.json {
@@ -96,7 +98,7 @@ pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
     } else {
         out::text(&render(&verified, absent.as_ref()))?;
     }
-    verified.judge(args.gpu)
+    if interrupted { Ok(Code::Interrupted) } else { verified.judge(args.gpu) }
 }
 
 /// What runs faults that are written into kernels.

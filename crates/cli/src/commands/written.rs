@@ -20,13 +20,21 @@ use std::time::Duration;
 /// How long a written fault may run beyond the fault-free run of the simulator, in seconds.
 const LIMIT: f64 = 2.0;
 
+/// What a comparison came to.
+pub(crate) struct Written {
+    /// Where both agree.
+    pub(crate) agreement: Agreement,
+    /// Whether it was interrupted on the way.
+    pub(crate) interrupted: bool,
+}
+
 /// Compares as many faults as are asked for; `machine` is the name of what runs those that are written.
 pub(crate) fn written(
     target: &CapsuleTarget,
     args: &args::Verify,
     faults: u64,
     machine: (MachineWord, &str),
-) -> Result<Agreement, Failure> {
+) -> Result<Written, Failure> {
     let stop = stop_on_interrupt()?;
     let header = Header::new(target.name(), target.digest(), machine.1);
     let mut rows = match &args.out {
@@ -44,7 +52,12 @@ pub(crate) fn written(
         Pool { command: &command, jobs: args.jobs.map_or(cores, |jobs| jobs as usize), limit: limit(args, target)? };
     let shown = Shown::default();
     compare(target, drawn(target, args, faults)?, &mut rows, &pool, &stop, &|at| shown.show(at)).code(Code::Refused)?;
-    Ok(Agreement::of(&rows))
+    let interrupted = stop.load(Ordering::Relaxed);
+    if interrupted {
+        let kept = args.out.as_ref().map_or("nothing is kept without --out", |_| "the same command goes on");
+        out::note(&format!("interrupted; {kept}"));
+    }
+    Ok(Written { agreement: Agreement::of(&rows), interrupted })
 }
 
 /// How long a written fault may run.
@@ -111,7 +124,7 @@ fn layout(machines: &[MachineInfo]) -> String {
         return String::new();
     }
     let all = out::number(machines.len() as u64);
-    format!("    in {} of {all} placements allocations lie otherwise to each other than in the recording\n", other)
+    format!("    in {other} of {all} placements allocations lie otherwise to each other than in the recording\n")
 }
 
 /// Ends on the simulator by ends on the machine.

@@ -8,6 +8,7 @@ mod live;
 mod methods;
 mod mistakes;
 mod reports;
+mod written;
 
 use campaign::{Results, Row};
 use serde_json::Value;

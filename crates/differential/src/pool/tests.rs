@@ -71,6 +71,13 @@ fn a_batch_that_is_refused_is_told_with_the_reason_and_a_renewal_is_no_hang() {
 }
 
 #[test]
+fn a_worker_that_ends_between_two_sessions_is_followed_by_another_however_often() {
+    let all = told("ready; answer $(first \"$line\"); echo '\"renewing\"'", 6).unwrap();
+    let ends = all.iter().filter(|one| matches!(one, Told::Fault(_, HardwareEnd::NotFired))).count();
+    assert_eq!(ends, 6);
+}
+
+#[test]
 fn workers_that_never_begin_and_workers_that_have_nothing_to_work_on_end_the_pool() {
     assert!(matches!(told("exit 1", 1), Err(PoolError::FalseStarts)));
     let lost = told("echo '{\"lost\":{\"reason\":\"find a GPU\"}}'", 1).unwrap_err();
