@@ -84,11 +84,11 @@ static void trap(void *on_what) {
     say("allocate", cudaMalloc(&on, 4));
 }
 
-// The first address behind the pages of an allocation.
+// An address far behind what a GPU maps.
 static void beyond(void) {
     char *on;
     cudaMalloc((void **)&on, 4096);
-    trap(on + (2 << 20));
+    trap(on + (128 << 20));
 }
 
 static void misuse(void) {

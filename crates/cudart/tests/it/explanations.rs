@@ -15,8 +15,8 @@ fn an_illegal_address_is_explained_with_the_nearest_allocation() {
     let [trap, synchronize, allocate] = lines.as_slice() else { panic!("{lines:#?}") };
     let start = "illegal address in kernel twice, block (0,0,0), thread (0,0,0), instruction ";
     assert!(trap.starts_with(start), "{trap}");
-    let end = ", read of 4 bytes of global memory, address 0x3f4000200000 is 2093056 bytes past the end of the \
-        allocation of 4096 bytes at 0x3f4000000000 (cudaMalloc #1); the application gets cudaErrorIllegalAddress";
+    let end = ", read of 4 bytes of global memory, address 0x3f4011e00000 is 134213632 bytes past the end of the \
+        allocation of 4096 bytes at 0x3f4009e00000 (cudaMalloc #1); the application gets cudaErrorIllegalAddress";
     assert!(trap.contains(" `ld.global.u32 %r") && trap.ends_with(end), "{trap}");
     let failed = "returned cudaErrorIllegalAddress: kernel twice failed: illegal address";
     assert_eq!(*synchronize, format!("cudaDeviceSynchronize {failed}"));
@@ -40,10 +40,10 @@ fn misuse_is_explained_by_what_was_asked_for_and_what_there_is() {
             and the least 1",
         "cudaLaunchKernel returned cudaErrorInvalidValue: 65536 bytes of dynamic shared memory; kernel twice can have \
             49152",
-        "cudaMemcpy returned cudaErrorInvalidValue: 128 bytes from 0x3f4000000000 are not one allocation; \
-            0x3f4000000000 is 0 bytes into the allocation of 64 bytes at 0x3f4000000000 (cudaMalloc #1)",
-        "cudaFree returned cudaErrorInvalidValue: 0x3f4000000000 is not where an allocation of this kind starts; it is \
-            0 bytes into the allocation of 64 bytes at 0x3f4000000000 (cudaMalloc #1), which was freed",
+        "cudaMemcpy returned cudaErrorInvalidValue: 128 bytes from 0x3f4009e00000 are not one allocation; \
+            0x3f4009e00000 is 0 bytes into the allocation of 64 bytes at 0x3f4009e00000 (cudaMalloc #1)",
+        "cudaFree returned cudaErrorInvalidValue: 0x3f4009e00000 is not where an allocation of this kind starts; it is \
+            0 bytes into the allocation of 64 bytes at 0x3f4009e00000 (cudaMalloc #1), which was freed",
         "cudaMemcpyToSymbol returned cudaErrorInvalidSymbol: 0x40 is no __device__ or __constant__ variable; 0 are \
             registered",
         "cudaSetDevice returned cudaErrorInvalidDevice: invalid device ordinal",
