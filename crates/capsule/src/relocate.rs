@@ -2,8 +2,8 @@
 //!
 //! A recording names addresses; another device has its allocations at others. [`AddressMap`] says where a range is now,
 //! and [`Capsule::relocated`] is the capsule as if it had been recorded there. What a capsule does not tell apart from
-//! numbers stays as it is: [`Capsule::pointer_in_data`] finds copied bytes that look like addresses, so that nobody
-//! relocates a program whose data structures point at each other.
+//! numbers stays as it is: [`Capsule::pointer_in_data`] finds copied bytes that look like addresses, as those of a program
+//! do whose data structures point at each other.
 
 use crate::{Capsule, Event, Region};
 

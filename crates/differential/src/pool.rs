@@ -19,8 +19,8 @@ use thiserror::Error;
 /// What a worker may take until the module of a batch is loaded and has run without a fault.
 const PREPARATION: Duration = Duration::from_secs(120);
 
-/// The largest file that a worker may write: the driver keeps what it compiles.
-const FILE_BYTES: u64 = 4 << 30;
+/// The largest file that a worker may write: the driver keeps what it compiles, and has files in memory of its own.
+const FILE_BYTES: u64 = 1 << 40;
 
 /// How many faults a batch has at most, so that no worker is left alone with a long one.
 const FAULTS: usize = 200;
@@ -140,7 +140,10 @@ impl Pool<'_> {
 
     fn start<'g>(&self, reaper: &'g Reaper) -> Result<Dialogue<'g>, PoolError> {
         let limits = Limits { time: PREPARATION, file_bytes: FILE_BYTES, files: &[] };
-        Ok(Dialogue::start((self.command)(), &limits, reaper)?)
+        let mut command = (self.command)();
+        // What a flipped address leads to depends on where memory is: it is the same for all workers.
+        process::fix_addresses(&mut command);
+        Ok(Dialogue::start(command, &limits, reaper)?)
     }
 
     /// Gives a worker a batch and listens; faults that are answered are taken off the batch.

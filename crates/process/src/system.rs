@@ -1,6 +1,7 @@
 //! The system calls that Rust has no words for.
 //!
-//! Reference: the manual pages of Linux, `prctl(2)`, `pidfd_open(2)`, `memfd_create(2)`, `fcntl(2)`, `setrlimit(2)`.
+//! Reference: the manual pages of Linux, `prctl(2)`, `pidfd_open(2)`, `memfd_create(2)`, `fcntl(2)`, `setrlimit(2)`,
+//! `personality(2)`.
 
 use std::ffi::{c_char, c_int, c_long, c_uint, c_ulong};
 use std::io;
@@ -19,6 +20,8 @@ const MFD_ALLOW_SEALING: c_uint = 2;
 const RLIMIT_FSIZE: c_int = 1;
 const RLIMIT_CORE: c_int = 4;
 const POLLIN: i16 = 1;
+const PERSONALITY_ASKED: c_ulong = 0xffff_ffff;
+const ADDR_NO_RANDOMIZE: c_ulong = 0x0004_0000;
 const SYS_PIDFD_OPEN: c_long = 434;
 
 #[repr(C)]
@@ -45,6 +48,7 @@ unsafe extern "C" {
     fn setrlimit(what: c_int, limit: *const Limit) -> c_int;
     fn syscall(number: c_long, ...) -> c_long;
     fn poll(files: *mut Poll, count: c_ulong, milliseconds: c_int) -> c_int;
+    fn personality(what: c_ulong) -> c_int;
     fn write(file: c_int, bytes: *const u8, count: usize) -> isize;
 }
 
@@ -83,6 +87,14 @@ pub(super) fn limit_files(bytes: u64) -> io::Result<()> {
         checked(unsafe { setrlimit(what, &raw const limit) })?;
     }
     Ok(())
+}
+
+/// Has the program that this process becomes find its memory where every such program does; between fork and exec.
+pub(super) fn fix_addresses() -> io::Result<()> {
+    // SAFETY: system calls without pointers.
+    let now = checked(unsafe { personality(PERSONALITY_ASKED) })?;
+    // SAFETY: as above.
+    checked(unsafe { personality(now as c_ulong | ADDR_NO_RANDOMIZE) }).map(drop)
 }
 
 /// Leaves a file open for the program that this process becomes; between fork and exec.

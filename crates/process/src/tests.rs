@@ -85,6 +85,21 @@ fn only_files_that_are_named_are_inherited() {
 }
 
 #[test]
+fn a_process_whose_addresses_are_fixed_has_its_memory_where_every_other_has_it_if_the_system_allows_that() {
+    let reaper = reaper();
+    let allowed = system::fix_addresses().is_ok();
+    let told = || {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "exec cat /proc/self/maps"]);
+        fix_addresses(&mut command);
+        let limits = Limits { time: Duration::from_secs(20), file_bytes: 1 << 20, files: &[] };
+        run(command, &limits, &reaper).unwrap().stdout
+    };
+    let (one, other) = (told(), told());
+    assert!(!one.is_empty() && (one == other || !allowed));
+}
+
+#[test]
 fn a_guard_whose_owner_is_gone_kills_the_groups_that_are_left_and_removes_the_directory() {
     let mut reaper = reaper();
     let directory = reaper.directory().to_owned();

@@ -5,9 +5,11 @@ use crate::args::{self, MachineWord};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::stop_on_interrupt;
 use crate::out;
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use campaign::{Planner, RunIndex, Site, Subject};
-use differential::{Agreement, Disagreement, Header, MachineInfo, Pool, Progress, Rows, Share, compare};
+use differential::{
+    Agreement, Disagreement, Header, MachineInfo, Pool, Progress, Rows, Share, check_relocatable, compare,
+};
 use fault::Fault;
 use inject::CapsuleTarget;
 use inject::site::fault_of;
@@ -35,6 +37,10 @@ pub(crate) fn written(
     faults: u64,
     machine: (MachineWord, &str),
 ) -> Result<Written, Failure> {
+    let refused = |error: String| Failure::new(Code::Refused, anyhow!(error));
+    if machine.0 == MachineWord::Gpu {
+        check_relocatable(target.golden_run().capsule()).map_err(refused)?;
+    }
     let stop = stop_on_interrupt()?;
     let header = Header::new(target.name(), target.digest(), machine.1);
     let mut rows = match &args.out {
