@@ -103,11 +103,8 @@ mod tests {
     }
 
     #[test]
-    fn doubles_have_every_upper_half_and_some_lower_one() {
-        assert_eq!(
-            Operands::Double.at(0x7ff0_0000)[0],
-            0x7ff0_0000_8f00_0000 & !0xffff_ffff | 0x7ff0_0000u64 * u64::from(LOWER) & 0xffff_ffff
-        );
+    fn a_number_is_the_upper_half_of_a_double_and_the_lower_one_of_a_pair() {
+        assert_eq!(Operands::Double.at(0x10)[0], 0x0000_0010_e377_9b10);
         assert_eq!(Operands::Pair.at(0x1234)[0], 0xedcb_1234);
     }
 }

@@ -111,8 +111,8 @@ mod tests {
     fn bounds_that_no_coefficients_keep_have_no_fit() {
         let bounds: Vec<Bound> = (0..1 << 17)
             .map(|x| {
-                let odd = i64::from(x) * i64::from(x) * i64::from(x) >> 20;
-                Bound { x, low: odd, high: odd + 16 }
+                let cube = i64::from(x).pow(3) >> 20;
+                Bound { x, low: cube, high: cube + 16 }
             })
             .collect();
         assert_eq!(fits(&bounds, 0), []);

@@ -100,7 +100,7 @@ pub fn square(x: u32) -> u32 {
     let (high, low) = (x >> 9, x & 0x1ff);
     let meets = |bit: u32| (high >> bit & 1).wrapping_neg() & (low >> (9 - bit));
     let mixed = (meets(1) + meets(2)) + (meets(3) + meets(4)) + (meets(5) + meets(6)) + meets(7);
-    (high * high >> 1) + mixed
+    ((high * high) >> 1) + mixed
 }
 
 /// A number below 2³¹ times 2 to a power, of which the upper 24 bits remain.
