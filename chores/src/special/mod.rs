@@ -54,7 +54,7 @@ const SAMPLE: &str = "filetests/instructions/special.vec";
 /// Does what the arguments say.
 pub(crate) fn special(args: &Args) -> Result<()> {
     if let Some(folder) = &args.from {
-        return write(args, &Folder(folder.clone()));
+        return keep(args, &Folder(folder.clone()));
     }
     let gpu = Gpu::open()?;
     let description = gpu.description();
@@ -62,12 +62,12 @@ pub(crate) fn special(args: &Args) -> Result<()> {
     match &args.dump {
         _ if args.verify => verify::verify(&gpu),
         Some(folder) => dump(folder, &OnGpu(&gpu)),
-        None => write(args, &OnGpu(&gpu)),
+        None => keep(args, &OnGpu(&gpu)),
     }
 }
 
 /// Writes tables or a sample.
-fn write(args: &Args, answers: &dyn Answers) -> Result<()> {
+fn keep(args: &Args, answers: &dyn Answers) -> Result<()> {
     let (place, text) = if args.solve { (TABLES, tables(answers)?) } else { (SAMPLE, sample::sample(answers)?) };
     let path = args.to.clone().unwrap_or_else(|| root().join(place));
     std::fs::write(&path, text).with_context(|| format!("write {}", path.display()))?;

@@ -66,9 +66,19 @@ fn row(alu: Alu, differences: &Differences) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::special::kernel;
 
     #[test]
-    fn every_special_function_is_compared() {
-        assert_eq!(forms().count(), 30);
+    fn every_special_function_is_compared_by_a_kernel_that_executes_it() {
+        let mut count = 0;
+        for alu in forms() {
+            let text = kernel::text(alu);
+            let module = ptx::parse("sweep.ptx", &text).unwrap_or_else(|error| panic!("{}: {error:?}", alu.pattern()));
+            let (_, kernel) = module.kernel("sweep").expect("the module has the kernel");
+            let executed = kernel.body.iter().filter(|instruction| instruction.op.to_string() == alu.pattern());
+            assert_eq!(executed.count(), 1, "{text}");
+            count += 1;
+        }
+        assert_eq!(count, 30);
     }
 }
