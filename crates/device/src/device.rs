@@ -57,8 +57,8 @@ pub struct Device {
     printed: Vec<u8>,
     complaints: Vec<u8>,
     races: RaceWatch,
-    /// What was found since it was last asked for.
-    found_races: Vec<KernelRace>,
+    /// How many of the races were asked for.
+    told: usize,
 }
 
 impl Default for Device {
@@ -89,8 +89,8 @@ impl Device {
             executor: Executor::new(level),
             printed: Vec::new(),
             complaints: Vec::new(),
-            races: RaceWatch::looking(),
-            found_races: Vec::new(),
+            races: RaceWatch::default(),
+            told: 0,
         }
     }
 
@@ -216,9 +216,7 @@ impl Device {
     ) -> Result<Launched, DeviceError> {
         let program = self.modules.program(launch.module, &launch.kernel)?;
         check_launch(launch, &program)?;
-        let found = self.races.look(&mut self.executor, launch, &program, &mut self.memory);
-        self.found_races.extend(found);
-        let interleaving = self.races.interleaving(&program.name);
+        let interleaving = self.races.look(&mut self.executor, launch, &program, &mut self.memory);
         let runnable = simt::KernelLaunch { interleaving, ..runnable(launch, &program) };
         let (printed, complaints) = (&mut self.printed, &mut self.complaints);
         let ran = run(&mut self.executor, &mut self.memory, &runnable, fuel, probe, |executor| {
@@ -251,7 +249,8 @@ impl Device {
 
     /// The data races that were found since this was last asked.
     pub fn take_races(&mut self) -> Vec<KernelRace> {
-        std::mem::take(&mut self.found_races)
+        let told = std::mem::replace(&mut self.told, self.races.races().len());
+        self.races.races()[told..].to_vec()
     }
 
     /// More about a trap of a launch.

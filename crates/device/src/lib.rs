@@ -17,7 +17,7 @@ pub use error::{DeviceError, ModuleError, TrapReport};
 pub use explain::{MemoryAccess, TrapDetail, coordinates};
 pub use guests::{Guests, ModuleCode};
 pub use modules::Modules;
-pub use races::{Interleavings, KernelRace, interleavings, races_of};
+pub use races::{Interleavings, KernelRace, RaceWatch};
 pub use run::{LaunchStats, Probe, run};
 pub use simt::guest::{GuestModule, Image, KernelInfo, Listed, ParamInfo};
 pub use simt::memory::AddressProfile;

@@ -4,7 +4,7 @@ use crate::device::runnable;
 use capsule::{Launch, ModuleId};
 use simt::memory::{GlobalMemory, History, Pages, Version};
 use simt::{Executor, Interleaving, Program, Races};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ impl fmt::Display for KernelRace {
 
 /// The races of a launch whose memory a source of pages holds at a version.
 #[must_use]
-pub fn races_of(
+fn races_of(
     executor: &mut Executor,
     launch: &Launch,
     program: &Program,
@@ -71,62 +71,80 @@ pub fn races_of(
     found.into_iter().map(named).collect()
 }
 
-/// How finely the kernels have to be interleaved that race.
-#[must_use]
-pub fn interleavings(races: &[KernelRace]) -> Interleavings {
-    let mut found = Interleavings::new();
-    for race in races {
-        let finest = found.entry(race.kernel.clone()).or_default();
-        *finest = race.between.max(*finest);
-    }
-    found
-}
+/// Launches of a kernel in one shape whose arguments differ, of which each is looked at; others are taken for as racy as the
+/// raciest of these.
+const MOST_ARGUMENTS: usize = 8;
 
 /// The shape of a launch of a kernel.
 type Shape = (ModuleId, String, [u32; 3], [u32; 3]);
 
-/// Watches over the launches of a device.
+/// What was found of the launches of one shape.
 #[derive(Debug, Default)]
-pub(crate) struct RaceWatch {
-    /// The launches that were looked at; none if others have looked.
-    checked: Option<HashSet<Shape>>,
-    interleaved: Interleavings,
+struct Looked {
+    by_arguments: HashMap<Vec<u8>, Interleaving>,
+    most: Interleaving,
+}
+
+/// Watches over launches in their order, whether an application makes them or a recording repeats them: what is found of a launch
+/// depends on those before it alone.
+#[derive(Debug, Default)]
+pub struct RaceWatch {
+    /// Nothing is looked at where others have looked: these kernels race.
+    known: Option<Interleavings>,
+    shapes: HashMap<Shape, Looked>,
+    races: Vec<KernelRace>,
 }
 
 impl RaceWatch {
-    /// Looks at every launch of a new shape.
-    pub(crate) fn looking() -> Self {
-        Self { checked: Some(HashSet::new()), interleaved: Interleavings::new() }
-    }
-
     /// Believes that these kernels race, and no others.
-    pub(crate) fn knowing(interleaved: Interleavings) -> Self {
-        Self { checked: None, interleaved }
+    #[must_use]
+    pub fn knowing(interleaved: Interleavings) -> Self {
+        Self { known: Some(interleaved), ..Self::default() }
     }
 
-    /// The races of a launch, if it is the first of its shape and its kernel is not known to race.
-    pub(crate) fn look(
+    /// How finely the warps of a launch take turns, which is about to run in this memory.
+    pub fn look(
         &mut self,
         executor: &mut Executor,
         launch: &Launch,
         program: &Program,
         memory: &mut GlobalMemory,
-    ) -> Vec<KernelRace> {
-        let shape = (launch.module, launch.kernel.clone(), launch.grid, launch.block);
-        let new = self.checked.as_mut().is_some_and(|checked| checked.insert(shape));
-        if !new || self.interleaved.contains_key(&program.name) {
-            return Vec::new();
+    ) -> Interleaving {
+        if let Some(known) = &self.known {
+            return known.get(&program.name).copied().unwrap_or_default();
         }
-        let mut history = History::default();
-        history.commit(memory, 0);
-        let pages: Arc<dyn Pages> = Arc::new(history);
+        let shape = (launch.module, launch.kernel.clone(), launch.grid, launch.block);
+        let looked = self.shapes.entry(shape).or_default();
+        if let Some(found) = looked.by_arguments.get(&launch.params) {
+            return *found;
+        }
+        if looked.by_arguments.len() >= MOST_ARGUMENTS {
+            return looked.most;
+        }
+        let pages: Arc<dyn Pages> = Arc::new(History::snapshot(memory));
         let races = races_of(executor, launch, program, (&pages, Version::before(0)));
-        self.interleaved.extend(interleavings(&races));
-        races
+        let found = races.iter().map(|race| race.between).max().unwrap_or_default();
+        looked.by_arguments.insert(launch.params.clone(), found);
+        looked.most = looked.most.max(found);
+        for race in races {
+            if !self.races.iter().any(|other| other.is_at(&race)) {
+                self.races.push(race);
+            }
+        }
+        found
     }
 
-    /// How finely the warps of a kernel take turns.
-    pub(crate) fn interleaving(&self, kernel: &str) -> Interleaving {
-        self.interleaved.get(kernel).copied().unwrap_or_default()
+    /// The races that were found, each pair of instructions once.
+    #[must_use]
+    pub fn races(&self) -> &[KernelRace] {
+        &self.races
+    }
+}
+
+impl KernelRace {
+    /// Whether another is of the same instructions.
+    fn is_at(&self, other: &Self) -> bool {
+        let key = |race: &Self| (race.between, race.shared, race.instructions);
+        self.kernel == other.kernel && key(self) == key(other)
     }
 }

@@ -217,6 +217,12 @@ impl Golden {
         self.modules.guests()
     }
 
+    /// The data races that were found; launches that have some are interleaved.
+    #[must_use]
+    pub fn races(&self) -> &[KernelRace] {
+        &self.races
+    }
+
     /// The kernels whose warps are interleaved.
     #[must_use]
     pub fn interleaved(&self) -> Interleavings {

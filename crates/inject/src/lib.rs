@@ -18,7 +18,6 @@ mod live;
 mod machine;
 mod plan;
 mod profile;
-mod races;
 mod reach;
 mod record;
 mod registers;

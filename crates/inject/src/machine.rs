@@ -1,6 +1,6 @@
 //! What a capsule runs on.
 
-use device::{AddressProfile, Guests, Interleavings};
+use device::{AddressProfile, Guests};
 use simt::LevelName;
 use std::sync::Arc;
 
@@ -13,17 +13,12 @@ pub struct Machine {
     pub guests: Guests,
     /// What becomes of accesses that miss what the program was given.
     pub addresses: Arc<AddressProfile>,
-    /// Kernels that run with their warps interleaved, because they have data races.
-    pub interleaved: Interleavings,
+    /// Whether data races are looked for, and the launches interleaved that have some; if not, none are.
+    pub looks_for_races: bool,
 }
 
 impl Default for Machine {
     fn default() -> Self {
-        Self {
-            level: LevelName::best(),
-            guests: Guests::default(),
-            addresses: Arc::default(),
-            interleaved: Interleavings::new(),
-        }
+        Self { level: LevelName::best(), guests: Guests::default(), addresses: Arc::default(), looks_for_races: true }
     }
 }

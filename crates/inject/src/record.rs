@@ -4,7 +4,7 @@ use crate::golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch, references};
 use crate::machine::Machine;
 use crate::replay::{ReplayError, write};
 use capsule::{Capsule, Content, Digest, Launch, ModuleId, Output, Position, Region, Replayer, replay};
-use device::{Device, Guests, Interleavings, TrapReport, UNBOUNDED, check_launch, run, runnable};
+use device::{Device, Guests, Interleavings, RaceWatch, TrapReport, UNBOUNDED, check_launch, run, runnable};
 use fault::Isa;
 use simt::memory::History;
 use simt::{Executor, Fuel, LevelName, RunEnd};
@@ -13,26 +13,27 @@ use std::sync::Arc;
 use strike::FUEL_CONSTANT;
 
 impl Golden {
-    /// Runs a capsule at the best instruction-set level of this host, as [`run_interleaved`](Self::run_interleaved) does.
+    /// Runs a capsule at the best instruction-set level of this host.
     ///
     /// # Errors
     /// If the capsule cannot be executed, traps, or does not reproduce its recording.
     pub fn run(capsule: Arc<Capsule>) -> Result<Self, GoldenError> {
-        Self::run_interleaved(capsule, &Machine::default())
+        Self::run_on(capsule, Machine::default())
     }
 
-    /// Runs a capsule once, on a machine that knows which kernels have data races.
+    /// Runs a capsule on a machine.
     ///
     /// # Errors
     /// As [`run`](Self::run).
     pub fn run_on(capsule: Arc<Capsule>, machine: Machine) -> Result<Self, GoldenError> {
         #[expect(clippy::disallowed_methods, reason = "the speed of the golden run is reported, never used")]
         let started = std::time::Instant::now();
-        let Machine { level, guests, addresses, interleaved } = machine;
-        let mut recorder = Recorder::new(&capsule, level, guests, interleaved);
+        let Machine { level, guests, addresses, looks_for_races } = machine;
+        let watch = if looks_for_races { RaceWatch::default() } else { RaceWatch::knowing(Interleavings::new()) };
+        let mut recorder = Recorder::new(&capsule, level, guests, watch);
         recorder.device.memory().set_profile(Arc::clone(&addresses));
         replay(&capsule, Position::default(), &mut recorder)?;
-        let Recorder { mut device, mut history, launches, copies, outputs, .. } = recorder;
+        let Recorder { mut device, mut history, launches, copies, outputs, watch, .. } = recorder;
         if launches.is_empty() {
             return Err(GoldenError::NoLaunch);
         }
@@ -53,7 +54,7 @@ impl Golden {
             references,
             level,
             addresses,
-            races: Vec::new(),
+            races: watch.races().to_vec(),
             seconds,
             fuel: FUEL_CONSTANT,
             capsule,
@@ -71,14 +72,14 @@ struct Recorder<'a> {
     launched: BTreeMap<String, u32>,
     copies: Vec<GoldenCopy>,
     outputs: Vec<Output>,
-    interleaved: Interleavings,
+    watch: RaceWatch,
 }
 
 impl<'a> Recorder<'a> {
-    fn new(capsule: &'a Capsule, level: LevelName, guests: Guests, interleaved: Interleavings) -> Self {
+    fn new(capsule: &'a Capsule, level: LevelName, guests: Guests, watch: RaceWatch) -> Self {
         Self {
             capsule,
-            interleaved,
+            watch,
             device: Device::with(level, guests),
             executor: Executor::new(level),
             history: History::default(),
@@ -132,7 +133,7 @@ impl Replayer for Recorder<'_> {
         let (event, isa) = (at.event as u32, self.isa(launch.module)?);
         self.history.commit(self.device.memory(), event);
         let (mut counts, mut printed) = (Vec::with_capacity(launch.threads() as usize), Vec::new());
-        let interleaving = self.interleaved.get(&program.name).copied().unwrap_or_default();
+        let interleaving = self.watch.look(&mut self.executor, launch, &program, self.device.memory());
         let runnable = simt::KernelLaunch { interleaving, ..runnable(launch, &program) };
         let fuel = Fuel::Each(UNBOUNDED);
         let ran = run(&mut self.executor, self.device.memory(), &runnable, fuel, None, |executor| {

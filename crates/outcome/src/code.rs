@@ -102,8 +102,7 @@ mod tests {
             .filter(|outcome| !matches!(outcome, Outcome::Sdc(Sdc::Maybe(1..=126))))
             .map(|outcome| (outcome.code(), outcome.kind().unwrap_or_default().into_owned()))
             .collect();
-        expect_test::expect![[r#"
-            [(0, "never_read"), (1, "overwritten"), (2, "logical"), (16, "unjudged"), (17, "good"), (18, "bad"), (19, "detectable"), (128, "maybe_0"), (255, "maybe_127"), (40, "illegal_address"), (41, "out_of_range_address"), (42, "misaligned_address"), (43, "stack_overflow"), (44, "illegal_instruction"), (45, "barrier_deadlock"), (46, "trap"), (47, "assert"), (32, "hang"), (33, "detected"), (34, "sigabrt"), (35, "sigbus"), (36, "sigfpe"), (37, "sigill"), (38, "sigsegv"), (39, "signal"), (48, "")]"#]]
+        expect_test::expect![[r#"[(0, "never_read"), (1, "overwritten"), (2, "logical"), (16, "unjudged"), (17, "good"), (18, "bad"), (19, "detectable"), (128, "maybe_0"), (255, "maybe_127"), (40, "illegal_address"), (41, "out_of_range_address"), (42, "misaligned_address"), (43, "stack_overflow"), (44, "illegal_instruction"), (45, "barrier_deadlock"), (46, "trap"), (47, "assert"), (80, "invalid_address_space"), (32, "hang"), (33, "detected"), (34, "sigabrt"), (35, "sigbus"), (36, "sigfpe"), (37, "sigill"), (38, "sigsegv"), (39, "signal"), (48, "")]"#]]
         .assert_eq(&format!("{codes:?}"));
     }
 }

@@ -149,12 +149,13 @@ fn the_document_has_the_format_that_is_documented() {
             "unjudged": 4
           },
           "due": {
-            "assert": 0,
+            "assert": 1,
             "barrier_deadlock": 0,
             "detected": 0,
             "hang": 2,
-            "illegal_address": 1,
+            "illegal_address": 0,
             "illegal_instruction": 0,
+            "invalid_address_space": 0,
             "misaligned_address": 0,
             "out_of_range_address": 0,
             "stack_overflow": 0,

@@ -50,6 +50,15 @@ impl FarPages {
         self.0.iter().filter_map(move |entry| owned(entry).zip(entry.1.bytes()))
     }
 
+    /// Hands every page that was touched to `keep`, to be shared from now on.
+    pub(super) fn share(&mut self, mut keep: impl FnMut(u32, Arc<Page>)) {
+        for (&number, slot) in &mut self.0 {
+            if let Some(page) = slot.share() {
+                keep(number, page);
+            }
+        }
+    }
+
     /// Turns written pages into shared ones, handing each to `keep`.
     pub(super) fn freeze(&mut self, mut keep: impl FnMut(u32, Arc<Page>)) {
         for (&number, slot) in &mut self.0 {

@@ -390,6 +390,17 @@ impl GlobalMemory {
         near.chain(self.far.written())
     }
 
+    /// Hands every page that was touched since the last reset to `keep`, to be shared from now on.
+    pub(crate) fn share(&mut self, mut keep: impl FnMut(u32, Arc<Page>)) {
+        let touched = self.touched.clone();
+        for index in touched {
+            if let Some(page) = self.slots[index as usize].share() {
+                keep(self.number_at(index as usize), page);
+            }
+        }
+        self.far.share(keep);
+    }
+
     /// Turns written pages into shared ones, handing each to `keep`.
     pub(crate) fn freeze(&mut self, mut keep: impl FnMut(u32, Arc<Page>)) {
         let mut touched = self.touched.clone();

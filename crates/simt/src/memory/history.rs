@@ -41,6 +41,15 @@ impl History {
         }
     }
 
+    /// All that a memory holds that has no history itself, as version 0. The memory forgets which pages were written.
+    #[must_use]
+    pub fn snapshot(memory: &mut GlobalMemory) -> Self {
+        let mut history = Self::default();
+        memory.share(|number, page| history.entries(number).push((0, page)));
+        history.allocations.push((0, Arc::clone(memory.allocations())));
+        history
+    }
+
     fn entries(&mut self, number: u32) -> &mut Entries {
         let index = number as usize;
         if index >= NEAR {
@@ -75,5 +84,26 @@ impl Pages for History {
     fn allocations(&self, version: Version) -> Arc<Allocations> {
         let after = self.allocations.partition_point(|(at, _)| *at <= version.event);
         self.allocations[..after].last().map(|(_, allocations)| Arc::clone(allocations)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_holds_what_was_written_long_ago_too() {
+        let mut memory = GlobalMemory::new();
+        let at = memory.allocate(3 * PAGE as u64).unwrap();
+        assert!(memory.copy_in(at, &[1]));
+        let _ = History::snapshot(&mut memory);
+        assert!(memory.copy_in(at + PAGE as u64, &[2]) && memory.copy_in(at - PAGE as u64, &[3]));
+        for _ in 0..2 {
+            let snapshot: Arc<dyn Pages> = Arc::new(History::snapshot(&mut memory));
+            let mut other = GlobalMemory::new();
+            other.reset(&snapshot, Version::before(0));
+            let found = [at, at + PAGE as u64, at - PAGE as u64].map(|at| other.read::<1>(at));
+            assert_eq!(found, [Ok([1]), Ok([2]), Ok([3])]);
+        }
     }
 }

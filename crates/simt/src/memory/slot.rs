@@ -34,6 +34,14 @@ impl Slot {
         }
     }
 
+    /// The page, if it was touched; one that was written becomes a shared one.
+    pub(super) fn share(&mut self) -> Option<Arc<Page>> {
+        self.freeze().or_else(|| match self {
+            Self::Shared(page) => Some(Arc::clone(page)),
+            _ => None,
+        })
+    }
+
     /// Turns a written page into a shared one; the page, if it was written.
     pub(super) fn freeze(&mut self) -> Option<Arc<Page>> {
         match std::mem::take(self) {

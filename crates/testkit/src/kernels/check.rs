@@ -147,8 +147,7 @@ const DRAWN: u64 = 40;
 fn as_capsule(script: &Script, level: LevelName, outcome: &Outcome) -> Result<(), String> {
     let capsule = Arc::new(build(script, outcome));
     let machine = Machine { level, ..Machine::default() };
-    let golden =
-        Golden::run_interleaved(capsule, &machine).map_err(|error| format!("as a capsule, failed to {error}"))?;
+    let golden = Golden::run_on(capsule, machine).map_err(|error| format!("as a capsule, failed to {error}"))?;
     let profiles = profile(&golden);
     for (launch, (expected, found)) in outcome.counts.iter().zip(golden.launches()).enumerate() {
         compare_counts(launch, expected, &found.counts).map_err(|what| format!("as a capsule, {what}"))?;

@@ -84,7 +84,8 @@ fn runs_that_start_from_checkpoints_and_end_at_them_are_executed_as_a_whole() {
 fn at_all_degrees(capsule: &Capsule, runs: u64, seed: u64) -> (Vec<String>, Vec<String>) {
     let whole = target_with(capsule.clone(), CLOSE).unwrap();
     let mut failures = disagreements(&whole, runs, seed);
-    let taken = whole.memory().unwrap();
+    // Blocks that race run together, and nothing is indexed.
+    let Some(taken) = whole.memory() else { return (failures, Vec::new()) };
     let all = taken.index + taken.checkpoints;
     let mut degrees = Vec::new();
     for share in (0..=20).rev() {
