@@ -7,15 +7,17 @@ mod device;
 mod error;
 mod explain;
 mod guests;
+mod launch;
 mod modules;
 mod races;
 pub mod region;
 mod run;
 
-pub use device::{Device, LaunchEnd, Launched, MAX_SHARED, UNBOUNDED, check_launch, runnable};
+pub use device::{Device, LaunchEnd, Launched, UNBOUNDED};
 pub use error::{DeviceError, ModuleError, TrapReport};
 pub use explain::{MemoryAccess, TrapDetail, coordinates};
 pub use guests::{Guests, ModuleCode};
+pub use launch::{MAX_SHARED, check_launch, runnable};
 pub use modules::Modules;
 pub use races::{Interleavings, KernelRace, RaceWatch};
 pub use run::{LaunchStats, Probe, run};

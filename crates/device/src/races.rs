@@ -1,6 +1,6 @@
 //! Which kernels have data races, found out at the first launch of each in every shape: they run with their warps interleaved.
 
-use crate::device::runnable;
+use crate::launch::runnable;
 use capsule::{Launch, ModuleId};
 use simt::memory::{GlobalMemory, History, Pages, Version};
 use simt::{Executor, Interleaving, Program, Races};

@@ -1,6 +1,6 @@
 //! Sets of bytes of a page.
 
-use super::page::PAGE;
+use super::window::PAGE;
 use std::ops::Range;
 
 const WORD: usize = 64;

@@ -1,8 +1,8 @@
 //! Pages that are mapped although no allocation is near: what a stray access finds there. They are few and seldom touched.
 
-use super::page::{PAGE, Page};
+use super::page::Page;
 use super::slot::Slot;
-use super::window::DEVICE_BASE;
+use super::window::{DEVICE_BASE, PAGE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -72,6 +72,7 @@ impl FarPages {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::{GlobalMemory, History, Pages, Version};
 
     #[test]
     fn pages_are_numbered_both_ways() {
@@ -94,5 +95,29 @@ mod tests {
         assert_eq!(far.page(9, || None).map(|page| page[1]), Some(4));
         far.clear();
         assert_eq!(far.page(9, || None).map(|page| page[1]), Some(0));
+    }
+
+    #[test]
+    fn what_is_mapped_far_away_holds_zeros_until_it_is_written_and_is_told() {
+        let mut memory = GlobalMemory::new();
+        let at = memory.allocate(16).unwrap();
+        for far in [at - 4096, at - (256 << 20), at + (2 << 20), at + (64 << 20) + 8] {
+            assert_eq!(memory.read::<4>(far), Ok([0; 4]));
+            assert_eq!(memory.write::<4>(far, [1, 2, 3, 4]), Ok(()));
+            assert_eq!(memory.read::<2>(far + 2), Ok([3, 4]));
+            let number = memory.page_number(far).unwrap();
+            assert!(memory.written().any(|(page, bytes)| page == number && bytes[far as usize % PAGE] == 1));
+            assert_eq!(memory.numbered(number).map(|page| page[far as usize % PAGE + 1]), Some(2));
+        }
+        let mut history = History::default();
+        history.commit(&mut memory, 0);
+        assert_eq!((memory.written().count(), history.written().count()), (0, 4));
+        let history: Arc<dyn Pages> = Arc::new(history);
+        let mut fresh = GlobalMemory::new();
+        fresh.reset(&history, Version::before(0));
+        assert_eq!(fresh.read::<4>(at - 4096), Ok([1, 2, 3, 4]));
+        assert_eq!(fresh.write::<4>(at - 4096, [9; 4]), Ok(()));
+        fresh.reset(&history, Version::before(0));
+        assert_eq!(fresh.read::<4>(at - 4096), Ok([1, 2, 3, 4]));
     }
 }

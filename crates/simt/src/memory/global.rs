@@ -8,20 +8,12 @@
 use super::allocations::{Allocations, PlaceError};
 use super::far::{FarPages, address_of, number};
 use super::held::Held;
-use super::page::{PAGE, Page, Pages, Pieces, Version};
+use super::page::{Page, Pages, Pieces, Version};
 use super::profile::AddressProfile;
 use super::slot::Slot;
 use super::trace::AccessTrace;
+use super::window::PAGE;
 use std::sync::Arc;
-
-/// Why an access cannot be done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AccessError {
-    /// The address is outside every mapped page.
-    Unmapped,
-    /// The address is not a multiple of the access size.
-    Misaligned,
-}
 
 /// The global memory of a device.
 #[derive(Debug, Default)]
@@ -139,21 +131,15 @@ impl GlobalMemory {
 
     /// Notes what an allocation holds of each page.
     fn hold(&mut self, start: u64, size: u64) {
-        let mut at = start;
-        for piece in Pieces::of(start, size as usize) {
-            if let Some(index) = self.index(at) {
-                self.held[index].add(piece.from, piece.from + piece.len);
-            }
-            at += piece.len as u64;
-        }
+        self.change_held(start, size, Held::add);
     }
 
-    /// Forgets what an allocation held.
-    fn release(&mut self, start: u64, size: u64) {
+    /// Changes what is held of each page of a range.
+    fn change_held(&mut self, start: u64, size: u64, change: fn(&mut Held, usize, usize)) {
         let mut at = start;
         for piece in Pieces::of(start, size as usize) {
             if let Some(index) = self.index(at) {
-                self.held[index].remove(piece.from, piece.from + piece.len);
+                change(&mut self.held[index], piece.from, piece.from + piece.len);
             }
             at += piece.len as u64;
         }
@@ -194,7 +180,7 @@ impl GlobalMemory {
     /// If none starts there.
     pub fn free(&mut self, address: u64) -> Result<(), PlaceError> {
         let bytes = Arc::make_mut(&mut self.allocations).free(address)?;
-        self.release(address, bytes);
+        self.change_held(address, bytes, Held::remove);
         Ok(())
     }
 
@@ -307,61 +293,6 @@ impl GlobalMemory {
         self.allocations.profile().strict
     }
 
-    /// Reads `N` bytes at a multiple of `N`.
-    ///
-    /// # Errors
-    /// If the address is misaligned or unmapped.
-    #[inline(always)]
-    pub fn read<const N: usize>(&mut self, address: u64) -> Result<[u8; N], AccessError> {
-        if !address.is_multiple_of(N as u64) {
-            return Err(AccessError::Misaligned);
-        }
-        let page = self.page(address).ok_or(AccessError::Unmapped)?;
-        let at = (address % PAGE as u64) as usize;
-        let mut bytes = [0; N];
-        bytes.copy_from_slice(&page[at..at + N]);
-        Ok(bytes)
-    }
-
-    /// Writes `N` bytes at a multiple of `N`.
-    ///
-    /// # Errors
-    /// If the address is misaligned or unmapped.
-    #[inline(always)]
-    pub fn write<const N: usize>(&mut self, address: u64, bytes: [u8; N]) -> Result<(), AccessError> {
-        if !address.is_multiple_of(N as u64) {
-            return Err(AccessError::Misaligned);
-        }
-        let page = self.page_mut(address).ok_or(AccessError::Unmapped)?;
-        let at = (address % PAGE as u64) as usize;
-        page[at..at + N].copy_from_slice(&bytes);
-        Ok(())
-    }
-
-    /// Copies a range out; `false` where some of it is unmapped.
-    #[must_use]
-    pub fn copy_out(&mut self, address: u64, into: &mut [u8]) -> bool {
-        let mut at = address;
-        for piece in Pieces::of(address, into.len()) {
-            let Some(page) = self.page(at) else { return false };
-            into[piece.done..piece.done + piece.len].copy_from_slice(&page[piece.from..piece.from + piece.len]);
-            at = at.wrapping_add(piece.len as u64);
-        }
-        true
-    }
-
-    /// Copies bytes in; `false` where some of the range is unmapped.
-    #[must_use]
-    pub fn copy_in(&mut self, address: u64, bytes: &[u8]) -> bool {
-        let mut at = address;
-        for piece in Pieces::of(address, bytes.len()) {
-            let Some(page) = self.page_mut(at) else { return false };
-            page[piece.from..piece.from + piece.len].copy_from_slice(&bytes[piece.done..piece.done + piece.len]);
-            at = at.wrapping_add(piece.len as u64);
-        }
-        true
-    }
-
     /// Makes a mapped range zero. Pages that were never written are zero already and stay absent.
     pub fn clear(&mut self, address: u64, bytes: u64) {
         let mut at = address;
@@ -424,51 +355,6 @@ mod tests {
         let mut memory = GlobalMemory::new();
         let at = memory.allocate(bytes).unwrap();
         (memory, at)
-    }
-
-    #[test]
-    fn what_is_written_is_read_and_the_rest_is_zero() {
-        let (mut memory, at) = memory(3 * PAGE as u64);
-        assert!(memory.copy_in(at + 4090, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]));
-        let mut bytes = [9; 12];
-        assert!(memory.copy_out(at + 4089, &mut bytes));
-        assert_eq!(bytes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0]);
-        assert_eq!(memory.read::<4>(at + 4092), Ok([3, 4, 5, 6]));
-    }
-
-    #[test]
-    fn outside_mapped_pages_and_off_alignment_are_errors() {
-        let (mut memory, at) = memory(16);
-        assert_eq!(memory.read::<4>(at + 2), Err(AccessError::Misaligned));
-        assert_eq!(memory.read::<4>(at + (74 << 20)), Err(AccessError::Unmapped));
-        assert_eq!(memory.write::<4>(at - (414 << 20) - 4, [0; 4]), Err(AccessError::Unmapped));
-        assert_eq!(memory.read::<4>(0), Err(AccessError::Unmapped));
-        memory.set_profile(Arc::new(AddressProfile::strict()));
-        assert_eq!(memory.read::<4>(at + (2 << 20)), Err(AccessError::Unmapped));
-        assert_eq!(memory.write::<4>(at - 4, [0; 4]), Err(AccessError::Unmapped));
-    }
-
-    #[test]
-    fn what_is_mapped_far_away_holds_zeros_until_it_is_written_and_is_told() {
-        let (mut memory, at) = memory(16);
-        for far in [at - 4096, at - (256 << 20), at + (2 << 20), at + (64 << 20) + 8] {
-            assert_eq!(memory.read::<4>(far), Ok([0; 4]));
-            assert_eq!(memory.write::<4>(far, [1, 2, 3, 4]), Ok(()));
-            assert_eq!(memory.read::<2>(far + 2), Ok([3, 4]));
-            let number = memory.page_number(far).unwrap();
-            assert!(memory.written().any(|(page, bytes)| page == number && bytes[far as usize % PAGE] == 1));
-            assert_eq!(memory.numbered(number).map(|page| page[far as usize % PAGE + 1]), Some(2));
-        }
-        let mut history = History::default();
-        history.commit(&mut memory, 0);
-        assert_eq!((memory.written().count(), history.written().count()), (0, 4));
-        let history: Arc<dyn Pages> = Arc::new(history);
-        let mut fresh = GlobalMemory::new();
-        fresh.reset(&history, Version::before(0));
-        assert_eq!(fresh.read::<4>(at - 4096), Ok([1, 2, 3, 4]));
-        assert_eq!(fresh.write::<4>(at - 4096, [9; 4]), Ok(()));
-        fresh.reset(&history, Version::before(0));
-        assert_eq!(fresh.read::<4>(at - 4096), Ok([1, 2, 3, 4]));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which bytes of a page are allocated, so that accesses need no look at the table of allocations.
 
-use super::page::PAGE;
 use super::window::ALLOCATION;
+use super::window::PAGE;
 
 /// Allocations begin at multiples of this.
 const GRANULE: usize = ALLOCATION as usize;

@@ -2,8 +2,9 @@
 
 use super::allocations::Allocations;
 use super::global::GlobalMemory;
-use super::page::{PAGE, Page, Pages, Version};
+use super::page::{Page, Pages, Version};
 use super::window::DEVICE_BYTES;
+use super::window::PAGE;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! Memories: global memory in pages that are shared until written, and the windows of the generic address space.
 
+pub mod access;
 pub mod allocations;
 pub mod bytes;
 pub mod far;
@@ -13,14 +14,16 @@ mod slot;
 pub mod trace;
 pub mod window;
 
+pub use access::AccessError;
 pub use allocations::{Allocations, PlaceError};
 pub use bytes::ByteSet;
 pub use far::address_of;
-pub use global::{AccessError, GlobalMemory};
+pub use global::GlobalMemory;
 pub use held::Held;
 pub use history::History;
 pub use owners::Owners;
-pub use page::{PAGE, Page, Pages, Version};
+pub use page::{Page, Pages, Version};
 pub(crate) use profile::LOCAL_TOP;
 pub use profile::{AddressProfile, Stretch};
 pub use trace::{AccessTrace, ByteRun, Touch};
+pub use window::PAGE;

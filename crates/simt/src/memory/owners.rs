@@ -2,8 +2,8 @@
 //!
 //! A thread that shares no byte it reads with a writer, and no byte it writes with anyone, could as well run alone.
 
-use super::page::PAGE;
 use super::window::DEVICE_BYTES;
+use super::window::PAGE;
 
 /// Nobody, so far.
 const NOBODY: u16 = 0;

@@ -1,11 +1,9 @@
-//! Pages: their size, where their bytes come from, and ranges cut at their boundaries.
+//! Pages: where their bytes come from, and ranges cut at their boundaries.
 
 use super::allocations::Allocations;
+use super::window::PAGE;
 use std::fmt::Debug;
 use std::sync::Arc;
-
-/// Bytes of a page.
-pub const PAGE: usize = 4096;
 
 /// A page's bytes.
 pub type Page = [u8; PAGE];

@@ -3,7 +3,7 @@
 //! The profiles of the repository stand in `profiles/addresses/`, with where they were measured; [`AddressProfile::h200`] is
 //! the one that applies if nobody says another.
 
-use super::window::WINDOW;
+use super::window::{PAGE, WINDOW};
 use serde::{Deserialize, Serialize};
 
 /// Local memory that a GPU keeps above the first frame of a thread, in bytes: an H200 starts stacks at 0xfffdc0 of the
@@ -77,10 +77,9 @@ impl AddressProfile {
         for (key, stretches) in [("before", &self.before), ("behind", &self.behind)] {
             let mut last = 0;
             for &Stretch { from, to } in stretches {
-                if from >= to || from < last || to > FARTHEST || (from | to) % super::PAGE as u64 != 0 {
+                if from >= to || from < last || to > FARTHEST || (from | to) % PAGE as u64 != 0 {
                     return Err(format!(
-                        "{key}: from {from} to {to}: expected ascending multiples of {} up to {FARTHEST}",
-                        super::PAGE
+                        "{key}: from {from} to {to}: expected ascending multiples of {PAGE} up to {FARTHEST}"
                     ));
                 }
                 last = to;

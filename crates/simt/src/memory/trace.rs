@@ -3,8 +3,9 @@
 
 use super::bytes::ByteSet;
 use super::owners::Owners;
-use super::page::{PAGE, Pieces};
+use super::page::Pieces;
 use super::window::DEVICE_BASE;
+use super::window::PAGE;
 use std::collections::BTreeMap;
 
 /// Neighbouring bytes of one page.

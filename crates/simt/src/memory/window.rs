@@ -2,8 +2,7 @@
 //!
 //! Global memory begins at [`DEVICE_BASE`] and is mapped in 2 MiB steps, as a driver does; allocations begin at
 //! [`FIRST_ALLOCATION`]. The addresses lie where Linux puts nothing of a process, so that an application can tell device
-//! memory from its own. Shared, local and
-//! parameter memory have windows far from it, so that a corrupted pointer rarely moves from one to another.
+//! memory from its own. Shared, local and parameter memory have windows far from it.
 
 /// First device address handed out.
 pub const DEVICE_BASE: u64 = 0x3f40_0000_0000;
@@ -11,6 +10,8 @@ pub const DEVICE_BASE: u64 = 0x3f40_0000_0000;
 /// was looked at, so that a flipped bit of a pointer leads as far and the same way. Where in its 512 MiB that is differs from
 /// process to process.
 pub const FIRST_ALLOCATION: u64 = DEVICE_BASE + (158 << 20);
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
 /// Granularity of mapping.
 pub const MAPPING: u64 = 2 << 20;
 /// Alignment of an allocation.

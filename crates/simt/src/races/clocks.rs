@@ -90,12 +90,28 @@ impl BlockClocks {
     }
 }
 
+/// What was known where an atomic access was made last: for each block, up to when.
+#[derive(Debug, Default)]
+struct Place {
+    clock: Clock,
+    /// Who came last, and how often it had learned something until then.
+    last: (u32, u64),
+}
+
 /// What the block that runs knows of those before it: they run in order, so that only it can learn.
 #[derive(Debug, Default)]
 pub(super) struct GridClocks {
     now: u32,
-    known: HashMap<u32, u32>,
-    places: HashMap<u64, HashMap<u32, u32>>,
+    known: Clock,
+    /// How often a block met what another had left.
+    learned: u64,
+    places: HashMap<u64, Place>,
+}
+
+/// Joins clocks that may know of fewer blocks.
+fn join_all(into: &mut Clock, other: &[u32]) {
+    into.resize(into.len().max(other.len()), 0);
+    join(into, other);
 }
 
 impl GridClocks {
@@ -103,6 +119,7 @@ impl GridClocks {
     pub(super) fn begin(&mut self) {
         self.now = 1;
         self.known.clear();
+        self.learned += 1;
     }
 
     pub(super) fn now(&self) -> u32 {
@@ -111,21 +128,21 @@ impl GridClocks {
 
     /// Whether the block knows of what another did at a time.
     pub(super) fn knows(&self, other: u32, time: u32) -> bool {
-        self.known.get(&other).is_some_and(|known| *known >= time)
+        self.known.get(other as usize).is_some_and(|known| *known >= time)
     }
 
     /// The block accesses a place atomically.
     pub(super) fn meets(&mut self, block: u32, address: u64) {
         let place = self.places.entry(address).or_default();
-        for (&other, &time) in place.iter() {
-            let known = self.known.entry(other).or_default();
-            *known = (*known).max(time);
+        if place.last != (block, self.learned) {
+            join_all(&mut self.known, &place.clock);
+            self.learned += 1;
+            join_all(&mut place.clock, &self.known);
+            place.last = (block, self.learned);
         }
-        place.insert(block, self.now);
-        for (&other, &time) in &self.known {
-            let known = place.entry(other).or_default();
-            *known = (*known).max(time);
-        }
+        let own = block as usize;
+        place.clock.resize(place.clock.len().max(own + 1), 0);
+        place.clock[own] = self.now;
     }
 
     pub(super) fn ticks(&mut self) {
