@@ -14,6 +14,7 @@ use crate::hook::{Hook, InstructionContext, Interest};
 use crate::launch::{Fuel, Interleaving, KernelLaunch};
 use crate::memory::{GlobalMemory, PAGE};
 use crate::program::{AccessPlan, MicroKind, Program};
+use crate::trap::RunEnd;
 use ::lanes::registers::lanes;
 use cell::{Cell, WordAccess};
 use clocks::{BlockClocks, GridClocks};
@@ -56,20 +57,18 @@ impl Races {
 }
 
 impl Executor {
-    /// Runs a launch and looks for races, in blocks of so many instructions together. The memory is that before the launch.
+    /// Runs a launch and looks for races, up to so many instructions of its threads. The memory is that before the launch.
     pub fn races(&mut self, launch: &KernelLaunch<'_>, memory: &mut GlobalMemory, most: u64) -> Races {
-        let mut finder = Finder::new(launch.program, launch.warps());
-        let mut executed = 0;
+        let mut finder = Finder::new(launch.program, launch.warps(), most);
         self.prepare(launch);
         for block in 0..launch.blocks() {
-            if executed >= most || launch.is_together() || launch.warps() > 32 {
+            if launch.is_together() || launch.warps() > 32 {
                 break;
             }
             finder.begin(block as u32);
             let end = self.run_block(launch, memory, block, Fuel::Each(u32::MAX), &mut finder);
             finder.races.blocks += 1;
-            executed += self.counts().map(u64::from).sum::<u64>();
-            if end != crate::trap::RunEnd::Completed {
+            if end != RunEnd::Completed {
                 break;
             }
         }
@@ -81,6 +80,8 @@ impl Executor {
 struct Finder {
     /// For each instruction, its micro-operations that access memory or are barriers.
     kinds: Vec<Vec<MicroKind>>,
+    /// Instructions that are still looked at.
+    left: u64,
     warps: u32,
     block: u32,
     clocks: BlockClocks,
@@ -103,7 +104,7 @@ struct Element {
 }
 
 impl Finder {
-    fn new(program: &Program, warps: u32) -> Self {
+    fn new(program: &Program, warps: u32, left: u64) -> Self {
         let mut kinds = vec![Vec::new(); program.instructions.len()];
         for micro in &program.micros {
             let kind = micro.kind;
@@ -120,6 +121,7 @@ impl Finder {
         }
         Self {
             kinds,
+            left,
             warps,
             block: 0,
             clocks: BlockClocks::new(warps),
@@ -262,6 +264,8 @@ impl Hook for Finder {
         if context.executing == 0 {
             return Interest::Stay;
         }
+        let Some(left) = self.left.checked_sub(context.executing.count_ones().into()) else { return Interest::Stop };
+        self.left = left;
         let program = context.program;
         for at in 0..self.kinds[context.instruction as usize].len() {
             let kind = self.kinds[context.instruction as usize][at];

@@ -4,9 +4,9 @@ use super::directive::{Argument, Directive, LaunchDirective};
 use super::script::Script;
 use capsule::{Launch, ModuleId, PlacedSymbol};
 use device::Image;
-use device::{Modules, TrapReport, check_launch, runnable};
+use device::{Modules, RaceWatch, TrapReport, check_launch, runnable};
 use simt::memory::GlobalMemory;
-use simt::{Executor, Fuel, LevelName, NoHook, Program, RunEnd};
+use simt::{Executor, Fuel, KernelLaunch, LevelName, NoHook, Program, RunEnd};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -64,6 +64,7 @@ struct Machine {
     memory: GlobalMemory,
     modules: Modules,
     executor: Executor,
+    races: RaceWatch,
     outcome: Outcome,
 }
 
@@ -85,7 +86,7 @@ impl Machine {
         let (launches, counts, copies) = (Vec::new(), Vec::new(), Vec::new());
         let outcome =
             Outcome { symbols, places, launches, counts, copies, trap: None, printed: Vec::new(), strayed: 0 };
-        Ok(Self { memory, modules, executor: Executor::new(level), outcome })
+        Ok(Self { memory, modules, executor: Executor::new(level), races: RaceWatch::default(), outcome })
     }
 
     fn read(&mut self, name: &str) -> Result<(), String> {
@@ -103,17 +104,14 @@ impl Machine {
         let program = self.modules.program(MODULE, &run.kernel).map_err(|error| words(&error))?;
         let launch = self.launch(run, &program)?;
         check_launch(&launch, &program).map_err(|error| words(&error))?;
-        let ready = runnable(&launch, &program);
+        let interleaving = self.races.look(&mut self.executor, &launch, &program, &mut self.memory);
+        let ready = KernelLaunch { interleaving, ..runnable(&launch, &program) };
         self.executor.prepare(&ready);
         let mut counts = Vec::new();
-        for block in 0..ready.blocks() {
-            let fuel = Fuel::Each(run.fuel);
-            let end = self.executor.run_block(&ready, &mut self.memory, block, fuel, &mut NoHook);
-            counts.extend(self.executor.counts());
-            if let RunEnd::Trapped(trap) = end {
-                self.outcome.trap = Some(TrapReport::new(trap, &program));
-                break;
-            }
+        let count = |executor: &mut Executor, _: &mut GlobalMemory, _| counts.extend(executor.counts());
+        let end = self.executor.run(&ready, &mut self.memory, Fuel::Each(run.fuel), None, &mut NoHook, count);
+        if let RunEnd::Trapped(trap) = end {
+            self.outcome.trap = Some(TrapReport::new(trap, &program));
         }
         self.outcome.printed.extend(self.executor.take_printed());
         self.outcome.launches.push(launch);
