@@ -98,7 +98,7 @@ fn compare(program: &Path, name: &str, app: &Path, runs: u64) -> Result<Compared
 /// In what a live run differs from the run of its capsule, though the host had nothing to see.
 fn unlike(live: &Observation, recorded: &Observation) -> Option<&'static str> {
     let both = |one: &End, other: &End| matches!((one, other), (End::Completed, End::Completed));
-    let trapped = matches!(recorded.end, End::Trapped { .. } | End::Hang { .. });
+    let trapped = matches!(recorded.end, End::Trapped { .. } | End::Hang { .. } | End::OutOfFuel { .. });
     match () {
         () if live.landed != recorded.landed => Some("the value"),
         () if live.first_use != recorded.first_use => Some("its first use"),

@@ -99,7 +99,7 @@ impl Row {
 /// A class in a word, where a hang is one of its own.
 fn ends(class: Class, kind: &str) -> &'static str {
     match class {
-        Class::Due if kind == "hang" => "hang",
+        Class::Due if matches!(kind, "hang" | "out_of_fuel") => "hang",
         Class::Due => "crash",
         other => other.word(),
     }

@@ -157,7 +157,7 @@ impl Replayer for Walk<'_> {
         let ran = run(self.executor, &mut self.memory, &runnable(launch, &program), fuel, None, |_| {});
         if let RunEnd::Trapped(trap) = ran.end {
             return Err(match trap.kind {
-                TrapKind::OutOfFuel => Stop::Hang,
+                TrapKind::EndlessLoop | TrapKind::OutOfFuel => Stop::Hang,
                 kind => Stop::Failed(kind.name().to_owned()),
             });
         }

@@ -68,7 +68,7 @@ pub(crate) fn observe(
     });
     let (landed, first_use) = injected.ok_or_else(|| not_injected(fault, ended, report))?;
     let end = end(ended, report);
-    let stopped = matches!(end, End::TimedOut | End::Hang { .. });
+    let stopped = matches!(end, End::TimedOut | End::Hang { .. } | End::OutOfFuel { .. });
     let status = ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).filter(|_| !stopped);
     if landed.is_none() && (end != End::Completed || host.differs()) {
         return Err(

@@ -6,7 +6,7 @@ use crate::observation::{End, Observation};
 use crate::outcome::{Due, Masked, Outcome, Sdc};
 
 /// The version of [`classify`], stored with every label; raised when a label of any observation changes.
-pub const CLASSIFIER_VERSION: u32 = 1;
+pub const CLASSIFIER_VERSION: u32 = 2;
 
 /// Derives the outcome of an observation. Total: every observation has exactly one.
 #[must_use]
@@ -17,6 +17,7 @@ pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
     match &observation.end {
         End::Trapped { trap, .. } => Outcome::Due(Due::Crash(*trap)),
         End::Hang { .. } | End::TimedOut => Outcome::Due(Due::Hang),
+        End::OutOfFuel { .. } => Outcome::Due(Due::OutOfFuel),
         End::Detected { .. } | End::Exited { .. } => Outcome::Due(Due::Detected),
         End::Signalled { signal } => Outcome::Due(Due::Signal(HostSignal::of(*signal))),
         End::Completed => {

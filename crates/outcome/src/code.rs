@@ -10,7 +10,7 @@
 //! | `22` – `27` | DUE: the signals, in the order of [`HostSignal`] |
 //! | `28` – `2f` | DUE: the traps, in the order of [`TrapKind`], as far as they go |
 //! | `30` | not landed |
-//! | `50` – `5f` | DUE: the traps that come after those |
+//! | `50`, `51` | DUE: what came later, an invalid address space and out of fuel |
 //! | `40` | failed ([`FAILED_CODE`]): no outcome at all |
 //! | `80` – `ff` | SDC: the quality bins 0 to 127 |
 
@@ -40,6 +40,7 @@ impl Outcome {
             Self::Sdc(Sdc::Detectable) => 0x13,
             Self::Sdc(Sdc::Maybe(bin)) => FIRST_BIN | if bin < LAST_BIN { bin } else { LAST_BIN },
             Self::Due(Due::Hang) => 0x20,
+            Self::Due(Due::OutOfFuel) => 0x51,
             Self::Due(Due::Detected) => 0x21,
             Self::Due(Due::Signal(HostSignal::Abort)) => 0x22,
             Self::Due(Due::Signal(HostSignal::Bus)) => 0x23,
@@ -102,7 +103,7 @@ mod tests {
             .filter(|outcome| !matches!(outcome, Outcome::Sdc(Sdc::Maybe(1..=126))))
             .map(|outcome| (outcome.code(), outcome.kind().unwrap_or_default().into_owned()))
             .collect();
-        expect_test::expect![[r#"[(0, "never_read"), (1, "overwritten"), (2, "logical"), (16, "unjudged"), (17, "good"), (18, "bad"), (19, "detectable"), (128, "maybe_0"), (255, "maybe_127"), (40, "illegal_address"), (41, "out_of_range_address"), (42, "misaligned_address"), (43, "stack_overflow"), (44, "illegal_instruction"), (45, "barrier_deadlock"), (46, "trap"), (47, "assert"), (80, "invalid_address_space"), (32, "hang"), (33, "detected"), (34, "sigabrt"), (35, "sigbus"), (36, "sigfpe"), (37, "sigill"), (38, "sigsegv"), (39, "signal"), (48, "")]"#]]
+        expect_test::expect![[r#"[(0, "never_read"), (1, "overwritten"), (2, "logical"), (16, "unjudged"), (17, "good"), (18, "bad"), (19, "detectable"), (128, "maybe_0"), (255, "maybe_127"), (40, "illegal_address"), (41, "out_of_range_address"), (42, "misaligned_address"), (43, "stack_overflow"), (44, "illegal_instruction"), (45, "barrier_deadlock"), (46, "trap"), (47, "assert"), (80, "invalid_address_space"), (32, "hang"), (81, "out_of_fuel"), (33, "detected"), (34, "sigabrt"), (35, "sigbus"), (36, "sigfpe"), (37, "sigill"), (38, "sigsegv"), (39, "signal"), (48, "")]"#]]
         .assert_eq(&format!("{codes:?}"));
     }
 }

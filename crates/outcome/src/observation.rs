@@ -87,9 +87,14 @@ pub enum End {
         /// Where.
         at: ProgramPoint,
     },
-    /// It used up its instruction fuel.
+    /// A thread is in a loop that never ends.
     Hang {
-        /// Where the hit thread, or the one that ran out, then was.
+        /// Where the loop begins.
+        at: ProgramPoint,
+    },
+    /// A thread used up its instruction fuel.
+    OutOfFuel {
+        /// Where it then was.
         at: ProgramPoint,
     },
     /// The program, or hardening added to it, noticed the fault and said so.

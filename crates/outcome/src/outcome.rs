@@ -58,8 +58,10 @@ pub enum Due {
     Crash(TrapKind),
     /// A crash of the application's host, by its signal.
     Signal(HostSignal),
-    /// A hang.
+    /// A hang: a loop that provably never ends, or an application that was still there when its time was over.
     Hang,
+    /// A thread that was stopped because it had used up its fuel; whether it would have ended is not known.
+    OutOfFuel,
     /// Detected by the program's own checks or by inserted hardening.
     Detected,
 }
@@ -157,13 +159,14 @@ impl Sdc {
 }
 
 impl Due {
-    /// The word for it: the trap's, the signal's, `hang` or `detected`.
+    /// The word for it: the trap's, the signal's, `hang`, `out_of_fuel` or `detected`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Crash(trap) => trap.word(),
             Self::Signal(signal) => signal.word(),
             Self::Hang => "hang",
+            Self::OutOfFuel => "out_of_fuel",
             Self::Detected => "detected",
         }
     }
@@ -171,6 +174,7 @@ impl Due {
     fn from_word(word: &str) -> Option<Self> {
         match word {
             "hang" => Some(Self::Hang),
+            "out_of_fuel" => Some(Self::OutOfFuel),
             "detected" => Some(Self::Detected),
             word => word.parse().map(Self::Crash).or_else(|_| word.parse().map(Self::Signal)).ok(),
         }
@@ -179,6 +183,11 @@ impl Due {
     /// Every way, in the order in which reports list them.
     pub fn all() -> impl Iterator<Item = Self> {
         let signals = HostSignal::ALL.iter().copied().map(Self::Signal);
-        TrapKind::ALL.iter().copied().map(Self::Crash).chain([Self::Hang, Self::Detected]).chain(signals)
+        TrapKind::ALL
+            .iter()
+            .copied()
+            .map(Self::Crash)
+            .chain([Self::Hang, Self::OutOfFuel, Self::Detected])
+            .chain(signals)
     }
 }

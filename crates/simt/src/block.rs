@@ -1,5 +1,6 @@
 //! The executor: the warps of a block take turns until all have exited.
 
+use crate::ahead::Ahead;
 use crate::checkpoint::Checkpoint;
 use crate::exec::{Hooked, Notes, Running, run};
 use crate::hook::{Hook, Interest, NoHook, RoundContext};
@@ -7,6 +8,7 @@ use crate::launch::{Fuel, Interleaving, KernelLaunch};
 use crate::memory::GlobalMemory;
 use crate::state::BlockState;
 use crate::trap::{Assertion, Halt, RunEnd};
+use crate::warp::Warp;
 use ::lanes::Handlers;
 use ::lanes::level::{LevelName, WithLevel, with_level};
 use ::lanes::registers::LANES;
@@ -84,12 +86,31 @@ impl Executor {
                 Ok(Round::Moved) => {}
                 Ok(Round::Stuck) => return RunEnd::Trapped(self.state.deadlock(launch.program, block)),
             }
+            if let Err(halt) = self.look_ahead(launch, memory, block, hook) {
+                return halt.into();
+            }
             number += 1;
             let between = RoundContext { program: launch.program, block: &self.state, memory, round: number };
             if hook.between(between) == Interest::Stop {
                 return RunEnd::Stopped;
             }
         }
+    }
+
+    /// Skips what is known of a loop that a warp is in, if it is time to look for one and nobody looks at the warp.
+    fn look_ahead(
+        &mut self,
+        launch: &KernelLaunch<'_>,
+        memory: &mut GlobalMemory,
+        block: u64,
+        hook: &dyn Hook,
+    ) -> Result<(), Halt> {
+        let state = &mut self.state;
+        let is_due = |warp: &Warp| !warp.control.is_done() && state.lookout.is_due(warp.control.issued);
+        if !state.warps.iter().any(is_due) || state.warps.iter().any(|warp| hook.wants(warp.index)) {
+            return Ok(());
+        }
+        Ahead { level: self.level, state, notes: &mut self.notes, launch, memory, block }.look()
     }
 
     /// Gives every warp of a block its turn.
@@ -120,6 +141,11 @@ impl Executor {
     /// Instructions that each thread of the blocks that ran last has executed, in thread order.
     pub fn counts(&self) -> impl Iterator<Item = u32> + '_ {
         self.blocks().iter().flat_map(|block| block.state.counts())
+    }
+
+    /// As [`counts`](Self::counts), with the iterations of loops that were skipped because they are known.
+    pub fn executed(&self) -> impl Iterator<Item = u64> + '_ {
+        self.blocks().iter().flat_map(|block| block.state.executed())
     }
 
     /// What the blocks that ran since [`prepare`](Self::prepare), or since this was last asked, have printed, in the

@@ -75,8 +75,10 @@ pub(crate) struct Control {
     pub(crate) free_frames: Vec<u32>,
     /// Lanes whose thread has not exited.
     pub(crate) live: u32,
-    /// Instructions that each lane executed.
+    /// Instructions that each lane executed one by one.
     pub(crate) counts: [u32; LANES],
+    /// Those of iterations that were skipped because they are known.
+    pub(crate) skipped: [u64; LANES],
     /// Instructions issued to the warp.
     pub(crate) issued: u64,
     /// Instructions that each lane may execute.
@@ -108,6 +110,7 @@ impl Control {
         self.frames.push(root);
         self.live = mask;
         self.counts = [0; LANES];
+        self.skipped = [0; LANES];
         self.issued = 0;
         self.fuel_check = u64::from(*self.fuel.iter().min().unwrap_or(&u32::MAX));
         self.fair = 0;
@@ -119,6 +122,7 @@ impl Control {
         self.frames.clone_from(&other.frames);
         self.free_frames.clone_from(&other.free_frames);
         (self.live, self.counts, self.issued) = (other.live, other.counts, other.issued);
+        self.skipped = other.skipped;
         (self.fuel, self.fuel_check, self.fair) = (other.fuel, other.fuel_check, other.fair);
     }
 
@@ -230,6 +234,17 @@ impl Control {
         for (lane, count) in self.counts.iter_mut().enumerate() {
             *count = count.wrapping_add(bits_of(mask, lane) as u32);
         }
+    }
+
+    /// Counts an iteration so many times more, at whose start these were the counts and what was issued.
+    pub(crate) fn skip(&mut self, (counts, issued): ([u32; LANES], u64), iterations: u64) {
+        for (lane, skipped) in self.skipped.iter_mut().enumerate() {
+            let executed = self.counts[lane].wrapping_sub(counts[lane]);
+            *skipped = skipped.saturating_add(u64::from(executed).saturating_mul(iterations));
+        }
+        let issued = (self.issued - issued).saturating_mul(iterations);
+        self.issued = self.issued.saturating_add(issued);
+        self.fuel_check = self.fuel_check.saturating_add(issued);
     }
 
     /// The lanes of a mask that have no fuel left.

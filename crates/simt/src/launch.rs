@@ -96,7 +96,24 @@ pub enum Fuel<'a> {
     },
 }
 
+/// A warp is looked at that has executed this many times what its block's longest thread did without a fault,
+const PATIENCE_FACTOR: u64 = 2;
+/// and this many instructions beyond that.
+const PATIENCE: u64 = 2_000;
+
 impl Fuel<'_> {
+    /// How many instructions a warp of these threads issues before it is looked at whether it is in a loop that need not be
+    /// executed whole.
+    pub(crate) fn patience(self, threads: std::ops::Range<u64>) -> u64 {
+        match self {
+            Self::Each(_) => u64::MAX,
+            Self::Scaled { counts, .. } => {
+                let counts = counts.get(threads.start as usize..threads.end as usize).unwrap_or_default();
+                u64::from(counts.iter().max().copied().unwrap_or(0)) * PATIENCE_FACTOR + PATIENCE
+            }
+        }
+    }
+
     /// How many instructions a thread of the launch may execute.
     pub(crate) fn of(self, thread: u64) -> u32 {
         match self {

@@ -8,6 +8,7 @@
 //! waits at a barrier or has had its turn.
 
 mod access;
+mod ahead;
 mod atomic;
 mod barrier;
 mod block;

@@ -1,5 +1,6 @@
 //! The state of a block that runs.
 
+use crate::ahead::Lookout;
 use crate::barrier::{Arrival, Barriers};
 use crate::control::State;
 use crate::launch::{Fuel, KernelLaunch};
@@ -16,6 +17,7 @@ pub struct BlockState {
     pub(crate) warps: Vec<Warp>,
     pub(crate) shared: Vec<u8>,
     pub(crate) barriers: Barriers,
+    pub(crate) lookout: Lookout,
     threads: u32,
 }
 
@@ -68,6 +70,7 @@ impl BlockState {
         }
         self.shared.fill(0);
         self.barriers = Barriers::default();
+        self.lookout = Lookout::after(fuel.patience(first..first + u64::from(self.threads)));
     }
 
     /// Counts arrivals and completes the barriers that can be; whether any was.
@@ -106,8 +109,14 @@ impl BlockState {
         Trap { kind: TrapKind::BarrierDeadlock, instruction, block, thread, address: None }
     }
 
-    /// Instructions that each thread has executed, in thread order.
+    /// Instructions that each thread has executed one by one, in thread order.
     pub fn counts(&self) -> impl Iterator<Item = u32> + '_ {
         self.warps.iter().flat_map(|warp| warp.control.counts).take(self.threads as usize)
+    }
+
+    /// Instructions of each thread in thread order, with those of iterations that were skipped.
+    pub fn executed(&self) -> impl Iterator<Item = u64> + '_ {
+        let skipped = self.warps.iter().flat_map(|warp| warp.control.skipped);
+        self.counts().zip(skipped).map(|(count, skipped)| u64::from(count).saturating_add(skipped))
     }
 }

@@ -23,6 +23,8 @@ pub enum TrapKind {
     Trap,
     /// A failed device `assert`.
     Assert,
+    /// A loop that provably never ends.
+    EndlessLoop,
     /// More instructions than the fuel allows.
     OutOfFuel,
 }
@@ -41,6 +43,7 @@ impl TrapKind {
             Self::BarrierDeadlock => "barrier_deadlock",
             Self::Trap => "trap",
             Self::Assert => "assert",
+            Self::EndlessLoop => "endless_loop",
             Self::OutOfFuel => "out_of_fuel",
         }
     }
@@ -58,6 +61,7 @@ impl fmt::Display for TrapKind {
             Self::BarrierDeadlock => "barrier deadlock",
             Self::Trap => "trap instruction",
             Self::Assert => "failed assertion",
+            Self::EndlessLoop => "endless loop (hang)",
             Self::OutOfFuel => "out of fuel (hang)",
         })
     }

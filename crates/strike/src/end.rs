@@ -6,16 +6,10 @@ use simt::TrapKind as Kind;
 /// The end of a run that a trap ended at a place.
 #[must_use]
 pub fn end(kind: Kind, at: ProgramPoint) -> End {
-    match trap(kind) {
-        Some(trap) => End::Trapped { trap, at },
-        None => End::Hang { at },
-    }
-}
-
-/// The word that results use. The machine has words of its own, since it knows no results, and one more: running out
-/// of fuel is a hang, not a trap.
-fn trap(kind: Kind) -> Option<TrapKind> {
-    Some(match kind {
+    // The machine has words of its own, since it knows no results.
+    let trap = match kind {
+        Kind::EndlessLoop => return End::Hang { at },
+        Kind::OutOfFuel => return End::OutOfFuel { at },
         Kind::IllegalAddress => TrapKind::IllegalAddress,
         Kind::OutOfRangeAddress => TrapKind::OutOfRangeAddress,
         Kind::InvalidAddressSpace => TrapKind::InvalidAddressSpace,
@@ -25,6 +19,6 @@ fn trap(kind: Kind) -> Option<TrapKind> {
         Kind::BarrierDeadlock => TrapKind::BarrierDeadlock,
         Kind::Trap => TrapKind::Trap,
         Kind::Assert => TrapKind::Assert,
-        Kind::OutOfFuel => return None,
-    })
+    };
+    End::Trapped { trap, at }
 }

@@ -34,7 +34,10 @@ const FINDING: &[(&str, &str)] = &[
     ("landed_threads", "INTEGER"),
     ("first_use", "TEXT CHECK (first_use IN ('read', 'overwritten', 'never'))"),
     ("first_use_after", "INTEGER"),
-    ("ended", "TEXT CHECK (ended IN ('completed', 'trapped', 'hang', 'detected', 'exited', 'signalled', 'timed_out'))"),
+    (
+        "ended",
+        "TEXT CHECK (ended IN ('completed', 'trapped', 'hang', 'out_of_fuel', 'detected', 'exited', 'signalled', 'timed_out'))",
+    ),
     ("ended_by", "TEXT"),
     ("ended_kernel", "TEXT"),
     ("ended_pc", "INTEGER"),

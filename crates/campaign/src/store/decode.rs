@@ -107,6 +107,7 @@ fn decode_end(values: &mut Decoder<'_>) -> Result<End, String> {
             Ok(End::Trapped { trap, at })
         }
         ("hang", None, Some(at)) => Ok(End::Hang { at }),
+        ("out_of_fuel", None, Some(at)) => Ok(End::OutOfFuel { at }),
         ("detected", Some(by), None) => Ok(End::Detected { by }),
         ("exited", Some(code), None) => {
             code.parse().map(|code| End::Exited { code }).map_err(|_| format!("`{code}` is no exit code"))

@@ -81,6 +81,7 @@ fn encode_end<'a>(values: &mut Encoder<'a>, end: &'a End) -> Result<(), StoreErr
         End::Completed => ("completed", None, None),
         End::Trapped { trap, at } => ("trapped", Some(trap.word().to_owned()), Some(at)),
         End::Hang { at } => ("hang", None, Some(at)),
+        End::OutOfFuel { at } => ("out_of_fuel", None, Some(at)),
         End::Detected { by } => ("detected", Some(by.clone()), None),
         End::Exited { code } => ("exited", Some(code.to_string()), None),
         End::Signalled { signal } => ("signalled", Some(signal.to_string()), None),

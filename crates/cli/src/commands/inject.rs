@@ -78,7 +78,8 @@ fn render(site: &Site, observation: &Observation, outcome: Outcome) -> String {
     match &observation.end {
         End::Completed => text += "  the program ran to its end\n",
         End::Trapped { trap, at } => text += &format!("  {trap} in {}, instruction {}\n", at.kernel, at.pc),
-        End::Hang { at } => text += &format!("  hang in {}, instruction {}\n", at.kernel, at.pc),
+        End::Hang { at } => text += &format!("  hang: an endless loop in {}, instruction {}\n", at.kernel, at.pc),
+        End::OutOfFuel { at } => text += &format!("  stopped out of fuel in {}, instruction {}\n", at.kernel, at.pc),
         End::Detected { by } => text += &format!("  detected by {by}\n"),
         End::Exited { code } => text += &format!("  the application ended with code {code}\n"),
         End::Signalled { signal } => text += &format!("  signal {signal} ended the application\n"),

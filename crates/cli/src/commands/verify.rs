@@ -206,7 +206,9 @@ impl Verified {
     fn judge(&self, gpu: bool) -> Result<Code, Failure> {
         let ends = self.faults.iter().filter(|_| !gpu).flat_map(|faults| &faults.ends);
         // Written faults have more fuel, and may come out of what counts as a hang where they are injected.
-        let other = ends.filter(|pair| pair.simulator != pair.machine && pair.simulator != "hang");
+        let other = ends.filter(|pair| {
+            pair.simulator != pair.machine && pair.simulator != "hang" && pair.simulator != "out_of_fuel"
+        });
         let written: u64 = other.map(|pair| pair.count).sum();
         if written > 0 {
             return Err(Failure::new(

@@ -280,7 +280,7 @@ impl<'g> Delta<'g> {
         }
         let (memory, fuel) = (&mut self.memory, fuel(self.golden, launch));
         let end = self.executor.run_block_from(&runnable, memory, u64::from(block), fuel, from, hook);
-        progress.instructions += self.executor.counts().map(u64::from).sum::<u64>();
+        progress.instructions += self.executor.executed().sum::<u64>();
         progress.instructions -= from.map_or(0, Checkpoint::executed_by_all);
         progress.strayed += self.memory.strayed();
         end
@@ -306,6 +306,6 @@ impl<'g> Delta<'g> {
     }
 
     fn thread_instructions(&self, fault: &Fault) -> u64 {
-        self.executor.counts().nth(fault.thread as usize).map_or(0, u64::from)
+        self.executor.executed().nth(fault.thread as usize).unwrap_or(0)
     }
 }

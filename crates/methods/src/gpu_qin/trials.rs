@@ -138,7 +138,7 @@ fn end(outcome: Outcome, end: &outcome::End) -> TrialEnd {
     match outcome {
         Outcome::Masked(_) | Outcome::Sdc(Sdc::Good) | Outcome::NotLanded => TrialEnd::Benign,
         Outcome::Sdc(_) => TrialEnd::Sdc,
-        Outcome::Due(Due::Hang | Due::Crash(TrapKind::BarrierDeadlock)) => TrialEnd::Hang,
+        Outcome::Due(Due::Hang | Due::OutOfFuel | Due::Crash(TrapKind::BarrierDeadlock)) => TrialEnd::Hang,
         Outcome::Due(Due::Crash(trap)) => TrialEnd::Crash { trap: Some(trap), after },
         Outcome::Due(Due::Signal(_) | Due::Detected) => TrialEnd::Crash { trap: None, after },
     }

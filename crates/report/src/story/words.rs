@@ -147,7 +147,8 @@ pub(crate) fn end(story: &Story, name: &dyn Fn(&str) -> String) -> Vec<String> {
     let mut said = vec![match &story.observation.end {
         End::Completed => "The program ran to its end.".to_owned(),
         End::Trapped { trap, at: place } => format!("It died of {trap} {}.", at(place)),
-        End::Hang { at: place } => format!("It hung {}.", at(place)),
+        End::Hang { at: place } => format!("It hung: a loop that never ends, {}.", at(place)),
+        End::OutOfFuel { at: place } => format!("It was stopped out of fuel {}.", at(place)),
         End::Detected { by } => format!("It was detected by {by}."),
         End::Exited { code } => format!("The application returned {code}."),
         End::Signalled { signal } => format!("The application was ended by signal {signal}."),

@@ -30,6 +30,16 @@ impl LocalWindow {
         Self { base: WINDOW as u32 - taken, frames, reach }
     }
 
+    /// The addresses that a thread reaches, within the window.
+    pub(crate) fn range(self) -> std::ops::Range<u64> {
+        let end = WINDOW as u32;
+        if self.reach == 0 {
+            self.base.into()..u64::from(self.base + self.frames)
+        } else {
+            u64::from(self.base.min(end - self.reach))..end.into()
+        }
+    }
+
     /// Where an element is kept, as its distance from the base; what lies before it is kept behind all else.
     pub(crate) fn place(self, address: u64, bytes: u32) -> Result<usize, TrapKind> {
         // A GPU looks at 32 bits of an address.

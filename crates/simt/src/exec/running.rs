@@ -220,7 +220,7 @@ impl<'a> Running<'a> {
     }
 
     /// Whether no lane that took a branch is out of fuel: that is a matter of each thread's own path.
-    pub(super) fn check_fuel(&mut self) -> Result<(), LaneTrap> {
+    pub(crate) fn check_fuel(&mut self) -> Result<(), LaneTrap> {
         if self.control.issued < self.control.fuel_check {
             return Ok(());
         }
@@ -231,7 +231,7 @@ impl<'a> Running<'a> {
     }
 
     /// What a lane did wrong, and where.
-    pub(super) fn trap(&self, trap: LaneTrap, micro: &Micro) -> Trap {
+    pub(crate) fn trap(&self, trap: LaneTrap, micro: &Micro) -> Trap {
         let thread = self.warp * LANES as u32 + trap.lane as u32;
         Trap { kind: trap.kind, instruction: micro.instruction, block: self.block, thread, address: trap.address }
     }

@@ -155,6 +155,25 @@ impl Allocations {
         self.profile.maps(address, self.start, self.end)
     }
 
+    /// The neighbouring addresses around one that can be accessed as it can; `None` if it cannot.
+    #[must_use]
+    pub fn accessible_around(&self, address: u64) -> Option<std::ops::Range<u64>> {
+        if self.profile.strict {
+            return self.holding(address).map(|(start, size)| start..start + size);
+        }
+        let near = std::iter::once(self.mapped()).filter(|near| !near.is_empty());
+        let ranges = near.chain(self.profile.around(self.start, self.end));
+        let mut around = ranges.clone().find(|range| range.contains(&address))?;
+        // Each range is joined at most once at either end.
+        while let Some(next) = ranges.clone().find(|range| range.start == around.end && !range.is_empty()) {
+            around.end = next.end;
+        }
+        while let Some(previous) = ranges.clone().find(|range| range.end == around.start && !range.is_empty()) {
+            around.start = previous.start;
+        }
+        Some(around)
+    }
+
     /// The allocation that holds an address: its start and size.
     #[must_use]
     pub fn holding(&self, address: u64) -> Option<(u64, u64)> {

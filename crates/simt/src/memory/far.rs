@@ -26,6 +26,10 @@ impl FarPages {
         self.0.clear();
     }
 
+    pub(super) fn is_touched(&self, number: u32) -> bool {
+        self.0.contains_key(&number)
+    }
+
     /// A page to be read; `recorded` says what it is if it was not touched.
     pub(super) fn page(&mut self, number: u32, recorded: impl FnOnce() -> Option<Arc<Page>>) -> Option<&Page> {
         let made = || Slot::Shared(recorded().unwrap_or_else(|| Arc::new([0; PAGE])));

@@ -13,6 +13,7 @@ use super::profile::AddressProfile;
 use super::slot::Slot;
 use super::trace::AccessTrace;
 use super::window::PAGE;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The global memory of a device.
@@ -285,6 +286,23 @@ impl GlobalMemory {
         let strays = self.page_number(address).is_some() && !self.allocations.contains(address, bytes);
         self.strayed += u64::from(strays);
         strays
+    }
+
+    /// Counts accesses outside every allocation.
+    pub(crate) fn add_strayed(&mut self, accesses: u64) {
+        self.strayed += accesses;
+    }
+
+    /// The addresses of the page that holds an address, if nothing was ever written there: zeros.
+    pub(crate) fn blank(&self, address: u64) -> Option<Range<u64>> {
+        let is_touched = match self.index(address) {
+            Some(index) => !matches!(self.slots[index], Slot::Absent),
+            None => self.far.is_touched(self.far_number(address)?),
+        };
+        let recorded =
+            || self.source.as_ref().is_some_and(|source| source.page(number(address), self.version).is_some());
+        let start = address / PAGE as u64 * PAGE as u64;
+        (!is_touched && !recorded()).then_some(start..start + PAGE as u64)
     }
 
     /// Whether an access outside every allocation is wrong although memory is mapped there.

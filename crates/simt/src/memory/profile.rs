@@ -96,6 +96,12 @@ impl AddressProfile {
         Ok(())
     }
 
+    /// What is mapped outside the mappings of allocations, which are the range from `start` to `end`.
+    pub(super) fn around(&self, start: u64, end: u64) -> impl Iterator<Item = std::ops::Range<u64>> + Clone + '_ {
+        let before = self.before.iter().map(move |s| start.saturating_sub(s.to)..start.saturating_sub(s.from));
+        before.chain(self.behind.iter().map(move |s| end.saturating_add(s.from)..end.saturating_add(s.to)))
+    }
+
     /// Whether an address outside the mappings of allocations, which are the range from `start` to `end`, is mapped.
     pub(super) fn maps(&self, address: u64, start: u64, end: u64) -> bool {
         let within = |stretches: &[Stretch], at: u64| stretches.iter().any(|s| (s.from..s.to).contains(&at));

@@ -15,18 +15,18 @@ pub(super) struct WordAccess {
     /// Which bytes of the word.
     pub(super) bytes: u8,
     pub(super) writes: bool,
-    pub(super) atomic: bool,
+    pub(super) strong: bool,
 }
 
 impl WordAccess {
-    const NONE: Self = Self { who: NOBODY, time: 0, instruction: 0, bytes: 0, writes: false, atomic: false };
+    const NONE: Self = Self { who: NOBODY, time: 0, instruction: 0, bytes: 0, writes: false, strong: false };
 
     /// Whether two accesses race, if neither knows of the other.
     fn conflicts(&self, other: &Self) -> bool {
         self.who != other.who
             && self.bytes & other.bytes != 0
             && (self.writes || other.writes)
-            && !(self.atomic && other.atomic)
+            && !(self.strong && other.strong)
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn access(who: u32, writes: bool, bytes: u8) -> WordAccess {
-        WordAccess { who, time: 1, instruction: 10 + who, bytes, writes, atomic: false }
+        WordAccess { who, time: 1, instruction: 10 + who, bytes, writes, strong: false }
     }
 
     #[test]
@@ -85,8 +85,8 @@ mod tests {
         assert_eq!(race(&[access(0, false, 15), access(1, false, 15)], false), None);
         assert_eq!(race(&[access(0, true, 15), access(0, false, 15)], false), None);
         assert_eq!(race(&[access(0, true, 1), access(1, true, 2)], false), None);
-        let atomic = |who| WordAccess { atomic: true, ..access(who, true, 15) };
-        assert_eq!(race(&[atomic(0), atomic(1)], false), None);
-        assert_eq!(race(&[atomic(0), access(1, false, 15)], false), Some(10));
+        let strong = |who| WordAccess { strong: true, ..access(who, true, 15) };
+        assert_eq!(race(&[strong(0), strong(1)], false), None);
+        assert_eq!(race(&[strong(0), access(1, false, 15)], false), Some(10));
     }
 }

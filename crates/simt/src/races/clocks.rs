@@ -1,5 +1,5 @@
 //! What each warp of a block knows of the others: vector clocks (Lamport, *CACM* 21, 1978; Mattern, 1989), with an entry for
-//! every warp. Barriers and atomic accesses pass knowledge on.
+//! every warp. Barriers and strong accesses pass knowledge on.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ struct Barrier {
 pub(super) struct BlockClocks {
     warps: Vec<Clock>,
     barriers: Vec<Barrier>,
-    /// What was known where an atomic access was made last, by space and address.
+    /// What was known where something was stored strongly last, by space and address.
     places: HashMap<(bool, u64), Clock>,
 }
 
@@ -76,7 +76,15 @@ impl BlockClocks {
         }
     }
 
-    /// A warp accesses a place atomically: it learns what those knew who did so before, and passes on what it knows.
+    /// A warp makes a strong load of a place: it learns what those knew who stored there so.
+    pub(super) fn learns(&mut self, warp: u32, place: (bool, u64)) {
+        if let Some(known) = self.places.get(&place) {
+            join(&mut self.warps[warp as usize], known);
+        }
+    }
+
+    /// A warp stores strongly to a place, or updates it: it learns what those knew who did so before, and passes on what it
+    /// knows.
     pub(super) fn meets(&mut self, warp: u32, place: (bool, u64)) {
         let clock = &mut self.warps[warp as usize];
         let known = self.places.entry(place).or_insert_with(|| vec![0; clock.len()]);
@@ -90,7 +98,7 @@ impl BlockClocks {
     }
 }
 
-/// What was known where an atomic access was made last: for each block, up to when.
+/// What was known where something was stored strongly last: for each block, up to when.
 #[derive(Debug, Default)]
 struct Place {
     clock: Clock,
@@ -131,7 +139,15 @@ impl GridClocks {
         self.known.get(other as usize).is_some_and(|known| *known >= time)
     }
 
-    /// The block accesses a place atomically.
+    /// The block makes a strong load of a place.
+    pub(super) fn learns(&mut self, address: u64) {
+        if let Some(place) = self.places.get(&address) {
+            join_all(&mut self.known, &place.clock);
+            self.learned += 1;
+        }
+    }
+
+    /// The block stores strongly to a place, or updates it.
     pub(super) fn meets(&mut self, block: u32, address: u64) {
         let place = self.places.entry(address).or_default();
         if place.last != (block, self.learned) {

@@ -1,5 +1,6 @@
-//! Data races of a launch: two accesses to a byte by different warps, at least one of them a write and not both atomic, of
-//! which neither is ordered before the other by barriers or atomic accesses (PTX ISA, §8.7). What such a kernel computes
+//! Data races of a launch: two accesses to a byte by different warps, at least one of them a write and not both strong, of
+//! which neither is ordered before the other by barriers or strong accesses (PTX ISA, §8.7). Strong are atomic accesses, and
+//! loads and stores that are volatile, relaxed, acquire or release. What such a kernel computes
 //! depends on who runs when, which a GPU does not say.
 //!
 //! A store of what is there already is no access here: whoever comes first, it comes to the same.
@@ -80,6 +81,8 @@ impl Executor {
 struct Finder {
     /// For each instruction, its micro-operations that access memory or are barriers.
     kinds: Vec<Vec<MicroKind>>,
+    /// Whether the loads and stores of each instruction are strong.
+    strong: Vec<bool>,
     /// Instructions that are still looked at.
     left: u64,
     warps: u32,
@@ -100,7 +103,7 @@ struct Element {
     address: u64,
     bytes: u64,
     writes: bool,
-    atomic: bool,
+    strong: bool,
 }
 
 impl Finder {
@@ -121,6 +124,7 @@ impl Finder {
         }
         Self {
             kinds,
+            strong: (0..).zip(&program.instructions).map(|(at, _)| is_strong(program, at)).collect(),
             left,
             warps,
             block: 0,
@@ -163,18 +167,32 @@ impl Finder {
                     instruction,
                     bytes,
                     writes: element.writes,
-                    atomic: element.atomic,
+                    strong: element.strong,
                 },
             );
             at = next;
         }
-        if element.atomic {
-            self.clocks.meets(warp, (shared, element.address));
+        if element.strong {
+            self.synchronises(warp, shared, &element);
+        }
+    }
+
+    /// A strong access passes knowledge on.
+    fn synchronises(&mut self, warp: u32, shared: bool, element: &Element) {
+        let place = (shared, element.address);
+        if element.writes {
+            self.clocks.meets(warp, place);
             self.clocks.ticks(warp);
-            if !shared {
+        } else {
+            self.clocks.learns(warp, place);
+        }
+        match (shared, element.writes) {
+            (true, _) => {}
+            (false, true) => {
                 self.grid.meets(self.block, element.address);
                 self.grid.ticks();
             }
+            (false, false) => self.grid.learns(element.address),
         }
     }
 
@@ -203,24 +221,30 @@ impl Finder {
     fn accesses(&mut self, context: &mut InstructionContext<'_>, plan: &AccessPlan, kind: MicroKind) {
         // Frames are of no interest: a thread's local memory is its own.
         let at = addresses(context.registers, plan, 0);
-        let (writes, atomic) = match kind {
-            MicroKind::Store(_) => (true, false),
-            MicroKind::Atomic(_) => (true, true),
-            _ => (false, false),
-        };
+        let updates = matches!(kind, MicroKind::Atomic(_));
+        let writes = updates || matches!(kind, MicroKind::Store(_));
+        let strong = updates || self.strong[context.instruction as usize];
         let elements = plan.values.len().max(1);
         for index in 0..elements {
             let slot = plan.values.get(index).copied().flatten();
-            let words = slot.filter(|_| writes && !atomic).map(|slot| read_row::<u128>(context.registers, slot));
+            let words = slot.filter(|_| writes && !updates).map(|slot| read_row::<u128>(context.registers, slot));
             for lane in lanes(context.executing) {
                 let (space, address) = resolve(plan.space, at[lane].wrapping_add(index as u64 * u64::from(plan.bytes)));
-                let element = Element { space, address, bytes: plan.bytes.into(), writes, atomic };
-                if !words.is_some_and(|words| holds(context, &element, words[lane])) {
+                let element = Element { space, address, bytes: plan.bytes.into(), writes, strong };
+                // A flag that is set to what it is may be waited for all the same.
+                if strong || !words.is_some_and(|words| holds(context, &element, words[lane])) {
                     self.note(context.warp, context.instruction, element);
                 }
             }
         }
     }
+}
+
+/// Whether the loads and stores of an instruction are strong operations.
+fn is_strong(program: &Program, instruction: u32) -> bool {
+    let orders = ["volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"];
+    let facts = program.facts(instruction);
+    facts.is_some_and(|facts| facts.mnemonic.split('.').any(|modifier| orders.contains(&modifier)))
 }
 
 /// Whether memory holds a value already.

@@ -61,7 +61,7 @@ impl Replica {
         let (warp, lane) = (&executor.state.warps[thread as usize / LANES], thread as usize % LANES);
         self.warp.registers.copy_from(&warp.registers);
         self.warp.registers.spread(lane);
-        self.warp.control.fuel = [warp.control.fuel[lane]; LANES];
+        self.warp.control.fuel = [executor.state.lookout.patience(); LANES];
         self.warp.start(launch.program.functions[0].entry, FULL);
         self.view.start(thread);
     }

@@ -2,10 +2,9 @@
 //! hooks, turns and other warps.
 
 use super::alone::Alone;
-use super::view::Stop;
 use crate::exec::{Begun, Policy, Running, Step};
 use crate::program::Micro;
-use crate::trap::{Halt, TrapKind};
+use crate::trap::Halt;
 use ::lanes::Handlers;
 
 impl Policy for Alone<'_> {
@@ -45,11 +44,11 @@ impl Policy for Alone<'_> {
         Ok(())
     }
 
-    /// Stops the lanes that took a branch without fuel.
+    /// Lanes that have executed far more than they should are in a loop: whether it ends is for others to find out.
     #[cold]
     fn out_of_fuel(&mut self, running: &mut Running<'_>, micro: &Micro) -> Result<(), Halt> {
         let empty = running.control.out_of_fuel(running.executing.mask);
-        self.stop(running, empty, Stop::Trapped(TrapKind::OutOfFuel), micro);
+        self.escape(running, empty, micro);
         running.control.move_fuel_check();
         Ok(())
     }

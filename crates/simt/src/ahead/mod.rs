@@ -1,0 +1,290 @@
+//! Looking ahead in loops.
+//!
+//! A thread that executes far more than it did without a fault is in a loop. Where nobody else in its block can run, what the
+//! loop does depends on its own registers and on memory that it alone writes. Three iterations show by which step each register
+//! grows; one more is executed while this is proven, instruction by instruction, and while it is found out for how many
+//! iterations all comparisons come out the same, all loads find the same and all addresses stay where memory is mapped. By
+//! induction the iterations up to the first that may be otherwise are known: they are skipped, and the rest is executed. If
+//! there is no such iteration the loop never ends.
+//!
+//! What is skipped is what would have been executed: results do not depend on whether somebody looked ahead, but for the
+//! word for a thread that is stopped. See docs/design/hangs.md.
+
+mod accesses;
+mod linear;
+mod observer;
+mod progression;
+mod range;
+mod steps;
+mod touched;
+mod trace;
+mod value;
+
+use crate::exec::{Notes, Running, run};
+use crate::launch::KernelLaunch;
+use crate::memory::GlobalMemory;
+use crate::state::BlockState;
+use crate::trap::{Halt, Trap, TrapKind};
+use ::lanes::Handlers;
+use ::lanes::level::{LevelName, WithLevel, with_level};
+use ::lanes::registers::{LANES, Registers};
+use observer::Observer;
+use progression::FOREVER;
+use steps::Steps;
+use touched::{steady, store_all, strays};
+use trace::Trace;
+
+/// Instructions after which a warp is looked at again where nothing came of it, the first time; twice as many the next.
+const FIRST_PAUSE: u64 = 1024;
+/// Instructions in which the loops of a warp are looked for, at most.
+const LONGEST_SCOUT: u64 = 1 << 16;
+/// The longest iteration that is looked at, in instructions.
+const LONGEST_BODY: u64 = 1 << 14;
+/// How often a loop must come round to be looked at.
+const FEWEST_ROUNDS: usize = 4;
+/// How many times what is supposed of registers is corrected.
+const CORRECTIONS: usize = 4;
+/// The fewest iterations that are worth skipping.
+const FEWEST: u64 = 4;
+
+/// What warps a block has looked at, and when it will look again.
+#[derive(Debug, Default)]
+pub(crate) struct Lookout {
+    /// Instructions that the block's warps issue together before somebody looks.
+    due: u64,
+    pause: u64,
+}
+
+impl Lookout {
+    /// Looks when a warp has issued so many instructions.
+    pub(crate) fn after(due: u64) -> Self {
+        Self { due, pause: FIRST_PAUSE }
+    }
+
+    /// Instructions that a thread executes before it is to be looked at.
+    pub(crate) fn patience(&self) -> u32 {
+        u32::try_from(self.due).unwrap_or(u32::MAX)
+    }
+
+    /// Whether to look at a warp that has issued so many.
+    pub(crate) fn is_due(&self, issued: u64) -> bool {
+        issued >= self.due
+    }
+}
+
+/// The block that a warp is alone in.
+pub(crate) struct Ahead<'a, 'l> {
+    pub(crate) level: LevelName,
+    pub(crate) state: &'a mut BlockState,
+    pub(crate) notes: &'a mut Notes,
+    pub(crate) launch: &'a KernelLaunch<'l>,
+    pub(crate) memory: &'a mut GlobalMemory,
+    pub(crate) block: u64,
+}
+
+/// What came of running a warp while somebody observed it.
+enum Ran {
+    /// It is where it should come to.
+    There,
+    /// It has ended, waits, or went too far.
+    Elsewhere,
+}
+
+impl Ahead<'_, '_> {
+    /// Looks at the only warp that can run, if there is one, and skips iterations of the loop that it is in.
+    ///
+    /// # Errors
+    /// What a lane does wrong meanwhile, or that it never ends.
+    pub(crate) fn look(mut self) -> Result<(), Halt> {
+        let Some(warp) = self.runner() else {
+            self.pause(0);
+            return Ok(());
+        };
+        let skipped = self.skip(warp)?;
+        self.pause(if skipped { 1 } else { 2 });
+        Ok(())
+    }
+
+    /// When to look again: soon after something was skipped, and later each time when nothing was.
+    fn pause(&mut self, times: u64) {
+        let issued = self.state.warps.iter().map(|warp| warp.control.issued).max().unwrap_or(0);
+        let lookout = &mut self.state.lookout;
+        lookout.pause = match times {
+            0 => lookout.pause,
+            1 => FIRST_PAUSE,
+            _ => lookout.pause.saturating_mul(2),
+        };
+        lookout.due = issued.saturating_add(lookout.pause);
+    }
+
+    /// The only warp of the block of which something can run: one group of lanes.
+    fn runner(&self) -> Option<usize> {
+        let mut ready = self.state.warps.iter().enumerate().filter(|(_, warp)| warp.control.can_go());
+        let (index, warp) = ready.next()?;
+        let alone = ready.next().is_none() && self.launch.program.functions.len() == 1;
+        let groups = warp.control.groups.iter().filter(|group| group.state.is_ready()).count();
+        (alone && groups == 1).then_some(index)
+    }
+
+    /// Runs the warp with an observer.
+    fn run(&mut self, warp: usize, observer: &mut Observer) -> Result<Ran, Halt> {
+        loop {
+            let Self { level, state, notes, launch, memory, block } = self;
+            let BlockState { warps, shared, .. } = &mut **state;
+            let running = Running::new(launch, *block, &mut warps[warp], memory, shared, notes);
+            let mut running = running.without_end();
+            // The level was found available when the executor was made.
+            match with_level(*level, Observed { observer, running: &mut running }).unwrap_or(Ok(())) {
+                Err(Halt::Stop) if observer.arrived => return Ok(Ran::There),
+                Err(Halt::Stop) => return Ok(Ran::Elsewhere),
+                Err(halt) => return Err(halt),
+                Ok(()) => {}
+            }
+            let completed = self.state.complete_barriers(self.notes.arrivals.drain(..));
+            if !completed || self.runner() != Some(warp) {
+                return Ok(Ran::Elsewhere);
+            }
+        }
+    }
+
+    /// Finds a loop and skips what is known of it; whether anything was skipped.
+    fn skip(&mut self, warp: usize) -> Result<bool, Halt> {
+        let reach = (self.state.lookout.pause).clamp(FIRST_PAUSE, LONGEST_SCOUT);
+        let mut scout = Observer::new(reach);
+        self.run(warp, &mut scout)?;
+        for head in heads(&scout.jumps) {
+            for times in [1, 2, 4] {
+                if self.runner() != Some(warp) {
+                    return Ok(false);
+                }
+                for strict in [false, true] {
+                    match self.try_loop(warp, head, times, strict)? {
+                        Some(0) => {}
+                        Some(_) => return Ok(true),
+                        None => return Ok(false),
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Looks at so many rounds of a loop as one iteration; how many iterations were skipped, or nothing where the loop was
+    /// left.
+    fn try_loop(&mut self, warp: usize, head: u32, times: u32, strict: bool) -> Result<Option<u64>, Halt> {
+        if let Ran::Elsewhere = self.run(warp, &mut Observer::to(head, 0, LONGEST_BODY))? {
+            return Ok(None);
+        }
+        let round = |trace| Observer { trace, ..Observer::to(head, times, LONGEST_BODY) };
+        let mut kept = [self.registers(warp), Registers::default(), Registers::default()];
+        for place in 1..3 {
+            if let Ran::Elsewhere = self.run(warp, &mut round(None))? {
+                return Ok(None);
+            }
+            kept[place] = self.registers(warp);
+        }
+        let lanes = self.lanes(warp);
+        let alone = self.is_alone(warp, lanes);
+        let mut supposed = Steps::guess(lanes, [&kept[0], &kept[1], &kept[2]]);
+        let mut changing = Vec::new();
+        let [.., mut before] = kept;
+        for _ in 0..CORRECTIONS {
+            let counts = (self.state.warps[warp].control.counts, self.state.warps[warp].control.issued);
+            let mut observer = round(Some(Trace::new(supposed.clone(), changing.clone(), strict, alone)));
+            if let Ran::Elsewhere = self.run(warp, &mut observer)? {
+                return Ok(None);
+            }
+            let Some(trace) = observer.trace else { return Ok(None) };
+            let after = self.registers(warp);
+            if self.lanes(warp) != lanes {
+                return Ok(None);
+            }
+            let known = trace.changes(&mut changing);
+            if supposed.is_borne_out(&trace.steps, lanes, &before, &after) && known {
+                return self.conclude(warp, head, &trace, &supposed, counts).map(Some);
+            }
+            before = after;
+        }
+        Ok(Some(0))
+    }
+
+    fn registers(&self, warp: usize) -> Registers {
+        self.state.warps[warp].registers.clone()
+    }
+
+    /// The lanes of the group that can run.
+    fn lanes(&self, warp: usize) -> u32 {
+        let groups = self.state.warps[warp].control.groups.iter();
+        groups.filter(|group| group.state.is_ready()).fold(0, |lanes, group| lanes | group.mask)
+    }
+
+    /// Whether no other thread of the block lives.
+    fn is_alone(&self, warp: usize, lanes: u32) -> bool {
+        let others = self.state.warps.iter().enumerate().filter(|(index, _)| *index != warp);
+        self.state.warps[warp].control.live == lanes
+            && others.map(|(_, other)| other.control.live).all(|live| live == 0)
+    }
+
+    /// Skips the iterations that are known; how many.
+    fn conclude(
+        &mut self,
+        warp: usize,
+        head: u32,
+        trace: &Trace,
+        steps: &Steps,
+        before: ([u32; LANES], u64),
+    ) -> Result<u64, Halt> {
+        let (launch, block, lanes) = (self.launch, self.block, self.lanes(warp));
+        let BlockState { warps, shared, .. } = &mut *self.state;
+        let ends = trace.ends();
+        if ends < FEWEST {
+            return Ok(0);
+        }
+        let mut running = Running::new(launch, block, &mut warps[warp], self.memory, shared, self.notes);
+        let memories = &mut running.executing.memories;
+        let known = steady(&trace.touched, memories, ends);
+        if known == FOREVER {
+            let thread = (warp * LANES) as u32 + lanes.trailing_zeros();
+            let instruction = launch.program.micros[head as usize].instruction;
+            return Err(Trap { kind: TrapKind::EndlessLoop, instruction, block, thread, address: None }.into());
+        }
+        let traps = known == trace.reach.traps && trace.reach.traps < trace.reach.limit;
+        // This iteration has been executed. The last one that is known is executed, too: what it writes anew need not be known.
+        let skipped = known.saturating_sub(2);
+        if skipped < FEWEST || (trace.is_loose && !traps) {
+            return Ok(0);
+        }
+        if !trace.is_loose {
+            store_all(&trace.touched, memories, skipped);
+        }
+        let strayed = strays(&trace.touched, memories.global, skipped);
+        memories.global.add_strayed(strayed);
+        steps.advance(running.executing.registers, lanes, skipped);
+        running.control.skip(before, skipped);
+        Ok(skipped)
+    }
+}
+
+/// Where loops begin that came round often enough: the longest first.
+fn heads(jumps: &[u32]) -> Vec<u32> {
+    let mut heads: Vec<u32> = jumps.to_vec();
+    heads.sort_unstable();
+    heads.dedup();
+    let rounds = |head: u32| jumps.iter().filter(|&&other| other == head).count();
+    heads.retain(|&head| rounds(head) >= FEWEST_ROUNDS);
+    heads.sort_by_key(|&head| rounds(head));
+    heads
+}
+
+struct Observed<'o, 'r, 'a> {
+    observer: &'o mut Observer,
+    running: &'r mut Running<'a>,
+}
+
+impl WithLevel for Observed<'_, '_, '_> {
+    type Output = Result<(), Halt>;
+
+    fn with<L: Handlers>(self, level: L) -> Self::Output {
+        run(level, self.observer, self.running)
+    }
+}
