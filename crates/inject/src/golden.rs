@@ -123,6 +123,7 @@ pub struct Golden {
     pub(crate) bytes: u64,
     pub(crate) seconds: f64,
     pub(crate) fuel: u32,
+    pub(crate) looks_ahead: bool,
 }
 
 impl Golden {

@@ -15,10 +15,19 @@ pub struct Machine {
     pub addresses: Arc<AddressProfile>,
     /// Whether data races are looked for, and the launches interleaved that have some; if not, none are.
     pub looks_for_races: bool,
+    /// Whether loops that go on for much longer than without a fault are looked ahead in; if not, they are executed one
+    /// iteration after the other.
+    pub looks_ahead: bool,
 }
 
 impl Default for Machine {
     fn default() -> Self {
-        Self { level: LevelName::best(), guests: Guests::default(), addresses: Arc::default(), looks_for_races: true }
+        Self {
+            level: LevelName::best(),
+            guests: Guests::default(),
+            addresses: Arc::default(),
+            looks_for_races: true,
+            looks_ahead: true,
+        }
     }
 }

@@ -28,7 +28,7 @@ impl Golden {
     pub fn run_on(capsule: Arc<Capsule>, machine: Machine) -> Result<Self, GoldenError> {
         #[expect(clippy::disallowed_methods, reason = "the speed of the golden run is reported, never used")]
         let started = std::time::Instant::now();
-        let Machine { level, guests, addresses, looks_for_races } = machine;
+        let Machine { level, guests, addresses, looks_for_races, looks_ahead } = machine;
         let watch = if looks_for_races { RaceWatch::default() } else { RaceWatch::knowing(Interleavings::new()) };
         let mut recorder = Recorder::new(&capsule, level, guests, watch);
         recorder.device.memory().set_profile(Arc::clone(&addresses));
@@ -57,6 +57,7 @@ impl Golden {
             races: watch.races().to_vec(),
             seconds,
             fuel: FUEL_CONSTANT,
+            looks_ahead,
             capsule,
         })
     }

@@ -93,6 +93,8 @@ pub enum Fuel<'a> {
         factor: u32,
         /// Plus this.
         constant: u32,
+        /// Whether loops are looked ahead in.
+        looks_ahead: bool,
     },
 }
 
@@ -106,7 +108,7 @@ impl Fuel<'_> {
     /// executed whole.
     pub(crate) fn patience(self, threads: std::ops::Range<u64>) -> u64 {
         match self {
-            Self::Each(_) => u64::MAX,
+            Self::Each(_) | Self::Scaled { looks_ahead: false, .. } => u64::MAX,
             Self::Scaled { counts, .. } => {
                 let counts = counts.get(threads.start as usize..threads.end as usize).unwrap_or_default();
                 u64::from(counts.iter().max().copied().unwrap_or(0)) * PATIENCE_FACTOR + PATIENCE
@@ -118,7 +120,7 @@ impl Fuel<'_> {
     pub(crate) fn of(self, thread: u64) -> u32 {
         match self {
             Self::Each(fuel) => fuel,
-            Self::Scaled { counts, factor, constant } => {
+            Self::Scaled { counts, factor, constant, .. } => {
                 let count = counts.get(thread as usize).copied().unwrap_or(u32::MAX);
                 count.saturating_mul(factor).saturating_add(constant)
             }

@@ -205,7 +205,9 @@ impl LiveRun {
         self.counters.visible |= self.differs;
         self.count();
         let fuel = match known.filter(|known| known.shape == shape(launch)) {
-            Some(known) => Fuel::Scaled { counts: known.counts, factor: FUEL_FACTOR, constant: self.fuel },
+            Some(known) => {
+                Fuel::Scaled { counts: known.counts, factor: FUEL_FACTOR, constant: self.fuel, looks_ahead: true }
+            }
             None => {
                 let constant = self.fuel.max(UNKNOWN_CONSTANT);
                 Fuel::Each(self.trace.most.saturating_mul(UNKNOWN_FACTOR).saturating_add(constant))
@@ -327,7 +329,7 @@ mod tests {
         let LaunchAction::Executed(fuel, Some(_)) = live(&launch, 7).way(&launch) else {
             panic!("the faulty launch executes")
         };
-        assert!(matches!(fuel, Fuel::Scaled { counts: [5], factor: FUEL_FACTOR, constant: 7 }), "{fuel:?}");
+        assert!(matches!(fuel, Fuel::Scaled { counts: [5], factor: FUEL_FACTOR, constant: 7, .. }), "{fuel:?}");
         let other = Launch { grid: [2, 1, 1], ..launch.clone() };
         for (given, constant) in [(7, UNKNOWN_CONSTANT), (2 * UNKNOWN_CONSTANT, 2 * UNKNOWN_CONSTANT)] {
             let LaunchAction::Executed(fuel, _) = live(&launch, given).way(&other) else { panic!("it executes") };

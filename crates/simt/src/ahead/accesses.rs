@@ -28,7 +28,7 @@ impl Trace {
                     self.reach.limit = self.reach.limit.min(wraps);
                     step = by;
                 }
-                (None, Some(Range { low, high, zeros })) => {
+                (None, Some(Range { low, high, zeros, .. })) => {
                     (address, spread) = (low.wrapping_add(offset), high - low);
                     let whole = u64::from(plan.bytes) * elements as u64;
                     if !address.is_multiple_of(whole) || (1 << zeros.min(32)) % whole != 0 {
@@ -42,13 +42,11 @@ impl Trace {
         let bytes = u32::from(plan.bytes) * elements as u32;
         let found = Touched { lane, space, address, step, spread, bytes, act: Act::Reads };
         match space {
-            Space::Param | Space::Const if step != 0 || spread != 0 => {
+            Space::Param if step != 0 || spread != 0 => {
                 self.fail(Unclear::Instruction);
                 None
             }
             Space::Param => None,
-            // Constants are in global memory.
-            Space::Const => Some(Touched { space: Space::Global, ..found }),
             _ => Some(found),
         }
     }
@@ -63,6 +61,12 @@ impl Trace {
                 (Some(0..length), &move |address| address >= length && address < WINDOW)
             }
             Space::Local => (Some(memories.local_window.range()), &|_| false),
+            // What lies where they end counts as stray, or is not there.
+            Space::Const if !memories.global.is_strict() => {
+                let (at, to) = (whole.address, |upwards| allocations.inaccessible(whole.address, upwards));
+                let gap = || at.saturating_sub(to(false))..at.saturating_add(to(true));
+                (Some(allocations.accessible_around(at).unwrap_or_else(gap)), &|_| false)
+            }
             _ if whole.spread > 0 => {
                 (allocations.holding(whole.address).map(|(from, size)| from..from + size), &|_| false)
             }

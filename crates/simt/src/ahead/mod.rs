@@ -234,34 +234,54 @@ impl Ahead<'_, '_> {
         steps: &Steps,
         before: ([u32; LANES], u64),
     ) -> Result<u64, Halt> {
-        let (launch, block, lanes) = (self.launch, self.block, self.lanes(warp));
+        let lanes = self.lanes(warp);
         let BlockState { warps, shared, .. } = &mut *self.state;
         let ends = trace.ends();
         if ends < FEWEST {
             return Ok(0);
         }
-        let mut running = Running::new(launch, block, &mut warps[warp], self.memory, shared, self.notes);
+        let mut running = Running::new(self.launch, self.block, &mut warps[warp], self.memory, shared, self.notes);
         let memories = &mut running.executing.memories;
         let known = steady(&trace.touched, memories, ends);
         if known == FOREVER {
-            let thread = (warp * LANES) as u32 + lanes.trailing_zeros();
-            let instruction = launch.program.micros[head as usize].instruction;
-            return Err(Trap { kind: TrapKind::EndlessLoop, instruction, block, thread, address: None }.into());
+            return Err(self.trap(warp, head, TrapKind::EndlessLoop).into());
         }
         let traps = known == trace.reach.traps && trace.reach.traps < trace.reach.limit;
         // This iteration has been executed. The last one that is known is executed, too: what it writes anew need not be known.
         let skipped = known.saturating_sub(2);
-        if skipped < FEWEST || (trace.is_loose && !traps) {
+        if trace.is_loose && !traps {
+            return self.exhausts(warp, head, before.0, known).map_or(Ok(0), |trap| Err(trap.into()));
+        }
+        if skipped < FEWEST {
             return Ok(0);
         }
         if !trace.is_loose {
             store_all(&trace.touched, memories, skipped);
         }
-        let strayed = strays(&trace.touched, memories.global, skipped);
-        memories.global.add_strayed(strayed);
+        let strayed = memories.global.strayed() + strays(&trace.touched, memories.global, skipped);
+        memories.global.set_strayed(strayed);
         steps.advance(running.executing.registers, lanes, skipped);
         running.control.skip(before, skipped);
         Ok(skipped)
+    }
+
+    /// A lane that goes round once more for so many iterations uses up its fuel, if it has not enough.
+    fn exhausts(&self, warp: usize, head: u32, before: [u32; LANES], iterations: u64) -> Option<Trap> {
+        let control = &self.state.warps[warp].control;
+        let is_empty = |lane: usize| {
+            let body = u64::from(control.counts[lane].wrapping_sub(before[lane]));
+            let left = control.fuel[lane].saturating_sub(control.counts[lane]);
+            body.saturating_mul(iterations) > u64::from(left)
+        };
+        let empty = ::lanes::registers::lanes(self.lanes(warp)).any(is_empty);
+        empty.then(|| self.trap(warp, head, TrapKind::OutOfFuel))
+    }
+
+    /// What is wrong with the lanes that are in a loop.
+    fn trap(&self, warp: usize, head: u32, kind: TrapKind) -> Trap {
+        let thread = (warp * LANES) as u32 + self.lanes(warp).trailing_zeros();
+        let instruction = self.launch.program.micros[head as usize].instruction;
+        Trap { kind, instruction, block: self.block, thread, address: None }
     }
 }
 

@@ -12,25 +12,25 @@ pub(super) fn range(alu: Alu, sources: &[Source]) -> Option<Range> {
     let (a, b) = (all(0), || all(1));
     let found = match alu {
         Alu::AndB16 | Alu::AndB32 | Alu::AndB64 => {
-            Range { low: 0, high: a.high.min(b().high), zeros: a.zeros.max(b().zeros) }
+            Range { zeros: a.zeros.max(b().zeros), ..Range::between(0, a.high.min(b().high)) }
         }
         Alu::OrB16 | Alu::OrB32 | Alu::OrB64 | Alu::XorB16 | Alu::XorB32 | Alu::XorB64 => {
             let high = (a.high | b().high).checked_add(1)?.checked_next_power_of_two()? - 1;
-            Range { low: 0, high, zeros: a.zeros.min(b().zeros) }
+            Range { zeros: a.zeros.min(b().zeros), ..Range::between(0, high) }
         }
         Alu::ShrU16 | Alu::ShrU32 | Alu::ShrU64 => {
             let by = constant(1).filter(|by| *by < 64)?;
-            Range { low: a.low >> by, high: a.high >> by, zeros: a.zeros.saturating_sub(by as u32) }
+            Range { zeros: a.zeros.saturating_sub(by as u32), ..Range::between(a.low >> by, a.high >> by) }
         }
         Alu::ShlB16 | Alu::ShlB32 | Alu::ShlB64 => {
             let by = constant(1).filter(|by| *by < 64)?;
             let high = a.high.checked_mul(1 << by)?;
-            Range { low: a.low << by, high, zeros: (a.zeros + by as u32).min(63) }
+            Range { zeros: (a.zeros + by as u32).min(63), ..Range::between(a.low << by, high) }
         }
         Alu::AddB16 | Alu::AddB32 | Alu::AddB64 => sum(a, b())?,
         Alu::SubB16 | Alu::SubB32 | Alu::SubB64 => {
             let zeros = a.zeros.min(b().zeros);
-            Range { low: a.low.checked_sub(b().high)?, high: a.high - b().low, zeros }
+            Range { zeros, ..Range::between(a.low.checked_sub(b().high)?, a.high - b().low) }
         }
         Alu::MulLoB16 | Alu::MulLoB32 | Alu::MulLoB64 | Alu::MulWideU16 | Alu::MulWideU32 => product(a, b())?,
         Alu::MulWideS16 | Alu::MulWideS32 if is_positive(a, bits / 2) && is_positive(b(), bits / 2) => product(a, b())?,
@@ -42,10 +42,21 @@ pub(super) fn range(alu: Alu, sources: &[Source]) -> Option<Range> {
         }
         Alu::MinU16 | Alu::MinU32 | Alu::MinU64 => Range::between(a.low.min(b().low), a.high.min(b().high)),
         Alu::MaxU16 | Alu::MaxU32 | Alu::MaxU64 => Range::between(a.low.max(b().low), a.high.max(b().high)),
+        Alu::MinS16 | Alu::MinS32 | Alu::MinS64 if is_positive(a, bits) && is_positive(b(), bits) => {
+            Range::between(a.low.min(b().low), a.high.min(b().high))
+        }
+        Alu::MinS16 | Alu::MinS32 | Alu::MinS64 => {
+            Range { most: a.most(bits).min(b().most(bits)), ..Range::of_bits(bits) }
+        }
+        Alu::MaxS16 | Alu::MaxS32 | Alu::MaxS64 if is_positive(a, bits) || is_positive(b(), bits) => {
+            let low = [a, b()].into_iter().filter(|range| is_positive(*range, bits)).map(|range| range.low).max()?;
+            let most = a.most(bits).max(b().most(bits)).min(i64::MAX >> (64 - bits));
+            Range::between(low, u64::try_from(most).ok()?)
+        }
         Alu::RemU16 | Alu::RemU32 | Alu::RemU64 => Range::between(0, constant(1)?.checked_sub(1)?),
         Alu::BfeU32 | Alu::BfeU64 => Range::of_bits(constant(2)?.min(64) as u32),
         Alu::SelpB16 | Alu::SelpB32 | Alu::SelpB64 => {
-            Range { low: a.low.min(b().low), high: a.high.max(b().high), zeros: a.zeros.min(b().zeros) }
+            Range { zeros: a.zeros.min(b().zeros), ..Range::between(a.low.min(b().low), a.high.max(b().high)) }
         }
         Alu::MovB16 | Alu::MovB32 | Alu::MovB64 => a,
         Alu::PopcB32 | Alu::PopcB64 | Alu::ClzB32 | Alu::ClzB64 => Range::between(0, 64),
@@ -66,12 +77,12 @@ fn is_positive(range: Range, bits: u32) -> bool {
 }
 
 fn sum(a: Range, b: Range) -> Option<Range> {
-    Some(Range { low: a.low + b.low, high: a.high.checked_add(b.high)?, zeros: a.zeros.min(b.zeros) })
+    Some(Range { zeros: a.zeros.min(b.zeros), ..Range::between(a.low + b.low, a.high.checked_add(b.high)?) })
 }
 
 fn product(a: Range, b: Range) -> Option<Range> {
     let high = a.high.checked_mul(b.high)?;
-    Some(Range { low: a.low * b.low, high, zeros: (a.zeros + b.zeros).min(63) })
+    Some(Range { zeros: (a.zeros + b.zeros).min(63), ..Range::between(a.low * b.low, high) })
 }
 
 /// Whether a comparison of integers comes out the same for all numbers of both ranges.
@@ -103,7 +114,8 @@ mod tests {
                         let [a, b] =
                             [random(2 * at), random(2 * at + 1)].map(|n| low(ends[n as usize % ends.len()], bits));
                         let zeros = (random(at + 50) % 4) as u32;
-                        let range = Range { low: a.min(b) >> zeros << zeros, high: a.max(b) >> zeros << zeros, zeros };
+                        let range =
+                            Range { zeros, ..Range::between(a.min(b) >> zeros << zeros, a.max(b) >> zeros << zeros) };
                         let step = (random(at + 90) % 3 == 0 || bits == 1).then_some(0);
                         Source { bits: range.low, step, within: Some(range) }
                     })

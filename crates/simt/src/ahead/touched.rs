@@ -37,7 +37,7 @@ impl Changing {
     /// Whether an access of one iteration finds what another has left there.
     pub(super) fn is_met(&self, access: &Touched) -> bool {
         let (from, to) = (access.address, access.address.saturating_add(access.spread + u64::from(access.bytes)));
-        self.space == access.space
+        self.space == access.memory()
             && (self.space != Space::Local || self.lane == access.lane)
             && from < self.to
             && self.from < to
@@ -60,7 +60,12 @@ impl Touched {
     pub(super) fn changing(&self) -> Option<Changing> {
         let stores = matches!(self.act, Act::Writes(..)) && self.step == 0;
         let (from, to) = (self.address, self.address.saturating_add(self.spread + u64::from(self.bytes)));
-        stores.then_some(Changing { lane: self.lane, space: self.space, from, to })
+        stores.then_some(Changing { lane: self.lane, space: self.memory(), from, to })
+    }
+
+    /// The memory that it is in: constants are in global memory.
+    fn memory(&self) -> Space {
+        if self.space == Space::Const { Space::Global } else { self.space }
     }
 
     fn at(&self, iteration: u64) -> u64 {
@@ -76,7 +81,7 @@ impl Touched {
 
     /// For how many iterations, of at most so many, this load does not read what that store has written.
     fn undisturbed(&self, store: &Self, most: u64) -> u64 {
-        if self.space != store.space || (self.space == Space::Local && self.lane != store.lane) {
+        if self.memory() != store.memory() || (self.space == Space::Local && self.lane != store.lane) {
             return most;
         }
         let ((from, to), (first, last)) = (self.range(most), store.range(most));
@@ -162,43 +167,50 @@ pub(super) fn steady(accesses: &[Touched], memories: &mut Memories<'_>, mut iter
 
 /// For how many iterations, of at most so many, a load finds a value.
 fn finds(load: &Touched, value: u128, memories: &mut Memories<'_>, most: u64) -> u64 {
-    let most = most.min(LONGEST_LOOK);
     let mut iteration = 1;
-    while iteration < most {
-        let address = load.at(iteration);
-        if value == 0 && load.space == Space::Global {
-            let blank = blank_for(memories.global, address, load.step as i64);
-            if blank > 0 {
-                iteration += blank;
-                continue;
-            }
+    for _ in 0..LONGEST_LOOK {
+        if iteration >= most {
+            return most;
         }
-        if element(memories, load, address) != Some(value) {
+        let address = load.at(iteration);
+        let zeros = if value == 0 { zeros(load, memories.global, address) } else { 0 };
+        if zeros == 0 && element(memories, load, address) != Some(value) {
             return iteration;
         }
-        iteration += 1;
+        iteration = iteration.saturating_add(zeros.max(1));
     }
-    most
+    iteration.min(most)
 }
 
-/// For how many iterations an address stays in a page that was never written.
-fn blank_for(memory: &GlobalMemory, address: u64, step: i64) -> u64 {
-    let Some(page) = memory.blank(address) else { return 0 };
-    let room = if step > 0 { page.end - address } else { address - page.start + 1 };
+/// For how many iterations a load is known to find zeros without looking at each: in a page that was never written, and
+/// where there are no constants.
+fn zeros(load: &Touched, memory: &GlobalMemory, address: u64) -> u64 {
+    let step = load.step as i64;
+    let room = match load.space {
+        Space::Shared | Space::Local => return 0,
+        Space::Const if memory.page_number(address).is_none() => memory.allocations().inaccessible(address, step > 0),
+        _ => match memory.blank(address) {
+            Some(page) if step > 0 => page.end - address,
+            Some(page) => address - page.start + 1,
+            None => return 0,
+        },
+    };
     room.div_ceil(step.unsigned_abs())
 }
 
 /// What memory holds for an access.
 pub(super) fn element(memories: &mut Memories<'_>, access: &Touched, address: u64) -> Option<u128> {
-    let (space, lane) = (access.space, access.lane);
-    match access.bytes {
+    let (space, lane, strayed) = (access.space, access.lane, memories.global.strayed());
+    let found = match access.bytes {
         1 => read_one::<u8>(memories, space, address, lane).map(u128::from),
         2 => read_one::<u16>(memories, space, address, lane).map(u128::from),
         4 => read_one::<u32>(memories, space, address, lane).map(u128::from),
         8 => read_one::<u64>(memories, space, address, lane).map(u128::from),
         _ => read_one::<u128>(memories, space, address, lane),
-    }
-    .ok()
+    };
+    memories.global.set_strayed(strayed);
+    // Where there are no constants a GPU finds zeros.
+    found.ok().or_else(|| (space == Space::Const && !memories.global.is_strict()).then_some(0))
 }
 
 /// Does what the stores of an iteration would have done in each of so many that follow it; whether all could be.
@@ -219,7 +231,7 @@ pub(super) fn store_all(accesses: &[Touched], memories: &mut Memories<'_>, itera
 }
 
 fn put(memories: &mut Memories<'_>, access: &Touched, address: u64, value: u128) {
-    let (space, lane) = (access.space, access.lane);
+    let (space, lane, strayed) = (access.space, access.lane, memories.global.strayed());
     // Addresses were found to be good for as long.
     let _ = match access.bytes {
         1 => write_one(memories, space, address, lane, value as u8),
@@ -228,12 +240,18 @@ fn put(memories: &mut Memories<'_>, access: &Touched, address: u64, value: u128)
         8 => write_one(memories, space, address, lane, value as u64),
         _ => write_one(memories, space, address, lane, value),
     };
+    memories.global.set_strayed(strayed);
 }
 
 /// How many of the accesses to global memory of so many iterations that follow lie outside every allocation.
 pub(super) fn strays(accesses: &[Touched], memory: &GlobalMemory, iterations: u64) -> u64 {
-    let global = accesses.iter().filter(|access| access.space == Space::Global);
-    global.map(|access| iterations - within_allocations(access, memory, iterations)).sum()
+    let mapped = |access: &&Touched| match access.space {
+        Space::Global => true,
+        // Those that are not mapped do not count.
+        Space::Const => memory.page_number(access.address).is_some(),
+        _ => false,
+    };
+    accesses.iter().filter(mapped).map(|access| iterations - within_allocations(access, memory, iterations)).sum()
 }
 
 fn within_allocations(access: &Touched, memory: &GlobalMemory, iterations: u64) -> u64 {

@@ -11,27 +11,35 @@ pub(super) struct Range {
     pub(super) low: u64,
     pub(super) high: u64,
     pub(super) zeros: u32,
+    /// The largest number that it can be if it has a sign; used where it may be negative.
+    pub(super) most: i64,
 }
 
 impl Range {
     /// Every number of so many bits.
     pub(super) fn of_bits(bits: u32) -> Self {
-        Self { low: 0, high: if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }, zeros: 0 }
+        Self::between(0, if bits >= 64 { u64::MAX } else { (1 << bits) - 1 })
     }
 
     /// One number.
     pub(super) fn one(number: u64) -> Self {
-        Self { low: number, high: number, zeros: number.trailing_zeros().min(63) }
+        Self { zeros: number.trailing_zeros().min(63), ..Self::between(number, number) }
     }
 
     pub(super) fn between(low: u64, high: u64) -> Self {
-        Self { low, high, zeros: 0 }
+        Self { low, high, zeros: 0, most: i64::MAX }
+    }
+
+    /// The largest number with a sign of so many bits.
+    pub(super) fn most(self, bits: u32) -> i64 {
+        if self.high >> (bits - 1) == 0 { self.high as i64 } else { self.most }
     }
 
     /// The range, if it is of numbers of so many bits and says more than that.
     pub(super) fn within(self, bits: u32) -> Option<Self> {
         let all = Self::of_bits(bits);
-        (self.high <= all.high && (self.high < all.high || self.low > 0 || self.zeros > 0)).then_some(self)
+        let says_more = self.high < all.high || self.low > 0 || self.zeros > 0 || self.most < i64::MAX;
+        (self.high <= all.high && says_more).then_some(self)
     }
 }
 

@@ -174,6 +174,17 @@ impl Allocations {
         Some(around)
     }
 
+    /// Bytes from an address that cannot be accessed to the next that can, upwards or downwards.
+    #[must_use]
+    pub fn inaccessible(&self, address: u64, upwards: bool) -> u64 {
+        let near = std::iter::once(self.mapped()).filter(|near| !near.is_empty());
+        let ranges = near.chain(self.profile.around(self.start, self.end));
+        let distances = ranges.filter_map(|range| {
+            if upwards { range.start.checked_sub(address) } else { (address + 1).checked_sub(range.end) }
+        });
+        distances.min().unwrap_or(if upwards { u64::MAX - address } else { address })
+    }
+
     /// The allocation that holds an address: its start and size.
     #[must_use]
     pub fn holding(&self, address: u64) -> Option<(u64, u64)> {

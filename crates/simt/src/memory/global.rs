@@ -288,9 +288,9 @@ impl GlobalMemory {
         strays
     }
 
-    /// Counts accesses outside every allocation.
-    pub(crate) fn add_strayed(&mut self, accesses: u64) {
-        self.strayed += accesses;
+    /// Says how many accesses outside every allocation there were: what looks into memory is none, what is skipped is some.
+    pub(crate) fn set_strayed(&mut self, accesses: u64) {
+        self.strayed = accesses;
     }
 
     /// The addresses of the page that holds an address, if nothing was ever written there: zeros.

@@ -1,6 +1,7 @@
 //! Everything under `filetests/`, and what of fault injection does not fit a file.
 
 mod addresses;
+mod ahead;
 mod defects;
 mod elements;
 mod engines;

@@ -1,0 +1,55 @@
+//! Whether looking ahead in loops comes to what executing them comes to.
+
+use campaign::Planner;
+use capsule::Capsule;
+use inject::site::fault_of;
+use inject::{CapsuleTarget, Golden, Machine, Setup, Strategy};
+use outcome::End;
+use std::sync::Arc;
+use testkit::tiers::SelectionWords;
+
+/// Instructions of a run that take long enough for somebody to look ahead, and are still executed one by one in a moment.
+const LONG: std::ops::Range<u64> = 100_000..4_000_000;
+
+fn target(capsule: &Arc<Capsule>, looks_ahead: bool) -> CapsuleTarget {
+    let golden = Golden::run_on(Arc::clone(capsule), Machine { looks_ahead, ..Machine::default() }).unwrap();
+    let setup = Setup { fuel: Some(LONG.end as u32 * 2), ..Setup::default() };
+    CapsuleTarget::set_up(golden, &setup).unwrap()
+}
+
+/// How many faults of a capsule were compared that go on for long, and where both ways disagree.
+fn compare(name: &str, capsule: Capsule, runs: u64) -> (usize, Vec<String>) {
+    let capsule = Arc::new(capsule);
+    let (ahead, plain) = (target(&capsule, true), target(&capsule, false));
+    let (mut skips, mut executes) = (ahead.runner(Strategy::Delta), plain.runner(Strategy::Delta));
+    let runs: Vec<campaign::RunIndex> = (0..runs).map(campaign::RunIndex).collect();
+    let (mut compared, mut failures) = (0, Vec::new());
+    for site in ahead.plan(&runs, &SelectionWords::default(), 11).unwrap() {
+        let fault = fault_of(&site).unwrap();
+        let found = skips.run(&fault).unwrap();
+        // What is known not to end, or to go on for longer than anybody waits, is compared elsewhere.
+        let ends = !matches!(found.end, End::Hang { .. } | End::OutOfFuel { .. });
+        if ends && LONG.contains(&found.instructions) {
+            compared += 1;
+            let expected = executes.run(&fault).unwrap();
+            if expected != found {
+                failures.push(format!("{name}, {fault}: executed {expected:?}, looked ahead {found:?}"));
+            }
+        }
+    }
+    (compared, failures)
+}
+
+#[test]
+fn a_loop_that_is_looked_ahead_in_ends_as_if_it_were_executed() {
+    let names = ["pathfinder", "hotspot", "bfs", "stencil", "sssp", "pagerank", "montecarlo", "sad", "gemm", "reduce"];
+    let found = testkit::in_parallel(&names, |name| {
+        let path = testkit::filetests("../workloads").join(format!("{name}/{name}.capsule"));
+        compare(name, Capsule::open(path).unwrap(), 2000)
+    });
+    let compared: usize = found.iter().map(|(compared, _)| compared).sum();
+    let failures: Vec<String> = found.into_iter().flat_map(|(_, failures)| failures).collect();
+    println!("{compared} faults that go on for long");
+    crate::report("faults that end otherwise where loops are looked ahead in", &failures);
+    assert!(compared > 100, "{compared}");
+}
