@@ -105,7 +105,7 @@ impl Trace {
             };
             self.touch(running, &whole);
             let changes = self.changing.iter().any(|place| place.is_met(&whole));
-            self.is_loose |= changes;
+            self.is_carried |= changes;
             let same = whole.spread == 0 && (whole.step == 0 || self.strict) && !changes;
             known |= u32::from(same) << lane;
             for one in elements(&whole, plan.bytes, plan.values.len()) {
@@ -137,7 +137,7 @@ impl Trace {
                 let held = element(&mut running.executing.memories, &one, one.address);
                 // What is stored where it is already, again and again, changes nothing.
                 let silent = one.step == 0 && one.spread == 0 && by == Some(0) && held == Some(stored);
-                self.is_loose |= one.spread > 0 || (by.is_none() && one.step != 0);
+                self.is_unknown |= one.spread > 0 || (by.is_none() && one.step != 0);
                 self.touched.push(Touched { act: if silent { Act::Reads } else { Act::Writes(stored, by) }, ..one });
             }
         }
@@ -176,7 +176,7 @@ impl Trace {
             constant && unchanged && !touched.iter().any(|one| self.changing.iter().any(|place| place.is_met(one)));
         if !same {
             touched.iter_mut().for_each(|one| one.act = Act::Writes(0, None));
-            self.is_loose = true;
+            self.is_carried = true;
         }
         for slot in access.values.iter().flatten() {
             lanes(mask).for_each(|lane| self.steps.set(*slot, lane, same.then_some(0)));

@@ -10,6 +10,7 @@
 //! What is skipped is what would have been executed: results do not depend on whether somebody looked ahead, but for the
 //! word for a thread that is stopped. See docs/design/hangs.md.
 
+mod abreast;
 mod accesses;
 mod linear;
 mod observer;
@@ -28,6 +29,7 @@ use crate::trap::{Halt, Trap, TrapKind};
 use ::lanes::Handlers;
 use ::lanes::level::{LevelName, WithLevel, with_level};
 use ::lanes::registers::{LANES, Registers};
+use abreast::{Abreast, independent};
 use observer::Observer;
 use progression::FOREVER;
 use steps::Steps;
@@ -201,7 +203,7 @@ impl Ahead<'_, '_> {
             }
             let known = trace.changes(&mut changing);
             if supposed.is_borne_out(&trace.steps, lanes, &before, &after) && known {
-                return self.conclude(warp, head, &trace, &supposed, counts).map(Some);
+                return self.conclude(warp, (head, times), &trace, &supposed, counts).map(Some);
             }
             before = after;
         }
@@ -229,7 +231,7 @@ impl Ahead<'_, '_> {
     fn conclude(
         &mut self,
         warp: usize,
-        head: u32,
+        (head, times): (u32, u32),
         trace: &Trace,
         steps: &Steps,
         before: ([u32; LANES], u64),
@@ -249,13 +251,13 @@ impl Ahead<'_, '_> {
         let traps = known == trace.reach.traps && trace.reach.traps < trace.reach.limit;
         // This iteration has been executed. The last one that is known is executed, too: what it writes anew need not be known.
         let skipped = known.saturating_sub(2);
-        if trace.is_loose && !traps {
-            return self.exhausts(warp, head, before.0, known).map_or(Ok(0), |trap| Err(trap.into()));
-        }
         if skipped < FEWEST {
             return Ok(0);
         }
-        if !trace.is_loose {
+        if (trace.is_carried || trace.is_unknown) && !traps {
+            return self.execute_abreast(warp, (head, times), trace, (steps, before), skipped);
+        }
+        if !(trace.is_carried || trace.is_unknown) {
             store_all(&trace.touched, memories, skipped);
         }
         let strayed = memories.global.strayed() + strays(&trace.touched, memories.global, skipped);
@@ -265,16 +267,38 @@ impl Ahead<'_, '_> {
         Ok(skipped)
     }
 
-    /// A lane that goes round once more for so many iterations uses up its fuel, if it has not enough.
-    fn exhausts(&self, warp: usize, head: u32, before: [u32; LANES], iterations: u64) -> Option<Trap> {
+    /// Executes iterations side by side if they depend on nothing that others compute: as many of so many as there is fuel
+    /// for. How many were.
+    fn execute_abreast(
+        &mut self,
+        warp: usize,
+        (head, rounds): (u32, u32),
+        trace: &Trace,
+        (steps, before): (&Steps, ([u32; LANES], u64)),
+        most: u64,
+    ) -> Result<u64, Halt> {
+        let lanes = self.lanes(warp);
+        let lane = lanes.trailing_zeros() as usize % LANES;
         let control = &self.state.warps[warp].control;
-        let is_empty = |lane: usize| {
-            let body = u64::from(control.counts[lane].wrapping_sub(before[lane]));
-            let left = control.fuel[lane].saturating_sub(control.counts[lane]);
-            body.saturating_mul(iterations) > u64::from(left)
-        };
-        let empty = ::lanes::registers::lanes(self.lanes(warp)).any(is_empty);
-        empty.then(|| self.trap(warp, head, TrapKind::OutOfFuel))
+        let body = u64::from(control.counts[lane].wrapping_sub(before.0[lane])).max(1);
+        let left = u64::from(control.fuel[lane].saturating_sub(control.counts[lane]));
+        let times = (independent(trace, lanes, most) / LANES as u64).min(left / body);
+        if times < FEWEST {
+            return Ok(0);
+        }
+        let BlockState { warps, shared, .. } = &mut *self.state;
+        let (level, launch, block) = (self.level, self.launch, self.block);
+        let (memory, notes) = (&mut *self.memory, &mut *self.notes);
+        let warp = &mut warps[warp];
+        let mut abreast = Abreast { level, launch, block, memory, shared, notes, warp, lane, head, rounds };
+        abreast.run(steps, times, LONGEST_BODY)?;
+        let done = times * LANES as u64;
+        steps.advance(&mut warp.registers, lanes, done);
+        warp.control.skip(before, done);
+        // Executing them took fuel.
+        warp.control.fuel[lane] -= (body * times) as u32;
+        warp.control.move_fuel_check();
+        Ok(done)
     }
 
     /// What is wrong with the lanes that are in a loop.

@@ -118,18 +118,25 @@ impl Steps {
         agrees
     }
 
+    /// The registers that grow in a lane, and by how much.
+    pub(super) fn moving(&self, lane: usize) -> impl Iterator<Item = (Slot, u64)> + '_ {
+        let rows = WIDTHS.iter().zip(&self.files).flat_map(|(&width, rows)| {
+            rows.iter().enumerate().map(move |(index, row)| (Slot { width, index: index as u16 }, row))
+        });
+        let step = move |row: &Row| (!has(row.unknown, lane)).then_some(row.by_lane[lane]).filter(|&step| step != 0);
+        rows.filter_map(move |(slot, row)| Some((slot, step(row)?)))
+    }
+
     /// Puts registers so many iterations ahead, as far as is known how.
     pub(super) fn advance(&self, registers: &mut Registers, lanes: u32, iterations: u64) {
-        for (width, rows) in WIDTHS.iter().zip(&self.files) {
-            for (index, row) in rows.iter().enumerate() {
-                let slot = Slot { width: *width, index: index as u16 };
-                let moving = ::lanes::registers::lanes(lanes & !row.unknown).filter(|&lane| row.by_lane[lane] != 0);
-                for lane in moving {
-                    let by = row.by_lane[lane].wrapping_mul(iterations);
-                    let bits = registers.get(slot, lane) as u64;
-                    registers.set(slot, lane, u128::from(low(bits.wrapping_add(by), width.bits())));
-                }
-            }
+        for lane in ::lanes::registers::lanes(lanes) {
+            self.moving(lane).for_each(|(slot, step)| advance(registers, slot, step, lane, iterations));
         }
     }
+}
+
+/// Puts a lane of a register so many steps ahead.
+pub(super) fn advance(registers: &mut Registers, slot: Slot, step: u64, lane: usize, times: u64) {
+    let bits = (registers.get(slot, lane) as u64).wrapping_add(step.wrapping_mul(times));
+    registers.set(slot, lane, u128::from(low(bits, slot.width.bits())));
 }

@@ -80,7 +80,7 @@ impl Touched {
     }
 
     /// For how many iterations, of at most so many, this load does not read what that store has written.
-    fn undisturbed(&self, store: &Self, most: u64) -> u64 {
+    pub(super) fn undisturbed(&self, store: &Self, most: u64) -> u64 {
         if self.memory() != store.memory() || (self.space == Space::Local && self.lane != store.lane) {
             return most;
         }

@@ -36,8 +36,12 @@ pub(super) struct Trace {
     pub(super) touched: Vec<Touched>,
     pub(super) reach: Reach,
     pub(super) unclear: Option<Unclear>,
-    /// Whether something unknown of the iteration before is read, or stored to memory.
-    pub(super) is_loose: bool,
+    /// Whether something is read that the iteration before computed and that is not known beforehand.
+    pub(super) is_carried: bool,
+    /// Whether something is stored that is not known beforehand.
+    pub(super) is_unknown: bool,
+    /// Whether other lanes or warps, or a clock, have a part in it.
+    pub(super) waits: bool,
     /// Whether loads at addresses that move have to find the same each time; else they find something unknown.
     pub(super) strict: bool,
     /// Whether no other thread of the block lives, so that barriers do not matter.
@@ -49,7 +53,18 @@ pub(super) struct Trace {
 impl Trace {
     pub(super) fn new(steps: Steps, changing: Vec<Changing>, strict: bool, alone: bool) -> Self {
         let (touched, reach) = (Vec::new(), Reach::ENDLESS);
-        Self { steps, touched, reach, unclear: None, is_loose: false, strict, alone, changing }
+        Self {
+            steps,
+            touched,
+            reach,
+            unclear: None,
+            is_carried: false,
+            is_unknown: false,
+            waits: false,
+            strict,
+            alone,
+            changing,
+        }
     }
 
     /// Adds where this iteration has stored something that changes; whether it was known.
@@ -78,7 +93,7 @@ impl Trace {
     /// The step of a register that is read.
     pub(super) fn step_of(&mut self, slot: Slot, lane: usize) -> Option<u64> {
         let step = self.steps.get(slot, lane);
-        self.is_loose |= step.is_none() && self.steps.is_carried(slot, lane);
+        self.is_carried |= step.is_none() && self.steps.is_carried(slot, lane);
         step
     }
 
@@ -128,6 +143,7 @@ impl Trace {
                 self.opaque(level, running, micro)
             }
             kind if needs_others(kind) => {
+                self.waits = true;
                 if mask != running.active {
                     self.fail(Unclear::Divergence);
                 } else if matches!(kind, MicroKind::Barrier(_)) && !self.alone {
@@ -136,6 +152,7 @@ impl Trace {
                 self.opaque(level, running, micro)
             }
             MicroKind::Counter(_) => {
+                self.waits = true;
                 let step = running.step(level, micro)?;
                 self.put_written(program, micro, mask, None);
                 Ok(step)
