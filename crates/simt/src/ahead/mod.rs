@@ -34,7 +34,7 @@ use observer::Observer;
 use progression::FOREVER;
 use steps::Steps;
 use touched::{steady, store_all, strays};
-use trace::Trace;
+use trace::{Trace, Unclear};
 
 /// Instructions after which a warp is looked at again where nothing came of it, the first time; twice as many the next.
 const FIRST_PAUSE: u64 = 1024;
@@ -45,7 +45,10 @@ const LONGEST_BODY: u64 = 1 << 14;
 /// How often a loop must come round to be looked at.
 const FEWEST_ROUNDS: usize = 4;
 /// How many times what is supposed of registers is corrected.
-const CORRECTIONS: usize = 4;
+const CORRECTIONS: usize = 6;
+/// A thread that has used this share of its fuel and is in a loop whose data have not settled, but which is known to go on
+/// for longer than the rest of the fuel lasts, is stopped then and there.
+const SETTLING: u32 = 100;
 /// The fewest iterations that are worth skipping.
 const FEWEST: u64 = 4;
 
@@ -203,7 +206,10 @@ impl Ahead<'_, '_> {
             }
             let known = trace.changes(&mut changing);
             if supposed.is_borne_out(&trace.steps, lanes, &before, &after) && known {
-                return self.conclude(warp, (head, times), &trace, &supposed, counts).map(Some);
+                let unclear = trace.unclear == Some(Unclear::Control);
+                if !(unclear && supposed.suppose_ranges(&trace.steps)) {
+                    return self.conclude(warp, (head, times), &trace, &supposed, counts).map(Some);
+                }
             }
             before = after;
         }
@@ -239,7 +245,8 @@ impl Ahead<'_, '_> {
         let lanes = self.lanes(warp);
         let BlockState { warps, shared, .. } = &mut *self.state;
         let ends = trace.ends();
-        if ends < FEWEST {
+        // Loads that find the same do not help where something else is not known.
+        if ends < FEWEST || (trace.strict && trace.is_carried) {
             return Ok(0);
         }
         let mut running = Running::new(self.launch, self.block, &mut warps[warp], self.memory, shared, self.notes);
@@ -282,7 +289,13 @@ impl Ahead<'_, '_> {
         let control = &self.state.warps[warp].control;
         let body = u64::from(control.counts[lane].wrapping_sub(before.0[lane])).max(1);
         let left = u64::from(control.fuel[lane].saturating_sub(control.counts[lane]));
-        let times = (independent(trace, lanes, most) / LANES as u64).min(left / body);
+        let abreast = independent(trace, lanes, most) / LANES as u64;
+        // What has to be executed for as many iterations as are known to come.
+        let needed = body.saturating_mul(if abreast < FEWEST { most } else { abreast });
+        if needed > left && control.counts[lane] >= control.fuel[lane] / SETTLING {
+            return Err(self.trap(warp, head, TrapKind::OutOfFuel).into());
+        }
+        let times = abreast.min(left / body);
         if times < FEWEST {
             return Ok(0);
         }

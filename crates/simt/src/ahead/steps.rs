@@ -105,6 +105,14 @@ impl Steps {
         for (width, (rows, found)) in WIDTHS.iter().zip(self.files.iter_mut().zip(&found.files)) {
             for (index, (row, found)) in rows.iter_mut().zip(found).enumerate() {
                 let slot = Slot { width: *width, index: index as u16 };
+                // What was supposed to lie in a range has to do so at the end, too.
+                let holds = |(lane, range): &(usize, Range)| {
+                    found.within.iter().any(|(other, found)| other == lane && range.contains(found))
+                };
+                if !row.within.iter().all(holds) {
+                    row.within.clear();
+                    agrees = false;
+                }
                 for lane in ::lanes::registers::lanes(lanes & !row.unknown) {
                     let by = after.get(slot, lane).wrapping_sub(before.get(slot, lane)) as u64;
                     let same = !has(found.unknown, lane) && found.by_lane[lane] == row.by_lane[lane];
@@ -116,6 +124,19 @@ impl Steps {
             }
         }
         agrees
+    }
+
+    /// Supposes that registers of which nothing else is known lie where an iteration has left them, whatever they held at
+    /// its start; whether that says anything new.
+    pub(super) fn suppose_ranges(&mut self, found: &Self) -> bool {
+        let mut new = false;
+        for (row, found) in self.files.iter_mut().flatten().zip(found.files.iter().flatten()) {
+            if row.within.is_empty() && !found.within.is_empty() && row.unknown == found.unknown {
+                row.within.clone_from(&found.within);
+                new = true;
+            }
+        }
+        new
     }
 
     /// The registers that grow in a lane, and by how much.

@@ -35,6 +35,11 @@ impl Range {
         if self.high >> (bits - 1) == 0 { self.high as i64 } else { self.most }
     }
 
+    /// Whether another range is no wider.
+    pub(super) fn contains(&self, other: &Self) -> bool {
+        self.low <= other.low && other.high <= self.high && self.zeros <= other.zeros && other.most <= self.most
+    }
+
     /// The range, if it is of numbers of so many bits and says more than that.
     pub(super) fn within(self, bits: u32) -> Option<Self> {
         let all = Self::of_bits(bits);
