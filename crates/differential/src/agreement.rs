@@ -75,8 +75,10 @@ pub struct Agreement {
     pub machines: Vec<MachineInfo>,
     /// Runs of rewritten kernels without a fault that gave the simulator's copies to the host, of all.
     pub fault_free: Share,
-    /// Faults that came to the same end on both, of all that both ran.
+    /// Faults that came to the same end on both, of all that both ran to one.
     pub agree: Share,
+    /// Faults that come to their end so late, as the simulator knows, that the machine was not waited for.
+    pub late: u64,
     /// The same for those that came to one end on the simulator.
     pub by_end: BTreeMap<String, Share>,
     /// Of the corruptions that both saw, those with the same bytes.
@@ -95,17 +97,18 @@ impl Agreement {
     /// Counts rows.
     #[must_use]
     pub fn of(rows: &Rows) -> Self {
-        let all = &rows.rows;
-        let both = |row: &&Row, class: Class| row.simulated.class == class && row.class == class;
-        let crashed = |row: &&Row| row.ends() == ("crash", "crash");
+        let (late, all): (Vec<&Row>, Vec<&Row>) = rows.rows.iter().partition(|row| row.is_late());
+        let both = |row: &&&Row, class: Class| row.simulated.class == class && row.class == class;
+        let crashed = |row: &&&Row| row.ends() == ("crash", "crash");
         let [same, other] = rows.fault_free;
         let runs = (0..same).map(|_| true).chain((0..other).map(|_| false));
         Self {
             machines: rows.machines.clone(),
             fault_free: Share::of(runs),
-            agree: Share::of(all.iter().map(Row::agrees)),
-            by_end: by_end(all),
-            same_bytes: Share::of(all.iter().filter(|row| both(row, Class::Sdc)).filter_map(Row::same_bytes)),
+            agree: Share::of(all.iter().map(|row| row.agrees())),
+            late: late.len() as u64,
+            by_end: by_end(&all),
+            same_bytes: Share::of(all.iter().filter(|row| both(row, Class::Sdc)).filter_map(|row| row.same_bytes())),
             ends: pairs(all.iter().map(|row| row.ends()))
                 .map(|((simulator, machine), count)| EndPair {
                     simulator: simulator.to_owned(),
@@ -116,13 +119,13 @@ impl Agreement {
             codes: pairs(all.iter().filter(crashed).map(|row| (row.simulated.kind.clone(), row.kind.clone())))
                 .map(|((simulator, machine), count)| CodePair { simulator, machine, count })
                 .collect(),
-            disagreements: disagreements(all),
+            disagreements: disagreements(&all),
             refused: pairs(rows.refused.iter().map(|(_, reason)| reason.clone())).collect(),
         }
     }
 }
 
-fn by_end(rows: &[Row]) -> BTreeMap<String, Share> {
+fn by_end(rows: &[&Row]) -> BTreeMap<String, Share> {
     let mut found: BTreeMap<String, Vec<bool>> = BTreeMap::new();
     for row in rows {
         found.entry(row.ends().0.to_owned()).or_default().push(row.agrees());
@@ -137,7 +140,7 @@ fn pairs<K: Ord>(keys: impl Iterator<Item = K>) -> impl Iterator<Item = (K, u64)
     counts.into_iter()
 }
 
-fn disagreements(rows: &[Row]) -> Vec<Disagreement> {
+fn disagreements(rows: &[&Row]) -> Vec<Disagreement> {
     let mut found: BTreeMap<String, Disagreement> = BTreeMap::new();
     for row in rows.iter().filter(|row| !row.agrees()) {
         let what =
@@ -184,7 +187,7 @@ mod tests {
             kernel: "k".into(),
             pc: 0,
             opcode: "add.u32".into(),
-            simulated: SimulatedEnd { class, kind, strayed: 0, copies },
+            simulated: SimulatedEnd { class, kind, strayed: 0, instructions: 0, copies },
             hardware,
             class: machine.0,
             kind: machine.1.to_owned(),

@@ -37,7 +37,7 @@ pub use placement::check_relocatable;
 pub use plan::{Plan, PlannedBatch, PlannedFault, plan};
 pub use pool::{Pool, PoolError, Told};
 pub use protocol::{Answer, BatchOrder, FaultOrder, HardwareEnd, MachineInfo};
-pub use row::{Row, SimulatedEnd};
+pub use row::{LATE, Row, SimulatedEnd};
 pub use rows::{Header, Rows, RowsError};
 pub use simulated::{Simulated, simulate};
 pub use simulator::Simulator;

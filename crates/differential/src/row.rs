@@ -6,6 +6,9 @@ use capsule::Digest;
 use outcome::{Class, Criteria, End, Observation, Outcome, classify};
 use serde::{Deserialize, Serialize};
 
+/// A run of more instructions than this may take longer than a machine is waited for.
+pub const LATE: u64 = 1_000_000;
+
 /// What the simulator says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SimulatedEnd {
@@ -15,6 +18,9 @@ pub struct SimulatedEnd {
     pub kind: String,
     /// Accesses outside every allocation.
     pub strayed: u64,
+    /// Instructions of the blocks that were executed for it.
+    #[serde(default)]
+    pub instructions: u64,
     /// The digest of the digests of all copies to the host, if the program came to its end.
     pub copies: Option<Digest>,
 }
@@ -45,7 +51,8 @@ impl SimulatedEnd {
     #[must_use]
     pub fn of(observation: &Observation, criteria: &Criteria, copies: Option<Digest>) -> Self {
         let (class, kind) = words(classify(observation, criteria));
-        Self { class, kind, strayed: observation.strayed, copies }
+        let Observation { strayed, instructions, .. } = *observation;
+        Self { class, kind, strayed, instructions, copies }
     }
 }
 
@@ -78,6 +85,13 @@ impl Row {
     #[must_use]
     pub fn agrees(&self) -> bool {
         ends(self.simulated.class, &self.simulated.kind) == ends(self.class, &self.kind)
+    }
+
+    /// Whether the machine was not waited for where the simulator knows of a late end.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        let (simulator, machine) = self.ends();
+        machine == "hang" && simulator != "hang" && self.simulated.instructions > LATE
     }
 
     /// What both came to, in words that tell crashes and hangs apart.

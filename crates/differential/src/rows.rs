@@ -238,7 +238,7 @@ mod tests {
             kernel: "k".into(),
             pc: number,
             opcode: "add.u32".into(),
-            simulated: SimulatedEnd { class: Class::Masked, kind: kind(), strayed: 0, copies: None },
+            simulated: SimulatedEnd { class: Class::Masked, kind: kind(), strayed: 0, instructions: 0, copies: None },
             hardware: HardwareEnd::NotFired,
             class: Class::NotLanded,
             kind: String::new(),

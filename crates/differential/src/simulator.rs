@@ -3,6 +3,7 @@
 
 use crate::machine::{Armed, Ended, Machine, Next, Repeated, Session};
 use crate::protocol::MachineInfo;
+use crate::row::LATE;
 use capsule::{Capsule, Content, Digest, Event, Launch, ModuleId, PlacedSymbol, Position, Region, Replayer, replay};
 use device::{Device, DeviceError, Image, Modules, check_launch, region, run, runnable};
 use inject::Golden;
@@ -36,7 +37,7 @@ impl<'g> Simulator<'g> {
     pub fn fuel(golden: &Golden) -> u32 {
         let counts = golden.launches().iter().flat_map(|launch| &launch.counts);
         let most = counts.max().copied().unwrap_or(0);
-        most.saturating_mul(FUEL_FACTOR).saturating_add(golden.fuel()).saturating_mul(GROWTH)
+        most.saturating_mul(FUEL_FACTOR).saturating_add(constant(golden)).saturating_mul(GROWTH)
     }
 }
 
@@ -87,6 +88,11 @@ impl Session for Simulation<'_, '_> {
         };
         Repeated { ended, record }
     }
+}
+
+/// Instructions beyond those of the golden run: what counts as late is not waited for.
+fn constant(golden: &Golden) -> u32 {
+    golden.fuel().min(LATE as u32)
 }
 
 /// Where the record of a module is: at the end of the memory that is mapped for the capsule anyway, so that no access
@@ -152,7 +158,7 @@ impl Replayer for Walk<'_> {
         let program = self.modules.program(launch.module, &launch.kernel).map_err(DeviceError::from)?;
         check_launch(launch, &program)?;
         let counts = &self.golden.launches()[at.launches].counts;
-        let (factor, constant) = (FUEL_FACTOR * GROWTH, self.golden.fuel().saturating_mul(GROWTH));
+        let (factor, constant) = (FUEL_FACTOR * GROWTH, constant(self.golden).saturating_mul(GROWTH));
         let fuel = Fuel::Scaled { counts, factor, constant, looks_ahead: true };
         let ran = run(self.executor, &mut self.memory, &runnable(launch, &program), fuel, None, |_| {});
         if let RunEnd::Trapped(trap) = ran.end {

@@ -2,7 +2,7 @@
 
 use campaign::config::SelectionWords;
 use campaign::{Planner, RunIndex, Subject};
-use differential::{Answer, HardwareEnd, Plan, PlannedFault, Simulated, Simulator, Texts, plan, simulate, work};
+use differential::{Answer, HardwareEnd, LATE, Plan, PlannedFault, Simulated, Simulator, Texts, plan, simulate, work};
 use inject::site::fault_of;
 use inject::{CapsuleTarget, Setup};
 use outcome::{End, Observation};
@@ -69,7 +69,7 @@ pub fn compare(
 
 /// Whether an injected fault counted as a hang that the written one, which may execute more, came out of.
 fn ends_late(observation: &Observation, end: &HardwareEnd) -> bool {
-    matches!(observation.end, End::Hang { .. }) && *end != HardwareEnd::Hang
+    matches!(observation.end, End::OutOfFuel { .. }) && *end != HardwareEnd::Hang
 }
 
 /// The same faults injected with as much fuel as the written ones had.
@@ -129,7 +129,10 @@ impl RewritingComparison {
             HardwareEnd::Failed { name } => {
                 matches!(&observation.end, End::Trapped { trap, .. } if trap.word() == name)
             }
-            HardwareEnd::Hang => matches!(observation.end, End::Hang { .. }),
+            HardwareEnd::Hang => {
+                let hangs = matches!(observation.end, End::Hang { .. } | End::OutOfFuel { .. });
+                hangs || observation.instructions > LATE
+            }
             HardwareEnd::NotFired => observation.landed.is_none(),
             HardwareEnd::Died => false,
         };

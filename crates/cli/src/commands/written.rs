@@ -107,6 +107,10 @@ pub(crate) fn render(agreement: &Agreement) -> String {
     let mut text = format!("  faults written into kernels, on {}:\n", names.first().unwrap_or(&"nothing"));
     text += &layout(machines);
     text += &format!("    the same end: {}\n", share(agree));
+    if agreement.late > 0 {
+        let late = out::number(agreement.late);
+        text += &format!("    {late} more end so late here that the machine was not waited for\n");
+    }
     text += &format!("    the same bytes where both corrupt an output: {}\n", share(same_bytes));
     text += &format!("    rewritten kernels that do without a fault what the simulator does: {}\n", share(fault_free));
     text += &indented(&ends(agreement));

@@ -48,7 +48,7 @@ const FEWEST_ROUNDS: usize = 4;
 const CORRECTIONS: usize = 6;
 /// A thread that has used this share of its fuel and is in a loop whose data have not settled, but which is known to go on
 /// for longer than the rest of the fuel lasts, is stopped then and there.
-const SETTLING: u32 = 100;
+const SETTLING: u32 = 500;
 /// The fewest iterations that are worth skipping.
 const FEWEST: u64 = 4;
 
@@ -264,7 +264,8 @@ impl Ahead<'_, '_> {
         if (trace.is_carried || trace.is_unknown) && !traps {
             return self.execute_abreast(warp, (head, times), trace, (steps, before), skipped);
         }
-        if !(trace.is_carried || trace.is_unknown) {
+        // Nobody reads what a launch has stored that traps.
+        if !traps {
             store_all(&trace.touched, memories, skipped);
         }
         let strayed = memories.global.strayed() + strays(&trace.touched, memories.global, skipped);
