@@ -148,8 +148,8 @@ pub(crate) struct Inject {
     /// Tell the story of the corruption: what was hit, how it spread, where it was masked or what it did
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
-    /// [default: 10000]
+    /// Instructions that a thread may execute beyond ten times its fault-free ones before it is stopped
+    /// [default: 500000]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u32>,
     /// Engine: auto, full, delta or lanes [default: auto]

@@ -32,7 +32,7 @@ impl<'g> Simulator<'g> {
         Self { golden, executor: Executor::new(LevelName::best()) }
     }
 
-    /// More instructions than a thread of a rewritten kernel may execute before it counts as hanging.
+    /// More instructions than a thread of a rewritten kernel may execute before it is stopped.
     #[must_use]
     pub fn fuel(golden: &Golden) -> u32 {
         let counts = golden.launches().iter().flat_map(|launch| &launch.counts);

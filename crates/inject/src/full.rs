@@ -39,6 +39,11 @@ impl Hook for Scene<'_, '_> {
         self.log.is_some() || self.hit.wants(warp)
     }
 
+    /// A log is of what a thread does until its way is its own.
+    fn may_miss(&self) -> bool {
+        self.hit.is_over()
+    }
+
     fn before(&mut self, mut context: InstructionContext<'_>) -> Interest {
         let interest = self.hit.before(context.again());
         match &mut self.log {
@@ -104,7 +109,8 @@ impl<'g> Injector<'g> {
         let launch = locate(self.golden, fault)?;
         let mut hit = Hit::new(fault);
         self.memory.set_trace(None);
-        let progress = self.replay(launch, fault, &mut Scene { hit: &mut hit, log: Some(log), witness })?;
+        let progress = self.replay(launch, fault, &mut Scene { hit: &mut hit, log: Some(&mut *log), witness })?;
+        log.executed = progress.thread_instructions;
         self.see_touch(&mut hit, progress.thread_instructions);
         Ok(observe(self.golden, fault, hit.injected, progress, Tier::Full))
     }

@@ -237,7 +237,7 @@ impl Golden {
         &self.addresses
     }
 
-    /// How many instructions a thread may execute beyond ten times its own before it counts as hanging.
+    /// How many instructions a thread may execute beyond ten times its own before it is stopped.
     #[must_use]
     pub fn fuel(&self) -> u32 {
         self.fuel

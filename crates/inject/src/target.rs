@@ -32,7 +32,7 @@ pub struct Setup {
     /// Whether the type of an output that neither the criteria nor the capsule give is read off the program; otherwise
     /// its bytes are compared.
     pub infer: bool,
-    /// How many instructions a thread may execute beyond ten times its own before it counts as hanging.
+    /// How many instructions a thread may execute beyond ten times its own before it is stopped.
     pub fuel: Option<u32>,
     /// What becomes of accesses that miss what the program was given: the golden run has to be done with it.
     pub addresses: Arc<AddressProfile>,

@@ -145,7 +145,7 @@ pub struct MethodPage {
     pub template: &'static str,
     /// The kinds of campaigns that it is made from.
     pub runs: &'static [PageCampaign],
-    /// Instructions beyond ten times its own after which a thread hangs.
+    /// Instructions beyond ten times its own after which a thread is stopped.
     pub fuel: u32,
     /// Measures, and makes all pieces, by name; with a workload's name measures only that one, and makes none.
     pub make: fn(&mut Workshop<'_, '_>, Option<&str>) -> Result<Pieces, StudyError>,

@@ -107,7 +107,8 @@ impl Executor {
     ) -> Result<(), Halt> {
         let state = &mut self.state;
         let is_due = |warp: &Warp| !warp.control.is_done() && state.lookout.is_due(warp.control.issued);
-        if !state.warps.iter().any(is_due) || state.warps.iter().any(|warp| hook.wants(warp.index)) {
+        let is_watched = || !hook.may_miss() && state.warps.iter().any(|warp| hook.wants(warp.index));
+        if !state.warps.iter().any(is_due) || memory.trace().is_some() || is_watched() {
             return Ok(());
         }
         Ahead { level: self.level, state, notes: &mut self.notes, launch, memory, block }.look()

@@ -76,6 +76,11 @@ pub trait Hook {
     /// Whether the hook wants to see a warp of the block that runs.
     fn wants(&self, warp: u32) -> bool;
 
+    /// Whether a block may be looked ahead in although the hook wants to see its warps: it sees nothing of the loop then.
+    fn may_miss(&self) -> bool {
+        false
+    }
+
     /// Called before an instruction for every group of lanes that comes to it.
     fn before(&mut self, context: InstructionContext<'_>) -> Interest {
         let _ = context;

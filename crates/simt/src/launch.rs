@@ -80,7 +80,7 @@ impl KernelLaunch<'_> {
     }
 }
 
-/// How many instructions a thread may execute before it counts as hanging.
+/// How many instructions a thread may execute before it is stopped.
 #[derive(Clone, Copy, Debug)]
 pub enum Fuel<'a> {
     /// The same for every thread.

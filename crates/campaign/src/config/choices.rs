@@ -39,7 +39,7 @@ keys! {
         fail_if: Vec<Bound> = "fail-if" each,
         /// A bound that cannot be decided is exceeded.
         fail_if_undecided: bool = "fail-if-undecided" flag,
-        /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging.
+        /// Instructions that a thread may execute beyond ten times its fault-free ones before it is stopped.
         fuel: Option<u32> = "fuel" one,
         /// What becomes of accesses that miss what the program was given.
         addresses: Option<String> = "addresses" one,

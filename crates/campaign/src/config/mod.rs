@@ -61,7 +61,7 @@ pub struct Config {
     pub bounds: Vec<Bound>,
     /// Whether a bound that cannot be decided is exceeded.
     pub undecided_fails: bool,
-    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging; the
+    /// Instructions that a thread may execute beyond ten times its fault-free ones before it is stopped; the
     /// target's default if not said.
     pub fuel: Option<u32>,
     /// The profile of addresses by its name or its file: what becomes of accesses that miss what the program was given; the

@@ -64,8 +64,8 @@ pub(crate) struct Choose {
 /// What a campaign may use, and which part of it is made.
 #[derive(Debug, Group)]
 pub(crate) struct Resources {
-    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
-    /// [default: 10000]
+    /// Instructions that a thread may execute beyond ten times its fault-free ones before it is stopped
+    /// [default: 500000]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u32>,
     /// What becomes of stray accesses: as an H200 does, as a sanitizer would (strict), or as a file says [default: h200]

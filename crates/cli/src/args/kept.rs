@@ -12,8 +12,8 @@ pub(crate) struct Kept {
     /// Seed of all random choices
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Instructions that a thread may execute beyond ten times its fault-free ones before it counts as hanging
-    /// [default: 10000]
+    /// Instructions that a thread may execute beyond ten times its fault-free ones before it is stopped
+    /// [default: 500000]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u32>,
     /// Number of workers [default: one for each core]

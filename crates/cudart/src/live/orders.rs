@@ -16,7 +16,7 @@ pub struct Orders {
     pub report: i32,
     /// The process that watches. Who was not started by it has nothing to do with the run.
     pub parent: u32,
-    /// Instructions that a thread may execute beyond a multiple of its fault-free ones before it counts as hanging.
+    /// Instructions that a thread may execute beyond a multiple of its fault-free ones before it is stopped.
     pub fuel: u32,
     /// What becomes of accesses that miss what the program was given.
     pub addresses: Arc<AddressProfile>,

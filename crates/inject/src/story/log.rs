@@ -28,6 +28,8 @@ pub(crate) struct Log {
     /// The instruction of the thread from which on entries are kept, and how many it has executed.
     from: u64,
     begun: u64,
+    /// Instructions of the thread, with those of loops that were not seen.
+    pub(crate) executed: u64,
     pub(crate) entries: Vec<Entry>,
     /// By thread, a digest of everything that it computed.
     pub(crate) digests: Vec<u64>,
@@ -47,15 +49,11 @@ impl Log {
             thread,
             from,
             begun: 0,
+            executed: 0,
             entries: Vec::new(),
             digests: vec![0; threads.next_multiple_of(LANES)],
             shared: Vec::new(),
         }
-    }
-
-    /// Instructions that the thread has executed.
-    pub(crate) fn executed(&self) -> u64 {
-        self.begun
     }
 
     /// Whether the entry of the instruction that the thread is at is kept.

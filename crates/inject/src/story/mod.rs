@@ -57,7 +57,7 @@ fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -> Result<St
     let first = expected.entries.first();
     let first_thread = fault.cta as usize * threads;
     told.path.golden = launch.counts.get(first_thread + fault.thread as usize).map_or(0, |&count| u64::from(count));
-    told.path.found = found.executed();
+    told.path.found = found.executed;
     told.path.shared_bytes = differing(&expected.shared, &found.shared);
     Ok(Story {
         format: STORY_FORMAT.to_owned(),

@@ -8,7 +8,7 @@ use super::{studies, tables};
 use crate::kit::{Studied, StudyError};
 use crate::method::{MethodPage, PageCampaign, Piece, Pieces, Workshop};
 
-/// Instructions beyond ten times its own after which a thread hangs: enough for an address that runs away to leave what
+/// Instructions beyond ten times its own after which a thread is stopped: enough for an address that runs away to leave what
 /// is mapped.
 const FUEL: u32 = 1_000_000;
 

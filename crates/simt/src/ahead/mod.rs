@@ -13,6 +13,7 @@
 mod abreast;
 mod accesses;
 mod linear;
+mod lookout;
 mod observer;
 mod progression;
 mod range;
@@ -30,14 +31,14 @@ use ::lanes::Handlers;
 use ::lanes::level::{LevelName, WithLevel, with_level};
 use ::lanes::registers::{LANES, Registers};
 use abreast::{Abreast, independent};
+pub(crate) use lookout::Lookout;
+use lookout::Loop;
 use observer::Observer;
 use progression::FOREVER;
 use steps::Steps;
 use touched::{steady, store_all, strays};
 use trace::{Trace, Unclear};
 
-/// Instructions after which a warp is looked at again where nothing came of it, the first time; twice as many the next.
-const FIRST_PAUSE: u64 = 1024;
 /// Instructions in which the loops of a warp are looked for, at most.
 const LONGEST_SCOUT: u64 = 1 << 16;
 /// The longest iteration that is looked at, in instructions.
@@ -46,36 +47,11 @@ const LONGEST_BODY: u64 = 1 << 14;
 const FEWEST_ROUNDS: usize = 4;
 /// How many times what is supposed of registers is corrected.
 const CORRECTIONS: usize = 6;
-/// A thread that has used this share of its fuel and is in a loop whose data have not settled, but which is known to go on
-/// for longer than the rest of the fuel lasts, is stopped then and there.
-const SETTLING: u32 = 500;
+/// Instructions in which the data of a loop settle that do so at all, swept in records/hangs.md. A thread that has executed
+/// more in a loop that is known to go on for longer than the rest of its fuel lasts is stopped then and there.
+const SETTLING: u32 = 50_000;
 /// The fewest iterations that are worth skipping.
 const FEWEST: u64 = 4;
-
-/// What warps a block has looked at, and when it will look again.
-#[derive(Debug, Default)]
-pub(crate) struct Lookout {
-    /// Instructions that the block's warps issue together before somebody looks.
-    due: u64,
-    pause: u64,
-}
-
-impl Lookout {
-    /// Looks when a warp has issued so many instructions.
-    pub(crate) fn after(due: u64) -> Self {
-        Self { due, pause: FIRST_PAUSE }
-    }
-
-    /// Instructions that a thread executes before it is to be looked at.
-    pub(crate) fn patience(&self) -> u32 {
-        u32::try_from(self.due).unwrap_or(u32::MAX)
-    }
-
-    /// Whether to look at a warp that has issued so many.
-    pub(crate) fn is_due(&self, issued: u64) -> bool {
-        issued >= self.due
-    }
-}
 
 /// The block that a warp is alone in.
 pub(crate) struct Ahead<'a, 'l> {
@@ -102,24 +78,18 @@ impl Ahead<'_, '_> {
     /// What a lane does wrong meanwhile, or that it never ends.
     pub(crate) fn look(mut self) -> Result<(), Halt> {
         let Some(warp) = self.runner() else {
-            self.pause(0);
+            self.state.lookout.postpone(self.issued());
             return Ok(());
         };
         let skipped = self.skip(warp)?;
-        self.pause(if skipped { 1 } else { 2 });
+        let issued = self.issued();
+        self.state.lookout.looked(issued, skipped);
         Ok(())
     }
 
-    /// When to look again: soon after something was skipped, and later each time when nothing was.
-    fn pause(&mut self, times: u64) {
-        let issued = self.state.warps.iter().map(|warp| warp.control.issued).max().unwrap_or(0);
-        let lookout = &mut self.state.lookout;
-        lookout.pause = match times {
-            0 => lookout.pause,
-            1 => FIRST_PAUSE,
-            _ => lookout.pause.saturating_mul(2),
-        };
-        lookout.due = issued.saturating_add(lookout.pause);
+    /// What the warp has issued that issued most.
+    fn issued(&self) -> u64 {
+        self.state.warps.iter().map(|warp| warp.control.issued).max().unwrap_or(0)
     }
 
     /// The only warp of the block of which something can run: one group of lanes.
@@ -154,16 +124,23 @@ impl Ahead<'_, '_> {
 
     /// Finds a loop and skips what is known of it; whether anything was skipped.
     fn skip(&mut self, warp: usize) -> Result<bool, Halt> {
-        let reach = (self.state.lookout.pause).clamp(FIRST_PAUSE, LONGEST_SCOUT);
+        if let Some(last) = self.state.lookout.last.take() {
+            match self.try_loop(warp, last)? {
+                Some(0) => {}
+                Some(_) => return Ok(true),
+                None => return Ok(false),
+            }
+        }
+        let reach = self.state.lookout.pause.min(LONGEST_SCOUT);
         let mut scout = Observer::new(reach);
         self.run(warp, &mut scout)?;
         for head in heads(&scout.jumps) {
-            for times in [1, 2, 4] {
+            for rounds in [1, 2, 4] {
                 if self.runner() != Some(warp) {
                     return Ok(false);
                 }
                 for strict in [false, true] {
-                    match self.try_loop(warp, head, times, strict)? {
+                    match self.try_loop(warp, Loop { head, rounds, strict })? {
                         Some(0) => {}
                         Some(_) => return Ok(true),
                         None => return Ok(false),
@@ -176,11 +153,12 @@ impl Ahead<'_, '_> {
 
     /// Looks at so many rounds of a loop as one iteration; how many iterations were skipped, or nothing where the loop was
     /// left.
-    fn try_loop(&mut self, warp: usize, head: u32, times: u32, strict: bool) -> Result<Option<u64>, Halt> {
+    fn try_loop(&mut self, warp: usize, looked: Loop) -> Result<Option<u64>, Halt> {
+        let Loop { head, rounds, strict } = looked;
         if let Ran::Elsewhere = self.run(warp, &mut Observer::to(head, 0, LONGEST_BODY))? {
             return Ok(None);
         }
-        let round = |trace| Observer { trace, ..Observer::to(head, times, LONGEST_BODY) };
+        let round = |trace| Observer { trace, ..Observer::to(head, rounds, LONGEST_BODY) };
         let mut kept = [self.registers(warp), Registers::default(), Registers::default()];
         for place in 1..3 {
             if let Ran::Elsewhere = self.run(warp, &mut round(None))? {
@@ -208,7 +186,9 @@ impl Ahead<'_, '_> {
             if supposed.is_borne_out(&trace.steps, lanes, &before, &after) && known {
                 let unclear = trace.unclear == Some(Unclear::Control);
                 if !(unclear && supposed.suppose_ranges(&trace.steps)) {
-                    return self.conclude(warp, (head, times), &trace, &supposed, counts).map(Some);
+                    let skipped = self.conclude(warp, looked, &trace, &supposed, counts)?;
+                    self.state.lookout.last = Some(looked).filter(|_| skipped > 0);
+                    return Ok(Some(skipped));
                 }
             }
             before = after;
@@ -237,7 +217,7 @@ impl Ahead<'_, '_> {
     fn conclude(
         &mut self,
         warp: usize,
-        (head, times): (u32, u32),
+        looked: Loop,
         trace: &Trace,
         steps: &Steps,
         before: ([u32; LANES], u64),
@@ -253,7 +233,7 @@ impl Ahead<'_, '_> {
         let memories = &mut running.executing.memories;
         let known = steady(&trace.touched, memories, ends);
         if known == FOREVER {
-            return Err(self.trap(warp, head, TrapKind::EndlessLoop).into());
+            return Err(self.trap(warp, looked.head, TrapKind::EndlessLoop).into());
         }
         let traps = known == trace.reach.traps && trace.reach.traps < trace.reach.limit;
         // This iteration has been executed. The last one that is known is executed, too: what it writes anew need not be known.
@@ -262,7 +242,7 @@ impl Ahead<'_, '_> {
             return Ok(0);
         }
         if (trace.is_carried || trace.is_unknown) && !traps {
-            return self.execute_abreast(warp, (head, times), trace, (steps, before), skipped);
+            return self.execute_abreast(warp, looked, trace, (steps, before), skipped);
         }
         // Nobody reads what a launch has stored that traps.
         if !traps {
@@ -280,7 +260,7 @@ impl Ahead<'_, '_> {
     fn execute_abreast(
         &mut self,
         warp: usize,
-        (head, rounds): (u32, u32),
+        Loop { head, rounds, .. }: Loop,
         trace: &Trace,
         (steps, before): (&Steps, ([u32; LANES], u64)),
         most: u64,
@@ -293,7 +273,7 @@ impl Ahead<'_, '_> {
         let abreast = independent(trace, lanes, most) / LANES as u64;
         // What has to be executed for as many iterations as are known to come.
         let needed = body.saturating_mul(if abreast < FEWEST { most } else { abreast });
-        if needed > left && control.counts[lane] >= control.fuel[lane] / SETTLING {
+        if needed > left && control.counts[lane] >= SETTLING {
             return Err(self.trap(warp, head, TrapKind::OutOfFuel).into());
         }
         let times = abreast.min(left / body);

@@ -1,7 +1,8 @@
 //! Reading and writing global memory: a value at a multiple of its size, and ranges.
 
+use super::far::address_of;
 use super::global::GlobalMemory;
-use super::page::Pieces;
+use super::page::{Page, Pieces};
 use super::window::PAGE;
 
 /// Why an access cannot be done.
@@ -14,6 +15,11 @@ pub enum AccessError {
 }
 
 impl GlobalMemory {
+    /// The bytes of a page by its number, or `None` where it is not mapped.
+    pub fn numbered(&mut self, page: u32) -> Option<&Page> {
+        self.page(address_of(page))
+    }
+
     /// Reads `N` bytes at a multiple of `N`.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 //! number of pages that a run touched, whatever the size of the memory.
 
 use super::allocations::{Allocations, PlaceError};
-use super::far::{FarPages, address_of, number};
+use super::far::{FarPages, number};
 use super::held::Held;
 use super::page::{Page, Pages, Pieces, Version};
 use super::profile::AddressProfile;
@@ -323,11 +323,6 @@ impl GlobalMemory {
             }
             at = at.wrapping_add(piece.len as u64);
         }
-    }
-
-    /// The bytes of a page by its number, or `None` where it is not mapped.
-    pub fn numbered(&mut self, page: u32) -> Option<&Page> {
-        self.page(address_of(page))
     }
 
     /// Every owned page with its number: what was written since the last reset.

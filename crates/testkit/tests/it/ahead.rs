@@ -49,7 +49,6 @@ fn a_loop_that_is_looked_ahead_in_ends_as_if_it_were_executed() {
     });
     let compared: usize = found.iter().map(|(compared, _)| compared).sum();
     let failures: Vec<String> = found.into_iter().flat_map(|(_, failures)| failures).collect();
-    println!("{compared} faults that go on for long");
     crate::report("faults that end otherwise where loops are looked ahead in", &failures);
     assert!(compared > 100, "{compared}");
 }
