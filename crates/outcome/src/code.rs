@@ -87,7 +87,7 @@ mod tests {
         for outcome in Outcome::all() {
             assert_eq!(Outcome::from_code(outcome.code()), Some(outcome));
         }
-        assert_eq!(Outcome::all().count(), 3 + 4 + 128 + 17 + 1);
+        assert_eq!(Outcome::all().count(), 3 + 4 + 128 + 18 + 1);
     }
 
     #[test]

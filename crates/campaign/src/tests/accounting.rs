@@ -157,6 +157,7 @@ fn the_document_has_the_format_that_is_documented() {
             "illegal_instruction": 0,
             "invalid_address_space": 0,
             "misaligned_address": 0,
+            "out_of_fuel": 0,
             "out_of_range_address": 0,
             "stack_overflow": 0,
             "trap": 0

@@ -123,7 +123,7 @@ fn a_foreign_file_in_the_place_of_the_rows_is_refused_and_left_alone() {
 
 #[test]
 fn rows_of_another_version_are_refused() {
-    for version in [2, 99] {
+    for version in [3, 99] {
         let (dir, store) = created(20);
         drop(store);
         let path = dir.path().join("shard-1-of-1.sqlite");
@@ -132,7 +132,7 @@ fn rows_of_another_version_are_refused() {
             [Store::resume(dir.path(), &Fake::default()).unwrap_err(), Results::open(dir.path()).unwrap_err()];
         for error in refused {
             let expected = format!(
-                "use {}: its rows have version {version}, this beamline knows version 3; use the beamline that made \
+                "use {}: its rows have version {version}, this beamline knows version 4; use the beamline that made \
                  it, or run the campaign again: the same seed gives the same faults",
                 path.display()
             );

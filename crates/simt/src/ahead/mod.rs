@@ -96,7 +96,7 @@ impl Ahead<'_, '_> {
     fn runner(&self) -> Option<usize> {
         let mut ready = self.state.warps.iter().enumerate().filter(|(_, warp)| warp.control.can_go());
         let (index, warp) = ready.next()?;
-        let alone = ready.next().is_none() && self.launch.program.functions.len() == 1;
+        let alone = ready.next().is_none();
         let groups = warp.control.groups.iter().filter(|group| group.state.is_ready()).count();
         (alone && groups == 1).then_some(index)
     }
@@ -268,9 +268,10 @@ impl Ahead<'_, '_> {
         let lanes = self.lanes(warp);
         let lane = lanes.trailing_zeros() as usize % LANES;
         let control = &self.state.warps[warp].control;
+        let is_called = control.groups.iter().any(|group| group.state.is_ready() && group.frame != 0);
         let body = u64::from(control.counts[lane].wrapping_sub(before.0[lane])).max(1);
         let left = u64::from(control.fuel[lane].saturating_sub(control.counts[lane]));
-        let abreast = independent(trace, lanes, most) / LANES as u64;
+        let abreast = if is_called { 0 } else { independent(trace, lanes, most) / LANES as u64 };
         // What has to be executed for as many iterations as are known to come.
         let needed = body.saturating_mul(if abreast < FEWEST { most } else { abreast });
         if needed > left && control.counts[lane] >= SETTLING {

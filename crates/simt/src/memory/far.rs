@@ -17,46 +17,63 @@ pub fn address_of(page: u32) -> u64 {
     DEVICE_BASE.wrapping_add_signed(i64::from(page as i32) * PAGE as i64)
 }
 
+/// Pages that are kept to be used again, at most.
+const MOST_SPARE: usize = 1 << 14;
+
 /// Far pages that were touched, by number.
 #[derive(Debug, Default)]
-pub(super) struct FarPages(BTreeMap<u32, Slot>);
+pub(super) struct FarPages {
+    pages: BTreeMap<u32, Slot>,
+    spare: Vec<Box<Page>>,
+}
 
 impl FarPages {
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        let owned = std::mem::take(&mut self.pages).into_values().filter_map(|slot| match slot {
+            Slot::Owned(page) => Some(page),
+            _ => None,
+        });
+        self.spare.extend(owned);
+        self.spare.truncate(MOST_SPARE);
     }
 
     pub(super) fn is_touched(&self, number: u32) -> bool {
-        self.0.contains_key(&number)
+        self.pages.contains_key(&number)
     }
 
     /// A page to be read; `recorded` says what it is if it was not touched.
     pub(super) fn page(&mut self, number: u32, recorded: impl FnOnce() -> Option<Arc<Page>>) -> Option<&Page> {
         let made = || Slot::Shared(recorded().unwrap_or_else(|| Arc::new([0; PAGE])));
-        self.0.entry(number).or_insert_with(made).bytes()
+        self.pages.entry(number).or_insert_with(made).bytes()
     }
 
     /// A page to be written.
     pub(super) fn page_mut(&mut self, number: u32, recorded: impl FnOnce() -> Option<Arc<Page>>) -> Option<&mut Page> {
-        let slot = self.0.entry(number).or_default();
-        let from = match std::mem::take(slot) {
-            Slot::Owned(page) => page,
-            Slot::Shared(page) => Box::new(*page),
-            Slot::Absent => Box::new(recorded().map_or([0; PAGE], |page| *page)),
-        };
-        *slot = Slot::Owned(from);
+        let slot = self.pages.entry(number).or_default();
+        if !slot.is_owned() {
+            let mut page = self.spare.pop().unwrap_or_else(|| Box::new([0; PAGE]));
+            let before = match std::mem::take(slot) {
+                Slot::Shared(page) => Some(page),
+                _ => recorded(),
+            };
+            match before {
+                Some(before) => page.copy_from_slice(&*before),
+                None => page.fill(0),
+            }
+            *slot = Slot::Owned(page);
+        }
         slot.bytes_mut()
     }
 
     /// What was written, by ascending number.
     pub(super) fn written(&self) -> impl Iterator<Item = (u32, &Page)> {
         let owned = |(&number, slot): (&u32, &'_ Slot)| -> Option<u32> { slot.is_owned().then_some(number) };
-        self.0.iter().filter_map(move |entry| owned(entry).zip(entry.1.bytes()))
+        self.pages.iter().filter_map(move |entry| owned(entry).zip(entry.1.bytes()))
     }
 
     /// Hands every page that was touched to `keep`, to be shared from now on.
     pub(super) fn share(&mut self, mut keep: impl FnMut(u32, Arc<Page>)) {
-        for (&number, slot) in &mut self.0 {
+        for (&number, slot) in &mut self.pages {
             if let Some(page) = slot.share() {
                 keep(number, page);
             }
@@ -65,7 +82,7 @@ impl FarPages {
 
     /// Turns written pages into shared ones, handing each to `keep`.
     pub(super) fn freeze(&mut self, mut keep: impl FnMut(u32, Arc<Page>)) {
-        for (&number, slot) in &mut self.0 {
+        for (&number, slot) in &mut self.pages {
             if let Some(page) = slot.freeze() {
                 keep(number, page);
             }
