@@ -9,11 +9,12 @@ use crate::trap::TrapKind;
 use ::lanes::registers::{LANES, bits_of, has, lanes};
 use std::ops::Range;
 
-/// The range of `bytes` bytes at an address, if the memory has them and they are aligned.
+/// The range of `bytes` bytes at an address, if the memory has them and they are aligned. A GPU looks at 32 bits of an
+/// address.
 #[inline(always)]
 fn range<W: Word>(length: usize, address: u64, bytes: usize) -> Option<Range<usize>> {
-    let from = usize::try_from(address).ok()?;
-    let to = from.checked_add(bytes)?;
+    let from = address as u32 as usize;
+    let to = from + bytes;
     (to <= length && from & (W::BYTES - 1) == 0).then_some(from..to)
 }
 
@@ -21,7 +22,7 @@ fn range<W: Word>(length: usize, address: u64, bytes: usize) -> Option<Range<usi
 /// address beyond the window for an illegal instruction.
 #[cold]
 fn trap<A: Address>(length: usize, at: A, lane: usize, bytes: usize) -> LaneTrap {
-    let address = at.at(lane);
+    let address = at.at(lane) & 0xffff_ffff;
     let kind = if address >= WINDOW {
         TrapKind::IllegalInstruction
     } else if address + bytes as u64 > length as u64 {
@@ -29,7 +30,7 @@ fn trap<A: Address>(length: usize, at: A, lane: usize, bytes: usize) -> LaneTrap
     } else {
         TrapKind::MisalignedAddress
     };
-    LaneTrap::at(kind, lane, address)
+    LaneTrap::at(kind, lane, at.at(lane))
 }
 
 /// Loads for the lanes of the mask.

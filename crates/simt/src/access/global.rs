@@ -7,7 +7,7 @@ use super::address::{Address, HALF, HALVES};
 use super::executing::LaneTrap;
 use super::order::StoreOrder;
 use super::word::{Word, read_run, write_run};
-use crate::memory::window::{LOCAL_BASE, SHARED_BASE, within};
+use crate::memory::window::{LOCAL_BASE, SHARED_BASE, constant, within};
 use crate::memory::{AccessTrace, GlobalMemory, PAGE};
 use crate::trap::TrapKind;
 use ::lanes::registers::{LANES, lanes};
@@ -148,7 +148,8 @@ pub(super) fn gather<W: Word, A: Address>(
     Ok(())
 }
 
-/// Loads constants. A GPU gives zeros where there are none and never faults; a sanitizer minds.
+/// Loads constants. A GPU looks at 32 bits of an address, gives zeros where there are no constants and never faults; a
+/// sanitizer minds.
 #[inline(always)]
 pub(super) fn gather_const<W: Word, A: Address>(
     memory: &mut GlobalMemory,
@@ -158,12 +159,40 @@ pub(super) fn gather_const<W: Word, A: Address>(
 ) -> Result<(), LaneTrap> {
     match gather(memory, at, mask, words) {
         Err(trap) if trap.kind != TrapKind::MisalignedAddress && !memory.is_strict() => {
-            let mapped = lanes(mask).filter(|&lane| memory.page_number(at.at(lane)).is_some());
-            let mapped = mapped.fold(0, |mapped, lane| mapped | (1 << lane));
+            at.misaligned(mask, W::BYTES)?;
             words.fill(W::default());
-            if mapped == 0 { at.misaligned(mask, W::BYTES) } else { gather(memory, at, mapped, words) }
+            let found = mapped(memory, at, mask);
+            gather(memory, at, found, words)?;
+            let in_bank = mapped(memory, InBank(at), mask & !found);
+            gather(memory, InBank(at), in_bank, words)
         }
         done => done,
+    }
+}
+
+/// The lanes of a mask whose addresses are mapped.
+#[cold]
+fn mapped<A: Address>(memory: &GlobalMemory, at: A, mask: u32) -> u32 {
+    let mapped = lanes(mask).filter(|&lane| memory.page_number(at.at(lane)).is_some());
+    mapped.fold(0, |mapped, lane| mapped | (1 << lane))
+}
+
+/// Where the constants of addresses lie, which differ from these in their upper halves.
+#[derive(Clone, Copy)]
+struct InBank<A>(A);
+
+impl<A: Address> Address for InBank<A> {
+    fn at(self, lane: usize) -> u64 {
+        constant(self.0.at(lane))
+    }
+
+    /// As they wrap they are taken one by one.
+    fn ends(self, _: usize, _: usize) -> u64 {
+        u64::MAX
+    }
+
+    fn half_has_stride(self, _: usize, _: usize) -> bool {
+        false
     }
 }
 

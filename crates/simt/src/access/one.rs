@@ -3,7 +3,7 @@
 use super::address::Fixed;
 use super::executing::{LaneTrap, Memories};
 use super::order::StoreOrder;
-use super::space::{Global, Local, Memory, Params, Shared};
+use super::space::{Const, Global, Local, Memory, Params, Shared};
 use super::word::Word;
 use super::{block, global};
 use ::lanes::registers::LANES;
@@ -39,7 +39,8 @@ pub(crate) fn read_one<W: Word>(
     let (at, mask) = (Fixed(address), 1 << lane);
     let mut words = [W::default(); LANES];
     match space {
-        Space::Global | Space::Const | Space::Generic => Global::gather(memories, at, mask, &mut words)?,
+        Space::Global | Space::Generic => Global::gather(memories, at, mask, &mut words)?,
+        Space::Const => Const::gather(memories, at, mask, &mut words)?,
         Space::Shared => Shared::gather(memories, at, mask, &mut words)?,
         Space::Local => Local::gather(memories, at, mask, &mut words)?,
         Space::Param => Params::gather(memories, at, mask, &mut words)?,

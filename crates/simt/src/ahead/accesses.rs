@@ -7,7 +7,7 @@ use super::value::Range;
 use crate::access::LaneTrap;
 use crate::atomic::resolve;
 use crate::exec::{Running, Step};
-use crate::memory::window::WINDOW;
+use crate::memory::window::{WINDOW, constant};
 use crate::program::{AccessPlan, AtomicPlan, Micro};
 use ::lanes::Handlers;
 use ::lanes::registers::lanes;
@@ -63,7 +63,12 @@ impl Trace {
             Space::Local => (Some(memories.local_window.range()), &|_| false),
             // What lies where they end counts as stray, or is not there.
             Space::Const if !memories.global.is_strict() => {
-                let (at, to) = (whole.address, |upwards| allocations.inaccessible(whole.address, upwards));
+                if memories.global.page_number(whole.address).is_none()
+                    && memories.global.page_number(constant(whole.address)).is_some()
+                {
+                    self.fail(Unclear::Control);
+                }
+                let (at, to) = (whole.address, |upwards| allocations.without_constants(whole.address, upwards));
                 let gap = || at.saturating_sub(to(false))..at.saturating_add(to(true));
                 (Some(allocations.accessible_around(at).unwrap_or_else(gap)), &|_| false)
             }
@@ -74,7 +79,8 @@ impl Trace {
                 allocations.accessible_around(address).is_none()
             }),
         };
-        let address = if whole.space == Space::Local { whole.address & 0xffff_ffff } else { whole.address };
+        let of_window = matches!(whole.space, Space::Local | Space::Shared);
+        let address = if of_window { whole.address & 0xffff_ffff } else { whole.address };
         let whole = Touched { address, ..*whole };
         let end = whole.address.saturating_add(whole.spread + u64::from(whole.bytes));
         match range {

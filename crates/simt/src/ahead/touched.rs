@@ -188,7 +188,9 @@ fn zeros(load: &Touched, memory: &GlobalMemory, address: u64) -> u64 {
     let step = load.step as i64;
     let room = match load.space {
         Space::Shared | Space::Local => return 0,
-        Space::Const if memory.page_number(address).is_none() => memory.allocations().inaccessible(address, step > 0),
+        Space::Const if memory.page_number(address).is_none() => {
+            memory.allocations().without_constants(address, step > 0)
+        }
         _ => match memory.blank(address) {
             Some(page) if step > 0 => page.end - address,
             Some(page) => address - page.start + 1,
@@ -209,8 +211,7 @@ pub(super) fn element(memories: &mut Memories<'_>, access: &Touched, address: u6
         _ => read_one::<u128>(memories, space, address, lane),
     };
     memories.global.set_strayed(strayed);
-    // Where there are no constants a GPU finds zeros.
-    found.ok().or_else(|| (space == Space::Const && !memories.global.is_strict()).then_some(0))
+    found.ok()
 }
 
 /// Does what the stores of an iteration would have done in each of so many that follow it; whether all could be.

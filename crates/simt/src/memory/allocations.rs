@@ -5,7 +5,7 @@
 //! is a matter of the [profile](AddressProfile).
 
 use super::profile::AddressProfile;
-use super::window::{ALLOCATION, DEVICE_BASE, DEVICE_BYTES, FIRST_ALLOCATION, MAPPING};
+use super::window::{ALLOCATION, DEVICE_BASE, DEVICE_BYTES, FIRST_ALLOCATION, MAPPING, constant};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error;
@@ -183,6 +183,14 @@ impl Allocations {
             if upwards { range.start.checked_sub(address) } else { (address + 1).checked_sub(range.end) }
         });
         distances.min().unwrap_or(if upwards { u64::MAX - address } else { address })
+    }
+
+    /// As [`Allocations::inaccessible`] of the address of a constant, of which 32 bits are looked at.
+    #[must_use]
+    pub fn without_constants(&self, address: u64, upwards: bool) -> u64 {
+        let place = constant(address);
+        let to_wrap = if upwards { (DEVICE_BASE | 0xffff_ffff) - place + 1 } else { place - DEVICE_BASE };
+        [self.inaccessible(address, upwards), self.inaccessible(place, upwards), to_wrap].into_iter().min().unwrap_or(0)
     }
 
     /// The allocation that holds an address: its start and size.

@@ -28,6 +28,12 @@ pub const PARAM_BASE: u64 = 0x3fd4_0000_0000;
 /// Size of each of these windows.
 pub const WINDOW: u64 = 16 << 20;
 
+/// Where a constant lies: of an address in the bank of constants a GPU looks at 32 bits.
+#[must_use]
+pub fn constant(address: u64) -> u64 {
+    DEVICE_BASE | (address & 0xffff_ffff)
+}
+
 /// Whether a generic address lies in the window that starts at `base`.
 #[inline(always)]
 #[must_use]
