@@ -79,6 +79,9 @@ pub struct Agreement {
     pub agree: Share,
     /// Faults that come to their end so late, as the simulator knows, that the machine was not waited for.
     pub late: u64,
+    /// Of those that came to another end: faults that come to the machine's in the simulator, too, where memory lies as it did
+    /// there.
+    pub placed: u64,
     /// The same for those that came to one end on the simulator.
     pub by_end: BTreeMap<String, Share>,
     /// Of the corruptions that both saw, those with the same bytes.
@@ -107,6 +110,7 @@ impl Agreement {
             fault_free: Share::of(runs),
             agree: Share::of(all.iter().map(|row| row.agrees())),
             late: late.len() as u64,
+            placed: all.iter().filter(|row| row.placed).count() as u64,
             by_end: by_end(&all),
             same_bytes: Share::of(all.iter().filter(|row| both(row, Class::Sdc)).filter_map(|row| row.same_bytes())),
             ends: pairs(all.iter().map(|row| row.ends()))
@@ -191,6 +195,7 @@ mod tests {
             hardware,
             class: machine.0,
             kind: machine.1.to_owned(),
+            placed: false,
         }
     }
 

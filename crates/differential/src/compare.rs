@@ -11,7 +11,7 @@ use campaign::Site;
 use capsule::Digest;
 use fault::Fault;
 use inject::{CapsuleTarget, InjectError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use thiserror::Error;
 
@@ -30,6 +30,9 @@ pub enum CompareError {
     /// Rows cannot be kept.
     #[error(transparent)]
     Rows(#[from] RowsError),
+    /// A row is not of a fault.
+    #[error("run {0} again: it is the id of no fault")]
+    Unclear(String),
 }
 
 /// How far a comparison is.
@@ -63,20 +66,28 @@ pub fn compare(
     }
     let planned: Vec<&PlannedFault> = plan.batches.iter().flat_map(|batch| &batch.faults).collect();
     let (all, done) = (planned.len() as u64, AtomicU64::new(0));
-    let simulated = simulate(target, &planned, pool.jobs, stop, &|| {
+    let faults: Vec<&Fault> = planned.iter().map(|planned| &planned.fault).collect();
+    let simulated = simulate(target, &faults, pool.jobs, stop, &|| {
         progress(Progress::Simulated(done.fetch_add(1, Ordering::Relaxed) + 1, all));
     })?;
     let strays = |fault: &Fault| simulated.get(&fault.to_string()).is_some_and(|(seen, _)| seen.strayed > 0);
     let orders: Vec<BatchOrder> = plan.batches.iter().map(|batch| batch.order(strays)).collect();
     let planned = planned.into_iter().map(|planned| (planned.fault.to_string(), planned)).collect();
-    let mut keeper = Keeper { target, rows, planned, simulated, compared: 0, failed: None };
-    pool.run(orders, stop, |told| {
-        if let Err(error) = keeper.keep(told) {
-            keeper.failed.get_or_insert(error);
-            stop.store(true, Ordering::Relaxed);
-        }
-        progress(Progress::Compared(keeper.compared, all));
-    })?;
+    let mut keeper =
+        Keeper { target, rows, planned, simulated, silent: Some(BTreeSet::new()), compared: 0, failed: None };
+    let work = |pool: &Pool<'_>, orders: Vec<BatchOrder>, keeper: &mut Keeper<'_>| {
+        pool.run(orders, stop, |told| {
+            if let Err(error) = keeper.keep(told) {
+                keeper.failed.get_or_insert(error);
+                stop.store(true, Ordering::Relaxed);
+            }
+            progress(Progress::Compared(keeper.compared, all));
+        })
+    };
+    work(pool, orders.clone(), &mut keeper)?;
+    let silent = keeper.silent.take().unwrap_or_default();
+    let again = orders.into_iter().filter_map(|order| order.only(|fault| silent.contains(&fault.fault)));
+    work(&pool.patient(), again.collect(), &mut keeper)?;
     keeper.failed.map_or(Ok(()), |error| Err(error.into()))
 }
 
@@ -86,6 +97,9 @@ struct Keeper<'k> {
     rows: &'k mut Rows,
     planned: BTreeMap<String, &'k PlannedFault>,
     simulated: BTreeMap<String, Simulated>,
+    /// Faults that kept their workers though the simulator comes to another end: they are tried again with more time; none
+    /// while that is done.
+    silent: Option<BTreeSet<String>>,
     compared: u64,
     failed: Option<RowsError>,
 }
@@ -103,11 +117,20 @@ impl Keeper<'_> {
                 self.compared += faults.len() as u64;
                 faults.into_iter().try_for_each(|fault| self.rows.refuse(fault, reason.clone()))
             }
+            Told::Fault(fault, HardwareEnd::Hang) if self.is_doubtful(&fault) => {
+                self.silent.get_or_insert_default().insert(fault);
+                Ok(())
+            }
             Told::Fault(fault, end) => {
                 self.compared += 1;
                 self.row(&fault, end)
             }
         }
+    }
+
+    /// Whether a worker that does not answer may only be slow: others had the machine at the same time.
+    fn is_doubtful(&self, fault: &str) -> bool {
+        self.silent.is_some() && self.simulated.get(fault).is_some_and(|(_, simulated)| simulated.ends_in_time())
     }
 
     fn row(&mut self, fault: &str, end: HardwareEnd) -> Result<(), RowsError> {

@@ -11,9 +11,11 @@
 //! A fault is [written into the kernel](rewrite) and the capsule repeated from its start, on a [`Machine`]: the GPU
 //! through its driver, or the simulator, where both sides must see the same, which proves the rewriting. What a run left
 //! is judged by the code that judges the simulator's. A crash costs the machine's session, a hang the process.
+//! What a machine said is kept, and put beside what the simulator says at any time (`again`).
 //!
 //! Why it is so: `docs/design/gpu-faults.md`.
 
+mod again;
 mod agreement;
 mod compare;
 mod hardware;
@@ -29,6 +31,7 @@ mod simulator;
 mod texts;
 mod worker;
 
+pub use again::again;
 pub use agreement::{Agreement, CodePair, Disagreement, EndPair, Share};
 pub use compare::{CompareError, Progress, compare};
 pub use hardware::Hardware;

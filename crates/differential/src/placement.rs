@@ -6,6 +6,7 @@
 
 use capsule::{Capsule, Event, MovedRange};
 use inject::{Golden, GoldenError};
+use simt::memory::window::DEVICE_BASE;
 use std::sync::Arc;
 
 /// How far memory is moved to see whether anything changes: more than a mapping of the driver, and not a whole number of
@@ -27,6 +28,17 @@ pub fn check_relocatable(capsule: &Capsule) -> Result<(), String> {
              address of the recording's memory, and the program does something else when its memory is moved"
         )),
     }
+}
+
+/// How many of the low bits of an address the simulator can have as a machine had them.
+const ALIKE: u32 = 33;
+
+/// The capsule with its memory as far from powers of two as on a machine that had shifted all of it by so much.
+#[must_use]
+pub(crate) fn placed(capsule: &Capsule, shift: u64) -> Capsule {
+    let MovedRange { from, bytes, .. } = whole(capsule);
+    let to = DEVICE_BASE | (from.wrapping_add(shift) & ((1 << ALIKE) - 1));
+    capsule.relocated(&[MovedRange { from, to, bytes }])
 }
 
 /// All memory of a capsule, moved.

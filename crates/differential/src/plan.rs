@@ -127,6 +127,13 @@ impl PlannedBatch {
 }
 
 impl BatchOrder {
+    /// The batch with these faults only; none if it has none of them.
+    #[must_use]
+    pub fn only(mut self, wanted: impl Fn(&FaultOrder) -> bool) -> Option<Self> {
+        self.faults.retain(wanted);
+        (!self.faults.is_empty()).then_some(self)
+    }
+
     /// The static operand that the batch is about; none if it has no fault that can be read.
     pub(crate) fn place(&self) -> Option<StaticSite> {
         let fault: Fault = self.faults.first()?.fault.parse().ok()?;

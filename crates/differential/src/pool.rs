@@ -22,6 +22,9 @@ const PREPARATION: Duration = Duration::from_secs(120);
 /// The largest file that a worker may write: the driver keeps what it compiles, and has files in memory of its own.
 const FILE_BYTES: u64 = 1 << 40;
 
+/// By how much a [patient](Pool::patient) pool waits longer, with so much fewer workers.
+const PATIENCE: u32 = 4;
+
 /// How many faults a batch has at most, so that no worker is left alone with a long one.
 const FAULTS: usize = 200;
 
@@ -76,6 +79,12 @@ enum Heard {
 }
 
 impl Pool<'_> {
+    /// The same with fewer workers at once, each of which is waited for longer.
+    #[must_use]
+    pub fn patient(&self) -> Self {
+        Self { jobs: self.jobs.div_ceil(PATIENCE as usize), limit: self.limit * PATIENCE, ..*self }
+    }
+
     /// Has all batches worked on, until a flag is raised: what is then in hand is dropped. The thread that calls is told of everything.
     ///
     /// # Errors

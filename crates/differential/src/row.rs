@@ -2,6 +2,7 @@
 
 use crate::plan::PlannedFault;
 use crate::protocol::HardwareEnd;
+use crate::simulated::Simulated;
 use capsule::Digest;
 use outcome::{Class, Criteria, End, Observation, Outcome, classify};
 use serde::{Deserialize, Serialize};
@@ -44,9 +45,18 @@ pub struct Row {
     pub class: Class,
     /// What kind of that.
     pub kind: String,
+    /// Whether the simulator comes to the machine's end, and not to its own, where memory lies as it did there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub placed: bool,
 }
 
 impl SimulatedEnd {
+    /// Whether it comes to an end, and so early that a machine is waited for.
+    #[must_use]
+    pub fn ends_in_time(&self) -> bool {
+        ends(self.class, &self.kind) != "hang" && self.instructions <= LATE
+    }
+
     /// What an observation comes to; `copies` are those of a program that came to its end.
     #[must_use]
     pub fn of(observation: &Observation, criteria: &Criteria, copies: Option<Digest>) -> Self {
@@ -78,7 +88,15 @@ impl Row {
             hardware,
             class,
             kind,
+            placed: false,
         }
+    }
+
+    /// The row with what the simulator says now.
+    #[must_use]
+    pub fn again(&self, (observation, simulated): &Simulated, criteria: &Criteria) -> Self {
+        let (class, kind) = judge(observation, &self.hardware, criteria);
+        Self { simulated: simulated.clone(), class, kind, placed: false, ..self.clone() }
     }
 
     /// Whether both came to the same: masked, corrupted, crashed, hung or not landed.
@@ -91,7 +109,7 @@ impl Row {
     #[must_use]
     pub fn is_late(&self) -> bool {
         let (simulator, machine) = self.ends();
-        machine == "hang" && simulator != "hang" && self.simulated.instructions > LATE
+        machine == "hang" && simulator != "hang" && !self.simulated.ends_in_time()
     }
 
     /// What both came to, in words that tell crashes and hangs apart.
@@ -113,7 +131,8 @@ impl Row {
 /// A class in a word, where a hang is one of its own.
 fn ends(class: Class, kind: &str) -> &'static str {
     match class {
-        Class::Due if matches!(kind, "hang" | "out_of_fuel") => "hang",
+        // A GPU waits for ever where threads wait for each other.
+        Class::Due if matches!(kind, "hang" | "out_of_fuel" | "barrier_deadlock") => "hang",
         Class::Due => "crash",
         other => other.word(),
     }

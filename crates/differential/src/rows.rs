@@ -112,7 +112,7 @@ impl Rows {
         fs::create_dir_all(directory).map_err(failed)?;
         let mut rows = Self::default();
         if path.exists() {
-            let whole = rows.read(&path, header)?;
+            let whole = rows.read(&path, |found| check(&path, found, header))?;
             let file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
             file.set_len(whole).map_err(failed)?;
         }
@@ -124,8 +124,18 @@ impl Rows {
         Ok(rows)
     }
 
+    /// The rows of a capsule that are kept in a directory, whatever machine they are of.
+    ///
+    /// # Errors
+    /// If there are none, or they are of something else.
+    pub fn kept(directory: &Path, capsule: &str, digest: &str) -> Result<Self, RowsError> {
+        let (path, mut rows) = (directory.join(NAME), Self::default());
+        rows.read(&path, |found| check(&path, found, &Header::new(capsule, digest, &found.machine)))?;
+        Ok(rows)
+    }
+
     /// Reads what is there; how many bytes of it are whole lines.
-    fn read(&mut self, path: &Path, wanted: &Header) -> Result<u64, RowsError> {
+    fn read(&mut self, path: &Path, check: impl Fn(&Header) -> Result<(), RowsError>) -> Result<u64, RowsError> {
         let failed = |source| RowsError::Io { path: path.to_owned(), source };
         let mut reader = BufReader::new(File::open(path).map_err(failed)?);
         let (mut text, mut whole) = (String::new(), 0);
@@ -139,7 +149,7 @@ impl Rows {
             let unclear = |_| RowsError::Unclear { path: path.to_owned(), line };
             if line == 1 {
                 let found: Header = serde_json::from_str(&text).map_err(unclear)?;
-                check(path, &found, wanted)?;
+                check(&found)?;
             } else {
                 self.take(serde_json::from_str(&text).map_err(unclear)?);
             }
@@ -242,6 +252,7 @@ mod tests {
             hardware: HardwareEnd::NotFired,
             class: Class::NotLanded,
             kind: String::new(),
+            placed: false,
         }
     }
 

@@ -1,6 +1,5 @@
 //! What the simulator says of faults, on as many threads as there is work for.
 
-use crate::plan::PlannedFault;
 use crate::row::SimulatedEnd;
 use crate::worker::joined;
 use fault::Fault;
@@ -19,7 +18,7 @@ pub type Simulated = (Observation, SimulatedEnd);
 /// If a fault cannot be run.
 pub fn simulate(
     target: &CapsuleTarget,
-    faults: &[&PlannedFault],
+    faults: &[&Fault],
     jobs: usize,
     stop: &AtomicBool,
     done: &(dyn Fn() + Sync),
@@ -28,13 +27,13 @@ pub fn simulate(
     let work = || {
         let (mut runner, mut watch) = (target.runner(Strategy::Auto), CopyWatch::new(target.golden_run()));
         let mut all = Vec::new();
-        while let Some(planned) = faults.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(fault) = faults.get(next.fetch_add(1, Ordering::Relaxed)) {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
-            let observation = runner.run(&planned.fault)?;
-            let simulated = end(target, &mut watch, &planned.fault, &observation)?;
-            all.push((planned.fault.to_string(), (observation, simulated)));
+            let observation = runner.run(fault)?;
+            let simulated = end(target, &mut watch, fault, &observation)?;
+            all.push((fault.to_string(), (observation, simulated)));
             done();
         }
         Ok(all)

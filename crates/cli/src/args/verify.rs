@@ -28,8 +28,12 @@ pub(crate) struct Verify {
     /// are counted
     #[arg(long, value_name = "DIR", requires = "faults")]
     pub(crate) out: Option<PathBuf>,
+    /// Judge the faults that are kept in this directory again: beside what the machine said then stands what the simulator
+    /// says now. Needs no GPU
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["faults", "gpu"])]
+    pub(crate) again: Option<PathBuf>,
     /// Number of processes that run written faults [default: one for each core]
-    #[arg(long, value_name = "N", requires = "faults")]
+    #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<u32>,
     /// How long a written fault may run before it counts as a hang, in seconds [default: 2, and as long as the simulator's
     /// fault-free run takes]

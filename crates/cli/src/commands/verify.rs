@@ -16,6 +16,10 @@ use outcome::Tier;
 use serde::Serialize;
 use session::capsules;
 use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The format of the document.
+const FORMAT: &str = "beamline.verify/1";
 
 /// Faults that every engine runs where nobody says how many.
 const RUNS: u64 = 1000;
@@ -81,6 +85,9 @@ struct Difference {
 /// Checks a capsule.
 pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
     let target = capsules::ready(&args.capsule, &Setup::default())?;
+    if let Some(rows) = &args.again {
+        return again(&target, args, rows);
+    }
     let runs = args.runs.unwrap_or(if args.faults.is_some() { 0 } else { RUNS });
     let engines = (runs > 0).then(|| engines(&target, args.seed, runs)).transpose()?;
     let (gpu, absent) = match on_gpu(target.golden_run()) {
@@ -92,13 +99,26 @@ pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
     let interrupted = faults.as_ref().is_some_and(|written| written.interrupted);
     let faults = faults.map(|written| written.agreement);
     let capsule = Named { name: target.name().to_owned(), digest: target.digest().to_owned() };
-    let verified = Verified { format: "beamline.verify/1", capsule, engines, gpu, faults };
+    let verified = Verified { format: FORMAT, capsule, engines, gpu, faults };
     if args.json {
         out::json(&verified)?;
     } else {
         out::text(&render(&verified, absent.as_ref()))?;
     }
     if interrupted { Ok(Code::Interrupted) } else { verified.judge(args.gpu) }
+}
+
+/// Judges kept rows again.
+fn again(target: &CapsuleTarget, args: &args::Verify, rows: &Path) -> Result<Code, Failure> {
+    let written = written::again(target, args, rows)?;
+    let capsule = Named { name: target.name().to_owned(), digest: target.digest().to_owned() };
+    let faults = Some(written.agreement);
+    if args.json {
+        out::json(&Verified { format: FORMAT, capsule, engines: None, gpu: None, faults })?;
+    } else {
+        out::text(&format!("{}\n{}", capsule.name, faults.as_ref().map_or_else(String::new, written::render)))?;
+    }
+    Ok(if written.interrupted { Code::Interrupted } else { Code::Done })
 }
 
 /// What runs faults that are written into kernels.

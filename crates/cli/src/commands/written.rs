@@ -15,12 +15,17 @@ use inject::CapsuleTarget;
 use inject::site::fault_of;
 use std::collections::BTreeSet;
 use std::env;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How long a written fault may run beyond the fault-free run of the simulator, in seconds.
 const LIMIT: f64 = 2.0;
+
+/// How many queues to the GPU a context has. One is enough for a worker, which waits for all that it asks for, and a third of
+/// the time that it takes to open a context with eight.
+const CONNECTIONS: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
 
 /// What a comparison came to.
 pub(crate) struct Written {
@@ -50,12 +55,10 @@ pub(crate) fn written(
     let program = env::current_exe().context("find the program itself").code(Code::Bug)?;
     let command = || {
         let mut command = Command::new(&program);
-        command.args(["worker", machine.0.word(), target.opened_as()]);
+        command.args(["worker", machine.0.word(), target.opened_as()]).env(CONNECTIONS, "1");
         command
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let pool =
-        Pool { command: &command, jobs: args.jobs.map_or(cores, |jobs| jobs as usize), limit: limit(args, target)? };
+    let pool = Pool { command: &command, jobs: jobs(args), limit: limit(args, target)? };
     let shown = Shown::default();
     compare(target, drawn(target, args, faults)?, &mut rows, &pool, &stop, &|at| shown.show(at)).code(Code::Refused)?;
     let interrupted = stop.load(Ordering::Relaxed);
@@ -64,6 +67,20 @@ pub(crate) fn written(
         out::note(&format!("interrupted; {kept}"));
     }
     Ok(Written { agreement: Agreement::of(&rows), interrupted })
+}
+
+/// Has the simulator run the faults of kept rows again.
+pub(crate) fn again(target: &CapsuleTarget, args: &args::Verify, rows: &Path) -> Result<Written, Failure> {
+    let kept = Rows::kept(rows, target.name(), target.digest()).code(Code::Usage)?;
+    let (stop, shown) = (stop_on_interrupt()?, Shown::default());
+    let rows = differential::again(target, kept, jobs(args), &stop, &|at| shown.show(at)).code(Code::Refused)?;
+    Ok(Written { agreement: Agreement::of(&rows), interrupted: stop.load(Ordering::Relaxed) })
+}
+
+/// How much is done at once.
+fn jobs(args: &args::Verify) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    args.jobs.map_or_else(cores, |jobs| jobs as usize)
 }
 
 /// How long a written fault may run.
@@ -110,6 +127,10 @@ pub(crate) fn render(agreement: &Agreement) -> String {
     if agreement.late > 0 {
         let late = out::number(agreement.late);
         text += &format!("    {late} more end so late here that the machine was not waited for\n");
+    }
+    if agreement.placed > 0 {
+        let placed = out::number(agreement.placed);
+        text += &format!("    {placed} more with memory where the machine had it\n");
     }
     text += &format!("    the same bytes where both corrupt an output: {}\n", share(same_bytes));
     text += &format!("    rewritten kernels that do without a fault what the simulator does: {}\n", share(fault_free));
