@@ -35,8 +35,7 @@ impl<'g> Simulator<'g> {
     /// More instructions than a thread of a rewritten kernel may execute before it is stopped.
     #[must_use]
     pub fn fuel(golden: &Golden) -> u32 {
-        let counts = golden.launches().iter().flat_map(|launch| &launch.counts);
-        let most = counts.max().copied().unwrap_or(0);
+        let most = golden.launches().iter().filter_map(|launch| launch.counts().most()).max().unwrap_or(0);
         most.saturating_mul(FUEL_FACTOR).saturating_add(constant(golden)).saturating_mul(GROWTH)
     }
 }
@@ -157,7 +156,7 @@ impl Replayer for Walk<'_> {
         }
         let program = self.modules.program(launch.module, &launch.kernel).map_err(DeviceError::from)?;
         check_launch(launch, &program)?;
-        let counts = &self.golden.launches()[at.launches].counts;
+        let counts = self.golden.launches()[at.launches].counts();
         let (factor, constant) = (FUEL_FACTOR * GROWTH, constant(self.golden).saturating_mul(GROWTH));
         let fuel = Fuel::Scaled { counts, factor, constant, looks_ahead: true };
         let ran = run(self.executor, &mut self.memory, &runnable(launch, &program), fuel, None, |_| {});

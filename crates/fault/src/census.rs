@@ -1,12 +1,12 @@
 //! How many members of the population each thread executes, so that a uniform draw finds its thread.
 
+use counts::{Counts, SEGMENT};
+
 /// The population, counted by thread. Threads are numbered through all launches, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Census {
     /// For every launch, the members executed by each of its threads, linear in the launch.
-    launches: Vec<Vec<u32>>,
-    /// Members before each launch.
-    before: Vec<u64>,
+    launches: Vec<Counts<u32>>,
     total: u64,
 }
 
@@ -22,17 +22,19 @@ pub struct Member {
 }
 
 impl Census {
-    /// Adds the next launch: the members that each of its threads executed; empty for a launch that is not selected.
-    pub fn push(&mut self, members: Vec<u32>) {
-        self.before.push(self.total);
-        self.total += members.iter().map(|&count| u64::from(count)).sum::<u64>();
+    /// Adds the next launch: the members that each of its threads executed; none for a launch that is not selected.
+    pub fn push(&mut self, members: Counts<u32>) {
+        self.total += members.view().total();
         self.launches.push(members);
     }
 
-    /// The members that each thread of a launch executed; empty for a launch that is not selected.
+    /// The members that each thread of a launch executed; none for a launch that is not selected.
+    ///
+    /// # Panics
+    /// If there is no such launch.
     #[must_use]
-    pub fn launch(&self, number: usize) -> &[u32] {
-        self.launches.get(number).map_or(&[], Vec::as_slice)
+    pub fn launch(&self, number: usize) -> &Counts<u32> {
+        &self.launches[number]
     }
 
     /// Members of the population.
@@ -43,8 +45,7 @@ impl Census {
 
     /// The member with this number, in the order of launches, threads and time; `None` past the last.
     ///
-    /// Takes time proportional to the threads of one launch; sort the numbers and use [`find_all`](Self::find_all)
-    /// for many.
+    /// Walks over the threads; [`find_all`](Self::find_all) does so once for many numbers.
     #[must_use]
     pub fn find(&self, number: u64) -> Option<Member> {
         self.find_all(&[number]).pop().flatten()
@@ -56,25 +57,53 @@ impl Census {
         let mut order: Vec<usize> = (0..numbers.len()).collect();
         order.sort_unstable_by_key(|&at| numbers[at]);
         let mut found = vec![None; numbers.len()];
-        let mut threads =
-            self.launches.iter().zip(&self.before).enumerate().flat_map(|(launch, (members, &before))| {
-                members.iter().enumerate().scan(before, move |start, (thread, &count)| {
-                    let from = *start;
-                    *start += u64::from(count);
-                    Some((launch as u32, thread as u64, from, *start))
-                })
-            });
-        let mut current = threads.next();
-        for at in order {
-            while let Some((launch, thread, from, to)) = current {
-                if numbers[at] < to {
-                    found[at] = Some(Member { launch, thread, nth: (numbers[at] - from) as u32 });
-                    break;
-                }
-                current = threads.next();
+        let (mut wanted, mut end) = (order.into_iter().peekable(), 0);
+        for segment in self.segments() {
+            let start = end;
+            end += segment.total;
+            while let Some(at) = wanted.next_if(|&at| numbers[at] < end) {
+                found[at] = segment.find(numbers[at] - start);
             }
         }
         found
+    }
+
+    fn segments(&self) -> impl Iterator<Item = Segment<'_>> {
+        (0..).zip(&self.launches).flat_map(|(launch, members)| {
+            let totals = members.view().totals();
+            let segments = (0..).step_by(SEGMENT).zip(members.view().segments());
+            segments.map(move |(first, (which, members))| Segment {
+                launch,
+                first,
+                members,
+                total: totals[which as usize],
+            })
+        })
+    }
+}
+
+/// Some neighbouring threads of a launch.
+struct Segment<'c> {
+    launch: u32,
+    /// The first of them.
+    first: u64,
+    /// The members that each executed,
+    members: &'c [u32],
+    /// and all of them.
+    total: u64,
+}
+
+impl Segment<'_> {
+    /// The member with this number in the segment.
+    fn find(&self, number: u64) -> Option<Member> {
+        let mut before = 0;
+        for (thread, &count) in (self.first..).zip(self.members) {
+            if number - before < u64::from(count) {
+                return Some(Member { launch: self.launch, thread, nth: (number - before) as u32 });
+            }
+            before += u64::from(count);
+        }
+        None
     }
 }
 
@@ -85,7 +114,7 @@ mod tests {
 
     fn census(launches: &[Vec<u32>]) -> Census {
         let mut census = Census::default();
-        launches.iter().for_each(|launch| census.push(launch.clone()));
+        launches.iter().for_each(|launch| census.push(launch.iter().copied().collect()));
         census
     }
 

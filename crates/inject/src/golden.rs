@@ -6,6 +6,7 @@
 
 use crate::compare::Reference;
 use capsule::{Capsule, ElementType, Event, Launch, Output, Position};
+use counts::{Counts, CountsView};
 use device::{AddressProfile, DeviceError, Guests, Interleavings, KernelRace, Modules, TrapReport, runnable};
 use fault::Isa;
 use simt::memory::Pages;
@@ -67,8 +68,8 @@ pub struct GoldenLaunch {
     pub isa: Isa,
     /// How finely its warps take turns.
     pub interleaving: Interleaving,
-    /// Instructions that each thread executed, linear in the launch.
-    pub counts: Vec<u32>,
+    /// Instructions that each thread executed.
+    pub(crate) counts: Counts<u32>,
     /// The pages that it wrote.
     pub(crate) written: Vec<u32>,
     /// Its accesses outside every allocation.
@@ -78,16 +79,22 @@ pub struct GoldenLaunch {
 }
 
 impl GoldenLaunch {
+    /// Instructions that each thread executed, linear in the launch.
+    #[must_use]
+    pub fn counts(&self) -> CountsView<'_, u32> {
+        self.counts.view()
+    }
+
     /// Instructions that the threads of one of its blocks executed, of which each has so many.
     pub(crate) fn instructions_of(&self, block: u64, threads: u32) -> u64 {
-        let start = block as usize * threads as usize;
-        self.counts.iter().skip(start).take(threads as usize).map(|&count| u64::from(count)).sum()
+        let start = block * u64::from(threads);
+        self.counts().range(start..start + u64::from(threads)).map(u64::from).sum()
     }
 
     /// Instructions that all its threads executed.
     #[must_use]
     pub fn thread_instructions(&self) -> u64 {
-        self.counts.iter().map(|&count| u64::from(count)).sum()
+        self.counts().total()
     }
 }
 
@@ -119,7 +126,7 @@ pub struct Golden {
     pub(crate) races: Vec<KernelRace>,
     /// The pages that were ever written, ascending.
     pub(crate) written: Vec<u32>,
-    /// Bytes of memory and copies that are kept.
+    /// Bytes of memory, copies and counts that are kept.
     pub(crate) bytes: u64,
     pub(crate) seconds: f64,
     pub(crate) fuel: u32,
@@ -176,7 +183,7 @@ impl Golden {
     /// Threads over all launches.
     #[must_use]
     pub fn threads(&self) -> u64 {
-        self.launches.iter().map(|launch| launch.counts.len() as u64).sum()
+        self.launches.iter().map(|launch| launch.counts().threads()).sum()
     }
 
     /// Instructions executed by all threads.

@@ -7,6 +7,7 @@ use crate::sample::census;
 use crate::threads::by_count;
 use campaign::config::Stratify;
 use campaign::{RunIndex, Stratum, TargetError};
+use counts::Counts;
 use facts::Group;
 use fault::{Census, Fault, Member, Selection};
 use stats::{Cumulative, Draws};
@@ -134,7 +135,7 @@ fn by_kernel(golden: &Golden, selection: &Selection) -> Vec<Part> {
     let part = |name: &&str| {
         let mut own = Census::default();
         for (number, launch) in golden.launches.iter().enumerate() {
-            own.push(if launch.program.name == **name { census.launch(number).to_vec() } else { Vec::new() });
+            own.push(if launch.program.name == **name { census.launch(number).clone() } else { Counts::default() });
         }
         Part { name: (*name).to_owned(), selection: selection.clone(), members: Members::Census(own) }
     };
@@ -156,7 +157,7 @@ fn by_threads(golden: &Golden, selection: &Selection) -> Vec<Part> {
     let census = census(golden, selection);
     let part = |((kernel, count), class): ((&str, u32), Vec<(u32, u64)>)| {
         let threads = class.into_iter().filter_map(|(launch, thread)| {
-            let members = census.launch(launch as usize).get(thread as usize).copied()?;
+            let members = census.launch(launch as usize).view().get(thread)?;
             (members > 0).then_some(((launch, thread), u64::from(members)))
         });
         Part {

@@ -4,6 +4,7 @@ use crate::golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch, references};
 use crate::machine::Machine;
 use crate::replay::{ReplayError, write};
 use capsule::{Capsule, Content, Digest, Launch, ModuleId, Output, Position, Region, Replayer, replay};
+use counts::CountsWriter;
 use device::{Device, Guests, Interleavings, RaceWatch, TrapReport, UNBOUNDED, check_launch, run, runnable};
 use fault::Isa;
 use simt::memory::History;
@@ -41,7 +42,8 @@ impl Golden {
         let (_, modules) = device.into_parts();
         let references = references(&outputs, &copies);
         let seconds = started.elapsed().as_secs_f64();
-        let bytes = history.bytes() + copies.iter().map(|copy| copy.bytes.len()).sum::<usize>();
+        let counts = launches.iter().map(|launch| launch.counts.bytes());
+        let bytes = history.bytes() + copies.iter().map(|copy| copy.bytes.len()).chain(counts).sum::<usize>();
         let (written, history) = (history.written().collect(), Arc::new(history));
         Ok(Self {
             bytes: bytes as u64,
@@ -133,7 +135,7 @@ impl Replayer for Recorder<'_> {
         check_launch(launch, &program).map_err(|error| self.failed(at, error))?;
         let (event, isa) = (at.event as u32, self.isa(launch.module)?);
         self.history.commit(self.device.memory(), event);
-        let (mut counts, mut printed) = (Vec::with_capacity(launch.threads() as usize), Vec::new());
+        let (mut counts, mut printed) = (CountsWriter::default(), Vec::new());
         let interleaving = self.watch.look(&mut self.executor, launch, &program, self.device.memory());
         let runnable = simt::KernelLaunch { interleaving, ..runnable(launch, &program) };
         let fuel = Fuel::Each(UNBOUNDED);
@@ -155,7 +157,7 @@ impl Replayer for Recorder<'_> {
             program,
             isa,
             interleaving,
-            counts,
+            counts: counts.finish(),
             written,
             strayed,
             printed,

@@ -13,7 +13,7 @@ use thiserror::Error;
 /// What each thread of a launch may execute.
 pub(crate) fn fuel<'g>(golden: &Golden, launch: &'g GoldenLaunch) -> Fuel<'g> {
     Fuel::Scaled {
-        counts: &launch.counts,
+        counts: launch.counts(),
         factor: FUEL_FACTOR,
         constant: golden.fuel(),
         looks_ahead: golden.looks_ahead,

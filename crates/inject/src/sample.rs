@@ -3,6 +3,7 @@
 use crate::golden::{Golden, GoldenLaunch};
 use crate::reach::has_target;
 use crate::rerun::When;
+use counts::{Counts, CountsWriter};
 use fault::{Census, ScopeKind, Selection};
 use simt::memory::GlobalMemory;
 use simt::registers::{LANES, has};
@@ -59,33 +60,34 @@ pub(crate) fn census(golden: &Golden, selection: &Selection) -> Census {
         let members = if selected { members(selection, &launch.program) } else { Vec::new() };
         if members.contains(&true) {
             let counts = count(golden, launch, selection, Weights(members.into_iter().map(u32::from).collect()));
-            census.push(counts.into_iter().map(|count| u32::try_from(count).unwrap_or(u32::MAX)).collect());
+            census.push(counts.map(|count| u32::try_from(count).unwrap_or(u32::MAX)));
         } else {
-            census.push(Vec::new());
+            census.push(Counts::default());
         }
     }
     census
 }
 
-/// The weights of all instructions that each selected thread of a launch executes, added up; linear in the launch.
-pub(crate) fn count(golden: &Golden, launch: &GoldenLaunch, selection: &Selection, weights: Weights) -> Vec<u64> {
+/// The weights of all instructions that each selected thread of a launch executes, added up.
+pub(crate) fn count(golden: &Golden, launch: &GoldenLaunch, selection: &Selection, weights: Weights) -> Counts<u64> {
     let threads = golden.recorded(launch).threads_per_block() as usize;
     let warps = threads.div_ceil(LANES);
     let mut counting = Counting { least: least(selection), weights: weights.0, counts: vec![[0; LANES]; warps] };
-    let mut all = vec![0; launch.counts.len()];
+    let (mut all, threads_of_all) = (CountsWriter::default(), launch.counts().threads());
     let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
     golden.rerun(launch, &mut memory, &mut executor, &mut counting, |counting, block, when| {
         if !selection.blocks.holds(block) {
             return false;
         }
         if when == When::After {
-            let start = block as usize * threads;
-            for thread in (0..threads).filter(|&thread| selection.threads.holds(thread as u64)) {
-                all[start + thread] = counting.counts[thread / LANES][thread % LANES];
-            }
+            all.fill(0, block * threads as u64);
+            let selected = |thread: usize| selection.threads.holds(thread as u64);
+            let counted = counting.counts.iter().flatten().take(threads).enumerate();
+            all.extend(counted.map(|(thread, &count)| if selected(thread) { count } else { 0 }));
             counting.counts.fill([0; LANES]);
         }
         true
     });
-    all
+    all.fill(0, threads_of_all);
+    all.finish()
 }

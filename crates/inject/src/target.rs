@@ -246,7 +246,7 @@ impl CapsuleTarget {
         let launch = crate::run::locate(&self.golden, fault)?;
         let Fault { launch: number, cta, thread, dynamic, .. } = *fault;
         let linear = cta * self.golden.threads_per_block(launch) as u64 + u64::from(thread);
-        let count = usize::try_from(linear).ok().and_then(|linear| launch.counts.get(linear)).copied().unwrap_or(0);
+        let count = launch.counts().get(linear).unwrap_or(0);
         let Some(wanted) = u32::try_from(dynamic).ok().filter(|&dynamic| dynamic < count) else {
             return Err(InjectError::Dynamic { launch: number, cta, thread, found: dynamic, count });
         };

@@ -34,7 +34,7 @@ pub(crate) fn write(golden: &Golden) -> Result<Vec<u8>, capsule::Error> {
     let mut writer = GoldenTraceWriter::default();
     for launch in golden.launches() {
         let read = golden.read_arguments(launch);
-        let (recorded, counts) = (golden.recorded(launch), &launch.counts);
+        let (recorded, counts) = (golden.recorded(launch), launch.counts());
         let record = LaunchRecord { launch: recorded, counts, printed: &launch.printed, read: &read };
         writer.launch(&record, golden.changed(launch));
     }

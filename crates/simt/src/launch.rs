@@ -2,6 +2,7 @@
 
 use crate::program::Program;
 use ::lanes::registers::LANES;
+use counts::CountsView;
 use serde::{Deserialize, Serialize};
 
 /// A kernel with the shape it is launched in and its arguments.
@@ -88,7 +89,7 @@ pub enum Fuel<'a> {
     /// For thread `t` of the launch, `counts[t] * factor + constant`.
     Scaled {
         /// What each thread executed without a fault.
-        counts: &'a [u32],
+        counts: CountsView<'a, u32>,
         /// Times this.
         factor: u32,
         /// Plus this.
@@ -110,8 +111,7 @@ impl Fuel<'_> {
         match self {
             Self::Each(_) | Self::Scaled { looks_ahead: false, .. } => u64::MAX,
             Self::Scaled { counts, .. } => {
-                let counts = counts.get(threads.start as usize..threads.end as usize).unwrap_or_default();
-                u64::from(counts.iter().max().copied().unwrap_or(0)) * PATIENCE_FACTOR + PATIENCE
+                u64::from(counts.range(threads).max().unwrap_or(0)) * PATIENCE_FACTOR + PATIENCE
             }
         }
     }
@@ -121,7 +121,7 @@ impl Fuel<'_> {
         match self {
             Self::Each(fuel) => fuel,
             Self::Scaled { counts, factor, constant, .. } => {
-                let count = counts.get(thread as usize).copied().unwrap_or(u32::MAX);
+                let count = counts.get(thread).unwrap_or(u32::MAX);
                 count.saturating_mul(factor).saturating_add(constant)
             }
         }

@@ -131,7 +131,7 @@ fn kernels(golden: &Golden) -> Vec<Kernel> {
     for launch in golden.launches() {
         let (launches, threads) = by_name.entry(&launch.program.name).or_default();
         *launches += 1;
-        for &count in &launch.counts {
+        for count in launch.counts().iter() {
             *threads.entry(count).or_default() += 1;
         }
     }

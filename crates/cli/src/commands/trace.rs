@@ -67,7 +67,7 @@ fn find(golden: &Golden, name: ThreadName) -> Result<&GoldenLaunch, Failure> {
     let launch = launches.get(name.launch as usize);
     let launch = launch.ok_or_else(|| wrong("launch", name.launch.into(), launches.len() as u64))?;
     let threads = golden.threads_per_block(launch) as u64;
-    let blocks = launch.counts.len() as u64 / threads.max(1);
+    let blocks = launch.counts().threads() / threads.max(1);
     if name.cta >= blocks {
         return Err(wrong("block", name.cta, blocks));
     }

@@ -6,21 +6,22 @@
 //! ```text
 //! header    magic, events, launches, regions, most, and the place of each table
 //! events    a fingerprint for each
-//! launches  shape, instructions, counts (place, number), printed (place, bytes), pages (place, number),
+//! launches  shape, instructions, counts (threads, segments: place, number; which: place), printed (place, bytes), pages (place, number),
 //!           arguments (place, bytes), behind which stands for each byte whether it is read
 //! regions   a region of device memory that outputs are copied from: six numbers, copies (place, number)
-//! contents  counts of instructions (u32), what was printed, (page, place) pairs, pages, digests of copies
+//! contents  counts of instructions (u32) as segments that differ and which they are (u32), what was printed, (page, place) pairs, pages, digests of copies
 //! ```
 
 use super::device_op::{Fingerprint, shape};
 use bytemuck::cast_slice;
 use capsule::{Digest, EventKind, Launch, Region};
+use counts::{CountsView, SEGMENT};
 use simt::memory::{PAGE, Page};
 use std::sync::Arc;
 
-const MAGIC: u64 = u64::from_le_bytes(*b"BEAMTAP1");
+const MAGIC: u64 = u64::from_le_bytes(*b"BEAMTAP2");
 const HEADER_WORDS: usize = 8;
-const LAUNCH_WORDS: usize = 10;
+const LAUNCH_WORDS: usize = 12;
 const REGION_WORDS: usize = 8;
 const DIGEST_WORDS: usize = 4;
 
@@ -43,7 +44,7 @@ pub struct LaunchTrace<'a> {
     /// Instructions executed by all threads.
     pub instructions: u64,
     /// Instructions executed by each.
-    pub counts: &'a [u32],
+    pub counts: CountsView<'a, u32>,
     /// What it printed.
     pub printed: &'a [u8],
     /// The numbers of the pages that it changed, each with where its bytes lie in the trace.
@@ -124,19 +125,18 @@ impl<'a> GoldenTrace<'a> {
     #[must_use]
     pub fn launch(&self, number: usize) -> Option<LaunchTrace<'a>> {
         let row = self.launches.chunks_exact(LAUNCH_WORDS).nth(number)?;
-        let [shape, instructions, counts_at, counts, printed_at, printed, pages_at, pages, arguments_at, arguments] =
-            *row
-        else {
-            return None;
-        };
+        let (counted, [printed_at, printed, pages_at, pages, arguments_at, arguments]) = row.split_last_chunk()?;
+        let [shape, instructions, threads, different_at, different, which_at] = *counted else { return None };
+        let different = cast_slice(self.part(different_at, different.checked_mul(4)?)?);
+        let which = cast_slice(self.part(which_at, threads.div_ceil(SEGMENT as u64).checked_mul(4)?)?);
         let (arguments, read) =
-            self.part(arguments_at, arguments.checked_mul(2)?)?.split_at_checked(usize::try_from(arguments).ok()?)?;
+            self.part(*arguments_at, arguments.checked_mul(2)?)?.split_at_checked(usize::try_from(*arguments).ok()?)?;
         Some(LaunchTrace {
             shape,
             instructions,
-            counts: cast_slice(self.part(counts_at, counts.checked_mul(4)?)?),
-            printed: self.part(printed_at, printed)?,
-            pages: cast_slice(self.part(pages_at, pages.checked_mul(16)?)?),
+            counts: CountsView::new(threads, different, which),
+            printed: self.part(*printed_at, *printed)?,
+            pages: cast_slice(self.part(*pages_at, pages.checked_mul(16)?)?),
             arguments,
             read,
         })
@@ -193,7 +193,7 @@ pub struct LaunchRecord<'a> {
     /// The launch.
     pub launch: &'a Launch,
     /// Instructions executed by each thread.
-    pub counts: &'a [u32],
+    pub counts: CountsView<'a, u32>,
     /// What it printed.
     pub printed: &'a [u8],
     /// Whether the kernel can read it, for each byte of its arguments.
@@ -210,8 +210,9 @@ impl GoldenTraceWriter {
     /// Adds the next launch. Of memory there are the pages that it changed, by ascending number, as they are after it.
     pub fn launch(&mut self, record: &LaunchRecord<'_>, changed: impl Iterator<Item = (u32, Arc<Page>)>) {
         let LaunchRecord { launch, counts, printed, read } = record;
-        let instructions = counts.iter().map(|&count| u64::from(count)).sum();
-        let (counts_at, printed_at) = (self.put(cast_slice(counts)), self.put(printed));
+        let (different, which) = (counts.different(), counts.which());
+        let (different_at, which_at) = (self.put(cast_slice(different)), self.put(cast_slice(which)));
+        let printed_at = self.put(printed);
         let mut pages: Vec<u64> = Vec::new();
         for (number, page) in changed {
             pages.extend([u64::from(number), self.put(&page[..])]);
@@ -219,10 +220,11 @@ impl GoldenTraceWriter {
         let pages_at = self.put(cast_slice(&pages));
         let both: Vec<u8> = launch.params.iter().copied().chain(read.iter().copied().map(u8::from)).collect();
         let arguments_at = self.put(&both);
-        self.launches.extend([shape(launch), instructions, counts_at, counts.len() as u64]);
+        self.launches.extend([shape(launch), counts.total(), counts.threads()]);
+        self.launches.extend([different_at, different.len() as u64, which_at]);
         self.launches.extend([printed_at, printed.len() as u64, pages_at, pages.len() as u64 / 2]);
         self.launches.extend([arguments_at, launch.params.len() as u64]);
-        self.most = counts.iter().copied().fold(self.most, u32::max);
+        self.most = self.most.max(counts.most().unwrap_or(0));
     }
 
     /// Adds a region that outputs are copied from, with the digests of all copies of it, in order.
@@ -258,6 +260,7 @@ impl GoldenTraceWriter {
 mod tests {
     use super::*;
     use capsule::ModuleId;
+    use counts::Counts;
 
     #[test]
     fn what_is_no_tape_is_refused() {
@@ -287,7 +290,9 @@ mod tests {
         let region = Region { address: 256, width: 8, height: 1, depth: 1, pitch: 8, slice: 8 };
         let digests = [Digest::of(b"first"), Digest::of(b"second")];
         let page = Arc::new([7; PAGE]);
-        let record = LaunchRecord { launch: &launch, counts: &[5, 9], printed: b"hello", read: &[true, false, true] };
+        let counts: Counts<u32> = [5, 9].into_iter().collect();
+        let (counts, read) = (counts.view(), [true, false, true]);
+        let record = LaunchRecord { launch: &launch, counts, printed: b"hello", read: &read };
         let mut writer = GoldenTraceWriter::default();
         writer.launch(&record, [(3, Arc::clone(&page))].into_iter());
         writer.region(&region, digests.into_iter());
@@ -296,7 +301,7 @@ mod tests {
         let trace = GoldenTrace::read(cast_slice(&aligned)).unwrap();
         assert_eq!((trace.event(1), trace.event(2), trace.launches(), trace.most), (Some(Fingerprint(12)), None, 1, 9));
         let known = trace.launch(0).unwrap();
-        assert_eq!((known.shape, known.instructions, known.counts), (shape(&launch), 14, &[5, 9][..]));
+        assert_eq!((known.shape, known.instructions, known.counts), (shape(&launch), 14, counts));
         assert_eq!((known.printed, known.pages[0][0]), (&b"hello"[..], 3));
         assert_eq!(trace.page(known.pages[0][1]), Some(&page[..]));
         assert!(known.has_arguments(&[1, 77, 3]) && !known.has_arguments(&[1, 2, 4]));

@@ -305,11 +305,12 @@ mod tests {
     use super::*;
     use crate::live::golden_trace::{GoldenTraceWriter, LaunchRecord};
     use capsule::ModuleId;
+    use counts::Counts;
 
     /// A live run of a recording of one launch whose only thread executed five instructions.
     fn live(launch: &Launch, fuel: u32) -> LiveRun {
-        let mut trace = GoldenTraceWriter::default();
-        trace.launch(&LaunchRecord { launch, counts: &[5], printed: b"", read: &[] }, std::iter::empty());
+        let (mut trace, counts) = (GoldenTraceWriter::default(), Counts::from_iter([5u32]));
+        trace.launch(&LaunchRecord { launch, counts: counts.view(), printed: b"", read: &[] }, std::iter::empty());
         let bytes = trace.finish(&[DeviceOp::Launch(launch).fingerprint()]);
         let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));
         let words: &'static [u64] = words.collect::<Vec<u64>>().leak();
@@ -329,7 +330,8 @@ mod tests {
         let LaunchAction::Executed(fuel, Some(_)) = live(&launch, 7).way(&launch) else {
             panic!("the faulty launch executes")
         };
-        assert!(matches!(fuel, Fuel::Scaled { counts: [5], factor: FUEL_FACTOR, constant: 7, .. }), "{fuel:?}");
+        let is_scaled = |fuel| matches!(fuel, Fuel::Scaled { counts, factor: FUEL_FACTOR, constant: 7, .. } if counts.iter().eq([5]));
+        assert!(is_scaled(fuel), "{fuel:?}");
         let other = Launch { grid: [2, 1, 1], ..launch.clone() };
         for (given, constant) in [(7, UNKNOWN_CONSTANT), (2 * UNKNOWN_CONSTANT, 2 * UNKNOWN_CONSTANT)] {
             let LaunchAction::Executed(fuel, _) = live(&launch, given).way(&other) else { panic!("it executes") };

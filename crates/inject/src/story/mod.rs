@@ -55,8 +55,8 @@ fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -> Result<St
         told = steps::compare(golden, launch, &lines, fault, (&expected, &found), ended);
     }
     let first = expected.entries.first();
-    let first_thread = fault.cta as usize * threads;
-    told.path.golden = launch.counts.get(first_thread + fault.thread as usize).map_or(0, |&count| u64::from(count));
+    let linear = fault.cta * threads as u64 + u64::from(fault.thread);
+    told.path.golden = launch.counts().get(linear).map_or(0, u64::from);
     told.path.found = found.executed;
     told.path.shared_bytes = differing(&expected.shared, &found.shared);
     Ok(Story {

@@ -100,11 +100,13 @@ impl Population {
 
     fn add_units(&mut self, golden: &Golden, launch: u32, faults: Weights) {
         let golden_launch = &golden.launches[launch as usize];
-        let threads = golden.recorded(golden_launch).threads_per_block() as usize;
+        let (threads, blocks) =
+            (golden.threads_per_block(golden_launch) as u64, golden.recorded(golden_launch).blocks());
         let counts = count(golden, golden_launch, &self.selection, faults);
-        for (threads, block) in counts.chunks(threads).zip(0..) {
-            for (threads, warp) in threads.chunks(LANES).zip(0..) {
-                let faults: u64 = threads.iter().sum();
+        for block in 0..blocks {
+            let end = (block + 1) * threads;
+            for (first, warp) in (block * threads..end).step_by(LANES).zip(0..) {
+                let faults: u64 = counts.view().range(first..end.min(first + LANES as u64)).sum();
                 if faults > 0 {
                     self.units.push(UnitAt { launch, block, warp });
                     self.sweep.unit_faults.push(faults);

@@ -47,7 +47,7 @@ pub type Thread = (u32, u64);
 pub fn by_count(golden: &Golden) -> BTreeMap<(&str, u32), Vec<Thread>> {
     let mut classes: BTreeMap<(&str, u32), Vec<Thread>> = BTreeMap::new();
     for (number, launch) in (0..).zip(golden.launches()) {
-        for (thread, &count) in (0..).zip(&launch.counts) {
+        for (thread, count) in (0..).zip(launch.counts().iter()) {
             classes.entry((&launch.program.name, count)).or_default().push((number, thread));
         }
     }
@@ -64,7 +64,7 @@ fn mix(hash: u64, word: u64) -> u64 {
 pub fn thread_counts(golden: &Golden, launch: &GoldenLaunch) -> Vec<ThreadCount> {
     let threads = golden.threads_per_block(launch);
     let fresh = || Counting(vec![[ThreadCount::default(); LANES]; threads.div_ceil(LANES)]);
-    let mut all = Vec::with_capacity(launch.counts.len());
+    let mut all = Vec::with_capacity(launch.counts().threads() as usize);
     let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
     golden.rerun(launch, &mut memory, &mut executor, &mut fresh(), |counting, _, when| {
         if when == When::After {

@@ -11,7 +11,7 @@ use crate::kit::{Profile, ProfileStep};
 
 /// The launches of a kernel, each with its threads.
 fn threads_of(golden: &Golden, kernel: &KernelGroups) -> Cumulative<u32> {
-    let threads = |&launch: &u32| (launch, golden.launches()[launch as usize].counts.len() as u64);
+    let threads = |&launch: &u32| (launch, golden.launches()[launch as usize].counts().threads());
     kernel.launches.iter().map(threads).collect()
 }
 
@@ -121,8 +121,8 @@ fn profiles(golden: &Golden, grouping: &Grouping) -> Cumulative<Stratum> {
 fn everything(golden: &Golden, grouping: &Grouping) -> Cumulative<(u32, u64)> {
     let launches = grouping.kernels.iter().flat_map(|kernel| &kernel.launches);
     let threads = launches.flat_map(|&launch| {
-        let counts = (0..).zip(&golden.launches()[launch as usize].counts);
-        counts.map(move |(thread, &count)| ((launch, thread), u64::from(count)))
+        let counts = (0..).zip(golden.launches()[launch as usize].counts().iter());
+        counts.map(move |(thread, count)| ((launch, thread), u64::from(count)))
     });
     threads.collect()
 }

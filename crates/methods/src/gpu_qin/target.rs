@@ -80,7 +80,7 @@ impl GpuQin {
         };
         let give_up = |dynamic, site, why: Discard| self.capsule.give_up(at(dynamic), site, why.word());
         let Some(found) = found else {
-            let after_its_end = u64::from(*run.counts.get(usize::try_from(thread).ok()?)?);
+            let after_its_end = u64::from(run.counts().get(thread)?);
             return give_up(after_its_end, chosen.instruction?, chosen.discard.unwrap_or(Discard::NotThere));
         };
         if let Some(why) = chosen.discard {

@@ -150,7 +150,8 @@ fn as_capsule(script: &Script, level: LevelName, outcome: &Outcome) -> Result<()
     let golden = Golden::run_on(capsule, machine).map_err(|error| format!("as a capsule, failed to {error}"))?;
     let profiles = profile(&golden);
     for (launch, (expected, found)) in outcome.counts.iter().zip(golden.launches()).enumerate() {
-        compare_counts(launch, expected, &found.counts).map_err(|what| format!("as a capsule, {what}"))?;
+        compare_counts(launch, expected, &found.counts().iter().collect::<Vec<u32>>())
+            .map_err(|what| format!("as a capsule, {what}"))?;
         let executed: u64 = profiles[launch].instructions.iter().map(|instruction| instruction.executed).sum();
         let counted: u64 = expected.iter().map(|&count| u64::from(count)).sum();
         if executed != counted {

@@ -12,6 +12,7 @@ mod kernels;
 mod method;
 mod rewritten;
 mod sampling;
+mod sizes;
 mod stories;
 mod vectors;
 

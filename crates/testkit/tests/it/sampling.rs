@@ -84,7 +84,7 @@ fn strata_divide_the_population_and_give_what_they_are_named_after() {
             let Coordinates { launch, cta, thread, .. } = Coordinates::of(&site).unwrap();
             let golden = target.golden_run();
             let threads = golden.capsule().launches().nth(launch as usize).unwrap().1.threads_per_block();
-            let count = golden.launches()[launch as usize].counts[(cta * threads) as usize + thread as usize];
+            let count = golden.launches()[launch as usize].counts().get(cta * threads + u64::from(thread)).unwrap();
             let name = match by {
                 Stratify::Kernel => site.spot.kernel.clone(),
                 Stratify::Group => site.spot.group.clone(),
