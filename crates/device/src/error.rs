@@ -3,7 +3,7 @@
 
 use facts::Source;
 use simt::guest::{GuestError, PlacementError};
-use simt::memory::PlaceError;
+use simt::memory::{HostMemoryError, PlaceError};
 use simt::{Program, Trap};
 use thiserror::Error;
 
@@ -44,6 +44,9 @@ pub enum DeviceError {
     /// Memory cannot be allocated or freed so.
     #[error(transparent)]
     Place(#[from] PlaceError),
+    /// The host has no memory for the bytes.
+    #[error(transparent)]
+    HostMemory(#[from] HostMemoryError),
     /// Some of a range is not mapped.
     #[error("access {bytes} bytes of device memory at {address:#x}: not all of the range is mapped")]
     Unmapped {

@@ -210,5 +210,5 @@ fn initialise(variable: &Variable, address: u64, placement: &Placement, memory: 
     let given = placement.initial_bytes(variable);
     let _ = memory.copy_in(address, &given);
     let given = given.len() as u64;
-    memory.clear(address + given, variable.bytes - given);
+    let _ = memory.fill(address + given, variable.bytes - given, [0]);
 }

@@ -1,6 +1,7 @@
 //! What CUDA calls our errors and the ends of kernels.
 
 use device::{DeviceError, ModuleError};
+use simt::memory::PlaceError;
 use simt::{GuestError, TrapKind};
 
 use crate::code::Code;
@@ -15,7 +16,9 @@ pub(super) fn code_of(error: &DeviceError) -> Code {
         }
         DeviceError::Module(ModuleError::Place(_)) => Code::MEMORY_ALLOCATION,
         DeviceError::Module(_) => Code::NOT_SUPPORTED,
-        DeviceError::Place(simt::memory::PlaceError::Full(_)) => Code::MEMORY_ALLOCATION,
+        DeviceError::Place(PlaceError::Full(_) | PlaceError::Host(_)) | DeviceError::HostMemory(_) => {
+            Code::MEMORY_ALLOCATION
+        }
         DeviceError::Launch { .. } => Code::LAUNCH_OUT_OF_RESOURCES,
         DeviceError::Place(_) | DeviceError::Unmapped { .. } | DeviceError::Size { .. } => Code::INVALID_VALUE,
     }

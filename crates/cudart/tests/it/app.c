@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 typedef struct { unsigned x, y, z; } dim3;
 struct wrapper { unsigned magic, version; const void *data; void *more; };
@@ -19,6 +20,7 @@ extern int cudaMallocManaged(void **, size_t, unsigned);
 extern int cudaFree(void *);
 extern int cudaFreeHost(void *);
 extern int cudaMemcpy(void *, const void *, size_t, int);
+extern int cudaMemset(void *, int, size_t);
 extern int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, void *);
 extern int cudaDeviceSynchronize(void);
 extern int cudaGetLastError(void);
@@ -106,6 +108,25 @@ static void misuse(void) {
     cudaSetDevice(7);
 }
 
+// On a host that has 256 MB more than the application has now.
+static void filled(void) {
+    size_t large = (size_t)15 << 30, pages = 0;
+    char *on, bytes[2];
+    say("allocate", cudaMalloc((void **)&on, large));
+    FILE *size = fopen("/proc/self/statm", "r");
+    if (!size || fscanf(size, "%zu", &pages) != 1) abort();
+    fclose(size);
+    struct rlimit limit = {(pages << 12) + (256 << 20), RLIM_INFINITY};
+    setrlimit(RLIMIT_AS, &limit);
+    say("fill all", cudaMemset(on, 1, large));
+    say("fill a part", cudaMemset(on, 2, 64 << 20));
+    say("copy too much", cudaMemcpy(on + (1 << 30), on, 1 << 30, 3));
+    say("clear all", cudaMemset(on + 1, 0, large - 1));
+    say("copy a part", cudaMemcpy(on + (1 << 30) - 1, on, 64 << 20, 3));
+    cudaMemcpy(bytes, on + (1 << 30) - 1, 2, 2);
+    printf("%d %d\n", bytes[0], bytes[1]);
+}
+
 static void opened(void) {
     int (*count)(int *);
     int devices = 0;
@@ -123,6 +144,7 @@ int main(int count, char **words) {
     else if (!strcmp(what, "host")) trap(handle);
     else if (!strcmp(what, "beyond")) beyond();
     else if (!strcmp(what, "misuse")) misuse();
+    else if (!strcmp(what, "filled")) filled();
     else if (!strcmp(what, "opened")) opened();
     else if (!strcmp(what, "unsupported")) {
         say("first", cudaImportExternalMemory(handle, 0));

@@ -40,6 +40,13 @@ fn memory_of_both_sides_is_seen_by_both() {
 }
 
 #[test]
+fn what_the_host_has_no_memory_for_is_an_error_and_the_rest_goes_on() {
+    let expect = "allocate: cudaSuccess\nfill all: cudaErrorMemoryAllocation\nfill a part: cudaSuccess\n\
+        copy too much: cudaErrorMemoryAllocation\nclear all: cudaSuccess\ncopy a part: cudaSuccess\n2 0\n";
+    assert_eq!(App::new().run("filled", None), printed(0, expect, ""));
+}
+
+#[test]
 fn the_error_of_a_kernel_is_told_later_and_stays() {
     let Printed { status, stdout, stderr } = App::new().run("trap", None);
     let expect = "launch: cudaSuccess\nlast error: cudaSuccess\n\

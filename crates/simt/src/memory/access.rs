@@ -63,6 +63,24 @@ impl GlobalMemory {
         true
     }
 
+    /// Writes `N` bytes again and again; `false` where some of the range is unmapped. Where nothing was ever written there are
+    /// zeros already.
+    #[must_use]
+    pub fn fill<const N: usize>(&mut self, address: u64, length: u64, bytes: [u8; N]) -> bool {
+        let repeated: Vec<u8> = bytes.into_iter().cycle().take(PAGE + N).collect();
+        let is_zero = bytes.iter().all(|&byte| byte == 0);
+        let mut at = address;
+        for piece in Pieces::of(address, length as usize) {
+            if !(is_zero && self.blank(at).is_some()) {
+                let Some(to) = self.page_mut(at) else { return false };
+                let from = piece.done % N;
+                to[piece.from..piece.from + piece.len].copy_from_slice(&repeated[from..from + piece.len]);
+            }
+            at = at.wrapping_add(piece.len as u64);
+        }
+        true
+    }
+
     /// Copies bytes in; `false` where some of the range is unmapped.
     #[must_use]
     pub fn copy_in(&mut self, address: u64, bytes: &[u8]) -> bool {
@@ -96,6 +114,25 @@ mod tests {
         assert!(memory.copy_out(at + 4089, &mut bytes));
         assert_eq!(bytes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0]);
         assert_eq!(memory.read::<4>(at + 4092), Ok([3, 4, 5, 6]));
+    }
+
+    #[test]
+    fn a_fill_repeats_its_bytes_from_any_address_on() {
+        let (mut memory, at) = memory(3 * PAGE as u64);
+        assert!(memory.fill(at + 4091, 4100, [1, 2, 3, 4]));
+        let mut bytes = vec![9; 4102];
+        assert!(memory.copy_out(at + 4090, &mut bytes));
+        let expected: Vec<u8> = [1, 2, 3, 4].into_iter().cycle().take(4100).collect();
+        assert_eq!((bytes[0], &bytes[1..4101], bytes[4101]), (0, &expected[..], 0));
+        assert!(!memory.fill(at, 600 << 20, [7]));
+    }
+
+    #[test]
+    fn zeros_take_no_page_where_nothing_was_written() {
+        let (mut memory, at) = memory(64 << 20);
+        assert!(memory.copy_in(at + 5000, &[7; 4]));
+        assert!(memory.fill(at, 64 << 20, [0]));
+        assert_eq!((memory.written().count(), memory.read::<4>(at + 5000)), (1, Ok([0; 4])));
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub enum PlaceError {
     /// No room is left.
     #[error("allocate {0} bytes: the simulated device has {DEVICE_BYTES} bytes and no gap this large is left")]
     Full(u64),
+    /// The host has no memory for what it keeps of each page.
+    #[error("allocate {0} bytes: this machine has no memory left to keep their pages in order")]
+    Host(u64),
     /// The address is not free.
     #[error("place an allocation of {bytes} bytes at {address:#x}: the range is taken or outside device memory")]
     Taken {

@@ -21,17 +21,17 @@ use std::sync::Arc;
 pub struct GlobalMemory {
     /// Where the first of the pages lies that allocations made the device map.
     start: u64,
-    slots: Vec<Slot>,
+    pub(super) slots: Vec<Slot>,
     /// For every page, which of its bytes are allocated: accesses there cannot stray.
-    held: Vec<Held>,
-    allocations: Arc<Allocations>,
+    pub(super) held: Vec<Held>,
+    pub(super) allocations: Arc<Allocations>,
     source: Option<Arc<dyn Pages>>,
     version: Version,
     /// The other pages that are mapped.
     far: FarPages,
     /// Places in `slots`.
-    touched: Vec<u32>,
-    spare: Vec<Box<Page>>,
+    pub(super) touched: Vec<u32>,
+    pub(super) spare: Vec<Box<Page>>,
     strayed: u64,
     trace: Option<AccessTrace>,
 }
@@ -98,7 +98,7 @@ impl GlobalMemory {
     }
 
     /// Makes room for every mapped page.
-    fn map(&mut self) {
+    pub(super) fn map(&mut self) {
         let mapped = self.allocations.mapped();
         if mapped.start != self.start {
             self.move_start(mapped.start);
@@ -131,7 +131,7 @@ impl GlobalMemory {
     }
 
     /// Notes what an allocation holds of each page.
-    fn hold(&mut self, start: u64, size: u64) {
+    pub(super) fn hold(&mut self, start: u64, size: u64) {
         self.change_held(start, size, Held::add);
     }
 
@@ -159,8 +159,7 @@ impl GlobalMemory {
     /// If no room is left.
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, PlaceError> {
         let address = Arc::make_mut(&mut self.allocations).allocate(bytes)?;
-        self.map();
-        self.hold(address, bytes);
+        self.take(address, bytes)?;
         Ok(address)
     }
 
@@ -170,9 +169,7 @@ impl GlobalMemory {
     /// If some of it is taken or outside device memory.
     pub fn place(&mut self, address: u64, bytes: u64) -> Result<(), PlaceError> {
         Arc::make_mut(&mut self.allocations).place(address, bytes)?;
-        self.map();
-        self.hold(address, bytes);
-        Ok(())
+        self.take(address, bytes)
     }
 
     /// Gives an allocation back.
@@ -198,7 +195,7 @@ impl GlobalMemory {
     }
 
     #[inline(always)]
-    fn index(&self, address: u64) -> Option<usize> {
+    pub(super) fn index(&self, address: u64) -> Option<usize> {
         let index = (address.wrapping_sub(self.start) / PAGE as u64) as usize;
         (index < self.slots.len()).then_some(index)
     }
@@ -309,20 +306,6 @@ impl GlobalMemory {
     #[must_use]
     pub fn is_strict(&self) -> bool {
         self.allocations.profile().strict
-    }
-
-    /// Makes a mapped range zero. Pages that were never written are zero already and stay absent.
-    pub fn clear(&mut self, address: u64, bytes: u64) {
-        let mut at = address;
-        for piece in Pieces::of(address, bytes as usize) {
-            let Some(index) = self.index(at) else { return };
-            // What was never written is zero.
-            let blank = matches!(self.slots[index], Slot::Absent) && self.recorded(index).is_none();
-            if !blank && let Some(page) = self.page_mut(at) {
-                page[piece.from..piece.from + piece.len].fill(0);
-            }
-            at = at.wrapping_add(piece.len as u64);
-        }
     }
 
     /// Every owned page with its number: what was written since the last reset.
