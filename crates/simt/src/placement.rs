@@ -1,5 +1,6 @@
 //! Where a module's variables are in device memory.
 
+use crate::heap::HEAP_NAME;
 use crate::memory::{GlobalMemory, PlaceError};
 use facts::{FunctionId, Space};
 use thiserror::Error;
@@ -61,6 +62,12 @@ pub enum PlacementError {
     /// No room, or the recorded place is taken.
     #[error(transparent)]
     Place(#[from] PlaceError),
+    /// There is no room for the heap of device code.
+    #[error(
+        "give the module a heap for `malloc`: {0}; the application asked for one as large \
+         (cudaDeviceSetLimit(cudaLimitMallocHeapSize, …))"
+    )]
+    Heap(PlaceError),
     /// A variable is defined in another module.
     #[error("link variable {0}: it is defined in another module, and modules are not linked to each other")]
     Extern(String),
@@ -82,7 +89,10 @@ impl Placement {
     pub fn new(variables: &[Variable], memory: &mut GlobalMemory) -> Result<Self, PlacementError> {
         let place = |variable: &Variable| match variable.is_placed() {
             true if variable.external => Err(PlacementError::Extern(variable.name.clone())),
-            true => Ok(Some(memory.allocate(variable.bytes)?)),
+            true => match memory.allocate(variable.bytes) {
+                Err(error) if variable.name == HEAP_NAME => Err(PlacementError::Heap(error)),
+                placed => Ok(Some(placed?)),
+            },
             false => Ok(None),
         };
         Ok(Self { addresses: variables.iter().map(place).collect::<Result<_, _>>()? })

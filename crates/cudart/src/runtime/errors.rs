@@ -1,6 +1,7 @@
 //! What CUDA calls our errors and the ends of kernels.
 
 use device::{DeviceError, ModuleError};
+use simt::guest::PlacementError;
 use simt::memory::PlaceError;
 use simt::{GuestError, TrapKind};
 
@@ -14,7 +15,11 @@ pub(super) fn code_of(error: &DeviceError) -> Code {
         DeviceError::Module(ModuleError::Guest(GuestError::Mistakes { .. } | GuestError::NotText { .. })) => {
             Code::INVALID_PTX
         }
-        DeviceError::Module(ModuleError::Place(_)) => Code::MEMORY_ALLOCATION,
+        DeviceError::Module(ModuleError::Place(PlacementError::Extern(_))) => Code::INVALID_PTX,
+        // The heap is allocated when a module is loaded, which then fails so (CUDA C++ Programming Guide, "Heap Memory
+        // Allocation").
+        DeviceError::Module(ModuleError::Place(PlacementError::Heap(_))) => Code::SHARED_OBJECT_INIT_FAILED,
+        DeviceError::Module(ModuleError::Place(PlacementError::Place(_))) => Code::MEMORY_ALLOCATION,
         DeviceError::Module(_) => Code::NOT_SUPPORTED,
         DeviceError::Place(PlaceError::Full(_) | PlaceError::Host(_)) | DeviceError::HostMemory(_) => {
             Code::MEMORY_ALLOCATION

@@ -11,6 +11,7 @@ use device::KernelInfo;
 use device::{DeviceError, ModuleError};
 use simt::GuestError;
 
+use super::errors::code_of;
 use super::gpu::Gpu;
 use super::memory::{Block, Memory, MemoryKind};
 use super::{sources, spec};
@@ -295,7 +296,7 @@ fn load_part(part: &'static [u8], gpu: &mut Gpu) -> Result<Option<Loaded>, (Code
     if gpu.recorder().is_some() {
         code.binaries = binaries(&images, chosen.place);
     }
-    let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, explain(&error)))?;
+    let (id, symbols) = gpu.load(code).map_err(|error| (code_of(&error), explain(&error)))?;
     Ok(Some(Loaded { id, arch: chosen.image.arch, symbols }))
 }
 
@@ -303,7 +304,7 @@ fn load_part(part: &'static [u8], gpu: &mut Gpu) -> Result<Option<Loaded>, (Code
 fn load_text(part: &'static [u8], gpu: &mut Gpu) -> Result<Loaded, (Code, String)> {
     let text = String::from_utf8_lossy(part).trim_end_matches('\0').to_owned();
     let code = sources::DeviceCode { name: "the library's PTX".to_owned(), ptx: text, binaries: Vec::new() };
-    let (id, symbols) = gpu.load(code).map_err(|error| (Code::INVALID_PTX, explain(&error)))?;
+    let (id, symbols) = gpu.load(code).map_err(|error| (code_of(&error), explain(&error)))?;
     Ok(Loaded { id, arch: spec::ARCH, symbols })
 }
 
