@@ -29,6 +29,7 @@
 mod engine;
 mod failure;
 mod plan;
+mod race;
 mod tally;
 
 pub mod bound;
@@ -56,6 +57,7 @@ pub use engine::{Engine, EngineOffer, NoSuchEngine};
 pub use failure::{RunFailure, TargetError, error_chain};
 pub use merge::{MergeError, merge};
 pub use plan::PlanError;
+pub use race::{DataRace, RacedMemory, Racers, RacingAccess};
 pub use rejudge::{RejudgeError, Rejudged};
 pub use runner::{CampaignEnd, CampaignError, CampaignEvent, run, run_in_memory};
 pub use site::{Intent, Label, LabelColumn, LabelKind, Labels, NamedSite, RunIndex, Site, Spot};

@@ -154,6 +154,18 @@ pub struct LaunchCorruption {
     pub bytes: u64,
     /// In which allocations, and how many in each: ascending by address.
     pub allocations: Vec<Patch>,
+    /// Those that lie in none; absent if all lie in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Outside>,
+}
+
+/// Differing bytes outside of every allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outside {
+    /// How many.
+    pub bytes: u64,
+    /// The address of the lowest.
+    pub first: u64,
 }
 
 /// Differing bytes in one allocation.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::SelectionWords;
 use crate::engine::{Engine, EngineOffer};
 use crate::failure::{RunFailure, TargetError};
+use crate::race::DataRace;
 use crate::site::{LabelColumn, RunIndex, Site};
 use crate::sweep::{Sweep, Sweeper};
 use outcome::Criteria;
@@ -74,6 +75,11 @@ pub trait Subject: Sync {
 
     /// The size of the golden run.
     fn golden(&self) -> GoldenSummary;
+
+    /// The data races that the golden run was found to have.
+    fn races(&self) -> Vec<DataRace> {
+        Vec::new()
+    }
 }
 
 /// What chooses sites: uniformly as a selection says, or as a published method does.

@@ -212,10 +212,10 @@ impl Injection<'_> {
             Stop::Exception { name, pc, line, .. } => {
                 let trap = exceptions::exception(&name);
                 let trap = trap.ok_or_else(|| Discarded::Unreached(format!("say what {name} is: it is not known")))?;
-                (End::Trapped { trap, at: place(pc, line) }, Some(name), None)
+                (End::Trapped { trap, at: place(pc, line), address: None }, Some(name), None)
             }
             Stop::Driver { code, name } => match exceptions::driver(code) {
-                Some(trap) => (End::Trapped { trap, at: place(None, None) }, Some(name), None),
+                Some(trap) => (End::Trapped { trap, at: place(None, None), address: None }, Some(name), None),
                 None => (End::TimedOut, Some(name), None),
             },
             Stop::Signalled { name } => {

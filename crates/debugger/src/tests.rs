@@ -84,7 +84,7 @@ fn a_flip_in_an_address_raises_an_exception() {
     let landed = seen.landed.unwrap();
     assert_eq!((landed.before, landed.after), (0x7ffd, 0x8000_7ffd));
     assert_eq!(seen.first_use, FirstUse::Read { after: 0 });
-    let End::Trapped { trap, at } = seen.end else { panic!("{:?}", seen.end) };
+    let End::Trapped { trap, at, .. } = seen.end else { panic!("{:?}", seen.end) };
     assert_eq!((trap.word(), at.pc, at.line, at.after), ("out_of_range_address", 43, Some(41), 0));
     let debugged = seen.host.unwrap().debugged.unwrap();
     assert_eq!(debugged.exception.as_deref(), Some("CUDA_EXCEPTION_5"));

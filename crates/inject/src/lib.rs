@@ -18,6 +18,7 @@ mod live;
 mod machine;
 mod plan;
 mod profile;
+mod races;
 mod reach;
 mod record;
 mod registers;

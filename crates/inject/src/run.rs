@@ -171,5 +171,5 @@ fn end(golden: &Golden, launch: usize, trap: Trap, after: u64) -> End {
     let instruction = &program.instructions[trap.instruction as usize];
     let line = instruction.facts.as_ref().and_then(|facts| facts.source.as_ref()).map(Source::line);
     let at = ProgramPoint { kernel: program.name.clone(), pc: instruction.pc.0, line, after };
-    strike::end(trap.kind, at)
+    strike::end(&trap, at)
 }

@@ -308,6 +308,10 @@ impl Subject for CapsuleTarget {
             seconds: self.golden.seconds(),
         }
     }
+
+    fn races(&self) -> Vec<campaign::DataRace> {
+        crate::races::of(&self.golden)
+    }
 }
 
 impl Planner for CapsuleTarget {

@@ -2,7 +2,7 @@
 
 use crate::criteria::{Criteria, judge};
 use crate::host::{Host, HostSignal, Verdict};
-use crate::observation::{End, Observation};
+use crate::observation::{End, FirstUse, Observation};
 use crate::outcome::{Due, Masked, Outcome, Sdc};
 
 /// The version of [`classify`], stored with every label; raised when a label of any observation changes.
@@ -14,20 +14,56 @@ pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
     if observation.landed.is_none() {
         return Outcome::NotLanded;
     }
-    match &observation.end {
-        End::Trapped { trap, .. } => Outcome::Due(Due::Crash(*trap)),
-        End::Hang { .. } | End::TimedOut => Outcome::Due(Due::Hang),
-        End::OutOfFuel { .. } => Outcome::Due(Due::OutOfFuel),
-        End::Detected { .. } | End::Exited { .. } => Outcome::Due(Due::Detected),
-        End::Signalled { signal } => Outcome::Due(Due::Signal(HostSignal::of(*signal))),
-        End::Completed => {
-            let differs = observation.outputs.iter().any(|output| output.differing > 0);
-            let memory = differs.then(|| judge(&observation.outputs, criteria));
-            let masked = Outcome::Masked(Masked::by(observation.first_use));
-            observation
-                .host
-                .as_ref()
-                .map_or_else(|| memory.map_or(masked, Outcome::Sdc), |host| with_host(host, memory).unwrap_or(masked))
+    if let Some(due) = of_end(&observation.end) {
+        return Outcome::Due(due);
+    }
+    let differs = observation.outputs.iter().any(|output| output.differing > 0);
+    let memory = differs.then(|| judge(&observation.outputs, criteria));
+    let masked = Outcome::Masked(Masked::by(observation.first_use));
+    observation
+        .host
+        .as_ref()
+        .map_or_else(|| memory.map_or(masked, Outcome::Sdc), |host| with_host(host, memory).unwrap_or(masked))
+}
+
+/// What a run came to that did not come to its end.
+fn of_end(end: &End) -> Option<Due> {
+    Some(match end {
+        End::Trapped { trap, .. } => Due::Crash(*trap),
+        End::Hang { .. } | End::TimedOut => Due::Hang,
+        End::OutOfFuel { .. } => Due::OutOfFuel,
+        End::Detected { .. } | End::Exited { .. } => Due::Detected,
+        End::Signalled { signal } => Due::Signal(HostSignal::of(*signal)),
+        End::Completed => return None,
+    })
+}
+
+/// What decides about an outcome before any criterion does.
+#[derive(Clone, Copy, Debug)]
+pub struct RunFacts<'a> {
+    /// Whether a value was hit.
+    pub landed: bool,
+    /// What first happened to it.
+    pub first_use: FirstUse,
+    /// How the run ended.
+    pub end: &'a End,
+    /// Whether an output differs.
+    pub differs: bool,
+    /// Whether the application itself ran.
+    pub live: bool,
+}
+
+impl RunFacts<'_> {
+    /// Whether [`classify`] gives an outcome to such a run by some criteria.
+    #[must_use]
+    pub fn allow(&self, outcome: Outcome) -> bool {
+        match (outcome, of_end(self.end)) {
+            _ if !self.landed => outcome == Outcome::NotLanded,
+            (found, Some(due)) => found == Outcome::Due(due),
+            (Outcome::Masked(masked), None) => masked == Masked::by(self.first_use) && !self.differs,
+            (Outcome::Sdc(_), None) => self.differs || self.live,
+            (Outcome::Due(due), None) => due == Due::Detected && self.live,
+            (Outcome::NotLanded, None) => false,
         }
     }
 }

@@ -26,7 +26,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use classify::{CLASSIFIER_VERSION, classify};
+pub use classify::{CLASSIFIER_VERSION, RunFacts, classify};
 pub use code::FAILED_CODE;
 pub use criteria::{Criteria, Criterion};
 pub use host::{Debugged, Host, HostSignal, Verdict};

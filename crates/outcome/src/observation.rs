@@ -86,6 +86,9 @@ pub enum End {
         trap: TrapKind,
         /// Where.
         at: ProgramPoint,
+        /// The address that was accessed, where the trap is about one and it is known.
+        #[serde(default, with = "hex::optional", skip_serializing_if = "Option::is_none")]
+        address: Option<u64>,
     },
     /// A thread is in a loop that never ends.
     Hang {
@@ -208,7 +211,7 @@ mod tests {
         Observation {
             landed: Some(Landed { before: u128::MAX, after: 0, threads: 1 }),
             first_use: FirstUse::Read { after: 2 },
-            end: End::Trapped { trap: TrapKind::IllegalAddress, at },
+            end: End::Trapped { trap: TrapKind::IllegalAddress, at, address: Some(u64::MAX) },
             outputs: vec![OutputDiff {
                 name: "out".into(),
                 elements: 3,
@@ -234,6 +237,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Observation>(&json).unwrap(), observation());
         assert!(json.contains(r#""before":"0xffffffffffffffffffffffffffffffff""#), "{json}");
         assert!(json.contains(r#""max_abs":"inf""#), "{json}");
+        assert!(json.contains(r#""address":"0xffffffffffffffff""#), "{json}");
     }
 
     #[test]

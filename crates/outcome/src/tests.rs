@@ -68,7 +68,7 @@ fn a_fault_that_did_not_land_is_not_landed_whatever_else_was_seen() {
 #[test]
 fn an_abnormal_end_is_due_even_where_outputs_differ() {
     let at = ProgramPoint { kernel: "k".into(), pc: 0, line: None, after: 0 };
-    let trap = End::Trapped { trap: TrapKind::Assert, at: at.clone() };
+    let trap = End::Trapped { trap: TrapKind::Assert, at: at.clone(), address: None };
     let cases = [
         (trap, Due::Crash(TrapKind::Assert)),
         (End::Hang { at }, Due::Hang),
@@ -245,11 +245,47 @@ fn a_live_run_in_which_nothing_differs_is_masked() {
 }
 
 #[test]
+fn an_outcome_is_allowed_where_some_criteria_give_it_and_nowhere_else() {
+    let at = ProgramPoint { kernel: "k".into(), pc: 0, line: None, after: 0 };
+    let trap = End::Trapped { trap: TrapKind::Assert, at: at.clone(), address: None };
+    let ends = [End::Completed, trap, End::Hang { at: at.clone() }, End::OutOfFuel { at }, End::Exited { code: 1 }];
+    let uses = [FirstUse::Never, FirstUse::Read { after: 1 }, FirstUse::Overwritten { after: 1 }];
+    for (end, first_use) in ends.iter().flat_map(|end| uses.map(|first_use| (end, first_use))) {
+        for (landed, differs, live) in
+            [(true, true, false), (true, false, false), (true, false, true), (false, false, false)]
+        {
+            let facts = RunFacts { landed, first_use, end, differs, live };
+            let outputs = if *end == End::Completed { vec![diff("out", u64::from(differs), 0.0)] } else { vec![] };
+            let mut observation = seen(end.clone(), first_use, outputs);
+            observation.landed = observation.landed.filter(|_| landed);
+            observation.host = live.then(Host::default);
+            assert!(facts.allow(classify(&observation, &Criteria::default())), "{observation:?}");
+            let allowed = Outcome::all().filter(|outcome| facts.allow(*outcome));
+            let completed = landed && *end == End::Completed;
+            // Every kind of corruption, and without one the one kind of masking; live, too, what the program says itself.
+            let expected = if !completed {
+                1
+            } else if live {
+                132 + 2
+            } else if differs {
+                132
+            } else {
+                1
+            };
+            assert_eq!(allowed.count(), expected, "{facts:?}");
+        }
+    }
+}
+
+#[test]
 fn a_trap_is_the_crash_whether_the_application_reports_it_ignores_it_or_dies_of_it() {
     let at = ProgramPoint { kernel: "k".into(), pc: 0, line: None, after: 0 };
     for status in [0, 1, 134] {
-        let mut observation =
-            seen(End::Trapped { trap: TrapKind::IllegalAddress, at: at.clone() }, FirstUse::Never, vec![]);
+        let mut observation = seen(
+            End::Trapped { trap: TrapKind::IllegalAddress, at: at.clone(), address: None },
+            FirstUse::Never,
+            vec![],
+        );
         observation.host = Some(Host { status: Some(status), stdout: true, stderr: true, ..Host::default() });
         let outcome = classify(&observation, &Criteria::default());
         assert_eq!(outcome, Outcome::Due(Due::Crash(TrapKind::IllegalAddress)));

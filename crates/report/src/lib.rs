@@ -27,6 +27,7 @@ mod number;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod plane;
+mod races;
 mod sarif;
 mod story;
 pub mod study;

@@ -6,6 +6,7 @@ use crate::document::{RateAccount, Report};
 use crate::findings::{place, said};
 use crate::limits::limits;
 use crate::number::{interval, plain};
+use crate::races::{self, MEANING};
 use crate::table::markdown as table;
 
 /// Rows of a table.
@@ -173,6 +174,11 @@ impl Report {
         let mut text = format!("## Method\n\n{}\n\n{}\n\n", escaped(&provenance.faults), escaped(&self.on_bounds()));
         text +=
             &format!("What the numbers do not say:\n\n{}\n", list(limits(&summary.config).iter().map(String::as_str)));
+        if !summary.races.is_empty() {
+            let races = summary.races.iter().take(ROWS).map(|race| races::said(race, |name| self.kernel(name)));
+            let races: Vec<String> = races.collect();
+            text += &format!("{}\n\n{}\n", escaped(MEANING), list(races.iter().map(String::as_str)));
+        }
         text += &format!("Make them again:\n\n{}\n", indented(&[&provenance.repeat]));
         let identity = format!(
             "Capsule {}, digest {}; beamline {}, classifier {}.",

@@ -7,6 +7,7 @@ use crate::findings::file_name;
 use crate::limits::{counted, of_host};
 use crate::measure::{ClassMasses, Mass, Measure};
 use crate::number::{bounds, interval, plain, rate};
+use crate::races::{MEANING, said};
 pub use crate::table::plain as table;
 
 /// Lines that are listed.
@@ -21,6 +22,7 @@ pub fn summary(summary: &Summary, short_name: fn(&str) -> &str) -> String {
         + &outcomes(summary)
         + &register_file(summary, short_name)
         + &parts(summary, short_name)
+        + &races(summary, short_name)
         + &tail(summary)
 }
 
@@ -66,6 +68,17 @@ fn tail(summary: &Summary) -> String {
         if summary.exhaustive.is_some() { String::new() } else { format!("; seed {}", summary.seed) }
     );
     text += &of_host(summary).map_or_else(String::new, |said| said + "\n");
+    text
+}
+
+/// The data races of the fault-free run.
+fn races(summary: &Summary, short_name: fn(&str) -> &str) -> String {
+    let all = &summary.races;
+    let mut text = if all.is_empty() { String::new() } else { format!("\n{MEANING}\n") };
+    all.iter().take(LINES).for_each(|race| text += &format!("  {}\n", said(race, short_name)));
+    if all.len() > LINES {
+        text += &format!("  and {} more\n", plain((all.len() - LINES) as u64));
+    }
     text
 }
 

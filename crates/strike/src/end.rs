@@ -1,13 +1,14 @@
 //! The end of a program that the machine stopped.
 
 use outcome::{End, ProgramPoint, TrapKind};
-use simt::TrapKind as Kind;
+use simt::{Trap, TrapKind as Kind};
 
 /// The end of a run that a trap ended at a place.
 #[must_use]
-pub fn end(kind: Kind, at: ProgramPoint) -> End {
+pub fn end(trap: &Trap, at: ProgramPoint) -> End {
     // The machine has words of its own, since it knows no results.
-    let trap = match kind {
+    let address = trap.address;
+    let trap = match trap.kind {
         Kind::EndlessLoop => return End::Hang { at },
         Kind::OutOfFuel => return End::OutOfFuel { at },
         Kind::IllegalAddress => TrapKind::IllegalAddress,
@@ -20,5 +21,5 @@ pub fn end(kind: Kind, at: ProgramPoint) -> End {
         Kind::Trap => TrapKind::Trap,
         Kind::Assert => TrapKind::Assert,
     };
-    End::Trapped { trap, at }
+    End::Trapped { trap, at, address }
 }

@@ -43,6 +43,7 @@ const FINDING: &[(&str, &str)] = &[
     ("ended_pc", "INTEGER"),
     ("ended_line", "INTEGER"),
     ("ended_after", "INTEGER"),
+    ("ended_address", "TEXT"),
     ("outputs", "TEXT"),
     ("host_visible", "INTEGER"),
     ("strayed", "INTEGER"),
@@ -63,8 +64,13 @@ pub struct Column {
     pub required: bool,
 }
 
+/// The table.
+pub(super) fn table(labels: &[LabelColumn]) -> String {
+    format!("CREATE TABLE run ({}) STRICT;", declarations(labels))
+}
+
 /// The declaration of every column, in order.
-pub(super) fn declarations(labels: &[LabelColumn]) -> String {
+fn declarations(labels: &[LabelColumn]) -> String {
     let label = |label: &LabelColumn| match label.kind {
         LabelKind::Number => format!("{} INTEGER", label.name),
         LabelKind::Text => format!("{} TEXT", label.name),

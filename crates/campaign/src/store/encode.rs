@@ -77,9 +77,10 @@ fn encode_observation<'a>(values: &mut Encoder<'a>, seen: &'a Observation) -> Re
 }
 
 fn encode_end<'a>(values: &mut Encoder<'a>, end: &'a End) -> Result<(), StoreError> {
+    let address = if let End::Trapped { address, .. } = end { *address } else { None };
     let (ended, by, at) = match end {
         End::Completed => ("completed", None, None),
-        End::Trapped { trap, at } => ("trapped", Some(trap.word().to_owned()), Some(at)),
+        End::Trapped { trap, at, .. } => ("trapped", Some(trap.word().to_owned()), Some(at)),
         End::Hang { at } => ("hang", None, Some(at)),
         End::OutOfFuel { at } => ("out_of_fuel", None, Some(at)),
         End::Detected { by } => ("detected", Some(by.clone()), None),
@@ -92,7 +93,9 @@ fn encode_end<'a>(values: &mut Encoder<'a>, end: &'a End) -> Result<(), StoreErr
     values.optional_text(at.map(|at| at.kernel.as_str()));
     values.optional_number("instruction at the end", at.map(|at| u64::from(at.pc)))?;
     values.optional_number("line at the end", at.and_then(|at| at.line).map(u64::from))?;
-    values.optional_number("distance to the end", at.map(|at| at.after))
+    values.optional_number("distance to the end", at.map(|at| at.after))?;
+    values.owned(address.map(|address| format!("{address:#x}")));
+    Ok(())
 }
 
 /// Collects the values of a row; SQLite's integers are signed, so a number can be too large.

@@ -6,12 +6,14 @@ use super::error::StoreError;
 use super::file::{Rows, clamp, get};
 use crate::site::{LabelColumn, LabelKind};
 
+/// The table.
+pub(super) const TABLE: &str = "
+    CREATE TABLE label (label INTEGER PRIMARY KEY, name TEXT NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('number', 'text')), meaning TEXT NOT NULL) STRICT;";
+
 /// Makes and fills the table.
 pub(super) fn set_up(transaction: &Transaction<'_>, labels: &[LabelColumn]) -> rusqlite::Result<()> {
-    transaction.execute_batch(
-        "CREATE TABLE label (label INTEGER PRIMARY KEY, name TEXT NOT NULL,
-            kind TEXT NOT NULL CHECK (kind IN ('number', 'text')), meaning TEXT NOT NULL) STRICT;",
-    )?;
+    transaction.execute_batch(TABLE)?;
     let mut insert = transaction.prepare("INSERT INTO label VALUES (?, ?, ?, ?)")?;
     for (number, label) in labels.iter().enumerate() {
         insert.execute(params![clamp(number as u64), label.name, label.kind.word(), label.meaning])?;

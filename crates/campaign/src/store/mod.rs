@@ -26,16 +26,20 @@ mod file;
 mod labels;
 mod origin;
 mod query;
+mod races;
 mod registers;
 mod results;
 mod row;
 mod rows;
 mod scan;
+mod schema;
 mod strata;
 mod swept;
 mod table;
 mod unit;
 mod units;
+mod values;
+mod view;
 
 use std::fs;
 use std::io::{self, Write};
@@ -61,9 +65,9 @@ pub(crate) use query::{By, Count};
 pub use results::Results;
 pub use row::{Finding, Row};
 pub(crate) use scan::RowCounts;
-pub use scan::{Ending, RowView};
 pub use table::Value;
 pub(crate) use unit::{Packed, Unit};
+pub use view::{Ending, RowView};
 
 /// A campaign, open for running: in its directory, or in memory.
 #[derive(Debug)]
@@ -109,7 +113,7 @@ impl Store {
         let lost = !plan_path(dir).exists();
         let (plan, sweep, strata) = find_plan(dir, &config, target)?;
         let rows = open_rows(dir, &config, target, sweep.as_ref(), strata.clone())?;
-        if lost && !is_plan_of(&plan, &rows, config.shard)? {
+        if lost && !is_plan_of(&plan, &rows, &config)? {
             let path = plan_path(dir);
             fs::remove_file(&path).map_err(|source| StoreError::File { path, source })?;
             return Err(StoreError::Changed { dir: dir.to_owned() });
@@ -181,7 +185,7 @@ pub(crate) fn summarise(
     rows: &Rows,
     memory: Option<MemoryUse>,
 ) -> Result<Summary, StoreError> {
-    let mut summary = Summary::of(config, rows, &rows.scan(&mut |_| Ok(()))?)?;
+    let mut summary = Summary::of(config, rows, &rows.scan(config, &mut |_| Ok(()))?)?;
     summary.speed.memory = memory.or_else(|| kept_memory(dir?));
     let Some(dir) = dir else { return Ok(summary) };
     let path = summary_path(dir);
@@ -263,10 +267,10 @@ fn find_plan(
 }
 
 /// Whether the rows that there are already are of the runs of a plan that was made again.
-fn is_plan_of(plan: &Plan, rows: &Rows, shard: Shard) -> Result<bool, StoreError> {
+fn is_plan_of(plan: &Plan, rows: &Rows, config: &Config) -> Result<bool, StoreError> {
     let (mut reader, mut found) = (plan.reader()?, Ok(true));
-    rows.visit(&mut |row| {
-        if let (Ok(true), Some(position)) = (&found, shard.position_of(row.run.0)) {
+    rows.visit(config, &mut |row| {
+        if let (Ok(true), Some(position)) = (&found, config.shard.position_of(row.run.0)) {
             let planned = reader.sites(position..position + 1);
             found = planned.map(|sites| sites.iter().all(|(_, site)| site.intent == row.site.intent));
         }

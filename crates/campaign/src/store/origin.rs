@@ -1,8 +1,16 @@
 //! What a file of rows is of, and the stretches of work in which it was made.
 
+use crate::race::DataRace;
 use crate::site::LabelColumn;
 use crate::sweep::Outline;
 use crate::target::{GoldenSummary, KernelRegisters, Stratum, TargetSystem};
+
+/// The tables of both.
+pub(super) const TABLES: &str = "
+    CREATE TABLE target (name TEXT NOT NULL, digest TEXT NOT NULL, launches INTEGER NOT NULL,
+        threads INTEGER NOT NULL, thread_instructions INTEGER NOT NULL) STRICT;
+    CREATE TABLE session (session INTEGER PRIMARY KEY, golden_seconds REAL NOT NULL, jobs INTEGER NOT NULL,
+        seconds REAL NOT NULL, runs INTEGER NOT NULL) STRICT;";
 
 /// What the rows are of.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +20,8 @@ pub(crate) struct Origin {
     pub(crate) golden: GoldenSummary,
     /// What the target says of each site.
     pub(crate) labels: Vec<LabelColumn>,
+    /// The data races of the golden run.
+    pub(crate) races: Vec<DataRace>,
     /// For an exhaustive campaign, what all its units are of.
     pub(crate) outline: Option<Outline>,
     /// For a campaign with strata, these.
@@ -27,6 +37,7 @@ impl Origin {
             digest: target.subject.digest().to_owned(),
             golden: target.subject.golden(),
             labels: target.planner.labels().to_vec(),
+            races: target.subject.races(),
             outline,
             strata: Vec::new(),
             registers: Vec::new(),

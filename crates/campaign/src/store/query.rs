@@ -8,7 +8,8 @@ use super::error::StoreError;
 use super::file::{Rows, class, get, unsigned};
 use super::origin::{Origin, Session};
 use super::row::Row;
-use crate::config::Shard;
+use super::values;
+use crate::config::{Config, Shard};
 use crate::tally::Tally;
 use crate::target::GoldenSummary;
 use outcome::Class;
@@ -51,13 +52,13 @@ impl By {
 }
 
 impl Rows {
-    /// Calls `visit` for each row, by ascending run.
-    pub(crate) fn visit(&self, visit: &mut dyn FnMut(Row)) -> Result<(), StoreError> {
+    /// Calls `visit` for each row, by ascending run. A run that the configuration does not plan is an error of the file.
+    pub(crate) fn visit(&self, config: &Config, visit: &mut dyn FnMut(Row)) -> Result<(), StoreError> {
         self.each(&format!("SELECT {} FROM run ORDER BY run", names(&self.labels)), [], |columns| {
-            let mut row = decode(columns, &self.labels).map_err(|what| match get::<i64>(columns, 0) {
-                Ok(run) => format!("run {run}: {what}"),
-                Err(_) => what,
-            })?;
+            let run = unsigned(columns, 0)?;
+            let mut row = values::run(run, config)
+                .and_then(|()| decode(columns, &self.labels))
+                .map_err(|what| format!("run {run}: {what}"))?;
             // The file need not hold what follows from the number of the run.
             row.site.stratum = (self.strata > 0).then(|| (row.run.0 % self.strata) as u32);
             visit(row);
@@ -122,9 +123,12 @@ impl Rows {
         let varied = (1..).zip(keys).filter(|(_, key)| !["NULL", "0", "1"].contains(key));
         let varied = varied.map(|(place, _): (usize, _)| place.to_string()).collect::<Vec<_>>().join(", ");
         let sql = format!("SELECT {}, {count} FROM {from} GROUP BY {varied} ORDER BY {varied}", keys.join(", "));
-        let mut counts = Vec::new();
+        let (mut counts, key_of_kind) = (Vec::new(), kind == "kind");
         self.each(&sql, [], |row| {
-            let (label, class, kind) = (get(row, 0)?, class(row, 2)?, get(row, 3)?);
+            let (label, class, kind) = (get(row, 0)?, class(row, 2)?, get::<Option<String>>(row, 3)?);
+            if key_of_kind {
+                values::outcome(class, kind.as_deref().filter(|kind| !kind.is_empty()))?;
+            }
             let (line, inverse_weight) = (get::<Option<u32>>(row, 1)?, unsigned(row, 4)?);
             let (stratum, weight, count) = (get(row, 5)?, unsigned(row, 6)?, unsigned(row, 7)?);
             counts.push(Count { label, line, class, kind, count, weight, inverse_weight, stratum });
@@ -180,6 +184,7 @@ impl Rows {
                 digest: get(row, 1)?,
                 golden,
                 labels: self.labels.clone(),
+                races: Vec::new(),
                 outline: None,
                 strata: Vec::new(),
                 registers: Vec::new(),
@@ -189,6 +194,7 @@ impl Rows {
         if let Some(origin) = &mut origin {
             origin.strata = self.strata()?;
             origin.registers = self.registers()?;
+            origin.races = self.races()?;
         }
         if let (true, Some(origin)) = (self.swept, &mut origin) {
             origin.outline = Some(self.outline()?);

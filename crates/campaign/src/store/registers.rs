@@ -6,15 +6,17 @@ use super::error::StoreError;
 use super::file::{Rows, get};
 use crate::target::KernelRegisters;
 
+/// The table.
+pub(super) const TABLE: &str = "
+    CREATE TABLE registers (kernel TEXT PRIMARY KEY, registers_per_thread INTEGER NOT NULL,
+        share REAL NOT NULL) STRICT;";
+
 /// Makes and fills the table, if there is something to fill it with.
 pub(super) fn set_up(transaction: &Transaction<'_>, kernels: &[KernelRegisters]) -> rusqlite::Result<()> {
     if kernels.is_empty() {
         return Ok(());
     }
-    transaction.execute_batch(
-        "CREATE TABLE registers (kernel TEXT PRIMARY KEY, registers_per_thread INTEGER NOT NULL,
-            share REAL NOT NULL) STRICT;",
-    )?;
+    transaction.execute_batch(TABLE)?;
     let mut insert = transaction.prepare("INSERT INTO registers VALUES (?, ?, ?)")?;
     for it in kernels {
         insert.execute(params![it.kernel, it.registers_per_thread, it.share])?;

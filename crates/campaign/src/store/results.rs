@@ -7,8 +7,8 @@ use super::directory::{kept_memory, read_config, rows_path};
 use super::error::StoreError;
 use super::file::Rows;
 use super::row::Row;
-use super::scan::RowView;
 use super::table::Value;
+use super::view::RowView;
 use crate::config::Config;
 use crate::site::{LabelColumn, Spot};
 use crate::summary::Summary;
@@ -71,7 +71,7 @@ impl Results {
         &self,
         visit: &mut dyn FnMut(&RowView<'_>) -> Result<(), String>,
     ) -> Result<(Summary, Vec<Spot>), StoreError> {
-        let counts = self.rows.scan(visit)?;
+        let counts = self.rows.scan(&self.config, visit)?;
         let mut summary = Summary::of(&self.config, &self.rows, &counts)?;
         summary.speed.memory = self.dir.as_deref().and_then(kept_memory);
         Ok((summary, counts.spots))
@@ -120,7 +120,7 @@ impl Results {
     /// # Errors
     /// When a row cannot be read or makes no sense.
     pub fn visit(&self, visit: &mut dyn FnMut(Row)) -> Result<(), StoreError> {
-        self.rows.visit(visit)
+        self.rows.visit(&self.config, visit)
     }
 
     /// Calls `visit` for each unit of an exhaustive campaign that was made, by ascending unit, with the outcomes of

@@ -14,21 +14,15 @@ use super::error::StoreError;
 use super::file::{Rows, advance, clamp, copy, parent};
 use super::origin::{Origin, Session};
 use super::row::Row;
-use super::{labels, registers, strata, units};
+use super::{labels, origin, races, registers, schema, strata, units};
 
 /// "BEAM", in the header of the file.
 const APPLICATION_ID: i32 = 0x4245_414d;
 /// The version of the tables.
-const VERSION: i32 = 4;
+const VERSION: i32 = 5;
 
 /// What SQLite calls a database in memory. No path of ours is like this: all name a directory.
 const MEMORY: &str = ":memory:";
-
-const TABLES: &str = "
-    CREATE TABLE target (name TEXT NOT NULL, digest TEXT NOT NULL, launches INTEGER NOT NULL,
-        threads INTEGER NOT NULL, thread_instructions INTEGER NOT NULL) STRICT;
-    CREATE TABLE session (session INTEGER PRIMARY KEY, golden_seconds REAL NOT NULL, jobs INTEGER NOT NULL,
-        seconds REAL NOT NULL, runs INTEGER NOT NULL) STRICT;";
 
 impl Rows {
     /// Opens the file for writing; makes it, with its tables, where there is none.
@@ -78,13 +72,11 @@ impl Rows {
     /// Makes the tables in one transaction, so that they are all there or none is.
     fn set_up(&mut self, origin: &Origin) -> Result<(), StoreError> {
         columns::check(&origin.labels).map_err(StoreError::Labels)?;
-        let declarations = columns::declarations(&origin.labels);
         self.transact(|transaction| {
-            transaction.execute_batch(TABLES)?;
+            transaction.execute_batch(origin::TABLES)?;
+            transaction.execute_batch(&columns::table(&origin.labels))?;
             transaction.execute_batch(&format!(
-                "CREATE TABLE run ({declarations}) STRICT;
-                 PRAGMA application_id = {APPLICATION_ID};
-                 PRAGMA user_version = {VERSION};"
+                "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
             ))?;
             let golden = origin.golden;
             let numbers = [golden.launches, golden.threads, golden.thread_instructions].map(clamp);
@@ -106,11 +98,13 @@ impl Rows {
             VERSION => {}
             found => return Err(StoreError::Version { path: path(), found, known: VERSION }),
         }
+        schema::has_no_views(self)?;
         self.swept = self.has_table("sweep")?;
         self.strata = self.strata()?.len() as u64;
         self.labels = self.labels()?;
         // They become part of statements.
-        columns::check(&self.labels).map_err(|what| self.damaged(what))
+        columns::check(&self.labels).map_err(|what| self.damaged(what))?;
+        schema::check(self)
     }
 
     /// Begins a session; the number is for [`commit`](Self::commit).
@@ -170,6 +164,7 @@ impl Rows {
 /// Makes the tables that some campaigns have, and that of labels.
 fn set_up_parts(transaction: &Transaction<'_>, origin: &Origin) -> rusqlite::Result<()> {
     labels::set_up(transaction, &origin.labels)?;
+    races::set_up(transaction, &origin.races)?;
     strata::set_up(transaction, &origin.strata)?;
     registers::set_up(transaction, &origin.registers)?;
     origin.outline.as_ref().map_or(Ok(()), |outline| units::set_up(transaction, outline))

@@ -11,64 +11,12 @@ use rusqlite::types::ValueRef;
 use super::error::StoreError;
 use super::file::Rows;
 use super::query::{By, Count};
-use crate::site::{LabelColumn, Spot};
+use super::values;
+use super::view::{Columns, Glance, KERNEL, LINE, RUN, RowView, sql};
+use crate::config::Config;
+use crate::site::Spot;
 use crate::tally::Tally;
-use outcome::Class;
-use outcome::{OutputDiff, Tier};
-
-/// A row at a glance: what reports count, borrowed from the file for as long as the row is looked at.
-#[derive(Clone, Copy, Debug)]
-pub struct RowView<'a> {
-    /// Which run.
-    pub run: u64,
-    /// The stratum that it was drawn from; 0 in a campaign without strata.
-    pub stratum: u32,
-    /// What it hit: an index into the spots of the scan.
-    pub spot: usize,
-    /// How many sites it stands for.
-    pub weight: u64,
-    /// The launch, if the target has a label `launch`.
-    pub launch: Option<u32>,
-    /// The dynamic instruction of the thread, if the target has a label `dynamic`.
-    pub dynamic: Option<u64>,
-    /// The bits or the value, as the fault's id writes them, if the target has a label `bits`.
-    pub bits: Option<&'a str>,
-    /// The class of what came of it.
-    pub class: Class,
-    /// Its kind, in a word; none of a fault that did not land or of a run that failed.
-    pub kind: Option<&'a str>,
-    /// Why the run failed.
-    pub error: Option<&'a str>,
-    /// What first happened to the hit value (`read`, `overwritten`, `never`), and how many instructions later.
-    pub first_use: Option<(&'a str, Option<u64>)>,
-    /// Where the run ended, if not by itself.
-    pub ended: Option<Ending<'a>>,
-    /// The comparisons of the outputs, as JSON.
-    outputs: Option<&'a str>,
-}
-
-/// Where a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ending<'a> {
-    /// The kernel.
-    pub kernel: &'a str,
-    /// The static instruction.
-    pub pc: u32,
-    /// The source line, where known.
-    pub line: Option<u32>,
-    /// Thread instructions from the first use of the hit value to here.
-    pub after: u64,
-}
-
-impl RowView<'_> {
-    /// The comparisons of the outputs; none of a run that did not complete.
-    ///
-    /// # Errors
-    /// When the stored text is no such list.
-    pub fn outputs(&self) -> Result<Vec<OutputDiff>, String> {
-        self.outputs.map_or(Ok(Vec::new()), |text| serde_json::from_str(text).map_err(|error| error.to_string()))
-    }
-}
+use outcome::{Class, Tier};
 
 /// What a pass over the rows counted, for the summary.
 #[derive(Debug, Default)]
@@ -98,25 +46,32 @@ type Key = (Option<String>, Option<u32>, &'static str, Option<String>, u32, u64)
 
 impl Rows {
     /// Looks at all rows, calling `visit` for each, by ascending run. An exhaustive campaign has none, and is counted
-    /// from its tally. What `visit` finds wrong with a row is an error of the file.
+    /// from its tally. A run that the configuration does not plan, a value that none can have, and what `visit` finds wrong with a row is an error of the file.
     pub(crate) fn scan(
         &self,
+        config: &Config,
         visit: &mut dyn FnMut(&RowView<'_>) -> Result<(), String>,
     ) -> Result<RowCounts, StoreError> {
         if self.swept {
-            return self.scan_units();
+            return self.scan_units(config);
         }
-        let mut pass = Pass { strata: self.strata, ..Pass::default() };
+        let (mut pass, mut glance) = (Pass::default(), Glance::new(self.strata));
         self.each(&sql(&self.labels), [], |row| {
             let columns = Columns(row);
             let run = columns.number(RUN)?;
-            let view = pass.look(run, &columns).map_err(|what| format!("run {run}: {what}"))?;
-            visit(&view).map_err(|what| format!("run {run}: {what}"))
+            let mut look = || {
+                values::run(run, config)?;
+                let row = glance.row(run, pass.spot(&columns)?, &columns)?;
+                pass.add(&row);
+                visit(&row)
+            };
+            look().map_err(|what| format!("run {run}: {what}"))
         })?;
         Ok(pass.finish())
     }
 
-    fn scan_units(&self) -> Result<RowCounts, StoreError> {
+    fn scan_units(&self, config: &Config) -> Result<RowCounts, StoreError> {
+        self.check_units(config.shard)?;
         Ok(RowCounts {
             tally: self.tally()?,
             by_outcome: self.counts(By::Outcome)?,
@@ -132,55 +87,6 @@ impl Rows {
     }
 }
 
-/// The columns that are looked at, in the order of the statement. The constants below are their places.
-const LOOKED_AT: [&str; 26] = [
-    "run",
-    "kernel",
-    "pc",
-    "target",
-    "instruction_group",
-    "opcode",
-    "file",
-    "line",
-    "weight",
-    "given_up",
-    "launch",
-    "dynamic",
-    "bits",
-    "outcome",
-    "kind",
-    "error",
-    "first_use",
-    "first_use_after",
-    "ended_kernel",
-    "ended_pc",
-    "ended_line",
-    "ended_after",
-    "outputs",
-    "host_visible",
-    "landed_before",
-    "tier",
-];
-const RUN: usize = 0;
-const KERNEL: usize = 1;
-const LINE: usize = 7;
-const WEIGHT: usize = 8;
-const GIVEN_UP: usize = 9;
-const LAUNCH: usize = 10;
-const OUTCOME: usize = 13;
-const FIRST_USE: usize = 16;
-const ENDED_KERNEL: usize = 18;
-const OUTPUTS: usize = 22;
-
-/// The statement: of the labels that a target may have, those that it does not have are null.
-fn sql(labels: &[LabelColumn]) -> String {
-    let column = |(place, &name): (usize, &&'static str)| {
-        let declared = !(LAUNCH..OUTCOME).contains(&place) || labels.iter().any(|label| label.name == name);
-        if declared { name } else { "NULL" }
-    };
-    format!("SELECT {} FROM run ORDER BY run", LOOKED_AT.iter().enumerate().map(column).collect::<Vec<_>>().join(", "))
-}
-
 /// How many rows of a stratum and a weight came to a class and kind.
 struct Tallied {
     class: Class,
@@ -193,8 +99,6 @@ struct Tallied {
 /// What has been counted so far.
 #[derive(Default)]
 struct Pass {
-    /// How many strata the runs take turns in; 0 if there are none.
-    strata: u64,
     spots: Vec<Spot>,
     /// The bytes of a spot's columns, and its index.
     known: HashMap<Vec<u8>, usize>,
@@ -209,41 +113,19 @@ struct Pass {
 }
 
 impl Pass {
-    fn look<'a>(&mut self, run: u64, columns: &Columns<'a>) -> Result<RowView<'a>, String> {
-        let spot = self.spot(columns)?;
-        let class: Class = columns.text(OUTCOME)?.parse().map_err(|error| format!("{error}"))?;
-        let kind = columns.optional_text(OUTCOME + 1)?;
-        let stratum = run.checked_rem(self.strata).unwrap_or(0) as u32;
-        let weight = columns.number(WEIGHT)?;
-        self.count(spot, class, kind, stratum, weight);
-        if let Some(reason) = columns.optional_text(GIVEN_UP)? {
+    /// Counts a row.
+    fn add(&mut self, row: &RowView<'_>) {
+        self.count(row.spot, row.class, row.kind, row.stratum, row.weight);
+        if let Some(reason) = row.given_up {
             add_one(&mut self.given_up, reason);
         }
-        if columns.optional_number(OUTPUTS + 1)?.is_some_and(|seen| seen != 0) && !columns.is_null(OUTPUTS + 2) {
+        if row.host_visible {
             self.host_visible += 1;
-            self.resolved += u64::from(columns.optional_text(OUTPUTS + 3)? == Some(Tier::Live.word()));
+            self.resolved += u64::from(row.tier == Some(Tier::Live));
         }
-        if let Some(tier) = columns.optional_text(OUTPUTS + 3)? {
-            add_one(&mut self.tiers, tier);
+        if let Some(tier) = row.tier {
+            add_one(&mut self.tiers, tier.word());
         }
-        Ok(RowView {
-            run,
-            stratum,
-            spot,
-            weight,
-            launch: columns.optional_small(LAUNCH)?,
-            dynamic: columns.optional_number(LAUNCH + 1)?,
-            bits: columns.optional_text(LAUNCH + 2)?,
-            class,
-            kind,
-            error: columns.optional_text(OUTCOME + 2)?,
-            first_use: match columns.optional_text(FIRST_USE)? {
-                Some(word) => Some((word, columns.optional_number(FIRST_USE + 1)?)),
-                None => None,
-            },
-            ended: ending(columns)?,
-            outputs: columns.optional_text(OUTPUTS)?,
-        })
     }
 
     /// The spot that the row hit, found by the bytes of its columns.
@@ -333,56 +215,5 @@ fn add_one(counts: &mut BTreeMap<String, u64>, word: &str) {
     match counts.get_mut(word) {
         Some(count) => *count += 1,
         None => drop(counts.insert(word.to_owned(), 1)),
-    }
-}
-
-fn ending<'a>(columns: &Columns<'a>) -> Result<Option<Ending<'a>>, String> {
-    let Some(kernel) = columns.optional_text(ENDED_KERNEL)? else { return Ok(None) };
-    Ok(Some(Ending {
-        kernel,
-        pc: columns.small(ENDED_KERNEL + 1)?,
-        line: columns.optional_small(ENDED_KERNEL + 2)?,
-        after: columns.number(ENDED_KERNEL + 3)?,
-    }))
-}
-
-/// The values of a row by place; every one is checked, since the file may have been edited.
-struct Columns<'a>(&'a rusqlite::Row<'a>);
-
-impl<'a> Columns<'a> {
-    fn value(&self, column: usize) -> Result<ValueRef<'a>, String> {
-        self.0.get_ref(column).map_err(|error| error.to_string())
-    }
-
-    fn is_null(&self, column: usize) -> bool {
-        matches!(self.value(column), Ok(ValueRef::Null))
-    }
-
-    fn optional_text(&self, column: usize) -> Result<Option<&'a str>, String> {
-        self.value(column)?.as_str_or_null().map_err(|error| format!("`{}`: {error}", LOOKED_AT[column]))
-    }
-
-    fn text(&self, column: usize) -> Result<&'a str, String> {
-        self.optional_text(column)?.ok_or_else(|| format!("`{}` is missing", LOOKED_AT[column]))
-    }
-
-    fn optional_number(&self, column: usize) -> Result<Option<u64>, String> {
-        let value =
-            self.value(column)?.as_i64_or_null().map_err(|error| format!("`{}`: {error}", LOOKED_AT[column]))?;
-        let fit = |value: i64| u64::try_from(value).map_err(|_| format!("{value} where nothing is negative"));
-        value.map(fit).transpose()
-    }
-
-    fn number(&self, column: usize) -> Result<u64, String> {
-        self.optional_number(column)?.ok_or_else(|| format!("`{}` is missing", LOOKED_AT[column]))
-    }
-
-    fn optional_small(&self, column: usize) -> Result<Option<u32>, String> {
-        let fit = |value: u64| u32::try_from(value).map_err(|_| format!("the number {value} is out of range"));
-        self.optional_number(column)?.map(fit).transpose()
-    }
-
-    fn small(&self, column: usize) -> Result<u32, String> {
-        self.optional_small(column)?.ok_or_else(|| format!("`{}` is missing", LOOKED_AT[column]))
     }
 }

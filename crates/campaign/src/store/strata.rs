@@ -6,15 +6,17 @@ use super::error::StoreError;
 use super::file::{Rows, clamp, get, unsigned};
 use crate::target::Stratum;
 
+/// The table.
+pub(super) const TABLE: &str = "
+    CREATE TABLE stratum (stratum INTEGER PRIMARY KEY, name TEXT NOT NULL,
+        members INTEGER NOT NULL CHECK (members > 0)) STRICT;";
+
 /// Makes and fills the table, if there are strata.
 pub(super) fn set_up(transaction: &Transaction<'_>, strata: &[Stratum]) -> rusqlite::Result<()> {
     if strata.is_empty() {
         return Ok(());
     }
-    transaction.execute_batch(
-        "CREATE TABLE stratum (stratum INTEGER PRIMARY KEY, name TEXT NOT NULL,
-            members INTEGER NOT NULL CHECK (members > 0)) STRICT;",
-    )?;
+    transaction.execute_batch(TABLE)?;
     let mut insert = transaction.prepare("INSERT INTO stratum VALUES (?, ?, ?)")?;
     for (number, stratum) in strata.iter().enumerate() {
         insert.execute(params![clamp(number as u64), stratum.name, clamp(stratum.members)])?;

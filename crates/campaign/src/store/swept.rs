@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use super::error::StoreError;
 use super::file::{Rows, class, get, unsigned};
 use super::unit::unpack;
+use super::values::{self, wrong};
+use crate::config::Shard;
 use crate::site::Spot;
 use crate::sweep::{Outline, SweepSize, SweptCount, SweptOperand};
 use crate::tally::Tally;
-use outcome::{Class, Outcome};
+use outcome::Class;
 
 impl Rows {
     /// What all units are of.
@@ -53,8 +55,8 @@ impl Rows {
         if self.swept {
             self.each("SELECT operand, bit, outcome, kind, count FROM tally", [], |row| {
                 let (class, kind) = (class(row, 2)?, get::<String>(row, 3)?);
-                let outcome = Outcome::from_words(class, Some(kind.as_str()).filter(|kind| !kind.is_empty()));
-                let outcome = outcome.ok_or_else(|| format!("`{class}` with `{kind}` is no outcome"))?;
+                let outcome = values::outcome(class, Some(kind.as_str()).filter(|kind| !kind.is_empty()))?;
+                let outcome = outcome.ok_or("its tally counts faults that failed")?;
                 counts.push(SweptCount { operand: get(row, 0)?, bit: get(row, 1)?, outcome, count: unsigned(row, 4)? });
                 Ok(())
             })?;
@@ -75,6 +77,18 @@ impl Rows {
             let outcomes = unpack(packed.as_deref(), unsigned(row, 1)?);
             visit(unit, outcomes.map_err(|what| format!("unit {unit}: {what}"))?);
             Ok(())
+        })
+    }
+
+    /// Refuses units that there are not.
+    pub(super) fn check_units(&self, shard: Shard) -> Result<(), StoreError> {
+        let units = self.outline()?.size.units;
+        self.each("SELECT unit FROM unit", [], |row| {
+            let unit = unsigned(row, 0)?;
+            if shard.position_of(unit).is_some_and(|position| position < units) {
+                return Ok(());
+            }
+            Err(wrong("unit", unit, format_args!("one of the {units} units of shard {shard}")))
         })
     }
 

@@ -12,7 +12,8 @@ use super::unit::Unit;
 use crate::sweep::{Outline, SweptCount};
 use outcome::CLASSIFIER_VERSION;
 
-const TABLES: &str = "
+/// The tables.
+pub(super) const TABLES: &str = "
     CREATE TABLE sweep (units INTEGER NOT NULL, faults INTEGER NOT NULL, members INTEGER NOT NULL) STRICT;
     CREATE TABLE operand (operand INTEGER PRIMARY KEY, kernel TEXT NOT NULL, pc INTEGER NOT NULL, file TEXT,
         line INTEGER, instruction_group TEXT NOT NULL, opcode TEXT NOT NULL, target TEXT NOT NULL,

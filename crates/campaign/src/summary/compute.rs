@@ -37,6 +37,7 @@ impl Summary {
             config: Choices { jobs: None, memory: None, ..Choices::from(config) },
             seed: config.seed,
             golden: origin.golden,
+            races: origin.races,
             runs,
             remaining: (remaining > 0).then_some(remaining),
             stopping: rule.map(|rule| Stopping { looks: rule.looks().len() as u64, level: rule.level().level() }),

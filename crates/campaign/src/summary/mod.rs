@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Choices;
+use crate::race::DataRace;
 use crate::target::{GoldenSummary, MemoryUse};
 
 pub use account::{Account, LineAccount, NamedAccount, Outcomes, Rate, RateBounds, StratumAccount};
@@ -39,6 +40,9 @@ pub struct Summary {
     pub seed: u64,
     /// The size of the fault-free run.
     pub golden: GoldenSummary,
+    /// The data races of the fault-free run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub races: Vec<DataRace>,
     /// The account of all runs.
     pub runs: Runs,
     /// Runs still to be made; absent from a finished campaign. For one that stops by margin, at most this many.

@@ -111,6 +111,24 @@ fn the_document_has_the_format_that_is_documented() {
             "thread_instructions": 4096,
             "seconds": 0.25
           },
+          "races": [
+            {
+              "kernel": "kernel_0",
+              "between": "blocks",
+              "memory": "global",
+              "accesses": [
+                {
+                  "pc": 3,
+                  "file": "fake.cu",
+                  "line": 9
+                },
+                {
+                  "pc": 7
+                }
+              ],
+              "words": 96
+            }
+          ],
           "runs": {
             "planned": 40,
             "landed": 33,

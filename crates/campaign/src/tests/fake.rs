@@ -8,8 +8,9 @@ use stats::Draws;
 
 use super::fake_sweep::FakeSweeper;
 use crate::{
-    Engine, EngineOffer, Engines, GoldenSummary, Label, LabelColumn, Labels, Planner, RunFailure, RunIndex,
-    SelectionWords, Site, Spot, Stratify, Stratum, Subject, Sweep, Sweeper, TargetError, Worker,
+    DataRace, Engine, EngineOffer, Engines, GoldenSummary, Label, LabelColumn, Labels, Planner, RacedMemory, Racers,
+    RacingAccess, RunFailure, RunIndex, SelectionWords, Site, Spot, Stratify, Stratum, Subject, Sweep, Sweeper,
+    TargetError, Worker,
 };
 use outcome::{Criteria, End, FirstUse, Host, Landed, Observation, OutputDiff, ProgramPoint, Tier, TrapKind, Verdict};
 
@@ -76,6 +77,13 @@ impl Subject for Fake {
 
     fn golden(&self) -> GoldenSummary {
         GoldenSummary { launches: 2, threads: 64, thread_instructions: 4096, seconds: 0.25 }
+    }
+
+    fn races(&self) -> Vec<DataRace> {
+        let access = |pc, line: Option<u32>| RacingAccess { pc, file: line.map(|_| "fake.cu".to_owned()), line };
+        let (between, memory) = (Racers::Blocks, RacedMemory::Global);
+        let accesses = [access(3, Some(9)), access(7, None)];
+        vec![DataRace { kernel: "kernel_0".into(), between, memory, accesses, words: 96 }]
     }
 }
 
@@ -212,7 +220,7 @@ fn observation(kind: u64, draws: &Draws) -> Observation {
     let trap = TrapKind::ALL[draws.draw(4) as usize % TrapKind::ALL.len()];
     let differing = if kind == 1 || kind == 2 { 1 + draws.draw(5) % 50 } else { 0 };
     let end = match kind {
-        3 => End::Trapped { trap, at },
+        3 => End::Trapped { trap, at, address: (!after.is_multiple_of(3)).then_some(draws.draw(8)) },
         4 => End::Hang { at },
         5 if after.is_multiple_of(2) => End::Exited { code: 3 },
         5 => End::Detected { by: "a checksum".into() },

@@ -6,7 +6,7 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::{CampaignError, StoreError};
+use crate::{CampaignError, StoreError, Subject};
 
 fn check(error: &dyn std::error::Error, dir: &Path, expected: &Expect) {
     let sources = std::iter::successors(Some(error), |&error| error.source());
@@ -132,7 +132,7 @@ fn rows_of_another_version_are_refused() {
             [Store::resume(dir.path(), &Fake::default()).unwrap_err(), Results::open(dir.path()).unwrap_err()];
         for error in refused {
             let expected = format!(
-                "use {}: its rows have version {version}, this beamline knows version 4; use the beamline that made \
+                "use {}: its rows have version {version}, this beamline knows version 5; use the beamline that made \
                  it, or run the campaign again: the same seed gives the same faults",
                 path.display()
             );
@@ -153,31 +153,91 @@ fn a_plan_of_an_older_version_is_refused_by_its_rows() {
     assert!(matches!(Store::resume(dir.path(), &Fake::default()), Err(StoreError::Version { found: 2, .. })));
 }
 
-#[test]
-fn an_edited_row_is_an_error_and_not_a_result() {
+/// What is said of a campaign of 20 runs after its rows were edited: by who reads all of each row, and by who looks at it.
+fn edited(edit: &str) -> [String; 2] {
     let dir = tempfile::tempdir().unwrap();
     run_all(dir.path(), config(20), &Fake::default());
     let path = dir.path().join("shard-1-of-1.sqlite");
-    let edits = [
-        "first_use_after = NULL, first_use = 'read'",
-        "kind = 'spared'",
-        "outputs = '['",
-        "tier = 'warp'",
-        "layer = -1",
-        "landed_before = NULL, landed_after = '0x1'",
-    ];
-    for edit in edits {
-        let connection = rusqlite::Connection::open(&path).unwrap();
-        let before = connection.execute_batch(&format!(
-            "SAVEPOINT s; CREATE TABLE kept AS SELECT * FROM run; UPDATE run SET {edit} WHERE error IS NULL; RELEASE s"
-        ));
-        before.unwrap();
-        let error = Results::open(dir.path()).unwrap().visit(&mut |_| {}).unwrap_err();
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch(&format!("PRAGMA ignore_check_constraints = ON; {edit}")).unwrap();
+    drop(connection);
+    let results = || Results::open(dir.path());
+    let text = |read: Result<(), StoreError>| {
+        let error = read.expect_err(edit);
         assert!(matches!(error, StoreError::Damaged { .. }), "{edit}: {error}");
-        let undo = "DELETE FROM run; INSERT INTO run SELECT * FROM kept; DROP TABLE kept";
-        connection.execute_batch(undo).unwrap();
+        let text = format!("failed to {error}").replace(&path.display().to_string(), "ROWS");
+        text.strip_suffix("; the file was damaged or edited").unwrap().to_owned()
+    };
+    let visited = results().and_then(|results| results.visit(&mut |_| {}));
+    [text(visited), text(results().and_then(|results| results.summary()).map(drop))]
+}
+
+#[test]
+fn an_edited_row_is_an_error_and_not_a_result() {
+    let edits = [
+        ("outcome = 'sdc', kind = 'zzz'", "`kind` is `zzz`, which can be unjudged, good, bad, detectable, or maybe_"),
+        ("outcome = 'sdc', kind = 'hang'", "`kind` is `hang`, which can be unjudged, good, bad, detectable, or maybe_"),
+        ("outcome = 'masked', kind = 'spared'", "`kind` is `spared`, which can be never_read, overwritten, logical"),
+        ("outcome = 'fine'", "`outcome` is `fine`, which can be masked, sdc, due, not_landed, failed"),
+        (
+            "outcome = 'due', kind = 'assert', ended = 'completed', ended_by = NULL, ended_kernel = NULL, ended_address = NULL",
+            "`outcome` is `due` with kind `assert`, which no run has that",
+        ),
+        ("outputs = '[[[['", "`outputs` is `[[[[`, which can be a list of comparisons as JSON (invalid type: sequence"),
+        ("tier = 'warp'", "`tier` is `warp`, which can be full, delta, lanes, live"),
+        ("weight = -1", "`weight` is `-1`, which can be a number that is not negative"),
+        (
+            "landed_before = NULL, landed_after = '0x1'",
+            "of `landed_before`, `landed_after` and `landed_threads` some are missing",
+        ),
+        (
+            "landed_before = 'x', landed_after = '0x1', landed_threads = 1",
+            "`landed_before` is `x`, which can be a value such as 0x1f",
+        ),
+        (
+            "first_use_after = NULL, first_use = 'read'",
+            "`first_use_after` is `NULL`, which can be a number where `first_use` is `read`",
+        ),
+        ("ended = 'asleep'", "`ended` is `asleep`, which can be completed, trapped, hang,"),
+        ("ended = 'hang', ended_kernel = NULL", "`ended` is `hang`, with which a row has `ended_kernel`"),
+        (
+            "ended = 'trapped', ended_by = 'assert', ended_kernel = 'k', ended_pc = 1, ended_after = 1, ended_address = 'here'",
+            "`ended_address` is `here`, which can be an address such as 0x1f",
+        ),
+        ("fault = NULL", "of `fault` and `given_up` a row has one"),
+    ];
+    for (edit, expected) in edits {
+        let said = edited(&format!(
+            "UPDATE run SET {edit} WHERE run = (SELECT min(run) FROM run WHERE error IS NULL AND landed_before IS NOT NULL)"
+        ));
+        for said in said {
+            assert!(said.starts_with("failed to read ROWS: run ") && said.contains(expected), "{edit}: {said}");
+        }
     }
-    assert_eq!(rows(dir.path()), undisturbed(config(20), &Fake::default()));
+}
+
+#[test]
+fn a_run_that_is_not_planned_is_an_error_and_not_a_result() {
+    let said = edited("UPDATE run SET run = 999999 WHERE run = 19");
+    let expected = "failed to read ROWS: run 999999: `run` is `999999`, which can be 0 to 19: the campaign has 20 runs";
+    assert_eq!(said, [expected; 2]);
+}
+
+#[test]
+fn rows_are_read_from_the_tables_that_were_made_and_from_nothing_else() {
+    let view = "ALTER TABLE run RENAME TO kept; CREATE VIEW run AS SELECT * FROM kept";
+    assert_eq!(edited(view)[1], "failed to read ROWS: `run` is a view, where a table is expected");
+    let lax = "CREATE TABLE lax AS SELECT * FROM run; DROP TABLE run; ALTER TABLE lax RENAME TO run";
+    assert!(edited(lax)[1].starts_with("failed to read ROWS: its table `run` is `CREATE TABLE "), "{:?}", edited(lax));
+    assert_eq!(edited("DROP TABLE race")[0], "failed to read ROWS: it has no table `race`");
+}
+
+#[test]
+fn the_races_of_the_golden_run_are_told_by_who_has_the_rows_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let summary = run_all(dir.path(), config(20), &Fake::default());
+    assert_eq!(summary.races, Fake::default().races());
+    assert_eq!(Results::open(dir.path()).unwrap().summary().unwrap().races, summary.races);
 }
 
 #[test]

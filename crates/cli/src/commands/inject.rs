@@ -77,7 +77,10 @@ fn render(site: &Site, observation: &Observation, outcome: Outcome) -> String {
     };
     match &observation.end {
         End::Completed => text += "  the program ran to its end\n",
-        End::Trapped { trap, at } => text += &format!("  {trap} in {}, instruction {}\n", at.kernel, at.pc),
+        End::Trapped { trap, at, address } => {
+            let address = address.map_or_else(String::new, |address| format!(", address {address:#x}"));
+            text += &format!("  {trap} in {}, instruction {}{address}\n", at.kernel, at.pc);
+        }
         End::Hang { at } => text += &format!("  hang: an endless loop in {}, instruction {}\n", at.kernel, at.pc),
         End::OutOfFuel { at } => text += &format!("  stopped out of fuel in {}, instruction {}\n", at.kernel, at.pc),
         End::Detected { by } => text += &format!("  detected by {by}\n"),

@@ -132,8 +132,8 @@ impl<'g> Lanes<'g> {
         let count = u64::from(self.carrier.count(lane));
         let mut progress = Progress { instructions: count, thread_instructions: count, ..Progress::default() };
         self.delta.count_strays(number, block, self.carrier.strayed(lane), &mut progress);
-        if let LaneEnd::Trapped { kind, instruction } = self.carrier.end(lane) {
-            let trap = Trap { kind, instruction, block: fault.cta, thread: fault.thread, address: None };
+        if let LaneEnd::Trapped { kind, instruction, address } = self.carrier.end(lane) {
+            let trap = Trap { kind, instruction, block: fault.cta, thread: fault.thread, address };
             progress.trap = Some((number, trap));
         } else {
             self.delta.spread(number, block, difference, &mut progress);

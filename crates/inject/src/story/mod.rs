@@ -117,6 +117,7 @@ fn with_blocks(
                 blocks,
                 bytes: 0,
                 allocations: Vec::new(),
+                outside: None,
             }),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::full::Witness;
 use crate::golden::Golden;
-use campaign::story::{CopyDifference, LaunchCorruption, Patch, Share};
+use campaign::story::{CopyDifference, LaunchCorruption, Outside, Patch, Share};
 use simt::memory::{ByteSet, GlobalMemory, PAGE, Version, address_of};
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl Witness for CorruptionRecorder<'_> {
     fn launched(&mut self, number: usize, memory: &mut GlobalMemory) {
         let launch = &self.golden.launches[number];
         let after = Version::before(launch.event as u32 + 1);
-        let mut bytes = 0;
+        let (mut bytes, mut outside) = (0, None::<Outside>);
         let mut by_allocation: BTreeMap<u64, Share> = BTreeMap::new();
         let written: Vec<u32> = memory.written().map(|(page, _)| page).collect();
         for page in written {
@@ -43,8 +43,14 @@ impl Witness for CorruptionRecorder<'_> {
             let start = address_of(page);
             for at in differing.runs().flatten() {
                 bytes += 1;
-                let (from, size) = memory.allocations().holding(start + at as u64).unwrap_or((0, 0));
-                by_allocation.entry(from).or_insert(Share { count: 0, of: size }).count += 1;
+                let address = start + at as u64;
+                match memory.allocations().holding(address) {
+                    Some((from, of)) => by_allocation.entry(from).or_insert(Share { count: 0, of }).count += 1,
+                    None => {
+                        let Outside { bytes, first } = outside.unwrap_or(Outside { bytes: 0, first: address });
+                        outside = Some(Outside { bytes: bytes + 1, first: first.min(address) });
+                    }
+                }
             }
         }
         if bytes > 0 {
@@ -56,6 +62,7 @@ impl Witness for CorruptionRecorder<'_> {
                 blocks: None,
                 bytes,
                 allocations: by_allocation.into_iter().map(patch).collect(),
+                outside,
             });
         }
     }

@@ -1,7 +1,7 @@
 //! How long a corruption lives, and where it kills.
 
 use campaign::RowView;
-use outcome::Class;
+use outcome::{Class, FirstUse};
 use std::collections::{BTreeMap, HashMap};
 
 use super::Logarithmic;
@@ -59,10 +59,10 @@ impl Ends {
             return;
         }
         match row.first_use {
-            Some(("read", Some(after))) => self.to_use.entry(row.class).or_default().add(after),
-            Some(("overwritten", _)) => self.overwritten += 1,
-            Some(("never", _)) => self.never += 1,
-            _ => {}
+            Some(FirstUse::Read { after }) => self.to_use.entry(row.class).or_default().add(after),
+            Some(FirstUse::Overwritten { .. }) => self.overwritten += 1,
+            Some(FirstUse::Never) => self.never += 1,
+            None => {}
         }
         if row.class == Class::Due {
             self.died(row);

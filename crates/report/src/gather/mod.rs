@@ -143,7 +143,7 @@ impl Pass {
         match class {
             Class::Due => drop(self.rows.first_due.get_or_insert(row.run)),
             Class::Masked if row.kind == Some("logical") => drop(self.rows.first_absorbed.get_or_insert(row.run)),
-            Class::Sdc => self.rows.magnitudes.add(&row.outputs()?),
+            Class::Sdc => self.rows.magnitudes.add(row.outputs),
             Class::Failed => self.failed(row.error.unwrap_or_default()),
             _ => {}
         }

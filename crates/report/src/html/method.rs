@@ -6,6 +6,7 @@ use super::page::Section;
 use crate::document::Report;
 use crate::limits::limits;
 use crate::number::{count, seconds};
+use crate::races::{MEANING, said};
 
 pub(super) fn section(report: &Report) -> Section {
     let (summary, provenance) = (&report.summary, &report.provenance);
@@ -14,6 +15,7 @@ pub(super) fn section(report: &Report) -> Section {
         p { (report.on_bounds()) " Rates are over what landed; a fault that hit nothing is never counted as masked." }
         h3 { "What the numbers do not say" }
         ul.find { @for limit in limits(&report.summary.config) { li { (limit) } } }
+        (races(report))
         h3 { "Make them again" }
         code.cmd tabindex="0" { (provenance.repeat) }
         @if let Some(resume) = &provenance.resume { p { "Go on where it stopped:" } code.cmd tabindex="0" { (resume) } }
@@ -30,6 +32,21 @@ pub(super) fn section(report: &Report) -> Section {
         }
     };
     Section { id: "method", title: "Method", body }
+}
+
+/// Races that are listed.
+const RACES: usize = 40;
+
+fn races(report: &Report) -> Markup {
+    let all = &report.summary.races;
+    html! {
+        @if !all.is_empty() {
+            h3 { "Data races" }
+            p { (MEANING) }
+            ul.find id="races" { @for race in all.iter().take(RACES) { li { (said(race, |kernel| report.kernel(kernel))) } } }
+            @if all.len() > RACES { p.small.soft { (count((all.len() - RACES) as u64)) " more are left out here." } }
+        }
+    }
 }
 
 fn failures(report: &Report) -> Markup {

@@ -1,6 +1,6 @@
 //! What a story says, in sentences that text and page share.
 
-use campaign::story::{Change, LaunchCorruption, Line, Propagation, Share, Story};
+use campaign::story::{Change, LaunchCorruption, Line, Outside, Propagation, Share, Story};
 use outcome::{End, FirstUse};
 
 use crate::findings::file_name;
@@ -123,7 +123,11 @@ pub(crate) fn corruption(corruption: &LaunchCorruption) -> String {
         let name = patch.name.clone().unwrap_or_else(|| format!("{:#x}", patch.address));
         format!("{} of {} in {name}", plain(patch.bytes.count), plain(patch.bytes.of))
     });
-    let patches: Vec<String> = patches.collect();
+    let outside = corruption.outside.map(|outside| {
+        let Outside { bytes, first } = outside;
+        format!("{} outside of every allocation, the first at {first:#x}", plain(bytes))
+    });
+    let patches: Vec<String> = patches.chain(outside).collect();
     format!("{blocks}{} bytes differ when it ends: {}", plain(corruption.bytes), patches.join(", "))
 }
 
@@ -146,7 +150,10 @@ pub(crate) fn end(story: &Story, name: &dyn Fn(&str) -> String) -> Vec<String> {
     };
     let mut said = vec![match &story.observation.end {
         End::Completed => "The program ran to its end.".to_owned(),
-        End::Trapped { trap, at: place } => format!("It died of {trap} {}.", at(place)),
+        End::Trapped { trap, at: place, address } => {
+            let address = address.map_or_else(String::new, |address| format!(" at address {address:#x},"));
+            format!("It died of {trap}{address} {}.", at(place))
+        }
         End::Hang { at: place } => format!("It hung: a loop that never ends, {}.", at(place)),
         End::OutOfFuel { at: place } => format!("It was stopped out of fuel {}.", at(place)),
         End::Detected { by } => format!("It was detected by {by}."),

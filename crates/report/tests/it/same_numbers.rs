@@ -36,6 +36,19 @@ fn rows(html: &str, id: &str) -> Vec<Vec<(Option<String>, String)>> {
     body.split("<tr>").skip(1).map(cells).collect()
 }
 
+#[test]
+fn the_races_of_the_golden_run_stand_in_every_view() {
+    let report = sampled(600);
+    let expected = "loop: warps of a block race in shared memory at synthetic.cu:12 and synthetic.cu:14 (1 096 words)";
+    assert!(report.to_markdown().contains(expected));
+    assert!(text(&report.to_html()).contains(expected));
+    let text = report::text::summary(&report.summary, |name| {
+        name.strip_suffix("Pf").and_then(|name| name.get(3..)).unwrap_or(name)
+    });
+    assert!(text.contains(expected), "{text}");
+    assert_eq!(json(&report)["summary"]["races"][0]["accesses"][1]["line"], 14);
+}
+
 /// Written again, independently of the program: two digits, four where those say nothing.
 fn percent(value: f64) -> String {
     let percent = value * 100.0;

@@ -2,9 +2,9 @@
 //! `campaign`.
 
 use campaign::{
-    CampaignEnd, Choices, Engine, EngineOffer, Engines, GoldenSummary, Label, LabelColumn, Labels, Planner, Results,
-    RunFailure, RunIndex, SelectionWords, Site, Spot, Store, Subject, Sweep, Sweeper, SweptCount, SweptOperand,
-    SweptTiers, SweptUnit, TargetError, Worker,
+    CampaignEnd, Choices, DataRace, Engine, EngineOffer, Engines, GoldenSummary, Label, LabelColumn, Labels, Planner,
+    RacedMemory, Racers, RacingAccess, Results, RunFailure, RunIndex, SelectionWords, Site, Spot, Store, Subject,
+    Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit, TargetError, Worker,
 };
 use outcome::{
     Criteria, Due, End, FirstUse, Landed, Masked, Observation, Outcome, OutputDiff, ProgramPoint, Sdc, Tier, TrapKind,
@@ -59,6 +59,13 @@ impl Subject for Synthetic {
 
     fn golden(&self) -> GoldenSummary {
         GoldenSummary { launches: 8, threads: 4096, thread_instructions: 1 << 20, seconds: 0.5 }
+    }
+
+    fn races(&self) -> Vec<DataRace> {
+        let access = |pc, line| RacingAccess { pc, file: Some(self.file.clone()), line: Some(line) };
+        let (between, memory) = (Racers::Warps, RacedMemory::Shared);
+        let accesses = [access(4, 12), access(6, 14)];
+        vec![DataRace { kernel: self.kernels[0].clone(), between, memory, accesses, words: 1096 }]
     }
 }
 
@@ -174,7 +181,7 @@ impl Worker for Runs<'_> {
             _ if class != 2 => End::Completed,
             0 => End::Hang { at },
             1 => End::Detected { by: "a check".into() },
-            kind => End::Trapped { trap: TrapKind::ALL[kind as usize - 2], at },
+            kind => End::Trapped { trap: TrapKind::ALL[kind as usize - 2], at, address: None },
         };
         let error = 10_f64.powi((draws.draw(4) % 12) as i32 - 6) * (1.0 + (draws.draw(5) % 80) as f64 / 10.0);
         let error = match draws.draw(6) % 20 {

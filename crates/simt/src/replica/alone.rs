@@ -36,7 +36,7 @@ impl Alone<'_> {
                 let program = running.program;
                 self.access(level, running, micro, &program.accesses[plan as usize]);
             }
-            MicroKind::Trap => self.stop(running, executing, Stop::Trapped(TrapKind::Trap), micro),
+            MicroKind::Trap => self.stop(running, executing, Stop::Trapped(TrapKind::Trap, None), micro),
             kind if needs_others(kind, running.program) => self.escape(running, executing, micro),
             _ => match running.step(level, micro) {
                 Ok(step) => return step,
@@ -88,7 +88,7 @@ impl Alone<'_> {
     fn access_own<L: Handlers>(&mut self, level: L, running: &mut Running<'_>, micro: &Micro) {
         while running.executing.mask != 0 {
             let Err(trap) = plain(level, running.program, &mut running.executing, micro) else { return };
-            self.stop(running, 1 << trap.lane, Stop::Trapped(trap.kind), micro);
+            self.stop(running, 1 << trap.lane, Stop::Trapped(trap.kind, trap.address), micro);
         }
     }
 

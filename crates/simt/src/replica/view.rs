@@ -25,6 +25,8 @@ pub enum LaneEnd {
         kind: TrapKind,
         /// The instruction, as an index into the program's instructions.
         instruction: u32,
+        /// The address, where it is about one.
+        address: Option<u64>,
     },
     /// It came to something in which other threads have a part.
     Escaped,
@@ -33,8 +35,8 @@ pub enum LaneEnd {
 /// Why a lane stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// The thread did something wrong.
-    Trapped(TrapKind),
+    /// The thread did something wrong, with an address if it is about one.
+    Trapped(TrapKind, Option<u64>),
     /// Others have a part in what it does now.
     Escaped,
 }
@@ -129,7 +131,7 @@ impl View {
     /// A lane stops at an instruction.
     pub(super) fn stop(&mut self, lane: usize, why: Stop, instruction: u32) {
         self.ends[lane] = Some(match why {
-            Stop::Trapped(kind) => LaneEnd::Trapped { kind, instruction },
+            Stop::Trapped(kind, address) => LaneEnd::Trapped { kind, instruction, address },
             Stop::Escaped => LaneEnd::Escaped,
         });
     }
@@ -179,11 +181,11 @@ impl View {
         let bytes = W::BYTES * count;
         let misaligned = !address.is_multiple_of(bytes as u64);
         if misaligned && count > 1 {
-            return Err(Stop::Trapped(TrapKind::MisalignedAddress));
+            return Err(Stop::Trapped(TrapKind::MisalignedAddress, Some(address)));
         }
         let page = access.memory.page_number(address).ok_or_else(|| unmapped(access.plan, address))?;
         if misaligned {
-            return Err(Stop::Trapped(TrapKind::MisalignedAddress));
+            return Err(Stop::Trapped(TrapKind::MisalignedAddress, Some(address)));
         }
         let from = address as usize % PAGE;
         if !access.owners.may_read(self.thread, page, from, from + bytes) {
@@ -202,7 +204,7 @@ impl View {
         }
         let strayed = strays::<W>(access.memory, address, count);
         if strayed > 0 && access.memory.is_strict() {
-            return Err(Stop::Trapped(TrapKind::IllegalAddress));
+            return Err(Stop::Trapped(TrapKind::IllegalAddress, Some(address)));
         }
         Ok((values, strayed))
     }
@@ -221,7 +223,7 @@ impl View {
                     let strayed = strays::<W>(access.memory, at[lane], plan.values.len());
                     self.strayed[lane] += strayed;
                     if strayed > 0 && access.memory.is_strict() {
-                        stopped.add(lane, Stop::Trapped(TrapKind::IllegalAddress));
+                        stopped.add(lane, Stop::Trapped(TrapKind::IllegalAddress, Some(at[lane])));
                     }
                 }
                 Err(why) => stopped.add(lane, why),
@@ -257,7 +259,7 @@ impl View {
         let address = access.at[lane];
         let bytes = W::BYTES * access.plan.values.len();
         if !address.is_multiple_of(bytes as u64) {
-            return Err(Stop::Trapped(TrapKind::MisalignedAddress));
+            return Err(Stop::Trapped(TrapKind::MisalignedAddress, Some(address)));
         }
         let page = access.memory.page_number(address).ok_or_else(|| unmapped(access.plan, address))?;
         let from = address as usize % PAGE;
@@ -274,7 +276,7 @@ fn unmapped(plan: &AccessPlan, address: u64) -> Stop {
     if in_window || beyond || plan.space == Space::Const {
         Stop::Escaped
     } else {
-        Stop::Trapped(TrapKind::IllegalAddress)
+        Stop::Trapped(TrapKind::IllegalAddress, Some(address))
     }
 }
 
