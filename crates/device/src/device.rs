@@ -12,6 +12,7 @@ use crate::races::{Interleavings, KernelRace, RaceWatch};
 use crate::region;
 use crate::run::{LaunchStats, Probe, run};
 use capsule::{Launch, ModuleId, PlacedSymbol, Region};
+use lower::Contract;
 use simt::guest::{Image, KernelInfo};
 use simt::memory::GlobalMemory;
 use simt::{Executor, Fuel, LevelName, Program, RunEnd};
@@ -89,6 +90,11 @@ impl Device {
             races: RaceWatch::default(),
             told: 0,
         }
+    }
+
+    /// Joins products with the sums that read them as said in modules that are loaded from now on.
+    pub fn contract(&mut self, contract: Contract) {
+        self.modules.contract(contract);
     }
 
     /// Its memory.

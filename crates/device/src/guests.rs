@@ -2,7 +2,7 @@
 
 use capsule::{BinaryKind, BlobId, Capsule, ModuleId};
 use facts::NamedSet;
-use lower::Ptx;
+use lower::{Contract, Ptx};
 use simt::guest::{Guest, GuestModule, Image};
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::error::ModuleError;
 pub struct Guests(Vec<Arc<dyn Guest>>);
 
 impl Default for Guests {
-    /// PTX.
+    /// PTX, with products joined with sums as `ptxas` does.
     fn default() -> Self {
-        Self(vec![Arc::new(Ptx)])
+        Self(vec![Arc::new(Ptx::default())])
     }
 }
 
@@ -45,6 +45,14 @@ impl ModuleCode<'_> {
 }
 
 impl Guests {
+    /// The same ones, PTX with products joined with sums as said.
+    #[must_use]
+    pub fn contracting(mut self, contract: Contract) -> Self {
+        let ptx: Arc<dyn Guest> = Arc::new(Ptx { contract });
+        self.0.iter_mut().filter(|guest| guest.name() == ptx.name()).for_each(|guest| *guest = Arc::clone(&ptx));
+        self
+    }
+
     /// These and one more.
     #[must_use]
     pub fn and(mut self, guest: Arc<dyn Guest>) -> Self {

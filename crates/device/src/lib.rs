@@ -18,6 +18,7 @@ pub use error::{DeviceError, ModuleError, TrapReport};
 pub use explain::{MemoryAccess, TrapDetail, coordinates};
 pub use guests::{Guests, ModuleCode};
 pub use launch::{MAX_SHARED, check_launch, runnable};
+pub use lower::Contract;
 pub use modules::Modules;
 pub use races::{Interleavings, KernelRace, RaceWatch};
 pub use run::{LaunchStats, Probe, run};

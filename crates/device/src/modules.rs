@@ -4,6 +4,7 @@ use crate::error::ModuleError;
 use crate::guests::Guests;
 use capsule::{ModuleId, PlacedSymbol};
 use facts::Space;
+use lower::Contract;
 use simt::guest::{GuestModule, Image, Placement, PlacementError, Variable};
 use simt::memory::GlobalMemory;
 use simt::{HEAP_BYTES, HEAP_NAME, Program};
@@ -76,6 +77,11 @@ impl Modules {
     #[must_use]
     pub fn guests(&self) -> &Guests {
         &self.guests
+    }
+
+    /// Has modules that are loaded from now on read with products joined with sums as said.
+    pub(crate) fn contract(&mut self, contract: Contract) {
+        self.guests = std::mem::take(&mut self.guests).contracting(contract);
     }
 
     /// How large the heap of modules that are loaded from now on is.

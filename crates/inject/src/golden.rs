@@ -7,7 +7,7 @@
 use crate::compare::Reference;
 use capsule::{Capsule, ElementType, Event, Launch, Output, Position};
 use counts::{Counts, CountsView};
-use device::{AddressProfile, DeviceError, Guests, Interleavings, KernelRace, Modules, TrapReport, runnable};
+use device::{AddressProfile, Contract, DeviceError, Guests, Interleavings, KernelRace, Modules, TrapReport, runnable};
 use fault::Isa;
 use simt::memory::Pages;
 use simt::{Interleaving, LevelName, Program};
@@ -122,6 +122,7 @@ pub struct Golden {
     pub(crate) references: Vec<Reference>,
     pub(crate) level: LevelName,
     pub(crate) addresses: Arc<AddressProfile>,
+    pub(crate) contract: Contract,
     /// The data races that were found.
     pub(crate) races: Vec<KernelRace>,
     /// The pages that were ever written, ascending.
@@ -242,6 +243,12 @@ impl Golden {
     #[must_use]
     pub fn addresses(&self) -> &Arc<AddressProfile> {
         &self.addresses
+    }
+
+    /// Which products are joined with the sums that read them.
+    #[must_use]
+    pub fn contract(&self) -> Contract {
+        self.contract
     }
 
     /// How many instructions a thread may execute beyond ten times its own before it is stopped.

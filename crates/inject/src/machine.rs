@@ -1,6 +1,6 @@
 //! What a capsule runs on.
 
-use device::{AddressProfile, Guests};
+use device::{AddressProfile, Contract, Guests};
 use simt::LevelName;
 use std::sync::Arc;
 
@@ -13,6 +13,8 @@ pub struct Machine {
     pub guests: Guests,
     /// What becomes of accesses that miss what the program was given.
     pub addresses: Arc<AddressProfile>,
+    /// Which products are joined with the sums that read them.
+    pub contract: Contract,
     /// Whether data races are looked for, and the launches interleaved that have some; if not, none are.
     pub looks_for_races: bool,
     /// Whether loops that go on for much longer than without a fault are looked ahead in; if not, they are executed one
@@ -26,6 +28,7 @@ impl Default for Machine {
             level: LevelName::best(),
             guests: Guests::default(),
             addresses: Arc::default(),
+            contract: Contract::default(),
             looks_for_races: true,
             looks_ahead: true,
         }

@@ -18,7 +18,7 @@ use campaign::{
     Engine, EngineOffer, Engines, KernelRegisters, LabelColumn, Planner, RunIndex, Site, Spot, Stratum, Subject, Sweep,
     Sweeper, TargetError, Worker,
 };
-use device::{AddressProfile, Guests, KernelRace};
+use device::{AddressProfile, Contract, Guests, KernelRace};
 use facts::{Facts, NamedSet, Source};
 use fault::{Fault, ModelKind, ScopeKind, Selection, TargetKind};
 use outcome::Criteria;
@@ -36,6 +36,8 @@ pub struct Setup {
     pub fuel: Option<u32>,
     /// What becomes of accesses that miss what the program was given: the golden run has to be done with it.
     pub addresses: Arc<AddressProfile>,
+    /// Which products are joined with the sums that read them: the golden run has to be done so.
+    pub contract: Contract,
     /// What may be used.
     pub resources: Resources,
     /// The name by which the capsule is found again, where it is not its own.

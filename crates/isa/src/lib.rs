@@ -6,6 +6,7 @@
 
 pub mod alu;
 pub mod class;
+pub mod contraction;
 pub mod module;
 pub mod op;
 pub mod semantics;
@@ -15,6 +16,7 @@ pub mod verify;
 
 pub use alu::{Alu, AluForm, Lane};
 pub use class::AluClass;
+pub use contraction::Contraction;
 pub use facts::{FunctionId, Group, Guard, Inlined, Loc, Pc, Reg, Register};
 pub use module::{Base, Dst, Function, Instruction, Linkage, Module, Prototype, Relocation, Src, Symbol, Variable};
 pub use op::Op;

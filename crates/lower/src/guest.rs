@@ -1,5 +1,6 @@
 //! The guest: PTX text to modules, modules to programs.
 
+use crate::contract::Contract;
 use crate::program::lower;
 use crate::{own, pointee, sets};
 use facts::{FunctionId, NamedSet, Pc};
@@ -14,7 +15,10 @@ const WHAT: &str = "PTX";
 
 /// The instruction set PTX.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Ptx;
+pub struct Ptx {
+    /// What becomes of products and sums that may be joined.
+    pub contract: Contract,
+}
 
 /// A module of PTX.
 #[derive(Debug)]
@@ -22,6 +26,7 @@ struct PtxModule {
     module: Module,
     /// Those of the module, in its order.
     variables: Vec<Variable>,
+    contract: Contract,
 }
 
 impl Guest for Ptx {
@@ -49,7 +54,7 @@ impl Guest for Ptx {
         own::give_heap(&mut module, heap_bytes);
         own::give_workspace(&mut module);
         let variables = module.variables.iter_mut().map(variable).collect();
-        Ok(Box::new(PtxModule { module, variables }))
+        Ok(Box::new(PtxModule { module, variables, contract: self.contract }))
     }
 }
 
@@ -82,7 +87,7 @@ impl GuestModule for PtxModule {
     }
 
     fn program(&self, kernel: &str, placement: &Placement) -> Result<Program, GuestError> {
-        lower(&self.module, placement, kernel)
+        lower(&self.module, placement, kernel, self.contract)
     }
 
     fn text(&self, function: FunctionId, pc: Pc) -> String {

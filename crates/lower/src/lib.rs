@@ -8,12 +8,14 @@
 //! here, by name and source line, before anything runs. What is known of each instruction is made into
 //! [facts](facts::Facts) on the way; behind this crate nobody matches an instruction of PTX.
 
+mod contract;
 mod guest;
 mod own;
 mod program;
 mod sets;
 mod tell;
 
+pub use contract::Contract;
 pub use guest::Ptx;
 pub use sets::SETS;
 

@@ -11,7 +11,7 @@ const ONE_INPUT: &str = "An outcome is for one input. Another input has other ra
 
 /// What the numbers do not say, in sentences.
 pub(crate) fn limits(config: &Choices) -> [String; 5] {
-    let instructions = of_instructions(config).to_owned();
+    let instructions = format!("{}{}", of_instructions(config), of_contraction(config));
     [CONDITIONAL.to_owned(), not_hit(config), of_addresses(config), instructions, ONE_INPUT.to_owned()]
 }
 
@@ -32,6 +32,14 @@ fn of_addresses(config: &Choices) -> String {
                 .to_owned()
         }
         Some(profile) => format!("Accesses that miss what the program was given do what the profile {profile} says."),
+    }
+}
+
+/// Where products and sums are not those of a GPU.
+fn of_contraction(config: &Choices) -> &'static str {
+    match config.contract.as_deref() {
+        Some("off") => " Products and sums that an assembler may join are each rounded by themselves (contract off).",
+        _ => "",
     }
 }
 
@@ -132,6 +140,16 @@ mod tests {
         ] {
             let [_, _, sentence, ..] = said(text);
             assert!(sentence.contains(part), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn products_and_sums_that_are_not_joined_are_named() {
+        let [.., instructions, _] = said("capsule = 'gemm'\ncontract = 'off'");
+        assert!(instructions.starts_with("Instructions are") && instructions.ends_with("(contract off)."));
+        for text in ["capsule = 'gemm'", "capsule = 'gemm'\ncontract = 'ptxas'"] {
+            let [.., instructions, _] = said(text);
+            assert!(!instructions.contains("contract"), "{instructions}");
         }
     }
 

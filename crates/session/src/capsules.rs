@@ -64,6 +64,6 @@ pub fn ready(name: &str, setup: &Setup) -> Result<Arc<CapsuleTarget>, SessionErr
 /// # Errors
 /// As [`golden`], and if its outputs are not as is said of them.
 pub fn target(capsule: Arc<Capsule>, setup: &Setup) -> Result<Arc<CapsuleTarget>, SessionError> {
-    let machine = Machine { addresses: Arc::clone(&setup.addresses), ..Machine::default() };
+    let machine = Machine { addresses: Arc::clone(&setup.addresses), contract: setup.contract, ..Machine::default() };
     Ok(Arc::new(CapsuleTarget::set_up(Golden::run_on(capsule, machine)?, setup)?))
 }

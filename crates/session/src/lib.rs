@@ -23,6 +23,7 @@
 pub mod addresses;
 pub mod bundled;
 pub mod capsules;
+pub mod contract;
 mod error;
 mod names;
 mod open;

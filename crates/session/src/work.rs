@@ -3,6 +3,7 @@
 
 use crate::addresses;
 use crate::capsules;
+use crate::contract;
 use crate::error::{SessionError, Why};
 use campaign::{Config, EngineOffer, TargetSystem};
 use debugger::{CUDA_GDB, GpuTarget};
@@ -67,7 +68,12 @@ impl Kind {
             let message = "choose what stray accesses do on a real GPU: it does what it does";
             return Err(SessionError::new(Why::Words, message).with_help("leave `addresses` out"));
         }
+        if self == Self::Gpu && config.contract.is_some() {
+            let message = "choose which products are joined with sums on a real GPU: its machine code says it";
+            return Err(SessionError::new(Why::Words, message).with_help("leave `contract` out"));
+        }
         addresses::profile(config.addresses.as_deref())?;
+        contract::contract(config.contract.as_deref())?;
         match (self, &config.selection.method) {
             (Self::Gpu, _) => debugger::check_words(&config.selection)?,
             (_, None) => inject::check_words(&config.selection)?,
@@ -134,11 +140,12 @@ impl Work {
 /// What a configuration says of a capsule. With `infer`, types of outputs that nobody gives are found out.
 ///
 /// # Errors
-/// If it names a profile of addresses that cannot be read.
+/// If it names a profile of addresses that cannot be read, or has a word that means nothing.
 pub(crate) fn setup(config: &Config, infer: bool) -> Result<Setup, SessionError> {
     let (criteria, resources) = (config.criteria.clone(), resources(config));
     let addresses = addresses::profile(config.addresses.as_deref())?;
-    Ok(Setup { criteria, infer, fuel: config.fuel, addresses, resources, opened_as: None })
+    let contract = contract::contract(config.contract.as_deref())?;
+    Ok(Setup { criteria, infer, fuel: config.fuel, addresses, contract, resources, opened_as: None })
 }
 
 /// What a campaign may use; what is not said is the machine's.

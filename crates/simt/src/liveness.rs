@@ -7,10 +7,10 @@
 //! temporaries of an instruction in the midst of which lanes wait.
 
 use crate::control::State;
-use crate::program::{CallTo, MicroKind, Program};
+use crate::program::{CallTo, FunctionCode, MicroKind, Program};
 use crate::warp::Warp;
 use ::lanes::registers::{Sizes, Slot};
-use facts::{Facts, Flow, Reg, RegSet, Width};
+use facts::{Facts, Flow, Pc, Reg, RegSet, Width};
 use std::collections::BTreeSet;
 
 /// A function with more instructions times registers than this is not looked at.
@@ -104,11 +104,11 @@ impl Liveness {
         let micro = &program.micros[at as usize];
         let function = program.functions.partition_point(|code| code.entry <= at).saturating_sub(1);
         let pc = program.instructions[micro.instruction as usize].pc.index();
-        let registers = &program.functions[function].registers;
-        self.functions[function].add(pc, registers, rows);
+        let code = &program.functions[function];
+        self.functions[function].add(pc, code, rows);
         // Lanes that wait have read what is before them, and may have written already.
         if state != State::Ready || !micro.first {
-            self.functions[function].add(pc + 1, registers, rows);
+            self.functions[function].add(pc + 1, code, rows);
         }
         if !micro.first || (state == State::Met && !micro.last) {
             rows.extend(&self.temporaries);
@@ -132,8 +132,9 @@ impl Live {
         Self(before)
     }
 
-    fn add(&self, pc: usize, registers: &[Slot], rows: &mut Vec<Slot>) {
-        rows.extend(self.before(pc).map(|register| registers[register.index()]));
+    fn add(&self, pc: usize, code: &FunctionCode, rows: &mut Vec<Slot>) {
+        rows.extend(self.before(pc).map(|register| code.registers[register.index()]));
+        rows.extend(code.held.get(&Pc(pc as u32)).into_iter().flatten());
     }
 
     /// The registers that are live before an instruction, ascending.

@@ -15,6 +15,7 @@ use ::lanes::registers::{Sizes, Slot};
 use facts::{Control, Facts, FunctionId, Pc, Reg, Register};
 use isa::op::{Reduction, Shuffle, Vote};
 use isa::{Space, Special, Type, Width};
+use std::collections::BTreeMap;
 
 /// What a micro-operation does. Indices point into the tables of [`Program`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,6 +181,8 @@ pub struct FunctionCode {
     pub registers: Vec<Slot>,
     /// Rows that may be read before they are written, and so start at zero.
     pub zeroed: Vec<Slot>,
+    /// Rows of no register that some instructions leave for others: by instruction, those that are live before it.
+    pub held: BTreeMap<Pc, Vec<Slot>>,
 }
 
 /// A kernel ready to run.

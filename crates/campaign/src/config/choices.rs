@@ -43,6 +43,8 @@ keys! {
         fuel: Option<u32> = "fuel" one,
         /// What becomes of accesses that miss what the program was given.
         addresses: Option<String> = "addresses" one,
+        /// Which products are joined with the sums that read them.
+        contract: Option<String> = "contract" one,
         /// The path that runs take.
         engine: Option<Engine> = "engine" one,
         /// How many workers.
@@ -149,6 +151,7 @@ impl From<&Config> for Choices {
             fail_if_undecided: config.undecided_fails,
             fuel: config.fuel,
             addresses: config.addresses.clone(),
+            contract: config.contract.clone(),
             engine: Some(config.engine.clone()),
             jobs: config.jobs.map(NonZeroU32::get),
             memory: config.memory,

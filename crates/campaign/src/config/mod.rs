@@ -67,6 +67,8 @@ pub struct Config {
     /// The profile of addresses by its name or its file: what becomes of accesses that miss what the program was given; the
     /// target's default if not said.
     pub addresses: Option<String>,
+    /// Which products are joined with the sums that read them, by a word; the target's default if not said.
+    pub contract: Option<String>,
     /// The way in which the target makes runs.
     pub engine: Engine,
     /// The kind of interval.

@@ -41,6 +41,7 @@ impl Choices {
             undecided_fails: self.fail_if_undecided,
             fuel: self.fuel,
             addresses: self.addresses,
+            contract: self.contract,
             engine: self.engine.unwrap_or(Engine::AUTO),
             interval: self.interval.unwrap_or(IntervalMethod::Wilson),
             shard: self.shard.unwrap_or(Shard::WHOLE),

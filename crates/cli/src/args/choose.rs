@@ -71,6 +71,9 @@ pub(crate) struct Resources {
     /// What becomes of stray accesses: as an H200 does, as a sanitizer would (strict), or as a file says [default: h200]
     #[arg(long, value_name = "h200|strict|F.toml")]
     pub(crate) addresses: Option<String>,
+    /// Whether products are joined with sums, as NVIDIA's assembler does, or executed as written [default: ptxas]
+    #[arg(long, value_name = "ptxas|off")]
+    pub(crate) contract: Option<String>,
     /// What may be kept in memory, for example 512M or 4G [default: half of the machine's]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Bytes>,
@@ -94,6 +97,7 @@ impl Choose {
             fail_if_undecided: self.bounds.fail_if_undecided,
             fuel: resources.fuel,
             addresses: resources.addresses.as_deref().map(session::addresses::lasting),
+            contract: resources.contract.clone(),
             jobs: self.jobs,
             memory: resources.memory,
             shard: resources.shard,

@@ -104,6 +104,9 @@ impl<'a> Lowering<'a> {
     }
 
     fn alu(&mut self, instruction: &Instruction, form: AluForm) -> Result<(), GuestError> {
+        if let Some(done) = self.contracted(instruction, form, self.at.pc) {
+            return done;
+        }
         self.simple(instruction, MicroKind::Alu(form.alu as u16), form.destination(), form.sources())
     }
 

@@ -9,6 +9,7 @@ mod compare;
 mod extended;
 mod frame;
 mod instruction;
+mod joined;
 mod limits;
 mod matrix;
 mod memory;
@@ -16,13 +17,15 @@ mod operand;
 mod shared;
 mod texture;
 
+use crate::contract::Contract;
 use crate::own;
 use crate::place;
 use crate::tell::Teller;
 use facts::{Facts, Flow};
 use frame::Frame;
 use isa::op::CallTarget;
-use isa::{Base, Function, FunctionId, Instruction, Module, Op, Pc, Space, Special, Src, Symbol, Width};
+use isa::{Base, Contraction, Function, FunctionId, Instruction, Module, Op, Pc, Space, Special, Src, Symbol, Width};
+use joined::FactorRows;
 use shared::{SharedKey, SharedLayout};
 use simt::guest::{GuestError, Placement};
 use simt::program::{FunctionCode, Micro, MicroKind, NOWHERE, ParamRow, Program, StaticInstruction};
@@ -38,7 +41,12 @@ const STACK: u32 = 64 << 10;
 ///
 /// # Errors
 /// If the kernel does not exist, or does something the machine cannot do.
-pub(crate) fn lower(module: &Module, placement: &Placement, kernel: &str) -> Result<Program, GuestError> {
+pub(crate) fn lower(
+    module: &Module,
+    placement: &Placement,
+    kernel: &str,
+    contract: Contract,
+) -> Result<Program, GuestError> {
     let (id, function) = module.kernel(kernel).ok_or_else(|| GuestError::NoKernel(kernel.to_owned()))?;
     refuse_clusters(function)?;
     let reachable = reachable(module, id);
@@ -48,7 +56,7 @@ pub(crate) fn lower(module: &Module, placement: &Placement, kernel: &str) -> Res
         lowering.declare(index as u32, id)?;
     }
     for index in 0..reachable.len() {
-        lowering.body(index as u32)?;
+        lowering.body(index as u32, contract)?;
     }
     Ok(lowering.program)
 }
@@ -135,6 +143,9 @@ struct Lowering<'a> {
     carries: BTreeMap<u32, u16>,
     temporaries: BTreeMap<Width, Vec<u16>>,
     used: BTreeMap<Width, usize>,
+    /// What is joined in the function that is being lowered.
+    contraction: Contraction,
+    factor_rows: FactorRows,
     at: Place<'a>,
 }
 
@@ -202,6 +213,8 @@ impl<'a> Lowering<'a> {
             carries: BTreeMap::new(),
             temporaries: BTreeMap::new(),
             used: BTreeMap::new(),
+            contraction: Contraction::default(),
+            factor_rows: FactorRows::new(),
             at,
         };
         // Row 0 of the predicates is true: the guard of an instruction without one.
@@ -229,6 +242,7 @@ impl<'a> Lowering<'a> {
             zeroed: undefined.into_iter().map(|register| registers[register.index()]).collect(),
             registers,
             declared: function.registers.clone(),
+            held: BTreeMap::new(),
         });
         self.frames.push(frame);
         self.facts.push(facts);
@@ -237,9 +251,13 @@ impl<'a> Lowering<'a> {
     }
 
     /// Lowers a function's instructions and resolves its branches.
-    fn body(&mut self, index: u32) -> Result<(), GuestError> {
+    fn body(&mut self, index: u32, contract: Contract) -> Result<(), GuestError> {
         let id = self.program.functions[index as usize].id;
         let function = self.module.function(id);
+        self.contraction = match contract {
+            Contract::Ptxas => Contraction::of(function),
+            Contract::Off => Contraction::default(),
+        };
         let entry = self.program.micros.len();
         self.program.functions[index as usize].entry = entry as u32;
         let mut starts = Vec::with_capacity(function.body.len() + 1);

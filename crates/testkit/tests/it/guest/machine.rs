@@ -9,6 +9,7 @@ use simt::program::{
     StaticInstruction,
 };
 use simt::registers::{Sizes, Slot};
+use std::collections::BTreeMap;
 
 /// The line of the machine's table that computes what the toy names.
 fn line(spelling: &str) -> MicroKind {
@@ -80,6 +81,7 @@ impl<'a> Lowering<'a> {
             zeroed: undefined.into_iter().map(|register| rows[register.index()]).collect(),
             registers: rows.clone(),
             declared,
+            held: BTreeMap::new(),
         };
         let program = Program {
             name: kernel.name.clone(),

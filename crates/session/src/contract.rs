@@ -1,0 +1,30 @@
+//! Which products are joined with sums, by the word of a configuration.
+
+use crate::error::{SessionError, Why};
+use device::Contract;
+
+/// What a word of a configuration means; the default without one.
+///
+/// # Errors
+/// If it means nothing.
+pub fn contract(word: Option<&str>) -> Result<Contract, SessionError> {
+    let Some(word) = word else { return Ok(Contract::default()) };
+    Contract::from_word(word).ok_or_else(|| {
+        let words = Contract::ALL.map(Contract::word).join(" and ");
+        SessionError::new(Why::Words, format!("join products with sums as `{word}` says: it is no such word"))
+            .with_help(format!("the words are {words}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_means_what_it_says_and_the_default_is_what_a_gpu_does() {
+        assert_eq!(contract(Some("off")).unwrap(), Contract::Off);
+        assert_eq!(contract(None).unwrap(), contract(Some("ptxas")).unwrap());
+        let error = contract(Some("on")).unwrap_err();
+        assert!(error.to_string().contains("`on`") && error.help.is_some_and(|help| help.contains("ptxas and off")));
+    }
+}
