@@ -107,6 +107,7 @@ impl<'a> Recorder<'a> {
         Self {
             capsule,
             watch,
+            expected,
             device: Device::with(level, guests),
             executor: Executor::new(level),
             history: History::default(),
