@@ -3,6 +3,7 @@
 
 use crate::repo::{root, say};
 use anyhow::{Context, Result, ensure};
+use device::Contract;
 use gpu::{Gpu, GpuError, LaunchShape};
 use std::path::PathBuf;
 use testkit::random_kernels::{Forms, Kernel, NAME};
@@ -18,6 +19,9 @@ pub(crate) struct Args {
     /// The key of all choices: other seeds make other kernels
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Kernels of products and sums that an assembler may join, in place of kernels of all instructions
+    #[arg(long)]
+    sums: bool,
     /// Execute them on the GPU of this machine too
     #[arg(long)]
     gpu: bool,
@@ -36,12 +40,16 @@ enum Found {
 /// Executes them and compares.
 pub(crate) fn kernels(args: &Args) -> Result<()> {
     let forms = Forms::all()?;
+    let kernel = |number| match args.sums {
+        true => Kernel::of_sums(args.seed, number),
+        false => Kernel::new(&forms, args.seed, number),
+    };
     let numbers: Vec<u64> = (args.first..args.first + args.count).collect();
-    let simulated = testkit::in_parallel(&numbers, |&number| simulate(&Kernel::new(&forms, args.seed, number)));
+    let simulated = testkit::in_parallel(&numbers, |&number| simulate(&kernel(number)));
     let mut gpu = args.gpu.then(Gpu::open).transpose()?;
     let (mut refused, mut optimised, mut wrong) = (0, 0, 0);
     for (&number, simulated) in numbers.iter().zip(simulated) {
-        let kernel = Kernel::new(&forms, args.seed, number);
+        let kernel = kernel(number);
         let found = match (simulated, &mut gpu) {
             (Err(what), _) => Found::Differs(what),
             (Ok(expected), Some(gpu)) => on_gpu(gpu, &kernel, &expected)?,
@@ -82,7 +90,7 @@ pub(crate) fn kernels(args: &Args) -> Result<()> {
 fn simulate(kernel: &Kernel) -> Result<Vec<u8>, String> {
     let mut first: Option<Vec<u8>> = None;
     for level in testkit::levels() {
-        let found = kernel.simulate(level)?;
+        let found = kernel.simulate(level, Contract::Ptxas)?;
         let expected = first.get_or_insert_with(|| found.clone());
         if let Some(what) = kernel.difference(expected, &found) {
             return Err(format!("{level} differs: {what}"));
@@ -94,7 +102,7 @@ fn simulate(kernel: &Kernel) -> Result<Vec<u8>, String> {
 fn on_gpu(gpu: &mut Gpu, kernel: &Kernel, expected: &[u8]) -> Result<Found> {
     match execute(gpu, kernel, BEST) {
         Ok(found) => Ok(match kernel.difference(expected, &found) {
-            Some(what) if execute(gpu, kernel, 0)? == expected => Found::Optimised(what),
+            Some(what) if is_as_written(gpu, kernel)? => Found::Optimised(what),
             Some(what) => Found::Differs(format!("the GPU differs: {what}")),
             None => Found::Same,
         }),
@@ -106,6 +114,13 @@ fn on_gpu(gpu: &mut Gpu, kernel: &Kernel, expected: &[u8]) -> Result<Found> {
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether the GPU leaves what the simulator does where neither joins products with sums, the compiler because it does not
+/// optimise.
+fn is_as_written(gpu: &Gpu, kernel: &Kernel) -> Result<bool, GpuError> {
+    let found = execute(gpu, kernel, 0)?;
+    Ok(testkit::levels().all(|level| kernel.simulate(level, Contract::Off).as_ref() == Ok(&found)))
 }
 
 /// The driver's compiler at its best.

@@ -3,6 +3,7 @@
 
 mod apps;
 mod bench;
+mod contraction;
 mod end_to_end;
 mod fuzz;
 mod kernels;
@@ -48,6 +49,8 @@ enum Task {
     Special(special::Args),
     /// Assemble every module of tests and workloads, and random kernels, as we print them
     Ptxas(ptxas::Args),
+    /// Compare which products of random kernels NVIDIA's assembler joins with sums with those that we join
+    Contraction(contraction::Args),
     /// Install NVIDIA's compiler from PyPI into a cache, and print where it is
     Nvcc,
     /// Build and record every workload, and compare with the committed capsules
@@ -92,6 +95,7 @@ fn main() -> Result<()> {
         Task::Special(args) => special::special(&args),
         Task::Page(args) => page::page(&args),
         Task::Ptxas(args) => ptxas::ptxas(&args),
+        Task::Contraction(args) => contraction::contraction(&args),
         Task::Nvcc => repo::say(&nvcc::install()?.root.display().to_string()),
         Task::Workloads { bless, names } => workloads::workloads(bless, &names),
         Task::EndToEnd { all, record } => end_to_end::end_to_end(all, record.as_deref()),

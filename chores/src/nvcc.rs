@@ -36,23 +36,9 @@ impl Nvcc {
 
 /// Installs the toolkit unless it is there.
 pub(crate) fn install() -> Result<Nvcc> {
-    let cache = env::var_os("BEAMLINE_NVCC_CACHE").map(PathBuf::from);
-    let home = || {
-        env::var_os("XDG_CACHE_HOME")
-            .map(PathBuf::from)
-            .or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")))
-    };
-    let cache = cache.or_else(|| Some(home()?.join("beamline"))).context("find a cache directory: HOME is not set")?;
-    let venv = cache.join(VERSION);
-    let done = venv.join("complete");
-    if !done.exists() {
-        fs::create_dir_all(&cache).with_context(|| format!("create {}", cache.display()))?;
-        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
-        run(Command::new(venv.join("bin/pip"))
-            .args(["install", "--quiet", "--disable-pip-version-check"])
-            .args(PACKAGES))?;
-    }
-    let root = toolkit(&venv)?;
+    let venv = environment(VERSION, &PACKAGES)?;
+    let done = venv.join(COMPLETE);
+    let root = inside(&venv, "bin/nvcc")?;
     if !done.exists() {
         link("libcudart.so.13", &root.join("lib/libcudart.so"))?;
         link("lib", &root.join("lib64"))?;
@@ -61,12 +47,47 @@ pub(crate) fn install() -> Result<Nvcc> {
     Ok(Nvcc { root })
 }
 
-/// `lib/python3.x/site-packages/nvidia/cu13` inside the environment.
-fn toolkit(venv: &Path) -> Result<PathBuf> {
+/// Installs the disassembler unless it is there, and says where it is.
+pub(crate) fn disassembler() -> Result<PathBuf> {
+    let venv = environment("nvdisasm-13.2.51", &["nvidia-cuda-nvdisasm==13.2.51"])?;
+    let done = venv.join(COMPLETE);
+    let program = inside(&venv, "bin/nvdisasm")?.join("bin/nvdisasm");
+    if !done.exists() {
+        fs::write(&done, "").with_context(|| format!("write {}", done.display()))?;
+    }
+    Ok(program)
+}
+
+/// The file that says that an environment has all that belongs into it.
+const COMPLETE: &str = "complete";
+
+/// An environment with some packages in the cache; installed unless it is complete.
+fn environment(name: &str, packages: &[&str]) -> Result<PathBuf> {
+    let cache = env::var_os("BEAMLINE_NVCC_CACHE").map(PathBuf::from);
+    let home = || {
+        env::var_os("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")))
+    };
+    let cache = cache.or_else(|| Some(home()?.join("beamline"))).context("find a cache directory: HOME is not set")?;
+    let venv = cache.join(name);
+    if !venv.join(COMPLETE).exists() {
+        fs::create_dir_all(&cache).with_context(|| format!("create {}", cache.display()))?;
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
+        run(Command::new(venv.join("bin/pip"))
+            .args(["install", "--quiet", "--disable-pip-version-check"])
+            .args(packages))?;
+    }
+    Ok(venv)
+}
+
+/// `lib/python3.x/site-packages/nvidia/cu13` inside the environment, which has a file.
+fn inside(venv: &Path, file: &str) -> Result<PathBuf> {
     let lib = venv.join("lib");
     let entries = fs::read_dir(&lib).with_context(|| format!("read {}", lib.display()))?;
     let roots = entries.filter_map(|entry| Some(entry.ok()?.path().join("site-packages/nvidia/cu13")));
-    roots.into_iter().find(|root| root.join("bin/nvcc").exists()).context("find bin/nvcc in what pip installed")
+    let found = roots.into_iter().find(|root| root.join(file).exists());
+    found.with_context(|| format!("find {file} in what pip installed"))
 }
 
 fn link(to: &str, at: &Path) -> Result<()> {

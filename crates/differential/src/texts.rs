@@ -13,8 +13,8 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Reads the PTX of every module. Products and sums are rounded by themselves, as the simulator does it, and
-    /// variables can be found by name.
+    /// Reads the PTX of every module. Products and sums are rounded by themselves, so that a fault between them changes
+    /// nothing else, and variables can be found by name.
     ///
     /// # Errors
     /// If a module has none or it cannot be read; the text follows "failed to".

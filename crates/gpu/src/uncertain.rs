@@ -2,8 +2,8 @@
 
 use capsule::Capsule;
 use isa::op::AtomOp;
-use isa::{Function, Module, Op, Reg, Type};
-use std::collections::{BTreeMap, BTreeSet};
+use isa::{Function, Module, Op, Type};
+use std::collections::BTreeSet;
 
 /// The instructions of the kernels that a capsule launches, and of whatever these may call, whose results the PTX ISA does
 /// not define to the bit, as they are spelled: on another GPU they may give other bits, though nothing is wrong. Of a
@@ -19,8 +19,7 @@ pub fn uncertain(capsule: &Capsule) -> BTreeSet<String> {
     uncertain
 }
 
-/// Those of a kernel: atomic additions of floats, whose order is open, and products that an assembler may join with the sum
-/// that reads them.
+/// Those of a kernel: atomic additions of floats and products of matrices, whose order is open.
 fn of_kernel(module: &Module, kernel: &str) -> BTreeSet<String> {
     let Some((_, entry)) = module.kernel(kernel) else { return BTreeSet::new() };
     let calls = |function: &Function| function.body.iter().any(|instruction| matches!(instruction.op, Op::Call(_)));
@@ -28,33 +27,7 @@ fn of_kernel(module: &Module, kernel: &str) -> BTreeSet<String> {
     let others = module.functions.iter().filter(|other| calls(entry) && !other.kernel);
     let functions: Vec<&Function> = std::iter::once(entry).chain(others).collect();
     let bodies = functions.iter().flat_map(|function| &function.body);
-    let alone = bodies.map(|instruction| &instruction.op).filter(|op| is_uncertain(op)).map(ToString::to_string);
-    alone.chain(functions.iter().flat_map(|function| fusable(function))).collect()
-}
-
-/// Products of a function that a sum reads, both without a rounding modifier: these "may be optimized to use
-/// fused-multiply-add instructions on the target device" (PTX ISA 9.0, §9.7.3, `add`).
-fn fusable(function: &Function) -> BTreeSet<String> {
-    let unrounded = |op: &Op, names: &[&str]| {
-        let Op::Alu(form) = op else { return None };
-        let spelling = form.spelling();
-        let mut parts = spelling.split('.');
-        let named = parts.next().is_some_and(|name| names.contains(&name));
-        let rounded = spelling.split('.').any(|part| ["rn", "rz", "rm", "rp"].contains(&part));
-        let float = spelling.ends_with("f32") || spelling.ends_with("f64") || spelling.ends_with("f16");
-        (named && float && !rounded).then_some(spelling)
-    };
-    let products: BTreeMap<Reg, &str> = function
-        .body
-        .iter()
-        .filter_map(|product| Some((product.writes().next()?.1, unrounded(&product.op, &["mul"])?)))
-        .collect();
-    let sums = function.body.iter().filter_map(|sum| Some((sum, unrounded(&sum.op, &["add", "sub"])?)));
-    let pairs = sums.flat_map(|(sum, spelling)| {
-        let read = sum.reads().filter_map(|register| products.get(&register)).collect::<Vec<_>>();
-        read.into_iter().map(move |product| format!("{product} before {spelling}")).collect::<Vec<_>>()
-    });
-    pairs.collect()
+    bodies.map(|instruction| &instruction.op).filter(|op| is_uncertain(op)).map(ToString::to_string).collect()
 }
 
 fn is_uncertain(op: &Op) -> bool {
@@ -91,11 +64,12 @@ mod tests {
     }
 
     #[test]
-    fn a_product_that_a_sum_reads_may_be_fused_unless_one_of_them_is_rounded() {
-        let (product, sum) = ("mul.f32 %f2, %f1, %f1;", "add.f32 %f3, %f2, %f1;");
-        assert_eq!(found(&format!("{product}\n{sum}")), ["mul.f32 before add.f32"]);
-        assert_eq!(found(&format!("mul.rn.f32 %f2, %f1, %f1;\n{sum}")), [""; 0]);
-        assert_eq!(found(&format!("{product}\nadd.rn.f32 %f3, %f2, %f1;")), [""; 0]);
-        assert_eq!(found(&format!("{product}\nadd.f32 %f3, %f1, %f1;")), [""; 0]);
+    fn products_and_sums_are_known_to_the_bit() {
+        assert_eq!(found("mul.f32 %f2, %f1, %f1;\nadd.f32 %f3, %f2, %f1;"), [""; 0]);
+    }
+
+    #[test]
+    fn the_order_of_atomic_additions_is_open() {
+        assert_eq!(found("red.global.add.f32 [0], %f1;"), ["red.global.add.f32"]);
     }
 }

@@ -2,6 +2,7 @@
 
 use campaign::config::SelectionWords;
 use campaign::{Planner, RunIndex, Subject};
+use device::Contract;
 use differential::{Answer, HardwareEnd, LATE, Plan, PlannedFault, Simulated, Simulator, Texts, plan, simulate, work};
 use inject::site::fault_of;
 use inject::{CapsuleTarget, Setup};
@@ -25,7 +26,8 @@ pub struct RewritingComparison {
     pub disagreements: Vec<String>,
 }
 
-/// Draws faults, injects each, and runs each written into its kernel. A selection that nothing matches has none.
+/// Draws faults, injects each, and runs each written into its kernel; both execute products and sums as written. A
+/// selection that nothing matches has none.
 ///
 /// # Errors
 /// If a fault cannot be run, or a kernel cannot be rewritten.
@@ -35,6 +37,9 @@ pub fn compare(
     runs: u64,
     seed: u64,
 ) -> Result<RewritingComparison, String> {
+    let as_written = Setup { contract: Contract::Off, ..Setup::default() };
+    let target = capsules::target(Arc::clone(target.golden_run().capsule()), &as_written);
+    let target = &*target.map_err(|error| format!("failed to {error}"))?;
     let runs: Vec<RunIndex> = (0..runs).map(RunIndex).collect();
     let Ok(sites) = target.plan(&runs, words, seed) else { return Ok(RewritingComparison::default()) };
     let mut faults = BTreeMap::new();
@@ -82,7 +87,7 @@ fn with_patience(
         return Ok(BTreeMap::new());
     }
     let fuel = Simulator::fuel(target.golden_run());
-    let setup = Setup { fuel: Some(fuel), ..Setup::default() };
+    let setup = Setup { fuel: Some(fuel), contract: target.golden_run().contract(), ..Setup::default() };
     let patient = capsules::target(Arc::clone(target.golden_run().capsule()), &setup);
     let patient = patient.map_err(|error| format!("failed to {error}"))?;
     let meant = |planned: &&&PlannedFault| faults.iter().any(|(fault, _)| *fault == planned.fault.to_string());

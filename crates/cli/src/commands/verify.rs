@@ -1,7 +1,7 @@
 //! `beamline verify`: the fast engine against full re-execution, the simulator against a real GPU.
 
 use crate::args::{self, MachineWord};
-use crate::commands::written::{self, written};
+use crate::commands::written::{self, AS_WRITTEN, written};
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use anyhow::anyhow;
@@ -95,7 +95,12 @@ pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
         Err(error) if error.is_absence() && !args.gpu => (None, Some(error)),
         Err(error) => return Err(Failure::new(Code::Refused, error)),
     };
-    let faults = args.faults.map(|count| written(&target, args, count, machine(gpu.as_ref(), args))).transpose()?;
+    let as_written = Setup { contract: AS_WRITTEN, ..Setup::default() };
+    let written = |count| {
+        let target = capsules::ready(&args.capsule, &as_written)?;
+        written(&target, args, count, machine(gpu.as_ref(), args))
+    };
+    let faults = args.faults.map(written).transpose()?;
     let interrupted = faults.as_ref().is_some_and(|written| written.interrupted);
     let faults = faults.map(|written| written.agreement);
     let capsule = Named { name: target.name().to_owned(), digest: target.digest().to_owned() };

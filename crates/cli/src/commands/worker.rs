@@ -2,9 +2,11 @@
 //! standard output; it ends with whoever started it.
 
 use crate::args::{self, MachineWord};
+use crate::commands::written::AS_WRITTEN;
 use crate::failure::{Code, Coded, Failure};
 use anyhow::anyhow;
 use differential::{Hardware, Machine, Simulator, Texts, work};
+use inject::Golden;
 use session::capsules;
 use std::io::{stdin, stdout};
 
@@ -20,7 +22,8 @@ pub(crate) fn worker(args: &args::Worker) -> Result<Code, Failure> {
     match args.machine {
         MachineWord::Gpu => serve(&mut Hardware::new(&capsule, &texts).map_err(refused)?)?,
         MachineWord::Simulator => {
-            let golden = capsules::golden(capsule.clone())?;
+            let machine = inject::Machine { contract: AS_WRITTEN, ..inject::Machine::default() };
+            let golden = Golden::run_on(capsule.clone(), machine).code(Code::Refused)?;
             serve(&mut Simulator::new(&golden))?;
         }
     }

@@ -7,6 +7,7 @@ use crate::interrupt::stop_on_interrupt;
 use crate::out;
 use anyhow::{Context as _, anyhow};
 use campaign::{Planner, RunIndex, Site, Subject};
+use device::Contract;
 use differential::{
     Agreement, Disagreement, Header, MachineInfo, Pool, Progress, Rows, Share, check_relocatable, compare,
 };
@@ -26,6 +27,9 @@ const LIMIT: f64 = 2.0;
 /// How many queues to the GPU a context has. One is enough for a worker, which waits for all that it asks for, and a third of
 /// the time that it takes to open a context with eight.
 const CONNECTIONS: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
+/// Both machines round every product: a fault in one that is joined with a sum has no place in machine code, and code that
+/// writes one apart from it.
+pub(crate) const AS_WRITTEN: Contract = Contract::Off;
 
 /// What a comparison came to.
 pub(crate) struct Written {

@@ -31,17 +31,9 @@ fn is_defined(form: &Form) -> bool {
     let types = || form.sources.iter().chain(&form.results);
     let pure = matches!(form.op, Op::Alu(_) | Op::Setp(_) | Op::Set(..) | Op::Lop3(_));
     let classed = types().all(|&ty| Class::of(ty).is_some()) && form.results.iter().all(|&ty| ty != Type::B128);
-    // An addition and a multiplication without a rounding mode may become one instruction.
-    let head = spelling.split('.').next().unwrap_or("");
-    let float = form.results.iter().any(|ty| ty.is_float());
-    let fuses = matches!(head, "add" | "sub" | "mul") && float && !has_rounding(spelling);
     // These look at the sign or the fraction of a NaN, or are for other GPUs.
     // ptxas 13.0 joins a conversion between half and bfloat16 with the next one, and loses the rounding between them.
     let looks =
         ["copysign", "xorsign", "tf32", "testp", ".f16.bf16", ".bf16.f16"].iter().any(|word| spelling.contains(word));
-    pure && classed && !fuses && !looks
-}
-
-fn has_rounding(spelling: &str) -> bool {
-    spelling.split('.').any(|word| matches!(word, "rn" | "rz" | "rm" | "rp"))
+    pure && classed && !looks
 }

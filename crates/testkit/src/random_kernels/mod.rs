@@ -7,6 +7,9 @@
 //! communication within a warp, barriers, atomic operations whose order does not matter. What must be met by all
 //! threads stands where control does not diverge.
 //!
+//! Kernels of products and sums that an assembler may join are made apart, in `sums`: they are dense with these, and have no
+//! loops, of which an assembler makes what it likes.
+//!
 //! Which NaN an instruction makes depends on how a compiler joined it with its neighbours, so every float becomes the
 //! canonical NaN before its bits are looked at.
 
@@ -14,6 +17,7 @@ mod body;
 mod dice;
 mod forms;
 mod registers;
+mod sums;
 
 pub use body::NAME;
 pub use forms::Forms;
@@ -24,10 +28,11 @@ use crate::vectors::random_operand;
 use body::Body;
 use capsule::{Launch, ModuleId, Region};
 use device::Image;
-use device::{Device, LaunchEnd};
+use device::{Contract, Device, LaunchEnd};
 use registers::{Class, RECORD};
 use simt::LevelName;
 use stats::Draws;
+use sums::Sums;
 
 /// Bytes behind `cells`: what atomic operations change.
 const CELLS: usize = 1024;
@@ -65,6 +70,17 @@ impl Kernel {
         Self { ptx, blocks, threads, input }
     }
 
+    /// The kernel with this number among those of a seed that are products and sums which an assembler may join.
+    #[must_use]
+    pub fn of_sums(seed: u64, number: u64) -> Self {
+        let mut dice = Dice(Draws::new(seed, number));
+        let (blocks, threads) = (1 + dice.below(2) as u32, 32);
+        let (ptx, numbers) = Sums::write(&mut dice, threads);
+        let places = (blocks * threads) as usize * RECORD / numbers.bytes;
+        let input = (0..places).flat_map(|_| sums::operand(&mut dice, numbers)).collect();
+        Self { ptx, blocks, threads, input }
+    }
+
     /// Bytes behind `out`: a record for every thread, then the cells of atomic operations.
     #[must_use]
     pub fn output_bytes(&self) -> usize {
@@ -78,13 +94,14 @@ impl Kernel {
         [input, output, cells].into_iter().flat_map(u64::to_le_bytes).collect()
     }
 
-    /// What the simulator leaves behind `out`, at a level.
+    /// What the simulator leaves behind `out`, at a level, with products joined with sums as said.
     ///
     /// # Errors
     /// If it does not execute the kernel to its end.
-    pub fn simulate(&self, level: LevelName) -> Result<Vec<u8>, String> {
+    pub fn simulate(&self, level: LevelName, contract: Contract) -> Result<Vec<u8>, String> {
         let words = |error: device::DeviceError| error.to_string();
         let mut device = Device::at_level(level);
+        device.contract(contract);
         device.load(ModuleId(0), NAME, Image::ptx(&self.ptx)).map_err(words)?;
         let input = device.allocate(self.input.len() as u64).map_err(words)?;
         let output = device.allocate(self.output_bytes() as u64).map_err(words)?;
@@ -130,7 +147,8 @@ mod tests {
         let same = crate::in_parallel(&(0..60).collect::<Vec<u64>>(), |&number| {
             let kernel = Kernel::new(&forms, 1, number);
             assert_eq!(kernel.ptx, Kernel::new(&forms, 1, number).ptx);
-            let results: Vec<_> = crate::levels().map(|level| (level, kernel.simulate(level))).collect();
+            let results: Vec<_> =
+                crate::levels().map(|level| (level, kernel.simulate(level, Contract::Ptxas))).collect();
             let (_, first) = &results[0];
             let first = first.as_ref().unwrap_or_else(|what| panic!("kernel {number}: {what}\n{}", kernel.ptx));
             for (level, found) in &results[1..] {

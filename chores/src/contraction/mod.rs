@@ -1,0 +1,138 @@
+//! Which products ptxas joins with sums, compared with what we say it does: random kernels through NVIDIA's assembler and
+//! disassembler.
+
+mod sass;
+
+use crate::nvcc;
+use crate::repo::say;
+use anyhow::{Context, Result, ensure};
+use isa::{Base, Contraction, Function, Instruction, Op, Reg, Src};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use testkit::random_kernels::{Kernel, NAME};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// How many kernels
+    #[arg(long, default_value_t = 1000)]
+    count: u64,
+    /// The first of them
+    #[arg(long, default_value_t = 0)]
+    first: u64,
+    /// The key of all choices: other seeds make other kernels
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The architecture to assemble for
+    #[arg(long, default_value = "sm_90")]
+    arch: String,
+    /// The assembler's level of optimisation, 1 to 3
+    #[arg(long, default_value_t = 3)]
+    level: u8,
+}
+
+/// Kernels of one module: the disassembler takes longer to start than for any of them.
+const TOGETHER: usize = 40;
+
+/// Offsets of loaded values in the record of a thread; products are known by that of their first factor.
+type Offsets = BTreeSet<u64>;
+
+/// Assembles random kernels and compares.
+pub(crate) fn contraction(args: &Args) -> Result<()> {
+    let tools = Tools {
+        assembler: nvcc::install()?.root.join("bin/ptxas"),
+        disassembler: nvcc::disassembler()?,
+        arch: args.arch.clone(),
+        level: args.level,
+    };
+    let numbers: Vec<u64> = (args.first..args.first + args.count).collect();
+    let batches: Vec<&[u64]> = numbers.chunks(TOGETHER).collect();
+    let compared = testkit::in_parallel(&batches, |batch| tools.compare(args.seed, batch));
+    let (mut joined, mut wrong) = (0, Vec::new());
+    for batch in compared {
+        for (number, expected, found) in batch? {
+            joined += expected.len();
+            if expected != found {
+                wrong.push(format!("kernel {number}: we join the products at {expected:?}, ptxas those at {found:?}"));
+            }
+        }
+    }
+    ensure!(wrong.is_empty(), "{} of {} kernels differ:\n{}", wrong.len(), args.count, wrong.join("\n"));
+    say(&format!("ptxas joins the {joined} products of {} kernels that we join, and no other", args.count))
+}
+
+struct Tools {
+    assembler: PathBuf,
+    disassembler: PathBuf,
+    arch: String,
+    level: u8,
+}
+
+impl Tools {
+    /// What we join in each kernel, and what the assembler does.
+    fn compare(&self, seed: u64, numbers: &[u64]) -> Result<Vec<(u64, Offsets, Offsets)>> {
+        let texts: Vec<String> = numbers.iter().map(|&number| Kernel::of_sums(seed, number).ptx).collect();
+        let listing = self.listing(&module(numbers, &texts), numbers[0])?;
+        let one = |(&number, text): (&u64, &String)| {
+            let found = sass::joined(&listing, &name(number)).with_context(|| format!("find kernel {number}"))?;
+            Ok((number, expected(text)?, found))
+        };
+        numbers.iter().zip(&texts).map(one).collect()
+    }
+
+    /// The machine code of a module.
+    fn listing(&self, text: &str, number: u64) -> Result<String> {
+        let folder = tempfile::tempdir().context("make a directory for a module")?;
+        let (from, to) = (folder.path().join(format!("{number}.ptx")), folder.path().join("module.cubin"));
+        fs::write(&from, text).with_context(|| format!("write {}", from.display()))?;
+        let mut assemble = Command::new(&self.assembler);
+        assemble.arg(format!("-arch={}", self.arch)).arg(format!("-O{}", self.level)).arg("-o").arg(&to).arg(&from);
+        output(&mut assemble)?;
+        output(Command::new(&self.disassembler).arg("-c").arg(&to))
+    }
+}
+
+fn output(command: &mut Command) -> Result<String> {
+    let done = command.output().with_context(|| format!("start {}", Path::new(command.get_program()).display()))?;
+    ensure!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+fn name(number: u64) -> String {
+    format!("{NAME}_{number}")
+}
+
+/// One module of all kernels, each under a name of its own.
+fn module(numbers: &[u64], texts: &[String]) -> String {
+    let entry = format!(".entry {NAME}(");
+    let kernel = |(number, text): (&u64, &String)| {
+        let from = text.find(".visible").unwrap_or(0);
+        text[from..].replace(&entry, &format!(".entry {}(", name(*number)))
+    };
+    let kernels: String = numbers.iter().zip(texts).map(kernel).collect();
+    format!(".version 8.5\n.target sm_75\n.address_size 64\n{kernels}")
+}
+
+/// The products that we join.
+fn expected(text: &str) -> Result<Offsets> {
+    let module = ptx::parse(NAME, text).map_err(|errors| anyhow::anyhow!("{errors}"))?;
+    let (_, function) = module.kernel(NAME).context("find the kernel in its own text")?;
+    let products = Contraction::of(function).products;
+    products.keys().map(|pc| origin(function, &function.body[pc.index()])).collect()
+}
+
+/// Where the first factor of a product was loaded from.
+fn origin(function: &Function, product: &Instruction) -> Result<u64> {
+    let Some(Src::Reg(factor)) = product.src.first() else { anyhow::bail!("a product of no register") };
+    let loads = function.body.iter().filter(|instruction| is_load_of(instruction, *factor));
+    let at = loads.filter_map(|load| match load.src.first() {
+        Some(Src::Address(Base::Reg(_), offset)) => u64::try_from(*offset).ok(),
+        _ => None,
+    });
+    at.last().with_context(|| format!("find the load for {}", product.op))
+}
+
+fn is_load_of(instruction: &Instruction, register: Reg) -> bool {
+    matches!(instruction.op, Op::Ld(_)) && instruction.writes().any(|(_, written)| written == register)
+}
