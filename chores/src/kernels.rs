@@ -137,7 +137,7 @@ fn execute(gpu: &Gpu, kernel: &Kernel, level: u8) -> Result<Vec<u8>, GpuError> {
 }
 
 /// Writes a kernel where it can be looked at.
-fn keep(seed: u64, number: u64, kernel: &Kernel) -> Result<PathBuf> {
+pub(crate) fn keep(seed: u64, number: u64, kernel: &Kernel) -> Result<PathBuf> {
     let folder = root().join("target/kernels");
     std::fs::create_dir_all(&folder).with_context(|| format!("create {}", folder.display()))?;
     let path = folder.join(format!("{seed}-{number}.ptx"));

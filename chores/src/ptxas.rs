@@ -60,7 +60,7 @@ fn tests() -> Result<Vec<Source>> {
 }
 
 /// The modules of the workloads' capsules.
-fn recorded() -> Result<Vec<Source>> {
+pub(crate) fn recorded() -> Result<Vec<Source>> {
     let mut found = Vec::new();
     for workload in workloads::all()? {
         let path: PathBuf = root().join("workloads").join(&workload.name).join(format!("{}.capsule", workload.name));

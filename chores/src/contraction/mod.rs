@@ -2,7 +2,9 @@
 //! disassembler.
 
 mod sass;
+mod workloads;
 
+use crate::kernels::keep;
 use crate::nvcc;
 use crate::repo::say;
 use anyhow::{Context, Result, ensure};
@@ -24,7 +26,7 @@ pub(crate) struct Args {
     /// The key of all choices: other seeds make other kernels
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The architecture to assemble for
+    /// The architecture to assemble for, from sm_90 on: before, not all types are there
     #[arg(long, default_value = "sm_90")]
     arch: String,
     /// The assembler's level of optimisation, 1 to 3
@@ -54,12 +56,17 @@ pub(crate) fn contraction(args: &Args) -> Result<()> {
         for (number, expected, found) in batch? {
             joined += expected.len();
             if expected != found {
-                wrong.push(format!("kernel {number}: we join the products at {expected:?}, ptxas those at {found:?}"));
+                let path = keep(args.seed, number, &Kernel::of_sums(args.seed, number))?;
+                wrong.push(format!(
+                    "kernel {number}: we join the products at {expected:?}, ptxas those at {found:?}; its text is in {}",
+                    path.display()
+                ));
             }
         }
     }
     ensure!(wrong.is_empty(), "{} of {} kernels differ:\n{}", wrong.len(), args.count, wrong.join("\n"));
-    say(&format!("ptxas joins the {joined} products of {} kernels that we join, and no other", args.count))
+    say(&format!("ptxas joins the {joined} products of {} kernels that we join, and no other", args.count))?;
+    workloads::compare(&tools)
 }
 
 struct Tools {
@@ -73,22 +80,23 @@ impl Tools {
     /// What we join in each kernel, and what the assembler does.
     fn compare(&self, seed: u64, numbers: &[u64]) -> Result<Vec<(u64, Offsets, Offsets)>> {
         let texts: Vec<String> = numbers.iter().map(|&number| Kernel::of_sums(seed, number).ptx).collect();
-        let listing = self.listing(&module(numbers, &texts), numbers[0])?;
+        let listing = self.listing(&module(numbers, &texts), &[])?;
         let one = |(&number, text): (&u64, &String)| {
-            let found = sass::joined(&listing, &name(number)).with_context(|| format!("find kernel {number}"))?;
-            Ok((number, expected(text)?, found))
+            let (expected, factors) = expected(text)?;
+            let found = sass::joined(&listing, &name(number), &factors);
+            Ok((number, expected, found.with_context(|| format!("find kernel {number}"))?))
         };
         numbers.iter().zip(&texts).map(one).collect()
     }
 
     /// The machine code of a module.
-    fn listing(&self, text: &str, number: u64) -> Result<String> {
+    fn listing(&self, text: &str, options: &[&str]) -> Result<String> {
         let folder = tempfile::tempdir().context("make a directory for a module")?;
-        let (from, to) = (folder.path().join(format!("{number}.ptx")), folder.path().join("module.cubin"));
+        let (from, to) = (folder.path().join("module.ptx"), folder.path().join("module.cubin"));
         fs::write(&from, text).with_context(|| format!("write {}", from.display()))?;
         let mut assemble = Command::new(&self.assembler);
-        assemble.arg(format!("-arch={}", self.arch)).arg(format!("-O{}", self.level)).arg("-o").arg(&to).arg(&from);
-        output(&mut assemble)?;
+        assemble.arg(format!("-arch={}", self.arch)).arg(format!("-O{}", self.level)).args(options);
+        output(assemble.arg("-o").arg(&to).arg(&from))?;
         output(Command::new(&self.disassembler).arg("-c").arg(&to))
     }
 }
@@ -111,15 +119,22 @@ fn module(numbers: &[u64], texts: &[String]) -> String {
         text[from..].replace(&entry, &format!(".entry {}(", name(*number)))
     };
     let kernels: String = numbers.iter().zip(texts).map(kernel).collect();
-    format!(".version 8.5\n.target sm_75\n.address_size 64\n{kernels}")
+    format!(".version 8.5\n.target sm_90\n.address_size 64\n{kernels}")
 }
 
-/// The products that we join.
-fn expected(text: &str) -> Result<Offsets> {
+/// The products that we join, and all.
+fn expected(text: &str) -> Result<(Offsets, Offsets)> {
     let module = ptx::parse(NAME, text).map_err(|errors| anyhow::anyhow!("{errors}"))?;
     let (_, function) = module.kernel(NAME).context("find the kernel in its own text")?;
-    let products = Contraction::of(function).products;
-    products.keys().map(|pc| origin(function, &function.body[pc.index()])).collect()
+    let at = |product| origin(function, product);
+    let joined = Contraction::of(function).products;
+    let joined = joined.keys().map(|pc| at(&function.body[pc.index()])).collect::<Result<_>>()?;
+    let all = function.body.iter().filter(|instruction| is_product(instruction)).map(at).collect::<Result<_>>()?;
+    Ok((joined, all))
+}
+
+fn is_product(instruction: &Instruction) -> bool {
+    matches!(&instruction.op, Op::Alu(form) if form.spelling().starts_with("mul.") && !form.spelling().contains("wide"))
 }
 
 /// Where the first factor of a product was loaded from.

@@ -13,21 +13,30 @@ struct Line<'t> {
 /// Where the values of registers may have been loaded from, as offsets.
 type Origins<'t> = BTreeMap<&'t str, Offsets>;
 
-/// The offsets of the values that are loaded to be multiplied by an instruction that adds as well, in a kernel of a listing.
-pub(super) fn joined(listing: &str, kernel: &str) -> Option<Offsets> {
-    let head = format!(".section\t.text.{kernel},");
-    let (_, code) = listing.split_once(&head)?;
-    let code = code.split("\t.section\t").next()?;
+/// Those of the offsets whose values are loaded to be multiplied by an instruction that adds as well, in a kernel of a
+/// listing.
+pub(super) fn joined(listing: &str, kernel: &str, factors: &Offsets) -> Option<Offsets> {
     let (mut origins, mut found) = (Origins::new(), Offsets::new());
-    for line in code.lines().filter_map(Line::of) {
+    for line in lines(listing, kernel)? {
         if line.is_fused() {
-            let factors = line.operands[1..3].iter().filter_map(|operand| origins.get(plain(operand)));
+            let multiplied = line.operands[1..3].iter().filter_map(|operand| origins.get(plain(operand)));
             // Of a register that is loaded into under different guards it is not known which load it holds.
-            found.extend(factors.filter(|from| from.len() == 1).flatten());
+            found.extend(multiplied.filter(|from| from.len() == 1).flatten());
         }
-        line.follow(&mut origins);
+        line.follow(factors, &mut origins);
     }
     Some(found)
+}
+
+/// How many instructions of a kernel multiply and add.
+pub(super) fn fused(listing: &str, kernel: &str) -> Option<usize> {
+    Some(lines(listing, kernel)?.filter(Line::is_fused).count())
+}
+
+/// The instructions of a kernel of a listing.
+fn lines<'t>(listing: &'t str, kernel: &str) -> Option<impl Iterator<Item = Line<'t>>> {
+    let (_, code) = listing.split_once(&format!(".section\t.text.{kernel},"))?;
+    Some(code.split("\t.section\t").next()?.lines().filter_map(Line::of))
 }
 
 impl<'t> Line<'t> {
@@ -49,13 +58,14 @@ impl<'t> Line<'t> {
     }
 
     /// What registers hold behind it.
-    fn follow(&self, origins: &mut Origins<'t>) {
+    fn follow(&self, factors: &Offsets, origins: &mut Origins<'t>) {
         let Some(&to) = self.operands.first().filter(|operand| operand.starts_with('R')) else { return };
         if ["STG", "EXIT", "BRA", "BAR"].iter().any(|head| self.name.starts_with(head)) {
             return;
         }
-        let loaded = self.name.starts_with("LDG").then(|| self.offset());
-        let before = if self.guarded { origins.remove(to).unwrap_or_default() } else { Offsets::new() };
+        let is_load = self.name.starts_with("LDG");
+        let loaded = is_load.then(|| self.offset()).filter(|offset| factors.contains(offset));
+        let before = origins.remove(to).filter(|_| self.guarded && is_load).unwrap_or_default();
         let now: Offsets = before.into_iter().chain(loaded).collect();
         origins.insert(to, now);
     }
@@ -87,7 +97,8 @@ mod tests {
             /*0040*/ FMUL R0, R0, R7 ;\n\
             /*0050*/ FFMA R2, R0, R3, R3 ;\n\
             /*0060*/ HFMA2.MMA R1, R7, R7, -RZ ;\n";
-        assert_eq!(joined(code, "k"), Some([0, 0x14].into()));
-        assert_eq!(joined(code, "other"), None);
+        assert_eq!(joined(code, "k", &[0, 0x14].into()), Some([0, 0x14].into()));
+        assert_eq!(joined(code, "k", &[0x14].into()), Some([0x14].into()));
+        assert_eq!(joined(code, "other", &Offsets::new()), None);
     }
 }
