@@ -83,8 +83,9 @@ impl Tools {
         let listing = self.listing(&module(numbers, &texts), &[])?;
         let one = |(&number, text): (&u64, &String)| {
             let (expected, factors) = expected(text)?;
-            let found = sass::joined(&listing, &name(number), &factors);
-            Ok((number, expected, found.with_context(|| format!("find kernel {number}"))?))
+            let seen = sass::joined(&listing, &name(number), &factors);
+            let seen = seen.with_context(|| format!("find kernel {number}"))?;
+            Ok((number, &expected - &seen.unknown, &seen.joined - &seen.unknown))
         };
         numbers.iter().zip(&texts).map(one).collect()
     }

@@ -13,19 +13,29 @@ struct Line<'t> {
 /// Where the values of registers may have been loaded from, as offsets.
 type Origins<'t> = BTreeMap<&'t str, Offsets>;
 
-/// Those of the offsets whose values are loaded to be multiplied by an instruction that adds as well, in a kernel of a
-/// listing.
-pub(super) fn joined(listing: &str, kernel: &str, factors: &Offsets) -> Option<Offsets> {
-    let (mut origins, mut found) = (Origins::new(), Offsets::new());
+/// What is seen of a kernel.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// The offsets of values that are loaded to be multiplied by an instruction that adds as well.
+    pub(super) joined: Offsets,
+    /// Those of which it is not known: a register is loaded into under different guards.
+    pub(super) unknown: Offsets,
+}
+
+/// Which of the offsets are those of values that are multiplied by an instruction that adds as well, in a kernel of a listing.
+pub(super) fn joined(listing: &str, kernel: &str, factors: &Offsets) -> Option<Seen> {
+    let (mut origins, mut seen) = (Origins::new(), Seen::default());
     for line in lines(listing, kernel)? {
         if line.is_fused() {
             let multiplied = line.operands[1..3].iter().filter_map(|operand| origins.get(plain(operand)));
-            // Of a register that is loaded into under different guards it is not known which load it holds.
-            found.extend(multiplied.filter(|from| from.len() == 1).flatten());
+            for from in multiplied {
+                let known = if from.len() == 1 { &mut seen.joined } else { &mut seen.unknown };
+                known.extend(from);
+            }
         }
         line.follow(factors, &mut origins);
     }
-    Some(found)
+    Some(seen)
 }
 
 /// How many instructions of a kernel multiply and add.
@@ -97,8 +107,9 @@ mod tests {
             /*0040*/ FMUL R0, R0, R7 ;\n\
             /*0050*/ FFMA R2, R0, R3, R3 ;\n\
             /*0060*/ HFMA2.MMA R1, R7, R7, -RZ ;\n";
-        assert_eq!(joined(code, "k", &[0, 0x14].into()), Some([0, 0x14].into()));
-        assert_eq!(joined(code, "k", &[0x14].into()), Some([0x14].into()));
+        let seen = |joined| Some(Seen { joined, unknown: Offsets::new() });
+        assert_eq!(joined(code, "k", &[0, 0x14].into()), seen([0, 0x14].into()));
+        assert_eq!(joined(code, "k", &[0x14].into()), seen([0x14].into()));
         assert_eq!(joined(code, "other", &Offsets::new()), None);
     }
 }

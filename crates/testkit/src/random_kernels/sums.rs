@@ -61,7 +61,9 @@ impl<'a> Sums<'a> {
         }
         sums.statements(left, 0);
         for register in 0..REGISTERS {
-            sums.store("", &format!("%v{register}"));
+            if sums.dice.one_in(2) {
+                sums.store("", &format!("%v{register}"));
+            }
         }
         let statements = sums.text;
         let text = format!(
@@ -136,19 +138,19 @@ impl<'a> Sums<'a> {
                 return;
             }
             match self.dice.below(100) {
-                0..36 => self.product(),
-                36..66 => self.sum(),
-                66..72 => {
+                0..30 => self.product(),
+                30..70 => self.sum(),
+                70..74 => {
                     let (guard, value) = (self.guard(), self.value());
                     self.store(&guard, &value);
                 }
-                72..76 => self.pass_on("mov"),
+                74..79 => self.pass_on("mov"),
                 // The machine cannot negate an operand of this type; the assembler then does what it likes with it.
-                76..80 if self.numbers.ty != "bf16x2" => self.pass_on("neg"),
-                80..90 => self.other(),
-                90..92 if self.together => self.line("bar.sync 0;"),
-                92..93 => self.line("membar.gl;"),
-                93..97 if depth < DEEPEST => self.branch(depth),
+                79..84 if self.numbers.ty != "bf16x2" => self.pass_on("neg"),
+                84..88 => self.other(),
+                88..90 if self.together => self.line("bar.sync 0;"),
+                90..91 => self.line("membar.gl;"),
+                91..95 if depth < DEEPEST => self.branch(depth),
                 _ => self.label(),
             }
         }
