@@ -6,7 +6,7 @@ use crate::row::Row;
 use crate::rows::Rows;
 use crate::simulated::simulate;
 use fault::Fault;
-use inject::{CapsuleTarget, Golden, Setup};
+use inject::{CapsuleTarget, Golden, Machine, Setup};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -35,7 +35,8 @@ pub fn again(
     let mut rows = again.judge(target, &kept.rows)?;
     let shifts: BTreeSet<u64> = kept.machines.iter().filter_map(|machine| machine.shift()).collect();
     for shift in shifts {
-        let moved = Golden::run(Arc::new(placed(target.golden_run().capsule(), shift)));
+        let machine = Machine { contract: target.golden_run().contract(), ..Machine::default() };
+        let moved = Golden::run_on(Arc::new(placed(target.golden_run().capsule(), shift)), machine);
         let Some(moved) = moved.ok().and_then(|golden| CapsuleTarget::set_up(golden, &Setup::default()).ok()) else {
             continue;
         };

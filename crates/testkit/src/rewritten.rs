@@ -4,6 +4,7 @@ use campaign::config::SelectionWords;
 use campaign::{Planner, RunIndex, Subject};
 use device::Contract;
 use differential::{Answer, HardwareEnd, LATE, Plan, PlannedFault, Simulated, Simulator, Texts, plan, simulate, work};
+use fault::Fault;
 use inject::site::fault_of;
 use inject::{CapsuleTarget, Setup};
 use outcome::{End, Observation};
@@ -37,9 +38,6 @@ pub fn compare(
     runs: u64,
     seed: u64,
 ) -> Result<RewritingComparison, String> {
-    let as_written = Setup { contract: Contract::Off, ..Setup::default() };
-    let target = capsules::target(Arc::clone(target.golden_run().capsule()), &as_written);
-    let target = &*target.map_err(|error| format!("failed to {error}"))?;
     let runs: Vec<RunIndex> = (0..runs).map(RunIndex).collect();
     let Ok(sites) = target.plan(&runs, words, seed) else { return Ok(RewritingComparison::default()) };
     let mut faults = BTreeMap::new();
@@ -50,8 +48,9 @@ pub fn compare(
     let texts = Texts::of(target.golden_run().capsule())?;
     let Plan { batches, refused } = plan(target, &texts, faults.into_values().collect());
     let planned: Vec<&PlannedFault> = batches.iter().flat_map(|batch| &batch.faults).collect();
+    let faults: Vec<&Fault> = planned.iter().map(|planned| &planned.fault).collect();
     let simulated =
-        simulate(target, &planned, 1, &AtomicBool::new(false), &|| {}).map_err(|error| format!("failed to {error}"))?;
+        simulate(target, &faults, 1, &AtomicBool::new(false), &|| {}).map_err(|error| format!("failed to {error}"))?;
     let orders = batches.iter().map(|batch| batch.order(|_| false));
     let orders: Vec<String> = orders.map(|order| serde_json::to_string(&order).unwrap_or_default()).collect();
     let mut compared = RewritingComparison::default();
@@ -70,6 +69,16 @@ pub fn compare(
         compared.disagreements.push(format!("{} of {} faults are answered", compared.faults, planned.len()));
     }
     Ok(compared)
+}
+
+/// The target as kernels execute it that faults are written into: no product is joined with a sum.
+///
+/// # Errors
+/// If it has no golden run then.
+pub fn rounded_apart(target: &CapsuleTarget) -> Result<Arc<CapsuleTarget>, String> {
+    let setup = Setup { contract: Contract::Off, ..Setup::default() };
+    let apart = capsules::target(Arc::clone(target.golden_run().capsule()), &setup);
+    apart.map_err(|error| format!("failed to {error}"))
 }
 
 /// Whether an injected fault counted as a hang that the written one, which may execute more, came out of.
@@ -91,7 +100,7 @@ fn with_patience(
     let patient = capsules::target(Arc::clone(target.golden_run().capsule()), &setup);
     let patient = patient.map_err(|error| format!("failed to {error}"))?;
     let meant = |planned: &&&PlannedFault| faults.iter().any(|(fault, _)| *fault == planned.fault.to_string());
-    let meant: Vec<&PlannedFault> = planned.iter().filter(meant).copied().collect();
+    let meant: Vec<&Fault> = planned.iter().filter(meant).map(|planned| &planned.fault).collect();
     simulate(&patient, &meant, 1, &AtomicBool::new(false), &|| {}).map_err(|error| format!("failed to {error}"))
 }
 

@@ -5,7 +5,7 @@ use crate::{report, workloads};
 use campaign::config::SelectionWords;
 use inject::{CapsuleTarget, Golden};
 use std::sync::Arc;
-use testkit::rewritten::{RewritingComparison, compare};
+use testkit::rewritten::{RewritingComparison, compare, rounded_apart};
 use testkit::{random_capsules, tiers, workload};
 
 fn words(target: &str, model: &str) -> SelectionWords {
@@ -26,6 +26,7 @@ const SELECTIONS: [(&str, &str); 8] = [
 ];
 
 fn compare_all(target: &CapsuleTarget, runs: u64) -> RewritingComparison {
+    let target = &rounded_apart(target).unwrap();
     let mut all = RewritingComparison::default();
     for (kind, model) in SELECTIONS {
         let runs = if (kind, model) == SELECTIONS[0] { 4 * runs } else { runs };
