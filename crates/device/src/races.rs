@@ -91,6 +91,8 @@ struct Looked {
 pub struct RaceWatch {
     /// Nothing is looked at where others have looked: these kernels race.
     known: Option<Interleavings>,
+    /// How finely the others are interleaved then.
+    others: Interleaving,
     shapes: HashMap<Shape, Looked>,
     races: Vec<KernelRace>,
 }
@@ -102,6 +104,12 @@ impl RaceWatch {
         Self { known: Some(interleaved), ..Self::default() }
     }
 
+    /// Looks at nothing: all kernels are interleaved so.
+    #[must_use]
+    pub fn always(interleaving: Interleaving) -> Self {
+        Self { known: Some(Interleavings::new()), others: interleaving, ..Self::default() }
+    }
+
     /// How finely the warps of a launch take turns, which is about to run in this memory.
     pub fn look(
         &mut self,
@@ -111,7 +119,7 @@ impl RaceWatch {
         memory: &mut GlobalMemory,
     ) -> Interleaving {
         if let Some(known) = &self.known {
-            return known.get(&program.name).copied().unwrap_or_default();
+            return known.get(&program.name).copied().unwrap_or(self.others);
         }
         let shape = (launch.module, launch.kernel.clone(), launch.grid, launch.block);
         let looked = self.shapes.entry(shape).or_default();

@@ -1,7 +1,7 @@
 //! What a capsule runs on.
 
 use device::{AddressProfile, Contract, Guests};
-use simt::LevelName;
+use simt::{Interleaving, LevelName};
 use std::sync::Arc;
 
 /// The simulated GPU of a golden run and of the runs that are compared with it.
@@ -15,11 +15,21 @@ pub struct Machine {
     pub addresses: Arc<AddressProfile>,
     /// Which products are joined with the sums that read them.
     pub contract: Contract,
-    /// Whether data races are looked for, and the launches interleaved that have some; if not, none are.
-    pub looks_for_races: bool,
+    /// In which order warps and blocks execute.
+    pub order: Order,
     /// Whether loops that go on for much longer than without a fault are looked ahead in; if not, they are executed one
     /// iteration after the other.
     pub looks_ahead: bool,
+}
+
+/// In which order warps and blocks execute.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Data races are looked for, and the launches interleaved that have some.
+    #[default]
+    AsRaces,
+    /// All launches are interleaved so. Programs with data races may then come to other results than in their recording.
+    Always(Interleaving),
 }
 
 impl Default for Machine {
@@ -29,7 +39,7 @@ impl Default for Machine {
             guests: Guests::default(),
             addresses: Arc::default(),
             contract: Contract::default(),
-            looks_for_races: true,
+            order: Order::default(),
             looks_ahead: true,
         }
     }

@@ -1,11 +1,11 @@
 //! The golden run is made: every event of the capsule executed, and what injection runs need kept.
 
 use crate::golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch, references};
-use crate::machine::Machine;
+use crate::machine::{Machine, Order};
 use crate::replay::{ReplayError, write};
 use capsule::{Capsule, Content, Digest, Launch, ModuleId, Output, Position, Region, Replayer, replay};
 use counts::CountsWriter;
-use device::{Contract, Device, Guests, Interleavings, RaceWatch, TrapReport, UNBOUNDED, check_launch, run, runnable};
+use device::{Contract, Device, Guests, RaceWatch, TrapReport, UNBOUNDED, check_launch, run, runnable};
 use fault::Isa;
 use simt::memory::History;
 use simt::{Executor, Fuel, LevelName, RunEnd};
@@ -24,26 +24,29 @@ impl Golden {
 
     /// Runs a capsule on a machine.
     ///
-    /// It has to reproduce the recording; where it does not, a machine that joins products otherwise with the sums that
-    /// read them has to, as the one did that the capsule was recorded on.
+    /// It has to reproduce the recording; where it does not, a machine has to that joins products otherwise with the sums
+    /// that read them, or that executes warps in its own order, as the one did that the capsule was recorded on.
     ///
     /// # Errors
     /// As [`run`](Self::run).
     pub fn run_on(capsule: Arc<Capsule>, machine: Machine) -> Result<Self, GoldenError> {
         let made = Self::make(Arc::clone(&capsule), machine.clone(), Expected::Recording);
         let Err(error @ GoldenError::Differs { .. }) = made else { return made };
-        let mut others = Contract::ALL.into_iter().filter(|contract| *contract != machine.contract);
-        let reproduces = |contract| {
-            Self::make(Arc::clone(&capsule), Machine { contract, ..machine.clone() }, Expected::Recording).is_ok()
-        };
+        let with = |contract| Machine { contract, order: Order::AsRaces, ..machine.clone() };
+        let is_other = |other: &Machine| (other.contract, other.order) != (machine.contract, machine.order);
+        let mut others = Contract::ALL.into_iter().map(with).filter(is_other);
+        let reproduces = |other| Self::make(Arc::clone(&capsule), other, Expected::Recording).is_ok();
         if others.any(reproduces) { Self::make(capsule, machine, Expected::Anything) } else { Err(error) }
     }
 
     fn make(capsule: Arc<Capsule>, machine: Machine, expected: Expected) -> Result<Self, GoldenError> {
         #[expect(clippy::disallowed_methods, reason = "the speed of the golden run is reported, never used")]
         let started = std::time::Instant::now();
-        let Machine { level, guests, addresses, contract, looks_for_races, looks_ahead } = machine;
-        let watch = if looks_for_races { RaceWatch::default() } else { RaceWatch::knowing(Interleavings::new()) };
+        let Machine { level, guests, addresses, contract, order, looks_ahead } = machine;
+        let watch = match order {
+            Order::AsRaces => RaceWatch::default(),
+            Order::Always(interleaving) => RaceWatch::always(interleaving),
+        };
         let mut recorder = Recorder::new(&capsule, level, guests.contracting(contract), watch, expected);
         recorder.device.memory().set_profile(Arc::clone(&addresses));
         replay(&capsule, Position::default(), &mut recorder)?;

@@ -184,15 +184,24 @@ impl WithLevel for BlockRound<'_, '_> {
     fn with<L: Handlers>(self, level: L) -> Result<Round, Halt> {
         let Self { executor: Executor { state, notes, .. }, launch, memory, block, hook } = self;
         let BlockState { warps, shared, .. } = state;
-        for warp in warps.iter_mut().filter(|warp| !warp.control.is_done()) {
+        let all = warps.len();
+        for at in 0..all {
+            let warp = &mut warps[if launch.interleaving == Interleaving::Reversed { all - 1 - at } else { at }];
+            if warp.control.is_done() {
+                continue;
+            }
             if let Some(trace) = memory.trace() {
                 trace.set_first(warp.index * LANES as u32);
             }
             let index = warp.index;
             let mut running = Running::new(launch, block, warp, memory, shared, notes);
             match (launch.interleaving, hook.wants(index)) {
-                (Interleaving::Turns, true) => run(level, &mut Turns::new(&mut *hook, index), &mut running)?,
-                (Interleaving::Turns, false) => run(level, &mut Turns::new(&mut NoHook, index), &mut running)?,
+                (Interleaving::Turns | Interleaving::Reversed, true) => {
+                    run(level, &mut Turns::new(&mut *hook, index), &mut running)?
+                }
+                (Interleaving::Turns | Interleaving::Reversed, false) => {
+                    run(level, &mut Turns::new(&mut NoHook, index), &mut running)?
+                }
                 (_, true) => run(level, &mut Single::new(&mut *hook, index), &mut running)?,
                 (_, false) => run(level, &mut Single::new(&mut NoHook, index), &mut running)?,
             }

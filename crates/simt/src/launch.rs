@@ -31,6 +31,8 @@ pub enum Interleaving {
     /// A warp runs until it waits, or for 4,096 instructions; blocks run one after the other.
     #[default]
     Turns,
+    /// The same with the last warp of each block first.
+    Reversed,
     /// The warps of a block execute one instruction each in turn, in ascending order.
     Warps,
     /// So do the warps of all blocks, where a GPU can hold all of them at once.

@@ -112,20 +112,44 @@ impl Campaigns<'_> {
         planner: &dyn Planner,
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {
+        self.run(capsule, TargetSystem::from(capsule).planned_by(planner), self.selection(method), method, runs)
+    }
+
+    /// The same with sites drawn as by any campaign; `variant` says what is special of the capsule's machine.
+    ///
+    /// # Errors
+    /// If it cannot be made, or is interrupted.
+    pub fn sampled(
+        &mut self,
+        capsule: &CapsuleTarget,
+        variant: &str,
+        runs: u64,
+    ) -> Result<FinishedCampaign, StudyError> {
+        let selection = SelectionWords { kernel: self.kernels.clone(), ..SelectionWords::default() };
+        self.run(capsule, TargetSystem::from(capsule), selection, variant, runs)
+    }
+
+    fn run(
+        &mut self,
+        capsule: &CapsuleTarget,
+        target: TargetSystem<'_>,
+        selection: SelectionWords,
+        label: &str,
+        runs: u64,
+    ) -> Result<FinishedCampaign, StudyError> {
         let choices = Choices {
             capsule: Some(capsule.opened_as().to_owned()),
             runs: Some(runs),
             seed: Some(self.seed),
-            selection: self.selection(method),
+            selection,
             jobs: self.jobs,
             fuel: Some(capsule.golden_run().fuel()),
             ..Choices::default()
         };
         let config = choices.judged_by(capsule.criteria()).settle()?;
-        let target = TargetSystem::from(capsule).planned_by(planner);
-        let dir = self.place(capsule, method, runs);
+        let dir = self.place(capsule, label, runs);
         let mut store = if dir.exists() { Store::resume(&dir, target)? } else { Store::create(&dir, config, target)? };
-        let name = format!("{}, {method}", capsule.name());
+        let name = format!("{}, {label}", capsule.name());
         let told = &mut self.told;
         let summary = match campaign::run(target, &mut store, self.stop, &mut |event| told(&name, &event))? {
             CampaignEnd::Finished(summary) => summary,
@@ -135,11 +159,11 @@ impl Campaigns<'_> {
     }
 
     /// A directory for each campaign, which says what it is of: another recording of the same name is another campaign.
-    fn place(&self, capsule: &CapsuleTarget, method: &str, runs: u64) -> PathBuf {
+    fn place(&self, capsule: &CapsuleTarget, label: &str, runs: u64) -> PathBuf {
         let digest: String = capsule.digest().chars().take(8).collect();
         let mut parts = vec![format!("{}-{digest}", capsule.name())];
         parts.extend(self.kernels.iter().cloned());
-        parts.extend(method.split([':', ',']).map(|part| part.replace('=', "-")));
+        parts.extend(label.split([':', ',']).map(|part| part.replace('=', "-")));
         parts.push(format!("fuel-{}", capsule.golden_run().fuel()));
         parts.push(format!("seed-{}-runs-{runs}.campaign", self.seed));
         self.dir.join(parts.join("_").replace(['/', '#'], "-"))

@@ -1,0 +1,27 @@
+//! How much do outcomes depend on what lies where a program was given nothing?
+
+use super::compared::{Variant, compare};
+use crate::kit::{Campaigns, Studied, StudyError};
+use device::AddressProfile;
+use inject::Machine;
+use std::sync::Arc;
+use study::Study;
+
+pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
+    let study = Study::new(
+        "addresses",
+        "Addresses that a program was not given",
+        format!(
+            "The same {runs} faults of each workload on machines that differ in their profile of addresses. h200: what \
+             an H200 was seen to have mapped around allocations. mapped: nothing but the 2 MiB steps in which memory is \
+             mapped for allocations. strict: every access outside of all allocations is an error, as under a sanitizer. \
+             An outcome is changed if its class or its kind is another than with h200."
+        ),
+    );
+    let variant =
+        |name, profile| Variant { name, machine: Machine { addresses: Arc::new(profile), ..Machine::default() } };
+    let h200 = AddressProfile::h200();
+    let mapped = AddressProfile { name: "mapped".to_owned(), before: Vec::new(), behind: Vec::new(), ..h200.clone() };
+    let variants = [variant("h200", h200), variant("mapped", mapped), variant("strict", AddressProfile::strict())];
+    compare(study, &variants, subjects, runs, campaigns)
+}

@@ -1,0 +1,130 @@
+//! The same faults on several machines, run by run.
+
+use crate::kit::{Campaigns, Studied, StudyError};
+use campaign::{Finding, Results};
+use inject::{CapsuleTarget, Golden, Machine, Setup};
+use outcome::{Class, Outcome};
+use stats::{Confidence, Proportion};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use study::{Cell, Study, Table};
+
+/// A machine, and what it is called.
+pub(super) struct Variant {
+    pub(super) name: &'static str,
+    pub(super) machine: Machine,
+}
+
+/// What came of each run, by its number: the fault, its class, and what kind of that.
+type Ends = BTreeMap<u64, (String, Class, String)>;
+
+/// Fills a study: rates of each workload on each machine, and what changes against the first.
+pub(super) fn compare(
+    mut study: Study,
+    variants: &[Variant],
+    subjects: &[Studied],
+    runs: u64,
+    campaigns: &mut Campaigns<'_>,
+) -> Result<Study, StudyError> {
+    let columns = ["workload", "machine", "masked", "SDC", "DUE", "changed", "class changed"];
+    let mut rates = Table::new("Rates of each workload on each machine", &columns);
+    let columns = ["workload", "machine", "from", "to", "runs"];
+    let mut moves = Table::new("What became what", &columns);
+    for subject in subjects {
+        let mut first: Option<Ends> = None;
+        for variant in variants {
+            let ends = match on(subject, &variant.machine)? {
+                Ok(target) => {
+                    ends(&campaigns.sampled(&target, &format!("{}:{}", study.name, variant.name), runs)?.results)?
+                }
+                Err(why) => {
+                    rates.notes.push(format!("{} with {}: failed to {why}.", subject.name(), variant.name));
+                    continue;
+                }
+            };
+            let known = first.get_or_insert_with(|| ends.clone());
+            if !same_faults(known, &ends) {
+                rates.notes.push(format!("{} with {}: other sites without a fault.", subject.name(), variant.name));
+                continue;
+            }
+            rates.rows.push(row(subject.name(), variant.name, known, &ends));
+            moves.rows.extend(moved(subject.name(), variant.name, known, &ends));
+        }
+    }
+    study.tables.extend([rates, moves]);
+    Ok(study)
+}
+
+/// The capsule on a machine; why not, if that cannot do its golden run.
+fn on(subject: &Studied, machine: &Machine) -> Result<Result<CapsuleTarget, String>, StudyError> {
+    let capsule = &subject.capsule;
+    let setup = Setup {
+        infer: true,
+        fuel: Some(capsule.golden_run().fuel()),
+        addresses: Arc::clone(&machine.addresses),
+        opened_as: Some(capsule.opened_as().to_owned()),
+        ..Setup::default()
+    };
+    match Golden::run_on(Arc::clone(capsule.golden_run().capsule()), machine.clone()) {
+        Ok(golden) => Ok(Ok(CapsuleTarget::set_up(golden, &setup)?)),
+        Err(error) => Ok(Err(error.to_string())),
+    }
+}
+
+fn ends(results: &Results) -> Result<Ends, StudyError> {
+    let mut ends = Ends::new();
+    results.visit(&mut |row| {
+        if let Finding::Seen { outcome, .. } = row.finding {
+            ends.insert(row.run.0, (row.site.fault().unwrap_or_default().to_owned(), outcome.class(), kind(&outcome)));
+        }
+    })?;
+    Ok(ends)
+}
+
+/// What kind of its class an outcome is, in a word.
+fn kind(outcome: &Outcome) -> String {
+    outcome.kind().map_or_else(String::new, |kind| kind.into_owned())
+}
+
+/// Whether runs of one number have one fault.
+fn same_faults(first: &Ends, ends: &Ends) -> bool {
+    ends.iter().all(|(run, (fault, ..))| first.get(run).is_some_and(|(other, ..)| other == fault))
+}
+
+fn row(subject: &str, variant: &str, first: &Ends, ends: &Ends) -> Vec<Cell> {
+    let share = |is: &dyn Fn(u64, &(String, Class, String)) -> bool| {
+        let count = ends.iter().filter(|(run, end)| is(**run, end)).count() as u64;
+        let proportion = Proportion::from_counts(count, ends.len() as u64 - count);
+        let interval = proportion.wilson(Confidence::PERCENT_95);
+        let rate = |rate| Cell::Rate { rate, low: interval.low, high: interval.high };
+        proportion.rate().map_or(Cell::None, rate)
+    };
+    let class = |class| share(&move |_, end: &(String, Class, String)| end.1 == class);
+    let changed = share(&|run, end| first.get(&run).is_some_and(|known| (known.1, &known.2) != (end.1, &end.2)));
+    let other_class = share(&|run, end| first.get(&run).is_some_and(|known| known.1 != end.1));
+    vec![
+        Cell::text(subject),
+        Cell::text(variant),
+        class(Class::Masked),
+        class(Class::Sdc),
+        class(Class::Due),
+        changed,
+        other_class,
+    ]
+}
+
+/// Changes of class or kind, the most frequent first.
+fn moved(subject: &str, variant: &str, first: &Ends, ends: &Ends) -> Vec<Vec<Cell>> {
+    let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
+    let word = |end: &(String, Class, String)| format!("{} {}", end.1.word(), end.2).trim().to_owned();
+    for (run, end) in ends {
+        let Some(known) = first.get(run).filter(|known| (known.1, &known.2) != (end.1, &end.2)) else { continue };
+        *counts.entry((word(known), word(end))).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let cells = |((from, to), count)| {
+        vec![Cell::text(subject), Cell::text(variant), Cell::Text(from), Cell::Text(to), Cell::Count(count)]
+    };
+    counts.into_iter().map(cells).collect()
+}

@@ -1,0 +1,20 @@
+//! Studies of the machine: how much outcomes depend on what it does where the ISA is silent.
+//!
+//! The same faults run on machines that differ in one thing. As the golden run is the same on all of them, so are the sites
+//! of a seed, and outcomes can be compared run by run.
+
+mod addresses;
+mod compared;
+mod order;
+
+use crate::method::StudyOffer;
+
+/// The studies.
+pub static STUDIES: &[StudyOffer] = &[
+    StudyOffer {
+        name: "addresses",
+        about: "what addresses decide that a program was not given",
+        make: addresses::study,
+    },
+    StudyOffer { name: "order", about: "what the order of warps and blocks decides", make: order::study },
+];
