@@ -52,6 +52,9 @@ const CORRECTIONS: usize = 6;
 const SETTLING: u32 = 50_000;
 /// The fewest iterations that are worth skipping.
 const FEWEST: u64 = 4;
+/// The most that are skipped at once. Nobody waits for a loop that goes on for longer (a 64-bit pointer on its way through memory that never
+/// faults), and no count of instructions overflows.
+const MOST: u64 = 1 << 32;
 
 /// The block that a warp is alone in.
 pub(crate) struct Ahead<'a, 'l> {
@@ -235,9 +238,9 @@ impl Ahead<'_, '_> {
         if known == FOREVER {
             return Err(self.trap(warp, looked.head, TrapKind::EndlessLoop).into());
         }
-        let traps = known == trace.reach.traps && trace.reach.traps < trace.reach.limit;
+        let traps = known <= MOST && known == trace.reach.traps && trace.reach.traps < trace.reach.limit;
         // This iteration has been executed. The last one that is known is executed, too: what it writes anew need not be known.
-        let skipped = known.saturating_sub(2);
+        let skipped = known.saturating_sub(2).min(MOST);
         if skipped < FEWEST {
             return Ok(0);
         }
