@@ -1,7 +1,7 @@
 //! Pages of documentation whose numbers are measured, as methods describe them.
 //!
 //! Campaigns are kept under `target/pages` and are not run again while they fit the capsules; the text is a template of
-//! the method, in which `{{name}}` stands for a number, a table or a plot.
+//! the method, in which `{{name}}` stands for a number, a sentence, a table or a plot.
 
 use crate::repo::{beamline, root, say};
 use crate::workloads::{debug_build, fixed_nvcc};
@@ -52,7 +52,7 @@ pub(crate) fn page(args: &Args) -> Result<()> {
         stop: &stop,
         told: &mut |name, event| tell(&mut told, name, event),
     };
-    let mut workloads = Repository { program: beamline()?, nvcc: fixed_nvcc()?, fuel: page.fuel };
+    let mut workloads = Repository { program: beamline()?, nvcc: fixed_nvcc()? };
     let mut shop = Workshop { workloads: &mut workloads, campaigns: &mut campaigns, runs: runs.clone() };
     let pieces = (page.make)(&mut shop, args.only.as_deref())?;
     if args.only.is_some() {
@@ -62,8 +62,7 @@ pub(crate) fn page(args: &Args) -> Result<()> {
     fs::create_dir_all(folder.root.join(method.name())).context("create the folder of the plots")?;
     let mut text = page.template.to_owned();
     let sizes = runs.iter().map(|(name, count)| (format!("runs-{name}"), Piece::Count(*count)));
-    let fuel = ("fuel".to_owned(), Piece::Count(page.fuel.into()));
-    for (name, piece) in pieces.into_iter().chain(sizes).chain([fuel]) {
+    for (name, piece) in pieces.into_iter().chain(sizes) {
         fill(&mut text, &name, &folder.shown(&piece)?)?;
     }
     ensure!(!text.contains("{{"), "the template names a table or a plot that is not made");
@@ -99,12 +98,11 @@ fn tell(told: &mut String, name: &str, event: &CampaignEvent<'_>) {
 struct Repository {
     program: PathBuf,
     nvcc: crate::nvcc::Nvcc,
-    fuel: u32,
 }
 
 impl Repository {
     fn target(&self, capsule: Capsule) -> Result<Arc<CapsuleTarget>> {
-        let setup = Setup { infer: true, fuel: Some(self.fuel), ..Setup::default() };
+        let setup = Setup { infer: true, ..Setup::default() };
         Ok(capsules::target(Arc::new(capsule), &setup)?)
     }
 
@@ -143,6 +141,7 @@ impl Folder {
     fn shown(&self, piece: &Piece) -> Result<String> {
         match piece {
             Piece::Count(count) => Ok(report::plain(*count)),
+            Piece::Text(text) => Ok(text.clone()),
             Piece::Table(table) => Ok(report::study::markdown(table)),
             Piece::Plot(plot) => self.write(plot),
         }

@@ -145,8 +145,6 @@ pub struct MethodPage {
     pub template: &'static str,
     /// The kinds of campaigns that it is made from.
     pub runs: &'static [PageCampaign],
-    /// Instructions beyond ten times its own after which a thread is stopped.
-    pub fuel: u32,
     /// Measures, and makes all pieces, by name; with a workload's name measures only that one, and makes none.
     pub make: fn(&mut Workshop<'_, '_>, Option<&str>) -> Result<Pieces, StudyError>,
 }
@@ -195,6 +193,8 @@ pub type Pieces = Vec<(String, Piece)>;
 pub enum Piece {
     /// A number.
     Count(u64),
+    /// A sentence, or some.
+    Text(String),
     /// A table.
     Table(Table),
     /// A plot, in a file of its own.

@@ -18,6 +18,14 @@ pub struct ChiSquare {
     pub p: f64,
 }
 
+impl ChiSquare {
+    /// The test of a statistic, such as a sum of independent ones; `None` without degrees of freedom.
+    #[must_use]
+    pub fn of(statistic: f64, dof: u64) -> Option<Self> {
+        (dof > 0).then(|| Self { statistic, dof, p: upper_tail(statistic, dof) })
+    }
+}
+
 /// Why a test cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ChiSquareError {

@@ -3,6 +3,7 @@
 use inject::Golden;
 use inject::threads::{Query, Wanted};
 use stats::{Cumulative, Draws};
+use std::collections::BTreeMap;
 
 use super::grouping::{Grouping, KernelGroups};
 use super::location::Discard;
@@ -15,13 +16,11 @@ fn threads_of(golden: &Golden, kernel: &KernelGroups) -> Cumulative<u32> {
     kernel.launches.iter().map(threads).collect()
 }
 
-/// A group of which one thread is profiled.
-#[derive(Debug)]
-struct Stratum {
-    kernel: usize,
-    group: usize,
-    profile: Profile,
-}
+/// A group of which one thread is profiled: its kernel, and its number there.
+type Stratum = (usize, usize);
+
+/// The profiles that stand for groups in the campaigns of one seed.
+pub(crate) type Profiles = BTreeMap<Stratum, Profile>;
 
 /// What sites are drawn from.
 #[derive(Debug)]
@@ -49,52 +48,75 @@ impl Chooser {
         let threads = grouping.kernels.iter().map(|kernel| threads_of(golden, kernel)).collect();
         let (mut strata, mut all) = (Cumulative::default(), Cumulative::default());
         match settings.choice {
-            Choice::Published => strata = profiles(golden, grouping),
+            Choice::Published => strata = profiled(grouping),
             Choice::Unbiased => all = everything(golden, grouping),
         }
         Self { settings, threads, strata, all }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.strata.iter().all(|stratum| stratum.profile.steps.is_empty()) && self.all.is_empty()
+        self.strata.total() == 0 && self.all.is_empty()
     }
 
     /// The profile that a run uses: of which kernel, of which of its groups. The first thing that is drawn.
-    pub(crate) fn stratum_of(&self, seed: u64, run: u64) -> Option<(usize, usize)> {
-        let stratum = self.stratum(&mut Draws::new(seed, run))?;
-        Some((stratum.kernel, stratum.group))
+    pub(crate) fn stratum_of(&self, seed: u64, run: u64) -> Option<Stratum> {
+        self.stratum(&mut Draws::new(seed, run))
     }
 
-    fn stratum(&self, draws: &mut Draws) -> Option<&Stratum> {
-        self.strata.find(draws.below(self.strata.total())?).map(|(stratum, _)| stratum)
+    fn stratum(&self, draws: &mut Draws) -> Option<Stratum> {
+        self.strata.find(draws.below(self.strata.total())?).map(|(stratum, _)| *stratum)
+    }
+
+    /// The profiles that stand for its groups in the campaigns of a seed.
+    pub(crate) fn profiles(&self, golden: &Golden, grouping: &Grouping, seed: u64) -> Profiles {
+        let of = |&(kernel, group): &Stratum| {
+            let thread = grouping.representative(golden, seed, kernel, group)?;
+            Some(((kernel, group), Profile::of(golden, thread)))
+        };
+        self.strata.iter().filter_map(of).collect()
     }
 
     /// Draws a place.
-    pub(crate) fn choose(&self, draws: &mut Draws) -> Option<Chosen> {
+    pub(crate) fn choose(&self, profiles: &Profiles, draws: &mut Draws) -> Option<Chosen> {
         match self.settings.choice {
-            Choice::Published => self.published(draws),
+            Choice::Published => self.published(profiles, draws),
             Choice::Unbiased => self.unbiased(draws),
         }
     }
 
-    fn published(&self, draws: &mut Draws) -> Option<Chosen> {
+    fn published(&self, profiles: &Profiles, draws: &mut Draws) -> Option<Chosen> {
         let stratum = self.stratum(draws)?;
-        let step = *draws.one_of(&stratum.profile.steps)?;
-        let threads = &self.threads[stratum.kernel];
+        let step = *draws.one_of(&profiles.get(&stratum)?.steps)?;
+        let threads = &self.threads[stratum.0];
         let (&launch, thread) = threads.find(draws.below(threads.total())?)?;
-        let nth = self.iteration(draws, step)?;
+        let nth =
+            if self.is_capped(step) { draws.below(self.settings.iterations?.into())? as u32 } else { step.iteration };
         let query = Query { launch, thread, wanted: Wanted::Visit { instruction: step.instruction, nth } };
-        let stepped = |limit| step.from_line.is_some_and(|steps| steps <= limit);
-        let discard = self.settings.steps.filter(|&limit| !stepped(limit)).map(|_| Discard::Steps);
+        let discard = self.is_too_far(step).then_some(Discard::Steps);
         Some(Chosen { query, instruction: Some(step.instruction), discard })
     }
 
-    /// The iteration of the profile, or a random one of the first ones if it is beyond the cap.
-    fn iteration(&self, draws: &mut Draws, step: ProfileStep) -> Option<u32> {
-        match self.settings.iterations {
-            Some(cap) if step.iteration >= cap => draws.below(cap.into()).map(|nth| nth as u32),
-            _ => Some(step.iteration),
-        }
+    /// Whether the iteration of the profile is beyond the cap: a random one of the first ones stands for it.
+    fn is_capped(&self, step: ProfileStep) -> bool {
+        self.settings.iterations.is_some_and(|cap| step.iteration >= cap)
+    }
+
+    /// Whether a debugger does not step from the breakpoint to the instruction.
+    fn is_too_far(&self, step: ProfileStep) -> bool {
+        let beyond = |limit| step.from_line.is_none_or(|steps| steps > limit);
+        self.settings.steps.is_some_and(beyond)
+    }
+
+    /// Whether another choice from the same profiles is the same choice: the same groups, and no step that a threshold of either
+    /// changes in one of them and not in the other.
+    pub(crate) fn is_as(&self, other: &Self, profiles: &Profiles) -> bool {
+        let capped = |of: &Self, step| of.is_capped(step).then_some(of.settings.iterations);
+        let alike = |&step: &ProfileStep| {
+            capped(self, step) == capped(other, step) && self.is_too_far(step) == other.is_too_far(step)
+        };
+        self.settings.choice == other.settings.choice
+            && self.strata.iter().eq(other.strata.iter())
+            && profiles.values().flat_map(|profile| &profile.steps).all(alike)
     }
 
     fn unbiased(&self, draws: &mut Draws) -> Option<Chosen> {
@@ -104,15 +126,12 @@ impl Chooser {
     }
 }
 
-/// The profiles of all groups that are covered.
-fn profiles(golden: &Golden, grouping: &Grouping) -> Cumulative<Stratum> {
+/// The groups that are profiled, each with its threads.
+fn profiled(grouping: &Grouping) -> Cumulative<Stratum> {
     let kernels = grouping.kernels.iter().enumerate();
     let groups = kernels.flat_map(|(number, kernel)| {
-        let profiled = kernel.groups.iter().enumerate().filter(|(_, group)| group.profiled);
-        profiled.map(move |(at, group)| {
-            let profile = Profile::of(golden, group.representative);
-            (Stratum { kernel: number, group: at, profile }, group.threads)
-        })
+        let profiled = kernel.groups.iter().enumerate().filter(|(_, group)| group.profiled && group.instructions > 0);
+        profiled.map(move |(at, group)| ((number, at), group.threads))
     });
     groups.collect()
 }

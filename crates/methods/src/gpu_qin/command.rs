@@ -8,7 +8,7 @@ use super::grouping::{GroupBy, Grouping, KernelGroups};
 use super::measure::measure;
 use super::resilience::resilience_classes;
 use super::settings::{Choice, Coverage, Settings};
-use super::show::{self, Classes};
+use super::show::{self, Classes, Representatives};
 use super::studies::popularity;
 use crate::kit::{Campaigns, StudyError};
 use crate::method::{Answer, Command, CommandOption, Request};
@@ -69,11 +69,27 @@ fn groups(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, St
     let resilience = if by == RESILIENCE { classes(request, &grouping, campaigns)? } else { Vec::new() };
     let name = &golden.capsule().name;
     let mut study = Study::new("groups", "", "");
-    study.tables.extend(show::groups(&grouping));
+    let representatives = representatives(golden, &grouping, campaigns.seed);
+    study.tables.extend(show::groups(&grouping, &representatives));
     study.tables.extend(resilience.iter().map(show::classes));
     study.plots.push(popularity(name, &grouping, fault::base_name));
     let document = Document { format: "beamline.groups/1", capsule: name, by: &by, grouping: &grouping, resilience };
-    Ok(Answer { json: serde_json::json!(document), study })
+    let mut json = serde_json::json!(document);
+    for (kernel, threads) in representatives.iter().enumerate() {
+        for (group, thread) in threads.iter().enumerate() {
+            json["kernels"][kernel]["groups"][group]["representative"] = serde_json::json!(thread);
+        }
+    }
+    Ok(Answer { json, study })
+}
+
+/// The thread that stands for each group in a campaign with this seed.
+fn representatives(golden: &Golden, grouping: &Grouping, seed: u64) -> Representatives {
+    let threads = |(kernel, own): (usize, &KernelGroups)| {
+        let thread = |group| grouping.representative(golden, seed, kernel, group);
+        (0..own.groups.len()).filter_map(thread).collect()
+    };
+    grouping.kernels.iter().enumerate().map(threads).collect()
 }
 
 fn grouping(golden: &Golden, request: &Request, by: &str, campaigns: &Campaigns<'_>) -> Result<Grouping, StudyError> {

@@ -33,7 +33,7 @@ impl Cause {
 pub fn causes(trials: &[Trial], window: Option<u64>) -> Vec<Cause> {
     let mut by_trap: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| trial.is_activated(window)) {
-        if let TrialEnd::Crash { trap, after } = trial.end {
+        if let TrialEnd::Crash { trap, after, .. } = trial.end {
             by_trap.entry(trap.map_or("host", |trap| trap.word())).or_default().push(after);
         }
     }

@@ -13,17 +13,22 @@
 //! 5. lower' = lower · N/M: none does
 //!
 //! Equation 4 is printed as `upper · ΣN_i + 1 / N`; what is meant follows from the sentence before it and from equation 5.
-//! The unbiased choice needs none of this: its rate is a proportion, bounded by Wilson's interval at 95 %.
+//!
+//! Equation 3 is Wald's interval: it has no width where nothing, or everything, was seen. The score interval of a stratified sample
+//! ([`stats::strata`]) stands beside it, with the same estimate and the same strata. The unbiased choice needs none of this: its rate is a proportion, bounded by Wilson's interval at 95 %.
 
 use serde::Serialize;
-use stats::{Confidence, Interval, IntervalKind, Proportion};
+use stats::{Confidence, Interval, IntervalKind, Proportion, Stratified, StratumSample};
 use std::collections::BTreeMap;
 
 use super::crashes::causes;
 use super::grouping::{Grouping, KernelGroups};
 use super::location::Discard;
 use super::settings::{Choice, Settings};
-use super::trials::{Trial, ends_by};
+use super::trials::{Endless, Trial, TrialEnd, ends_by};
+
+/// The paper's normal quantile (Eq. 3).
+const Z: f64 = 1.96;
 
 /// A rate with its bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -38,6 +43,12 @@ pub struct Bounded {
     pub lower: f64,
     /// The upper bound with the groups that were left out: equation 4.
     pub upper: f64,
+    /// The standard error: the root of equation 2.
+    pub error: f64,
+    /// The lower bound of the score interval, which has a width where equation 3 has none.
+    pub score_low: f64,
+    /// The upper bound of the score interval.
+    pub score_high: f64,
 }
 
 /// What was tried in a group.
@@ -66,10 +77,25 @@ pub fn strata(samples: &[Sample], all: f64) -> Option<Bounded> {
         rate += weight * p;
         variance += weight * weight * p * (1.0 - p) / n * ((known - n) / (known - 1.0)).max(0.0);
     }
-    let half = 1.96 * variance.sqrt();
-    let (low, high) = ((rate - half).max(0.0), (rate + half).min(1.0));
+    let error = variance.sqrt();
+    let (low, high) = ((rate - Z * error).max(0.0), (rate + Z * error).min(1.0));
     let share = (known / all).min(1.0);
-    Some(Bounded { rate, low, high, lower: low * share, upper: high * share + (1.0 - share) })
+    let stratum = |sample: &Sample| StratumSample {
+        weight: sample.size,
+        sample: Proportion::from_counts(sample.hits, sample.trials.saturating_sub(sample.hits)),
+    };
+    let score = Stratified::new(&tried().map(stratum).collect::<Vec<_>>());
+    let score = score.interval(IntervalKind::Wilson, Confidence::PERCENT_95);
+    Some(Bounded {
+        rate,
+        low,
+        high,
+        lower: low * share,
+        upper: high * share + (1.0 - share),
+        error,
+        score_low: score.low,
+        score_high: score.high,
+    })
 }
 
 /// Rates of the paper's outcomes among activated trials.
@@ -109,6 +135,10 @@ pub struct KernelEstimate {
     pub injected: u64,
     /// Those of them that were read within the window.
     pub activated: u64,
+    /// Those that were read, but after the window.
+    pub late: u64,
+    /// Of the activated ones that did not end: in a loop proven endless, at a barrier, out of fuel.
+    pub hangs: [u64; 3],
     /// Runs that were given up, by why.
     pub discarded: BTreeMap<String, u64>,
     /// The rates; absent while nothing is activated.
@@ -120,6 +150,16 @@ pub struct KernelEstimate {
 }
 
 impl KernelEstimate {
+    /// How the activated trials ended: benign, SDC, crash, hang.
+    #[must_use]
+    pub fn ends(&self) -> [u64; 4] {
+        let mut ends = [0; 4];
+        for group in &self.groups {
+            ends.iter_mut().zip(group.ends).for_each(|(sum, count)| *sum += count);
+        }
+        ends
+    }
+
     /// The share of what was injected that was activated.
     #[must_use]
     pub fn activation(&self) -> Option<f64> {
@@ -173,6 +213,9 @@ fn estimate(kernel: &KernelGroups, settings: Settings, trials: &[Trial]) -> Kern
         kernel: kernel.kernel.clone(),
         injected: trials.iter().filter(|trial| trial.hit.is_ok()).count() as u64,
         activated: activated().count() as u64,
+        late: trials.iter().filter(|trial| trial.is_activated(None)).count() as u64 - activated().count() as u64,
+        hangs: [Endless::Loop, Endless::Barrier, Endless::OutOfFuel]
+            .map(|why| activated().filter(|trial| trial.end == TrialEnd::Hang(why)).count() as u64),
         discarded,
         rates: rates(kernel, settings.choice, &groups),
         groups,
@@ -203,7 +246,10 @@ fn rates(kernel: &KernelGroups, choice: Choice, groups: &[GroupEstimate]) -> Opt
 pub(super) fn plain(hits: u64, trials: u64) -> Option<Bounded> {
     let sample = Proportion::from_counts(hits, trials - hits);
     let Interval { low, high } = sample.interval(IntervalKind::Wilson, Confidence::PERCENT_95);
-    sample.rate().map(|rate| Bounded { rate, low, high, lower: low, upper: high })
+    sample.rate().map(|rate| {
+        let error = (rate * (1.0 - rate) / trials as f64).sqrt();
+        Bounded { rate, low, high, lower: low, upper: high, error, score_low: low, score_high: high }
+    })
 }
 
 #[cfg(test)]
@@ -214,29 +260,16 @@ mod tests {
         assert!((a - b).abs() < 5e-4, "{a} is not {b}");
     }
 
-    /// Table IV of the paper: the groups of MONTE, whose SDC rate it gives as between 0.3 % and 1.1 %.
     #[test]
-    fn the_bounds_of_monte_carlo_are_those_of_the_paper() {
-        let threads = 8192.0;
-        let groups = [
-            (0.5, 2006.0, 1368, 0.006),
-            (0.25, 2013.0, 1122, 0.0044),
-            (0.125, 2020.0, 970, 0.0046),
-            (0.1211, 2067.0, 854, 0.0052),
-        ];
-        let sample = |(share, instructions, trials, rate): (f64, f64, u64, f64)| Sample {
-            size: share * threads * instructions,
-            trials,
-            hits: (rate * trials as f64).round() as u64,
-        };
-        let samples = groups.map(sample);
-        let all = samples.iter().map(|sample| sample.size).sum::<f64>() + 0.0039 * threads * 2076.0;
-        let bounded = strata(&samples, all).unwrap();
-        close(bounded.rate, 0.0053);
-        // The small group alone moves the upper bound by its 0.4 %.
-        close(bounded.upper - bounded.high, 0.004);
-        assert!(0.0025 < bounded.lower && bounded.lower < 0.0035, "{bounded:?}");
-        assert!(0.0105 < bounded.upper && bounded.upper < 0.0125, "{bounded:?}");
+    fn the_score_interval_has_a_width_where_equation_three_has_none() {
+        let bounded = strata(&[Sample { size: 1e6, trials: 2000, hits: 0 }], 1e6).unwrap();
+        assert_eq!((bounded.low, bounded.high, bounded.score_low), (0.0, 0.0, 0.0));
+        // Wilson: z²/(n + z²).
+        close(bounded.score_high, 3.8415 / 2003.8415);
+        let half = strata(&[Sample { size: 1e6, trials: 100, hits: 50 }], 1e6).unwrap();
+        let wilson = plain(50, 100).unwrap();
+        close(half.score_low, wilson.low);
+        close(half.score_high, wilson.high);
     }
 
     #[test]

@@ -61,8 +61,6 @@ pub struct ThreadGroup {
     pub traces: u64,
     /// Whether one of them is profiled.
     pub profiled: bool,
-    /// A thread that stands for them, drawn by chance.
-    pub representative: ThreadId,
 }
 
 impl ThreadGroup {
@@ -106,6 +104,15 @@ impl KernelGroups {
         self.members.get(at)?.get(thread as usize).map(|&group| group as usize)
     }
 
+    /// The launch and the number there of the n-th thread of a group, from 0.
+    fn nth(&self, group: usize, nth: u64) -> Option<(u32, u64)> {
+        let threads = self.launches.iter().zip(&self.members).flat_map(|(&launch, members)| {
+            let own = (0u64..).zip(members).filter(move |&(_, &member)| member as usize == group);
+            own.map(move |(thread, _)| (launch, thread))
+        });
+        threads.into_iter().nth(usize::try_from(nth).ok()?)
+    }
+
     /// The popularity of its groups, summed from the most popular one on.
     #[must_use]
     pub fn cumulative(&self) -> Vec<f64> {
@@ -142,6 +149,9 @@ pub struct Grouping {
     pub kernels: Vec<KernelGroups>,
 }
 
+/// The draws of representatives begin here, behind those of all runs.
+const REPRESENTATIVES: u64 = 1 << 63;
+
 /// By what threads are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupBy {
@@ -170,6 +180,18 @@ impl Grouping {
         }
         let kernel = |name: &&str| kernel(golden, name, &launches[name], coverage, by);
         Self { kernels: names.iter().map(kernel).collect() }
+    }
+
+    /// The thread that stands for a group in a campaign with this seed: any of its threads, each with the same chance. None
+    /// where there is no such group.
+    #[must_use]
+    pub fn representative(&self, golden: &Golden, seed: u64, kernel: usize, group: usize) -> Option<ThreadId> {
+        let own = self.kernels.get(kernel)?;
+        let stream = REPRESENTATIVES | (kernel as u64) << 32 | group as u64;
+        let nth = Draws::new(seed, stream).below(own.groups.get(group)?.threads)?;
+        let (launch, thread) = own.nth(group, nth)?;
+        let threads = golden.threads_per_block(&golden.launches()[launch as usize]) as u64;
+        Some(ThreadId { launch, cta: thread / threads, thread: (thread % threads) as u32 })
     }
 }
 
@@ -211,8 +233,7 @@ fn kernel(golden: &Golden, name: &str, launches: &[u32], coverage: Coverage, by:
     let index: BTreeMap<Key, u32> = order.iter().map(|(key, _)| *key).zip(0..).collect();
     let members: Vec<Vec<u32>> =
         counts.iter().map(|launch| launch.iter().map(|count| index[&key(count)]).collect()).collect();
-    let representatives = representatives(golden, launches, &members, &order);
-    let group = |((instructions, _), group): (Key, Gathered), representative| ThreadGroup {
+    let group = |((instructions, _), group): (Key, Gathered)| ThreadGroup {
         instructions,
         executed: group.executed.unwrap_or_default(),
         thread_instructions: group.thread_instructions,
@@ -220,37 +241,12 @@ fn kernel(golden: &Golden, name: &str, launches: &[u32], coverage: Coverage, by:
         popularity: group.threads as f64 / threads as f64,
         traces: group.traces.len() as u64,
         profiled: false,
-        representative,
     };
     let category = Category::of(order.len());
-    let groups = order.into_iter().zip(representatives).map(|(found, thread)| group(found, thread)).collect();
+    let groups = order.into_iter().map(group).collect();
     let launches = launches.to_vec();
     let mut kernel =
         KernelGroups { kernel: name.to_owned(), launches, threads, category, coverage: 0.0, groups, members };
     kernel.cover(coverage);
     kernel
-}
-
-/// A thread of each group, each with the same chance: the same one whenever it is asked for.
-fn representatives(
-    golden: &Golden,
-    launches: &[u32],
-    members: &[Vec<u32>],
-    order: &[(Key, Gathered)],
-) -> Vec<ThreadId> {
-    let mut wanted: Vec<u64> =
-        (0..).zip(order).map(|(number, (_, group))| Draws::new(0, number).below(group.threads).unwrap_or(0)).collect();
-    let mut found = vec![ThreadId { launch: 0, cta: 0, thread: 0 }; order.len()];
-    for (&launch, members) in launches.iter().zip(members) {
-        let threads = golden.threads_per_block(&golden.launches()[launch as usize]) as u64;
-        for (thread, &group) in (0u64..).zip(members) {
-            let left = &mut wanted[group as usize];
-            if *left == 0 {
-                let thread_in_block = (thread % threads) as u32;
-                found[group as usize] = ThreadId { launch, cta: thread / threads, thread: thread_in_block };
-            }
-            *left = left.wrapping_sub(1);
-        }
-    }
-    found
 }

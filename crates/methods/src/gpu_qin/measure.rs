@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::estimate::{Estimated, KernelEstimate, estimates};
 use super::grouping::Grouping;
+use super::lost::Lost;
 use super::settings::Settings;
 use super::target::GpuQin;
 use super::trials::{Trial, trials};
@@ -16,6 +17,8 @@ pub struct Measured {
     pub grouping: Grouping,
     /// Its trials.
     pub trials: Vec<Trial>,
+    /// The runs that no rate is made of.
+    pub lost: Lost,
     /// What the method makes of them.
     pub estimates: Estimated,
     /// Seconds of work.
@@ -32,13 +35,36 @@ pub fn measure(
     settings: Settings,
     runs: u64,
 ) -> Result<Measured, StudyError> {
-    let word = settings.to_string();
-    let method = GpuQin::new(capsule, &campaigns.selection(&word))?;
-    let kept = campaigns.make(capsule, &word, &method, runs)?;
-    let trials = trials(&kept.results, &method)?;
-    let grouping = method.into_grouping();
+    measure_by(campaigns, capsule, &choosing(campaigns, capsule, settings)?, runs)
+}
+
+/// The method with these settings, on the kernels of the campaigns.
+///
+/// # Errors
+/// If it selects nothing.
+pub fn choosing(
+    campaigns: &Campaigns<'_>,
+    capsule: &Arc<CapsuleTarget>,
+    settings: Settings,
+) -> Result<GpuQin, StudyError> {
+    Ok(GpuQin::new(capsule, &campaigns.selection(&settings.to_string()))?)
+}
+
+/// The same as [`measure`], by a method that is there already.
+///
+/// # Errors
+/// If the campaign cannot be made, or is interrupted.
+pub fn measure_by(
+    campaigns: &mut Campaigns<'_>,
+    capsule: &CapsuleTarget,
+    method: &GpuQin,
+    runs: u64,
+) -> Result<Measured, StudyError> {
+    let (settings, grouping) = (method.settings(), method.grouping().clone());
+    let kept = campaigns.make(capsule, &settings.to_string(), method, runs)?;
+    let (trials, lost) = (trials(&kept.results, method)?, Lost::of(&kept.results)?);
     let estimates = estimates(&grouping, settings, &trials);
-    Ok(Measured { grouping, trials, estimates, seconds: kept.seconds })
+    Ok(Measured { grouping, trials, lost, estimates, seconds: kept.seconds })
 }
 
 impl Measured {

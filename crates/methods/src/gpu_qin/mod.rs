@@ -14,36 +14,44 @@
 //! campaign; [`GpuQinMethod`] is what the program knows of it. What every step means, and where it differs from a GPU
 //! under a debugger, is in `docs/methods/gpu-qin.md`.
 
+mod among;
 mod choose;
 mod command;
 mod crashes;
+pub mod errors;
 mod estimate;
 mod grouping;
 mod location;
+mod lost;
 mod measure;
 mod method;
 mod mix;
+mod monte;
 mod page;
 pub mod paper;
+pub mod questions;
 mod resilience;
+mod sentences;
 mod settings;
 mod show;
+pub mod statements;
 pub mod studies;
 mod survey;
 pub mod tables;
-
 mod target;
 mod trials;
+mod words;
 
 pub use crashes::{Cause, causes};
 pub use estimate::{Bounded, Estimated, GroupEstimate, KernelEstimate, Rates, Sample, estimates, strata};
 pub use grouping::{Category, GroupBy, Grouping, KernelGroups, ThreadGroup};
 pub use location::Discard;
-pub use measure::{Measured, measure};
+pub use lost::{Lost, Unread};
+pub use measure::{Measured, choosing, measure, measure_by};
 pub use method::GpuQinMethod;
 pub use mix::{Mix, StateBits, mixes};
 pub use resilience::{ResilienceClass, resilience_classes};
 pub use settings::{Choice, Coverage, ITERATIONS, STEPS, Settings, SettingsError, WINDOW};
-pub use survey::MeasuredKernel;
+pub use survey::{CAPPED, CAPS, MeasuredKernel, Variant};
 pub use target::GpuQin;
-pub use trials::{Grouped, Trial, TrialEnd, trials};
+pub use trials::{Endless, Grouped, Trial, TrialEnd, trials};

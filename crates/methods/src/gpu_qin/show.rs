@@ -6,12 +6,16 @@ use study::{Cell, Study, Table, spaced};
 use super::estimate::{Bounded, Estimated, KernelEstimate, Rates};
 use super::grouping::{Grouping, KernelGroups};
 use super::resilience::ResilienceClass;
+use crate::kit::ThreadId;
 use crate::method::Estimates;
 
 /// Groups of a kernel that are shown.
 const GROUPS: usize = 12;
 /// Groups of a class whose instructions are shown.
 const CLASS: usize = 8;
+
+/// By kernel and group, the thread that stands for it.
+pub(super) type Representatives = Vec<Vec<ThreadId>>;
 
 /// The groups of a kernel that a pilot campaign cannot tell apart.
 #[derive(Serialize)]
@@ -39,6 +43,8 @@ pub(super) fn estimates(estimated: &Estimated) -> Estimates {
     let mut table = Table::new("", &columns);
     table.rows.extend(estimated.kernels.iter().map(estimate));
     table.notes.extend(estimated.kernels.iter().filter_map(given_up));
+    table.notes.extend(estimated.kernels.iter().filter_map(endless));
+    table.notes.extend(estimated.kernels.iter().filter_map(never_seen));
     study.tables.push(table);
     Estimates { json: serde_json::json!(estimated), study }
 }
@@ -69,12 +75,30 @@ fn given_up(kernel: &KernelEstimate) -> Option<String> {
     (!listed.is_empty()).then(|| format!("{name}: given up: {}", listed.join(", ")))
 }
 
-/// Threads in groups, kernel by kernel.
-pub(super) fn groups(grouping: &Grouping) -> Vec<Table> {
-    grouping.kernels.iter().map(of_kernel).collect()
+/// Why runs did not end.
+fn endless(kernel: &KernelEstimate) -> Option<String> {
+    let [loops, barriers, fuel] = kernel.hangs;
+    let name = fault::base_name(&kernel.kernel);
+    (loops + barriers + fuel > 0)
+        .then(|| format!("{name}: hang: in an endless loop {loops}, at a barrier {barriers}, out of fuel {fuel}"))
 }
 
-fn of_kernel(kernel: &KernelGroups) -> Table {
+/// Rates of which nothing was seen: equation 3 has no width there.
+fn never_seen(kernel: &KernelEstimate) -> Option<String> {
+    let rates = kernel.rates?;
+    let all = [("sdc", rates.sdc), ("crash", rates.crash), ("hang", rates.hang)];
+    let none = all.iter().filter(|(_, it)| it.rate == 0.0 && it.low == it.high);
+    let said: Vec<String> = none.map(|(word, it)| format!("{word} {:.2} %", it.score_high * 100.0)).collect();
+    let name = fault::base_name(&kernel.kernel);
+    (!said.is_empty()).then(|| format!("{name}: none seen; a score interval reaches up to: {}", said.join(", ")))
+}
+
+/// Threads in groups, kernel by kernel.
+pub(super) fn groups(grouping: &Grouping, representatives: &Representatives) -> Vec<Table> {
+    grouping.kernels.iter().zip(representatives).map(|(kernel, threads)| of_kernel(kernel, threads)).collect()
+}
+
+fn of_kernel(kernel: &KernelGroups, representatives: &[ThreadId]) -> Table {
     let title = format!(
         "{}: category {}, {} groups of {} threads over {} launches; {} profiled, which stand for {:.2} %",
         fault::base_name(&kernel.kernel),
@@ -87,8 +111,9 @@ fn of_kernel(kernel: &KernelGroups) -> Table {
     );
     let columns = ["instructions", "executed", "threads", "share", "cumulative", "traces", "profiled", "a thread"];
     let mut table = Table::new(title, &columns);
-    table.rows.extend(kernel.groups.iter().zip(kernel.cumulative()).take(GROUPS).map(|(group, sum)| {
-        let ((least, most), thread) = (group.executed, group.representative);
+    let groups = kernel.groups.iter().zip(kernel.cumulative()).zip(representatives);
+    table.rows.extend(groups.take(GROUPS).map(|((group, sum), thread)| {
+        let (least, most) = group.executed;
         vec![
             Cell::Count(group.instructions.into()),
             if least == most {

@@ -1,15 +1,17 @@
 //! The method as the planner of a campaign: it chooses, whatever has the engines runs.
 
 use campaign::{LabelColumn, Planner, Results, RunIndex, SelectionWords, Site, StoreError, TargetError};
+use facts::Space;
 use fault::{Fault, ModelKind, Scope, draw};
-use inject::CapsuleTarget;
 use inject::site::{Coordinates, LABELS};
 use inject::threads::{FoundInstruction, Query, find};
+use inject::{CapsuleTarget, Golden};
 use outcome::Criteria;
 use stats::Draws;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::choose::{Chooser, Chosen};
+use super::choose::{Chooser, Chosen, Profiles};
 use super::estimate::estimates;
 use super::grouping::{GroupBy, Grouping, KernelGroups};
 use super::location::{Discard, locate};
@@ -25,6 +27,8 @@ pub struct GpuQin {
     grouping: Grouping,
     chooser: Chooser,
     model: ModelKind,
+    /// By kernel and instruction, the state space that it accesses.
+    spaces: BTreeMap<(String, u32), Space>,
 }
 
 impl GpuQin {
@@ -41,7 +45,7 @@ impl GpuQin {
         if chooser.is_empty() {
             return Err(TargetError::new("find a thread to profile: no kernel matches; `beamline groups` lists them"));
         }
-        Ok(Self { capsule: Arc::clone(capsule), settings, grouping, chooser, model })
+        Ok(Self { capsule: Arc::clone(capsule), settings, grouping, chooser, model, spaces: spaces(golden) })
     }
 
     /// The threads in groups.
@@ -50,10 +54,15 @@ impl GpuQin {
         &self.grouping
     }
 
-    /// The threads in groups, when nothing more is to be chosen.
+    /// The profiles that stand for groups in a campaign with this seed.
+    fn profiles(&self, seed: u64) -> Profiles {
+        self.chooser.profiles(self.capsule.golden_run(), &self.grouping, seed)
+    }
+
+    /// Whether a campaign with this seed has the same sites by other settings, none of whose thresholds is reached.
     #[must_use]
-    pub fn into_grouping(self) -> Grouping {
-        self.grouping
+    pub fn chooses_as(&self, other: &Self, seed: u64) -> bool {
+        self.chooser.is_as(&other.chooser, &self.profiles(seed))
     }
 
     /// The thresholds.
@@ -97,6 +106,22 @@ impl GpuQin {
             }
         }
     }
+}
+
+/// The state spaces that the instructions of all kernels access.
+fn spaces(golden: &Golden) -> BTreeMap<(String, u32), Space> {
+    let (mut seen, mut spaces) = (BTreeSet::new(), BTreeMap::new());
+    for program in golden.launches().iter().map(|launch| &launch.program) {
+        if !seen.insert(&program.name) {
+            continue;
+        }
+        for instruction in &program.instructions {
+            let access = instruction.facts.as_ref().and_then(|facts| facts.access);
+            let Some(access) = access else { continue };
+            spaces.insert((program.name.clone(), instruction.pc.0), access.space);
+        }
+    }
+    spaces
 }
 
 /// What the words of a selection mean to the method.
@@ -153,6 +178,10 @@ impl Grouped for GpuQin {
         let launch = golden.launches().get(at.launch as usize)?;
         Some(at.cta * golden.threads_per_block(launch) as u64 + u64::from(at.thread))
     }
+
+    fn space(&self, kernel: &str, pc: u32) -> Option<Space> {
+        self.spaces.get(&(kernel.to_owned(), pc)).copied()
+    }
 }
 
 impl Planner for GpuQin {
@@ -162,7 +191,8 @@ impl Planner for GpuQin {
 
     fn plan(&self, runs: &[RunIndex], _: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
         let mut draws: Vec<Draws> = runs.iter().map(|run| Draws::new(seed, run.0)).collect();
-        let chosen: Vec<Option<Chosen>> = draws.iter_mut().map(|draws| self.chooser.choose(draws)).collect();
+        let profiles = self.profiles(seed);
+        let chosen: Vec<Option<Chosen>> = draws.iter_mut().map(|draws| self.chooser.choose(&profiles, draws)).collect();
         let queries: Vec<Query> = chosen.iter().flatten().map(|chosen| chosen.query).collect();
         let found = find(self.capsule.golden_run(), &queries);
         let lost = || TargetError::new("repeat the golden run: an instruction that was drawn is not in its program");

@@ -1,6 +1,7 @@
 //! What the method makes of a row: given up, injected, activated, and what came of it.
 
 use campaign::{Finding, Results, Row, StoreError};
+use facts::Space;
 use inject::site::Coordinates;
 use outcome::{Due, FirstUse, Outcome, Sdc, TrapKind};
 
@@ -22,9 +23,22 @@ pub enum TrialEnd {
         trap: Option<TrapKind>,
         /// The latency.
         after: u64,
+        /// The state space of the access that failed, where one did.
+        space: Option<Space>,
     },
-    /// No end, or threads that wait for each other for ever.
-    Hang,
+    /// What a limit of time would end.
+    Hang(Endless),
+}
+
+/// Why a run does not end by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Endless {
+    /// A thread is in a loop that is proven never to end, or the application of a live run used up its time.
+    Loop,
+    /// Threads wait for each other for ever.
+    Barrier,
+    /// A thread used up its fuel.
+    OutOfFuel,
 }
 
 impl TrialEnd {
@@ -35,7 +49,7 @@ impl TrialEnd {
             Self::Benign => 0,
             Self::Sdc => 1,
             Self::Crash { .. } => 2,
-            Self::Hang => 3,
+            Self::Hang(_) => 3,
         }
     }
 }
@@ -91,6 +105,9 @@ pub trait Grouped {
 
     /// The thread of a place, linear in its launch.
     fn linear(&self, at: Coordinates) -> Option<u64>;
+
+    /// The state space that an instruction of a kernel accesses, if it accesses one.
+    fn space(&self, kernel: &str, pc: u32) -> Option<Space>;
 }
 
 /// All trials of a campaign of this method; runs that could not be made are left out.
@@ -118,7 +135,7 @@ fn trial(row: &Row, seed: u64, method: &dyn Grouped) -> Option<Trial> {
                 FirstUse::Overwritten { .. } | FirstUse::Never => None,
             };
             let hit = if observation.landed.is_some() { Ok(()) } else { Err(None) };
-            Some(trial(hit, read, end(*outcome, &observation.end)))
+            Some(trial(hit, read, end(*outcome, &observation.end, method)))
         }
     }
 }
@@ -130,16 +147,20 @@ fn group_hit(row: &Row, at: Coordinates, method: &dyn Grouped) -> Option<(usize,
     Some((kernel, kernels[kernel].group_of(at.launch, method.linear(at)?)?))
 }
 
-fn end(outcome: Outcome, end: &outcome::End) -> TrialEnd {
-    let after = match end {
-        outcome::End::Trapped { at, .. } => at.after,
-        _ => 0,
-    };
+fn end(outcome: Outcome, end: &outcome::End, method: &dyn Grouped) -> TrialEnd {
     match outcome {
         Outcome::Masked(_) | Outcome::Sdc(Sdc::Good) | Outcome::NotLanded => TrialEnd::Benign,
         Outcome::Sdc(_) => TrialEnd::Sdc,
-        Outcome::Due(Due::Hang | Due::OutOfFuel | Due::Crash(TrapKind::BarrierDeadlock)) => TrialEnd::Hang,
-        Outcome::Due(Due::Crash(trap)) => TrialEnd::Crash { trap: Some(trap), after },
-        Outcome::Due(Due::Signal(_) | Due::Detected) => TrialEnd::Crash { trap: None, after },
+        Outcome::Due(Due::Hang) => TrialEnd::Hang(Endless::Loop),
+        Outcome::Due(Due::OutOfFuel) => TrialEnd::Hang(Endless::OutOfFuel),
+        Outcome::Due(Due::Crash(TrapKind::BarrierDeadlock)) => TrialEnd::Hang(Endless::Barrier),
+        Outcome::Due(Due::Crash(trap)) => {
+            let (after, space) = match end {
+                outcome::End::Trapped { at, .. } => (at.after, method.space(&at.kernel, at.pc)),
+                _ => (0, None),
+            };
+            TrialEnd::Crash { trap: Some(trap), after, space }
+        }
+        Outcome::Due(Due::Signal(_) | Due::Detected) => TrialEnd::Crash { trap: None, after: 0, space: None },
     }
 }

@@ -7,11 +7,13 @@ use inject::site::Coordinates;
 use inject::threads::{Query, Wanted, find, thread_counts, trace};
 use methods::gpu_qin::{Category, Coverage, Discard, GpuQin, GroupBy, Grouped, Grouping};
 use methods::kit::Profile;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use testkit::workload as target;
 
 /// An honest sampler fails a test of this level once in a hundred thousand seeds; the seed is fixed.
 const LEVEL: f64 = 1e-5;
+/// The seed of what is planned.
+const SEED: u64 = 3;
 
 fn grouping(golden: &Golden, by: GroupBy) -> Grouping {
     Grouping::of(golden, Coverage::Published, by, &|_, _| true)
@@ -23,7 +25,7 @@ fn words(method: &str) -> SelectionWords {
 
 fn sites(method: &GpuQin, runs: std::ops::Range<u64>) -> Vec<Site> {
     let runs: Vec<RunIndex> = runs.map(RunIndex).collect();
-    method.plan(&runs, &SelectionWords::default(), 3).unwrap()
+    method.plan(&runs, &SelectionWords::default(), SEED).unwrap()
 }
 
 #[test]
@@ -81,8 +83,9 @@ fn threads_of_a_trace_group_go_the_same_way() {
 fn a_profile_has_what_its_thread_executes_and_every_step_is_found_again() {
     let target = target("montecarlo");
     let golden = target.golden_run();
-    for group in &grouping(golden, GroupBy::Instructions).kernels[0].groups {
-        let thread = group.representative;
+    let grouping = grouping(golden, GroupBy::Instructions);
+    for (number, group) in grouping.kernels[0].groups.iter().enumerate() {
+        let thread = grouping.representative(golden, SEED, 0, number).unwrap();
         let profile = Profile::of(golden, thread);
         let launch = &golden.launches()[thread.launch as usize];
         let number = thread.cta * golden.threads_per_block(launch) as u64 + u64::from(thread.thread);
@@ -116,7 +119,7 @@ fn a_profile_is_drawn_by_popularity_and_its_instructions_uniformly() {
     let groups = &method.grouping().kernels[0].groups;
     let runs = 40_000;
     let mut observed = vec![0u64; 4];
-    (0..runs).for_each(|run| observed[method.profile_of(3, run).unwrap().1] += 1);
+    (0..runs).for_each(|run| observed[method.profile_of(SEED, run).unwrap().1] += 1);
     let covered: f64 = groups[..4].iter().map(|group| group.popularity).sum();
     let expected: Vec<f64> = groups[..4].iter().map(|group| group.popularity / covered * runs as f64).collect();
     assert!(stats::chi_square(&observed, &expected).unwrap().p > LEVEL, "{observed:?}");
@@ -125,8 +128,9 @@ fn a_profile_is_drawn_by_popularity_and_its_instructions_uniformly() {
     let golden = target.golden_run();
     let launch = &golden.launches()[0];
     let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
-    for group in &groups[..4] {
-        let steps = Profile::of(golden, group.representative).steps;
+    for (number, group) in groups[..4].iter().enumerate() {
+        let thread = method.grouping().representative(golden, SEED, 0, number).unwrap();
+        let steps = Profile::of(golden, thread).steps;
         for step in &steps {
             let pc = launch.program.instructions[step.instruction as usize].pc.0;
             *weights.entry(pc).or_default() += group.popularity / covered / steps.len() as f64;
@@ -153,6 +157,41 @@ fn iterations_beyond_the_cap_are_replaced_by_the_first_ones() {
     let mean = |all: &[u64]| all.iter().sum::<u64>() as f64 / all.len() as f64;
     // The tile loop has 128 iterations: a cap of 8 draws from its first sixteenth.
     assert!(mean(&capped) < mean(&free) / 6.0, "{} of {}", mean(&capped), mean(&free));
+}
+
+#[test]
+fn a_representative_is_any_thread_of_its_group_and_another_for_another_seed() {
+    let target = target("montecarlo");
+    let golden = target.golden_run();
+    let grouping = grouping(golden, GroupBy::Instructions);
+    let kernel = &grouping.kernels[0];
+    for (number, group) in kernel.groups.iter().enumerate() {
+        let drawn: BTreeSet<_> =
+            (0..60).map(|seed| grouping.representative(golden, seed, 0, number).unwrap()).collect();
+        assert!(drawn.len() as u64 > group.threads.min(60) / 2, "{} of {}", drawn.len(), group.threads);
+        for thread in drawn {
+            let launch = &golden.launches()[thread.launch as usize];
+            let linear = thread.cta * golden.threads_per_block(launch) as u64 + u64::from(thread.thread);
+            assert_eq!(kernel.group_of(thread.launch, linear), Some(number));
+        }
+    }
+    assert_eq!(grouping.representative(golden, SEED, 0, kernel.groups.len()), None);
+}
+
+#[test]
+fn settings_choose_alike_where_no_threshold_is_reached() {
+    let alike = |workload: &str, settings: &str| {
+        let target = target(workload);
+        let of = |settings| GpuQin::new(&target, &words(settings)).unwrap();
+        let (method, other) = (of("gpu-qin"), of(settings));
+        let same = sites(&method, 0..400) == sites(&other, 0..400);
+        assert!(same || !method.chooses_as(&other, SEED), "{workload}, {settings}");
+        method.chooses_as(&other, SEED)
+    };
+    assert!(alike("transpose", "gpu-qin:iterations=none"));
+    assert!(!alike("matmul", "gpu-qin:iterations=none"));
+    assert!(alike("montecarlo", "gpu-qin:steps=none"));
+    assert!(!alike("montecarlo", "gpu-qin:coverage=1"));
 }
 
 #[test]

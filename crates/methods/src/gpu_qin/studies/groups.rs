@@ -19,10 +19,12 @@ use study::{Cell, Study, Table};
 /// Parts into which the threads of a group are divided, by their numbers: blocks of neighbours.
 const PARTS: u64 = 8;
 /// Trials that a group must have to be compared.
-const LEAST: u64 = 100;
+pub const LEAST: u64 = 100;
+/// The level of the tests.
+pub const LEVEL: f64 = 0.05;
 
 /// The columns of a [`row`].
-pub const COLUMNS: [&str; 8] = [
+pub const COLUMNS: [&str; 9] = [
     "kernel",
     "groups compared",
     "between: χ²/df",
@@ -30,6 +32,7 @@ pub const COLUMNS: [&str; 8] = [
     "crash rate, least",
     "crash rate, most",
     "within: χ²/df",
+    "p",
     "explained",
 ];
 
@@ -82,7 +85,9 @@ pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'
         for (number, kernel) in measured.grouping.kernels.iter().enumerate() {
             let activated = |trial: &&Trial| trial.kernel == number && trial.is_activated(settings.window);
             let trials: Vec<Trial> = measured.trials.iter().filter(activated).copied().collect();
-            table.rows.push(row(kernel, &trials));
+            let spread = Spread::of(&trials);
+            let (between, within) = (spread.between.map(|it| it.p), spread.within.map(|it| it.p));
+            table.rows.push(row(fault::base_name(&kernel.kernel), &spread, between, within));
             detail.rows.extend(rates(kernel, &trials));
         }
     }
@@ -91,42 +96,77 @@ pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'
 }
 
 /// How the trials of a kernel spread between its groups and within them.
-#[must_use]
-pub fn row(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Cell> {
-    let groups = ends_by(trials.iter(), |trial| trial.group);
-    let compared: Vec<(usize, [u64; 4])> =
-        groups.into_iter().filter(|(_, ends)| ends.iter().sum::<u64>() >= LEAST).collect();
-    let between = dispersion(&compared.iter().map(|(_, ends)| *ends).collect::<Vec<_>>());
-    let (mut statistic, mut freedom) = (0.0_f64, 0.0_f64);
-    for (group, _) in &compared {
-        let own: Vec<Trial> = trials.iter().filter(|trial| trial.group == *group).copied().collect();
-        let most = own.iter().map(|trial| trial.cta).max().unwrap_or(0) + 1;
-        // Neighbours are blocks where there are enough, else threads of a block.
-        let part = |trial: &Trial| {
-            if most >= PARTS { trial.cta * PARTS / most } else { u64::from(trial.thread) / 32 % PARTS }
-        };
-        if let Some(test) = compare(&ends_by(own.iter(), part).into_values().collect::<Vec<_>>()) {
-            statistic += test.statistic;
-            freedom += test.dof as f64;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Groups with enough trials to compare.
+    pub groups: u64,
+    /// Between them; none of one group.
+    pub between: Option<Dispersion>,
+    /// Within them, χ² of all groups added up; none where no group has two parts with trials.
+    pub within: Option<ChiSquare>,
+}
+
+impl Spread {
+    /// The spread of trials, all of them activated.
+    #[must_use]
+    pub fn of(trials: &[Trial]) -> Self {
+        let groups = ends_by(trials.iter(), |trial| trial.group);
+        let compared: Vec<(usize, [u64; 4])> =
+            groups.into_iter().filter(|(_, ends)| ends.iter().sum::<u64>() >= LEAST).collect();
+        let (mut statistic, mut dof) = (0.0_f64, 0);
+        for (group, _) in &compared {
+            let own: Vec<&Trial> = trials.iter().filter(|trial| trial.group == *group).collect();
+            if let Some(test) = compare(&parts(&own)) {
+                statistic += test.statistic;
+                dof += test.dof;
+            }
+        }
+        Self {
+            groups: compared.len() as u64,
+            between: dispersion(&compared.iter().map(|(_, ends)| *ends).collect::<Vec<_>>()),
+            within: ChiSquare::of(statistic, dof),
         }
     }
+
+    /// What two p-values say, that between groups and that within them.
+    #[must_use]
+    pub fn word(between: Option<f64>, within: Option<f64>) -> &'static str {
+        let differ = |p: Option<f64>| p.is_some_and(|p| p < LEVEL);
+        match (between, differ(between), differ(within)) {
+            (None, _, false) => "one group",
+            (None, _, true) => "one group, whose threads differ",
+            (_, false, false) => "groups do not differ",
+            (_, false, true) => "groups do not differ, threads within groups do",
+            (_, true, false) => "yes: groups differ, their threads do not",
+            (_, true, true) => "in part: threads within groups differ too",
+        }
+    }
+}
+
+/// Trials of a group by parts of neighbours: blocks where there are enough, else warps of a block.
+fn parts(trials: &[&Trial]) -> Vec<[u64; 4]> {
+    let most = trials.iter().map(|trial| trial.cta).max().unwrap_or(0) + 1;
+    let part = |trial: &Trial| {
+        if most >= PARTS { trial.cta * PARTS / most } else { u64::from(trial.thread) / 32 % PARTS }
+    };
+    ends_by(trials.iter().copied(), part).into_values().collect()
+}
+
+/// A spread, with the p-values that are to be shown of it: its own, or corrected ones.
+#[must_use]
+pub fn row(kernel: &str, spread: &Spread, between: Option<f64>, within: Option<f64>) -> Vec<Cell> {
     let number = |value: Option<f64>| value.map_or(Cell::None, Cell::Number);
     let share = |value: Option<f64>| value.map_or(Cell::None, Cell::Share);
-    let explained = between.map(|between| (between.p < 0.05, statistic / freedom.max(1.0)));
     vec![
-        Cell::text(fault::base_name(&kernel.kernel)),
-        Cell::Count(compared.len() as u64),
-        number(between.map(|dispersion| dispersion.ratio)),
-        number(between.map(|dispersion| dispersion.p)),
-        share(between.map(|dispersion| dispersion.crash.0)),
-        share(between.map(|dispersion| dispersion.crash.1)),
-        number((freedom > 0.0).then(|| statistic / freedom)),
-        Cell::text(match explained {
-            None => "one group",
-            Some((false, _)) => "groups do not differ",
-            Some((true, within)) if within < 1.5 => "yes: groups differ, their threads do not",
-            Some((true, _)) => "in part: threads within groups differ too",
-        }),
+        Cell::text(kernel),
+        Cell::Count(spread.groups),
+        number(spread.between.map(|dispersion| dispersion.ratio)),
+        number(between),
+        share(spread.between.map(|dispersion| dispersion.crash.0)),
+        share(spread.between.map(|dispersion| dispersion.crash.1)),
+        number(spread.within.map(|test| test.statistic / test.dof as f64)),
+        number(within),
+        Cell::text(Spread::word(between, within)),
     ]
 }
 
@@ -155,6 +195,15 @@ pub fn rates(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Vec<Cell>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_p_values_say_whether_groups_explain() {
+        let word = |between, within| Spread::word(between, within);
+        assert!(word(Some(0.001), Some(0.5)).starts_with("yes"));
+        assert!(word(Some(0.001), Some(0.001)).starts_with("in part"));
+        assert_eq!(word(Some(0.2), Some(0.2)), "groups do not differ");
+        assert_eq!(word(None, None), "one group");
+    }
 
     #[test]
     fn parts_that_are_alike_have_a_small_ratio_and_others_a_large_one() {

@@ -1,6 +1,6 @@
 //! What goes with SDC rates: instruction mix, algorithm class; and how much state faults can reach.
 
-use stats::regression;
+use stats::{Regression, regression};
 use std::collections::BTreeMap;
 
 use super::cells::rate;
@@ -68,10 +68,21 @@ pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'
     Ok(study)
 }
 
+/// A linear model of a rate by shares of instructions.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// `SDC` or `crash`.
+    pub rate: &'static str,
+    /// The kinds of instructions.
+    pub variables: &'static str,
+    /// The fit; none if there are too few kernels.
+    pub fit: Option<Regression>,
+}
+
 /// Linear models of the SDC rate and of the crash rate: all kinds together, and each alone.
 #[must_use]
-pub fn regressions(points: &[KernelMix]) -> Table {
-    let mut table = Table::new("Linear models", &["rate", "variables", "kernels", "R²", "F", "p"]);
+pub fn models(points: &[KernelMix]) -> Vec<Model> {
+    let mut all = Vec::new();
     let models: [(&str, &[usize]); 5] =
         [("FP, memory, control", &[1, 2, 3]), ("ALU", &[0]), ("FP", &[1]), ("memory", &[2]), ("control", &[3])];
     for (name, rate) in
@@ -81,18 +92,32 @@ pub fn regressions(points: &[KernelMix]) -> Table {
             let row = |point: &KernelMix| indices.iter().map(|&at| point.mix.shares()[at]).collect::<Vec<_>>();
             let rows: Vec<Vec<f64>> = points.iter().map(row).collect();
             let fit = regression(&rows, &points.iter().map(rate).collect::<Vec<_>>());
-            let number = |value: Option<f64>| value.map_or(Cell::None, Cell::Number);
-            table.rows.push(vec![
-                Cell::text(name),
-                Cell::text(variables),
-                Cell::Count(points.len() as u64),
-                number(fit.as_ref().map(|fit| fit.r_squared)),
-                number(fit.as_ref().map(|fit| fit.f)),
-                number(fit.as_ref().map(|fit| fit.p)),
-            ]);
+            all.push(Model { rate: name, variables, fit });
         }
     }
+    all
+}
+
+/// The models as a table.
+#[must_use]
+pub fn regressions(points: &[KernelMix]) -> Table {
+    let mut table = Table::new("Linear models", &["rate", "variables", "kernels", "R²", "F", "p"]);
+    table.rows.extend(models(points).iter().map(|model| model_row(model, points.len())));
     table
+}
+
+/// A model of so many kernels as a row.
+#[must_use]
+pub fn model_row(model: &Model, kernels: usize) -> Vec<Cell> {
+    let number = |value: fn(&Regression) -> f64| model.fit.as_ref().map(value).map_or(Cell::None, Cell::Number);
+    vec![
+        Cell::text(model.rate),
+        Cell::text(model.variables),
+        Cell::Count(kernels as u64),
+        number(|fit| fit.r_squared),
+        number(|fit| fit.f),
+        number(|fit| fit.p),
+    ]
 }
 
 pub(super) fn dwarfs(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {

@@ -11,8 +11,10 @@ mod window;
 use crate::method::StudyOffer;
 
 pub use crashes::{COLUMNS as CAUSE_COLUMNS, plot as latencies, row as cause_row};
-pub use groups::{COLUMNS as DISPERSION_COLUMNS, Dispersion, dispersion, rates as group_rates, row as dispersion_row};
-pub use mix::{KernelMix as MixPoint, classes, regressions, state_table};
+pub use groups::{
+    COLUMNS as SPREAD_COLUMNS, Dispersion, LEAST, LEVEL, Spread, dispersion, rates as group_rates, row as spread_row,
+};
+pub use mix::{KernelMix as MixPoint, Model, classes, model_row, models, regressions, state_table};
 pub use popularity::{popular, popularity, popularity_of};
 
 /// The studies.

@@ -1,39 +1,35 @@
 //! What the paper draws: rates, crashes, mixes; as tables and as plots.
 
 use super::rate;
-use crate::gpu_qin::estimate::{Bounded, KernelEstimate, Rates};
+use crate::gpu_qin::errors::Rate;
+use crate::gpu_qin::estimate::KernelEstimate;
 use crate::gpu_qin::paper::{INJECTABLE, REGRESSION};
+use crate::gpu_qin::questions::{Question, Questions, latencies as latencies_of, mix_models, spread};
 use crate::gpu_qin::studies::{
-    CAUSE_COLUMNS, MixPoint, cause_row, dispersion_row, popular, popularity_of, regressions,
+    CAUSE_COLUMNS, SPREAD_COLUMNS, cause_row, model_row, popular, popularity_of, spread_row,
 };
 use crate::gpu_qin::survey::MeasuredKernel;
 use study::{Cell, Plot, Point, Series, Table};
 
-/// Fig. 8: SDC, crash and hang rates, by the unbiased choice and by the method.
+/// Fig. 8: SDC, crash and hang rates, by the unbiased choice and by one realisation of the method.
 #[must_use]
 pub fn rates(kernels: &[MeasuredKernel]) -> Table {
-    let columns = [
-        "kernel",
-        "SDC, unbiased",
-        "SDC, method",
-        "crash, unbiased",
-        "crash, method",
-        "hang, unbiased",
-        "hang, method",
-        "failure, unbiased",
-    ];
+    let columns =
+        ["kernel", "SDC, unbiased", "SDC, method", "crash, unbiased", "crash, method", "hang, unbiased", "failure"];
     let mut table = Table::new("Rates among activated faults", &columns);
     for it in kernels {
         let mut row = vec![Cell::text(it.paper.name)];
-        for pick in [(|rates| rates.sdc) as fn(&Rates) -> Bounded, |rates| rates.crash, |rates| rates.hang] {
-            row.extend([rate(&it.unbiased, pick), rate(&it.published, pick)]);
+        for kind in [Rate::Sdc, Rate::Crash] {
+            row.push(rate(&it.unbiased, kind));
+            row.push(it.published().map_or(Cell::None, |own| rate(own, kind)));
         }
+        row.push(rate(&it.unbiased, Rate::Hang));
         row.push(Cell::Share(it.failure()));
         table.rows.push(row);
     }
     let mean = kernels.iter().map(MeasuredKernel::failure).sum::<f64>() / kernels.len().max(1) as f64;
     let mut last = vec![Cell::text("mean")];
-    last.extend(std::iter::repeat_n(Cell::None, 6));
+    last.extend(std::iter::repeat_n(Cell::None, columns.len() - 2));
     last.push(Cell::Share(mean));
     table.rows.push(last);
     table
@@ -41,26 +37,26 @@ pub fn rates(kernels: &[MeasuredKernel]) -> Table {
 
 /// Fig. 8 as a plot of one kind of rate.
 #[must_use]
-pub fn rates_plot(kernels: &[MeasuredKernel], name: &str, what: &str, pick: fn(&Rates) -> Bounded) -> Plot {
-    let series = |label: &str, of: fn(&MeasuredKernel) -> &KernelEstimate| Series {
+pub fn rates_plot(kernels: &[MeasuredKernel], name: &str, kind: Rate) -> Plot {
+    let series = |label: &str, of: fn(&MeasuredKernel) -> Option<&KernelEstimate>| Series {
         name: label.to_owned(),
         joined: false,
         points: (0..)
             .zip(kernels)
             .filter_map(|(x, it)| {
-                let rate = of(it).rates.as_ref().map(pick)?;
-                Some(Point { x: f64::from(x), y: rate.rate, bounds: Some((rate.low, rate.high)) })
+                let rate = kind.estimated(of(it)?)?;
+                Some(Point { x: f64::from(x), y: rate.rate, bounds: Some((rate.score_low, rate.score_high)) })
             })
             .collect(),
     };
     Plot {
         name: name.to_owned(),
-        title: format!("{what} among activated faults, 95 %"),
+        title: format!("{} rate among activated faults, 95 %", kind.word()),
         x: String::new(),
         logarithmic: false,
         names: kernels.iter().map(|it| it.paper.name.to_owned()).collect(),
-        y: format!("{what} (%)"),
-        series: vec![series("unbiased", |it| &it.unbiased), series("GPU-Qin", |it| &it.published)],
+        y: format!("{} rate (%)", kind.word()),
+        series: vec![series("unbiased", |it| Some(&it.unbiased)), series("GPU-Qin", MeasuredKernel::published)],
     }
 }
 
@@ -96,38 +92,60 @@ pub fn group_rates(kernels: &[MeasuredKernel], name: &str) -> Table {
 
 /// Spread between groups and within them.
 #[must_use]
-pub fn spreads(kernels: &[MeasuredKernel]) -> Table {
-    let mut table = Table::new("Spread between groups and within them", &crate::gpu_qin::studies::DISPERSION_COLUMNS);
+pub fn spreads(kernels: &[MeasuredKernel], questions: &Questions) -> Table {
+    let mut table = Table::new("Spread between groups and within them", &SPREAD_COLUMNS);
     for it in kernels {
-        let trials = it.activated(Some(crate::gpu_qin::WINDOW));
-        let mut row = dispersion_row(&it.groups, &trials);
-        row[0] = Cell::text(it.paper.name);
-        table.rows.push(row);
+        let name = it.paper.name;
+        let (between, within) = (questions.p(&Question::Between(name)), questions.p(&Question::Within(name)));
+        table.rows.push(spread_row(name, &spread(it), between, within));
+    }
+    table
+}
+
+/// Which exception comes sooner: pairs of which one does, beyond chance.
+#[must_use]
+pub fn sooner(kernels: &[MeasuredKernel], questions: &Questions) -> Table {
+    let columns = ["kernel", "sooner", "later", "in so many pairs", "p, corrected"];
+    let mut table = Table::new("Which exception comes sooner", &columns);
+    for it in kernels {
+        for (first, second, found) in latencies_of(it) {
+            let question = Question::Sooner(it.paper.name, first.trap.clone(), second.trap.clone());
+            let (sooner, later, share) = if found.smaller >= 0.5 {
+                (first, second, found.smaller)
+            } else {
+                (second, first, 1.0 - found.smaller)
+            };
+            if questions.is_sure(&question) {
+                let p = questions.p(&question).map_or(Cell::None, Cell::Number);
+                let words = [it.paper.name, &sooner.trap, &later.trap].map(Cell::text);
+                table.rows.push(words.into_iter().chain([Cell::Share(share), p]).collect());
+            }
+        }
     }
     table
 }
 
 /// Linear models of rates by instruction mix, the paper's best first.
 #[must_use]
-pub fn regression(kernels: &[MeasuredKernel]) -> Table {
-    let point = |it: &MeasuredKernel| MixPoint {
-        kernel: it.paper.name.to_owned(),
-        class: String::new(),
-        mix: it.mix,
-        sdc: it.rates().sdc,
-        crash: it.rates().crash,
-    };
-    let mut table = regressions(&kernels.iter().map(point).collect::<Vec<_>>());
+pub fn regression(kernels: &[MeasuredKernel], questions: &Questions) -> Table {
+    let columns = ["rate", "variables", "kernels", "R²", "F", "p", "p, corrected"];
+    let mut table = Table::new("Linear models", &columns);
     let (r_squared, p) = REGRESSION;
-    let paper = vec![
+    table.rows.push(vec![
         Cell::text("SDC"),
         Cell::text("the paper's best linear model"),
         Cell::Count(kernels.len() as u64),
         Cell::Number(r_squared),
         Cell::None,
         Cell::Number(p),
-    ];
-    table.rows.insert(0, paper);
+        Cell::None,
+    ]);
+    for model in mix_models(kernels) {
+        let mut row = model_row(&model, kernels.len());
+        let corrected = questions.p(&Question::Model(model.rate, model.variables));
+        row.push(corrected.map_or(Cell::None, Cell::Number));
+        table.rows.push(row);
+    }
     table
 }
 
@@ -170,9 +188,7 @@ pub fn compilers(kernels: &[MeasuredKernel]) -> Table {
     let mut table = Table::new("Rates with and without optimisation", &columns);
     for it in kernels {
         let mut row = vec![Cell::text(it.paper.name), Cell::Number(it.longer)];
-        for pick in [(|rates| rates.sdc) as fn(&Rates) -> Bounded, |rates| rates.crash, |rates| rates.hang] {
-            row.extend([rate(&it.unbiased, pick), rate(&it.debug, pick)]);
-        }
+        row.extend(Rate::ALL.iter().flat_map(|&kind| [rate(&it.unbiased, kind), rate(&it.debug, kind)]));
         table.rows.push(row);
     }
     table

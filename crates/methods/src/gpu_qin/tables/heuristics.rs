@@ -1,93 +1,141 @@
-//! What each heuristic of the method costs, as a number: the rate with it minus the rate without it.
-//!
-//! Campaigns that are compared have the same seed and draw in the same order, so that most of their runs are the same
-//! faults: a difference is known better than either rate. Its noise is given as the half width of a 95 % interval as if
-//! they were independent, which is too wide.
+//! What the method and each of its heuristics cost, in percentage points.
 
-use crate::gpu_qin::estimate::{Bounded, KernelEstimate, Rates};
-use crate::gpu_qin::survey::MeasuredKernel;
+use crate::gpu_qin::errors::{Bounds, Error, Rate, bias, capped, chance, coverage, variant, window};
+use crate::gpu_qin::questions::{Question, Questions};
+use crate::gpu_qin::survey::{CAPS, MeasuredKernel, Variant};
+use crate::gpu_qin::words::{of, points};
 use study::{Cell, Table};
 
-/// A heuristic, what it is compared with, and both estimates.
-type Heuristic = (&'static str, fn(&MeasuredKernel) -> [&KernelEstimate; 2]);
-
-const HEURISTICS: [Heuristic; 6] = [
-    ("the method as a whole", |it| [&it.method, &it.unbiased]),
-    ("iteration cap 64", |it| [&it.method, &it.uncapped]),
-    ("300 steps from a breakpoint", |it| [&it.method, &it.stepped]),
-    ("small groups left out", |it| [&it.method, &it.covered]),
-    ("activation window 1,600", |it| [&it.unbiased, &it.endless]),
-    ("about 2,000 runs", |it| [&it.published, &it.method]),
-];
-
-const RATES: [fn(&Rates) -> Bounded; 3] = [|rates| rates.sdc, |rates| rates.crash, |rates| rates.hang];
-
-/// The difference of a rate, and how large it may be by chance.
-fn difference(it: &MeasuredKernel, heuristic: &Heuristic, pick: fn(&Rates) -> Bounded) -> Option<(f64, f64)> {
-    let [with, without] = (heuristic.1)(it);
-    let (with, without) = (with.rates.as_ref().map(pick)?, without.rates.as_ref().map(pick)?);
-    let half = |it: Bounded| (it.high - it.low) / 2.0;
-    Some((with.rate - without.rate, half(with).hypot(half(without))))
-}
-
-/// Kernel by kernel: SDC and crash, in percentage points.
+/// Kernel by kernel: how far the method is off, and how its realisations spread.
 #[must_use]
-pub fn errors(kernels: &[MeasuredKernel]) -> Table {
-    let mut columns = vec!["kernel".to_owned()];
-    for (name, _) in &HEURISTICS {
-        columns.extend([format!("{name}: SDC"), "crash".to_owned()]);
-    }
-    let mut table = Table {
-        title: "Errors of the heuristics, in percentage points".to_owned(),
-        columns,
-        rows: Vec::new(),
-        notes: Vec::new(),
-    };
+pub fn errors(kernels: &[MeasuredKernel], questions: &Questions) -> Table {
+    let columns =
+        ["kernel", "SDC: error, 95 %", "SDC: spread", "by chance", "crash: error, 95 %", "crash: spread", "by chance"];
+    let mut table = Table::new("Errors of the method, in percentage points", &columns);
     for it in kernels {
         let mut row = vec![Cell::text(it.paper.name)];
-        for heuristic in &HEURISTICS {
-            for pick in &RATES[..2] {
-                row.push(difference(it, heuristic, *pick).map_or(Cell::None, |(value, _)| Cell::Difference(value)));
-            }
+        for rate in [Rate::Sdc, Rate::Crash] {
+            let error = bias(it, rate);
+            row.push(
+                error.map_or(Cell::None, |error| said(&error, questions.is_sure(&Question::Bias(it.paper.name, rate)))),
+            );
+            let wide = questions.is_sure(&Question::Spread(it.paper.name, rate));
+            let spread = error.map(|error| format!("{:.2}{}", error.found.deviation * 100.0, mark(wide)));
+            row.push(spread.map_or(Cell::None, Cell::text));
+            row.push(Cell::text(format!("{:.2}", chance(it, rate) * 100.0)));
         }
         table.rows.push(row);
     }
     table
 }
 
-/// Over all kernels: the mean size of each error, the largest, and how many are larger than chance allows.
+/// What stands behind a number that is beyond chance.
+fn mark(sure: bool) -> &'static str {
+    if sure { " †" } else { "" }
+}
+
+fn said(error: &Error, sure: bool) -> Cell {
+    Cell::text(format!("{} ± {:.2}{}", points(error.mean()), error.half_width() * 100.0, mark(sure)))
+}
+
+/// A heuristic by its name, and where it can change something.
+const HEURISTICS: [(&str, Variant); 3] = [
+    ("the cap of iterations", Variant::Uncapped),
+    ("the window of steps", Variant::AnySteps),
+    ("small groups left out", Variant::Covered),
+];
+
+/// Over all kernels: the mean size of each error, the largest, and how many are beyond chance.
 #[must_use]
-pub fn summary(kernels: &[MeasuredKernel]) -> Table {
-    let columns = [
-        "heuristic",
-        "rate",
-        "mean |error|",
-        "mean error",
-        "largest",
-        "of",
-        "beyond chance",
-        "chance, mean half width",
-    ];
-    let mut table = Table::new("Errors of the heuristics over all kernels, in percentage points", &columns);
-    for heuristic in &HEURISTICS {
-        for (what, pick) in ["SDC", "crash", "hang"].into_iter().zip(RATES) {
-            let all: Vec<(&str, f64, f64)> = kernels
-                .iter()
-                .filter_map(|it| difference(it, heuristic, pick).map(|(value, half)| (it.paper.name, value, half)))
-                .collect();
-            let n = all.len().max(1) as f64;
-            let largest = all.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
-            let mean = |value: fn(&(&str, f64, f64)) -> f64| all.iter().map(value).sum::<f64>() / n;
-            table.rows.push(vec![
-                Cell::text(heuristic.0),
-                Cell::text(what),
-                Cell::Number(mean(|it| it.1.abs()) * 100.0),
-                Cell::Difference(mean(|it| it.1)),
-                largest.map_or(Cell::None, |it| Cell::Difference(it.1)),
-                Cell::text(largest.map_or("", |it| it.0)),
-                Cell::text(format!("{} of {}", all.iter().filter(|it| it.1.abs() > it.2).count(), all.len())),
-                Cell::Number(mean(|it| it.2) * 100.0),
-            ]);
+pub fn summary(kernels: &[MeasuredKernel], questions: &Questions) -> Table {
+    let columns = ["heuristic", "changes sites of", "rate", "mean size", "mean", "largest", "of", "beyond chance"];
+    let mut table = Table::new("Errors over all kernels, in percentage points", &columns);
+    for rate in Rate::ALL {
+        let found = |it: &MeasuredKernel| Some(bias(it, rate)?.mean());
+        let sure = |it: &MeasuredKernel| questions.is_sure(&Question::Bias(it.paper.name, rate));
+        table.rows.push(row("the method as a whole", kernels, rate, &found, &sure));
+    }
+    for (number, (name, heuristic)) in HEURISTICS.into_iter().enumerate() {
+        for rate in [Rate::Sdc, Rate::Crash] {
+            let found = |it: &MeasuredKernel| Some(variant(it, heuristic, rate)?.mean());
+            let sure = |it: &MeasuredKernel| questions.is_sure(&Question::Heuristic(it.paper.name, number, rate));
+            table.rows.push(row(name, kernels, rate, &found, &sure));
+        }
+    }
+    for rate in [Rate::Sdc, Rate::Crash] {
+        let found = |it: &MeasuredKernel| window(it, rate).filter(|_| it.unbiased.late > 0);
+        let mut row = row("the window of activation", kernels, rate, &found, &|_| false);
+        row.pop();
+        row.push(Cell::None);
+        table.rows.push(row);
+    }
+    table
+}
+
+/// A row of the summary; kernels in which nothing can change count with no error.
+fn row(
+    name: &str,
+    kernels: &[MeasuredKernel],
+    rate: Rate,
+    found: &dyn Fn(&MeasuredKernel) -> Option<f64>,
+    sure: &dyn Fn(&MeasuredKernel) -> bool,
+) -> Vec<Cell> {
+    let all: Vec<(&str, f64)> = kernels.iter().filter_map(|it| Some((it.paper.name, found(it)?))).collect();
+    let n = kernels.len().max(1) as f64;
+    let largest = all.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+    vec![
+        Cell::text(name),
+        Cell::text(of(all.len(), kernels.len())),
+        Cell::text(rate.word()),
+        Cell::text(format!("{:.2}", all.iter().map(|it| it.1.abs()).sum::<f64>() / n * 100.0)),
+        Cell::Difference(all.iter().map(|it| it.1).sum::<f64>() / n),
+        largest.map_or(Cell::None, |it| Cell::Difference(it.1)),
+        largest.map_or(Cell::None, |it| Cell::text(it.0)),
+        Cell::text(of(kernels.iter().filter(|it| sure(it)).count(), all.len())),
+    ]
+}
+
+/// How often intervals of the method hold the rate of the unbiased choice.
+#[must_use]
+pub fn coverages(kernels: &[MeasuredKernel]) -> Table {
+    let mut table =
+        Table::new("Realisations whose interval holds the unbiased rate", &["interval", "SDC", "crash", "hang"]);
+    let name = |bounds: Bounds| match bounds {
+        Bounds::Published => "Eq. 3",
+        Bounds::WithGroupsLeftOut => "Eq. 4 and 5, with the groups left out",
+        Bounds::Score => "score interval of the same strata",
+    };
+    for bounds in Bounds::ALL {
+        let mut row = vec![Cell::text(name(bounds))];
+        row.extend(Rate::ALL.map(|rate| {
+            let (held, all) = coverage(kernels, bounds, rate);
+            Cell::Share(held as f64 / all.max(1) as f64)
+        }));
+        table.rows.push(row);
+    }
+    table
+}
+
+/// Fig. 6: what each cap changes, in percentage points.
+#[must_use]
+pub fn caps(kernels: &[MeasuredKernel], questions: &Questions) -> Table {
+    let mut table = Table::new("Rates with a cap less those without", &["kernel", "cap", "SDC", "crash"]);
+    for it in kernels.iter().filter(|it| !it.caps.is_empty()) {
+        let name = it.paper.name;
+        let own = crate::gpu_qin::ITERATIONS;
+        let mut all: Vec<u32> = CAPS.into_iter().chain([own]).collect();
+        all.sort_unstable();
+        for cap in all {
+            let mut row = vec![Cell::text(name), Cell::Count(cap.into())];
+            row.extend([Rate::Sdc, Rate::Crash].map(|rate| {
+                let (error, question) = if cap == own {
+                    (variant(it, Variant::Uncapped, rate), Question::Heuristic(name, 0, rate))
+                } else {
+                    (capped(it, cap, rate), Question::Cap(name, cap, rate))
+                };
+                error.map_or(Cell::None, |error| said(&error, questions.is_sure(&question)))
+            }));
+            table.rows.push(row);
         }
     }
     table

@@ -2,28 +2,29 @@
 
 mod figures;
 mod heuristics;
-mod orderings;
+mod lost;
 mod published;
 
 use study::Cell;
 
-use super::estimate::{Bounded, KernelEstimate, Rates};
+use super::errors::Rate;
+use super::estimate::{Bounded, KernelEstimate};
 
 pub use figures::{
     compilers, crashes, group_rates, latencies, popularity_plot, rates, rates_plot, regression, shares_of_state,
-    spreads,
+    sooner, spreads,
 };
-pub use heuristics::{errors, summary};
-pub use orderings::orderings;
+pub use heuristics::{caps, coverages, errors, summary};
+pub use lost::{given_up, unread};
 pub use published::{campaigns, categories, dwarfs, exceptions, kernels, monte};
 
-/// A rate with the bounds of equation 3, or Wilson's.
-fn rate(kernel: &KernelEstimate, pick: fn(&Rates) -> Bounded) -> Cell {
-    kernel.rates.as_ref().map(pick).map_or(Cell::None, bounded)
+/// A rate with Wilson's bounds, or those of the score interval of strata.
+fn rate(kernel: &KernelEstimate, rate: Rate) -> Cell {
+    rate.estimated(kernel).map_or(Cell::None, scored)
 }
 
-fn bounded(it: Bounded) -> Cell {
-    Cell::Rate { rate: it.rate, low: it.low, high: it.high }
+fn scored(it: Bounded) -> Cell {
+    Cell::Rate { rate: it.rate, low: it.score_low, high: it.score_high }
 }
 
 fn share(share: Option<f64>) -> Cell {

@@ -1,9 +1,13 @@
 //! Tables I to VI.
 
-use super::{bounded, share};
-use crate::gpu_qin::estimate::Bounded;
-use crate::gpu_qin::paper::{CATEGORIES, DWARFS, EXCEPTIONS, MONTE, MONTE_BOUNDS};
+use super::{scored, share};
+use crate::gpu_qin::WINDOW;
+use crate::gpu_qin::estimate::{Bounded, KernelEstimate, plain};
+use crate::gpu_qin::paper::{CATEGORIES, DWARFS, EXCEPTIONS, MONTE, MONTE_BOUNDS, kernel_name};
 use crate::gpu_qin::survey::MeasuredKernel;
+use crate::gpu_qin::trials::TrialEnd;
+use facts::Space;
+use std::collections::BTreeMap;
 use study::{Cell, Table};
 
 /// Table I: kernels by category.
@@ -80,42 +84,30 @@ pub fn kernels(kernels: &[MeasuredKernel]) -> Table {
     table
 }
 
-/// Table III: campaigns.
+/// Table III: campaigns of the method, the paper's and one realisation of ours.
 #[must_use]
 pub fn campaigns(kernels: &[MeasuredKernel]) -> Table {
-    let columns = [
-        "kernel",
-        "injected",
-        "ours",
-        "activated",
-        "ours",
-        "activation",
-        "ours",
-        "ours, unbiased",
-        "seconds a run",
-        "ours",
-        "given up, ours",
-    ];
+    let columns = ["kernel", "injected", "ours", "activated", "ours", "activation", "ours", "seconds a run", "ours"];
     let mut table = Table::new("Table III: fault-injection campaigns", &columns);
     for it in kernels {
+        let count =
+            |value: fn(&KernelEstimate) -> u64| it.published().map_or(Cell::None, |own| Cell::Count(value(own)));
         table.rows.push(vec![
             Cell::text(it.paper.name),
             Cell::Count(it.paper.injected),
-            Cell::Count(it.published.injected),
+            count(|own| own.injected),
             Cell::Count(it.paper.activated),
-            Cell::Count(it.published.activated),
+            count(|own| own.activated),
             Cell::Share(it.paper.activation),
-            share(it.published.activation()),
-            share(it.unbiased.activation()),
+            share(it.published().and_then(KernelEstimate::activation)),
             Cell::Count(it.paper.seconds.into()),
             Cell::Number(it.seconds),
-            Cell::Count(it.published.discarded.values().sum()),
         ]);
     }
     table
 }
 
-/// Table IV: the groups of the Monte Carlo kernel, by the method with many runs.
+/// Table IV: the groups of the Monte Carlo kernel, over all realisations; and the whole kernel, of one.
 #[must_use]
 pub fn monte(kernels: &[MeasuredKernel]) -> Table {
     let columns = [
@@ -132,16 +124,14 @@ pub fn monte(kernels: &[MeasuredKernel]) -> Table {
         "ours",
     ];
     let mut table = Table::new("Table IV: groups of Monte Carlo", &columns);
-    let Some(ours) = kernels.iter().find(|it| it.paper.workload == "montecarlo") else { return table };
+    let Some(ours) = kernels.iter().find(|it| it.paper.name == "MonteCarlo") else { return table };
+    let realised = ours.groups_of_realisations();
     for (number, paper) in MONTE.iter().enumerate() {
         let group = ours.groups.groups.get(number);
-        let trials = ours.method.groups.iter().find(|tried| tried.group == number);
+        let ends = realised.get(&number);
+        let activated = ends.map(|ends| ends.iter().sum::<u64>());
         let count = |count: Option<u64>| count.map_or(Cell::None, Cell::Count);
-        let ended = |end: usize| {
-            let tried = trials.filter(|tried| tried.activated > 0)?;
-            crate::gpu_qin::estimate::plain(tried.ends[end], tried.activated)
-        };
-        let own = |rate: Option<Bounded>| rate.map_or(Cell::None, bounded);
+        let own = |end: usize| plain(ends?[end], activated?);
         table.rows.push(vec![
             Cell::Count(number as u64 + 1),
             Cell::Share(paper.share),
@@ -149,23 +139,28 @@ pub fn monte(kernels: &[MeasuredKernel]) -> Table {
             Cell::Count(paper.instructions.into()),
             count(group.map(|group| group.instructions.into())),
             count(paper.trials),
-            count(trials.map(|tried| tried.activated)),
+            count(activated),
             share(paper.sdc),
-            own(ended(1)),
+            own(1).map_or(Cell::None, scored),
             share(paper.crash),
-            own(ended(2)),
+            own(2).map_or(Cell::None, scored),
         ]);
     }
-    let (low, high) = MONTE_BOUNDS;
-    let mut last = vec![Cell::text("all, equations 1 to 5")];
-    last.extend([Cell::None, Cell::None, Cell::None, Cell::None, Cell::None]);
-    let rates = ours.published.rates.unwrap_or_default();
-    let left_out = |it: Bounded| Cell::Rate { rate: it.rate, low: it.lower, high: it.upper };
-    last.push(Cell::Count(ours.published.activated));
-    last.push(Cell::text(format!("{:.1}–{:.1} %", low * 100.0, high * 100.0)));
-    last.extend([left_out(rates.sdc), Cell::None, left_out(rates.crash)]);
-    table.rows.push(last);
+    table.rows.extend(ours.published().map(whole));
     table
+}
+
+/// The whole kernel, with the bounds of equations 4 and 5.
+fn whole(own: &KernelEstimate) -> Vec<Cell> {
+    let rates = own.rates.unwrap_or_default();
+    let (low, high) = MONTE_BOUNDS;
+    let left_out = |it: Bounded| Cell::Rate { rate: it.rate, low: it.lower, high: it.upper };
+    let mut row = vec![Cell::text("all, Eq. 1 to 5")];
+    row.extend(std::iter::repeat_n(Cell::None, 5));
+    row.push(Cell::Count(own.activated));
+    row.push(Cell::text(format!("{:.1}–{:.1} %", low * 100.0, high * 100.0)));
+    row.extend([left_out(rates.sdc), Cell::None, left_out(rates.crash)]);
+    row
 }
 
 /// Table V: algorithm classes.
@@ -175,10 +170,8 @@ pub fn dwarfs(kernels: &[MeasuredKernel]) -> Table {
         ["class", "kernels of the paper", "SDC rate", "ours: mean", "least", "most", "operation that explains it"];
     let mut table = Table::new("Table V: SDC rates by algorithm class", &columns);
     for (class, names, rate, operation) in DWARFS {
-        let named: Vec<&str> = names.split(", ").collect();
-        let is_of = |it: &&MeasuredKernel| {
-            named.contains(&it.paper.name) || (it.paper.name == "MonteCarlo" && named.contains(&"MONTE"))
-        };
+        let named: Vec<&str> = names.split(", ").map(kernel_name).collect();
+        let is_of = |it: &&MeasuredKernel| named.contains(&it.paper.name);
         let rates: Vec<f64> = kernels.iter().filter(is_of).map(|it| it.rates().sdc.rate).collect();
         let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
         table.rows.push(vec![
@@ -194,33 +187,39 @@ pub fn dwarfs(kernels: &[MeasuredKernel]) -> Table {
     table
 }
 
-/// Table VI: exceptions, with their share of all our crashes.
+/// The state spaces of a crash, as columns: those that the paper's warp exceptions speak of, global memory, all else.
+const SPACES: [&[Space]; 2] = [&[Space::Local, Space::Shared], &[Space::Global]];
+
+/// Table VI: exceptions, each by the memory that was accessed.
 #[must_use]
 pub fn exceptions(kernels: &[MeasuredKernel]) -> Table {
-    let columns = ["exception", "occurs when", "ours", "crashes", "share", "kernels with some"];
+    let columns =
+        ["exception", "occurs when", "ours", "local or shared", "global", "other or none", "as the paper means it"];
     let mut table = Table::new("Table VI: exceptions", &columns);
-    let of = |it: &MeasuredKernel, word: &str| it.unbiased.crashes.get(word).copied().unwrap_or(0);
-    let all: u64 = kernels.iter().flat_map(|it| it.unbiased.crashes.values()).sum();
-    let mut row = |name: &str, meaning: &str, word: &str| {
-        let count: u64 = kernels.iter().map(|it| of(it, word)).sum();
-        table.rows.push(vec![
-            Cell::text(name),
-            Cell::text(meaning),
-            Cell::text(word),
-            Cell::Count(count),
-            Cell::Share(count as f64 / all.max(1) as f64),
-            Cell::Count(kernels.iter().filter(|it| of(it, word) > 0).count() as u64),
-        ]);
-    };
-    for (name, meaning, word) in EXCEPTIONS {
-        row(name, meaning, word);
+    let mut counts: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
+    for trial in kernels.iter().flat_map(|it| &it.trials).filter(|trial| trial.is_activated(Some(WINDOW))) {
+        if let TrialEnd::Crash { trap: Some(trap), space, .. } = trial.end {
+            let column = SPACES.iter().position(|spaces| space.is_some_and(|space| spaces.contains(&space)));
+            counts.entry(trap.word()).or_default()[column.unwrap_or(2)] += 1;
+        }
     }
-    let known: Vec<&str> = EXCEPTIONS.iter().map(|(_, _, word)| *word).collect();
-    let mut others: Vec<&String> = kernels.iter().flat_map(|it| it.unbiased.crashes.keys()).collect();
-    others.sort();
-    others.dedup();
-    for word in others.into_iter().filter(|word| !known.contains(&word.as_str())) {
-        row("not in the paper", "", word);
+    let all: u64 = counts.values().flatten().sum();
+    let mut row = |name: &str, meaning: &str, word: &str, spaces: Option<&[Space]>| {
+        let own = counts.get(word).copied().unwrap_or_default();
+        let meant = |spaces: &[Space]| match SPACES.iter().position(|own| *own == spaces) {
+            Some(column) => own[column],
+            None => own.iter().sum(),
+        };
+        let mut row = vec![Cell::text(name), Cell::text(meaning), Cell::text(word)];
+        row.extend(own.map(Cell::Count));
+        row.push(spaces.map_or(Cell::None, |spaces| Cell::Share(meant(spaces) as f64 / all.max(1) as f64)));
+        table.rows.push(row);
+    };
+    for it in EXCEPTIONS {
+        row(it.name, it.meaning, it.word, Some(it.spaces));
+    }
+    for word in counts.keys().filter(|word| EXCEPTIONS.iter().all(|it| it.word != **word)) {
+        row("not in the paper", "", word, None);
     }
     table
 }
