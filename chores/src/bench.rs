@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use capsule::{Capsule, ModuleId};
 use device::Device;
 use device::Image;
-use inject::{Golden, Machine};
+use inject::{Golden, Machine, Order};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -130,7 +130,7 @@ fn golden(name: &str, times: u32) -> Result<Measured> {
     let capsule = Arc::new(Capsule::open(&file)?);
     let mut best = Measured { instructions: 0, whole: f64::INFINITY, launches: f64::INFINITY };
     for _ in 0..times {
-        let golden = Golden::run_on(Arc::clone(&capsule), Machine { looks_for_races: false, ..Machine::default() })?;
+        let golden = Golden::run_on(Arc::clone(&capsule), Machine { order: Order::PLAIN, ..Machine::default() })?;
         let launches = timed(|| golden.repeat()).1.min(best.launches);
         let whole = golden.seconds().min(best.whole);
         best = Measured { instructions: golden.thread_instructions(), whole, launches };

@@ -32,6 +32,11 @@ pub enum Order {
     Always(Interleaving),
 }
 
+impl Order {
+    /// One warp after the other, whatever races: nothing is looked for, and nothing interleaved.
+    pub const PLAIN: Self = Self::Always(Interleaving::Turns);
+}
+
 impl Default for Machine {
     fn default() -> Self {
         Self {

@@ -186,7 +186,7 @@ mod tests {
             ".version 8.0\n.target sm_80\n.address_size 64\n.global .align 8 .b8 g[64];\n.visible .entry k()\n{{\n\
              .reg .b64 %a<2>;\n.reg .b32 %v<4>;\n.reg .b64 %w<2>;\n.reg .pred %p<2>;\n{body}\n}}\n"
         );
-        let module = Ptx.load("k.ptx", &Image::ptx(&text), 0).unwrap();
+        let module = Ptx::default().load("k.ptx", &Image::ptx(&text), 0).unwrap();
         let program = module.program("k", &Placement { addresses: vec![Some(0x1000)] }).unwrap();
         program.instructions.into_iter().filter_map(|instruction| instruction.facts).collect()
     }

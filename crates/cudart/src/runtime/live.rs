@@ -325,9 +325,18 @@ mod tests {
         let report = LiveReportWriter::new(tempfile::tempfile().unwrap()).unwrap();
         let fault = "launch=0,cta=0,thread=0,dyn=1,target=dst0,model=flip,bits=0".parse().unwrap();
         let (addresses, contract, interleaved) = (Arc::default(), Contract::default(), Interleavings::new());
-        let (trace, report, parent) = (0, 0, 0);
-        let orders =
-            Orders { trace, report, parent, fuel, addresses, contract, interleaved, replay: true, fault: None };
+        let (replay, none) = (true, 0);
+        let orders = Orders {
+            trace: none,
+            report: none,
+            parent: none,
+            fuel,
+            addresses,
+            contract,
+            interleaved,
+            replay,
+            fault: None,
+        };
         LiveRun::new(trace, report, Some(fault), &orders)
     }
 
