@@ -2,6 +2,7 @@
 //! disassembler.
 
 mod sass;
+mod tools;
 mod workloads;
 
 use crate::kernels::keep;
@@ -9,11 +10,9 @@ use crate::nvcc;
 use crate::repo::say;
 use anyhow::{Context, Result, ensure};
 use isa::{Base, Contraction, Function, Instruction, Op, Reg, Src};
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use sass::Offsets;
 use testkit::random_kernels::{Kernel, NAME};
+use tools::Tools;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -37,9 +36,6 @@ pub(crate) struct Args {
 /// Kernels of one module: the disassembler takes longer to start than for any of them.
 const TOGETHER: usize = 40;
 
-/// Offsets of loaded values in the record of a thread; products are known by that of their first factor.
-type Offsets = BTreeSet<u64>;
-
 /// Assembles random kernels and compares.
 pub(crate) fn contraction(args: &Args) -> Result<()> {
     let tools = Tools {
@@ -50,7 +46,7 @@ pub(crate) fn contraction(args: &Args) -> Result<()> {
     };
     let numbers: Vec<u64> = (args.first..args.first + args.count).collect();
     let batches: Vec<&[u64]> = numbers.chunks(TOGETHER).collect();
-    let compared = testkit::in_parallel(&batches, |batch| tools.compare(args.seed, batch));
+    let compared = testkit::in_parallel(&batches, |batch| compare(&tools, args.seed, batch));
     let (mut joined, mut wrong) = (0, Vec::new());
     for batch in compared {
         for (number, expected, found) in batch? {
@@ -69,43 +65,17 @@ pub(crate) fn contraction(args: &Args) -> Result<()> {
     workloads::compare(&tools)
 }
 
-struct Tools {
-    assembler: PathBuf,
-    disassembler: PathBuf,
-    arch: String,
-    level: u8,
-}
-
-impl Tools {
-    /// What we join in each kernel, and what the assembler does.
-    fn compare(&self, seed: u64, numbers: &[u64]) -> Result<Vec<(u64, Offsets, Offsets)>> {
-        let texts: Vec<String> = numbers.iter().map(|&number| Kernel::of_sums(seed, number).ptx).collect();
-        let listing = self.listing(&module(numbers, &texts), &[])?;
-        let one = |(&number, text): (&u64, &String)| {
-            let (expected, factors) = expected(text)?;
-            let seen = sass::joined(&listing, &name(number), &factors);
-            let seen = seen.with_context(|| format!("find kernel {number}"))?;
-            Ok((number, &expected - &seen.unknown, &seen.joined - &seen.unknown))
-        };
-        numbers.iter().zip(&texts).map(one).collect()
-    }
-
-    /// The machine code of a module.
-    fn listing(&self, text: &str, options: &[&str]) -> Result<String> {
-        let folder = tempfile::tempdir().context("make a directory for a module")?;
-        let (from, to) = (folder.path().join("module.ptx"), folder.path().join("module.cubin"));
-        fs::write(&from, text).with_context(|| format!("write {}", from.display()))?;
-        let mut assemble = Command::new(&self.assembler);
-        assemble.arg(format!("-arch={}", self.arch)).arg(format!("-O{}", self.level)).args(options);
-        output(assemble.arg("-o").arg(&to).arg(&from))?;
-        output(Command::new(&self.disassembler).arg("-c").arg(&to))
-    }
-}
-
-fn output(command: &mut Command) -> Result<String> {
-    let done = command.output().with_context(|| format!("start {}", Path::new(command.get_program()).display()))?;
-    ensure!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
-    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+/// What we join in each kernel, and what the assembler does.
+fn compare(tools: &Tools, seed: u64, numbers: &[u64]) -> Result<Vec<(u64, Offsets, Offsets)>> {
+    let texts: Vec<String> = numbers.iter().map(|&number| Kernel::of_sums(seed, number).ptx).collect();
+    let listing = tools.listing(&module(numbers, &texts), &[])?;
+    let one = |(&number, text): (&u64, &String)| {
+        let (expected, factors) = expected(text)?;
+        let seen = sass::joined(&listing, &name(number), &factors);
+        let seen = seen.with_context(|| format!("find kernel {number}"))?;
+        Ok((number, &expected - &seen.unknown, &seen.joined - &seen.unknown))
+    };
+    numbers.iter().zip(&texts).map(one).collect()
 }
 
 fn name(number: u64) -> String {

@@ -1,7 +1,9 @@
 //! Machine code as the disassembler writes it: which loaded values are factors of products with sums.
 
-use super::Offsets;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Offsets of loaded values in the record of a thread; products are known by that of their first factor.
+pub(super) type Offsets = BTreeSet<u64>;
 
 /// An instruction: whether it has a guard, its name, and its operands.
 struct Line<'t> {

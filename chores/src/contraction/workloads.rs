@@ -1,6 +1,7 @@
 //! The kernels of the workloads: whether sums are joined in them, by us and by ptxas.
 
-use super::{Tools, sass};
+use super::sass;
+use super::tools::Tools;
 use crate::ptxas;
 use crate::repo::say;
 use anyhow::{Result, ensure};

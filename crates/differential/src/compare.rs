@@ -3,9 +3,9 @@
 use crate::plan::{PlannedFault, plan};
 use crate::pool::{Pool, PoolError, Told};
 use crate::protocol::{BatchOrder, HardwareEnd};
-use crate::row::Row;
+use crate::row::{Row, Simulated};
 use crate::rows::{Rows, RowsError};
-use crate::simulated::{Simulated, simulate};
+use crate::simulated::simulate;
 use crate::texts::Texts;
 use campaign::Site;
 use capsule::Digest;

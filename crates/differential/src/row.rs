@@ -2,7 +2,6 @@
 
 use crate::plan::PlannedFault;
 use crate::protocol::HardwareEnd;
-use crate::simulated::Simulated;
 use capsule::Digest;
 use outcome::{Class, Criteria, End, Observation, Outcome, classify};
 use serde::{Deserialize, Serialize};
@@ -25,6 +24,9 @@ pub struct SimulatedEnd {
     /// The digest of the digests of all copies to the host, if the program came to its end.
     pub copies: Option<Digest>,
 }
+
+/// What the simulator observed of a fault, and what that comes to.
+pub type Simulated = (Observation, SimulatedEnd);
 
 /// One fault on both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

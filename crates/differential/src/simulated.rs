@@ -1,15 +1,12 @@
 //! What the simulator says of faults, on as many threads as there is work for.
 
-use crate::row::SimulatedEnd;
+use crate::row::{Simulated, SimulatedEnd};
 use crate::worker::joined;
 use fault::Fault;
 use inject::{CapsuleTarget, CopyWatch, InjectError, Strategy};
 use outcome::{Class, End, Observation};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-/// What the simulator observed of a fault, and what that comes to.
-pub type Simulated = (Observation, SimulatedEnd);
 
 /// Runs every fault by the fastest engine, and those that corrupt an output once more as a whole, for the bytes of all
 /// copies; by text id. `done` is told after each. When the flag is raised, the rest is left out.

@@ -11,12 +11,12 @@
 //! Whoever runs campaigns, shows them or has a command line asks the [`registry`] and names no method: a new one is a
 //! module here and a line there. What methods share is the [`kit`].
 //!
-//! - [`machine`]: no method, but studies of what the machine decides where the ISA is silent;
+//! - [`left_open`]: no method, but studies of what the machine decides where the ISA leaves it open;
 //! - [`gpu_qin`]: threads grouped by their dynamic instruction counts, one profile for each popular group.
 
 pub mod gpu_qin;
 pub mod kit;
-pub mod machine;
+pub mod left_open;
 mod method;
 pub mod registry;
 

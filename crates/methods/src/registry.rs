@@ -5,7 +5,7 @@ use inject::CapsuleTarget;
 use std::sync::Arc;
 
 use crate::gpu_qin;
-use crate::machine;
+use crate::left_open;
 use crate::method::{Applied, Command, Method, StudyOffer};
 
 /// The methods.
@@ -42,9 +42,9 @@ pub fn find(word: &str) -> Result<&'static dyn Method, TargetError> {
     found.copied().ok_or_else(|| TargetError::new(format!("use the method `{name}`: there is {}", known().join(", "))))
 }
 
-/// All studies, of all methods and of the machine.
+/// All studies, of all methods and of what the ISA leaves open.
 pub fn studies() -> impl Iterator<Item = &'static StudyOffer> {
-    METHODS.iter().flat_map(|method| method.studies()).chain(machine::STUDIES)
+    METHODS.iter().flat_map(|method| method.studies()).chain(left_open::STUDIES)
 }
 
 /// All commands that methods add.

@@ -325,16 +325,15 @@ mod tests {
         let report = LiveReportWriter::new(tempfile::tempfile().unwrap()).unwrap();
         let fault = "launch=0,cta=0,thread=0,dyn=1,target=dst0,model=flip,bits=0".parse().unwrap();
         let (addresses, contract, interleaved) = (Arc::default(), Contract::default(), Interleavings::new());
-        let (replay, none) = (true, 0);
         let orders = Orders {
-            trace: none,
-            report: none,
-            parent: none,
+            trace: 0,
+            report: 0,
+            parent: 0,
             fuel,
             addresses,
             contract,
             interleaved,
-            replay,
+            replay: true,
             fault: None,
         };
         LiveRun::new(trace, report, Some(fault), &orders)

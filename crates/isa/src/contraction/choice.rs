@@ -5,9 +5,9 @@
 //! read once (numbers of 16 bits do without this), then for any; of two terms the one that is read by fewer is joined, and
 //! of equals the first. So a product may be joined with some of its sums and be a term of others.
 
+use super::joins::{Contraction, Join, Product};
 use super::part::{Numbers, Part, of};
 use super::regions::Region;
-use super::{Contraction, Join, Product};
 use crate::module::{Function, Instruction, Src};
 use facts::{Pc, Reg};
 use std::collections::{BTreeMap, BTreeSet};

@@ -11,7 +11,6 @@ use isa::{Alu, AluForm, Dst, Instruction, Pc, Type, Width};
 use simt::GuestError;
 use simt::program::MicroKind;
 use simt::registers::Slot;
-use std::collections::BTreeMap;
 
 use super::memory::copy_of;
 
@@ -22,10 +21,6 @@ const UP: u128 = 0x4b80_0000;
 const LARGE: u128 = 0x7e80_0000;
 const QUARTER: u128 = 0x3e80_0000;
 const ONE: u128 = 0x3f80_0000;
-
-/// The rows of factors: by width and number of the product within its stretch of code. No two stretches are executed at a
-/// time by a thread, so all share them.
-pub(super) type FactorRows = BTreeMap<(Width, usize), [u16; 2]>;
 
 impl Lowering<'_> {
     /// Emits a product of which the factors are kept.

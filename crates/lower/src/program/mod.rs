@@ -25,7 +25,6 @@ use facts::{Facts, Flow};
 use frame::Frame;
 use isa::op::CallTarget;
 use isa::{Base, Contraction, Function, FunctionId, Instruction, Module, Op, Pc, Space, Special, Src, Symbol, Width};
-use joined::FactorRows;
 use shared::{SharedKey, SharedLayout};
 use simt::guest::{GuestError, Placement};
 use simt::program::{FunctionCode, Micro, MicroKind, NOWHERE, ParamRow, Program, StaticInstruction};
@@ -145,7 +144,9 @@ struct Lowering<'a> {
     used: BTreeMap<Width, usize>,
     /// What is joined in the function that is being lowered.
     contraction: Contraction,
-    factor_rows: FactorRows,
+    /// The rows of factors, by width and number of the product within its stretch of code. No two stretches are executed at
+    /// a time by a thread, so all share them.
+    factor_rows: BTreeMap<(Width, usize), [u16; 2]>,
     at: Place<'a>,
 }
 
@@ -214,7 +215,7 @@ impl<'a> Lowering<'a> {
             temporaries: BTreeMap::new(),
             used: BTreeMap::new(),
             contraction: Contraction::default(),
-            factor_rows: FactorRows::new(),
+            factor_rows: BTreeMap::new(),
             at,
         };
         // Row 0 of the predicates is true: the guard of an instruction without one.

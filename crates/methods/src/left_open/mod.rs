@@ -1,4 +1,4 @@
-//! Studies of the machine: how much outcomes depend on what it does where the ISA is silent.
+//! Studies of what the ISA leaves open: how much outcomes depend on what a machine makes of it.
 //!
 //! The same faults run on machines that differ in one thing. As the golden run is the same on all of them, so are the sites
 //! of a seed, and outcomes can be compared run by run.
