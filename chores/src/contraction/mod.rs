@@ -112,11 +112,11 @@ fn is_product(instruction: &Instruction) -> bool {
 fn origin(function: &Function, product: &Instruction) -> Result<u64> {
     let Some(Src::Reg(factor)) = product.src.first() else { anyhow::bail!("a product of no register") };
     let loads = function.body.iter().filter(|instruction| is_load_of(instruction, *factor));
-    let at = loads.filter_map(|load| match load.src.first() {
+    let mut at = loads.filter_map(|load| match load.src.first() {
         Some(Src::Address(Base::Reg(_), offset)) => u64::try_from(*offset).ok(),
         _ => None,
     });
-    at.last().with_context(|| format!("find the load for {}", product.op))
+    at.next_back().with_context(|| format!("find the load for {}", product.op))
 }
 
 fn is_load_of(instruction: &Instruction, register: Reg) -> bool {

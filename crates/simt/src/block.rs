@@ -197,10 +197,10 @@ impl WithLevel for BlockRound<'_, '_> {
             let mut running = Running::new(launch, block, warp, memory, shared, notes);
             match (launch.interleaving, hook.wants(index)) {
                 (Interleaving::Turns | Interleaving::Reversed, true) => {
-                    run(level, &mut Turns::new(&mut *hook, index), &mut running)?
+                    run(level, &mut Turns::new(&mut *hook, index), &mut running)?;
                 }
                 (Interleaving::Turns | Interleaving::Reversed, false) => {
-                    run(level, &mut Turns::new(&mut NoHook, index), &mut running)?
+                    run(level, &mut Turns::new(&mut NoHook, index), &mut running)?;
                 }
                 (_, true) => run(level, &mut Single::new(&mut *hook, index), &mut running)?,
                 (_, false) => run(level, &mut Single::new(&mut NoHook, index), &mut running)?,

@@ -58,8 +58,8 @@ pub struct Sample {
     pub size: f64,
     /// n_i: activated trials.
     pub trials: u64,
-    /// How many of them came to what is asked.
-    pub hits: u64,
+    /// The share of them that came to what is asked, from 0 to 1.
+    pub rate: f64,
 }
 
 /// Equations 1 to 5 over groups of which all have trials, of a population of size `all`; `None` if there is none.
@@ -73,16 +73,17 @@ pub fn strata(samples: &[Sample], all: f64) -> Option<Bounded> {
     let (mut rate, mut variance) = (0.0, 0.0);
     for sample in tried() {
         let (weight, n) = (sample.size / known, sample.trials as f64);
-        let p = sample.hits as f64 / n;
+        let p = sample.rate;
         rate += weight * p;
         variance += weight * weight * p * (1.0 - p) / n * ((known - n) / (known - 1.0)).max(0.0);
     }
     let error = variance.sqrt();
     let (low, high) = ((rate - Z * error).max(0.0), (rate + Z * error).min(1.0));
     let share = (known / all).min(1.0);
-    let stratum = |sample: &Sample| StratumSample {
-        weight: sample.size,
-        sample: Proportion::from_counts(sample.hits, sample.trials.saturating_sub(sample.hits)),
+    let stratum = |sample: &Sample| {
+        let hits = (sample.rate * sample.trials as f64).round() as u64;
+        let sample_of = Proportion::from_counts(hits, sample.trials.saturating_sub(hits));
+        StratumSample { weight: sample.size, sample: sample_of }
     };
     let score = Stratified::new(&tried().map(stratum).collect::<Vec<_>>());
     let score = score.interval(IntervalKind::Wilson, Confidence::PERCENT_95);
@@ -229,7 +230,8 @@ fn rates(kernel: &KernelGroups, choice: Choice, groups: &[GroupEstimate]) -> Opt
         Choice::Published => {
             let sample = |group: &GroupEstimate| {
                 let size = kernel.groups[group.group].size();
-                Sample { size, trials: group.activated, hits: group.ends[end] }
+                let rate = group.ends[end] as f64 / group.activated.max(1) as f64;
+                Sample { size, trials: group.activated, rate }
             };
             strata(&groups.iter().map(sample).collect::<Vec<_>>(), all)
         }
@@ -262,11 +264,11 @@ mod tests {
 
     #[test]
     fn the_score_interval_has_a_width_where_equation_three_has_none() {
-        let bounded = strata(&[Sample { size: 1e6, trials: 2000, hits: 0 }], 1e6).unwrap();
+        let bounded = strata(&[Sample { size: 1e6, trials: 2000, rate: 0.0 }], 1e6).unwrap();
         assert_eq!((bounded.low, bounded.high, bounded.score_low), (0.0, 0.0, 0.0));
         // Wilson: z²/(n + z²).
         close(bounded.score_high, 3.8415 / 2003.8415);
-        let half = strata(&[Sample { size: 1e6, trials: 100, hits: 50 }], 1e6).unwrap();
+        let half = strata(&[Sample { size: 1e6, trials: 100, rate: 0.5 }], 1e6).unwrap();
         let wilson = plain(50, 100).unwrap();
         close(half.score_low, wilson.low);
         close(half.score_high, wilson.high);
@@ -274,15 +276,15 @@ mod tests {
 
     #[test]
     fn without_small_groups_the_bounds_are_those_of_equation_three() {
-        let bounded = strata(&[Sample { size: 1e6, trials: 100, hits: 50 }], 1e6).unwrap();
+        let bounded = strata(&[Sample { size: 1e6, trials: 100, rate: 0.5 }], 1e6).unwrap();
         close(bounded.low, 0.5 - 1.96 * 0.05);
         assert_eq!((bounded.low, bounded.high), (bounded.lower, bounded.upper));
     }
 
     #[test]
     fn groups_without_trials_are_as_groups_left_out() {
-        let tried = Sample { size: 3.0e5, trials: 1000, hits: 0 };
-        let bounded = strata(&[tried, Sample { size: 1.0e5, trials: 0, hits: 0 }], 4.0e5).unwrap();
+        let tried = Sample { size: 3.0e5, trials: 1000, rate: 0.0 };
+        let bounded = strata(&[tried, Sample { size: 1.0e5, trials: 0, rate: 0.0 }], 4.0e5).unwrap();
         assert_eq!((bounded.rate, bounded.lower), (0.0, 0.0));
         close(bounded.upper, 0.25);
         assert_eq!(strata(&[], 1.0), None);

@@ -8,10 +8,7 @@ use super::paper::{MONTE, MonteGroup};
 pub(super) fn monte_by_its_equations() -> Option<Bounded> {
     const THREADS: f64 = 8192.0;
     let size = |group: &MonteGroup| group.share * THREADS * f64::from(group.instructions);
-    let sample = |group: &MonteGroup| {
-        let (trials, rate) = (group.trials?, group.sdc?);
-        Some(Sample { size: size(group), trials, hits: (rate * trials as f64).round() as u64 })
-    };
+    let sample = |group: &MonteGroup| Some(Sample { size: size(group), trials: group.trials?, rate: group.sdc? });
     strata(&MONTE.iter().filter_map(sample).collect::<Vec<_>>(), MONTE.iter().map(size).sum())
 }
 

@@ -105,7 +105,7 @@ mod tests {
         let after = rest.split_once("## What the paper says, and whether it holds").unwrap().1;
         let after = after.split_once("## The same of your own kernels").unwrap().0;
         let mut text = before.split_once("B. Fang").unwrap().1.to_owned() + after;
-        for (open, close) in [("`", "`"), ("(../", ")"), ("{{", "}}"), ("(IEEE", ")")] {
+        for (open, close) in [("`", "`"), ("(../", ")"), ("{{", "}}"), ("(IEEE", "2016)")] {
             while let Some((head, tail)) = text.split_once(open) {
                 text = format!("{head}{}", tail.split_once(close).map_or("", |(_, tail)| tail));
             }
@@ -118,6 +118,8 @@ mod tests {
             "Eq. 2",
             "Eq. 3",
             "Eq. 4 and 5",
+            "(1 - ΣN_i/N)",
+            "χ²/df is about 1",
             "Tesla C2075",
             "H200",
             "95 %",

@@ -15,8 +15,17 @@ pub(super) struct Variant {
     pub(super) machine: Machine,
 }
 
-/// What came of each run, by its number: the fault, its class, and what kind of that.
-type Ends = BTreeMap<u64, (String, Class, String)>;
+/// What came of a run.
+#[derive(Clone, PartialEq)]
+struct Ended {
+    fault: String,
+    class: Class,
+    /// What kind of its class it is, in a word.
+    kind: String,
+}
+
+/// What came of each run, by its number.
+type Ends = BTreeMap<u64, Ended>;
 
 /// Fills a study: rates of each workload on each machine, and what changes against the first.
 pub(super) fn compare(
@@ -75,7 +84,8 @@ fn ends(results: &Results) -> Result<Ends, StudyError> {
     let mut ends = Ends::new();
     results.visit(&mut |row| {
         if let Finding::Seen { outcome, .. } = row.finding {
-            ends.insert(row.run.0, (row.site.fault().unwrap_or_default().to_owned(), outcome.class(), kind(&outcome)));
+            let fault = row.site.fault().unwrap_or_default().to_owned();
+            ends.insert(row.run.0, Ended { fault, class: outcome.class(), kind: kind(&outcome) });
         }
     })?;
     Ok(ends)
@@ -88,20 +98,21 @@ fn kind(outcome: &Outcome) -> String {
 
 /// Whether runs of one number have one fault.
 fn same_faults(first: &Ends, ends: &Ends) -> bool {
-    ends.iter().all(|(run, (fault, ..))| first.get(run).is_some_and(|(other, ..)| other == fault))
+    ends.iter().all(|(run, end)| first.get(run).is_some_and(|known| known.fault == end.fault))
 }
 
 fn row(subject: &str, variant: &str, first: &Ends, ends: &Ends) -> Vec<Cell> {
-    let share = |is: &dyn Fn(u64, &(String, Class, String)) -> bool| {
-        let count = ends.iter().filter(|(run, end)| is(**run, end)).count() as u64;
+    let share = |is: &dyn Fn(&Ended, &Ended) -> bool| {
+        let known = ends.iter().filter_map(|(run, end)| Some((first.get(run)?, end)));
+        let count = known.filter(|(known, end)| is(known, end)).count() as u64;
         let proportion = Proportion::from_counts(count, ends.len() as u64 - count);
         let interval = proportion.wilson(Confidence::PERCENT_95);
         let rate = |rate| Cell::Rate { rate, low: interval.low, high: interval.high };
         proportion.rate().map_or(Cell::None, rate)
     };
-    let class = |class| share(&move |_, end: &(String, Class, String)| end.1 == class);
-    let changed = share(&|run, end| first.get(&run).is_some_and(|known| (known.1, &known.2) != (end.1, &end.2)));
-    let other_class = share(&|run, end| first.get(&run).is_some_and(|known| known.1 != end.1));
+    let class = |class| share(&move |_, end| end.class == class);
+    let changed = share(&|known, end| known != end);
+    let other_class = share(&|known, end| known.class != end.class);
     vec![
         Cell::text(subject),
         Cell::text(variant),
@@ -116,9 +127,9 @@ fn row(subject: &str, variant: &str, first: &Ends, ends: &Ends) -> Vec<Cell> {
 /// Changes of class or kind, the most frequent first.
 fn moved(subject: &str, variant: &str, first: &Ends, ends: &Ends) -> Vec<Vec<Cell>> {
     let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
-    let word = |end: &(String, Class, String)| format!("{} {}", end.1.word(), end.2).trim().to_owned();
+    let word = |end: &Ended| format!("{} {}", end.class.word(), end.kind).trim().to_owned();
     for (run, end) in ends {
-        let Some(known) = first.get(run).filter(|known| (known.1, &known.2) != (end.1, &end.2)) else { continue };
+        let Some(known) = first.get(run).filter(|known| *known != end) else { continue };
         *counts.entry((word(known), word(end))).or_default() += 1;
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
