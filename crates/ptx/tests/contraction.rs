@@ -7,7 +7,7 @@ use isa::{Contraction, Pc};
 fn joined(body: &str) -> Vec<(u32, u32)> {
     let text = format!(
         ".version 8.5\n.target sm_90\n.address_size 64\n.extern .func other;\n.visible .entry k() {{\n.reg .pred %p<4>;\n\
-         .reg .b32 %r<8>;\n.reg .b64 %a;\n.reg .f32 %f<16>;\n.reg .f64 %d<16>;\n.reg .b32 %h<16>;\n{body}\nret;\n}}\n"
+         .reg .b32 %r<8>;\n.reg .b64 %a;\n.reg .f32 %f<16>;\n.reg .f64 %d<16>;\n.reg .b32 %h<16>;\n.reg .b16 %s<16>;\n{body}\nret;\n}}\n"
     );
     let module = ptx::parse("k.ptx", &text).unwrap_or_else(|errors| panic!("{errors}"));
     let (_, function) = module.kernel("k").unwrap();
@@ -53,10 +53,12 @@ fn of_two_products_the_one_that_is_read_less_is_joined_and_of_equals_the_first_t
     assert_eq!(joined(&format!("{two}add.f32 %f8, %f5, %f0;\nadd.f32 %f9, %f5, %f1;\n{stored}")), [(0, 2)]);
     // Also where that comes first: what is read once is joined before anything else.
     assert_eq!(joined(&format!("{two}add.f32 %f9, %f5, %f1;\nadd.f32 %f8, %f5, %f0;\n{stored}")), [(0, 3)]);
-    // Halves do without that.
+    // Pairs of halves do without that, halves do not.
     let halves = two.replace("f32", "f16x2").replace("%f", "%h");
     let sums = "add.f16x2 %h9, %h5, %h1;\nadd.f16x2 %h8, %h5, %h0;\nst.global.b32 [%a], %h8;\nst.global.b32 [%a], %h9;";
     assert_eq!(joined(&format!("{halves}{sums}")), [(1, 2), (0, 3)]);
+    let halves = format!("{halves}{sums}").replace("f16x2", "f16").replace("b32", "b16").replace("%h", "%s");
+    assert_eq!(joined(&halves), [(0, 3)]);
 }
 
 #[test]
@@ -64,6 +66,7 @@ fn copies_and_negations_are_looked_through_where_nothing_guards_them() {
     assert_eq!(with_product("mov.f32 %f7, %f0;\nadd.f32 %f8, %f7, %f3;"), [(0, 2)]);
     assert_eq!(with_product("neg.f32 %f7, %f0;\nadd.f32 %f8, %f3, %f7;"), [(0, 2)]);
     assert_eq!(with_product("neg.f32 %f7, %f0;\nadd.f32 %f8, %f3, %f7;\nst.global.f32 [%a], %f7;"), []);
+    assert_eq!(with_product("neg.ftz.f32 %f7, %f0;\nadd.f32 %f8, %f3, %f7;"), []);
     assert_eq!(with_product("abs.f32 %f7, %f0;\nadd.f32 %f8, %f3, %f7;"), []);
     assert_eq!(with_product("mov.f32 %f7, %f3;\n@%p1 mov.f32 %f7, %f0;\nadd.f32 %f8, %f3, %f7;"), []);
 }

@@ -2,7 +2,7 @@
 //!
 //! A product can be joined where everything that reads it is a sum of the same region which is joined with it, or with
 //! nothing so far; a sum that reads it twice is none. The sums are looked at in their order, first for products that are
-//! read once (numbers of 16 bits do without this), then for any; of two terms the one that is read by fewer is joined, and
+//! read once (pairs of halves do without this), then for any; of two terms the one that is read by fewer is joined, and
 //! of equals the first. So a product may be joined with some of its sums and be a term of others.
 
 use super::joins::{Contraction, Join, Product};
@@ -82,7 +82,7 @@ impl Readers {
         match of(function, instruction) {
             Part::Sum(numbers) => self.sum(pc, instruction, numbers),
             Part::Copy(from) => self.copy(instruction, from, false),
-            Part::Negation(from) => self.copy(instruction, from, true),
+            Part::Negation { from, flushed } if !flushed || self.is_flushed(from) => self.copy(instruction, from, true),
             part => {
                 instruction.reads().for_each(|register| self.read_otherwise(register));
                 self.write(instruction);
@@ -120,6 +120,11 @@ impl Readers {
         if let (Some(value), Some((_, register))) = (value, instruction.writes().next()) {
             self.values.insert(register, Value { negated: value.negated != negated, ..value });
         }
+    }
+
+    /// Whether a register holds a product without subnormal numbers.
+    fn is_flushed(&self, register: Reg) -> bool {
+        self.values.get(&register).is_some_and(|value| self.products[&value.product].numbers.flushed)
     }
 
     /// A register is read by what cannot be joined.

@@ -13,13 +13,13 @@ const FLOATS: [&str; 6] = ["f16", "f16x2", "bf16", "bf16x2", "f32", "f64"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Numbers {
     ty: &'static str,
-    flushed: bool,
+    pub(super) flushed: bool,
 }
 
 impl Numbers {
     /// Whether products that are read once are joined before any other.
     pub(super) fn single_use_first(self) -> bool {
-        matches!(self.ty, "f32" | "f64")
+        !self.ty.ends_with("x2")
     }
 }
 
@@ -33,7 +33,12 @@ pub(super) enum Part {
     /// It makes the same value again.
     Copy(Reg),
     /// It makes the negative value, which who reads it can do as well.
-    Negation(Reg),
+    Negation {
+        /// Of this.
+        from: Reg,
+        /// Flushed.
+        flushed: bool,
+    },
     /// Anything else.
     Other,
 }
@@ -54,9 +59,9 @@ pub(super) fn of(function: &Function, instruction: &Instruction) -> Part {
     match (spelled, instruction.src.first()) {
         // What a guarded product leaves is a choice between it and what was there.
         (Some(Part::Product(_)), _) if instruction.guard.is_some() || !whole => Part::Other,
-        (Some(Part::Copy(_) | Part::Negation(_)), _) if instruction.guard.is_some() || !whole => Part::Other,
+        (Some(Part::Copy(_) | Part::Negation { .. }), _) if instruction.guard.is_some() || !whole => Part::Other,
         (Some(Part::Copy(_)), Some(Src::Reg(from))) => Part::Copy(*from),
-        (Some(Part::Negation(_)), Some(Src::Reg(from))) => Part::Negation(*from),
+        (Some(Part::Negation { flushed, .. }), Some(Src::Reg(from))) => Part::Negation { from: *from, flushed },
         (Some(part @ (Part::Product(_) | Part::Sum(_))), _) => part,
         _ => Part::Other,
     }
@@ -86,7 +91,7 @@ fn spelled(form: AluForm) -> Option<Part> {
         ("rcp", true, false) if !flushed => Some(Part::Product(numbers)),
         ("add" | "sub", false, _) => Some(Part::Sum(numbers)),
         // The machine has no operand of this type that is negated.
-        ("neg", false, false) if ty != "bf16x2" => Some(Part::Negation(Reg(0))),
+        ("neg", false, false) if ty != "bf16x2" => Some(Part::Negation { from: Reg(0), flushed }),
         _ => None,
     }
 }
