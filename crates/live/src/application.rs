@@ -212,7 +212,6 @@ impl GoldenApplication {
             parent: std::process::id(),
             fuel: golden.fuel(),
             addresses: Arc::clone(golden.addresses()),
-            contract: golden.contract(),
             interleaved: golden.interleaved(),
             replay,
             fault: fault.map(ToString::to_string),

@@ -7,6 +7,7 @@ use crate::contract;
 use crate::error::{SessionError, Why};
 use campaign::{Config, EngineOffer, TargetSystem};
 use debugger::{CUDA_GDB, GpuTarget};
+use device::Contract;
 use inject::{CapsuleTarget, Resources, Setup, Strategy};
 use live::{GoldenApplication, LiveTarget, Which};
 use methods::registry;
@@ -73,7 +74,12 @@ impl Kind {
             return Err(SessionError::new(Why::Words, message).with_help("leave `contract` out"));
         }
         addresses::profile(config.addresses.as_deref())?;
-        contract::contract(config.contract.as_deref())?;
+        let contract = contract::contract(config.contract.as_deref())?;
+        if matches!(self, Self::Live | Self::Beside) && contract != Contract::default() {
+            let message = "execute products and sums of an application as written: it runs as on a GPU";
+            let help = "`beamline run --record` makes a capsule of it, which can be executed so";
+            return Err(SessionError::new(Why::Words, message).with_help(help));
+        }
         match (self, &config.selection.method) {
             (Self::Gpu, _) => debugger::check_words(&config.selection)?,
             (_, None) => inject::check_words(&config.selection)?,

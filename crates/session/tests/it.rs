@@ -108,6 +108,12 @@ fn what_cannot_be_is_refused_with_its_place() {
         let (why, text, _) = refused(Choices { selection, ..choices("nope", 1) });
         assert_eq!(why, Why::Words, "{text}");
     }
+    let (why, text, help) = refused(Choices { contract: Some("on".to_owned()), ..choices("nope", 1) });
+    assert_eq!((why, help.as_str()), (Why::Words, "the words are ptxas and off"), "{text}");
+    let application = Choices::from_toml("app = './nowhere'\nruns = 1\ncontract = 'off'", "f.toml").unwrap();
+    let (why, text, help) = refused(application);
+    assert_eq!(why, Why::Words, "{text}");
+    assert!(help.contains("--record"), "{help}");
     let missing = open_campaign(Path::new("/nowhere"), Changes::default()).err().unwrap();
     assert_eq!(missing.why, Why::Refused);
 }

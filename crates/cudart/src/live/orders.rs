@@ -1,6 +1,6 @@
 //! What the process of a live run is told when it starts.
 
-use device::{AddressProfile, Contract, Interleavings};
+use device::{AddressProfile, Interleavings};
 use std::fmt;
 use std::sync::Arc;
 
@@ -20,8 +20,6 @@ pub struct Orders {
     pub fuel: u32,
     /// What becomes of accesses that miss what the program was given.
     pub addresses: Arc<AddressProfile>,
-    /// Which products are joined with the sums that read them.
-    pub contract: Contract,
     /// Kernels that have data races: they run with their warps interleaved.
     pub interleaved: Interleavings,
     /// Launches before the faulty one are replayed, not executed.
@@ -32,9 +30,8 @@ pub struct Orders {
 
 impl fmt::Display for Orders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { trace, report, parent, fuel, addresses, contract, interleaved, replay, fault } = self;
+        let Self { trace, report, parent, fuel, addresses, interleaved, replay, fault } = self;
         write!(f, "trace={trace} report={report} parent={parent} fuel={fuel} replay={}", u8::from(*replay))?;
-        write!(f, " contract={}", contract.word())?;
         // In one word each: names of profiles and of kernels have no spaces.
         write!(f, " addresses={}", serde_json::to_string(&**addresses).map_err(|_| fmt::Error)?)?;
         write!(f, " interleaved={}", serde_json::to_string(interleaved).map_err(|_| fmt::Error)?)?;
@@ -53,7 +50,6 @@ impl Orders {
             parent: value("parent")?.parse().ok()?,
             fuel: value("fuel")?.parse().ok()?,
             addresses: serde_json::from_str(value("addresses")?).map(Arc::new).ok()?,
-            contract: Contract::from_word(value("contract")?)?,
             interleaved: serde_json::from_str(value("interleaved")?).ok()?,
             replay: value("replay")? == "1",
             fault: value("fault").map(str::to_owned),
@@ -72,9 +68,8 @@ mod tests {
         for fault in [fault, None] {
             let addresses = Arc::new(AddressProfile::strict());
             let (replay, interleaved) = (fault.is_none(), [("k".to_owned(), Interleaving::Warps)].into());
-            let (trace, report, parent, contract) = (5, 6, 77, Contract::Off);
             let orders =
-                Orders { trace, report, parent, fuel: 10_000, addresses, contract, interleaved, replay, fault };
+                Orders { trace: 5, report: 6, parent: 77, fuel: 10_000, addresses, interleaved, replay, fault };
             assert_eq!(Orders::parse(&orders.to_string()), Some(orders));
         }
         assert_eq!(Orders::parse("trace=5 report=x parent=3 fuel=0 replay=1"), None);

@@ -36,7 +36,6 @@ impl Gpu {
     pub(super) fn set_live(&mut self, live: Option<LiveRun>) {
         if let Some(live) = &live {
             self.device.memory().set_profile(Arc::clone(live.addresses()));
-            self.device.contract(live.contract());
             self.device.interleave(live.interleaved().clone());
         }
         self.live = live;

@@ -17,7 +17,7 @@ use std::os::unix::process::parent_id;
 use std::sync::Arc;
 
 use capsule::{Digest, Launch, Region};
-use device::{AddressProfile, Contract, Device, Interleavings, LaunchEnd, Launched};
+use device::{AddressProfile, Device, Interleavings, LaunchEnd, Launched};
 use fault::Fault;
 use outcome::{End, ProgramPoint};
 use simt::Fuel;
@@ -60,7 +60,6 @@ pub(crate) struct LiveRun {
     /// What a thread may execute beyond the multiple.
     fuel: u32,
     addresses: Arc<AddressProfile>,
-    contract: Contract,
     interleaved: Interleavings,
     counters: Counters,
     /// How many operations were done.
@@ -117,7 +116,6 @@ impl LiveRun {
             replay: orders.replay,
             fuel: orders.fuel,
             addresses: Arc::clone(&orders.addresses),
-            contract: orders.contract,
             interleaved: orders.interleaved.clone(),
             counters: Counters::default(),
             done: 0,
@@ -133,11 +131,6 @@ impl LiveRun {
     /// What becomes of accesses that miss what the program was given.
     pub(crate) fn addresses(&self) -> &Arc<AddressProfile> {
         &self.addresses
-    }
-
-    /// Which products are joined with the sums that read them.
-    pub(crate) fn contract(&self) -> Contract {
-        self.contract
     }
 
     /// The kernels that are interleaved.
@@ -324,18 +317,8 @@ mod tests {
         let trace = GoldenTrace::read(bytemuck::cast_slice(words)).unwrap();
         let report = LiveReportWriter::new(tempfile::tempfile().unwrap()).unwrap();
         let fault = "launch=0,cta=0,thread=0,dyn=1,target=dst0,model=flip,bits=0".parse().unwrap();
-        let (addresses, contract, interleaved) = (Arc::default(), Contract::default(), Interleavings::new());
-        let orders = Orders {
-            trace: 0,
-            report: 0,
-            parent: 0,
-            fuel,
-            addresses,
-            contract,
-            interleaved,
-            replay: true,
-            fault: None,
-        };
+        let (addresses, interleaved) = (Arc::default(), Interleavings::new());
+        let orders = Orders { trace: 0, report: 0, parent: 0, fuel, addresses, interleaved, replay: true, fault: None };
         LiveRun::new(trace, report, Some(fault), &orders)
     }
 

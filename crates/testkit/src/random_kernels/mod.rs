@@ -142,6 +142,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn kernels_of_sums_give_the_same_at_every_level_and_often_something_else_where_nothing_is_joined() {
+        let apart = crate::in_parallel(&(0..60).collect::<Vec<u64>>(), |&number| {
+            let kernel = Kernel::of_sums(1, number);
+            let results = crate::levels().map(|level| kernel.simulate(level, Contract::Ptxas).unwrap());
+            let results: Vec<Vec<u8>> = results.collect();
+            assert!(results.iter().all(|found| *found == results[0]), "kernel {number}\n{}", kernel.ptx);
+            results[0] != kernel.simulate(LevelName::best(), Contract::Off).unwrap()
+        });
+        assert!(apart.iter().filter(|differs| **differs).count() > 5);
+    }
+
+    #[test]
     fn kernels_are_functions_of_seed_and_number_and_every_level_gives_the_same() {
         let forms = Forms::all().unwrap();
         let same = crate::in_parallel(&(0..60).collect::<Vec<u64>>(), |&number| {

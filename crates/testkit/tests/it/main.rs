@@ -2,6 +2,7 @@
 
 mod addresses;
 mod ahead;
+mod contraction;
 mod defects;
 mod elements;
 mod engines;
