@@ -1,6 +1,6 @@
 //! What the paper says that numbers can decide, each with our numbers, the rule that decides, and what it decides.
 //!
-//! A rule is stated with its threshold beside its verdict, and both come from the same number ([`rules`]). What a rule asks of rates it
+//! A rule is stated with its threshold beside its verdict, and both come from the same number (`rules`). What a rule asks of rates it
 //! asks of intervals that hold for all kernels and rates at once, and of tests it asks p-values that are corrected for all tests of the page.
 
 mod crashes;
