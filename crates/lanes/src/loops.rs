@@ -34,54 +34,46 @@ fn each_lane<D: Cell>(f: impl Fn(usize) -> D) -> [D; LANES] {
     results
 }
 
+/// The loop over all lanes, or that over those of the mask alone, of a line of the table.
 macro_rules! lane_loop {
-    ($level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, ($a:ty) -> $d:ty, $f:expr) => {{
-        let f = typed1::<$a, $d, _>($f);
+    ($how:ident, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, ($a:ty) -> $d:ty, $f:expr) => {
+        lane_loop!($how, $level, $registers, $dst, $src, $mask, typed1::<$a, $d, _>($f), $d, (a: $a, 0))
+    };
+    ($how:ident, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, ($a:ty, $b:ty) -> $d:ty, $f:expr) => {
+        lane_loop!($how, $level, $registers, $dst, $src, $mask, typed2::<$a, $b, $d, _>($f), $d, (a: $a, 0), (b: $b, 1))
+    };
+    ($how:ident, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, ($a:ty, $b:ty, $c:ty) -> $d:ty, $f:expr) => {
+        lane_loop!(
+            $how, $level, $registers, $dst, $src, $mask, typed3::<$a, $b, $c, $d, _>($f), $d,
+            (a: $a, 0), (b: $b, 1), (c: $c, 2)
+        )
+    };
+    ($how:ident, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, ($a:ty, $b:ty, $c:ty, $e:ty) -> $d:ty, $f:expr) => {
+        lane_loop!(
+            $how, $level, $registers, $dst, $src, $mask, typed4::<$a, $b, $c, $e, $d, _>($f), $d,
+            (a: $a, 0), (b: $b, 1), (c: $c, 2), (e: $e, 3)
+        )
+    };
+    (all, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, $f:expr, $d:ty, $(($x:ident: $t:ty, $at:literal)),+) => {{
+        let f = $f;
         $level.run(
             #[inline(always)]
             || {
-                let a = <$a as Cell>::load($registers, $src[0]);
-                let d = each_lane(|lane| f(a[lane]));
+                $(let $x = <$t as Cell>::load($registers, $src[$at]);)+
+                let d = each_lane(|lane| f($($x[lane]),+));
                 <$d as Cell>::store($registers, $dst, &d, $mask);
             },
         )
     }};
-    ($level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, ($a:ty, $b:ty) -> $d:ty, $f:expr) => {{
-        let f = typed2::<$a, $b, $d, _>($f);
+    (few, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, $f:expr, $d:ty, $(($x:ident: $t:ty, $at:literal)),+) => {{
+        let f = $f;
         $level.run(
             #[inline(always)]
             || {
-                let a = <$a as Cell>::load($registers, $src[0]);
-                let b = <$b as Cell>::load($registers, $src[1]);
-                let d = each_lane(|lane| f(a[lane], b[lane]));
-                <$d as Cell>::store($registers, $dst, &d, $mask);
-            },
-        )
-    }};
-    ($level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, ($a:ty, $b:ty, $c:ty) -> $d:ty, $f:expr) => {{
-        let f = typed3::<$a, $b, $c, $d, _>($f);
-        $level.run(
-            #[inline(always)]
-            || {
-                let a = <$a as Cell>::load($registers, $src[0]);
-                let b = <$b as Cell>::load($registers, $src[1]);
-                let c = <$c as Cell>::load($registers, $src[2]);
-                let d = each_lane(|lane| f(a[lane], b[lane], c[lane]));
-                <$d as Cell>::store($registers, $dst, &d, $mask);
-            },
-        )
-    }};
-    ($level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, ($a:ty, $b:ty, $c:ty, $e:ty) -> $d:ty, $f:expr) => {{
-        let f = typed4::<$a, $b, $c, $e, $d, _>($f);
-        $level.run(
-            #[inline(always)]
-            || {
-                let a = <$a as Cell>::load($registers, $src[0]);
-                let b = <$b as Cell>::load($registers, $src[1]);
-                let c = <$c as Cell>::load($registers, $src[2]);
-                let e = <$e as Cell>::load($registers, $src[3]);
-                let d = each_lane(|lane| f(a[lane], b[lane], c[lane], e[lane]));
-                <$d as Cell>::store($registers, $dst, &d, $mask);
+                for lane in registers::lanes($mask) {
+                    $(let $x = <$t as Cell>::load_one($registers, $src[$at], lane);)+
+                    <$d as Cell>::store_one($registers, $dst, lane, f($($x),+));
+                }
             },
         )
     }};
@@ -101,7 +93,7 @@ fn scalar(alu: Alu, registers: &mut Registers, dst: u16, src: &[u16; 4], mask: u
 
 /// The body of a loop: that of the line, or for a `rare` one the scalar semantics.
 macro_rules! body {
-    (rare $name:ident, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, $($line:tt)*) => {{
+    (rare $name:ident, $how:ident, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, $($line:tt)*) => {{
         let _ = $level;
         scalar(Alu::$name, $registers, $dst, $src, $mask)
     }};
@@ -111,15 +103,21 @@ macro_rules! body {
 /// How many pure instructions there are.
 pub const COUNT: usize = Alu::ALL.len();
 
-/// The loops of every pure instruction, in the table's order.
+/// The loops of every pure instruction, in the table's order: over all lanes, whatever the mask, and over few.
 struct Table<L>(std::marker::PhantomData<L>);
 
 macro_rules! handlers {
     ($($name:ident $group:ident $($rare:ident)? $pattern:literal ($($in:ty),+) -> $out:ty = $f:expr;)*) => {
         impl<L: Level> Table<L> {
-            const ALL: [Handler<L>; COUNT] = [$({
+            const ALL: Loops<L> = [$({
                 fn run<L: Level>(level: L, registers: &mut Registers, dst: u16, src: &[u16; 4], mask: u32) {
-                    body!($($rare)? $name, level, registers, dst, src, mask, ($($in),+) -> $out, $f)
+                    body!($($rare)? $name, all, level, registers, dst, src, mask, ($($in),+) -> $out, $f)
+                }
+                run::<L>
+            }),*];
+            const FEW: Loops<L> = [$({
+                fn run<L: Level>(level: L, registers: &mut Registers, dst: u16, src: &[u16; 4], mask: u32) {
+                    body!($($rare)? $name, few, level, registers, dst, src, mask, ($($in),+) -> $out, $f)
                 }
                 run::<L>
             }),*];
@@ -128,10 +126,14 @@ macro_rules! handlers {
 }
 isa::alu_table!(handlers);
 
+/// The loops of every pure instruction, in the table's order.
+pub type Loops<L> = [Handler<L>; COUNT];
+
 /// A level with its loops.
 pub trait Handlers: Level {
-    /// The loops of every pure instruction, in the table's order.
-    fn table() -> &'static [Handler<Self>; COUNT];
+    /// The loops for the lanes of a mask, which give the same for any: those over all lanes at once, or those over one
+    /// lane after the other where it is one.
+    fn loops(mask: u32) -> &'static Loops<Self>;
 }
 
 // Statics of concrete levels, so that the loops are compiled here and in no other crate.
@@ -140,9 +142,10 @@ macro_rules! levels {
         $(#[$cfg])?
         impl Handlers for $level {
             #[inline(always)]
-            fn table() -> &'static [Handler<Self>; COUNT] {
-                static ALL: [Handler<$level>; COUNT] = Table::<$level>::ALL;
-                &ALL
+            fn loops(mask: u32) -> &'static Loops<Self> {
+                static ALL: Loops<$level> = Table::<$level>::ALL;
+                static FEW: Loops<$level> = Table::<$level>::FEW;
+                if mask.is_power_of_two() { &FEW } else { &ALL }
             }
         }
     )* };
@@ -151,4 +154,54 @@ levels! {
     Baseline;
     #[cfg(target_arch = "x86_64")] pulp::x86::V3;
     #[cfg(target_arch = "x86_64")] pulp::x86::V4;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::level::{LevelName, WithLevel, with_level};
+    use crate::registers::{FULL, Sizes};
+    use isa::Width;
+
+    struct Compare;
+
+    impl WithLevel for Compare {
+        type Output = ();
+
+        fn with<L: Handlers>(self, level: L) {
+            for (number, &alu) in Alu::ALL.iter().enumerate() {
+                for lane in [0, 13, 31] {
+                    let mut all = filled(number as u64 + 1);
+                    let mut one = all.clone();
+                    L::loops(FULL)[number](level, &mut all, 4, &[0, 1, 2, 3], 1 << lane);
+                    L::loops(1 << lane)[number](level, &mut one, 4, &[0, 1, 2, 3], 1 << lane);
+                    let rows = |of: &Registers| {
+                        (of.pred.clone(), of.b16.clone(), of.b32.clone(), of.b64.clone(), of.b128.clone())
+                    };
+                    assert!(rows(&all) == rows(&one), "{} in lane {lane}", alu.pattern());
+                }
+            }
+        }
+    }
+
+    /// Five registers of each width with numbers that have no order.
+    fn filled(seed: u64) -> Registers {
+        let mut registers = Registers::new(Sizes { pred: 5, b16: 5, b32: 5, b64: 5, b128: 5 });
+        let mut state = seed;
+        let widths = [Width::Pred, Width::B16, Width::B32, Width::B64, Width::B128];
+        for (width, index) in widths.into_iter().flat_map(|width| (0..5).map(move |index| (width, index))) {
+            for lane in 0..LANES {
+                state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                registers.set(Slot { width, index }, lane, u128::from(state) << 40 ^ u128::from(state >> 17));
+            }
+        }
+        registers
+    }
+
+    #[test]
+    fn one_lane_alone_computes_what_it_computes_among_all() {
+        for level in LevelName::ALL {
+            with_level(level, Compare);
+        }
+    }
 }

@@ -174,6 +174,8 @@ pub fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
 pub(crate) trait Cell: Copy + Default {
     fn load(registers: &Registers, index: u16) -> [Self; LANES];
     fn store(registers: &mut Registers, index: u16, values: &[Self; LANES], mask: u32);
+    fn load_one(registers: &Registers, index: u16, lane: usize) -> Self;
+    fn store_one(registers: &mut Registers, index: u16, lane: usize, value: Self);
 }
 
 /// Gives a closure its argument type while keeping its own type, so that it is inlined.
@@ -204,6 +206,16 @@ macro_rules! cells {
                     row[lane] = (write(values[lane]) & new) | (row[lane] & !new);
                 }
             }
+        }
+
+        #[inline(always)]
+        fn load_one(registers: &Registers, index: u16, lane: usize) -> Self {
+            typed::<$stored, $t, _>($read)(registers.$file[usize::from(index)].0[lane % LANES])
+        }
+
+        #[inline(always)]
+        fn store_one(registers: &mut Registers, index: u16, lane: usize, value: Self) {
+            registers.$file[usize::from(index)].0[lane % LANES] = typed::<$t, $stored, _>($write)(value);
         }
     })* };
 }
@@ -240,5 +252,16 @@ impl Cell for bool {
         }
         let old = &mut registers.pred[usize::from(index)];
         *old = (*old & !mask) | (bits & mask);
+    }
+
+    #[inline(always)]
+    fn load_one(registers: &Registers, index: u16, lane: usize) -> Self {
+        has(registers.pred[usize::from(index)], lane)
+    }
+
+    #[inline(always)]
+    fn store_one(registers: &mut Registers, index: u16, lane: usize, value: Self) {
+        let row = &mut registers.pred[usize::from(index)];
+        *row = (*row & !(1 << lane)) | (u32::from(value) << lane);
     }
 }

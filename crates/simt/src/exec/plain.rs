@@ -3,7 +3,7 @@
 use crate::access::{Executing, LaneTrap, load, store};
 use crate::collective;
 use crate::program::{Micro, MicroKind, PredOp, Program};
-use ::lanes::Handlers;
+use ::lanes::{Handlers, Loops};
 
 /// Executes a plain micro-operation.
 #[inline(always)]
@@ -13,9 +13,20 @@ pub(crate) fn plain<L: Handlers>(
     on: &mut Executing<'_>,
     micro: &Micro,
 ) -> Result<(), LaneTrap> {
+    plain_by((level, L::loops(on.mask)), program, on, micro)
+}
+
+/// Executes one of many for the same lanes, with their loops.
+#[inline(always)]
+pub(super) fn plain_by<L: Handlers>(
+    (level, loops): (L, &Loops<L>),
+    program: &Program,
+    on: &mut Executing<'_>,
+    micro: &Micro,
+) -> Result<(), LaneTrap> {
     match micro.kind {
         MicroKind::Alu(number) => {
-            L::table()[usize::from(number)](level, on.registers, micro.dst, &micro.src, on.mask);
+            loops[usize::from(number)](level, on.registers, micro.dst, &micro.src, on.mask);
             Ok(())
         }
         MicroKind::Load(plan) => load(level, on, &program.accesses[plan as usize]),

@@ -1,6 +1,6 @@
 //! The group of a warp that runs.
 
-use super::plain::plain;
+use super::plain::plain_by;
 use crate::access::{Executing, LaneTrap, LocalWindow, Memories};
 use crate::barrier::Arrival;
 use crate::control::{Control, Group, QUANTUM, State};
@@ -181,9 +181,10 @@ impl<'a> Running<'a> {
         let count = u32::from(straight).min(self.limit - self.pc);
         self.executing.mask = self.active;
         let mut left = self.left;
+        let with = (level, L::loops(self.active));
         for micro in &program.micros[self.pc as usize..][..count as usize] {
             left -= i64::from(micro.first);
-            if let Err(trap) = plain(level, program, &mut self.executing, micro) {
+            if let Err(trap) = plain_by(with, program, &mut self.executing, micro) {
                 self.left = left;
                 return Err(self.trap(trap, micro).into());
             }
