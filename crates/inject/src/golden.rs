@@ -131,6 +131,7 @@ pub struct Golden {
     pub(crate) bytes: u64,
     pub(crate) seconds: f64,
     pub(crate) fuel: u32,
+    pub(crate) loops: u32,
     pub(crate) looks_ahead: bool,
 }
 
@@ -257,8 +258,15 @@ impl Golden {
         self.fuel
     }
 
+    /// How many instructions more a thread may execute in loops of which it is known when they end.
+    #[must_use]
+    pub fn loops(&self) -> u32 {
+        self.loops
+    }
+
+    /// Whoever says a number gets that, and nothing more for loops.
     pub(crate) fn set_fuel(&mut self, fuel: u32) {
-        self.fuel = fuel;
+        (self.fuel, self.loops) = (fuel, 0);
     }
 
     /// How many threads a block of a launch has.

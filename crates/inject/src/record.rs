@@ -11,7 +11,7 @@ use simt::memory::History;
 use simt::{Executor, Fuel, LevelName, RunEnd};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use strike::FUEL_CONSTANT;
+use strike::{FUEL_CONSTANT, FUEL_LOOPS};
 
 impl Golden {
     /// Runs a capsule at the best instruction-set level of this host.
@@ -76,6 +76,7 @@ impl Golden {
             races: watch.races().to_vec(),
             seconds,
             fuel: FUEL_CONSTANT,
+            loops: FUEL_LOOPS,
             looks_ahead,
             capsule,
         })

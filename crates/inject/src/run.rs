@@ -16,6 +16,7 @@ pub(crate) fn fuel<'g>(golden: &Golden, launch: &'g GoldenLaunch) -> Fuel<'g> {
         counts: launch.counts(),
         factor: FUEL_FACTOR,
         constant: golden.fuel(),
+        loops: golden.loops(),
         looks_ahead: golden.looks_ahead,
     }
 }

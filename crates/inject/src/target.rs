@@ -23,6 +23,7 @@ use facts::{Facts, NamedSet, Source};
 use fault::{Fault, ModelKind, ScopeKind, Selection, TargetKind};
 use outcome::Criteria;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use strike::FUEL_CONSTANT;
 
 /// What is said of a capsule before its first run.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +33,9 @@ pub struct Setup {
     /// Whether the type of an output that neither the criteria nor the capsule give is read off the program; otherwise
     /// its bytes are compared.
     pub infer: bool,
-    /// How many instructions a thread may execute beyond ten times its own before it is stopped.
+    /// How many instructions a thread may execute beyond ten times its own before it is stopped, whatever is known of its
+    /// loops. Where nobody says it, loops that are known to end are executed to their end, if that takes no more than 2³¹
+    /// instructions.
     pub fuel: Option<u32>,
     /// What becomes of accesses that miss what the program was given: the golden run has to be done with it.
     pub addresses: Arc<AddressProfile>,
@@ -88,6 +91,11 @@ struct Located<'g> {
     launch: &'g GoldenLaunch,
     facts: &'g Facts,
     pc: u32,
+}
+
+impl Setup {
+    /// The [fuel](Self::fuel) where every site is injected: among all bits there are some for every length of a loop.
+    pub const FUEL_OF_ALL: u32 = FUEL_CONSTANT;
 }
 
 impl CapsuleTarget {

@@ -211,6 +211,7 @@ impl GoldenApplication {
             report: number(&report),
             parent: std::process::id(),
             fuel: golden.fuel(),
+            loops: golden.loops(),
             addresses: Arc::clone(golden.addresses()),
             interleaved: golden.interleaved(),
             replay,

@@ -6,6 +6,7 @@ use crate::names::{lasting_directory, lasting_name};
 use crate::session::Session;
 use crate::work::{Kind, Work, setup};
 use campaign::{Bytes, Choices, Config, Results};
+use inject::Setup;
 use methods::registry;
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -20,6 +21,7 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
     if !choices.live.app.words().is_empty() {
         choices.live.directory = lasting_directory(choices.live.directory.as_deref());
     }
+    choices.fuel = choices.fuel.or(choices.exhaustive.then_some(Setup::FUEL_OF_ALL));
     let config = choices.clone().settle()?;
     let kind = Kind::of(&config)?;
     kind.check(&config)?;

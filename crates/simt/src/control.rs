@@ -253,6 +253,12 @@ impl Control {
         lanes(mask).filter(empty).fold(0, |empty, lane| empty | (1 << lane))
     }
 
+    /// Gives lanes more fuel.
+    pub(crate) fn refuel(&mut self, mask: u32, more: u32) {
+        lanes(mask).for_each(|lane| self.fuel[lane] = self.fuel[lane].saturating_add(more));
+        self.move_fuel_check();
+    }
+
     /// Moves the next check to where a lane may be out of fuel.
     pub(crate) fn move_fuel_check(&mut self) {
         let left = lanes(self.live).map(|lane| self.fuel[lane].saturating_sub(self.counts[lane])).min();

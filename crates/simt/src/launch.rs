@@ -96,6 +96,8 @@ pub enum Fuel<'a> {
         factor: u32,
         /// Plus this.
         constant: u32,
+        /// And how many more in loops of which it is known when they end.
+        loops: u32,
         /// Whether loops are looked ahead in.
         looks_ahead: bool,
     },
@@ -115,6 +117,14 @@ impl Fuel<'_> {
             Self::Scaled { counts, .. } => {
                 u64::from(counts.range(threads).max().unwrap_or(0)) * PATIENCE_FACTOR + PATIENCE
             }
+        }
+    }
+
+    /// How many instructions more a block may execute in loops of which it is known when they end.
+    pub(crate) fn loops(self) -> u32 {
+        match self {
+            Self::Each(_) => 0,
+            Self::Scaled { loops, .. } => loops,
         }
     }
 

@@ -70,7 +70,8 @@ impl BlockState {
         }
         self.shared.fill(0);
         self.barriers = Barriers::default();
-        self.lookout = Lookout::after(fuel.patience(first..first + u64::from(self.threads)));
+        let threads = first..first + u64::from(self.threads);
+        self.lookout = Lookout::after(fuel.patience(threads), fuel.loops());
     }
 
     /// Counts arrivals and completes the barriers that can be; whether any was.

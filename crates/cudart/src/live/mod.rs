@@ -9,7 +9,7 @@
 //! [`VARIABLE`] as words of the form `key=value`:
 //!
 //! ```text
-//! BEAMLINE_LIVE="trace=5 report=9 parent=4711 fuel=10000 replay=1 fault=launch=3,cta=17,…"
+//! BEAMLINE_LIVE="trace=5 report=9 parent=4711 fuel=10000 loops=0 replay=1 fault=launch=3,cta=17,…"
 //! ```
 
 pub mod device_op;

@@ -18,6 +18,8 @@ pub struct Orders {
     pub parent: u32,
     /// Instructions that a thread may execute beyond a multiple of its fault-free ones before it is stopped.
     pub fuel: u32,
+    /// Instructions that it may execute beyond these in loops of which it is known when they end.
+    pub loops: u32,
     /// What becomes of accesses that miss what the program was given.
     pub addresses: Arc<AddressProfile>,
     /// Kernels that have data races: they run with their warps interleaved.
@@ -30,8 +32,12 @@ pub struct Orders {
 
 impl fmt::Display for Orders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { trace, report, parent, fuel, addresses, interleaved, replay, fault } = self;
-        write!(f, "trace={trace} report={report} parent={parent} fuel={fuel} replay={}", u8::from(*replay))?;
+        let Self { trace, report, parent, fuel, loops, addresses, interleaved, replay, fault } = self;
+        write!(
+            f,
+            "trace={trace} report={report} parent={parent} fuel={fuel} loops={loops} replay={}",
+            u8::from(*replay)
+        )?;
         // In one word each: names of profiles and of kernels have no spaces.
         write!(f, " addresses={}", serde_json::to_string(&**addresses).map_err(|_| fmt::Error)?)?;
         write!(f, " interleaved={}", serde_json::to_string(interleaved).map_err(|_| fmt::Error)?)?;
@@ -49,6 +55,7 @@ impl Orders {
             report: value("report")?.parse().ok()?,
             parent: value("parent")?.parse().ok()?,
             fuel: value("fuel")?.parse().ok()?,
+            loops: value("loops")?.parse().ok()?,
             addresses: serde_json::from_str(value("addresses")?).map(Arc::new).ok()?,
             interleaved: serde_json::from_str(value("interleaved")?).ok()?,
             replay: value("replay")? == "1",
@@ -68,11 +75,20 @@ mod tests {
         for fault in [fault, None] {
             let addresses = Arc::new(AddressProfile::strict());
             let (replay, interleaved) = (fault.is_none(), [("k".to_owned(), Interleaving::Warps)].into());
-            let orders =
-                Orders { trace: 5, report: 6, parent: 77, fuel: 10_000, addresses, interleaved, replay, fault };
+            let orders = Orders {
+                trace: 5,
+                report: 6,
+                parent: 77,
+                fuel: 10_000,
+                loops: 9,
+                addresses,
+                interleaved,
+                replay,
+                fault,
+            };
             assert_eq!(Orders::parse(&orders.to_string()), Some(orders));
         }
-        assert_eq!(Orders::parse("trace=5 report=x parent=3 fuel=0 replay=1"), None);
+        assert_eq!(Orders::parse("trace=5 report=x parent=3 fuel=0 loops=0 replay=1"), None);
         assert_eq!(Orders::parse(""), None);
     }
 }

@@ -59,6 +59,7 @@ pub(crate) struct LiveRun {
     replay: bool,
     /// What a thread may execute beyond the multiple.
     fuel: u32,
+    loops: u32,
     addresses: Arc<AddressProfile>,
     interleaved: Interleavings,
     counters: Counters,
@@ -115,6 +116,7 @@ impl LiveRun {
             fault,
             replay: orders.replay,
             fuel: orders.fuel,
+            loops: orders.loops,
             addresses: Arc::clone(&orders.addresses),
             interleaved: orders.interleaved.clone(),
             counters: Counters::default(),
@@ -206,7 +208,8 @@ impl LiveRun {
         self.count();
         let fuel = match known.filter(|known| known.shape == shape(launch)) {
             Some(known) => {
-                Fuel::Scaled { counts: known.counts, factor: FUEL_FACTOR, constant: self.fuel, looks_ahead: true }
+                let (constant, loops) = (self.fuel, self.loops);
+                Fuel::Scaled { counts: known.counts, factor: FUEL_FACTOR, constant, loops, looks_ahead: true }
             }
             None => {
                 let constant = self.fuel.max(UNKNOWN_CONSTANT);
@@ -318,7 +321,17 @@ mod tests {
         let report = LiveReportWriter::new(tempfile::tempfile().unwrap()).unwrap();
         let fault = "launch=0,cta=0,thread=0,dyn=1,target=dst0,model=flip,bits=0".parse().unwrap();
         let (addresses, interleaved) = (Arc::default(), Interleavings::new());
-        let orders = Orders { trace: 0, report: 0, parent: 0, fuel, addresses, interleaved, replay: true, fault: None };
+        let orders = Orders {
+            trace: 0,
+            report: 0,
+            parent: 0,
+            fuel,
+            loops: 0,
+            addresses,
+            interleaved,
+            replay: true,
+            fault: None,
+        };
         LiveRun::new(trace, report, Some(fault), &orders)
     }
 

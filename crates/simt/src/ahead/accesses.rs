@@ -1,7 +1,7 @@
 //! Loads, stores and atomic accesses of the iteration that is looked at.
 
 use super::progression::low;
-use super::touched::{Act, Touched, element, narrow};
+use super::touched::{Act, Reach, Touched, element, narrow};
 use super::trace::{Trace, Unclear};
 use super::value::Range;
 use crate::access::LaneTrap;
@@ -86,6 +86,11 @@ impl Trace {
         match range {
             Some(range) if whole.spread > 0 && (whole.address < range.start || end > range.end) => {
                 self.fail(Unclear::Control);
+            }
+            Some(range) if whole.space == Space::Const && !memories.global.is_strict() => {
+                let mut bank = Reach::ENDLESS;
+                bank.within(&whole, &range, is_trap);
+                self.reach.turns = self.reach.turns.min(bank.leaves());
             }
             Some(range) => self.reach.within(&whole, &range, is_trap),
             // It traps now, or is zero for ever.

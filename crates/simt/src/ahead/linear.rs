@@ -2,6 +2,7 @@
 
 use super::progression::{Progression, low};
 use super::range::is_decided;
+use super::sums;
 use super::value::{Source, is_conversion, number};
 use isa::Type;
 use isa::alu::Alu;
@@ -71,7 +72,7 @@ pub(super) fn step(alu: Alu, sources: &[Source], limit: &mut u64) -> Option<u64>
             }
             from.change() as u64
         }
-        _ => return None,
+        _ => sums::step(alu, sources, limit)?,
     };
     Some(low(step, destination.width().bits()))
 }
@@ -156,7 +157,10 @@ mod tests {
     /// Every instruction of the table is executed on progressions for as many iterations as it is said to keep its step.
     #[test]
     fn what_is_said_of_every_instruction_holds_when_it_is_executed() {
+        let numbers = [1.5f32, -3.25, 0.1, 1e6, 16_777_215.0].map(|number| u64::from(number.to_bits()));
+        let doubles = [1.5f64, -0.3, 1e9].map(f64::to_bits);
         let firsts = [0u64, 1, 5, 7, 100, 0x7ff0, 0x7fff_fff0, 0xffff_fff4, u64::MAX - 20, 1 << 40];
+        let firsts: Vec<u64> = firsts.into_iter().chain(numbers).chain(doubles).collect();
         let steps = [0u64, 1, 3, 4, 8, 0x1000, (-1i64) as u64, (-4i64) as u64];
         let mut known = 0;
         for &alu in Alu::ALL {

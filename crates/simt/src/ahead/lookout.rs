@@ -14,6 +14,8 @@ pub(crate) struct Lookout {
     pub(super) pause: u64,
     /// The loop of which iterations were skipped last.
     pub(super) last: Option<Loop>,
+    /// Instructions that may be executed beyond all fuel, in loops of which it is known when they end.
+    pub(super) loops: u32,
 }
 
 /// A way to look at a loop.
@@ -29,8 +31,15 @@ pub(super) struct Loop {
 
 impl Lookout {
     /// Looks when a warp has issued so many instructions.
-    pub(crate) fn after(due: u64) -> Self {
-        Self { due, pause: FIRST_PAUSE, last: None }
+    pub(crate) fn after(due: u64, loops: u32) -> Self {
+        Self { due, pause: FIRST_PAUSE, last: None, loops }
+    }
+
+    /// Takes so many instructions of those that may be executed beyond all fuel; whether there are as many.
+    pub(super) fn take(&mut self, instructions: u64) -> Option<u32> {
+        let taken = u32::try_from(instructions).ok()?;
+        self.loops = self.loops.checked_sub(taken)?;
+        Some(taken)
     }
 
     /// Instructions that a thread executes before it is to be looked at.

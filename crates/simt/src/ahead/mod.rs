@@ -18,6 +18,7 @@ mod observer;
 mod progression;
 mod range;
 mod steps;
+mod sums;
 mod touched;
 mod trace;
 mod value;
@@ -34,7 +35,6 @@ use abreast::{Abreast, independent};
 pub(crate) use lookout::Lookout;
 use lookout::Loop;
 use observer::Observer;
-use progression::FOREVER;
 use steps::Steps;
 use touched::{steady, store_all, strays};
 use trace::{Trace, Unclear};
@@ -52,9 +52,11 @@ const CORRECTIONS: usize = 6;
 const SETTLING: u32 = 50_000;
 /// The fewest iterations that are worth skipping.
 const FEWEST: u64 = 4;
-/// The most that are skipped at once. Nobody waits for a loop that goes on for longer (a 64-bit pointer on its way through memory that never
-/// faults), and no count of instructions overflows.
+/// The most that are skipped. Nobody waits for a loop that goes on for longer (a 64-bit pointer on its way through memory that never
+/// faults): it hangs.
 const MOST: u64 = 1 << 32;
+/// Instructions, each of which has to be executed, before a loop may come to its end: for no so many does anybody wait, and it hangs.
+const REACH: u64 = 1 << 31;
 
 /// The block that a warp is alone in.
 pub(crate) struct Ahead<'a, 'l> {
@@ -235,12 +237,12 @@ impl Ahead<'_, '_> {
         let mut running = Running::new(self.launch, self.block, &mut warps[warp], self.memory, shared, self.notes);
         let memories = &mut running.executing.memories;
         let known = steady(&trace.touched, memories, ends);
-        if known == FOREVER {
+        if known > MOST {
             return Err(self.trap(warp, looked.head, TrapKind::EndlessLoop).into());
         }
-        let traps = known <= MOST && known == trace.reach.traps && trace.reach.traps < trace.reach.limit;
+        let traps = known == trace.reach.traps && trace.reach.traps < trace.reach.limit;
         // This iteration has been executed. The last one that is known is executed, too: what it writes anew need not be known.
-        let skipped = known.saturating_sub(2).min(MOST);
+        let skipped = known.saturating_sub(2);
         if skipped < FEWEST {
             return Ok(0);
         }
@@ -258,12 +260,12 @@ impl Ahead<'_, '_> {
         Ok(skipped)
     }
 
-    /// Executes iterations side by side if they depend on nothing that others compute: as many of so many as there is fuel
-    /// for. How many were.
+    /// Executes iterations side by side if they depend on nothing that others compute, of at most so many; how many were.
+    /// Others are left to be executed one by one, if it is worth while.
     fn execute_abreast(
         &mut self,
         warp: usize,
-        Loop { head, rounds, .. }: Loop,
+        looked: Loop,
         trace: &Trace,
         (steps, before): (&Steps, ([u32; LANES], u64)),
         most: u64,
@@ -273,13 +275,14 @@ impl Ahead<'_, '_> {
         let control = &self.state.warps[warp].control;
         let is_called = control.groups.iter().any(|group| group.state.is_ready() && group.frame != 0);
         let body = u64::from(control.counts[lane].wrapping_sub(before.0[lane])).max(1);
-        let left = u64::from(control.fuel[lane].saturating_sub(control.counts[lane]));
         let abreast = if is_called { 0 } else { independent(trace, lanes, most) / LANES as u64 };
-        // What has to be executed for as many iterations as are known to come.
-        let needed = body.saturating_mul(if abreast < FEWEST { most } else { abreast });
-        if needed > left && control.counts[lane] >= SETTLING {
-            return Err(self.trap(warp, head, TrapKind::OutOfFuel).into());
+        let is_abreast = abreast >= FEWEST;
+        // What has to be executed before the loop may come to its end.
+        let needed = body.saturating_mul(trace.reach.leaves() / if is_abreast { LANES as u64 } else { 1 });
+        if is_abreast || control.counts[lane] >= SETTLING {
+            self.allow(warp, looked.head, needed)?;
         }
+        let left = self.left(warp, lane);
         let times = abreast.min(left / body);
         if times < FEWEST {
             return Ok(0);
@@ -288,6 +291,7 @@ impl Ahead<'_, '_> {
         let (level, launch, block) = (self.level, self.launch, self.block);
         let (memory, notes) = (&mut *self.memory, &mut *self.notes);
         let warp = &mut warps[warp];
+        let Loop { head, rounds, .. } = looked;
         let mut abreast = Abreast { level, launch, block, memory, shared, notes, warp, lane, head, rounds };
         abreast.run(steps, times, LONGEST_BODY)?;
         let done = times * LANES as u64;
@@ -297,6 +301,29 @@ impl Ahead<'_, '_> {
         warp.control.fuel[lane] -= (body * times) as u32;
         warp.control.move_fuel_check();
         Ok(done)
+    }
+
+    /// Gives a loop as much fuel as it takes until it may come to its end, if it has not got it.
+    ///
+    /// # Errors
+    /// If there is not as much: then it hangs, if it takes longer than anybody waits, and else its fuel is used up.
+    fn allow(&mut self, warp: usize, head: u32, needed: u64) -> Result<(), Halt> {
+        let lanes = self.lanes(warp);
+        if needed <= self.left(warp, lanes.trailing_zeros() as usize % LANES) {
+            return Ok(());
+        }
+        match self.state.lookout.take(needed) {
+            Some(more) => self.state.warps[warp].control.refuel(lanes, more),
+            None if needed >= REACH => return Err(self.trap(warp, head, TrapKind::EndlessLoop).into()),
+            None => return Err(self.trap(warp, head, TrapKind::OutOfFuel).into()),
+        }
+        Ok(())
+    }
+
+    /// How many instructions a thread may still execute.
+    fn left(&self, warp: usize, lane: usize) -> u64 {
+        let control = &self.state.warps[warp].control;
+        u64::from(control.fuel[lane].saturating_sub(control.counts[lane]))
     }
 
     /// What is wrong with the lanes that are in a loop.

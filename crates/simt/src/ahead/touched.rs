@@ -110,10 +110,12 @@ pub(super) struct Reach {
     pub(super) limit: u64,
     /// The first in which an access is certain to be a trap.
     pub(super) traps: u64,
+    /// The first in which constants are read from beyond where they end: the loop goes on, but finds something else.
+    pub(super) turns: u64,
 }
 
 impl Reach {
-    pub(super) const ENDLESS: Self = Self { limit: FOREVER, traps: FOREVER };
+    pub(super) const ENDLESS: Self = Self { limit: FOREVER, traps: FOREVER, turns: FOREVER };
 
     /// Takes an address into account that moves within memory which can be accessed in this range.
     pub(super) fn within(&mut self, access: &Touched, range: &Range<u64>, is_trap: impl Fn(u64) -> bool) {
@@ -136,6 +138,11 @@ impl Reach {
 
     /// The first iteration that is not like the others.
     pub(super) fn first(self) -> u64 {
+        self.leaves().min(self.turns)
+    }
+
+    /// The first iteration that may be the last.
+    pub(super) fn leaves(self) -> u64 {
         self.limit.min(self.traps)
     }
 }

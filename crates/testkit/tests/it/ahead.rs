@@ -6,6 +6,7 @@ use inject::site::fault_of;
 use inject::{CapsuleTarget, Golden, Machine, Setup, Strategy};
 use outcome::End;
 use std::sync::Arc;
+use testkit::kernels::{capsule_of, read};
 use testkit::tiers::SelectionWords;
 
 /// Instructions of a run that take long enough for somebody to look ahead, and are still executed one by one in a moment.
@@ -18,9 +19,8 @@ fn target(capsule: &Arc<Capsule>, looks_ahead: bool) -> CapsuleTarget {
 }
 
 /// How many faults of a capsule were compared that go on for long, and where both ways disagree.
-fn compare(name: &str, capsule: Capsule, runs: u64) -> (usize, Vec<String>) {
-    let capsule = Arc::new(capsule);
-    let (ahead, plain) = (target(&capsule, true), target(&capsule, false));
+fn compare(name: &str, capsule: &Arc<Capsule>, runs: u64) -> (usize, Vec<String>) {
+    let (ahead, plain) = (target(capsule, true), target(capsule, false));
     let (mut skips, mut executes) = (ahead.runner(Strategy::Delta), plain.runner(Strategy::Delta));
     let runs: Vec<campaign::RunIndex> = (0..runs).map(campaign::RunIndex).collect();
     let (mut compared, mut failures) = (0, Vec::new());
@@ -45,10 +45,19 @@ fn a_loop_that_is_looked_ahead_in_ends_as_if_it_were_executed() {
     let names = ["pathfinder", "hotspot", "bfs", "stencil", "sssp", "pagerank", "montecarlo", "sad", "gemm", "reduce"];
     let found = testkit::in_parallel(&names, |name| {
         let path = testkit::filetests("../workloads").join(format!("{name}/{name}.capsule"));
-        compare(name, Capsule::open(path).unwrap(), 2000)
+        compare(name, &Arc::new(Capsule::open(path).unwrap()), 2000)
     });
     let compared: usize = found.iter().map(|(compared, _)| compared).sum();
     let failures: Vec<String> = found.into_iter().flat_map(|(_, failures)| failures).collect();
     crate::report("faults that end otherwise where loops are looked ahead in", &failures);
+    assert!(compared > 100, "{compared}");
+}
+
+#[test]
+fn sums_of_floating_point_numbers_are_looked_ahead_in_as_if_they_were_executed() {
+    let path = testkit::filetests("kernels/inject_sums.ptx");
+    let script = read(&path, &std::fs::read_to_string(&path).unwrap()).unwrap();
+    let (compared, failures) = compare("inject_sums", &capsule_of(&script).unwrap(), 20_000);
+    crate::report("faults in sums that end otherwise where loops are looked ahead in", &failures);
     assert!(compared > 100, "{compared}");
 }
