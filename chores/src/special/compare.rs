@@ -4,7 +4,7 @@ use super::operands::Operands;
 use isa::{Alu, Width};
 use lanes::level::{LevelName, WithLevel, with_level};
 use lanes::registers::{FULL, LANES, Registers, Sizes};
-use lanes::{COUNT, Handlers};
+use lanes::Handlers;
 
 /// Where results differ.
 #[derive(Clone, Debug, Default)]
@@ -68,14 +68,14 @@ impl WithLevel for Part<'_> {
     type Output = Differences;
 
     fn with<L: Handlers>(self, level: L) -> Differences {
-        let handlers: &[_; COUNT] = L::table();
+        let loops = L::loops(FULL);
         let (operands, size) = (Operands::of(self.alu), self.alu.destination().bytes() as usize);
         let mut registers = Registers::new(Sizes { pred: 0, b16: 3, b32: 3, b64: 3, b128: 0 });
         let mut differences = Differences::default();
         for (warp, theirs) in self.results.chunks_exact(size * LANES).enumerate() {
             let first = self.from.wrapping_add((warp * LANES) as u32);
             load(&mut registers, self.alu, |lane| operands.at(first.wrapping_add(lane as u32)));
-            handlers[self.alu as usize](level, &mut registers, RESULT, &[0, 1, 0, 0], FULL);
+            loops[self.alu as usize](level, &mut registers, RESULT, &[0, 1, 0, 0], FULL);
             if !same(&registers, self.alu.destination().width(), theirs) {
                 for lane in 0..LANES {
                     let operands = operands.at(first.wrapping_add(lane as u32));
