@@ -2,9 +2,9 @@
 
 use super::operands::Operands;
 use isa::{Alu, Width};
+use lanes::Handlers;
 use lanes::level::{LevelName, WithLevel, with_level};
 use lanes::registers::{FULL, LANES, Registers, Sizes};
-use lanes::Handlers;
 
 /// Where results differ.
 #[derive(Clone, Debug, Default)]

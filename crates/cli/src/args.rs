@@ -149,7 +149,7 @@ pub(crate) struct Inject {
     #[arg(long)]
     pub(crate) explain: bool,
     /// Instructions that a thread may execute beyond ten times its fault-free ones before it is stopped
-    /// [default: 500000]
+    /// [default: 500000, and what loops take that are known to end]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u32>,
     /// Engine: auto, full, delta or lanes [default: auto]

@@ -23,7 +23,6 @@ use facts::{Facts, NamedSet, Source};
 use fault::{Fault, ModelKind, ScopeKind, Selection, TargetKind};
 use outcome::Criteria;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use strike::FUEL_CONSTANT;
 
 /// What is said of a capsule before its first run.
 #[derive(Clone, Debug, Default)]
@@ -94,8 +93,9 @@ struct Located<'g> {
 }
 
 impl Setup {
-    /// The [fuel](Self::fuel) where every site is injected: among all bits there are some for every length of a loop.
-    pub const FUEL_OF_ALL: u32 = FUEL_CONSTANT;
+    /// The [fuel](Self::fuel) where every site is injected: among all bits there are some for every length of a loop, and
+    /// those that are longer would take most of the time.
+    pub const FUEL_OF_ALL: u32 = 100_000;
 }
 
 impl CapsuleTarget {

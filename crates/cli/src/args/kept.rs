@@ -13,7 +13,7 @@ pub(crate) struct Kept {
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,
     /// Instructions that a thread may execute beyond ten times its fault-free ones before it is stopped
-    /// [default: 500000]
+    /// [default: 500000, and what loops take that are known to end]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u32>,
     /// Number of workers [default: one for each core]

@@ -6,9 +6,15 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 
+/// Pages that are kept to be used again, at most.
+const MOST_SPARE: usize = 1 << 14;
+
 /// The bytes that differ, and the values they have in the faulty run.
 #[derive(Debug, Default)]
-pub(crate) struct Difference(BTreeMap<u32, Patch>);
+pub(crate) struct Difference {
+    patches: BTreeMap<u32, Patch>,
+    spare: Vec<Box<Page>>,
+}
 
 /// The part of a difference that lies in one page.
 #[derive(Debug)]
@@ -21,7 +27,9 @@ struct Patch {
 impl Difference {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        let values = std::mem::take(&mut self.patches).into_values().map(|patch| patch.values);
+        self.spare.extend(values);
+        self.spare.truncate(MOST_SPARE);
     }
 
     /// Exactly these bytes differ, and hold these values in the faulty run.
@@ -36,46 +44,39 @@ impl Difference {
 
     /// Whether nothing differs.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.patches.is_empty()
     }
 
     /// The pages that differ, ascending.
     pub(crate) fn pages(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.keys().copied()
+        self.patches.keys().copied()
     }
 
     /// The pages that differ, ascending, which of their bytes do, and bytes that are right there.
     pub(crate) fn pages_with_values(&self) -> impl Iterator<Item = (u32, &ByteSet, &Page)> {
-        self.0.iter().map(|(&page, patch)| (page, &patch.differs, &*patch.values))
+        self.patches.iter().map(|(&page, patch)| (page, &patch.differs, &*patch.values))
     }
 
     /// The bytes of a page that differ, if any do.
     pub(crate) fn of_page(&self, page: u32) -> Option<&ByteSet> {
-        self.0.get(&page).map(|patch| &patch.differs)
+        self.patches.get(&page).map(|patch| &patch.differs)
     }
 
     /// Compares a whole page anew; a page that does not exist yet is zero.
     pub(crate) fn compare(&mut self, page: u32, golden: Option<&Page>, found: &Page) {
         let differs = ByteSet::differing(golden.unwrap_or(&[0; PAGE]), found);
         if differs.is_empty() {
-            self.0.remove(&page);
+            self.patches.remove(&page);
         } else {
-            match self.0.entry(page) {
-                Entry::Vacant(entry) => {
-                    entry.insert(Patch { differs, values: Box::new(*found) });
-                }
-                Entry::Occupied(mut entry) => {
-                    let patch = entry.get_mut();
-                    patch.differs = differs;
-                    patch.values.copy_from_slice(found);
-                }
-            }
+            let patch = self.patch(page);
+            patch.differs = differs;
+            patch.values.copy_from_slice(found);
         }
     }
 
     /// Both runs now hold the same in these bytes of a page.
     pub(crate) fn agree(&mut self, page: u32, bytes: Range<usize>) {
-        if let Entry::Occupied(mut entry) = self.0.entry(page) {
+        if let Entry::Occupied(mut entry) = self.patches.entry(page) {
             entry.get_mut().differs.remove(bytes);
             if entry.get().differs.is_empty() {
                 entry.remove();
@@ -102,7 +103,7 @@ impl Difference {
 
     /// Makes a golden page the faulty run's.
     pub(crate) fn apply(&self, page: u32, bytes: &mut Page) {
-        if let Some(patch) = self.0.get(&page) {
+        if let Some(patch) = self.patches.get(&page) {
             for run in patch.differs.runs() {
                 bytes[run.clone()].copy_from_slice(&patch.values[run]);
             }
@@ -118,7 +119,7 @@ impl Difference {
         }
         for run in region.rows().flat_map(|(address, bytes)| ByteRun::of(address, bytes)) {
             let range = run.range();
-            if let Some(patch) = self.0.get(&run.page) {
+            if let Some(patch) = self.patches.get(&run.page) {
                 for part in patch.differs.runs() {
                     let (from, to) = (part.start.max(range.start), part.end.min(range.end));
                     if from < to {
@@ -148,10 +149,16 @@ impl Difference {
 
     /// The faulty run now holds another value in a byte.
     fn differ(&mut self, page: u32, at: usize, value: u8) {
-        let fresh = || Patch { differs: ByteSet::default(), values: Box::new([0; PAGE]) };
-        let patch = self.0.entry(page).or_insert_with(fresh);
+        let patch = self.patch(page);
         patch.differs.insert(at..at + 1);
         patch.values[at] = value;
+    }
+
+    /// What differs in a page, to be changed.
+    fn patch(&mut self, page: u32) -> &mut Patch {
+        let Self { patches, spare } = self;
+        let mut values = || spare.pop().unwrap_or_else(|| Box::new([0; PAGE]));
+        patches.entry(page).or_insert_with(|| Patch { differs: ByteSet::default(), values: values() })
     }
 }
 

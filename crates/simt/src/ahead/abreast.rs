@@ -7,13 +7,12 @@ use super::observer::Observer;
 use super::steps::{Steps, advance};
 use super::touched::{Act, Touched};
 use super::trace::Trace;
-use crate::exec::{Notes, Running, run};
+use crate::exec::{Notes, Running};
 use crate::launch::KernelLaunch;
 use crate::memory::GlobalMemory;
 use crate::trap::Halt;
 use crate::warp::Warp;
-use ::lanes::Handlers;
-use ::lanes::level::{LevelName, WithLevel, with_level};
+use ::lanes::level::LevelName;
 use ::lanes::registers::{FULL, LANES, Slot};
 use isa::Space;
 
@@ -70,8 +69,7 @@ impl Abreast<'_, '_> {
             warp.control.start(self.head, FULL);
             let running = Running::new(self.launch, self.block, &mut warp, self.memory, self.shared, self.notes);
             let mut observer = Observer::to(self.head, self.rounds, longest);
-            let work = Work { observer: &mut observer, running: &mut running.without_end() };
-            match with_level(self.level, work).unwrap_or(Ok(())) {
+            match observer.observe(self.level, &mut running.without_end()) {
                 Err(Halt::Stop) if observer.arrived => {}
                 Err(halt) => return Err(halt),
                 Ok(()) => return Err(Halt::Stop),
@@ -84,18 +82,5 @@ impl Abreast<'_, '_> {
             }
         }
         Ok(())
-    }
-}
-
-struct Work<'o, 'r, 'a> {
-    observer: &'o mut Observer,
-    running: &'r mut Running<'a>,
-}
-
-impl WithLevel for Work<'_, '_, '_> {
-    type Output = Result<(), Halt>;
-
-    fn with<L: Handlers>(self, level: L) -> Self::Output {
-        run(level, self.observer, self.running)
     }
 }

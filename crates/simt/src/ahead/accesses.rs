@@ -115,6 +115,7 @@ impl Trace {
                 continue;
             };
             self.touch(running, &whole);
+            self.loads_move |= whole.step != 0;
             let changes = self.changing.iter().any(|place| place.is_met(&whole));
             self.is_carried |= changes;
             let same = whole.spread == 0 && (whole.step == 0 || self.strict) && !changes;

@@ -23,19 +23,18 @@ mod touched;
 mod trace;
 mod value;
 
-use crate::exec::{Notes, Running, run};
+use crate::exec::{Notes, Running};
 use crate::launch::KernelLaunch;
 use crate::memory::GlobalMemory;
 use crate::state::BlockState;
 use crate::trap::{Halt, Trap, TrapKind};
-use ::lanes::Handlers;
-use ::lanes::level::{LevelName, WithLevel, with_level};
-use ::lanes::registers::{LANES, Registers};
+use ::lanes::level::LevelName;
+use ::lanes::registers::LANES;
 use abreast::{Abreast, independent};
 pub(crate) use lookout::Lookout;
 use lookout::Loop;
 use observer::Observer;
-use steps::Steps;
+use steps::{Held, Steps};
 use touched::{steady, store_all, strays};
 use trace::{Trace, Unclear};
 
@@ -50,6 +49,8 @@ const CORRECTIONS: usize = 6;
 /// Instructions in which the data of a loop settle that do so at all, swept in records/hangs.md. A thread that has executed
 /// more in a loop that is known to go on for longer than the rest of its fuel lasts is stopped then and there.
 const SETTLING: u32 = 50_000;
+/// The same where nothing is computed in floating point: whole numbers settle soon or never.
+const SETTLING_WHOLE: u32 = 10_000;
 /// The fewest iterations that are worth skipping.
 const FEWEST: u64 = 4;
 /// The most that are skipped. Nobody waits for a loop that goes on for longer (a 64-bit pointer on its way through memory that never
@@ -74,6 +75,28 @@ enum Ran {
     There,
     /// It has ended, waits, or went too far.
     Elsewhere,
+}
+
+/// What came of looking at a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tried {
+    /// Iterations were skipped.
+    Skipped,
+    /// None could be.
+    Nothing(Known),
+    /// The loop was left meanwhile.
+    Left,
+}
+
+/// What is known of a loop of which nothing is skipped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Known {
+    /// In how many registers it does not seem to be known what they hold in the next iteration.
+    unknown: usize,
+    /// Whether it is known for how many iterations it goes on as it does.
+    is_clear: bool,
+    /// Whether it loads from addresses that move.
+    loads_move: bool,
 }
 
 impl Ahead<'_, '_> {
@@ -113,8 +136,7 @@ impl Ahead<'_, '_> {
             let BlockState { warps, shared, .. } = &mut **state;
             let running = Running::new(launch, *block, &mut warps[warp], memory, shared, notes);
             let mut running = running.without_end();
-            // The level was found available when the executor was made.
-            match with_level(*level, Observed { observer, running: &mut running }).unwrap_or(Ok(())) {
+            match observer.observe(*level, &mut running) {
                 Err(Halt::Stop) if observer.arrived => return Ok(Ran::There),
                 Err(Halt::Stop) => return Ok(Ran::Elsewhere),
                 Err(halt) => return Err(halt),
@@ -130,79 +152,91 @@ impl Ahead<'_, '_> {
     /// Finds a loop and skips what is known of it; whether anything was skipped.
     fn skip(&mut self, warp: usize) -> Result<bool, Halt> {
         if let Some(last) = self.state.lookout.last.take() {
-            match self.try_loop(warp, last)? {
-                Some(0) => {}
-                Some(_) => return Ok(true),
-                None => return Ok(false),
+            match self.try_loop(warp, last, usize::MAX)? {
+                Tried::Nothing(_) => {}
+                tried => return Ok(tried == Tried::Skipped),
             }
         }
         let reach = self.state.lookout.pause.min(LONGEST_SCOUT);
         let mut scout = Observer::new(reach);
         self.run(warp, &mut scout)?;
         for head in heads(&scout.jumps) {
+            let mut fewest = usize::MAX;
             for rounds in [1, 2, 4] {
-                if self.runner() != Some(warp) {
-                    return Ok(false);
-                }
-                for strict in [false, true] {
-                    match self.try_loop(warp, Loop { head, rounds, strict })? {
-                        Some(0) => {}
-                        Some(_) => return Ok(true),
-                        None => return Ok(false),
+                let looked = Loop { head, rounds, strict: false };
+                let known = match self.try_loop(warp, looked, fewest)? {
+                    Tried::Nothing(known) => known,
+                    tried => return Ok(tried == Tried::Skipped),
+                };
+                if known.loads_move {
+                    match self.try_loop(warp, Loop { strict: true, ..looked }, fewest)? {
+                        Tried::Nothing(_) => {}
+                        tried => return Ok(tried == Tried::Skipped),
                     }
                 }
+                fewest = if known.is_clear { known.unknown } else { fewest };
             }
         }
         Ok(false)
     }
 
-    /// Looks at so many rounds of a loop as one iteration; how many iterations were skipped, or nothing where the loop was
-    /// left.
-    fn try_loop(&mut self, warp: usize, looked: Loop) -> Result<Option<u64>, Halt> {
+    /// Looks at so many rounds of a loop as one iteration, if there are fewer registers than so many of which it does not seem
+    /// to be known how they change.
+    fn try_loop(&mut self, warp: usize, looked: Loop, fewest: usize) -> Result<Tried, Halt> {
         let Loop { head, rounds, strict } = looked;
+        if self.runner() != Some(warp) {
+            return Ok(Tried::Left);
+        }
         if let Ran::Elsewhere = self.run(warp, &mut Observer::to(head, 0, LONGEST_BODY))? {
-            return Ok(None);
+            return Ok(Tried::Left);
         }
         let round = |trace| Observer { trace, ..Observer::to(head, rounds, LONGEST_BODY) };
-        let mut kept = [self.registers(warp), Registers::default(), Registers::default()];
+        let mut kept = [self.held(warp), Held::default(), Held::default()];
         for place in 1..3 {
             if let Ran::Elsewhere = self.run(warp, &mut round(None))? {
-                return Ok(None);
+                return Ok(Tried::Left);
             }
-            kept[place] = self.registers(warp);
+            kept[place] = self.held(warp);
         }
         let lanes = self.lanes(warp);
         let alone = self.is_alone(warp, lanes);
-        let mut supposed = Steps::guess(lanes, [&kept[0], &kept[1], &kept[2]]);
+        let Some(mut supposed) = Steps::guess([&kept[0], &kept[1], &kept[2]]) else { return Ok(Tried::Left) };
+        let mut known = Known { unknown: supposed.unknown(), ..Known::default() };
+        if known.unknown >= fewest {
+            return Ok(Tried::Nothing(known));
+        }
         let mut changing = Vec::new();
         let [.., mut before] = kept;
         for _ in 0..CORRECTIONS {
             let counts = (self.state.warps[warp].control.counts, self.state.warps[warp].control.issued);
             let mut observer = round(Some(Trace::new(supposed.clone(), changing.clone(), strict, alone)));
             if let Ran::Elsewhere = self.run(warp, &mut observer)? {
-                return Ok(None);
+                return Ok(Tried::Left);
             }
-            let Some(trace) = observer.trace else { return Ok(None) };
-            let after = self.registers(warp);
+            let Some(trace) = observer.trace else { return Ok(Tried::Left) };
+            let after = self.held(warp);
             if self.lanes(warp) != lanes {
-                return Ok(None);
+                return Ok(Tried::Left);
             }
-            let known = trace.changes(&mut changing);
-            if supposed.is_borne_out(&trace.steps, lanes, &before, &after) && known {
+            (known.is_clear, known.loads_move) = (trace.unclear.is_none(), trace.loads_move);
+            let changes = trace.changes(&mut changing);
+            if supposed.is_borne_out(&trace.steps, lanes, &before, &after) && changes {
                 let unclear = trace.unclear == Some(Unclear::Control);
                 if !(unclear && supposed.suppose_ranges(&trace.steps)) {
                     let skipped = self.conclude(warp, looked, &trace, &supposed, counts)?;
                     self.state.lookout.last = Some(looked).filter(|_| skipped > 0);
-                    return Ok(Some(skipped));
+                    return Ok(if skipped > 0 { Tried::Skipped } else { Tried::Nothing(known) });
                 }
             }
             before = after;
         }
-        Ok(Some(0))
+        Ok(Tried::Nothing(known))
     }
 
-    fn registers(&self, warp: usize) -> Registers {
-        self.state.warps[warp].registers.clone()
+    /// What the registers of the lanes that live hold.
+    fn held(&self, warp: usize) -> Held {
+        let warp = &self.state.warps[warp];
+        Held::by(&warp.registers, warp.control.live)
     }
 
     /// The lanes of the group that can run.
@@ -279,7 +313,8 @@ impl Ahead<'_, '_> {
         let is_abreast = abreast >= FEWEST;
         // What has to be executed before the loop may come to its end.
         let needed = body.saturating_mul(trace.reach.leaves() / if is_abreast { LANES as u64 } else { 1 });
-        if is_abreast || control.counts[lane] >= SETTLING {
+        let settling = if trace.is_whole { SETTLING_WHOLE } else { SETTLING };
+        if is_abreast || control.counts[lane] >= settling {
             self.allow(warp, looked.head, needed)?;
         }
         let left = self.left(warp, lane);
@@ -343,17 +378,4 @@ fn heads(jumps: &[u32]) -> Vec<u32> {
     heads.retain(|&head| rounds(head) >= FEWEST_ROUNDS);
     heads.sort_by_key(|&head| rounds(head));
     heads
-}
-
-struct Observed<'o, 'r, 'a> {
-    observer: &'o mut Observer,
-    running: &'r mut Running<'a>,
-}
-
-impl WithLevel for Observed<'_, '_, '_> {
-    type Output = Result<(), Halt>;
-
-    fn with<L: Handlers>(self, level: L) -> Self::Output {
-        run(level, self.observer, self.running)
-    }
 }

@@ -1,10 +1,11 @@
 //! How a warp is run while its loop is looked at: for so many iterations, or instructions.
 
 use super::trace::Trace;
-use crate::exec::{Begun, Policy, Running, Step};
+use crate::exec::{Begun, Policy, Running, Step, run};
 use crate::program::Micro;
 use crate::trap::Halt;
 use ::lanes::Handlers;
+use ::lanes::level::{LevelName, WithLevel, with_level};
 
 /// Runs a warp until it has come to the head of a loop so often, or has executed so many instructions.
 #[derive(Debug)]
@@ -31,6 +32,31 @@ impl Observer {
     /// One that stops when the warp comes to the head of a loop so often.
     pub(super) fn to(head: u32, visits: u32, left: u64) -> Self {
         Self { head: Some(head), visits, ..Self::new(left) }
+    }
+}
+
+impl Observer {
+    /// Runs a warp until it has come to where it should, or does not come there.
+    ///
+    /// # Errors
+    /// That it was stopped, there or by its end; or what a lane does wrong.
+    pub(super) fn observe(&mut self, level: LevelName, running: &mut Running<'_>) -> Result<(), Halt> {
+        // The level was found available when the executor was made.
+        with_level(level, Observed { observer: self, running }).unwrap_or(Ok(()))
+    }
+}
+
+/// A warp that is run while it is observed.
+struct Observed<'o, 'r, 'a> {
+    observer: &'o mut Observer,
+    running: &'r mut Running<'a>,
+}
+
+impl WithLevel for Observed<'_, '_, '_> {
+    type Output = Result<(), Halt>;
+
+    fn with<L: Handlers>(self, level: L) -> Self::Output {
+        run(level, self.observer, self.running)
     }
 }
 

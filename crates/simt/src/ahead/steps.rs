@@ -2,126 +2,168 @@
 
 use super::progression::low;
 use super::value::Range;
-use ::lanes::registers::{LANES, Registers, Slot, has};
+use ::lanes::registers::{Registers, Slot, has, lanes};
 use isa::Width;
-
-/// The steps of one register.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Row {
-    by_lane: [u64; LANES],
-    /// Lanes of which nothing is known.
-    unknown: u32,
-    /// Lanes that were written since the iteration began.
-    written: u32,
-    /// Between which numbers a value lies whose step is unknown, where that is known, by lane.
-    within: Vec<(usize, Range)>,
-}
-
-const CONSTANT: Row = Row { by_lane: [0; LANES], unknown: 0, written: 0, within: Vec::new() };
-
-/// The steps of all registers.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Steps {
-    files: [Vec<Row>; 5],
-}
 
 const WIDTHS: [Width; 5] = [Width::Pred, Width::B16, Width::B32, Width::B64, Width::B128];
 
-fn file(width: Width) -> usize {
-    WIDTHS.iter().position(|&other| other == width).unwrap_or(0)
+/// Where the registers of some lanes are in a row of numbers: one lane after the other, all registers of a width together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Layout {
+    lanes: u32,
+    /// How many registers of each width a lane has.
+    counts: [u16; 5],
+}
+
+impl Layout {
+    fn of(registers: &Registers, lanes: u32) -> Self {
+        let Registers { pred, b16, b32, b64, b128 } = registers;
+        let counts = [pred.len(), b16.len(), b32.len(), b64.len(), b128.len()];
+        Self { lanes, counts: counts.map(|count| u16::try_from(count).unwrap_or(u16::MAX)) }
+    }
+
+    fn of_lane(self) -> usize {
+        self.counts.iter().copied().map(usize::from).sum()
+    }
+
+    /// The registers of a lane, in order.
+    fn slots(self) -> impl Iterator<Item = Slot> {
+        WIDTHS
+            .into_iter()
+            .zip(self.counts)
+            .flat_map(|(width, count)| (0..count).map(move |index| Slot { width, index }))
+    }
+
+    #[inline]
+    fn at(self, slot: Slot, lane: usize) -> usize {
+        let before = (self.lanes & ((1 << lane) - 1)).count_ones() as usize;
+        let narrower = self.counts.iter().take(slot.width as usize).copied().map(usize::from).sum::<usize>();
+        before * self.of_lane() + narrower + usize::from(slot.index)
+    }
+}
+
+/// What the registers of some lanes hold.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held {
+    layout: Layout,
+    bits: Vec<u128>,
+}
+
+impl Held {
+    pub(super) fn by(registers: &Registers, held: u32) -> Self {
+        let layout = Layout::of(registers, held);
+        let bits = lanes(held).flat_map(|lane| layout.slots().map(move |slot| registers.get(slot, lane))).collect();
+        Self { layout, bits }
+    }
+}
+
+/// The step of one register in one lane.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    by: u64,
+    is_known: bool,
+    /// Whether it was written since the iteration began.
+    is_written: bool,
+    /// Between which numbers a value lies whose step is unknown, where that is known: which of the ranges, counted from 1.
+    within: u32,
+}
+
+/// The steps of all registers of the lanes that live.
+#[derive(Clone, Debug)]
+pub(super) struct Steps {
+    layout: Layout,
+    steps: Vec<Step>,
+    ranges: Vec<Range>,
 }
 
 impl Steps {
-    /// What seems to be added, by the registers of a warp at the start of three iterations that follow each other.
-    pub(super) fn guess(lanes: u32, [first, second, third]: [&Registers; 3]) -> Self {
-        let rows = |width: Width| match width {
-            Width::Pred => third.pred.len(),
-            Width::B16 => third.b16.len(),
-            Width::B32 => third.b32.len(),
-            Width::B64 => third.b64.len(),
-            Width::B128 => third.b128.len(),
-        };
-        let row = |width: Width, index: usize| {
-            let slot = Slot { width, index: index as u16 };
-            let mut row = CONSTANT;
-            for lane in ::lanes::registers::lanes(lanes) {
-                let [a, b, c] = [first, second, third].map(|registers| registers.get(slot, lane));
-                match width {
-                    Width::Pred | Width::B128 => row.unknown |= u32::from(a != b || b != c) << lane,
-                    _ => {
-                        let bits = width.bits();
-                        let [early, late] = [(a, b), (b, c)].map(|(x, y)| low((y as u64).wrapping_sub(x as u64), bits));
-                        row.by_lane[lane] = late;
-                        row.unknown |= u32::from(early != late) << lane;
-                    }
+    /// What seems to be added, by the registers of a warp at the start of three iterations that follow each other; nothing
+    /// if a lane has ended meanwhile.
+    pub(super) fn guess([first, second, third]: [&Held; 3]) -> Option<Self> {
+        let layout = third.layout;
+        let slots = lanes(layout.lanes).flat_map(|_| layout.slots());
+        let held = first.bits.iter().zip(&second.bits).zip(&third.bits);
+        let step = |(slot, ((&a, &b), &c)): (Slot, ((&u128, &u128), &u128))| {
+            let (by, is_known) = match slot.width {
+                Width::Pred | Width::B128 => (0, a == b && b == c),
+                _ => {
+                    let bits = slot.width.bits();
+                    let [early, late] = [(a, b), (b, c)].map(|(x, y)| low((y as u64).wrapping_sub(x as u64), bits));
+                    (late, early == late)
                 }
-            }
-            row
+            };
+            Step { by, is_known, is_written: false, within: 0 }
         };
-        Self { files: WIDTHS.map(|width| (0..rows(width)).map(|index| row(width, index)).collect()) }
+        let same = first.layout == layout && second.layout == layout;
+        same.then(|| Self { layout, steps: slots.zip(held).map(step).collect(), ranges: Vec::new() })
     }
 
-    fn row(&self, slot: Slot) -> &Row {
-        &self.files[file(slot.width)][usize::from(slot.index)]
+    fn step(&self, slot: Slot, lane: usize) -> &Step {
+        &self.steps[self.layout.at(slot, lane)]
     }
 
     /// What is added to a register in a lane; `None` where it is not known.
     pub(super) fn get(&self, slot: Slot, lane: usize) -> Option<u64> {
-        let row = self.row(slot);
-        (!has(row.unknown, lane)).then_some(row.by_lane[lane])
+        let step = self.step(slot, lane);
+        step.is_known.then_some(step.by)
     }
 
     /// Between which numbers a register lies in a lane, where its step is not known.
     pub(super) fn within(&self, slot: Slot, lane: usize) -> Option<Range> {
-        self.row(slot).within.iter().find(|(other, _)| *other == lane).map(|(_, range)| *range)
+        self.range(self.step(slot, lane))
+    }
+
+    fn range(&self, step: &Step) -> Option<Range> {
+        self.ranges.get((step.within as usize).checked_sub(1)?).copied()
     }
 
     /// Whether a register holds what it held before this iteration.
     pub(super) fn is_carried(&self, slot: Slot, lane: usize) -> bool {
-        !has(self.row(slot).written, lane)
+        !self.step(slot, lane).is_written
+    }
+
+    /// How many registers there are of which no step is known.
+    pub(super) fn unknown(&self) -> usize {
+        self.steps.iter().filter(|step| !step.is_known).count()
     }
 
     /// The instruction that was executed has written a register.
     pub(super) fn set(&mut self, slot: Slot, lane: usize, step: Option<u64>) {
-        let row = &mut self.files[file(slot.width)][usize::from(slot.index)];
-        row.written |= 1 << lane;
-        row.by_lane[lane] = step.unwrap_or(0);
-        row.unknown = (row.unknown & !(1 << lane)) | (u32::from(step.is_none()) << lane);
-        row.within.retain(|(other, _)| *other != lane);
+        let at = self.layout.at(slot, lane);
+        self.steps[at] = Step { by: step.unwrap_or(0), is_known: step.is_some(), is_written: true, within: 0 };
     }
 
     /// What was just written, and has no step, lies between these numbers.
     pub(super) fn bound(&mut self, slot: Slot, lane: usize, range: Range) {
-        let row = &mut self.files[file(slot.width)][usize::from(slot.index)];
-        if has(row.unknown, lane) {
-            row.within.push((lane, range));
+        let step = &mut self.steps[self.layout.at(slot, lane)];
+        if !step.is_known {
+            self.ranges.push(range);
+            step.within = self.ranges.len() as u32;
         }
     }
 
     /// Compares what an iteration has come to with what was supposed at its start and with the registers before and after
     /// it, and forgets in what was supposed all that does not agree; whether all did.
-    pub(super) fn is_borne_out(&mut self, found: &Self, lanes: u32, before: &Registers, after: &Registers) -> bool {
-        let mut agrees = true;
-        for (width, (rows, found)) in WIDTHS.iter().zip(self.files.iter_mut().zip(&found.files)) {
-            for (index, (row, found)) in rows.iter_mut().zip(found).enumerate() {
-                let slot = Slot { width: *width, index: index as u16 };
-                // What was supposed to lie in a range has to do so at the end, too.
-                let holds = |(lane, range): &(usize, Range)| {
-                    found.within.iter().any(|(other, found)| other == lane && range.contains(found))
-                };
-                if !row.within.iter().all(holds) {
-                    row.within.clear();
-                    agrees = false;
-                }
-                for lane in ::lanes::registers::lanes(lanes & !row.unknown) {
-                    let by = after.get(slot, lane).wrapping_sub(before.get(slot, lane)) as u64;
-                    let same = !has(found.unknown, lane) && found.by_lane[lane] == row.by_lane[lane];
-                    if !same || low(by, width.bits()) != row.by_lane[lane] {
-                        row.unknown |= 1 << lane;
-                        agrees = false;
-                    }
-                }
+    pub(super) fn is_borne_out(&mut self, found: &Self, of: u32, before: &Held, after: &Held) -> bool {
+        let layout = self.layout;
+        let mut agrees = before.layout == layout && after.layout == layout;
+        if !agrees {
+            return false;
+        }
+        for (lane, slot) in lanes(of).flat_map(|lane| layout.slots().map(move |slot| (lane, slot))) {
+            let at = layout.at(slot, lane);
+            let (mut supposed, now) = (self.steps[at], found.steps[at]);
+            // What was supposed to lie in a range has to do so at the end, too.
+            if let Some(range) = self.range(&supposed)
+                && !found.range(&now).is_some_and(|found| range.contains(&found))
+            {
+                (supposed.within, agrees) = (0, false);
             }
+            let by = low(after.bits[at].wrapping_sub(before.bits[at]) as u64, slot.width.bits());
+            if supposed.is_known && !(now.is_known && now.by == supposed.by && by == supposed.by) {
+                (supposed.is_known, agrees) = (false, false);
+            }
+            self.steps[at] = supposed;
         }
         agrees
     }
@@ -130,9 +172,13 @@ impl Steps {
     /// its start; whether that says anything new.
     pub(super) fn suppose_ranges(&mut self, found: &Self) -> bool {
         let mut new = false;
-        for (row, found) in self.files.iter_mut().flatten().zip(found.files.iter().flatten()) {
-            if row.within.is_empty() && !found.within.is_empty() && row.unknown == found.unknown {
-                row.within.clone_from(&found.within);
+        for (supposed, now) in self.steps.iter_mut().zip(&found.steps) {
+            if supposed.within == 0
+                && supposed.is_known == now.is_known
+                && let Some(range) = found.range(now)
+            {
+                self.ranges.push(range);
+                supposed.within = self.ranges.len() as u32;
                 new = true;
             }
         }
@@ -141,16 +187,14 @@ impl Steps {
 
     /// The registers that grow in a lane, and by how much.
     pub(super) fn moving(&self, lane: usize) -> impl Iterator<Item = (Slot, u64)> + '_ {
-        let rows = WIDTHS.iter().zip(&self.files).flat_map(|(&width, rows)| {
-            rows.iter().enumerate().map(move |(index, row)| (Slot { width, index: index as u16 }, row))
-        });
-        let step = move |row: &Row| (!has(row.unknown, lane)).then_some(row.by_lane[lane]).filter(|&step| step != 0);
-        rows.filter_map(move |(slot, row)| Some((slot, step(row)?)))
+        let alive = has(self.layout.lanes, lane);
+        let step = move |slot: Slot| self.get(slot, lane).filter(|&step| step != 0).map(|step| (slot, step));
+        self.layout.slots().filter(move |_| alive).filter_map(step)
     }
 
     /// Puts registers so many iterations ahead, as far as is known how.
-    pub(super) fn advance(&self, registers: &mut Registers, lanes: u32, iterations: u64) {
-        for lane in ::lanes::registers::lanes(lanes) {
+    pub(super) fn advance(&self, registers: &mut Registers, of: u32, iterations: u64) {
+        for lane in lanes(of) {
             self.moving(lane).for_each(|(slot, step)| advance(registers, slot, step, lane, iterations));
         }
     }

@@ -11,7 +11,7 @@ use crate::exec::{Running, Step};
 use crate::program::{Micro, MicroKind, NOWHERE, Program};
 use ::lanes::Handlers;
 use ::lanes::registers::{LANES, Slot, lanes};
-use facts::Reg;
+use facts::{Group, Reg};
 use isa::Width;
 use isa::alu::Alu;
 
@@ -44,6 +44,10 @@ pub(super) struct Trace {
     pub(super) waits: bool,
     /// Whether loads at addresses that move have to find the same each time; else they find something unknown.
     pub(super) strict: bool,
+    /// Whether nothing is computed in floating point.
+    pub(super) is_whole: bool,
+    /// Whether a load has an address that moves.
+    pub(super) loads_move: bool,
     /// Whether no other thread of the block lives, so that barriers do not matter.
     alone: bool,
     /// Where iterations before this one have stored something that changes.
@@ -62,6 +66,8 @@ impl Trace {
             is_unknown: false,
             waits: false,
             strict,
+            is_whole: true,
+            loads_move: false,
             alone,
             changing,
         }
@@ -111,13 +117,8 @@ impl Trace {
         let (program, mask) = (running.program, running.executing.mask);
         match micro.kind {
             MicroKind::Alu(number) => {
-                let (steps, ranges) = self.alu(Alu::ALL[usize::from(number)], running, micro);
-                let step = running.step(level, micro)?;
-                let width = Alu::ALL[usize::from(number)].destination().width();
-                let slot = Slot { width, index: micro.dst };
-                self.put(slot, mask, &steps);
-                lanes(mask).for_each(|lane| self.bound(slot, lane, ranges[lane]));
-                Ok(step)
+                self.alu(Alu::ALL[usize::from(number)], running, micro);
+                running.step(level, micro)
             }
             MicroKind::Load(plan) => self.load(level, running, micro, &program.accesses[plan as usize]),
             MicroKind::Store(plan) => {
@@ -142,7 +143,7 @@ impl Trace {
             MicroKind::FrameAddress | MicroKind::Isspacep(_) | MicroKind::Pack128(_) | MicroKind::Unpack128(_) => {
                 self.opaque(level, running, micro)
             }
-            kind if needs_others(kind) => {
+            kind if waits_for_others(kind) => {
                 self.waits = true;
                 if mask != running.active {
                     self.fail(Unclear::Divergence);
@@ -164,27 +165,25 @@ impl Trace {
         }
     }
 
-    /// The steps of the result of a pure instruction, and ranges where there are none.
-    fn alu(
-        &mut self,
-        alu: Alu,
-        running: &Running<'_>,
-        micro: &Micro,
-    ) -> ([Option<u64>; LANES], [Option<Range>; LANES]) {
-        let (mut steps, mut ranges) = ([None; LANES], [None; LANES]);
+    /// The step of the result of a pure instruction that is about to be executed, or its range where there is none.
+    fn alu(&mut self, alu: Alu, running: &Running<'_>, micro: &Micro) {
+        self.is_whole &= !is_float(alu.class().group());
+        let (types, to) = (alu.sources(), Slot { width: alu.destination().width(), index: micro.dst });
         for lane in lanes(running.executing.mask) {
             let mut sources = [Source { bits: 0, step: Some(0), within: None }; 4];
-            let types = alu.sources();
             for ((source, ty), &index) in sources.iter_mut().zip(types).zip(&micro.src) {
                 let slot = Slot { width: ty.width(), index };
                 let bits = running.executing.registers.get(slot, lane) as u64;
                 *source = Source { bits, step: self.step_of(slot, lane), within: self.steps.within(slot, lane) };
             }
             let sources = &sources[..types.len()];
-            steps[lane] = linear::step(alu, sources, &mut self.reach.limit);
-            ranges[lane] = if steps[lane].is_none() { range::range(alu, sources) } else { None };
+            let step = linear::step(alu, sources, &mut self.reach.limit);
+            let range = if step.is_none() { range::range(alu, sources) } else { None };
+            if to.index != NOWHERE {
+                self.steps.set(to, lane, step);
+                self.bound(to, lane, range);
+            }
         }
-        (steps, ranges)
     }
 
     fn put(&mut self, slot: Slot, mask: u32, steps: &[Option<u64>; LANES]) {
@@ -229,7 +228,7 @@ impl Trace {
         let reads = program.facts(micro.instruction).map(|facts| facts.reads().filter_map(slot).collect());
         let reads: Vec<Slot> = reads.unwrap_or_default();
         let constant = reads.into_iter().fold(true, |constant, slot| self.is_constant(slot, mask) & constant);
-        if !constant && needs_others(micro.kind) {
+        if !constant && waits_for_others(micro.kind) {
             // Who waits for whom might change.
             self.fail(Unclear::Control);
         }
@@ -244,8 +243,14 @@ impl Trace {
     }
 }
 
+/// Whether instructions of a group compute in floating point.
+fn is_float(group: Group) -> bool {
+    use Group::{Fp16, Fp32Add, Fp32Fma, Fp32Mul, Fp64, SpecialFunction};
+    matches!(group, Fp16 | Fp32Add | Fp32Fma | Fp32Mul | Fp64 | SpecialFunction)
+}
+
 /// Whether other lanes have a part in an instruction, or other warps.
-fn needs_others(kind: MicroKind) -> bool {
+fn waits_for_others(kind: MicroKind) -> bool {
     matches!(
         kind,
         MicroKind::Activemask

@@ -1,6 +1,6 @@
 //! Pages that are mapped although no allocation is near: what a stray access finds there. They are few and seldom touched.
 
-use super::page::Page;
+use super::page::{Page, zeros};
 use super::slot::Slot;
 use super::window::{DEVICE_BASE, PAGE};
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ impl FarPages {
 
     /// A page to be read; `recorded` says what it is if it was not touched.
     pub(super) fn page(&mut self, number: u32, recorded: impl FnOnce() -> Option<Arc<Page>>) -> Option<&Page> {
-        let made = || Slot::Shared(recorded().unwrap_or_else(|| Arc::new([0; PAGE])));
+        let made = || Slot::Shared(recorded().unwrap_or_else(zeros));
         self.pages.entry(number).or_insert_with(made).bytes()
     }
 

@@ -8,7 +8,7 @@
 use super::allocations::{Allocations, PlaceError};
 use super::far::{FarPages, number};
 use super::held::Held;
-use super::page::{Page, Pages, Pieces, Version};
+use super::page::{Page, Pages, Pieces, Version, zeros};
 use super::profile::AddressProfile;
 use super::slot::Slot;
 use super::trace::AccessTrace;
@@ -243,7 +243,7 @@ impl GlobalMemory {
 
     #[cold]
     fn fetch(&mut self, index: usize) {
-        let page = self.recorded(index).unwrap_or_else(|| Arc::new([0; PAGE]));
+        let page = self.recorded(index).unwrap_or_else(zeros);
         self.slots[index] = Slot::Shared(page);
         self.touched.push(index as u32);
     }

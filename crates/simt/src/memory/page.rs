@@ -3,10 +3,16 @@
 use super::allocations::Allocations;
 use super::window::PAGE;
 use std::fmt::Debug;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A page's bytes.
 pub type Page = [u8; PAGE];
+
+/// A page that was never written.
+pub(super) fn zeros() -> Arc<Page> {
+    static ZEROS: LazyLock<Arc<Page>> = LazyLock::new(|| Arc::new([0; PAGE]));
+    Arc::clone(&ZEROS)
+}
 
 /// A moment of a golden run: before an event of the capsule, and in a launch before one of its blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
