@@ -2,9 +2,8 @@
 //! the debugger was asked. `records/cuda_gdb.md` says how they were recorded.
 
 use crate::inject::{Discarded, Injection};
-use crate::mi::{Session, Stop};
-use crate::profile::{Code, Line, Trace, TraceStep};
-use crate::sass::Instruction;
+use crate::mi::{Session, Stop, address};
+use crate::profile::{Code, Trace, TraceStep, listing};
 use crate::thread::Thread;
 use fault::Fault;
 use outcome::{End, FirstUse, Observation};
@@ -41,21 +40,22 @@ fn session<'g>(reaper: &'g Reaper, transcript: &str, end: &str) -> Session<'g> {
     Session::open(command, 1 << 20, reaper, None).unwrap()
 }
 
+/// The code of a kernel, and where it begins.
+fn code(name: &str) -> (Code, u64) {
+    let text = fs::read_to_string(data(&format!("{name}.code"))).unwrap();
+    let base = address(text.split_whitespace().next().unwrap()).unwrap();
+    (listing(&text, base), base)
+}
+
 /// The code of a kernel and the way of a thread, as they were recorded.
 fn kernel(name: &str) -> (Code, Trace) {
-    let code = fs::read_to_string(data(&format!("{name}.code"))).unwrap();
-    let code = code.lines().map(|line| {
-        let (_, rest) = line.split_once("<+").unwrap();
-        let (offset, text) = rest.split_once(">:").unwrap();
-        let instruction = Instruction::parse(text).unwrap();
-        (offset.parse().unwrap(), Line { instruction, file: None, line: None })
-    });
+    let (code, _) = code(name);
     let trace = fs::read_to_string(data(&format!("{name}.trace"))).unwrap();
     let steps = trace.lines().map(|line| {
         let (offset, executed) = line.split_once(' ').unwrap();
         TraceStep { offset: offset.parse().unwrap(), executed: executed == "1" }
     });
-    (code.collect(), Trace { steps: steps.collect(), first: 1 })
+    (code, Trace { steps: steps.collect(), first: 1 })
 }
 
 /// What a recorded session comes to for a fault.
@@ -108,6 +108,19 @@ fn a_kernel_that_does_not_end_is_a_hang_when_its_time_is_over() {
     let seen = replayed("pathfinder-hang.mi", id, PATHFINDER.0, PATHFINDER.1).unwrap();
     assert_eq!(seen.end, End::TimedOut);
     assert_eq!(seen.landed.unwrap().after, 0x40001);
+}
+
+#[test]
+fn a_listing_that_counts_from_zero_in_each_slow_path_says_every_instruction_once() {
+    let (code, _) = code("blackscholes");
+    let opcode = |offset: u32| code[&offset].instruction.opcode.as_str();
+    assert_eq!((code.len(), code.keys().next_back()), (400, Some(&0x18f0)));
+    assert!(code.keys().enumerate().all(|(at, &offset)| offset == 16 * at as u32));
+    // In the kernel, and as far into the slow path of the division.
+    assert_eq!((opcode(0x260), opcode(0x11c0 + 0x260)), ("BRA", "MUFU.RCP"));
+    assert_eq!((opcode(0x510), opcode(0x11c0 + 0x510)), ("FFMA", "LOP3.LUT"));
+    // The slow paths of the reciprocal, the root and the division end by going back.
+    assert_eq!([opcode(0x1030), opcode(0x11b0), opcode(0x1810)], ["RET.REL.NODEC"; 3]);
 }
 
 #[test]
