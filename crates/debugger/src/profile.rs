@@ -39,7 +39,8 @@ pub(crate) struct TraceStep {
     pub(crate) executed: bool,
 }
 
-/// The way of a thread, from the first instruction of its kernel to its end.
+/// The way of a thread, from the first instruction of its kernel to its end; without the instructions at which lanes
+/// only come together, as the debugger does not stop at them every time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trace {
     pub(crate) steps: Vec<TraceStep>,
@@ -106,13 +107,14 @@ fn isa(devices: &str) -> Isa {
 }
 
 /// Steps a thread to its end.
-fn walk(
+pub(crate) fn walk(
     session: &mut Session<'_>,
     thread: &Thread,
     entered: &Entered,
     code: &Code,
 ) -> Result<Result<Trace, String>, Trouble> {
     let before = (0..entered.entry).step_by(INSTRUCTION as usize);
+    let before = before.filter(|offset| code.get(offset).is_none_or(|line| !line.instruction.only_converges()));
     let mut steps: Vec<TraceStep> = before.map(|offset| TraceStep { offset, executed: true }).collect();
     let first = steps.len();
     let mut pc = entered.base + u64::from(entered.entry);
@@ -123,7 +125,9 @@ fn walk(
             return Ok(Err("it leaves its kernel for a function, which this engine does not follow".to_owned()));
         };
         let executed = holds(session, line.instruction.guard)?;
-        steps.push(TraceStep { offset, executed });
+        if !line.instruction.only_converges() {
+            steps.push(TraceStep { offset, executed });
+        }
         if executed && line.instruction.base() == "EXIT" {
             return Ok(Ok(Trace { steps, first }));
         }
