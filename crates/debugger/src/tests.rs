@@ -159,6 +159,7 @@ fn a_step_may_end_where_lanes_come_together_or_go_on_over_it() {
         assert_eq!((seen.end, seen.landed.unwrap().after), (End::Exited { code: 1 }, 0x3f5b_3d42));
         let debugged = seen.host.unwrap().debugged.unwrap();
         assert_eq!((debugged.activated, debugged.steps, debugged.stops), (true, steps, 2), "{transcript}");
+        assert!(debugged.latency.is_some());
     }
 }
 
@@ -169,6 +170,15 @@ fn a_thread_that_goes_another_way_behind_it_is_not_taken_for_one_of_the_group() 
     let seen = followed("blackscholes-stops.mi", BEFORE_BSYNC, BLACKSCHOLES.0, BLACKSCHOLES.1, (code, trace));
     let Err(Discarded::Unreached(reason)) = seen else { panic!("{seen:?}") };
     assert_eq!(reason, "follow the thread: it goes another way than its group, to +1904");
+}
+
+#[test]
+fn a_crash_before_the_first_use_has_no_latency() {
+    let seen = replayed("blackscholes-before-use.mi", BEFORE_BSYNC, BLACKSCHOLES.0, BLACKSCHOLES.1).unwrap();
+    let End::Trapped { trap, .. } = seen.end else { panic!("{:?}", seen.end) };
+    let debugged = seen.host.unwrap().debugged.unwrap();
+    assert_eq!((trap.word(), debugged.activated, debugged.latency), ("illegal_address", false, None));
+    assert_eq!(debugged.exception.as_deref(), Some("CUDA_ERROR_ILLEGAL_ADDRESS"));
 }
 
 #[test]
