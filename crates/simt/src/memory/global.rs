@@ -10,11 +10,15 @@ use super::far::{FarPages, number};
 use super::held::Held;
 use super::page::{Page, Pages, Pieces, Version};
 use super::profile::AddressProfile;
+use super::shortage::Shortage;
 use super::slot::Slot;
 use super::trace::AccessTrace;
 use super::window::PAGE;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+/// What a page holds that was read and never written.
+static ZEROS: LazyLock<Arc<Page>> = LazyLock::new(|| Arc::new([0; PAGE]));
 
 /// The global memory of a device.
 #[derive(Debug, Default)]
@@ -32,6 +36,9 @@ pub struct GlobalMemory {
     /// Places in `slots`.
     pub(super) touched: Vec<u32>,
     pub(super) spare: Vec<Box<Page>>,
+    pub(super) shortage: Shortage,
+    /// What is given back to the host in a shortage, for what is still to be said.
+    pub(super) reserve: Vec<u8>,
     strayed: u64,
     trace: Option<AccessTrace>,
 }
@@ -243,7 +250,10 @@ impl GlobalMemory {
 
     #[cold]
     fn fetch(&mut self, index: usize) {
-        let page = self.recorded(index).unwrap_or_else(|| Arc::new([0; PAGE]));
+        if !self.has_room() {
+            return;
+        }
+        let page = self.recorded(index).unwrap_or_else(|| Arc::clone(&ZEROS));
         self.slots[index] = Slot::Shared(page);
         self.touched.push(index as u32);
     }
@@ -252,7 +262,8 @@ impl GlobalMemory {
         self.source.as_ref().and_then(|source| source.page(self.number_at(index), self.version))
     }
 
-    /// As [`page`](Self::page), to be written.
+    /// As [`page`](Self::page), to be written. Where a [shortage](Self::expect_shortage) is expected, `None` also for a page
+    /// that the host cannot hold.
     #[inline(always)]
     pub fn page_mut(&mut self, address: u64) -> Option<&mut Page> {
         let Some(index) = self.index(address) else { return self.far_page_mut(address) };
@@ -264,7 +275,7 @@ impl GlobalMemory {
 
     #[cold]
     fn own(&mut self, index: usize) {
-        let mut page = self.spare.pop().unwrap_or_else(|| Box::new([0; PAGE]));
+        let Some(mut page) = self.spare_page() else { return };
         match std::mem::take(&mut self.slots[index]) {
             Slot::Shared(shared) => page.copy_from_slice(&*shared),
             _ => {
