@@ -277,10 +277,15 @@ impl Device {
         )
     }
 
-    /// How large the heap of device code is in modules that are loaded from now on; whether none that is loaded has one.
-    pub fn set_heap_bytes(&mut self, bytes: u64) -> bool {
+    /// Whether a module that is loaded has a heap of device code.
+    #[must_use]
+    pub fn has_heap(&self) -> bool {
+        self.modules.have_heap()
+    }
+
+    /// How large the heap of device code is in modules that are loaded from now on.
+    pub fn set_heap_bytes(&mut self, bytes: u64) {
         self.modules.set_heap_bytes(bytes);
-        !self.modules.have_heap()
     }
 
     /// A kernel ready to run.
