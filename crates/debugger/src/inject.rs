@@ -57,7 +57,8 @@ struct Injected {
     /// The step that uses it first, if one does.
     used: Option<usize>,
     activated: bool,
-    since: Instant,
+    /// Since when it is used, or there if its use is not waited for; none if the program ended on the way to its use.
+    since: Option<Instant>,
     /// How the program went on, if it did so before it was let run.
     ended: Option<Stop>,
 }
@@ -123,17 +124,17 @@ impl Injection<'_> {
                 if reads { (FirstUse::Read { after }, Some(at)) } else { (FirstUse::Overwritten { after }, None) }
             }
         };
-        let mut injected = Injected { landed, first_use, used, activated: false, since: now(), ended: None };
+        let mut injected = Injected { landed, first_use, used, activated: false, since: Some(now()), ended: None };
         if let (FirstUse::Read { after: 0..=ACTIVATION }, Some(at), Some(register)) = (first_use, used, register) {
             match navigator.navigate(session, at)? {
                 Reached::There(()) => {
                     let found = u128::from(session.register(&register.to_string())?);
                     injected.activated = found == landed.after;
+                    injected.since = Some(now());
                 }
-                Reached::Missed(stop) => injected.ended = Some(stop),
-                Reached::Strayed(_) => {}
+                Reached::Missed(stop) => (injected.ended, injected.since) = (Some(stop), None),
+                Reached::Strayed(_) => injected.since = Some(now()),
             }
-            injected.since = now();
         }
         Ok(injected)
     }
@@ -142,7 +143,7 @@ impl Injection<'_> {
     fn strike_before(&self, session: &mut Session<'_>, navigator: &mut Navigator<'_>) -> Result<Injected, Discarded> {
         let originals = self.read(session)?;
         let landed = self.flip(session)?;
-        let since = now();
+        let since = Some(now());
         let ended = match navigator.step(session)? {
             Reached::There(()) => {
                 let instruction = &self.code[&self.trace.steps[self.step].offset].instruction;
@@ -195,10 +196,10 @@ impl Injection<'_> {
             Some(stop) => stop,
             None => session.resume("-exec-continue", self.time)?,
         };
-        let latency = micros(injected.since);
+        let latency = injected.since.map(micros);
         let debugged = |exception| Debugged {
             exception,
-            latency: Some(latency),
+            latency,
             activated: injected.activated,
             steps: navigator.steps,
             stops: navigator.stops,

@@ -95,22 +95,29 @@ impl Navigator<'_> {
         Ok(Reached::There(()))
     }
 
-    /// Executes one instruction; the thread must then stand where its trace says.
+    /// Executes one instruction, and those behind it at which lanes only come together and the debugger stops; the thread
+    /// must then stand where its trace says.
     pub(crate) fn step(&mut self, session: &mut Session<'_>) -> Result<Reached<()>, Trouble> {
-        self.steps += 1;
-        match self.thread.step(session, self.address(self.at))? {
-            Reached::There(Some(pc)) => {
+        let mut from = self.address(self.at);
+        loop {
+            self.steps += 1;
+            let pc = match self.thread.step(session, from)? {
+                Reached::There(Some(pc)) => pc,
+                Reached::There(None) => return Ok(Reached::Strayed(ended())),
+                Reached::Missed(stop) => return Ok(Reached::Missed(stop)),
+                Reached::Strayed(reason) => return Ok(Reached::Strayed(reason)),
+            };
+            let offset = pc.wrapping_sub(self.entered.base);
+            if self.trace.steps.get(self.at + 1).is_some_and(|step| u64::from(step.offset) == offset) {
                 self.at += 1;
-                let expected = self.trace.steps.get(self.at).map(|_| self.address(self.at));
-                if expected == Some(pc) {
-                    return Ok(Reached::There(()));
-                }
-                let offset = pc.wrapping_sub(self.entered.base);
-                Ok(Reached::Strayed(format!("follow the thread: it goes another way than its group, to +{offset}")))
+                return Ok(Reached::There(()));
             }
-            Reached::There(None) => Ok(Reached::Strayed(ended())),
-            Reached::Missed(stop) => Ok(Reached::Missed(stop)),
-            Reached::Strayed(reason) => Ok(Reached::Strayed(reason)),
+            let line = u32::try_from(offset).ok().and_then(|offset| self.code.get(&offset));
+            if !line.is_some_and(|line| line.instruction.only_converges()) {
+                let strayed = format!("follow the thread: it goes another way than its group, to +{offset}");
+                return Ok(Reached::Strayed(strayed));
+            }
+            from = pc;
         }
     }
 

@@ -4,7 +4,7 @@
 
 use crate::devices::Debugger;
 use crate::error::DebuggerError;
-use crate::mi::{Session, Trouble};
+use crate::mi::{Session, Trouble, address};
 use crate::sass::{Guard, Instruction, Register};
 use crate::thread::{Entered, Reached, Thread};
 use fault::Isa;
@@ -18,7 +18,7 @@ const UNKNOWN: Isa = Isa::SASS;
 /// The bytes of an instruction, since sm_70.
 pub(crate) const INSTRUCTION: u32 = 16;
 
-/// An instruction of a kernel.
+/// An instruction of a kernel, or of a function behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) instruction: Instruction,
@@ -26,7 +26,8 @@ pub(crate) struct Line {
     pub(crate) line: Option<u32>,
 }
 
-/// The code of a kernel, by distances from its first instruction in bytes.
+/// The code of a kernel, and of the functions that the compiler keeps behind it, by distances from the kernel's first
+/// instruction in bytes.
 pub(crate) type Code = BTreeMap<u32, Line>;
 
 /// An instruction that a thread came to.
@@ -38,7 +39,8 @@ pub(crate) struct TraceStep {
     pub(crate) executed: bool,
 }
 
-/// The way of a thread, from the first instruction of its kernel to its end.
+/// The way of a thread, from the first instruction of its kernel to its end; without the instructions at which lanes
+/// only come together, as the debugger does not stop at them every time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trace {
     pub(crate) steps: Vec<TraceStep>,
@@ -105,13 +107,14 @@ fn isa(devices: &str) -> Isa {
 }
 
 /// Steps a thread to its end.
-fn walk(
+pub(crate) fn walk(
     session: &mut Session<'_>,
     thread: &Thread,
     entered: &Entered,
     code: &Code,
 ) -> Result<Result<Trace, String>, Trouble> {
     let before = (0..entered.entry).step_by(INSTRUCTION as usize);
+    let before = before.filter(|offset| code.get(offset).is_none_or(|line| !line.instruction.only_converges()));
     let mut steps: Vec<TraceStep> = before.map(|offset| TraceStep { offset, executed: true }).collect();
     let first = steps.len();
     let mut pc = entered.base + u64::from(entered.entry);
@@ -122,7 +125,9 @@ fn walk(
             return Ok(Err("it leaves its kernel for a function, which this engine does not follow".to_owned()));
         };
         let executed = holds(session, line.instruction.guard)?;
-        steps.push(TraceStep { offset, executed });
+        if !line.instruction.only_converges() {
+            steps.push(TraceStep { offset, executed });
+        }
         if executed && line.instruction.base() == "EXIT" {
             return Ok(Ok(Trace { steps, first }));
         }
@@ -146,9 +151,7 @@ pub(crate) fn holds(session: &mut Session<'_>, guard: Option<Guard>) -> Result<b
 
 /// The code of the kernel that the thread in focus executes.
 fn code(session: &mut Session<'_>, entered: &Entered) -> Result<Code, Trouble> {
-    let mut code: Code = listing(&session.console("disassemble")?)
-        .map(|(offset, instruction)| (offset, Line { instruction, file: None, line: None }))
-        .collect();
+    let mut code = listing(&session.console("disassemble")?, entered.base);
     for (offset, line) in &mut code {
         let address = entered.base + u64::from(*offset);
         (line.file, line.line) = match session.console(&format!("info line *{address:#x}")) {
@@ -160,13 +163,20 @@ fn code(session: &mut Session<'_>, entered: &Entered) -> Result<Code, Trouble> {
     Ok(code)
 }
 
-/// The instructions of a listing: `   0x7ffd… <+16>:\tS2R R0,SR_CTAID.X`.
-fn listing(text: &str) -> impl Iterator<Item = (u32, Instruction)> {
-    text.lines().filter_map(|line| {
-        let (_, rest) = line.split_once("<+")?;
-        let (offset, rest) = rest.split_once(">:")?;
-        Some((offset.parse().ok()?, Instruction::parse(rest)?))
-    })
+/// The code in a listing, `   0x7ffd… <+16>:\tS2R R0,SR_CTAID.X`, of a kernel that begins at `base`.
+///
+/// The slow paths of division, root and reciprocal are functions behind the kernel, in its section. The debugger lists
+/// them with it and counts `<+…>` from 0 in each, so that only addresses tell instructions apart. They belong to the
+/// code: a thread that takes one is followed through it.
+pub(crate) fn listing(text: &str, base: u64) -> Code {
+    let lines = text.lines().filter_map(|line| {
+        let (place, written) = line.split_once(">:\t")?;
+        let (at, _) = place.split_once(" <")?;
+        let offset = address(at.trim_start_matches("=>").trim())?.checked_sub(base)?;
+        let instruction = Instruction::parse(written)?;
+        Some((u32::try_from(offset).ok()?, Line { instruction, file: None, line: None }))
+    });
+    lines.collect()
 }
 
 /// The place in the source: `Line 42 of "/src/app.cu" starts at address …`; also where a line has no code of its own.
@@ -201,12 +211,10 @@ pub(crate) mod tests {
                     R2,R0,0x1,RZ\n   0x130 <+48>:\tISETP.NE.AND P0,PT,R2,RZ,PT\n   0x140 <+64>:\tBAR.SYNC.DEFER_BLOCKING \
                     0x0\n   0x150 <+80>:\t@P0 BRA 0x120\n   0x160 <+96>:\tSTG.E desc[UR4][R4.64],R0\n   0x170 \
                     <+112>:\tEXIT\nEnd of assembler dump.\n";
-        let line = |instruction| Line { instruction, file: None, line: None };
-        let code = listing(text).map(|(offset, instruction)| (offset, line(instruction))).collect();
         let around = [32, 48, 64, 80];
         let offsets = [0, 16].into_iter().chain(around).chain(around).chain(around).chain([96, 112]);
         let step = |offset| TraceStep { offset, executed: offset != 32 };
-        (code, Trace { steps: offsets.map(step).collect(), first: 1 })
+        (listing(text, 0x100), Trace { steps: offsets.map(step).collect(), first: 1 })
     }
 
     #[test]

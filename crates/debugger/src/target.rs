@@ -278,6 +278,10 @@ fn selection(words: &SelectionWords) -> Result<fault::Selection, TargetError> {
 
 /// A run without a fault: what it left, and how long it took in the debugger.
 fn rehearse(debugger: &Debugger, application: &GoldenApplication) -> Result<(RunOutputs, f64), DebuggerError> {
+    DebuggerError::twice(|| rehearse_once(debugger, application))
+}
+
+fn rehearse_once(debugger: &Debugger, application: &GoldenApplication) -> Result<(RunOutputs, f64), DebuggerError> {
     let mut session = Session::start(debugger, application).map_err(|trouble| match trouble {
         crate::mi::Trouble::Io(source) => {
             DebuggerError::Start { program: debugger.program().display().to_string(), source }
@@ -291,6 +295,7 @@ fn rehearse(debugger: &Debugger, application: &GoldenApplication) -> Result<(Run
             let outputs = session.outputs(application).map_err(crate::mi::Trouble::Io)?;
             Ok((outputs, seconds))
         }
+        died @ (Stop::Signalled { .. } | Stop::Gone { .. }) => Err(DebuggerError::Died { how: died.words() }),
         other => Err(DebuggerError::Ended { how: other.words() }),
     }
 }

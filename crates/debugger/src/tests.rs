@@ -2,10 +2,9 @@
 //! the debugger was asked. `records/cuda_gdb.md` says how they were recorded.
 
 use crate::inject::{Discarded, Injection};
-use crate::mi::{Session, Stop};
-use crate::profile::{Code, Line, Trace, TraceStep};
-use crate::sass::Instruction;
-use crate::thread::Thread;
+use crate::mi::{Session, Stop, address};
+use crate::profile::{Code, Trace, TraceStep, listing, walk};
+use crate::thread::{Entered, Thread};
 use fault::Fault;
 use outcome::{End, FirstUse, Observation};
 use process::Reaper;
@@ -41,28 +40,40 @@ fn session<'g>(reaper: &'g Reaper, transcript: &str, end: &str) -> Session<'g> {
     Session::open(command, 1 << 20, reaper, None).unwrap()
 }
 
+/// The code of a kernel, and where it begins.
+fn code(name: &str) -> (Code, u64) {
+    let text = fs::read_to_string(data(&format!("{name}.code"))).unwrap();
+    let base = address(text.split_whitespace().next().unwrap()).unwrap();
+    (listing(&text, base), base)
+}
+
 /// The code of a kernel and the way of a thread, as they were recorded.
 fn kernel(name: &str) -> (Code, Trace) {
-    let code = fs::read_to_string(data(&format!("{name}.code"))).unwrap();
-    let code = code.lines().map(|line| {
-        let (_, rest) = line.split_once("<+").unwrap();
-        let (offset, text) = rest.split_once(">:").unwrap();
-        let instruction = Instruction::parse(text).unwrap();
-        (offset.parse().unwrap(), Line { instruction, file: None, line: None })
-    });
+    let (code, _) = code(name);
     let trace = fs::read_to_string(data(&format!("{name}.trace"))).unwrap();
     let steps = trace.lines().map(|line| {
         let (offset, executed) = line.split_once(' ').unwrap();
         TraceStep { offset: offset.parse().unwrap(), executed: executed == "1" }
     });
-    (code.collect(), Trace { steps: steps.collect(), first: 1 })
+    (code, Trace { steps: steps.collect(), first: 1 })
 }
 
 /// What a recorded session comes to for a fault.
 fn replayed(transcript: &str, id: &str, mangled: &str, shape: [[u32; 3]; 2]) -> Result<Observation, Discarded> {
+    let way = kernel(transcript.split('-').next().unwrap());
+    followed(transcript, id, mangled, shape, way)
+}
+
+/// The same, where the thread's group goes some way.
+fn followed(
+    transcript: &str,
+    id: &str,
+    mangled: &str,
+    shape: [[u32; 3]; 2],
+    (code, trace): (Code, Trace),
+) -> Result<Observation, Discarded> {
     let reaper = Reaper::new().unwrap();
     let fault: Fault = id.parse().unwrap();
-    let (code, trace) = kernel(transcript.split('-').next().unwrap());
     let step = trace.step_of(fault.dynamic).unwrap();
     let operand = fault::operand(fault.target, &code[&trace.steps[step].offset].instruction.facts()).unwrap();
     let thread = Thread::new(fault.launch, mangled, fault.cta, fault.thread, shape[0], shape[1]);
@@ -75,6 +86,9 @@ fn replayed(transcript: &str, id: &str, mangled: &str, shape: [[u32; 3]; 2]) -> 
 }
 
 const GEMM: (&str, [[u32; 3]; 2]) = ("_Z4gemmILi16ELb1EEviiifPKfS1_fPf", [[6, 7, 1], [16, 16, 1]]);
+const BLACKSCHOLES: (&str, [[u32; 3]; 2]) = ("_Z5pricePKfS0_S0_PfS1_iff", [[20, 1, 1], [128, 1, 1]]);
+/// The last step of a reciprocal, at 0x750, before the `BSYNC` at 0x760.
+const BEFORE_BSYNC: &str = "launch=0,cta=6,thread=105,dyn=88,target=dst0,model=flip,bits=13";
 const PATHFINDER: (&str, [[u32; 3]; 2]) = ("_Z12advance_rowsPKiS0_Piiii", [[17, 1, 1], [128, 1, 1]]);
 
 #[test]
@@ -108,6 +122,63 @@ fn a_kernel_that_does_not_end_is_a_hang_when_its_time_is_over() {
     let seen = replayed("pathfinder-hang.mi", id, PATHFINDER.0, PATHFINDER.1).unwrap();
     assert_eq!(seen.end, End::TimedOut);
     assert_eq!(seen.landed.unwrap().after, 0x40001);
+}
+
+#[test]
+fn a_listing_that_counts_from_zero_in_each_slow_path_says_every_instruction_once() {
+    let (code, _) = code("blackscholes");
+    let opcode = |offset: u32| code[&offset].instruction.opcode.as_str();
+    assert_eq!((code.len(), code.keys().next_back()), (400, Some(&0x18f0)));
+    assert!(code.keys().enumerate().all(|(at, &offset)| offset == 16 * at as u32));
+    // In the kernel, and as far into the slow path of the division.
+    assert_eq!((opcode(0x260), opcode(0x11c0 + 0x260)), ("BRA", "MUFU.RCP"));
+    assert_eq!((opcode(0x510), opcode(0x11c0 + 0x510)), ("FFMA", "LOP3.LUT"));
+    // The slow paths of the reciprocal, the root and the division end by going back.
+    assert_eq!([opcode(0x1030), opcode(0x11b0), opcode(0x1810)], ["RET.REL.NODEC"; 3]);
+}
+
+#[test]
+fn the_way_of_a_thread_has_no_step_where_lanes_come_together() {
+    let reaper = Reaper::new().unwrap();
+    let (code, base) = code("blackscholes");
+    let thread = Thread::new(0, BLACKSCHOLES.0, 6, 105, BLACKSCHOLES.1[0], BLACKSCHOLES.1[1]);
+    let mut session = session(&reaper, "blackscholes-profile.mi", "silent");
+    session.command("-exec-arguments  </dev/null >'/room/stdout' 2>'/room/stderr'").unwrap();
+    // It is stepped from 0x750 over the `BSYNC` at 0x760, and then gone.
+    let trace = walk(&mut session, &thread, &Entered { base, entry: 0x750 }, &code).unwrap().unwrap();
+    let offsets: Vec<u32> = trace.steps.iter().map(|step| step.offset).collect();
+    assert_eq!(offsets[trace.first..], [0x750, 0x770]);
+    assert!(!offsets.contains(&0x2c0) && !offsets.contains(&0x660));
+}
+
+#[test]
+fn a_step_may_end_where_lanes_come_together_or_go_on_over_it() {
+    for (transcript, steps) in [("blackscholes-stops.mi", 2), ("blackscholes-passes.mi", 1)] {
+        let seen = replayed(transcript, BEFORE_BSYNC, BLACKSCHOLES.0, BLACKSCHOLES.1).unwrap();
+        assert_eq!(seen.first_use, FirstUse::Read { after: 15 });
+        assert_eq!((seen.end, seen.landed.unwrap().after), (End::Exited { code: 1 }, 0x3f5b_3d42));
+        let debugged = seen.host.unwrap().debugged.unwrap();
+        assert_eq!((debugged.activated, debugged.steps, debugged.stops), (true, steps, 2), "{transcript}");
+        assert!(debugged.latency.is_some());
+    }
+}
+
+#[test]
+fn a_thread_that_goes_another_way_behind_it_is_not_taken_for_one_of_the_group() {
+    let (code, mut trace) = kernel("blackscholes");
+    trace.steps.retain(|step| step.offset != 0x770);
+    let seen = followed("blackscholes-stops.mi", BEFORE_BSYNC, BLACKSCHOLES.0, BLACKSCHOLES.1, (code, trace));
+    let Err(Discarded::Unreached(reason)) = seen else { panic!("{seen:?}") };
+    assert_eq!(reason, "follow the thread: it goes another way than its group, to +1904");
+}
+
+#[test]
+fn a_crash_before_the_first_use_has_no_latency() {
+    let seen = replayed("blackscholes-before-use.mi", BEFORE_BSYNC, BLACKSCHOLES.0, BLACKSCHOLES.1).unwrap();
+    let End::Trapped { trap, .. } = seen.end else { panic!("{:?}", seen.end) };
+    let debugged = seen.host.unwrap().debugged.unwrap();
+    assert_eq!((trap.word(), debugged.activated, debugged.latency), ("illegal_address", false, None));
+    assert_eq!(debugged.exception.as_deref(), Some("CUDA_ERROR_ILLEGAL_ADDRESS"));
 }
 
 #[test]

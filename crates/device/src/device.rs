@@ -201,7 +201,8 @@ impl Device {
     /// Runs a launch to its end.
     ///
     /// # Errors
-    /// If the kernel does not exist or cannot be run, or the launch asks for what no device has.
+    /// If the kernel does not exist or cannot be run, the launch asks for what no device has, or the host has no memory for what it
+    /// touches: memory is then as the launch left it.
     pub fn launch(&mut self, launch: &Launch) -> Result<LaunchEnd, DeviceError> {
         Ok(self.launch_with(launch, Fuel::Each(UNBOUNDED), None)?.end)
     }
@@ -219,14 +220,16 @@ impl Device {
     ) -> Result<Launched, DeviceError> {
         let program = self.modules.program(launch.module, &launch.kernel)?;
         check_launch(launch, &program)?;
-        let interleaving = self.races.look(&mut self.executor, launch, &program, &mut self.memory);
+        let interleaving = self.races.look(&mut self.executor, launch, &program, &mut self.memory)?;
         let runnable = simt::KernelLaunch { interleaving, ..runnable(launch, &program) };
         let (printed, complaints) = (&mut self.printed, &mut self.complaints);
+        self.memory.expect_shortage();
         let ran = run(&mut self.executor, &mut self.memory, &runnable, fuel, probe, |executor| {
             printed.extend(executor.take_printed());
             let assertions = executor.take_assertions();
             complaints.extend(assertions.iter().flat_map(|assertion| explain::complaint(assertion, launch)));
         });
+        self.memory.check_shortage()?;
         let LaunchStats { end, instructions, strayed, thread_instructions } = ran;
         let end = match end {
             RunEnd::Trapped(trap) => LaunchEnd::Trapped(TrapReport::new(trap, &program)),
@@ -274,10 +277,15 @@ impl Device {
         )
     }
 
-    /// How large the heap of device code is in modules that are loaded from now on; whether none that is loaded has one.
-    pub fn set_heap_bytes(&mut self, bytes: u64) -> bool {
+    /// Whether a module that is loaded has a heap of device code.
+    #[must_use]
+    pub fn has_heap(&self) -> bool {
+        self.modules.have_heap()
+    }
+
+    /// How large the heap of device code is in modules that are loaded from now on.
+    pub fn set_heap_bytes(&mut self, bytes: u64) {
         self.modules.set_heap_bytes(bytes);
-        !self.modules.have_heap()
     }
 
     /// A kernel ready to run.

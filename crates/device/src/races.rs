@@ -2,7 +2,7 @@
 
 use crate::launch::runnable;
 use capsule::{Launch, ModuleId};
-use simt::memory::{GlobalMemory, History, Pages, Version};
+use simt::memory::{GlobalMemory, History, HostMemoryError, Pages, Version};
 use simt::{Executor, Interleaving, Program, Races};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -47,17 +47,20 @@ impl fmt::Display for KernelRace {
 }
 
 /// The races of a launch whose memory a source of pages holds at a version.
-#[must_use]
+///
+/// # Errors
+/// If the host has no memory to look.
 fn races_of(
     executor: &mut Executor,
     launch: &Launch,
     program: &Program,
     memory: (&Arc<dyn Pages>, Version),
-) -> Vec<KernelRace> {
+) -> Result<Vec<KernelRace>, HostMemoryError> {
     let mut scratch = GlobalMemory::new();
+    scratch.prepare(&**memory.0, memory.1)?;
     scratch.reset(memory.0, memory.1);
     let runnable = runnable(launch, program);
-    let Races { found, blocks } = executor.races(&runnable, &mut scratch, MOST_INSTRUCTIONS);
+    let Races { found, blocks } = executor.races(&runnable, &mut scratch, MOST_INSTRUCTIONS)?;
     let line = |at: u32| program.facts(at).and_then(|facts| facts.source.as_ref()).map(|source| source.loc.line);
     let named = |(race, words): (simt::Race, u64)| KernelRace {
         kernel: program.name.clone(),
@@ -68,7 +71,7 @@ fn races_of(
         words,
         blocks,
     };
-    found.into_iter().map(named).collect()
+    Ok(found.into_iter().map(named).collect())
 }
 
 /// Launches of a kernel in one shape whose arguments differ, of which each is looked at; others are taken for as racy as the
@@ -111,26 +114,29 @@ impl RaceWatch {
     }
 
     /// How finely the warps of a launch take turns, which is about to run in this memory.
+    ///
+    /// # Errors
+    /// If the host has no memory to look.
     pub fn look(
         &mut self,
         executor: &mut Executor,
         launch: &Launch,
         program: &Program,
         memory: &mut GlobalMemory,
-    ) -> Interleaving {
+    ) -> Result<Interleaving, HostMemoryError> {
         if let Some(known) = &self.known {
-            return known.get(&program.name).copied().unwrap_or(self.others);
+            return Ok(known.get(&program.name).copied().unwrap_or(self.others));
         }
         let shape = (launch.module, launch.kernel.clone(), launch.grid, launch.block);
         let looked = self.shapes.entry(shape).or_default();
         if let Some(found) = looked.by_arguments.get(&launch.params) {
-            return *found;
+            return Ok(*found);
         }
         if looked.by_arguments.len() >= MOST_ARGUMENTS {
-            return looked.most;
+            return Ok(looked.most);
         }
         let pages: Arc<dyn Pages> = Arc::new(History::snapshot(memory));
-        let races = races_of(executor, launch, program, (&pages, Version::before(0)));
+        let races = races_of(executor, launch, program, (&pages, Version::before(0)))?;
         let found = races.iter().map(|race| race.between).max().unwrap_or_default();
         looked.by_arguments.insert(launch.params.clone(), found);
         looked.most = looked.most.max(found);
@@ -139,7 +145,7 @@ impl RaceWatch {
                 self.races.push(race);
             }
         }
-        found
+        Ok(found)
     }
 
     /// The races that were found, each pair of instructions once.

@@ -5,7 +5,7 @@ use crate::machine::{Machine, Order};
 use crate::replay::{ReplayError, write};
 use capsule::{Capsule, Content, Digest, Launch, ModuleId, Output, Position, Region, Replayer, replay};
 use counts::CountsWriter;
-use device::{Contract, Device, Guests, RaceWatch, TrapReport, UNBOUNDED, check_launch, run, runnable};
+use device::{Contract, Device, DeviceError, Guests, RaceWatch, TrapReport, UNBOUNDED, check_launch, run, runnable};
 use fault::Isa;
 use simt::memory::History;
 use simt::{Executor, Fuel, LevelName, RunEnd};
@@ -165,13 +165,16 @@ impl Replayer for Recorder<'_> {
         let (event, isa) = (at.event as u32, self.isa(launch.module)?);
         self.history.commit(self.device.memory(), event);
         let (mut counts, mut printed) = (CountsWriter::default(), Vec::new());
-        let interleaving = self.watch.look(&mut self.executor, launch, &program, self.device.memory());
+        let looked = self.watch.look(&mut self.executor, launch, &program, self.device.memory());
+        let interleaving = looked.map_err(|error| self.failed(at, DeviceError::from(error)))?;
         let runnable = simt::KernelLaunch { interleaving, ..runnable(launch, &program) };
         let fuel = Fuel::Each(UNBOUNDED);
+        self.device.memory().expect_shortage();
         let ran = run(&mut self.executor, self.device.memory(), &runnable, fuel, None, |executor| {
             counts.extend(executor.counts());
             printed.extend(executor.take_printed());
         });
+        self.device.memory().check_shortage().map_err(|error| self.failed(at, DeviceError::from(error)))?;
         if let RunEnd::Trapped(trap) = ran.end {
             return Err(GoldenError::Trapped(Box::new(TrapReport::new(trap, &program))));
         }

@@ -35,7 +35,8 @@ pub struct Debugged {
     /// What the hardware or the driver called what went wrong, such as `CUDA_EXCEPTION_5`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exception: Option<String>,
-    /// Microseconds from the fault's first use (or from the fault, if it was not waited for) to the end of the run.
+    /// Microseconds from the fault's first use (or from the fault, if it was not waited for) to the end of the run; none
+    /// if the run ended before that use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<u64>,
     /// The hit value was still there when the instruction that uses it first was about to execute.

@@ -6,6 +6,7 @@ use crate::abi::properties::{Layout, properties};
 use crate::abi::{In, Out, Text};
 use crate::code::Code;
 use crate::report::fails;
+use crate::runtime::gpu::Gpu;
 use crate::runtime::{self, spec, streams};
 
 /// The device must be the one that there is.
@@ -31,6 +32,16 @@ fn limit(number: i32) -> Result<usize, Code> {
         Ok(number @ 0..=6) => Ok(number),
         _ => Err(Code::INVALID_VALUE),
     }
+}
+
+/// Asks for a heap of device code; how large it is going to be.
+fn set_heap(gpu: &mut Gpu, asked: u64) -> Result<u64, Code> {
+    if gpu.has_heap() {
+        return Err(fails(Code::INVALID_VALUE, "device code that has a heap is loaded already"));
+    }
+    let bytes = spec::heap_limit(asked);
+    gpu.set_heap_bytes(bytes);
+    Ok(bytes)
 }
 
 entry_points! {
@@ -109,10 +120,7 @@ entry_points! {
     [cudaDeviceSetLimit cudaThreadSetLimit] (number: i32, value: u64) {
         let number = limit(number)?;
         runtime::with(|runtime| {
-            if number == HEAP && !runtime.gpu.set_heap_bytes(value) {
-                return Err(fails(Code::INVALID_VALUE, "device code that has a heap is loaded already"));
-            }
-            runtime.limits[number] = value;
+            runtime.limits[number] = if number == HEAP { set_heap(&mut runtime.gpu, value)? } else { value };
             Ok(())
         })
     }

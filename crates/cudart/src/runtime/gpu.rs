@@ -264,9 +264,14 @@ impl Gpu {
         self.device.take_complaints()
     }
 
-    /// How large the heap of device code is from now on; whether no module has one yet.
-    pub(crate) fn set_heap_bytes(&mut self, bytes: u64) -> bool {
-        self.device.set_heap_bytes(bytes)
+    /// Whether a module with a heap of device code is loaded.
+    pub(crate) fn has_heap(&self) -> bool {
+        self.device.has_heap()
+    }
+
+    /// How large the heap of device code is from now on.
+    pub(crate) fn set_heap_bytes(&mut self, bytes: u64) {
+        self.device.set_heap_bytes(bytes);
     }
 
     /// The host waits.

@@ -108,7 +108,7 @@ impl Runtime {
         let help = if self.modules.is_linked(&kernel.function) { modules::LINK_HELP } else { "" };
         say(format_args!("failed to launch `{name}`: {error}{help}"));
         self.gpu.spoil(format!("`{name}` could not be launched"));
-        if let DeviceError::Module(_) = error {
+        if let DeviceError::Module(_) | DeviceError::HostMemory(_) = error {
             self.gpu.fail_live(&format_args!("launch `{name}`: {error}"));
         }
         code_of(error)

@@ -24,6 +24,10 @@ pub(crate) const DRIVER_VERSION: i32 = 13_000;
 
 /// Device memory.
 pub(crate) const MEMORY_BYTES: u64 = simt::memory::window::DEVICE_BYTES;
+/// What a heap of device code is rounded up to, and how large it may be. An H200 gives it 17,681,179,680 of 150,109,880,320
+/// bytes; here it is what leaves half of the memory, as pages that device code does not touch cost nothing.
+pub(crate) const HEAP_UNIT: u64 = 64 << 10;
+pub(crate) const MOST_HEAP_BYTES: u64 = MEMORY_BYTES / 2;
 pub(crate) const CONSTANT_BYTES: i32 = 64 << 10;
 pub(crate) const MAX_PITCH: i32 = i32::MAX;
 /// What pitched allocations round rows up to.
@@ -58,6 +62,17 @@ pub(crate) const PCI_ID: &str = "0000:01:00.0";
 
 /// Whether blocks of a grid can wait for each other.
 pub(crate) const COOPERATIVE: i32 = 1;
+
+/// What a GPU that gives a heap at most so many bytes makes of a request, as measured on an H200
+/// (`records/cuda_gdb/`, `verify/heap2.txt`). What cannot be rounded up any more becomes 0, and `malloc` then null.
+fn heap_limit_of(most: u64, asked: u64) -> u64 {
+    asked.checked_next_multiple_of(HEAP_UNIT).map_or(0, |rounded| rounded.min(most))
+}
+
+/// What `cudaLimitMallocHeapSize` becomes when an application asks for so many bytes.
+pub(crate) fn heap_limit(asked: u64) -> u64 {
+    heap_limit_of(MOST_HEAP_BYTES, asked)
+}
 
 /// The value of a `cudaDeviceAttr`, or nothing if there is no such attribute.
 pub(crate) fn attribute(number: i32) -> Option<i32> {
@@ -129,5 +144,25 @@ mod tests {
         assert_eq!(attribute(4), Some(64));
         assert_eq!(attribute(17), Some(0));
         assert_eq!((attribute(0), attribute(148), attribute(-1)), (None, None, None));
+    }
+
+    #[test]
+    fn a_heap_is_as_large_as_an_h200_makes_it_up_to_what_the_device_can_give() {
+        let most = 17_681_179_680;
+        let seen = [
+            (8_388_608, 8_388_608),
+            (16_000_000_000, 16_000_024_576),
+            (17_000_000_000, 17_000_038_400),
+            (most, most),
+            (most + 1, most),
+            (150_000_000_000, most),
+            (1 << 41, most),
+            (u64::MAX, 0),
+        ];
+        for (asked, limit) in seen {
+            assert_eq!(heap_limit_of(most, asked), limit, "{asked}");
+        }
+        assert_eq!(heap_limit(1 << 40), MOST_HEAP_BYTES);
+        assert_eq!((heap_limit(0), heap_limit(1)), (0, HEAP_UNIT));
     }
 }

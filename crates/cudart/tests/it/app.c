@@ -28,6 +28,10 @@ extern int cudaImportExternalMemory(void *, void *);
 extern int cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int);
 extern int cudaSetDevice(int);
 extern const char *cudaGetErrorName(int);
+extern int cudaDeviceSetLimit(int, size_t);
+extern int cudaDeviceGetLimit(size_t *, int);
+extern int cudaLibraryLoadData(void **, const void *, void *, void *, unsigned, void *, void *, unsigned);
+extern int cudaLibraryGetKernel(void **, void *, const char *);
 
 extern const unsigned char fatbin[];
 static struct wrapper wrapper = {0x466243b1, 1, fatbin, 0};
@@ -108,16 +112,21 @@ static void misuse(void) {
     cudaSetDevice(7);
 }
 
-// On a host that has 256 MB more than the application has now.
-static void filled(void) {
-    size_t large = (size_t)15 << 30, pages = 0;
-    char *on, bytes[2];
-    say("allocate", cudaMalloc((void **)&on, large));
+// From now on the host has 256 MB more than the application has now.
+static void confine(void) {
+    size_t pages = 0;
     FILE *size = fopen("/proc/self/statm", "r");
     if (!size || fscanf(size, "%zu", &pages) != 1) abort();
     fclose(size);
     struct rlimit limit = {(pages << 12) + (256 << 20), RLIM_INFINITY};
     setrlimit(RLIMIT_AS, &limit);
+}
+
+static void filled(void) {
+    size_t large = (size_t)15 << 30;
+    char *on, bytes[2];
+    say("allocate", cudaMalloc((void **)&on, large));
+    confine();
     say("fill all", cudaMemset(on, 1, large));
     say("fill a part", cudaMemset(on, 2, 64 << 20));
     say("copy too much", cudaMemcpy(on + (1 << 30), on, 1 << 30, 3));
@@ -125,6 +134,58 @@ static void filled(void) {
     say("copy a part", cudaMemcpy(on + (1 << 30) - 1, on, 64 << 20, 3));
     cudaMemcpy(bytes, on + (1 << 30) - 1, 2, 2);
     printf("%d %d\n", bytes[0], bytes[1]);
+}
+
+// Allocates on the GPU, says where, and writes to as many bytes of it as it is told.
+static const char taking[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".extern .func (.param .b64 where) malloc (.param .b64 bytes);\n"
+    ".visible .entry take(.param .u64 out, .param .u64 bytes, .param .u64 used) {\n"
+    ".reg .b64 %rd<5>; .reg .b32 %r<2>; .reg .pred %p<2>;\n"
+    "ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [bytes]; ld.param.u64 %rd3, [used];\n"
+    "{ .param .b64 bytes0; .param .b64 where0; st.param.b64 [bytes0], %rd2;\n"
+    "call.uni (where0), malloc, (bytes0); ld.param.b64 %rd4, [where0]; }\n"
+    "st.global.u64 [%rd1], %rd4; setp.eq.u64 %p1, %rd4, 0; @%p1 ret;\n"
+    "add.u64 %rd3, %rd3, %rd4; mov.u32 %r1, 7;\n"
+    "more: setp.ge.u64 %p1, %rd4, %rd3; @%p1 ret;\n"
+    "st.u8 [%rd4], %r1; add.u64 %rd4, %rd4, 4096; bra more;\n}\n";
+
+static void take(const char *what, size_t bytes, size_t used) {
+    static void *library, *kernel, *out;
+    dim3 one = {1, 1, 1};
+    if (!kernel) {
+        cudaMalloc(&out, 8);
+        if (cudaLibraryLoadData(&library, taking, 0, 0, 0, 0, 0, 0)) abort();
+        if (cudaLibraryGetKernel(&kernel, library, "take")) abort();
+    }
+    size_t where = 1;
+    void *args[] = {&out, &bytes, &used};
+    int error = cudaLaunchKernel(kernel, one, one, args, 0, 0);
+    cudaMemcpy(&where, out, 8, 2);
+    printf("%s: %s, %s\n", what, cudaGetErrorName(error), where ? "some" : "none");
+}
+
+// A heap of device code as large as is asked for.
+static void heap(const char *asked) {
+    size_t limit = 1;
+    say("set", cudaDeviceSetLimit(2, strtoull(asked, 0, 10)));
+    cudaDeviceGetLimit(&limit, 2);
+    printf("%zu\n", limit);
+    take("a little", 64, 64);
+    say("set again", cudaDeviceSetLimit(2, 1 << 20));
+    take("all but 1 MiB", limit - (1 << 20), 0);
+}
+
+static void crowded(void) {
+    char *on;
+    size_t out = 0;
+    cudaDeviceSetLimit(2, (size_t)1 << 40);
+    take("a little", 64, 64);
+    confine();
+    take("4 GiB, all of it used", (size_t)4 << 30, (size_t)4 << 30);
+    say("synchronize", cudaDeviceSynchronize());
+    say("allocate", cudaMalloc((void **)&on, 64));
+    say("read", cudaMemcpy(&out, on, 8, 2));
 }
 
 static void opened(void) {
@@ -146,6 +207,8 @@ int main(int count, char **words) {
     else if (!strcmp(what, "misuse")) misuse();
     else if (!strcmp(what, "filled")) filled();
     else if (!strcmp(what, "opened")) opened();
+    else if (!strncmp(what, "heap ", 5)) heap(what + 5);
+    else if (!strcmp(what, "crowded")) crowded();
     else if (!strcmp(what, "unsupported")) {
         say("first", cudaImportExternalMemory(handle, 0));
         say("second", cudaImportExternalMemory(handle, 0));

@@ -47,6 +47,27 @@ fn what_the_host_has_no_memory_for_is_an_error_and_the_rest_goes_on() {
 }
 
 #[test]
+fn a_heap_of_device_code_is_rounded_up_and_no_larger_than_the_device_can_give() {
+    let rest = "a little: cudaSuccess, some\nset again: cudaErrorInvalidValue\nall but 1 MiB: cudaSuccess, some\n";
+    let asked = |bytes: &str| App::new().run(&format!("heap {bytes}"), None);
+    assert_eq!(asked("1099511627776"), printed(0, &format!("set: cudaSuccess\n8589934592\n{rest}"), ""));
+    assert_eq!(asked("16777217"), printed(0, &format!("set: cudaSuccess\n16842752\n{rest}"), ""));
+    let none = "set: cudaSuccess\n0\na little: cudaSuccess, none\nset again: cudaErrorInvalidValue\n\
+        all but 1 MiB: cudaSuccess, none\n";
+    assert_eq!(asked("18446744073709551615"), printed(0, none, ""));
+}
+
+#[test]
+fn device_code_that_uses_more_than_the_host_has_is_an_error_of_its_launch() {
+    let Printed { status, stdout, stderr } = App::new().run("crowded", None);
+    let expect = "a little: cudaSuccess, some\n4 GiB, all of it used: cudaErrorMemoryAllocation, some\n\
+        synchronize: cudaSuccess\nallocate: cudaSuccess\nread: cudaSuccess\n";
+    assert_eq!((status, stdout.as_str()), (Some(0), expect), "{stderr}");
+    assert!(stderr.starts_with("beamline: failed to launch `take`: hold "), "{stderr}");
+    assert!(stderr.contains("this machine has not so much left"), "{stderr}");
+}
+
+#[test]
 fn the_error_of_a_kernel_is_told_later_and_stays() {
     let Printed { status, stdout, stderr } = App::new().run("trap", None);
     let expect = "launch: cudaSuccess\nlast error: cudaSuccess\n\

@@ -8,4 +8,4 @@ mod session;
 mod stop;
 
 pub(crate) use session::{Session, Trouble};
-pub(crate) use stop::{Focus, Stop};
+pub(crate) use stop::{Focus, Stop, address};

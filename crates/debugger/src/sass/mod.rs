@@ -199,6 +199,17 @@ impl Instruction {
         self.written.contains(&register)
     }
 
+    /// Whether it only has the lanes of its warp wait for each other, says where they will, or does nothing at all.
+    ///
+    /// No register of a thread is read or written, and the way goes on behind it, so that it is no place of a fault and
+    /// tells no way from another. Stepping, the debugger stops before such an instruction at one time and takes it along
+    /// with the one before at another (`BSYNC`). `BREAK`, which a lane executes for itself, and `BAR`, at which the
+    /// block waits, are steps like any other.
+    pub(crate) fn only_converges(&self) -> bool {
+        let of_thread = self.guard.is_some() || !self.sources.is_empty();
+        !of_thread && matches!(self.base(), "BSSY" | "BSYNC" | "WARPSYNC" | "YIELD" | "NOP")
+    }
+
     /// Without modifiers.
     pub(crate) fn base(&self) -> &str {
         base(&self.opcode)

@@ -10,6 +10,7 @@ use super::far::{FarPages, number};
 use super::held::Held;
 use super::page::{Page, Pages, Pieces, Version, zeros};
 use super::profile::AddressProfile;
+use super::shortage::Shortage;
 use super::slot::Slot;
 use super::trace::AccessTrace;
 use super::window::PAGE;
@@ -32,6 +33,9 @@ pub struct GlobalMemory {
     /// Places in `slots`.
     pub(super) touched: Vec<u32>,
     pub(super) spare: Vec<Box<Page>>,
+    pub(super) shortage: Shortage,
+    /// What is given back to the host in a shortage, for what is still to be said.
+    pub(super) reserve: Vec<u8>,
     strayed: u64,
     trace: Option<AccessTrace>,
 }
@@ -243,6 +247,9 @@ impl GlobalMemory {
 
     #[cold]
     fn fetch(&mut self, index: usize) {
+        if !self.has_room() {
+            return;
+        }
         let page = self.recorded(index).unwrap_or_else(zeros);
         self.slots[index] = Slot::Shared(page);
         self.touched.push(index as u32);
@@ -252,7 +259,8 @@ impl GlobalMemory {
         self.source.as_ref().and_then(|source| source.page(self.number_at(index), self.version))
     }
 
-    /// As [`page`](Self::page), to be written.
+    /// As [`page`](Self::page), to be written. Where a [shortage](Self::expect_shortage) is expected, `None` also for a page
+    /// that the host cannot hold.
     #[inline(always)]
     pub fn page_mut(&mut self, address: u64) -> Option<&mut Page> {
         let Some(index) = self.index(address) else { return self.far_page_mut(address) };
@@ -264,7 +272,7 @@ impl GlobalMemory {
 
     #[cold]
     fn own(&mut self, index: usize) {
-        let mut page = self.spare.pop().unwrap_or_else(|| Box::new([0; PAGE]));
+        let Some(mut page) = self.spare_page() else { return };
         match std::mem::take(&mut self.slots[index]) {
             Slot::Shared(shared) => page.copy_from_slice(&*shared),
             _ => {

@@ -11,6 +11,7 @@ pub mod host;
 pub mod owners;
 pub mod page;
 pub mod profile;
+mod shortage;
 mod slot;
 pub mod trace;
 pub mod window;

@@ -13,14 +13,15 @@ use crate::atomic::resolve;
 use crate::block::Executor;
 use crate::hook::{Hook, InstructionContext, Interest};
 use crate::launch::{Fuel, Interleaving, KernelLaunch};
-use crate::memory::{GlobalMemory, PAGE};
+use crate::memory::{GlobalMemory, HostMemoryError, PAGE};
 use crate::program::{AccessPlan, MicroKind, Program};
 use crate::trap::RunEnd;
 use ::lanes::registers::lanes;
 use cell::{Cell, WordAccess};
 use clocks::{BlockClocks, GridClocks};
 use isa::Space;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, TryReserveError};
 
 /// Words of a page.
 const WORDS: usize = PAGE / 4;
@@ -59,7 +60,16 @@ impl Races {
 
 impl Executor {
     /// Runs a launch and looks for races, up to so many instructions of its threads. The memory is that before the launch.
-    pub fn races(&mut self, launch: &KernelLaunch<'_>, memory: &mut GlobalMemory, most: u64) -> Races {
+    ///
+    /// # Errors
+    /// If the host has no memory for what the launch touches and what is kept of it.
+    pub fn races(
+        &mut self,
+        launch: &KernelLaunch<'_>,
+        memory: &mut GlobalMemory,
+        most: u64,
+    ) -> Result<Races, HostMemoryError> {
+        memory.expect_shortage();
         let mut finder = Finder::new(launch.program, launch.warps(), most);
         self.prepare(launch);
         for block in 0..launch.blocks() {
@@ -73,7 +83,10 @@ impl Executor {
                 break;
             }
         }
-        finder.races
+        if finder.is_short {
+            memory.fall_short();
+        }
+        memory.check_shortage().map(|()| finder.races)
     }
 }
 
@@ -93,6 +106,8 @@ struct Finder {
     /// By page, of the block that runs and of all.
     own: HashMap<u64, Box<[Cell]>>,
     all: HashMap<u64, Box<[Cell]>>,
+    /// The host had no memory for one more page.
+    is_short: bool,
     races: Races,
 }
 
@@ -133,6 +148,7 @@ impl Finder {
             shared: Vec::new(),
             own: HashMap::new(),
             all: HashMap::new(),
+            is_short: false,
             races: Races::default(),
         }
     }
@@ -200,7 +216,11 @@ impl Finder {
         let second = access.instruction;
         let clocks = &self.clocks;
         let knows = |other, time| clocks.knows(warp, other, time);
-        let cell = if shared { shared_cell(&mut self.shared, word) } else { global_cell(&mut self.own, word) };
+        let cell = if shared { Ok(shared_cell(&mut self.shared, word)) } else { global_cell(&mut self.own, word) };
+        let Ok(cell) = cell else {
+            self.is_short = true;
+            return;
+        };
         if let Some(first) = cell.and_then(|cell| cell.note(access, knows)) {
             let race = Race { between: Interleaving::Warps, shared, first, second };
             *self.races.found.entry(race).or_default() += 1;
@@ -210,7 +230,10 @@ impl Finder {
         }
         let grid = &self.grid;
         let access = WordAccess { who: self.block, time: grid.now(), ..access };
-        let cell = global_cell(&mut self.all, word);
+        let Ok(cell) = global_cell(&mut self.all, word) else {
+            self.is_short = true;
+            return;
+        };
         if let Some(first) = cell.and_then(|cell| cell.note(access, |other, time| grid.knows(other, time))) {
             let race = Race { between: Interleaving::Blocks, shared, first, second };
             *self.races.found.entry(race).or_default() += 1;
@@ -271,12 +294,21 @@ fn shared_cell(cells: &mut Vec<Cell>, word: u64) -> Option<&mut Cell> {
     cells.get_mut(index)
 }
 
-fn global_cell(pages: &mut HashMap<u64, Box<[Cell]>>, word: u64) -> Option<&mut Cell> {
+/// The cell of a word; none beyond the pages that are kept.
+fn global_cell(pages: &mut HashMap<u64, Box<[Cell]>>, word: u64) -> Result<Option<&mut Cell>, TryReserveError> {
     let (page, index) = (word / WORDS as u64, (word % WORDS as u64) as usize);
-    if pages.len() >= MOST_PAGES && !pages.contains_key(&page) {
-        return None;
-    }
-    pages.entry(page).or_insert_with(|| vec![Cell::NONE; WORDS].into()).get_mut(index)
+    let is_full = pages.len() >= MOST_PAGES;
+    let cells = match pages.entry(page) {
+        Entry::Occupied(cells) => cells.into_mut(),
+        Entry::Vacant(_) if is_full => return Ok(None),
+        Entry::Vacant(place) => {
+            let mut cells = Vec::new();
+            cells.try_reserve_exact(WORDS)?;
+            cells.resize(WORDS, Cell::NONE);
+            place.insert(cells.into())
+        }
+    };
+    Ok(cells.get_mut(index))
 }
 
 impl Hook for Finder {
@@ -288,7 +320,8 @@ impl Hook for Finder {
         if context.executing == 0 {
             return Interest::Stay;
         }
-        let Some(left) = self.left.checked_sub(context.executing.count_ones().into()) else { return Interest::Stop };
+        let left = self.left.checked_sub(context.executing.count_ones().into()).filter(|_| !self.is_short);
+        let Some(left) = left else { return Interest::Stop };
         self.left = left;
         let program = context.program;
         for at in 0..self.kinds[context.instruction as usize].len() {

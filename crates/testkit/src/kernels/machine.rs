@@ -104,7 +104,8 @@ impl Machine {
         let program = self.modules.program(MODULE, &run.kernel).map_err(|error| words(&error))?;
         let launch = self.launch(run, &program)?;
         check_launch(&launch, &program).map_err(|error| words(&error))?;
-        let interleaving = self.races.look(&mut self.executor, &launch, &program, &mut self.memory);
+        let looked = self.races.look(&mut self.executor, &launch, &program, &mut self.memory);
+        let interleaving = looked.map_err(|error| words(&error))?;
         let ready = KernelLaunch { interleaving, ..runnable(&launch, &program) };
         self.executor.prepare(&ready);
         let mut counts = Vec::new();
