@@ -65,7 +65,8 @@ pub(crate) struct Choose {
 #[derive(Debug, Group)]
 pub(crate) struct Resources {
     /// Instructions that a thread may execute beyond ten times its fault-free ones before it is stopped
-    /// [default: 500000, and what loops take that are known to end]
+    /// [default: 500000, and what loops take that are known to end; with
+    /// --exhaustive 100000]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u32>,
     /// What becomes of stray accesses: as an H200 does, as a sanitizer would (strict), or as a file says [default: h200]
