@@ -8,4 +8,4 @@ pub mod level;
 mod loops;
 pub mod registers;
 
-pub use loops::{COUNT, Handler, Handlers, Loops};
+pub use loops::{Handler, Handlers, Loops};

@@ -101,7 +101,7 @@ macro_rules! body {
 }
 
 /// How many pure instructions there are.
-pub const COUNT: usize = Alu::ALL.len();
+const COUNT: usize = Alu::ALL.len();
 
 /// The loops of every pure instruction, in the table's order: over all lanes, whatever the mask, and over few.
 struct Table<L>(std::marker::PhantomData<L>);

@@ -33,9 +33,7 @@ impl Observer {
     pub(super) fn to(head: u32, visits: u32, left: u64) -> Self {
         Self { head: Some(head), visits, ..Self::new(left) }
     }
-}
 
-impl Observer {
     /// Runs a warp until it has come to where it should, or does not come there.
     ///
     /// # Errors
