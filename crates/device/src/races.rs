@@ -98,6 +98,7 @@ pub struct RaceWatch {
     others: Interleaving,
     shapes: HashMap<Shape, Looked>,
     races: Vec<KernelRace>,
+    seconds: f64,
 }
 
 impl RaceWatch {
@@ -135,11 +136,14 @@ impl RaceWatch {
         if looked.by_arguments.len() >= MOST_ARGUMENTS {
             return Ok(looked.most);
         }
+        #[expect(clippy::disallowed_methods, reason = "how long it takes is reported, never used")]
+        let started = std::time::Instant::now();
         let pages: Arc<dyn Pages> = Arc::new(History::snapshot(memory));
         let races = races_of(executor, launch, program, (&pages, Version::before(0)))?;
         let found = races.iter().map(|race| race.between).max().unwrap_or_default();
         looked.by_arguments.insert(launch.params.clone(), found);
         looked.most = looked.most.max(found);
+        self.seconds += started.elapsed().as_secs_f64();
         for race in races {
             if !self.races.iter().any(|other| other.is_at(&race)) {
                 self.races.push(race);
@@ -152,6 +156,12 @@ impl RaceWatch {
     #[must_use]
     pub fn races(&self) -> &[KernelRace] {
         &self.races
+    }
+
+    /// How long it took to look.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.seconds
     }
 }
 

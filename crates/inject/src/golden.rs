@@ -130,6 +130,7 @@ pub struct Golden {
     /// Bytes of memory, copies and counts that are kept.
     pub(crate) bytes: u64,
     pub(crate) seconds: f64,
+    pub(crate) race_seconds: f64,
     pub(crate) fuel: u32,
     pub(crate) loops: u32,
     pub(crate) looks_ahead: bool,
@@ -194,10 +195,16 @@ impl Golden {
         self.launches.iter().map(GoldenLaunch::thread_instructions).sum()
     }
 
-    /// How long it took.
+    /// How long it took, data races not looked for.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.seconds
+    }
+
+    /// How long it took to look for data races.
+    #[must_use]
+    pub fn race_seconds(&self) -> f64 {
+        self.race_seconds
     }
 
     /// The recorded launch behind a golden one.

@@ -57,7 +57,8 @@ impl Golden {
         history.commit(device.memory(), capsule.events.len() as u32);
         let (_, modules) = device.into_parts();
         let references = references(&outputs, &copies);
-        let seconds = started.elapsed().as_secs_f64();
+        let race_seconds = watch.seconds();
+        let seconds = started.elapsed().as_secs_f64() - race_seconds;
         let counts = launches.iter().map(|launch| launch.counts.bytes());
         let bytes = history.bytes() + copies.iter().map(|copy| copy.bytes.len()).chain(counts).sum::<usize>();
         let (written, history) = (history.written().collect(), Arc::new(history));
@@ -75,6 +76,7 @@ impl Golden {
             contract,
             races: watch.races().to_vec(),
             seconds,
+            race_seconds,
             fuel: FUEL_CONSTANT,
             loops: FUEL_LOOPS,
             looks_ahead,

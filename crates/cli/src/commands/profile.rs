@@ -20,6 +20,8 @@ struct Profile {
     /// As above, with instructions whose guard was false counted too.
     with_guarded_off: u64,
     seconds: f64,
+    /// What it took beforehand to look for data races.
+    race_seconds: f64,
     kernels: Vec<Kernel>,
     groups: Vec<Share>,
     opcodes: Vec<Share>,
@@ -106,6 +108,7 @@ fn gather(golden: &Golden) -> Profile {
         thread_instructions: total,
         with_guarded_off: total + guarded_off,
         seconds: golden.seconds(),
+        race_seconds: golden.race_seconds(),
         kernels: kernels(golden),
         groups: shares(groups, share),
         opcodes: shares(opcodes, share),

@@ -45,9 +45,9 @@ impl Cell {
     pub(super) fn note(&mut self, access: WordAccess, knows: impl Fn(u32, u32) -> bool) -> Option<u32> {
         let races =
             |other: &WordAccess| other.who != NOBODY && access.conflicts(other) && !knows(other.who, other.time);
-        let earlier = std::iter::once(&self.write).chain(&self.reads).find(|other| races(other));
-        let found = earlier.map(|other| other.instruction);
+        let mut found = Some(self.write).filter(&races);
         if access.writes {
+            found = found.or_else(|| self.reads.into_iter().find(&races));
             self.write = access;
         } else {
             let [first, second] = &mut self.reads;
@@ -60,7 +60,7 @@ impl Cell {
                 *second = access;
             }
         }
-        found
+        found.map(|earlier| earlier.instruction)
     }
 }
 

@@ -6,6 +6,7 @@
 //! A store of what is there already is no access here: whoever comes first, it comes to the same.
 
 mod cell;
+mod cells;
 mod clocks;
 
 use crate::access::{addresses, read_row};
@@ -13,20 +14,15 @@ use crate::atomic::resolve;
 use crate::block::Executor;
 use crate::hook::{Hook, InstructionContext, Interest};
 use crate::launch::{Fuel, Interleaving, KernelLaunch};
-use crate::memory::{GlobalMemory, HostMemoryError, PAGE};
+use crate::memory::{GlobalMemory, HostMemoryError};
 use crate::program::{AccessPlan, MicroKind, Program};
 use crate::trap::RunEnd;
 use ::lanes::registers::lanes;
-use cell::{Cell, WordAccess};
+use cell::WordAccess;
+use cells::{GlobalCells, SharedCells};
 use clocks::{BlockClocks, GridClocks};
 use isa::Space;
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, TryReserveError};
-
-/// Words of a page.
-const WORDS: usize = PAGE / 4;
-/// Pages whose accesses are kept, at most, for each of both views.
-const MOST_PAGES: usize = 2048;
+use std::collections::BTreeMap;
 
 /// Two instructions that race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +40,7 @@ pub struct Race {
 /// The races of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Races {
-    /// With how often words of four bytes were accessed so.
+    /// With how often a warp accessed a word of four bytes so.
     pub found: BTreeMap<Race, u64>,
     /// Blocks that were looked at, from the first on.
     pub blocks: u64,
@@ -55,6 +51,10 @@ impl Races {
     #[must_use]
     pub fn interleaving(&self) -> Interleaving {
         self.found.keys().map(|race| race.between).max().unwrap_or_default()
+    }
+
+    fn count(&mut self, race: Race) {
+        *self.found.entry(race).or_default() += 1;
     }
 }
 
@@ -70,7 +70,7 @@ impl Executor {
         most: u64,
     ) -> Result<Races, HostMemoryError> {
         memory.expect_shortage();
-        let mut finder = Finder::new(launch.program, launch.warps(), most);
+        let mut finder = Finder::new(launch, most);
         self.prepare(launch);
         for block in 0..launch.blocks() {
             if launch.is_together() || launch.warps() > 32 {
@@ -99,30 +99,28 @@ struct Finder {
     /// Instructions that are still looked at.
     left: u64,
     warps: u32,
+    blocks: u64,
     block: u32,
     clocks: BlockClocks,
     grid: GridClocks,
-    shared: Vec<Cell>,
-    /// By page, of the block that runs and of all.
-    own: HashMap<u64, Box<[Cell]>>,
-    all: HashMap<u64, Box<[Cell]>>,
+    shared: SharedCells,
+    global: GlobalCells,
     /// The host had no memory for one more page.
     is_short: bool,
     races: Races,
 }
 
-/// An access of a lane to one element.
-#[derive(Clone, Copy)]
-struct Element {
-    space: Space,
-    address: u64,
-    bytes: u64,
-    writes: bool,
-    strong: bool,
+/// Some bytes of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Word {
+    shared: bool,
+    word: u64,
+    bytes: u8,
 }
 
 impl Finder {
-    fn new(program: &Program, warps: u32, left: u64) -> Self {
+    fn new(launch: &KernelLaunch<'_>, left: u64) -> Self {
+        let (program, warps) = (launch.program, launch.warps());
         let mut kinds = vec![Vec::new(); program.instructions.len()];
         for micro in &program.micros {
             let kind = micro.kind;
@@ -142,12 +140,12 @@ impl Finder {
             strong: (0..).zip(&program.instructions).map(|(at, _)| is_strong(program, at)).collect(),
             left,
             warps,
+            blocks: launch.blocks(),
             block: 0,
             clocks: BlockClocks::new(warps),
             grid: GridClocks::default(),
-            shared: Vec::new(),
-            own: HashMap::new(),
-            all: HashMap::new(),
+            shared: SharedCells::default(),
+            global: GlobalCells::default(),
             is_short: false,
             races: Races::default(),
         }
@@ -158,107 +156,106 @@ impl Finder {
         self.clocks = BlockClocks::new(self.warps);
         self.grid.begin();
         self.shared.clear();
-        self.own.clear();
-    }
-
-    /// Notes an access of a lane of a warp.
-    fn note(&mut self, warp: u32, instruction: u32, element: Element) {
-        let shared = match element.space {
-            Space::Shared => true,
-            Space::Global | Space::Const | Space::Generic => false,
-            Space::Local | Space::Param => return,
-        };
-        let mut at = element.address;
-        let end = element.address.saturating_add(element.bytes);
-        while at < end {
-            let next = (at / 4 * 4).saturating_add(4).min(end);
-            let bytes = (at..next).fold(0u8, |bytes, byte| bytes | (1 << (byte % 4)));
-            self.note_word(
-                warp,
-                shared,
-                at / 4,
-                WordAccess {
-                    who: warp,
-                    time: self.clocks.now(warp),
-                    instruction,
-                    bytes,
-                    writes: element.writes,
-                    strong: element.strong,
-                },
-            );
-            at = next;
-        }
-        if element.strong {
-            self.synchronises(warp, shared, &element);
-        }
     }
 
     /// A strong access passes knowledge on.
-    fn synchronises(&mut self, warp: u32, shared: bool, element: &Element) {
-        let place = (shared, element.address);
-        if element.writes {
-            self.clocks.meets(warp, place);
+    fn synchronises(&mut self, warp: u32, (shared, address): (bool, u64), writes: bool) {
+        if writes {
+            self.clocks.meets(warp, (shared, address));
             self.clocks.ticks(warp);
         } else {
-            self.clocks.learns(warp, place);
+            self.clocks.learns(warp, (shared, address));
         }
-        match (shared, element.writes) {
+        match (shared, writes) {
             (true, _) => {}
             (false, true) => {
-                self.grid.meets(self.block, element.address);
+                self.grid.meets(self.block, address);
                 self.grid.ticks();
             }
-            (false, false) => self.grid.learns(element.address),
+            (false, false) => self.grid.learns(address),
         }
     }
 
-    fn note_word(&mut self, warp: u32, shared: bool, word: u64, access: WordAccess) {
-        let second = access.instruction;
-        let clocks = &self.clocks;
-        let knows = |other, time| clocks.knows(warp, other, time);
-        let cell = if shared { Ok(shared_cell(&mut self.shared, word)) } else { global_cell(&mut self.own, word) };
-        let Ok(cell) = cell else {
-            self.is_short = true;
-            return;
+    /// Notes an access of a warp to a word. A warp races with no other where there is one in a block, nor a block where there
+    /// is one.
+    fn note(&mut self, access: WordAccess, at: Word) {
+        let Word { shared, word, bytes } = at;
+        let (clocks, grid, second) = (&self.clocks, &self.grid, access.instruction);
+        let access = WordAccess { bytes, ..access };
+        let by_warps = if shared {
+            self.shared.word(word)
+        } else {
+            let word = match self.global.word(word) {
+                Ok(Some(word)) => word,
+                Ok(None) => return,
+                Err(_) => {
+                    self.is_short = true;
+                    return;
+                }
+            };
+            let by_block = WordAccess { who: self.block, time: grid.now(), ..access };
+            if self.blocks > 1
+                && let Some(first) = word.blocks.note(by_block, |other, time| grid.knows(other, time))
+            {
+                self.races.count(Race { between: Interleaving::Blocks, shared, first, second });
+            }
+            Some(word.warps_of(self.block))
         };
-        if let Some(first) = cell.and_then(|cell| cell.note(access, knows)) {
-            let race = Race { between: Interleaving::Warps, shared, first, second };
-            *self.races.found.entry(race).or_default() += 1;
-        }
-        if shared {
-            return;
-        }
-        let grid = &self.grid;
-        let access = WordAccess { who: self.block, time: grid.now(), ..access };
-        let Ok(cell) = global_cell(&mut self.all, word) else {
-            self.is_short = true;
-            return;
-        };
-        if let Some(first) = cell.and_then(|cell| cell.note(access, |other, time| grid.knows(other, time))) {
-            let race = Race { between: Interleaving::Blocks, shared, first, second };
-            *self.races.found.entry(race).or_default() += 1;
+        if self.warps > 1
+            && let Some(cell) = by_warps
+            && let Some(first) = cell.note(access, |other, time| clocks.knows(access.who, other, time))
+        {
+            self.races.count(Race { between: Interleaving::Warps, shared, first, second });
         }
     }
 
-    /// The accesses of an instruction, as it is about to execute.
+    /// The accesses of an instruction, as it is about to execute. What neighbouring lanes access together is one access.
     fn accesses(&mut self, context: &mut InstructionContext<'_>, plan: &AccessPlan, kind: MicroKind) {
+        let InstructionContext { warp, instruction, .. } = *context;
         // Frames are of no interest: a thread's local memory is its own.
         let at = addresses(context.registers, plan, 0);
         let updates = matches!(kind, MicroKind::Atomic(_));
         let writes = updates || matches!(kind, MicroKind::Store(_));
-        let strong = updates || self.strong[context.instruction as usize];
-        let elements = plan.values.len().max(1);
-        for index in 0..elements {
+        let strong = updates || self.strong[instruction as usize];
+        let bytes = u64::from(plan.bytes);
+        for index in 0..plan.values.len().max(1) {
             let slot = plan.values.get(index).copied().flatten();
-            let words = slot.filter(|_| writes && !updates).map(|slot| read_row::<u128>(context.registers, slot));
+            // A flag that is set to what it is may be waited for all the same.
+            let stored = slot.filter(|_| writes && !strong).map(|slot| read_row::<u128>(context.registers, slot));
+            let mut access =
+                WordAccess { who: warp, time: self.clocks.now(warp), instruction, bytes: 0, writes, strong };
+            let mut open = None::<Word>;
             for lane in lanes(context.executing) {
-                let (space, address) = resolve(plan.space, at[lane].wrapping_add(index as u64 * u64::from(plan.bytes)));
-                let element = Element { space, address, bytes: plan.bytes.into(), writes, strong };
-                // A flag that is set to what it is may be waited for all the same.
-                if strong || !words.is_some_and(|words| holds(context, &element, words[lane])) {
-                    self.note(context.warp, context.instruction, element);
+                let address = at[lane].wrapping_add(index as u64 * bytes);
+                let (shared, address) = match resolve(plan.space, address) {
+                    (Space::Shared, address) => (true, address),
+                    (Space::Local | Space::Param, _) => continue,
+                    (_, address) => (false, address),
+                };
+                // What is not aligned traps, and what the memory holds already is no access.
+                if address % bytes != 0
+                    || stored.is_some_and(|row| holds(context, (shared, address), plan.bytes, row[lane]))
+                {
+                    continue;
+                }
+                let mask = if bytes < 4 { ((1 << bytes) - 1) << (address % 4) } else { 15 };
+                for word in address / 4..=(address + bytes - 1) / 4 {
+                    match &mut open {
+                        Some(open) if open.word == word && open.shared == shared => open.bytes |= mask,
+                        _ => {
+                            if let Some(done) = open.replace(Word { shared, word, bytes: mask }) {
+                                self.note(access, done);
+                            }
+                        }
+                    }
+                }
+                if strong {
+                    open.take().into_iter().for_each(|last| self.note(access, last));
+                    self.synchronises(warp, (shared, address), writes);
+                    access.time = self.clocks.now(warp);
                 }
             }
+            open.into_iter().for_each(|last| self.note(access, last));
         }
     }
 }
@@ -270,45 +267,18 @@ fn is_strong(program: &Program, instruction: u32) -> bool {
     facts.is_some_and(|facts| facts.mnemonic.split('.').any(|modifier| orders.contains(&modifier)))
 }
 
-/// Whether memory holds a value already.
-fn holds(context: &mut InstructionContext<'_>, element: &Element, value: u128) -> bool {
-    let (value, bytes) = (value.to_le_bytes(), element.bytes as usize);
+/// Whether memory holds a value already, at an address in shared memory or not.
+fn holds(context: &mut InstructionContext<'_>, (shared, address): (bool, u64), bytes: u8, value: u128) -> bool {
+    let (value, bytes) = (value.to_le_bytes(), usize::from(bytes));
     let mut found = [0; 16];
-    let known = match element.space {
-        Space::Shared => {
-            let from = usize::try_from(element.address).unwrap_or(usize::MAX);
-            let held = context.shared.get(from..from.saturating_add(bytes));
-            held.inspect(|held| found[..bytes].copy_from_slice(held)).is_some()
-        }
-        _ => context.global.copy_out(element.address, &mut found[..bytes]),
+    let known = if shared {
+        let from = usize::try_from(address).unwrap_or(usize::MAX);
+        let held = context.shared.get(from..from.saturating_add(bytes));
+        held.inspect(|held| found[..bytes].copy_from_slice(held)).is_some()
+    } else {
+        context.global.copy_out(address, &mut found[..bytes])
     };
     known && found[..bytes] == value[..bytes]
-}
-
-fn shared_cell(cells: &mut Vec<Cell>, word: u64) -> Option<&mut Cell> {
-    // What lies beyond traps.
-    let index = usize::try_from(word).ok().filter(|index| *index < 1 << 20)?;
-    if cells.len() <= index {
-        cells.resize(index + 1, Cell::NONE);
-    }
-    cells.get_mut(index)
-}
-
-/// The cell of a word; none beyond the pages that are kept.
-fn global_cell(pages: &mut HashMap<u64, Box<[Cell]>>, word: u64) -> Result<Option<&mut Cell>, TryReserveError> {
-    let (page, index) = (word / WORDS as u64, (word % WORDS as u64) as usize);
-    let is_full = pages.len() >= MOST_PAGES;
-    let cells = match pages.entry(page) {
-        Entry::Occupied(cells) => cells.into_mut(),
-        Entry::Vacant(_) if is_full => return Ok(None),
-        Entry::Vacant(place) => {
-            let mut cells = Vec::new();
-            cells.try_reserve_exact(WORDS)?;
-            cells.resize(WORDS, Cell::NONE);
-            place.insert(cells.into())
-        }
-    };
-    Ok(cells.get_mut(index))
 }
 
 impl Hook for Finder {
