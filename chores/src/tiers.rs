@@ -8,7 +8,8 @@ use capsule::Capsule;
 use inject::Resources;
 use testkit::random_capsules::random_capsule;
 use testkit::tiers::{
-    SelectionWords, TierComparison, compare, compare_all, compare_models, compare_swept, join, target_with,
+    SelectionWords, TierComparison, compare, compare_all, compare_models, compare_swept, join, target_of_all,
+    target_with,
 };
 
 #[derive(clap::Args)]
@@ -80,7 +81,7 @@ pub(crate) fn tiers(args: &Args) -> Result<()> {
     });
     line("random", join(found), &mut wrong)?;
     let found = testkit::in_parallel(&numbers, |&number| {
-        compare_swept(&*target_with(random_capsule(args.seed, number)?, resources)?, 1, args.each, number)
+        compare_swept(&*target_of_all(random_capsule(args.seed, number)?, resources)?, 1, args.each, number)
     });
     line("random, swept", join(found), &mut wrong)?;
     ensure!(wrong.is_empty(), "{} disagreements:\n{}", wrong.len(), wrong.join("\n"));

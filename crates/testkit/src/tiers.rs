@@ -29,13 +29,24 @@ pub fn target(capsule: Capsule) -> Result<Arc<CapsuleTarget>, String> {
     target_with(capsule, Resources::default())
 }
 
+/// As [`target_with`], for campaigns of all faults, which have their own fuel.
+///
+/// # Errors
+/// If it has no golden run.
+pub fn target_of_all(capsule: Capsule, resources: Resources) -> Result<Arc<CapsuleTarget>, String> {
+    made(capsule, &Setup { resources, fuel: Some(Setup::FUEL_OF_ALL), ..Setup::default() })
+}
+
 /// As [`target`], with what may be used for it.
 ///
 /// # Errors
 /// If it has no golden run.
 pub fn target_with(capsule: Capsule, resources: Resources) -> Result<Arc<CapsuleTarget>, String> {
-    let setup = Setup { resources, ..Setup::default() };
-    capsules::target(Arc::new(capsule), &setup).map_err(|error| format!("failed to {error}"))
+    made(capsule, &Setup { resources, ..Setup::default() })
+}
+
+fn made(capsule: Capsule, setup: &Setup) -> Result<Arc<CapsuleTarget>, String> {
+    capsules::target(Arc::new(capsule), setup).map_err(|error| format!("failed to {error}"))
 }
 
 /// Draws faults and runs each by every tier. A selection that nothing matches has none.
@@ -119,13 +130,16 @@ pub fn compare_models(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<Ti
     join(crate::in_parallel(&selections, |words| compare(target, words, runs, seed)))
 }
 
-/// Runs every fault of some units of an exhaustive campaign, and compares the outcomes of some with full re-execution's.
+/// Runs every fault of some units of an exhaustive campaign, and compares the outcomes of some with full re-execution's. Of
+/// kernels that race, in which all faults are executed whole, those of four threads.
 ///
 /// # Errors
 /// If a unit or a fault cannot be run.
 pub fn compare_swept(target: &CapsuleTarget, units: u64, each: u64, seed: u64) -> Result<TierComparison, String> {
     let failed = |error: &dyn std::error::Error| format!("{}: failed to {error}", target.name());
-    let words = SelectionWords::default();
+    let races = !target.golden_run().interleaved().is_empty();
+    let threads = if races { vec!["0-3".to_owned()] } else { Vec::new() };
+    let words = SelectionWords { threads, ..SelectionWords::default() };
     let count = target.sweep(&words).map_err(|error| failed(&error))?.units();
     let mut draws = stats::Draws::new(seed, 0);
     let mut draw = |below: u64| draws.below(below).unwrap_or(0);

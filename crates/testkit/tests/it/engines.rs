@@ -5,7 +5,7 @@ use campaign::config::SelectionWords;
 use capsule::Capsule;
 use inject::{CapsuleTarget, Resources, TierCheck};
 use testkit::random_capsules::random_capsule;
-use testkit::tiers::{compare, compare_swept, target, target_with};
+use testkit::tiers::{compare, compare_swept, target, target_of_all, target_with};
 
 fn check(capsule: Capsule, runs: u64, seed: u64) -> Vec<String> {
     disagreements(&target(capsule).unwrap(), runs, seed)
@@ -57,7 +57,8 @@ fn faults_in_neighbouring_bits_know_nothing_of_each_other() {
 fn sweeping_all_faults_is_running_each() {
     let numbers: Vec<u64> = (0..60).collect();
     let failures = testkit::in_parallel(&numbers, |&number| {
-        compare_swept(&target(random_capsule(2, number).unwrap()).unwrap(), 1, 100, number).unwrap().disagreements
+        let target = target_of_all(random_capsule(2, number).unwrap(), Resources::default()).unwrap();
+        compare_swept(&target, 1, 100, number).unwrap().disagreements
     });
     crate::report("faults that are swept otherwise", &failures.concat());
 }
