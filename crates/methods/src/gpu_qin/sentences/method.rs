@@ -20,12 +20,12 @@ pub(super) fn whole(it: &Measurements<'_>) -> String {
         let beyond = those(it.kernels, |kernel| it.questions.is_sure(&Question::Bias(kernel.paper.name, rate)));
         let largest = errors.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
         let largest =
-            largest.map_or_else(String::new, |(name, error)| format!(", the most {} ({name})", points(*error)));
-        format!("{:.2} points of {}{largest}, beyond chance in {}", size * 100.0, rate.word(), of(beyond.len(), n))
+            largest.map_or_else(String::new, |(name, error)| format!("the most {} of {name}, ", points(*error)));
+        format!("{:.2} points of {} ({largest}beyond chance in {})", size * 100.0, rate.word(), of(beyond.len(), n))
     };
     let realisations = it.kernels.iter().map(|kernel| kernel.realisations.len()).max().unwrap_or(0);
     format!(
-        "Made {realisations} times with other representatives and other runs, the method is off by {} on the mean over kernels, by {}.",
+        "Made {realisations} times with other representatives and other runs, the method is off, on the mean over kernels, by {} and by {}.",
         one(Rate::Sdc),
         one(Rate::Crash)
     )
@@ -35,7 +35,8 @@ pub(super) fn whole(it: &Measurements<'_>) -> String {
 pub(super) fn spread(it: &Measurements<'_>) -> String {
     let one = |rate: Rate| {
         let wide = those(it.kernels, |kernel| it.questions.is_sure(&Question::Spread(kernel.paper.name, rate)));
-        format!("{} rates of {} ({})", rate.word(), of(wide.len(), it.kernels.len()), listed(&wide))
+        let names = if wide.is_empty() { String::new() } else { format!(" ({})", listed(&wide)) };
+        format!("{} rates of {}{names}", rate.word(), of(wide.len(), it.kernels.len()))
     };
     let ratio = |rate: Rate| {
         let own = it.kernels.iter().filter_map(move |kernel| {
@@ -46,8 +47,8 @@ pub(super) fn spread(it: &Measurements<'_>) -> String {
     };
     let (sdc, crash) = (ratio(Rate::Sdc), ratio(Rate::Crash));
     format!(
-        "Realisations spread by more than the chance that Eq. 2 speaks of in the {} and in the {}. Their spread is {:.1} to {:.1} times that \
-         chance for SDC and {:.1} to {:.1} times for crashes: which thread stands for a group is chance as well, and Eq. 2 does not know of it.",
+        "Which thread stands for a group is chance as well, and Eq. 2 does not know of it. Realisations spread by more than the chance that it \
+         does know of in the {} and in the {}. Their spread is {:.1} to {:.1} times that chance for SDC and {:.1} to {:.1} times for crashes.",
         one(Rate::Sdc),
         one(Rate::Crash),
         sdc.0,
@@ -69,7 +70,7 @@ pub(super) fn coverages(kernels: &[MeasuredKernel]) -> String {
     };
     format!(
         "An interval at 95 % should hold the true rate in 95 % of the realisations. Eq. 3 holds the unbiased one in: {}; a score interval of \
-         the same strata in: {}. What is missing is the method's error and the chance of its representatives.",
+         the same strata in: {}.",
         all(Bounds::Published),
         all(Bounds::Score)
     )
@@ -153,7 +154,7 @@ pub(super) fn cost(kernels: &[MeasuredKernel]) -> String {
     let paper = extent(KERNELS.iter().map(|kernel| f64::from(kernel.seconds)));
     let ours = extent(kernels.iter().map(|it| it.seconds * 1000.0));
     format!(
-        "A run takes {:.0} to {:.0} seconds there and {:.2} to {:.1} milliseconds here",
+        "A run takes {:.0} to {:.0} seconds there and {:.4} to {:.1} milliseconds here",
         paper.0, paper.1, ours.0, ours.1
     )
 }

@@ -81,14 +81,17 @@ fn row(
     sure: &dyn Fn(&MeasuredKernel) -> bool,
 ) -> Vec<Cell> {
     let all: Vec<(&str, f64)> = kernels.iter().filter_map(|it| Some((it.paper.name, found(it)?))).collect();
-    let n = kernels.len().max(1) as f64;
+    // The sum of nothing is -0.
+    let mean = |errors: &mut dyn Iterator<Item = f64>| {
+        errors.fold(0.0, |sum, error| sum + error) / kernels.len().max(1) as f64
+    };
     let largest = all.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
     vec![
         Cell::text(name),
         Cell::text(of(all.len(), kernels.len())),
         Cell::text(rate.word()),
-        Cell::text(format!("{:.2}", all.iter().map(|it| it.1.abs()).sum::<f64>() / n * 100.0)),
-        Cell::Difference(all.iter().map(|it| it.1).sum::<f64>() / n),
+        Cell::text(format!("{:.2}", mean(&mut all.iter().map(|it| it.1.abs())) * 100.0)),
+        Cell::Difference(mean(&mut all.iter().map(|it| it.1))),
         largest.map_or(Cell::None, |it| Cell::Difference(it.1)),
         largest.map_or(Cell::None, |it| Cell::text(it.0)),
         Cell::text(of(kernels.iter().filter(|it| sure(it)).count(), all.len())),
