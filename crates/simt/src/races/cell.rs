@@ -16,17 +16,25 @@ pub(super) struct WordAccess {
     pub(super) bytes: u8,
     pub(super) writes: bool,
     pub(super) strong: bool,
+    /// It is atomic: it reads and writes at once.
+    pub(super) updates: bool,
 }
 
 impl WordAccess {
-    const NONE: Self = Self { who: NOBODY, time: 0, instruction: 0, bytes: 0, writes: false, strong: false };
+    const NONE: Self =
+        Self { who: NOBODY, time: 0, instruction: 0, bytes: 0, writes: false, strong: false, updates: false };
 
     /// Whether two accesses race, if neither knows of the other.
     fn conflicts(&self, other: &Self) -> bool {
         self.who != other.who
             && self.bytes & other.bytes != 0
             && (self.writes || other.writes)
-            && !(self.strong && other.strong)
+            && (!(self.strong && other.strong) || self.overwrites(other))
+    }
+
+    /// Whether both store what they have not looked at: what stays is open then, strong or not.
+    pub(super) fn overwrites(&self, other: &Self) -> bool {
+        self.writes && other.writes && !self.updates && !other.updates
     }
 }
 
@@ -41,10 +49,9 @@ impl Cell {
     pub(super) const NONE: Self = Self { write: WordAccess::NONE, reads: [WordAccess::NONE; 2] };
 
     /// Notes an access; the instruction of an earlier one that it races with, if it does. `knows` says whether the one who
-    /// accesses knows of what another did at a time.
-    pub(super) fn note(&mut self, access: WordAccess, knows: impl Fn(u32, u32) -> bool) -> Option<u32> {
-        let races =
-            |other: &WordAccess| other.who != NOBODY && access.conflicts(other) && !knows(other.who, other.time);
+    /// accesses knows of it.
+    pub(super) fn note(&mut self, access: WordAccess, knows: impl Fn(&WordAccess) -> bool) -> Option<u32> {
+        let races = |other: &WordAccess| other.who != NOBODY && access.conflicts(other) && !knows(other);
         let mut found = Some(self.write).filter(&races);
         if access.writes {
             found = found.or_else(|| self.reads.into_iter().find(&races));
@@ -69,14 +76,14 @@ mod tests {
     use super::*;
 
     fn access(who: u32, writes: bool, bytes: u8) -> WordAccess {
-        WordAccess { who, time: 1, instruction: 10 + who, bytes, writes, strong: false }
+        WordAccess { who, time: 1, instruction: 10 + who, bytes, writes, strong: false, updates: false }
     }
 
     #[test]
     fn a_write_races_with_whoever_it_does_not_know_of() {
         let race = |accesses: &[WordAccess], known: bool| {
             let mut cell = Cell::NONE;
-            accesses.iter().fold(None, |_, access| cell.note(*access, |_, _| known))
+            accesses.iter().fold(None, |_, access| cell.note(*access, |_| known))
         };
         assert_eq!(race(&[access(0, true, 15), access(1, true, 15)], false), Some(10));
         assert_eq!(race(&[access(0, true, 15), access(1, true, 15)], true), None);
@@ -86,7 +93,12 @@ mod tests {
         assert_eq!(race(&[access(0, true, 15), access(0, false, 15)], false), None);
         assert_eq!(race(&[access(0, true, 1), access(1, true, 2)], false), None);
         let strong = |who| WordAccess { strong: true, ..access(who, true, 15) };
-        assert_eq!(race(&[strong(0), strong(1)], false), None);
+        let update = |who| WordAccess { updates: true, ..strong(who) };
+        let load = |who| WordAccess { writes: false, ..strong(who) };
+        assert_eq!(race(&[strong(0), strong(1)], false), Some(10));
+        assert_eq!(race(&[strong(0), load(1)], false), None);
+        assert_eq!(race(&[strong(0), update(1)], false), None);
+        assert_eq!(race(&[update(0), update(1)], false), None);
         assert_eq!(race(&[strong(0), access(1, false, 15)], false), Some(10));
     }
 }

@@ -1,7 +1,8 @@
 //! Data races of a launch: two accesses to a byte by different warps, at least one of them a write and not both strong, of
 //! which neither is ordered before the other by barriers or strong accesses (PTX ISA, §8.7). Strong are atomic accesses, and
 //! loads and stores that are volatile, relaxed, acquire or release. What such a kernel computes
-//! depends on who runs when, which a GPU does not say.
+//! depends on who runs when, which a GPU does not say. So it does where two strong stores meet that are ordered by no more than
+//! loads of what was stored, as in a volatile `x += 1` by several warps: these are found, too.
 //!
 //! A store of what is there already is no access here: whoever comes first, it comes to the same.
 
@@ -94,20 +95,69 @@ impl Executor {
 struct Finder {
     /// For each instruction, its micro-operations that access memory or are barriers.
     kinds: Vec<Vec<MicroKind>>,
-    /// Whether the loads and stores of each instruction are strong.
-    strong: Vec<bool>,
+    /// How strong the loads and stores of each instruction are.
+    strengths: Vec<Strength>,
     /// Instructions that are still looked at.
     left: u64,
     warps: u32,
     blocks: u64,
     block: u32,
-    clocks: BlockClocks,
-    grid: GridClocks,
+    /// What is known by barriers and all strong accesses,
+    known: Clocks,
+    /// and what without volatile and relaxed ones: who has loaded what another stored need not store after it.
+    acquired: Clocks,
     shared: SharedCells,
     global: GlobalCells,
     /// The host had no memory for one more page.
     is_short: bool,
     races: Races,
+}
+
+/// What warps and blocks know of each other.
+struct Clocks {
+    warps: BlockClocks,
+    blocks: GridClocks,
+}
+
+impl Clocks {
+    fn new(warps: u32) -> Self {
+        Self { warps: BlockClocks::new(warps), blocks: GridClocks::default() }
+    }
+
+    fn begin(&mut self, warps: u32) {
+        self.warps = BlockClocks::new(warps);
+        self.blocks.begin();
+    }
+
+    /// A strong access passes knowledge on.
+    fn synchronises(&mut self, (block, warp): (u32, u32), (shared, address): (bool, u64), writes: bool) {
+        if writes {
+            self.warps.meets(warp, (shared, address));
+        } else {
+            self.warps.learns(warp, (shared, address));
+        }
+        match (shared, writes) {
+            (true, _) => {}
+            (false, true) => self.blocks.meets(block, address),
+            (false, false) => self.blocks.learns(address),
+        }
+    }
+
+    /// What follows is later.
+    fn ticks(&mut self, warp: u32) {
+        self.warps.ticks(warp);
+        self.blocks.ticks();
+    }
+}
+
+/// How strong an access is (PTX ISA, §8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Strength {
+    Weak,
+    /// Volatile and relaxed.
+    Strong,
+    /// It acquires or releases, or is atomic.
+    Acquires,
 }
 
 /// Some bytes of a word.
@@ -137,13 +187,13 @@ impl Finder {
         }
         Self {
             kinds,
-            strong: (0..).zip(&program.instructions).map(|(at, _)| is_strong(program, at)).collect(),
+            strengths: (0..).zip(&program.instructions).map(|(at, _)| strength(program, at)).collect(),
             left,
             warps,
             blocks: launch.blocks(),
             block: 0,
-            clocks: BlockClocks::new(warps),
-            grid: GridClocks::default(),
+            known: Clocks::new(warps),
+            acquired: Clocks::new(warps),
             shared: SharedCells::default(),
             global: GlobalCells::default(),
             is_short: false,
@@ -153,35 +203,21 @@ impl Finder {
 
     fn begin(&mut self, block: u32) {
         self.block = block;
-        self.clocks = BlockClocks::new(self.warps);
-        self.grid.begin();
+        self.known.begin(self.warps);
+        self.acquired.begin(self.warps);
         self.shared.clear();
-    }
-
-    /// A strong access passes knowledge on.
-    fn synchronises(&mut self, warp: u32, (shared, address): (bool, u64), writes: bool) {
-        if writes {
-            self.clocks.meets(warp, (shared, address));
-            self.clocks.ticks(warp);
-        } else {
-            self.clocks.learns(warp, (shared, address));
-        }
-        match (shared, writes) {
-            (true, _) => {}
-            (false, true) => {
-                self.grid.meets(self.block, address);
-                self.grid.ticks();
-            }
-            (false, false) => self.grid.learns(address),
-        }
     }
 
     /// Notes an access of a warp to a word. A warp races with no other where there is one in a block, nor a block where there
     /// is one.
     fn note(&mut self, access: WordAccess, at: Word) {
         let Word { shared, word, bytes } = at;
-        let (clocks, grid, second) = (&self.clocks, &self.grid, access.instruction);
+        let second = access.instruction;
         let access = WordAccess { bytes, ..access };
+        // Only loads tell of a strong store what another strong store would have to know.
+        let clocks = |other: &WordAccess| {
+            if access.strong && other.strong && access.overwrites(other) { &self.acquired } else { &self.known }
+        };
         let by_warps = if shared {
             self.shared.word(word)
         } else {
@@ -193,9 +229,10 @@ impl Finder {
                     return;
                 }
             };
-            let by_block = WordAccess { who: self.block, time: grid.now(), ..access };
+            let by_block = WordAccess { who: self.block, time: self.known.blocks.now(), ..access };
             if self.blocks > 1
-                && let Some(first) = word.blocks.note(by_block, |other, time| grid.knows(other, time))
+                && let Some(first) =
+                    word.blocks.note(by_block, |other| clocks(other).blocks.knows(other.who, other.time))
             {
                 self.races.count(Race { between: Interleaving::Blocks, shared, first, second });
             }
@@ -203,7 +240,7 @@ impl Finder {
         };
         if self.warps > 1
             && let Some(cell) = by_warps
-            && let Some(first) = cell.note(access, |other, time| clocks.knows(access.who, other, time))
+            && let Some(first) = cell.note(access, |other| clocks(other).warps.knows(access.who, other.who, other.time))
         {
             self.races.count(Race { between: Interleaving::Warps, shared, first, second });
         }
@@ -216,14 +253,22 @@ impl Finder {
         let at = addresses(context.registers, plan, 0);
         let updates = matches!(kind, MicroKind::Atomic(_));
         let writes = updates || matches!(kind, MicroKind::Store(_));
-        let strong = updates || self.strong[instruction as usize];
+        let strength = if updates { Strength::Acquires } else { self.strengths[instruction as usize] };
+        let strong = strength > Strength::Weak;
         let bytes = u64::from(plan.bytes);
         for index in 0..plan.values.len().max(1) {
             let slot = plan.values.get(index).copied().flatten();
             // A flag that is set to what it is may be waited for all the same.
             let stored = slot.filter(|_| writes && !strong).map(|slot| read_row::<u128>(context.registers, slot));
-            let mut access =
-                WordAccess { who: warp, time: self.clocks.now(warp), instruction, bytes: 0, writes, strong };
+            let mut access = WordAccess {
+                who: warp,
+                time: self.known.warps.now(warp),
+                instruction,
+                bytes: 0,
+                writes,
+                strong,
+                updates,
+            };
             let mut open = None::<Word>;
             for lane in lanes(context.executing) {
                 let address = at[lane].wrapping_add(index as u64 * bytes);
@@ -251,8 +296,16 @@ impl Finder {
                 }
                 if strong {
                     open.take().into_iter().for_each(|last| self.note(access, last));
-                    self.synchronises(warp, (shared, address), writes);
-                    access.time = self.clocks.now(warp);
+                    let (who, place) = ((self.block, warp), (shared, address));
+                    self.known.synchronises(who, place, writes);
+                    if strength == Strength::Acquires {
+                        self.acquired.synchronises(who, place, writes);
+                    }
+                    if writes {
+                        self.known.ticks(warp);
+                        self.acquired.ticks(warp);
+                    }
+                    access.time = self.known.warps.now(warp);
                 }
             }
             open.into_iter().for_each(|last| self.note(access, last));
@@ -260,11 +313,19 @@ impl Finder {
     }
 }
 
-/// Whether the loads and stores of an instruction are strong operations.
-fn is_strong(program: &Program, instruction: u32) -> bool {
-    let orders = ["volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"];
-    let facts = program.facts(instruction);
-    facts.is_some_and(|facts| facts.mnemonic.split('.').any(|modifier| orders.contains(&modifier)))
+/// How strong the loads and stores of an instruction are.
+fn strength(program: &Program, instruction: u32) -> Strength {
+    let has = |orders: &[&str]| {
+        let facts = program.facts(instruction);
+        facts.is_some_and(|facts| facts.mnemonic.split('.').any(|modifier| orders.contains(&modifier)))
+    };
+    if has(&["acquire", "release", "acq_rel"]) {
+        Strength::Acquires
+    } else if has(&["volatile", "relaxed", "mmio"]) {
+        Strength::Strong
+    } else {
+        Strength::Weak
+    }
 }
 
 /// Whether memory holds a value already, at an address in shared memory or not.
@@ -311,7 +372,9 @@ impl Hook for Finder {
                     );
                 }
                 MicroKind::Barrier(plan) => {
-                    self.clocks.arrives(context.warp, barrier(&context, program, plan));
+                    let number = barrier(&context, program, plan);
+                    self.known.warps.arrives(context.warp, number);
+                    self.acquired.warps.arrives(context.warp, number);
                 }
                 _ => {}
             }
@@ -325,7 +388,9 @@ impl Hook for Finder {
             if let MicroKind::Barrier(plan) = *kind
                 && program.barriers[plan as usize].wait
             {
-                self.clocks.passes(context.warp, barrier(&context, program, plan));
+                let number = barrier(&context, program, plan);
+                self.known.warps.passes(context.warp, number);
+                self.acquired.warps.passes(context.warp, number);
             }
         }
         Interest::Stay
