@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 pub(crate) use bounds::Bounds;
-pub(crate) use choose::{Choose, Resources};
+pub(crate) use choose::{Choose, Machine, Resources};
 pub(crate) use kept::Kept;
 pub(crate) use live::Live;
 pub(crate) use of_method::{Asked, OfMethod, command};
@@ -152,6 +152,8 @@ pub(crate) struct Inject {
     /// [default: 500000, and what loops take that are known to end]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u32>,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
     /// Engine: auto, full, delta or lanes [default: auto]
     #[arg(long, value_name = "ENGINE", default_value = "auto", hide_default_value = true)]
     pub(crate) engine: Strategy,

@@ -22,15 +22,19 @@ impl Choices {
         if self.is_live() {
             let one = Self {
                 engine: self.engine.clone(),
-                fuel: self.fuel,
                 live: self.live.clone(),
                 criteria: self.criteria.clone(),
-                ..Self::default()
+                ..self.machine()
             };
             return one.with_app(&["live", "--fault", fault]);
         }
-        let one = Self { capsule: self.capsule.clone(), fuel: self.fuel, ..Self::default() };
+        let one = Self { capsule: self.capsule.clone(), ..self.machine() };
         one.with_capsule("inject", Some(fault), Some("--explain"))
+    }
+
+    /// The machine that each run has.
+    fn machine(&self) -> Self {
+        Self { fuel: self.fuel, addresses: self.addresses.clone(), contract: self.contract.clone(), ..Self::default() }
     }
 
     /// A command whose application stands at the end.

@@ -61,6 +61,24 @@ pub(crate) struct Choose {
     pub(crate) json: bool,
 }
 
+/// What the ISA leaves open, and a machine does somehow.
+#[derive(Debug, Group)]
+pub(crate) struct Machine {
+    /// What becomes of stray accesses: as an H200 does, as a sanitizer would (strict), or as a file says [default: h200]
+    #[arg(long, value_name = "h200|strict|F.toml")]
+    addresses: Option<String>,
+    /// Whether products are joined with sums, as NVIDIA's assembler does, or executed as written [default: ptxas]
+    #[arg(long, value_name = "ptxas|off")]
+    pub(crate) contract: Option<String>,
+}
+
+impl Machine {
+    /// The word by which the profile of addresses is found again from anywhere.
+    pub(crate) fn addresses(&self) -> Option<String> {
+        self.addresses.as_deref().map(session::addresses::lasting)
+    }
+}
+
 /// What a campaign may use, and which part of it is made.
 #[derive(Debug, Group)]
 pub(crate) struct Resources {
@@ -69,12 +87,8 @@ pub(crate) struct Resources {
     /// --exhaustive 100000]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u32>,
-    /// What becomes of stray accesses: as an H200 does, as a sanitizer would (strict), or as a file says [default: h200]
-    #[arg(long, value_name = "h200|strict|F.toml")]
-    pub(crate) addresses: Option<String>,
-    /// Whether products are joined with sums, as NVIDIA's assembler does, or executed as written [default: ptxas]
-    #[arg(long, value_name = "ptxas|off")]
-    pub(crate) contract: Option<String>,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
     /// What may be kept in memory, for example 512M or 4G [default: half of the machine's]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Bytes>,
@@ -97,8 +111,8 @@ impl Choose {
             fail_if: self.bounds.fail_if.clone(),
             fail_if_undecided: self.bounds.fail_if_undecided,
             fuel: resources.fuel,
-            addresses: resources.addresses.as_deref().map(session::addresses::lasting),
-            contract: resources.contract.clone(),
+            addresses: resources.machine.addresses(),
+            contract: resources.machine.contract.clone(),
             jobs: self.jobs,
             memory: resources.memory,
             shard: resources.shard,

@@ -26,6 +26,8 @@ pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
         capsule: Some(args.capsule.clone()),
         engine: Some(args.engine.into()),
         fuel: args.fuel,
+        addresses: args.machine.addresses(),
+        contract: args.machine.contract.clone(),
         ..Choices::default()
     };
     let session = opened(choices)?;

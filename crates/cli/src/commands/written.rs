@@ -76,6 +76,9 @@ pub(crate) fn written(
 /// Has the simulator run the faults of kept rows again.
 pub(crate) fn again(target: &CapsuleTarget, args: &args::Verify, rows: &Path) -> Result<Written, Failure> {
     let kept = Rows::kept(rows, target.name(), target.digest()).code(Code::Usage)?;
+    if kept.cut > 0 {
+        out::note(&format!("the last line of {} is cut off and left out ({} bytes)", rows.display(), kept.cut));
+    }
     let (stop, shown) = (stop_on_interrupt()?, Shown::default());
     let rows = differential::again(target, kept, jobs(args), &stop, &|at| shown.show(at)).code(Code::Refused)?;
     Ok(Written { agreement: Agreement::of(&rows), interrupted: stop.load(Ordering::Relaxed) })
