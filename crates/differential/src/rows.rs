@@ -58,7 +58,7 @@ enum Line {
 #[derive(Debug, Error)]
 pub enum RowsError {
     /// The file cannot be used.
-    #[error("keep rows in {}", path.display())]
+    #[error("use {}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -75,14 +75,20 @@ pub enum RowsError {
         line: usize,
     },
     /// They are of something else.
-    #[error("add rows to {}: those there are of {found}, these of {wanted}; name another directory", path.display())]
+    #[error("use {}: its rows are of {found}, not of {wanted}; name another directory", path.display())]
     Other {
         /// The file.
         path: PathBuf,
         /// What they are of.
         found: String,
-        /// What is to be added.
+        /// What they have to be of.
         wanted: String,
+    },
+    /// There are none.
+    #[error("use {}: it has no rows", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
     },
 }
 
@@ -97,6 +103,8 @@ pub struct Rows {
     pub machines: Vec<MachineInfo>,
     /// Runs of rewritten modules without a fault: those that gave the simulator's copies, and the others.
     pub fault_free: [u64; 2],
+    /// Bytes at the end of what was read that are no whole line: whoever wrote it was stopped there.
+    pub cut: u64,
     known: BTreeSet<String>,
     file: Option<(PathBuf, File)>,
 }
@@ -131,7 +139,7 @@ impl Rows {
     pub fn kept(directory: &Path, capsule: &str, digest: &str) -> Result<Self, RowsError> {
         let (path, mut rows) = (directory.join(NAME), Self::default());
         rows.read(&path, |found| check(&path, found, &Header::new(capsule, digest, &found.machine)))?;
-        Ok(rows)
+        if rows.rows.is_empty() { Err(RowsError::Empty { path }) } else { Ok(rows) }
     }
 
     /// Reads what is there; how many bytes of it are whole lines.
@@ -143,6 +151,7 @@ impl Rows {
             text.clear();
             let read = reader.read_line(&mut text).map_err(failed)?;
             if !text.ends_with('\n') {
+                self.cut = read as u64;
                 break;
             }
             whole += read as u64;
@@ -269,6 +278,8 @@ mod tests {
         let path = directory.path().join(NAME);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"{\"row\":{\"fau").unwrap();
+        let kept = Rows::kept(directory.path(), "k", "digest").unwrap();
+        assert_eq!((kept.rows.len(), kept.cut), (1, 12));
         let mut rows = Rows::open(directory.path(), &header).unwrap();
         assert!(rows.has("fault 1") && rows.has("fault 2") && !rows.has("fault 3"));
         assert_eq!((rows.rows.len(), rows.machines.len(), rows.fault_free), (1, 1, [0, 1]));
@@ -282,6 +293,8 @@ mod tests {
         drop(Rows::open(directory.path(), &Header::new("k", "one", "H200")).unwrap());
         let error = Rows::open(directory.path(), &Header::new("k", "other", "H200")).unwrap_err().to_string();
         assert!(error.contains("k (one…) on H200") && error.contains("name another directory"), "{error}");
+        let error = Rows::kept(directory.path(), "k", "one").unwrap_err().to_string();
+        assert!(error.contains("it has no rows"), "{error}");
         fs::write(directory.path().join(NAME), "what\n").unwrap();
         let error = Rows::open(directory.path(), &Header::new("k", "one", "H200")).unwrap_err().to_string();
         assert!(error.contains("read line 1 of"), "{error}");
