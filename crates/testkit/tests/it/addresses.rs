@@ -128,6 +128,11 @@ fn code(end: &LaunchEnd) -> u32 {
 
 /// What the machine answers to an access at a distance.
 fn answer(memory: &str, access: &str, distance: i64) -> u32 {
+    answer_at(memory, access, |start| start.wrapping_add_signed(distance))
+}
+
+/// What the machine answers to an access at what is made of the start of the first allocation, or of 0.
+fn answer_at(memory: &str, access: &str, address: impl FnOnce(u64) -> u64) -> u32 {
     let mut device = Device::new();
     let module = ModuleId(0);
     device.load(module, "accesses", Image::ptx(KERNELS)).unwrap();
@@ -143,7 +148,7 @@ fn answer(memory: &str, access: &str, distance: i64) -> u32 {
         grid: [1; 3],
         block: [1; 3],
         shared_bytes,
-        params: from.wrapping_add_signed(distance).to_le_bytes().to_vec(),
+        params: address(from).to_le_bytes().to_vec(),
         cooperative: false,
     };
     code(&device.launch(&launch).unwrap())
@@ -165,4 +170,19 @@ fn every_answer_of_an_h200_is_given() {
     }
     assert!(asked > 600, "{asked} answers");
     assert!(wrong.is_empty(), "{} of {asked} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Which bits of a pointer and of an index a program on an H200 can lose without an error: one process for each bit.
+#[test]
+fn a_flipped_bit_of_a_pointer_or_an_index_leads_where_it_does_on_an_h200() {
+    let pointer = |access: &str, bit: u32| answer_at("global", access, |start| start ^ (1 << bit)) == 0;
+    let index = |bit: u32| {
+        let flipped = 5 ^ (1 << bit);
+        answer_at("global", "read", |start| start.wrapping_add_signed(i64::from(flipped) * 4)) == 0
+    };
+    assert_eq!((2..64).filter(|&bit| pointer("read", bit)).collect::<Vec<u32>>(), (2..28).collect::<Vec<u32>>());
+    // Writes were tried from bit 18 to bit 40; that of bit 28 succeeded once.
+    let writes = (18..41).filter(|&bit| bit != 28 && pointer("write", bit));
+    assert_eq!(writes.collect::<Vec<u32>>(), (18..28).collect::<Vec<u32>>());
+    assert_eq!((0..32).filter(|&bit| index(bit)).collect::<Vec<u32>>(), (0..25).collect::<Vec<u32>>());
 }
