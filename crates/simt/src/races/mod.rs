@@ -168,6 +168,19 @@ struct Word {
     bytes: u8,
 }
 
+impl Word {
+    /// Adds an access to that before it; if it is to another word, the one before is done.
+    fn join(open: &mut Option<Self>, next: Self) -> Option<Self> {
+        match open {
+            Some(open) if open.word == next.word && open.shared == next.shared => {
+                open.bytes |= next.bytes;
+                None
+            }
+            _ => open.replace(next),
+        }
+    }
+}
+
 impl Finder {
     fn new(launch: &KernelLaunch<'_>, left: u64) -> Self {
         let (program, warps) = (launch.program, launch.warps());
@@ -214,7 +227,7 @@ impl Finder {
         let Word { shared, word, bytes } = at;
         let second = access.instruction;
         let access = WordAccess { bytes, ..access };
-        // Only loads tell of a strong store what another strong store would have to know.
+        // That a strong store's value was loaded orders no other strong store behind it.
         let clocks = |other: &WordAccess| {
             if access.strong && other.strong && access.overwrites(other) { &self.acquired } else { &self.known }
         };
@@ -285,13 +298,8 @@ impl Finder {
                 }
                 let mask = if bytes < 4 { ((1 << bytes) - 1) << (address % 4) } else { 15 };
                 for word in address / 4..=(address + bytes - 1) / 4 {
-                    match &mut open {
-                        Some(open) if open.word == word && open.shared == shared => open.bytes |= mask,
-                        _ => {
-                            if let Some(done) = open.replace(Word { shared, word, bytes: mask }) {
-                                self.note(access, done);
-                            }
-                        }
+                    if let Some(done) = Word::join(&mut open, Word { shared, word, bytes: mask }) {
+                        self.note(access, done);
                     }
                 }
                 if strong {
