@@ -79,7 +79,7 @@ fn cell(text: &str) -> String {
 
 /// The lines of the table of pure instructions, by group and by the first word.
 fn pure(text: &mut String) {
-    let forms: usize = Alu::ALL.iter().map(|alu| spellings(alu.pattern()).len()).sum();
+    let forms: usize = Alu::spelled().map(|alu| spellings(alu.pattern()).len()).sum();
     let _ = write!(
         text,
         "
@@ -90,10 +90,10 @@ fn pure(text: &mut String) {
 | group | instruction | spelled |
 |---|---|---|
 ",
-        Alu::ALL.len()
+        Alu::spelled().count()
     );
     let mut rows: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
-    for alu in Alu::ALL {
+    for alu in Alu::spelled() {
         let pattern = alu.pattern();
         let head = pattern.trim_start_matches('{').split(['.', '{', '|', '}']).next().unwrap_or(pattern);
         rows.entry((alu.class().group().word(), head)).or_default().push(pattern);

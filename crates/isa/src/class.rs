@@ -34,6 +34,8 @@ classes! {
     Fp32Mul Fp32Mul,
     /// Products of f32 with sums.
     Fp32Fma Fp32Fma,
+    /// Sums that are joined with a product, which only the machine has.
+    Joined Fp32Fma,
     /// Arithmetic of f64 but `fma`.
     Fp64 Fp64,
     /// Products of f64 with sums.

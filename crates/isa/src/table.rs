@@ -7,14 +7,15 @@
 //! line and a file test; see CONTRIBUTING.md.
 //!
 //! `rare` before the spellings says that no lane loop is compiled: the machine asks the scalar evaluator for each lane.
-//! It keeps the machine quick to compile, and does for what compilers emit seldom.
+//! It keeps the machine quick to compile, and does for what compilers emit seldom. `looked` says that the semantics take a
+//! first argument: how an entry of a table is [found](crate::semantics::approx::interpolator::Look).
 //!
 //! The types are those of the lanes: a `u8` or `i8` is the low byte of a 16-bit register, a `bool` is a predicate.
 //! The file is long because it is a table.
 
 /// The names that the table's lines use.
 pub mod prelude {
-    pub use crate::semantics::approx::{exponential, forms, hyperbolic, reciprocal};
+    pub use crate::semantics::approx::{exponential, forms, hyperbolic, interpolator, reciprocal};
     pub use crate::semantics::convert::{self, Integral};
     pub use crate::semantics::float::{self, Toward};
     pub use crate::semantics::format::{Bf16, Bf16x2, E4M3, E5M2, F16, F16x2, Pair, Rounding};
@@ -320,10 +321,10 @@ macro_rules! alu_table {
             CopysignF32 Fp32Add "copysign.f32" (u32, u32) -> u32 = |a, b| (a & 0x8000_0000) | (b & 0x7fff_ffff);
             DivRnF32 SpecialFunction "div.rn.f32" (f32, f32) -> f32 = float::div;
             DivRnF32Ftz SpecialFunction "div.rn.ftz.f32" (f32, f32) -> f32 = |a, b| float::ftz_div(float::div, a, b);
-            DivApproxF32 SpecialFunction "div.approx.f32" (f32, f32) -> f32 = forms::div;
-            DivApproxF32Ftz SpecialFunction "div.approx.ftz.f32" (f32, f32) -> f32 = forms::div_ftz;
-            DivFullF32 SpecialFunction "div.full.f32" (f32, f32) -> f32 = forms::div_full;
-            DivFullF32Ftz SpecialFunction "div.full.ftz.f32" (f32, f32) -> f32 = forms::div_full_ftz;
+            DivApproxF32 SpecialFunction looked "div.approx.f32" (f32, f32) -> f32 = forms::div;
+            DivApproxF32Ftz SpecialFunction looked "div.approx.ftz.f32" (f32, f32) -> f32 = forms::div_ftz;
+            DivFullF32 SpecialFunction looked "div.full.f32" (f32, f32) -> f32 = forms::div_full;
+            DivFullF32Ftz SpecialFunction looked "div.full.ftz.f32" (f32, f32) -> f32 = forms::div_full_ftz;
             RcpRnF32 SpecialFunction "rcp.rn.f32" (f32) -> f32 = |a| float::div(1.0, a);
             RcpRnF32Ftz SpecialFunction "rcp.rn.ftz.f32" (f32) -> f32 = |a| float::ftz_div(float::div, 1.0, a);
             SqrtRnF32 SpecialFunction "sqrt.rn.f32" (f32) -> f32 = float::sqrt;
@@ -346,20 +347,20 @@ macro_rules! alu_table {
             SqrtRmF32Ftz SpecialFunction rare "sqrt.rm.ftz.f32" (f32) -> f32 = |a| float::flush(float::sqrt_toward(Toward::Minus, float::flush(a)));
             SqrtRpF32 SpecialFunction rare "sqrt.rp.f32" (f32) -> f32 = |a| float::sqrt_toward(Toward::Plus, a);
             SqrtRpF32Ftz SpecialFunction rare "sqrt.rp.ftz.f32" (f32) -> f32 = |a| float::flush(float::sqrt_toward(Toward::Plus, float::flush(a)));
-            RcpApproxF32 SpecialFunction "rcp.approx.f32" (f32) -> f32 = forms::rcp;
-            RcpApproxF32Ftz SpecialFunction "rcp.approx.ftz.f32" (f32) -> f32 = reciprocal::rcp;
-            SqrtApproxF32 SpecialFunction "sqrt.approx.f32" (f32) -> f32 = forms::sqrt;
-            SqrtApproxF32Ftz SpecialFunction "sqrt.approx.ftz.f32" (f32) -> f32 = reciprocal::sqrt;
-            RsqrtApproxF32 SpecialFunction "rsqrt.approx.f32" (f32) -> f32 = forms::rsqrt;
-            RsqrtApproxF32Ftz SpecialFunction "rsqrt.approx.ftz.f32" (f32) -> f32 = reciprocal::rsq;
-            SinApproxF32 SpecialFunction "sin.approx.f32" (f32) -> f32 = forms::sin;
-            SinApproxF32Ftz SpecialFunction "sin.approx.ftz.f32" (f32) -> f32 = forms::sin;
-            CosApproxF32 SpecialFunction "cos.approx.f32" (f32) -> f32 = forms::cos;
-            CosApproxF32Ftz SpecialFunction "cos.approx.ftz.f32" (f32) -> f32 = forms::cos;
-            Lg2ApproxF32 SpecialFunction "lg2.approx.f32" (f32) -> f32 = forms::lg2;
-            Lg2ApproxF32Ftz SpecialFunction "lg2.approx.ftz.f32" (f32) -> f32 = exponential::lg2;
-            Ex2ApproxF32 SpecialFunction "ex2.approx.f32" (f32) -> f32 = forms::ex2;
-            Ex2ApproxF32Ftz SpecialFunction "ex2.approx.ftz.f32" (f32) -> f32 = exponential::ex2;
+            RcpApproxF32 SpecialFunction looked "rcp.approx.f32" (f32) -> f32 = forms::rcp;
+            RcpApproxF32Ftz SpecialFunction looked "rcp.approx.ftz.f32" (f32) -> f32 = reciprocal::rcp;
+            SqrtApproxF32 SpecialFunction looked "sqrt.approx.f32" (f32) -> f32 = forms::sqrt;
+            SqrtApproxF32Ftz SpecialFunction looked "sqrt.approx.ftz.f32" (f32) -> f32 = reciprocal::sqrt;
+            RsqrtApproxF32 SpecialFunction looked "rsqrt.approx.f32" (f32) -> f32 = forms::rsqrt;
+            RsqrtApproxF32Ftz SpecialFunction looked "rsqrt.approx.ftz.f32" (f32) -> f32 = reciprocal::rsq;
+            SinApproxF32 SpecialFunction looked "sin.approx.f32" (f32) -> f32 = forms::sin;
+            SinApproxF32Ftz SpecialFunction looked "sin.approx.ftz.f32" (f32) -> f32 = forms::sin;
+            CosApproxF32 SpecialFunction looked "cos.approx.f32" (f32) -> f32 = forms::cos;
+            CosApproxF32Ftz SpecialFunction looked "cos.approx.ftz.f32" (f32) -> f32 = forms::cos;
+            Lg2ApproxF32 SpecialFunction looked "lg2.approx.f32" (f32) -> f32 = forms::lg2;
+            Lg2ApproxF32Ftz SpecialFunction looked "lg2.approx.ftz.f32" (f32) -> f32 = exponential::lg2;
+            Ex2ApproxF32 SpecialFunction looked "ex2.approx.f32" (f32) -> f32 = forms::ex2;
+            Ex2ApproxF32Ftz SpecialFunction looked "ex2.approx.ftz.f32" (f32) -> f32 = exponential::ex2;
             TanhApproxF32 SpecialFunction "tanh.approx.f32" (f32) -> f32 = hyperbolic::tanh;
             TestpFiniteF32 Compare "testp.finite.f32" (f32) -> bool = |a| a.is_finite();
             TestpInfiniteF32 Compare "testp.infinite.f32" (f32) -> bool = |a| a.is_infinite();
@@ -375,10 +376,10 @@ macro_rules! alu_table {
             TestpSubnormalF64 Compare "testp.subnormal.f64" (f64) -> bool = |a| a.is_subnormal();
 
             // double precision (§9.7.3)
-            AddF64 Fp64 "add{|.rn}.f64" (f64, f64) -> f64 = |a, b| float::nan_of_two(b, a, a + b);
-            SubF64 Fp64 "sub{|.rn}.f64" (f64, f64) -> f64 = |a, b| float::nan_of_two(b, a, a - b);
-            MulF64 Fp64 "mul{|.rn}.f64" (f64, f64) -> f64 = |a, b| float::nan_of_two(b, a, a * b);
-            FmaRnF64 Fp64Fma "{fma|mad}.rn.f64" (f64, f64, f64) -> f64 = |a, b, c| float::nan_of_three(b, c, a, a.mul_add(b, c));
+            AddF64 Fp64 "add{|.rn}.f64" (f64, f64) -> f64 = float::add64;
+            SubF64 Fp64 "sub{|.rn}.f64" (f64, f64) -> f64 = float::sub64;
+            MulF64 Fp64 "mul{|.rn}.f64" (f64, f64) -> f64 = float::mul64;
+            FmaRnF64 Fp64Fma "{fma|mad}.rn.f64" (f64, f64, f64) -> f64 = float::fma64;
             DivRnF64 Fp64 "div.rn.f64" (f64, f64) -> f64 = |a, b| float::nan_of_two(a, b, a / b);
             RcpRnF64 Fp64 "rcp.rn.f64" (f64) -> f64 = |a| float::nan_of(a, 1.0 / a);
             SqrtRnF64 Fp64 "sqrt.rn.f64" (f64) -> f64 = |a| float::nan_of(a, a.sqrt());
@@ -411,6 +412,19 @@ macro_rules! alu_table {
             RcpApproxF64 Fp64 "rcp.approx.ftz.f64" (f64) -> f64 = reciprocal::rcp64;
             RsqrtApproxF64 Fp64 "rsqrt.approx.f64" (f64) -> f64 = forms::rsqrt64;
             RsqrtApproxF64Ftz Fp64 "rsqrt.approx.ftz.f64" (f64) -> f64 = reciprocal::rsq64;
+
+            // a sum that is joined with a product (§9.7.3), which no text spells: the product's factors, the other term, and what
+            // the product's register holds
+            JoinedAddF32 Joined "product + term: f32" (f32, f32, f32, f32) -> f32 = |a, b, c, p| float::joined(p, float::mul(a, b), float::fma(a, b, c), float::add(p, c));
+            JoinedSubF32 Joined "product - term: f32" (f32, f32, f32, f32) -> f32 = |a, b, c, p| float::joined(p, float::mul(a, b), float::fma(a, b, float::neg(c)), float::sub(p, c));
+            JoinedRsubF32 Joined "term - product: f32" (f32, f32, f32, f32) -> f32 = |a, b, c, p| float::joined(p, float::mul(a, b), float::fma(float::neg(a), b, c), float::sub(c, p));
+            JoinedAddF32Ftz Joined "product + term: ftz.f32" (f32, f32, f32, f32) -> f32 = |a, b, c, p| float::joined(p, float::ftz_mul(float::mul, a, b), float::ftz_fma(float::fma, a, b, c), float::flush(float::add(float::flush(p), float::flush(c))));
+            JoinedSubF32Ftz Joined "product - term: ftz.f32" (f32, f32, f32, f32) -> f32 = |a, b, c, p| float::joined(p, float::ftz_mul(float::mul, a, b), float::ftz_fma(float::fma, a, b, float::neg(c)), float::flush(float::sub(float::flush(p), float::flush(c))));
+            JoinedRsubF32Ftz Joined "term - product: ftz.f32" (f32, f32, f32, f32) -> f32 = |a, b, c, p| float::joined(p, float::ftz_mul(float::mul, a, b), float::ftz_fma(float::fma, float::neg(a), b, c), float::flush(float::sub(float::flush(c), float::flush(p))));
+            JoinedAddF64 Joined "product + term: f64" (f64, f64, f64, f64) -> f64 = |a, b, c, p| float::joined64(p, float::mul64(a, b), float::fma64(a, b, c), float::add64(p, c));
+            JoinedRaddF64 Joined "term + product: f64" (f64, f64, f64, f64) -> f64 = |a, b, c, p| float::joined64(p, float::mul64(a, b), float::fma64(a, b, c), float::add64(c, p));
+            JoinedSubF64 Joined "product - term: f64" (f64, f64, f64, f64) -> f64 = |a, b, c, p| float::joined64(p, float::mul64(a, b), float::fma64(a, b, float::neg64(c)), float::sub64(p, c));
+            JoinedRsubF64 Joined "term - product: f64" (f64, f64, f64, f64) -> f64 = |a, b, c, p| float::joined64(p, float::mul64(a, b), float::fma64(float::neg64(a), b, c), float::sub64(c, p));
 
             // half precision, bfloat16 and pairs of them (§9.7.4)
             AddF16 Fp16 "add{|.rn}.f16" (F16, F16) -> F16 = narrow::add;
@@ -451,7 +465,7 @@ macro_rules! alu_table {
             MaxF16FtzXorsignAbs Fp16 rare "max.ftz.xorsign.abs.f16" (F16, F16) -> F16 = |a, b| narrow::xorsign(narrow::max, narrow::flush(a), narrow::flush(b));
             MaxF16FtzNan Fp16 rare "max.ftz.NaN.f16" (F16, F16) -> F16 = |a, b| narrow::max_nan(narrow::flush(a), narrow::flush(b));
             MaxF16FtzNanXorsignAbs Fp16 rare "max.ftz.NaN.xorsign.abs.f16" (F16, F16) -> F16 = |a, b| narrow::xorsign(narrow::max_nan, narrow::flush(a), narrow::flush(b));
-            Ex2ApproxF16 SpecialFunction "ex2.approx.f16" (F16) -> F16 = |a| forms::narrowed(exponential::ex2, a);
+            Ex2ApproxF16 SpecialFunction "ex2.approx.f16" (F16) -> F16 = |a| forms::narrowed(|a| exponential::ex2(interpolator::at, a), a);
             TanhApproxF16 SpecialFunction "tanh.approx.f16" (F16) -> F16 = |a| forms::narrowed(hyperbolic::tanh, a);
             AddF16x2 Fp16 "add{|.rn}.f16x2" (F16x2, F16x2) -> F16x2 = |a, b| a.zip(b, narrow::add);
             AddF16x2Sat Fp16 rare "add{|.rn}.sat.f16x2" (F16x2, F16x2) -> F16x2 = |a, b| a.zip(b, |a, b| narrow::saturate(narrow::add(a, b)));
@@ -491,7 +505,7 @@ macro_rules! alu_table {
             MaxF16x2FtzXorsignAbs Fp16 rare "max.ftz.xorsign.abs.f16x2" (F16x2, F16x2) -> F16x2 = |a, b| a.zip(b, |a, b| narrow::xorsign(narrow::max, narrow::flush(a), narrow::flush(b)));
             MaxF16x2FtzNan Fp16 rare "max.ftz.NaN.f16x2" (F16x2, F16x2) -> F16x2 = |a, b| a.zip(b, |a, b| narrow::max_nan(narrow::flush(a), narrow::flush(b)));
             MaxF16x2FtzNanXorsignAbs Fp16 rare "max.ftz.NaN.xorsign.abs.f16x2" (F16x2, F16x2) -> F16x2 = |a, b| a.zip(b, |a, b| narrow::xorsign(narrow::max_nan, narrow::flush(a), narrow::flush(b)));
-            Ex2ApproxF16x2 SpecialFunction rare "ex2.approx.f16x2" (F16x2) -> F16x2 = |a| a.map(|a| forms::narrowed(exponential::ex2, a));
+            Ex2ApproxF16x2 SpecialFunction rare "ex2.approx.f16x2" (F16x2) -> F16x2 = |a| a.map(|a| forms::narrowed(|a| exponential::ex2(interpolator::at, a), a));
             TanhApproxF16x2 SpecialFunction rare "tanh.approx.f16x2" (F16x2) -> F16x2 = |a| a.map(|a| forms::narrowed(hyperbolic::tanh, a));
             AddBf16 Fp16 "add{|.rn}.bf16" (Bf16, Bf16) -> Bf16 = narrow::add;
             SubBf16 Fp16 "sub{|.rn}.bf16" (Bf16, Bf16) -> Bf16 = narrow::sub;
@@ -508,7 +522,7 @@ macro_rules! alu_table {
             MaxBf16XorsignAbs Fp16 rare "max.xorsign.abs.bf16" (Bf16, Bf16) -> Bf16 = |a, b| narrow::xorsign(narrow::max, a, b);
             MaxBf16Nan Fp16 "max.NaN.bf16" (Bf16, Bf16) -> Bf16 = narrow::max_nan;
             MaxBf16NanXorsignAbs Fp16 rare "max.NaN.xorsign.abs.bf16" (Bf16, Bf16) -> Bf16 = |a, b| narrow::xorsign(narrow::max_nan, a, b);
-            Ex2ApproxBf16 SpecialFunction "ex2.approx.ftz.bf16" (Bf16) -> Bf16 = |a| narrow::flush(forms::narrowed(exponential::ex2, narrow::flush(a)));
+            Ex2ApproxBf16 SpecialFunction "ex2.approx.ftz.bf16" (Bf16) -> Bf16 = |a| narrow::flush(forms::narrowed(|a| exponential::ex2(interpolator::at, a), narrow::flush(a)));
             TanhApproxBf16 SpecialFunction "tanh.approx.bf16" (Bf16) -> Bf16 = |a| forms::narrowed(hyperbolic::tanh, a);
             AddBf16x2 Fp16 "add{|.rn}.bf16x2" (Bf16x2, Bf16x2) -> Bf16x2 = |a, b| a.zip(b, narrow::add);
             SubBf16x2 Fp16 "sub{|.rn}.bf16x2" (Bf16x2, Bf16x2) -> Bf16x2 = |a, b| a.zip(b, narrow::sub);
@@ -525,7 +539,7 @@ macro_rules! alu_table {
             MaxBf16x2XorsignAbs Fp16 rare "max.xorsign.abs.bf16x2" (Bf16x2, Bf16x2) -> Bf16x2 = |a, b| a.zip(b, |a, b| narrow::xorsign(narrow::max, a, b));
             MaxBf16x2Nan Fp16 "max.NaN.bf16x2" (Bf16x2, Bf16x2) -> Bf16x2 = |a, b| a.zip(b, narrow::max_nan);
             MaxBf16x2NanXorsignAbs Fp16 rare "max.NaN.xorsign.abs.bf16x2" (Bf16x2, Bf16x2) -> Bf16x2 = |a, b| a.zip(b, |a, b| narrow::xorsign(narrow::max_nan, a, b));
-            Ex2ApproxBf16x2 SpecialFunction rare "ex2.approx.ftz.bf16x2" (Bf16x2) -> Bf16x2 = |a| a.map(|a| narrow::flush(forms::narrowed(exponential::ex2, narrow::flush(a))));
+            Ex2ApproxBf16x2 SpecialFunction rare "ex2.approx.ftz.bf16x2" (Bf16x2) -> Bf16x2 = |a| a.map(|a| narrow::flush(forms::narrowed(|a| exponential::ex2(interpolator::at, a), narrow::flush(a))));
             TanhApproxBf16x2 SpecialFunction rare "tanh.approx.bf16x2" (Bf16x2) -> Bf16x2 = |a| a.map(|a| forms::narrowed(hyperbolic::tanh, a));
 
             // comparison: the compare of `setp` and `set` (§9.7.6)

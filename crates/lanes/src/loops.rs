@@ -3,6 +3,7 @@
 use crate::level::{Baseline, Level};
 use crate::registers::{self, Cell, LANES, Registers, Slot};
 use isa::Alu;
+use isa::semantics::approx::interpolator::Columns;
 use isa::table::prelude::*;
 
 /// The loop of one pure instruction at one level: the rows of its destination and its sources, and the mask of the
@@ -91,8 +92,56 @@ fn scalar(alu: Alu, registers: &mut Registers, dst: u16, src: &[u16; 4], mask: u
     }
 }
 
+/// The loops of a line whose semantics look into a table. Where a level picks the numbers for all lanes at once, it is noted first
+/// what each looks for, and nothing is done with what it finds; then all is done with what was found.
+macro_rules! looked_loop {
+    ($how:ident, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, ($a:ty) -> $d:ty, $f:expr) => {
+        looked_loop!(
+            $how, $level, $registers, $dst, $src, $mask, $d, $f, (a: $a, 0),
+            lane_loop!($how, $level, $registers, $dst, $src, $mask, ($a) -> $d, |a| $f(interpolator::at, a))
+        )
+    };
+    ($how:ident, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, ($a:ty, $b:ty) -> $d:ty, $f:expr) => {
+        looked_loop!(
+            $how, $level, $registers, $dst, $src, $mask, $d, $f, (a: $a, 0) (b: $b, 1),
+            lane_loop!($how, $level, $registers, $dst, $src, $mask, ($a, $b) -> $d, |a, b| $f(interpolator::at, a, b))
+        )
+    };
+    (few, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, $d:ty, $f:expr, $(($x:ident: $t:ty, $at:literal))+, $one_by_one:expr) => {
+        $one_by_one
+    };
+    (all, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, $d:ty, $f:expr, $(($x:ident: $t:ty, $at:literal))+, $one_by_one:expr) => {
+        if L::PICKS {
+            $level.run(
+                #[inline(always)]
+                || {
+                    $(let $x = <$t as Cell>::load($registers, $src[$at]);)+
+                    let table: std::cell::Cell<Columns> = std::cell::Cell::default();
+                    let segments = each_lane(|lane| {
+                        let noted = std::cell::Cell::new(0);
+                        let note = |columns: Columns, segment| {
+                            table.set(columns);
+                            noted.set(segment);
+                            [0; 2]
+                        };
+                        let _ = $f(note, $($x[lane]),+);
+                        noted.get()
+                    });
+                    let [constants, slopes] = table.get();
+                    let (constants, slopes) = ($level.pick(constants, &segments), $level.pick(slopes, &segments));
+                    let d = each_lane(|lane| -> $d { $f(|_, _| [constants[lane], slopes[lane]], $($x[lane]),+) });
+                    <$d as Cell>::store($registers, $dst, &d, $mask);
+                },
+            )
+        } else {
+            $one_by_one
+        }
+    };
+}
+
 /// The body of a loop: that of the line, or for a `rare` one the scalar semantics.
 macro_rules! body {
+    (looked $name:ident, $($line:tt)*) => { looked_loop!($($line)*) };
     (rare $name:ident, $how:ident, $level:ident, $registers:ident, $dst:ident, $src:ident, $mask:ident, $($line:tt)*) => {{
         let _ = $level;
         scalar(Alu::$name, $registers, $dst, $src, $mask)
@@ -107,17 +156,17 @@ const COUNT: usize = Alu::ALL.len();
 struct Table<L>(std::marker::PhantomData<L>);
 
 macro_rules! handlers {
-    ($($name:ident $group:ident $($rare:ident)? $pattern:literal ($($in:ty),+) -> $out:ty = $f:expr;)*) => {
+    ($($name:ident $group:ident $($mark:ident)? $pattern:literal ($($in:ty),+) -> $out:ty = $f:expr;)*) => {
         impl<L: Level> Table<L> {
             const ALL: Loops<L> = [$({
                 fn run<L: Level>(level: L, registers: &mut Registers, dst: u16, src: &[u16; 4], mask: u32) {
-                    body!($($rare)? $name, all, level, registers, dst, src, mask, ($($in),+) -> $out, $f)
+                    body!($($mark)? $name, all, level, registers, dst, src, mask, ($($in),+) -> $out, $f)
                 }
                 run::<L>
             }),*];
             const FEW: Loops<L> = [$({
                 fn run<L: Level>(level: L, registers: &mut Registers, dst: u16, src: &[u16; 4], mask: u32) {
-                    body!($($rare)? $name, few, level, registers, dst, src, mask, ($($in),+) -> $out, $f)
+                    body!($($mark)? $name, few, level, registers, dst, src, mask, ($($in),+) -> $out, $f)
                 }
                 run::<L>
             }),*];

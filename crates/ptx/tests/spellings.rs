@@ -6,7 +6,7 @@ use isa::{Alu, Op, Type, Width};
 
 /// Every spelling of the table of pure instructions.
 fn pure_spellings() -> Vec<String> {
-    Alu::ALL.iter().flat_map(|alu| isa::alu::spellings(alu.pattern())).collect()
+    Alu::spelled().flat_map(|alu| isa::alu::spellings(alu.pattern())).collect()
 }
 
 /// Every spelling of the machine's own instructions whose operands [`instruction`] can write.

@@ -25,6 +25,8 @@ pub struct Liveness {
     always: Vec<Slot>,
     /// Registers that matrix instructions read.
     across: Vec<Slot>,
+    /// Registers that instructions read which do not name them.
+    held: BTreeSet<(Width, u16)>,
     temporaries: Vec<Slot>,
 }
 
@@ -50,6 +52,7 @@ impl Liveness {
             functions: functions().map(|(code, body)| Live::of(code.declared.len(), body)).collect(),
             always,
             across,
+            held: held(program),
             temporaries: temporaries(program),
         })
     }
@@ -70,7 +73,7 @@ impl Liveness {
     /// thread executes: once it is overwritten, or the thread has ended, what it held is gone.
     #[must_use]
     pub fn is_private(&self, slot: Slot) -> bool {
-        !self.recursive && !self.across.contains(&slot)
+        !self.recursive && !self.across.contains(&slot) && !self.held.contains(&(slot.width, slot.index))
     }
 
     /// The registers of the function that an instruction is in which are live before it: which it, or what follows it
@@ -141,6 +144,12 @@ impl Live {
     fn before(&self, pc: usize) -> impl Iterator<Item = Reg> {
         self.0.get(pc).into_iter().flat_map(RegSet::iter)
     }
+}
+
+/// The rows that some instructions leave for others which do not name them.
+fn held(program: &Program) -> BTreeSet<(Width, u16)> {
+    let slots = program.functions.iter().flat_map(|code| code.held.values().flatten());
+    slots.map(|slot| (slot.width, slot.index)).collect()
 }
 
 /// The registers that instructions on matrices read.

@@ -181,7 +181,7 @@ pub struct FunctionCode {
     pub registers: Vec<Slot>,
     /// Rows that may be read before they are written, and so start at zero.
     pub zeroed: Vec<Slot>,
-    /// Rows of no register that some instructions leave for others: by instruction, those that are live before it.
+    /// Rows that instructions read which do not name them: by instruction, those that are live before it.
     pub held: BTreeMap<Pc, Vec<Slot>>,
 }
 

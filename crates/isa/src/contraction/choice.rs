@@ -6,7 +6,7 @@
 //! of equals the first. So a product may be joined with some of its sums and be a term of others.
 
 use super::joins::{Contraction, Join, Product};
-use super::part::{Numbers, Part, of};
+use super::part::{self, Part, of};
 use super::regions::Region;
 use crate::module::{Function, Instruction, Src};
 use facts::{Pc, Reg};
@@ -22,7 +22,7 @@ struct Value {
 /// A product and who reads it.
 #[derive(Debug)]
 struct Candidate {
-    numbers: Numbers,
+    numbers: part::Numbers,
     /// The sums that read it.
     sums: Vec<Pc>,
     /// Whether anything else does.
@@ -58,22 +58,46 @@ pub(super) fn choose(
     }
     alive.iter().for_each(|&register| readers.read_otherwise(register));
     let joined = readers.join();
-    let products: BTreeSet<Pc> = joined.values().map(|join| join.product).collect();
-    for (number, &product) in products.iter().enumerate() {
-        let last = joined.iter().filter(|(_, join)| join.product == product).map(|(&sum, _)| sum);
-        let needed_before = stretch(region, product, &last.collect());
-        found.products.insert(product, Product { number, needed_before });
+    let mut last: BTreeMap<Pc, Pc> = BTreeMap::new();
+    for pc in &region.instructions {
+        last.extend(joined.get(pc).map(|join| (join.product, *pc)));
+    }
+    let mut numbers = Numbers::default();
+    for &pc in &region.instructions {
+        if let Some(&sum) = last.get(&pc) {
+            let number = numbers.take(sum);
+            found.products.insert(pc, Product { number, needed_before: stretch(region, pc, sum) });
+        }
+        numbers.give_back(pc);
     }
     found.sums.extend(joined);
 }
 
-/// The instructions of a region behind one, up to the last of some.
-fn stretch(region: &Region, from: Pc, to: &BTreeSet<Pc>) -> Vec<Pc> {
+/// The instructions of a region behind one, up to another.
+fn stretch(region: &Region, from: Pc, to: Pc) -> Vec<Pc> {
     let behind = region.instructions.iter().skip_while(|&&pc| pc != from).skip(1);
-    let mut found: Vec<Pc> = behind.copied().collect();
-    let length = found.iter().rposition(|pc| to.contains(pc)).map_or(0, |last| last + 1);
-    found.truncate(length);
-    found
+    let length = behind.clone().position(|&pc| pc == to).map_or(0, |at| at + 1);
+    behind.take(length).copied().collect()
+}
+
+/// Numbers for what is needed at the same time: the fewest that there can be.
+#[derive(Debug, Default)]
+struct Numbers {
+    /// By number, until which instruction it is taken.
+    taken: Vec<Option<Pc>>,
+}
+
+impl Numbers {
+    fn take(&mut self, until: Pc) -> usize {
+        let free = self.taken.iter().position(Option::is_none).unwrap_or(self.taken.len());
+        self.taken.resize(self.taken.len().max(free + 1), None);
+        self.taken[free] = Some(until);
+        free
+    }
+
+    fn give_back(&mut self, at: Pc) {
+        self.taken.iter_mut().filter(|until| **until == Some(at)).for_each(|until| *until = None);
+    }
 }
 
 impl Readers {
@@ -94,7 +118,7 @@ impl Readers {
         }
     }
 
-    fn sum(&mut self, pc: Pc, instruction: &Instruction, numbers: Numbers) {
+    fn sum(&mut self, pc: Pc, instruction: &Instruction, numbers: part::Numbers) {
         let value = |source: &Src| match source {
             Src::Reg(register) => self.values.get(register).copied(),
             _ => None,

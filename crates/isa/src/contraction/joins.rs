@@ -26,7 +26,7 @@ pub struct Join {
 /// A product that is joined with sums.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
-    /// Its number among those of the same stretch of code: products of different stretches are never needed together.
+    /// Its number among the products that are needed at the same time; those of different stretches of code never are.
     pub number: usize,
     /// The instructions before which it may still be needed.
     pub needed_before: Vec<Pc>,

@@ -307,6 +307,49 @@ pub fn nan_of_three(first: f64, second: f64, third: f64, result: f64) -> f64 {
     nan_of_two(first, f64::from_bits(bits), result)
 }
 
+/// `add.rn.f64`
+#[inline(always)]
+#[must_use]
+pub fn add64(a: f64, b: f64) -> f64 {
+    nan_of_two(b, a, a + b)
+}
+
+/// `sub.rn.f64`
+#[inline(always)]
+#[must_use]
+pub fn sub64(a: f64, b: f64) -> f64 {
+    nan_of_two(b, a, a - b)
+}
+
+/// `mul.rn.f64`
+#[inline(always)]
+#[must_use]
+pub fn mul64(a: f64, b: f64) -> f64 {
+    nan_of_two(b, a, a * b)
+}
+
+/// `fma.rn.f64`
+#[inline(always)]
+#[must_use]
+pub fn fma64(a: f64, b: f64, c: f64) -> f64 {
+    nan_of_three(b, c, a, a.mul_add(b, c))
+}
+
+/// A sum that is joined with a product: that of the unrounded one where the product's register holds its rounding, else
+/// that of what it holds.
+#[inline(always)]
+#[must_use]
+pub fn joined(held: f32, product: f32, unrounded: f32, of_held: f32) -> f32 {
+    f32::from_bits(select(held.to_bits() == product.to_bits(), unrounded.to_bits(), of_held.to_bits()))
+}
+
+/// As [`joined`].
+#[inline(always)]
+#[must_use]
+pub fn joined64(held: f64, product: f64, unrounded: f64, of_held: f64) -> f64 {
+    f64::from_bits(select(held.to_bits() == product.to_bits(), unrounded.to_bits(), of_held.to_bits()))
+}
+
 /// `neg.f64`: a NaN keeps its sign.
 #[inline(always)]
 #[must_use]

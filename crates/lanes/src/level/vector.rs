@@ -19,6 +19,21 @@ pub trait Level: Copy + 'static {
     fn is_progression64(self, numbers: &[u64; 16], step: u64) -> bool {
         (0..16).all(|at| numbers[at] == numbers[0].wrapping_add(at as u64 * step))
     }
+
+    /// Whether [`pick`](Self::pick) is faster than to look one by one.
+    const PICKS: bool = false;
+
+    /// The numbers of a table at 32 indices; the last for any behind it.
+    #[inline(always)]
+    fn pick(self, table: &[i32], indices: &[u32; 32]) -> [i32; 32] {
+        indices.map(|index| picked(table, index))
+    }
+}
+
+/// The number of a table at an index; the last for any behind it.
+#[inline(always)]
+fn picked(table: &[i32], index: u32) -> i32 {
+    table[(index as usize).min(table.len() - 1)]
 }
 
 /// The lane loops as every machine has them.
@@ -34,8 +49,8 @@ impl Level for Baseline {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::Level;
-    use std::arch::x86_64::__m256i;
+    use super::{Level, picked};
+    use std::arch::x86_64::{__m256i, __m512i};
     use std::array::from_fn;
 
     macro_rules! is_progression {
@@ -53,8 +68,18 @@ mod x86 {
         }};
     }
 
+    /// The numbers of a table of 64 at 16 indices, of which higher bits are of no interest.
+    #[inline(always)]
+    fn pick16(level: pulp::x86::V4, table: &[i32; 64], indices: __m512i) -> __m512i {
+        let avx = level.avx512f;
+        let [a, b, c, d]: [__m512i; 4] = pulp::cast(*table);
+        let low = avx._mm512_permutex2var_epi32(a, indices, b);
+        let high = avx._mm512_permutex2var_epi32(c, indices, d);
+        avx._mm512_mask_blend_epi32(avx._mm512_test_epi32_mask(indices, avx._mm512_set1_epi32(32)), low, high)
+    }
+
     macro_rules! levels {
-        ($($level:ty),*) => { $(impl Level for $level {
+        ($($level:ty { $($more:tt)* })*) => { $(impl Level for $level {
             #[inline(always)]
             fn run<R>(self, f: impl FnOnce() -> R) -> R {
                 self.vectorize(f)
@@ -69,7 +94,31 @@ mod x86 {
             fn is_progression64(self, numbers: &[u64; 16], step: u64) -> bool {
                 is_progression!(self, numbers, step, u64, 4, _mm256_set1_epi64x, _mm256_add_epi64)
             }
+
+            $($more)*
         })* };
     }
-    levels!(pulp::x86::V3, pulp::x86::V4);
+    levels! {
+        pulp::x86::V3 {}
+        pulp::x86::V4 {
+            const PICKS: bool = true;
+
+            #[inline(always)]
+            fn pick(self, table: &[i32], indices: &[u32; 32]) -> [i32; 32] {
+                let (chunks, rest) = table.as_chunks();
+                let ([first, more @ ..], []) = (chunks, rest) else { return indices.map(|index| picked(table, index)) };
+                let halves: [__m512i; 2] = pulp::cast(*indices);
+                let mut found = [pick16(self, first, halves[0]), pick16(self, first, halves[1])];
+                if let [second, ..] = more {
+                    let upper = self.avx512f._mm512_set1_epi32(64);
+                    for (found, half) in found.iter_mut().zip(halves) {
+                        let in_second = self.avx512f._mm512_test_epi32_mask(half, upper);
+                        let other = pick16(self, second, half);
+                        *found = self.avx512f._mm512_mask_blend_epi32(in_second, *found, other);
+                    }
+                }
+                pulp::cast(found)
+            }
+        }
+    }
 }

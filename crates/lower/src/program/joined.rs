@@ -1,13 +1,13 @@
 //! Products that are joined with sums (PTX ISA 9.0, §9.7.3; which are, says [`isa::contraction`]).
 //!
-//! A product is made and rounded as it is written: its register is a destination like any other. Beside it stay its two
-//! factors, in rows that no register names. A sum that is joined with it is that of the unrounded product where the register
-//! still holds the product of these factors, and of what the register holds where it does not: that is a value that
-//! somebody has changed, which no multiplier has more digits of.
+//! A product is made and rounded as it is written: its register is a destination like any other. Its two factors stay where
+//! they are, or, where something else is written there before the last sum, in rows that no register names. A sum that is joined
+//! with it is that of the unrounded product where the register holds the product of these factors, and of what the register
+//! holds where it does not: then somebody has changed one of them, and no multiplier has more digits of it.
 
 use super::Lowering;
 use isa::contraction::{Join, Product};
-use isa::{Alu, AluForm, Dst, Instruction, Pc, Type, Width};
+use isa::{Alu, AluForm, Dst, Instruction, Pc, Src, Type, Width};
 use simt::GuestError;
 use simt::program::MicroKind;
 use simt::registers::Slot;
@@ -31,13 +31,22 @@ impl Lowering<'_> {
         product: &Product,
     ) -> Result<(), GuestError> {
         let ty = form.destination();
-        let [first, second] = self.factor_rows(ty.width(), product)?;
         let sources = self.sources(instruction, form.sources())?;
-        let factors = self.factors(form, &sources)?;
-        let copy = MicroKind::Alu(copy_of(ty.width()) as u16);
-        // The product may replace a source.
-        self.emit(copy, first, &[factors[0]]);
-        self.emit(copy, second, &[factors[1]]);
+        let mut factors = self.factors(form, &sources)?;
+        for (which, factor) in factors.iter_mut().enumerate() {
+            let at = sources.iter().position(|source| source == factor);
+            let operand = at.and_then(|at| instruction.src.get(at));
+            if matches!(operand, Some(Src::Imm(_))) {
+                continue;
+            }
+            if !operand.is_some_and(|operand| self.stays(operand, *factor, product)) {
+                let row = self.row_of_factor(ty.width(), product, which)?;
+                self.emit(MicroKind::Alu(copy_of(ty.width()) as u16), row, &[*factor]);
+                *factor = row;
+            }
+            self.hold(Slot { width: ty.width(), index: *factor }, product);
+        }
+        self.kept_factors.insert(self.at.pc, factors);
         let target = self.destination(instruction.dst.first(), ty)?;
         self.emit(MicroKind::Alu(form.alu as u16), target.row, &sources);
         self.finish(&target)
@@ -45,21 +54,29 @@ impl Lowering<'_> {
 
     /// Emits a sum of a product that may be joined with it.
     pub(super) fn joined(&mut self, instruction: &Instruction, form: AluForm, join: Join) -> Result<(), GuestError> {
-        let (ty, subtracts) = (form.destination(), form.spelling().starts_with("sub"));
-        let lines = Lines::of(form).ok_or_else(|| self.unsupported("a sum of this type of a product"))?;
-        let [first, second] = self.kept_factors(ty.width(), join)?;
+        let ty = form.destination();
+        let kept = self.kept_factors.get(&join.product).copied();
+        let [first, second] = kept.ok_or_else(|| self.unsupported("a sum of a product that is not there"))?;
         let terms = self.sources(instruction, form.sources())?;
         let (register, other) = (terms[join.term], terms[1 - join.term]);
-        let product = self.value(lines.product, ty, &[first, second])?;
-        let product = if join.negated { self.value(lines.negation, ty, &[product])? } else { product };
-        let intact = self.value(lines.equality, Type::Pred, &[product, register])?;
-        let taken_away = subtracts && join.term == 1;
-        let first = if join.negated != taken_away { self.value(lines.negation, ty, &[first])? } else { first };
-        let other = if subtracts && join.term == 0 { self.value(lines.negation, ty, &[other])? } else { other };
-        let exact = self.value(lines.fused, ty, &[first, second, other])?;
-        let rounded = self.value(form.alu, ty, &terms)?;
+        let lines = Lines::of(form).ok_or_else(|| self.unsupported("a sum of this type of a product"))?;
+        let first = if join.negated { self.value(lines.negation, ty, &[first])? } else { first };
+        let (line, sources) = match at_once(form.alu, join.term) {
+            Some(line) => (line, [first, second, other, register]),
+            None => {
+                let subtracts = form.spelling().starts_with("sub");
+                let product = self.value(lines.product, ty, &[first, second])?;
+                let intact = self.value(lines.equality, Type::Pred, &[product, register])?;
+                let taken_away = subtracts && join.term == 1;
+                let first = if taken_away { self.value(lines.negation, ty, &[first])? } else { first };
+                let other = if subtracts && join.term == 0 { self.value(lines.negation, ty, &[other])? } else { other };
+                let exact = self.value(lines.fused, ty, &[first, second, other])?;
+                let rounded = self.value(form.alu, ty, &terms)?;
+                (lines.selection, [exact, rounded, intact, 0])
+            }
+        };
         let target = self.destination(instruction.dst.first(), ty)?;
-        self.emit(MicroKind::Alu(lines.selection as u16), target.row, &[exact, rounded, intact]);
+        self.emit(MicroKind::Alu(line as u16), target.row, &sources);
         self.finish(&target)
     }
 
@@ -108,24 +125,34 @@ impl Lowering<'_> {
         Ok(scale)
     }
 
-    /// The rows for the factors of a product, which are live from there to its last sum.
-    fn factor_rows(&mut self, width: Width, product: &Product) -> Result<[u16; 2], GuestError> {
-        let rows = match self.factor_rows.get(&(width, product.number)) {
-            Some(&rows) => rows,
-            None => [self.row(width)?.index, self.row(width)?.index],
-        };
-        self.factor_rows.insert((width, product.number), rows);
-        let held = &mut self.program.functions[self.at.index as usize].held;
-        for &pc in &product.needed_before {
-            held.entry(pc).or_default().extend(rows.map(|index| Slot { width, index }));
-        }
-        Ok(rows)
+    /// Whether the row of a factor holds what it does up to the product's last sum: it is that of a register that nothing
+    /// writes meanwhile, the product included.
+    fn stays(&self, operand: &Src, row: u16, product: &Product) -> bool {
+        let &Src::Reg(register) = operand else { return false };
+        // The last sum reads before it writes.
+        let between = product.needed_before.split_last().map_or(&[][..], |(_, between)| between);
+        let mut writers = between.iter().chain([&self.at.pc]).map(|pc| &self.at.function.body[pc.index()]);
+        self.register(register).index == row
+            && !writers.any(|writer| writer.writes().any(|(_, written)| written == register))
     }
 
-    fn kept_factors(&self, width: Width, join: Join) -> Result<[u16; 2], GuestError> {
-        let product = self.contraction.products.get(&join.product);
-        let rows = product.and_then(|product| self.factor_rows.get(&(width, product.number)));
-        rows.copied().ok_or_else(|| self.unsupported("a sum of a product that is not there"))
+    /// A row for one of the two factors of a product.
+    fn row_of_factor(&mut self, width: Width, product: &Product, which: usize) -> Result<u16, GuestError> {
+        let key = (width, product.number, which);
+        if let Some(&row) = self.factor_rows.get(&key) {
+            return Ok(row);
+        }
+        let row = self.row(width)?.index;
+        self.factor_rows.insert(key, row);
+        Ok(row)
+    }
+
+    /// What a row holds is needed up to the last sum of a product.
+    fn hold(&mut self, slot: Slot, product: &Product) {
+        let held = &mut self.program.functions[self.at.index as usize].held;
+        for &pc in &product.needed_before {
+            held.entry(pc).or_default().push(slot);
+        }
     }
 
     /// What an instruction is joined with, if anything.
@@ -146,7 +173,24 @@ impl Lowering<'_> {
     }
 }
 
-/// The lines of the table that a joined sum is made of.
+/// The line of the table that is a joined sum, of which this term is the product; of the types that programs compute with.
+fn at_once(sum: Alu, term: usize) -> Option<Alu> {
+    Some(match (sum, term) {
+        (Alu::AddF32, _) => Alu::JoinedAddF32,
+        (Alu::SubF32, 0) => Alu::JoinedSubF32,
+        (Alu::SubF32, _) => Alu::JoinedRsubF32,
+        (Alu::AddF32Ftz, _) => Alu::JoinedAddF32Ftz,
+        (Alu::SubF32Ftz, 0) => Alu::JoinedSubF32Ftz,
+        (Alu::SubF32Ftz, _) => Alu::JoinedRsubF32Ftz,
+        (Alu::AddF64, 0) => Alu::JoinedAddF64,
+        (Alu::AddF64, _) => Alu::JoinedRaddF64,
+        (Alu::SubF64, 0) => Alu::JoinedSubF64,
+        (Alu::SubF64, _) => Alu::JoinedRsubF64,
+        _ => return None,
+    })
+}
+
+/// The lines of the table that any other joined sum is made of.
 struct Lines {
     product: Alu,
     fused: Alu,

@@ -144,9 +144,11 @@ struct Lowering<'a> {
     used: BTreeMap<Width, usize>,
     /// What is joined in the function that is being lowered.
     contraction: Contraction,
-    /// The rows of factors, by width and number of the product within its stretch of code. No two stretches are executed at
-    /// a time by a thread, so all share them.
-    factor_rows: BTreeMap<(Width, usize), [u16; 2]>,
+    /// The rows of factors that do not stay where they are, by width, number of the product among those that are needed at the same time, and which of its two
+    /// it is. No two stretches of code are executed at a time by a thread, so all share them.
+    factor_rows: BTreeMap<(Width, usize, usize), u16>,
+    /// By the product's instruction, the rows that its factors are in until its last sum.
+    kept_factors: BTreeMap<Pc, [u16; 2]>,
     at: Place<'a>,
 }
 
@@ -216,6 +218,7 @@ impl<'a> Lowering<'a> {
             used: BTreeMap::new(),
             contraction: Contraction::default(),
             factor_rows: BTreeMap::new(),
+            kept_factors: BTreeMap::new(),
             at,
         };
         // Row 0 of the predicates is true: the guard of an instruction without one.
@@ -259,6 +262,7 @@ impl<'a> Lowering<'a> {
             Contract::Ptxas => Contraction::of(function),
             Contract::Off => Contraction::default(),
         };
+        self.kept_factors.clear();
         let entry = self.program.micros.len();
         self.program.functions[index as usize].entry = entry as u32;
         let mut starts = Vec::with_capacity(function.body.len() + 1);

@@ -115,7 +115,7 @@ fn vocabulary(head: &str) -> Option<BTreeSet<&'static str>> {
         words.extend(MODIFIERS);
         words.extend(Type::ALL.iter().map(|ty| ty.word()));
     }
-    for alu in Alu::ALL {
+    for alu in Alu::spelled() {
         let pattern = alu.pattern();
         let parts = || pattern.split(['.', '{', '|', '}']).filter(|part| !part.is_empty());
         let heads = pattern.split(['.', '}']).next().unwrap_or_default();

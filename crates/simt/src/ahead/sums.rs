@@ -13,10 +13,15 @@ pub(super) fn step(alu: Alu, sources: &[Source], limit: &mut u64) -> Option<u64>
     let (moving, fraction) = match alu {
         Alu::AddF32 | Alu::AddF32Ftz => (usize::from(sources[0].is_constant()), 23),
         Alu::SubF32 | Alu::SubF32Ftz => (0, 23),
-        Alu::FmaF32 | Alu::FmaF32Ftz => (2, 23),
+        Alu::FmaF32
+        | Alu::FmaF32Ftz
+        | Alu::JoinedAddF32
+        | Alu::JoinedAddF32Ftz
+        | Alu::JoinedRsubF32
+        | Alu::JoinedRsubF32Ftz => (2, 23),
         Alu::AddF64 => (usize::from(sources[0].is_constant()), 52),
         Alu::SubF64 => (0, 52),
-        Alu::FmaRnF64 => (2, 52),
+        Alu::FmaRnF64 | Alu::JoinedAddF64 | Alu::JoinedRaddF64 | Alu::JoinedRsubF64 => (2, 52),
         _ => return None,
     };
     let others = || sources.iter().enumerate().filter(|&(at, _)| at != moving).map(|(_, source)| source);
@@ -90,6 +95,13 @@ mod tests {
             Alu::AddF64,
             Alu::SubF64,
             Alu::FmaRnF64,
+            Alu::JoinedAddF32,
+            Alu::JoinedAddF32Ftz,
+            Alu::JoinedRsubF32,
+            Alu::JoinedRsubF32Ftz,
+            Alu::JoinedAddF64,
+            Alu::JoinedRaddF64,
+            Alu::JoinedRsubF64,
         ];
         let mut random = random();
         for alu in sums {
@@ -104,10 +116,14 @@ mod tests {
                 let by = (random() % 7) as i64 - 3;
                 let step = |at| if at == moving { low((by << (random() % 9)).cast_unsigned(), bits) } else { 0 };
                 let steps: Vec<u64> = (0..count).map(step).collect();
-                let sources: Vec<Source> = steps
+                let mut sources: Vec<Source> = steps
                     .iter()
                     .map(|&step| Source { bits: float(alu, random()), step: Some(step), within: None })
                     .collect();
+                if count == 4 && random().is_multiple_of(2) {
+                    let product = if bits == 32 { Alu::MulF32 } else { Alu::MulF64 };
+                    sources[3].bits = product.eval(&[sources[0].bits.into(), sources[1].bits.into()]) as u64;
+                }
                 if steps[moving] == 0 {
                     continue;
                 }

@@ -116,7 +116,7 @@ impl Ptx {
     pub(super) fn new() -> Self {
         let seeds = seeds();
         let texts = seeds.iter().filter_map(|seed| std::str::from_utf8(seed).ok());
-        let pure = isa::Alu::ALL.iter().flat_map(|alu| spellings(alu.pattern()));
+        let pure = isa::Alu::spelled().flat_map(|alu| spellings(alu.pattern()));
         let families = FAMILIES.iter().flat_map(|family| family.spellings());
         let words = WORDS.iter().map(|&word| word.to_owned());
         Self { dictionary: Dictionary::new(texts, pure.chain(families).chain(words)) }

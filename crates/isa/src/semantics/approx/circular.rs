@@ -1,7 +1,7 @@
 //! `MUFU.SIN` and `MUFU.COS`, and the multiplication before them.
 
 use super::exponential::fixed_point;
-use super::interpolator::truncated;
+use super::interpolator::{Look, truncated};
 use super::tables::SIN;
 use super::word::{Word, select};
 use crate::semantics::float::NAN32;
@@ -9,17 +9,17 @@ use crate::semantics::float::NAN32;
 /// The sine of x turns, of which two bits are the quarter and 23 bits the part of it, toward zero.
 #[inline(always)]
 #[must_use]
-pub fn sin(turns: f32) -> f32 {
+pub fn sin(look: impl Look, turns: f32) -> f32 {
     let word = Word::of(turns);
-    circular(word, quarters(word), word.sign)
+    circular(look, word, quarters(word), word.sign)
 }
 
 /// The cosine of x turns.
 #[inline(always)]
 #[must_use]
-pub fn cos(turns: f32) -> f32 {
+pub fn cos(look: impl Look, turns: f32) -> f32 {
     let word = Word::of(turns);
-    circular(word, quarters(word).wrapping_add(1 << 23), 0)
+    circular(look, word, quarters(word).wrapping_add(1 << 23), 0)
 }
 
 /// Quarter turns with 23 bits behind the point, of which all but the lowest two whole bits are of no interest.
@@ -29,10 +29,10 @@ fn quarters(word: Word) -> u32 {
 }
 
 #[inline(always)]
-fn circular(word: Word, quarters: u32, sign: u32) -> f32 {
+fn circular(look: impl Look, word: Word, quarters: u32, sign: u32) -> f32 {
     let (segment, x) = segment(quarters);
     let sign = sign ^ (quarters >> 24 & 1) << 31;
-    let (number, exponent) = SIN.sum::<8>(segment, x).leading(8);
+    let (number, exponent) = SIN.sum::<8>(look, segment, x).leading(8);
     let number = truncated(number, exponent - 37).to_bits() | sign;
     f32::from_bits(select(word.biased == 0xff, NAN32, number))
 }

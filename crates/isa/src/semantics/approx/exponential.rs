@@ -1,6 +1,6 @@
 //! `MUFU.EX2` and `MUFU.LG2`.
 
-use super::interpolator::truncated;
+use super::interpolator::{Look, truncated};
 use super::tables::{EX2, LG2};
 use super::word::{INFINITY, SIGN, Word, from_24_bits, scale, select};
 use crate::semantics::float::NAN32;
@@ -11,14 +11,14 @@ use crate::semantics::float::NAN32;
 /// unit less than negated.
 #[inline(always)]
 #[must_use]
-pub fn ex2(x: f32) -> f32 {
+pub fn ex2(look: impl Look, x: f32) -> f32 {
     let word = Word::of(x);
     let fixed = fixed_point(word.significand(), word.exponent());
     let below = select(fixed & 0x7f_ffff == 0, fixed.wrapping_neg(), !fixed);
     let argument = select(word.sign == 0, fixed, below);
     let fraction = argument & 0x7f_ffff;
     let exponent = argument as i32 >> 23;
-    let power = from_24_bits(127, EX2.sum::<8>(fraction >> 17, fraction & 0x1_ffff).upper >> 7);
+    let power = from_24_bits(127, EX2.sum::<8>(look, fraction >> 17, fraction & 0x1_ffff).upper >> 7);
     let number = scale(power, exponent);
     let large = word.biased >= 127 + 7;
     let end = select(word.sign == 0, INFINITY, 0);
@@ -39,10 +39,10 @@ pub(super) fn fixed_point(significand: u32, exponent: i32) -> u32 {
 /// complemented, which is one unit less than negated.
 #[inline(always)]
 #[must_use]
-pub fn lg2(x: f32) -> f32 {
+pub fn lg2(look: impl Look, x: f32) -> f32 {
     let word = Word::of(x);
     let negative = word.biased < 127;
-    let magnitude = logarithm(word, select(negative, u32::MAX, 0));
+    let magnitude = logarithm(look, word, select(negative, u32::MAX, 0));
     let number = select(word.biased << 23 | word.fraction == 127 << 23, 0, magnitude.to_bits());
     let number = number | select(negative, SIGN, 0);
     let positive = select(word.is_infinite(), INFINITY, number);
@@ -53,8 +53,8 @@ pub fn lg2(x: f32) -> f32 {
 /// The magnitude of a logarithm, whose bits are turned by `complement`: of 43 bits those from the 12th, from the fifth
 /// or the lowest, whichever have the leading one and 23 behind it.
 #[inline(always)]
-fn logarithm(word: Word, complement: u32) -> f32 {
-    let sum = LG2.sum::<7>(word.fraction >> 17, word.fraction & 0x1_ffff);
+fn logarithm(look: impl Look, word: Word, complement: u32) -> f32 {
+    let sum = LG2.sum::<7>(look, word.fraction >> 17, word.fraction & 0x1_ffff);
     let exponent = word.exponent() as u32;
     let upper = (exponent << 24).wrapping_add(sum.upper >> 7) ^ complement;
     let middle = (exponent << 31).wrapping_add(sum.upper) ^ complement;

@@ -5,6 +5,7 @@
 
 use super::circular::{self, turns};
 use super::exponential;
+use super::interpolator::Look;
 use super::reciprocal::{self, rsq64};
 use super::word::select;
 use crate::semantics::float::{self, NAN64};
@@ -20,7 +21,7 @@ const LARGE: f32 = f32::from_bits(0x7e80_0000);
 
 /// `f` of x, of x·2²⁴ where x is subnormal; then `undo` of the result.
 #[inline(always)]
-fn lifted(f: impl Fn(f32) -> f32, undo: impl Fn(f32) -> f32, x: f32) -> f32 {
+fn lifted(f: impl FnOnce(f32) -> f32, undo: impl Fn(f32) -> f32, x: f32) -> f32 {
     let subnormal = x.abs() < TINY;
     let result = f(float::mul(x, select(subnormal, UP, 1.0)));
     select_bits(subnormal, undo(result), result)
@@ -35,85 +36,88 @@ fn select_bits(choice: bool, yes: f32, no: f32) -> f32 {
 /// `rcp.approx.f32`
 #[inline(always)]
 #[must_use]
-pub fn rcp(x: f32) -> f32 {
+pub fn rcp(look: impl Look, x: f32) -> f32 {
     let scale = select(x.abs() > LARGE, 0.25, select(x.abs() < TINY, UP, 1.0));
-    float::mul(scale, reciprocal::rcp(float::mul(x, scale)))
+    float::mul(scale, reciprocal::rcp(look, float::mul(x, scale)))
 }
 
 /// `sqrt.approx.f32`
 #[inline(always)]
 #[must_use]
-pub fn sqrt(x: f32) -> f32 {
-    lifted(reciprocal::sqrt, |root| float::mul(root, 1.0 / 4096.0), x)
+pub fn sqrt(look: impl Look, x: f32) -> f32 {
+    lifted(|x| reciprocal::sqrt(look, x), |root| float::mul(root, 1.0 / 4096.0), x)
 }
 
 /// `rsqrt.approx.f32`
 #[inline(always)]
 #[must_use]
-pub fn rsqrt(x: f32) -> f32 {
-    lifted(reciprocal::rsq, |root| float::mul(root, 4096.0), x)
+pub fn rsqrt(look: impl Look, x: f32) -> f32 {
+    lifted(|x| reciprocal::rsq(look, x), |root| float::mul(root, 4096.0), x)
 }
 
 /// `lg2.approx.f32`
 #[inline(always)]
 #[must_use]
-pub fn lg2(x: f32) -> f32 {
-    lifted(exponential::lg2, |logarithm| float::add(logarithm, -24.0), x)
+pub fn lg2(look: impl Look, x: f32) -> f32 {
+    let subnormal = x.abs() < TINY;
+    let logarithm = exponential::lg2(look, float::mul(x, select(subnormal, UP, 1.0)));
+    // No logarithm is -0: adding nothing changes none.
+    float::add(logarithm, select(subnormal, -24.0, 0.0))
 }
 
 /// `ex2.approx.f32`: where the result is subnormal, the square of that of half the argument.
 #[inline(always)]
 #[must_use]
-pub fn ex2(x: f32) -> f32 {
+pub fn ex2(look: impl Look, x: f32) -> f32 {
     let small = x < -126.0;
-    let result = exponential::ex2(float::mul(x, select(small, 0.5, 1.0)));
+    let result = exponential::ex2(look, float::mul(x, select(small, 0.5, 1.0)));
     select_bits(small, float::mul(result, result), result)
 }
 
 /// `sin.approx.f32`, with and without `.ftz`
 #[inline(always)]
 #[must_use]
-pub fn sin(x: f32) -> f32 {
-    circular::sin(turns(x))
+pub fn sin(look: impl Look, x: f32) -> f32 {
+    circular::sin(look, turns(x))
 }
 
 /// `cos.approx.f32`, with and without `.ftz`
 #[inline(always)]
 #[must_use]
-pub fn cos(x: f32) -> f32 {
-    circular::cos(turns(x))
+pub fn cos(look: impl Look, x: f32) -> f32 {
+    circular::cos(look, turns(x))
 }
 
 /// `div.approx.f32`
 #[inline(always)]
 #[must_use]
-pub fn div(a: f32, b: f32) -> f32 {
+pub fn div(look: impl Look, a: f32, b: f32) -> f32 {
     let scale = select(b.abs() < TINY, UP, 1.0);
-    float::mul(reciprocal::rcp(float::mul(b, scale)), float::mul(a, scale))
+    float::mul(reciprocal::rcp(look, float::mul(b, scale)), float::mul(a, scale))
 }
 
 /// `div.approx.ftz.f32`
 #[inline(always)]
 #[must_use]
-pub fn div_ftz(a: f32, b: f32) -> f32 {
-    float::ftz_mul(float::mul, a, reciprocal::rcp(b))
+pub fn div_ftz(look: impl Look, a: f32, b: f32) -> f32 {
+    float::ftz_mul(float::mul, a, reciprocal::rcp(look, b))
 }
 
 /// `div.full.f32`
 #[inline(always)]
 #[must_use]
-pub fn div_full(a: f32, b: f32) -> f32 {
+pub fn div_full(look: impl Look, a: f32, b: f32) -> f32 {
     let scale = select(b.abs() > LARGE, 0.25, select(b.abs() < TINY, UP, 1.0));
-    float::mul(reciprocal::rcp(float::mul(b, scale)), float::mul(a, scale))
+    float::mul(reciprocal::rcp(look, float::mul(b, scale)), float::mul(a, scale))
 }
 
 /// `div.full.ftz.f32`
 #[inline(always)]
 #[must_use]
-pub fn div_full_ftz(a: f32, b: f32) -> f32 {
+pub fn div_full_ftz(look: impl Look, a: f32, b: f32) -> f32 {
     let large = b.abs() > LARGE;
     let quarter = |x: f32| select_bits(large, float::ftz_mul(float::mul, x, 0.25), x);
-    float::ftz_mul(float::mul, reciprocal::rcp(quarter(b)), quarter(a))
+    float::ftz_mul(float::mul, reciprocal::rcp(look, quarter(b)), quarter(a))
 }
 
 /// `rsqrt.approx.f64`: one step of Householder's method from the unit's upper half, and for subnormals the same of x·2⁵⁴.

@@ -4,7 +4,7 @@
 //! significand so many low bits are dropped that 17 are left in a segment. Below, the tangent is its argument; above, it
 //! is one. The result is truncated.
 
-use super::interpolator::{BITS, truncated};
+use super::interpolator::{self, BITS, truncated};
 use super::tables::TANH;
 use super::word::{SIGN, Word, select};
 use crate::semantics::float::NAN32;
@@ -51,7 +51,7 @@ pub fn tanh(x: f32) -> f32 {
     let at = word.exponent() - FIRST;
     let binade = BINADES[(at.max(0) as usize).min(BINADES.len() - 1)];
     let rest = word.fraction >> binade.dropped;
-    let (number, exponent) = TANH.sum::<8>(binade.first + (rest >> BITS), rest & 0x1_ffff).leading(8);
+    let (number, exponent) = TANH.sum::<8>(interpolator::at, binade.first + (rest >> BITS), rest & 0x1_ffff).leading(8);
     let inside = truncated(number, exponent - binade.fraction as i32).to_bits();
     let number = select(at < BINADES.len() as i32, inside, 1f32.to_bits());
     let number = select(at < 0, x.to_bits() & !SIGN, number);

@@ -23,7 +23,23 @@ pub struct Table<const N: usize, const CONSTANT: u32, const SQUARE: u32> {
     bias: i32,
     /// The least coefficient of x², from which the others are counted.
     least: i32,
-    segments: [[i32; 2]; N],
+    constants: [i32; N],
+    slopes: [i32; N],
+}
+
+/// What is looked up, by segment: the coefficient of 1, and the word that those of x and x² share.
+pub type Columns = [&'static [i32]; 2];
+
+/// How both numbers of a segment are found: for all lanes of a vector that may be faster than for one after the other.
+pub trait Look: Fn(Columns, u32) -> [i32; 2] {}
+
+impl<F: Fn(Columns, u32) -> [i32; 2]> Look for F {}
+
+/// Both numbers of a segment; of the last for any behind it.
+#[inline(always)]
+#[must_use]
+pub fn at(columns: Columns, segment: u32) -> [i32; 2] {
+    columns.map(|column| column[(segment as usize).min(column.len() - 1)])
 }
 
 /// Bits that the coefficient of x has in its word, with its sign; that of x² has the others.
@@ -33,7 +49,7 @@ impl<const N: usize, const CONSTANT: u32, const SQUARE: u32> Table<N, CONSTANT, 
     /// A table of these segments, ascending. `bias` is added to every sum: it makes of truncation the rounding that a
     /// function has, and makes up for what the squares leave out.
     pub(super) const fn new(bias: i32, segments: [Segment; N]) -> Self {
-        let (mut packed, mut least, mut at) = ([[0; 2]; N], i32::MAX, 0);
+        let (mut constants, mut slopes, mut least, mut at) = ([0; N], [0; N], i32::MAX, 0);
         while at < N {
             least = if segments[at][2] < least { segments[at][2] } else { least };
             at += 1;
@@ -46,16 +62,17 @@ impl<const N: usize, const CONSTANT: u32, const SQUARE: u32> Table<N, CONSTANT, 
                 c1 << (32 - SLOPE) >> (32 - SLOPE) == c1 && above >> (32 - SLOPE) == 0,
                 "a coefficient is too large"
             );
-            packed[at] = [c0, c1 & ((1 << SLOPE) - 1) | above << SLOPE];
+            constants[at] = c0;
+            slopes[at] = c1 & ((1 << SLOPE) - 1) | above << SLOPE;
         }
-        Self { bias, least, segments: packed }
+        Self { bias, least, constants, slopes }
     }
 
     /// The sum for an x of a segment; the last segment for any behind it.
     #[inline(always)]
     #[must_use]
-    pub fn sum<const SPLIT: u32>(&self, segment: u32, x: u32) -> Sum {
-        let [c0, slopes] = self.segments[segment.min(N as u32 - 1) as usize];
+    pub fn sum<const SPLIT: u32>(&'static self, look: impl Look, segment: u32, x: u32) -> Sum {
+        let [c0, slopes] = look([&self.constants, &self.slopes], segment);
         let c1 = slopes << (32 - SLOPE) >> (32 - SLOPE);
         let c2 = (slopes as u32 >> SLOPE) as i32 + self.least;
         let squares = c2.wrapping_mul((square(x) << SQUARE) as i32).wrapping_add(self.bias);
@@ -136,7 +153,7 @@ mod tests {
         for (segment, [c0, c1, c2]) in [(0, [33_554_432, 65_535, -506]), (1, [3_690_285, -29_501, -9823])] {
             for x in (0..1 << BITS).step_by(37) {
                 let whole = (c0 << 15) + 0x7fff + c1 * i64::from(x) + c2 * i64::from(square(x) << 1);
-                let sum = TABLE.sum::<9>(segment, x);
+                let sum = TABLE.sum::<9>(at, segment, x);
                 assert_eq!((sum.upper, sum.lower), ((whole >> 9) as u32, whole as u32), "{segment} {x:#x}");
             }
         }
