@@ -42,7 +42,7 @@ pub fn run(
     let (hooked, threads) = (watched.map(|(block, _)| block), u64::from(launch.threads()));
     let (before, mut instructions, mut thread_instructions) = (memory.strayed(), 0, 0);
     let end = executor.run(launch, memory, fuel, hooked, hook, |executor, _, blocks| {
-        instructions += executor.executed().sum::<u64>();
+        instructions += executor.instructions();
         if let Some((block, thread)) = watched.filter(|(block, _)| blocks.contains(block)) {
             let place = (block - blocks.start) * threads + u64::from(thread);
             thread_instructions = executor.executed().nth(place as usize).unwrap_or(0);

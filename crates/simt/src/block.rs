@@ -149,6 +149,12 @@ impl Executor {
         self.blocks().iter().flat_map(|block| block.state.executed())
     }
 
+    /// The same of all threads together.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.blocks().iter().fold(0, |sum: u64, block| sum.saturating_add(block.state.instructions()))
+    }
+
     /// What the blocks that ran since [`prepare`](Self::prepare), or since this was last asked, have printed, in the
     /// order in which they did.
     pub fn take_printed(&mut self) -> Vec<u8> {

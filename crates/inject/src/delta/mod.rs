@@ -280,7 +280,7 @@ impl<'g> Delta<'g> {
         }
         let (memory, fuel) = (&mut self.memory, fuel(self.golden, launch));
         let end = self.executor.run_block_from(&runnable, memory, u64::from(block), fuel, from, hook);
-        progress.instructions += self.executor.executed().sum::<u64>();
+        progress.instructions += self.executor.instructions();
         progress.instructions -= from.map_or(0, Checkpoint::executed_by_all);
         progress.strayed += self.memory.strayed();
         end

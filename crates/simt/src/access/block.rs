@@ -33,6 +33,13 @@ fn trap<A: Address>(length: usize, at: A, lane: usize, bytes: usize) -> LaneTrap
     LaneTrap::at(kind, lane, at.at(lane))
 }
 
+/// The bytes of a whole warp at neighbouring elements.
+#[inline(always)]
+pub(super) fn row<W: Word, A: Address>(memory: &[u8], at: A, mask: u32) -> Option<&[u8]> {
+    let is_row = at.fixed().is_none() && at.is_row(mask, W::BYTES);
+    if is_row { Some(&memory[range::<W>(memory.len(), at.at(0), W::BYTES * LANES)?]) } else { None }
+}
+
 /// Loads for the lanes of the mask.
 #[inline(always)]
 pub(super) fn gather<W: Word, A: Address>(
@@ -45,12 +52,6 @@ pub(super) fn gather<W: Word, A: Address>(
         let range = range::<W>(memory.len(), address, W::BYTES);
         let lane = mask.trailing_zeros() as usize % LANES;
         words.fill(W::read(&memory[range.ok_or_else(|| trap(memory.len(), at, lane, W::BYTES))?]));
-        return Ok(());
-    }
-    if at.is_row(mask, W::BYTES)
-        && let Some(range) = range::<W>(memory.len(), at.at(0), W::BYTES * LANES)
-    {
-        read_run(&memory[range], words);
         return Ok(());
     }
     let mut left = mask;

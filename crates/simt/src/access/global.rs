@@ -97,7 +97,14 @@ pub(super) fn exchange<W: Word, A: Address>(
     Ok(old)
 }
 
-/// Loads for the lanes of the mask.
+/// The bytes of a whole warp at neighbouring elements of a page, if none can stray and nobody notes what is read.
+#[inline(always)]
+pub(super) fn row<W: Word, A: Address>(memory: &mut GlobalMemory, at: A, mask: u32) -> Option<&[u8]> {
+    let is_row = memory.trace().is_none() && at.is_row(mask, W::BYTES);
+    if is_row { plain::<W>(memory, at.at(0), W::BYTES * LANES) } else { None }
+}
+
+/// Loads for the lanes of the mask, of which there is no [`row`].
 #[inline(always)]
 pub(super) fn gather<W: Word, A: Address>(
     memory: &mut GlobalMemory,
@@ -107,12 +114,6 @@ pub(super) fn gather<W: Word, A: Address>(
 ) -> Result<(), LaneTrap> {
     if memory.trace().is_some() {
         trace(memory, at, mask, W::BYTES, AccessTrace::read);
-    }
-    if at.is_row(mask, W::BYTES)
-        && let Some(bytes) = plain::<W>(memory, at.at(0), W::BYTES * LANES)
-    {
-        read_run(bytes, words);
-        return Ok(());
     }
     let mut left = mask;
     for (first, half) in HALVES {
@@ -271,18 +272,18 @@ pub(super) fn scatter<W: Word, A: Address>(
 fn scatter_lanes<W: Word, A: Address>(
     memory: &mut GlobalMemory,
     at: A,
-    (mut left, all): (u32, u32),
+    (mask, all): (u32, u32),
     words: &[W; LANES],
     order: StoreOrder,
 ) -> Result<(), LaneTrap> {
-    while left != 0 {
-        let first = at.at(order.next(left));
+    let mut queue = order.lanes(mask);
+    while let Some(lane) = queue.first() {
+        let first = at.at(lane);
         let held = memory.held(first);
         let Some(page) = memory.page_mut(first) else { return Err(first_illegal(memory, at, all)) };
-        let before = left;
+        let before = queue;
         let mut strays = false;
-        while left != 0 {
-            let lane = order.next(left);
+        while let Some(lane) = queue.first() {
             let address = at.at(lane);
             if address / PAGE_BYTES != first / PAGE_BYTES {
                 break;
@@ -290,10 +291,10 @@ fn scatter_lanes<W: Word, A: Address>(
             let from = offset::<W>(address);
             words[lane].write(&mut page[from..from + W::BYTES]);
             strays |= !held.covers(from, from + W::BYTES);
-            left &= !(1 << lane);
+            queue.next();
         }
         if strays {
-            note(memory, at, before & !left, W::BYTES)?;
+            note(memory, at, before.mask() & !queue.mask(), W::BYTES)?;
         }
     }
     Ok(())

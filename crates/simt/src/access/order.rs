@@ -32,18 +32,6 @@ impl StoreOrder {
         self.pass == LANES as u32
     }
 
-    /// Which of the lanes that are left stores next: the highest of the lowest pass. The mask must not be empty.
-    #[inline(always)]
-    pub(crate) fn next(self, left: u32) -> usize {
-        let window = if self.is_one_pass() {
-            left
-        } else {
-            let first = left.trailing_zeros() & !(self.pass - 1);
-            left & (((1 << self.pass) - 1) << first)
-        };
-        (u32::BITS - 1 - window.leading_zeros()) as usize % LANES
-    }
-
     /// The first lane of each half warp and its mask, in this order.
     #[inline(always)]
     pub(crate) fn halves(self) -> [(usize, u32); 2] {
@@ -53,26 +41,58 @@ impl StoreOrder {
 
     /// The lanes of a mask in this order.
     #[inline(always)]
-    pub(crate) fn lanes(self, mask: u32) -> impl Iterator<Item = usize> {
+    pub(crate) fn lanes(self, mask: u32) -> Queue {
         // Descending in each pass: in a mask that is mirrored in each of them, ascending.
         let mirror = self.pass - 1;
-        let mirrored = |mask: u32, (by, low): (u32, u32)| {
-            if mirror & by == 0 { mask } else { (mask & low) << by | (mask >> by) & low }
-        };
-        let mut left = STEPS.into_iter().fold(mask, mirrored);
-        std::iter::from_fn(move || {
-            (left != 0).then(|| {
-                let lane = left.trailing_zeros() ^ mirror;
-                left &= left - 1;
-                lane as usize % LANES
-            })
-        })
+        Queue { left: mirrored(mask, mirror), mirror }
     }
 }
 
-/// Exchanges of neighbouring groups of bits that mirror a mask: how many bits, and the lower group of each two.
-const STEPS: [(u32, u32); 5] =
-    [(1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0f0f_0f0f), (8, 0x00ff_00ff), (16, 0x0000_ffff)];
+/// Lanes that store one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queue {
+    /// Those that are left, mirrored.
+    left: u32,
+    mirror: u32,
+}
+
+impl Queue {
+    /// Which lane is next.
+    #[inline(always)]
+    pub(crate) fn first(self) -> Option<usize> {
+        (self.left != 0).then(|| (self.left.trailing_zeros() ^ self.mirror) as usize % LANES)
+    }
+
+    /// The lanes that are left.
+    pub(crate) fn mask(self) -> u32 {
+        mirrored(self.left, self.mirror)
+    }
+}
+
+impl Iterator for Queue {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        let lane = self.first();
+        self.left &= self.left.wrapping_sub(1);
+        lane
+    }
+}
+
+/// A mask of which bit `lane ^ mirror` is bit `lane` of this.
+#[inline(always)]
+fn mirrored(mask: u32, mirror: u32) -> u32 {
+    if mirror == LANES as u32 - 1 { mask.reverse_bits() } else { mirrored_in_parts(mask, mirror) }
+}
+
+/// Exchanges of neighbouring groups of bits: how many bits, and the lower group of each two.
+const STEPS: [(u32, u32); 4] = [(1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0f0f_0f0f), (8, 0x00ff_00ff)];
+
+fn mirrored_in_parts(mask: u32, mirror: u32) -> u32 {
+    let exchange = |mask: u32, (by, low)| if mirror & by == 0 { mask } else { (mask & low) << by | (mask >> by) & low };
+    STEPS.into_iter().fold(mask, exchange)
+}
 
 #[cfg(test)]
 mod tests {
@@ -99,10 +119,14 @@ mod tests {
         for bytes in [1, 4, 8, 16, 32, 1000] {
             for mask in [0, 1, 0x8000_0000, 0x00ff_f0f0, 0x1234_8765, u32::MAX] {
                 let order = StoreOrder::of(bytes);
-                let left = order.lanes(mask).fold(mask, |left, lane| {
-                    assert_eq!(order.next(left), lane);
-                    left & !(1 << lane)
-                });
+                let mut queue = order.lanes(mask);
+                assert_eq!(queue.mask(), mask);
+                let mut left = mask;
+                while let Some(lane) = queue.next() {
+                    assert_eq!(left & 1 << lane, 1 << lane);
+                    left &= !(1 << lane);
+                    assert_eq!(queue.mask(), left);
+                }
                 assert_eq!(left, 0);
             }
         }

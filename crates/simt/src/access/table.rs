@@ -4,7 +4,7 @@ use super::address::{Address, Fixed, Narrow, Wide};
 use super::executing::{Addresses, Executing, LaneTrap, displaced, displacement, inside};
 use super::order::StoreOrder;
 use super::space::{Const, Done, Global, Local, Memory, Params, Shared};
-use super::word::{Word, read_row, write_row};
+use super::word::{Word, read_row, read_run, row, row_mut, write_row};
 use crate::memory::window::{LOCAL_BASE, PARAM_BASE, SHARED_BASE};
 use crate::program::AccessPlan;
 use crate::trap::TrapKind;
@@ -190,7 +190,7 @@ macro_rules! with_addresses {
                 $run
             }
             (given, base) => {
-                let mut widened = [0; LANES];
+                let widened;
                 let row = match (given, base) {
                     (Some(given), _) => given,
                     (None, Some(Slot { width: Width::B64, index })) => &$registers.b64[usize::from(index)].0,
@@ -198,7 +198,10 @@ macro_rules! with_addresses {
                         widened = $registers.b32[usize::from(index)].0.map(u64::from);
                         &widened
                     }
-                    (None, None) => &widened,
+                    (None, None) => {
+                        widened = [0; LANES];
+                        &widened
+                    }
                 };
                 let $addresses = Wide($level, row, $at.by);
                 $run
@@ -217,7 +220,15 @@ fn read<L: Level, W: Word, M: Memory>(
     words: &mut [W; LANES],
 ) -> Done {
     let (registers, memories, mask) = (&*on.registers, &mut on.memories, on.mask);
-    with_addresses!(level, registers, plan, at, M::NARROW, M::FIXED, |at| M::gather(memories, at, mask, words))
+    with_addresses!(level, registers, plan, at, M::NARROW, M::FIXED, |at| {
+        match M::row::<W, _>(memories, at, mask) {
+            Some(bytes) => {
+                read_run(bytes, words);
+                Ok(())
+            }
+            None => M::gather(memories, at, mask, words),
+        }
+    })
 }
 
 /// Loads the only element of the plan.
@@ -225,8 +236,24 @@ fn load_one<L: Level, W: Word, M: Memory>(level: L, on: &mut Executing<'_>, plan
     level.run(
         #[inline(always)]
         || {
+            let (memories, mask) = (&mut on.memories, on.mask);
+            let bytes = with_addresses!(level, on.registers, plan, at, M::NARROW, M::FIXED, |at| {
+                M::row::<W, _>(memories, at, mask)
+            });
+            if let (Some(bytes), Some(slot)) = (bytes, plan.values[0])
+                && let Some(row) = row_mut::<W>(on.registers, slot)
+            {
+                read_run(bytes, row);
+                return Ok(());
+            }
             let mut words = [W::default(); LANES];
-            read::<L, W, M>(level, on, plan, at, &mut words)?;
+            if let Some(bytes) = bytes {
+                read_run(bytes, &mut words);
+            } else {
+                with_addresses!(level, on.registers, plan, at, M::NARROW, M::FIXED, |at| {
+                    M::gather(memories, at, mask, &mut words)
+                })?;
+            }
             if let Some(slot) = plan.values[0] {
                 write_row(on.registers, slot, &words, plan.signed, on.mask);
             }
@@ -263,9 +290,17 @@ fn store_each<L: Level, W: Word, M: Memory>(level: L, on: &mut Executing<'_>, pl
             #[inline(always)]
             || {
                 let (registers, memories, mask) = (&*on.registers, &mut on.memories, on.mask);
-                let (at, words) = (at.element::<W>(index), read_row::<W>(registers, slot));
+                let at = at.element::<W>(index);
+                let narrowed;
+                let words = match row::<W>(registers, slot) {
+                    Some(row) => row,
+                    None => {
+                        narrowed = read_row::<W>(registers, slot);
+                        &narrowed
+                    }
+                };
                 with_addresses!(level, registers, plan, at, M::NARROW, M::FIXED, |at| {
-                    M::scatter(memories, at, mask, &words, order)
+                    M::scatter(memories, at, mask, words, order)
                 })
             },
         )?;

@@ -127,6 +127,31 @@ pub(crate) fn write_row<W: Word>(registers: &mut Registers, slot: Slot, words: &
     }
 }
 
+/// A register that is as wide as an element, as these.
+#[inline(always)]
+pub(super) fn row<W: Word>(registers: &Registers, slot: Slot) -> Option<&[W; LANES]> {
+    let index = usize::from(slot.index);
+    let row = match (slot.width, W::BYTES) {
+        (Width::B32, 4) => bytemuck::cast_slice(&registers.b32[index].0),
+        (Width::B64, 8) => bytemuck::cast_slice(&registers.b64[index].0),
+        (Width::B16, 2) => bytemuck::cast_slice(&registers.b16[index].0),
+        _ => return None,
+    };
+    row.try_into().ok()
+}
+
+/// As [`row`], to be written.
+#[inline(always)]
+pub(super) fn row_mut<W: Word>(registers: &mut Registers, slot: Slot) -> Option<&mut [W]> {
+    let index = usize::from(slot.index);
+    Some(match (slot.width, W::BYTES) {
+        (Width::B32, 4) => bytemuck::cast_slice_mut(&mut registers.b32[index].0),
+        (Width::B64, 8) => bytemuck::cast_slice_mut(&mut registers.b64[index].0),
+        (Width::B16, 2) => bytemuck::cast_slice_mut(&mut registers.b16[index].0),
+        _ => return None,
+    })
+}
+
 /// Reads a register of any width as elements, their low bits.
 #[inline(always)]
 pub(crate) fn read_row<W: Word>(registers: &Registers, slot: Slot) -> [W; LANES] {
