@@ -158,12 +158,12 @@ impl Replayer for Walk<'_> {
         check_launch(launch, &program)?;
         let counts = self.golden.launches()[at.launches].counts();
         let (factor, constant) = (FUEL_FACTOR * GROWTH, constant(self.golden).saturating_mul(GROWTH));
-        let loops = self.golden.loops().saturating_mul(GROWTH);
+        let loops = self.golden.loops().saturating_mul(GROWTH.into());
         let fuel = Fuel::Scaled { counts, factor, constant, loops, looks_ahead: true };
         let ran = run(self.executor, &mut self.memory, &runnable(launch, &program), fuel, None, |_| {});
         if let RunEnd::Trapped(trap) = ran.end {
             return Err(match trap.kind {
-                TrapKind::EndlessLoop | TrapKind::OutOfFuel => Stop::Hang,
+                TrapKind::EndlessLoop | TrapKind::LongLoop | TrapKind::OutOfFuel => Stop::Hang,
                 kind => Stop::Failed(kind.name().to_owned()),
             });
         }

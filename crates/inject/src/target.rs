@@ -33,7 +33,7 @@ pub struct Setup {
     /// its bytes are compared.
     pub infer: bool,
     /// How many instructions a thread may execute beyond ten times its own before it is stopped, whatever is known of its
-    /// loops. Where nobody says it, loops that are known to end are executed to their end, if that takes no more than 2³¹
+    /// loops. Where nobody says it, loops that are known to end are executed to their end, if that takes no more than 2³³
     /// instructions.
     pub fuel: Option<u32>,
     /// What becomes of accesses that miss what the program was given: the golden run has to be done with it.

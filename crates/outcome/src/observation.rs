@@ -74,6 +74,11 @@ pub enum FirstUse {
     Never,
 }
 
+/// Loops were not told apart once.
+fn always() -> bool {
+    true
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -90,10 +95,13 @@ pub enum End {
         #[serde(default, with = "hex::optional", skip_serializing_if = "Option::is_none")]
         address: Option<u64>,
     },
-    /// A thread is in a loop that never ends.
+    /// A thread is in a loop that never ends, or that nothing in reach ends.
     Hang {
         /// Where the loop begins.
         at: ProgramPoint,
+        /// Whether it is proven that the loop never ends; if not, that it goes on for longer than anybody waits.
+        #[serde(default = "always")]
+        endless: bool,
     },
     /// A thread used up its instruction fuel.
     OutOfFuel {

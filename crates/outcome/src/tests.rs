@@ -58,7 +58,7 @@ fn identical_outputs_are_masked_by_what_happened_to_the_value() {
 #[test]
 fn a_fault_that_did_not_land_is_not_landed_whatever_else_was_seen() {
     let at = ProgramPoint { kernel: "k".into(), pc: 0, line: None, after: 0 };
-    for end in [End::Completed, End::Hang { at }, End::Detected { by: "abft".into() }] {
+    for end in [End::Completed, End::Hang { at, endless: true }, End::Detected { by: "abft".into() }] {
         let mut observation = seen(end, FirstUse::Never, vec![diff("out", 3, 1.0)]);
         observation.landed = None;
         assert_eq!(classify(&observation, &Criteria::default()), Outcome::NotLanded);
@@ -71,7 +71,7 @@ fn an_abnormal_end_is_due_even_where_outputs_differ() {
     let trap = End::Trapped { trap: TrapKind::Assert, at: at.clone(), address: None };
     let cases = [
         (trap, Due::Crash(TrapKind::Assert)),
-        (End::Hang { at }, Due::Hang),
+        (End::Hang { at, endless: true }, Due::Hang),
         (End::Detected { by: "abft".into() }, Due::Detected),
     ];
     for (end, due) in cases {
@@ -248,7 +248,13 @@ fn a_live_run_in_which_nothing_differs_is_masked() {
 fn an_outcome_is_allowed_where_some_criteria_give_it_and_nowhere_else() {
     let at = ProgramPoint { kernel: "k".into(), pc: 0, line: None, after: 0 };
     let trap = End::Trapped { trap: TrapKind::Assert, at: at.clone(), address: None };
-    let ends = [End::Completed, trap, End::Hang { at: at.clone() }, End::OutOfFuel { at }, End::Exited { code: 1 }];
+    let ends = [
+        End::Completed,
+        trap,
+        End::Hang { at: at.clone(), endless: false },
+        End::OutOfFuel { at },
+        End::Exited { code: 1 },
+    ];
     let uses = [FirstUse::Never, FirstUse::Read { after: 1 }, FirstUse::Overwritten { after: 1 }];
     for (end, first_use) in ends.iter().flat_map(|end| uses.map(|first_use| (end, first_use))) {
         for (landed, differs, live) in
@@ -316,7 +322,7 @@ fn a_signal_is_a_crash_by_its_name() {
 #[test]
 fn time_that_is_over_and_fuel_that_is_used_up_are_the_same_hang() {
     let at = ProgramPoint { kernel: "k".into(), pc: 0, line: None, after: 0 };
-    for end in [End::TimedOut, End::Hang { at }] {
+    for end in [End::TimedOut, End::Hang { at, endless: true }] {
         let mut observation = seen(end, FirstUse::Never, vec![]);
         observation.host = Some(Host { stdout: true, ..Host::default() });
         assert_eq!(classify(&observation, &Criteria::default()), Outcome::Due(Due::Hang));

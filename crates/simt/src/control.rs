@@ -67,6 +67,13 @@ pub(crate) struct CallFrame {
     pub(crate) saved: Option<Box<Registers>>,
 }
 
+/// How many instructions each lane has executed, and how many were issued to the warp.
+#[derive(Clone, Debug)]
+pub(crate) struct Executed {
+    pub(crate) counts: [u32; LANES],
+    pub(crate) issued: u64,
+}
+
 /// Who runs next in a warp, and how much each lane has executed.
 #[derive(Debug, Default)]
 pub(crate) struct Control {
@@ -75,10 +82,10 @@ pub(crate) struct Control {
     pub(crate) free_frames: Vec<u32>,
     /// Lanes whose thread has not exited.
     pub(crate) live: u32,
-    /// Instructions that each lane executed one by one.
+    /// Instructions that each lane executed one by one, since it was given more fuel if it was.
     pub(crate) counts: [u32; LANES],
-    /// Those of iterations that were skipped because they are known.
-    pub(crate) skipped: [u64; LANES],
+    /// Those before, and of iterations that were skipped because they are known.
+    skipped: Option<Box<[u64; LANES]>>,
     /// Instructions issued to the warp.
     pub(crate) issued: u64,
     /// Instructions that each lane may execute.
@@ -110,7 +117,7 @@ impl Control {
         self.frames.push(root);
         self.live = mask;
         self.counts = [0; LANES];
-        self.skipped = [0; LANES];
+        self.skipped = None;
         self.issued = 0;
         self.fuel_check = u64::from(*self.fuel.iter().min().unwrap_or(&u32::MAX));
         self.fair = 0;
@@ -122,7 +129,7 @@ impl Control {
         self.frames.clone_from(&other.frames);
         self.free_frames.clone_from(&other.free_frames);
         (self.live, self.counts, self.issued) = (other.live, other.counts, other.issued);
-        self.skipped = other.skipped;
+        self.skipped.clone_from(&other.skipped);
         (self.fuel, self.fuel_check, self.fair) = (other.fuel, other.fuel_check, other.fair);
     }
 
@@ -236,13 +243,36 @@ impl Control {
         }
     }
 
-    /// Counts an iteration so many times more, at whose start these were the counts and what was issued.
-    pub(crate) fn skip(&mut self, (counts, issued): ([u32; LANES], u64), iterations: u64) {
-        for (lane, skipped) in self.skipped.iter_mut().enumerate() {
-            let executed = self.counts[lane].wrapping_sub(counts[lane]);
+    /// Instructions of a lane, with those of iterations that were skipped.
+    pub(crate) fn instructions(&self, lane: usize) -> u64 {
+        let skipped = self.skipped.as_ref().map_or(0, |skipped| skipped[lane]);
+        u64::from(self.counts[lane]).saturating_add(skipped)
+    }
+
+    /// As [`instructions`](Self::instructions), of all lanes.
+    pub(crate) fn all_instructions(&self) -> u64 {
+        let skipped =
+            self.skipped.iter().flat_map(|skipped| skipped.iter()).fold(0, |sum: u64, &n| sum.saturating_add(n));
+        self.counts.iter().map(|&count| u64::from(count)).sum::<u64>().saturating_add(skipped)
+    }
+
+    /// What was executed since it was so.
+    pub(crate) fn since(&self, before: &Executed) -> Executed {
+        let counts = std::array::from_fn(|lane| self.counts[lane].wrapping_sub(before.counts[lane]));
+        Executed { counts, issued: self.issued - before.issued }
+    }
+
+    /// What was executed.
+    pub(crate) fn executed(&self) -> Executed {
+        Executed { counts: self.counts, issued: self.issued }
+    }
+
+    /// Counts what an iteration executes so many times more.
+    pub(crate) fn skip(&mut self, iteration: &Executed, iterations: u64) {
+        for (skipped, &executed) in self.skipped.get_or_insert_default().iter_mut().zip(&iteration.counts) {
             *skipped = skipped.saturating_add(u64::from(executed).saturating_mul(iterations));
         }
-        let issued = (self.issued - issued).saturating_mul(iterations);
+        let issued = iteration.issued.saturating_mul(iterations);
         self.issued = self.issued.saturating_add(issued);
         self.fuel_check = self.fuel_check.saturating_add(issued);
     }
@@ -253,9 +283,14 @@ impl Control {
         lanes(mask).filter(empty).fold(0, |empty, lane| empty | (1 << lane))
     }
 
-    /// Gives lanes more fuel.
+    /// Gives lanes more fuel, and counts anew what they execute, so that it can be counted.
     pub(crate) fn refuel(&mut self, mask: u32, more: u32) {
-        lanes(mask).for_each(|lane| self.fuel[lane] = self.fuel[lane].saturating_add(more));
+        let skipped = self.skipped.get_or_insert_default();
+        for lane in lanes(mask) {
+            let count = std::mem::take(&mut self.counts[lane]);
+            skipped[lane] = skipped[lane].saturating_add(count.into());
+            self.fuel[lane] = self.fuel[lane].saturating_sub(count).saturating_add(more);
+        }
         self.move_fuel_check();
     }
 

@@ -97,7 +97,7 @@ pub enum Fuel<'a> {
         /// Plus this.
         constant: u32,
         /// And how many more in loops of which it is known when they end.
-        loops: u32,
+        loops: u64,
         /// Whether loops are looked ahead in.
         looks_ahead: bool,
     },
@@ -121,7 +121,7 @@ impl Fuel<'_> {
     }
 
     /// How many instructions more a block may execute in loops of which it is known when they end.
-    pub(crate) fn loops(self) -> u32 {
+    pub(crate) fn loops(self) -> u64 {
         match self {
             Self::Each(_) => 0,
             Self::Scaled { loops, .. } => loops,

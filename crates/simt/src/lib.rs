@@ -41,6 +41,7 @@ mod warp;
 
 pub use ::lanes::level::LevelName;
 pub use ::lanes::registers;
+pub use ahead::REACH;
 pub use block::Executor;
 pub use checkpoint::Checkpoint;
 pub use grid::{WORKSPACE_BYTES, WORKSPACE_NAME};

@@ -117,7 +117,12 @@ impl BlockState {
 
     /// Instructions of each thread in thread order, with those of iterations that were skipped.
     pub fn executed(&self) -> impl Iterator<Item = u64> + '_ {
-        let skipped = self.warps.iter().flat_map(|warp| warp.control.skipped);
-        self.counts().zip(skipped).map(|(count, skipped)| u64::from(count).saturating_add(skipped))
+        let of_lanes = |warp: &'_ Warp| -> [u64; LANES] { std::array::from_fn(|lane| warp.control.instructions(lane)) };
+        self.warps.iter().flat_map(of_lanes).take(self.threads as usize)
+    }
+
+    /// The same of all threads together.
+    pub(crate) fn instructions(&self) -> u64 {
+        self.warps.iter().fold(0, |sum: u64, warp| sum.saturating_add(warp.control.all_instructions()))
     }
 }

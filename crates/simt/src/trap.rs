@@ -25,6 +25,8 @@ pub enum TrapKind {
     Assert,
     /// A loop that provably never ends.
     EndlessLoop,
+    /// A loop that provably goes on for longer than anybody waits.
+    LongLoop,
     /// More instructions than the fuel allows.
     OutOfFuel,
 }
@@ -44,6 +46,7 @@ impl TrapKind {
             Self::Trap => "trap",
             Self::Assert => "assert",
             Self::EndlessLoop => "endless_loop",
+            Self::LongLoop => "long_loop",
             Self::OutOfFuel => "out_of_fuel",
         }
     }
@@ -62,6 +65,7 @@ impl fmt::Display for TrapKind {
             Self::Trap => "trap instruction",
             Self::Assert => "failed assertion",
             Self::EndlessLoop => "endless loop (hang)",
+            Self::LongLoop => "loop that nothing in reach ends (hang)",
             Self::OutOfFuel => "out of fuel (hang)",
         })
     }

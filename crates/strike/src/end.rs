@@ -9,7 +9,7 @@ pub fn end(trap: &Trap, at: ProgramPoint) -> End {
     // The machine has words of its own, since it knows no results.
     let address = trap.address;
     let trap = match trap.kind {
-        Kind::EndlessLoop => return End::Hang { at },
+        Kind::EndlessLoop | Kind::LongLoop => return End::Hang { at, endless: trap.kind == Kind::EndlessLoop },
         Kind::OutOfFuel => return End::OutOfFuel { at },
         Kind::IllegalAddress => TrapKind::IllegalAddress,
         Kind::OutOfRangeAddress => TrapKind::OutOfRangeAddress,

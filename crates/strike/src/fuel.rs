@@ -6,4 +6,4 @@ pub const FUEL_FACTOR: u32 = 10;
 pub const FUEL_CONSTANT: u32 = 500_000;
 /// Where nobody says another number, it may execute this many more in loops of which it is known when they end: they are
 /// executed to find out with what. Swept in records/hangs.md.
-pub const FUEL_LOOPS: u32 = 1 << 31;
+pub const FUEL_LOOPS: u64 = simt::REACH;

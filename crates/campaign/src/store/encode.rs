@@ -4,6 +4,7 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 
 use super::error::StoreError;
 use super::row::{Finding, Row};
+use super::values::LONG_LOOP;
 use crate::site::{Label, RunIndex, Site};
 use outcome::{End, FirstUse, Observation};
 
@@ -81,7 +82,7 @@ fn encode_end<'a>(values: &mut Encoder<'a>, end: &'a End) -> Result<(), StoreErr
     let (ended, by, at) = match end {
         End::Completed => ("completed", None, None),
         End::Trapped { trap, at, .. } => ("trapped", Some(trap.word().to_owned()), Some(at)),
-        End::Hang { at } => ("hang", None, Some(at)),
+        End::Hang { at, endless } => ("hang", (!endless).then(|| LONG_LOOP.to_owned()), Some(at)),
         End::OutOfFuel { at } => ("out_of_fuel", None, Some(at)),
         End::Detected { by } => ("detected", Some(by.clone()), None),
         End::Exited { code } => ("exited", Some(code.to_string()), None),

@@ -60,6 +60,9 @@ pub(super) fn first_use(word: &str, after: Option<u64>) -> Result<FirstUse, Stri
     }
 }
 
+/// What a hang ended by whose loop would have come to its end, long after anybody waits.
+pub(super) const LONG_LOOP: &str = "long_loop";
+
 /// How a run ended: the word, and what goes with some words: by what, where, and at which address.
 pub(super) fn end(word: &str, by: Option<&str>, at: Option<ProgramPoint>, address: Option<u64>) -> Result<End, String> {
     let number = |text: &str| {
@@ -68,7 +71,8 @@ pub(super) fn end(word: &str, by: Option<&str>, at: Option<ProgramPoint>, addres
     match (word, by, at, address) {
         ("completed", None, None, None) => Ok(End::Completed),
         ("trapped", Some(by), Some(at), address) => Ok(End::Trapped { trap: self::word("ended_by", by)?, at, address }),
-        ("hang", None, Some(at), None) => Ok(End::Hang { at }),
+        ("hang", None, Some(at), None) => Ok(End::Hang { at, endless: true }),
+        ("hang", Some(LONG_LOOP), Some(at), None) => Ok(End::Hang { at, endless: false }),
         ("out_of_fuel", None, Some(at), None) => Ok(End::OutOfFuel { at }),
         ("detected", Some(by), None, None) => Ok(End::Detected { by: by.to_owned() }),
         ("exited", Some(code), None, None) => Ok(End::Exited { code: number(code)? }),
@@ -77,7 +81,8 @@ pub(super) fn end(word: &str, by: Option<&str>, at: Option<ProgramPoint>, addres
         ("completed" | "trapped" | "hang" | "out_of_fuel" | "detected" | "exited" | "signalled" | "timed_out", ..) => {
             let needed = match word {
                 "trapped" => "`ended_by`, `ended_kernel`, `ended_pc` and `ended_after`",
-                "hang" | "out_of_fuel" => "`ended_kernel`, `ended_pc` and `ended_after` and no `ended_by`",
+                "hang" => "`ended_kernel`, `ended_pc` and `ended_after`, and in `ended_by` nothing or `long_loop`",
+                "out_of_fuel" => "`ended_kernel`, `ended_pc` and `ended_after` and no `ended_by`",
                 "detected" | "exited" | "signalled" => "`ended_by` and no `ended_kernel`",
                 _ => "neither `ended_by` nor `ended_kernel`",
             };

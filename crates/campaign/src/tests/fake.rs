@@ -221,7 +221,7 @@ fn observation(kind: u64, draws: &Draws) -> Observation {
     let differing = if kind == 1 || kind == 2 { 1 + draws.draw(5) % 50 } else { 0 };
     let end = match kind {
         3 => End::Trapped { trap, at, address: (!after.is_multiple_of(3)).then_some(draws.draw(8)) },
-        4 => End::Hang { at },
+        4 => End::Hang { at, endless: true },
         5 if after.is_multiple_of(2) => End::Exited { code: 3 },
         5 => End::Detected { by: "a checksum".into() },
         _ => End::Completed,

@@ -83,7 +83,10 @@ fn render(site: &Site, observation: &Observation, outcome: Outcome) -> String {
             let address = address.map_or_else(String::new, |address| format!(", address {address:#x}"));
             text += &format!("  {trap} in {}, instruction {}{address}\n", at.kernel, at.pc);
         }
-        End::Hang { at } => text += &format!("  hang: an endless loop in {}, instruction {}\n", at.kernel, at.pc),
+        End::Hang { at, endless } => {
+            let is = if *endless { "an endless loop" } else { "a loop that nothing in reach ends" };
+            text += &format!("  hang: {is} in {}, instruction {}\n", at.kernel, at.pc);
+        }
         End::OutOfFuel { at } => text += &format!("  stopped out of fuel in {}, instruction {}\n", at.kernel, at.pc),
         End::Detected { by } => text += &format!("  detected by {by}\n"),
         End::Exited { code } => text += &format!("  the application ended with code {code}\n"),

@@ -19,7 +19,7 @@ pub struct Orders {
     /// Instructions that a thread may execute beyond a multiple of its fault-free ones before it is stopped.
     pub fuel: u32,
     /// Instructions that it may execute beyond these in loops of which it is known when they end.
-    pub loops: u32,
+    pub loops: u64,
     /// What becomes of accesses that miss what the program was given.
     pub addresses: Arc<AddressProfile>,
     /// Kernels that have data races: they run with their warps interleaved.

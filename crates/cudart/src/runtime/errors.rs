@@ -37,7 +37,9 @@ pub(super) fn code_of_trap(kind: TrapKind) -> Code {
         TrapKind::InvalidAddressSpace => Code::INVALID_ADDRESS_SPACE,
         TrapKind::MisalignedAddress => Code::MISALIGNED_ADDRESS,
         TrapKind::IllegalInstruction => Code::ILLEGAL_INSTRUCTION,
-        TrapKind::BarrierDeadlock | TrapKind::EndlessLoop | TrapKind::OutOfFuel => Code::LAUNCH_TIMEOUT,
+        TrapKind::BarrierDeadlock | TrapKind::EndlessLoop | TrapKind::LongLoop | TrapKind::OutOfFuel => {
+            Code::LAUNCH_TIMEOUT
+        }
         TrapKind::Trap => Code::LAUNCH_FAILURE,
         TrapKind::Assert => Code::ASSERT,
     }

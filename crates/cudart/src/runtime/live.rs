@@ -59,7 +59,7 @@ pub(crate) struct LiveRun {
     replay: bool,
     /// What a thread may execute beyond the multiple.
     fuel: u32,
-    loops: u32,
+    loops: u64,
     addresses: Arc<AddressProfile>,
     interleaved: Interleavings,
     counters: Counters,

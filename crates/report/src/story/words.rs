@@ -154,7 +154,10 @@ pub(crate) fn end(story: &Story, name: &dyn Fn(&str) -> String) -> Vec<String> {
             let address = address.map_or_else(String::new, |address| format!(" at address {address:#x},"));
             format!("It died of {trap}{address} {}.", at(place))
         }
-        End::Hang { at: place } => format!("It hung: a loop that never ends, {}.", at(place)),
+        End::Hang { at: place, endless: true } => format!("It hung: a loop that never ends, {}.", at(place)),
+        End::Hang { at: place, endless: false } => {
+            format!("It hung: a loop that nothing in reach ends, {}.", at(place))
+        }
         End::OutOfFuel { at: place } => format!("It was stopped out of fuel {}.", at(place)),
         End::Detected { by } => format!("It was detected by {by}."),
         End::Exited { code } => format!("The application returned {code}."),

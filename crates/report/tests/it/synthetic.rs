@@ -179,7 +179,7 @@ impl Worker for Runs<'_> {
         };
         let end = match draws.draw(3) % 4 {
             _ if class != 2 => End::Completed,
-            0 => End::Hang { at },
+            0 => End::Hang { at, endless: true },
             1 => End::Detected { by: "a check".into() },
             kind => End::Trapped { trap: TrapKind::ALL[kind as usize - 2], at, address: None },
         };

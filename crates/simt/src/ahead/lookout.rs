@@ -5,6 +5,9 @@ const FIRST_PAUSE: u64 = 1024;
 /// The same where something was skipped.
 const SHORT_PAUSE: u64 = 64;
 
+/// The same at most: as many instructions as fuel is given for at a time have to be counted in 32 bits.
+const LONGEST_PAUSE: u64 = 1 << 30;
+
 /// When a block is looked at next, and what is tried first then.
 #[derive(Debug, Default)]
 pub(crate) struct Lookout {
@@ -15,7 +18,7 @@ pub(crate) struct Lookout {
     /// The loop of which iterations were skipped last.
     pub(super) last: Option<Loop>,
     /// Instructions that may be executed beyond all fuel, in loops of which it is known when they end.
-    pub(super) loops: u32,
+    pub(super) loops: u64,
 }
 
 /// A way to look at a loop.
@@ -31,15 +34,19 @@ pub(super) struct Loop {
 
 impl Lookout {
     /// Looks when a warp has issued so many instructions.
-    pub(crate) fn after(due: u64, loops: u32) -> Self {
+    pub(crate) fn after(due: u64, loops: u64) -> Self {
         Self { due, pause: FIRST_PAUSE, last: None, loops }
     }
 
-    /// Takes so many instructions of those that may be executed beyond all fuel; whether there are as many.
-    pub(super) fn take(&mut self, instructions: u64) -> Option<u32> {
-        let taken = u32::try_from(instructions).ok()?;
-        self.loops = self.loops.checked_sub(taken)?;
-        Some(taken)
+    /// Takes of the instructions that may be executed beyond all fuel as many as are needed, or will do until the next look but
+    /// one, if there are enough with those that are left. What was left is for what comes behind the loop.
+    pub(super) fn take(&mut self, needed: u64, left: u32) -> Option<u32> {
+        if needed > self.loops.saturating_add(left.into()) {
+            return None;
+        }
+        let taken = needed.min(2 * LONGEST_PAUSE).min(self.loops).min(u64::from(u32::MAX - left));
+        self.loops -= taken;
+        u32::try_from(taken).ok()
     }
 
     /// Instructions that a thread executes before it is to be looked at.
@@ -54,7 +61,7 @@ impl Lookout {
 
     /// Somebody has looked: the next look is soon where something was skipped, and later each time where nothing was.
     pub(super) fn looked(&mut self, issued: u64, skipped: bool) {
-        self.pause = if skipped { FIRST_PAUSE } else { self.pause.saturating_mul(2) };
+        self.pause = if skipped { FIRST_PAUSE } else { (2 * self.pause).min(LONGEST_PAUSE) };
         self.due = issued.saturating_add(if skipped { SHORT_PAUSE } else { self.pause });
     }
 

@@ -23,6 +23,7 @@ mod touched;
 mod trace;
 mod value;
 
+use crate::control::Executed;
 use crate::exec::{Notes, Running};
 use crate::launch::KernelLaunch;
 use crate::memory::GlobalMemory;
@@ -34,6 +35,7 @@ use abreast::{Abreast, independent};
 pub(crate) use lookout::Lookout;
 use lookout::Loop;
 use observer::Observer;
+use progression::FOREVER;
 use steps::{Held, Steps};
 use touched::{steady, store_all, strays};
 use trace::{Trace, Unclear};
@@ -53,11 +55,12 @@ const SETTLING: u32 = 50_000;
 const SETTLING_WHOLE: u32 = 10_000;
 /// The fewest iterations that are worth skipping.
 const FEWEST: u64 = 4;
-/// The most that are skipped. Nobody waits for a loop that goes on for longer (a 64-bit pointer on its way through memory that never
-/// faults): it hangs.
+/// The most that are skipped: enough for any counter of 32 bits. A loop that goes on for longer (a 64-bit pointer on its way
+/// through memory that never faults) would do so for hours: it hangs.
 const MOST: u64 = 1 << 32;
-/// Instructions, each of which has to be executed, before a loop may come to its end: for no so many does anybody wait, and it hangs.
-const REACH: u64 = 1 << 31;
+/// Instructions, each of which has to be executed, before a loop may come to its end: for no so many does anybody wait, and it
+/// hangs. Swept in records/hangs.md.
+pub const REACH: u64 = 1 << 33;
 
 /// The block that a warp is alone in.
 pub(crate) struct Ahead<'a, 'l> {
@@ -208,7 +211,7 @@ impl Ahead<'_, '_> {
         let mut changing = Vec::new();
         let [.., mut before] = kept;
         for _ in 0..CORRECTIONS {
-            let counts = (self.state.warps[warp].control.counts, self.state.warps[warp].control.issued);
+            let executed = self.state.warps[warp].control.executed();
             let mut observer = round(Some(Trace::new(supposed.clone(), changing.clone(), strict, alone)));
             if let Ran::Elsewhere = self.run(warp, &mut observer)? {
                 return Ok(Tried::Left);
@@ -223,7 +226,8 @@ impl Ahead<'_, '_> {
             if supposed.is_borne_out(&trace.steps, lanes, &before, &after) && changes {
                 let unclear = trace.unclear == Some(Unclear::Control);
                 if !(unclear && supposed.suppose_ranges(&trace.steps)) {
-                    let skipped = self.conclude(warp, looked, &trace, &supposed, counts)?;
+                    let iteration = self.state.warps[warp].control.since(&executed);
+                    let skipped = self.conclude(warp, looked, &trace, &supposed, &iteration)?;
                     self.state.lookout.last = Some(looked).filter(|_| skipped > 0);
                     return Ok(if skipped > 0 { Tried::Skipped } else { Tried::Nothing(known) });
                 }
@@ -259,7 +263,7 @@ impl Ahead<'_, '_> {
         looked: Loop,
         trace: &Trace,
         steps: &Steps,
-        before: ([u32; LANES], u64),
+        iteration: &Executed,
     ) -> Result<u64, Halt> {
         let lanes = self.lanes(warp);
         let BlockState { warps, shared, .. } = &mut *self.state;
@@ -272,7 +276,8 @@ impl Ahead<'_, '_> {
         let memories = &mut running.executing.memories;
         let known = steady(&trace.touched, memories, ends);
         if known > MOST {
-            return Err(self.trap(warp, looked.head, TrapKind::EndlessLoop).into());
+            let kind = if known == FOREVER { TrapKind::EndlessLoop } else { TrapKind::LongLoop };
+            return Err(self.trap(warp, looked.head, kind).into());
         }
         let traps = known == trace.reach.traps && trace.reach.traps < trace.reach.limit;
         // This iteration has been executed. The last one that is known is executed, too: what it writes anew need not be known.
@@ -281,7 +286,7 @@ impl Ahead<'_, '_> {
             return Ok(0);
         }
         if (trace.is_carried || trace.is_unknown) && !traps {
-            return self.execute_abreast(warp, looked, trace, (steps, before), skipped);
+            return self.execute_abreast(warp, looked, trace, (steps, iteration), skipped);
         }
         // Nobody reads what a launch has stored that traps.
         if !traps {
@@ -290,7 +295,7 @@ impl Ahead<'_, '_> {
         let strayed = memories.global.strayed() + strays(&trace.touched, memories.global, skipped);
         memories.global.set_strayed(strayed);
         steps.advance(running.executing.registers, lanes, skipped);
-        running.control.skip(before, skipped);
+        running.control.skip(iteration, skipped);
         Ok(skipped)
     }
 
@@ -301,24 +306,27 @@ impl Ahead<'_, '_> {
         warp: usize,
         looked: Loop,
         trace: &Trace,
-        (steps, before): (&Steps, ([u32; LANES], u64)),
+        (steps, iteration): (&Steps, &Executed),
         most: u64,
     ) -> Result<u64, Halt> {
         let lanes = self.lanes(warp);
         let lane = lanes.trailing_zeros() as usize % LANES;
         let control = &self.state.warps[warp].control;
         let is_called = control.groups.iter().any(|group| group.state.is_ready() && group.frame != 0);
-        let body = u64::from(control.counts[lane].wrapping_sub(before.0[lane])).max(1);
+        let body = u64::from(iteration.counts[lane]).max(1);
         let abreast = if is_called { 0 } else { independent(trace, lanes, most) / LANES as u64 };
         let is_abreast = abreast >= FEWEST;
         // What has to be executed before the loop may come to its end.
-        let needed = body.saturating_mul(trace.reach.leaves() / if is_abreast { LANES as u64 } else { 1 });
+        let needed = match trace.reach.leaves() {
+            FOREVER => None,
+            leaves => Some(body.saturating_mul(leaves / if is_abreast { LANES as u64 } else { 1 })),
+        };
         let settling = if trace.is_whole { SETTLING_WHOLE } else { SETTLING };
         if is_abreast || control.counts[lane] >= settling {
             self.allow(warp, looked.head, needed)?;
         }
         let left = self.left(warp, lane);
-        let times = abreast.min(left / body);
+        let times = abreast.min(u64::from(left) / body);
         if times < FEWEST {
             return Ok(0);
         }
@@ -331,34 +339,36 @@ impl Ahead<'_, '_> {
         abreast.run(steps, times, LONGEST_BODY)?;
         let done = times * LANES as u64;
         steps.advance(&mut warp.registers, lanes, done);
-        warp.control.skip(before, done);
+        warp.control.skip(iteration, done);
         // Executing them took fuel.
         warp.control.fuel[lane] -= (body * times) as u32;
         warp.control.move_fuel_check();
         Ok(done)
     }
 
-    /// Gives a loop as much fuel as it takes until it may come to its end, if it has not got it.
+    /// Gives a loop as much fuel as it takes until it may come to its end, if it ever does and has not got it.
     ///
     /// # Errors
-    /// If there is not as much: then it hangs, if it takes longer than anybody waits, and else its fuel is used up.
-    fn allow(&mut self, warp: usize, head: u32, needed: u64) -> Result<(), Halt> {
+    /// If it never ends or nothing in reach ends it, or there is not as much fuel.
+    fn allow(&mut self, warp: usize, head: u32, needed: Option<u64>) -> Result<(), Halt> {
+        let Some(needed) = needed else { return Err(self.trap(warp, head, TrapKind::EndlessLoop).into()) };
         let lanes = self.lanes(warp);
-        if needed <= self.left(warp, lanes.trailing_zeros() as usize % LANES) {
+        let left = self.left(warp, lanes.trailing_zeros() as usize % LANES);
+        if needed <= left.into() {
             return Ok(());
         }
-        match self.state.lookout.take(needed) {
+        match self.state.lookout.take(needed, left) {
             Some(more) => self.state.warps[warp].control.refuel(lanes, more),
-            None if needed >= REACH => return Err(self.trap(warp, head, TrapKind::EndlessLoop).into()),
+            None if needed >= REACH => return Err(self.trap(warp, head, TrapKind::LongLoop).into()),
             None => return Err(self.trap(warp, head, TrapKind::OutOfFuel).into()),
         }
         Ok(())
     }
 
     /// How many instructions a thread may still execute.
-    fn left(&self, warp: usize, lane: usize) -> u64 {
+    fn left(&self, warp: usize, lane: usize) -> u32 {
         let control = &self.state.warps[warp].control;
-        u64::from(control.fuel[lane].saturating_sub(control.counts[lane]))
+        control.fuel[lane].saturating_sub(control.counts[lane])
     }
 
     /// What is wrong with the lanes that are in a loop.

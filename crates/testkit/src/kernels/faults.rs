@@ -68,7 +68,7 @@ fn compare(expected: &ExpectedFault, found: &Observation) -> Result<(), String> 
 /// What an observation says about a key of the directive.
 fn detail(key: &str, found: &Observation) -> String {
     let place = match &found.end {
-        End::Trapped { at, .. } | End::Hang { at } | End::OutOfFuel { at } => Some(at),
+        End::Trapped { at, .. } | End::Hang { at, .. } | End::OutOfFuel { at } => Some(at),
         _ => None,
     };
     let at = |show: &dyn Fn(&outcome::ProgramPoint) -> String| place.map_or_else(|| "nowhere".to_owned(), show);
