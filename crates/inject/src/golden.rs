@@ -132,7 +132,7 @@ pub struct Golden {
     pub(crate) seconds: f64,
     pub(crate) race_seconds: f64,
     pub(crate) fuel: u32,
-    pub(crate) loops: u32,
+    pub(crate) loops: u64,
     pub(crate) looks_ahead: bool,
 }
 
@@ -265,9 +265,15 @@ impl Golden {
         self.fuel
     }
 
+    /// The same, if somebody said a number: then loops get no more either.
+    #[must_use]
+    pub fn said_fuel(&self) -> Option<u32> {
+        (self.loops == 0).then_some(self.fuel)
+    }
+
     /// How many instructions more a thread may execute in loops of which it is known when they end.
     #[must_use]
-    pub fn loops(&self) -> u32 {
+    pub fn loops(&self) -> u64 {
         self.loops
     }
 

@@ -43,12 +43,13 @@ pub fn open_same(name: &str, digest: &str) -> Result<Arc<Capsule>, SessionError>
     Ok(capsule)
 }
 
-/// Does the golden run of a capsule, without anything said of its outputs: for who looks and injects nothing.
+/// Does the golden run of a capsule on the machine that is asked for, whatever is said of its outputs.
 ///
 /// # Errors
 /// If the capsule cannot be executed, or does something else than was recorded.
-pub fn golden(capsule: Arc<Capsule>) -> Result<Golden, SessionError> {
-    Ok(Golden::run(capsule)?)
+pub fn golden(capsule: Arc<Capsule>, setup: &Setup) -> Result<Golden, SessionError> {
+    let machine = Machine { addresses: Arc::clone(&setup.addresses), contract: setup.contract, ..Machine::default() };
+    Ok(Golden::run_on(capsule, machine)?)
 }
 
 /// Opens a capsule and makes it ready for faults; it knows by which name it is found again from anywhere.
@@ -64,6 +65,5 @@ pub fn ready(name: &str, setup: &Setup) -> Result<Arc<CapsuleTarget>, SessionErr
 /// # Errors
 /// As [`golden`], and if its outputs are not as is said of them.
 pub fn target(capsule: Arc<Capsule>, setup: &Setup) -> Result<Arc<CapsuleTarget>, SessionError> {
-    let machine = Machine { addresses: Arc::clone(&setup.addresses), contract: setup.contract, ..Machine::default() };
-    Ok(Arc::new(CapsuleTarget::set_up(Golden::run_on(capsule, machine)?, setup)?))
+    Ok(Arc::new(CapsuleTarget::set_up(golden(capsule, setup)?, setup)?))
 }

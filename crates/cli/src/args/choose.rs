@@ -5,9 +5,11 @@ use super::bounds::Bounds;
 use super::select::Select;
 use campaign::{Bytes, Choices, CommandLine, IntervalMethod, SelectionWords, Shard, Stratify};
 use clap::Args as Group;
+use inject::Setup;
 use methods::registry;
 use outcome::Criteria;
 use outcome::Quality;
+use session::SessionError;
 use std::path::PathBuf;
 
 #[derive(Debug, Group)]
@@ -73,6 +75,13 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
+    /// What a capsule is run on.
+    pub(crate) fn setup(&self) -> Result<Setup, SessionError> {
+        let addresses = session::addresses::profile(self.addresses.as_deref())?;
+        let contract = session::contract::contract(self.contract.as_deref())?;
+        Ok(Setup { addresses, contract, ..Setup::default() })
+    }
+
     /// The word by which the profile of addresses is found again from anywhere.
     pub(crate) fn addresses(&self) -> Option<String> {
         self.addresses.as_deref().map(session::addresses::lasting)

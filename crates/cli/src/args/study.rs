@@ -1,5 +1,6 @@
 //! What looks at threads, and studies of methods.
 
+use super::choose::Machine;
 use super::kept::Kept;
 use clap::Args as Group;
 use methods::registry;
@@ -14,6 +15,8 @@ pub(crate) struct Profile {
     /// List every instruction that one thread comes to instead, for example launch=0,cta=2,thread=31
     #[arg(long, value_name = "THREAD")]
     pub(crate) trace: Option<ThreadName>,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

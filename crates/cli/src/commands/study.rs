@@ -24,7 +24,7 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
     let stop = stop_on_interrupt()?;
     let studied = |name: &String| {
         let class = bundled::find(name).map(|workload| workload.description().class);
-        Ok(Studied { capsule: target(name, args.kept.fuel)?, class })
+        Ok(Studied { capsule: target(name, &args.kept)?, class })
     };
     let subjects = args.capsules.iter().map(studied).collect::<Result<Vec<_>, Failure>>()?;
     let mut told = Told::default();
@@ -46,8 +46,8 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
 }
 
 /// A capsule, ready for the faults of a study.
-pub(crate) fn target(name: &str, fuel: Option<u32>) -> Result<Arc<CapsuleTarget>, Failure> {
-    let setup = Setup { infer: true, fuel, ..Setup::default() };
+pub(crate) fn target(name: &str, kept: &args::Kept) -> Result<Arc<CapsuleTarget>, Failure> {
+    let setup = Setup { infer: true, fuel: kept.fuel, ..kept.machine.setup()? };
     Ok(capsules::ready(name, &setup)?)
 }
 
@@ -57,8 +57,9 @@ pub(crate) fn campaigns<'a>(
     stop: &'a AtomicBool,
     told: &'a mut dyn FnMut(&str, &CampaignEvent<'_>),
 ) -> Campaigns<'a> {
-    let args::Kept { kernel, seed, jobs, out, .. } = kept;
-    Campaigns { dir: out.clone(), seed: *seed, kernels: kernel.clone(), jobs: *jobs, stop, told }
+    let args::Kept { kernel, seed, jobs, out, machine, .. } = kept;
+    let (addresses, contract) = (machine.addresses(), machine.contract.clone());
+    Campaigns { dir: out.clone(), seed: *seed, kernels: kernel.clone(), addresses, contract, jobs: *jobs, stop, told }
 }
 
 /// Shows the campaigns of a study, one after the other.

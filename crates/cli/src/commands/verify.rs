@@ -89,7 +89,7 @@ pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
         let target = rounded_apart(args)?;
         return again(&target, args, rows);
     }
-    let target = capsules::ready(&args.capsule, &Setup::default())?;
+    let target = capsules::ready(&args.capsule, &args.machine.setup()?)?;
     let runs = args.runs.unwrap_or(if args.faults.is_some() { 0 } else { RUNS });
     let engines = (runs > 0).then(|| engines(&target, args.seed, runs)).transpose()?;
     let (gpu, absent) = match on_gpu(target.golden_run()) {
@@ -113,7 +113,7 @@ pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
 
 /// The capsule as kernels execute it that faults are written into: no product is joined with a sum.
 fn rounded_apart(args: &args::Verify) -> Result<Arc<CapsuleTarget>, Failure> {
-    Ok(capsules::ready(&args.capsule, &Setup { contract: AS_WRITTEN, ..Setup::default() })?)
+    Ok(capsules::ready(&args.capsule, &Setup { contract: AS_WRITTEN, ..args.machine.setup()? })?)
 }
 
 /// Judges kept rows again.

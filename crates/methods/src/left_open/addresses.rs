@@ -18,8 +18,11 @@ pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'
              An outcome is changed if its class or its kind is another than with h200."
         ),
     );
-    let variant =
-        |name, profile| Variant { name, machine: Machine { addresses: Arc::new(profile), ..Machine::default() } };
+    let variant = |name, profile: AddressProfile| {
+        let profile = Arc::new(profile);
+        let change = move |same| Machine { addresses: Arc::clone(&profile), ..same };
+        Variant { name, change: Box::new(change) }
+    };
     let h200 = AddressProfile::h200();
     let mapped = AddressProfile { name: "mapped".to_owned(), before: Vec::new(), behind: Vec::new(), ..h200.clone() };
     let variants = [variant("h200", h200), variant("mapped", mapped), variant("strict", AddressProfile::strict())];

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use study::{Cell, Study, Table};
 
-/// A machine, and what it is called.
+/// How a machine differs from that of the capsule, and what it is called.
 pub(super) struct Variant {
     pub(super) name: &'static str,
-    pub(super) machine: Machine,
+    pub(super) change: Box<dyn Fn(Machine) -> Machine>,
 }
 
 /// What came of a run.
@@ -42,7 +42,7 @@ pub(super) fn compare(
     for subject in subjects {
         let mut first: Option<Ends> = None;
         for variant in variants {
-            let ends = match on(subject, &variant.machine)? {
+            let ends = match on(subject, variant)? {
                 Ok(target) => {
                     ends(&campaigns.sampled(&target, &format!("{}:{}", study.name, variant.name), runs)?.results)?
                 }
@@ -64,17 +64,20 @@ pub(super) fn compare(
     Ok(study)
 }
 
-/// The capsule on a machine; why not, if that cannot do its golden run.
-fn on(subject: &Studied, machine: &Machine) -> Result<Result<CapsuleTarget, String>, StudyError> {
-    let capsule = &subject.capsule;
+/// The capsule on another machine; why not, if that cannot do its golden run.
+fn on(subject: &Studied, variant: &Variant) -> Result<Result<CapsuleTarget, String>, StudyError> {
+    let (capsule, golden) = (&subject.capsule, subject.capsule.golden_run());
+    let same = Machine { addresses: Arc::clone(golden.addresses()), contract: golden.contract(), ..Machine::default() };
+    let machine = (variant.change)(same);
     let setup = Setup {
         infer: true,
-        fuel: Some(capsule.golden_run().fuel()),
+        fuel: golden.said_fuel(),
         addresses: Arc::clone(&machine.addresses),
+        contract: machine.contract,
         opened_as: Some(capsule.opened_as().to_owned()),
         ..Setup::default()
     };
-    match Golden::run_on(Arc::clone(capsule.golden_run().capsule()), machine.clone()) {
+    match Golden::run_on(Arc::clone(golden.capsule()), machine) {
         Ok(golden) => Ok(Ok(CapsuleTarget::set_up(golden, &setup)?)),
         Err(error) => Ok(Err(error.to_string())),
     }

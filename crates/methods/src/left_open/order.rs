@@ -19,7 +19,7 @@ pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'
              without a fault is another then has other sites and is left out."
         ),
     );
-    let variant = |name, order| Variant { name, machine: Machine { order, ..Machine::default() } };
+    let variant = |name, order| Variant { name, change: Box::new(move |same| Machine { order, ..same }) };
     let variants = [
         variant("races", Order::AsRaces),
         variant("turns", Order::Always(Interleaving::Turns)),
