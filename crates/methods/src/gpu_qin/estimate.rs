@@ -138,7 +138,7 @@ pub struct KernelEstimate {
     pub activated: u64,
     /// Those that were read, but after the window.
     pub late: u64,
-    /// Of the activated ones that did not end: in a loop proven endless, at a barrier, out of fuel.
+    /// Of the activated ones that did not end: in a loop without an end in reach, at a barrier, out of fuel.
     pub hangs: [u64; 3],
     /// Runs that were given up, by why.
     pub discarded: BTreeMap<String, u64>,

@@ -109,12 +109,13 @@ pub(super) fn heuristics(it: &Measurements<'_>) -> String {
     let late = those(it.kernels, |kernel| kernel.unbiased.late > 0);
     format!(
         "The cap of {ITERATIONS} iterations changes sites of {} ({}), and a rate beyond chance of {}. The window of {STEPS} steps changes those of \
-         {}. Leaving out small groups changes those of {} ({}), and a rate beyond chance of {}. The window of {WINDOW} instructions leaves out \
+         {}. Leaving out small groups, against profiles of groups that hold {:.0} % of the threads, changes those of {} ({}), and a rate beyond chance of {}. The window of {WINDOW} instructions leaves out \
          faults of {} ({}).",
         of(changed(Variant::Uncapped).len(), it.kernels.len()),
         listed(changed(Variant::Uncapped)),
         listed(sure(0)),
         of(changed(Variant::AnySteps).len(), it.kernels.len()),
+        Variant::COVERAGE * 100.0,
         of(changed(Variant::Covered).len(), it.kernels.len()),
         listed(changed(Variant::Covered)),
         listed(sure(2)),

@@ -27,8 +27,8 @@ pub(super) fn hangs(kernels: &[MeasuredKernel]) -> String {
         format!("{} have none", of(none.len(), kernels.len()))
     };
     format!(
-        "What a limit of time would end, {} of the activated faults, is counted as a hang: {loops} are in loops proven endless, {barriers} \
-         wait at a barrier that others never reach, {fuel} used up their fuel, and nobody says that these would not have ended. Of the \
+        "What a limit of time would end, {} of the activated faults, is counted as a hang: {loops} are in loops proven to have no end in reach, {barriers} \
+         wait at a barrier that others never reach, {fuel} were stopped out of fuel, and nobody says that these would not have ended. Of the \
          kernels {without}.",
         loops + barriers + fuel
     )

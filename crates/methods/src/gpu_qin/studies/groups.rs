@@ -133,8 +133,8 @@ impl Spread {
     pub fn word(between: Option<f64>, within: Option<f64>) -> &'static str {
         let differ = |p: Option<f64>| p.is_some_and(|p| p < LEVEL);
         match (between, differ(between), differ(within)) {
-            (None, _, false) => "one group",
-            (None, _, true) => "one group, whose threads differ",
+            (None, _, false) => "one group with enough trials",
+            (None, _, true) => "one group with enough trials, whose threads differ",
             (_, false, false) => "groups do not differ",
             (_, false, true) => "groups do not differ, threads within groups do",
             (_, true, false) => "yes: groups differ, their threads do not",
@@ -202,7 +202,7 @@ mod tests {
         assert!(word(Some(0.001), Some(0.5)).starts_with("yes"));
         assert!(word(Some(0.001), Some(0.001)).starts_with("in part"));
         assert_eq!(word(Some(0.2), Some(0.2)), "groups do not differ");
-        assert_eq!(word(None, None), "one group");
+        assert_eq!(word(None, None), "one group with enough trials");
     }
 
     #[test]

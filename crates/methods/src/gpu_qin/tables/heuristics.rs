@@ -42,7 +42,7 @@ fn said(error: &Error, sure: bool) -> Cell {
 const HEURISTICS: [(&str, Variant); 3] = [
     ("the cap of iterations", Variant::Uncapped),
     ("the window of steps", Variant::AnySteps),
-    ("small groups left out", Variant::Covered),
+    ("small groups left out (against 99 % of the threads)", Variant::Covered),
 ];
 
 /// Over all kernels: the mean size of each error, the largest, and how many are beyond chance.
