@@ -48,8 +48,6 @@ pub(crate) fn page(args: &Args) -> Result<()> {
         dir: root().join("target/pages").join(method.name()),
         seed: 0,
         kernels: Vec::new(),
-        addresses: None,
-        contract: None,
         jobs: None,
         stop: &stop,
         told: &mut |name, event| tell(&mut told, name, event),

@@ -1,6 +1,5 @@
 //! Campaigns that are made once and kept: those of studies, and of commands that methods add.
 
-use super::choose::Machine;
 use clap::Args as Group;
 use std::path::PathBuf;
 
@@ -17,8 +16,6 @@ pub(crate) struct Kept {
     /// [default: 500000, and what loops take that are known to end]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u32>,
-    #[command(flatten)]
-    pub(crate) machine: Machine,
     /// Number of workers [default: one for each core]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<u32>,

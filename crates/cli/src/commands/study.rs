@@ -47,7 +47,7 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
 
 /// A capsule, ready for the faults of a study.
 pub(crate) fn target(name: &str, kept: &args::Kept) -> Result<Arc<CapsuleTarget>, Failure> {
-    let setup = Setup { infer: true, fuel: kept.fuel, ..kept.machine.setup()? };
+    let setup = Setup { infer: true, fuel: kept.fuel, ..Setup::default() };
     Ok(capsules::ready(name, &setup)?)
 }
 
@@ -57,9 +57,8 @@ pub(crate) fn campaigns<'a>(
     stop: &'a AtomicBool,
     told: &'a mut dyn FnMut(&str, &CampaignEvent<'_>),
 ) -> Campaigns<'a> {
-    let args::Kept { kernel, seed, jobs, out, machine, .. } = kept;
-    let (addresses, contract) = (machine.addresses(), machine.contract.clone());
-    Campaigns { dir: out.clone(), seed: *seed, kernels: kernel.clone(), addresses, contract, jobs: *jobs, stop, told }
+    let args::Kept { kernel, seed, jobs, out, .. } = kept;
+    Campaigns { dir: out.clone(), seed: *seed, kernels: kernel.clone(), jobs: *jobs, stop, told }
 }
 
 /// Shows the campaigns of a study, one after the other.

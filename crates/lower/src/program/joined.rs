@@ -3,7 +3,7 @@
 //! A product is made and rounded as it is written: its register is a destination like any other. Its two factors stay where
 //! they are, or, where something else is written there before the last sum, in rows that no register names. A sum that is joined
 //! with it is that of the unrounded product where the register holds the product of these factors, and of what the register
-//! holds where it does not: then somebody has changed one of them, and no multiplier has more digits of it.
+//! holds where it does not: then somebody has changed one of the three, and no multiplier has more digits of it.
 
 use super::Lowering;
 use isa::contraction::{Join, Product};

@@ -17,10 +17,6 @@ pub struct Campaigns<'a> {
     pub seed: u64,
     /// The kernels, or all.
     pub kernels: Vec<String>,
-    /// The profile of addresses of the capsules' machine, in the word of a configuration; the default if not said.
-    pub addresses: Option<String>,
-    /// Which products it joins with sums, likewise.
-    pub contract: Option<String>,
     /// Workers; one for each core if not said.
     pub jobs: Option<u32>,
     /// Ends the work in hand.
@@ -148,8 +144,6 @@ impl Campaigns<'_> {
             selection,
             jobs: self.jobs,
             fuel: capsule.golden_run().said_fuel(),
-            addresses: self.addresses.clone(),
-            contract: self.contract.clone(),
             ..Choices::default()
         };
         let config = choices.judged_by(capsule.criteria()).settle()?;
@@ -171,8 +165,6 @@ impl Campaigns<'_> {
         parts.extend(self.kernels.iter().cloned());
         parts.extend(label.split([':', ',']).map(|part| part.replace('=', "-")));
         parts.extend(capsule.golden_run().said_fuel().map(|fuel| format!("fuel-{fuel}")));
-        parts.extend(self.addresses.iter().map(|word| format!("addresses-{word}")));
-        parts.extend(self.contract.iter().map(|word| format!("contract-{word}")));
         parts.push(format!("seed-{}-runs-{runs}.campaign", self.seed));
         self.dir.join(parts.join("_").replace(['/', '#'], "-"))
     }

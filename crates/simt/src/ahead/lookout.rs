@@ -19,6 +19,8 @@ pub(crate) struct Lookout {
     pub(super) last: Option<Loop>,
     /// Instructions that may be executed beyond all fuel, in loops of which it is known when they end.
     pub(super) loops: u64,
+    /// How many of these there were at hand when some were taken last.
+    taken: u32,
 }
 
 /// A way to look at a loop.
@@ -35,18 +37,22 @@ pub(super) struct Loop {
 impl Lookout {
     /// Looks when a warp has issued so many instructions.
     pub(crate) fn after(due: u64, loops: u64) -> Self {
-        Self { due, pause: FIRST_PAUSE, last: None, loops }
+        Self { due, pause: FIRST_PAUSE, last: None, loops, taken: 0 }
     }
 
     /// Takes of the instructions that may be executed beyond all fuel as many as are needed, or will do until the next look but
     /// one, if there are enough with those that are left. What was left is for what comes behind the loop.
-    pub(super) fn take(&mut self, needed: u64, left: u32) -> Option<u32> {
+    /// `executed` is how many were executed since some were taken last.
+    pub(super) fn take(&mut self, needed: u64, left: u32, executed: u32) -> Option<u32> {
         if needed > self.loops.saturating_add(left.into()) {
             return None;
         }
-        let taken = needed.min(2 * LONGEST_PAUSE).min(self.loops).min(u64::from(u32::MAX - left));
-        self.loops -= taken;
-        u32::try_from(taken).ok()
+        let unused = self.taken.saturating_sub(executed);
+        let missing = needed.saturating_sub(unused.into());
+        let taken = missing.min(2 * LONGEST_PAUSE).min(self.loops).min(u64::from(u32::MAX - left)) as u32;
+        self.loops -= u64::from(taken);
+        self.taken = unused.saturating_add(taken);
+        Some(taken)
     }
 
     /// Instructions that a thread executes before it is to be looked at.

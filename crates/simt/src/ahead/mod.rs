@@ -353,11 +353,12 @@ impl Ahead<'_, '_> {
     fn allow(&mut self, warp: usize, head: u32, needed: Option<u64>) -> Result<(), Halt> {
         let Some(needed) = needed else { return Err(self.trap(warp, head, TrapKind::EndlessLoop).into()) };
         let lanes = self.lanes(warp);
-        let left = self.left(warp, lanes.trailing_zeros() as usize % LANES);
+        let lane = lanes.trailing_zeros() as usize % LANES;
+        let (left, executed) = (self.left(warp, lane), self.state.warps[warp].control.counts[lane]);
         if needed <= left.into() {
             return Ok(());
         }
-        match self.state.lookout.take(needed, left) {
+        match self.state.lookout.take(needed, left, executed) {
             Some(more) => self.state.warps[warp].control.refuel(lanes, more),
             None if needed >= REACH => return Err(self.trap(warp, head, TrapKind::LongLoop).into()),
             None => return Err(self.trap(warp, head, TrapKind::OutOfFuel).into()),
