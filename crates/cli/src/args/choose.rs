@@ -75,11 +75,6 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Whether another machine is asked for than the default one.
-    pub(crate) fn is_said(&self) -> bool {
-        self.addresses.is_some() || self.contract.is_some()
-    }
-
     /// What a capsule is run on.
     pub(crate) fn setup(&self) -> Result<Setup, SessionError> {
         let addresses = session::addresses::profile(self.addresses.as_deref())?;

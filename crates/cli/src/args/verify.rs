@@ -1,6 +1,5 @@
 //! What is checked of a capsule, and by whom.
 
-use super::choose::Machine;
 use super::select::Select;
 use clap::{Args as Group, ValueEnum};
 use std::path::PathBuf;
@@ -23,8 +22,6 @@ pub(crate) struct Verify {
     /// else on the simulator itself
     #[arg(long, value_name = "N")]
     pub(crate) faults: Option<u64>,
-    #[command(flatten)]
-    pub(crate) machine: Machine,
     #[command(flatten)]
     pub(crate) select: Select,
     /// Directory in which the faults that were compared are kept; those that are there are not run again, and all of them

@@ -85,17 +85,11 @@ struct Difference {
 
 /// Checks a capsule.
 pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
-    if args.machine.is_said() && (args.gpu || args.faults.is_some() || args.again.is_some()) {
-        let error = anyhow!(
-            "compare another machine with a GPU: written faults and a GPU know neither profiles nor contraction"
-        );
-        return Err(Failure::new(Code::Usage, error).help("leave `--addresses` and `--contract` out"));
-    }
     if let Some(rows) = &args.again {
         let target = rounded_apart(args)?;
         return again(&target, args, rows);
     }
-    let target = capsules::ready(&args.capsule, &args.machine.setup()?)?;
+    let target = capsules::ready(&args.capsule, &Setup::default())?;
     let runs = args.runs.unwrap_or(if args.faults.is_some() { 0 } else { RUNS });
     let engines = (runs > 0).then(|| engines(&target, args.seed, runs)).transpose()?;
     let (gpu, absent) = match on_gpu(target.golden_run()) {
