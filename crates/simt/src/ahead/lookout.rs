@@ -55,6 +55,11 @@ impl Lookout {
         Some(taken)
     }
 
+    /// So much of the fuel was used up by iterations that were executed side by side, which no lane has counted.
+    pub(super) fn spend(&mut self, instructions: u32) {
+        self.taken = self.taken.saturating_sub(instructions);
+    }
+
     /// Instructions that a thread executes before it is to be looked at.
     pub(crate) fn patience(&self) -> u32 {
         u32::try_from(self.due).unwrap_or(u32::MAX)

@@ -341,8 +341,10 @@ impl Ahead<'_, '_> {
         steps.advance(&mut warp.registers, lanes, done);
         warp.control.skip(iteration, done);
         // Executing them took fuel.
-        warp.control.fuel[lane] -= (body * times) as u32;
+        let spent = (body * times) as u32;
+        warp.control.fuel[lane] -= spent;
         warp.control.move_fuel_check();
+        self.state.lookout.spend(spent);
         Ok(done)
     }
 
