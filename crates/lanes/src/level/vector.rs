@@ -1,5 +1,7 @@
 //! What code compiled for a level can do.
 
+use isa::semantics::approx::interpolator::picked;
+
 /// Proof that the host has a level, and the way to run code compiled for it.
 pub trait Level: Copy + 'static {
     /// Runs `f`, compiled for this level where it is inlined.
@@ -30,12 +32,6 @@ pub trait Level: Copy + 'static {
     }
 }
 
-/// The number of a table at an index; the last for any behind it.
-#[inline(always)]
-fn picked(table: &[i32], index: u32) -> i32 {
-    table[(index as usize).min(table.len() - 1)]
-}
-
 /// The lane loops as every machine has them.
 #[derive(Clone, Copy)]
 pub struct Baseline;
@@ -49,7 +45,8 @@ impl Level for Baseline {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Level, picked};
+    use super::Level;
+    use isa::semantics::approx::interpolator::picked;
     use std::arch::x86_64::{__m256i, __m512i};
     use std::array::from_fn;
 

@@ -39,7 +39,14 @@ impl<F: Fn(Columns, u32) -> [i32; 2]> Look for F {}
 #[inline(always)]
 #[must_use]
 pub fn at(columns: Columns, segment: u32) -> [i32; 2] {
-    columns.map(|column| column[(segment as usize).min(column.len() - 1)])
+    columns.map(|column| picked(column, segment))
+}
+
+/// The number of a table at an index; the last for any behind it.
+#[inline(always)]
+#[must_use]
+pub fn picked(table: &[i32], index: u32) -> i32 {
+    table[(index as usize).min(table.len() - 1)]
 }
 
 /// Bits that the coefficient of x has in its word, with its sign; that of x² has the others.
