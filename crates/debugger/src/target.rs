@@ -11,7 +11,7 @@ use campaign::{
     Spot, Subject, TargetError, Worker,
 };
 use facts::Facts;
-use fault::{Fault, Isa, Scope, ScopeKind, TargetKind, TargetOperand, draw};
+use fault::{Fault, Isa, Scope, ScopeKind, TargetKind, TargetOperand};
 use inject::site::{LABELS, fault_of, site_of};
 use inject::{CapsuleTarget, InjectError};
 use live::{GoldenApplication, RunOutputs};
@@ -55,7 +55,7 @@ pub struct GpuTarget {
 struct Population<'t> {
     isa: Isa,
     target: TargetKind,
-    model: fault::ModelKind,
+    patterns: fault::Patterns,
     /// Each with its members, a number for every step of each.
     parts: Cumulative<Part<'t>>,
 }
@@ -211,7 +211,12 @@ impl GpuTarget {
             let total = part.members.len() as u64 * part.steps.len() as u64;
             (part, total)
         });
-        Ok(Population { isa: self.isa, target: selection.target, model: selection.model, parts: parts.collect() })
+        Ok(Population {
+            isa: self.isa,
+            target: selection.target,
+            patterns: selection.patterns.clone(),
+            parts: parts.collect(),
+        })
     }
 }
 
@@ -222,8 +227,8 @@ impl Population<'_> {
         let steps = part.steps.len() as u64;
         let &(launch, number) = part.members.get((at / steps) as usize)?;
         let (step, operands) = part.steps.get((at % steps) as usize)?;
-        let operand = draw::operand(draws, self.model, operands)?;
-        let model = draw::model(draws, self.model, operand.bits)?;
+        let operand = *draws.one_of(operands)?;
+        let (model, _) = self.patterns.draw(draws, operand.bits, 1)?;
         let thread = thread_of(golden, launch, number)?;
         debug_assert_eq!(thread.kernel, part.kernel);
         let (cta, thread) = (thread.cta, thread.thread);
@@ -264,7 +269,7 @@ fn selection(words: &SelectionWords) -> Result<fault::Selection, TargetError> {
     if !selection.target.is_operand() {
         return refused(format!("expected one of the targets {}", TargetKind::WORDS[..5].join(", ")));
     }
-    if selection.scope != ScopeKind::Thread {
+    if selection.patterns.iter().any(|pattern| pattern.scope != ScopeKind::Thread) {
         return refused("the debugger hits one thread (scope thread)".to_owned());
     }
     if words.method.is_some() {

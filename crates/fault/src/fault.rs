@@ -102,7 +102,8 @@ mod tests {
             isa in prop::sample::select(&["ptx", "sass-sm_90", "toy"][..]),
             target in target(),
             model in model(),
-            scope in prop_oneof![Just(Scope::Thread), Just(Scope::Warp), any::<u32>().prop_map(Scope::Pair)],
+            scope in prop_oneof![Just(Scope::Thread), Just(Scope::Warp), any::<u32>().prop_map(Scope::Pair),
+                                 (1u32..).prop_map(Scope::Lanes)],
         ) {
             let isa = Isa::new(isa).unwrap();
             let fault = Fault { isa, launch, cta, thread, dynamic, target, model, scope };

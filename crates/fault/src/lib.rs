@@ -2,7 +2,7 @@
 //!
 //! A [`Fault`] says where and when which bits change, and has a text id that prints and parses to itself. A
 //! [`Selection`] says which dynamic instructions a campaign draws from, which of their [`TargetOperand`]s are aimed at
-//! and what happens to them; a [`Census`] counts the instructions by thread, so that a uniform draw finds its site;
+//! and the [`Patterns`] of what happens to them; a [`Census`] counts the instructions by thread, so that a uniform draw finds its site;
 //! [`draw`] draws the operand and the bits. Nothing here touches a machine, or knows an instruction set.
 
 mod census;
@@ -14,6 +14,7 @@ mod isa;
 mod model;
 mod names;
 mod operand;
+mod pattern;
 mod selection;
 mod target;
 
@@ -25,5 +26,6 @@ pub use groups::InstructionClass;
 pub use model::{Model, ModelKind};
 pub use names::base_name;
 pub use operand::{TargetKind, TargetOperand, operand, operands};
-pub use selection::{Ranges, ScopeKind, Selection};
+pub use pattern::{Pattern, Patterns};
+pub use selection::{Ranges, ScopeKind, Selection, WARP};
 pub use target::{Memory, Scope, Target};

@@ -4,7 +4,7 @@
 //! an operand of a width it draws a model. Every draw is uniform: over the bits, over the pairs of bits, over the
 //! values of the whole width.
 
-use crate::error::{ParseFaultError, SelectionError, number, wrong};
+use crate::error::{ParseFaultError, SelectionError, digits, number, wrong};
 use stats::Draws;
 use std::fmt;
 use std::num::NonZeroU128;
@@ -127,16 +127,78 @@ fn hexadecimal(text: &str) -> Option<u128> {
     plain.then(|| u128::from_str_radix(digits, 16).ok()).flatten()
 }
 
+/// Bits that flip together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flips {
+    /// How many.
+    count: u32,
+    /// Whether each is next to the one before.
+    adjacent: bool,
+    /// Among which, as far as an operand has them.
+    among: u128,
+}
+
+impl Flips {
+    const ONE: Self = Self { count: 1, adjacent: false, among: u128::MAX };
+    const ADJACENT: Self = Self { count: 2, adjacent: true, among: u128::MAX };
+    const TWO: Self = Self { count: 2, adjacent: false, among: u128::MAX };
+
+    /// Reads `3` or `3:0xff`, how many bits among which.
+    fn parse(text: &str, adjacent: bool) -> Option<Self> {
+        let (count, among) = match text.split_once(':') {
+            None => (text, u128::MAX),
+            Some((count, mask)) => (count, hexadecimal(mask)?),
+        };
+        let count = digits(count).filter(|count| (1..=128).contains(count))?;
+        // One bit has no neighbours.
+        let found = Self { count, adjacent: adjacent && count > 1, among };
+        found.hits(128).then_some(found)
+    }
+
+    /// The bits from which so many can be taken of an operand of so many bits: the lowest of each run, or any.
+    fn starts(self, width: u32) -> impl Iterator<Item = u32> {
+        let among = self.among & all(width);
+        let run = if self.adjacent { self.count } else { 1 };
+        (0..=128 - run).filter(move |start| all(run) & !(among >> start) == 0)
+    }
+
+    fn hits(self, width: u32) -> bool {
+        let least = if self.adjacent { 1 } else { self.count as usize };
+        self.starts(width).take(least).count() == least
+    }
+
+    fn draw(self, width: u32, below: &mut impl FnMut(usize) -> Option<usize>) -> Option<u128> {
+        let mut starts: Vec<u32> = self.starts(width).collect();
+        if self.adjacent {
+            return Some(all(self.count) << starts[below(starts.len())?]);
+        }
+        let mut mask = 0;
+        for _ in 0..self.count {
+            mask |= 1 << starts.remove(below(starts.len())?);
+        }
+        Some(mask)
+    }
+}
+
+impl fmt::Display for Flips {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::ONE => f.write_str("flip"),
+            Self::ADJACENT => f.write_str("double"),
+            Self::TWO => f.write_str("double-any"),
+            Self { count, adjacent, among } => {
+                write!(f, "{}:{count}", if adjacent { "burst" } else { "flip" })?;
+                if among == u128::MAX { Ok(()) } else { write!(f, ":{among:#x}") }
+            }
+        }
+    }
+}
+
 /// The models that a campaign draws from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelKind {
-    /// One bit flips.
-    #[default]
-    Single,
-    /// Two adjacent bits flip.
-    Adjacent,
-    /// Any two bits flip.
-    Two,
+    /// Some bits flip.
+    Flip(Flips),
     /// Another value, uniform over the whole width; it may be the same.
     Random,
     /// Zero.
@@ -151,9 +213,19 @@ pub enum ModelKind {
 }
 
 /// The words that stand for kinds of models, for messages.
-const WORDS: &str = "flip, double, double-any, random, zero, stuck0:MASK, stuck1:MASK (such as stuck1:0x80)";
+const WORDS: &str = "flip, double, double-any, flip:N or burst:N (any N bits, or N adjacent ones), flip:N:MASK, random, zero, \
+                     stuck0:MASK, stuck1:MASK (such as stuck1:0x80)";
+
+impl Default for ModelKind {
+    fn default() -> Self {
+        Self::SINGLE
+    }
+}
 
 impl ModelKind {
+    /// One bit flips.
+    pub const SINGLE: Self = Self::Flip(Flips::ONE);
+
     /// Reads the word of a campaign.
     ///
     /// # Errors
@@ -161,13 +233,16 @@ impl ModelKind {
     pub fn parse(word: &str) -> Result<Self, SelectionError> {
         let unknown = || SelectionError::Word { key: "model", found: word.to_owned(), expected: WORDS.to_owned() };
         Ok(match word {
-            "flip" => Self::Single,
-            "double" => Self::Adjacent,
-            "double-any" => Self::Two,
+            "flip" => Self::SINGLE,
+            "double" => Self::Flip(Flips::ADJACENT),
+            "double-any" => Self::Flip(Flips::TWO),
             "random" => Self::Random,
             "zero" => Self::Zero,
             _ => {
                 let (name, mask) = word.split_once(':').ok_or_else(unknown)?;
+                if matches!(name, "flip" | "burst") {
+                    return Flips::parse(mask, name == "burst").map(Self::Flip).ok_or_else(unknown);
+                }
                 let mask = hexadecimal(mask).and_then(NonZeroU128::new).ok_or_else(unknown)?;
                 match name {
                     "stuck0" => Self::Stuck { mask, ones: false },
@@ -182,8 +257,8 @@ impl ModelKind {
     #[must_use]
     pub fn hits(self, width: u32) -> bool {
         match self {
-            Self::Single | Self::Random | Self::Zero => width >= 1,
-            Self::Adjacent | Self::Two => width >= 2,
+            Self::Flip(flips) => flips.hits(width),
+            Self::Random | Self::Zero => width >= 1,
             Self::Stuck { mask, .. } => mask.get() & all(width) != 0,
         }
     }
@@ -193,19 +268,9 @@ impl ModelKind {
         if !self.hits(width) {
             return None;
         }
-        let mut draw = |bound: u32| draws.below(bound.into()).map(|number| number as u32);
+        let mut below = |bound: usize| draws.below(bound as u64).map(|number| number as usize);
         Some(match self {
-            Self::Single => Model::single(draw(width)?),
-            Self::Adjacent => {
-                let first = draw(width - 1)?;
-                Model::Flip(bit_mask(first) | bit_mask(first + 1))
-            }
-            Self::Two => {
-                let first = draw(width)?;
-                // Any other bit: those from the first one on are one further.
-                let second = draw(width - 1)?;
-                Model::Flip(bit_mask(first) | bit_mask(second + u32::from(second >= first)))
-            }
+            Self::Flip(flips) => Model::Flip(NonZeroU128::new(flips.draw(width, &mut below)?)?),
             Self::Random => {
                 let words = (0..width.div_ceil(32)).filter_map(|_| draws.below(1 << 32));
                 let value = words.fold(0, |value, word| value << 32 | u128::from(word));
@@ -220,9 +285,7 @@ impl ModelKind {
 impl fmt::Display for ModelKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Single => f.write_str("flip"),
-            Self::Adjacent => f.write_str("double"),
-            Self::Two => f.write_str("double-any"),
+            Self::Flip(flips) => flips.fmt(f),
             Self::Random => f.write_str("random"),
             Self::Zero => f.write_str("zero"),
             Self::Stuck { mask, ones } => write!(f, "stuck{}:{mask:#x}", u8::from(*ones)),
@@ -242,7 +305,8 @@ mod tests {
     }
 
     fn kind() -> impl Strategy<Value = ModelKind> {
-        let plain = vec![ModelKind::Single, ModelKind::Adjacent, ModelKind::Two, ModelKind::Random, ModelKind::Zero];
+        let flips = [Flips::ONE, Flips::ADJACENT, Flips::TWO].map(ModelKind::Flip);
+        let plain = [&flips[..], &[ModelKind::Random, ModelKind::Zero]].concat();
         let stuck = (mask(), any::<bool>()).prop_map(|(mask, ones)| ModelKind::Stuck { mask, ones });
         prop_oneof![prop::sample::select(plain), stuck]
     }
@@ -272,9 +336,12 @@ mod tests {
                 let changed = model.apply(value) ^ value;
                 prop_assert_eq!(changed & !all(width), 0);
                 match kind {
-                    ModelKind::Single => prop_assert_eq!(changed.count_ones(), 1),
-                    ModelKind::Adjacent => prop_assert!(changed.count_ones() == 2 && changed >> changed.trailing_zeros() == 3),
-                    ModelKind::Two => prop_assert_eq!(changed.count_ones(), 2),
+                    ModelKind::Flip(flips) => {
+                        prop_assert_eq!(changed.count_ones(), flips.count);
+                        prop_assert_eq!(changed & !flips.among, 0);
+                        let run = changed >> changed.trailing_zeros();
+                        prop_assert!(!flips.adjacent || run == all(flips.count));
+                    }
                     ModelKind::Zero => prop_assert_eq!(changed, value),
                     ModelKind::Stuck { mask, ones } => {
                         let stuck = if ones { !value } else { value };
@@ -313,7 +380,16 @@ mod tests {
     #[test]
     fn every_bit_and_every_pair_is_drawn() {
         let mut draws = Draws::new(3, 0);
-        for (kind, count) in [(ModelKind::Single, 8), (ModelKind::Adjacent, 7), (ModelKind::Two, 28)] {
+        for (kind, count) in [
+            ("flip", 8),
+            ("double", 7),
+            ("double-any", 28),
+            ("flip:3", 56),
+            ("burst:6", 3),
+            ("flip:2:0x8f", 10),
+            ("burst:2:0x77", 4),
+        ] {
+            let kind = ModelKind::parse(kind).unwrap();
             let drawn: std::collections::BTreeSet<u128> =
                 (0..2000).map(|_| kind.draw(&mut draws, 8).unwrap().apply(0)).collect();
             assert_eq!(drawn.len(), count, "{kind}");
@@ -322,13 +398,32 @@ mod tests {
 
     #[test]
     fn two_bits_hit_no_predicate() {
-        assert!(!ModelKind::Adjacent.hits(1) && !ModelKind::Two.hits(1) && ModelKind::Single.hits(1));
+        assert!(
+            !ModelKind::Flip(Flips::ADJACENT).hits(1)
+                && !ModelKind::Flip(Flips::TWO).hits(1)
+                && ModelKind::SINGLE.hits(1)
+        );
         assert!(!ModelKind::parse("stuck1:0x100").unwrap().hits(8) && ModelKind::parse("stuck1:0x80").unwrap().hits(8));
+        let hits = |word: &str, width: u32| ModelKind::parse(word).unwrap().hits(width);
+        assert!(!hits("flip:5", 4) && hits("flip:4", 4) && hits("flip:2:0x5", 3) && !hits("flip:2:0x5", 2));
     }
 
     #[test]
     fn words_that_mean_nothing_are_refused() {
-        for word in ["twist", "stuck1", "stuck1:12", "stuck0:0x0", "stuck2:0x1", "stuck1:0x"] {
+        for word in [
+            "flip:0",
+            "flip:129",
+            "flip:",
+            "flip:2:0x1",
+            "burst:2:0x5",
+            "flip:+1",
+            "twist",
+            "stuck1",
+            "stuck1:12",
+            "stuck0:0x0",
+            "stuck2:0x1",
+            "stuck1:0x",
+        ] {
             assert!(ModelKind::parse(word).unwrap_err().to_string().contains("double-any"), "{word}");
         }
     }

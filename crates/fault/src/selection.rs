@@ -1,12 +1,16 @@
 //! Which dynamic instructions a campaign draws from.
 
-use crate::error::SelectionError;
+use crate::error::{SelectionError, digits};
 use crate::groups::InstructionClass;
-use crate::model::ModelKind;
 use crate::names::base_name;
 use crate::operand::{TargetKind, TargetOperand, operands};
+use crate::pattern::Patterns;
 use facts::{Facts, Group, NamedSet, Source};
+use std::fmt;
 use std::ops::RangeInclusive;
+
+/// Threads of a warp.
+pub const WARP: u32 = 32;
 
 /// How many threads are hit at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +20,8 @@ pub enum ScopeKind {
     Thread,
     /// Two of a warp, which execute the instruction together.
     Pair,
+    /// So many of a warp, which execute the instruction together.
+    Lanes(u32),
     /// All of a warp that execute the instruction together.
     Warp,
 }
@@ -65,10 +71,8 @@ struct Lines {
 pub struct Selection {
     /// What is hit.
     pub target: TargetKind,
-    /// What happens to its bits.
-    pub model: ModelKind,
-    /// How many threads are hit at once.
-    pub scope: ScopeKind,
+    /// What happens to its bits, in how many threads.
+    pub patterns: Patterns,
     groups: Vec<InstructionClass>,
     /// Besides being in one of the groups, an instruction must be in this one.
     within: Option<Group>,
@@ -92,15 +96,21 @@ impl Selection {
         groups: &[String],
         sets: &[NamedSet],
     ) -> Result<Self, SelectionError> {
-        let target = target.map_or(Ok(TargetKind::default()), TargetKind::parse)?;
-        let model = model.map_or(Ok(ModelKind::default()), ModelKind::parse)?;
-        let kind = scope.map_or(Ok(ScopeKind::default()), ScopeKind::parse)?;
-        if let (TargetKind::Memory(_), Some(scope)) = (target, scope.filter(|_| kind != ScopeKind::Thread)) {
+        let word = target;
+        let target = word.map_or(Ok(TargetKind::default()), TargetKind::parse)?;
+        let patterns = Patterns::parse(model, scope)?;
+        if let (TargetKind::Memory(_), Some(scope)) = (target, scope.filter(|&scope| scope != "thread")) {
             return Err(SelectionError::Scope(scope.to_owned()));
+        }
+        if let (false, None) = (target.is_operand(), patterns.only()) {
+            let several = patterns.iter().map(|pattern| pattern.scope).find(|&scope| scope != ScopeKind::Thread);
+            if let Some(scope) = several {
+                return Err(SelectionError::Several(scope.to_string(), word.unwrap_or_default().to_owned()));
+            }
         }
         let groups =
             groups.iter().flat_map(|text| text.split(',')).map(|word| InstructionClass::parse(word.trim(), sets));
-        Ok(Self { target, model, scope: kind, groups: groups.collect::<Result<_, _>>()?, ..Self::default() })
+        Ok(Self { target, patterns, groups: groups.collect::<Result<_, _>>()?, ..Self::default() })
     }
 
     /// Narrows the selection to what is in a group, too.
@@ -140,6 +150,13 @@ impl Selection {
         Ok(self)
     }
 
+    /// Whether it has the launches, blocks and threads of another, and aims at the same.
+    #[must_use]
+    pub fn is_where(&self, other: &Self) -> bool {
+        let of = |it: &Self| (it.target, it.kernels.clone(), it.threads.clone(), it.blocks.clone());
+        of(self) == of(other)
+    }
+
     /// Whether a launch is selected: its kernel, and its number among the launches of that kernel.
     #[must_use]
     pub fn holds_launch(&self, kernel: &str, number: u32) -> bool {
@@ -161,9 +178,28 @@ impl Selection {
     /// The operands of an instruction that can be hit: those aimed at that are wide enough.
     #[must_use]
     pub fn operands(&self, facts: &Facts) -> Vec<TargetOperand> {
+        self.operands_of(facts, WARP)
+    }
+
+    /// The operands of an instruction that can be hit where so many threads of a warp execute it together.
+    #[must_use]
+    pub fn operands_of(&self, facts: &Facts, threads: u32) -> Vec<TargetOperand> {
         let mut operands = operands(self.target, facts);
-        operands.retain(|operand| self.model.hits(operand.bits));
+        operands.retain(|operand| self.patterns.hits(operand.bits, threads));
         operands
+    }
+
+    /// How many threads of a warp must execute an instruction together for it to be in the population; none if it is not.
+    #[must_use]
+    pub fn least(&self, facts: &Facts) -> Option<u32> {
+        if !self.holds(facts) {
+            return None;
+        }
+        if !self.target.is_operand() {
+            return self.patterns.iter().map(|pattern| pattern.scope.least()).min();
+        }
+        let least = |operand: &TargetOperand| self.patterns.least(operand.bits);
+        operands(self.target, facts).iter().filter_map(least).min()
     }
 }
 
@@ -177,11 +213,37 @@ impl ScopeKind {
             "thread" => Ok(Self::Thread),
             "pair" => Ok(Self::Pair),
             "warp" => Ok(Self::Warp),
-            _ => Err(SelectionError::Word {
-                key: "scope",
-                found: word.to_owned(),
-                expected: "thread, pair (two threads of a warp), warp (all its active threads)".to_owned(),
-            }),
+            _ => {
+                let lanes = word.strip_prefix("lanes:").and_then(digits);
+                lanes.filter(|lanes| (1..=WARP).contains(lanes)).map(Self::Lanes).ok_or_else(|| SelectionError::Word {
+                    key: "scope",
+                    found: word.to_owned(),
+                    expected:
+                        "thread, pair (two threads of a warp), lanes:N (N of them), warp (all its active threads)"
+                            .to_owned(),
+                })
+            }
+        }
+    }
+
+    /// How many threads must execute an instruction together.
+    #[must_use]
+    pub fn least(self) -> u32 {
+        match self {
+            Self::Thread | Self::Warp => 1,
+            Self::Pair => 2,
+            Self::Lanes(threads) => threads,
+        }
+    }
+}
+
+impl fmt::Display for ScopeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Thread => f.write_str("thread"),
+            Self::Pair => f.write_str("pair"),
+            Self::Lanes(threads) => write!(f, "lanes:{threads}"),
+            Self::Warp => f.write_str("warp"),
         }
     }
 }

@@ -111,6 +111,8 @@ pub enum Scope {
     Thread,
     /// That one and another of its warp that executes the instruction with it, linear in the block.
     Pair(u32),
+    /// These lanes of its warp, that one's among them.
+    Lanes(u32),
     /// Every thread of the warp that executes the instruction with it.
     Warp,
 }
@@ -118,11 +120,17 @@ pub enum Scope {
 impl Scope {
     pub(crate) fn parse(text: &str) -> Result<Self, ParseFaultError> {
         let other = |text: &str| digits(text.strip_prefix("pair+")?);
+        let lanes = |text: &str| {
+            let digits =
+                text.strip_prefix("lanes+0x").filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+            u32::from_str_radix(digits, 16).ok().filter(|&lanes| lanes != 0)
+        };
         match text {
             "thread" => Ok(Self::Thread),
             "warp" => Ok(Self::Warp),
-            _ => other(text).map(Self::Pair).ok_or_else(|| {
-                wrong("scope", text, "thread, warp, or pair+7 (the other thread's number in the block)")
+            _ => other(text).map(Self::Pair).or_else(|| lanes(text).map(Self::Lanes)).ok_or_else(|| {
+                let expected = "thread, warp, pair+7 (the other thread's number in the block), or lanes+0xff00 (lanes of the warp)";
+                wrong("scope", text, expected)
             }),
         }
     }
@@ -133,6 +141,7 @@ impl fmt::Display for Scope {
         match self {
             Self::Thread => f.write_str("thread"),
             Self::Pair(other) => write!(f, "pair+{other}"),
+            Self::Lanes(lanes) => write!(f, "lanes+{lanes:#x}"),
             Self::Warp => f.write_str("warp"),
         }
     }

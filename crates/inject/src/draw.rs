@@ -9,7 +9,7 @@ use crate::reach::{device_bytes, own_bytes};
 use crate::registers::{Allocated, general, words};
 use crate::resolve::ResolvedMember;
 use facts::Reg;
-use fault::{Fault, Member, Memory, Scope, ScopeKind, Selection, Target, TargetKind, draw};
+use fault::{Fault, Member, Memory, Scope, ScopeKind, Selection, Target, TargetKind};
 use simt::registers::{LANES, lanes};
 use stats::{Cumulative, Draws};
 use std::collections::BTreeMap;
@@ -37,21 +37,26 @@ impl<'g> Drawer<'g> {
             TargetKind::Register => self.register(draws, member.launch, found.instruction)?,
             TargetKind::Memory(memory) => (self.byte(draws, member.launch, memory, found.local)?, u8::BITS),
             _ => {
-                let operands = self.selection.operands(launch.program.facts(found.instruction)?);
-                let operand = draw::operand(draws, self.selection.model, &operands)?;
+                let facts = launch.program.facts(found.instruction)?;
+                let operand = *draws.one_of(&self.selection.operands_of(facts, found.executing.count_ones()))?;
                 (operand.target, operand.bits)
             }
         };
-        let model = draw::model(draws, self.selection.model, bits)?;
+        let (model, scope) = self.selection.patterns.draw(draws, bits, found.executing.count_ones())?;
         let (cta, thread) = (member.thread / threads, (member.thread % threads) as u32);
-        let scope = match self.selection.scope {
+        let (first, own) = (thread - thread % LANES as u32, thread as usize % LANES);
+        let mut others: Vec<usize> = lanes(found.executing).filter(|&lane| lane != own).collect();
+        let scope = match scope {
             ScopeKind::Thread => Scope::Thread,
             ScopeKind::Warp => Scope::Warp,
-            ScopeKind::Pair => {
-                let first = thread - thread % LANES as u32;
-                let others: Vec<u32> = lanes(found.executing).map(|lane| first + lane as u32).collect();
-                let others: Vec<u32> = others.into_iter().filter(|&other| other != thread).collect();
-                Scope::Pair(*draws.one_of(&others)?)
+            ScopeKind::Pair => Scope::Pair(first + *draws.one_of(&others)? as u32),
+            ScopeKind::Lanes(threads) => {
+                let mut hit = 1u32 << own;
+                for _ in 1..threads {
+                    let at = draws.below(others.len() as u64)?;
+                    hit |= 1 << others.swap_remove(at as usize);
+                }
+                Scope::Lanes(hit)
             }
         };
         Some(Fault {
@@ -69,16 +74,16 @@ impl<'g> Drawer<'g> {
     /// A register, and its width.
     fn register(&mut self, draws: &mut Draws, launch: u32, instruction: u32) -> Option<(Target, u32)> {
         let program = &self.golden.launches[launch as usize].program;
-        let model = self.selection.model;
-        let allocated = self.registers.entry(launch).or_insert_with(|| Allocated::of(program, model));
+        let patterns = &self.selection.patterns;
+        let allocated = self.registers.entry(launch).or_insert_with(|| Allocated::of(program, patterns));
         let code = program.function_of(instruction)?;
-        let live = allocated.live(program, code, instruction, model);
+        let live = allocated.live(program, code, instruction, patterns);
         let number = draws.below(*allocated.words.get(&code.id)?)?;
         let by_word: Cumulative<Reg> = live.iter().map(|&register| (register, words(code, register))).collect();
         let register = match by_word.find(number) {
             Some((register, _)) => *register,
             None => {
-                let dead: Vec<Reg> = general(code, model).filter(|register| !live.contains(register)).collect();
+                let dead: Vec<Reg> = general(code, patterns).filter(|register| !live.contains(register)).collect();
                 *draws.one_of(&dead)?
             }
         };

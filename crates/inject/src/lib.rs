@@ -3,6 +3,7 @@
 //! [`Golden`] is a capsule executed without a fault; a [`Runner`] repeats it with one; [`CapsuleTarget`] offers
 //! both to a campaign. How a fault becomes a hook of the machine is in [`strike`].
 
+mod cells;
 mod compare;
 mod criteria;
 mod delta;
@@ -37,6 +38,7 @@ mod target;
 pub mod threads;
 mod tier_check;
 
+pub use cells::Cells;
 pub use elements::{Typed, Unclear, elements};
 pub use final_memory::FinalMemory;
 pub use golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch};

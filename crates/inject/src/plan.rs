@@ -3,7 +3,7 @@
 use crate::draw::Drawer;
 use crate::golden::Golden;
 use crate::resolve::resolve;
-use crate::sample::census;
+use crate::sample::{census, least};
 use crate::threads::by_count;
 use campaign::config::Stratify;
 use campaign::{RunIndex, Stratum, TargetError};
@@ -78,6 +78,30 @@ impl SamplingFrame {
         };
         parts.retain(|part| part.members.total() > 0);
         Self { parts, stratified: stratify.is_some() }
+    }
+
+    /// The populations of several selections, which may overlap, as parts that runs are drawn from in turn; and by part the
+    /// number of its selection. Those without members are none.
+    pub(crate) fn of_each(golden: &Golden, selections: Vec<Selection>) -> (Self, Vec<usize>) {
+        // Selections that differ in what happens to the bits have the same members.
+        let mut known: Vec<(Selection, Vec<Vec<u32>>, Census)> = Vec::new();
+        let (mut parts, mut numbers) = (Vec::new(), Vec::new());
+        for (number, selection) in selections.into_iter().enumerate() {
+            let needed = golden.launches.iter().map(|launch| least(&selection, &launch.program)).collect();
+            let census = match known.iter().find(|(of, all, _)| of.is_where(&selection) && *all == needed) {
+                Some((_, _, census)) => census.clone(),
+                None => {
+                    let census = census(golden, &selection);
+                    known.push((selection.clone(), needed, census.clone()));
+                    census
+                }
+            };
+            if census.total() > 0 {
+                parts.push(Part { name: number.to_string(), selection, members: Members::Census(census) });
+                numbers.push(number);
+            }
+        }
+        (Self { parts, stratified: false }, numbers)
     }
 
     /// Whether there is nothing to draw from.

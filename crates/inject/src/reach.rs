@@ -17,7 +17,7 @@ pub(crate) fn has_target(golden: &Golden, launch: &GoldenLaunch, selection: &Sel
             all.extend(own_bytes(golden, launch, frame));
             let wanted =
                 |(kind, range): &(Memory, Range<u64>)| memory.is_none_or(|wanted| wanted == *kind) && !range.is_empty();
-            selection.model.hits(u8::BITS) && all.iter().any(wanted)
+            selection.patterns.hits(u8::BITS, 1) && all.iter().any(wanted)
         }
         _ => true,
     }

@@ -8,7 +8,7 @@ use crate::golden::Golden;
 use campaign::KernelRegisters;
 use device::runnable;
 use facts::{FunctionId, Reg};
-use fault::{ModelKind, Selection};
+use fault::{Patterns, Selection, WARP};
 use simt::occupancy::{Needs, REGISTERS_PER_THREAD};
 use simt::program::{FunctionCode, RESERVED_SHARED};
 use simt::{Liveness, Program};
@@ -22,11 +22,11 @@ pub(crate) struct Allocated {
 }
 
 impl Allocated {
-    pub(crate) fn of(program: &Program, model: ModelKind) -> Self {
+    pub(crate) fn of(program: &Program, patterns: &Patterns) -> Self {
         let mut allocated = Self { liveness: Liveness::of(program), words: BTreeMap::new() };
         for (number, instruction) in (0..).zip(&program.instructions) {
             let Some(code) = program.function(instruction.function) else { continue };
-            let live = allocated.live(program, code, number, model);
+            let live = allocated.live(program, code, number, patterns);
             let words: u64 = live.iter().map(|&register| words(code, register)).sum();
             let most = allocated.words.entry(instruction.function).or_default();
             *most = words.max(*most);
@@ -35,26 +35,32 @@ impl Allocated {
     }
 
     /// The registers that are live before an instruction and can be hit; all of a function too large to say.
-    pub(crate) fn live(&self, program: &Program, code: &FunctionCode, instruction: u32, model: ModelKind) -> Vec<Reg> {
+    pub(crate) fn live(
+        &self,
+        program: &Program,
+        code: &FunctionCode,
+        instruction: u32,
+        patterns: &Patterns,
+    ) -> Vec<Reg> {
         match &self.liveness {
-            None => general(code, model).collect(),
+            None => general(code, patterns).collect(),
             Some(liveness) => {
                 let live = liveness.live_before(program, instruction);
-                live.into_iter().filter(|&register| is_general(code, register, model)).collect()
+                live.into_iter().filter(|&register| is_general(code, register, patterns)).collect()
             }
         }
     }
 }
 
 /// The registers of a function that can be hit.
-pub(crate) fn general(code: &FunctionCode, model: ModelKind) -> impl Iterator<Item = Reg> {
+pub(crate) fn general(code: &FunctionCode, patterns: &Patterns) -> impl Iterator<Item = Reg> {
     let all = (0..code.declared.len() as u32).map(Reg);
-    all.filter(move |&register| is_general(code, register, model))
+    all.filter(move |&register| is_general(code, register, patterns))
 }
 
-fn is_general(code: &FunctionCode, register: Reg, model: ModelKind) -> bool {
+fn is_general(code: &FunctionCode, register: Reg, patterns: &Patterns) -> bool {
     let register = &code.declared[register.index()];
-    !register.is_predicate() && model.hits(register.width().bits())
+    !register.is_predicate() && patterns.hits(register.width().bits(), WARP)
 }
 
 /// The words of 32 bits that a register takes.
@@ -73,7 +79,7 @@ pub(crate) fn registers(golden: &Golden, selection: &Selection) -> Vec<KernelReg
             continue;
         }
         let (registers, given, weight) = kernels.entry(name).or_insert_with(|| {
-            let allocated = Allocated::of(&launch.program, ModelKind::Single);
+            let allocated = Allocated::of(&launch.program, &Patterns::default());
             (allocated.words.values().copied().max().map_or(0, |words| words as u32), 0.0, 0.0)
         });
         let recorded = golden.recorded(launch);

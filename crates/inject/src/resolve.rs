@@ -3,7 +3,7 @@
 
 use crate::golden::Golden;
 use crate::rerun::When;
-use crate::sample::{least, members};
+use crate::sample::least;
 use fault::{Member, Selection};
 use simt::memory::GlobalMemory;
 use simt::registers::{LANES, lanes};
@@ -32,8 +32,7 @@ struct Watched {
 }
 
 struct Resolving {
-    least: u32,
-    members: Vec<bool>,
+    least: Vec<u32>,
     /// By warp and lane.
     watched: BTreeMap<u32, BTreeMap<usize, Watched>>,
 }
@@ -44,7 +43,7 @@ impl Hook for Resolving {
     }
 
     fn before(&mut self, context: InstructionContext<'_>) -> Interest {
-        let member = self.members[context.instruction as usize] && context.executing.count_ones() >= self.least;
+        let member = context.executing.count_ones() >= self.least[context.instruction as usize];
         let Some(watched) = self.watched.get_mut(&context.warp) else { return Interest::Leave };
         let mask = watched.keys().fold(0u32, |mask, lane| mask | (1 << lane));
         for lane in lanes(context.executing & mask) {
@@ -81,8 +80,7 @@ pub(crate) fn resolve(golden: &Golden, selection: &Selection, wanted: &[Member])
     for (index, blocks) in by_launch {
         let launch = &golden.launches[index as usize];
         let threads = golden.recorded(launch).threads_per_block();
-        let members = members(selection, &launch.program);
-        let mut resolving = Resolving { least: least(selection), members, watched: BTreeMap::new() };
+        let mut resolving = Resolving { least: least(selection, &launch.program), watched: BTreeMap::new() };
         golden.rerun(launch, &mut memory, &mut executor, &mut resolving, |resolving, block, when| {
             let Some(wanted) = blocks.get(&block) else { return false };
             match when {

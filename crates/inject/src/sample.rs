@@ -4,32 +4,33 @@ use crate::golden::{Golden, GoldenLaunch};
 use crate::reach::has_target;
 use crate::rerun::When;
 use counts::{Counts, CountsWriter};
-use fault::{Census, ScopeKind, Selection};
+use facts::Facts;
+use fault::{Census, Selection};
 use simt::memory::GlobalMemory;
 use simt::registers::{LANES, has};
 use simt::{Executor, Hook, InstructionContext, Interest, Program};
 
 /// Whether each instruction of a program is in the population.
 pub(crate) fn members(selection: &Selection, program: &Program) -> Vec<bool> {
-    program
-        .instructions
-        .iter()
-        .map(|instruction| instruction.facts.as_ref().is_some_and(|facts| selection.holds(facts)))
-        .collect()
+    least(selection, program).iter().map(|&least| least != NEVER).collect()
 }
 
-/// How many lanes must execute an instruction together for it to be in the population.
-pub(crate) fn least(selection: &Selection) -> u32 {
-    if selection.scope == ScopeKind::Pair { 2 } else { 1 }
+/// How many lanes must execute each instruction of a program together for it to be in the population.
+pub(crate) fn least(selection: &Selection, program: &Program) -> Vec<u32> {
+    let least = |facts: &Facts| selection.least(facts);
+    program.instructions.iter().map(|it| it.facts.as_ref().and_then(least).unwrap_or(NEVER)).collect()
 }
+
+/// More lanes than there are: an instruction that is not in the population.
+pub(crate) const NEVER: u32 = u32::MAX;
 
 /// What each instruction of a program counts for.
 pub(crate) struct Weights(pub(crate) Vec<u32>);
 
 /// Counts by thread.
 struct Counting {
-    /// Lanes that must execute an instruction together.
-    least: u32,
+    /// Lanes that must execute each instruction together.
+    least: Vec<u32>,
     weights: Vec<u32>,
     counts: Vec<[u64; LANES]>,
 }
@@ -41,7 +42,7 @@ impl Hook for Counting {
 
     fn before(&mut self, context: InstructionContext<'_>) -> Interest {
         let weight = u64::from(self.weights[context.instruction as usize]);
-        if weight > 0 && context.executing.count_ones() >= self.least {
+        if weight > 0 && context.executing.count_ones() >= self.least[context.instruction as usize] {
             let counts = &mut self.counts[context.warp as usize];
             for (lane, count) in counts.iter_mut().enumerate() {
                 *count += if has(context.executing, lane) { weight } else { 0 };
@@ -72,7 +73,8 @@ pub(crate) fn census(golden: &Golden, selection: &Selection) -> Census {
 pub(crate) fn count(golden: &Golden, launch: &GoldenLaunch, selection: &Selection, weights: Weights) -> Counts<u64> {
     let threads = golden.recorded(launch).threads_per_block() as usize;
     let warps = threads.div_ceil(LANES);
-    let mut counting = Counting { least: least(selection), weights: weights.0, counts: vec![[0; LANES]; warps] };
+    let mut counting =
+        Counting { least: least(selection, &launch.program), weights: weights.0, counts: vec![[0; LANES]; warps] };
     let (mut all, threads_of_all) = (CountsWriter::default(), launch.counts().threads());
     let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
     golden.rerun(launch, &mut memory, &mut executor, &mut counting, |counting, block, when| {

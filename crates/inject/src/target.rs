@@ -20,7 +20,7 @@ use campaign::{
 };
 use device::{AddressProfile, Contract, Guests, KernelRace};
 use facts::{Facts, NamedSet, Source};
-use fault::{Fault, ModelKind, ScopeKind, Selection, TargetKind};
+use fault::{Fault, Patterns, Selection, TargetKind};
 use outcome::Criteria;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -173,7 +173,7 @@ impl CapsuleTarget {
         self.index.get_or_init(|| Arc::new(Index::of(&self.golden, &self.resources)))
     }
 
-    fn selection(&self, words: &SelectionWords) -> Result<Selection, TargetError> {
+    pub(crate) fn selection(&self, words: &SelectionWords) -> Result<Selection, TargetError> {
         selection(words, &self.golden.guests().sets())
     }
 
@@ -198,8 +198,7 @@ impl CapsuleTarget {
             return Ok(Arc::clone(population));
         }
         let selection = self.selection(words)?;
-        let (single, thread) = (selection.model == ModelKind::Single, selection.scope == ScopeKind::Thread);
-        if !single || !thread || !selection.target.is_operand() {
+        if selection.patterns != Patterns::default() || !selection.target.is_operand() {
             return Err(no_such_sweep());
         }
         let population = Arc::new(Population::of(&self.golden, selection));
@@ -240,6 +239,14 @@ impl CapsuleTarget {
     #[must_use]
     pub fn give_up(&self, at: Coordinates, instruction: u32, reason: &str) -> Option<Site> {
         Some(given_up(at, self.located(at.launch, instruction)?.spot(), reason))
+    }
+
+    /// The site of a run that was drawn.
+    pub(crate) fn site_planned(&self, planned: &Planned) -> Result<Site, TargetError> {
+        let located = self.located(planned.fault.launch, planned.instruction);
+        let gone = || TargetError::new("repeat the golden run: a drawn instruction was not found again");
+        let spot = located.ok_or_else(gone)?.spot();
+        Ok(Site { stratum: planned.stratum, ..site_of(&planned.fault, spot) })
     }
 
     fn located(&self, launch: u32, instruction: u32) -> Option<Located<'_>> {
@@ -331,13 +338,7 @@ impl Planner for CapsuleTarget {
 
     fn plan(&self, runs: &[RunIndex], words: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
         let planned = self.plan_of(words)?.draw(&self.golden, runs, seed)?;
-        let site = |planned: Planned| {
-            let located = self.located(planned.fault.launch, planned.instruction);
-            let gone = || TargetError::new("repeat the golden run: a drawn instruction was not found again");
-            let spot = located.ok_or_else(gone)?.spot();
-            Ok(Site { stratum: planned.stratum, ..site_of(&planned.fault, spot) })
-        };
-        planned.into_iter().map(site).collect()
+        planned.iter().map(|planned| self.site_planned(planned)).collect()
     }
 
     fn strata(&self, words: &SelectionWords) -> Result<Vec<Stratum>, TargetError> {

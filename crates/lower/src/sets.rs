@@ -33,6 +33,17 @@ impl Asked<'_> {
         matches!(self.op, Op::Ld(access) if of(access.space))
     }
 
+    /// Whether it computes a floating-point value.
+    fn is_float(&self) -> bool {
+        matches!(self.op, Op::Alu(form) if form.destination().is_float())
+    }
+
+    /// Whether its name is one of these, whatever follows it.
+    fn is_named(&self, names: &[&str]) -> bool {
+        let spelling = self.op.spelling();
+        names.contains(&spelling.split_once('.').map_or(&*spelling, |(name, _)| name))
+    }
+
     /// Whether it is in none of these sets, which stand before this one.
     fn is_in_none(&self, sets: Range<u32>) -> bool {
         (self.members >> sets.start) & ((1 << sets.len()) - 1) == 0
@@ -41,6 +52,12 @@ impl Asked<'_> {
 
 const LOADS: [Group; 6] =
     [Group::LoadGlobal, Group::LoadShared, Group::LoadLocal, Group::LoadConst, Group::LoadParam, Group::LoadGeneric];
+/// What does no more with integers than an adder, a shifter or a multiplexer do, and comparisons.
+const SIMPLE: [Group; 5] = [Group::IntAdd, Group::LogicShift, Group::Move, Group::Convert, Group::Compare];
+/// Sums and the like, by the names that they have for all widths.
+const SUMS: [&str; 7] = ["add", "sub", "min", "max", "abs", "neg", "cvt"];
+const PRODUCTS: [&str; 3] = ["mul", "fma", "mad"];
+const QUOTIENTS: [&str; 2] = ["div", "rem"];
 const FP32: [Group; 4] = [Group::Fp32Add, Group::Fp32Mul, Group::Fp32Fma, Group::SpecialFunction];
 
 macro_rules! sets {
@@ -85,6 +102,18 @@ sets! {
     "two-level:lds", "loads from shared memory", |it| it.loads(|space| space == Space::Shared);
     "two-level:isetp", "comparisons that write predicates", |it| it.is_of(&[Group::Compare]) && it.predicates;
     "two-level:bra", "branches", |it| it.is_of(&[Group::Branch]);
+    "two-level:like-iadd", "what is like integer additions: logic, shifts, moves, selections, conversions to integers",
+        |it| it.general && !it.is_float() && it.is_of(&SIMPLE);
+    "two-level:like-fadd", "what is like fp additions, of any width: minima, maxima, signs, conversions to fp",
+        |it| it.is_float() && (it.is_named(&SUMS) || it.is_of(&[Group::Fp32Add]));
+    "two-level:like-imad", "what is like integer multiply-add: all products of integers",
+        |it| it.general && it.is_of(&[Group::IntMulAdd]) && !it.is_named(&QUOTIENTS);
+    "two-level:like-ffma", "what is like fp multiply-add: products of fp, of any width",
+        |it| it.is_float() && it.is_named(&PRODUCTS);
+    "two-level:like-lds", "loads from shared memory", |it| it.loads(|space| space == Space::Shared);
+    "two-level:like-isetp", "what is like comparisons: all that writes predicates only, from registers",
+        |it| it.predicates && !it.general && it.is_of(&SIMPLE);
+    "two-level:like-bra", "what is like branches: calls, returns, ends", |it| it.is_of(&[Group::Branch]);
 }
 
 /// The sets that an instruction is in, of which all else is known.
@@ -119,16 +148,38 @@ mod tests {
         };
         let gpr = |rest: &str| format!("sassifi:gpr {rest}");
         let gp = "nvbitfi:gppr nvbitfi:gp";
-        check("add.s32", false, &gpr(&format!("sassifi:iadd_imul_op nvbitfi:others {gp} two-level:iadd")));
-        check("mul.lo.s32", false, &gpr(&format!("sassifi:iadd_imul_op nvbitfi:others {gp} two-level:imad")));
-        check("mad.lo.s32", false, &gpr(&format!("sassifi:mad_op nvbitfi:others {gp} two-level:imad")));
-        check("madc.hi.u32", false, &gpr(&format!("sassifi:mad_op nvbitfi:others {gp} two-level:imad")));
-        check("add.f32", false, &gpr(&format!("sassifi:fadd_fmul_op nvbitfi:fp32 {gp} two-level:fadd")));
-        check("fma.rn.f32", false, &gpr(&format!("sassifi:ffma_op nvbitfi:fp32 {gp} two-level:ffma")));
-        check("fma.rn.f64", false, &gpr(&format!("sassifi:dfma_op nvbitfi:fp64 {gp}")));
-        check("ld.shared.u32", false, &gpr(&format!("sassifi:lds_op nvbitfi:ld {gp} two-level:lds")));
-        check("xor.b32", false, &gpr(&format!("sassifi:misc_op nvbitfi:others {gp}")));
-        let compare = "sassifi:pr sassifi:setp_op nvbitfi:pr nvbitfi:gppr two-level:isetp";
+        let imad = "two-level:imad two-level:like-imad";
+        check(
+            "add.s32",
+            false,
+            &gpr(&format!("sassifi:iadd_imul_op nvbitfi:others {gp} two-level:iadd two-level:like-iadd")),
+        );
+        check("mul.lo.s32", false, &gpr(&format!("sassifi:iadd_imul_op nvbitfi:others {gp} {imad}")));
+        check("mad.lo.s32", false, &gpr(&format!("sassifi:mad_op nvbitfi:others {gp} {imad}")));
+        check("madc.hi.u32", false, &gpr(&format!("sassifi:mad_op nvbitfi:others {gp} {imad}")));
+        check(
+            "add.f32",
+            false,
+            &gpr(&format!("sassifi:fadd_fmul_op nvbitfi:fp32 {gp} two-level:fadd two-level:like-fadd")),
+        );
+        check(
+            "fma.rn.f32",
+            false,
+            &gpr(&format!("sassifi:ffma_op nvbitfi:fp32 {gp} two-level:ffma two-level:like-ffma")),
+        );
+        check("fma.rn.f64", false, &gpr(&format!("sassifi:dfma_op nvbitfi:fp64 {gp} two-level:like-ffma")));
+        check(
+            "ld.shared.u32",
+            false,
+            &gpr(&format!("sassifi:lds_op nvbitfi:ld {gp} two-level:lds two-level:like-lds")),
+        );
+        check("xor.b32", false, &gpr(&format!("sassifi:misc_op nvbitfi:others {gp} two-level:like-iadd")));
+        check("max.f64", false, &gpr(&format!("sassifi:dadd_dmul_op nvbitfi:fp64 {gp} two-level:like-fadd")));
+        check("cvt.rn.f32.s32", false, &gpr(&format!("sassifi:misc_op nvbitfi:others {gp} two-level:like-fadd")));
+        check("cvt.rzi.s32.f32", false, &gpr(&format!("sassifi:misc_op nvbitfi:others {gp} two-level:like-iadd")));
+        check("div.s32", false, &gpr(&format!("sassifi:mad_op nvbitfi:others {gp} two-level:imad")));
+        check("sqrt.approx.f32", false, &gpr(&format!("sassifi:misc_op nvbitfi:fp32 {gp}")));
+        let compare = "sassifi:pr sassifi:setp_op nvbitfi:pr nvbitfi:gppr two-level:isetp two-level:like-isetp";
         check("setp.eq.s32", true, compare);
     }
 

@@ -3,6 +3,7 @@
 use crate::capsules;
 use crate::error::{SessionError, Why};
 use crate::names::{lasting_directory, lasting_name};
+use crate::patterns;
 use crate::session::Session;
 use crate::work::{Kind, Work, setup};
 use campaign::{Bytes, Choices, Config, Results};
@@ -21,6 +22,7 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
     if !choices.live.app.words().is_empty() {
         choices.live.directory = lasting_directory(choices.live.directory.as_deref());
     }
+    choices.selection.model = patterns::looked_up(choices.selection.model)?;
     choices.fuel = choices.fuel.or(choices.exhaustive.then_some(Setup::FUEL_OF_ALL));
     let config = choices.clone().settle()?;
     let kind = Kind::of(&config)?;

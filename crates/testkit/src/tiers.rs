@@ -88,9 +88,10 @@ pub fn compare_all(target: &CapsuleTarget, runs: u64, seed: u64) -> Result<TierC
 pub const TARGETS: &[&str] =
     &["dst", "pred", "addr", "store", "src", "reg", "mem", "global", "shared", "local", "const"];
 /// As [`TARGETS`].
-pub const MODELS: &[&str] = &["flip", "double", "double-any", "random", "zero", "stuck0:0xf0f0", "stuck1:0x81"];
+pub const MODELS: &[&str] =
+    &["flip", "double", "double-any", "burst:3:0xff0f", "random", "zero", "stuck0:0xf0f0", "stuck1:0x81"];
 /// As [`TARGETS`].
-pub const SCOPES: &[&str] = &["thread", "pair", "warp"];
+pub const SCOPES: &[&str] = &["thread", "pair", "lanes:3", "warp"];
 
 /// Draws as many faults of every target, each with another model and scope, and runs each by every tier.
 ///

@@ -5,8 +5,9 @@ use clap::Args as Group;
 
 #[derive(Debug, Group)]
 pub(crate) struct Select {
-    /// Fault model: flip (one bit), double (two adjacent bits), double-any (any two), random (another value), zero,
-    /// stuck0:MASK or stuck1:MASK, such as stuck1:0x80 [default: flip]
+    /// Fault model: flip (one bit), double (two adjacent bits), double-any (any two), flip:N or burst:N (any N bits, or N
+    /// adjacent ones), flip:N:MASK (of these), random (another value), zero, stuck0:MASK or stuck1:MASK, such as stuck1:0x80;
+    /// several by weight, such as 0.4*flip|0.6*random@warp, or table:FILE for those of a table [default: flip]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// What is hit: dst (any destination), pred (destination predicates), addr (the address of an access), store (a value
@@ -17,7 +18,8 @@ pub(crate) struct Select {
     /// Instruction groups, for example int_add,fp32_fma, or the unions of other tools, for example nvbitfi:gp
     #[arg(long, value_name = "GROUP", value_delimiter = ',')]
     pub(crate) group: Vec<String>,
-    /// Threads hit at once: thread, pair (two of a warp) or warp (all of it that are active) [default: thread]
+    /// Threads hit at once: thread, pair (two of a warp), lanes:N (N of them) or warp (all of it that are active) [default:
+    /// thread]
     #[arg(long, value_name = "SCOPE")]
     pub(crate) scope: Option<String>,
     /// Kernel, or its n-th launch counted from 0

@@ -99,7 +99,9 @@ fn limit(args: &args::Verify, target: &CapsuleTarget) -> Result<Duration, Failur
 /// The faults, as a campaign of so many runs would draw them.
 fn drawn(target: &CapsuleTarget, args: &args::Verify, faults: u64) -> Result<Vec<(Site, Fault)>, Failure> {
     let runs: Vec<RunIndex> = (0..faults).map(RunIndex).collect();
-    let sites = target.plan(&runs, &args.select.words(), args.seed).code(Code::Usage)?;
+    let mut words = args.select.words();
+    words.model = session::patterns::looked_up(words.model)?;
+    let sites = target.plan(&runs, &words, args.seed).code(Code::Usage)?;
     let fault = |site: Site| Ok((fault_of(&site).code(Code::Bug)?, site));
     sites.into_iter().map(fault).map(|pair| pair.map(|(fault, site)| (site, fault))).collect()
 }

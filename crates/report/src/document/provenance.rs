@@ -102,10 +102,14 @@ fn faults(summary: &Summary) -> String {
         other => match other.split_once(':') {
             Some(("stuck0", mask)) => format!("the bits {mask} become 0"),
             Some(("stuck1", mask)) => format!("the bits {mask} become 1"),
+            _ if other.contains('*') => {
+                format!("the value changes by one of the models {}, by their weights", other.replace('|', ", "))
+            }
             _ => format!("the value changes by the model `{other}`"),
         },
     };
     let who = match scope {
+        _ if model.contains('*') => "of as many threads of a warp as the model says after `@`, or one".to_owned(),
         "thread" => "of one thread".to_owned(),
         "pair" => "of two threads of a warp".to_owned(),
         "warp" => "of every active thread of a warp".to_owned(),

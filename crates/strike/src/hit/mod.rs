@@ -201,6 +201,8 @@ impl<'a> Hit<'a> {
         match self.fault.scope {
             Scope::Thread => own,
             Scope::Warp => executing,
+            Scope::Lanes(lanes) if lanes & own != 0 && lanes & !executing == 0 => lanes,
+            Scope::Lanes(_) => 0,
             Scope::Pair(other) => {
                 let both = own | 1 << (other as usize % LANES);
                 let fits = other / LANES as u32 == self.warp() && other != self.fault.thread;
