@@ -9,7 +9,9 @@
 //! - [`mod@homogeneity`]: several samples by class, compared as a whole;
 //! - [`repeated`]: a quantity measured several times over, its mean and its spread;
 //! - [`mod@ranks`]: which of two samples is the smaller, whatever their distributions;
+//! - [`mod@correlation`]: how alike two orders are;
 //! - [`mod@regression`]: a linear model, how much it explains, and whether by chance;
+//! - [`bounded`]: sums and products of what is known within bounds;
 //! - [`bound`]: how many trials tell on which side of a bound a proportion lies;
 //! - [`mod@chi_square`]: does a sampler draw what it says;
 //! - [`cumulative`]: things numbered through, each with a weight;
@@ -19,8 +21,10 @@
 //! coverage, by simulation. Quantiles come from `statrs`; nothing else does.
 
 pub mod bound;
+pub mod bounded;
 pub mod chi_square;
 pub mod confidence;
+pub mod correlation;
 pub mod cumulative;
 pub mod draws;
 pub mod homogeneity;
@@ -35,8 +39,10 @@ pub mod two;
 pub mod weighted;
 
 pub use bound::{trials_to_decide, trials_to_shrink};
+pub use bounded::Bounded;
 pub use chi_square::{ChiSquare, chi_square};
 pub use confidence::{Confidence, Margin, OutOfRange};
+pub use correlation::{RankCorrelation, spearman};
 pub use cumulative::Cumulative;
 pub use draws::Draws;
 pub use homogeneity::{Homogeneity, homogeneity};
