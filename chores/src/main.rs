@@ -6,6 +6,7 @@ mod bench;
 mod contraction;
 mod end_to_end;
 mod fuzz;
+mod issue;
 mod kernels;
 mod live;
 mod nvcc;
@@ -80,6 +81,8 @@ enum Task {
         #[arg(long, default_value_t = 500)]
         runs: u64,
     },
+    /// Make the issue rates of the bundled workloads from what a profiler counted on a GPU
+    Issue,
     /// Measure what the page of a method needs, and write it
     Page(page::Args),
     /// Measure golden runs and campaigns of every workload, and print a record
@@ -93,6 +96,7 @@ fn main() -> Result<()> {
         Task::Vectors { bless } => vectors::vectors(bless),
         Task::Kernels(args) => kernels::kernels(&args),
         Task::Special(args) => special::special(&args),
+        Task::Issue => issue::issue(),
         Task::Page(args) => page::page(&args),
         Task::Ptxas(args) => ptxas::ptxas(&args),
         Task::Contraction(args) => contraction::contraction(&args),

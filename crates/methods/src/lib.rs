@@ -12,13 +12,15 @@
 //! module here and a line there. What methods share is the [`kit`].
 //!
 //! - [`left_open`]: no method, but studies of what the machine decides where the ISA leaves it open;
-//! - [`gpu_qin`]: threads grouped by their dynamic instruction counts, one profile for each popular group.
+//! - [`gpu_qin`]: threads grouped by their dynamic instruction counts, one profile for each popular group;
+//! - [`two_level`]: rates of strikes by instruction type, composed with what faults in such instructions come to.
 
 pub mod gpu_qin;
 pub mod kit;
 pub mod left_open;
 mod method;
 pub mod registry;
+pub mod two_level;
 
 pub use method::{
     Answer, Applied, Command, CommandOption, Estimates, Method, MethodPage, PageCampaign, Piece, Pieces, Request,

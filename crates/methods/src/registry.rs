@@ -7,11 +7,13 @@ use std::sync::Arc;
 use crate::gpu_qin;
 use crate::left_open;
 use crate::method::{Applied, Command, Method, StudyOffer};
+use crate::two_level;
 
 /// The methods.
 #[rustfmt::skip] // One line each.
 pub static METHODS: &[&dyn Method] = &[
     &gpu_qin::GpuQinMethod,
+    &two_level::TwoLevelMethod,
 ];
 
 /// The method that a selection names, applied to a capsule; none if it names none.

@@ -66,6 +66,15 @@ pub enum Cell {
     Difference(f64),
     /// Any number.
     Number(f64),
+    /// Any number and its bounds.
+    Quantity {
+        /// The estimate.
+        value: f64,
+        /// The lower bound.
+        low: f64,
+        /// The upper bound.
+        high: f64,
+    },
     /// Nothing is known.
     None,
 }

@@ -48,6 +48,9 @@ pub enum StoreError {
         /// The directory.
         dir: PathBuf,
     },
+    /// The method that chose the sites cannot read the rows.
+    #[error("{0}")]
+    Method(String),
     /// A file cannot be read or written.
     #[error("use {path}")]
     File {

@@ -34,6 +34,7 @@ fn shared(cell: &Cell) -> String {
         Cell::Bounds { low, high } => format!("{} %", bounds(*low, *high)),
         Cell::Difference(difference) => format!("{:+.2}", difference * 100.0),
         Cell::Number(number) => real(*number),
+        Cell::Quantity { value, low, high } => format!("{} ({} to {})", real(*value), real(*low), real(*high)),
         Cell::None => "–".to_owned(),
     }
 }

@@ -1,0 +1,100 @@
+//! `beamline fit`: the rate at which an application fails under particle strikes.
+
+use stats::{Confidence, Margin, sample_size};
+
+use super::settings::{Grouping, SdcKind, Settings};
+use super::show::{self, Shown};
+use super::target::TwoLevel;
+use crate::kit::{Campaigns, StudyError};
+use crate::method::{Answer, Command, CommandOption, Request};
+
+/// How tight each chance of an end is, if nothing is said: as in the paper.
+const MARGIN: &str = "0.03";
+
+/// The command.
+pub(super) const FIT: Command = Command {
+    name: "fit",
+    about: "Compose the rate of silent data corruption from rates of strikes and from faults (the two-level model)",
+    options: &[
+        option(
+            "ipa",
+            "NAME|FILE",
+            Some("K40"),
+            "Rates of strikes by instruction type and manifestation: a bundled table, or a file",
+        ),
+        option(
+            "issue",
+            "RATE|NAME|FILE|none",
+            None,
+            "Instructions that a multiprocessor issues in a cycle: a number, measured ones of the bundled workloads (H200), the \
+             paper's for programs of like name (K40), a file, or none, for rates of one instruction in each cycle [default: H200]",
+        ),
+        CommandOption {
+            key: "grouping",
+            value: "GROUPING",
+            words: &[
+                ("alike", "the instructions that the table counts with the measured ones"),
+                ("measured", "the measured instructions alone"),
+            ],
+            default: Some("alike"),
+            about: "Which instructions have the rates of a type",
+        },
+        CommandOption {
+            key: "sdc",
+            value: "SDC",
+            words: &[
+                ("any", "outputs that differ at all, as in the paper"),
+                ("bad", "outputs that fail their criterion"),
+            ],
+            default: Some("any"),
+            about: "What counts as silent data corruption",
+        },
+        option(
+            "margin",
+            "E",
+            Some(MARGIN),
+            "Make so many faults of each type and manifestation that chances are known to ±E at 95 %",
+        ),
+        option("target", "RATE", None, "Say whether the rate exceeds this one"),
+    ],
+    run: fit,
+};
+
+const fn option(
+    key: &'static str,
+    value: &'static str,
+    default: Option<&'static str>,
+    about: &'static str,
+) -> CommandOption {
+    CommandOption { key, value, words: &[], default, about }
+}
+
+/// Runs that each cell has, so that every chance is known to a margin.
+///
+/// # Errors
+/// If the margin is none.
+pub fn runs_of_cell(margin: f64) -> Result<u64, StudyError> {
+    let margin = Margin::new(margin).map_err(|error| StudyError::Words(error.to_string()))?;
+    Ok(sample_size(margin, Confidence::PERCENT_95))
+}
+
+fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
+    let said = |key: &str| -> Result<Option<String>, StudyError> { request.get(key) };
+    let defaults = Settings::default();
+    let settings = Settings {
+        ipa: said("ipa")?.unwrap_or(defaults.ipa),
+        issue: said("issue")?.unwrap_or(defaults.issue),
+        grouping: Grouping::of_word(&said("grouping")?.unwrap_or_default()).map_err(StudyError::Words)?,
+        sdc: SdcKind::of_word(&said("sdc")?.unwrap_or_default()).map_err(StudyError::Words)?,
+    };
+    let target = request.get::<f64>("target")?;
+    if let Some(target) = target.filter(|target| !(target.is_finite() && *target > 0.0)) {
+        return Err(StudyError::Words(format!("compare with the target {target}: it is a rate above 0")));
+    }
+    let runs = runs_of_cell(request.get("margin")?.unwrap_or_default())?;
+    let method = TwoLevel::new(&request.capsule, &campaigns.selection(&settings.to_string()))?;
+    let finished = campaigns.make(&request.capsule, &settings.to_string(), &method, runs * method.cells() as u64)?;
+    let (composition, counted) = method.compose(&finished.results)?;
+    let estimates = show::estimates(&Shown { method: &method, composition: &composition, counted: &counted, target });
+    Ok(Answer { json: estimates.json, study: estimates.study })
+}

@@ -1,0 +1,140 @@
+//! How many instructions a multiprocessor issues in a cycle: measured, published, or said; never assumed.
+
+use serde::{Deserialize, Serialize};
+use std::fs;
+
+use super::units::IssueRate;
+
+/// The bundled profiles: their names and their texts.
+const BUNDLED: [(&str, &str); 2] = [
+    ("H200", include_str!("../../../../profiles/issue/h200.toml")),
+    ("K40", include_str!("../../../../profiles/issue/k40.toml")),
+];
+
+/// Issue rates of applications on a device.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IssueProfile {
+    /// What it is called.
+    pub name: String,
+    /// Where its rates come from.
+    pub source: String,
+    /// The applications.
+    #[serde(rename = "workload")]
+    pub workloads: Vec<IssueOfWorkload>,
+}
+
+/// The issue rate of an application.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IssueOfWorkload {
+    /// Its name, that of its capsule.
+    pub name: String,
+    /// Instructions that a multiprocessor issues in a cycle, averaged over its kernels by their cycles.
+    pub rate: f64,
+    /// The first digits of the digest of the capsule that was measured; any of that name, if it is left out.
+    pub digest: Option<String>,
+}
+
+/// An issue rate, and where it is from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KnownIssueRate {
+    /// Instructions of a multiprocessor in a cycle.
+    pub rate: f64,
+    /// Where it is from, in words.
+    pub source: String,
+}
+
+impl KnownIssueRate {
+    /// As a quantity.
+    #[must_use]
+    pub fn get(&self) -> IssueRate {
+        IssueRate(self.rate)
+    }
+}
+
+impl IssueProfile {
+    /// The names of the bundled profiles; the first is the one that applies if nobody names another.
+    pub fn bundled() -> impl Iterator<Item = &'static str> {
+        BUNDLED.iter().map(|&(name, _)| name)
+    }
+
+    /// The profile of a name, or of a file.
+    ///
+    /// # Errors
+    /// If it is neither bundled nor a file, or the file is no such profile.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let refused = |why: &str| format!("read the issue rates `{name}`: {why}");
+        let text = match BUNDLED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            Some((_, text)) => (*text).to_owned(),
+            None => fs::read_to_string(name).map_err(|error| {
+                let names: Vec<&str> = Self::bundled().collect();
+                let names = names.join(", ");
+                refused(&format!(
+                    "{error}; it is a number, one of the bundled profiles ({names}), or the name of a file"
+                ))
+            })?,
+        };
+        let profile: Self = toml::from_str(&text).map_err(|error| refused(error.to_string().trim()))?;
+        match profile.workloads.iter().find(|it| !is_rate(it.rate)) {
+            Some(it) => Err(refused(&format!("{}: a rate is a number above 0", it.name))),
+            None => Ok(profile),
+        }
+    }
+
+    /// The rate of a capsule, if the profile knows it.
+    #[must_use]
+    pub fn of(&self, name: &str, digest: &str) -> Option<KnownIssueRate> {
+        let measured =
+            |it: &&IssueOfWorkload| it.digest.as_ref().is_none_or(|known| digest.starts_with(known.as_str()));
+        let found = self.workloads.iter().filter(|it| it.name == name).find(measured)?;
+        let how = if found.digest.is_some() { "measured" } else { "of the program of like name" };
+        Some(KnownIssueRate { rate: found.rate, source: format!("{} ({how})", self.name) })
+    }
+}
+
+/// What the words `--issue` mean for a capsule: a number, or what a profile knows of it.
+///
+/// # Errors
+/// If they mean nothing.
+pub fn issue_rate(words: &str, name: &str, digest: &str) -> Result<Option<KnownIssueRate>, String> {
+    if words == "none" {
+        return Ok(None);
+    }
+    if let Ok(rate) = words.parse::<f64>() {
+        let said = || KnownIssueRate { rate, source: "said".to_owned() };
+        return is_rate(rate)
+            .then(|| Some(said()))
+            .ok_or_else(|| format!("take the issue rate {words}: it is above 0"));
+    }
+    Ok(IssueProfile::named(words)?.of(name, digest))
+}
+
+fn is_rate(rate: f64) -> bool {
+    rate.is_finite() && rate > 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_said_looked_up_or_unknown() {
+        assert_eq!(issue_rate("1.5", "x", "").unwrap().unwrap().rate, 1.5);
+        assert_eq!(issue_rate("none", "hotspot", "").unwrap(), None);
+        let found = issue_rate("k40", "hotspot", "ab").unwrap().unwrap();
+        assert_eq!((found.rate, found.source.as_str()), (3.49, "K40 (of the program of like name)"));
+        assert_eq!(issue_rate("k40", "gemm", "ab").unwrap(), None);
+        for words in ["0", "-1", "nan", "inf", "h900"] {
+            assert!(issue_rate(words, "x", "").is_err(), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_measured_rate_is_of_the_capsule_that_was_measured() {
+        let measured = IssueOfWorkload { name: "x".into(), rate: 2.0, digest: Some("ab12".into()) };
+        let profile = IssueProfile { name: "H".into(), source: String::new(), workloads: vec![measured] };
+        assert_eq!(profile.of("x", "ab12ff").map(|it| it.source), Some("H (measured)".into()));
+        assert_eq!(profile.of("x", "ab13ff"), None);
+    }
+}

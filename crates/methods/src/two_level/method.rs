@@ -1,0 +1,39 @@
+//! What the method is to the program.
+
+use campaign::{SelectionWords, TargetError};
+use inject::CapsuleTarget;
+use std::sync::Arc;
+
+use super::command::FIT;
+use super::settings::NAME;
+use super::target::{TwoLevel, Understood};
+use crate::method::{Applied, Command};
+
+/// The two-level model.
+pub struct TwoLevelMethod;
+
+impl crate::Method for TwoLevelMethod {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn about(&self) -> &'static str {
+        "what strikes do to instructions, by an IPA table, in turn: each instruction type with each manifestation"
+    }
+
+    fn example(&self) -> Option<&'static str> {
+        Some("two-level:ipa=K40,issue=2.5; `beamline fit` makes such a campaign and composes its rates")
+    }
+
+    fn check(&self, words: &SelectionWords) -> Result<(), TargetError> {
+        Understood::of(words).map(drop)
+    }
+
+    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {
+        Ok(Box::new(TwoLevel::new(capsule, words)?))
+    }
+
+    fn commands(&self) -> &'static [Command] {
+        const { &[FIT] }
+    }
+}

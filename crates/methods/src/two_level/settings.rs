@@ -1,0 +1,146 @@
+//! What can be chosen about the method, and the words for it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::ipa::IpaTable;
+use super::issue::IssueProfile;
+
+/// Which instructions the rates of a type are taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grouping {
+    /// Those that the table counts with the measured ones.
+    Alike,
+    /// The measured ones alone.
+    Measured,
+}
+
+/// Which ends count as silent data corruption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SdcKind {
+    /// Outputs that differ at all, as the paper counts.
+    Any,
+    /// Outputs that fail the criterion of the capsule, or that nobody can judge.
+    Bad,
+}
+
+/// The choices of the method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The table of rates, bundled or a file.
+    pub ipa: String,
+    /// Issue rates: a number, bundled ones, a file, or none.
+    pub issue: String,
+    /// For which instructions.
+    pub grouping: Grouping,
+    /// What counts.
+    pub sdc: SdcKind,
+}
+
+/// The name of the method.
+pub(super) const NAME: &str = "two-level";
+
+impl Default for Settings {
+    fn default() -> Self {
+        let first = |mut names: Box<dyn Iterator<Item = &str>>| names.next().unwrap_or_default().to_owned();
+        Self {
+            ipa: first(Box::new(IpaTable::bundled())),
+            issue: first(Box::new(IssueProfile::bundled())),
+            grouping: Grouping::Alike,
+            sdc: SdcKind::Any,
+        }
+    }
+}
+
+impl Grouping {
+    /// Reads its word.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn of_word(word: &str) -> Result<Self, String> {
+        match word {
+            "alike" => Ok(Self::Alike),
+            "measured" => Ok(Self::Measured),
+            _ => Err(format!("take the grouping `{word}`: expected alike or measured")),
+        }
+    }
+}
+
+impl SdcKind {
+    /// Reads its word.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn of_word(word: &str) -> Result<Self, String> {
+        match word {
+            "any" => Ok(Self::Any),
+            "bad" => Ok(Self::Bad),
+            _ => Err(format!("count the SDCs `{word}`: expected any or bad")),
+        }
+    }
+}
+
+impl FromStr for Settings {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (method, rest) = text.split_once(':').unwrap_or((text, ""));
+        if method != NAME {
+            return Err(format!("use the method `{method}`: there is {NAME}, with settings as in `{NAME}:ipa=K40`"));
+        }
+        let mut settings = Self::default();
+        for part in rest.split(',').filter(|part| !part.is_empty()) {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            match key {
+                "ipa" if !value.is_empty() => value.clone_into(&mut settings.ipa),
+                "issue" if !value.is_empty() => value.clone_into(&mut settings.issue),
+                "grouping" => settings.grouping = Grouping::of_word(value)?,
+                "sdc" => settings.sdc = SdcKind::of_word(value)?,
+                _ => {
+                    return Err(format!(
+                        "set `{part}` of {NAME}: there are ipa=NAME|FILE, issue=RATE|NAME|FILE|none, grouping=alike|measured and \
+                         sdc=any|bad"
+                    ));
+                }
+            }
+        }
+        Ok(settings)
+    }
+}
+
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let grouping = if self.grouping == Grouping::Alike { "alike" } else { "measured" };
+        let sdc = if self.sdc == SdcKind::Any { "any" } else { "bad" };
+        write!(f, "{NAME}:ipa={},issue={},grouping={grouping},sdc={sdc}", self.ipa, self.issue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_back_as_they_are_written() {
+        for text in ["two-level", "two-level:ipa=a/b.toml,issue=1.5", "two-level:grouping=measured,sdc=bad,issue=none"]
+        {
+            let settings: Settings = text.parse().unwrap();
+            assert_eq!(settings.to_string().parse(), Ok(settings));
+        }
+        assert_eq!("two-level".parse(), Ok(Settings::default()));
+    }
+
+    #[test]
+    fn what_means_nothing_is_named() {
+        for (text, part) in [
+            ("fit", "use the method `fit`"),
+            ("two-level:ipa", "set `ipa` of two-level: there are ipa="),
+            ("two-level:cap=3", "set `cap=3`"),
+            ("two-level:grouping=all", "expected alike or measured"),
+            ("two-level:sdc=good", "expected any or bad"),
+        ] {
+            let error = text.parse::<Settings>().unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

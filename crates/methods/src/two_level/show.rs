@@ -1,0 +1,249 @@
+//! What is composed, as tables and as a document.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use stats::Bounded;
+use study::{Cell, Plot, Point, Series, Study, Table};
+
+use super::compose::{CellPart, Composition, TypePart};
+use super::issue::KnownIssueRate;
+use super::settings::{Grouping, SdcKind};
+use super::target::{Counted, TwoLevel};
+use super::units::{IssueRate, RatePerInstruction};
+use crate::method::Estimates;
+
+/// What there is to show.
+pub(super) struct Shown<'a> {
+    pub(super) method: &'a TwoLevel,
+    pub(super) composition: &'a Composition,
+    pub(super) counted: &'a Counted,
+    /// A rate that the application's is compared with.
+    pub(super) target: Option<f64>,
+}
+
+impl Shown<'_> {
+    /// A rate as the application has it; for one issued instruction in each cycle where the issue rate is unknown.
+    fn scaled(&self, rate: RatePerInstruction) -> Bounded {
+        let issue = self.method.issue().map_or(IssueRate(1.0), KnownIssueRate::get);
+        rate.at(issue).0.times(f64::from(self.method.table().multiprocessors()))
+    }
+
+    fn unit(&self) -> String {
+        let unit = self.method.table().unit().words();
+        if self.method.issue().is_some() { unit } else { format!("{unit}, for one instruction issued in each cycle") }
+    }
+
+    /// Whether the SDC rate exceeds the target, if its bounds tell.
+    fn exceeds(&self, target: f64) -> &'static str {
+        let rate = self.scaled(self.composition.sdc());
+        match () {
+            () if rate.low > target => "yes",
+            () if rate.high < target => "no",
+            () => "undecided",
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct BoundedDocument {
+    rate: f64,
+    low: f64,
+    high: f64,
+}
+
+fn document(it: Bounded) -> Value {
+    json!(BoundedDocument { rate: it.value, low: it.low, high: it.high })
+}
+
+/// All of it.
+pub(super) fn estimates(it: &Shown<'_>) -> Estimates {
+    Estimates { json: json(it), study: study(it) }
+}
+
+fn json(it: &Shown<'_>) -> Value {
+    let (method, found) = (it.method, it.composition);
+    let table = method.table();
+    let settings = method.settings();
+    let mut all = json!({
+        "format": "beamline.fit/1",
+        "capsule": method.name(),
+        "ipa": { "name": table.name, "source": table.source.trim(), "unit": table.unit() },
+        "grouping": if settings.grouping == Grouping::Alike { "alike" } else { "measured" },
+        "counts": if settings.sdc == SdcKind::Any { "any" } else { "bad" },
+        "unit": it.unit(),
+        "issue_rate": method.issue(),
+        "sdc": document(it.scaled(found.sdc())),
+        "due": document(it.scaled(found.due())),
+        "ipa_only": document(it.scaled(found.ipa_only())),
+        "apa_only": document(found.apa_only().0),
+        "covered": found.covered.0,
+        "left_out": found.left_out.iter().map(|(group, share)| json!({ "group": group, "share": share.0 })).collect::<Vec<_>>(),
+        "missing": found.missing.iter().map(|lost| json!({
+            "instruction": lost.name, "manifestation": lost.manifestation, "share": lost.fraction.0,
+        })).collect::<Vec<_>>(),
+        "host_visible": it.counted.host_visible,
+        "lost": it.counted.lost,
+        "instructions": found.types.iter().map(|kind| type_document(it, kind)).collect::<Vec<_>>(),
+        "kernels": found.kernels.iter().map(|(name, share)| json!({
+            "name": name, "share": share.0, "sdc": document(it.scaled(found.sdc_of(name))),
+        })).collect::<Vec<_>>(),
+    });
+    if let Some(target) = it.target {
+        all["target"] = json!({ "rate": target, "exceeded": it.exceeds(target) });
+    }
+    all
+}
+
+fn type_document(it: &Shown<'_>, kind: &TypePart) -> Value {
+    let cell = |cell: &CellPart| {
+        let all = cell.all();
+        json!({
+            "name": it.method.table().manifestations[cell.manifestation].name,
+            "rate": document(cell.rate.0),
+            "runs": all.runs(),
+            "counts": { "masked": all.masked, "sdc": all.sdc, "due": all.due },
+            "sdc": document(cell.sdc().0),
+            "due": document(cell.due().0),
+        })
+    };
+    json!({
+        "name": kind.name,
+        "share": kind.fraction.0,
+        "measured": kind.measured.0,
+        "error": document(kind.error),
+        "sdc": document(it.scaled(kind.sdc())),
+        "manifestations": kind.cells.iter().map(cell).collect::<Vec<_>>(),
+    })
+}
+
+fn study(it: &Shown<'_>) -> Study {
+    let mut study = Study::new("fit", "", "");
+    study.tables = vec![rates(it), types(it), kernels(it), left_out(it)];
+    study.plots.push(plot(it));
+    study
+}
+
+fn quantity(it: Bounded) -> Cell {
+    Cell::Quantity { value: it.value, low: it.low, high: it.high }
+}
+
+fn probability(it: Bounded) -> Cell {
+    Cell::Rate { rate: it.value, low: it.low, high: it.high }
+}
+
+/// The rates of the application.
+fn rates(it: &Shown<'_>) -> Table {
+    let found = it.composition;
+    let mut table =
+        Table::new(format!("{} by the two-level model ({})", it.method.name(), it.unit()), &["rate", "estimate"]);
+    let mut row = |name: &str, cell: Cell| table.rows.push(vec![Cell::text(name), cell]);
+    row("SDC", quantity(it.scaled(found.sdc())));
+    row("DUE, of the bits that scale with instructions", quantity(it.scaled(found.due())));
+    row("SDC, IPA only", quantity(it.scaled(found.ipa_only())));
+    row("SDC, APA only (a probability)", probability(found.apa_only().0));
+    table.notes = notes(it);
+    table
+}
+
+fn notes(it: &Shown<'_>) -> Vec<String> {
+    let table = it.method.table();
+    let mut notes =
+        vec![format!("Strikes: {}, {}", table.name, table.source.split_whitespace().collect::<Vec<_>>().join(" "))];
+    notes.push(match it.method.issue() {
+        Some(known) => format!("Issue rate: {} instructions of a multiprocessor in a cycle, {}.", known.rate, known.source),
+        None => "The issue rate is not known: these are rates while one instruction is issued in each cycle. Say it with --issue.".to_owned(),
+    });
+    if let Some(target) = it.target {
+        notes.push(format!("Exceeds the target of {target}: {}.", it.exceeds(target)));
+    }
+    let (seen, lost) = (it.counted.host_visible, it.counted.lost);
+    if seen > 0 {
+        notes.push(format!(
+            "In {seen} runs the host was given other bytes before the end, so that it might have gone on otherwise; a capsule replays what it \
+             did."
+        ));
+    }
+    if lost > 0 {
+        notes.push(format!("{lost} runs ended in no class and count for nothing."));
+    }
+    notes
+}
+
+/// What strikes do to each type.
+fn types(it: &Shown<'_>) -> Table {
+    let columns = ["type", "instructions", "measured", "manifestation", "rate", "runs", "SDC", "DUE", "SDC rate"];
+    let mut table = Table::new("By instruction type", &columns);
+    for kind in &it.composition.types {
+        for cell in &kind.cells {
+            let made = cell.ends.is_some();
+            let rate = cell.rate.ending(cell.sdc()).ending(super::units::Probability(kind.error)).of(kind.fraction);
+            table.rows.push(vec![
+                Cell::text(&kind.name),
+                Cell::Share(kind.fraction.0),
+                Cell::Share(kind.measured.0),
+                Cell::text(&it.method.table().manifestations[cell.manifestation].name),
+                Cell::Number(cell.rate.0.value),
+                if made { Cell::Count(cell.all().runs()) } else { Cell::None },
+                if made { probability(cell.sdc().0) } else { Cell::None },
+                if made { probability(cell.due().0) } else { Cell::None },
+                quantity(it.scaled(rate)),
+            ]);
+        }
+    }
+    table
+}
+
+/// What each kernel has of the rate.
+fn kernels(it: &Shown<'_>) -> Table {
+    let mut table =
+        Table::new("By kernel: what protecting it would save", &["kernel", "instructions", "SDC rate", "of all"]);
+    let all = it.composition.sdc().0.value;
+    let mut kernels: Vec<_> =
+        it.composition.kernels.iter().map(|(name, share)| (name, share, it.composition.sdc_of(name))).collect();
+    kernels.sort_by(|a, b| b.2.0.value.total_cmp(&a.2.0.value));
+    for (name, share, rate) in kernels {
+        let of_all = if all > 0.0 { Cell::Share(rate.0.value / all) } else { Cell::None };
+        table.rows.push(vec![
+            Cell::text(fault::base_name(name)),
+            Cell::Share(share.0),
+            quantity(it.scaled(rate)),
+            of_all,
+        ]);
+    }
+    table
+}
+
+/// What has no rate.
+fn left_out(it: &Shown<'_>) -> Table {
+    let found = it.composition;
+    let title = format!("Without a rate: {:.1} % of the instructions", 100.0 * (1.0 - found.covered.0));
+    let mut table = Table::new(title, &["instructions", "share"]);
+    table.rows = found.left_out.iter().map(|&(group, share)| vec![Cell::text(group), Cell::Share(share.0)]).collect();
+    for lost in &found.missing {
+        let text = format!("{}: {}, which nothing in the program can show", lost.name, lost.manifestation);
+        table.rows.push(vec![Cell::Text(text), Cell::Share(lost.fraction.0)]);
+    }
+    table
+}
+
+/// The parts of the SDC rate, by type.
+fn plot(it: &Shown<'_>) -> Plot {
+    let all = it.composition.sdc().0.value;
+    let point = |(at, kind): (usize, &TypePart)| {
+        let rate = kind.sdc().0.times(if all > 0.0 { 1.0 / all } else { 0.0 });
+        Point { x: at as f64, y: rate.value, bounds: Some((rate.low, rate.high)) }
+    };
+    Plot {
+        name: "types".to_owned(),
+        title: format!("{}: where the SDC rate comes from", it.method.name()),
+        x: "instruction type".to_owned(),
+        logarithmic: false,
+        names: it.composition.types.iter().map(|kind| kind.name.clone()).collect(),
+        y: "share of the SDC rate, %".to_owned(),
+        series: vec![Series {
+            name: "SDC".to_owned(),
+            joined: false,
+            points: it.composition.types.iter().enumerate().map(point).collect(),
+        }],
+    }
+}
