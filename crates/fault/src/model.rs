@@ -4,7 +4,9 @@
 //! an operand of a width it draws a model. Every draw is uniform: over the bits, over the pairs of bits, over the
 //! values of the whole width.
 
-use crate::error::{ParseFaultError, SelectionError, digits, number, wrong};
+use crate::bits::{all, hexadecimal};
+use crate::error::{ParseFaultError, SelectionError, number, wrong};
+use crate::flips::Flips;
 use stats::Draws;
 use std::fmt;
 use std::num::NonZeroU128;
@@ -97,11 +99,6 @@ impl Model {
     }
 }
 
-/// A mask of so many low bits.
-fn all(width: u32) -> u128 {
-    if width >= 128 { u128::MAX } else { (1 << width) - 1 }
-}
-
 /// The mask of one bit.
 fn bit_mask(bit: u32) -> NonZeroU128 {
     NonZeroU128::new(1 << (bit % 128)).unwrap_or(NonZeroU128::MIN)
@@ -118,80 +115,6 @@ fn bit_list(bits: &str) -> Result<NonZeroU128, ParseFaultError> {
         mask |= 1 << bit;
     }
     NonZeroU128::new(mask).ok_or_else(bad)
-}
-
-fn hexadecimal(text: &str) -> Option<u128> {
-    let digits = text.strip_prefix("0x")?;
-    // `from_str_radix` would take a sign.
-    let plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    plain.then(|| u128::from_str_radix(digits, 16).ok()).flatten()
-}
-
-/// Bits that flip together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flips {
-    /// How many.
-    count: u32,
-    /// Whether each is next to the one before.
-    adjacent: bool,
-    /// Among which, as far as an operand has them.
-    among: u128,
-}
-
-impl Flips {
-    const ONE: Self = Self { count: 1, adjacent: false, among: u128::MAX };
-    const ADJACENT: Self = Self { count: 2, adjacent: true, among: u128::MAX };
-    const TWO: Self = Self { count: 2, adjacent: false, among: u128::MAX };
-
-    /// Reads `3` or `3:0xff`, how many bits among which.
-    fn parse(text: &str, adjacent: bool) -> Option<Self> {
-        let (count, among) = match text.split_once(':') {
-            None => (text, u128::MAX),
-            Some((count, mask)) => (count, hexadecimal(mask)?),
-        };
-        let count = digits(count).filter(|count| (1..=128).contains(count))?;
-        // One bit has no neighbours.
-        let found = Self { count, adjacent: adjacent && count > 1, among };
-        found.hits(128).then_some(found)
-    }
-
-    /// The bits from which so many can be taken of an operand of so many bits: the lowest of each run, or any.
-    fn starts(self, width: u32) -> impl Iterator<Item = u32> {
-        let among = self.among & all(width);
-        let run = if self.adjacent { self.count } else { 1 };
-        (0..=128 - run).filter(move |start| all(run) & !(among >> start) == 0)
-    }
-
-    fn hits(self, width: u32) -> bool {
-        let least = if self.adjacent { 1 } else { self.count as usize };
-        self.starts(width).take(least).count() == least
-    }
-
-    fn draw(self, width: u32, below: &mut impl FnMut(usize) -> Option<usize>) -> Option<u128> {
-        let mut starts: Vec<u32> = self.starts(width).collect();
-        if self.adjacent {
-            return Some(all(self.count) << starts[below(starts.len())?]);
-        }
-        let mut mask = 0;
-        for _ in 0..self.count {
-            mask |= 1 << starts.remove(below(starts.len())?);
-        }
-        Some(mask)
-    }
-}
-
-impl fmt::Display for Flips {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::ONE => f.write_str("flip"),
-            Self::ADJACENT => f.write_str("double"),
-            Self::TWO => f.write_str("double-any"),
-            Self { count, adjacent, among } => {
-                write!(f, "{}:{count}", if adjacent { "burst" } else { "flip" })?;
-                if among == u128::MAX { Ok(()) } else { write!(f, ":{among:#x}") }
-            }
-        }
-    }
 }
 
 /// The models that a campaign draws from.

@@ -2,7 +2,7 @@
 
 use crate::error::SelectionError;
 use crate::model::{Model, ModelKind};
-use crate::selection::ScopeKind;
+use crate::scope::ScopeKind;
 use stats::{Cumulative, Draws};
 use std::fmt;
 

@@ -61,6 +61,11 @@ impl Draws {
         }
     }
 
+    /// A number uniform over 0 to 1, without 1: a multiple of 2⁻⁵³.
+    pub fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// One of these, each with the same chance; none if there are none.
     pub fn one_of<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
         all.get(self.below(all.len() as u64)? as usize)

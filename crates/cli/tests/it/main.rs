@@ -3,6 +3,7 @@
 mod bounds;
 mod campaigns;
 mod commands;
+mod fit;
 mod interruptions;
 mod live;
 mod methods;

@@ -1,7 +1,7 @@
 //! Kernels by what is true of them.
 
 use super::survey::MeasuredKernel;
-use super::words::listed;
+use crate::kit::words::listed;
 
 /// The kernel with one of the paper's names.
 pub(super) fn named<'k>(kernels: &'k [MeasuredKernel], name: &str) -> Option<&'k MeasuredKernel> {

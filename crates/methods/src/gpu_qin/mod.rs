@@ -40,7 +40,6 @@ mod survey;
 pub mod tables;
 mod target;
 mod trials;
-mod words;
 
 pub use crashes::{Cause, causes};
 pub use estimate::{Bounded, Estimated, GroupEstimate, KernelEstimate, Rates, Sample, estimates, strata};

@@ -125,8 +125,22 @@ impl Campaigns<'_> {
         variant: &str,
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {
-        let selection = SelectionWords { kernel: self.kernels.clone(), ..SelectionWords::default() };
-        self.run(capsule, TargetSystem::from(capsule), selection, variant, runs)
+        self.drawn(capsule, variant, SelectionWords::default(), runs)
+    }
+
+    /// The same of what `words` select, in the kernels of the campaigns; `label` says what is special of it.
+    ///
+    /// # Errors
+    /// If it cannot be made, or is interrupted.
+    pub fn drawn(
+        &mut self,
+        capsule: &CapsuleTarget,
+        label: &str,
+        words: SelectionWords,
+        runs: u64,
+    ) -> Result<FinishedCampaign, StudyError> {
+        let selection = SelectionWords { kernel: self.kernels.clone(), ..words };
+        self.run(capsule, TargetSystem::from(capsule), selection, label, runs)
     }
 
     fn run(

@@ -2,8 +2,11 @@
 
 mod campaigns;
 mod profile;
+mod statements;
 mod thread;
+pub(crate) mod words;
 
 pub use campaigns::{Campaigns, FinishedCampaign, Studied, StudyError};
 pub use profile::{Profile, ProfileStep};
+pub use statements::{Judged, Part, Statement, Verdict, tally};
 pub use thread::ThreadId;

@@ -86,6 +86,7 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
         issue: said("issue")?.unwrap_or(defaults.issue),
         grouping: Grouping::of_word(&said("grouping")?.unwrap_or_default()).map_err(StudyError::Words)?,
         sdc: SdcKind::of_word(&said("sdc")?.unwrap_or_default()).map_err(StudyError::Words)?,
+        ..defaults
     };
     let target = request.get::<f64>("target")?;
     if let Some(target) = target.filter(|target| !(target.is_finite() && *target > 0.0)) {

@@ -5,9 +5,10 @@ use inject::CapsuleTarget;
 use std::sync::Arc;
 
 use super::command::FIT;
+use super::page::PAGE;
 use super::settings::NAME;
 use super::target::{TwoLevel, Understood};
-use crate::method::{Applied, Command};
+use crate::method::{Applied, Command, MethodPage};
 
 /// The two-level model.
 pub struct TwoLevelMethod;
@@ -35,5 +36,9 @@ impl crate::Method for TwoLevelMethod {
 
     fn commands(&self) -> &'static [Command] {
         const { &[FIT] }
+    }
+
+    fn page(&self) -> Option<&'static MethodPage> {
+        Some(&PAGE)
     }
 }

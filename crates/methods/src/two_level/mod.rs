@@ -12,11 +12,13 @@
 //! campaign. Neither is invented: what a table has no rate for is listed with its share, and without an issue rate there
 //! is no rate of an application, but one for each issued instruction.
 
+mod applied;
 mod command;
 mod compose;
 mod ipa;
 mod issue;
 mod method;
+mod page;
 mod settings;
 mod shares;
 mod show;
@@ -28,7 +30,7 @@ pub use compose::{CellPart, Composition, Ends, EndsByKernel, Missing, TypePart, 
 pub use ipa::{InstructionType, IpaTable, Manifestation, Microbenchmark, Unit};
 pub use issue::{IssueOfWorkload, IssueProfile, KnownIssueRate, issue_rate};
 pub use method::TwoLevelMethod;
-pub use settings::{Grouping, SdcKind, Settings};
+pub use settings::{Grouping, Made, SdcKind, Settings};
 pub use shares::{Executed, Shares};
 pub use target::{Counted, TwoLevel};
 pub use units::{Fraction, IssueRate, Probability, Rate, RatePerInstruction};

@@ -24,6 +24,15 @@ pub enum SdcKind {
     Bad,
 }
 
+/// Which faults are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// Those that have a rate.
+    Rated,
+    /// Every manifestation in every type, to compare them.
+    All,
+}
+
 /// The choices of the method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -35,6 +44,8 @@ pub struct Settings {
     pub grouping: Grouping,
     /// What counts.
     pub sdc: SdcKind,
+    /// Which faults are made.
+    pub made: Made,
 }
 
 /// The name of the method.
@@ -48,6 +59,7 @@ impl Default for Settings {
             issue: first(Box::new(IssueProfile::bundled())),
             grouping: Grouping::Alike,
             sdc: SdcKind::Any,
+            made: Made::Rated,
         }
     }
 }
@@ -96,10 +108,12 @@ impl FromStr for Settings {
                 "issue" if !value.is_empty() => value.clone_into(&mut settings.issue),
                 "grouping" => settings.grouping = Grouping::of_word(value)?,
                 "sdc" => settings.sdc = SdcKind::of_word(value)?,
+                "made" if value == "rated" => settings.made = Made::Rated,
+                "made" if value == "all" => settings.made = Made::All,
                 _ => {
                     return Err(format!(
-                        "set `{part}` of {NAME}: there are ipa=NAME|FILE, issue=RATE|NAME|FILE|none, grouping=alike|measured and \
-                         sdc=any|bad"
+                        "set `{part}` of {NAME}: there are ipa=NAME|FILE, issue=RATE|NAME|FILE|none, grouping=alike|measured, \
+                         sdc=any|bad and made=rated|all"
                     ));
                 }
             }
@@ -112,7 +126,8 @@ impl fmt::Display for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let grouping = if self.grouping == Grouping::Alike { "alike" } else { "measured" };
         let sdc = if self.sdc == SdcKind::Any { "any" } else { "bad" };
-        write!(f, "{NAME}:ipa={},issue={},grouping={grouping},sdc={sdc}", self.ipa, self.issue)
+        let made = if self.made == Made::All { "all" } else { "rated" };
+        write!(f, "{NAME}:ipa={},issue={},grouping={grouping},sdc={sdc},made={made}", self.ipa, self.issue)
     }
 }
 
@@ -122,8 +137,12 @@ mod tests {
 
     #[test]
     fn settings_are_read_back_as_they_are_written() {
-        for text in ["two-level", "two-level:ipa=a/b.toml,issue=1.5", "two-level:grouping=measured,sdc=bad,issue=none"]
-        {
+        for text in [
+            "two-level",
+            "two-level:ipa=a/b.toml,issue=1.5",
+            "two-level:grouping=measured,sdc=bad,issue=none",
+            "two-level:made=all",
+        ] {
             let settings: Settings = text.parse().unwrap();
             assert_eq!(settings.to_string().parse(), Ok(settings));
         }

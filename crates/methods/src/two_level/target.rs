@@ -14,10 +14,8 @@ use std::sync::{Arc, LazyLock};
 use super::compose::{Composition, Ends, EndsByKernel};
 use super::ipa::IpaTable;
 use super::issue::{KnownIssueRate, issue_rate};
-use super::settings::{Grouping, NAME, SdcKind, Settings};
+use super::settings::{Grouping, Made, NAME, SdcKind, Settings};
 use super::shares::Shares;
-use super::show::{self, Shown};
-use crate::method::{Applied, Estimates};
 
 /// What is said of each site: what any campaign says, and what the method chose it for.
 static COLUMNS: LazyLock<Vec<LabelColumn>> = LazyLock::new(|| {
@@ -110,7 +108,7 @@ impl TwoLevel {
         let Understood { settings, table, selection } = Understood::of(words)?;
         let golden = capsule.golden_run();
         let shares = Shares::of(golden, &table, settings.grouping, &selection).map_err(TargetError::new)?;
-        let cells = cells(&table, settings.grouping, &words.kernel);
+        let cells = cells(&table, &settings, &words.kernel);
         let selections: Vec<SelectionWords> = cells.iter().map(|cell| cell.words.clone()).collect();
         let planned = capsule.cells(&selections)?;
         if planned.numbers().is_empty() {
@@ -219,16 +217,17 @@ fn end(outcome: Outcome, sdc: SdcKind) -> Option<fn(&mut Ends) -> &mut u64> {
 }
 
 /// What has a rate and can be made, and what stands for all where strikes are not asked.
-fn cells(table: &IpaTable, grouping: Grouping, kernels: &[String]) -> Vec<Cell> {
+fn cells(table: &IpaTable, settings: &Settings, kernels: &[String]) -> Vec<Cell> {
     let mut cells = Vec::new();
     for (number, it) in table.instructions.iter().enumerate() {
         for (manifestation, kind) in table.manifestations.iter().enumerate() {
-            let wanted = it.rate(&kind.name).is_some() || it.uniform.as_ref() == Some(&kind.name);
+            let rated = it.rate(&kind.name).is_some() || it.uniform.as_ref() == Some(&kind.name);
+            let wanted = rated || settings.made == Made::All;
             let Some(model) = kind.model.as_ref().filter(|_| wanted) else { continue };
             let words = SelectionWords {
                 model: Some(model.clone()),
                 scope: kind.scope.clone(),
-                group: if grouping == Grouping::Alike { it.alike().to_vec() } else { it.measured.clone() },
+                group: if settings.grouping == Grouping::Alike { it.alike().to_vec() } else { it.measured.clone() },
                 kernel: kernels.to_vec(),
                 ..SelectionWords::default()
             };
@@ -253,12 +252,5 @@ impl Planner for TwoLevel {
             Site { labels: Labels::new(labels), ..site }
         };
         Ok(runs.iter().zip(sites).map(named).collect())
-    }
-}
-
-impl Applied for TwoLevel {
-    fn estimates(&self, results: &Results) -> Result<Estimates, StoreError> {
-        let (composition, counted) = self.compose(results)?;
-        Ok(show::estimates(&Shown { method: self, composition: &composition, counted: &counted, target: None }))
     }
 }

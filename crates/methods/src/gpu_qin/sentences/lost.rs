@@ -5,7 +5,7 @@ use crate::gpu_qin::location::Discard;
 use crate::gpu_qin::lost::Unread;
 use crate::gpu_qin::paper::{DISCARDED, KERNELS};
 use crate::gpu_qin::survey::MeasuredKernel;
-use crate::gpu_qin::words::{listed, of, percent, range, shares};
+use crate::kit::words::{listed, of, percent, range, shares};
 use std::collections::BTreeMap;
 
 /// Groups of instructions that a sentence names.

@@ -1,8 +1,8 @@
 //! What sentences are made from.
 
 use crate::gpu_qin::questions::Questions;
-use crate::gpu_qin::statements::Part;
 use crate::gpu_qin::survey::MeasuredKernel;
+use crate::kit::Part;
 
 /// What sentences are made from.
 pub(in crate::gpu_qin) struct Measurements<'m> {

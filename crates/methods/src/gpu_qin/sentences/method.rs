@@ -7,8 +7,8 @@ use crate::gpu_qin::monte::monte_by_its_equations;
 use crate::gpu_qin::paper::{KERNELS, MONTE_BOUNDS};
 use crate::gpu_qin::questions::Question;
 use crate::gpu_qin::survey::{MeasuredKernel, Variant};
-use crate::gpu_qin::words::{listed, of, percent, points, range};
 use crate::gpu_qin::{ITERATIONS, STEPS, WINDOW};
+use crate::kit::words::{listed, of, percent, points, range};
 
 /// How far the method is off, over all kernels.
 pub(super) fn whole(it: &Measurements<'_>) -> String {
@@ -131,7 +131,7 @@ pub(super) fn caps(it: &Measurements<'_>) -> String {
         let kernel = it.claim.split(':').next().unwrap_or_default();
         format!(
             "on {kernel} {}",
-            if it.judged.verdict == crate::gpu_qin::statements::Verdict::Fails { "it does" } else { "none is seen" }
+            if it.judged.verdict == crate::kit::Verdict::Fails { "it does" } else { "none is seen" }
         )
     });
     format!("The paper sees no effect of the cap. Here, beyond chance: {}.", listed(said))

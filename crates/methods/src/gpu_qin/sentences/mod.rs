@@ -9,16 +9,17 @@ mod method;
 mod rates;
 
 use super::questions::Questions;
-use super::statements::{INTERVALS, tally};
+use super::statements::INTERVALS;
 use super::studies::LEVEL;
-use super::words::percent;
+use crate::kit::tally;
+use crate::kit::words::percent;
 
 pub(super) use measurements::Measurements;
 
 /// The sentences, by the names under which the template asks for them.
 pub(super) fn sentences(it: &Measurements<'_>) -> Vec<(&'static str, String)> {
     vec![
-        ("say-tally", tally(it.parts)),
+        ("say-tally", tally(it.parts, "kernels")),
         ("say-levels", levels(it.questions)),
         ("say-method", method::whole(it)),
         ("say-spread", method::spread(it)),

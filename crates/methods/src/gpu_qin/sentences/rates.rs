@@ -9,8 +9,8 @@ use crate::gpu_qin::questions::{Question, mix_models};
 use crate::gpu_qin::studies::LEVEL;
 use crate::gpu_qin::survey::MeasuredKernel;
 use crate::gpu_qin::trials::TrialEnd;
-use crate::gpu_qin::words::{listed, many, of, percent};
 use crate::gpu_qin::{Cause, WINDOW};
+use crate::kit::words::{listed, many, of, percent};
 use facts::Space;
 
 /// What does not end, and why.

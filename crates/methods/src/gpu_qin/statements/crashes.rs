@@ -1,13 +1,13 @@
 //! What the paper says of crashes: their causes and latencies (§IV-E, Fig. 9 and 10).
 
-use super::rules::{Judged, Verdict, close};
-use super::statement::Statement;
+use super::rules::close;
 use crate::gpu_qin::among::{counted, named, those};
 use crate::gpu_qin::paper::{CAUSES, EXCEPTIONS, ILLEGAL, MISALIGNED, OUT_OF_RANGE};
 use crate::gpu_qin::questions::{LEAST_CRASHES, Question, Questions, latencies};
 use crate::gpu_qin::studies::LEVEL;
 use crate::gpu_qin::survey::MeasuredKernel;
-use crate::gpu_qin::words::{listed, percent};
+use crate::kit::words::{listed, percent};
+use crate::kit::{Judged, Statement, Verdict};
 
 /// The kernel in which the paper finds illegal addresses soonest.
 const OTHERWISE: &str = "Stencil";

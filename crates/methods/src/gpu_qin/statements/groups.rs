@@ -1,7 +1,6 @@
 //! What the paper says of groups of threads (§III-A, §IV-B, Tables I and IV).
 
-use super::rules::{Judged, Verdict, at_least, close};
-use super::statement::Statement;
+use super::rules::{at_least, close};
 use crate::gpu_qin::among::{counted, named, those};
 use crate::gpu_qin::estimate::plain;
 use crate::gpu_qin::paper::{GROUP_SPREADS, GROUPS, POPULAR, SAD_GROUPS, UNIFORM};
@@ -9,8 +8,9 @@ use crate::gpu_qin::questions::{Question, Questions};
 use crate::gpu_qin::studies::LEVEL;
 use crate::gpu_qin::survey::MeasuredKernel;
 use crate::gpu_qin::trials::ends_by;
-use crate::gpu_qin::words::{listed, percent};
 use crate::gpu_qin::{Category, WINDOW};
+use crate::kit::words::{listed, percent};
+use crate::kit::{Judged, Statement, Verdict};
 
 /// Activated trials of a group from which its crash rate is compared with that of others.
 const ENOUGH: u64 = 1000;

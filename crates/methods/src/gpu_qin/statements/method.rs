@@ -1,7 +1,6 @@
 //! What the paper says of its own choices: what is discarded and activated, the cap, the window, the bounds (§III-C, §IV-B).
 
-use super::rules::{Judged, Verdict, at_most};
-use super::statement::Statement;
+use super::rules::at_most;
 use crate::gpu_qin::ITERATIONS as ITERATIONS_KEPT;
 use crate::gpu_qin::among::{counted, extent, named, those};
 use crate::gpu_qin::errors::{Rate, capped, variant};
@@ -11,7 +10,8 @@ use crate::gpu_qin::paper::{DISCARDED, ITERATIONS, KERNELS, MONTE, MONTE_BOUNDS,
 use crate::gpu_qin::questions::{Question, Questions};
 use crate::gpu_qin::studies::LEVEL;
 use crate::gpu_qin::survey::{CAPPED, CAPS, MeasuredKernel, Variant};
-use crate::gpu_qin::words::{listed, percent, points, range};
+use crate::kit::words::{listed, percent, points, range};
+use crate::kit::{Judged, Statement, Verdict};
 
 /// A difference that would be none.
 const NO_EFFECT: f64 = 0.01;

@@ -2,8 +2,7 @@
 
 use stats::Interval;
 
-use super::rules::{Judged, Ranked, Verdict, among_highest, among_lowest, below, close, similar, third};
-use super::statement::Statement;
+use super::rules::{Ranked, among_highest, among_lowest, below, close, similar, third};
 use crate::gpu_qin::among::{counted, extent, named, those};
 use crate::gpu_qin::errors::Rate;
 use crate::gpu_qin::paper::{
@@ -12,7 +11,8 @@ use crate::gpu_qin::paper::{
 };
 use crate::gpu_qin::questions::{Question, Questions, mix_models};
 use crate::gpu_qin::survey::MeasuredKernel;
-use crate::gpu_qin::words::{listed, percent, range};
+use crate::kit::words::{listed, percent, range};
+use crate::kit::{Judged, Statement, Verdict};
 
 const SDC: Ranked = Ranked::Rate(Rate::Sdc);
 const CRASH: Ranked = Ranked::Rate(Rate::Crash);

@@ -6,7 +6,8 @@ use crate::gpu_qin::among::named;
 use crate::gpu_qin::errors::Rate;
 use crate::gpu_qin::estimate::KernelEstimate;
 use crate::gpu_qin::survey::MeasuredKernel;
-use crate::gpu_qin::words::percent;
+use crate::kit::words::percent;
+use crate::kit::{Judged, Verdict};
 
 /// Intervals that hold at once: those of three rates and of all failures, of each kernel of the paper.
 pub const INTERVALS: usize = crate::gpu_qin::paper::KERNELS.len() * 4;
@@ -14,65 +15,6 @@ pub const INTERVALS: usize = crate::gpu_qin::paper::KERNELS.len() * 4;
 const SIMILAR: f64 = 0.05;
 /// What is close to a number of the paper differs from it by no more.
 const CLOSE: f64 = 0.05;
-
-/// Whether a statement holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It does.
-    Holds,
-    /// It does not.
-    Fails,
-    /// These campaigns do not tell.
-    Open,
-}
-
-impl Verdict {
-    /// As tables say it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Holds => "yes",
-            Self::Fails => "no",
-            Self::Open => "undecided",
-        }
-    }
-
-    /// What is decided either way.
-    pub(super) fn plain(holds: bool) -> Self {
-        if holds { Self::Holds } else { Self::Fails }
-    }
-
-    /// All of several statements.
-    pub(super) fn all(several: impl IntoIterator<Item = Self>) -> Self {
-        let several: Vec<Self> = several.into_iter().collect();
-        if several.contains(&Self::Fails) {
-            Self::Fails
-        } else if several.contains(&Self::Open) {
-            Self::Open
-        } else {
-            Self::Holds
-        }
-    }
-}
-
-/// A verdict with its rule.
-#[derive(Clone, Debug)]
-pub struct Judged {
-    /// What is asked, in words.
-    pub rule: String,
-    /// What comes of it.
-    pub verdict: Verdict,
-}
-
-impl Judged {
-    pub(super) fn by(rule: impl Into<String>, verdict: Verdict) -> Self {
-        Self { rule: rule.into(), verdict }
-    }
-
-    pub(super) fn plain(rule: impl Into<String>, holds: bool) -> Self {
-        Self::by(rule, Verdict::plain(holds))
-    }
-}
 
 /// What kernels are ranked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

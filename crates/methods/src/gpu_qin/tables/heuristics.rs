@@ -3,7 +3,7 @@
 use crate::gpu_qin::errors::{Bounds, Error, Rate, bias, capped, chance, coverage, variant, window};
 use crate::gpu_qin::questions::{Question, Questions};
 use crate::gpu_qin::survey::{CAPS, MeasuredKernel, Variant};
-use crate::gpu_qin::words::{of, points};
+use crate::kit::words::{of, points};
 use study::{Cell, Table};
 
 /// Kernel by kernel: how far the method is off, and how its realisations spread.

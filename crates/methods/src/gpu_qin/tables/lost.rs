@@ -3,7 +3,7 @@
 use crate::gpu_qin::location::Discard;
 use crate::gpu_qin::lost::Unread;
 use crate::gpu_qin::survey::MeasuredKernel;
-use crate::gpu_qin::words::shares;
+use crate::kit::words::shares;
 use study::{Cell, Table};
 
 /// Groups of instructions that are shown.

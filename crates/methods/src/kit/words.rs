@@ -1,29 +1,29 @@
 //! Numbers and names as sentences say them.
 
 /// A share in percent, with one digit behind the point, and more where one shows nothing.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     let digits = if percent == 0.0 || percent.abs() >= 0.05 { 1 } else { 4 };
     format!("{percent:.digits$} %")
 }
 
 /// Two shares as a range.
-pub(super) fn range((least, most): (f64, f64)) -> String {
+pub(crate) fn range((least, most): (f64, f64)) -> String {
     format!("{}–{}", percent(least).trim_end_matches(" %"), percent(most))
 }
 
 /// A difference of shares in percentage points.
-pub(super) fn points(difference: f64) -> String {
+pub(crate) fn points(difference: f64) -> String {
     format!("{:+.2}", difference * 100.0)
 }
 
 /// `3 of 17`.
-pub(super) fn of(some: usize, all: usize) -> String {
+pub(crate) fn of(some: usize, all: usize) -> String {
     format!("{some} of {all}")
 }
 
 /// `A, B and C`; `none`.
-pub(super) fn listed<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
+pub(crate) fn listed<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
     let mut names: Vec<T> = names.into_iter().collect();
     let Some(last) = names.pop() else { return "none".to_owned() };
     let before: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
@@ -31,7 +31,7 @@ pub(super) fn listed<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> Strin
 }
 
 /// `one kernel`, `3 kernels`, `no kernel`.
-pub(super) fn many(count: usize, noun: &str) -> String {
+pub(crate) fn many(count: usize, noun: &str) -> String {
     match count {
         0 => format!("no {noun}"),
         1 => format!("one {noun}"),
@@ -40,7 +40,7 @@ pub(super) fn many(count: usize, noun: &str) -> String {
 }
 
 /// The parts of a whole, the largest first, with their shares: `branch 61 %, other 39 %`.
-pub(super) fn shares<'n>(parts: impl IntoIterator<Item = (&'n str, u64)>, shown: usize) -> String {
+pub(crate) fn shares<'n>(parts: impl IntoIterator<Item = (&'n str, u64)>, shown: usize) -> String {
     let mut parts: Vec<(&str, u64)> = parts.into_iter().filter(|(_, count)| *count > 0).collect();
     parts.sort_by_key(|&(name, count)| (std::cmp::Reverse(count), name));
     let all: u64 = parts.iter().map(|(_, count)| count).sum();

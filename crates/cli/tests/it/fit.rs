@@ -1,0 +1,150 @@
+//! `beamline fit`, and what its campaigns are made of.
+
+use crate::{json, path, run, stderr, stdout};
+use serde_json::Value;
+use std::fs;
+use tempfile::TempDir;
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap()
+}
+
+/// A table of two types, in FIT of a device with four multiprocessors.
+const TABLE: &str = "name = 'mine'\nsource = 'a beam of mine'\nunit = 'FIT'\nmultiprocessors = 4\n\
+    manifestation = [{ name = 'crash' }, { name = 'bits', model = '0.4*flip|0.6*random@pair' }]\n\
+    [[instruction]]\nname = 'FMA'\nmeasured = ['fp32_fma', 'fp32_mul']\ntotal = 3.0\nuniform = 'bits'\n\
+    rates = { crash = 1.0, bits = { rate = 2.0, low = 1.0, high = 4.0 } }\n\
+    [[instruction]]\nname = 'LDS'\nmeasured = ['load_shared']\ntotal = 0.5\nrates = { bits = 0.5 }";
+
+#[test]
+fn equation_1_is_what_the_document_says_it_is_made_of() {
+    let dir = TempDir::new().unwrap();
+    let fit = json(&[
+        "fit",
+        "gemm",
+        "--ipa",
+        "K40",
+        "--issue",
+        "2.5",
+        "--margin",
+        "0.1",
+        "--json",
+        "--out",
+        path(dir.path()),
+    ]);
+    assert_eq!((fit["format"].as_str(), fit["capsule"].as_str()), (Some("beamline.fit/1"), Some("gemm")));
+    assert_eq!(fit["issue_rate"]["rate"], 2.5);
+    let (mut sdc, mut ipa, mut apa, mut covered) = (0.0, 0.0, 0.0, 0.0);
+    for kind in fit["instructions"].as_array().unwrap() {
+        let share = number(&kind["share"]);
+        covered += share;
+        let cells = kind["manifestations"].as_array().unwrap();
+        for cell in cells.iter().filter(|cell| cell["name"] != "crash") {
+            assert_eq!(cell["runs"], 97, "±10 % at 95 %");
+            sdc += share * number(&cell["rate"]["rate"]) * number(&cell["sdc"]["rate"]);
+            ipa += share * number(&cell["rate"]["rate"]);
+        }
+        let uniform = if kind["name"] == "FFMA" { "2 bits" } else { "1 bit" };
+        let uniform = cells.iter().find(|cell| cell["name"] == uniform);
+        apa += uniform.map_or(0.0, |cell| share * number(&cell["sdc"]["rate"]));
+    }
+    for (key, expected) in [("sdc", sdc * 2.5), ("ipa_only", ipa * 2.5), ("apa_only", apa)] {
+        let found = &fit[key];
+        assert!((number(&found["rate"]) - expected).abs() < 1e-9, "{key}: {found} {expected}");
+        assert!(number(&found["low"]) < expected && expected < number(&found["high"]));
+    }
+    assert!((number(&fit["covered"]) - covered).abs() < 1e-12);
+    let left_out: f64 = fit["left_out"].as_array().unwrap().iter().map(|part| number(&part["share"])).sum();
+    assert!((left_out + covered - 1.0).abs() < 1e-12);
+    let kernels: f64 = fit["kernels"].as_array().unwrap().iter().map(|part| number(&part["sdc"]["rate"])).sum();
+    assert!((kernels - sdc * 2.5).abs() < 1e-9);
+}
+
+#[test]
+fn a_table_of_ones_own_is_taken_as_it_is() {
+    let dir = TempDir::new().unwrap();
+    let (table, out) = (dir.path().join("mine.toml"), dir.path().join("out"));
+    fs::write(&table, TABLE).unwrap();
+    let args = ["fit", "gemm", "--ipa", path(&table), "--issue", "none", "--grouping", "measured", "--margin", "0.1"];
+    let args = [&args[..], &["--target", "0.1", "--out", path(&out)]].concat();
+    let fit = json(&[&args[..], &["--json"]].concat());
+    assert_eq!((&fit["ipa"]["unit"], &fit["issue_rate"]), (&Value::from("fit"), &Value::Null));
+    assert_eq!(fit["unit"], "FIT, for one instruction issued in each cycle");
+    let fma = &fit["instructions"][0];
+    let share = number(&fma["share"]);
+    let sdc = number(&fma["manifestations"][1]["sdc"]["rate"]);
+    assert!((number(&fma["sdc"]["rate"]) - 4.0 * share * 2.0 * sdc).abs() < 1e-9, "four multiprocessors: {fma}");
+    assert_eq!(fit["target"]["exceeded"], "yes");
+    let text = stdout(&run(&args));
+    assert!(text.contains("a beam of mine") && text.contains("Exceeds the target of 0.1: yes."), "{text}");
+    assert!(text.contains("The issue rate is not known"), "{text}");
+    // Other rates are composed anew; other faults are other campaigns, and the old rows are not theirs.
+    fs::write(&table, TABLE.replace("0.6*random", "0.6*zero")).unwrap();
+    let stale = run(&args);
+    assert!(
+        !stale.status.success() && stderr(&stale).contains("it was another one when they were made"),
+        "{}",
+        stderr(&stale)
+    );
+}
+
+#[test]
+fn what_cannot_be_composed_is_refused() {
+    let dir = TempDir::new().unwrap();
+    let table = dir.path().join("wrong.toml");
+    fs::write(&table, TABLE.replace("total = 3.0", "total = 4.0")).unwrap();
+    let of = |more: &[&str]| {
+        let output = run(&[&["fit", "gemm", "--out", path(dir.path())], more].concat());
+        assert_eq!(output.status.code(), Some(1), "{more:?}");
+        stderr(&output)
+    };
+    for (more, part) in [
+        (&["--ipa", path(&table)][..], "its rates add up to 3, and its total is 4"),
+        (&["--ipa", "K99"], "bundled is K40"),
+        (&["--issue", "H900"], "H200, K40"),
+        (&["--issue", "0"], "it is above 0"),
+        (&["--margin", "0"], "margin"),
+        (&["--target", "x"], "for --target"),
+        (&["--grouping", "all"], "alike"),
+        (&["--kernel", "nothing"], "find an instruction of the table"),
+    ] {
+        let error = of(more);
+        assert!(error.contains(part), "{more:?}: {error}");
+    }
+}
+
+#[test]
+fn a_campaign_by_strikes_can_be_interrupted_reported_and_sharded() {
+    let dir = TempDir::new().unwrap();
+    let out = dir.path().join("c");
+    let args = ["campaign", "gemm", "--method", "two-level:issue=1.5", "--runs", "300", "--json", "--out", path(&out)];
+    let summary = json(&args);
+    assert_eq!(summary["method"]["format"], "beamline.fit/1");
+    let report = json(&["report", path(&out), "--json"]);
+    assert_eq!(report["method"], summary["method"]);
+    let wrong = stderr(&run(&["campaign", "gemm", "--method", "two-level", "--model", "zero", "--runs", "3"]));
+    assert!(wrong.contains("leave `model` out"), "{wrong}");
+}
+
+#[test]
+fn models_by_weight_are_drawn_from_a_table_that_the_campaign_keeps() {
+    let dir = TempDir::new().unwrap();
+    let table = dir.path().join("patterns.toml");
+    fs::write(
+        &table,
+        "source = 'gates'\npattern = [{ weight = 0.25, model = 'flip:3' }, { weight = 0.75, model = 'zero', scope = 'lanes:4' }]",
+    )
+    .unwrap();
+    let out = dir.path().join("c");
+    let model = format!("table:{}", path(&table));
+    let summary = json(&["campaign", "gemm", "--model", &model, "--runs", "400", "--json", "--out", path(&out)]);
+    assert_eq!(summary["config"]["model"], "0.25*flip:3|0.75*zero@lanes:4");
+    fs::remove_file(&table).unwrap();
+    let faults: Vec<String> = crate::rows(&out).iter().filter_map(|row| Some(row.site.fault()?.to_owned())).collect();
+    let flips = faults.iter().filter(|fault| fault.contains("model=flip")).count();
+    assert!((60..140).contains(&flips), "{flips} of 400, of one in four");
+    assert!(faults.iter().all(|fault| fault.contains("model=flip") != fault.contains("scope=lanes+0x")), "{faults:?}");
+    // The plan is made again without the table.
+    fs::remove_file(out.join("plan")).unwrap();
+    assert_eq!(json(&["resume", path(&out), "--json"])["outcomes"], summary["outcomes"]);
+}

@@ -1,0 +1,98 @@
+//! Rates as they may truly be: strikes as far off as their errors allow, for all workloads the same, and chances as far off as
+//! theirs. What an order of workloads is asked, it is asked in each of these worlds.
+
+use stats::{Bounded, Draws};
+
+use super::super::ipa::IpaTable;
+use super::survey::Measured;
+use crate::kit::{Judged, Verdict};
+
+/// How sure a verdict is, at least.
+pub(super) const SURE: f64 = 0.975;
+/// Worlds.
+pub(super) const COUNT: u64 = 4000;
+
+/// The rates of workloads in all worlds.
+pub(super) struct Worlds {
+    names: Vec<&'static str>,
+    /// By world and workload.
+    rates: Vec<Vec<f64>>,
+}
+
+impl Worlds {
+    /// Two-level rates of the workloads that have an issue rate of the paper's (0) or ours (1).
+    pub(super) fn of_rates(all: &[Measured], ipa: &IpaTable, at: usize) -> Self {
+        let with: Vec<(&Measured, f64)> = all.iter().filter_map(|it| Some((it, it.issue[at].as_ref()?.rate))).collect();
+        let world = |number: u64| {
+            let mut draws = Draws::new(at as u64, number);
+            let errors: Vec<f64> =
+                ipa.instructions.iter().map(|kind| kind.common_error().log_error(&mut draws).exp()).collect();
+            let mut rate = |(it, issue): &(&Measured, f64)| {
+                let mut sum = 0.0;
+                for kind in &it.composition.types {
+                    for cell in kind.cells.iter().filter(|cell| cell.ends.is_some()) {
+                        sum += kind.fraction.0
+                            * errors[kind.number]
+                            * cell.rate.0.value
+                            * true_chance(cell.sdc().0, &mut draws);
+                    }
+                }
+                sum * issue
+            };
+            with.iter().map(&mut rate).collect()
+        };
+        Self { names: with.iter().map(|(it, _)| it.name).collect(), rates: (0..COUNT).map(world).collect() }
+    }
+
+    /// Chances by APA only, of the workloads that stand for programs of the paper.
+    pub(super) fn of_chances(all: &[Measured]) -> Self {
+        let with: Vec<&Measured> = all.iter().filter(|it| it.paper.is_some()).collect();
+        let world = |number: u64| {
+            let mut draws = Draws::new(2, number);
+            with.iter().map(|it| true_chance(it.apa_only(), &mut draws)).collect()
+        };
+        Self { names: with.iter().map(|it| it.name).collect(), rates: (0..COUNT).map(world).collect() }
+    }
+
+    fn share(&self, is: impl Fn(&[f64]) -> bool) -> f64 {
+        self.rates.iter().filter(|rates| is(rates)).count() as f64 / self.rates.len() as f64
+    }
+
+    fn at(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|it| *it == name)
+    }
+
+    /// Whether each of some workloads is among the `most` highest, or lowest.
+    pub(super) fn among(&self, names: &[&str], most: usize, highest: bool) -> Judged {
+        let verdict = names.iter().map(|name| {
+            let Some(own) = self.at(name) else { return Verdict::Open };
+            let beyond = |rates: &[f64]| {
+                rates.iter().filter(|&&it| if highest { it > rates[own] } else { it < rates[own] }).count()
+            };
+            verdict(self.share(|rates| beyond(rates) < most))
+        });
+        let end = if highest { "highest" } else { "lowest" };
+        let rule = if most == 1 { format!("the {end}") } else { format!("each among the {most} {end}") };
+        Judged::by(rule, Verdict::all(verdict))
+    }
+
+    /// Whether the rate of one workload exceeds so many times another's.
+    pub(super) fn exceeds(&self, name: &str, times: f64, other: &str) -> Verdict {
+        let (Some(own), Some(other)) = (self.at(name), self.at(other)) else { return Verdict::Open };
+        verdict(self.share(|rates| rates[own] > times * rates[other]))
+    }
+}
+
+fn verdict(share: f64) -> Verdict {
+    match () {
+        () if share >= SURE => Verdict::Holds,
+        () if share <= 1.0 - SURE => Verdict::Fails,
+        () => Verdict::Open,
+    }
+}
+
+/// A chance as it may truly be, normal on either side of its estimate.
+fn true_chance(it: Bounded, draws: &mut Draws) -> f64 {
+    let shifted = Bounded { value: 1.0, low: (it.low - it.value).exp(), high: (it.high - it.value).exp() };
+    (it.value + shifted.log_error(draws)).clamp(0.0, 1.0)
+}

@@ -1,0 +1,215 @@
+// What the microbenchmarks share: records in pinned memory, the rounds of a chain, the kernel, and the host that logs.
+//
+// A test is a structure that the kernel gets by value, so that its numbers are known neither to compiler nor assembler:
+//
+//     kName, kRounds, kValues   its name, its default number of rounds, the values in a record
+//     kChain                    the tested instructions (or pairs, see README.md) back to back in a round
+//     run(rounds, log)          on the device: the rounds of a thread, and a record where one goes wrong
+//     compute(record, rounds, computed)
+//                               on the host: what each instruction gives for the logged values of its inputs
+
+#pragma once
+
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <cuda_runtime.h>
+
+constexpr uint32_t kRecords = 1024;  // more mismatches than these are counted only
+constexpr int kMaxThreads = 512;     // of a block: each has up to 128 registers
+
+template <int kValues>
+struct Record {
+    uint32_t written;  // set last: where the kernel is stopped, a record is whole or not there
+    uint32_t block, thread, round;
+    uint32_t values[kValues];
+};
+
+// The records lie in pinned memory, where they outlive a kernel that crashes; the count, in memory of the GPU.
+template <int kValues>
+struct Log {
+    Record<kValues>* records;
+    uint32_t* mismatches;
+};
+
+template <class Value>
+__host__ __device__ uint32_t bits_of(Value value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+template <int kValues, class Value>
+__device__ void write_record(Log<kValues> log, uint32_t round, const Value (&values)[kValues]) {
+    const uint32_t slot = atomicAdd(log.mismatches, 1u);
+    if (slot >= kRecords) {
+        return;
+    }
+    Record<kValues>& record = log.records[slot];
+    record.block = blockIdx.x;
+    record.thread = threadIdx.x;
+    record.round = round;
+#pragma unroll
+    for (int i = 0; i < kValues; ++i) {
+        record.values[i] = bits_of(values[i]);
+    }
+    __threadfence_system();
+    *static_cast<volatile uint32_t*>(&record.written) = 1;
+}
+
+// A test whose round is a chain: value i is at(i, carry, values, thread) of a Step, and the last kChecked values are
+// compared with constants. One before them is carried into the next round, whose close() makes a good round leave the
+// carry as it was. The assembler cannot know that, so it cannot move a round out of the loop.
+template <class Step>
+struct Chain {
+    using Value = typename Step::Value;
+    static constexpr const char* kName = Step::kName;
+    static constexpr uint32_t kRounds = 64;
+    static constexpr int kValues = Step::kValues, kChain = Step::kChain, kCarry = kValues - 1 - Step::kChecked;
+
+    Step step;
+    Value carry, expected[Step::kChecked];
+
+    explicit Chain(const Step& seeded) : step(seeded) {
+        Value values[kValues];
+        for (int i = 0; i < kValues; ++i) {
+            values[i] = step.at(i, Value(), values, 0);
+        }
+        carry = values[kCarry];
+        step.close(carry);
+        memcpy(expected, values + kValues - Step::kChecked, sizeof expected);
+    }
+
+    __device__ void run(uint32_t rounds, Log<kValues> log) const {
+        step.prepare();
+        Value carried = carry;
+        for (uint32_t round = 0; round < rounds; ++round) {
+            Value values[kValues];
+#pragma unroll
+            for (int i = 0; i < kValues; ++i) {
+                values[i] = step.at(i, carried, values, threadIdx.x);
+            }
+            bool good = true;
+#pragma unroll
+            for (int i = 0; i < Step::kChecked; ++i) {
+                good = good && values[kValues - Step::kChecked + i] == expected[i];
+            }
+            if (!good) {
+                write_record(log, round, values);
+                return;
+            }
+            carried = values[kCarry];
+        }
+    }
+
+    void compute(const Record<kValues>& record, uint32_t, uint32_t (&computed)[kValues]) const {
+        Value values[kValues];
+        memcpy(values, record.values, sizeof values);
+        for (int i = 0; i < kValues; ++i) {
+            const Value value = step.at(i, carry, values, record.thread);
+            computed[i] = value == value ? bits_of(value) : 0x7fffffffu;  // the one NaN that GPUs make
+        }
+    }
+};
+
+template <class Test>
+__global__ void __launch_bounds__(kMaxThreads, 1) irradiate(Test test, uint32_t rounds, Log<Test::kValues> log) {
+    test.run(rounds, log);
+}
+
+template <class... Arguments>
+void event(const char* format, Arguments... arguments) {
+    std::printf(format, arguments...);
+    std::putchar('\n');
+    std::fflush(stdout);
+}
+
+inline void report(cudaError_t status) {
+    event("{\"event\":\"cuda_error\",\"code\":%d,\"name\":\"%s\"}", static_cast<int>(status), cudaGetErrorName(status));
+}
+
+#define CUDA_CHECK(call)                      \
+    do {                                      \
+        const cudaError_t status = (call);    \
+        if (status != cudaSuccess) {          \
+            report(status);                   \
+            std::exit(3);                     \
+        }                                     \
+    } while (0)
+
+inline void print_values(const char* name, const uint32_t* values, int count) {
+    std::printf(",\"%s\":[", name);
+    for (int i = 0; i < count; ++i) {
+        std::printf("%s\"0x%08x\"", i == 0 ? "" : ",", values[i]);
+    }
+    std::printf("]");
+}
+
+template <class Test>
+void print_records(const Test& test, uint32_t rounds, const Record<Test::kValues>* records) {
+    for (uint32_t slot = 0; slot < kRecords; ++slot) {
+        const Record<Test::kValues>& record = records[slot];
+        if (record.written != 0) {
+            uint32_t computed[Test::kValues];
+            test.compute(record, rounds, computed);
+            std::printf("{\"event\":\"mismatch\",\"block\":%u,\"thread\":%u,\"round\":%u", record.block, record.thread,
+                        record.round);
+            print_values("values", record.values, Test::kValues);
+            print_values("computed", computed, Test::kValues);
+            event("}");
+        }
+    }
+}
+
+// Whole argument, decimal, within [1, high]; 0 otherwise.
+inline uint32_t parse(const char* text, uint32_t high) {
+    char* end = nullptr;
+    errno = 0;
+    const long long value = std::strtoll(text, &end, 10);
+    return *end == '\0' && errno == 0 && 1 <= value && value <= high ? static_cast<uint32_t>(value) : 0;
+}
+
+template <class Test>
+int run(const Test& test, int argc, char** argv) {
+    const uint32_t rounds = argc > 1 ? parse(argv[1], 4000000000u) : Test::kRounds;
+    const uint32_t blocks = argc > 2 ? parse(argv[2], 1u << 20) : 4;
+    const uint32_t threads = argc > 3 ? parse(argv[3], kMaxThreads) : 64;
+    if (argc > 4 || rounds == 0 || blocks == 0 || threads == 0) {
+        std::fprintf(stderr, "usage: %s [rounds 1..4000000000] [blocks 1..1048576] [threads 1..%d]\n", argv[0],
+                     kMaxThreads);
+        return 2;
+    }
+    event("{\"event\":\"start\",\"program\":\"%s\",\"rounds\":%u,\"blocks\":%u,\"threads\":%u,\"chain\":%d}", Test::kName,
+          rounds, blocks, threads, Test::kChain);
+
+    Log<Test::kValues> log = {};
+    const size_t bytes = kRecords * sizeof *log.records;
+    CUDA_CHECK(cudaMallocHost(&log.records, bytes));
+    CUDA_CHECK(cudaMalloc(&log.mismatches, sizeof *log.mismatches));
+    CUDA_CHECK(cudaMemset(log.mismatches, 0, sizeof *log.mismatches));
+    CUDA_CHECK(cudaDeviceSynchronize());
+    memset(log.records, 0, bytes);
+
+    event("{\"event\":\"before_kernel\"}");
+    irradiate<<<blocks, threads>>>(test, rounds, log);
+    const cudaError_t launched = cudaGetLastError();
+    const cudaError_t status = launched != cudaSuccess ? launched : cudaDeviceSynchronize();
+    if (status != cudaSuccess) {
+        report(status);
+        print_records(test, rounds, log.records);
+        return 3;
+    }
+    event("{\"event\":\"after_kernel\"}");
+
+    print_records(test, rounds, log.records);
+    uint32_t mismatches = 0;
+    CUDA_CHECK(cudaMemcpy(&mismatches, log.mismatches, sizeof mismatches, cudaMemcpyDeviceToHost));
+    CUDA_CHECK(cudaFree(log.mismatches));
+    CUDA_CHECK(cudaFreeHost(log.records));
+    event("{\"event\":\"end\",\"mismatches\":%u}", mismatches);
+    return mismatches == 0 ? 0 : 1;
+}
