@@ -1,6 +1,6 @@
-// bra: branches (BRA). A round is a chain of taken branches, each of which leads to the next one, past filler branches that
-// lead to the record routine and are never executed in a fault-free run. The number of a filler branch is ten times that of
-// the link that it follows, and its place there.
+// bra: branches (BRA). A round is a chain of taken branches, each of which leads to the next one, past filler branches
+// that lead to the record routine and are never executed in a fault-free run. The number of a filler branch is ten
+// times that of the link that it follows, plus its place there.
 
 #include "microbenchmark.h"
 
@@ -53,14 +53,14 @@ struct Bra {
             "bra DONE;"
             "RECORD: setp.ne.u32 stop, %8, 0;"
             "@stop bra DONE;"
-            "LINKS: .branchtargets L1, L2, L3, L4, L5, L6, L7, L8, L9, L10, L11, L12, L13, L14, L15, L16, L17, L18, L19,"
-            "L20, L21, L22, L23, L24, L25, L26, L27, L28, L29, L30, L31, L32, L33, L34, L35, L36, L37, L38, L39, L40,"
-            "L41, L42, L43;"
+            "LINKS: .branchtargets L1, L2, L3, L4, L5, L6, L7, L8, L9, L10, L11, L12, L13, L14, L15, L16, L17, L18,"
+            "L19, L20, L21, L22, L23, L24, L25, L26, L27, L28, L29, L30, L31, L32, L33, L34, L35, L36, L37, L38, L39,"
+            "L40, L41, L42, L43;"
             "brx.idx %0, LINKS;"
             "DONE: }"
             : "+r"(filler), "+r"(round)
-            : "r"(truths[0]), "r"(truths[1]), "r"(truths[2]), "r"(truths[3]), "r"(truths[4]), "r"(truths[5]), "r"(stop),
-              "r"(rounds));
+            : "r"(truths[0]), "r"(truths[1]), "r"(truths[2]), "r"(truths[3]), "r"(truths[4]), "r"(truths[5]),
+              "r"(stop), "r"(rounds));
         if (filler != 0 || round != rounds) {
             write_record(log, round, {filler, round});
         }

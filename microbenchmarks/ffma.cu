@@ -1,6 +1,6 @@
-// ffma: fused single-precision multiply-adds (FFMA), products summed up. All sums lie in [1, 2), and the factors have at
-// most 12 significant bits so that products are multiples of 2^-23: every sum is exact, and a flip of the lowest bit is
-// not rounded away.
+// ffma: fused single-precision multiply-adds (FFMA), products summed up. All sums lie in [1, 2) and all products are
+// multiples of 2^-23 (their factors have at most 12 significant bits), so every sum is exact, and a flip of the lowest
+// bit is not rounded away.
 
 #include "microbenchmark.h"
 
@@ -32,5 +32,6 @@ struct Ffma {
 
 int main(int argc, char** argv) {
     const float unit = 1.0f / 4096.0f;
-    return run(Chain<Ffma>({3225 * unit, 5462 * unit, {-612 * unit, 1133 * unit, -937 * unit, 524 * unit}}), argc, argv);
+    const Ffma seeded = {3225 * unit, 5462 * unit, {-612 * unit, 1133 * unit, -937 * unit, 524 * unit}};
+    return run(Chain<Ffma>(seeded), argc, argv);
 }

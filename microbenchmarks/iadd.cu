@@ -5,13 +5,13 @@
 struct Iadd {
     using Value = uint32_t;
     static constexpr const char* kName = "iadd";
-    // With one term alone, a flip of a high bit would be lost where its Fibonacci coefficient is even; of two terms in a
-    // row, one has an odd coefficient.
+    // In the last term alone, a flip of a high bit would be lost where its Fibonacci coefficient is even; in one of the
+    // last two it is odd.
     static constexpr int kChain = 60, kValues = kChain, kChecked = 2;
 
     uint32_t first, second, constant;
 
-    // With two terms, the assembler would make every other addition an IMAD; with three it cannot.
+    // The assembler makes every other sum of two an IMAD, to keep two pipelines busy, but not of three.
     static __host__ __device__ uint32_t add(uint32_t x, uint32_t y, uint32_t z) {
 #ifdef __CUDA_ARCH__
         uint32_t sum;

@@ -1,4 +1,4 @@
-// imad: integer multiply-adds (IMAD), a linear congruential series. The multiplier is odd, so no flip is lost on the way.
+// imad: integer multiply-adds (IMAD), a linear congruential series. Its multiplier is odd, so no flip is lost.
 
 #include "microbenchmark.h"
 

@@ -1,7 +1,7 @@
-// isetp: integer comparisons (ISETP). Each writes a predicate, which is its outcome exclusive-or the predicate before, so
-// that an error runs on to the last one. There are seven predicate registers: seven comparisons are a round, after which
-// a branch on the last predicate is the check, and all seven are as they were written. The sixth is carried into the next
-// round. The numbers of a pair are equal, where an outcome is the most sensitive to what is compared.
+// isetp: integer comparisons (ISETP). Each writes a predicate, its outcome exclusive-or the predicate before, so an
+// error runs on to the last one. There are seven predicate registers: a round is seven comparisons, after which all of
+// them are as they were written, and a branch on the last one is the check. The sixth is carried into the next round.
+// Compared are equal numbers, where outcomes are the most sensitive.
 
 #include "microbenchmark.h"
 

@@ -1,12 +1,12 @@
 // What the microbenchmarks share: records in pinned memory, the rounds of a chain, the kernel, and the host that logs.
 //
-// A test is a structure that the kernel gets by value, so that its numbers are known neither to compiler nor assembler:
+// A test is a structure that the kernel gets by value, so neither compiler nor assembler knows its numbers:
 //
-//     kName, kRounds, kValues   its name, its default number of rounds, the values in a record
-//     kChain                    the tested instructions (or pairs, see README.md) back to back in a round
-//     run(rounds, log)          on the device: the rounds of a thread, and a record where one goes wrong
+//     kName, kRounds       its name, its default number of rounds
+//     kChain, kValues      the tested instructions of a round, the values of a record
+//     run(rounds, log)     the rounds of a thread, and a record where one goes wrong
 //     compute(record, rounds, computed)
-//                               on the host: what each instruction gives for the logged values of its inputs
+//                          what each instruction gives when the host computes it from the logged values of its inputs
 
 #pragma once
 
@@ -61,9 +61,9 @@ __device__ void write_record(Log<kValues> log, uint32_t round, const Value (&val
     *static_cast<volatile uint32_t*>(&record.written) = 1;
 }
 
-// A test whose round is a chain: value i is at(i, carry, values, thread) of a Step, and the last kChecked values are
-// compared with constants. One before them is carried into the next round, whose close() makes a good round leave the
-// carry as it was. The assembler cannot know that, so it cannot move a round out of the loop.
+// A test whose round is a chain: value i is at(i, carry, values, thread) of a step. The last kChecked values are
+// compared with constants; the one before them is carried into the next round, so that the assembler cannot move the
+// chain out of the loop. close(carry) changes the step such that this carry gives the values that 0 gave before.
 template <class Step>
 struct Chain {
     using Value = typename Step::Value;
@@ -121,11 +121,28 @@ __global__ void __launch_bounds__(kMaxThreads, 1) irradiate(Test test, uint32_t 
     test.run(rounds, log);
 }
 
+// Where events go besides standard output; none unless a file is named.
+inline FILE*& log_file() {
+    static FILE* file = nullptr;
+    return file;
+}
+
+template <class... Arguments>
+void print(const char* format, Arguments... arguments) {
+    std::printf(format, arguments...);
+    if (log_file() != nullptr) {
+        std::fprintf(log_file(), format, arguments...);
+    }
+}
+
 template <class... Arguments>
 void event(const char* format, Arguments... arguments) {
-    std::printf(format, arguments...);
-    std::putchar('\n');
+    print(format, arguments...);
+    print("%s", "\n");
     std::fflush(stdout);
+    if (log_file() != nullptr) {
+        std::fflush(log_file());
+    }
 }
 
 inline void report(cudaError_t status) {
@@ -142,11 +159,11 @@ inline void report(cudaError_t status) {
     } while (0)
 
 inline void print_values(const char* name, const uint32_t* values, int count) {
-    std::printf(",\"%s\":[", name);
+    print(",\"%s\":[", name);
     for (int i = 0; i < count; ++i) {
-        std::printf("%s\"0x%08x\"", i == 0 ? "" : ",", values[i]);
+        print("%s\"0x%08x\"", i == 0 ? "" : ",", values[i]);
     }
-    std::printf("]");
+    print("%s", "]");
 }
 
 template <class Test>
@@ -156,8 +173,7 @@ void print_records(const Test& test, uint32_t rounds, const Record<Test::kValues
         if (record.written != 0) {
             uint32_t computed[Test::kValues];
             test.compute(record, rounds, computed);
-            std::printf("{\"event\":\"mismatch\",\"block\":%u,\"thread\":%u,\"round\":%u", record.block, record.thread,
-                        record.round);
+            print("{\"event\":\"mismatch\",\"block\":%u,\"thread\":%u,\"round\":%u", record.block, record.thread, record.round);
             print_values("values", record.values, Test::kValues);
             print_values("computed", computed, Test::kValues);
             event("}");
@@ -178,13 +194,17 @@ int run(const Test& test, int argc, char** argv) {
     const uint32_t rounds = argc > 1 ? parse(argv[1], 4000000000u) : Test::kRounds;
     const uint32_t blocks = argc > 2 ? parse(argv[2], 1u << 20) : 4;
     const uint32_t threads = argc > 3 ? parse(argv[3], kMaxThreads) : 64;
-    if (argc > 4 || rounds == 0 || blocks == 0 || threads == 0) {
-        std::fprintf(stderr, "usage: %s [rounds 1..4000000000] [blocks 1..1048576] [threads 1..%d]\n", argv[0],
-                     kMaxThreads);
+    if (argc > 5 || rounds == 0 || blocks == 0 || threads == 0) {
+        std::fprintf(stderr, "usage: %s [rounds 1..4000000000] [blocks 1..1048576] [threads 1..%d] [log to append to]\n",
+                     argv[0], kMaxThreads);
         return 2;
     }
-    event("{\"event\":\"start\",\"program\":\"%s\",\"rounds\":%u,\"blocks\":%u,\"threads\":%u,\"chain\":%d}", Test::kName,
-          rounds, blocks, threads, Test::kChain);
+    if (argc > 4 && (log_file() = std::fopen(argv[4], "a")) == nullptr) {
+        std::fprintf(stderr, "cannot append to %s: %s\n", argv[4], std::strerror(errno));
+        return 2;
+    }
+    event("{\"event\":\"start\",\"program\":\"%s\",\"rounds\":%u,\"blocks\":%u,\"threads\":%u,\"chain\":%d}",
+          Test::kName, rounds, blocks, threads, Test::kChain);
 
     Log<Test::kValues> log = {};
     const size_t bytes = kRecords * sizeof *log.records;

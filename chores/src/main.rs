@@ -9,6 +9,7 @@ mod fuzz;
 mod issue;
 mod kernels;
 mod live;
+mod microbenchmarks;
 mod nvcc;
 mod page;
 mod ptxas;
@@ -81,6 +82,12 @@ enum Task {
         #[arg(long, default_value_t = 500)]
         runs: u64,
     },
+    /// Strike the microbenchmarks in every way that an IPA table knows, and categorise what they log
+    Microbenchmarks {
+        /// Faults of each kind and program
+        #[arg(long, default_value_t = 20)]
+        runs: u64,
+    },
     /// Make the issue rates of the bundled workloads from what a profiler counted on a GPU
     Issue,
     /// Measure what the page of a method needs, and write it
@@ -96,6 +103,7 @@ fn main() -> Result<()> {
         Task::Vectors { bless } => vectors::vectors(bless),
         Task::Kernels(args) => kernels::kernels(&args),
         Task::Special(args) => special::special(&args),
+        Task::Microbenchmarks { runs } => microbenchmarks::microbenchmarks(runs),
         Task::Issue => issue::issue(),
         Task::Page(args) => page::page(&args),
         Task::Ptxas(args) => ptxas::ptxas(&args),

@@ -39,6 +39,7 @@ fn dispatch(asked: Asked) -> Result<Code, Failure> {
     let command = match asked {
         Asked::Own(command) => command,
         Asked::OfMethod(asked) => return commands::of_method::answer(asked),
+        Asked::OfFiles(asked) => return commands::of_method::answer_files(asked),
     };
     match command {
         Command::List(list) => commands::list::list(&list),

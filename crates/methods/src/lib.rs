@@ -23,6 +23,6 @@ pub mod registry;
 pub mod two_level;
 
 pub use method::{
-    Answer, Applied, Command, CommandOption, Estimates, Method, MethodPage, PageCampaign, Piece, Pieces, Request,
-    StudyOffer, Workloads, Workshop,
+    Answer, Applied, Command, CommandOption, Estimates, FilesRequest, Method, MethodPage, PageCampaign, Piece, Pieces,
+    Reader, Request, StudyOffer, Workloads, Workshop,
 };

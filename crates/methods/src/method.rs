@@ -3,6 +3,7 @@
 use campaign::{Planner, Results, SelectionWords, StoreError, TargetError};
 use inject::CapsuleTarget;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use study::{Plot, Study, Table};
@@ -41,6 +42,11 @@ pub trait Method: Sync {
 
     /// The commands that it adds to the program.
     fn commands(&self) -> &'static [Command] {
+        &[]
+    }
+
+    /// The commands that it adds to the program and that read files, not a capsule.
+    fn readers(&self) -> &'static [Reader] {
         &[]
     }
 
@@ -91,6 +97,28 @@ pub struct Command {
     pub run: fn(&Request, &mut Campaigns<'_>) -> Result<Answer, StudyError>,
 }
 
+/// A command that a method adds to the program and that reads files.
+pub struct Reader {
+    /// Its name.
+    pub name: &'static str,
+    /// What it shows, in a line.
+    pub about: &'static str,
+    /// What stands for the files in help.
+    pub files: &'static str,
+    /// Its own options.
+    pub options: &'static [CommandOption],
+    /// Answers a request.
+    pub run: fn(&FilesRequest) -> Result<Answer, StudyError>,
+}
+
+/// What a command that reads files is asked.
+pub struct FilesRequest {
+    /// The files' names and texts.
+    pub files: Vec<(String, String)>,
+    /// What is said of its own options, defaults included.
+    pub options: BTreeMap<&'static str, String>,
+}
+
 /// An option of a command, `--key VALUE`.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandOption {
@@ -123,12 +151,31 @@ impl Request {
     where
         T::Err: std::fmt::Display,
     {
-        let value = self
-            .options
-            .get(key)
-            .map(|text| text.parse().map_err(|error| StudyError::Words(format!("read `{text}` for --{key}: {error}"))));
-        value.transpose()
+        read(&self.options, key)
     }
+}
+
+impl FilesRequest {
+    /// The value of an option, if it is said.
+    ///
+    /// # Errors
+    /// If it means nothing.
+    pub fn get<T: FromStr>(&self, key: &str) -> Result<Option<T>, StudyError>
+    where
+        T::Err: std::fmt::Display,
+    {
+        read(&self.options, key)
+    }
+}
+
+fn read<T: FromStr>(options: &BTreeMap<&'static str, String>, key: &str) -> Result<Option<T>, StudyError>
+where
+    T::Err: std::fmt::Display,
+{
+    let value = options
+        .get(key)
+        .map(|text| text.parse().map_err(|error| StudyError::Words(format!("read `{text}` for --{key}: {error}"))));
+    value.transpose()
 }
 
 /// What a command answers.
@@ -137,6 +184,8 @@ pub struct Answer {
     pub json: serde_json::Value,
     /// As tables; the first plot is what `--plot` writes.
     pub study: Study,
+    /// Files that were asked for, by name.
+    pub files: Vec<(PathBuf, String)>,
 }
 
 /// A page of documentation whose numbers are measured: `cargo xtask page NAME`.

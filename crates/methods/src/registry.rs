@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::gpu_qin;
 use crate::left_open;
-use crate::method::{Applied, Command, Method, StudyOffer};
+use crate::method::{Applied, Command, Method, Reader, StudyOffer};
 use crate::two_level;
 
 /// The methods.
@@ -54,6 +54,11 @@ pub fn commands() -> impl Iterator<Item = &'static Command> {
     METHODS.iter().flat_map(|method| method.commands())
 }
 
+/// All commands that methods add and that read files.
+pub fn readers() -> impl Iterator<Item = &'static Reader> {
+    METHODS.iter().flat_map(|method| method.readers())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,7 +69,8 @@ mod tests {
         let unlike = |names: Vec<&str>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
         assert!(unlike(METHODS.iter().map(|method| method.name()).collect()));
         assert!(unlike(studies().map(|study| study.name).collect()));
-        assert!(unlike(commands().map(|command| command.name).collect()));
+        let commands = commands().map(|command| command.name);
+        assert!(unlike(commands.chain(readers().map(|reader| reader.name)).collect()));
     }
 
     #[test]

@@ -16,6 +16,25 @@ pub(crate) enum Asked {
     Own(Command),
     /// A command that a method adds.
     OfMethod(OfMethod),
+    /// A command that a method adds and that reads files.
+    OfFiles(OfFiles),
+}
+
+/// What every command of a method that reads files is told.
+#[derive(Debug, Group)]
+pub(crate) struct OfFiles {
+    /// The command.
+    #[arg(skip)]
+    pub(crate) name: &'static str,
+    /// What is said of its own options, defaults included.
+    #[arg(skip)]
+    pub(crate) options: BTreeMap<&'static str, String>,
+    /// The files to read
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What every command of a method is told.
@@ -46,7 +65,16 @@ pub(crate) fn command() -> clap::Command {
         let own = OfMethod::augment_args(clap::Command::new(command.name)).about(command.about);
         own.args(command.options.iter().map(option))
     };
-    Args::command().subcommands(registry::commands().map(of))
+    let reading = |reader: &methods::Reader| {
+        let own = OfFiles::augment_args(clap::Command::new(reader.name)).about(reader.about);
+        own.mut_arg("files", |files| files.value_name(reader.files)).args(reader.options.iter().map(option))
+    };
+    Args::command().subcommands(registry::commands().map(of)).subcommands(registry::readers().map(reading))
+}
+
+/// What is said of the options of a command.
+fn said(options: &'static [CommandOption], matches: &clap::ArgMatches) -> BTreeMap<&'static str, String> {
+    options.iter().filter_map(|it| Some((it.key, matches.get_one::<String>(it.key)?.clone()))).collect()
 }
 
 fn option(it: &CommandOption) -> Arg {
@@ -66,12 +94,16 @@ impl Asked {
     /// Reads a command line.
     pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let matches = command().try_get_matches_from(words)?;
-        let added = matches
-            .subcommand()
-            .and_then(|(name, said)| Some((registry::commands().find(|command| command.name == name)?, said)));
-        let Some((command, said)) = added else { return Ok(Self::Own(Args::from_arg_matches(&matches)?.command)) };
-        let value = |it: &CommandOption| Some((it.key, said.get_one::<String>(it.key)?.clone()));
-        let options = command.options.iter().filter_map(value).collect();
-        Ok(Self::OfMethod(OfMethod { name: command.name, options, ..OfMethod::from_arg_matches(said)? }))
+        if let Some((name, own)) = matches.subcommand() {
+            if let Some(it) = registry::commands().find(|command| command.name == name) {
+                let options = said(it.options, own);
+                return Ok(Self::OfMethod(OfMethod { name: it.name, options, ..OfMethod::from_arg_matches(own)? }));
+            }
+            if let Some(it) = registry::readers().find(|reader| reader.name == name) {
+                let options = said(it.options, own);
+                return Ok(Self::OfFiles(OfFiles { name: it.name, options, ..OfFiles::from_arg_matches(own)? }));
+            }
+        }
+        Ok(Self::Own(Args::from_arg_matches(&matches)?.command))
     }
 }

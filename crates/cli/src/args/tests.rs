@@ -31,7 +31,7 @@ fn parsed(args: &[String]) -> Result<Config, String> {
 fn asked(words: &[String]) -> Result<Command, clap::Error> {
     match Asked::parse(words.iter().map(Into::into))? {
         Asked::Own(command) => Ok(command),
-        Asked::OfMethod(other) => panic!("{other:?} makes no campaign"),
+        other => panic!("{other:?} makes no campaign"),
     }
 }
 

@@ -1,13 +1,14 @@
 //! Commands that published methods add.
 
-use crate::args::OfMethod;
+use crate::args::{OfFiles, OfMethod};
 use crate::commands::study::{Told, campaigns, failure, target};
-use crate::failure::{Code, Failure};
+use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::stop_on_interrupt;
 use crate::out;
+use anyhow::Context as _;
 use campaign::CampaignEvent;
-use methods::{Request, registry};
-use std::path::Path;
+use methods::{Answer, FilesRequest, Request, registry};
+use std::path::{Path, PathBuf};
 
 /// Answers a command.
 pub(crate) fn answer(args: OfMethod) -> Result<Code, Failure> {
@@ -21,7 +22,30 @@ pub(crate) fn answer(args: OfMethod) -> Result<Code, Failure> {
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
     let answer = (command.run)(&request, &mut campaigns).map_err(failure)?;
     write_plot(args.plot.as_deref(), answer.study.plots.first())?;
-    if args.json {
+    show(&answer, args.json)
+}
+
+/// Answers a command that reads files.
+pub(crate) fn answer_files(args: OfFiles) -> Result<Code, Failure> {
+    let Some(reader) = registry::readers().find(|reader| reader.name == args.name) else {
+        return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
+    };
+    let text = |path: PathBuf| {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(&path).with_context(|| format!("read {name}")).code(Code::Refused)?;
+        Ok((name, text))
+    };
+    let files = args.files.into_iter().map(text).collect::<Result<_, Failure>>()?;
+    let answer = (reader.run)(&FilesRequest { files, options: args.options }).map_err(failure)?;
+    show(&answer, args.json)
+}
+
+/// Writes the files of an answer, and prints it.
+fn show(answer: &Answer, json: bool) -> Result<Code, Failure> {
+    for (path, text) in &answer.files {
+        out::file(path, text)?;
+    }
+    if json {
         out::json(&answer.json)?;
     } else {
         out::text(&report::study::text(&answer.study))?;

@@ -148,3 +148,37 @@ fn models_by_weight_are_drawn_from_a_table_that_the_campaign_keeps() {
     fs::remove_file(out.join("plan")).unwrap();
     assert_eq!(json(&["resume", path(&out), "--json"])["outcomes"], summary["outcomes"]);
 }
+
+#[test]
+fn logs_of_microbenchmarks_become_events_and_a_table_that_fit_takes() {
+    let dir = TempDir::new().unwrap();
+    let (log, table) = (dir.path().join("log"), dir.path().join("measured.toml"));
+    let start = "{\"event\":\"start\",\"program\":\"ffma\",\"rounds\":64,\"blocks\":4,\"threads\":64,\"chain\":60}\n{\"event\":\"before_kernel\"}\n";
+    let struck =
+        "{\"event\":\"mismatch\",\"block\":0,\"thread\":5,\"round\":7,\"values\":[\"0x1d\"],\"computed\":[\"0x0d\"]}\n";
+    let end = "{\"event\":\"end\",\"mismatches\":1}\n";
+    let crash = "{\"event\":\"cuda_error\",\"code\":715,\"name\":\"cudaErrorIllegalInstruction\"}\n";
+    fs::write(&log, [start, struck, end, start, crash, start, end].concat()).unwrap();
+    let beam = ["--fluence", "ffma=1e11", "--issue", "ffma=2", "--multiprocessors", "15"];
+    let args = [&["events", path(&log), "--json", "--table", path(&table)][..], &beam].concat();
+    let events = json(&args);
+    let program = &events["programs"][0];
+    assert_eq!((&program["program"], &program["runs"]), (&Value::from("ffma"), &Value::from(3)));
+    let found: Vec<(&str, &str)> = program["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["category"].as_str().unwrap(), it["bits"].as_str().unwrap()))
+        .collect();
+    assert_eq!(found, [("1: 1 bit in one instruction", "F"), ("crash: illegal instruction", "IS")]);
+    let fit =
+        ["fit", "gemm", "--ipa", path(&table), "--issue", "1", "--margin", "0.2", "--json", "--out", path(dir.path())];
+    assert!(number(&json(&fit)["sdc"]["rate"]) > 0.0);
+    let wrong = run(&["events", path(&log), "--table", path(&table)]);
+    assert!(
+        !wrong.status.success()
+            && stderr(&wrong).contains("--multiprocessors, and --fluence and --issue of each of ffma")
+    );
+    let wrong = run(&["events", path(&dir.path().join("nothing"))]);
+    assert_eq!(wrong.status.code(), Some(5), "{}", stderr(&wrong));
+}

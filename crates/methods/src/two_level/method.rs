@@ -5,10 +5,11 @@ use inject::CapsuleTarget;
 use std::sync::Arc;
 
 use super::command::FIT;
+use super::events::EVENTS;
 use super::page::PAGE;
 use super::settings::NAME;
 use super::target::{TwoLevel, Understood};
-use crate::method::{Applied, Command, MethodPage};
+use crate::method::{Applied, Command, MethodPage, Reader};
 
 /// The two-level model.
 pub struct TwoLevelMethod;
@@ -36,6 +37,10 @@ impl crate::Method for TwoLevelMethod {
 
     fn commands(&self) -> &'static [Command] {
         const { &[FIT] }
+    }
+
+    fn readers(&self) -> &'static [Reader] {
+        const { &[EVENTS] }
     }
 
     fn page(&self) -> Option<&'static MethodPage> {

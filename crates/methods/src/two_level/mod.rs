@@ -15,6 +15,7 @@
 mod applied;
 mod command;
 mod compose;
+pub mod events;
 mod ipa;
 mod issue;
 mod method;

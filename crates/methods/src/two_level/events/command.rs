@@ -1,0 +1,152 @@
+//! `beamline events`: what microbenchmarks logged, as events and rates.
+
+use serde_json::json;
+use std::collections::BTreeMap;
+use study::{Cell, Study, Table};
+
+use super::category::{Bits, category};
+use super::log::runs;
+use super::rates::{Beam, Counts};
+use crate::kit::StudyError;
+use crate::method::{Answer, CommandOption, FilesRequest, Reader};
+
+/// The command.
+pub(in super::super) const EVENTS: Reader = Reader {
+    name: "events",
+    about: "Categorise what microbenchmarks logged under a beam, and make an IPA table of it",
+    files: "LOG",
+    options: &[
+        option("fluence", "PROGRAM=N,…", None, "Neutrons for each cm² that went through the GPU, by program"),
+        option(
+            "issue",
+            "PROGRAM=RATE,…",
+            None,
+            "Tested instructions that a multiprocessor issued in a cycle, by program",
+        ),
+        option("multiprocessors", "N", None, "Multiprocessors of the GPU"),
+        option(
+            "flux",
+            "N",
+            Some("13"),
+            "Neutrons for each cm² and hour where the rates are to hold: 13 in New York City (JESD89A)",
+        ),
+        option(
+            "table",
+            "F.toml",
+            None,
+            "Write the IPA table of the events; needs the fluence, the issue rates and the multiprocessors",
+        ),
+    ],
+    run: events,
+};
+
+const fn option(
+    key: &'static str,
+    value: &'static str,
+    default: Option<&'static str>,
+    about: &'static str,
+) -> CommandOption {
+    CommandOption { key, value, words: &[], default, about }
+}
+
+fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
+    let mut counted: BTreeMap<String, Counts> = BTreeMap::new();
+    for (name, text) in &request.files {
+        for run in runs(text).map_err(|why| StudyError::Words(format!("read the log {name}: {why}")))? {
+            let counts = counted.entry(run.program.clone()).or_default();
+            counts.runs += 1;
+            if let Some(category) = category(&run) {
+                *counts.events.entry(category).or_default() += 1;
+            }
+        }
+    }
+    if counted.is_empty() {
+        return Err(StudyError::Words("categorise events: the logs have no run of a microbenchmark".to_owned()));
+    }
+    let beam = Beam {
+        flux: positive("flux", request.get("flux")?.unwrap_or_default())?,
+        fluence: by_program(request, "fluence")?,
+        issue: by_program(request, "issue")?,
+        multiprocessors: request.get("multiprocessors")?.unwrap_or(0),
+    };
+    let table = if beam.multiprocessors > 0 { beam.table(&counted) } else { None };
+    let mut files = Vec::new();
+    if let Some(path) = request.get::<std::path::PathBuf>("table")? {
+        let missing = || {
+            let names: Vec<&str> = counted.keys().map(String::as_str).collect();
+            StudyError::Words(format!(
+                "make a table of rates: --multiprocessors, and --fluence and --issue of each of {}, are needed",
+                names.join(", ")
+            ))
+        };
+        files.push((path, table.clone().ok_or_else(missing)?));
+    }
+    let programs: Vec<_> = counted.iter().map(|(name, counts)| document(name, counts)).collect();
+    let json = json!({ "format": "beamline.events/1", "programs": programs, "table": table });
+    let mut study = Study::new("events", "", "");
+    study.tables = vec![categories(&counted), attributed(&counted)];
+    Ok(Answer { json, study, files })
+}
+
+fn document(name: &str, counts: &Counts) -> serde_json::Value {
+    let event = |(category, count): (&super::Category, &u64)| {
+        json!({
+            "category": category.to_string(), "number": category.number(), "bits": category.bits().to_string(), "count": count,
+        })
+    };
+    json!({ "program": name, "runs": counts.runs, "events": counts.events.iter().map(event).collect::<Vec<_>>() })
+}
+
+fn positive(key: &str, value: f64) -> Result<f64, StudyError> {
+    let wrong = || StudyError::Words(format!("read {value} for --{key}: it is a number above 0"));
+    if value.is_finite() && value > 0.0 { Ok(value) } else { Err(wrong()) }
+}
+
+/// Reads `iadd=1e11,fadd=2e11`.
+fn by_program(request: &FilesRequest, key: &str) -> Result<BTreeMap<String, f64>, StudyError> {
+    let text: String = request.get(key)?.unwrap_or_default();
+    let part = |part: &str| {
+        let number = part.split_once('=').and_then(|(name, number)| Some((name.to_owned(), number.parse().ok()?)));
+        let (name, number) =
+            number.ok_or_else(|| StudyError::Words(format!("read `{part}` for --{key}: expected PROGRAM=NUMBER")))?;
+        Ok((name, positive(key, number)?))
+    };
+    text.split(',').filter(|part| !part.is_empty()).map(part).collect()
+}
+
+fn categories(counted: &BTreeMap<String, Counts>) -> Table {
+    let mut table = Table::new("Events", &["program", "runs", "event", "bits", "count"]);
+    for (name, counts) in counted {
+        let quiet = counts.runs - counts.events.values().sum::<u64>();
+        let mut row = |event: String, bits: String, count: u64| {
+            table.rows.push(vec![
+                Cell::text(name),
+                Cell::Count(counts.runs),
+                Cell::Text(event),
+                Cell::Text(bits),
+                Cell::Count(count),
+            ]);
+        };
+        for (category, &count) in &counts.events {
+            row(category.to_string(), category.bits().to_string(), count);
+        }
+        row("none".to_owned(), String::new(), quiet);
+    }
+    table.notes.push("Numbers are those of the paper's Section 3.3.".to_owned());
+    table
+}
+
+fn attributed(counted: &BTreeMap<String, Counts>) -> Table {
+    let all = [Bits::F, Bits::V, Bits::IS, Bits::IM, Bits::Unknown, Bits::LeftOut];
+    let mut columns = vec!["program".to_owned()];
+    columns.extend(all.iter().map(|bits| if *bits <= Bits::IM { format!("{bits} bits") } else { bits.to_string() }));
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let mut table = Table::new("By the bits that were struck", &columns);
+    for (name, counts) in counted {
+        let of = |bits: Bits| {
+            counts.events.iter().filter(|(category, _)| category.bits() == bits).map(|(_, count)| count).sum()
+        };
+        table.rows.push([Cell::text(name)].into_iter().chain(all.map(|bits| Cell::Count(of(bits)))).collect());
+    }
+    table
+}

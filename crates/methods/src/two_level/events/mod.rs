@@ -1,0 +1,12 @@
+//! From logs of microbenchmarks under a beam, or under simulated strikes, to events, to the bits that were struck, and to a
+//! table of rates.
+
+mod category;
+mod command;
+mod log;
+mod rates;
+
+pub use category::{Bits, Category, category};
+pub(super) use command::EVENTS;
+pub use log::{Ended, Mismatch, Run, runs};
+pub use rates::{Beam, Counts};

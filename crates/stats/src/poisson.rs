@@ -1,0 +1,34 @@
+//! Counts of events that come by chance: the exact interval of their mean.
+//!
+//! F. Garwood, *Fiducial limits for the Poisson distribution*, Biometrika 28, 1936: half of the quantiles of χ² with 2n and
+//! 2n + 2 degrees of freedom, which are quantiles of gamma distributions.
+
+use statrs::distribution::{ContinuousCDF, Gamma};
+
+use crate::bounded::Bounded;
+use crate::confidence::Confidence;
+
+/// So many events, and between which bounds their mean is.
+#[must_use]
+pub fn poisson(events: u64, confidence: Confidence) -> Bounded {
+    let side = confidence.alpha() / 2.0;
+    let quantile = |shape: f64, p: f64| Gamma::new(shape, 1.0).map_or(f64::NAN, |gamma| gamma.inverse_cdf(p));
+    let count = events as f64;
+    let low = if events == 0 { 0.0 } else { quantile(count, side) };
+    Bounded { value: count, low, high: quantile(count + 1.0, 1.0 - side) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bounds_are_those_of_garwoods_table() {
+        for (events, low, high) in [(0, 0.0, 3.689), (1, 0.0253, 5.572), (10, 4.795, 18.39), (100, 81.36, 121.63)] {
+            let found = poisson(events, Confidence::PERCENT_95);
+            assert!((found.low - low).abs() < 5e-3 * low.max(1.0), "{found:?}");
+            assert!((found.high - high).abs() < 5e-3 * high, "{found:?}");
+            assert_eq!(found.value, events as f64);
+        }
+    }
+}
