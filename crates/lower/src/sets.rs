@@ -38,6 +38,11 @@ impl Asked<'_> {
         matches!(self.op, Op::Alu(form) if form.destination().is_float())
     }
 
+    /// Whether it is spelled for floating-point operands.
+    fn is_of_floats(&self) -> bool {
+        self.op.spelling().rsplit('.').next().is_some_and(|last| last.starts_with('f') || last.starts_with("bf"))
+    }
+
     /// Whether its name is one of these, whatever follows it.
     fn is_named(&self, names: &[&str]) -> bool {
         let spelling = self.op.spelling();
@@ -56,6 +61,8 @@ const LOADS: [Group; 6] =
 const SIMPLE: [Group; 5] = [Group::IntAdd, Group::LogicShift, Group::Move, Group::Convert, Group::Compare];
 /// Sums and the like, by the names that they have for all widths.
 const SUMS: [&str; 7] = ["add", "sub", "min", "max", "abs", "neg", "cvt"];
+const ADDITIONS: [&str; 4] = ["add", "sub", "addc", "subc"];
+const MULTIPLY_ADD: [&str; 3] = ["mad", "madc", "mad24"];
 const PRODUCTS: [&str; 3] = ["mul", "fma", "mad"];
 const QUOTIENTS: [&str; 2] = ["div", "rem"];
 const FP32: [Group; 4] = [Group::Fp32Add, Group::Fp32Mul, Group::Fp32Fma, Group::SpecialFunction];
@@ -95,13 +102,14 @@ sets! {
         |it| it.is_in_none(13..18);
     "nvbitfi:gppr", "writes a register or a predicate", |it| it.predicates || it.general;
     "nvbitfi:gp", "writes a general-purpose register", |it| it.general;
-    "two-level:iadd", "integer additions", |it| it.is_of(&[Group::IntAdd]);
-    "two-level:fadd", "fp32 additions", |it| it.is_of(&[Group::Fp32Add]);
-    "two-level:imad", "integer products and multiply-add", |it| it.is_of(&[Group::IntMulAdd]);
-    "two-level:ffma", "fp32 products and multiply-add", |it| it.is_of(&[Group::Fp32Mul, Group::Fp32Fma]);
+    "two-level:iadd", "integer additions and subtractions", |it| it.is_of(&[Group::IntAdd]) && it.is_named(&ADDITIONS);
+    "two-level:fadd", "fp32 additions and subtractions", |it| it.is_of(&[Group::Fp32Add]) && it.is_named(&ADDITIONS);
+    "two-level:imad", "integer multiply-add", |it| it.is_of(&[Group::IntMulAdd]) && it.is_named(&MULTIPLY_ADD);
+    "two-level:ffma", "fp32 multiply-add", |it| it.is_of(&[Group::Fp32Fma]);
     "two-level:lds", "loads from shared memory", |it| it.loads(|space| space == Space::Shared);
-    "two-level:isetp", "comparisons that write predicates", |it| it.is_of(&[Group::Compare]) && it.predicates;
-    "two-level:bra", "branches", |it| it.is_of(&[Group::Branch]);
+    "two-level:isetp", "comparisons of integers that write predicates",
+        |it| it.is_of(&[Group::Compare]) && it.predicates && it.is_named(&["setp"]) && !it.is_of_floats();
+    "two-level:bra", "branches", |it| it.is_of(&[Group::Branch]) && it.is_named(&["bra"]);
     "two-level:like-iadd", "what is like integer additions: logic, shifts, moves, selections, conversions to integers",
         |it| it.general && !it.is_float() && it.is_of(&SIMPLE);
     "two-level:like-fadd", "what is like fp additions, of any width: minima, maxima, signs, conversions to fp",
@@ -154,7 +162,7 @@ mod tests {
             false,
             &gpr(&format!("sassifi:iadd_imul_op nvbitfi:others {gp} two-level:iadd two-level:like-iadd")),
         );
-        check("mul.lo.s32", false, &gpr(&format!("sassifi:iadd_imul_op nvbitfi:others {gp} {imad}")));
+        check("mul.lo.s32", false, &gpr(&format!("sassifi:iadd_imul_op nvbitfi:others {gp} two-level:like-imad")));
         check("mad.lo.s32", false, &gpr(&format!("sassifi:mad_op nvbitfi:others {gp} {imad}")));
         check("madc.hi.u32", false, &gpr(&format!("sassifi:mad_op nvbitfi:others {gp} {imad}")));
         check(
@@ -177,7 +185,7 @@ mod tests {
         check("max.f64", false, &gpr(&format!("sassifi:dadd_dmul_op nvbitfi:fp64 {gp} two-level:like-fadd")));
         check("cvt.rn.f32.s32", false, &gpr(&format!("sassifi:misc_op nvbitfi:others {gp} two-level:like-fadd")));
         check("cvt.rzi.s32.f32", false, &gpr(&format!("sassifi:misc_op nvbitfi:others {gp} two-level:like-iadd")));
-        check("div.s32", false, &gpr(&format!("sassifi:mad_op nvbitfi:others {gp} two-level:imad")));
+        check("div.s32", false, &gpr(&format!("sassifi:mad_op nvbitfi:others {gp}")));
         check("sqrt.approx.f32", false, &gpr(&format!("sassifi:misc_op nvbitfi:fp32 {gp}")));
         let compare = "sassifi:pr sassifi:setp_op nvbitfi:pr nvbitfi:gppr two-level:isetp two-level:like-isetp";
         check("setp.eq.s32", true, compare);

@@ -74,6 +74,10 @@ fn words(text: &str) -> Result<String, String> {
     if table.pattern.is_empty() {
         return Err("there is no [[pattern]] in it".to_owned());
     }
+    if let Some(row) = table.pattern.iter().find(|row| format!("{}{}", row.model, row.scope).contains(['|', '*', '@']))
+    {
+        return Err(format!("a row has one model and one scope: not `{}` and `{}`", row.model, row.scope));
+    }
     let part = |row: &Row| format!("{}*{}@{}", row.weight, row.model, row.scope);
     let parts: Vec<String> = table.pattern.iter().map(part).collect();
     let patterns = fault::Patterns::parse(Some(&parts.join("|")), None).map_err(|error| error.to_string())?;
@@ -98,6 +102,7 @@ mod tests {
             ("source = 'x'\npattern = []", "no [[pattern]]"),
             ("source = 'x'\npattern = [{ weight = 0, model = 'flip' }]", "weights are from"),
             ("source = 'x'\npattern = [{ weight = 1, model = 'twist' }]", "twist"),
+            ("source = 'x'\npattern = [{ weight = 1, model = 'flip@warp|9*zero' }]", "one model and one scope"),
             ("source = 'x'\npattern = [{ weight = 1, model = 'flip', lanes = 3 }]", "unknown field `lanes`"),
             ("pattern = [{ weight = 1, model = 'flip' }]", "missing field `source`"),
         ] {

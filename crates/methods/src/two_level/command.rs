@@ -11,6 +11,9 @@ use crate::method::{Answer, Command, CommandOption, Request};
 /// How tight each chance of an end is, if nothing is said: as in the paper.
 const MARGIN: &str = "0.03";
 
+/// Runs of a cell, at most; more is a slip of the keyboard.
+const MOST: u64 = 10_000_000;
+
 /// The command.
 pub(super) const FIT: Command = Command {
     name: "fit",
@@ -74,8 +77,15 @@ const fn option(
 /// # Errors
 /// If the margin is none.
 pub fn runs_of_cell(margin: f64) -> Result<u64, StudyError> {
-    let margin = Margin::new(margin).map_err(|error| StudyError::Words(error.to_string()))?;
-    Ok(sample_size(margin, Confidence::PERCENT_95))
+    let known = Margin::new(margin).map_err(|error| StudyError::Words(error.to_string()))?;
+    let runs = sample_size(known, Confidence::PERCENT_95);
+    if runs > MOST {
+        return Err(StudyError::Words(format!(
+            "take the margin {margin}: it asks for {runs} faults of each type and manifestation; \
+            0.001 is tight"
+        )));
+    }
+    Ok(runs)
 }
 
 fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
@@ -94,7 +104,9 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     }
     let runs = runs_of_cell(request.get("margin")?.unwrap_or_default())?;
     let method = TwoLevel::new(&request.capsule, &campaigns.selection(&settings.to_string()))?;
-    let finished = campaigns.make(&request.capsule, &settings.to_string(), &method, runs * method.cells() as u64)?;
+    // Rows depend neither on the issue rate nor on what counts, so that others are composed of the same ones.
+    let kept = Settings { issue: "none".to_owned(), sdc: SdcKind::Any, ..settings };
+    let finished = campaigns.make(&request.capsule, &kept.to_string(), &method, runs * method.cells() as u64)?;
     let (composition, counted) = method.compose(&finished.results)?;
     let estimates = show::estimates(&Shown { method: &method, composition: &composition, counted: &counted, target });
     Ok(Answer { json: estimates.json, study: estimates.study, files: Vec::new() })

@@ -164,6 +164,16 @@ impl IpaTable {
             (UnitWord::Fit, Some(_), _) => return Err("`reference` is for relative rates".into()),
             _ => {}
         }
+        if self.unit == UnitWord::Relative && self.multiprocessors.is_some() {
+            return Err("`multiprocessors` is for rates in FIT; a relative rate is of one".into());
+        }
+        let largest = self.instructions.iter().map(|it| it.total).fold(0.0, f64::max);
+        if !(0.0..=largest / 10.0).contains(&self.rounded_to) {
+            return Err(format!(
+                "`rounded_to` is the last digit of the rates, from 0 to a tenth of the largest: not {}",
+                self.rounded_to
+            ));
+        }
         if self.multiprocessors == Some(0) {
             return Err("`multiprocessors` is 0".into());
         }
@@ -181,8 +191,8 @@ impl IpaTable {
 
     fn check_instruction(&self, it: &InstructionType) -> Result<(), String> {
         let wrong = |why: String| Err(format!("instruction {}: {why}", it.name));
-        if it.measured.is_empty() {
-            return wrong("`measured` names no instructions".into());
+        if it.measured.is_empty() || it.alike().is_empty() {
+            return wrong("`measured` and `alike` have to name instructions".into());
         }
         let known = |name: &String| self.manifestations.iter().any(|it| it.name == *name);
         if let Some(name) = it.rates.keys().chain(&it.uniform).find(|name| !known(name)) {
@@ -328,7 +338,11 @@ mod tests {
             ("'flip' }", "'twist' }", "manifestation 1 bit: use model `twist`"),
             ("name = 'crash'", "name = 'crash', scope = 'pair'", "a scope without a model"),
             ("name = '1 bit'", "name = 'crash'", "crash is there twice"),
-            ("measured = ['int_add']", "measured = []", "names no instructions"),
+            ("measured = ['int_add']", "measured = []", "have to name instructions"),
+            ("measured = ['int_add']", "measured = ['int_add']\nalike = []", "have to name instructions"),
+            ("unit = 'FIT'", "unit = 'FIT'\nrounded_to = 1e9", "not 1000000000"),
+            ("unit = 'FIT'", "unit = 'FIT'\nrounded_to = nan", "not NaN"),
+            ("unit = 'FIT'", "unit = 'relative'\nreference = 'z'", "a relative rate is of one"),
             ("total = 3.0", "total = 3.0\nerror = { below = 1.5, above = 0 }", "shares of the rates"),
             ("name = 'ADD'", "name = 'ADD'\nweight = 3", "unknown field `weight`"),
         ] {

@@ -41,8 +41,11 @@ fn holds(classes: &[InstructionClass], facts: &Facts) -> bool {
 
 fn kinds(table: &IpaTable, grouping: Grouping, sets: &[NamedSet]) -> Result<Vec<Kind>, String> {
     let classes = |of: &str, words: &[String]| -> Result<Vec<InstructionClass>, String> {
-        let class =
-            |word: &String| InstructionClass::parse(word, sets).map_err(|error| format!("instruction {of}: {error}"));
+        let class = |word: &String| {
+            InstructionClass::parse(word, sets).map_err(|error| {
+                format!("count the instructions of {of}, a row of the IPA table `{}`: {error}", table.name)
+            })
+        };
         words.iter().map(class).collect()
     };
     let kind = |it: &super::ipa::InstructionType| {
@@ -77,7 +80,10 @@ impl Shares {
                     [first, second, ..] => {
                         let [first, second] = [first, second].map(|at| &table.instructions[at].name);
                         let text = &facts.mnemonic;
-                        return Err(format!("count {text}: the table has it as {first} and as {second}"));
+                        return Err(format!(
+                            "count {text}: the IPA table `{}` has it as {first} and as {second}",
+                            table.name
+                        ));
                     }
                 }
                 for (at, kind) in kinds.iter().enumerate() {

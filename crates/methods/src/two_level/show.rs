@@ -36,6 +36,9 @@ impl Shown<'_> {
     /// Whether the SDC rate exceeds the target, if its bounds tell.
     fn exceeds(&self, target: f64) -> &'static str {
         let rate = self.scaled(self.composition.sdc());
+        if self.method.issue().is_none() {
+            return "unknown, as the issue rate is";
+        }
         match () {
             () if rate.low > target => "yes",
             () if rate.high < target => "no",

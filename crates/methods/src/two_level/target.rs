@@ -112,10 +112,24 @@ impl TwoLevel {
         let selections: Vec<SelectionWords> = cells.iter().map(|cell| cell.words.clone()).collect();
         let planned = capsule.cells(&selections)?;
         if planned.numbers().is_empty() {
+            if shares.kernels.is_empty() {
+                let kernels = words.kernel.join(", ");
+                return Err(TargetError::new(format!(
+                    "find a kernel: none matches {kernels}; `beamline profile` lists them"
+                )));
+            }
             let names: Vec<&str> = table.instructions.iter().map(|it| it.name.as_str()).collect();
-            return Err(TargetError::new(format!("find an instruction of the table: none is {}", names.join(", "))));
+            let names = names.join(", ");
+            return Err(TargetError::new(format!(
+                "make a fault of the IPA table `{}`: nothing that is executed has a register that \
+                one of {names} flips",
+                table.name
+            )));
         }
+        // A profile knows the application as a whole, not some of its kernels.
+        let known = words.kernel.is_empty() || settings.issue.parse::<f64>().is_ok();
         let issue = issue_rate(&settings.issue, capsule.name(), capsule.digest()).map_err(TargetError::new)?;
+        let issue = issue.filter(|_| known);
         Ok(Self { capsule: Arc::clone(capsule), settings, table, shares, issue, cells, planned })
     }
 

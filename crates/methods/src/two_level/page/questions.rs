@@ -1,7 +1,6 @@
 //! Every test that the page makes, corrected together by Holm's procedure.
 
-use stats::{Confidence, IntervalKind};
-use stats::{Proportion, ProportionComparison, holm, homogeneity};
+use stats::{holm, homogeneity};
 
 use super::super::compose::Ends;
 use super::super::ipa::IpaTable;
@@ -31,6 +30,10 @@ pub(super) struct Questions {
     corrected: Vec<f64>,
 }
 
+fn sum(counts: [u64; 3]) -> f64 {
+    counts.iter().sum::<u64>().max(1) as f64
+}
+
 fn counts(ends: Ends) -> [u64; 3] {
     [ends.masked, ends.sdc, ends.due]
 }
@@ -51,10 +54,10 @@ impl Questions {
             let compared = pairs.filter_map(|(it, number)| {
                 // Where two bits cannot flip, the destination is a predicate, and another value the same as one bit, or none.
                 ends_of(it, number, two)?;
-                let of = |ends: Ends| Proportion::from_counts(ends.sdc, ends.runs() - ends.sdc);
-                let (first, second) = (of(ends_of(it, number, one)?), of(ends_of(it, number, second)?));
-                let found = ProportionComparison::of(second, first, IntervalKind::Wilson, Confidence::PERCENT_95)?;
-                Some(Compared { difference: found.difference, p: asked(found.p) })
+                let rows = [ends_of(it, number, one)?, ends_of(it, number, second)?].map(counts);
+                let difference = rows[1][1] as f64 / sum(rows[1]) - rows[0][1] as f64 / sum(rows[0]);
+                let p = homogeneity(&[&rows[0], &rows[1]]).map_or(1.0, |found| found.test.p);
+                Some(Compared { difference, p: asked(p) })
             });
             compared.collect()
         };

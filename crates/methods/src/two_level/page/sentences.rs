@@ -21,7 +21,8 @@ pub(super) fn sentences(
     parts: &[Part],
 ) -> Vec<(&'static str, String)> {
     vec![
-        ("say-tally", tally(parts, "workloads")),
+        ("say-tally", tally(&parts[1..], "workloads")),
+        ("say-own-tables", tally(&parts[..1], "reading of its tables")),
         ("say-tests", tests(questions)),
         ("say-covered", covered(all)),
         ("say-coverage", coverage(all)),
@@ -67,7 +68,7 @@ fn coverage(all: &[Measured]) -> String {
     let (held, made) = all.iter().fold((0, 0), |(a, b), it| (a + it.coverage.successes(), b + it.coverage.trials()));
     let together = Proportion::from_counts(held, made - held).rate().unwrap_or_default();
     format!(
-        "That they hold as often as they say is checked by simulation: what was measured is taken for the truth of each workload, and \
+        "How often they hold is simulated: what was measured is taken for the truth of each workload, and \
          measured anew again and again, strikes with their errors and faults with as many runs. The intervals of the SDC rate held the truth in \
          {} of all these, and in {} by workload",
         percent(together),

@@ -9,6 +9,8 @@ use crate::kit::{Judged, Verdict};
 
 /// How sure a verdict is, at least.
 pub(super) const SURE: f64 = 0.975;
+/// Seeds from here on are of worlds; those of workloads are below.
+const SEED: u64 = 1_000_000;
 /// Worlds.
 pub(super) const COUNT: u64 = 4000;
 
@@ -24,7 +26,7 @@ impl Worlds {
     pub(super) fn of_rates(all: &[Measured], ipa: &IpaTable, at: usize) -> Self {
         let with: Vec<(&Measured, f64)> = all.iter().filter_map(|it| Some((it, it.issue[at].as_ref()?.rate))).collect();
         let world = |number: u64| {
-            let mut draws = Draws::new(at as u64, number);
+            let mut draws = Draws::new(SEED + at as u64, number);
             let errors: Vec<f64> =
                 ipa.instructions.iter().map(|kind| kind.common_error().log_error(&mut draws).exp()).collect();
             let mut rate = |(it, issue): &(&Measured, f64)| {
@@ -44,14 +46,53 @@ impl Worlds {
         Self { names: with.iter().map(|(it, _)| it.name).collect(), rates: (0..COUNT).map(world).collect() }
     }
 
-    /// Chances by APA only, of the workloads that stand for programs of the paper.
-    pub(super) fn of_chances(all: &[Measured]) -> Self {
-        let with: Vec<&Measured> = all.iter().filter(|it| it.paper.is_some()).collect();
+    /// Chances by APA only.
+    pub(super) fn of_chances(with: &[&Measured]) -> Self {
         let world = |number: u64| {
-            let mut draws = Draws::new(2, number);
+            let mut draws = Draws::new(SEED + 2, number);
             with.iter().map(|it| true_chance(it.apa_only(), &mut draws)).collect()
         };
         Self { names: with.iter().map(|it| it.name).collect(), rates: (0..COUNT).map(world).collect() }
+    }
+
+    /// How many times the two-level rate IPA only is; no issue rate takes part.
+    pub(super) fn of_excess(with: &[&Measured], ipa: &IpaTable) -> Self {
+        let world = |number: u64| {
+            let mut draws = Draws::new(SEED + 3, number);
+            let errors: Vec<f64> =
+                ipa.instructions.iter().map(|kind| kind.common_error().log_error(&mut draws).exp()).collect();
+            let mut excess = |it: &&Measured| {
+                let (mut struck, mut silent) = (0.0, 0.0);
+                for kind in &it.composition.types {
+                    for cell in kind.cells.iter().filter(|cell| cell.ends.is_some()) {
+                        let rate = kind.fraction.0 * errors[kind.number] * cell.rate.0.value;
+                        struck += rate;
+                        silent += rate * true_chance(cell.sdc().0, &mut draws);
+                    }
+                }
+                struck / silent
+            };
+            with.iter().map(&mut excess).collect()
+        };
+        Self { names: with.iter().map(|it| it.name).collect(), rates: (0..COUNT).map(world).collect() }
+    }
+
+    /// Whether at least so many are above a limit.
+    pub(super) fn several_above(&self, limit: f64, several: usize) -> Judged {
+        let above = |rates: &[f64]| rates.iter().filter(|&&it| it > limit).count() >= several;
+        Judged::by(format!("in at least {several}"), verdict(self.share(above)))
+    }
+
+    /// Whether the five highest are others than by other numbers of the same workloads.
+    pub(super) fn other_five(&self, other: &Self) -> Judged {
+        let five = |rates: &[f64]| {
+            let mut order: Vec<usize> = (0..rates.len()).collect();
+            order.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]));
+            order.into_iter().take(5).collect::<std::collections::BTreeSet<usize>>()
+        };
+        let pairs = self.rates.iter().zip(&other.rates);
+        let differ = pairs.filter(|(own, theirs)| five(own) != five(theirs)).count();
+        Judged::by("at least one", verdict(differ as f64 / self.rates.len() as f64))
     }
 
     fn share(&self, is: impl Fn(&[f64]) -> bool) -> f64 {
