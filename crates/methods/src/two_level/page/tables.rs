@@ -131,11 +131,16 @@ pub(super) fn rates(all: &[Measured], at: usize) -> Table {
     table
 }
 
-/// Fig. 7 as a plot: shares of hotspot's two-level rate, and of the highest chance by APA only.
+/// What fits into a plot of shares: bounds beyond the whole are cut there.
+fn within(it: Bounded) -> Bounded {
+    Bounded { high: it.high.min(1.0), ..it }
+}
+
+/// Fig. 7 as a plot: shares of the highest rate by IPA only, and chances by APA only.
 pub(super) fn rates_plot(all: &[Measured]) -> Plot {
     let found = ranked(all, 0);
-    let hotspot = found.iter().find(|(it, _)| it.name == "hotspot").map_or(1.0, |(_, two)| two.value);
-    let highest = found.iter().map(|(it, _)| it.apa_only().value).fold(f64::MIN_POSITIVE, f64::max);
+    let highest =
+        found.iter().filter_map(|(it, _)| it.ipa_only(0)).map(|it| it.value).fold(f64::MIN_POSITIVE, f64::max);
     let series = |name: &str, of: &dyn Fn(&Measured, Bounded) -> Bounded| Series {
         name: name.to_owned(),
         joined: false,
@@ -147,11 +152,11 @@ pub(super) fn rates_plot(all: &[Measured]) -> Plot {
         x: "workload".to_owned(),
         logarithmic: false,
         names: found.iter().map(|(it, _)| it.name.to_owned()).collect(),
-        y: "of hotspot's two-level rate; APA only: of the highest, %".to_owned(),
+        y: "of the highest IPA-only rate; APA only: the chance, %".to_owned(),
         series: vec![
-            series("two-level", &|_, two| two.times(1.0 / hotspot)),
-            series("IPA only", &|it, _| it.ipa_only(0).unwrap_or(Bounded::ZERO).times(1.0 / hotspot)),
-            series("APA only", &|it, _| it.apa_only().times(1.0 / highest)),
+            series("two-level", &|_, two| within(two.times(1.0 / highest))),
+            series("IPA only", &|it, _| within(it.ipa_only(0).unwrap_or(Bounded::ZERO).times(1.0 / highest))),
+            series("APA only", &|it, _| it.apa_only()),
         ],
     }
 }
