@@ -79,7 +79,7 @@ pub enum Cell {
     None,
 }
 
-/// Lines or dots over an axis.
+/// Lines, dots or bars over an axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plot {
     /// A word for its file.
@@ -98,13 +98,25 @@ pub struct Plot {
     pub series: Vec<Series>,
 }
 
-/// One line, or dots with bounds.
+/// How points of a plot are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mark {
+    /// Dots, with bounds where there are any.
+    Dots,
+    /// A line that goes up at each point and stays, as of a distribution.
+    Steps,
+    /// Bars on those of the series before at the same place: parts of a whole.
+    Stacked,
+}
+
+/// One line, or dots with bounds, or parts of bars.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
     /// Its name.
     pub name: String,
-    /// Whether a line joins the points.
-    pub joined: bool,
+    /// How its points are drawn.
+    pub mark: Mark,
     /// The points: x, y, and the bounds of y if there are any.
     pub points: Vec<Point>,
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 use stats::Bounded;
-use study::{Cell, Plot, Point, Series, Study, Table};
+use study::{Cell, Mark, Plot, Point, Series, Study, Table};
 
 use super::compose::{CellPart, Composition, TypePart};
 use super::issue::KnownIssueRate;
@@ -245,7 +245,7 @@ fn plot(it: &Shown<'_>) -> Plot {
         y: "share of the SDC rate, %".to_owned(),
         series: vec![Series {
             name: "SDC".to_owned(),
-            joined: false,
+            mark: Mark::Dots,
             points: it.composition.types.iter().enumerate().map(point).collect(),
         }],
     }

@@ -4,7 +4,7 @@
 //! find in the legend.
 
 use maud::{Markup, html};
-use study::{Plot, Point, Series};
+use study::{Mark, Plot, Point, Series};
 
 use crate::plane::{Plane, end_of_axis, logarithmic};
 
@@ -15,12 +15,17 @@ const TOP: f64 = 34.0;
 const ROW: f64 = 17.0;
 /// Okabe and Ito's colours, which people with any colour vision tell apart.
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#555555", "#56b4e9", "#e69f00"];
+/// As many for bars, which cover more of the paper.
+const OF_BARS: [&str; 8] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#bbbbbb"];
 const DASHES: [&str; 4] = ["none", "7 3", "2 3", "9 3 2 3"];
 
 /// Where axes of shares end.
 const ENDS: [f64; 11] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0];
 /// The paper that numbers stand on.
 const PLANE: Plane = Plane { left: LEFT, right: WIDTH - 16.0, top: TOP, bottom: HEIGHT - 46.0 };
+
+/// From so many names on they stand upright.
+const UPRIGHT: usize = 17;
 
 /// Which numbers the axes have.
 struct Axes {
@@ -29,6 +34,8 @@ struct Axes {
     /// The most along the vertical one.
     y: f64,
     logarithmic: bool,
+    /// How much room upright names take below.
+    below: f64,
 }
 
 impl Axes {
@@ -36,8 +43,16 @@ impl Axes {
         let points = || plot.series.iter().flat_map(|series| &series.points);
         let most_x = points().map(|point| scaled(point.x, plot.logarithmic)).fold(0.0, f64::max);
         let x = if plot.names.is_empty() { (0.0, most_x.max(1.0)) } else { (-0.5, plot.names.len() as f64 - 0.5) };
-        let top = points().map(|point| point.bounds.map_or(point.y, |(_, high)| high)).fold(0.0, f64::max);
-        Self { x, y: end_of_axis(top, &ENDS), logarithmic: plot.logarithmic }
+        let upper = |series: &Series| {
+            let points = series.points.iter().enumerate();
+            let tops = points
+                .map(|(number, point)| point.bounds.map_or(point.y, |(_, high)| high) + base(plot, series, number));
+            tops.fold(0.0, f64::max)
+        };
+        let top = plot.series.iter().map(upper).fold(0.0, f64::max);
+        let longest = plot.names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let below = if plot.names.len() < UPRIGHT { 0.0 } else { longest as f64 * 5.4 - 18.0 }.max(0.0);
+        Self { x, y: end_of_axis(top - ROUNDING, &ENDS), logarithmic: plot.logarithmic, below }
     }
 
     fn x(&self, x: f64) -> f64 {
@@ -47,6 +62,19 @@ impl Axes {
     fn y(&self, y: f64) -> f64 {
         PLANE.y(y, self.y)
     }
+}
+
+/// What a sum of parts of a whole may be above it by.
+const ROUNDING: f64 = 1e-9;
+
+/// Where the bar of a point begins: on those of the series before it at the same place.
+fn base(plot: &Plot, series: &Series, number: usize) -> f64 {
+    if series.mark != Mark::Stacked {
+        return 0.0;
+    }
+    let x = series.points[number].x;
+    let before = plot.series.iter().take_while(|it| !std::ptr::eq(*it, series)).filter(|it| it.mark == Mark::Stacked);
+    before.flat_map(|it| &it.points).filter(|point| point.x == x).map(|point| point.y).sum()
 }
 
 fn scaled(x: f64, by_powers: bool) -> f64 {
@@ -63,7 +91,8 @@ pub fn svg(plot: &Plot) -> String {
     let on = Axes::of(plot);
     let columns = 3.min(plot.series.len().max(1));
     let rows = plot.series.len().div_ceil(columns);
-    let height = HEIGHT + ROW * (rows as f64 + 0.6);
+    let legend = HEIGHT + on.below;
+    let height = legend + ROW * (rows as f64 + 0.6);
     let drawn = html! {
         svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {}", at(height))) width=(WIDTH) height=(at(height))
             font-family="sans-serif" font-size="12" role="img" aria-label=(plot.title) {
@@ -73,9 +102,13 @@ pub fn svg(plot: &Plot) -> String {
             @for (index, series) in plot.series.iter().enumerate() { (line(series, index, plot, &on)) }
             @for (index, series) in plot.series.iter().enumerate() {
                 @let x = LEFT + (index % columns) as f64 * (WIDTH - LEFT) / columns as f64;
-                @let y = HEIGHT + ((index / columns) as f64 + 0.9) * ROW;
-                line x1=(at(x)) x2=(at(x + 26.0)) y1=(at(y - 4.0)) y2=(at(y - 4.0)) stroke=(colour(index)) stroke-width="2" stroke-dasharray=(dash(index)) {}
-                (dot(x + 13.0, y - 4.0, index))
+                @let y = legend + ((index / columns) as f64 + 0.9) * ROW;
+                @if series.mark == Mark::Stacked {
+                    rect x=(at(x)) y=(at(y - 10.0)) width="26" height="11" fill=(OF_BARS[index % OF_BARS.len()]) stroke="#ffffff" {}
+                } @else {
+                    line x1=(at(x)) x2=(at(x + 26.0)) y1=(at(y - 4.0)) y2=(at(y - 4.0)) stroke=(colour(index)) stroke-width="2" stroke-dasharray=(dash(index)) {}
+                    (dot(x + 13.0, y - 4.0, index))
+                }
                 text x=(at(x + 32.0)) y=(at(y)) { (series.name) }
             }
         }
@@ -108,16 +141,42 @@ fn axes(plot: &Plot, on: &Axes) -> Markup {
             }
         }
         @for (number, name) in plot.names.iter().enumerate() {
-            @let low = if plot.names.len() > 9 && number % 2 == 1 { 28.0 } else { 15.0 };
-            text x=(at(on.x(number as f64))) y=(at(PLANE.bottom + low)) text-anchor="middle" font-size=(if plot.names.len() > 9 { "10" } else { "12" }) { (name) }
+            (place(name, number, plot.names.len(), on))
         }
         line x1=(at(LEFT)) x2=(at(PLANE.right)) y1=(at(PLANE.bottom)) y2=(at(PLANE.bottom)) stroke="#555555" {}
-        text x=(at((LEFT + PLANE.right) / 2.0)) y=(at(PLANE.bottom + 42.0)) text-anchor="middle" { (plot.x) }
+        text x=(at((LEFT + PLANE.right) / 2.0)) y=(at(PLANE.bottom + 42.0 + on.below)) text-anchor="middle" { (plot.x) }
         text x="14" y=(at((TOP + PLANE.bottom) / 2.0)) text-anchor="middle" transform=(format!("rotate(-90 14 {})", at((TOP + PLANE.bottom) / 2.0))) { (plot.y) }
     }
 }
 
+/// The name of a place on the horizontal axis.
+fn place(name: &str, number: usize, all: usize, on: &Axes) -> Markup {
+    let (x, size) = (on.x(number as f64), if all > 9 { "10" } else { "12" });
+    if all >= UPRIGHT {
+        let (x, y) = (at(x + 3.5), at(PLANE.bottom + 8.0));
+        return html! { text x=(x) y=(y) text-anchor="end" font-size=(size) transform=(format!("rotate(-90 {x} {y})")) { (name) } };
+    }
+    let low = if all > 9 && number % 2 == 1 { 28.0 } else { 15.0 };
+    html! { text x=(at(x)) y=(at(PLANE.bottom + low)) text-anchor="middle" font-size=(size) { (name) } }
+}
+
+fn bars(series: &Series, index: usize, plot: &Plot, on: &Axes) -> Markup {
+    let width = (on.x(1.0) - on.x(0.0)) * 0.8;
+    html! {
+        @for (number, point) in series.points.iter().enumerate() {
+            @let base = base(plot, series, number);
+            @let (low, high) = (on.y(base), on.y(base + point.y));
+            rect x=(at(on.x(point.x) - width / 2.0)) y=(at(high)) width=(at(width)) height=(at(low - high)) fill=(OF_BARS[index % OF_BARS.len()]) stroke="#ffffff" stroke-width="0.5" {
+                title { (series.name) ": " (format!("{:.1} %", 100.0 * point.y)) }
+            }
+        }
+    }
+}
+
 fn line(series: &Series, index: usize, plot: &Plot, on: &Axes) -> Markup {
+    if series.mark == Mark::Stacked {
+        return bars(series, index, plot, on);
+    }
     // Dots of one name stand beside each other.
     let many = plot.series.len() as f64;
     let step = if plot.names.is_empty() { 0.0 } else { (on.x(1.0) - on.x(0.0)) * 0.6 / many };
@@ -129,7 +188,7 @@ fn line(series: &Series, index: usize, plot: &Plot, on: &Axes) -> Markup {
         if number == 0 { format!("M{x} {y}") } else { format!("H{x}V{y}") }
     });
     html! {
-        @if series.joined {
+        @if series.mark == Mark::Steps {
             path d=(path.collect::<String>()) fill="none" stroke=(colour(index)) stroke-width="1.6" stroke-dasharray=(dash(index)) {
                 title { (series.name) }
             }
@@ -138,7 +197,7 @@ fn line(series: &Series, index: usize, plot: &Plot, on: &Axes) -> Markup {
             @if let Some((low, high)) = point.bounds {
                 line x1=(at(x(point))) x2=(at(x(point))) y1=(at(on.y(low))) y2=(at(on.y(high))) stroke=(colour(index)) stroke-width="1.4" {}
             }
-            @if !series.joined { (dot(x(point), on.y(point.y), index)) }
+            @if series.mark == Mark::Dots { (dot(x(point), on.y(point.y), index)) }
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::gpu_qin::settings::{Choice, Settings};
 use crate::gpu_qin::trials::Trial;
 use crate::kit::Studied;
 use crate::kit::{Campaigns, StudyError};
-use study::{Cell, Plot, Point, Series, Study, Table};
+use study::{Cell, Mark, Plot, Point, Series, Study, Table};
 
 /// Points of a distribution: more are not told apart in a plot.
 const POINTS: usize = 60;
@@ -58,7 +58,11 @@ pub fn plot(capsule: &str, kernel: &str, causes: &[Cause]) -> Plot {
         let ranks = (1..=last).filter(|rank| rank % step == 0 || *rank == last || *rank == 1);
         let point =
             |rank: usize| Point { x: cause.latencies[rank - 1] as f64, y: rank as f64 / last as f64, bounds: None };
-        Series { name: format!("{} ({})", cause.trap, cause.count), joined: true, points: ranks.map(point).collect() }
+        Series {
+            name: format!("{} ({})", cause.trap, cause.count),
+            mark: Mark::Steps,
+            points: ranks.map(point).collect(),
+        }
     };
     Plot {
         name: format!("crashes-{capsule}-{kernel}"),

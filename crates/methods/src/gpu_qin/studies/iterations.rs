@@ -5,7 +5,7 @@ use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::{Choice, Settings};
 use crate::kit::Studied;
 use crate::kit::{Campaigns, StudyError};
-use study::{Cell, Plot, Point, Series, Study, Table};
+use study::{Cell, Mark, Plot, Point, Series, Study, Table};
 
 /// The caps that are compared; none keeps every iteration.
 const CAPS: [Option<u32>; 5] = [Some(16), Some(32), Some(64), Some(128), None];
@@ -46,7 +46,7 @@ pub(in crate::gpu_qin) fn study(
                 if plotted.len() <= number {
                     let named = |what: &str| Series {
                         name: format!("{} {what}", fault::base_name(&kernel.kernel)),
-                        joined: false,
+                        mark: Mark::Dots,
                         points: Vec::new(),
                     };
                     plotted.push([named("SDC"), named("crash")]);

@@ -1,7 +1,7 @@
 //! How much of a kernel its most popular groups stand for.
 
 use crate::gpu_qin::grouping::{Grouping, KernelGroups};
-use study::{Plot, Point, Series};
+use study::{Mark, Plot, Point, Series};
 
 /// The share of threads in the most popular groups, kernel by kernel.
 #[must_use]
@@ -29,5 +29,5 @@ pub fn popularity_of(name: &str, title: &str, series: Vec<Series>) -> Plot {
 pub fn popular(name: &str, kernel: &KernelGroups) -> Series {
     let point = |(number, y): (u32, f64)| Point { x: number.into(), y, bounds: None };
     let name = format!("{name} ({})", kernel.groups.len());
-    Series { name, joined: true, points: (1..).zip(kernel.cumulative()).map(point).collect() }
+    Series { name, mark: Mark::Steps, points: (1..).zip(kernel.cumulative()).map(point).collect() }
 }

@@ -6,7 +6,7 @@ use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::Settings;
 use crate::kit::Studied;
 use crate::kit::{Campaigns, StudyError};
-use study::{Cell, Plot, Point, Series, Study, Table};
+use study::{Cell, Mark, Plot, Point, Series, Study, Table};
 
 /// The windows that are compared.
 const WINDOWS: [Option<u64>; 9] =
@@ -48,7 +48,7 @@ pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'
                     points.push(Point { x: *window as f64, y, bounds: None });
                 }
             }
-            series.push(Series { name: name.to_owned(), joined: true, points });
+            series.push(Series { name: name.to_owned(), mark: Mark::Steps, points });
         }
     }
     study.tables.push(table);

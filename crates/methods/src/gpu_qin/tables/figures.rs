@@ -9,7 +9,7 @@ use crate::gpu_qin::studies::{
     CAUSE_COLUMNS, SPREAD_COLUMNS, cause_row, model_row, popular, popularity_of, spread_row,
 };
 use crate::gpu_qin::survey::MeasuredKernel;
-use study::{Cell, Plot, Point, Series, Table};
+use study::{Cell, Mark, Plot, Point, Series, Table};
 
 /// Fig. 8: SDC, crash and hang rates, by the unbiased choice and by one realisation of the method.
 #[must_use]
@@ -40,7 +40,7 @@ pub fn rates(kernels: &[MeasuredKernel]) -> Table {
 pub fn rates_plot(kernels: &[MeasuredKernel], name: &str, kind: Rate) -> Plot {
     let series = |label: &str, of: fn(&MeasuredKernel) -> Option<&KernelEstimate>| Series {
         name: label.to_owned(),
-        joined: false,
+        mark: Mark::Dots,
         points: (0..)
             .zip(kernels)
             .filter_map(|(x, it)| {

@@ -1,5 +1,6 @@
 //! The page of the method: the figures and tables of the paper with our workloads, its statements judged.
 
+mod plots;
 mod questions;
 mod sentences;
 mod statements;
@@ -7,7 +8,7 @@ mod survey;
 mod tables;
 mod worlds;
 
-use study::{Plot, Table};
+use study::Table;
 
 use super::ipa::IpaTable;
 use crate::kit::StudyError;
@@ -62,8 +63,7 @@ fn pieces(all: &[Measured], ipa: &IpaTable) -> Pieces {
         ("patterns", tables::patterns(all)),
     ];
     pieces.extend(tables.into_iter().map(|(name, table)| (name, Piece::Table(table))));
-    let plots: [(&str, Plot); 1] = [("plot-rates", tables::rates_plot(all))];
-    pieces.extend(plots.into_iter().map(|(name, plot)| (name, Piece::Plot(plot))));
+    pieces.extend(plots::plots(all, ipa).into_iter().map(|(name, plot)| (name, Piece::Plot(plot))));
     pieces.into_iter().map(|(name, piece)| (name.to_owned(), piece)).collect()
 }
 

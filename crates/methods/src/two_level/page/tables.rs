@@ -1,7 +1,7 @@
 //! The figures and tables of the paper, with our numbers.
 
 use stats::{Bounded, spearman};
-use study::{Cell, Plot, Point, Series, Table};
+use study::{Cell, Table};
 
 use super::super::compose::{Ends, chance};
 use super::super::ipa::IpaTable;
@@ -70,6 +70,12 @@ pub(super) fn ends_of(it: &Measured, number: usize, manifestation: usize) -> Opt
     Some(cell.all())
 }
 
+/// A share of how faults ended, as the mean over workloads.
+pub(super) fn mean<'e>(of: impl ExactSizeIterator<Item = &'e Ends>, count: fn(&Ends) -> u64) -> f64 {
+    let workloads = of.len().max(1) as f64;
+    of.map(|ends| count(ends) as f64 / ends.runs().max(1) as f64).sum::<f64>() / workloads
+}
+
 /// Fig. 6: the ends of faults by type and manifestation, means over the workloads that execute the type.
 pub(super) fn derating(all: &[Measured], ipa: &IpaTable) -> Table {
     let columns = ["type", "manifestation", "workloads", "masked", "SDC", "DUE", "SDC, least", "SDC, most"];
@@ -81,10 +87,7 @@ pub(super) fn derating(all: &[Measured], ipa: &IpaTable) -> Table {
             if found.is_empty() {
                 continue;
             }
-            let of = |count: fn(&Ends) -> u64| {
-                found.iter().map(|(_, ends)| count(ends) as f64 / ends.runs().max(1) as f64).sum::<f64>()
-                    / found.len() as f64
-            };
+            let of = |count: fn(&Ends) -> u64| mean(found.iter().map(|it| &it.1), count);
             let sdc = |it: &(&Measured, Ends)| it.1.sdc as f64 / it.1.runs().max(1) as f64;
             let shown = |it: Option<&(&Measured, Ends)>| {
                 it.map_or(Cell::None, |it| Cell::Text(format!("{:.1} % ({})", 100.0 * sdc(it), it.0.name)))
@@ -129,40 +132,6 @@ pub(super) fn rates(all: &[Measured], at: usize) -> Table {
         ]);
     }
     table
-}
-
-/// What fits into a plot of shares: bounds beyond the whole are cut there.
-fn within(it: Bounded) -> Bounded {
-    Bounded { high: it.high.min(1.0), ..it }
-}
-
-/// Fig. 7 as a plot: shares of the highest rate by IPA only, and chances by APA only.
-pub(super) fn rates_plot(all: &[Measured]) -> Plot {
-    let found = ranked(all, 0);
-    let highest =
-        found.iter().filter_map(|(it, _)| it.ipa_only(0)).map(|it| it.value).fold(f64::MIN_POSITIVE, f64::max);
-    let series = |name: &str, of: &dyn Fn(&Measured, Bounded) -> Bounded| Series {
-        name: name.to_owned(),
-        joined: false,
-        points: (0..).zip(&found).map(|(x, (it, two))| point(x, of(it, *two))).collect(),
-    };
-    Plot {
-        name: "rates".to_owned(),
-        title: "SDC rates by the two-level model and by either level alone".to_owned(),
-        x: "workload".to_owned(),
-        logarithmic: false,
-        names: found.iter().map(|(it, _)| it.name.to_owned()).collect(),
-        y: "of the highest IPA-only rate; APA only: the chance, %".to_owned(),
-        series: vec![
-            series("two-level", &|_, two| within(two.times(1.0 / highest))),
-            series("IPA only", &|it, _| within(it.ipa_only(0).unwrap_or(Bounded::ZERO).times(1.0 / highest))),
-            series("APA only", &|it, _| it.apa_only()),
-        ],
-    }
-}
-
-fn point(x: u32, it: Bounded) -> Point {
-    Point { x: f64::from(x), y: it.value, bounds: Some((it.low, it.high)) }
 }
 
 /// Table 4: issue rates.
