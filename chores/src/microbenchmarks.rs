@@ -28,6 +28,10 @@ const KINDS: [(&str, &str); 7] = [
     ("zero", "warp"),
 ];
 
+/// The same of predicates, which have one bit: any other value of it is that flipped, and where all threads of a warp had a one, zero.
+const KINDS_OF_PREDICATES: [(&str, &str, &[u64]); 3] =
+    [("flip", "thread", &[1]), ("flip", "pair", &[4]), ("flip", "warp", &[6, 7])];
+
 /// The categories of one thread, of two, and of a warp.
 const SCOPES: [&[u64]; 3] = [&[1, 2, 3], &[4], &[5, 6, 7]];
 
@@ -62,6 +66,18 @@ pub(crate) fn microbenchmarks(faults: u64) -> Result<()> {
             if struck == 0 || (accepted as f64) < LEAST * struck as f64 {
                 wrong.push(format!("{name} {model} {scope}"));
             }
+        }
+    }
+    for (seed, (model, scope, expected)) in (1..).zip(KINDS_OF_PREDICATES) {
+        let found = struck(&program, ("isetp", "compare"), (model, scope), faults, seed)?;
+        let is = |category: &str| expected.iter().any(|number| category.starts_with(&format!("{number}:")));
+        let (right, others): (Vec<_>, Vec<_>) = found.iter().partition(|(category, _)| is(category));
+        let right: u64 = right.into_iter().map(|(_, count)| count).sum();
+        let struck: u64 = found.values().sum();
+        let others: Vec<String> = others.iter().map(|(category, count)| format!("{count} × {category}")).collect();
+        say(&format!("| isetp | `{model}`, {scope} | {struck} | {right} | {} |", others.join(", ")))?;
+        if struck == 0 || (right as f64) < LEAST * struck as f64 {
+            wrong.push(format!("isetp {model} {scope}"));
         }
     }
     ensure!(wrong.is_empty(), "what was injected does not come back: {}", wrong.join(", "));

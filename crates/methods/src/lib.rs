@@ -19,6 +19,7 @@ pub mod gpu_qin;
 pub mod kit;
 pub mod left_open;
 mod method;
+pub mod patterns;
 pub mod registry;
 pub mod two_level;
 

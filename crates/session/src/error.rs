@@ -57,6 +57,12 @@ impl From<ConfigError> for SessionError {
     }
 }
 
+impl From<methods::patterns::PatternsError> for SessionError {
+    fn from(error: methods::patterns::PatternsError) -> Self {
+        Self::new(Why::Words, error.to_string()).with_help(error.help)
+    }
+}
+
 impl From<TargetError> for SessionError {
     fn from(error: TargetError) -> Self {
         Self::from_error(Why::Words, &error)

@@ -27,7 +27,6 @@ pub mod contract;
 mod error;
 mod names;
 mod open;
-pub mod patterns;
 mod session;
 mod work;
 

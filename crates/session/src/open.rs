@@ -3,12 +3,11 @@
 use crate::capsules;
 use crate::error::{SessionError, Why};
 use crate::names::{lasting_directory, lasting_name};
-use crate::patterns;
 use crate::session::Session;
 use crate::work::{Kind, Work, setup};
 use campaign::{Bytes, Choices, Config, Results};
 use inject::Setup;
-use methods::registry;
+use methods::{patterns, registry};
 use std::num::NonZeroU32;
 use std::path::Path;
 

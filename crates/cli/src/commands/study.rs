@@ -91,6 +91,7 @@ pub(crate) fn failure(error: StudyError) -> Failure {
     let code = match &error {
         StudyError::Interrupted => Code::Interrupted,
         StudyError::Campaign(_) => Code::Bug,
+        StudyError::Refused(_) => Code::Refused,
         StudyError::Store(error) if !matches!(**error, StoreError::Create { .. }) => Code::Refused,
         StudyError::Words(_)
         | StudyError::Config(_)

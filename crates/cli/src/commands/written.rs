@@ -14,6 +14,8 @@ use differential::{
 use fault::Fault;
 use inject::CapsuleTarget;
 use inject::site::fault_of;
+use methods::patterns;
+use session::SessionError;
 use std::collections::BTreeSet;
 use std::env;
 use std::path::Path;
@@ -100,7 +102,7 @@ fn limit(args: &args::Verify, target: &CapsuleTarget) -> Result<Duration, Failur
 fn drawn(target: &CapsuleTarget, args: &args::Verify, faults: u64) -> Result<Vec<(Site, Fault)>, Failure> {
     let runs: Vec<RunIndex> = (0..faults).map(RunIndex).collect();
     let mut words = args.select.words();
-    words.model = session::patterns::looked_up(words.model)?;
+    words.model = patterns::looked_up(words.model).map_err(SessionError::from)?;
     let sites = target.plan(&runs, &words, args.seed).code(Code::Usage)?;
     let fault = |site: Site| Ok((fault_of(&site).code(Code::Bug)?, site));
     sites.into_iter().map(fault).map(|pair| pair.map(|(fault, site)| (site, fault))).collect()

@@ -55,6 +55,9 @@ pub enum StudyError {
     /// What is asked means nothing.
     #[error("{0}")]
     Words(String),
+    /// A file that was given cannot be used.
+    #[error("{0}")]
+    Refused(String),
     /// The choices make no campaign.
     #[error(transparent)]
     Config(Box<ConfigError>),

@@ -58,7 +58,12 @@ pub(super) const FIT: Command = Command {
             Some(MARGIN),
             "Make so many faults of each type and manifestation that chances are known to ±E at 95 %",
         ),
-        option("target", "RATE", None, "Say whether the rate exceeds this one"),
+        option(
+            "target",
+            "RATE",
+            None,
+            "Say whether the rate exceeds this one, in the unit of the IPA table; needs an issue rate",
+        ),
     ],
     run: fit,
 };
@@ -89,7 +94,16 @@ pub fn runs_of_cell(margin: f64) -> Result<u64, StudyError> {
 }
 
 fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
-    let said = |key: &str| -> Result<Option<String>, StudyError> { request.get(key) };
+    let said = |key: &str| -> Result<Option<String>, StudyError> {
+        let value: Option<String> = request.get(key)?;
+        match value.filter(|value| value.contains(',')) {
+            // The words of a method are divided by commas.
+            Some(name) => {
+                Err(StudyError::Words(format!("take `{name}` for --{key}: the name of a file must have no comma")))
+            }
+            None => request.get(key),
+        }
+    };
     let defaults = Settings::default();
     let settings = Settings {
         ipa: said("ipa")?.unwrap_or(defaults.ipa),

@@ -53,6 +53,8 @@ pub struct CellPart {
     pub manifestation: usize,
     /// How often it is in instructions of the type; nothing where no strike did it, and the campaign is for comparison.
     pub rate: RatePerInstruction,
+    /// How many events that was estimated from, if it is known.
+    pub events: Option<u64>,
     /// How its faults ended, by kernel; none if the program ends by itself.
     pub ends: Option<EndsByKernel>,
 }
@@ -131,11 +133,10 @@ impl TypePart {
         self.rate(|cell| if cell.ends.is_some() { cell.rate } else { RatePerInstruction::NEVER })
     }
 
-    /// The chance of SDC of the manifestation that stands for all.
+    /// The chance of SDC of the manifestation that stands for all; none if the table has none, or no fault was made of it.
     #[must_use]
-    pub fn apa_only(&self) -> Probability {
-        let cell = self.cells.iter().find(|cell| Some(cell.manifestation) == self.uniform);
-        cell.map_or(Probability(Bounded::ZERO), CellPart::sdc)
+    pub fn apa_only(&self) -> Option<Probability> {
+        self.cells.iter().find(|cell| Some(cell.manifestation) == self.uniform).map(CellPart::sdc)
     }
 
     fn in_kernel(&self, kernel: &str, of: fn(Ends) -> u64) -> RatePerInstruction {
@@ -145,7 +146,27 @@ impl TypePart {
     }
 }
 
-/// A rate of the table that no fault could be made for.
+/// Why a rate of the table is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Nothing in the program can show it.
+    NoSite,
+    /// No run of it has come to an end that counts.
+    NoRuns,
+}
+
+impl Why {
+    /// As tables say it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NoSite => "nothing in the program can show it",
+            Self::NoRuns => "no run of it has ended yet",
+        }
+    }
+}
+
+/// A rate of the table that has no chances to go with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Missing {
     /// The type.
@@ -154,6 +175,8 @@ pub struct Missing {
     pub manifestation: String,
     /// The share of instructions whose rate lacks it.
     pub fraction: Fraction,
+    /// Why.
+    pub why: Why,
 }
 
 /// An application's rates, for one issued instruction of a multiprocessor in each cycle.
@@ -208,11 +231,12 @@ impl Composition {
         RatePerInstruction::sum(self.types.iter().map(TypePart::ipa_only))
     }
 
-    /// The chance of SDC if all instructions were struck alike, and showed it alike.
+    /// The chance of SDC if all instructions were struck alike, and showed it alike; none if the table does not say how for one
+    /// of the types that are executed.
     #[must_use]
-    pub fn apa_only(&self) -> Probability {
-        let parts = self.types.iter().map(|it| it.apa_only().0.times(it.fraction.0));
-        Probability(Bounded::sum(parts))
+    pub fn apa_only(&self) -> Option<Probability> {
+        let parts = self.types.iter().map(|it| Some(it.apa_only()?.0.times(it.fraction.0)));
+        Some(Probability(Bounded::sum(parts.collect::<Option<Vec<_>>>()?)))
     }
 
     /// The part of the SDC rate that comes from faults in a kernel: what protecting it would save.
@@ -231,18 +255,20 @@ fn type_part(
 ) -> TypePart {
     let mut cells = Vec::new();
     for (manifestation, kind) in table.manifestations.iter().enumerate() {
-        let rate = it.rate(&kind.name);
+        let (rate, events) = (it.rate(&kind.name), it.events(&kind.name));
         let found = ends.get(&(number, manifestation));
-        match (rate, &kind.model, found) {
-            (Some(rate), None, _) => cells.push(CellPart { manifestation, rate, ends: None }),
+        let ended = found.filter(|ends| ends.values().any(|ends| ends.runs() > 0));
+        match (rate, &kind.model, ended) {
+            (Some(rate), None, _) => cells.push(CellPart { manifestation, rate, events, ends: None }),
             (rate, Some(_), Some(ends)) => {
                 let rate = rate.unwrap_or(RatePerInstruction::NEVER);
-                cells.push(CellPart { manifestation, rate, ends: Some(ends.clone()) });
+                cells.push(CellPart { manifestation, rate, events, ends: Some(ends.clone()) });
             }
             (Some(_), Some(_), None) => missing.push(Missing {
                 name: it.name.clone(),
                 manifestation: kind.name.clone(),
                 fraction: shares.of_type(number),
+                why: if found.is_some() { Why::NoRuns } else { Why::NoSite },
             }),
             (None, _, _) => {}
         }
@@ -304,7 +330,7 @@ mod tests {
         // Crashes are not silent, and are ends for sure: pDUE is 10 and 20 of 100 in ADD, 20 of 100 in LDS.
         near(found.due().0, 0.4 * (0.5 * 0.1 + 0.2 * 0.2) + 0.2 * (0.3 + 0.1 * 0.2) + 0.2 * 0.2);
         near(found.ipa_only().0, 0.4 * 0.7 + 0.2 * 0.1);
-        near(found.apa_only().0, 0.4 * 0.5 + 0.2 * 0.5);
+        near(found.apa_only().unwrap().0, 0.4 * 0.5 + 0.2 * 0.5);
         assert!(found.sdc().0.low > 0.0 && found.sdc().0.high < found.ipa_only().0.value);
     }
 
@@ -327,9 +353,23 @@ mod tests {
         let shares = Shares { kernels: [("a".to_owned(), executed)].into(), left_out: BTreeMap::new() };
         let only = BTreeMap::from([((0, 1), EndsByKernel::from([("a".to_owned(), ends(5, 5, 0))]))]);
         let found = Composition::of(&table, &shares, &only);
-        let expected = Missing { name: "ADD".into(), manifestation: "any".into(), fraction: Fraction(1.0) };
-        assert_eq!((found.missing, found.types.len()), (vec![expected], 1));
+        let expected = |why| Missing { name: "ADD".into(), manifestation: "any".into(), fraction: Fraction(1.0), why };
+        assert_eq!((found.missing, found.types.len()), (vec![expected(Why::NoSite)], 1));
         assert_eq!(found.types[0].measured, Fraction(0.4));
+        // Runs that are still to come are no chance of nothing.
+        let none_yet = [only, BTreeMap::from([((0, 2), EndsByKernel::new())])].into_iter().flatten().collect();
+        let found = Composition::of(&table, &shares, &none_yet);
+        assert_eq!(found.missing, [expected(Why::NoRuns)]);
+    }
+
+    #[test]
+    fn a_type_that_nothing_stands_for_has_no_apa_only() {
+        let table = IpaTable::read(&TABLE.replace("total = 0.7\nuniform = '1 bit'", "total = 0.7")).unwrap();
+        let executed = Executed { all: 10, types: vec![10, 0, 0], measured: vec![10, 0, 0] };
+        let shares = Shares { kernels: [("a".to_owned(), executed)].into(), left_out: BTreeMap::new() };
+        let all = EndsByKernel::from([("a".to_owned(), ends(0, 10, 0))]);
+        let found = Composition::of(&table, &shares, &BTreeMap::from([((0, 1), all.clone()), ((0, 2), all)]));
+        assert_eq!(found.apa_only(), None);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! The implementation level as data: how often strikes show in instructions, and how.
 
 use serde::{Deserialize, Serialize};
-use stats::Bounded;
+use stats::{Bounded, Confidence, poisson};
 use std::collections::BTreeMap;
 use std::fs;
 
 use super::units::RatePerInstruction;
+use crate::patterns;
 
 /// The bundled tables: their names and their texts.
 const BUNDLED: [(&str, &str); 1] = [("K40", include_str!("../../../../profiles/ipa/k40.toml"))];
@@ -62,7 +63,7 @@ pub enum Unit {
 pub struct Manifestation {
     /// What it is called.
     pub name: String,
-    /// What happens to the bits of the destination, as campaigns say it; none if the program ends.
+    /// What happens to the bits of the destination, as campaigns say it (`table:FILE`, too); none if the program ends.
     pub model: Option<String>,
     /// In how many threads, as campaigns say it.
     pub scope: Option<String>,
@@ -102,7 +103,16 @@ struct ErrorShares {
 #[serde(untagged)]
 enum RateWord {
     Plain(f64),
-    Bounded { rate: f64, low: f64, high: f64 },
+    Bounded {
+        rate: f64,
+        low: f64,
+        high: f64,
+    },
+    /// Estimated from so many events, which come by chance.
+    Counted {
+        rate: f64,
+        events: u64,
+    },
 }
 
 /// Events of a microbenchmark by the bits that they are attributed to.
@@ -148,7 +158,11 @@ impl IpaTable {
     /// # Errors
     /// If it is none.
     pub fn read(text: &str) -> Result<Self, String> {
-        let table: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+        let mut table: Self = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+        for it in &mut table.manifestations {
+            let looked_up = patterns::looked_up(it.model.take());
+            it.model = looked_up.map_err(|error| format!("manifestation {}: {error}; {}", it.name, error.help))?;
+        }
         table.check()?;
         Ok(table)
     }
@@ -203,6 +217,11 @@ impl IpaTable {
             return wrong("`error` has to be shares of the rates: below from 0 to less than 1, above from 0".into());
         }
         for (name, rate) in &it.rates {
+            if let RateWord::Counted { events: 0, .. } = rate {
+                return wrong(format!(
+                    "the rate of {name} cannot be estimated from 0 events: say its `low` and its `high`"
+                ));
+            }
             let Bounded { value, low, high } = rate.bounded();
             let finite = [value, low, high].iter().all(|it| it.is_finite());
             if !(finite && 0.0 <= low && low <= value && value <= high) {
@@ -249,6 +268,9 @@ impl RateWord {
         match self {
             Self::Plain(rate) => Bounded::exact(rate),
             Self::Bounded { rate, low, high } => Bounded { value: rate, low, high },
+            Self::Counted { rate, events } => {
+                poisson(events, Confidence::PERCENT_95).times(rate / events.max(1) as f64)
+            }
         }
     }
 }
@@ -258,6 +280,21 @@ impl InstructionType {
     #[must_use]
     pub fn rate(&self, manifestation: &str) -> Option<RatePerInstruction> {
         self.rates.get(manifestation).map(|rate| RatePerInstruction(rate.bounded()))
+    }
+
+    /// How many events the rate of a manifestation was estimated from, if the table says so.
+    #[must_use]
+    pub fn events(&self, manifestation: &str) -> Option<u64> {
+        match self.rates.get(manifestation)? {
+            RateWord::Counted { events, .. } => Some(*events),
+            RateWord::Plain(_) | RateWord::Bounded { .. } => None,
+        }
+    }
+
+    /// All its rates together, with bounds.
+    #[must_use]
+    pub fn all(&self) -> Bounded {
+        Bounded::sum(self.rates.values().map(|rate| rate.bounded())).product(self.common_error())
     }
 
     /// By how much all its rates may be off together: a factor that is 1.
@@ -305,8 +342,13 @@ mod tests {
         let imad = &table.instructions[2];
         assert_eq!(imad.rate("2 bits").map(|rate| rate.0.value), Some(0.40));
         assert_eq!(imad.rate("crash"), None);
-        let error = imad.common_error();
-        assert!((error.low - 0.71).abs() < 1e-12 && (error.high - 1.42).abs() < 1e-12);
+        // Garwood's interval of two events is 0.242 to 7.22.
+        let bounds = imad.rate("2 bits").unwrap().0;
+        assert!((bounds.low - 0.2 * 0.2422).abs() < 1e-4 && (bounds.high - 0.2 * 7.2247).abs() < 1e-4, "{bounds:?}");
+        let events = |of: usize| -> u64 {
+            table.manifestations.iter().filter_map(|it| table.instructions[of].events(&it.name)).sum()
+        };
+        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(events), [9, 5, 5, 8, 4, 1, 4]);
         // Table 2: shares of a row add up to its first column but for rounding.
         for it in &table.microbenchmarks {
             let sum = it.hangs_and_crashes + it.f_bits + it.is_bits.unwrap_or(0.0);
@@ -327,6 +369,8 @@ mod tests {
     fn each_mistake_is_named() {
         for (from, to, part) in [
             ("multiprocessors = 4\n", "", "need `multiprocessors`"),
+            ("crash = 1.0", "crash = { rate = 1.0, events = 0 }", "cannot be estimated from 0 events"),
+            ("model = 'flip'", "model = 'table:nowhere'", "bundled are gate-level-burst"),
             ("unit = 'FIT'", "unit = 'relative'", "need a `reference`"),
             ("unit = 'FIT'", "unit = 'fits'", "unknown variant"),
             ("multiprocessors = 4", "multiprocessors = 0", "is 0"),

@@ -86,8 +86,14 @@ impl Shares {
                         ));
                     }
                 }
-                for (at, kind) in kinds.iter().enumerate() {
-                    kernel.measured[at] += if holds(&kind.measured, facts) { count.executed } else { 0 };
+                for (at, kind) in kinds.iter().enumerate().filter(|(_, kind)| holds(&kind.measured, facts)) {
+                    if !holds(&kind.taken, facts) {
+                        return Err(format!(
+                            "count {}: `measured` of {} in the IPA table `{}` has it, and `alike` does not",
+                            facts.mnemonic, table.instructions[at].name, table.name
+                        ));
+                    }
+                    kernel.measured[at] += count.executed;
                 }
             }
         }

@@ -78,11 +78,11 @@ fn json(it: &Shown<'_>) -> Value {
         "sdc": document(it.scaled(found.sdc())),
         "due": document(it.scaled(found.due())),
         "ipa_only": document(it.scaled(found.ipa_only())),
-        "apa_only": document(found.apa_only().0),
+        "apa_only": found.apa_only().map(|chance| document(chance.0)),
         "covered": found.covered.0,
         "left_out": found.left_out.iter().map(|(group, share)| json!({ "group": group, "share": share.0 })).collect::<Vec<_>>(),
         "missing": found.missing.iter().map(|lost| json!({
-            "instruction": lost.name, "manifestation": lost.manifestation, "share": lost.fraction.0,
+            "instruction": lost.name, "manifestation": lost.manifestation, "share": lost.fraction.0, "why": lost.why.words(),
         })).collect::<Vec<_>>(),
         "host_visible": it.counted.host_visible,
         "lost": it.counted.lost,
@@ -143,7 +143,7 @@ fn rates(it: &Shown<'_>) -> Table {
     row("SDC", quantity(it.scaled(found.sdc())));
     row("DUE, of the bits that scale with instructions", quantity(it.scaled(found.due())));
     row("SDC, IPA only", quantity(it.scaled(found.ipa_only())));
-    row("SDC, APA only (a probability)", probability(found.apa_only().0));
+    row("SDC, APA only (a probability)", found.apa_only().map_or(Cell::None, |chance| probability(chance.0)));
     table.notes = notes(it);
     table
 }
@@ -158,6 +158,14 @@ fn notes(it: &Shown<'_>) -> Vec<String> {
     });
     if let Some(target) = it.target {
         notes.push(format!("Exceeds the target of {target}: {}.", it.exceeds(target)));
+    }
+    let silent = it.composition.types.iter().filter(|kind| kind.apa_only().is_none()).map(|kind| kind.name.as_str());
+    let silent: Vec<&str> = silent.collect();
+    if !silent.is_empty() {
+        notes.push(format!(
+            "APA only needs a manifestation that stands for all, and faults of it: there is none for {}.",
+            silent.join(", ")
+        ));
     }
     let (seen, lost) = (it.counted.host_visible, it.counted.lost);
     if seen > 0 {
@@ -223,7 +231,7 @@ fn left_out(it: &Shown<'_>) -> Table {
     let mut table = Table::new(title, &["instructions", "share"]);
     table.rows = found.left_out.iter().map(|&(group, share)| vec![Cell::text(group), Cell::Share(share.0)]).collect();
     for lost in &found.missing {
-        let text = format!("{}: {}, which nothing in the program can show", lost.name, lost.manifestation);
+        let text = format!("{}: {} ({})", lost.name, lost.manifestation, lost.why.words());
         table.rows.push(vec![Cell::Text(text), Cell::Share(lost.fraction.0)]);
     }
     table

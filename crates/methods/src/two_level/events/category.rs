@@ -43,6 +43,10 @@ pub enum Category {
     Hang,
     /// What failed before the kernel was started.
     BeforeKernel,
+    /// Wrong values of which too few were recorded to tell their shape.
+    NotRecorded,
+    /// A wrong value of an instruction of the program that is not the tested one.
+    OtherInstruction,
     /// All values are right: the check or the loop was struck, not the tested instructions.
     CheckOnly,
     /// Memory with ECC reported an error that it could not correct.
@@ -103,7 +107,7 @@ pub fn category(run: &Run) -> Option<Category> {
         }),
         Ended::Hang => Some(Category::Hang),
         Ended::Cut => Some(if run.finished { Category::OtherCrash } else { Category::Hang }),
-        Ended::Completed if run.mismatches.is_empty() => None,
+        Ended::Completed if run.mismatches.is_empty() && run.unrecorded == 0 => None,
         Ended::Completed => Some(of_values(run)),
     }
 }
@@ -118,7 +122,8 @@ fn of_values(run: &Run) -> Category {
             }
         }
     }
-    let origins: Vec<Origin> = origins.into_iter().collect();
+    let tested = run.chain.map_or(usize::MAX, |chain| chain as usize);
+    let (origins, others): (Vec<Origin>, Vec<Origin>) = origins.into_iter().partition(|it| it.position < tested);
     let positions: BTreeSet<usize> = origins.iter().map(|it| it.position).collect();
     let mut warps: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
     for it in &origins {
@@ -128,10 +133,15 @@ fn of_values(run: &Run) -> Category {
     let threads_of = |warp: u32| run.threads.saturating_sub(warp * WARP).min(WARP) as usize;
     let whole = warps.iter().all(|(&(_, warp), threads)| threads.len() == threads_of(warp) && threads.len() > 2);
     let threads: usize = warps.values().map(BTreeSet::len).sum();
-    let random = origins.iter().all(|it| it.bits() > 2);
+    // A predicate has one bit, and any other value of it is that flipped.
+    let random = run.program == "isetp" || origins.iter().all(|it| it.bits() > 2);
     let flipped: BTreeSet<u32> = origins.iter().map(|it| it.flipped).collect();
     match (origins.as_slice(), positions.len(), warps.len()) {
-        ([], ..) => Category::CheckOnly,
+        // A warp has fewer records than there can be.
+        _ if run.unrecorded > 0 && warps.len() <= 2 => Category::NotRecorded,
+        ([], ..) if others.is_empty() => Category::CheckOnly,
+        ([], ..) => Category::OtherInstruction,
+        _ if !others.is_empty() => Category::OtherValues,
         // Its values are where it ended, and when.
         _ if run.program == "bra" => Category::WrongBranch,
         ([one], ..) => match one.bits() {
@@ -151,7 +161,7 @@ fn of_values(run: &Run) -> Category {
 
 impl Category {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::OneBit,
         Self::TwoBits,
         Self::RandomValue,
@@ -168,6 +178,8 @@ impl Category {
         Self::OtherCrash,
         Self::Hang,
         Self::BeforeKernel,
+        Self::NotRecorded,
+        Self::OtherInstruction,
         Self::CheckOnly,
         Self::Ecc,
     ];
@@ -189,8 +201,8 @@ impl Category {
             | Self::RandomInTwoWarps
             | Self::InstructionCrash => Bits::IS,
             Self::BeforeKernel => Bits::IM,
-            Self::OtherValues | Self::OtherCrash | Self::Hang => Bits::Unknown,
-            Self::CheckOnly | Self::Ecc => Bits::LeftOut,
+            Self::OtherValues | Self::OtherCrash | Self::Hang | Self::NotRecorded => Bits::Unknown,
+            Self::OtherInstruction | Self::CheckOnly | Self::Ecc => Bits::LeftOut,
         }
     }
 
@@ -237,6 +249,8 @@ impl fmt::Display for Category {
             Self::OtherCrash => "crash: other",
             Self::Hang => "hang in the kernel",
             Self::BeforeKernel => "failure before the kernel",
+            Self::NotRecorded => "wrong values that were not all recorded",
+            Self::OtherInstruction => "a wrong value of another instruction",
             Self::CheckOnly => "check or loop only",
             Self::Ecc => "uncorrectable memory error",
         })
@@ -315,6 +329,33 @@ mod tests {
         let (mismatches, ended) = (struck(&[(0, 5)], 1, same), Ended::Completed);
         let branch = Run { program: "bra".into(), started: true, mismatches, ended, ..Run::default() };
         assert_eq!(category(&branch), Some(Category::WrongBranch));
+    }
+
+    #[test]
+    fn what_is_not_the_tested_instruction_or_not_recorded_is_not_attributed_to_it() {
+        let run = |position: usize, unrecorded: u64| {
+            let mismatches = struck(&[(0, 5)], position, |value, _| value ^ 8);
+            let ended = Ended::Completed;
+            Run {
+                threads: 64,
+                chain: Some(3),
+                started: true,
+                finished: true,
+                mismatches,
+                unrecorded,
+                ended,
+                ..Run::default()
+            }
+        };
+        assert_eq!(category(&run(2, 0)), Some(Category::OneBit));
+        assert_eq!(category(&run(3, 0)), Some(Category::OtherInstruction));
+        assert_eq!(category(&run(2, 1)), Some(Category::NotRecorded));
+        assert_eq!(category(&Run { mismatches: Vec::new(), ..run(2, 7) }), Some(Category::NotRecorded));
+        let two = [run(1, 0).mismatches, run(3, 0).mismatches].concat();
+        assert_eq!(category(&Run { mismatches: two, ..run(1, 0) }), Some(Category::OtherValues));
+        let predicate = struck(&[(0, 5), (0, 9)], 2, |value, _| value ^ 1);
+        let isetp = Run { program: "isetp".into(), mismatches: predicate, ..run(1, 0) };
+        assert_eq!(category(&isetp), Some(Category::RandomInTwoThreads));
     }
 
     #[test]

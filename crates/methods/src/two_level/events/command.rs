@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use study::{Cell, Study, Table};
 
 use super::category::{Bits, category};
-use super::log::runs;
+use super::log::{Log, read};
 use super::rates::{Beam, Counts};
 use crate::kit::StudyError;
 use crate::method::{Answer, CommandOption, FilesRequest, Reader};
@@ -51,8 +51,11 @@ const fn option(
 
 fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     let mut counted: BTreeMap<String, Counts> = BTreeMap::new();
+    let mut torn = 0;
     for (name, text) in &request.files {
-        for run in runs(text).map_err(|why| StudyError::Words(format!("read the log {name}: {why}")))? {
+        let log: Log = read(text).map_err(|why| StudyError::Refused(format!("read the log {name}: {why}")))?;
+        torn += log.torn;
+        for run in log.runs {
             let counts = counted.entry(run.program.clone()).or_default();
             counts.runs += 1;
             if let Some(category) = category(&run) {
@@ -61,15 +64,16 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
         }
     }
     if counted.is_empty() {
-        return Err(StudyError::Words("categorise events: the logs have no run of a microbenchmark".to_owned()));
+        return Err(StudyError::Refused("categorise events: the logs have no run of a microbenchmark".to_owned()));
     }
     let beam = Beam {
         flux: positive("flux", request.get("flux")?.unwrap_or_default())?,
-        fluence: by_program(request, "fluence")?,
-        issue: by_program(request, "issue")?,
+        fluence: by_program(request, "fluence", &counted)?,
+        issue: by_program(request, "issue", &counted)?,
         multiprocessors: request.get("multiprocessors")?.unwrap_or(0),
     };
-    let table = if beam.multiprocessors > 0 { beam.table(&counted) } else { None };
+    let rated = beam.multiprocessors > 0;
+    let table = if rated { beam.table(&counted).map_err(StudyError::Words)? } else { None };
     let mut files = Vec::new();
     if let Some(path) = request.get::<std::path::PathBuf>("table")? {
         let missing = || {
@@ -82,9 +86,10 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
         files.push((path, table.clone().ok_or_else(missing)?));
     }
     let programs: Vec<_> = counted.iter().map(|(name, counts)| document(name, counts)).collect();
-    let json = json!({ "format": "beamline.events/1", "programs": programs, "table": table });
+    let json = json!({ "format": "beamline.events/1", "programs": programs, "torn_lines": torn, "table": table });
     let mut study = Study::new("events", "", "");
     study.tables = vec![categories(&counted), attributed(&counted)];
+    study.tables[0].notes.extend((torn > 0).then(|| format!("{torn} lines were not written to their end.")));
     Ok(Answer { json, study, files })
 }
 
@@ -103,15 +108,26 @@ fn positive(key: &str, value: f64) -> Result<f64, StudyError> {
 }
 
 /// Reads `iadd=1e11,fadd=2e11`.
-fn by_program(request: &FilesRequest, key: &str) -> Result<BTreeMap<String, f64>, StudyError> {
+fn by_program(
+    request: &FilesRequest,
+    key: &str,
+    counted: &BTreeMap<String, Counts>,
+) -> Result<BTreeMap<String, f64>, StudyError> {
     let text: String = request.get(key)?.unwrap_or_default();
-    let part = |part: &str| {
-        let number = part.split_once('=').and_then(|(name, number)| Some((name.to_owned(), number.parse().ok()?)));
-        let (name, number) =
-            number.ok_or_else(|| StudyError::Words(format!("read `{part}` for --{key}: expected PROGRAM=NUMBER")))?;
-        Ok((name, positive(key, number)?))
-    };
-    text.split(',').filter(|part| !part.is_empty()).map(part).collect()
+    let mut found = BTreeMap::new();
+    for part in text.split(',').filter(|part| !part.is_empty()) {
+        let wrong = |why: &str| StudyError::Words(format!("read `{part}` for --{key}: {why}"));
+        let number = part.split_once('=').and_then(|(name, number)| Some((name, number.parse().ok()?)));
+        let (name, number) = number.ok_or_else(|| wrong("expected PROGRAM=NUMBER"))?;
+        if !counted.contains_key(name) {
+            let names: Vec<&str> = counted.keys().map(String::as_str).collect();
+            return Err(wrong(&format!("the logs are of {}", names.join(", "))));
+        }
+        if found.insert(name.to_owned(), positive(key, number)?).is_some() {
+            return Err(wrong("the program is there twice"));
+        }
+    }
+    Ok(found)
 }
 
 fn categories(counted: &BTreeMap<String, Counts>) -> Table {
@@ -133,6 +149,18 @@ fn categories(counted: &BTreeMap<String, Counts>) -> Table {
         row("none".to_owned(), String::new(), quiet);
     }
     table.notes.push("Numbers are those of the paper's Section 3.3.".to_owned());
+    let left_out: Vec<String> = counted
+        .iter()
+        .flat_map(|(name, counts)| {
+            counts.left_out().map(move |(category, count)| format!("{count} × {category} ({name})"))
+        })
+        .collect();
+    if !left_out.is_empty() {
+        table.notes.push(format!(
+            "Of bits that may scale with instructions, but no manifestation of a table: {}.",
+            left_out.join(", ")
+        ));
+    }
     table
 }
 

@@ -9,6 +9,7 @@ enum Line {
     Start {
         program: String,
         threads: u32,
+        chain: Option<u32>,
     },
     BeforeKernel,
     AfterKernel,
@@ -18,7 +19,9 @@ enum Line {
     },
     /// Whoever watches the program ended it, because it took too long.
     Hang,
-    End,
+    End {
+        mismatches: Option<u64>,
+    },
 }
 
 /// A thread whose accumulator was not what it should be.
@@ -61,8 +64,12 @@ pub struct Run {
     pub started: bool,
     /// Whether the kernel had come to its end.
     pub finished: bool,
+    /// How many instructions of a record are tested ones: the first; all, where the log does not say.
+    pub chain: Option<u32>,
     /// What was recorded.
     pub mismatches: Vec<Mismatch>,
+    /// How many mismatches there were beyond those that were recorded.
+    pub unrecorded: u64,
     /// How it ended.
     pub ended: Ended,
 }
@@ -75,16 +82,57 @@ fn words<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<u32>, D::Error
     texts.iter().map(|text| word(text).ok_or_else(|| wrong(text))).collect()
 }
 
-/// The runs of a log; lines that are no JSON objects are other programs' and passed over.
+/// What a log says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    /// The runs, in order.
+    pub runs: Vec<Run>,
+    /// Lines that were not written to their end.
+    pub torn: u64,
+}
+
+/// What a line is.
+enum Found {
+    Event(Line),
+    /// It was not written to its end; another event may stand behind what is left of it.
+    Torn(Option<Line>),
+    /// Another program's.
+    Other,
+}
+
+fn found(line: &str) -> Result<Found, String> {
+    let Ok(value) = serde_json::from_str::<serde_json::Value>(line) else {
+        let starts = line.match_indices("{\"event\"").skip(1);
+        let whole = starts.filter_map(|(at, _)| serde_json::from_str(&line[at..]).ok()).last();
+        return Ok(Found::Torn(whole));
+    };
+    if value.get("event").is_none() {
+        return Ok(Found::Other);
+    }
+    serde_json::from_value(value).map(Found::Event).map_err(|error| error.to_string())
+}
+
+/// Reads a log. Lines that are no JSON objects, and objects without an event, are other programs' and passed over; so are
+/// those that were not written to their end, which are counted.
 ///
 /// # Errors
 /// With the number of the line, if one is an event that means nothing, or belongs to no run.
-pub fn runs(text: &str) -> Result<Vec<Run>, String> {
-    let mut runs: Vec<Run> = Vec::new();
+pub fn read(text: &str) -> Result<Log, String> {
+    let Log { mut runs, mut torn } = Log::default();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| line.trim_start().starts_with('{')) {
-        let line: Line = serde_json::from_str(line).map_err(|error| format!("line {number}: {error}"))?;
-        if let Line::Start { program, threads } = line {
-            runs.push(Run { program, threads, ..Run::default() });
+        let line = match found(line).map_err(|error| format!("line {number}: {error}"))? {
+            Found::Event(line) => line,
+            Found::Other => continue,
+            Found::Torn(rest) => {
+                torn += 1;
+                match rest {
+                    Some(line) => line,
+                    None => continue,
+                }
+            }
+        };
+        if let Line::Start { program, threads, chain } = line {
+            runs.push(Run { program, threads, chain, ..Run::default() });
             continue;
         }
         let run = runs.last_mut().ok_or_else(|| format!("line {number}: an event before any start"))?;
@@ -97,10 +145,14 @@ pub fn runs(text: &str) -> Result<Vec<Run>, String> {
             Line::Mismatch(mismatch) => run.mismatches.push(mismatch),
             Line::CudaError { name } => run.ended = Ended::Failed(name),
             Line::Hang => run.ended = Ended::Hang,
-            Line::End | Line::Start { .. } => run.ended = Ended::Completed,
+            Line::End { mismatches } => {
+                run.unrecorded = mismatches.unwrap_or(0).saturating_sub(run.mismatches.len() as u64);
+                run.ended = Ended::Completed;
+            }
+            Line::Start { .. } => {}
         }
     }
-    Ok(runs)
+    Ok(Log { runs, torn })
 }
 
 #[cfg(test)]
@@ -116,7 +168,8 @@ mod tests {
              {{\"event\":\"before_kernel\"}}\n{{\"event\":\"cuda_error\",\"code\":700,\"name\":\"cudaErrorIllegalAddress\"}}\n{start}\n{start}\n\
              {{\"event\":\"hang\"}}\n"
         );
-        let found = runs(&log).unwrap();
+        let Log { runs: found, torn } = read(&log).unwrap();
+        assert_eq!((torn, found[0].chain, found[0].unrecorded), (0, Some(41), 0));
         let ended: Vec<&Ended> = found.iter().map(|run| &run.ended).collect();
         assert_eq!(
             ended,
@@ -140,8 +193,22 @@ mod tests {
                 "as many values",
             ),
         ] {
-            let error = runs(log).unwrap_err();
+            let error = read(log).unwrap_err();
             assert!(error.contains(part), "{error}");
         }
+    }
+
+    #[test]
+    fn lines_that_a_power_cut_tore_are_counted_and_what_is_anothers_passed_over() {
+        let start = r#"{"event":"start","program":"iadd","threads":64}"#;
+        let log = format!(
+            "{start}\n{{\"a\":1}}\n{{\"event\":\"before_kernel\"}}\n{{\"event\":\"misma{start}\n{{\"event\":\"end\",\"mismatches\":7}}\n\
+             {start}\n{{\"event\":\"before_ker"
+        );
+        let found = read(&log).unwrap();
+        let of = |run: &Run| (run.started, run.ended.clone(), run.unrecorded);
+        assert_eq!(found.torn, 2);
+        let expected = [(true, Ended::Cut, 0), (false, Ended::Completed, 7), (false, Ended::Cut, 0)];
+        assert_eq!(found.runs.iter().map(of).collect::<Vec<_>>(), expected);
     }
 }

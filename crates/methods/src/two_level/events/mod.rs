@@ -8,5 +8,5 @@ mod rates;
 
 pub use category::{Bits, Category, category};
 pub(super) use command::EVENTS;
-pub use log::{Ended, Mismatch, Run, runs};
+pub use log::{Ended, Log, Mismatch, Run, read};
 pub use rates::{Beam, Counts};

@@ -2,9 +2,9 @@
 
 use stats::{Bounded, Confidence, poisson};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
-use super::category::Category;
+use super::super::ipa::IpaTable;
+use super::category::{Bits, Category};
 
 /// Events of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,16 @@ pub struct Counts {
     pub runs: u64,
     /// Those that showed something, by what it was.
     pub events: BTreeMap<Category, u64>,
+}
+
+impl Counts {
+    /// Events that scale with the rate of instructions, or may do so, and are no manifestation of a table.
+    pub fn left_out(&self) -> impl Iterator<Item = (Category, u64)> {
+        let is = |category: &Category| {
+            category.manifestation().is_none() && matches!(category.bits(), Bits::F | Bits::Unknown)
+        };
+        self.events.iter().filter(move |(category, _)| is(category)).map(|(&category, &count)| (category, count))
+    }
 }
 
 /// What the beam was, and the GPU in it.
@@ -36,30 +46,58 @@ impl Beam {
         Some(poisson(events, Confidence::PERCENT_95).times(fit / issue / f64::from(self.multiprocessors)))
     }
 
-    /// The IPA table of programs' events; none if there are none of a program with a fluence and an issue rate.
-    #[must_use]
-    pub fn table(&self, counted: &BTreeMap<String, Counts>) -> Option<String> {
-        let mut text = String::new();
+    /// The IPA table of programs' events; none if there is one without a fluence or an issue rate.
+    ///
+    /// # Errors
+    /// If a program is none of the microbenchmarks, or its rates are no numbers.
+    pub fn table(&self, counted: &BTreeMap<String, Counts>) -> Result<Option<String>, String> {
+        let mut text = self.head();
         for (program, counts) in counted {
-            let mut rates = Vec::new();
-            for category in Category::ALL {
-                let Some(name) = category.manifestation() else { continue };
-                let events = counts.events.get(&category).copied().unwrap_or(0);
-                rates.push((name, self.rate(program, events)?));
-            }
-            let total: f64 = rates.iter().map(|(_, rate)| rate.value).sum();
-            let upper = program.to_uppercase();
-            write!(
-                text,
-                "\n[[instruction]]\nname = \"{upper}\"\nmeasured = [\"two-level:{program}\"]\nalike = [\"two-level:like-{program}\"]\n\
-                 total = {total:e}\n\n[instruction.rates]\n"
-            )
-            .ok()?;
-            for (name, Bounded { value, low, high }) in rates {
-                writeln!(text, "\"{name}\" = {{ rate = {value:e}, low = {low:e}, high = {high:e} }}").ok()?;
-            }
+            let Some(rows) = self.rows(program, counts)? else { return Ok(None) };
+            text += &rows;
         }
-        (!text.is_empty()).then(|| format!("{}{text}", self.head()))
+        IpaTable::read(&text).map_err(|why| format!("make a table of these rates: {why}"))?;
+        Ok(Some(text))
+    }
+
+    /// What the table says of a program.
+    fn rows(&self, program: &str, counts: &Counts) -> Result<Option<String>, String> {
+        let known = IpaTable::named(IpaTable::bundled().next().unwrap_or_default())?;
+        let Some(kind) = known.instructions.iter().find(|it| it.name.eq_ignore_ascii_case(program)) else {
+            let names: Vec<String> = known.instructions.iter().map(|it| it.name.to_lowercase()).collect();
+            return Err(format!(
+                "make a table of the rates of `{program}`: the microbenchmarks are {}; rename the program of the log, or write the \
+                 row of the table by hand",
+                names.join(", ")
+            ));
+        };
+        let mut rates = Vec::new();
+        for category in Category::ALL {
+            let Some(name) = category.manifestation() else { continue };
+            let events = counts.events.get(&category).copied().unwrap_or(0);
+            let Some(rate) = self.rate(program, events) else { return Ok(None) };
+            rates.push((name, events, rate));
+        }
+        let total: f64 = rates.iter().map(|(_, _, rate)| rate.value).sum();
+        // What stands for all where strikes are not asked: the simplest that was seen.
+        let uniform = rates.iter().find(|(_, events, _)| *events > 0).or(rates.first()).map_or("", |rate| rate.0);
+        let mut text = format!(
+            "\n[[instruction]]\nname = \"{}\"\nmeasured = {:?}\nalike = {:?}\nuniform = \"{uniform}\"\ntotal = {total:e}\n",
+            kind.name,
+            kind.measured,
+            kind.alike()
+        );
+        for (category, events) in counts.left_out() {
+            text += &format!("# Not in these rates: {events} of \"{category}\", {} bits.\n", category.bits());
+        }
+        text += "\n[instruction.rates]\n";
+        for (name, events, Bounded { value, low, high }) in rates {
+            text += &match events {
+                0 => format!("\"{name}\" = {{ rate = {value:e}, low = {low:e}, high = {high:e} }}\n"),
+                _ => format!("\"{name}\" = {{ rate = {value:e}, events = {events} }}\n"),
+            };
+        }
+        Ok(Some(text))
     }
 
     fn head(&self) -> String {
@@ -77,7 +115,6 @@ impl Beam {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::ipa::IpaTable;
     use super::*;
 
     #[test]
@@ -86,13 +123,21 @@ mod tests {
         let counted = BTreeMap::from([("iadd".to_owned(), Counts { runs: 1000, events })]);
         let of = |value: f64| BTreeMap::from([("iadd".to_owned(), value)]);
         let beam = Beam { flux: 13.0, fluence: of(1e11), issue: of(2.0), multiprocessors: 15 };
-        let table = IpaTable::read(&beam.table(&counted).unwrap()).unwrap();
+        let text = beam.table(&counted).unwrap().unwrap();
+        assert!(text.contains("# Not in these rates: 9 of \"hang in the kernel\", unknown bits."), "{text}");
+        let table = IpaTable::read(&text).unwrap();
+        assert_eq!(table.instructions[0].uniform.as_deref(), Some("1 bit"));
+        assert_eq!(table.instructions[0].events("1 bit"), Some(20));
         // 20 events of 10¹¹ neutrons: 2·10⁻¹⁰ cm², at 13 neutrons for each cm² and hour 2.6 in 10⁹ hours, of 2 · 15 instructions.
         let rate = table.instructions[0].rate("1 bit").unwrap().0;
         assert!((rate.value - 2.6 / 30.0).abs() < 1e-12 && rate.low < rate.value && rate.value < rate.high);
         let none = table.instructions[0].rate("2 bits").unwrap().0;
         assert!(none.value == 0.0 && (none.high - 3.689 * 13e9 / 1e11 / 30.0).abs() < 1e-4, "{none:?}");
         assert_eq!((table.multiprocessors(), table.instructions[0].name.as_str()), (15, "IADD"));
-        assert_eq!(Beam { issue: BTreeMap::new(), ..beam }.table(&counted), None);
+        assert_eq!(Beam { issue: BTreeMap::new(), ..beam.clone() }.table(&counted), Ok(None));
+        let tiny = Beam { fluence: of(1e-320), ..beam.clone() }.table(&counted).unwrap_err();
+        assert!(tiny.starts_with("make a table of these rates: "), "{tiny}");
+        let strange = BTreeMap::from([("a\"b\n".to_owned(), Counts::default())]);
+        assert!(beam.table(&strange).unwrap_err().contains("the microbenchmarks are iadd, fadd"));
     }
 }

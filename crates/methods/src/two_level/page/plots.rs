@@ -105,7 +105,7 @@ fn rates(all: &[Measured]) -> Plot {
         x: "workload".to_owned(),
         logarithmic: false,
         names: found.iter().map(|(it, _)| it.name.to_owned()).collect(),
-        y: "of the highest IPA-only rate; APA only: the chance, %".to_owned(),
+        y: "relative rate; APA only: chance, %".to_owned(),
         series: vec![
             series("two-level", &|_, two| within(two.times(1.0 / highest))),
             series("IPA only", &|it, _| within(it.ipa_only(0).unwrap_or(Bounded::ZERO).times(1.0 / highest))),

@@ -23,6 +23,8 @@ pub(super) struct Questions {
     pub(super) two_bits: Vec<Compared>,
     /// One bit and a random value.
     pub(super) random: Vec<Compared>,
+    /// Two bits and a random value.
+    pub(super) random_or_two: Vec<Compared>,
     /// By workload: do its types differ in how one bit ends?
     types: Vec<usize>,
     /// By type: do workloads differ?
@@ -48,20 +50,21 @@ impl Questions {
         };
         let manifestation = |name: &str| ipa.manifestations.iter().position(|it| it.name == name).unwrap_or(usize::MAX);
         let [one, two, random] = ["1 bit", "2 bits", "3+ bits"].map(manifestation);
-        let mut compare = |second: usize| -> Vec<Compared> {
+        let mut compare = |first: usize, second: usize| -> Vec<Compared> {
             let types = 0..ipa.instructions.len();
             let pairs = all.iter().flat_map(|it| types.clone().map(move |number| (it, number)));
             let compared = pairs.filter_map(|(it, number)| {
                 // Where two bits cannot flip, the destination is a predicate, and another value the same as one bit, or none.
                 ends_of(it, number, two)?;
-                let rows = [ends_of(it, number, one)?, ends_of(it, number, second)?].map(counts);
+                let rows = [ends_of(it, number, first)?, ends_of(it, number, second)?].map(counts);
                 let difference = rows[1][1] as f64 / sum(rows[1]) - rows[0][1] as f64 / sum(rows[0]);
                 let p = homogeneity(&[&rows[0], &rows[1]]).map_or(1.0, |found| found.test.p);
                 Some(Compared { difference, p: asked(p) })
             });
             compared.collect()
         };
-        let (two_bits, random) = (compare(two), compare(random));
+        let two_bits = compare(one, two);
+        let (random_or_two, random) = (compare(two, random), compare(one, random));
         let rows_of = |it: &Measured| -> Vec<[u64; 3]> {
             (0..ipa.instructions.len()).filter_map(|number| ends_of(it, number, one)).map(counts).collect()
         };
@@ -73,7 +76,7 @@ impl Questions {
         let of_type = |number: usize| all.iter().filter_map(|it| ends_of(it, number, one)).map(counts).collect();
         let workloads = (0..ipa.instructions.len()).filter_map(|number| alike(of_type(number))).collect();
         let corrected = holm(&p);
-        Self { two_bits, random, types, workloads, corrected }
+        Self { two_bits, random, random_or_two, types, workloads, corrected }
     }
 
     /// How many there are.

@@ -37,11 +37,12 @@ pub(super) fn sentences(
 fn tests(questions: &Questions) -> String {
     format!(
         "The page makes {} tests; their p-values are corrected together by Holm's procedure, so that the chance of even one false alarm \
-         is {} at most. Verdicts about orders are asked of {} worlds in which strikes are as far off as their errors allow, alike for all \
-         workloads, and chances as far as theirs: what is so in {} of them holds, what is so in {} at most does not, all else is undecided.",
+         is {} at most. Where rules speak of orders of workloads, they are asked of {} worlds in which strikes are as far off as their errors allow, alike for all \
+         workloads, and chances as far as theirs: what is so in {} of them holds, what is so in {} at most does not, all else is undecided. Rules about \
+         correlations and distances are asked of the estimates.",
         questions.count(),
         percent(LEVEL),
-        study::set_apart(COUNT, ','),
+        study::spaced(COUNT),
         percent(SURE),
         percent(1.0 - SURE)
     )
@@ -101,7 +102,7 @@ fn lost(all: &[Measured]) -> String {
 
 fn target(all: &[Measured], ipa: &IpaTable) -> String {
     let found = ranked(all, 0);
-    let worlds = Worlds::of_rates(all, ipa, 0);
+    let worlds = Worlds::of_rates(&found.iter().map(|(it, _)| *it).collect::<Vec<_>>(), ipa, 0);
     let names = |verdict: Verdict| {
         let is = |it: &&(&Measured, Bounded)| worlds.exceeds(it.0.name, TARGET, "hotspot") == verdict;
         listed(found.iter().filter(is).map(|(it, _)| it.name).collect::<Vec<_>>())
@@ -138,5 +139,5 @@ fn runs(all: &[Measured]) -> String {
         it.composition.types.iter().flat_map(|kind| &kind.cells).map(|cell| cell.all().runs()).sum::<u64>()
     };
     let total: u64 = all.iter().map(of).sum();
-    format!("{} faults in {} workloads", study::set_apart(total, ','), all.len())
+    format!("{} faults in {} workloads", study::spaced(total), all.len())
 }

@@ -2,7 +2,7 @@
 
 use campaign::{Finding, SelectionWords};
 use outcome::Class;
-use stats::{Bounded, Draws, Proportion};
+use stats::{Bounded, Confidence, Draws, Proportion, poisson};
 use std::collections::BTreeMap;
 
 use super::super::compose::{Composition, Ends};
@@ -101,7 +101,8 @@ impl Measured {
 
     /// The chance of SDC if strikes are not asked.
     pub(super) fn apa_only(&self) -> Bounded {
-        self.composition.apa_only().0
+        // The bundled table says what stands for all in every type.
+        self.composition.apa_only().map_or(Bounded::ZERO, |chance| chance.0)
     }
 }
 
@@ -186,8 +187,25 @@ fn pattern(
     Ok(ends)
 }
 
+/// What a measurement of a rate gives: where events were counted, as many as come by chance, with the bounds of their number.
+fn measured_again(truth: Bounded, events: Option<u64>, draws: &mut Draws) -> Bounded {
+    if truth.value == 0.0 {
+        return truth;
+    }
+    let Some(expected) = events else { return truth.times((-truth.log_error(draws)).exp()) };
+    let mut found = 0;
+    let mut left = expected as f64;
+    loop {
+        left += (1.0 - draws.unit()).ln();
+        if left < 0.0 {
+            return poisson(found, Confidence::PERCENT_95).times(truth.value / expected as f64);
+        }
+        found += 1;
+    }
+}
+
 /// How often the interval of the SDC rate holds the truth, if what was measured is the truth: in each world every chance is
-/// measured again by as many runs, and every type's rates are measured with an error of their own.
+/// measured again by as many runs, and every rate by as many events as come by chance.
 fn coverage(truth: &Composition, table: &IpaTable, seed: u64, worlds: u64) -> Proportion {
     let exact = truth.sdc().0.value;
     let mut held = 0;
@@ -198,7 +216,7 @@ fn coverage(truth: &Composition, table: &IpaTable, seed: u64, worlds: u64) -> Pr
             let error = table.instructions[kind.number].common_error();
             let factor = (-error.log_error(&mut draws)).exp();
             for cell in &mut kind.cells {
-                cell.rate.0 = cell.rate.0.times(factor);
+                cell.rate.0 = measured_again(cell.rate.0, cell.events, &mut draws).times(factor);
                 let chance = cell.sdc().0.value;
                 let runs = cell.all().runs();
                 if let Some(ends) = &mut cell.ends {

@@ -147,8 +147,11 @@ pub(super) fn issue(all: &[Measured]) -> Table {
 /// How alike the orders are that the methods put workloads in.
 pub(super) fn trends(all: &[Measured]) -> Table {
     let mut table = Table::new("Rank correlations", &["issue rates", "orders", "workloads", "Spearman's ρ"]);
-    for (at, issue) in [(0, "K40, the paper's"), (1, "H200, ours")] {
-        let found = ranked(all, at);
+    for (at, issue, paper) in
+        [(0, "K40, the paper's", true), (1, "H200, ours, of the same workloads", true), (1, "H200, ours", false)]
+    {
+        let mut found = ranked(all, at);
+        found.retain(|(it, _)| it.paper.is_some() || !paper);
         let of = |value: fn(&Measured, usize) -> Option<f64>| -> Vec<Option<f64>> {
             found.iter().map(|(it, _)| value(it, at)).collect()
         };
@@ -211,13 +214,14 @@ pub(super) fn patterns(all: &[Measured]) -> Table {
 
 /// Table 3, and the error of each row.
 pub(super) fn strikes(ipa: &IpaTable) -> Table {
-    let mut columns = vec!["type", "rate", "its 95 % bounds"];
+    let mut columns = vec!["type", "rate", "its 95 % bounds", "events"];
     columns.extend(ipa.manifestations.iter().map(|it| it.name.as_str()));
     let mut table = Table::new("Strikes", &columns);
     for it in &ipa.instructions {
-        let error = it.common_error();
-        let bounds = format!("{:.2} to {:.2}", it.total * error.low, it.total * error.high);
-        let mut row = vec![Cell::text(&it.name), Cell::Number(it.total), Cell::Text(bounds)];
+        let all = it.all();
+        let bounds = format!("{:.2} to {:.2}", all.low, all.high);
+        let events: u64 = ipa.manifestations.iter().filter_map(|how| it.events(&how.name)).sum();
+        let mut row = vec![Cell::text(&it.name), Cell::Number(it.total), Cell::Text(bounds), Cell::Count(events)];
         row.extend(
             ipa.manifestations
                 .iter()

@@ -2,8 +2,9 @@
 //! theirs. What an order of workloads is asked, it is asked in each of these worlds.
 
 use stats::{Bounded, Draws};
+use std::collections::BTreeSet;
 
-use super::super::ipa::IpaTable;
+use super::super::ipa::{InstructionType, IpaTable, Manifestation};
 use super::survey::Measured;
 use crate::kit::{Judged, Verdict};
 
@@ -23,18 +24,18 @@ pub(super) struct Worlds {
 
 impl Worlds {
     /// Two-level rates of the workloads that have an issue rate of the paper's (0) or ours (1).
-    pub(super) fn of_rates(all: &[Measured], ipa: &IpaTable, at: usize) -> Self {
-        let with: Vec<(&Measured, f64)> = all.iter().filter_map(|it| Some((it, it.issue[at].as_ref()?.rate))).collect();
+    pub(super) fn of_rates(all: &[&Measured], ipa: &IpaTable, at: usize) -> Self {
+        let with: Vec<(&Measured, f64)> =
+            all.iter().filter_map(|&it| Some((it, it.issue[at].as_ref()?.rate))).collect();
         let world = |number: u64| {
             let mut draws = Draws::new(SEED + at as u64, number);
-            let errors: Vec<f64> =
-                ipa.instructions.iter().map(|kind| kind.common_error().log_error(&mut draws).exp()).collect();
+            let errors = errors(ipa, &mut draws);
             let mut rate = |(it, issue): &(&Measured, f64)| {
                 let mut sum = 0.0;
                 for kind in &it.composition.types {
                     for cell in kind.cells.iter().filter(|cell| cell.ends.is_some()) {
                         sum += kind.fraction.0
-                            * errors[kind.number]
+                            * errors[kind.number][cell.manifestation]
                             * cell.rate.0.value
                             * true_chance(cell.sdc().0, &mut draws);
                     }
@@ -59,13 +60,12 @@ impl Worlds {
     pub(super) fn of_excess(with: &[&Measured], ipa: &IpaTable) -> Self {
         let world = |number: u64| {
             let mut draws = Draws::new(SEED + 3, number);
-            let errors: Vec<f64> =
-                ipa.instructions.iter().map(|kind| kind.common_error().log_error(&mut draws).exp()).collect();
+            let errors = errors(ipa, &mut draws);
             let mut excess = |it: &&Measured| {
                 let (mut struck, mut silent) = (0.0, 0.0);
                 for kind in &it.composition.types {
                     for cell in kind.cells.iter().filter(|cell| cell.ends.is_some()) {
-                        let rate = kind.fraction.0 * errors[kind.number] * cell.rate.0.value;
+                        let rate = kind.fraction.0 * errors[kind.number][cell.manifestation] * cell.rate.0.value;
                         struck += rate;
                         silent += rate * true_chance(cell.sdc().0, &mut draws);
                     }
@@ -88,11 +88,30 @@ impl Worlds {
         let five = |rates: &[f64]| {
             let mut order: Vec<usize> = (0..rates.len()).collect();
             order.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]));
-            order.into_iter().take(5).collect::<std::collections::BTreeSet<usize>>()
+            order.into_iter().take(5).collect::<BTreeSet<usize>>()
         };
         let pairs = self.rates.iter().zip(&other.rates);
         let differ = pairs.filter(|(own, theirs)| five(own) != five(theirs)).count();
         Judged::by("at least one", verdict(differ as f64 / self.rates.len() as f64))
+    }
+
+    /// Whether those that are lowest by other numbers of the same workloads, a third, are the lowest here, too.
+    pub(super) fn lowest_are(&self, other: &Self) -> Judged {
+        let most = self.names.len().div_ceil(3);
+        let lowest = |rates: &[f64]| {
+            let mut order: Vec<usize> = (0..rates.len()).collect();
+            order.sort_by(|&a, &b| rates[a].total_cmp(&rates[b]));
+            order.into_iter().take(most).collect::<BTreeSet<usize>>()
+        };
+        let pairs = self.rates.iter().zip(&other.rates);
+        let same = pairs.filter(|(own, theirs)| lowest(own) == lowest(theirs)).count();
+        Judged::by(format!("the {most} lowest are the {most} lowest"), verdict(same as f64 / self.rates.len() as f64))
+    }
+
+    /// Issue rates, which are the same in all worlds.
+    pub(super) fn of_issue(with: &[&Measured], at: usize) -> Self {
+        let rates: Vec<f64> = with.iter().map(|it| it.issue[at].as_ref().map_or(0.0, |issue| issue.rate)).collect();
+        Self { names: with.iter().map(|it| it.name).collect(), rates: vec![rates; COUNT as usize] }
     }
 
     fn share(&self, is: impl Fn(&[f64]) -> bool) -> f64 {
@@ -122,6 +141,19 @@ impl Worlds {
         let (Some(own), Some(other)) = (self.at(name), self.at(other)) else { return Verdict::Open };
         verdict(self.share(|rates| rates[own] > times * rates[other]))
     }
+}
+
+/// By type and manifestation, how far off a rate is, as a factor: what the type shares, and its own.
+fn errors(ipa: &IpaTable, draws: &mut Draws) -> Vec<Vec<f64>> {
+    let mut of_type = |kind: &InstructionType| {
+        let shared = kind.common_error().log_error(draws);
+        let own = |how: &Manifestation| {
+            let rate = kind.rate(&how.name).filter(|rate| rate.0.value > 0.0);
+            (shared + rate.map_or(0.0, |rate| rate.0.log_error(draws))).exp()
+        };
+        ipa.manifestations.iter().map(own).collect()
+    };
+    ipa.instructions.iter().map(&mut of_type).collect()
 }
 
 fn verdict(share: f64) -> Verdict {

@@ -3,7 +3,6 @@
 //! A configuration that says `table:NAME` or `table:FILE` is given what stands in the table, so that a campaign holds all
 //! that its runs are drawn from.
 
-use crate::error::{SessionError, Why};
 use serde::Deserialize;
 use std::fs;
 
@@ -45,27 +44,32 @@ pub fn bundled() -> impl Iterator<Item = &'static str> {
     BUNDLED.iter().map(|&(name, _)| name)
 }
 
+/// Why a table could not be read, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("read the table of patterns `{name}`: {why}")]
+pub struct PatternsError {
+    name: String,
+    why: String,
+    /// What to do.
+    pub help: String,
+}
+
 /// The words of a model with what stands in the table that they name, if they name one.
 ///
 /// # Errors
 /// If there is no such table, or it is none.
-pub fn looked_up(model: Option<String>) -> Result<Option<String>, SessionError> {
+pub fn looked_up(model: Option<String>) -> Result<Option<String>, PatternsError> {
     let Some(name) = model.as_deref().and_then(|words| words.strip_prefix(PREFIX)) else { return Ok(model) };
     let text = match BUNDLED.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => (*text).to_owned(),
         None => fs::read_to_string(name).map_err(|error| {
             let names: Vec<&str> = bundled().collect();
             let help = format!("bundled are {}; anything else is the name of a file", names.join(", "));
-            refused(name, &error.to_string()).with_help(help)
+            PatternsError { name: name.to_owned(), why: error.to_string(), help }
         })?,
     };
-    words(&text)
-        .map(Some)
-        .map_err(|why| refused(name, &why).with_help("profiles/patterns/gate-level-burst.toml shows what a table says"))
-}
-
-fn refused(name: &str, why: &str) -> SessionError {
-    SessionError::new(Why::Words, format!("read the table of patterns `{name}`: {why}"))
+    let help = || "profiles/patterns/gate-level-burst.toml shows what a table says".to_owned();
+    words(&text).map(Some).map_err(|why| PatternsError { name: name.to_owned(), why, help: help() })
 }
 
 /// The words that say what a table says.
@@ -110,7 +114,7 @@ mod tests {
             assert!(error.contains("own.toml") && error.contains(part), "{error}");
         }
         let error = looked_up(Some("table:nowhere".to_owned())).unwrap_err();
-        assert!(error.help.is_some_and(|help| help.contains("gate-level-burst")));
+        assert!(error.help.contains("gate-level-burst"));
     }
 
     #[test]
