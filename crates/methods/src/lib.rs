@@ -19,7 +19,6 @@ pub mod gpu_qin;
 pub mod kit;
 pub mod left_open;
 mod method;
-pub mod patterns;
 pub mod registry;
 pub mod two_level;
 

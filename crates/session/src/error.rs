@@ -57,8 +57,8 @@ impl From<ConfigError> for SessionError {
     }
 }
 
-impl From<methods::patterns::PatternsError> for SessionError {
-    fn from(error: methods::patterns::PatternsError) -> Self {
+impl From<methods::kit::patterns::PatternsError> for SessionError {
+    fn from(error: methods::kit::patterns::PatternsError) -> Self {
         Self::new(Why::Words, error.to_string()).with_help(error.help)
     }
 }

@@ -7,7 +7,8 @@ use crate::session::Session;
 use crate::work::{Kind, Work, setup};
 use campaign::{Bytes, Choices, Config, Results};
 use inject::Setup;
-use methods::{patterns, registry};
+use methods::kit::patterns;
+use methods::registry;
 use std::num::NonZeroU32;
 use std::path::Path;
 

@@ -14,7 +14,7 @@ use differential::{
 use fault::Fault;
 use inject::CapsuleTarget;
 use inject::site::fault_of;
-use methods::patterns;
+use methods::kit::patterns;
 use session::SessionError;
 use std::collections::BTreeSet;
 use std::env;

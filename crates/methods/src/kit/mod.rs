@@ -1,6 +1,7 @@
-//! What methods share: campaigns that are made once and kept, and what one thread came to.
+//! What methods share: campaigns that are made once and kept, what one thread came to, tables of patterns, statements with verdicts.
 
 mod campaigns;
+pub mod patterns;
 mod profile;
 mod statements;
 mod thread;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::units::RatePerInstruction;
-use crate::patterns;
+use crate::kit::patterns;
 
 /// The bundled tables: their names and their texts.
 const BUNDLED: [(&str, &str); 1] = [("K40", include_str!("../../../../profiles/ipa/k40.toml"))];

@@ -8,10 +8,10 @@ use std::fs;
 
 /// The bundled tables: their names and their texts.
 const BUNDLED: [(&str, &str); 4] = [
-    ("gate-level-burst", include_str!("../../../profiles/patterns/gate-level-burst.toml")),
-    ("gate-level-random", include_str!("../../../profiles/patterns/gate-level-random.toml")),
-    ("gate-level-warp-burst", include_str!("../../../profiles/patterns/gate-level-warp-burst.toml")),
-    ("gate-level-warp-random", include_str!("../../../profiles/patterns/gate-level-warp-random.toml")),
+    ("gate-level-burst", include_str!("../../../../profiles/patterns/gate-level-burst.toml")),
+    ("gate-level-random", include_str!("../../../../profiles/patterns/gate-level-random.toml")),
+    ("gate-level-warp-burst", include_str!("../../../../profiles/patterns/gate-level-warp-burst.toml")),
+    ("gate-level-warp-random", include_str!("../../../../profiles/patterns/gate-level-warp-random.toml")),
 ];
 
 /// What `--model` has before the name of a table.
