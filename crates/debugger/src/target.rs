@@ -275,6 +275,9 @@ fn selection(words: &SelectionWords) -> Result<fault::Selection, TargetError> {
     if words.method.is_some() {
         return refused("the methods choose instructions of PTX; this engine has groups of its own".to_owned());
     }
+    if !words.iterations.is_empty() {
+        return refused("iterations are counted on the simulator; a location of the debugger says its own".to_owned());
+    }
     if !words.lines.is_empty() {
         return refused("machine instructions are chosen by kernels and by groups such as int_add".to_owned());
     }

@@ -48,6 +48,9 @@ pub enum SelectionError {
         /// What it takes.
         expected: String,
     },
+    /// Words of 32 bits are no number of registers.
+    #[error("use target `{0}`: expected reg:N, one of N registers of 32 bits, from 1 to 1024")]
+    Registers(String),
     /// A range is not one.
     #[error("use {key} `{found}`: expected numbers and ranges such as 0-31 or 7")]
     Range {

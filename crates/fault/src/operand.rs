@@ -21,11 +21,14 @@ pub enum TargetKind {
     Stored,
     /// A source operand, as read by one instruction.
     Source,
-    /// An allocated register at a random time.
-    Register,
+    /// A register at a random time: of those that are allocated, or of so many words of 32 bits, allocated or not.
+    Register(Option<u32>),
     /// A byte at a random time, of this memory or of all that the thread reaches.
     Memory(Option<Memory>),
 }
+
+/// More words of 32 bits than a thread of any GPU has registers.
+const MOST_WORDS: u32 = 1024;
 
 impl TargetKind {
     /// The words that campaigns use, in the order of their explanation.
@@ -43,8 +46,12 @@ impl TargetKind {
             "addr" => Self::Address,
             "store" => Self::Stored,
             "src" => Self::Source,
-            "reg" => Self::Register,
+            "reg" => Self::Register(None),
             "mem" => Self::Memory(None),
+            _ if word.starts_with("reg:") => {
+                let words = word["reg:".len()..].parse().ok().filter(|words| (1..=MOST_WORDS).contains(words));
+                Self::Register(Some(words.ok_or_else(|| SelectionError::Registers(word.to_owned()))?))
+            }
             _ => {
                 let memory = Memory::ALL.into_iter().find(|memory| memory.word() == word);
                 let expected = || Self::WORDS.join(", ");
@@ -69,7 +76,7 @@ impl TargetKind {
     /// Whether what is hit depends on the instruction alone: on no time.
     #[must_use]
     pub fn is_operand(self) -> bool {
-        !matches!(self, Self::Register | Self::Memory(_))
+        !matches!(self, Self::Register(_) | Self::Memory(_))
     }
 }
 
@@ -114,7 +121,7 @@ pub fn operands(kind: TargetKind, facts: &Facts) -> Vec<TargetOperand> {
         TargetKind::Address => Role::Address,
         TargetKind::Stored => Role::Stored,
         TargetKind::Source => Role::Source,
-        TargetKind::Register | TargetKind::Memory(_) => return Vec::new(),
+        TargetKind::Register(_) | TargetKind::Memory(_) => return Vec::new(),
     };
     let all = facts.of_role(role).filter(|operand| kind != TargetKind::Predicate || operand.bits == 1);
     all.map(TargetOperand::of).collect()

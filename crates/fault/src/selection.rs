@@ -24,6 +24,12 @@ impl Ranges {
         Ok(Self(ranges.collect::<Result<_, _>>()?))
     }
 
+    /// Whether every number is in the set.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether a number is in the set; the empty set of ranges stands for all numbers.
     #[must_use]
     pub fn holds(&self, number: u64) -> bool {
@@ -65,6 +71,8 @@ pub struct Selection {
     pub threads: Ranges,
     /// Blocks, linear in their grid.
     pub blocks: Ranges,
+    /// The times that a thread executes an instruction in a launch, counted from 0.
+    pub iterations: Ranges,
 }
 
 impl Selection {
@@ -136,7 +144,8 @@ impl Selection {
     /// Whether it has the launches, blocks and threads of another, and aims at the same.
     #[must_use]
     pub fn is_where(&self, other: &Self) -> bool {
-        let of = |it: &Self| (it.target, it.kernels.clone(), it.threads.clone(), it.blocks.clone());
+        let of =
+            |it: &Self| (it.target, it.kernels.clone(), it.threads.clone(), it.blocks.clone(), it.iterations.clone());
         of(self) == of(other)
     }
 

@@ -34,7 +34,7 @@ impl<'g> Drawer<'g> {
         let launch = &self.golden.launches[member.launch as usize];
         let threads = self.golden.recorded(launch).threads_per_block();
         let (target, bits) = match self.selection.target {
-            TargetKind::Register => self.register(draws, member.launch, found.instruction)?,
+            TargetKind::Register(words) => self.register(draws, member.launch, found.instruction, words)?,
             TargetKind::Memory(memory) => (self.byte(draws, member.launch, memory, found.local)?, u8::BITS),
             _ => {
                 let facts = launch.program.facts(found.instruction)?;
@@ -71,14 +71,21 @@ impl<'g> Drawer<'g> {
         })
     }
 
-    /// A register, and its width.
-    fn register(&mut self, draws: &mut Draws, launch: u32, instruction: u32) -> Option<(Target, u32)> {
+    /// A register, and its width: among so many words of 32 bits, or those that are allocated.
+    fn register(
+        &mut self,
+        draws: &mut Draws,
+        launch: u32,
+        instruction: u32,
+        among: Option<u32>,
+    ) -> Option<(Target, u32)> {
         let program = &self.golden.launches[launch as usize].program;
         let patterns = &self.selection.patterns;
         let allocated = self.registers.entry(launch).or_insert_with(|| Allocated::of(program, patterns));
         let code = program.function_of(instruction)?;
         let live = allocated.live(program, code, instruction, patterns);
-        let number = draws.below(*allocated.words.get(&code.id)?)?;
+        let among = among.map_or_else(|| allocated.words.get(&code.id).copied(), |words| Some(u64::from(words)));
+        let number = draws.below(among?)?;
         let by_word: Cumulative<Reg> = live.iter().map(|&register| (register, words(code, register))).collect();
         let register = match by_word.find(number) {
             Some((register, _)) => *register,

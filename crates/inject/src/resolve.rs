@@ -3,10 +3,10 @@
 
 use crate::golden::Golden;
 use crate::rerun::When;
-use crate::sample::least;
+use crate::sample::{Iterations, least};
 use fault::{Member, Selection};
 use simt::memory::GlobalMemory;
-use simt::registers::{LANES, lanes};
+use simt::registers::{LANES, has, lanes};
 use simt::{Executor, Hook, InstructionContext, Interest};
 use std::collections::BTreeMap;
 
@@ -31,24 +31,27 @@ struct Watched {
     found: Vec<ResolvedMember>,
 }
 
-struct Resolving {
+struct Resolving<'s> {
     least: Vec<u32>,
+    iterations: Iterations<'s>,
     /// By warp and lane.
     watched: BTreeMap<u32, BTreeMap<usize, Watched>>,
 }
 
-impl Hook for Resolving {
+impl Hook for Resolving<'_> {
     fn wants(&self, warp: u32) -> bool {
         self.watched.contains_key(&warp)
     }
 
     fn before(&mut self, context: InstructionContext<'_>) -> Interest {
-        let member = context.executing.count_ones() >= self.least[context.instruction as usize];
+        let together = context.executing.count_ones() >= self.least[context.instruction as usize];
+        let selected =
+            if together { self.iterations.pass(context.warp, context.instruction, context.executing) } else { 0 };
         let Some(watched) = self.watched.get_mut(&context.warp) else { return Interest::Leave };
         let mask = watched.keys().fold(0u32, |mask, lane| mask | (1 << lane));
         for lane in lanes(context.executing & mask) {
             let Some(thread) = watched.get_mut(&lane) else { continue };
-            if member {
+            if has(selected, lane) {
                 if thread.wanted.get(thread.found.len()) == Some(&thread.members) {
                     let (executing, local) = (context.executing, context.frame.end);
                     thread.found.push(ResolvedMember {
@@ -80,11 +83,17 @@ pub(crate) fn resolve(golden: &Golden, selection: &Selection, wanted: &[Member])
     for (index, blocks) in by_launch {
         let launch = &golden.launches[index as usize];
         let threads = golden.recorded(launch).threads_per_block();
-        let mut resolving = Resolving { least: least(selection, &launch.program), watched: BTreeMap::new() };
+        let warps = (threads as usize).div_ceil(LANES);
+        let iterations = Iterations::of(selection, &launch.program, warps);
+        let mut resolving =
+            Resolving { least: least(selection, &launch.program), iterations, watched: BTreeMap::new() };
         golden.rerun(launch, &mut memory, &mut executor, &mut resolving, |resolving, block, when| {
             let Some(wanted) = blocks.get(&block) else { return false };
             match when {
-                When::Before => resolving.watched = watch(wanted, threads),
+                When::Before => {
+                    resolving.watched = watch(wanted, threads);
+                    resolving.iterations.begin();
+                }
                 When::After => collect(&resolving.watched, index, block * threads, &mut found),
             }
             true

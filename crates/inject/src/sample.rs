@@ -5,9 +5,9 @@ use crate::reach::has_target;
 use crate::rerun::When;
 use counts::{Counts, CountsWriter};
 use facts::Facts;
-use fault::{Census, Selection};
+use fault::{Census, Ranges, Selection};
 use simt::memory::GlobalMemory;
-use simt::registers::{LANES, has};
+use simt::registers::{LANES, has, lanes};
 use simt::{Executor, Hook, InstructionContext, Interest, Program};
 
 /// Whether each instruction of a program is in the population.
@@ -27,15 +27,50 @@ pub(crate) const NEVER: u32 = u32::MAX;
 /// What each instruction of a program counts for.
 pub(crate) struct Weights(pub(crate) Vec<u32>);
 
+/// How often each thread of a block has executed each instruction, kept where a selection takes some of these times only.
+pub(crate) struct Iterations<'s> {
+    selected: &'s Ranges,
+    instructions: usize,
+    /// By warp, instruction and lane.
+    times: Vec<[u32; LANES]>,
+}
+
+impl<'s> Iterations<'s> {
+    pub(crate) fn of(selection: &'s Selection, program: &Program, warps: usize) -> Self {
+        let instructions = program.instructions.len();
+        let kept = if selection.iterations.is_all() { 0 } else { warps * instructions };
+        Self { selected: &selection.iterations, instructions, times: vec![[0; LANES]; kept] }
+    }
+
+    /// Another block begins.
+    pub(crate) fn begin(&mut self) {
+        self.times.fill([0; LANES]);
+    }
+
+    /// Lanes execute an instruction: for which of them this time is one of those selected.
+    pub(crate) fn pass(&mut self, warp: u32, instruction: u32, executing: u32) -> u32 {
+        if self.times.is_empty() {
+            return executing;
+        }
+        let times = &mut self.times[warp as usize * self.instructions + instruction as usize];
+        lanes(executing).fold(0, |selected, lane| {
+            let time = times[lane];
+            times[lane] = time.saturating_add(1);
+            if self.selected.holds(u64::from(time)) { selected | (1 << lane) } else { selected }
+        })
+    }
+}
+
 /// Counts by thread.
-struct Counting {
+struct Counting<'s> {
     /// Lanes that must execute each instruction together.
     least: Vec<u32>,
     weights: Vec<u32>,
     counts: Vec<[u64; LANES]>,
+    iterations: Iterations<'s>,
 }
 
-impl Hook for Counting {
+impl Hook for Counting<'_> {
     fn wants(&self, _: u32) -> bool {
         true
     }
@@ -43,9 +78,10 @@ impl Hook for Counting {
     fn before(&mut self, context: InstructionContext<'_>) -> Interest {
         let weight = u64::from(self.weights[context.instruction as usize]);
         if weight > 0 && context.executing.count_ones() >= self.least[context.instruction as usize] {
+            let selected = self.iterations.pass(context.warp, context.instruction, context.executing);
             let counts = &mut self.counts[context.warp as usize];
             for (lane, count) in counts.iter_mut().enumerate() {
-                *count += if has(context.executing, lane) { weight } else { 0 };
+                *count += if has(selected, lane) { weight } else { 0 };
             }
         }
         Interest::Stay
@@ -73,8 +109,12 @@ pub(crate) fn census(golden: &Golden, selection: &Selection) -> Census {
 pub(crate) fn count(golden: &Golden, launch: &GoldenLaunch, selection: &Selection, weights: Weights) -> Counts<u64> {
     let threads = golden.recorded(launch).threads_per_block() as usize;
     let warps = threads.div_ceil(LANES);
-    let mut counting =
-        Counting { least: least(selection, &launch.program), weights: weights.0, counts: vec![[0; LANES]; warps] };
+    let mut counting = Counting {
+        least: least(selection, &launch.program),
+        weights: weights.0,
+        counts: vec![[0; LANES]; warps],
+        iterations: Iterations::of(selection, &launch.program, warps),
+    };
     let (mut all, threads_of_all) = (CountsWriter::default(), launch.counts().threads());
     let (mut memory, mut executor) = (GlobalMemory::new(), Executor::new(golden.level));
     golden.rerun(launch, &mut memory, &mut executor, &mut counting, |counting, block, when| {
@@ -87,6 +127,7 @@ pub(crate) fn count(golden: &Golden, launch: &GoldenLaunch, selection: &Selectio
             let counted = counting.counts.iter().flatten().take(threads).enumerate();
             all.extend(counted.map(|(thread, &count)| if selected(thread) { count } else { 0 }));
             counting.counts.fill([0; LANES]);
+            counting.iterations.begin();
         }
         true
     });

@@ -82,6 +82,7 @@ fn selection(words: &SelectionWords, sets: &[NamedSet]) -> Result<Selection, Tar
     selection = selection.in_kernels(&words.kernel).map_err(of)?.in_lines(&words.lines).map_err(of)?;
     selection.threads = fault::Ranges::parse("threads", &words.threads).map_err(of)?;
     selection.blocks = fault::Ranges::parse("blocks", &words.blocks).map_err(of)?;
+    selection.iterations = fault::Ranges::parse("iterations", &words.iterations).map_err(of)?;
     Ok(selection)
 }
 
@@ -200,6 +201,11 @@ impl CapsuleTarget {
         let selection = self.selection(words)?;
         if selection.patterns != Patterns::default() || !selection.target.is_operand() {
             return Err(no_such_sweep());
+        }
+        if !selection.iterations.is_all() {
+            return Err(TargetError::new(
+                "list every fault of some iterations: that is done for all of them; sample with `runs` or `margin`",
+            ));
         }
         let population = Arc::new(Population::of(&self.golden, selection));
         if population.units.is_empty() {
@@ -346,7 +352,7 @@ impl Planner for CapsuleTarget {
     }
 
     fn registers(&self, words: &SelectionWords) -> Vec<KernelRegisters> {
-        let selection = self.selection(words).ok().filter(|selection| selection.target == TargetKind::Register);
+        let selection = self.selection(words).ok().filter(|selection| selection.target == TargetKind::Register(None));
         selection.map_or_else(Vec::new, |selection| crate::registers::registers(&self.golden, &selection))
     }
 

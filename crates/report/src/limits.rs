@@ -57,6 +57,9 @@ fn not_hit(config: &Choices) -> String {
         Some("reg") => {
             format!("Only registers that are allocated are hit, at rest. Operands in use, memory, {rest}.")
         }
+        Some(target) if target.starts_with("reg:") => {
+            format!("Only registers are hit, at rest, allocated or not. Operands in use, memory, {rest}.")
+        }
         Some("mem") => format!("Only bytes of memory that threads reach are hit. Registers, operands, {rest}."),
         Some(space @ ("global" | "shared" | "local" | "const")) => {
             format!("Only bytes of {space} memory are hit. Other memories, registers, operands, {rest}.")

@@ -23,6 +23,8 @@ keys! {
         threads: Vec<String> = "threads" list,
         /// Ranges of blocks.
         blocks: Vec<String> = "blocks" list,
+        /// Ranges of the times that a thread executes an instruction, counted from 0.
+        iterations: Vec<String> = "iterations" list,
         /// By what the population is divided into strata, each of which gets as many runs as any other.
         stratify: Option<Stratify> = "stratify" one,
         /// The published method that chooses sites instead, with its settings.
@@ -56,6 +58,7 @@ impl SelectionWords {
             lines: divided(self.lines),
             threads: divided(self.threads),
             blocks: divided(self.blocks),
+            iterations: divided(self.iterations),
             ..self
         }
     }

@@ -11,7 +11,8 @@ pub(crate) struct Select {
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// What is hit: dst (any destination), pred (destination predicates), addr (the address of an access), store (a value
-    /// being stored), src (a source, for one instruction), reg (an allocated register at a random time), mem (a byte of
+    /// being stored), src (a source, for one instruction), reg (an allocated register at a random time), reg:N (one of
+    /// N registers, allocated or not), mem (a byte of
     /// memory at a random time), or global, shared, local or const for one memory [default: dst]
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<String>,
@@ -34,6 +35,9 @@ pub(crate) struct Select {
     /// Blocks, linear in their grid
     #[arg(long, value_name = "RANGE", value_delimiter = ',')]
     pub(crate) blocks: Vec<String>,
+    /// Times that a thread executes an instruction, counted from 0: iterations of its loop, for example 0 or 5-9
+    #[arg(long, value_name = "RANGE", value_delimiter = ',')]
+    pub(crate) iterations: Vec<String>,
 }
 
 impl Select {
@@ -48,6 +52,7 @@ impl Select {
             lines: self.lines.clone(),
             threads: self.threads.clone(),
             blocks: self.blocks.clone(),
+            iterations: self.iterations.clone(),
             ..SelectionWords::default()
         }
     }

@@ -70,11 +70,12 @@ fn criteria() -> impl Strategy<Value = Criteria> {
 fn selection() -> impl Strategy<Value = SelectionWords> {
     let list = || vec(text(), 0..3);
     let words = (of(text()), of(text()), of(text()), of(text()), of(select(Stratify::ALL)));
-    (words, list(), list(), list(), list(), list()).prop_map(|(words, group, kernel, lines, threads, blocks)| {
+    let places = (list(), list(), list());
+    (words, list(), list(), list(), places).prop_map(|(words, group, kernel, lines, (threads, blocks, iterations))| {
         let (model, target, scope, method, stratify) = words;
         // The two exclude each other.
         let stratify = stratify.filter(|_| method.is_none());
-        SelectionWords { model, target, group, scope, kernel, lines, threads, blocks, stratify, method }
+        SelectionWords { model, target, group, scope, kernel, lines, threads, blocks, iterations, stratify, method }
     })
 }
 

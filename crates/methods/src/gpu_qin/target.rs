@@ -150,8 +150,13 @@ impl Understood {
 
 /// Refuses words about what the method chooses itself.
 fn check(words: &SelectionWords) -> Result<(), TargetError> {
-    let lists =
-        [("group", &words.group), ("lines", &words.lines), ("threads", &words.threads), ("blocks", &words.blocks)];
+    let lists = [
+        ("group", &words.group),
+        ("lines", &words.lines),
+        ("threads", &words.threads),
+        ("blocks", &words.blocks),
+        ("iterations", &words.iterations),
+    ];
     let said = lists.into_iter().find(|(_, list)| !list.is_empty()).map(|(key, _)| key);
     let target = words.target.as_ref().map(|_| "target");
     let scope = words.scope.as_deref().filter(|&scope| scope != "thread").map(|_| "scope");

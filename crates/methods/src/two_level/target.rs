@@ -83,8 +83,13 @@ impl Understood {
 
 /// Refuses words about what the method chooses itself.
 fn check(words: &SelectionWords) -> Result<(), TargetError> {
-    let lists =
-        [("group", &words.group), ("lines", &words.lines), ("threads", &words.threads), ("blocks", &words.blocks)];
+    let lists = [
+        ("group", &words.group),
+        ("lines", &words.lines),
+        ("threads", &words.threads),
+        ("blocks", &words.blocks),
+        ("iterations", &words.iterations),
+    ];
     let said = lists.into_iter().find(|(_, list)| !list.is_empty()).map(|(key, _)| key);
     let usual = |word: &Option<String>, usual: &str| word.as_deref().is_some_and(|word| word != usual);
     let model = usual(&words.model, "flip").then_some("model");

@@ -81,6 +81,7 @@ fn faults(summary: &Summary) -> String {
     let config = &summary.config.selection;
     let (model, target) = (config.model.as_deref().unwrap_or("flip"), config.target.as_deref().unwrap_or("dst"));
     let scope = config.scope.as_deref().unwrap_or("thread");
+    let registers = target.strip_prefix("reg:");
     let place = match target {
         _ if config.method.is_some() => "a register that the method picks of an instruction".to_owned(),
         "dst" => "a destination register, after the instruction has written it".to_owned(),
@@ -89,6 +90,9 @@ fn faults(summary: &Summary) -> String {
         "store" => "a value on its way to memory".to_owned(),
         "src" => "a source register, as one instruction reads it".to_owned(),
         "reg" => "an allocated register, at a random time".to_owned(),
+        _ if registers.is_some() => {
+            format!("one of {} registers of 32 bits, allocated or not, at a random time", registers.unwrap_or_default())
+        }
         "mem" => "a byte of memory that the thread reaches, at a random time".to_owned(),
         "global" | "shared" | "local" | "const" => format!("a byte of {target} memory, at a random time"),
         other => format!("the operand `{other}`"),
@@ -115,7 +119,7 @@ fn faults(summary: &Summary) -> String {
         "warp" => "of every active thread of a warp".to_owned(),
         other => format!("of the scope `{other}`"),
     };
-    let time = matches!(target, "reg" | "mem" | "global" | "shared" | "local" | "const");
+    let time = registers.is_some() || matches!(target, "reg" | "mem" | "global" | "shared" | "local" | "const");
     let chosen = config.method.as_ref().map(|method| {
         format!(
             "Sites are chosen as the published method `{method}` does, so that the rates on this page are of what it drew, \

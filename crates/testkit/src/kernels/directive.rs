@@ -292,9 +292,10 @@ fn population(text: &str) -> Result<ExpectedPopulation, String> {
             "kernel" => selection.kernel.push(value),
             "threads" => selection.threads.push(value),
             "blocks" => selection.blocks.push(value),
+            "iterations" => selection.iterations.push(value),
             _ => {
                 return Err(format!(
-                    "`{key}` is no key of `select`: target, model, scope, group, kernel, threads, blocks"
+                    "`{key}` is no key of `select`: target, model, scope, group, kernel, threads, blocks, iterations"
                 ));
             }
         }
