@@ -62,7 +62,14 @@ pub(crate) fn build(nvcc: &nvcc::Nvcc, name: &str) -> Result<PathBuf> {
 fn build_in(dir: &Path, nvcc: &nvcc::Nvcc, name: &str, flags: &[&str]) -> Result<PathBuf> {
     fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display()))?;
     let file = format!("{name}.cu");
-    fs::copy(root().join("workloads").join(name).join(&file), dir.join(&file)).context("copy the source")?;
+    // The source, and what the application reads.
+    for entry in fs::read_dir(root().join("workloads").join(name)).context("list the workload")? {
+        let path = entry?.path();
+        let read = !path.extension().is_some_and(|it| it == "capsule" || it == "toml");
+        if let Some(own) = path.file_name().filter(|_| read) {
+            fs::copy(&path, dir.join(own)).with_context(|| format!("copy {}", path.display()))?;
+        }
+    }
     let mut args = flags.to_vec();
     args.extend(["-o", name, &file]);
     nvcc.compile(dir, &args)?;
