@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How many instructions a multiprocessor issues in a cycle, for every bundled workload, on the GPU of this machine.
+# How many instructions a multiprocessor issues in a cycle, for every bundled workload or those named, on the GPU of this machine.
 # Needs nvcc and ncu. Prints rows: workload, kernel, launches, instructions issued, cycles with a warp resident, both summed
 # over multiprocessors and launches. `cargo xtask issue` makes profiles/issue/h200.toml from them.
 set -euo pipefail
@@ -8,8 +8,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 metrics=sm__inst_issued.sum,sm__cycles_active.sum
 echo "workload,kernel,launches,issued,cycles"
-for dir in workloads/*/; do
-    name=$(basename "$dir")
+for name in ${@:-$(ls workloads)}; do
+    dir=workloads/$name
     # The PTX of the capsules, assembled for this GPU.
     nvcc -O3 -gencode arch=compute_80,code=sm_90 -o "$work/$name" "$dir/$name.cu"
     ncu --clock-control none --metrics "$metrics" --csv --page raw --print-units base --log-file "$work/$name.csv" "$work/$name" >"$work/$name.out"
