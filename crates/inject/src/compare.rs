@@ -75,6 +75,7 @@ impl Reference {
             elements: self.elements,
             differing: 0,
             max_abs: 0.0,
+            sum_abs: Some(0.0),
             max_rel: 0.0,
             rel_l2: 0.0,
             nan: 0,
@@ -101,6 +102,7 @@ impl Reference {
         // A distance that is no number is no finite error either.
         let distance = if distance.is_nan() { f64::INFINITY } else { distance };
         diff.max_abs = diff.max_abs.max(distance);
+        diff.sum_abs = diff.sum_abs.map(|sum| sum + distance);
         diff.max_rel = diff.max_rel.max(relative(distance, expected.abs()));
         distance * distance
     }
@@ -113,7 +115,7 @@ impl Reference {
     /// Makes a difference that of whole elements only, given by their offsets, ascending, and the bytes found there.
     pub(crate) fn compare_into(&self, diff: &mut OutputDiff, golden: &[u8], found: &[(usize, [u8; 8], usize)]) {
         (diff.differing, diff.nan, diff.inf, diff.out_of_range) = (0, 0, 0, 0);
-        (diff.max_abs, diff.max_rel) = (0.0, 0.0);
+        (diff.max_abs, diff.max_rel, diff.sum_abs) = (0.0, 0.0, Some(0.0));
         let mut error = 0.0;
         for (offset, bytes, count) in found {
             let golden = golden[*offset..*offset + count].chunks_exact(self.size());
@@ -189,7 +191,8 @@ mod tests {
         let differing: Vec<_> = (0..golden.len()).filter(|&at| golden[at] != found[at]).collect();
         let runs: Vec<_> = differing.iter().map(|&at| (at, &found[at..=at])).collect();
         assert_eq!(reference.compare_runs(golden, &runs), all);
-        let mut by_word = OutputDiff { differing: 77, max_abs: 7.0, nan: 7, out_of_range: 7, ..reference.unchanged() };
+        let mut by_word =
+            OutputDiff { differing: 77, max_abs: 7.0, sum_abs: None, nan: 7, out_of_range: 7, ..reference.unchanged() };
         let word = |(at, bytes): (usize, &[u8])| {
             let mut word = [0; 8];
             word[..bytes.len()].copy_from_slice(bytes);
@@ -250,7 +253,7 @@ mod tests {
     #[test]
     fn errors_are_measured_in_the_elements_own_type() {
         let diff = diff(ElementType::F32, &floats(&[3.0, 4.0, 0.0]), &floats(&[3.0, 5.0, 0.5]));
-        assert_eq!((diff.differing, diff.max_abs), (2, 1.0));
+        assert_eq!((diff.differing, diff.max_abs, diff.sum_abs), (2, 1.0, Some(1.5)));
         assert_eq!(diff.max_rel, f64::INFINITY);
         assert!((diff.rel_l2 - 1.25f64.sqrt() / 5.0).abs() < 1e-12);
     }

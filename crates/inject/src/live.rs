@@ -42,6 +42,6 @@ impl Golden {
     pub fn missing(&self, output: usize) -> OutputDiff {
         let unchanged = self.references[output].unchanged();
         let (differing, error) = (unchanged.elements.max(1), f64::INFINITY);
-        OutputDiff { differing, max_abs: error, max_rel: error, rel_l2: error, ..unchanged }
+        OutputDiff { differing, max_abs: error, sum_abs: Some(error), max_rel: error, rel_l2: error, ..unchanged }
     }
 }

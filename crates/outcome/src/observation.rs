@@ -195,6 +195,10 @@ pub struct OutputDiff {
     /// The largest absolute error of an element.
     #[serde(with = "real")]
     pub max_abs: f64,
+    /// The sum of the absolute errors of all elements: divided by how many there are, or by how many differ, a mean absolute
+    /// error. None in rows that are older than this number.
+    #[serde(default, with = "real::optional", skip_serializing_if = "Option::is_none")]
+    pub sum_abs: Option<f64>,
     /// The largest relative error, |found - golden| / |golden|; infinite where the golden element is zero.
     #[serde(with = "real")]
     pub max_rel: f64,
@@ -225,6 +229,7 @@ mod tests {
                 elements: 3,
                 differing: 1,
                 max_abs: f64::INFINITY,
+                sum_abs: Some(f64::INFINITY),
                 max_rel: 0.1 + 0.2,
                 rel_l2: f64::MIN_POSITIVE,
                 nan: 0,

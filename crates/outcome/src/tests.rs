@@ -22,6 +22,7 @@ fn diff(name: &str, differing: u64, max_rel: f64) -> OutputDiff {
         elements: 8,
         differing,
         max_abs: 0.0,
+        sum_abs: Some(0.0),
         max_rel,
         rel_l2: 0.0,
         nan: 0,

@@ -265,6 +265,7 @@ fn output(differing: u64, nan: bool, draws: &Draws) -> OutputDiff {
         elements: 64,
         differing,
         max_abs: if nan { f64::INFINITY } else { error },
+        sum_abs: Some(error),
         max_rel: error,
         rel_l2: error / 3.0,
         nan: u64::from(nan),

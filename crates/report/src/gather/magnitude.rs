@@ -115,6 +115,7 @@ mod tests {
             elements: 10,
             differing,
             max_abs: 1.0,
+            sum_abs: Some(1.0),
             max_rel,
             rel_l2: max_rel / 2.0,
             nan,

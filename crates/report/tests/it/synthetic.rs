@@ -194,6 +194,7 @@ impl Worker for Runs<'_> {
             elements: 1000,
             differing: if class == 1 { 1 + draws.draw(7) % 1000 } else { 0 },
             max_abs: error,
+            sum_abs: Some(error),
             max_rel: error,
             rel_l2: error / 8.0,
             nan: u64::from(class == 1 && error.is_nan()),
