@@ -266,6 +266,30 @@ impl CapsuleTarget {
     /// # Errors
     /// If the place does not exist, or the thread does not come to the instruction.
     pub fn site_of(&self, fault: &Fault) -> Result<Site, InjectError> {
+        let mut sites = self.sites_of(std::slice::from_ref(fault)).map_err(|(_, error)| error)?;
+        Ok(sites.swap_remove(0))
+    }
+
+    /// The same of many faults, whose threads run once each.
+    ///
+    /// # Errors
+    /// As [`site_of`](Self::site_of), with the number of the first fault that there cannot be.
+    pub fn sites_of(&self, faults: &[Fault]) -> Result<Vec<Site>, (usize, InjectError)> {
+        let queries: Result<Vec<Query>, _> =
+            (0..).zip(faults).map(|(at, fault)| self.query(fault).map_err(|error| (at, error))).collect();
+        let queries = queries?;
+        let found = find(&self.golden, &queries);
+        let site = |(fault, query): (&Fault, &Query)| {
+            let located = found.get(query).and_then(|found| self.located(fault.launch, found.instruction));
+            // Of a fault that hits no instruction, the kernel is known.
+            let kernel = || self.golden.launches[fault.launch as usize].program.name.clone();
+            let spot = located.map_or_else(|| Spot { kernel: kernel(), ..Spot::default() }, |it| it.spot());
+            site_of(fault, spot)
+        };
+        Ok(faults.iter().zip(&queries).map(site).collect())
+    }
+
+    fn query(&self, fault: &Fault) -> Result<Query, InjectError> {
         let launch = crate::run::locate(&self.golden, fault)?;
         let Fault { launch: number, cta, thread, dynamic, .. } = *fault;
         let linear = cta * self.golden.threads_per_block(launch) as u64 + u64::from(thread);
@@ -273,13 +297,7 @@ impl CapsuleTarget {
         let Some(wanted) = u32::try_from(dynamic).ok().filter(|&dynamic| dynamic < count) else {
             return Err(InjectError::Dynamic { launch: number, cta, thread, found: dynamic, count });
         };
-        let query = Query { launch: number, thread: linear, wanted: Wanted::Dynamic(wanted) };
-        let found = find(&self.golden, &[query]).get(&query).copied();
-        let located = found.and_then(|found| self.located(number, found.instruction));
-        let spot = located.map(|located| located.spot());
-        // Of a fault that hits no instruction, the kernel is known.
-        let spot = spot.unwrap_or_else(|| Spot { kernel: launch.program.name.clone(), ..Spot::default() });
-        Ok(site_of(fault, spot))
+        Ok(Query { launch: number, thread: linear, wanted: Wanted::Dynamic(wanted) })
     }
 }
 

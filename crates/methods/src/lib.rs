@@ -13,12 +13,14 @@
 //!
 //! - [`left_open`]: no method, but studies of what the machine decides where the ISA leaves it open;
 //! - [`gpu_qin`]: threads grouped by their dynamic instruction counts, one profile for each popular group;
+//! - [`regional`]: regions of the program, by source lines, kernels and iterations, compared;
 //! - [`two_level`]: rates of strikes by instruction type, composed with what faults in such instructions come to.
 
 pub mod gpu_qin;
 pub mod kit;
 pub mod left_open;
 mod method;
+pub mod regional;
 pub mod registry;
 pub mod two_level;
 

@@ -138,6 +138,8 @@ pub struct CommandOption {
 pub struct Request {
     /// The capsule, its golden run done.
     pub capsule: Arc<CapsuleTarget>,
+    /// Of a bundled workload, what it declares of itself: the text of its `workload.toml`.
+    pub declared: Option<String>,
     /// What is said of its own options, defaults included.
     pub options: BTreeMap<&'static str, String>,
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::gpu_qin;
 use crate::left_open;
 use crate::method::{Applied, Command, Method, Reader, StudyOffer};
+use crate::regional;
 use crate::two_level;
 
 /// The methods.
@@ -14,6 +15,7 @@ use crate::two_level;
 pub static METHODS: &[&dyn Method] = &[
     &gpu_qin::GpuQinMethod,
     &two_level::TwoLevelMethod,
+    &regional::RegionalMethod,
 ];
 
 /// The method that a selection names, applied to a capsule; none if it names none.

@@ -38,6 +38,11 @@ pub fn find(name: &str) -> Option<Bundled> {
 }
 
 impl Bundled {
+    /// The text of its `workload.toml`.
+    pub fn toml(&self) -> &'static str {
+        self.toml
+    }
+
     /// The description; empty where the file says nothing.
     pub fn description(&self) -> Description {
         toml::from_str(self.toml).unwrap_or_default()

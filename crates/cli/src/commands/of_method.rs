@@ -16,7 +16,8 @@ pub(crate) fn answer(args: OfMethod) -> Result<Code, Failure> {
         return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
     };
     let stop = stop_on_interrupt()?;
-    let request = Request { capsule: target(&args.capsule, &args.kept)?, options: args.options };
+    let declared = session::bundled::find(&args.capsule).map(|it| it.toml().to_owned());
+    let request = Request { capsule: target(&args.capsule, &args.kept)?, declared, options: args.options };
     let mut told = Told::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);

@@ -165,11 +165,13 @@ fn logs_of_microbenchmarks_become_events_and_a_table_that_fit_takes() {
     let struck =
         "{\"event\":\"mismatch\",\"block\":0,\"thread\":5,\"round\":7,\"values\":[\"0x1d\"],\"computed\":[\"0x0d\"]}\n";
     let end = "{\"event\":\"end\",\"mismatches\":1}\n";
+    let (quiet, torn) = ("{\"event\":\"end\",\"mismatches\":0}\n", "{\"event\":\"sta");
     let crash = "{\"event\":\"cuda_error\",\"code\":715,\"name\":\"cudaErrorIllegalInstruction\"}\n";
-    fs::write(&log, [start, struck, end, start, crash, start, end].concat()).unwrap();
+    fs::write(&log, [start, struck, end, start, crash, start, quiet, torn].concat()).unwrap();
     let beam = ["--fluence", "ffma=1e11", "--issue", "ffma=2", "--multiprocessors", "15"];
     let args = [&["events", path(&log), "--json", "--table", path(&table)][..], &beam].concat();
     let events = json(&args);
+    assert_eq!(events["torn_lines"], 1);
     let program = &events["programs"][0];
     assert_eq!((&program["program"], &program["runs"]), (&Value::from("ffma"), &Value::from(3)));
     let found: Vec<(&str, &str)> = program["events"]
@@ -187,6 +189,13 @@ fn logs_of_microbenchmarks_become_events_and_a_table_that_fit_takes() {
         !wrong.status.success()
             && stderr(&wrong).contains("--multiprocessors, and --fluence and --issue of each of ffma")
     );
+    for (option, part) in [
+        (["--fluence", "fma=1e11"], "read `fma=1e11` for --fluence: the logs are of ffma"),
+        (["--issue", "ffma=1,ffma=2"], "read `ffma=2` for --issue: the program is there twice"),
+    ] {
+        let wrong = run(&[&["events", path(&log)][..], &option].concat());
+        assert!(stderr(&wrong).contains(part), "{}", stderr(&wrong));
+    }
     let wrong = run(&["events", path(&dir.path().join("nothing"))]);
     assert_eq!(wrong.status.code(), Some(5), "{}", stderr(&wrong));
 }

@@ -115,7 +115,22 @@ impl Campaigns<'_> {
         planner: &dyn Planner,
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {
-        self.run(capsule, TargetSystem::from(capsule).planned_by(planner), self.selection(method), method, runs)
+        self.planned(capsule, method, method, planner, runs)
+    }
+
+    /// The same under a name of its own, where the method's words are too long for one.
+    ///
+    /// # Errors
+    /// If it cannot be made, or is interrupted.
+    pub fn planned(
+        &mut self,
+        capsule: &CapsuleTarget,
+        label: &str,
+        method: &str,
+        planner: &dyn Planner,
+        runs: u64,
+    ) -> Result<FinishedCampaign, StudyError> {
+        self.run(capsule, TargetSystem::from(capsule).planned_by(planner), self.selection(method), label, runs)
     }
 
     /// The same with sites drawn as by any campaign; `variant` says what is special of the capsule's machine.

@@ -1,0 +1,100 @@
+//! `beamline regions`: regions of a program, fault maps, and what is said where there is nothing to hit.
+
+use crate::{json, path, run, stderr, stdout};
+use serde_json::Value;
+use std::fs;
+use tempfile::TempDir;
+
+fn region<'d>(document: &'d Value, name: &str) -> &'d Value {
+    let regions = document["regions"].as_array().unwrap();
+    regions.iter().find(|it| it["name"] == name).unwrap_or_else(|| panic!("{name} in {document}"))
+}
+
+#[test]
+fn a_faulty_sum_of_a_column_is_one_element_and_one_of_a_row_spreads() {
+    let dir = TempDir::new().unwrap();
+    let found = json(&["regions", "atax", "--runs", "300", "--json", "--out", path(dir.path())]);
+    assert_eq!((found["format"].as_str(), found["capsule"].as_str()), (Some("beamline.regions/1"), Some("atax")));
+    let [first, second] = ["K1", "K2"].map(|name| region(&found, name));
+    assert_eq!((first["runs"].as_u64(), first["elements"].as_u64()), (Some(300), Some(120)));
+    // y = Aᵀ tmp: an element of tmp is in all of y, a sum of the second kernel in one.
+    assert_eq!(second["corrupted"][2], 1.0);
+    assert!(first["corrupted"][2].as_f64().unwrap() > 60.0, "{first}");
+    assert_eq!(first["differs_from"].as_array().map(Vec::len), Some(1));
+    for key in ["mean_error_of_corrupted", "mean_error_of_all"] {
+        assert!(second[key][2].as_f64().unwrap() > 0.0);
+    }
+    let ratio =
+        second["mean_error_of_corrupted"][2].as_f64().unwrap() / second["mean_error_of_all"][2].as_f64().unwrap();
+    assert!((ratio - 120.0).abs() < 1e-6, "{ratio}: one of 120 elements is corrupted");
+}
+
+#[test]
+fn a_fault_map_is_made_again_as_it_is_and_as_it_is_edited() {
+    let dir = TempDir::new().unwrap();
+    let map = dir.path().join("map.csv");
+    let (map, out) = (path(&map), path(dir.path()));
+    let only_map = run(&["regions", "mm3", "--runs", "40", "--map", map, "--until", "map", "--out", out]);
+    assert!(only_map.status.success(), "{}", stderr(&only_map));
+    let text = fs::read_to_string(map).unwrap();
+    assert_eq!(text.lines().count(), 121);
+    assert!(text.starts_with("run,region,kernel,line,opcode,fault\n0,K1,mm3_kernel1,"), "{text}");
+    let drawn = json(&["regions", "mm3", "--runs", "40", "--json", "--out", out]);
+    let mapped = json(&["regions", "mm3", "--from-map", map, "--json", "--out", out]);
+    assert_eq!(drawn["regions"], mapped["regions"]);
+    // Without the columns for readers, with fewer rows, under another name.
+    let rows = text.lines().skip(1).filter(|line| line.contains(",K3,"));
+    let edited = rows.map(|line| format!("mine,{}", &line[line.find('"').unwrap()..])).collect::<Vec<_>>().join("\n");
+    fs::write(map, format!("region,fault\n{edited}\n")).unwrap();
+    let again = json(&["regions", "mm3", "--from-map", map, "--json", "--out", out]);
+    assert_eq!(again["regions"].as_array().map(Vec::len), Some(1));
+    assert_eq!(region(&again, "mine")["sdc"], region(&drawn, "K3")["sdc"]);
+}
+
+#[test]
+fn where_there_is_nothing_to_hit_the_reason_is_said() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("regions.toml");
+    let regions = |text: &str| {
+        fs::write(&file, text).unwrap();
+        run(&["regions", "atax", "--file", path(&file), "--runs", "20", "--out", path(dir.path())])
+    };
+    for (text, part) in [
+        ("file = 'atax.cu'\nlines = [1, 3]", "no instruction comes from atax.cu:1-3; the nearest that have some: 27"),
+        ("file = 'a.cu'\nlines = [1, 3]", "no instruction comes from a.cu; there are lines of"),
+        ("kernel = 'atax'", "no launch is of the kernel atax; there are atax_kernel1, atax_kernel2"),
+        ("file = 'atax.cu'\nlines = [31, 31]\niterations = '1000'", "by no thread as often as iterations 1000 say"),
+        (
+            "file = 'atax.cu'\nlines = [31, 31]\ngroup = 'store'",
+            "no operand of the target dst; they have addr, store, src",
+        ),
+    ] {
+        let alone = regions(&format!("[[regions]]\nname = 'R'\n{text}"));
+        assert_eq!(alone.status.code(), Some(1));
+        assert!(stderr(&alone).contains(part), "{}", stderr(&alone));
+        // Beside another region it is a line of the answer.
+        let beside = regions(&format!("[[regions]]\nname = 'R'\n{text}\n[[regions]]\nname = 'all'"));
+        let said = stdout(&beside);
+        assert!(said.lines().any(|line| line.starts_with("R: ") && line.contains(part)), "{said}");
+    }
+    let answer = |args: &[&str]| {
+        let args = [&["regions", "atax", "--out", path(dir.path())], args].concat();
+        let answer = run(&args);
+        (answer.status.code(), stderr(&answer))
+    };
+    let map = dir.path().join("map.csv");
+    fs::write(&map, "region,fault\nK1,\"launch=9,cta=0,thread=0,dyn=1,target=dst0,model=flip,bits=1\"\n").unwrap();
+    for (args, code, part) in [
+        (&["--only", "K9"][..], 1, "find the region `K9`: there are K1, K2"),
+        (&["--file", "nowhere.toml"], 5, "read the regions `nowhere.toml`"),
+        (&["--target", "reg:0"], 1, "aim at the region K1: use target `reg:0`: expected reg:N"),
+        (&["--runs", "0"], 1, "make 0 faults in each region: expected 1 to"),
+        (&["--until", "map"], 1, "say where it is written with --map"),
+        (&["--from-map", path(&map)], 1, "fault 1 of it: find launch 9 of the fault: the capsule has 2"),
+        (&["--from-map", path(&map), "--only", "K1"], 1, "edit the map, or leave --only out"),
+        (&["--kernel", "atax_kernel1"], 1, "each region says its own"),
+    ] {
+        let (found, text) = answer(args);
+        assert!(found == Some(code) && text.contains(part), "{args:?}: {found:?} {text}");
+    }
+}

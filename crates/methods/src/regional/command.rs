@@ -1,0 +1,159 @@
+//! `beamline regions`: faults in regions of a program, compared.
+
+use campaign::Subject;
+use stats::{Confidence, Margin, sample_size};
+use std::fs;
+use std::path::PathBuf;
+
+use super::region::Region;
+use super::settings::Settings;
+use super::show;
+use super::tally::Tally;
+use super::target::Regional;
+use crate::kit::{Campaigns, StudyError};
+use crate::method::{Answer, Command, CommandOption, Request};
+
+/// How tight the rates of each region are, if nothing is said: as in the paper.
+const MARGIN: &str = "0.03";
+
+/// Runs of a region, at most; more is a slip of the keyboard.
+const MOST: u64 = 10_000_000;
+
+/// The command.
+pub(super) const REGIONS: Command = Command {
+    name: "regions",
+    about: "Inject into regions of a program (source lines, kernels, iterations) and compare what comes of it",
+    options: &[
+        option(
+            "file",
+            "F.toml",
+            None,
+            "The regions, [[regions]] with name, file and lines, kernel, iterations … [default: those of the bundled workload]",
+        ),
+        option("only", "NAME,…", None, "Only these of the regions"),
+        option("target", "TARGET", None, "What is hit, where a region does not say, for example reg:64 [default: dst]"),
+        option("model", "MODEL", None, "What happens to its bits, where a region does not say [default: flip]"),
+        option("margin", "E", Some(MARGIN), "Make so many faults in each region that rates are known to ±E at 95 %"),
+        option("runs", "N", None, "Make N faults in each region instead"),
+        option("map", "F.csv", None, "Write the fault map: a row for each run"),
+        option("from-map", "F.csv", None, "Inject the faults of a map instead of drawing some"),
+        CommandOption {
+            key: "until",
+            value: "PHASE",
+            words: &[("map", "the fault map"), ("results", "what the faults come to")],
+            default: Some("results"),
+            about: "The last phase that is done",
+        },
+    ],
+    run: regions,
+};
+
+const fn option(
+    key: &'static str,
+    value: &'static str,
+    default: Option<&'static str>,
+    about: &'static str,
+) -> CommandOption {
+    CommandOption { key, value, words: &[], default, about }
+}
+
+fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
+    let settings = settings(request)?;
+    let method = Regional::new(&request.capsule, &campaigns.selection(&settings.to_string()))?;
+    let runs = method.runs(runs_of_region(request)?);
+    let mut files = Vec::new();
+    let path: Option<PathBuf> = request.get("map")?;
+    let only_map = request.get::<String>("until")?.as_deref() == Some("map");
+    if only_map && path.is_none() {
+        return Err(StudyError::Words("end with the fault map: say where it is written with --map F.csv".to_owned()));
+    }
+    if let Some(path) = path {
+        files.push((path, method.map(runs, campaigns.seed)?.text().map_err(StudyError::Words)?));
+    }
+    let tally = if only_map {
+        Tally::default()
+    } else {
+        let label = label(&settings)?;
+        Tally::of(&campaigns.planned(&request.capsule, &label, &settings.to_string(), &method, runs)?.results)?
+    };
+    let estimates = show::estimates(&method, &tally);
+    Ok(Answer { json: estimates.json, study: estimates.study, files })
+}
+
+/// What a campaign is called on disk: other regions, or another map, are another campaign.
+fn label(settings: &Settings) -> Result<String, StudyError> {
+    let text = match settings {
+        Settings::Regions(_) => settings.to_string(),
+        Settings::Map(path) => {
+            fs::read_to_string(path).map_err(|error| StudyError::Refused(format!("read {path}: {error}")))?
+        }
+    };
+    let digest: String = blake3::hash(text.as_bytes()).to_hex().chars().take(16).collect();
+    Ok(format!("regions-{digest}"))
+}
+
+fn runs_of_region(request: &Request) -> Result<u64, StudyError> {
+    let runs = match request.get::<u64>("runs")? {
+        Some(runs) => runs,
+        None => {
+            let margin = Margin::new(request.get("margin")?.unwrap_or_default());
+            sample_size(margin.map_err(|error| StudyError::Words(error.to_string()))?, Confidence::PERCENT_95)
+        }
+    };
+    if (1..=MOST).contains(&runs) {
+        return Ok(runs);
+    }
+    Err(StudyError::Words(format!("make {runs} faults in each region: expected 1 to {MOST}")))
+}
+
+/// Where sites come from.
+fn settings(request: &Request) -> Result<Settings, StudyError> {
+    let (file, map): (Option<String>, Option<String>) = (request.get("file")?, request.get("from-map")?);
+    let regions = match (file, map) {
+        (Some(_), Some(_)) => {
+            return Err(StudyError::Words(
+                "take sites from a map and from regions: leave --file or --from-map out".to_owned(),
+            ));
+        }
+        (None, Some(map)) => {
+            let said = ["only", "target", "model", "runs"].into_iter().find(|key| request.options.contains_key(key));
+            return match said {
+                Some(key) => Err(StudyError::Words(format!(
+                    "choose by --{key} what a map says: edit the map, or leave --{key} out"
+                ))),
+                None => Ok(Settings::Map(map)),
+            };
+        }
+        (Some(file), None) => {
+            let refused = |why: String| StudyError::Refused(format!("read the regions `{file}`: {why}"));
+            let text = fs::read_to_string(&file).map_err(|error| refused(error.to_string()))?;
+            Region::read(&text).map_err(refused)?
+        }
+        (None, None) => {
+            let name = request.capsule.name();
+            let missing = || {
+                StudyError::Words(format!(
+                    "find the regions of {name}: it is no bundled workload; say them with --file regions.toml"
+                ))
+            };
+            let text = request.declared.as_ref().ok_or_else(missing)?;
+            Region::read(text)
+                .map_err(|why| StudyError::Words(format!("read the regions of {name}: {why}; say some with --file")))?
+        }
+    };
+    let only: Option<String> = request.get("only")?;
+    let (target, model): (Option<String>, Option<String>) = (request.get("target")?, request.get("model")?);
+    let names: Vec<String> = regions.iter().map(|it| it.name.clone()).collect();
+    let wanted: Option<Vec<&str>> = only.as_deref().map(|only| only.split(',').map(str::trim).collect());
+    if let Some(strange) = wanted.iter().flatten().find(|name| !names.iter().any(|it| it == *name)) {
+        return Err(StudyError::Words(format!("find the region `{strange}`: there are {}", names.join(", "))));
+    }
+    let chosen =
+        regions.into_iter().filter(|it| wanted.as_ref().is_none_or(|wanted| wanted.contains(&it.name.as_str())));
+    let said = |it: Region| Region {
+        target: it.target.or_else(|| target.clone()),
+        model: it.model.or_else(|| model.clone()),
+        ..it
+    };
+    Ok(Settings::Regions(chosen.map(said).collect()))
+}

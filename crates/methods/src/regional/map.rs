@@ -1,0 +1,116 @@
+//! Fault maps: what is to be injected, as a CSV that people read and edit.
+//!
+//! A row is a run. `region` and `fault` count; the other columns are for readers and can be left out.
+
+use serde::{Deserialize, Serialize};
+
+/// What a run of a map injects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MapRow {
+    /// The run, from 0.
+    #[serde(default)]
+    pub run: u64,
+    /// The region that it belongs to.
+    pub region: String,
+    /// The kernel.
+    #[serde(default)]
+    pub kernel: String,
+    /// The source line, if it is known.
+    #[serde(default)]
+    pub line: Option<u32>,
+    /// The instruction.
+    #[serde(default)]
+    pub opcode: String,
+    /// The text id of the fault.
+    pub fault: String,
+}
+
+/// A fault map: a run for each row, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FaultMap {
+    /// The rows.
+    pub rows: Vec<MapRow>,
+}
+
+impl FaultMap {
+    /// Reads the text of a map.
+    ///
+    /// # Errors
+    /// With the line, if one cannot be understood, or if there is none.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(false).from_reader(text.as_bytes());
+        let headers = reader.headers().map_err(|error| error.to_string())?.clone();
+        if let Some(missing) = ["region", "fault"].into_iter().find(|name| !headers.iter().any(|it| it == *name)) {
+            return Err(format!(
+                "line 1: there is no column `{missing}`; a map has run,region,kernel,line,opcode,fault"
+            ));
+        }
+        let rows: Result<Vec<MapRow>, String> =
+            reader.deserialize().map(|row| row.map_err(|error: csv::Error| error.to_string())).collect();
+        let rows = rows?;
+        if rows.is_empty() {
+            return Err("there is no fault in it".to_owned());
+        }
+        Ok(Self { rows })
+    }
+
+    /// The text of the map.
+    ///
+    /// # Errors
+    /// Never for rows of texts; what the writer says otherwise.
+    pub fn text(&self) -> Result<String, String> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        self.rows.iter().try_for_each(|row| writer.serialize(row)).map_err(|error| error.to_string())?;
+        let bytes = writer.into_inner().map_err(|error| error.to_string())?;
+        String::from_utf8(bytes).map_err(|error| error.to_string())
+    }
+
+    /// The names of its regions, in the order in which they come first.
+    #[must_use]
+    pub fn regions(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for row in &self.rows {
+            if !names.contains(&row.region) {
+                names.push(row.region.clone());
+            }
+        }
+        names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_is_read_back_as_it_is_written() {
+        let row = |run: u64, region: &str| MapRow {
+            run,
+            region: region.into(),
+            kernel: "k".into(),
+            line: Some(7),
+            opcode: "fma.rn.f32".into(),
+            fault: "launch=0,cta=1,thread=2,dyn=3,target=dst0,model=flip,bits=4".into(),
+        };
+        let map = FaultMap { rows: vec![row(0, "K, \"1\""), row(1, "K2")] };
+        assert_eq!(FaultMap::read(&map.text().unwrap()), Ok(map.clone()));
+        assert_eq!(map.regions(), ["K, \"1\"", "K2"]);
+        let edited = "fault,region\n\"launch=0,cta=1,thread=2,dyn=3,target=dst0,model=flip,bits=4\", K2\n";
+        let expected = MapRow { kernel: String::new(), line: None, opcode: String::new(), ..row(0, "K2") };
+        assert_eq!(FaultMap::read(edited).unwrap().rows, [expected]);
+    }
+
+    #[test]
+    fn what_is_no_map_is_named() {
+        for (text, part) in [
+            ("", "no column `region`"),
+            ("region,kernel\na,b\n", "no column `fault`"),
+            ("region,fault\n", "there is no fault in it"),
+            ("region,fault\na\n", "line: 2"),
+            ("region,fault,line\na,b,c\n", "line: 2"),
+        ] {
+            let error = FaultMap::read(text).unwrap_err();
+            assert!(error.contains(part), "{text:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What the method is to the program.
+
+use campaign::{SelectionWords, TargetError};
+use inject::CapsuleTarget;
+use std::sync::Arc;
+
+use super::command::REGIONS;
+use super::settings::NAME;
+use super::target::{Regional, understood};
+use crate::method::{Applied, Command};
+
+/// Regional injection.
+pub struct RegionalMethod;
+
+impl crate::Method for RegionalMethod {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn about(&self) -> &'static str {
+        "regions of the program in turn: source lines, kernels, iterations; or the faults of a map"
+    }
+
+    fn example(&self) -> Option<&'static str> {
+        Some("regional:file=regions.toml; `beamline regions` makes such a campaign and compares its regions")
+    }
+
+    fn check(&self, words: &SelectionWords) -> Result<(), TargetError> {
+        understood(words).map(drop)
+    }
+
+    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {
+        Ok(Box::new(Regional::new(capsule, words)?))
+    }
+
+    fn commands(&self) -> &'static [Command] {
+        const { &[REGIONS] }
+    }
+}

@@ -1,0 +1,28 @@
+//! Faults in regions of a program: source lines, kernels, iterations, registers, each with as many runs.
+//!
+//! I. Öz & Ö. F. Karadaş, *Regional soft error vulnerability and error propagation analysis for GPGPU applications*, The
+//! Journal of Supercomputing 78, 2022, doi:10.1007/s11227-021-04026-6. Their injector stops at source lines in a debugger; here
+//! a [`Region`] is a selection like that of any campaign, and the [`Regional`] method takes all of them in turn. Phases can
+//! be apart: what is drawn is a [fault map](map) that can be edited and made again.
+//!
+//! ```text
+//! regions (TOML) ─▶ Regional ─▶ fault map (CSV) ⇄ campaign ─▶ ends, corrupted elements and errors by region
+//! ```
+
+mod applied;
+mod command;
+mod diagnosis;
+mod map;
+mod method;
+mod region;
+mod settings;
+mod show;
+mod tally;
+mod target;
+
+pub use map::{FaultMap, MapRow};
+pub use method::RegionalMethod;
+pub use region::Region;
+pub use settings::Settings;
+pub use tally::{RegionTally, Tally};
+pub use target::Regional;

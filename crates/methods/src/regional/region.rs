@@ -1,0 +1,146 @@
+//! A part of a program that faults are aimed at, as users write it.
+
+use campaign::SelectionWords;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// A region: what it leaves out selects all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Region {
+    /// What it is called.
+    pub name: String,
+    /// The source file of its lines: a path, or the end of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Its first and its last source line; also where they were inlined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<[u32; 2]>,
+    /// Its kernel, `NAME` or `NAME#n` for the n-th launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Threads, linear in their block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<String>,
+    /// Blocks, linear in their grid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<String>,
+    /// The times that a thread executes an instruction, counted from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<String>,
+    /// Instruction groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// What is hit, as campaigns say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// What happens to its bits, as campaigns say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// A file of regions. A `workload.toml` is one, too; what else it says is passed over.
+#[derive(Deserialize)]
+struct File {
+    #[serde(default)]
+    regions: Vec<Region>,
+}
+
+impl Region {
+    /// The regions of a TOML text, `[[regions]]`.
+    ///
+    /// # Errors
+    /// If there are none, or one means nothing.
+    pub fn read(text: &str) -> Result<Vec<Self>, String> {
+        let file: File = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+        Self::check(&file.regions)?;
+        Ok(file.regions)
+    }
+
+    /// Whether regions have names, and lines that are some.
+    ///
+    /// # Errors
+    /// If they do not.
+    pub fn check(regions: &[Self]) -> Result<(), String> {
+        if regions.is_empty() {
+            return Err("there is no [[regions]] in it".to_owned());
+        }
+        let mut names = BTreeSet::new();
+        for it in regions {
+            let wrong = |why: String| Err(format!("region {}: {why}", it.name));
+            if it.name.is_empty() || it.name.chars().any(char::is_control) {
+                return wrong("`name` is empty, or has characters that cannot be printed".to_owned());
+            }
+            if !names.insert(&it.name) {
+                return wrong("the name is there twice".to_owned());
+            }
+            match (&it.file, it.lines) {
+                (None, Some(_)) => return wrong("`lines` needs the `file` that they are of".to_owned()),
+                (Some(file), None) => return wrong(format!("`file` {file} needs `lines` = [first, last]")),
+                (_, Some([first, last])) if first == 0 || first > last => {
+                    return wrong(format!("`lines` = [{first}, {last}]: expected the first and the last line, from 1"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What it selects, as a campaign says it.
+    #[must_use]
+    pub fn words(&self) -> SelectionWords {
+        let list = |text: &Option<String>| {
+            text.iter().flat_map(|text| text.split(',')).map(|part| part.trim().to_owned()).collect()
+        };
+        SelectionWords {
+            lines: self.place().into_iter().collect(),
+            kernel: list(&self.kernel),
+            threads: list(&self.threads),
+            blocks: list(&self.blocks),
+            iterations: list(&self.iterations),
+            group: list(&self.group),
+            target: self.target.clone(),
+            model: self.model.clone(),
+            ..SelectionWords::default()
+        }
+    }
+
+    /// Its lines, `FILE:a-b`.
+    #[must_use]
+    pub fn place(&self) -> Option<String> {
+        let (file, [first, last]) = (self.file.as_ref()?, self.lines?);
+        Some(format!("{file}:{first}-{last}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_says_regions_and_a_workload_more() {
+        let text = "name = 'atax'\n[[variables]]\nname = 'A'\n[[regions]]\nname = 'K1'\nfile = 'atax.cu'\nlines = [31, 32]\n\
+            [[regions]]\nname = 'first'\nkernel = 'a, b#2'\niterations = '0'\ntarget = 'reg:64'";
+        let regions = Region::read(text).unwrap();
+        assert_eq!(regions[0].words().lines, ["atax.cu:31-32"]);
+        let words = regions[1].words();
+        assert_eq!((words.kernel, words.iterations), (vec!["a".to_owned(), "b#2".to_owned()], vec!["0".to_owned()]));
+        assert_eq!(words.target.as_deref(), Some("reg:64"));
+    }
+
+    #[test]
+    fn what_means_nothing_is_named() {
+        for (text, part) in [
+            ("", "no [[regions]]"),
+            ("[[regions]]\nname = ''", "`name` is empty"),
+            ("[[regions]]\nname = 'a'\n[[regions]]\nname = 'a'", "region a: the name is there twice"),
+            ("[[regions]]\nname = 'a'\nlines = [1, 2]", "needs the `file`"),
+            ("[[regions]]\nname = 'a'\nfile = 'x.cu'", "needs `lines`"),
+            ("[[regions]]\nname = 'a'\nfile = 'x.cu'\nlines = [3, 2]", "[3, 2]: expected the first"),
+            ("[[regions]]\nname = 'a'\nline = 3", "unknown field `line`"),
+        ] {
+            let error = Region::read(text).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

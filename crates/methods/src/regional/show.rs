@@ -1,0 +1,171 @@
+//! What regions came to, as tables and as a document.
+
+use serde_json::{Value, json};
+use stats::{Confidence, Proportion, holm, homogeneity};
+use study::{Cell, Mark, Plot, Point, Series, Study, Table};
+
+use super::tally::{RegionTally, Tally, quartiles};
+use super::target::Regional;
+use crate::method::Estimates;
+
+/// The chance of even one false alarm among the comparisons of regions, at most.
+const LEVEL: f64 = 0.05;
+
+/// All of it.
+pub(super) fn estimates(method: &Regional, tally: &Tally) -> Estimates {
+    let regions: Vec<(&str, &RegionTally)> = method
+        .regions()
+        .iter()
+        .filter_map(|name| Some((name.as_str(), tally.regions.get(name).filter(|it| it.runs() + it.lost > 0)?)))
+        .collect();
+    let unlike = unlike(&regions);
+    let mut study = Study::new("regions", "", "");
+    study.tables = vec![ends(method, &regions, &unlike), criticality(&regions)];
+    study.plots = vec![plot(method, &regions)];
+    let json = json!({
+        "format": "beamline.regions/1",
+        "capsule": method.name(),
+        "regions": regions.iter().zip(&unlike).map(|(region, unlike)| document(region, unlike)).collect::<Vec<_>>(),
+        "empty": method.empty().iter().map(|(name, why)| json!({ "name": name, "why": why })).collect::<Vec<_>>(),
+    });
+    Estimates { json, study }
+}
+
+fn rate(count: u64, it: &RegionTally) -> Cell {
+    let proportion = Proportion::from_counts(count, it.runs() - count);
+    let interval = proportion.wilson(Confidence::PERCENT_95);
+    proportion.rate().map_or(Cell::None, |rate| Cell::Rate { rate, low: interval.low, high: interval.high })
+}
+
+/// By region, the regions whose ends differ from its ends beyond chance (χ² for homogeneity, corrected together by Holm's
+/// procedure).
+fn unlike<'r>(regions: &[(&'r str, &RegionTally)]) -> Vec<Vec<&'r str>> {
+    let counts: Vec<[u64; 3]> = regions.iter().map(|(_, it)| [it.masked, it.sdc, it.due]).collect();
+    let pairs: Vec<(usize, usize)> =
+        (0..counts.len()).flat_map(|first| (first + 1..counts.len()).map(move |second| (first, second))).collect();
+    let p = |&(first, second): &(usize, usize)| {
+        homogeneity(&[&counts[first], &counts[second]]).map_or(1.0, |found| found.test.p)
+    };
+    let corrected = holm(&pairs.iter().map(p).collect::<Vec<_>>());
+    let mut unlike = vec![Vec::new(); regions.len()];
+    for (&(first, second), p) in pairs.iter().zip(corrected) {
+        if p < LEVEL {
+            unlike[first].push(regions[second].0);
+            unlike[second].push(regions[first].0);
+        }
+    }
+    unlike
+}
+
+/// How faults end.
+fn ends(method: &Regional, regions: &[(&str, &RegionTally)], unlike: &[Vec<&str>]) -> Table {
+    let columns = ["region", "runs", "SDC", "DUE", "masked", "differs from"];
+    let mut table = Table::new(format!("{} by region", method.name()), &columns);
+    for ((name, it), unlike) in regions.iter().zip(unlike) {
+        let others = match unlike.len() {
+            0 => "none".to_owned(),
+            count if count + 1 == regions.len() && count > 1 => "all others".to_owned(),
+            _ => unlike.join(", "),
+        };
+        table.rows.push(vec![
+            Cell::text(*name),
+            Cell::Count(it.runs()),
+            rate(it.sdc, it),
+            rate(it.due, it),
+            rate(it.masked, it),
+            Cell::Text(if regions.len() > 1 { others } else { "–".to_owned() }),
+        ]);
+    }
+    if regions.len() > 1 {
+        let tests = regions.len() * (regions.len() - 1) / 2;
+        table.notes.push(format!(
+            "Regions differ in their ends beyond chance: {tests} tests for homogeneity, corrected by Holm's procedure, at {LEVEL}."
+        ));
+    }
+    table.notes.extend(method.empty().iter().map(|(name, why)| format!("{name}: {why}.")));
+    let lost: u64 = regions.iter().map(|(_, it)| it.lost).sum();
+    table.notes.extend((lost > 0).then(|| format!("{lost} runs ended in no class and count for nothing.")));
+    table
+}
+
+/// How bad the corruptions are.
+fn criticality(regions: &[(&str, &RegionTally)]) -> Table {
+    let columns = [
+        "region",
+        "SDC",
+        "corrupted, least",
+        "quartile",
+        "median",
+        "quartile",
+        "most",
+        "of elements",
+        "error of those, median",
+        "error of all, median",
+    ];
+    let mut table = Table::new("Criticality of silent data corruptions", &columns);
+    for (name, it) in regions {
+        let number = |value: Option<f64>| value.map_or(Cell::None, Cell::Number);
+        let five = it.corrupted_quartiles();
+        let middle = |of: Vec<f64>| number(quartiles(of).map(|it| it[2]).filter(|it| it.is_finite()));
+        let mut row = vec![Cell::text(*name), Cell::Count(it.sdc)];
+        row.extend((0..5).map(|at| number(five.map(|five| five[at]))));
+        row.push(Cell::Count(it.elements));
+        row.push(middle(it.errors_of_corrupted().collect()));
+        row.push(middle(it.errors_of_all().collect()));
+        table.rows.push(row);
+    }
+    table.notes.push(
+        "Corrupted are elements of all outputs. Errors are absolute, means over the corrupted elements or over all, of each SDC; – where it is not finite."
+            .to_owned(),
+    );
+    table
+}
+
+fn document((name, it): &(&str, &RegionTally), unlike: &[&str]) -> Value {
+    let rate = |count: u64| {
+        let proportion = Proportion::from_counts(count, it.runs() - count);
+        let interval = proportion.wilson(Confidence::PERCENT_95);
+        json!({ "count": count, "rate": proportion.rate(), "low": interval.low, "high": interval.high })
+    };
+    let five = |of: Option<[f64; 5]>| {
+        of.map(|it| it.map(|value| if value.is_finite() { json!(value) } else { json!(value.to_string()) }))
+    };
+    json!({
+        "name": name,
+        "runs": it.runs(),
+        "lost": it.lost,
+        "sdc": rate(it.sdc),
+        "due": rate(it.due),
+        "masked": rate(it.masked),
+        "elements": it.elements,
+        "corrupted": five(it.corrupted_quartiles()),
+        "mean_error_of_corrupted": five(quartiles(it.errors_of_corrupted().collect())),
+        "mean_error_of_all": five(quartiles(it.errors_of_all().collect())),
+        "differs_from": unlike,
+    })
+}
+
+/// SDC and DUE by region.
+fn plot(method: &Regional, regions: &[(&str, &RegionTally)]) -> Plot {
+    let series = |name: &str, of: fn(&RegionTally) -> u64| {
+        let point = |(x, (_, it)): (usize, &(&str, &RegionTally))| {
+            let proportion = Proportion::from_counts(of(it), it.runs() - of(it));
+            let interval = proportion.wilson(Confidence::PERCENT_95);
+            Some(Point { x: x as f64, y: proportion.rate()?, bounds: Some((interval.low, interval.high)) })
+        };
+        Series {
+            name: name.to_owned(),
+            mark: Mark::Dots,
+            points: regions.iter().enumerate().filter_map(point).collect(),
+        }
+    };
+    Plot {
+        name: "regions".to_owned(),
+        title: format!("{}: how faults in regions end", method.name()),
+        x: "region".to_owned(),
+        logarithmic: false,
+        names: regions.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        y: "of runs, %".to_owned(),
+        series: vec![series("SDC", |it| it.sdc), series("DUE", |it| it.due)],
+    }
+}

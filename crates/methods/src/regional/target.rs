@@ -1,0 +1,203 @@
+//! The method as the planner of a campaign: a region after the other, or the rows of a map.
+
+use campaign::{Label, LabelColumn, Labels, Planner, RunIndex, SelectionWords, Site, Subject, TargetError};
+use fault::Fault;
+use inject::site::LABELS;
+use inject::{CapsuleTarget, Cells};
+use std::fs;
+use std::sync::{Arc, LazyLock};
+
+use super::diagnosis::Program;
+use super::map::{FaultMap, MapRow};
+use super::region::Region;
+use super::settings::{NAME, Settings};
+
+/// What is said of each site: what any campaign says, and its region.
+static COLUMNS: LazyLock<Vec<LabelColumn>> = LazyLock::new(|| {
+    let region = LabelColumn::text("region", "the region that the run is of");
+    LABELS.iter().cloned().chain([region]).collect()
+});
+
+/// A capsule whose faults are in regions.
+pub struct Regional {
+    capsule: Arc<CapsuleTarget>,
+    names: Vec<String>,
+    plan: Plan,
+    /// Regions without a site, and why.
+    empty: Vec<(String, String)>,
+}
+
+/// Where sites come from.
+enum Plan {
+    /// Run i is of the region with number i mod K of the K that have sites.
+    Drawn(Cells),
+    /// Run i is row i.
+    Mapped(Vec<Site>),
+}
+
+/// What a selection with this method says, understood; refused where it says what the method chooses.
+///
+/// # Errors
+/// If the words mean no settings, or say what regions say.
+pub(super) fn understood(words: &SelectionWords) -> Result<Settings, TargetError> {
+    let settings: Settings = words.method.as_deref().unwrap_or(NAME).parse().map_err(TargetError::new)?;
+    let lists = [
+        ("group", &words.group),
+        ("kernel", &words.kernel),
+        ("lines", &words.lines),
+        ("threads", &words.threads),
+        ("blocks", &words.blocks),
+        ("iterations", &words.iterations),
+    ];
+    let said = lists.into_iter().find(|(_, list)| !list.is_empty()).map(|(key, _)| key);
+    let usual = |word: &Option<String>, usual: &str| word.as_deref().is_some_and(|word| word != usual);
+    let model = usual(&words.model, "flip").then_some("model");
+    let target = usual(&words.target, "dst").then_some("target");
+    let scope = usual(&words.scope, "thread").then_some("scope");
+    let stratify = words.stratify.map(|_| "stratify");
+    if let Some(key) = said.or(model).or(target).or(scope).or(stratify) {
+        return Err(TargetError::new(format!(
+            "choose sites by regions and by `{key}` too: each region says its own; write `{key}` there"
+        )));
+    }
+    if let Settings::Regions(regions) = &settings {
+        for region in regions {
+            inject::check_words(&region.words())
+                .map_err(|error| TargetError::new(format!("aim at the region {}: {error}", region.name)))?;
+        }
+    }
+    Ok(settings)
+}
+
+impl Regional {
+    /// The method on a capsule, as `words` say.
+    ///
+    /// # Errors
+    /// If the words mean no settings, no region has a site, or a row of a map names none.
+    pub fn new(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
+        match understood(words)? {
+            Settings::Regions(regions) => Self::drawn(capsule, &regions),
+            Settings::Map(path) => {
+                let refused = |why: String| TargetError::new(format!("read the fault map `{path}`: {why}"));
+                let text = fs::read_to_string(&path).map_err(|error| refused(error.to_string()))?;
+                let map = FaultMap::read(&text).map_err(refused)?;
+                Self::mapped(capsule, &map).map_err(refused)
+            }
+        }
+    }
+
+    fn drawn(capsule: &Arc<CapsuleTarget>, regions: &[Region]) -> Result<Self, TargetError> {
+        let words: Vec<SelectionWords> = regions.iter().map(Region::words).collect();
+        let cells = capsule.cells(&words)?;
+        let has = |number: usize| cells.numbers().contains(&number);
+        let mut empty = Vec::new();
+        if (0..regions.len()).any(|number| !has(number)) {
+            let program = Program::of(capsule);
+            let without = (0..).zip(regions).filter(|(number, _)| !has(*number));
+            empty.extend(without.map(|(_, region)| (region.name.clone(), program.why_empty(region))));
+        }
+        if cells.numbers().is_empty() {
+            let why: Vec<String> = empty.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+            return Err(TargetError::new(format!("find a site in any region: {}", why.join("; "))));
+        }
+        let names = regions.iter().map(|region| region.name.clone()).collect();
+        Ok(Self { capsule: Arc::clone(capsule), names, plan: Plan::Drawn(cells), empty })
+    }
+
+    fn mapped(capsule: &Arc<CapsuleTarget>, map: &FaultMap) -> Result<Self, String> {
+        let of_row = |at: usize| format!("fault {} of it", at + 1);
+        let fault = |(at, row): (usize, &MapRow)| {
+            row.fault.parse::<Fault>().map_err(|error| format!("{}: {error}", of_row(at)))
+        };
+        let faults: Vec<Fault> = map.rows.iter().enumerate().map(fault).collect::<Result<_, _>>()?;
+        let sites = capsule.sites_of(&faults).map_err(|(at, error)| format!("{}: {error}", of_row(at)))?;
+        let named = sites.into_iter().zip(&map.rows).map(|(site, row)| labelled(site, &row.region)).collect();
+        let plan = Plan::Mapped(named);
+        Ok(Self { capsule: Arc::clone(capsule), names: map.regions(), plan, empty: Vec::new() })
+    }
+
+    /// The name of the capsule.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.capsule.name()
+    }
+
+    /// The regions, in order.
+    #[must_use]
+    pub fn regions(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Regions without a site, and why.
+    #[must_use]
+    pub fn empty(&self) -> &[(String, String)] {
+        &self.empty
+    }
+
+    /// How many runs a campaign has in which each region has so many; of a map, as many as it has rows.
+    #[must_use]
+    pub fn runs(&self, of_region: u64) -> u64 {
+        match &self.plan {
+            Plan::Drawn(cells) => of_region * cells.numbers().len() as u64,
+            Plan::Mapped(sites) => sites.len() as u64,
+        }
+    }
+
+    /// The fault map of so many runs.
+    ///
+    /// # Errors
+    /// If a run cannot be planned.
+    pub fn map(&self, runs: u64, seed: u64) -> Result<FaultMap, TargetError> {
+        let all: Vec<RunIndex> = (0..runs).map(RunIndex).collect();
+        let sites = self.plan(&all, &SelectionWords::default(), seed)?;
+        let row = |(run, site): (u64, Site)| MapRow {
+            run,
+            region: region_of(&site).to_owned(),
+            kernel: fault::base_name(&site.spot.kernel).to_owned(),
+            line: site.spot.line,
+            opcode: site.spot.opcode.clone(),
+            fault: site.fault().unwrap_or_default().to_owned(),
+        };
+        Ok(FaultMap { rows: (0..).zip(sites).map(row).collect() })
+    }
+}
+
+/// The region of a site, as its row says.
+pub(super) fn region_of(site: &Site) -> &str {
+    site.labels.text(LABELS.len()).unwrap_or_default()
+}
+
+fn labelled(site: Site, region: &str) -> Site {
+    let labels = site.labels.all().iter().cloned().chain([Label::from(region)]).collect();
+    Site { labels: Labels::new(labels), ..site }
+}
+
+impl Planner for Regional {
+    fn labels(&self) -> &[LabelColumn] {
+        &COLUMNS
+    }
+
+    fn plan(&self, runs: &[RunIndex], _: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
+        match &self.plan {
+            Plan::Drawn(cells) => {
+                let sites = cells.plan(&self.capsule, runs, seed)?;
+                let named = |(run, site): (&RunIndex, Site)| {
+                    labelled(site, cells.of_run(*run).map_or("", |number| &self.names[number]))
+                };
+                Ok(runs.iter().zip(sites).map(named).collect())
+            }
+            Plan::Mapped(sites) => {
+                let site = |run: &RunIndex| {
+                    let at = usize::try_from(run.0).ok().and_then(|at| sites.get(at)).cloned();
+                    at.ok_or_else(|| {
+                        TargetError::new(format!(
+                            "plan run {run}: the fault map has {} faults; say --runs {0}",
+                            sites.len()
+                        ))
+                    })
+                };
+                runs.iter().map(site).collect()
+            }
+        }
+    }
+}
