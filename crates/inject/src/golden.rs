@@ -216,6 +216,11 @@ impl Golden {
         }
     }
 
+    /// The last launch before an event.
+    pub(crate) fn launch_before(&self, event: usize) -> Option<&GoldenLaunch> {
+        self.launches[..self.launches.partition_point(|launch| launch.event < event)].last()
+    }
+
     /// Where a launch stands among the events of the capsule.
     pub(crate) fn position(&self, number: usize) -> Position {
         let event = self.launches[number].event;

@@ -37,6 +37,7 @@ mod sweep;
 mod target;
 pub mod threads;
 mod tier_check;
+mod variables;
 
 pub use cells::Cells;
 pub use elements::{Typed, Unclear, elements};
@@ -53,3 +54,4 @@ pub use runner::Runner;
 pub use strategy::{ENGINES, Strategy};
 pub use target::{CapsuleTarget, Setup, check_words};
 pub use tier_check::TierCheck;
+pub use variables::{Variable, variables};

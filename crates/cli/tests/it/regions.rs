@@ -30,6 +30,14 @@ fn a_faulty_sum_of_a_column_is_one_element_and_one_of_a_row_spreads() {
 }
 
 #[test]
+fn a_story_names_buffers_as_the_source_does() {
+    let id = "launch=0,cta=2,thread=12,dyn=606,target=dst0,model=flip,bits=29";
+    let said = stdout(&run(&["inject", "atax", id, "--explain"]));
+    assert!(said.contains("4 bytes differ when it ends: 4 of 640 in tmp\n"), "{said}");
+    assert!(said.contains("4 of 640 in tmp, 479 of 480 in y\n"), "{said}");
+}
+
+#[test]
 fn a_fault_map_is_made_again_as_it_is_and_as_it_is_edited() {
     let dir = TempDir::new().unwrap();
     let map = dir.path().join("map.csv");

@@ -2,6 +2,7 @@
 
 use crate::full::Witness;
 use crate::golden::Golden;
+use crate::variables::variables;
 use campaign::story::{CopyDifference, LaunchCorruption, Outside, Patch, Share};
 use simt::memory::{ByteSet, GlobalMemory, PAGE, Version, address_of};
 use std::collections::BTreeMap;
@@ -9,22 +10,15 @@ use std::collections::BTreeMap;
 /// Sees what differs from the golden run.
 pub(super) struct CorruptionRecorder<'g> {
     golden: &'g Golden,
-    /// Variables and outputs, by where they start.
-    names: BTreeMap<u64, String>,
+    /// What allocations are called, by where they start and how many bytes they have.
+    names: BTreeMap<(u64, u64), String>,
     pub(super) launches: Vec<LaunchCorruption>,
     pub(super) copies: Vec<CopyDifference>,
 }
 
 impl<'g> CorruptionRecorder<'g> {
     pub(super) fn new(golden: &'g Golden) -> Self {
-        let symbols = golden.capsule.modules.iter().flat_map(|module| &module.globals);
-        let mut names: BTreeMap<u64, String> = symbols.map(|symbol| (symbol.address, symbol.name.clone())).collect();
-        for copy in &golden.copies {
-            let Some(from) = golden.capsule.events[copy.event].reads() else { continue };
-            if let (Some(output), Some((address, _))) = (copy.output, from.rows().next()) {
-                names.entry(address).or_insert_with(|| golden.outputs[output].name.clone());
-            }
-        }
+        let names = variables(golden).into_iter().map(|it| ((it.address, it.bytes), it.name)).collect();
         Self { golden, names, launches: Vec::new(), copies: Vec::new() }
     }
 }
@@ -54,8 +48,11 @@ impl Witness for CorruptionRecorder<'_> {
             }
         }
         if bytes > 0 {
-            let patch =
-                |(address, bytes): (u64, Share)| Patch { address, name: self.names.get(&address).cloned(), bytes };
+            let patch = |(address, bytes): (u64, Share)| Patch {
+                address,
+                name: self.names.get(&(address, bytes.of)).cloned(),
+                bytes,
+            };
             self.launches.push(LaunchCorruption {
                 launch: number as u32,
                 kernel: launch.program.name.clone(),

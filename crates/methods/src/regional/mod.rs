@@ -3,7 +3,7 @@
 //! I. Öz & Ö. F. Karadaş, *Regional soft error vulnerability and error propagation analysis for GPGPU applications*, The
 //! Journal of Supercomputing 78, 2022, doi:10.1007/s11227-021-04026-6. Their injector stops at source lines in a debugger; here
 //! a [`Region`] is a selection like that of any campaign, and the [`Regional`] method takes all of them in turn. Phases can
-//! be apart: what is drawn is a [fault map](map) that can be edited and made again.
+//! be apart: what is drawn is a [`FaultMap`] that can be edited and made again.
 //!
 //! ```text
 //! regions (TOML) ─▶ Regional ─▶ fault map (CSV) ⇄ campaign ─▶ ends, corrupted elements and errors by region

@@ -1,0 +1,102 @@
+//! Names for what lies in device memory: variables of modules, outputs, and the buffers that kernels are given, by the names
+//! of their parameters in the source that the capsule holds.
+
+mod signature;
+
+use crate::golden::{Golden, GoldenLaunch};
+use fault::base_name;
+use simt::memory::Version;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An allocation with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// What it is called: as the output, the module's variable or the parameter that it is; `KERNEL[2]` for the third
+    /// parameter of a kernel whose source is not there. What another one is called already has its kernel before it.
+    pub name: String,
+    /// Where it begins.
+    pub address: u64,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// The allocations that have a name, in the order in which launches are given them, outputs and variables of modules first.
+#[must_use]
+pub fn variables(golden: &Golden) -> Vec<Variable> {
+    let mut found = Found::default();
+    for (launch, copy) in golden.copies.iter().filter_map(|copy| Some((golden.launch_before(copy.event)?, copy))) {
+        let Some(output) = copy.output else { continue };
+        let from = golden.capsule.events[copy.event].reads().and_then(|from| from.rows().next());
+        if let Some((address, _)) = from {
+            found.add(golden, launch, address, &golden.outputs[output].name, "");
+        }
+    }
+    let symbols = golden.capsule.modules.iter().flat_map(|module| &module.globals);
+    for (launch, symbol) in
+        golden.launches.first().into_iter().flat_map(|launch| symbols.clone().map(move |it| (launch, it)))
+    {
+        found.add(golden, launch, symbol.address, &symbol.name, "");
+    }
+    let sources: Vec<String> = golden
+        .capsule
+        .sources
+        .iter()
+        .filter_map(|source| Some(String::from_utf8_lossy(&golden.capsule.blobs.get(source.blob).ok()?).into_owned()))
+        .collect();
+    let mut known: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for launch in &golden.launches {
+        let recorded = golden.recorded(launch);
+        let kernel = launch.program.name.as_str();
+        let Some(info) = golden.modules.module(recorded.module).ok().and_then(|module| module.kernel(kernel)) else {
+            continue;
+        };
+        let names = known.entry(kernel).or_insert_with(|| named(&sources, base_name(kernel), info.params.len()));
+        for (param, name) in info.params.iter().zip(&*names) {
+            // A structure may hold several addresses.
+            for word in (0..param.bytes / 8).map(|word| 8 * word) {
+                let at = (param.offset + word) as usize;
+                let Some(bytes) = recorded.params.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()) else {
+                    continue;
+                };
+                let name = if word == 0 { name.clone() } else { format!("{name}+{word}") };
+                found.add(golden, launch, u64::from_le_bytes(bytes), &name, base_name(kernel));
+            }
+        }
+    }
+    found.variables
+}
+
+/// The names of a kernel's parameters, of which there are so many.
+fn named(sources: &[String], kernel: &str, count: usize) -> Vec<String> {
+    let written =
+        sources.iter().find_map(|text| signature::parameters(text, kernel)).filter(|names| names.len() == count);
+    let written = written.unwrap_or_else(|| vec![None; count]);
+    written.into_iter().enumerate().map(|(at, name)| name.unwrap_or_else(|| format!("{kernel}[{at}]"))).collect()
+}
+
+#[derive(Default)]
+struct Found {
+    variables: Vec<Variable>,
+    places: BTreeSet<(u64, u64)>,
+    names: BTreeSet<String>,
+}
+
+impl Found {
+    /// Names the allocation that holds an address when a launch begins, if there is one without a name.
+    fn add(&mut self, golden: &Golden, launch: &GoldenLaunch, address: u64, name: &str, kernel: &str) {
+        let allocations = golden.history.allocations(Version::before(launch.event as u32));
+        let Some((start, bytes)) = allocations.holding(address) else { return };
+        if golden.modules.placed().1.contains(&start) || !self.places.insert((start, bytes)) {
+            return;
+        }
+        let mut name = name.to_owned();
+        if self.names.contains(&name) {
+            name = format!("{kernel}.{name}");
+        }
+        // The same parameter of the same kernel, another time another buffer.
+        let free = (2..).map(|number| format!("{name}#{number}"));
+        let name = std::iter::once(name.clone()).chain(free).find(|name| !self.names.contains(name)).unwrap_or(name);
+        self.names.insert(name.clone());
+        self.variables.push(Variable { name, address: start, bytes });
+    }
+}
