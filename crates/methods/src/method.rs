@@ -134,6 +134,19 @@ pub struct CommandOption {
     pub about: &'static str,
 }
 
+impl CommandOption {
+    /// An option that takes any value.
+    #[must_use]
+    pub const fn any(
+        key: &'static str,
+        value: &'static str,
+        default: Option<&'static str>,
+        about: &'static str,
+    ) -> Self {
+        Self { key, value, words: &[], default, about }
+    }
+}
+
 /// What a command is asked.
 pub struct Request {
     /// The capsule, its golden run done.

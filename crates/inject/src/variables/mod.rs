@@ -5,8 +5,9 @@ mod signature;
 
 use crate::golden::{Golden, GoldenLaunch};
 use fault::base_name;
-use simt::memory::Version;
+use simt::memory::{Allocations, Version};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// An allocation with a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub struct Variable {
 /// The allocations that have a name, in the order in which launches are given them, outputs and variables of modules first.
 #[must_use]
 pub fn variables(golden: &Golden) -> Vec<Variable> {
-    let mut found = Found::default();
+    let mut found = Found { reserved: golden.modules.placed().1, ..Found::default() };
     for (launch, copy) in golden.copies.iter().filter_map(|copy| Some((golden.launch_before(copy.event)?, copy))) {
         let Some(output) = copy.output else { continue };
         let from = golden.capsule.events[copy.event].reads().and_then(|from| from.rows().next());
@@ -31,11 +32,12 @@ pub fn variables(golden: &Golden) -> Vec<Variable> {
             found.add(golden, launch, address, &golden.outputs[output].name, "");
         }
     }
+    // Modules may be loaded at any time; their variables stay.
     let symbols = golden.capsule.modules.iter().flat_map(|module| &module.globals);
-    for (launch, symbol) in
-        golden.launches.first().into_iter().flat_map(|launch| symbols.clone().map(move |it| (launch, it)))
-    {
-        found.add(golden, launch, symbol.address, &symbol.name, "");
+    for symbol in symbols {
+        for launch in golden.launches.first().into_iter().chain(golden.launches.last()) {
+            found.add(golden, launch, symbol.address, &symbol.name, "");
+        }
     }
     let sources: Vec<String> = golden
         .capsule
@@ -77,6 +79,11 @@ fn named(sources: &[String], kernel: &str, count: usize) -> Vec<String> {
 #[derive(Default)]
 struct Found {
     variables: Vec<Variable>,
+    /// What the machine keeps for itself, by where it begins.
+    reserved: BTreeSet<u64>,
+    /// Addresses that were looked up since allocations changed.
+    looked_up: BTreeSet<u64>,
+    allocations: Arc<Allocations>,
     places: BTreeSet<(u64, u64)>,
     names: BTreeSet<String>,
 }
@@ -85,8 +92,15 @@ impl Found {
     /// Names the allocation that holds an address when a launch begins, if there is one without a name.
     fn add(&mut self, golden: &Golden, launch: &GoldenLaunch, address: u64, name: &str, kernel: &str) {
         let allocations = golden.history.allocations(Version::before(launch.event as u32));
-        let Some((start, bytes)) = allocations.holding(address) else { return };
-        if golden.modules.placed().1.contains(&start) || !self.places.insert((start, bytes)) {
+        if !Arc::ptr_eq(&allocations, &self.allocations) {
+            self.looked_up.clear();
+            self.allocations = allocations;
+        }
+        if !self.looked_up.insert(address) {
+            return;
+        }
+        let Some((start, bytes)) = self.allocations.holding(address) else { return };
+        if self.reserved.contains(&start) || !self.places.insert((start, bytes)) {
             return;
         }
         let mut name = name.to_owned();

@@ -18,6 +18,7 @@ use super::location::{Discard, locate};
 use super::settings::Settings;
 use super::show;
 use super::trials::{Grouped, trials};
+use crate::kit::chosen::first_said;
 use crate::method::{Applied, Estimates};
 
 /// A capsule whose sites GPU-Qin chooses.
@@ -150,18 +151,9 @@ impl Understood {
 
 /// Refuses words about what the method chooses itself.
 fn check(words: &SelectionWords) -> Result<(), TargetError> {
-    let lists = [
-        ("group", &words.group),
-        ("lines", &words.lines),
-        ("threads", &words.threads),
-        ("blocks", &words.blocks),
-        ("iterations", &words.iterations),
-    ];
-    let said = lists.into_iter().find(|(_, list)| !list.is_empty()).map(|(key, _)| key);
+    // Even the usual target is not what the method hits.
     let target = words.target.as_ref().map(|_| "target");
-    let scope = words.scope.as_deref().filter(|&scope| scope != "thread").map(|_| "scope");
-    let stratify = words.stratify.map(|_| "stratify");
-    match said.or(target).or(scope).or(stratify) {
+    match first_said(words, &["kernel", "model"]).or(target) {
         None => Ok(()),
         Some(key) => Err(TargetError::new(format!(
             "choose sites as gpu-qin does and by `{key}` too: the method chooses what is hit itself; leave `{key}` out"

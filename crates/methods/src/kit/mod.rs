@@ -1,6 +1,7 @@
 //! What methods share: campaigns that are made once and kept, what one thread came to, tables of patterns, statements with verdicts.
 
 mod campaigns;
+pub(crate) mod chosen;
 pub mod patterns;
 mod profile;
 mod statements;

@@ -24,19 +24,34 @@ pub(super) const REGIONS: Command = Command {
     name: "regions",
     about: "Inject into regions of a program (source lines, kernels, iterations) and compare what comes of it",
     options: &[
-        option(
+        CommandOption::any(
             "file",
             "F.toml",
             None,
             "The regions, [[regions]] with name, file and lines, kernel, iterations … [default: those of the bundled workload]",
         ),
-        option("only", "NAME,…", None, "Only these of the regions"),
-        option("target", "TARGET", None, "What is hit, where a region does not say, for example reg:64 [default: dst]"),
-        option("model", "MODEL", None, "What happens to its bits, where a region does not say [default: flip]"),
-        option("margin", "E", Some(MARGIN), "Make so many faults in each region that rates are known to ±E at 95 %"),
-        option("runs", "N", None, "Make N faults in each region instead"),
-        option("map", "F.csv", None, "Write the fault map: a row for each run"),
-        option("from-map", "F.csv", None, "Inject the faults of a map instead of drawing some"),
+        CommandOption::any("only", "NAME,…", None, "Only these of the regions"),
+        CommandOption::any(
+            "target",
+            "TARGET",
+            None,
+            "What is hit, where a region does not say, for example reg:64 [default: dst]",
+        ),
+        CommandOption::any(
+            "model",
+            "MODEL",
+            None,
+            "What happens to its bits, where a region does not say [default: flip]",
+        ),
+        CommandOption::any(
+            "margin",
+            "E",
+            Some(MARGIN),
+            "Make so many faults in each region that rates are known to ±E at 95 %",
+        ),
+        CommandOption::any("runs", "N", None, "Make N faults in each region instead"),
+        CommandOption::any("map", "F.csv", None, "Write the fault map: a row for each run"),
+        CommandOption::any("from-map", "F.csv", None, "Inject the faults of a map instead of drawing some"),
         CommandOption {
             key: "until",
             value: "PHASE",
@@ -47,15 +62,6 @@ pub(super) const REGIONS: Command = Command {
     ],
     run: regions,
 };
-
-const fn option(
-    key: &'static str,
-    value: &'static str,
-    default: Option<&'static str>,
-    about: &'static str,
-) -> CommandOption {
-    CommandOption { key, value, words: &[], default, about }
-}
 
 fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
     let settings = settings(request)?;

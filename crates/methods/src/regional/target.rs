@@ -11,6 +11,7 @@ use super::diagnosis::Program;
 use super::map::{FaultMap, MapRow};
 use super::region::Region;
 use super::settings::{NAME, Settings};
+use crate::kit::chosen::first_said;
 
 /// What is said of each site: what any campaign says, and its region.
 static COLUMNS: LazyLock<Vec<LabelColumn>> = LazyLock::new(|| {
@@ -41,21 +42,7 @@ enum Plan {
 /// If the words mean no settings, or say what regions say.
 pub(super) fn understood(words: &SelectionWords) -> Result<Settings, TargetError> {
     let settings: Settings = words.method.as_deref().unwrap_or(NAME).parse().map_err(TargetError::new)?;
-    let lists = [
-        ("group", &words.group),
-        ("kernel", &words.kernel),
-        ("lines", &words.lines),
-        ("threads", &words.threads),
-        ("blocks", &words.blocks),
-        ("iterations", &words.iterations),
-    ];
-    let said = lists.into_iter().find(|(_, list)| !list.is_empty()).map(|(key, _)| key);
-    let usual = |word: &Option<String>, usual: &str| word.as_deref().is_some_and(|word| word != usual);
-    let model = usual(&words.model, "flip").then_some("model");
-    let target = usual(&words.target, "dst").then_some("target");
-    let scope = usual(&words.scope, "thread").then_some("scope");
-    let stratify = words.stratify.map(|_| "stratify");
-    if let Some(key) = said.or(model).or(target).or(scope).or(stratify) {
+    if let Some(key) = first_said(words, &[]) {
         return Err(TargetError::new(format!(
             "choose sites by regions and by `{key}` too: each region says its own; write `{key}` there"
         )));

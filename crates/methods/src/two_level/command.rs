@@ -19,13 +19,13 @@ pub(super) const FIT: Command = Command {
     name: "fit",
     about: "Compose the rate of silent data corruption from rates of strikes and from faults (the two-level model)",
     options: &[
-        option(
+        CommandOption::any(
             "ipa",
             "NAME|FILE",
             Some("K40"),
             "Rates of strikes by instruction type and manifestation: a bundled table, or a file",
         ),
-        option(
+        CommandOption::any(
             "issue",
             "RATE|NAME|FILE|none",
             None,
@@ -52,13 +52,13 @@ pub(super) const FIT: Command = Command {
             default: Some("any"),
             about: "What counts as silent data corruption",
         },
-        option(
+        CommandOption::any(
             "margin",
             "E",
             Some(MARGIN),
             "Make so many faults of each type and manifestation that chances are known to ±E at 95 %",
         ),
-        option(
+        CommandOption::any(
             "target",
             "RATE",
             None,
@@ -67,15 +67,6 @@ pub(super) const FIT: Command = Command {
     ],
     run: fit,
 };
-
-const fn option(
-    key: &'static str,
-    value: &'static str,
-    default: Option<&'static str>,
-    about: &'static str,
-) -> CommandOption {
-    CommandOption { key, value, words: &[], default, about }
-}
 
 /// Runs that each cell has, so that every chance is known to a margin.
 ///

@@ -16,6 +16,7 @@ use super::ipa::IpaTable;
 use super::issue::{KnownIssueRate, issue_rate};
 use super::settings::{Grouping, Made, NAME, SdcKind, Settings};
 use super::shares::Shares;
+use crate::kit::chosen::first_said;
 
 /// What is said of each site: what any campaign says, and what the method chose it for.
 static COLUMNS: LazyLock<Vec<LabelColumn>> = LazyLock::new(|| {
@@ -83,20 +84,7 @@ impl Understood {
 
 /// Refuses words about what the method chooses itself.
 fn check(words: &SelectionWords) -> Result<(), TargetError> {
-    let lists = [
-        ("group", &words.group),
-        ("lines", &words.lines),
-        ("threads", &words.threads),
-        ("blocks", &words.blocks),
-        ("iterations", &words.iterations),
-    ];
-    let said = lists.into_iter().find(|(_, list)| !list.is_empty()).map(|(key, _)| key);
-    let usual = |word: &Option<String>, usual: &str| word.as_deref().is_some_and(|word| word != usual);
-    let model = usual(&words.model, "flip").then_some("model");
-    let target = usual(&words.target, "dst").then_some("target");
-    let scope = usual(&words.scope, "thread").then_some("scope");
-    let stratify = words.stratify.map(|_| "stratify");
-    match said.or(model).or(target).or(scope).or(stratify) {
+    match first_said(words, &["kernel"]) {
         None => Ok(()),
         Some(key) => Err(TargetError::new(format!(
             "choose sites by an IPA table and by `{key}` too: the table says what is hit and how; leave `{key}` out"

@@ -16,21 +16,26 @@ pub(in super::super) const EVENTS: Reader = Reader {
     about: "Categorise what microbenchmarks logged under a beam, and make an IPA table of it",
     files: "LOG",
     options: &[
-        option("fluence", "PROGRAM=N,…", None, "Neutrons for each cm² that went through the GPU, by program"),
-        option(
+        CommandOption::any(
+            "fluence",
+            "PROGRAM=N,…",
+            None,
+            "Neutrons for each cm² that went through the GPU, by program",
+        ),
+        CommandOption::any(
             "issue",
             "PROGRAM=RATE,…",
             None,
             "Tested instructions that a multiprocessor issued in a cycle, by program",
         ),
-        option("multiprocessors", "N", None, "Multiprocessors of the GPU"),
-        option(
+        CommandOption::any("multiprocessors", "N", None, "Multiprocessors of the GPU"),
+        CommandOption::any(
             "flux",
             "N",
             Some("13"),
             "Neutrons for each cm² and hour where the rates are to hold: 13 in New York City (JESD89A)",
         ),
-        option(
+        CommandOption::any(
             "table",
             "F.toml",
             None,
@@ -39,15 +44,6 @@ pub(in super::super) const EVENTS: Reader = Reader {
     ],
     run: events,
 };
-
-const fn option(
-    key: &'static str,
-    value: &'static str,
-    default: Option<&'static str>,
-    about: &'static str,
-) -> CommandOption {
-    CommandOption { key, value, words: &[], default, about }
-}
 
 fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     let mut counted: BTreeMap<String, Counts> = BTreeMap::new();

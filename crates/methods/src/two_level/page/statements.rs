@@ -23,7 +23,7 @@ pub(super) fn statements(all: &[Measured], ipa: &IpaTable, questions: &Questions
 }
 
 /// A difference of shares, in percentage points.
-fn points(difference: f64) -> String {
+fn in_points(difference: f64) -> String {
     format!("{:.1} points", 100.0 * difference)
 }
 
@@ -87,14 +87,14 @@ fn faults(all: &[Measured], ipa: &IpaTable, questions: &Questions) -> Vec<Statem
     let (types, of_types) = questions.types();
     let (workloads, of_workloads) = questions.workloads();
     let near = |ours: f64, paper: f64| {
-        Judged::plain(format!("within {} of the paper's", points(SIMILAR)), (ours - paper).abs() <= SIMILAR)
+        Judged::plain(format!("within {} of the paper's", in_points(SIMILAR)), (ours - paper).abs() <= SIMILAR)
     };
     let more_than_half = |some: usize, all: usize| Judged::plain("more than half", 2 * some > all);
     let (two, random, other) = (&questions.two_bits, &questions.random, &questions.random_or_two);
     let differ = |pairs: &[Compared]| {
         format!(
             "SDC rates differ by {} on average; ends differ beyond chance in {} pairs",
-            points(mean_difference(pairs)),
+            in_points(mean_difference(pairs)),
             of(questions.differing(pairs), pairs.len())
         )
     };
@@ -116,7 +116,7 @@ fn faults(all: &[Measured], ipa: &IpaTable, questions: &Questions) -> Vec<Statem
             "Single and double bit flips have similar outcomes",
             "\"similar\"",
             differ(two),
-            Judged::plain(format!("{} on average at most", points(SIMILAR)), mean_difference(two) <= SIMILAR),
+            Judged::plain(format!("{} on average at most", in_points(SIMILAR)), mean_difference(two) <= SIMILAR),
         ),
         said(
             "Random values often have another distribution of outcomes than single flips",
@@ -315,11 +315,11 @@ fn of_apa(all: &[Measured], ipa: &IpaTable, low: &[&str]) -> Vec<Statement> {
             "1.5",
             format!(
                 "{pair}: chances {} apart, rates {}",
-                points(apart),
+                in_points(apart),
                 ratio.map_or_else(String::new, |ratio| format!("{ratio:.2} times"))
             ),
             Judged::plain(
-                format!("chances within {}, rates by 1.3 to 1.7 times", points(SIMILAR)),
+                format!("chances within {}, rates by 1.3 to 1.7 times", in_points(SIMILAR)),
                 apart <= SIMILAR && ratio.is_some_and(|ratio| (1.3..=1.7).contains(&ratio)),
             ),
         ),
