@@ -21,12 +21,15 @@ pub enum Settings {
 impl FromStr for Settings {
     type Err = String;
 
-    /// `regional:file=F.toml`, `regional:map=F.csv`, or regions as a campaign keeps them: `regional:` and a JSON list.
+    /// `regional:file=F.toml`, `regional:map=F.csv`, nothing for the whole program as one region, or regions as a campaign keeps them: `regional:` and a JSON list.
     fn from_str(text: &str) -> Result<Self, String> {
         let help = "there are regional:file=F.toml with [[regions]], and regional:map=F.csv with a fault map";
         let (method, rest) = text.split_once(':').unwrap_or((text, ""));
         if method != NAME {
             return Err(format!("use the method `{method}`: {help}"));
+        }
+        if rest.is_empty() {
+            return Ok(Self::Regions(vec![Region { name: "all".to_owned(), ..Region::default() }]));
         }
         if let Some(path) = rest.strip_prefix("file=") {
             let refused = |why: String| format!("read the regions `{path}`: {why}");
@@ -80,7 +83,7 @@ mod tests {
     fn what_means_nothing_is_named() {
         for (text, part) in [
             ("regions", "use the method `regions`"),
-            ("regional", "set `` of regional"),
+            ("regional:lines=3", "set `lines=3` of regional"),
             ("regional:map=", "set `map=`"),
             ("regional:file=nowhere.toml", "read the regions `nowhere.toml`"),
             ("regional:[]", "there is no [[regions]]"),

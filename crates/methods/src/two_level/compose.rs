@@ -112,7 +112,7 @@ pub struct TypePart {
 impl TypePart {
     fn rate(&self, of: impl Fn(&CellPart) -> RatePerInstruction) -> RatePerInstruction {
         let sum = RatePerInstruction::sum(self.cells.iter().map(of));
-        sum.ending(Probability(self.error)).of(self.fraction)
+        sum.off_by(self.error).of(self.fraction)
     }
 
     /// Its part of the SDC rate of the application.

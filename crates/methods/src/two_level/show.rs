@@ -187,7 +187,7 @@ fn types(it: &Shown<'_>) -> Table {
     for kind in &it.composition.types {
         for cell in &kind.cells {
             let made = cell.ends.is_some();
-            let rate = cell.rate.ending(cell.sdc()).ending(super::units::Probability(kind.error)).of(kind.fraction);
+            let rate = cell.rate.ending(cell.sdc()).off_by(kind.error).of(kind.fraction);
             table.rows.push(vec![
                 Cell::text(&kind.name),
                 Cell::Share(kind.fraction.0),

@@ -32,6 +32,12 @@ impl RatePerInstruction {
         Self(self.0.product(chance.0))
     }
 
+    /// How often it is if it is off by a factor that is 1, within bounds.
+    #[must_use]
+    pub fn off_by(self, error: Bounded) -> Self {
+        Self(self.0.product(error))
+    }
+
     /// How often it is where so many of the instructions are of the kind.
     #[must_use]
     pub fn of(self, share: Fraction) -> Self {

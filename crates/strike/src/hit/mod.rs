@@ -243,6 +243,10 @@ impl Hook for Hit<'_> {
             }
             return self.interest();
         }
+        if self.phase == Phase::Now {
+            // The machine did not come back from the instruction that is hit, a branch: it has no destination.
+            self.phase = Phase::Gone;
+        }
         let executing = has(context.executing, lane);
         let completed = self.begun;
         self.begun += u64::from(executing);
