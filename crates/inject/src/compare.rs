@@ -141,7 +141,7 @@ fn relative(error: f64, size: f64) -> f64 {
 }
 
 /// The number that an element's little-endian bytes are.
-fn value(element: ElementType, bytes: &[u8]) -> f64 {
+pub(crate) fn value(element: ElementType, bytes: &[u8]) -> f64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);
     let bits = u64::from_le_bytes(word);

@@ -37,6 +37,7 @@ mod sweep;
 mod target;
 pub mod threads;
 mod tier_check;
+mod tracking;
 mod variables;
 
 pub use cells::Cells;
@@ -54,4 +55,5 @@ pub use runner::Runner;
 pub use strategy::{ENGINES, Strategy};
 pub use target::{CapsuleTarget, Setup, check_words};
 pub use tier_check::TierCheck;
-pub use variables::{Variable, variables};
+pub use tracking::{Array, Change, Corruption, Extent, Tracked, Tracker};
+pub use variables::{Variable, pointed_at, variables};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
-use study::{Plot, Study, Table};
+use study::{Picture, Plot, Study, Table};
 
 use crate::kit::{Campaigns, Studied, StudyError};
 
@@ -201,6 +201,8 @@ pub struct Answer {
     pub study: Study,
     /// Files that were asked for, by name.
     pub files: Vec<(PathBuf, String)>,
+    /// Pictures that were asked for, by the names of their files.
+    pub pictures: Vec<(PathBuf, Picture)>,
 }
 
 /// A page of documentation whose numbers are measured: `cargo xtask page NAME`.

@@ -132,6 +132,44 @@ pub struct Point {
     pub bounds: Option<(f64, f64)>,
 }
 
+/// Arrays as pictures, one frame after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// A word for its file.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// The frames, of one size.
+    pub frames: Vec<Frame>,
+}
+
+/// Panels side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// The panels, from the left.
+    pub panels: Vec<Panel>,
+}
+
+/// An array as a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// How many values a row has.
+    pub width: usize,
+    /// What colours mean.
+    pub palette: Palette,
+    /// The values, from 0 to 1, row by row; NaN is no number.
+    pub values: Vec<f64>,
+}
+
+/// The colours of values from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Palette {
+    /// From black to white.
+    Grey,
+    /// From black over red and yellow to white, as of something hot.
+    Heat,
+}
+
 impl Study {
     /// A study without answers yet.
     #[must_use]

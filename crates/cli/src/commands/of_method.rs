@@ -46,6 +46,14 @@ fn show(answer: &Answer, json: bool) -> Result<Code, Failure> {
     for (path, text) in &answer.files {
         out::file(path, text)?;
     }
+    for (path, picture) in &answer.pictures {
+        if let Some(dir) = path.parent() {
+            let made = std::fs::create_dir_all(dir).with_context(|| format!("make the directory {}", dir.display()));
+            made.code(Code::Usage)?;
+        }
+        let drawn = report::study::png(picture).with_context(|| format!("draw {}", path.display()));
+        out::file(path, drawn.code(Code::Bug)?)?;
+    }
     if json {
         out::json(&answer.json)?;
     } else {

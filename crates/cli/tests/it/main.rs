@@ -8,6 +8,7 @@ mod interruptions;
 mod live;
 mod methods;
 mod mistakes;
+mod propagation;
 mod regions;
 mod reports;
 mod written;

@@ -1,7 +1,7 @@
 //! How the memory of a faulty run differs from the golden run's at the same moment.
 
 use capsule::Region;
-use simt::memory::{ByteRun, ByteSet, PAGE, Page};
+use simt::memory::{ByteRun, ByteSet, PAGE, Page, address_of, page_of};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
@@ -117,17 +117,35 @@ impl Difference {
         if self.is_empty() {
             return found;
         }
-        for run in region.rows().flat_map(|(address, bytes)| ByteRun::of(address, bytes)) {
-            let range = run.range();
-            if let Some(patch) = self.patches.get(&run.page) {
-                for part in patch.differs.runs() {
-                    let (from, to) = (part.start.max(range.start), part.end.min(range.end));
-                    if from < to {
-                        found.push((offset + from - range.start, &patch.values[from..to]));
-                    }
+        for (address, bytes) in region.rows() {
+            found.extend(self.within(address, bytes).into_iter().map(|(at, bytes)| (offset + at, bytes)));
+            offset += bytes as usize;
+        }
+        found
+    }
+
+    /// What differs in a range: offsets in it, ascending, and the faulty run's bytes there. The cost is that of what
+    /// differs, however long the range is.
+    pub(crate) fn within(&self, address: u64, bytes: u64) -> Vec<(usize, &[u8])> {
+        let mut found = Vec::new();
+        if bytes == 0 {
+            return found;
+        }
+        let end = address.saturating_add(bytes);
+        let (first, last) = (page_of(address), page_of(end - 1));
+        // Pages below the first allocation have the largest numbers.
+        let (most, rest) = if first <= last { (last, None) } else { (u32::MAX, Some(last)) };
+        let rest = rest.into_iter().flat_map(|last| self.patches.range(..=last));
+        for (&page, patch) in self.patches.range(first..=most).chain(rest) {
+            let start = address_of(page);
+            let within = |at: u64| at.saturating_sub(start).min(PAGE as u64) as usize;
+            let range = within(address)..within(end);
+            for part in patch.differs.runs() {
+                let (from, to) = (part.start.max(range.start), part.end.min(range.end));
+                if from < to {
+                    found.push(((start + from as u64 - address) as usize, &patch.values[from..to]));
                 }
             }
-            offset += range.len();
         }
         found
     }
@@ -188,7 +206,11 @@ mod tests {
         let mut page = golden;
         difference.apply(1, &mut page);
         assert_eq!(page[..8], [7, 7, 7, 7, 7, 7, 0, 0]);
+        assert_eq!(difference.within(DEVICE_BASE + 4098, 20), [(0, &[7; 6][..])]);
         difference.agree_in(&region(0, 8192, 1, 8192));
         assert!(difference.is_empty());
+        // Below the first allocation.
+        difference.set(&[(DEVICE_BASE - 1, 3), (DEVICE_BASE, 4)]);
+        assert_eq!(difference.within(DEVICE_BASE - 2, 4), [(1, &[3][..]), (2, &[4][..])]);
     }
 }

@@ -36,7 +36,11 @@ impl Replayer for Following<'_, '_> {
 
     fn launch(&mut self, at: Position, _: &Launch) -> Result<(), Incomplete> {
         self.progress.host_visible |= self.progress.differs;
-        if self.delta.rest_of(at.launches, 0, self.progress) { Ok(()) } else { Err(Incomplete) }
+        if !self.delta.rest_of(at.launches, 0, self.progress) {
+            return Err(Incomplete);
+        }
+        self.delta.launched(at.launches);
+        Ok(())
     }
 
     fn copy_out(&mut self, at: Position, from: &Region, _: Digest) -> Result<(), Incomplete> {

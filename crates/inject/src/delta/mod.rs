@@ -10,6 +10,7 @@ mod difference;
 mod follow;
 mod overlay;
 mod touch;
+mod trail;
 mod watch;
 mod whole;
 
@@ -17,6 +18,7 @@ use crate::final_memory::FinalMemory;
 use crate::golden::Golden;
 use crate::index::{Index, LaunchAccesses};
 use crate::run::{InjectError, Progress, fuel, locate, observe};
+use crate::tracking::{Array, Change};
 use fault::{Fault, Target};
 use outcome::{Observation, Tier};
 use overlay::Overlay;
@@ -25,6 +27,7 @@ use simt::{Checkpoint, Executor, Hook, NoHook, RunEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use strike::Hit;
+use trail::Trail;
 use watch::Watch;
 
 /// Runs faults by executing what they can change, one after the other.
@@ -43,6 +46,8 @@ pub(crate) struct Delta<'g> {
     /// By launch, how many blocks were executed in the run before: the one with the fault, and those that read differing
     /// bytes.
     executed: BTreeMap<usize, u64>,
+    /// What is noted of arrays after launches, if something is.
+    trail: Option<Trail>,
 }
 
 /// For every page that differs, the next block of a launch that reads or writes differing bytes of it.
@@ -85,6 +90,7 @@ impl<'g> Delta<'g> {
             executor: Executor::new(golden.level),
             prepared: None,
             executed: BTreeMap::new(),
+            trail: None,
         }
     }
 
@@ -102,6 +108,25 @@ impl<'g> Delta<'g> {
         self.replay(fault, &mut hit, &mut progress);
         self.find_touch(fault, &mut hit, progress.thread_instructions);
         Ok(observe(golden, fault, hit.injected, progress, Tier::Delta))
+    }
+
+    /// The same, and what differs of arrays after launches.
+    pub(crate) fn tracked(
+        &mut self,
+        fault: &Fault,
+        arrays: &Arc<[Array]>,
+    ) -> Result<(Observation, Vec<Change>), InjectError> {
+        self.trail = Some(Trail::new(arrays));
+        let observation = self.run(fault);
+        let changes = self.trail.take().map(|trail| trail.changes);
+        Ok((observation?, changes.unwrap_or_default()))
+    }
+
+    /// A launch has ended.
+    fn launched(&mut self, number: usize) {
+        if let Some(trail) = &mut self.trail {
+            trail.after(number, &self.overlay.read());
+        }
     }
 
     /// How many blocks of each launch were executed in the run before, by number; of a launch that ran whole, all.
@@ -126,6 +151,7 @@ impl<'g> Delta<'g> {
         self.overlay.write().clear();
         self.executed.clear();
         if self.first_launch(number, fault, hit, progress) {
+            self.launched(number);
             self.follow(number, progress);
         }
     }

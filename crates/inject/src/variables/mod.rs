@@ -68,6 +68,35 @@ pub fn variables(golden: &Golden) -> Vec<Variable> {
     found.variables
 }
 
+/// Where a parameter of a kernel points when it is launched first, up to the end of the allocation there; nameless.
+///
+/// # Errors
+/// If no launch is of the kernel, it has no such parameter, or that is no address of an allocation.
+pub fn pointed_at(golden: &Golden, kernel: &str, parameter: usize) -> Result<Variable, String> {
+    let launch = golden
+        .launches
+        .iter()
+        .find(|launch| base_name(&launch.program.name) == kernel || launch.program.name == kernel);
+    let launch = launch.ok_or_else(|| {
+        let names: BTreeSet<&str> = golden.launches.iter().map(|launch| base_name(&launch.program.name)).collect();
+        format!("no launch is of the kernel {kernel}; there are {}", names.into_iter().collect::<Vec<_>>().join(", "))
+    })?;
+    let recorded = golden.recorded(launch);
+    let module = golden.modules.module(recorded.module).map_err(|error| error.to_string())?;
+    let params = module.kernel(&launch.program.name).map(|kernel| kernel.params.clone()).unwrap_or_default();
+    let param = params
+        .get(parameter)
+        .ok_or_else(|| format!("{kernel} has no parameter {parameter}: it has {}, counted from 0", params.len()))?;
+    let at = param.offset as usize;
+    let word = recorded.params.get(at..at + 8).filter(|_| param.bytes == 8).and_then(|bytes| bytes.try_into().ok());
+    let address = word.map(u64::from_le_bytes);
+    let holding = |address: u64| golden.history.allocations(Version::before(launch.event as u32)).holding(address);
+    let found = address.and_then(|address| Some((address, holding(address)?)));
+    let (address, (start, bytes)) =
+        found.ok_or_else(|| format!("parameter {parameter} of {kernel} points to no allocation"))?;
+    Ok(Variable { name: String::new(), address, bytes: start + bytes - address })
+}
+
 /// The names of a kernel's parameters, of which there are so many.
 fn named(sources: &[String], kernel: &str, count: usize) -> Vec<String> {
     let written =

@@ -19,39 +19,45 @@ const MARGIN: &str = "0.03";
 /// Runs of a region, at most; more is a slip of the keyboard.
 const MOST: u64 = 10_000_000;
 
+/// Options of all commands about regions.
+pub(super) const FILE: CommandOption = CommandOption::any(
+    "file",
+    "F.toml",
+    None,
+    "The regions, [[regions]] with name, file and lines, kernel, iterations … [default: those of the bundled workload]",
+);
+pub(super) const ONLY: CommandOption = CommandOption::any("only", "NAME,…", None, "Only these of the regions");
+pub(super) const TARGET: CommandOption = CommandOption::any(
+    "target",
+    "TARGET",
+    None,
+    "What is hit, where a region does not say, for example reg:64 [default: dst]",
+);
+pub(super) const MODEL: CommandOption =
+    CommandOption::any("model", "MODEL", None, "What happens to its bits, where a region does not say [default: flip]");
+pub(super) const IN_MARGIN: CommandOption = CommandOption::any(
+    "margin",
+    "E",
+    Some(MARGIN),
+    "Make so many faults in each region that rates are known to ±E at 95 %",
+);
+pub(super) const RUNS: CommandOption = CommandOption::any("runs", "N", None, "Make N faults in each region instead");
+pub(super) const FROM_MAP: CommandOption =
+    CommandOption::any("from-map", "F.csv", None, "Inject the faults of a map instead of drawing some");
+
 /// The command.
 pub(super) const REGIONS: Command = Command {
     name: "regions",
     about: "Inject into regions of a program (source lines, kernels, iterations) and compare what comes of it",
     options: &[
-        CommandOption::any(
-            "file",
-            "F.toml",
-            None,
-            "The regions, [[regions]] with name, file and lines, kernel, iterations … [default: those of the bundled workload]",
-        ),
-        CommandOption::any("only", "NAME,…", None, "Only these of the regions"),
-        CommandOption::any(
-            "target",
-            "TARGET",
-            None,
-            "What is hit, where a region does not say, for example reg:64 [default: dst]",
-        ),
-        CommandOption::any(
-            "model",
-            "MODEL",
-            None,
-            "What happens to its bits, where a region does not say [default: flip]",
-        ),
-        CommandOption::any(
-            "margin",
-            "E",
-            Some(MARGIN),
-            "Make so many faults in each region that rates are known to ±E at 95 %",
-        ),
-        CommandOption::any("runs", "N", None, "Make N faults in each region instead"),
+        FILE,
+        ONLY,
+        TARGET,
+        MODEL,
+        IN_MARGIN,
+        RUNS,
         CommandOption::any("map", "F.csv", None, "Write the fault map: a row for each run"),
-        CommandOption::any("from-map", "F.csv", None, "Inject the faults of a map instead of drawing some"),
+        FROM_MAP,
         CommandOption {
             key: "until",
             value: "PHASE",
@@ -83,7 +89,7 @@ fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
         Tally::of(&campaigns.planned(&request.capsule, &label, &settings.to_string(), &method, runs)?.results)?
     };
     let estimates = show::estimates(&method, &tally);
-    Ok(Answer { json: estimates.json, study: estimates.study, files })
+    Ok(Answer { json: estimates.json, study: estimates.study, files, pictures: Vec::new() })
 }
 
 /// What a campaign is called on disk: other regions, or another map, are another campaign.
@@ -98,7 +104,8 @@ fn label(settings: &Settings) -> Result<String, StudyError> {
     Ok(format!("regions-{digest}"))
 }
 
-fn runs_of_region(request: &Request) -> Result<u64, StudyError> {
+/// How many faults each region gets.
+pub(super) fn runs_of_region(request: &Request) -> Result<u64, StudyError> {
     let runs = match request.get::<u64>("runs")? {
         Some(runs) => runs,
         None => {
@@ -113,7 +120,7 @@ fn runs_of_region(request: &Request) -> Result<u64, StudyError> {
 }
 
 /// Where sites come from.
-fn settings(request: &Request) -> Result<Settings, StudyError> {
+pub(super) fn settings(request: &Request) -> Result<Settings, StudyError> {
     let (file, map): (Option<String>, Option<String>) = (request.get("file")?, request.get("from-map")?);
     let regions = match (file, map) {
         (Some(_), Some(_)) => {

@@ -5,6 +5,7 @@ use inject::CapsuleTarget;
 use std::sync::Arc;
 
 use super::command::REGIONS;
+use super::propagation::PROPAGATION;
 use super::settings::NAME;
 use super::target::{Regional, understood};
 use crate::method::{Applied, Command};
@@ -34,6 +35,6 @@ impl crate::Method for RegionalMethod {
     }
 
     fn commands(&self) -> &'static [Command] {
-        const { &[REGIONS] }
+        const { &[REGIONS, PROPAGATION] }
     }
 }

@@ -14,6 +14,7 @@ mod command;
 mod diagnosis;
 mod map;
 mod method;
+pub mod propagation;
 mod region;
 mod settings;
 mod show;

@@ -114,5 +114,5 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let finished = campaigns.make(&request.capsule, &kept.to_string(), &method, runs * method.cells() as u64)?;
     let (composition, counted) = method.compose(&finished.results)?;
     let estimates = show::estimates(&Shown { method: &method, composition: &composition, counted: &counted, target });
-    Ok(Answer { json: estimates.json, study: estimates.study, files: Vec::new() })
+    Ok(Answer { json: estimates.json, study: estimates.study, files: Vec::new(), pictures: Vec::new() })
 }

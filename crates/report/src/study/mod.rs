@@ -1,11 +1,13 @@
 //! Studies as text, as Markdown and as plots.
 
 mod cells;
+mod picture;
 mod plot;
 
 use crate::text::table;
 use ::study::{Cell, Study, Table};
 
+pub use picture::png;
 pub use plot::svg;
 
 /// A study for a terminal.

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The number of the page that holds an address. Pages before [`DEVICE_BASE`] are numbered down from the highest number.
-pub(super) fn number(address: u64) -> u32 {
+#[must_use]
+pub fn page_of(address: u64) -> u32 {
     (address.wrapping_sub(DEVICE_BASE) / PAGE as u64) as u32
 }
 
@@ -98,10 +99,10 @@ mod tests {
     #[test]
     fn pages_are_numbered_both_ways() {
         for address in [DEVICE_BASE, DEVICE_BASE + (5 << 30), DEVICE_BASE - 4096, DEVICE_BASE - (400 << 20)] {
-            assert_eq!(address_of(number(address)), address);
-            assert_eq!(number(address + 4095), number(address));
+            assert_eq!(address_of(page_of(address)), address);
+            assert_eq!(page_of(address + 4095), page_of(address));
         }
-        assert_eq!(number(DEVICE_BASE - 1), u32::MAX);
+        assert_eq!(page_of(DEVICE_BASE - 1), u32::MAX);
     }
 
     #[test]

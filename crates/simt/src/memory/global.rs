@@ -6,7 +6,7 @@
 //! number of pages that a run touched, whatever the size of the memory.
 
 use super::allocations::{Allocations, PlaceError};
-use super::far::{FarPages, number};
+use super::far::{FarPages, page_of};
 use super::held::Held;
 use super::page::{Page, Pages, Pieces, Version, zeros};
 use super::profile::AddressProfile;
@@ -206,19 +206,19 @@ impl GlobalMemory {
 
     /// The number of the page at a place in `slots`.
     fn number_at(&self, index: usize) -> u32 {
-        number(self.start + (index * PAGE) as u64)
+        page_of(self.start + (index * PAGE) as u64)
     }
 
     /// The number of a far page that holds an address, or `None` where nothing is mapped.
     #[cold]
     fn far_number(&self, address: u64) -> Option<u32> {
-        self.allocations.is_far(address).then(|| number(address))
+        self.allocations.is_far(address).then(|| page_of(address))
     }
 
     /// The number of the page that holds an address, or `None` where nothing is mapped.
     #[must_use]
     pub fn page_number(&self, address: u64) -> Option<u32> {
-        if self.index(address).is_some() { Some(number(address)) } else { self.far_number(address) }
+        if self.index(address).is_some() { Some(page_of(address)) } else { self.far_number(address) }
     }
 
     /// The bytes of the page that holds an address, or `None` where nothing is mapped.
@@ -305,7 +305,7 @@ impl GlobalMemory {
             None => self.far.is_touched(self.far_number(address)?),
         };
         let recorded =
-            || self.source.as_ref().is_some_and(|source| source.page(number(address), self.version).is_some());
+            || self.source.as_ref().is_some_and(|source| source.page(page_of(address), self.version).is_some());
         let start = address / PAGE as u64 * PAGE as u64;
         (!is_touched && !recorded()).then_some(start..start + PAGE as u64)
     }

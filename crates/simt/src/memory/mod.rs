@@ -19,7 +19,7 @@ pub mod window;
 pub use access::AccessError;
 pub use allocations::{Allocations, PlaceError};
 pub use bytes::ByteSet;
-pub use far::address_of;
+pub use far::{address_of, page_of};
 pub use global::GlobalMemory;
 pub use held::Held;
 pub use history::History;

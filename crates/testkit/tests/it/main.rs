@@ -15,6 +15,7 @@ mod rewritten;
 mod sampling;
 mod sizes;
 mod stories;
+mod tracking;
 mod vectors;
 
 /// The folders of `workloads/`.

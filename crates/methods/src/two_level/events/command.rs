@@ -86,7 +86,7 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     let mut study = Study::new("events", "", "");
     study.tables = vec![categories(&counted), attributed(&counted)];
     study.tables[0].notes.extend((torn > 0).then(|| format!("{torn} lines were not written to their end.")));
-    Ok(Answer { json, study, files })
+    Ok(Answer { json, study, files, pictures: Vec::new() })
 }
 
 fn document(name: &str, counts: &Counts) -> serde_json::Value {

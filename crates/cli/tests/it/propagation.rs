@@ -1,0 +1,135 @@
+//! `beamline propagation`: variables, where errors go, and pictures of them.
+
+use crate::{json, path, run, stderr};
+use serde_json::Value;
+use std::fs;
+use tempfile::TempDir;
+
+fn of<'d>(document: &'d Value, region: &str, variable: &str) -> &'d Value {
+    let found =
+        document["regions"].as_array().unwrap().iter().find(|it| it["region"] == region && it["variable"] == variable);
+    found.unwrap_or_else(|| panic!("{region}, {variable} in {document}"))
+}
+
+#[test]
+fn an_element_of_a_factor_is_a_row_or_a_column_of_the_product() {
+    let found = json(&["propagation", "mm3", "--runs", "400", "--json"]);
+    assert_eq!(found["format"], "beamline.propagation/1");
+    // E = A B, F = C D, G = E F.
+    let (row, column) = (of(&found, "K1", "G"), of(&found, "K2", "G"));
+    assert_eq!([&row["elements"][2], &row["rows"][2], &row["columns"][2]], [28.0, 1.0, 28.0].each_ref());
+    assert_eq!([&column["elements"][2], &column["rows"][2], &column["columns"][2]], [40.0, 40.0, 1.0].each_ref());
+    assert_eq!(
+        (of(&found, "K1", "E")["elements"][2].as_f64(), of(&found, "K3", "G")["elements"][2].as_f64()),
+        (Some(1.0), Some(1.0))
+    );
+    let edges = found["edges"].as_array().unwrap();
+    let edge = |from: Value, kernel: &str, to: &str| {
+        let edge = edges.iter().find(|it| it["from"] == from && it["kernel"] == kernel && it["to"] == to).unwrap();
+        edge["count"].as_f64().unwrap() / edge["of"].as_f64().unwrap()
+    };
+    assert!(edge("E".into(), "mm3_kernel3", "G") > 0.9);
+    assert!(edge(Value::Null, "mm3_kernel1", "E") > 0.8);
+    assert_eq!(edge(Value::Null, "mm3_kernel1", "F"), 0.0);
+}
+
+#[test]
+fn one_fault_is_followed_launch_by_launch_and_drawn() {
+    let dir = TempDir::new().unwrap();
+    let (rows, graph) = (dir.path().join("rows.csv"), dir.path().join("graph.dot"));
+    let many = [
+        "propagation",
+        "fdtd2d",
+        "--only",
+        "K1.2",
+        "--runs",
+        "60",
+        "--variables",
+        "ey,hz",
+        "--rows",
+        path(&rows),
+        "--graph",
+        path(&graph),
+    ];
+    let many = run(&many);
+    assert!(many.status.success(), "{}", stderr(&many));
+    let text = fs::read_to_string(&rows).unwrap();
+    assert!(text.starts_with("run,region,fault,class,variable,first_launch,"), "{text}");
+    assert!(fs::read_to_string(&graph).unwrap().contains("\"ey\" -> \"hz\" [label=\"fdtd_step3_kernel: "));
+    let line = text.lines().find(|line| line.contains(",launch=0,") && line.contains("sdc,ey,0,")).unwrap();
+    let fault = line.split('"').nth(1).unwrap();
+    let pictures = dir.path().join("pictures/of one");
+    let one = json(&["propagation", "fdtd2d", "--fault", fault, "--pictures", path(&pictures), "--json"]);
+    let steps = one["steps"].as_array().unwrap();
+    assert_eq!((steps[0]["launch"].as_u64(), steps[0]["variable"].as_str()), (Some(0), Some("ey")));
+    // A wave: the magnetic field follows in the third launch, and more of it in every step.
+    let of_hz: Vec<u64> = steps
+        .iter()
+        .filter(|it| it["variable"] == "hz" && it["kernel"] == "fdtd_step3_kernel")
+        .map(|it| it["elements"].as_u64().unwrap())
+        .collect();
+    assert!(of_hz.len() == 6 && of_hz.is_sorted() && of_hz[5] > of_hz[0], "{of_hz:?}");
+    for name in ["ex", "ey", "hz"] {
+        let bytes = fs::read(pictures.join(format!("{name}.png"))).unwrap();
+        assert!(bytes.starts_with(b"\x89PNG") && bytes.windows(4).any(|it| it == b"acTL"));
+    }
+    assert!(!pictures.join("fict.png").exists());
+}
+
+#[test]
+fn a_map_is_followed_and_its_rows_are_those_of_the_campaign() {
+    let dir = TempDir::new().unwrap();
+    let (map, rows) = (dir.path().join("map.csv"), dir.path().join("rows.csv"));
+    let regions = ["regions", "gramschm", "--runs", "50", "--map", path(&map), "--json", "--out", path(dir.path())];
+    let campaign = json(&regions);
+    let followed = run(&["propagation", "gramschm", "--from-map", path(&map), "--rows", path(&rows)]);
+    assert!(followed.status.success(), "{}", stderr(&followed));
+    let mut sdc: Vec<String> = fs::read_to_string(&rows)
+        .unwrap()
+        .lines()
+        .filter(|it| it.contains(",sdc,"))
+        .map(|it| it[..it.find(',').unwrap()].to_owned())
+        .collect();
+    sdc.dedup();
+    let counted: u64 =
+        campaign["regions"].as_array().unwrap().iter().map(|it| it["sdc"]["count"].as_u64().unwrap()).sum();
+    assert_eq!(sdc.len() as u64, counted);
+}
+
+#[test]
+fn what_is_no_variable_is_said_with_what_there_is() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("variables.toml");
+    let declared = |text: &str| {
+        fs::write(&file, format!("[[variables]]\nname = 'x'\ntype = 'f32'\n{text}")).unwrap();
+        run(&["propagation", "mm3", "--file", path(&file), "--runs", "5"])
+    };
+    let of_file = [
+        (
+            "kernel = 'k'\nparameter = 0\nshape = [1]",
+            "no launch is of the kernel k; there are mm3_kernel1, mm3_kernel2, mm3_kernel3",
+        ),
+        (
+            "kernel = 'mm3_kernel1'\nparameter = 9\nshape = [1]",
+            "mm3_kernel1 has no parameter 9: it has 6, counted from 0",
+        ),
+        ("kernel = 'mm3_kernel1'\nparameter = 0\nshape = [4096, 4096]", "16777216 elements of f32 are 67108864 bytes"),
+        ("kernel = 'mm3_kernel1'\nparameter = 0", "missing field `shape`"),
+    ];
+    for (text, part) in of_file {
+        let found = declared(text);
+        assert!(!found.status.success() && stderr(&found).contains(part), "{}", stderr(&found));
+    }
+    assert!(declared("kernel = 'mm3_kernel1'\nparameter = 0\nshape = [2, 4]").status.success());
+    for (name, part) in [
+        ("sum", "but no buffer is called so: it lives in registers, or the compiler has optimised it away"),
+        ("nothing", "find the variable nothing: in memory there are A, B, E"),
+    ] {
+        let found = run(&["propagation", "mm3", "--variables", name]);
+        assert!(!found.status.success() && stderr(&found).contains(part), "{}", stderr(&found));
+    }
+    let both = run(&["propagation", "mm3", "--fault", "x", "--rows", "y"]);
+    assert!(stderr(&both).contains("follow one fault with --rows"), "{}", stderr(&both));
+    let pictures = run(&["propagation", "mm3", "--pictures", "x"]);
+    assert!(stderr(&pictures).contains("say which with --fault ID"), "{}", stderr(&pictures));
+}

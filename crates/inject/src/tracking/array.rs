@@ -1,0 +1,48 @@
+//! Arrays, and what differs of them.
+
+use crate::compare::value;
+use capsule::ElementType;
+
+/// An array in device memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// What it is called.
+    pub name: String,
+    /// Where it begins.
+    pub address: u64,
+    /// What its elements are.
+    pub element: ElementType,
+    /// How many there are along each dimension, the last one contiguous.
+    pub shape: Vec<u64>,
+}
+
+impl Array {
+    /// How many elements it has.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        self.shape.iter().product()
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.elements() * self.element.bytes()
+    }
+
+    /// The elements that bytes of it are.
+    #[must_use]
+    pub fn values(&self, bytes: &[u8]) -> Vec<f64> {
+        bytes.chunks_exact(self.element.bytes() as usize).map(|bytes| value(self.element, bytes)).collect()
+    }
+}
+
+/// What differs of an array after a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The launch that has ended.
+    pub launch: u32,
+    /// The array, by its place among those that are looked at.
+    pub array: usize,
+    /// Offsets in the array, ascending and apart, and the bytes that the faulty run holds there; all of them differ.
+    pub runs: Vec<(u64, Vec<u8>)>,
+}

@@ -1,0 +1,110 @@
+//! Which arrays in device memory a fault corrupts, and after which launches.
+//!
+//! The engines that follow a difference have it at hand after every launch; full re-execution compares pages then. Both see
+//! the same, and what they see is compared with the golden run's memory at that launch, element by element.
+
+mod array;
+mod measure;
+mod witness;
+
+pub use array::{Array, Change};
+pub use measure::{Corruption, Extent};
+
+use crate::delta::Delta;
+use crate::full::Injector;
+use crate::golden::Golden;
+use crate::run::InjectError;
+use crate::strategy::Strategy;
+use crate::target::CapsuleTarget;
+use fault::Fault;
+use outcome::Observation;
+use simt::memory::{ByteRun, Version};
+use std::sync::Arc;
+use witness::ArrayWitness;
+
+/// Runs faults and sees which arrays differ after launches.
+#[derive(Debug)]
+pub struct Tracker<'g> {
+    golden: &'g Golden,
+    arrays: Arc<[Array]>,
+    runs: Runs<'g>,
+}
+
+#[derive(Debug)]
+enum Runs<'g> {
+    Full(Box<Injector<'g>>),
+    Delta(Box<Delta<'g>>),
+}
+
+/// A run and what was seen on its way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tracked {
+    /// What came of it.
+    pub observation: Observation,
+    /// What differed of which array after which launch, in order; nothing where nothing did, and nothing after a trap.
+    pub changes: Vec<Change>,
+}
+
+impl CapsuleTarget {
+    /// What runs faults and sees which of these arrays differ after launches. The strategy changes nothing of what is
+    /// seen; threads as replicas are followed one by one.
+    #[must_use]
+    pub fn tracker(&self, strategy: Strategy, arrays: &[Array]) -> Tracker<'_> {
+        let golden = self.golden_run();
+        let runs = if strategy == Strategy::Full || golden.has_blocks_together() {
+            Runs::Full(Box::new(Injector::new(golden)))
+        } else {
+            Runs::Delta(Box::new(Delta::new(golden, self.index())))
+        };
+        Tracker { golden, arrays: arrays.into(), runs }
+    }
+}
+
+impl Tracker<'_> {
+    /// Runs a fault.
+    ///
+    /// # Errors
+    /// If the fault names a place that does not exist, or the capsule cannot be replayed.
+    pub fn run(&mut self, fault: &Fault) -> Result<Tracked, InjectError> {
+        let (observation, changes) = match &mut self.runs {
+            Runs::Full(runs) => {
+                let mut witness = ArrayWitness::new(self.golden, &self.arrays);
+                (runs.witnessed(fault, &mut witness)?, witness.changes)
+            }
+            Runs::Delta(runs) => runs.tracked(fault, &self.arrays)?,
+        };
+        Ok(Tracked { observation, changes })
+    }
+
+    /// The arrays that are looked at; changes name them by their places here.
+    #[must_use]
+    pub fn arrays(&self) -> &[Array] {
+        &self.arrays
+    }
+
+    /// How bad a change is.
+    #[must_use]
+    pub fn corruption(&self, change: &Change) -> Corruption {
+        let array = &self.arrays[change.array];
+        measure::corruption(array, change, |offset, bytes| self.golden_bytes(change.launch, array, offset, bytes))
+    }
+
+    /// What the golden run holds in an array after a launch.
+    #[must_use]
+    pub fn golden(&self, launch: u32, array: usize) -> Vec<u8> {
+        let array = &self.arrays[array];
+        self.golden_bytes(launch, array, 0, array.bytes())
+    }
+
+    fn golden_bytes(&self, launch: u32, array: &Array, offset: u64, bytes: u64) -> Vec<u8> {
+        let after = Version::before(self.golden.launches()[launch as usize].event as u32 + 1);
+        let mut found = Vec::with_capacity(bytes as usize);
+        for run in ByteRun::of(array.address + offset, bytes) {
+            match self.golden.history.page(run.page, after) {
+                Some(page) => found.extend_from_slice(&page[run.range()]),
+                None => found.resize(found.len() + run.range().len(), 0),
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,47 @@
+//! What differs of arrays after the launches of full re-execution.
+
+use super::array::{Array, Change};
+use crate::full::Witness;
+use crate::golden::Golden;
+use simt::memory::{ByteRun, ByteSet, GlobalMemory, PAGE, Version};
+
+/// Compares arrays with the golden run's after every launch.
+pub(super) struct ArrayWitness<'a> {
+    golden: &'a Golden,
+    arrays: &'a [Array],
+    pub(super) changes: Vec<Change>,
+}
+
+impl<'a> ArrayWitness<'a> {
+    pub(super) fn new(golden: &'a Golden, arrays: &'a [Array]) -> Self {
+        Self { golden, arrays, changes: Vec::new() }
+    }
+}
+
+impl Witness for ArrayWitness<'_> {
+    fn launched(&mut self, number: usize, memory: &mut GlobalMemory) {
+        let after = Version::before(self.golden.launches()[number].event as u32 + 1);
+        for (array, it) in self.arrays.iter().enumerate() {
+            let mut runs: Vec<(u64, Vec<u8>)> = Vec::new();
+            let mut offset = 0;
+            for part in ByteRun::of(it.address, it.bytes()) {
+                let range = part.range();
+                let golden = self.golden.history.page(part.page, after);
+                let found = memory.numbered(part.page).unwrap_or(&[0; PAGE]);
+                let differs = ByteSet::differing(golden.as_deref().unwrap_or(&[0; PAGE]), found);
+                for run in differs.runs() {
+                    let (from, to) = (run.start.max(range.start), run.end.min(range.end));
+                    if from < to {
+                        runs.push(((offset + from - range.start) as u64, found[from..to].to_vec()));
+                    }
+                }
+                offset += range.len();
+            }
+            if !runs.is_empty() {
+                self.changes.push(Change { launch: number as u32, array, runs });
+            }
+        }
+    }
+
+    fn copied(&mut self, _: usize, _: usize, _: &[u8]) {}
+}

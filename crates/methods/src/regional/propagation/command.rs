@@ -1,0 +1,162 @@
+//! `beamline propagation`: where errors go, of many faults or of one.
+
+use campaign::{Planner, RunIndex, SelectionWords, Subject as _};
+use fault::{Fault, base_name};
+use inject::Array;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::thread::available_parallelism;
+
+use super::arrays::{DeclaredVariable, arrays};
+use super::course::Course;
+use super::follow::{Followed, follow};
+use super::graph::Graph;
+use super::picture::pictures;
+use super::rows::Rows;
+use super::show;
+use super::spread::Spread;
+use crate::kit::{Campaigns, StudyError};
+use crate::method::{Answer, Command, CommandOption, Request};
+use crate::regional::command::{FILE, FROM_MAP, IN_MARGIN, MODEL, ONLY, RUNS, TARGET, runs_of_region, settings};
+use crate::regional::region::Region;
+use crate::regional::settings::Settings;
+use crate::regional::target::{Regional, region_of};
+
+/// The command.
+pub(crate) const PROPAGATION: Command = Command {
+    name: "propagation",
+    about: "Follow faults through variables in memory: which are corrupted after which launches, how many elements, how far",
+    options: &[
+        CommandOption::any(
+            "variables",
+            "NAME,…",
+            None,
+            "Only these variables [default: those that are declared, or all buffers]",
+        ),
+        FILE,
+        ONLY,
+        TARGET,
+        MODEL,
+        IN_MARGIN,
+        RUNS,
+        FROM_MAP,
+        CommandOption::any("fault", "ID", None, "Follow this fault alone, launch by launch"),
+        CommandOption::any(
+            "pictures",
+            "DIR",
+            None,
+            "Of that fault: a picture of each variable, golden, faulty, difference, a frame for each launch (PNG)",
+        ),
+        CommandOption::any("rows", "F.csv", None, "Write what each run did to each variable"),
+        CommandOption::any("graph", "F.dot", None, "Write between which variables errors go, for Graphviz"),
+    ],
+    run: propagation,
+};
+
+fn propagation(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
+    let arrays = followed_arrays(request)?;
+    match request.get::<String>("fault")? {
+        Some(id) => of_one(request, &arrays, &id),
+        None => of_many(request, &arrays, campaigns),
+    }
+}
+
+/// The variables that are followed.
+fn followed_arrays(request: &Request) -> Result<Vec<Array>, StudyError> {
+    let file: Option<String> = request.get("file")?;
+    let declared = match &file {
+        Some(path) => {
+            let refused = |why: String| StudyError::Refused(format!("read the variables `{path}`: {why}"));
+            let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+            DeclaredVariable::read(&text).map_err(refused)?
+        }
+        None => {
+            let text = request.declared.as_deref().unwrap_or_default();
+            DeclaredVariable::read(text).map_err(StudyError::Words)?
+        }
+    };
+    let names: Option<String> = request.get("variables")?;
+    let names: Option<Vec<&str>> = names.as_deref().map(|names| names.split(',').map(str::trim).collect());
+    arrays(&request.capsule, &declared, names.as_deref()).map_err(StudyError::Words)
+}
+
+/// What launches are of, by number.
+fn kernels(request: &Request) -> Vec<&str> {
+    let launches = request.capsule.golden_run().launches();
+    launches.iter().map(|launch| base_name(&launch.program.name)).collect()
+}
+
+fn of_one(request: &Request, arrays: &[Array], id: &str) -> Result<Answer, StudyError> {
+    let aimed = ["only", "target", "model", "runs", "from-map", "rows", "graph"];
+    if let Some(key) = aimed.into_iter().find(|key| request.options.contains_key(key)) {
+        return Err(StudyError::Words(format!(
+            "follow one fault with --{key}, which is of many: leave --fault or --{key} out"
+        )));
+    }
+    let fault: Fault = id.parse().map_err(|error| StudyError::Words(format!("read the fault `{id}`: {error}")))?;
+    let course = Course::of(&request.capsule, arrays, &fault)?;
+    let kernels = kernels(request);
+    let (json, study) = show::course(request.capsule.name(), &course, &kernels);
+    let mut shown = Vec::new();
+    if let Some(dir) = request.get::<PathBuf>("pictures")? {
+        let file = |name: &str| format!("{}.png", name.replace(['/', '#', '\\'], "-"));
+        shown.extend(pictures(&course, kernels.len() as u32).into_iter().map(|it| (dir.join(file(&it.name)), it)));
+    }
+    Ok(Answer { json, study, files: Vec::new(), pictures: shown })
+}
+
+fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
+    if request.options.contains_key("pictures") {
+        return Err(StudyError::Words(
+            "show the pictures of many faults: say which with --fault ID, for example one of --rows".to_owned(),
+        ));
+    }
+    let nothing_said =
+        request.declared.is_none() && !["file", "from-map"].iter().any(|key| request.options.contains_key(key));
+    let only_variables = || {
+        request
+            .get::<String>("file")
+            .ok()
+            .flatten()
+            .and_then(|path| fs::read_to_string(path).ok())
+            .is_some_and(|text| !text.contains("[[regions]]"))
+    };
+    let settings = if nothing_said || only_variables() {
+        Settings::Regions(vec![Region {
+            name: "all".to_owned(),
+            target: request.get("target")?,
+            model: request.get("model")?,
+            ..Region::default()
+        }])
+    } else {
+        settings(request)?
+    };
+    let method = Regional::new(&request.capsule, &campaigns.selection(&settings.to_string()))?;
+    let runs: Vec<RunIndex> = (0..method.runs(runs_of_region(request)?)).map(RunIndex).collect();
+    let sites = method.plan(&runs, &SelectionWords::default(), campaigns.seed)?;
+    let kernels = kernels(request);
+    let last = kernels.len().saturating_sub(1) as u32;
+    let wants_rows = request.options.contains_key("rows");
+    let (mut spread, mut graph, mut rows) = (Spread::default(), Graph::default(), Rows::default());
+    let mut see = |it: Followed| {
+        let region = region_of(&sites[it.run]);
+        spread.add(region, &it, last, arrays.len());
+        graph.add(&it, &kernels, arrays.len());
+        if wants_rows {
+            rows.add(region, sites[it.run].fault().unwrap_or_default(), &it, &kernels, arrays);
+        }
+    };
+    let jobs =
+        campaigns.jobs.map_or_else(|| available_parallelism().map_or(1, NonZeroUsize::get), |jobs| jobs as usize);
+    follow(&request.capsule, arrays, &sites, jobs, campaigns.stop, &mut see)?;
+    let (json, study) = show::spread(request.capsule.name(), method.regions(), arrays, &spread, &graph);
+    let mut files = Vec::new();
+    if let Some(path) = request.get::<PathBuf>("rows")? {
+        files.push((path, rows.text().map_err(StudyError::Words)?));
+    }
+    if let Some(path) = request.get::<PathBuf>("graph")? {
+        files.push((path, graph.dot(arrays)));
+    }
+    Ok(Answer { json, study, files, pictures: Vec::new() })
+}

@@ -1,0 +1,99 @@
+//! Runs with faults, on all cores, each with what it did to the arrays.
+
+use campaign::{Site, TargetError};
+use fault::Fault;
+use inject::site::fault_of;
+use inject::{Array, CapsuleTarget, Corruption, Strategy, Tracker};
+use outcome::{Class, End, Outcome, classify};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::kit::StudyError;
+
+/// A run that was followed.
+#[derive(Clone, Debug)]
+pub struct Followed {
+    /// Its number.
+    pub run: usize,
+    /// The launch with the fault.
+    pub launch: u32,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Whether it came to its end; what is known of others ends where they did.
+    pub completed: bool,
+    /// By launch, the arrays that differ after it and how bad they are.
+    pub after: BTreeMap<u32, BTreeMap<usize, Corruption>>,
+}
+
+impl Followed {
+    /// How bad an array was at first, with the launch; none if it never was.
+    #[must_use]
+    pub fn first(&self, array: usize) -> Option<(u32, &Corruption)> {
+        self.after.iter().find_map(|(&launch, arrays)| Some((launch, arrays.get(&array)?)))
+    }
+
+    /// How bad an array is after a launch.
+    #[must_use]
+    pub fn at(&self, launch: u32, array: usize) -> Option<&Corruption> {
+        self.after.get(&launch)?.get(&array)
+    }
+
+    /// What class its end is of.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        self.outcome.class()
+    }
+}
+
+/// Follows the faults of sites, and shows each run to `see`; the order is any, the runs are the same.
+///
+/// # Errors
+/// If a fault names no place, or the work is stopped.
+pub fn follow(
+    capsule: &CapsuleTarget,
+    arrays: &[Array],
+    sites: &[Site],
+    jobs: usize,
+    stop: &AtomicBool,
+    see: &mut (dyn FnMut(Followed) + Send),
+) -> Result<(), StudyError> {
+    let (next, see) = (AtomicUsize::new(0), Mutex::new(see));
+    let criteria = capsule.criteria();
+    let work = || -> Result<(), StudyError> {
+        let mut tracker = capsule.tracker(Strategy::Auto, arrays);
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err(StudyError::Interrupted);
+            }
+            let run = next.fetch_add(1, Ordering::Relaxed);
+            let Some(site) = sites.get(run) else { return Ok(()) };
+            let fault = fault_of(site).map_err(|error| StudyError::Words(error.to_string()))?;
+            let it = one(&mut tracker, run, &fault, &|seen| classify(seen, &criteria))?;
+            see.lock().unwrap_or_else(PoisonError::into_inner)(it);
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs.clamp(1, sites.len().max(1))).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| match worker.join() {
+            Ok(ended) => ended,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    })
+}
+
+/// Follows one fault.
+pub(super) fn one(
+    tracker: &mut Tracker<'_>,
+    run: usize,
+    fault: &Fault,
+    classify: &dyn Fn(&outcome::Observation) -> Outcome,
+) -> Result<Followed, StudyError> {
+    let tracked = tracker.run(fault).map_err(|error| TargetError::from_error(&error))?;
+    let mut after: BTreeMap<u32, BTreeMap<usize, Corruption>> = BTreeMap::new();
+    for change in &tracked.changes {
+        after.entry(change.launch).or_default().insert(change.array, tracker.corruption(change));
+    }
+    let (outcome, completed) = (classify(&tracked.observation), tracked.observation.end == End::Completed);
+    Ok(Followed { run, launch: fault.launch, outcome, completed, after })
+}

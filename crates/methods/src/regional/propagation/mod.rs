@@ -1,0 +1,27 @@
+//! Where errors go: which variables are corrupted after which launches, how many of their elements, how far.
+//!
+//! Section 3.3 of the paper stops the application at lines and dumps memory; here every launch of every run is looked at, while
+//! only what a fault changes is executed.
+//!
+//! ```text
+//! declared variables ─▶ arrays ─┐
+//! sites or a fault map ─────────┴▶ follow (runs on all cores) ─▶ Spread: by region and variable · by kernel (graph) · rows
+//! one fault ─────────────────────▶ course: launch by launch ─▶ pictures
+//! ```
+
+mod arrays;
+mod command;
+mod course;
+mod follow;
+mod graph;
+mod picture;
+mod rows;
+mod show;
+mod spread;
+
+pub use arrays::{DeclaredVariable, arrays};
+pub(super) use command::PROPAGATION;
+pub use course::{Course, Step};
+pub use follow::{Followed, follow};
+pub use graph::{Edge, Graph};
+pub use spread::{Spread, VariableSpread};

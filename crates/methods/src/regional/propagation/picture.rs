@@ -1,0 +1,131 @@
+//! Variables as pictures: the golden run, the faulty run, and the difference side by side, a frame for each launch.
+
+use study::{Frame, Palette, Panel, Picture};
+
+use super::course::Course;
+
+/// Rows or columns of a panel, at most: more elements share a place, where the one that differs most is shown.
+const MOST: usize = 512;
+
+/// Frames of a picture, at most.
+const FRAMES: u64 = 200;
+
+/// Elements in all frames of a picture, about, at most; of arrays that have more there is one frame.
+const ELEMENTS: u64 = 1 << 26;
+
+/// How much of the range of brightness the smallest error has: it is told from none at once.
+const FAINTEST: f64 = 0.25;
+
+/// The sides of an array on paper: all dimensions but the last are its rows, and what has one dimension is folded.
+fn sides(shape: &[u64]) -> (usize, usize) {
+    let elements: u64 = shape.iter().product();
+    match shape {
+        [] | [_] => {
+            let width = (elements as f64).sqrt().ceil().max(1.0) as u64;
+            (elements.div_ceil(width) as usize, width as usize)
+        }
+        [.., width] => ((elements / width) as usize, *width as usize),
+    }
+}
+
+/// The largest of the values that share a place, by places.
+fn reduced(values: &[f64], (rows, columns): (usize, usize)) -> Panel {
+    let step = rows.max(columns).div_ceil(MOST).max(1);
+    let (height, width) = (rows.div_ceil(step), columns.div_ceil(step));
+    let mut places = vec![f64::NEG_INFINITY; height * width];
+    for (at, &value) in values.iter().enumerate() {
+        let place = &mut places[at / columns / step * width + at % columns / step];
+        // What is no number stays to be seen.
+        *place = if value.is_nan() || place.is_nan() { f64::NAN } else { place.max(value) };
+    }
+    // Behind the last element of a folded array there is nothing.
+    let values = places.into_iter().map(|value| if value == f64::NEG_INFINITY { 0.0 } else { value }).collect();
+    Panel { width, palette: Palette::Grey, values }
+}
+
+/// A picture of each variable that the fault corrupts: a frame for every launch from the one with the fault on, golden,
+/// faulty, difference. Values are grey between the least and the largest finite one of the golden run over all frames.
+/// Differences are black where there are none and the brighter the larger, by their logarithm, up to white for the
+/// largest of all frames and for what is no finite number.
+pub(super) fn pictures(course: &Course<'_>, launches: u32) -> Vec<Picture> {
+    let corrupted = |&array: &usize| course.steps.iter().any(|step| step.change.array == array);
+    let picture = |array: usize| {
+        let it = &course.arrays()[array];
+        let sides = sides(&it.shape);
+        let most = (ELEMENTS / it.elements().max(1)).clamp(1, FRAMES) as u32;
+        // The last launch is there, and as many before it as may be, evenly.
+        let step = (launches - course.fault.launch).div_ceil(most).max(1);
+        let shown: Vec<u32> = (course.fault.launch..launches).rev().step_by(step as usize).collect();
+        let frames: Vec<(Vec<f64>, Vec<f64>)> =
+            shown.iter().rev().map(|&launch| course.values(launch, array)).collect();
+        let finite = |values: &[f64]| {
+            let ends = (f64::INFINITY, f64::NEG_INFINITY);
+            values.iter().filter(|value| value.is_finite()).fold(ends, |(low, high), &it| (low.min(it), high.max(it)))
+        };
+        let golden: Vec<f64> = frames.iter().flat_map(|(golden, _)| golden.iter().copied()).collect();
+        let (low, high) = finite(&golden);
+        let grey = |value: f64| {
+            if value.is_nan() { value } else { ((value - low) / (high - low).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0) }
+        };
+        let error = |(golden, found): (&f64, &f64)| {
+            let same = golden.to_bits() == found.to_bits();
+            let error = (found - golden).abs();
+            if same {
+                0.0
+            } else if error.is_finite() {
+                error.max(f64::MIN_POSITIVE)
+            } else {
+                f64::INFINITY
+            }
+        };
+        let errors: Vec<Vec<f64>> =
+            frames.iter().map(|(golden, found)| golden.iter().zip(found).map(error).collect()).collect();
+        let sizes: Vec<f64> =
+            errors.iter().flatten().filter(|&&it| it > 0.0 && it.is_finite()).map(|it| it.log10()).collect();
+        let (least, most) = finite(&sizes);
+        let bright = |error: f64| match error {
+            0.0 => 0.0,
+            error if !error.is_finite() || most <= least => 1.0,
+            error => FAINTEST + (1.0 - FAINTEST) * (error.log10() - least) / (most - least),
+        };
+        let frame = |((golden, found), errors): (&(Vec<f64>, Vec<f64>), &Vec<f64>)| {
+            let shades = |values: &[f64]| reduced(&values.iter().map(|&it| grey(it)).collect::<Vec<_>>(), sides);
+            let difference = reduced(&errors.iter().map(|&it| bright(it)).collect::<Vec<_>>(), sides);
+            Frame { panels: vec![shades(golden), shades(found), Panel { palette: Palette::Heat, ..difference }] }
+        };
+        Picture {
+            name: it.name.clone(),
+            title: format!(
+                "{}: golden, faulty and difference, after launches {} to {}",
+                it.name,
+                course.fault.launch,
+                launches.saturating_sub(1)
+            ),
+            frames: frames.iter().zip(&errors).map(frame).collect(),
+        }
+    };
+    (0..course.arrays().len()).filter(corrupted).map(picture).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_of_any_shape_have_two_sides() {
+        assert_eq!(sides(&[7]), (3, 3));
+        assert_eq!(sides(&[4, 6]), (4, 6));
+        assert_eq!(sides(&[2, 3, 5]), (6, 5));
+    }
+
+    #[test]
+    fn elements_that_share_a_place_show_the_largest() {
+        let mut values = vec![0.0; 1024 * 2];
+        values[3] = 0.5;
+        values[1024 + 2] = 0.7;
+        let panel = reduced(&values, (2, 1024));
+        assert_eq!((panel.width, panel.values.len()), (512, 512));
+        assert_eq!((panel.values[0], panel.values[1]), (0.0, 0.7));
+        assert!(reduced(&[0.0, f64::NAN], (1, 2)).values[1].is_nan());
+    }
+}

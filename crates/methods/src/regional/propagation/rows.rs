@@ -1,0 +1,68 @@
+//! What each run did to each variable, as a CSV.
+
+use inject::Array;
+use serde::Serialize;
+
+use super::follow::Followed;
+
+/// What a run did to a variable.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    run: usize,
+    region: String,
+    fault: String,
+    class: &'static str,
+    variable: String,
+    /// The launch after which it differs first, its kernel, and the elements then.
+    first_launch: u32,
+    first_kernel: String,
+    first_elements: u64,
+    /// The last launch after which it differs, and how.
+    last_launch: u32,
+    elements: u64,
+    rows: u64,
+    columns: u64,
+    max_abs: f64,
+    sum_abs: f64,
+}
+
+/// The rows of many runs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows(Vec<Row>);
+
+impl Rows {
+    /// Adds what a run did; a run that corrupted nothing has no row.
+    pub(super) fn add(&mut self, region: &str, fault: &str, it: &Followed, kernels: &[&str], arrays: &[Array]) {
+        for (place, array) in arrays.iter().enumerate() {
+            let Some((first_launch, first)) = it.first(place) else { continue };
+            let latest = it.after.iter().rev().find_map(|(&launch, found)| Some((launch, found.get(&place)?)));
+            let (last_launch, last) = latest.unwrap_or((first_launch, first));
+            self.0.push(Row {
+                run: it.run,
+                region: region.to_owned(),
+                fault: fault.to_owned(),
+                class: it.class().word(),
+                variable: array.name.clone(),
+                first_launch,
+                first_kernel: kernels[first_launch as usize].to_owned(),
+                first_elements: first.elements,
+                last_launch,
+                elements: last.elements,
+                rows: last.extent.rows,
+                columns: last.extent.columns,
+                max_abs: last.max_abs,
+                sum_abs: last.sum_abs,
+            });
+        }
+    }
+
+    /// The text, in the order of runs.
+    pub(super) fn text(mut self) -> Result<String, String> {
+        // Of a run, variables stay in their order.
+        self.0.sort_by_key(|row| row.run);
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        self.0.iter().try_for_each(|row| writer.serialize(row)).map_err(|error| error.to_string())?;
+        let bytes = writer.into_inner().map_err(|error| error.to_string())?;
+        String::from_utf8(bytes).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,199 @@
+//! What was followed, as tables and as documents.
+
+use inject::Array;
+use serde_json::{Value, json};
+use stats::{Confidence, Proportion};
+use study::{Cell, Study, Table};
+
+use super::course::Course;
+use super::graph::Graph;
+use super::spread::{Spread, VariableSpread};
+use crate::regional::tally::quartiles;
+
+/// The answers about many runs.
+pub(super) fn spread(
+    name: &str,
+    regions: &[String],
+    arrays: &[Array],
+    spread: &Spread,
+    graph: &Graph,
+) -> (Value, Study) {
+    let mut study = Study::new("propagation", "", "");
+    let rows: Vec<(&str, u64, &Array, &VariableSpread)> = regions
+        .iter()
+        .filter_map(|region| Some((region, *spread.runs.get(region)?)))
+        .flat_map(|(region, runs)| {
+            arrays.iter().enumerate().filter_map(move |(place, array)| {
+                Some((region.as_str(), runs, array, spread.variables.get(&(region.clone(), place))?))
+            })
+        })
+        .collect();
+    study.tables = vec![by_region(name, &rows, spread), far(&rows), edges(arrays, graph)];
+    let json = json!({
+        "format": "beamline.propagation/1",
+        "capsule": name,
+        "variables": arrays.iter().map(described).collect::<Vec<_>>(),
+        "regions": rows.iter().map(document).collect::<Vec<_>>(),
+        "edges": graph.edges.iter().map(|(edge, (count, of))| json!({
+            "from": edge.from.map(|from| &arrays[from].name),
+            "kernel": edge.kernel,
+            "to": edge.to.map(|to| &arrays[to].name),
+            "count": count,
+            "of": of,
+        })).collect::<Vec<_>>(),
+    });
+    (json, study)
+}
+
+fn described(array: &Array) -> Value {
+    json!({ "name": array.name, "type": array.element.to_string(), "shape": array.shape, "bytes": array.bytes() })
+}
+
+/// A share of counts with its interval.
+fn rate(count: u64, of: u64) -> Cell {
+    let proportion = Proportion::from_counts(count, of - count);
+    let interval = proportion.wilson(Confidence::PERCENT_95);
+    proportion.rate().map_or(Cell::None, |rate| Cell::Rate { rate, low: interval.low, high: interval.high })
+}
+
+type Row<'r> = (&'r str, u64, &'r Array, &'r VariableSpread);
+
+fn by_region(name: &str, rows: &[Row<'_>], spread: &Spread) -> Table {
+    let columns = ["region", "variable", "runs", "corrupts it", "leaves it corrupted", "launches until then, median"];
+    let mut table = Table::new(format!("{name}: variables that faults corrupt"), &columns);
+    for (region, runs, array, it) in rows {
+        table.rows.push(vec![
+            Cell::text(*region),
+            Cell::text(&array.name),
+            Cell::Count(*runs),
+            rate(it.corrupted, *runs),
+            rate(it.left, *runs),
+            number(quartiles(it.delay.clone()).map(|five| five[2])),
+        ]);
+    }
+    let clean: Vec<&str> =
+        spread.runs.keys().map(String::as_str).filter(|region| !rows.iter().any(|(name, ..)| name == region)).collect();
+    table.notes.extend((!clean.is_empty()).then(|| format!("No fault corrupts a variable in {}.", clean.join(", "))));
+    table.notes.push("Variables are looked at after each launch; of a run that ends in one, until then.".to_owned());
+    table
+}
+
+fn number(value: Option<f64>) -> Cell {
+    value.filter(|value| value.is_finite()).map_or(Cell::None, Cell::Number)
+}
+
+fn far(rows: &[Row<'_>]) -> Table {
+    let columns = [
+        "region",
+        "variable",
+        "of elements",
+        "at first, median",
+        "at the end: least",
+        "quartile",
+        "median",
+        "quartile",
+        "most",
+        "rows, median",
+        "columns, median",
+        "mean error, median",
+    ];
+    let mut table = Table::new("How many elements, and how far", &columns);
+    for (region, _, array, it) in rows {
+        let middle = |of: &[f64]| number(quartiles(of.to_vec()).map(|five| five[2]));
+        let five = quartiles(it.elements.clone());
+        let mut row =
+            vec![Cell::text(*region), Cell::text(&array.name), Cell::Count(array.elements()), middle(&it.first)];
+        row.extend((0..5).map(|at| number(five.map(|five| five[at]))));
+        row.extend([&it.rows, &it.columns, &it.errors].map(|of| middle(of)));
+        table.rows.push(row);
+    }
+    table.notes.push(
+        "Rows are places along all dimensions but the last, columns along the last. Errors are absolute, means over the corrupted elements; – where the median is not finite."
+            .to_owned(),
+    );
+    table
+}
+
+fn edges(arrays: &[Array], graph: &Graph) -> Table {
+    let mut table = Table::new("Where errors go", &["from", "through", "to", "launches", "share of them"]);
+    for (edge, count, of) in graph.taken() {
+        table.rows.push(vec![
+            Cell::text(edge.from.map_or("fault", |from| &arrays[from].name)),
+            Cell::text(&edge.kernel),
+            Cell::text(edge.to.map_or("gone", |to| &arrays[to].name)),
+            Cell::Count(of),
+            rate(count, of),
+        ]);
+    }
+    table.notes.push(
+        "Launches are those through which an error could have gone: with the fault in them, or with the first variable corrupted before them and the second not. Runs that did not come to their end are left out."
+            .to_owned(),
+    );
+    table
+}
+
+fn document((region, runs, array, it): &Row<'_>) -> Value {
+    let finite = |of: &[f64]| {
+        quartiles(of.to_vec())
+            .map(|five| five.map(|value| if value.is_finite() { json!(value) } else { json!(value.to_string()) }))
+    };
+    json!({
+        "region": region,
+        "variable": array.name,
+        "runs": runs,
+        "corrupted": it.corrupted,
+        "left": it.left,
+        "launches_until": finite(&it.delay),
+        "elements_at_first": finite(&it.first),
+        "elements": finite(&it.elements),
+        "rows": finite(&it.rows),
+        "columns": finite(&it.columns),
+        "mean_error": finite(&it.errors),
+    })
+}
+
+/// The answers about one fault; `kernels` are those of the launches.
+pub(super) fn course(name: &str, it: &Course<'_>, kernels: &[&str]) -> (Value, Study) {
+    let columns = ["launch", "kernel", "variable", "elements", "of", "rows", "columns", "largest error", "mean error"];
+    let mut table = Table::new(format!("{name}, {}: {}", it.fault, it.outcome.class().word()), &columns);
+    for step in &it.steps {
+        let (array, bad) = (&it.arrays()[step.change.array], &step.corruption);
+        table.rows.push(vec![
+            Cell::Count(u64::from(step.change.launch)),
+            Cell::text(kernels[step.change.launch as usize]),
+            Cell::text(&array.name),
+            Cell::Count(bad.elements),
+            Cell::Count(array.elements()),
+            Cell::Count(bad.extent.rows),
+            Cell::Count(bad.extent.columns),
+            number(Some(bad.max_abs)),
+            number(Some(bad.sum_abs / bad.elements as f64)),
+        ]);
+    }
+    if it.steps.is_empty() {
+        table.notes.push("No variable differs after any launch that the run came past.".to_owned());
+    }
+    let mut study = Study::new("propagation", "", "");
+    study.tables = vec![table];
+    let real = |value: f64| if value.is_finite() { json!(value) } else { json!(value.to_string()) };
+    let json = json!({
+        "format": "beamline.propagation/1",
+        "capsule": name,
+        "variables": it.arrays().iter().map(described).collect::<Vec<_>>(),
+        "fault": it.fault.to_string(),
+        "class": it.outcome.class().word(),
+        "steps": it.steps.iter().map(|step| json!({
+            "launch": step.change.launch,
+            "kernel": kernels[step.change.launch as usize],
+            "variable": it.arrays()[step.change.array].name,
+            "elements": step.corruption.elements,
+            "first": step.corruption.extent.ends.0,
+            "last": step.corruption.extent.ends.1,
+            "rows": step.corruption.extent.rows,
+            "columns": step.corruption.extent.columns,
+            "max_abs": real(step.corruption.max_abs),
+            "sum_abs": real(step.corruption.sum_abs),
+        })).collect::<Vec<_>>(),
+    });
+    (json, study)
+}

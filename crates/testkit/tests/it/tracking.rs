@@ -1,0 +1,92 @@
+//! Whether what is followed through arrays is the same on every engine, and what the run says of its outputs.
+
+use campaign::config::SelectionWords;
+use campaign::{Planner, RunIndex, Subject};
+use fault::Fault;
+use inject::{Array, CapsuleTarget, Strategy, variables};
+use outcome::End;
+use testkit::random_capsules::random_capsule;
+use testkit::tiers::target;
+use testkit::workload;
+
+/// Everything that has a name in memory, as bytes.
+fn arrays(target: &CapsuleTarget) -> Vec<Array> {
+    let named = variables(target.golden_run()).into_iter();
+    let array = |it: inject::Variable| Array {
+        name: it.name,
+        address: it.address,
+        element: capsule::ElementType::U8,
+        shape: vec![it.bytes],
+    };
+    named.map(array).collect()
+}
+
+fn faults(target: &CapsuleTarget, count: u64) -> Vec<Fault> {
+    let runs: Vec<RunIndex> = (0..count).map(RunIndex).collect();
+    let sites = target.plan(&runs, &SelectionWords::default(), 11).unwrap();
+    sites.iter().map(|site| site.fault().unwrap().parse().unwrap()).collect()
+}
+
+/// What of the changes of a fault is not as full re-execution has it; how many changes there are.
+fn disagreement(target: &CapsuleTarget, arrays: &[Array], fault: &Fault) -> Result<usize, String> {
+    let [full, delta] =
+        [Strategy::Full, Strategy::Delta].map(|strategy| target.tracker(strategy, arrays).run(fault).unwrap());
+    if full.changes != delta.changes {
+        return Err(format!("{}, {fault}: full {:?}\ndelta {:?}", target.name(), full.changes, delta.changes));
+    }
+    if full.observation != target.runner(Strategy::Full).run(fault).unwrap() {
+        return Err(format!("{}, {fault}: another observation than without arrays", target.name()));
+    }
+    let last = target.golden_run().launches().len() as u32 - 1;
+    for output in full.observation.outputs.iter().filter(|_| full.observation.end == End::Completed) {
+        let Some(place) = arrays.iter().position(|array| array.name == output.name) else { continue };
+        let changed = full.changes.iter().any(|change| change.array == place && change.launch == last);
+        // Outputs are copied after the last launch of these programs.
+        if changed != (output.differing > 0) {
+            return Err(format!("{}, {fault}: {} differs: {changed}, {output:?}", target.name(), output.name));
+        }
+    }
+    Ok(full.changes.len())
+}
+
+#[test]
+fn every_engine_sees_the_same_of_every_array() {
+    let (mut failures, mut changes) = (Vec::new(), 0);
+    for name in ["atax", "bfs", "fdtd2d", "gramschm", "hotspot", "mm3"] {
+        let target = workload(name);
+        let arrays = arrays(&target);
+        for fault in faults(&target, 60) {
+            match disagreement(&target, &arrays, &fault) {
+                Ok(found) => changes += found,
+                Err(failure) => failures.push(failure),
+            }
+        }
+    }
+    assert!(changes > 500, "{changes}");
+    crate::report("tracking", &failures);
+}
+
+#[test]
+fn arrays_that_begin_and_end_anywhere_are_seen_alike() {
+    let (mut failures, mut changes) = (Vec::new(), 0);
+    for number in 0..150 {
+        let target = target(random_capsule(23, number).unwrap()).unwrap();
+        // Cut off at odd places.
+        let cut = |array: Array| Array {
+            address: array.address + 3,
+            shape: vec![array.shape[0].saturating_sub(5).max(1)],
+            ..array
+        };
+        let arrays: Vec<Array> = arrays(&target).into_iter().map(cut).collect();
+        for fault in faults(&target, 8) {
+            let [full, delta] = [Strategy::Full, Strategy::Delta]
+                .map(|strategy| target.tracker(strategy, &arrays).run(&fault).unwrap().changes);
+            changes += full.len();
+            if full != delta {
+                failures.push(format!("capsule {number}, {fault}: full {full:?}\ndelta {delta:?}"));
+            }
+        }
+    }
+    assert!(changes > 100, "{changes}");
+    crate::report("tracking of random capsules", &failures);
+}
