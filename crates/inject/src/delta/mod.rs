@@ -18,7 +18,7 @@ use crate::final_memory::FinalMemory;
 use crate::golden::Golden;
 use crate::index::{Index, LaunchAccesses};
 use crate::run::{InjectError, Progress, fuel, locate, observe};
-use crate::tracking::{Array, Change};
+use crate::tracking::{Array, Change, Keep};
 use fault::{Fault, Target};
 use outcome::{Observation, Tier};
 use overlay::Overlay;
@@ -115,8 +115,9 @@ impl<'g> Delta<'g> {
         &mut self,
         fault: &Fault,
         arrays: &Arc<[Array]>,
+        keep: Keep,
     ) -> Result<(Observation, Vec<Change>), InjectError> {
-        self.trail = Some(Trail::new(arrays));
+        self.trail = Some(Trail::new(arrays, keep));
         let observation = self.run(fault);
         let changes = self.trail.take().map(|trail| trail.changes);
         Ok((observation?, changes.unwrap_or_default()))
@@ -125,7 +126,7 @@ impl<'g> Delta<'g> {
     /// A launch has ended.
     fn launched(&mut self, number: usize) {
         if let Some(trail) = &mut self.trail {
-            trail.after(number, &self.overlay.read());
+            trail.after((number, self.golden.launches.len()), &self.overlay.read());
         }
     }
 

@@ -1,32 +1,36 @@
 //! What a difference has of arrays after launches.
 
 use super::difference::Difference;
-use crate::tracking::{Array, Change};
+use crate::tracking::{Array, Change, Keep};
 use std::sync::Arc;
 
 /// The changes of a run so far.
 #[derive(Debug)]
 pub(super) struct Trail {
     arrays: Arc<[Array]>,
+    keep: Keep,
     pub(super) changes: Vec<Change>,
 }
 
 impl Trail {
-    pub(super) fn new(arrays: &Arc<[Array]>) -> Self {
-        Self { arrays: Arc::clone(arrays), changes: Vec::new() }
+    pub(super) fn new(arrays: &Arc<[Array]>, keep: Keep) -> Self {
+        Self { arrays: Arc::clone(arrays), keep, changes: Vec::new() }
     }
 
-    /// A launch has ended, and memory differs so.
-    pub(super) fn after(&mut self, launch: usize, difference: &Difference) {
+    /// A launch has ended, `number` of `count`, and memory differs so.
+    pub(super) fn after(&mut self, (number, count): (usize, usize), difference: &Difference) {
         if difference.is_empty() {
             return;
         }
-        for (number, array) in self.arrays.iter().enumerate() {
-            let runs = difference.within(array.address, array.bytes());
-            if !runs.is_empty() {
-                let runs = runs.into_iter().map(|(at, bytes)| (at as u64, bytes.to_vec())).collect();
-                self.changes.push(Change { launch: launch as u32, array: number, runs });
+        for (array, it) in self.arrays.iter().enumerate() {
+            let mut differs = difference.within(it.address, it.bytes()).peekable();
+            if differs.peek().is_none() {
+                continue;
             }
+            let keeps = self.keep.bytes((number, count), array, &self.changes);
+            let runs =
+                if keeps { differs.map(|(at, bytes)| (at as u64, bytes.to_vec())).collect() } else { Vec::new() };
+            self.changes.push(Change { launch: number as u32, array, runs });
         }
     }
 }

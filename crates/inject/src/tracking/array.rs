@@ -43,6 +43,23 @@ pub struct Change {
     pub launch: u32,
     /// The array, by its place among those that are looked at.
     pub array: usize,
-    /// Offsets in the array, ascending and apart, and the bytes that the faulty run holds there; all of them differ.
+    /// Offsets in the array, ascending and apart, and the bytes that the faulty run holds there; all of them differ. None
+    /// where it is only noted that some do.
     pub runs: Vec<(u64, Vec<u8>)>,
+}
+
+/// After which launches the bytes that differ are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// After every launch.
+    Every,
+    /// After the first that leaves the array different, and after the last of the program.
+    Ends,
+}
+
+impl Keep {
+    /// Whether bytes are kept after a launch, `number` of `count`; `changes` are those before.
+    pub(crate) fn bytes(self, (number, count): (usize, usize), array: usize, changes: &[Change]) -> bool {
+        self == Self::Every || number + 1 == count || !changes.iter().any(|change| change.array == array)
+    }
 }

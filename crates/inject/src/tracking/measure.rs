@@ -31,7 +31,8 @@ pub struct Extent {
 /// Measures a change; `golden` gives the golden run's bytes at an offset.
 pub(super) fn corruption(array: &Array, change: &Change, golden: impl Fn(u64, u64) -> Vec<u8>) -> Corruption {
     let width = array.shape.last().copied().unwrap_or(1).max(1);
-    let (mut rows, mut columns) = (BTreeSet::new(), BTreeSet::new());
+    // Elements come in order: rows one after the other.
+    let (mut row, mut columns) = (None, BTreeSet::new());
     let mut it =
         Corruption { elements: 0, max_abs: 0.0, sum_abs: 0.0, extent: Extent { ends: (0, 0), rows: 0, columns: 0 } };
     each_element(array, change, golden, |at, expected, found| {
@@ -41,10 +42,11 @@ pub(super) fn corruption(array: &Array, change: &Change, golden: impl Fn(u64, u6
         it.elements += 1;
         it.max_abs = it.max_abs.max(error);
         it.sum_abs += error;
-        rows.insert(at / width);
+        if row.replace(at / width) != Some(at / width) {
+            it.extent.rows += 1;
+        }
         columns.insert(at % width);
     });
-    it.extent.rows = rows.len() as u64;
     it.extent.columns = columns.len() as u64;
     it
 }

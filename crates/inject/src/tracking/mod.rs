@@ -7,7 +7,7 @@ mod array;
 mod measure;
 mod witness;
 
-pub use array::{Array, Change};
+pub use array::{Array, Change, Keep};
 pub use measure::{Corruption, Extent};
 
 use crate::delta::Delta;
@@ -65,13 +65,13 @@ impl Tracker<'_> {
     ///
     /// # Errors
     /// If the fault names a place that does not exist, or the capsule cannot be replayed.
-    pub fn run(&mut self, fault: &Fault) -> Result<Tracked, InjectError> {
+    pub fn run(&mut self, fault: &Fault, keep: Keep) -> Result<Tracked, InjectError> {
         let (observation, changes) = match &mut self.runs {
             Runs::Full(runs) => {
-                let mut witness = ArrayWitness::new(self.golden, &self.arrays);
+                let mut witness = ArrayWitness::new(self.golden, &self.arrays, keep);
                 (runs.witnessed(fault, &mut witness)?, witness.changes)
             }
-            Runs::Delta(runs) => runs.tracked(fault, &self.arrays)?,
+            Runs::Delta(runs) => runs.tracked(fault, &self.arrays, keep)?,
         };
         Ok(Tracked { observation, changes })
     }

@@ -1,6 +1,6 @@
 //! What differs of arrays after the launches of full re-execution.
 
-use super::array::{Array, Change};
+use super::array::{Array, Change, Keep};
 use crate::full::Witness;
 use crate::golden::Golden;
 use simt::memory::{ByteRun, ByteSet, GlobalMemory, PAGE, Version};
@@ -9,12 +9,13 @@ use simt::memory::{ByteRun, ByteSet, GlobalMemory, PAGE, Version};
 pub(super) struct ArrayWitness<'a> {
     golden: &'a Golden,
     arrays: &'a [Array],
+    keep: Keep,
     pub(super) changes: Vec<Change>,
 }
 
 impl<'a> ArrayWitness<'a> {
-    pub(super) fn new(golden: &'a Golden, arrays: &'a [Array]) -> Self {
-        Self { golden, arrays, changes: Vec::new() }
+    pub(super) fn new(golden: &'a Golden, arrays: &'a [Array], keep: Keep) -> Self {
+        Self { golden, arrays, keep, changes: Vec::new() }
     }
 }
 
@@ -38,6 +39,9 @@ impl Witness for ArrayWitness<'_> {
                 offset += range.len();
             }
             if !runs.is_empty() {
+                if !self.keep.bytes((number, self.golden.launches().len()), array, &self.changes) {
+                    runs.clear();
+                }
                 self.changes.push(Change { launch: number as u32, array, runs });
             }
         }

@@ -3,7 +3,7 @@
 use campaign::config::SelectionWords;
 use campaign::{Planner, RunIndex, Subject};
 use fault::Fault;
-use inject::{Array, CapsuleTarget, Strategy, variables};
+use inject::{Array, CapsuleTarget, Keep, Strategy, variables};
 use outcome::End;
 use testkit::random_capsules::random_capsule;
 use testkit::tiers::target;
@@ -29,8 +29,8 @@ fn faults(target: &CapsuleTarget, count: u64) -> Vec<Fault> {
 
 /// What of the changes of a fault is not as full re-execution has it; how many changes there are.
 fn disagreement(target: &CapsuleTarget, arrays: &[Array], fault: &Fault) -> Result<usize, String> {
-    let [full, delta] =
-        [Strategy::Full, Strategy::Delta].map(|strategy| target.tracker(strategy, arrays).run(fault).unwrap());
+    let [full, delta] = [Strategy::Full, Strategy::Delta]
+        .map(|strategy| target.tracker(strategy, arrays).run(fault, Keep::Every).unwrap());
     if full.changes != delta.changes {
         return Err(format!("{}, {fault}: full {:?}\ndelta {:?}", target.name(), full.changes, delta.changes));
     }
@@ -80,7 +80,7 @@ fn arrays_that_begin_and_end_anywhere_are_seen_alike() {
         let arrays: Vec<Array> = arrays(&target).into_iter().map(cut).collect();
         for fault in faults(&target, 8) {
             let [full, delta] = [Strategy::Full, Strategy::Delta]
-                .map(|strategy| target.tracker(strategy, &arrays).run(&fault).unwrap().changes);
+                .map(|strategy| target.tracker(strategy, &arrays).run(&fault, Keep::Ends).unwrap().changes);
             changes += full.len();
             if full != delta {
                 failures.push(format!("capsule {number}, {fault}: full {full:?}\ndelta {delta:?}"));

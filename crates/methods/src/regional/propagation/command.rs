@@ -136,12 +136,11 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
     let runs: Vec<RunIndex> = (0..method.runs(runs_of_region(request)?)).map(RunIndex).collect();
     let sites = method.plan(&runs, &SelectionWords::default(), campaigns.seed)?;
     let kernels = kernels(request);
-    let last = kernels.len().saturating_sub(1) as u32;
     let wants_rows = request.options.contains_key("rows");
     let (mut spread, mut graph, mut rows) = (Spread::default(), Graph::default(), Rows::default());
     let mut see = |it: Followed| {
         let region = region_of(&sites[it.run]);
-        spread.add(region, &it, last, arrays.len());
+        spread.add(region, &it, arrays.len());
         graph.add(&it, &kernels, arrays.len());
         if wants_rows {
             rows.add(region, sites[it.run].fault().unwrap_or_default(), &it, &kernels, arrays);

@@ -2,7 +2,7 @@
 
 use campaign::TargetError;
 use fault::Fault;
-use inject::{Array, CapsuleTarget, Change, Corruption, Strategy, Tracker};
+use inject::{Array, CapsuleTarget, Change, Corruption, Keep, Strategy, Tracker};
 use outcome::{Outcome, classify};
 
 use crate::kit::StudyError;
@@ -34,7 +34,7 @@ impl<'c> Course<'c> {
     /// If it names no place.
     pub fn of(capsule: &'c CapsuleTarget, arrays: &[Array], fault: &Fault) -> Result<Self, StudyError> {
         let mut tracker = capsule.tracker(Strategy::Auto, arrays);
-        let tracked = tracker.run(fault).map_err(|error| TargetError::from_error(&error))?;
+        let tracked = tracker.run(fault, Keep::Every).map_err(|error| TargetError::from_error(&error))?;
         let outcome = classify(&tracked.observation, &capsule.criteria());
         let step = |change: Change| Step { corruption: tracker.corruption(&change), change };
         let steps = tracked.changes.into_iter().map(step).collect();

@@ -3,9 +3,9 @@
 use campaign::{Site, TargetError};
 use fault::Fault;
 use inject::site::fault_of;
-use inject::{Array, CapsuleTarget, Corruption, Strategy, Tracker};
+use inject::{Array, CapsuleTarget, Corruption, Keep, Strategy, Tracker};
 use outcome::{Class, End, Outcome, classify};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -22,23 +22,24 @@ pub struct Followed {
     pub outcome: Outcome,
     /// Whether it came to its end; what is known of others ends where they did.
     pub completed: bool,
-    /// By launch, the arrays that differ after it and how bad they are.
-    pub after: BTreeMap<u32, BTreeMap<usize, Corruption>>,
+    /// By launch, the arrays that differ after it.
+    pub after: BTreeMap<u32, BTreeSet<usize>>,
+    /// By array: how bad it was when it was corrupted first, with the launch, and after the last launch of the program.
+    pub ends: BTreeMap<usize, Ends>,
+}
+
+/// How an array was corrupted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ends {
+    /// The launch that left it so first.
+    pub launch: u32,
+    /// How bad it was then.
+    pub first: Corruption,
+    /// How bad it is after the last launch of the program, if it still is.
+    pub last: Option<Corruption>,
 }
 
 impl Followed {
-    /// How bad an array was at first, with the launch; none if it never was.
-    #[must_use]
-    pub fn first(&self, array: usize) -> Option<(u32, &Corruption)> {
-        self.after.iter().find_map(|(&launch, arrays)| Some((launch, arrays.get(&array)?)))
-    }
-
-    /// How bad an array is after a launch.
-    #[must_use]
-    pub fn at(&self, launch: u32, array: usize) -> Option<&Corruption> {
-        self.after.get(&launch)?.get(&array)
-    }
-
     /// What class its end is of.
     #[must_use]
     pub fn class(&self) -> Class {
@@ -60,6 +61,7 @@ pub fn follow(
 ) -> Result<(), StudyError> {
     let (next, see) = (AtomicUsize::new(0), Mutex::new(see));
     let criteria = capsule.criteria();
+    let last_launch = capsule.golden_run().launches().len().saturating_sub(1) as u32;
     let work = || -> Result<(), StudyError> {
         let mut tracker = capsule.tracker(Strategy::Auto, arrays);
         loop {
@@ -69,7 +71,7 @@ pub fn follow(
             let run = next.fetch_add(1, Ordering::Relaxed);
             let Some(site) = sites.get(run) else { return Ok(()) };
             let fault = fault_of(site).map_err(|error| StudyError::Words(error.to_string()))?;
-            let it = one(&mut tracker, run, &fault, &|seen| classify(seen, &criteria))?;
+            let it = one(&mut tracker, last_launch, run, &fault, &|seen| classify(seen, &criteria))?;
             see.lock().unwrap_or_else(PoisonError::into_inner)(it);
         }
     };
@@ -83,17 +85,26 @@ pub fn follow(
 }
 
 /// Follows one fault.
-pub(super) fn one(
+fn one(
     tracker: &mut Tracker<'_>,
+    last_launch: u32,
     run: usize,
     fault: &Fault,
     classify: &dyn Fn(&outcome::Observation) -> Outcome,
 ) -> Result<Followed, StudyError> {
-    let tracked = tracker.run(fault).map_err(|error| TargetError::from_error(&error))?;
-    let mut after: BTreeMap<u32, BTreeMap<usize, Corruption>> = BTreeMap::new();
+    let tracked = tracker.run(fault, Keep::Ends).map_err(|error| TargetError::from_error(&error))?;
+    let mut after: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
+    let mut ends: BTreeMap<usize, Ends> = BTreeMap::new();
     for change in &tracked.changes {
-        after.entry(change.launch).or_default().insert(change.array, tracker.corruption(change));
+        after.entry(change.launch).or_default().insert(change.array);
+        if change.runs.is_empty() {
+            continue;
+        }
+        let found = tracker.corruption(change);
+        let last = (change.launch == last_launch).then(|| found.clone());
+        let of = ends.entry(change.array);
+        of.or_insert(Ends { launch: change.launch, first: found, last: None }).last = last;
     }
     let (outcome, completed) = (classify(&tracked.observation), tracked.observation.end == End::Completed);
-    Ok(Followed { run, launch: fault.launch, outcome, completed, after })
+    Ok(Followed { run, launch: fault.launch, outcome, completed, after, ends })
 }

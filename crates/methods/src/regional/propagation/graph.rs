@@ -37,9 +37,7 @@ impl Graph {
         if !it.completed || matches!(it.class(), Class::NotLanded | Class::Failed) {
             return;
         }
-        let after = |launch: u32| -> BTreeSet<usize> {
-            it.after.get(&launch).map(|arrays| arrays.keys().copied().collect()).unwrap_or_default()
-        };
+        let after = |launch: u32| it.after.get(&launch).cloned().unwrap_or_default();
         let mut before = after(it.launch);
         for variable in 0..variables {
             self.count(None, kernels[it.launch as usize], Some(variable), before.contains(&variable));
@@ -109,26 +107,18 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use inject::{Corruption, Extent};
     use outcome::Outcome;
 
     /// A run whose variables are corrupted after launches.
     fn followed(launch: u32, after: &[(u32, &[usize])]) -> Followed {
-        let corruption = Corruption {
-            elements: 1,
-            max_abs: 1.0,
-            sum_abs: 1.0,
-            extent: Extent { ends: (0, 0), rows: 1, columns: 1 },
-        };
-        let after = after
-            .iter()
-            .map(|(launch, arrays)| (*launch, arrays.iter().map(|&array| (array, corruption.clone())).collect()));
+        let after = after.iter().map(|(launch, arrays)| (*launch, arrays.iter().copied().collect())).collect();
         Followed {
             run: 0,
             launch,
             outcome: Outcome::Masked(outcome::Masked::Logical),
             completed: true,
-            after: after.collect(),
+            after,
+            ends: BTreeMap::new(),
         }
     }
 

@@ -22,6 +22,6 @@ mod spread;
 pub use arrays::{DeclaredVariable, arrays};
 pub(super) use command::PROPAGATION;
 pub use course::{Course, Step};
-pub use follow::{Followed, follow};
+pub use follow::{Ends, Followed, follow};
 pub use graph::{Edge, Graph};
 pub use spread::{Spread, VariableSpread};

@@ -17,8 +17,7 @@ struct Row {
     first_launch: u32,
     first_kernel: String,
     first_elements: u64,
-    /// The last launch after which it differs, and how.
-    last_launch: u32,
+    /// After the last launch of the program; none where it is right again, or the run did not come there.
     elements: u64,
     rows: u64,
     columns: u64,
@@ -34,24 +33,22 @@ impl Rows {
     /// Adds what a run did; a run that corrupted nothing has no row.
     pub(super) fn add(&mut self, region: &str, fault: &str, it: &Followed, kernels: &[&str], arrays: &[Array]) {
         for (place, array) in arrays.iter().enumerate() {
-            let Some((first_launch, first)) = it.first(place) else { continue };
-            let latest = it.after.iter().rev().find_map(|(&launch, found)| Some((launch, found.get(&place)?)));
-            let (last_launch, last) = latest.unwrap_or((first_launch, first));
+            let Some(ends) = it.ends.get(&place) else { continue };
+            let last = ends.last.as_ref();
             self.0.push(Row {
                 run: it.run,
                 region: region.to_owned(),
                 fault: fault.to_owned(),
                 class: it.class().word(),
                 variable: array.name.clone(),
-                first_launch,
-                first_kernel: kernels[first_launch as usize].to_owned(),
-                first_elements: first.elements,
-                last_launch,
-                elements: last.elements,
-                rows: last.extent.rows,
-                columns: last.extent.columns,
-                max_abs: last.max_abs,
-                sum_abs: last.sum_abs,
+                first_launch: ends.launch,
+                first_kernel: kernels[ends.launch as usize].to_owned(),
+                first_elements: ends.first.elements,
+                elements: last.map_or(0, |last| last.elements),
+                rows: last.map_or(0, |last| last.extent.rows),
+                columns: last.map_or(0, |last| last.extent.columns),
+                max_abs: last.map_or(0.0, |last| last.max_abs),
+                sum_abs: last.map_or(0.0, |last| last.sum_abs),
             });
         }
     }

@@ -36,19 +36,19 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Adds a run of a region; `last` is the last launch of the program.
-    pub fn add(&mut self, region: &str, it: &Followed, last: u32, variables: usize) {
+    /// Adds a run of a region.
+    pub fn add(&mut self, region: &str, it: &Followed, variables: usize) {
         if matches!(it.class(), Class::NotLanded | Class::Failed) {
             return;
         }
         *self.runs.entry(region.to_owned()).or_default() += 1;
         for variable in 0..variables {
-            let Some((launch, first)) = it.first(variable) else { continue };
+            let Some(ends) = it.ends.get(&variable) else { continue };
             let of = self.variables.entry((region.to_owned(), variable)).or_default();
             of.corrupted += 1;
-            of.first.push(first.elements as f64);
-            of.delay.push(f64::from(launch - it.launch));
-            let Some(end) = it.at(last, variable).filter(|_| it.completed) else { continue };
+            of.first.push(ends.first.elements as f64);
+            of.delay.push(f64::from(ends.launch - it.launch));
+            let Some(end) = ends.last.as_ref().filter(|_| it.completed) else { continue };
             of.left += 1;
             of.elements.push(end.elements as f64);
             of.rows.push(end.extent.rows as f64);
