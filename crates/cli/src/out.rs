@@ -13,7 +13,7 @@ use std::path::Path;
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
     match stdout().lock().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result.code(Code::Usage),
+        result => result.context("write to standard output").code(Code::Usage),
     }
 }
 

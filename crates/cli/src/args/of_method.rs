@@ -78,7 +78,7 @@ fn said(options: &'static [CommandOption], matches: &clap::ArgMatches) -> BTreeM
 }
 
 fn option(it: &CommandOption) -> Arg {
-    let mut arg = Arg::new(it.key).long(it.key).value_name(it.value).help(it.about);
+    let mut arg = Arg::new(it.key).long(it.key).value_name(it.value).help(it.about).allow_negative_numbers(true);
     if !it.words.is_empty() {
         arg = arg.value_parser(
             it.words.iter().map(|(word, about)| PossibleValue::new(*word).help(*about)).collect::<Vec<_>>(),

@@ -31,13 +31,26 @@ pub(crate) fn answer_files(args: OfFiles) -> Result<Code, Failure> {
     let Some(reader) = registry::readers().find(|reader| reader.name == args.name) else {
         return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
     };
-    let text = |path: PathBuf| {
+    let mut known: Vec<PathBuf> = Vec::new();
+    let mut files = Vec::new();
+    for path in &args.files {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(&path).with_context(|| format!("read {name}")).code(Code::Refused)?;
-        Ok((name, text))
-    };
-    let files = args.files.into_iter().map(text).collect::<Result<_, Failure>>()?;
+        let read = || format!("read {name}");
+        let real = path.canonicalize().with_context(read).code(Code::Refused)?;
+        if known.contains(&real) {
+            return Err(Failure::new(Code::Usage, anyhow::anyhow!("read {name} twice: leave it out once")));
+        }
+        known.push(real);
+        // Bytes that are no text are for the reader to find.
+        let bytes = std::fs::read(path).with_context(read).code(Code::Refused)?;
+        files.push((name, String::from_utf8_lossy(&bytes).into_owned()));
+    }
     let answer = (reader.run)(&FilesRequest { files, options: args.options }).map_err(failure)?;
+    let written = answer.files.iter().find(|(path, _)| path.canonicalize().is_ok_and(|path| known.contains(&path)));
+    if let Some((path, _)) = written {
+        let why = anyhow::anyhow!("write {}, which was read: name another file", path.display());
+        return Err(Failure::new(Code::Usage, why));
+    }
     show(&answer, args.json)
 }
 

@@ -105,8 +105,7 @@ pub fn category(run: &Run) -> Option<Category> {
             | "cudaErrorInvalidPc" => Category::AddressCrash,
             _ => Category::OtherCrash,
         }),
-        Ended::Hang => Some(Category::Hang),
-        Ended::Cut => Some(if run.finished { Category::OtherCrash } else { Category::Hang }),
+        Ended::Hang | Ended::Cut => Some(if run.finished { Category::OtherCrash } else { Category::Hang }),
         Ended::Completed if run.mismatches.is_empty() && run.unrecorded == 0 => None,
         Ended::Completed => Some(of_values(run)),
     }

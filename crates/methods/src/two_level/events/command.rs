@@ -85,7 +85,7 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     let json = json!({ "format": "beamline.events/1", "programs": programs, "torn_lines": torn, "table": table });
     let mut study = Study::new("events", "", "");
     study.tables = vec![categories(&counted), attributed(&counted)];
-    study.tables[0].notes.extend((torn > 0).then(|| format!("{torn} lines were not written to their end.")));
+    study.tables[0].notes.extend((torn > 0).then(|| format!("{torn} lines were not written to their end, or follow something that is no event; whole events in them count.")));
     Ok(Answer { json, study, files, pictures: Vec::new() })
 }
 
@@ -99,7 +99,7 @@ fn document(name: &str, counts: &Counts) -> serde_json::Value {
 }
 
 fn positive(key: &str, value: f64) -> Result<f64, StudyError> {
-    let wrong = || StudyError::Words(format!("read {value} for --{key}: it is a number above 0"));
+    let wrong = || StudyError::Words(format!("read {value} for --{key}: it must be a number above 0"));
     if value.is_finite() && value > 0.0 { Ok(value) } else { Err(wrong()) }
 }
 

@@ -91,68 +91,91 @@ pub struct Log {
     pub torn: u64,
 }
 
+/// How an event begins.
+const EVENT: &str = "{\"event\"";
+
+/// What stands for bytes that are no text.
+const NO_TEXT: char = '\u{fffd}';
+
 /// What a line is.
 enum Found {
     Event(Line),
-    /// It was not written to its end; another event may stand behind what is left of it.
-    Torn(Option<Line>),
+    /// It was not written to its end, or has something before it; whole events may stand in what is left of it.
+    Torn(Vec<Line>),
     /// Another program's.
     Other,
 }
 
 fn found(line: &str) -> Result<Found, String> {
-    let Ok(value) = serde_json::from_str::<serde_json::Value>(line) else {
-        let starts = line.match_indices("{\"event\"").skip(1);
-        let whole = starts.filter_map(|(at, _)| serde_json::from_str(&line[at..]).ok()).last();
-        return Ok(Found::Torn(whole));
-    };
-    if value.get("event").is_none() {
+    let starts = line.starts_with('{');
+    if !starts && !line.contains(EVENT) {
         return Ok(Found::Other);
     }
-    serde_json::from_value(value).map(Found::Event).map_err(|error| error.to_string())
+    match serde_json::from_str::<serde_json::Value>(line) {
+        Ok(value) if !line.contains(NO_TEXT) => match value.get("event") {
+            None => Ok(Found::Other),
+            Some(_) => serde_json::from_value(value).map(Found::Event).map_err(|error| error.to_string()),
+        },
+        _ => Ok(Found::Torn(line.match_indices(EVENT).filter_map(|(at, _)| whole(&line[at..])).collect())),
+    }
 }
 
-/// Reads a log. Lines that are no JSON objects, and objects without an event, are other programs' and passed over; so are
-/// those that were not written to their end, which are counted.
+/// The event at the beginning of a text, if it was written to its end.
+fn whole(text: &str) -> Option<Line> {
+    let mut events = serde_json::Deserializer::from_str(text).into_iter::<Line>();
+    let event = events.next()?.ok()?;
+    (!text[..events.byte_offset()].contains(NO_TEXT)).then_some(event)
+}
+
+/// Reads a log. Lines that are no JSON objects, and objects without an event, are other programs' and passed over; those
+/// that were not written to their end, or that follow something on their line (such as the zeros that a power cut leaves),
+/// are counted.
 ///
 /// # Errors
 /// With the number of the line, if one is an event that means nothing, or belongs to no run.
 pub fn read(text: &str) -> Result<Log, String> {
     let Log { mut runs, mut torn } = Log::default();
-    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| line.trim_start().starts_with('{')) {
-        let line = match found(line).map_err(|error| format!("line {number}: {error}"))? {
-            Found::Event(line) => line,
-            Found::Other => continue,
-            Found::Torn(rest) => {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    for (number, line) in (1..).zip(text.lines()) {
+        let here = |error: String| format!("line {number}: {error}");
+        match found(line.trim()).map_err(here)? {
+            Found::Event(event) => heard(&mut runs, event).map_err(here)?,
+            Found::Other => {}
+            Found::Torn(events) => {
                 torn += 1;
-                match rest {
-                    Some(line) => line,
-                    None => continue,
-                }
+                events.into_iter().try_for_each(|event| heard(&mut runs, event)).map_err(here)?;
             }
-        };
-        if let Line::Start { program, threads, chain } = line {
-            runs.push(Run { program, threads, chain, ..Run::default() });
-            continue;
-        }
-        let run = runs.last_mut().ok_or_else(|| format!("line {number}: an event before any start"))?;
-        match line {
-            Line::BeforeKernel => run.started = true,
-            Line::AfterKernel => run.finished = true,
-            Line::Mismatch(mismatch) if mismatch.values.len() != mismatch.computed.len() => {
-                return Err(format!("line {number}: as many values as were computed are needed"));
-            }
-            Line::Mismatch(mismatch) => run.mismatches.push(mismatch),
-            Line::CudaError { name } => run.ended = Ended::Failed(name),
-            Line::Hang => run.ended = Ended::Hang,
-            Line::End { mismatches } => {
-                run.unrecorded = mismatches.unwrap_or(0).saturating_sub(run.mismatches.len() as u64);
-                run.ended = Ended::Completed;
-            }
-            Line::Start { .. } => {}
         }
     }
     Ok(Log { runs, torn })
+}
+
+/// Adds an event to its run.
+fn heard(runs: &mut Vec<Run>, event: Line) -> Result<(), String> {
+    if let Line::Start { program, threads, chain } = event {
+        if program.is_empty() || program.chars().any(char::is_control) {
+            return Err("the name of its program is empty, or has characters that cannot be printed".to_owned());
+        }
+        runs.push(Run { program, threads, chain, ..Run::default() });
+        return Ok(());
+    }
+    let run = runs.last_mut().ok_or("an event before any start")?;
+    match event {
+        Line::BeforeKernel => run.started = true,
+        Line::AfterKernel => run.finished = true,
+        Line::Mismatch(mismatch) if mismatch.values.len() != mismatch.computed.len() => {
+            return Err("as many values as were computed are needed".to_owned());
+        }
+        Line::Mismatch(mismatch) => run.mismatches.push(mismatch),
+        Line::CudaError { name } => run.ended = Ended::Failed(name),
+        Line::Hang => run.ended = Ended::Hang,
+        Line::End { mismatches } => {
+            run.unrecorded = mismatches.unwrap_or(0).saturating_sub(run.mismatches.len() as u64);
+            run.ended = Ended::Completed;
+        }
+        Line::Start { .. } => {}
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -210,5 +233,21 @@ mod tests {
         assert_eq!(found.torn, 2);
         let expected = [(true, Ended::Cut, 0), (false, Ended::Completed, 7), (false, Ended::Cut, 0)];
         assert_eq!(found.runs.iter().map(of).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn events_behind_what_is_no_text_are_found() {
+        let start = r#"{"event":"start","program":"iadd","threads":64}"#;
+        let zeros = "\0".repeat(9);
+        let log = format!(
+            "\u{feff}{start}\n{{\"event\":\"before_kernel\"}}\n{zeros}{start}\n{{\"event\":\"before_kernel\"}}{{\"event\":\"hang\"}}\n\
+             Booting … {start}\n{{\"event\":\"cuda_error\",\"name\":\"a\u{fffd}\"}}\nno {{ event\n"
+        );
+        let found = read(&log).unwrap();
+        let ended: Vec<&Ended> = found.runs.iter().map(|run| &run.ended).collect();
+        assert_eq!(ended, [&Ended::Cut, &Ended::Hang, &Ended::Cut]);
+        assert_eq!((found.torn, found.runs[1].started), (4, true));
+        let strange = r#"{"event":"start","program":"i\u001b[2Jadd","threads":64}"#;
+        assert!(read(strange).unwrap_err().contains("cannot be printed"));
     }
 }

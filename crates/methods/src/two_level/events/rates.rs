@@ -71,11 +71,16 @@ impl Beam {
                 names.join(", ")
             ));
         };
-        let mut rates = Vec::new();
+        let mut rates: Vec<(&str, u64, Bounded)> = Vec::new();
         for category in Category::ALL {
             let Some(name) = category.manifestation() else { continue };
             let events = counts.events.get(&category).copied().unwrap_or(0);
             let Some(rate) = self.rate(program, events) else { return Ok(None) };
+            if !rate.high.is_finite() {
+                return Err(format!(
+                    "make a table of the rates of {program}: by this fluence and issue rate they are no finite numbers"
+                ));
+            }
             rates.push((name, events, rate));
         }
         let total: f64 = rates.iter().map(|(_, _, rate)| rate.value).sum();
@@ -136,7 +141,7 @@ mod tests {
         assert_eq!((table.multiprocessors(), table.instructions[0].name.as_str()), (15, "IADD"));
         assert_eq!(Beam { issue: BTreeMap::new(), ..beam.clone() }.table(&counted), Ok(None));
         let tiny = Beam { fluence: of(1e-320), ..beam.clone() }.table(&counted).unwrap_err();
-        assert!(tiny.starts_with("make a table of these rates: "), "{tiny}");
+        assert!(tiny.contains("no finite numbers"), "{tiny}");
         let strange = BTreeMap::from([("a\"b\n".to_owned(), Counts::default())]);
         assert!(beam.table(&strange).unwrap_err().contains("the microbenchmarks are iadd, fadd"));
     }
