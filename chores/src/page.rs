@@ -124,6 +124,12 @@ impl Workloads for Repository {
     fn unoptimised(&mut self, name: &str) -> Result<Arc<CapsuleTarget>, StudyError> {
         self.build(name).map_err(|error| refused(&error))
     }
+
+    fn declared(&mut self, name: &str) -> Result<String, StudyError> {
+        let path = root().join("workloads").join(name).join("workload.toml");
+        let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()));
+        text.map_err(|error| refused(&error))
+    }
 }
 
 fn refused(error: &anyhow::Error) -> StudyError {

@@ -249,6 +249,12 @@ pub trait Workloads {
     /// # Errors
     /// If it cannot be built or has no golden run.
     fn unoptimised(&mut self, name: &str) -> Result<Arc<CapsuleTarget>, StudyError>;
+
+    /// What a workload declares of itself: the text of its `workload.toml`.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    fn declared(&mut self, name: &str) -> Result<String, StudyError>;
 }
 
 /// Pieces of a page, each with the name by which the template asks for it.

@@ -94,8 +94,21 @@ pub struct Plot {
     pub names: Vec<String>,
     /// The vertical axis, with its unit; shares are in percent.
     pub y: String,
+    /// What the vertical axis is of.
+    pub vertical: Vertical,
     /// What is drawn.
     pub series: Vec<Series>,
+}
+
+/// What a vertical axis is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Vertical {
+    /// Shares of a whole, from 0 to 1, shown in percent.
+    #[default]
+    Shares,
+    /// Counts from 0, by powers of ten.
+    Counts,
 }
 
 /// How points of a plot are drawn.
@@ -108,6 +121,12 @@ pub enum Mark {
     Steps,
     /// Bars on those of the series before at the same place: parts of a whole.
     Stacked,
+    /// Bars beside those of the other series, as of histograms.
+    Bars,
+    /// Boxes from one bound to the other with a line across, as of the quartiles and the median.
+    Boxes,
+    /// Thin lines from one bound to the other, below boxes of the same place.
+    Whiskers,
 }
 
 /// One line, or dots with bounds, or parts of bars.

@@ -93,7 +93,7 @@ fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
 }
 
 /// What a campaign is called on disk: other regions, or another map, are another campaign.
-fn label(settings: &Settings) -> Result<String, StudyError> {
+pub(super) fn label(settings: &Settings) -> Result<String, StudyError> {
     let text = match settings {
         Settings::Regions(_) => settings.to_string(),
         Settings::Map(path) => {

@@ -5,10 +5,11 @@ use inject::CapsuleTarget;
 use std::sync::Arc;
 
 use super::command::REGIONS;
+use super::page::PAGE;
 use super::propagation::PROPAGATION;
 use super::settings::NAME;
 use super::target::{Regional, understood};
-use crate::method::{Applied, Command};
+use crate::method::{Applied, Command, MethodPage};
 
 /// Regional injection.
 pub struct RegionalMethod;
@@ -36,5 +37,9 @@ impl crate::Method for RegionalMethod {
 
     fn commands(&self) -> &'static [Command] {
         const { &[REGIONS, PROPAGATION] }
+    }
+
+    fn page(&self) -> Option<&'static MethodPage> {
+        Some(&PAGE)
     }
 }

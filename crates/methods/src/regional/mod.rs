@@ -14,6 +14,8 @@ mod command;
 mod diagnosis;
 mod map;
 mod method;
+mod page;
+mod plots;
 pub mod propagation;
 mod region;
 mod settings;

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use stats::{Confidence, Proportion, holm, homogeneity};
-use study::{Cell, Mark, Plot, Point, Series, Study, Table};
+use study::{Cell, Study, Table};
 
+use super::plots;
 use super::tally::{RegionTally, Tally, quartiles};
 use super::target::Regional;
 use crate::method::Estimates;
@@ -21,7 +22,7 @@ pub(super) fn estimates(method: &Regional, tally: &Tally) -> Estimates {
     let unlike = unlike(&regions);
     let mut study = Study::new("regions", "", "");
     study.tables = vec![ends(method, &regions, &unlike), criticality(&regions)];
-    study.plots = vec![plot(method, &regions)];
+    study.plots = plots::all(method.name(), &regions);
     let json = json!({
         "format": "beamline.regions/1",
         "capsule": method.name(),
@@ -143,29 +144,4 @@ fn document((name, it): &(&str, &RegionTally), unlike: &[&str]) -> Value {
         "mean_error_of_all": five(quartiles(it.errors_of_all().collect())),
         "differs_from": unlike,
     })
-}
-
-/// SDC and DUE by region.
-fn plot(method: &Regional, regions: &[(&str, &RegionTally)]) -> Plot {
-    let series = |name: &str, of: fn(&RegionTally) -> u64| {
-        let point = |(x, (_, it)): (usize, &(&str, &RegionTally))| {
-            let proportion = Proportion::from_counts(of(it), it.runs() - of(it));
-            let interval = proportion.wilson(Confidence::PERCENT_95);
-            Some(Point { x: x as f64, y: proportion.rate()?, bounds: Some((interval.low, interval.high)) })
-        };
-        Series {
-            name: name.to_owned(),
-            mark: Mark::Dots,
-            points: regions.iter().enumerate().filter_map(point).collect(),
-        }
-    };
-    Plot {
-        name: "regions".to_owned(),
-        title: format!("{}: how faults in regions end", method.name()),
-        x: "region".to_owned(),
-        logarithmic: false,
-        names: regions.iter().map(|(name, _)| (*name).to_owned()).collect(),
-        y: "of runs, %".to_owned(),
-        series: vec![series("SDC", |it| it.sdc), series("DUE", |it| it.due)],
-    }
 }

@@ -50,6 +50,10 @@ impl Tally {
     }
 }
 
+/// What no runs come to.
+pub(super) static NONE: RegionTally =
+    RegionTally { masked: 0, sdc: 0, due: 0, lost: 0, corrupted: Vec::new(), errors: Vec::new(), elements: 0 };
+
 impl RegionTally {
     fn add(&mut self, seen: &Observation, class: Class) {
         match class {

@@ -105,7 +105,7 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     };
     let target = request.get::<f64>("target")?;
     if let Some(target) = target.filter(|target| !(target.is_finite() && *target > 0.0)) {
-        return Err(StudyError::Words(format!("compare with the target {target}: it is a rate above 0")));
+        return Err(StudyError::Words(format!("compare with the target {target}: it must be a rate above 0")));
     }
     let runs = runs_of_cell(request.get("margin")?.unwrap_or_default())?;
     let method = TwoLevel::new(&request.capsule, &campaigns.selection(&settings.to_string()))?;

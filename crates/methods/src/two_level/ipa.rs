@@ -1,10 +1,11 @@
 //! The implementation level as data: how often strikes show in instructions, and how.
 
 use serde::{Deserialize, Serialize};
-use stats::{Bounded, Confidence, poisson};
+use stats::Bounded;
 use std::collections::BTreeMap;
 use std::fs;
 
+use super::rate_word::RateWord;
 use super::units::RatePerInstruction;
 use crate::kit::patterns;
 
@@ -99,22 +100,6 @@ struct ErrorShares {
     above: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-enum RateWord {
-    Plain(f64),
-    Bounded {
-        rate: f64,
-        low: f64,
-        high: f64,
-    },
-    /// Estimated from so many events, which come by chance.
-    Counted {
-        rate: f64,
-        events: u64,
-    },
-}
-
 /// Events of a microbenchmark by the bits that they are attributed to.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -129,6 +114,8 @@ pub struct Microbenchmark {
     pub f_bits: f64,
     /// Flips in several instructions.
     pub is_bits: Option<f64>,
+    /// How many events there were.
+    pub events: Option<u64>,
 }
 
 impl IpaTable {
@@ -200,6 +187,11 @@ impl IpaTable {
             fault::Patterns::parse(it.model.as_deref(), it.scope.as_deref())
                 .map_err(|error| format!("manifestation {}: {error}", it.name))?;
         }
+        let numbers = |it: &Microbenchmark| [it.total, it.hangs_and_crashes, it.f_bits, it.is_bits.unwrap_or(0.0)];
+        let counts = |it: &Microbenchmark| numbers(it).iter().all(|number| number.is_finite() && *number >= 0.0);
+        if let Some(it) = self.microbenchmarks.iter().find(|it| !counts(it)) {
+            return Err(format!("microbenchmark {}: its numbers are counts or shares, from 0", it.name));
+        }
         self.instructions.iter().try_for_each(|it| self.check_instruction(it))
     }
 
@@ -261,18 +253,6 @@ fn unlike<'a>(what: &str, names: impl Iterator<Item = &'a String>) -> Result<(),
         return Err(format!("there is no [[{what}]] in it"));
     }
     names.find(|name| !seen.insert(*name)).map_or(Ok(()), |name| Err(format!("the {what} {name} is there twice")))
-}
-
-impl RateWord {
-    fn bounded(self) -> Bounded {
-        match self {
-            Self::Plain(rate) => Bounded::exact(rate),
-            Self::Bounded { rate, low, high } => Bounded { value: rate, low, high },
-            Self::Counted { rate, events } => {
-                poisson(events, Confidence::PERCENT_95).times(rate / events.max(1) as f64)
-            }
-        }
-    }
 }
 
 impl InstructionType {
@@ -370,6 +350,11 @@ mod tests {
         for (from, to, part) in [
             ("multiprocessors = 4\n", "", "need `multiprocessors`"),
             ("crash = 1.0", "crash = { rate = 1.0, events = 0 }", "cannot be estimated from 0 events"),
+            ("crash = 1.0", "crash = { rate = 1.0, events = 7, low = 0.5, high = 2.0 }", "or { rate, events }"),
+            ("crash = 1.0", "crash = { rate = 1.0, low = 0.5 }", "or { rate, events }"),
+            ("crash = 1.0", "crash = { rate = 1.0, low = 0.5, high = 2.0, hihg = 3.0 }", "unknown field `hihg`"),
+            ("crash = 1.0", "crash = { rate = 1.0, events = -7 }", "invalid value: integer `-7`"),
+            ("crash = 1.0", "crash = 'often'", "a rate is a number"),
             ("model = 'flip'", "model = 'table:nowhere'", "bundled are gate-level-burst"),
             ("unit = 'FIT'", "unit = 'relative'", "need a `reference`"),
             ("unit = 'FIT'", "unit = 'fits'", "unknown variant"),

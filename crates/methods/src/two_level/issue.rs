@@ -1,6 +1,7 @@
 //! How many instructions a multiprocessor issues in a cycle: measured, published, or said; never assumed.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs;
 
 use super::units::IssueRate;
@@ -76,8 +77,12 @@ impl IssueProfile {
             })?,
         };
         let profile: Self = toml::from_str(&text).map_err(|error| refused(error.to_string().trim()))?;
-        match profile.workloads.iter().find(|it| !is_rate(it.rate)) {
-            Some(it) => Err(refused(&format!("{}: a rate is a number above 0", it.name))),
+        if let Some(it) = profile.workloads.iter().find(|it| !is_rate(it.rate)) {
+            return Err(refused(&format!("{}: a rate must be a number above 0", it.name)));
+        }
+        let mut seen = BTreeSet::new();
+        match profile.workloads.iter().find(|it| !seen.insert((&it.name, &it.digest))) {
+            Some(it) => Err(refused(&format!("{} is there twice", it.name))),
             None => Ok(profile),
         }
     }
@@ -105,7 +110,7 @@ pub fn issue_rate(words: &str, name: &str, digest: &str) -> Result<Option<KnownI
         let said = || KnownIssueRate { rate, source: "said".to_owned() };
         return is_rate(rate)
             .then(|| Some(said()))
-            .ok_or_else(|| format!("take the issue rate {words}: it is above 0"));
+            .ok_or_else(|| format!("take the issue rate {words}: it must be a number above 0"));
     }
     Ok(IssueProfile::named(words)?.of(name, digest))
 }

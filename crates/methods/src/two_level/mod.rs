@@ -20,6 +20,7 @@ mod ipa;
 mod issue;
 mod method;
 mod page;
+mod rate_word;
 mod settings;
 mod shares;
 mod show;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 use stats::Bounded;
-use study::{Cell, Mark, Plot, Point, Series, Study, Table};
+use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
 
 use super::compose::{CellPart, Composition, TypePart};
 use super::issue::KnownIssueRate;
@@ -251,6 +251,7 @@ fn plot(it: &Shown<'_>) -> Plot {
         logarithmic: false,
         names: it.composition.types.iter().map(|kind| kind.name.clone()).collect(),
         y: "share of the SDC rate, %".to_owned(),
+        vertical: Vertical::Shares,
         series: vec![Series {
             name: "SDC".to_owned(),
             mark: Mark::Dots,

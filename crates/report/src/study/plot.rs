@@ -4,7 +4,7 @@
 //! find in the legend.
 
 use maud::{Markup, html};
-use study::{Mark, Plot, Point, Series};
+use study::{Mark, Plot, Point, Series, Vertical};
 
 use crate::plane::{Plane, end_of_axis, logarithmic};
 
@@ -31,8 +31,9 @@ const UPRIGHT: usize = 17;
 struct Axes {
     /// The least and the most along the horizontal axis, after its scale.
     x: (f64, f64),
-    /// The most along the vertical one.
+    /// The most along the vertical one, after its scale.
     y: f64,
+    vertical: Vertical,
     logarithmic: bool,
     /// How much room upright names take below.
     below: f64,
@@ -52,7 +53,11 @@ impl Axes {
         let top = plot.series.iter().map(upper).fold(0.0, f64::max);
         let longest = plot.names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
         let below = if plot.names.len() < UPRIGHT { 0.0 } else { longest as f64 * 5.4 - 18.0 }.max(0.0);
-        Self { x, y: end_of_axis(top - ROUNDING, &ENDS), logarithmic: plot.logarithmic, below }
+        let y = match plot.vertical {
+            Vertical::Shares => end_of_axis(top - ROUNDING, &ENDS),
+            Vertical::Counts => logarithmic(top).max(1.0),
+        };
+        Self { x, y, vertical: plot.vertical, logarithmic: plot.logarithmic, below }
     }
 
     fn x(&self, x: f64) -> f64 {
@@ -60,7 +65,7 @@ impl Axes {
     }
 
     fn y(&self, y: f64) -> f64 {
-        PLANE.y(y, self.y)
+        PLANE.y(scaled(y, self.vertical == Vertical::Counts), self.y)
     }
 }
 
@@ -103,8 +108,13 @@ pub fn svg(plot: &Plot) -> String {
             @for (index, series) in plot.series.iter().enumerate() {
                 @let x = LEFT + (index % columns) as f64 * (WIDTH - LEFT) / columns as f64;
                 @let y = legend + ((index / columns) as f64 + 0.9) * ROW;
-                @if series.mark == Mark::Stacked {
+                @if matches!(series.mark, Mark::Stacked | Mark::Bars) {
                     rect x=(at(x)) y=(at(y - 10.0)) width="26" height="11" fill=(OF_BARS[index % OF_BARS.len()]) stroke="#ffffff" {}
+                } @else if series.mark == Mark::Boxes {
+                    rect x=(at(x)) y=(at(y - 10.0)) width="26" height="11" fill="#cfe3f2" stroke=(COLOURS[0]) {}
+                    line x1=(at(x + 13.0)) x2=(at(x + 13.0)) y1=(at(y - 10.0)) y2=(at(y + 1.0)) stroke=(COLOURS[1]) stroke-width="2.4" {}
+                } @else if series.mark == Mark::Whiskers {
+                    line x1=(at(x)) x2=(at(x + 26.0)) y1=(at(y - 4.0)) y2=(at(y - 4.0)) stroke="#555555" {}
                 } @else {
                     line x1=(at(x)) x2=(at(x + 26.0)) y1=(at(y - 4.0)) y2=(at(y - 4.0)) stroke=(colour(index)) stroke-width="2" stroke-dasharray=(dash(index)) {}
                     (dot(x + 13.0, y - 4.0, index))
@@ -125,13 +135,12 @@ fn dash(index: usize) -> &'static str {
 }
 
 fn axes(plot: &Plot, on: &Axes) -> Markup {
-    let shares = (0..=5).map(|step| on.y * f64::from(step) / 5.0);
     let decades = if on.logarithmic { on.x.1.ceil() as i32 } else { 0 };
     let powers = (0..decades).map(|power| 10_f64.powi(power)).filter(|&power| logarithmic(power) <= on.x.1);
     html! {
-        @for share in shares {
-            line x1=(at(LEFT)) x2=(at(PLANE.right)) y1=(at(on.y(share))) y2=(at(on.y(share))) stroke="#dddddd" {}
-            text x=(at(LEFT - 6.0)) y=(at(on.y(share) + 4.0)) text-anchor="end" { (format!("{}", (share * 1e4).round() / 100.0)) }
+        @for (value, words) in ticks(on) {
+            line x1=(at(LEFT)) x2=(at(PLANE.right)) y1=(at(on.y(value))) y2=(at(on.y(value))) stroke="#dddddd" {}
+            text x=(at(LEFT - 6.0)) y=(at(on.y(value) + 4.0)) text-anchor="end" { (words) }
         }
         @if on.logarithmic {
             text x=(at(on.x(0.0))) y=(at(PLANE.bottom + 15.0)) text-anchor="middle" { "0" }
@@ -146,6 +155,21 @@ fn axes(plot: &Plot, on: &Axes) -> Markup {
         line x1=(at(LEFT)) x2=(at(PLANE.right)) y1=(at(PLANE.bottom)) y2=(at(PLANE.bottom)) stroke="#555555" {}
         text x=(at((LEFT + PLANE.right) / 2.0)) y=(at(PLANE.bottom + 42.0 + on.below)) text-anchor="middle" { (plot.x) }
         text x="14" y=(at((TOP + PLANE.bottom) / 2.0)) text-anchor="middle" transform=(format!("rotate(-90 14 {})", at((TOP + PLANE.bottom) / 2.0))) { (plot.y) }
+    }
+}
+
+/// Where the vertical axis has numbers, and which.
+fn ticks(on: &Axes) -> Vec<(f64, String)> {
+    match on.vertical {
+        Vertical::Shares => {
+            let share = |step| on.y * f64::from(step) / 5.0;
+            (0..=5).map(share).map(|share| (share, format!("{}", (share * 1e4).round() / 100.0))).collect()
+        }
+        Vertical::Counts => {
+            let powers = (0..=on.y.ceil() as i32).map(|power| 10_f64.powi(power));
+            let counts = std::iter::once(0.0).chain(powers).filter(|&count| logarithmic(count) <= on.y + ROUNDING);
+            counts.map(|count| (count, format!("{count}"))).collect()
+        }
     }
 }
 
@@ -177,6 +201,9 @@ fn line(series: &Series, index: usize, plot: &Plot, on: &Axes) -> Markup {
     if series.mark == Mark::Stacked {
         return bars(series, index, plot, on);
     }
+    if matches!(series.mark, Mark::Boxes | Mark::Whiskers) {
+        return boxes(series, on);
+    }
     // Dots of one name stand beside each other.
     let many = plot.series.len() as f64;
     let step = if plot.names.is_empty() { 0.0 } else { (on.x(1.0) - on.x(0.0)) * 0.6 / many };
@@ -194,10 +221,35 @@ fn line(series: &Series, index: usize, plot: &Plot, on: &Axes) -> Markup {
             }
         }
         @for point in &series.points {
+            @if series.mark == Mark::Bars {
+                rect x=(at(x(point) - step * 0.45)) y=(at(on.y(point.y))) width=(at(step * 0.9)) height=(at(on.y(0.0) - on.y(point.y))) fill=(OF_BARS[index % OF_BARS.len()]) {
+                    title { (series.name) ": " (format!("{:.1} %", 100.0 * point.y)) }
+                }
+            }
             @if let Some((low, high)) = point.bounds {
                 line x1=(at(x(point))) x2=(at(x(point))) y1=(at(on.y(low))) y2=(at(on.y(high))) stroke=(colour(index)) stroke-width="1.4" {}
             }
             @if series.mark == Mark::Dots { (dot(x(point), on.y(point.y), index)) }
+        }
+    }
+}
+
+fn boxes(series: &Series, on: &Axes) -> Markup {
+    let width = (on.x(1.0) - on.x(0.0)) * if series.mark == Mark::Boxes { 0.5 } else { 0.25 };
+    html! {
+        @for point in &series.points {
+            @let (x, y) = (on.x(point.x), on.y(point.y));
+            @if let Some((low, high)) = point.bounds.map(|(low, high)| (on.y(low), on.y(high))) {
+                @if series.mark == Mark::Boxes {
+                    rect x=(at(x - width / 2.0)) y=(at(high)) width=(at(width)) height=(at(low - high)) fill="#cfe3f2" stroke=(COLOURS[0]) {}
+                    line x1=(at(x - width / 2.0)) x2=(at(x + width / 2.0)) y1=(at(y)) y2=(at(y)) stroke=(COLOURS[1]) stroke-width="2.4" {}
+                } @else {
+                    line x1=(at(x)) x2=(at(x)) y1=(at(low)) y2=(at(high)) stroke="#555555" {}
+                    @for end in [low, high] {
+                        line x1=(at(x - width / 2.0)) x2=(at(x + width / 2.0)) y1=(at(end)) y2=(at(end)) stroke="#555555" {}
+                    }
+                }
+            }
         }
     }
 }

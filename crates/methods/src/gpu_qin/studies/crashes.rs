@@ -6,7 +6,7 @@ use crate::gpu_qin::settings::{Choice, Settings};
 use crate::gpu_qin::trials::Trial;
 use crate::kit::Studied;
 use crate::kit::{Campaigns, StudyError};
-use study::{Cell, Mark, Plot, Point, Series, Study, Table};
+use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
 
 /// Points of a distribution: more are not told apart in a plot.
 const POINTS: usize = 60;
@@ -71,6 +71,7 @@ pub fn plot(capsule: &str, kernel: &str, causes: &[Cause]) -> Plot {
         logarithmic: true,
         names: Vec::new(),
         y: "share of crashes by this exception (%)".to_owned(),
+        vertical: Vertical::Shares,
         series: causes.iter().map(line).collect(),
     }
 }

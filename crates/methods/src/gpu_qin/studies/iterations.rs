@@ -5,7 +5,7 @@ use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::{Choice, Settings};
 use crate::kit::Studied;
 use crate::kit::{Campaigns, StudyError};
-use study::{Cell, Mark, Plot, Point, Series, Study, Table};
+use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
 
 /// The caps that are compared; none keeps every iteration.
 const CAPS: [Option<u32>; 5] = [Some(16), Some(32), Some(64), Some(128), None];
@@ -66,6 +66,7 @@ pub(in crate::gpu_qin) fn study(
             logarithmic: false,
             names: names.into_iter().chain(["unbiased".to_owned()]).collect(),
             y: "rate among activated faults (%)".to_owned(),
+            vertical: Vertical::Shares,
             series: plotted.into_iter().flatten().collect(),
         });
     }

@@ -1,7 +1,7 @@
 //! How much of a kernel its most popular groups stand for.
 
 use crate::gpu_qin::grouping::{Grouping, KernelGroups};
-use study::{Mark, Plot, Point, Series};
+use study::{Mark, Plot, Point, Series, Vertical};
 
 /// The share of threads in the most popular groups, kernel by kernel.
 #[must_use]
@@ -20,6 +20,7 @@ pub fn popularity_of(name: &str, title: &str, series: Vec<Series>) -> Plot {
         logarithmic: true,
         names: Vec::new(),
         y: "share of the threads (%)".to_owned(),
+        vertical: Vertical::Shares,
         series,
     }
 }

@@ -6,7 +6,7 @@ use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::Settings;
 use crate::kit::Studied;
 use crate::kit::{Campaigns, StudyError};
-use study::{Cell, Mark, Plot, Point, Series, Study, Table};
+use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
 
 /// The windows that are compared.
 const WINDOWS: [Option<u64>; 9] =
@@ -59,6 +59,7 @@ pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'
         logarithmic: true,
         names: Vec::new(),
         y: "share of injected faults (%)".to_owned(),
+        vertical: Vertical::Shares,
         series,
     });
     Ok(study)

@@ -9,7 +9,7 @@ use crate::gpu_qin::studies::{
     CAUSE_COLUMNS, SPREAD_COLUMNS, cause_row, model_row, popular, popularity_of, spread_row,
 };
 use crate::gpu_qin::survey::MeasuredKernel;
-use study::{Cell, Mark, Plot, Point, Series, Table};
+use study::{Cell, Mark, Plot, Point, Series, Table, Vertical};
 
 /// Fig. 8: SDC, crash and hang rates, by the unbiased choice and by one realisation of the method.
 #[must_use]
@@ -56,6 +56,7 @@ pub fn rates_plot(kernels: &[MeasuredKernel], name: &str, kind: Rate) -> Plot {
         logarithmic: false,
         names: kernels.iter().map(|it| it.paper.name.to_owned()).collect(),
         y: format!("{} rate (%)", kind.word()),
+        vertical: Vertical::Shares,
         series: vec![series("unbiased", |it| Some(&it.unbiased)), series("GPU-Qin", MeasuredKernel::published)],
     }
 }

@@ -1,7 +1,7 @@
 //! The figures of the paper as plots, with our numbers.
 
 use stats::Bounded;
-use study::{Mark, Plot, Point, Series};
+use study::{Mark, Plot, Point, Series, Vertical};
 
 use super::super::compose::Ends;
 use super::super::ipa::IpaTable;
@@ -44,6 +44,7 @@ fn fractions(all: &[Measured], ipa: &IpaTable) -> Plot {
         logarithmic: false,
         names: all.iter().map(|it| it.name.to_owned()).collect(),
         y: "of all thread-instructions, %".to_owned(),
+        vertical: Vertical::Shares,
         series: parts,
     }
 }
@@ -76,6 +77,7 @@ fn derating(all: &[Measured], ipa: &IpaTable, name: &str, title: &str) -> Plot {
         logarithmic: false,
         names,
         y: "of faults, %".to_owned(),
+        vertical: Vertical::Shares,
         series: vec![
             series("masked", |ends| ends.masked),
             series("SDC", |ends| ends.sdc),
@@ -106,6 +108,7 @@ fn rates(all: &[Measured]) -> Plot {
         logarithmic: false,
         names: found.iter().map(|(it, _)| it.name.to_owned()).collect(),
         y: "relative rate; APA only: chance, %".to_owned(),
+        vertical: Vertical::Shares,
         series: vec![
             series("two-level", &|_, two| within(two.times(1.0 / highest))),
             series("IPA only", &|it, _| within(it.ipa_only(0).unwrap_or(Bounded::ZERO).times(1.0 / highest))),

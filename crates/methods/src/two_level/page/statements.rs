@@ -16,9 +16,10 @@ const SIMILAR: f64 = 0.05;
 /// All of them.
 pub(super) fn statements(all: &[Measured], ipa: &IpaTable, questions: &Questions) -> Vec<Part> {
     vec![
-        Part { name: "statements-strikes", statements: strikes(ipa) },
+        Part { name: "statements-strikes", statements: [strikes(ipa), vec![average_issue(all)]].concat() },
         Part { name: "statements-faults", statements: faults(all, ipa, questions) },
-        Part { name: "statements-rates", statements: rates(all, ipa) },
+        Part { name: "statements-rates", statements: [orders(all, ipa, 0), of_apa(all, ipa)].concat() },
+        Part { name: "statements-h200", statements: orders(all, ipa, 1) },
     ]
 }
 
@@ -56,6 +57,12 @@ fn strikes(ipa: &IpaTable) -> Vec<Statement> {
                 "Tables 2 and 3: F bits crash {crashes:.2}, and {all_crashes:.2} more hang or crash, of bits that the tables do not tell apart"
             ),
             Judged::by("more than half are I bits'", Verdict::Open),
+        ),
+        said(
+            "Hangs and crashes come before the kernel runs, and are of IM bits",
+            "\"majority\"",
+            "Table 2 does not say when they came".to_owned(),
+            Judged::by("more than half do", Verdict::Open),
         ),
         said(
             "Events of F and IS bits are flips in registers",
@@ -157,76 +164,111 @@ fn ranks(found: &[(&Measured, Bounded)], names: &[&str]) -> String {
     format!("{} of {}", names.iter().map(rank).collect::<Vec<_>>().join(", "), found.len())
 }
 
-/// Section 6.3, at the paper's issue rates and at those of an H200.
-fn rates(all: &[Measured], ipa: &IpaTable) -> Vec<Statement> {
-    let low = ["lud", "backprop", "streamcluster", "lulesh"];
-    let high = ["hotspot", "srad_v2"];
-    let mut found = Vec::new();
-    for (at, issue) in [(0, "K40's issue rates"), (1, "H200's issue rates")] {
-        // Of the same workloads, whichever have another issue rate.
-        let two: Vec<(&Measured, Bounded)> = ranked(all, at).into_iter().filter(|(it, _)| it.paper.is_some()).collect();
-        let third = two.len().div_ceil(3);
-        let alike: Vec<&Measured> = two.iter().map(|(it, _)| *it).collect();
-        let (worlds, chances) = (Worlds::of_rates(&alike, ipa, at), Worlds::of_chances(&alike));
-        found.push(said(
-            &format!("hotspot and srad_v2 have the highest two-level rates ({issue})"),
-            "1 and 2",
-            ranks(&two, &high),
-            worlds.among(&high, third, true),
-        ));
-        found.push(said(
-            &format!("lud, backprop, streamcluster and Lulesh have low ones ({issue})"),
-            "\"low\"",
-            ranks(&two, &low),
-            worlds.among(&low, third, false),
-        ));
-        let by_two = top(two.iter().map(|(it, two)| (it.name, two.value)).collect());
-        let by_apa = top(two.iter().map(|(it, _)| (it.name, it.apa_only().value)).collect());
-        let other = by_apa.iter().filter(|name| !by_two.contains(name)).count();
-        found.push(said(
-            &format!("Of the five highest, APA only names others ({issue})"),
-            "2 of 5",
-            format!("{} of 5: {} instead of {}", other, listed(&by_apa), listed(&by_two)),
-            worlds.other_five(&chances),
-        ));
-        let lowest = |of: &dyn Fn(&Measured) -> f64| {
-            let mut by: Vec<(&str, f64)> = alike.iter().map(|it| (it.name, of(it))).collect();
-            by.sort_by(|a, b| a.1.total_cmp(&b.1));
-            let names: Vec<&str> = by.into_iter().take(third).map(|it| it.0).collect();
-            ranks(&two, &names)
-        };
-        found.push(said(
-            &format!("A low chance by APA only implies a low two-level rate ({issue})"),
-            "\"implies\"",
-            format!("the {third} lowest are: {}", lowest(&|it| it.apa_only().value)),
-            worlds.lowest_are(&chances),
-        ));
-        found.push(said(
-            &format!("A low issue rate implies a low two-level rate ({issue})"),
-            "\"implies\"",
-            format!("the {third} lowest are: {}", lowest(&|it| it.issue[at].as_ref().map_or(0.0, |issue| issue.rate))),
-            worlds.lowest_are(&Worlds::of_issue(&alike, at)),
-        ));
-        for (other, of) in [
-            (
-                "IPA",
-                (|it: &Measured, at: usize| it.ipa_only(at).map(|it| it.value)) as fn(&Measured, usize) -> Option<f64>,
-            ),
-            ("APA", |it, _| Some(it.apa_only().value)),
-        ] {
-            let pairs: Vec<(f64, f64)> = two.iter().filter_map(|(it, two)| Some((two.value, of(it, at)?))).collect();
-            let trend = spearman(&pairs).map(|it| it.coefficient);
-            found.push(said(
-                &format!("{other} only has significantly other trends than the two-level rates ({issue})"),
-                "\"significant\"",
-                trend.map_or_else(String::new, |it| format!("Spearman's ρ {it:.2}")),
-                Judged::plain("ρ below 0.5", trend.is_some_and(|it| it < 0.5)),
-            ));
-        }
-    }
-    found.extend(of_apa(all, ipa, &low));
-    found
+/// Of Table 4: hotspot and srad_v2 are neither high nor low.
+fn average_issue(all: &[Measured]) -> Statement {
+    let mut by: Vec<(&Measured, Bounded)> = all
+        .iter()
+        .filter(|it| it.paper.is_some())
+        .filter_map(|it| Some((it, Bounded::exact(it.issue[0].as_ref()?.rate))))
+        .collect();
+    by.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
+    let third = by.len().div_ceil(3);
+    let place = |name: &str| by.iter().position(|(it, _)| it.name == name);
+    let average = |name: &&str| place(name).is_some_and(|at| (third..2 * third).contains(&at));
+    said(
+        "hotspot and srad_v2 have average issue rates",
+        "\"average\"",
+        format!("Table 4: {}, of the programs that are here, too", ranks(&by, &HIGH)),
+        Judged::plain("each in the middle third", HIGH.iter().all(average)),
+    )
 }
+
+/// What the paper says of the rates of these programs.
+const LOW: [&str; 4] = ["lud", "backprop", "streamcluster", "lulesh"];
+const HIGH: [&str; 2] = ["hotspot", "srad_v2"];
+
+/// ρ as a cell says it.
+fn rho(pairs: &[(f64, f64)]) -> String {
+    spearman(pairs).map_or_else(String::new, |it| format!("Spearman's ρ {:.2}", it.coefficient))
+}
+
+/// Section 6.3 about orders, at the paper's issue rates (0) or at those of an H200.
+fn orders(all: &[Measured], ipa: &IpaTable, at: usize) -> Vec<Statement> {
+    // Of the same workloads, whichever have another issue rate.
+    let two: Vec<(&Measured, Bounded)> = ranked(all, at).into_iter().filter(|(it, _)| it.paper.is_some()).collect();
+    let third = two.len().div_ceil(3);
+    let alike: Vec<&Measured> = two.iter().map(|(it, _)| *it).collect();
+    let (worlds, chances) = (Worlds::of_rates(&alike, ipa, at), Worlds::of_chances(&alike));
+    let (ipa_only, issue) = (Worlds::of_ipa_only(&alike, ipa, at), Worlds::of_issue(&alike, at));
+    let by_two = top(two.iter().map(|(it, two)| (it.name, two.value)).collect());
+    let by_apa = top(two.iter().map(|(it, _)| (it.name, it.apa_only().value)).collect());
+    let other = by_apa.iter().filter(|name| !by_two.contains(name)).count();
+    let issue_of = |it: &Measured| it.issue[at].as_ref().map_or(0.0, |issue| issue.rate);
+    let lowest = |of: &dyn Fn(&Measured) -> f64| {
+        let mut by: Vec<(&str, f64)> = alike.iter().map(|it| (it.name, of(it))).collect();
+        by.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let names: Vec<&str> = by.into_iter().take(third).map(|it| it.0).collect();
+        format!("the {third} lowest are: {}", ranks(&two, &names))
+    };
+    let with = |of: &dyn Fn(&Measured) -> f64| -> Vec<(f64, f64)> {
+        two.iter().map(|(it, two)| (two.value, of(it))).collect()
+    };
+    let ipa_of = |it: &Measured| it.ipa_only(at).map_or(0.0, |it| it.value);
+    let apa_of = |it: &Measured| it.apa_only().value;
+    vec![
+        said(
+            "hotspot and srad_v2 have the highest two-level rates",
+            "1 and 2",
+            ranks(&two, &HIGH),
+            worlds.are_highest(&HIGH),
+        ),
+        said(
+            "lud, backprop, streamcluster and Lulesh have low ones",
+            "\"low\"",
+            ranks(&two, &LOW),
+            worlds.in_half(&LOW, false),
+        ),
+        said(
+            "Of the five highest, APA only names others",
+            "2 of 5",
+            format!("{other} of 5: {} instead of {}", listed(&by_apa), listed(&by_two)),
+            worlds.other_five(&chances),
+        ),
+        said(
+            "A low chance by APA only implies a low two-level rate",
+            "\"implies\"",
+            lowest(&apa_of),
+            worlds.lowest_are_low(&chances),
+        ),
+        said(
+            "A low issue rate implies a low two-level rate",
+            "\"implies\"",
+            lowest(&issue_of),
+            worlds.lowest_are_low(&issue),
+        ),
+        said(
+            "A high issue rate has a high potential for a high two-level rate",
+            "\"high potential\"",
+            rho(&with(&issue_of)),
+            worlds.trend(&issue, OTHER_TREND, false),
+        ),
+        said(
+            "IPA only has significantly other trends than the two-level rates",
+            "\"significant\"",
+            rho(&with(&ipa_of)),
+            worlds.trend(&ipa_only, OTHER_TREND, true),
+        ),
+        said(
+            "APA only has significantly other trends than the two-level rates",
+            "\"significant\"",
+            rho(&with(&apa_of)),
+            worlds.trend(&chances, OTHER_TREND, true),
+        ),
+    ]
+}
+
+/// Spearman's ρ of orders that are alike, at least.
+const OTHER_TREND: f64 = 0.5;
 
 /// The five highest.
 fn top(mut by: Vec<(&'static str, f64)>) -> Vec<&'static str> {
@@ -234,29 +276,21 @@ fn top(mut by: Vec<(&'static str, f64)>) -> Vec<&'static str> {
     by.into_iter().take(5).map(|it| it.0).collect()
 }
 
-/// What is said of APA only.
-fn of_apa(all: &[Measured], ipa: &IpaTable, low: &[&str]) -> Vec<Statement> {
+/// What is said of either level alone.
+fn of_apa(all: &[Measured], ipa: &IpaTable) -> Vec<Statement> {
     let mut by: Vec<(&Measured, Bounded)> =
         all.iter().filter(|it| it.paper.is_some()).map(|it| (it, it.apa_only())).collect();
     by.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
-    let third = by.len().div_ceil(3);
-    let chances = Worlds::of_chances(&by.iter().map(|(it, _)| *it).collect::<Vec<_>>());
-    let rates = Worlds::of_rates(&by.iter().map(|(it, _)| *it).collect::<Vec<_>>(), ipa, 0);
-    let mut by_issue: Vec<(&Measured, Bounded)> =
-        by.iter().filter_map(|(it, _)| Some((*it, Bounded::exact(it.issue[0].as_ref()?.rate)))).collect();
-    by_issue.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
+    let alike: Vec<&Measured> = by.iter().map(|(it, _)| *it).collect();
+    let (chances, rates) = (Worlds::of_chances(&alike), Worlds::of_rates(&alike, ipa, 0));
+    let excess = Worlds::of_excess(&alike, ipa);
     let above = |it: &Measured| it.composition.ipa_only().0.value > it.composition.sdc().0.value;
     let over = |it: &Measured| Some(it.ipa_only(0)?.value / it.two_level(0)?.value);
     let mut ten: Vec<(&str, f64)> =
         by.iter().filter_map(|(it, _)| Some((it.name, over(it)?))).filter(|it| it.1 > 10.0).collect();
     ten.sort_by(|a, b| b.1.total_cmp(&a.1));
     let ten: Vec<&str> = ten.into_iter().map(|it| it.0).collect();
-    let pairs: Vec<(f64, f64)> = by
-        .iter()
-        .filter_map(|(it, apa)| Some((apa.value, it.ipa_only(0)?.value / it.two_level(0)?.value)))
-        .filter(|pair| pair.1.is_finite())
-        .collect();
-    let trend = spearman(&pairs);
+    let pairs: Vec<(f64, f64)> = by.iter().filter_map(|(it, apa)| Some((apa.value, over(it)?))).collect();
     let highest = by.first();
     let [first, second] = [0, 1].map(|at: usize| by.get(at));
     let ratio = first.zip(second).and_then(|(a, b)| {
@@ -265,6 +299,7 @@ fn of_apa(all: &[Measured], ipa: &IpaTable, low: &[&str]) -> Vec<Statement> {
     });
     let apart = first.zip(second).map_or(0.0, |(a, b)| a.1.value - b.1.value);
     let pair = first.zip(second).map_or_else(String::new, |(a, b)| format!("{} and {}", a.0.name, b.0.name));
+    let of_lulesh = by.iter().find(|(it, _)| it.name == "lulesh");
     vec![
         said(
             "IPA only is always above the two-level rate",
@@ -276,64 +311,56 @@ fn of_apa(all: &[Measured], ipa: &IpaTable, low: &[&str]) -> Vec<Statement> {
             "IPA only is more than ten times the two-level rate in several",
             "6 of 18",
             format!("{}: {}", of(ten.len(), by.len()), listed(&ten)),
-            Worlds::of_excess(&by.iter().map(|(it, _)| *it).collect::<Vec<_>>(), ipa).several_above(10.0, 3),
+            excess.several_above(10.0, 3),
         ),
         said(
             "lud, backprop, streamcluster and Lulesh have low chances by APA only",
             "\"low\"",
-            ranks(&by, low),
-            chances.among(low, third, false),
+            ranks(&by, &LOW),
+            chances.in_half(&LOW, false),
         ),
         said(
             "hotspot and srad_v2 have high chances by APA only",
             "\"high\"",
-            ranks(&by, &["hotspot", "srad_v2"]),
-            chances.among(&["hotspot", "srad_v2"], third, true),
-        ),
-        said(
-            "They have average issue rates (the paper's Table 4)",
-            "\"average\"",
-            format!("{}, of the programs that are here, too", ranks(&by_issue, &["hotspot", "srad_v2"])),
-            Judged::plain(
-                "in the middle third of Table 4",
-                ["hotspot", "srad_v2"].iter().all(|name| {
-                    by_issue
-                        .iter()
-                        .position(|(it, _)| it.name == *name)
-                        .is_some_and(|at| (third..2 * third).contains(&at))
-                }),
-            ),
+            ranks(&by, &HIGH),
+            chances.in_half(&HIGH, true),
         ),
         said(
             "The highest chance by APA only is srad_v2's",
             "43 %",
             highest.map_or_else(String::new, |(it, apa)| format!("{}, {}", it.name, percent(apa.value))),
-            chances.among(&["srad_v2"], 1, true),
+            chances.are_highest(&["srad_v2"]),
         ),
         said(
-            "The two highest by APA only have similar chances, and two-level rates that differ by nearly 1.5 times (K40's issue rates)",
+            "The two highest by APA only have similar chances, and two-level rates that differ by nearly 1.5 times",
             "1.5",
             format!(
                 "{pair}: chances {} apart, rates {}",
                 in_points(apart),
                 ratio.map_or_else(String::new, |ratio| format!("{ratio:.2} times"))
             ),
-            Judged::plain(
-                format!("chances within {}, rates by 1.3 to 1.7 times", in_points(SIMILAR)),
-                apart <= SIMILAR && ratio.is_some_and(|ratio| (1.3..=1.7).contains(&ratio)),
-            ),
+            Worlds::two_highest(&chances, &rates, SIMILAR, [1.3, 1.7]),
         ),
         said(
             "Where the chance by APA only is low, IPA only is further above the two-level rate",
             "",
-            trend.map_or_else(String::new, |it| format!("Spearman's ρ {:.2}", it.coefficient)),
-            Judged::plain("ρ below -0.5", trend.is_some_and(|it| it.coefficient < -0.5)),
+            rho(&pairs),
+            excess.trend(&chances, -OTHER_TREND, true),
         ),
         said(
-            "CoMD fails more often than Lulesh (K40's issue rates)",
+            "Only a small percentage of faults propagates to the output of Lulesh",
+            "\"small\"",
+            of_lulesh.map_or_else(String::new, |(_, apa)| format!("{}, of one bit", percent(apa.value))),
+            Judged::by(format!("less than {}", percent(SMALL)), chances.below("lulesh", SMALL)),
+        ),
+        said(
+            "CoMD fails more often than Lulesh",
             "",
             ranks(&ranked(all, 0), &["comd", "lulesh"]),
             Judged::by("it does", rates.exceeds("comd", 1.0, "lulesh")),
         ),
     ]
 }
+
+/// A small percentage is less than this.
+const SMALL: f64 = 0.1;

@@ -2,7 +2,7 @@
 
 use campaign::{Finding, SelectionWords};
 use outcome::Class;
-use stats::{Bounded, Confidence, Draws, Proportion, poisson};
+use stats::{Bounded, Confidence, Draws, poisson};
 use std::collections::BTreeMap;
 
 use super::super::compose::{Composition, Ends};
@@ -88,8 +88,26 @@ pub(super) struct Measured {
     pub(super) issue: [Option<KnownIssueRate>; 2],
     /// By [`PATTERNS`], how faults ended in any destination.
     pub(super) patterns: Vec<Ends>,
-    /// How often the interval of the SDC rate held the truth, and in how many worlds.
-    pub(super) coverage: Proportion,
+    /// How often the interval of the SDC rate held the truth.
+    pub(super) coverage: Coverage,
+}
+
+/// Intervals, and how often the truth was outside.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Coverage {
+    /// All of them.
+    pub(super) worlds: u64,
+    /// The truth was below.
+    pub(super) below: u64,
+    /// It was above.
+    pub(super) above: u64,
+}
+
+impl Coverage {
+    /// It was within.
+    pub(super) fn held(self) -> u64 {
+        self.worlds - self.below - self.above
+    }
 }
 
 impl Measured {
@@ -214,9 +232,9 @@ fn measured_again(truth: Bounded, events: Option<u64>, draws: &mut Draws) -> Bou
 
 /// How often the interval of the SDC rate holds the truth, if what was measured is the truth: in each world every chance is
 /// measured again by as many runs, and every rate by as many events as come by chance.
-fn coverage(truth: &Composition, table: &IpaTable, seed: u64, worlds: u64) -> Proportion {
+fn coverage(truth: &Composition, table: &IpaTable, seed: u64, worlds: u64) -> Coverage {
     let exact = truth.sdc().0.value;
-    let mut held = 0;
+    let mut coverage = Coverage { worlds, ..Coverage::default() };
     for world in 0..worlds {
         let mut draws = Draws::new(seed, world);
         let mut measured = truth.clone();
@@ -234,7 +252,8 @@ fn coverage(truth: &Composition, table: &IpaTable, seed: u64, worlds: u64) -> Pr
             }
         }
         let found = measured.sdc().0;
-        held += u64::from(found.low <= exact && exact <= found.high);
+        coverage.below += u64::from(exact < found.low);
+        coverage.above += u64::from(found.high < exact);
     }
-    Proportion::from_counts(held, worlds - held)
+    coverage
 }

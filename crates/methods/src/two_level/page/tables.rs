@@ -214,7 +214,7 @@ pub(super) fn patterns(all: &[Measured]) -> Table {
 
 /// Table 3, and the error of each row.
 pub(super) fn strikes(ipa: &IpaTable) -> Table {
-    let mut columns = vec!["type", "rate", "its 95 % bounds", "events"];
+    let mut columns = vec!["type", "rate", "bounds of the sum", "events"];
     columns.extend(ipa.manifestations.iter().map(|it| it.name.as_str()));
     let mut table = Table::new("Strikes", &columns);
     for it in &ipa.instructions {

@@ -1,7 +1,7 @@
 //! Rates as they may truly be: strikes as far off as their errors allow, for all workloads the same, and chances as far off as
 //! theirs. What an order of workloads is asked, it is asked in each of these worlds.
 
-use stats::{Bounded, Draws};
+use stats::{Bounded, Draws, spearman};
 use std::collections::BTreeSet;
 
 use super::super::ipa::{InstructionType, IpaTable, Manifestation};
@@ -23,45 +23,27 @@ pub(super) struct Worlds {
 }
 
 impl Worlds {
-    /// Two-level rates of the workloads that have an issue rate of the paper's (0) or ours (1).
-    pub(super) fn of_rates(all: &[&Measured], ipa: &IpaTable, at: usize) -> Self {
-        let with: Vec<(&Measured, f64)> =
-            all.iter().filter_map(|&it| Some((it, it.issue[at].as_ref()?.rate))).collect();
-        let world = |number: u64| {
-            let mut draws = Draws::new(SEED + at as u64, number);
-            let errors = errors(ipa, &mut draws);
-            let mut rate = |(it, issue): &(&Measured, f64)| {
-                let mut sum = 0.0;
-                for kind in &it.composition.types {
-                    for cell in kind.cells.iter().filter(|cell| cell.ends.is_some()) {
-                        sum += kind.fraction.0
-                            * errors[kind.number][cell.manifestation]
-                            * cell.rate.0.value
-                            * true_chance(cell.sdc().0, &mut draws);
-                    }
-                }
-                sum * issue
-            };
-            with.iter().map(&mut rate).collect()
-        };
-        Self { names: with.iter().map(|(it, _)| it.name).collect(), rates: (0..COUNT).map(world).collect() }
+    /// Two-level rates of workloads at issue rates of the paper's (0) or ours (1), which they all have.
+    pub(super) fn of_rates(with: &[&Measured], ipa: &IpaTable, at: usize) -> Self {
+        Self::of_strikes(with, ipa, at as u64, |it, _, silent| silent * issue(it, at))
     }
 
-    /// Chances by APA only.
-    pub(super) fn of_chances(with: &[&Measured]) -> Self {
-        let world = |number: u64| {
-            let mut draws = Draws::new(SEED + 2, number);
-            with.iter().map(|it| true_chance(it.apa_only(), &mut draws)).collect()
-        };
-        Self { names: with.iter().map(|it| it.name).collect(), rates: (0..COUNT).map(world).collect() }
+    /// The same of IPA only, in the same worlds.
+    pub(super) fn of_ipa_only(with: &[&Measured], ipa: &IpaTable, at: usize) -> Self {
+        Self::of_strikes(with, ipa, at as u64, |it, struck, _| struck * issue(it, at))
     }
 
     /// How many times the two-level rate IPA only is; no issue rate takes part.
     pub(super) fn of_excess(with: &[&Measured], ipa: &IpaTable) -> Self {
+        Self::of_strikes(with, ipa, 0, |_, struck, silent| struck / silent)
+    }
+
+    /// What is made of the rates of all flips and of silent ones, for one issued instruction in each cycle.
+    fn of_strikes(with: &[&Measured], ipa: &IpaTable, seed: u64, made: impl Fn(&Measured, f64, f64) -> f64) -> Self {
         let world = |number: u64| {
-            let mut draws = Draws::new(SEED + 3, number);
+            let mut draws = Draws::new(SEED + seed, number);
             let errors = errors(ipa, &mut draws);
-            let mut excess = |it: &&Measured| {
+            let mut rate = |it: &&Measured| {
                 let (mut struck, mut silent) = (0.0, 0.0);
                 for kind in &it.composition.types {
                     for cell in kind.cells.iter().filter(|cell| cell.ends.is_some()) {
@@ -70,9 +52,18 @@ impl Worlds {
                         silent += rate * true_chance(cell.sdc().0, &mut draws);
                     }
                 }
-                struck / silent
+                made(it, struck, silent)
             };
-            with.iter().map(&mut excess).collect()
+            with.iter().map(&mut rate).collect()
+        };
+        Self { names: with.iter().map(|it| it.name).collect(), rates: (0..COUNT).map(world).collect() }
+    }
+
+    /// Chances by APA only.
+    pub(super) fn of_chances(with: &[&Measured]) -> Self {
+        let world = |number: u64| {
+            let mut draws = Draws::new(SEED + 2, number);
+            with.iter().map(|it| true_chance(it.apa_only(), &mut draws)).collect()
         };
         Self { names: with.iter().map(|it| it.name).collect(), rates: (0..COUNT).map(world).collect() }
     }
@@ -90,27 +81,57 @@ impl Worlds {
             order.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]));
             order.into_iter().take(5).collect::<BTreeSet<usize>>()
         };
-        let pairs = self.rates.iter().zip(&other.rates);
-        let differ = pairs.filter(|(own, theirs)| five(own) != five(theirs)).count();
-        Judged::by("at least one", verdict(differ as f64 / self.rates.len() as f64))
+        Judged::by("at least one", verdict(self.share_of_pairs(other, |(own, theirs)| five(own) != five(theirs))))
     }
 
-    /// Whether those that are lowest by other numbers of the same workloads, a third, are the lowest here, too.
-    pub(super) fn lowest_are(&self, other: &Self) -> Judged {
-        let most = self.names.len().div_ceil(3);
-        let lowest = |rates: &[f64]| {
+    /// Whether those that are lowest by other numbers of the same workloads, a third, are in the lower half here.
+    pub(super) fn lowest_are_low(&self, other: &Self) -> Judged {
+        let (third, half) = (self.names.len().div_ceil(3), self.names.len() / 2);
+        let lowest = |rates: &[f64], most: usize| {
             let mut order: Vec<usize> = (0..rates.len()).collect();
             order.sort_by(|&a, &b| rates[a].total_cmp(&rates[b]));
             order.into_iter().take(most).collect::<BTreeSet<usize>>()
         };
-        let pairs = self.rates.iter().zip(&other.rates);
-        let same = pairs.filter(|(own, theirs)| lowest(own) == lowest(theirs)).count();
-        Judged::by(format!("the {most} lowest are the {most} lowest"), verdict(same as f64 / self.rates.len() as f64))
+        let low = |(own, theirs): (&Vec<f64>, &Vec<f64>)| lowest(theirs, third).is_subset(&lowest(own, half));
+        Judged::by(format!("the {third} lowest are in the lower half"), verdict(self.share_of_pairs(other, low)))
+    }
+
+    /// Whether Spearman's ρ with other numbers of the same workloads is below a limit, or above.
+    pub(super) fn trend(&self, other: &Self, limit: f64, below: bool) -> Judged {
+        let is = |(own, theirs): (&Vec<f64>, &Vec<f64>)| {
+            let pairs: Vec<(f64, f64)> = own.iter().copied().zip(theirs.iter().copied()).collect();
+            spearman(&pairs).is_some_and(|it| if below { it.coefficient < limit } else { it.coefficient > limit })
+        };
+        let side = if below { "below" } else { "above" };
+        Judged::by(format!("ρ {side} {limit}"), verdict(self.share_of_pairs(other, is)))
+    }
+
+    /// Whether the two highest chances are no further apart than `near`, and the rates of both by a factor within `factors`.
+    pub(super) fn two_highest(chances: &Self, rates: &Self, near: f64, factors: [f64; 2]) -> Judged {
+        let is = |(chances, rates): (&Vec<f64>, &Vec<f64>)| {
+            let mut order: Vec<usize> = (0..chances.len()).collect();
+            order.sort_by(|&a, &b| chances[b].total_cmp(&chances[a]));
+            let [first, second] = [order[0], order[1]];
+            let factor = rates[first].max(rates[second]) / rates[first].min(rates[second]);
+            chances[first] - chances[second] <= near && (factors[0]..=factors[1]).contains(&factor)
+        };
+        let rule =
+            format!("chances within {:.1} points, rates by {} to {} times", 100.0 * near, factors[0], factors[1]);
+        Judged::by(rule, verdict(chances.share_of_pairs(rates, is)))
+    }
+
+    /// Whether a workload is below a limit.
+    pub(super) fn below(&self, name: &str, limit: f64) -> Verdict {
+        self.at(name).map_or(Verdict::Open, |own| verdict(self.share(|rates| rates[own] < limit)))
+    }
+
+    fn share_of_pairs(&self, other: &Self, is: impl Fn((&Vec<f64>, &Vec<f64>)) -> bool) -> f64 {
+        self.rates.iter().zip(&other.rates).filter(|&pair| is(pair)).count() as f64 / self.rates.len() as f64
     }
 
     /// Issue rates, which are the same in all worlds.
     pub(super) fn of_issue(with: &[&Measured], at: usize) -> Self {
-        let rates: Vec<f64> = with.iter().map(|it| it.issue[at].as_ref().map_or(0.0, |issue| issue.rate)).collect();
+        let rates: Vec<f64> = with.iter().map(|it| issue(it, at)).collect();
         Self { names: with.iter().map(|it| it.name).collect(), rates: vec![rates; COUNT as usize] }
     }
 
@@ -122,18 +143,32 @@ impl Worlds {
         self.names.iter().position(|it| *it == name)
     }
 
+    /// Whether some workloads are the highest.
+    pub(super) fn are_highest(&self, names: &[&str]) -> Judged {
+        self.among(names, names.len(), true)
+    }
+
+    /// Whether some workloads are in the upper half, or in the lower.
+    pub(super) fn in_half(&self, names: &[&str], upper: bool) -> Judged {
+        self.among(names, self.names.len() / 2, upper)
+    }
+
     /// Whether each of some workloads is among the `most` highest, or lowest.
-    pub(super) fn among(&self, names: &[&str], most: usize, highest: bool) -> Judged {
-        let verdict = names.iter().map(|name| {
-            let Some(own) = self.at(name) else { return Verdict::Open };
-            let beyond = |rates: &[f64]| {
-                rates.iter().filter(|&&it| if highest { it > rates[own] } else { it < rates[own] }).count()
-            };
-            verdict(self.share(|rates| beyond(rates) < most))
-        });
+    fn among(&self, names: &[&str], most: usize, highest: bool) -> Judged {
+        let own: Vec<usize> = names.iter().filter_map(|name| self.at(name)).collect();
+        let beyond = |rates: &[f64], own: usize| {
+            rates.iter().filter(|&&it| if highest { it > rates[own] } else { it < rates[own] }).count()
+        };
+        let all = |rates: &[f64]| own.iter().all(|&own| beyond(rates, own) < most);
+        let found = if own.len() == names.len() { verdict(self.share(all)) } else { Verdict::Open };
         let end = if highest { "highest" } else { "lowest" };
-        let rule = if most == 1 { format!("the {end}") } else { format!("each among the {most} {end}") };
-        Judged::by(rule, Verdict::all(verdict))
+        let rule = match () {
+            () if most == 1 => format!("the {end}"),
+            () if most == names.len() => format!("the {most} {end}"),
+            () if highest => "each in the upper half".to_owned(),
+            () => "each in the lower half".to_owned(),
+        };
+        Judged::by(rule, found)
     }
 
     /// Whether the rate of one workload exceeds so many times another's.
@@ -154,6 +189,11 @@ fn errors(ipa: &IpaTable, draws: &mut Draws) -> Vec<Vec<f64>> {
         ipa.manifestations.iter().map(own).collect()
     };
     ipa.instructions.iter().map(&mut of_type).collect()
+}
+
+/// The issue rate of a workload.
+fn issue(it: &Measured, at: usize) -> f64 {
+    it.issue[at].as_ref().map_or(0.0, |issue| issue.rate)
 }
 
 fn verdict(share: f64) -> Verdict {
