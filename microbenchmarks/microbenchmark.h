@@ -16,6 +16,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <string>
+
+#include <unistd.h>
 
 #include <cuda_runtime.h>
 
@@ -127,22 +131,42 @@ inline FILE*& log_file() {
     return file;
 }
 
-template <class... Arguments>
-void print(const char* format, Arguments... arguments) {
-    std::printf(format, arguments...);
-    if (log_file() != nullptr) {
-        std::fprintf(log_file(), format, arguments...);
-    }
+// The line that is being made.
+inline std::string& line() {
+    static std::string text;
+    return text;
 }
 
 template <class... Arguments>
+void print(const char* format, Arguments... arguments) {
+    char text[256];
+    std::snprintf(text, sizeof text, format, arguments...);
+    line() += text;
+}
+
+// Names this run in a log to which several processes write: processes that run at once differ in their numbers.
+inline const std::string& run_name() {
+    static const std::string name = [] {
+        timespec now = {};
+        clock_gettime(CLOCK_REALTIME, &now);
+        return std::to_string(getpid()) + "-" + std::to_string(now.tv_sec) + "." + std::to_string(now.tv_nsec);
+    }();
+    return name;
+}
+
+// Ends the line, which is a JSON object. The log file is written a line at a time, so that lines of several processes do not mix.
+template <class... Arguments>
 void event(const char* format, Arguments... arguments) {
     print(format, arguments...);
-    print("%s", "\n");
+    std::printf("%s\n", line().c_str());
     std::fflush(stdout);
     if (log_file() != nullptr) {
+        line().pop_back();
+        line() += ",\"run\":\"" + run_name() + "\"}\n";
+        std::fwrite(line().data(), 1, line().size(), log_file());
         std::fflush(log_file());
     }
+    line().clear();
 }
 
 inline void report(cudaError_t status) {
@@ -202,6 +226,9 @@ int run(const Test& test, int argc, char** argv) {
     if (argc > 4 && (log_file() = std::fopen(argv[4], "a")) == nullptr) {
         std::fprintf(stderr, "cannot append to %s: %s\n", argv[4], std::strerror(errno));
         return 2;
+    }
+    if (log_file() != nullptr) {
+        std::setvbuf(log_file(), nullptr, _IOFBF, 1 << 16);  // a line is written in one piece
     }
     event("{\"event\":\"start\",\"program\":\"%s\",\"rounds\":%u,\"blocks\":%u,\"threads\":%u,\"chain\":%d}",
           Test::kName, rounds, blocks, threads, Test::kChain);

@@ -109,9 +109,9 @@ fn struck(
 ) -> Result<BTreeMap<String, u64>> {
     let place = tempfile::tempdir().context("make a directory")?;
     let log = place.path().join("log");
-    // The file is not among those that a run has for itself, so that every run appends to it.
+    // The file is not among those that a run has for itself, so that every run appends to it, also runs side by side.
     let output = Command::new(beamline)
-        .args(["live", "--jobs", "1", "--runs", &faults.to_string(), "--seed", &seed.to_string()])
+        .args(["live", "--runs", &faults.to_string(), "--seed", &seed.to_string()])
         .args(["--model", model, "--scope", scope, "--group", group])
         .args(["--out", &place.path().join("campaign").display().to_string()])
         .args(["--", &format!("./{name}"), "4", "1", "64", &log.display().to_string()])

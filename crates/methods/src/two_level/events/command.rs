@@ -47,10 +47,12 @@ pub(in super::super) const EVENTS: Reader = Reader {
 
 fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     let mut counted: BTreeMap<String, Counts> = BTreeMap::new();
-    let mut torn = 0;
+    let (mut torn, mut refused, mut reasons) = (0, 0, Vec::new());
     for (name, text) in &request.files {
-        let log: Log = read(text).map_err(|why| StudyError::Refused(format!("read the log {name}: {why}")))?;
+        let log: Log = read(text);
         torn += log.torn;
+        refused += log.refused;
+        reasons.extend(log.reasons.iter().map(|reason| format!("{name}, {reason}")));
         for run in log.runs {
             let counts = counted.entry(run.program.clone()).or_default();
             counts.runs += 1;
@@ -82,10 +84,15 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
         files.push((path, table.clone().ok_or_else(missing)?));
     }
     let programs: Vec<_> = counted.iter().map(|(name, counts)| document(name, counts)).collect();
-    let json = json!({ "format": "beamline.events/1", "programs": programs, "torn_lines": torn, "table": table });
+    let json = json!({ "format": "beamline.events/1", "programs": programs, "torn_lines": torn, "refused_events": refused, "table": table });
     let mut study = Study::new("events", "", "");
     study.tables = vec![categories(&counted), attributed(&counted)];
     study.tables[0].notes.extend((torn > 0).then(|| format!("{torn} lines were not written to their end, or follow something that is no event; whole events in them count.")));
+    if refused > 0 {
+        study.tables[0]
+            .notes
+            .push(format!("{refused} events are left out, since they mean nothing: {}.", reasons.join("; ")));
+    }
     Ok(Answer { json, study, files, pictures: Vec::new() })
 }
 

@@ -1,6 +1,7 @@
 //! What a microbenchmark logs, line by line: runs, each with what it came to.
 
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// A line of a log.
 #[derive(Debug, Deserialize)]
@@ -82,14 +83,24 @@ fn words<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<u32>, D::Error
     texts.iter().map(|text| word(text).ok_or_else(|| wrong(text))).collect()
 }
 
-/// What a log says.
+/// The contents of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
-    /// The runs, in order.
+    /// The runs, by the order of their starts.
     pub runs: Vec<Run>,
-    /// Lines that were not written to their end.
+    /// Lines that were not written to their end, or that follow something on their line.
     pub torn: u64,
+    /// Events that mean nothing, or belong to no run. Each is left out, and nothing else is.
+    pub refused: u64,
+    /// The reasons for the first of them, with the numbers of their lines.
+    pub reasons: Vec<String>,
 }
+
+/// Reasons that a log keeps.
+const REASONS: usize = 5;
+
+/// Threads that a block can have.
+const THREADS: std::ops::RangeInclusive<u32> = 1..=1024;
 
 /// How an event begins.
 const EVENT: &str = "{\"event\"";
@@ -97,11 +108,17 @@ const EVENT: &str = "{\"event\"";
 /// What stands for bytes that are no text.
 const NO_TEXT: char = '\u{fffd}';
 
+/// An event, and the run that it names.
+struct Event {
+    run: Option<String>,
+    line: Line,
+}
+
 /// What a line is.
 enum Found {
-    Event(Line),
+    Event(Event),
     /// It was not written to its end, or has something before it; whole events may stand in what is left of it.
-    Torn(Vec<Line>),
+    Torn(Vec<Event>),
     /// Another program's.
     Other,
 }
@@ -114,68 +131,119 @@ fn found(line: &str) -> Result<Found, String> {
     match serde_json::from_str::<serde_json::Value>(line) {
         Ok(value) if !line.contains(NO_TEXT) => match value.get("event") {
             None => Ok(Found::Other),
-            Some(_) => serde_json::from_value(value).map(Found::Event).map_err(|error| error.to_string()),
+            Some(_) => event(value).map(Found::Event),
         },
         _ => Ok(Found::Torn(line.match_indices(EVENT).filter_map(|(at, _)| whole(&line[at..])).collect())),
     }
 }
 
+fn event(value: serde_json::Value) -> Result<Event, String> {
+    let run = match value.get("run") {
+        None => None,
+        Some(run) => Some(run.as_str().ok_or("its `run` is no text")?.to_owned()),
+    };
+    let line = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    Ok(Event { run, line })
+}
+
 /// The event at the beginning of a text, if it was written to its end.
-fn whole(text: &str) -> Option<Line> {
-    let mut events = serde_json::Deserializer::from_str(text).into_iter::<Line>();
-    let event = events.next()?.ok()?;
-    (!text[..events.byte_offset()].contains(NO_TEXT)).then_some(event)
+fn whole(text: &str) -> Option<Event> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
+    let value = values.next()?.ok()?;
+    if text[..values.byte_offset()].contains(NO_TEXT) {
+        return None;
+    }
+    event(value).ok()
 }
 
 /// Reads a log. Lines that are no JSON objects, and objects without an event, are other programs' and passed over; those
 /// that were not written to their end, or that follow something on their line (such as the zeros that a power cut leaves),
-/// are counted.
-///
-/// # Errors
-/// With the number of the line, if one is an event that means nothing, or belongs to no run.
-pub fn read(text: &str) -> Result<Log, String> {
-    let Log { mut runs, mut torn } = Log::default();
+/// are counted, and so are events that mean nothing. An event belongs to the run that its `run` names, without one to the
+/// run that started last.
+#[must_use]
+pub fn read(text: &str) -> Log {
+    let mut log = Log::default();
+    let mut open = BTreeMap::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (number, line) in (1..).zip(text.lines()) {
-        let here = |error: String| format!("line {number}: {error}");
-        match found(line.trim()).map_err(here)? {
-            Found::Event(event) => heard(&mut runs, event).map_err(here)?,
-            Found::Other => {}
-            Found::Torn(events) => {
-                torn += 1;
-                events.into_iter().try_for_each(|event| heard(&mut runs, event)).map_err(here)?;
+        let events = match found(line.trim()) {
+            Ok(Found::Event(event)) => vec![event],
+            Ok(Found::Other) => Vec::new(),
+            Ok(Found::Torn(events)) => {
+                log.torn += 1;
+                events
+            }
+            Err(why) => {
+                log.refuse(number, &why);
+                Vec::new()
+            }
+        };
+        for event in events {
+            if let Err(why) = log.add(&mut open, event) {
+                log.refuse(number, why);
             }
         }
     }
-    Ok(Log { runs, torn })
+    log
 }
 
-/// Adds an event to its run.
-fn heard(runs: &mut Vec<Run>, event: Line) -> Result<(), String> {
-    if let Line::Start { program, threads, chain } = event {
-        if program.is_empty() || program.chars().any(char::is_control) {
-            return Err("the name of its program is empty, or has characters that cannot be printed".to_owned());
+impl Log {
+    fn refuse(&mut self, line: u64, why: &str) {
+        self.refused += 1;
+        if self.reasons.len() < REASONS {
+            self.reasons.push(format!("line {line}: {why}"));
         }
-        runs.push(Run { program, threads, chain, ..Run::default() });
-        return Ok(());
     }
-    let run = runs.last_mut().ok_or("an event before any start")?;
-    match event {
-        Line::BeforeKernel => run.started = true,
-        Line::AfterKernel => run.finished = true,
-        Line::Mismatch(mismatch) if mismatch.values.len() != mismatch.computed.len() => {
-            return Err("as many values as were computed are needed".to_owned());
+
+    /// Adds an event to its run. `open` has the run of each name that starts gave.
+    fn add(&mut self, open: &mut BTreeMap<Option<String>, usize>, event: Event) -> Result<(), &'static str> {
+        if let Line::Start { program, threads, chain } = event.line {
+            if program.is_empty() || program.chars().any(char::is_control) {
+                return Err("the name of its program is empty, or has characters that cannot be printed");
+            }
+            if !THREADS.contains(&threads) {
+                return Err("a block has 1 to 1024 threads");
+            }
+            open.insert(event.run, self.runs.len());
+            self.runs.push(Run { program, threads, chain, ..Run::default() });
+            return Ok(());
         }
-        Line::Mismatch(mismatch) => run.mismatches.push(mismatch),
-        Line::CudaError { name } => run.ended = Ended::Failed(name),
-        Line::Hang => run.ended = Ended::Hang,
-        Line::End { mismatches } => {
-            run.unrecorded = mismatches.unwrap_or(0).saturating_sub(run.mismatches.len() as u64);
-            run.ended = Ended::Completed;
-        }
-        Line::Start { .. } => {}
+        let run = match &event.run {
+            None => self.runs.last_mut(),
+            Some(_) => open.get(&event.run).map(|&index| &mut self.runs[index]),
+        };
+        run.ok_or("an event before any start of its run")?.add(event.line)
     }
-    Ok(())
+}
+
+impl Run {
+    fn add(&mut self, line: Line) -> Result<(), &'static str> {
+        let after = matches!(line, Line::BeforeKernel) && self.started || self.ended == Ended::Completed;
+        if after {
+            return Err(
+                "an event that its run has had, or after its end: runs that are mixed in one log need a `run` in each event",
+            );
+        }
+        match line {
+            Line::BeforeKernel => self.started = true,
+            Line::AfterKernel => self.finished = true,
+            Line::Mismatch(mismatch) if mismatch.values.len() != mismatch.computed.len() => {
+                return Err("as many values as were computed are needed");
+            }
+            Line::Mismatch(mismatch) if mismatch.thread >= self.threads => {
+                return Err("the blocks of its run have no such thread");
+            }
+            Line::Mismatch(mismatch) => self.mismatches.push(mismatch),
+            Line::CudaError { name } => self.ended = Ended::Failed(name),
+            Line::Hang => self.ended = Ended::Hang,
+            Line::End { mismatches } => {
+                self.unrecorded = mismatches.unwrap_or(0).saturating_sub(self.mismatches.len() as u64);
+                self.ended = Ended::Completed;
+            }
+            Line::Start { .. } => {}
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -191,8 +259,8 @@ mod tests {
              {{\"event\":\"before_kernel\"}}\n{{\"event\":\"cuda_error\",\"code\":700,\"name\":\"cudaErrorIllegalAddress\"}}\n{start}\n{start}\n\
              {{\"event\":\"hang\"}}\n"
         );
-        let Log { runs: found, torn } = read(&log).unwrap();
-        assert_eq!((torn, found[0].chain, found[0].unrecorded), (0, Some(41), 0));
+        let Log { runs: found, torn, refused, .. } = read(&log);
+        assert_eq!((refused, torn, found[0].chain, found[0].unrecorded), (0, 0, Some(41), 0));
         let ended: Vec<&Ended> = found.iter().map(|run| &run.ended).collect();
         assert_eq!(
             ended,
@@ -200,25 +268,48 @@ mod tests {
         );
         assert_eq!(found[0].mismatches, [Mismatch { block: 1, thread: 5, values: vec![13], computed: vec![5] }]);
         assert_eq!((found[0].threads, found[1].started, found[2].started), (64, true, false));
-        for (log, part) in [
-            ("{\"event\":\"end\"}", "line 1: an event before any start"),
-            ("{\"event\":\"birth\"}", "line 1: unknown variant `birth`"),
-            (
-                &format!(
-                    "{start}\n{{\"event\":\"mismatch\",\"block\":0,\"thread\":0,\"values\":[\"13\"],\"computed\":[]}}"
-                ),
-                "line 2: `13`",
-            ),
-            (
-                &format!(
-                    "{start}\n{{\"event\":\"mismatch\",\"block\":0,\"thread\":0,\"values\":[\"0x1\"],\"computed\":[]}}"
-                ),
-                "as many values",
-            ),
+    }
+
+    #[test]
+    fn events_that_mean_nothing_cost_themselves_alone() {
+        let start = r#"{"event":"start","program":"iadd","threads":64}"#;
+        let mismatch = |thread: u32, values: &str| {
+            format!(r#"{{"event":"mismatch","block":0,"thread":{thread},"values":[{values}],"computed":["0x1"]}}"#)
+        };
+        for (line, reason) in [
+            (r#"{"event":"birth"}"#, "line 2: unknown variant `birth`"),
+            (r#"{"event":"end","mismatches":-1}"#, "line 2: invalid value: integer `-1`"),
+            (r#"{"event":"hang","run":7}"#, "line 2: its `run` is no text"),
+            (r#"{"event":"hang","run":"7"}"#, "line 2: an event before any start"),
+            (r#"{"event":"start","program":"iadd","threads":0}"#, "line 2: a block has 1 to 1024 threads"),
+            (r#"{"event":"start","program":"i\u001b[2Jadd","threads":64}"#, "line 2: the name of its program"),
+            (&mismatch(5, r#""13""#), "line 2: `13`"),
+            (&mismatch(5, ""), "line 2: as many values"),
+            (&mismatch(99, r#""0x3""#), "line 2: the blocks of its run have no such thread"),
         ] {
-            let error = read(log).unwrap_err();
-            assert!(error.contains(part), "{error}");
+            let log = read(&format!("{start}\n{line}\n{{\"event\":\"end\",\"mismatches\":0}}\n"));
+            assert_eq!((log.refused, log.runs.len(), &log.runs[0].ended), (1, 1, &Ended::Completed), "{line}");
+            assert!(log.reasons[0].starts_with(reason), "{:?}", log.reasons);
         }
+        assert_eq!(read(r#"{"event":"end"}"#).reasons, ["line 1: an event before any start of its run"]);
+    }
+
+    #[test]
+    fn runs_that_are_mixed_in_a_log_are_told_apart_by_their_names() {
+        let line = |run: &str, event: &str| format!("{{\"event\":\"{event}\",\"run\":\"{run}\"}}\n");
+        let start =
+            |run: &str| format!("{{\"event\":\"start\",\"program\":\"iadd\",\"threads\":64,\"run\":\"{run}\"}}\n");
+        let (before, after, end) = ("before_kernel", "after_kernel", "end");
+        let mixed = [start("a"), line("a", before), start("b"), line("a", after), line("b", before), line("b", "hang")];
+        let log = read(&[mixed.concat(), line("a", end), start("a"), line("a", end)].concat());
+        let ended: Vec<_> = log.runs.iter().map(|run| (run.started, run.finished, run.ended.clone())).collect();
+        let expected = [(true, true, Ended::Completed), (true, false, Ended::Hang), (false, false, Ended::Completed)];
+        assert_eq!((ended, log.refused), (expected.to_vec(), 0));
+
+        let unnamed = mixed.concat().replace(",\"run\":\"a\"", "").replace(",\"run\":\"b\"", "");
+        let end = "{\"event\":\"end\"}\n";
+        let log = read(&[&unnamed, end, end].concat());
+        assert!(log.reasons[0].contains("need a `run` in each event"), "{:?}", log.reasons);
     }
 
     #[test]
@@ -228,7 +319,7 @@ mod tests {
             "{start}\n{{\"a\":1}}\n{{\"event\":\"before_kernel\"}}\n{{\"event\":\"misma{start}\n{{\"event\":\"end\",\"mismatches\":7}}\n\
              {start}\n{{\"event\":\"before_ker"
         );
-        let found = read(&log).unwrap();
+        let found = read(&log);
         let of = |run: &Run| (run.started, run.ended.clone(), run.unrecorded);
         assert_eq!(found.torn, 2);
         let expected = [(true, Ended::Cut, 0), (false, Ended::Completed, 7), (false, Ended::Cut, 0)];
@@ -243,11 +334,9 @@ mod tests {
             "\u{feff}{start}\n{{\"event\":\"before_kernel\"}}\n{zeros}{start}\n{{\"event\":\"before_kernel\"}}{{\"event\":\"hang\"}}\n\
              Booting … {start}\n{{\"event\":\"cuda_error\",\"name\":\"a\u{fffd}\"}}\nno {{ event\n"
         );
-        let found = read(&log).unwrap();
+        let found = read(&log);
         let ended: Vec<&Ended> = found.runs.iter().map(|run| &run.ended).collect();
         assert_eq!(ended, [&Ended::Cut, &Ended::Hang, &Ended::Cut]);
         assert_eq!((found.torn, found.runs[1].started), (4, true));
-        let strange = r#"{"event":"start","program":"i\u001b[2Jadd","threads":64}"#;
-        assert!(read(strange).unwrap_err().contains("cannot be printed"));
     }
 }
