@@ -44,6 +44,8 @@ pub struct KnownIssueRate {
     pub rate: f64,
     /// Where it is from, in words.
     pub source: String,
+    /// The name of the profile that has it; none if the user gave a number.
+    pub profile: Option<String>,
 }
 
 impl KnownIssueRate {
@@ -94,7 +96,11 @@ impl IssueProfile {
             |it: &&IssueOfWorkload| it.digest.as_ref().is_none_or(|known| digest.starts_with(known.as_str()));
         let found = self.workloads.iter().filter(|it| it.name == name).find(measured)?;
         let how = if found.digest.is_some() { "measured" } else { "of the program of like name" };
-        Some(KnownIssueRate { rate: found.rate, source: format!("{} ({how})", self.name) })
+        Some(KnownIssueRate {
+            rate: found.rate,
+            source: format!("{} ({how})", self.name),
+            profile: Some(self.name.clone()),
+        })
     }
 }
 
@@ -107,7 +113,7 @@ pub fn issue_rate(words: &str, name: &str, digest: &str) -> Result<Option<KnownI
         return Ok(None);
     }
     if let Ok(rate) = words.parse::<f64>() {
-        let said = || KnownIssueRate { rate, source: "said".to_owned() };
+        let said = || KnownIssueRate { rate, source: "given by --issue".to_owned(), profile: None };
         return is_rate(rate)
             .then(|| Some(said()))
             .ok_or_else(|| format!("take the issue rate {words}: it must be a number above 0"));

@@ -35,15 +35,23 @@ impl Shown<'_> {
 
     /// Whether the SDC rate exceeds the target, if its bounds tell.
     fn exceeds(&self, target: f64) -> &'static str {
-        let rate = self.scaled(self.composition.sdc());
         if self.method.issue().is_none() {
             return "unknown, as the issue rate is";
         }
-        match () {
-            () if rate.low > target => "yes",
-            () if rate.high < target => "no",
-            () => "undecided",
+        match exceeds_target(self.scaled(self.composition.sdc()), target) {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "undecided",
         }
+    }
+}
+
+/// Whether a rate exceeds a target; none if its bounds do not tell.
+pub(super) fn exceeds_target(rate: Bounded, target: f64) -> Option<bool> {
+    match () {
+        () if rate.low > target => Some(true),
+        () if rate.high < target => Some(false),
+        () => None,
     }
 }
 
@@ -91,6 +99,9 @@ fn json(it: &Shown<'_>) -> Value {
             "name": name, "share": share.0, "sdc": document(it.scaled(found.sdc_of(name))),
         })).collect::<Vec<_>>(),
     });
+    if let Some(note) = method.issue().and_then(|known| unlike_devices(&table.name, known)) {
+        all["devices_differ"] = json!(note);
+    }
     if let Some(target) = it.target {
         all["target"] = json!({ "rate": target, "exceeded": it.exceeds(target) });
     }
@@ -156,6 +167,7 @@ fn notes(it: &Shown<'_>) -> Vec<String> {
         Some(known) => format!("Issue rate: {} instructions of a multiprocessor in a cycle, {}.", known.rate, known.source),
         None => "The issue rate is not known: these are rates while one instruction is issued in each cycle. Say it with --issue.".to_owned(),
     });
+    notes.extend(it.method.issue().and_then(|known| unlike_devices(&table.name, known)));
     if let Some(target) = it.target {
         notes.push(format!("Exceeds the target of {target}: {}.", it.exceeds(target)));
     }
@@ -178,6 +190,15 @@ fn notes(it: &Shown<'_>) -> Vec<String> {
         notes.push(format!("{lost} runs ended in no class and count for nothing."));
     }
     notes
+}
+
+/// Says that strikes and issue rate are of two devices, where that is so.
+fn unlike_devices(strikes: &str, issue: &KnownIssueRate) -> Option<String> {
+    let profile = issue.profile.as_deref().filter(|profile| *profile != strikes)?;
+    Some(format!(
+        "Strikes are those of {strikes}, the issue rate is that of {profile}: the rate is of a device that strikes as the one and issues as the \
+         other. Compare such rates with each other alone."
+    ))
 }
 
 /// What strikes do to each type.

@@ -225,7 +225,8 @@ pub(super) fn strikes(ipa: &IpaTable) -> Table {
         row.extend(
             ipa.manifestations
                 .iter()
-                .map(|kind| it.rate(&kind.name).map_or(Cell::None, |rate| Cell::Number(rate.0.value))),
+                .map(|kind| it.rate(&kind.name).filter(|rate| rate.0.value > 0.0))
+                .map(|rate| rate.map_or(Cell::None, |rate| Cell::Number(rate.0.value))),
         );
         table.rows.push(row);
     }
