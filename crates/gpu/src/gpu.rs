@@ -13,6 +13,7 @@ const WINDOW: u64 = 1 << 30;
 /// `CU_LIMIT_STACK_SIZE`, and what a thread may have: applications that recurse ask for more than the driver gives.
 const STACK_LIMIT: c_int = 0;
 const STACK_BYTES: usize = 64 << 10;
+const STACK_LEAST: usize = 2 << 10;
 
 /// What a GPU is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,14 +47,18 @@ struct Mapping {
 }
 
 impl Gpu {
-    /// Opens the first GPU of this machine, with a stack for applications that recurse.
+    /// Opens the first GPU of this machine, with a stack for applications that recurse: the largest that fits, as other processes
+    /// may have most of its memory, and as the driver gives it if none does.
     ///
     /// # Errors
     /// If there is no driver or no device, or the driver fails.
     pub fn open() -> Result<Self, GpuError> {
         let gpu = Self::open_as_is()?;
+        let halved = std::iter::successors(Some(STACK_BYTES), |bytes| Some(bytes / 2));
+        let mut sizes = halved.take_while(|&bytes| bytes >= STACK_LEAST);
         // SAFETY: the limit is that of the context, which is current.
-        unsafe { gpu.driver.set_limit(STACK_LIMIT, STACK_BYTES)? };
+        let fits = |bytes: usize| unsafe { gpu.driver.set_limit(STACK_LIMIT, bytes) }.is_ok();
+        let _largest = sizes.find(|&bytes| fits(bytes));
         Ok(gpu)
     }
 

@@ -21,7 +21,7 @@ mod system;
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -99,6 +99,19 @@ pub fn contents(mut file: &File) -> io::Result<Vec<u8>> {
     file.rewind()?;
     file.read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Takes the standard output of this process for its caller alone. What anything else in the process prints there from now on,
+/// as the driver of a GPU does for kernels, goes nowhere.
+///
+/// # Errors
+/// If the system cannot duplicate it.
+pub fn take_standard_output() -> io::Result<File> {
+    let stdout = io::stdout();
+    let taken = stdout.as_fd().try_clone_to_owned()?;
+    let nowhere = File::options().write(true).open("/dev/null")?;
+    system::replace(stdout.as_raw_fd(), nowhere.as_raw_fd())?;
+    Ok(File::from(taken))
 }
 
 /// Runs a command to its end, or to that of its time. Its standard input is empty.

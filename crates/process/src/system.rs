@@ -44,6 +44,7 @@ unsafe extern "C" {
     fn getpid() -> c_int;
     fn kill(process: c_int, signal: c_int) -> c_int;
     fn fcntl(file: c_int, command: c_int, ...) -> c_int;
+    fn dup2(file: c_int, number: c_int) -> c_int;
     fn memfd_create(name: *const c_char, flags: c_uint) -> c_int;
     fn setrlimit(what: c_int, limit: *const Limit) -> c_int;
     fn syscall(number: c_long, ...) -> c_long;
@@ -54,6 +55,12 @@ unsafe extern "C" {
 
 fn checked(result: c_int) -> io::Result<c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// Has a number of this process mean another file.
+pub(super) fn replace(number: c_int, file: c_int) -> io::Result<()> {
+    // SAFETY: a system call without pointers.
+    checked(unsafe { dup2(file, number) }).map(|_| ())
 }
 
 /// A file without a name, in memory.

@@ -158,3 +158,25 @@ fn a_dialogue_ends_when_the_process_does() {
     assert_eq!(dialogue.hear(end).unwrap(), Said::Line("last".to_owned()));
     assert_eq!(dialogue.hear(end).unwrap(), Said::Closed);
 }
+
+/// A process of its own, which [`what_is_printed_by_others_does_not_reach_a_standard_output_that_is_taken`] starts.
+#[test]
+#[ignore = "takes the standard output of its process"]
+#[expect(clippy::print_stdout, reason = "this is what must not be seen")]
+fn prints_beside_its_answers() {
+    use std::io::Write;
+    let mut answers = take_standard_output().unwrap();
+    println!("printed by a kernel");
+    Command::new("/bin/sh").args(["-c", "echo printed by a driver"]).status().unwrap();
+    answers.write_all(b"the answer\n").unwrap();
+}
+
+#[test]
+fn what_is_printed_by_others_does_not_reach_a_standard_output_that_is_taken() {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "tests::prints_beside_its_answers", "--ignored", "--nocapture"]);
+    let output = command.output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("the answer\n") && !text.contains("printed by"), "{text}");
+}
