@@ -1,12 +1,29 @@
-//! Ctrl-C.
+//! Ctrl-C and SIGTERM: every command ends within two seconds.
 
 use crate::failure::{Code, Coded, Failure};
 use crate::{out, waiting};
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
 
-/// A flag that the first Ctrl-C raises; the second ends the program, as the first does where there is nothing to keep.
-pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
+/// The time that a command has to end by itself, with the batch in hand written. What is written is durable at any time, as
+/// batches are transactions, so that a command that needs longer can be ended.
+const GRACE: Duration = Duration::from_millis(1500);
+
+/// What becomes of the work of a command that makes one campaign, before it makes it.
+pub(crate) const NOTHING_YET: &str = "nothing was run yet";
+/// What becomes of the work of a command that makes several campaigns.
+pub(crate) const SAME_COMMAND: &str = "the same command goes on with the campaigns that it has made";
+
+/// The campaign that can be gone on with.
+static RESUMABLE: OnceLock<PathBuf> = OnceLock::new();
+
+/// A flag that the first Ctrl-C raises. A command that does not end in its time then is ended, and so is one that gets a
+/// second, or that waits for the golden run of an application, where there is nothing to keep. `otherwise` says what becomes of
+/// its work where no single campaign can be gone on with.
+pub(crate) fn stop_on_interrupt(otherwise: &'static str) -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&stop);
     let handler = move || {
@@ -15,10 +32,31 @@ pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
             out::note("interrupted in the golden run; nothing was injected");
         }
         if raised.swap(true, Ordering::SeqCst) || waiting {
-            #[expect(clippy::exit, reason = "everything written so far is durable, and what runs ends with us")]
-            std::process::exit(3);
+            end();
         }
+        thread::spawn(move || {
+            thread::sleep(GRACE);
+            let kept = RESUMABLE.get().map(|dir| resume_line(dir));
+            out::note(&format!("interrupted; {}", kept.as_deref().unwrap_or(otherwise)));
+            end();
+        });
     };
     ctrlc::set_handler(handler).code(Code::Bug)?;
     Ok(stop)
+}
+
+/// Says that from now on an interrupted command can be gone on with.
+pub(crate) fn can_resume(dir: &Path) {
+    // A command that makes several campaigns says so of the first.
+    let _ = RESUMABLE.set(dir.to_owned());
+}
+
+/// The line of help that says how to go on.
+pub(crate) fn resume_line(dir: &Path) -> String {
+    format!("what was run is kept; go on with `beamline resume {}`", dir.display())
+}
+
+fn end() -> ! {
+    #[expect(clippy::exit, reason = "everything written so far is durable, and what runs ends with us")]
+    std::process::exit(3)
 }

@@ -5,7 +5,7 @@ use crate::commands::bounds::Stated;
 use crate::commands::irradiate::{Shown, chosen, create, irradiate, opened};
 use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
-use crate::interrupt::stop_on_interrupt;
+use crate::interrupt::{NOTHING_YET, stop_on_interrupt};
 use crate::waiting::Waiting;
 use anyhow::anyhow;
 use session::{Changes, open_campaign};
@@ -13,7 +13,7 @@ use session::{Changes, open_campaign};
 /// Irradiates a capsule.
 pub(crate) fn campaign(args: &args::Campaign) -> Result<Code, Failure> {
     // From the first file on, an interruption leaves something to go on with.
-    let stop = stop_on_interrupt()?;
+    let stop = stop_on_interrupt(NOTHING_YET)?;
     let choices = chosen(&args.choose, args.choices())?;
     if choices.capsule.is_none() {
         return Err(Failure::new(Code::Usage, anyhow!("find out what to irradiate: name a capsule or a workload")));
@@ -25,7 +25,7 @@ pub(crate) fn campaign(args: &args::Campaign) -> Result<Code, Failure> {
 
 /// Goes on with a campaign.
 pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
-    let stop = stop_on_interrupt()?;
+    let stop = stop_on_interrupt(NOTHING_YET)?;
     let session = {
         let live = campaign::read_config(&args.dir).code(Code::Refused)?.live.is_some();
         let _waiting = live.then(Waiting::of_golden_run);

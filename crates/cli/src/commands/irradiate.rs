@@ -4,6 +4,7 @@ use crate::args;
 use crate::commands::bounds::Stated;
 use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
+use crate::interrupt::{can_resume, resume_line};
 use crate::out;
 use crate::progress::Progress;
 use crate::waiting::Waiting;
@@ -83,6 +84,7 @@ pub(crate) fn irradiate(
 ) -> Result<Code, Failure> {
     let what = if session.config().size == Size::Exhaustive { "faults" } else { "runs" };
     let mut progress = Progress::new(what);
+    can_resume(dir);
     let ended = session.run(&mut store, stop, &mut |event| progress.event(&event));
     progress.finish();
     if let Ok(CampaignEnd::OutOfTime(summary)) = &ended {
@@ -109,10 +111,6 @@ pub(crate) fn irradiate(
         Err(error @ CampaignError::Plan(_)) => Err(Failure::new(Code::Refused, error)),
         Err(error) => Err(Failure::new(Code::Bug, error).help(resume_line(dir))),
     }
-}
-
-fn resume_line(dir: &Path) -> String {
-    format!("what was run is kept; go on with `beamline resume {}`", dir.display())
 }
 
 /// What the method that chose the sites makes of the rows.

@@ -5,14 +5,14 @@ use crate::commands::bounds::Stated;
 use crate::commands::inject;
 use crate::commands::irradiate::{Shown, chosen, create, opened};
 use crate::failure::{Code, Coded, Failure};
-use crate::interrupt::stop_on_interrupt;
+use crate::interrupt::{NOTHING_YET, stop_on_interrupt};
 use anyhow::anyhow;
 use campaign::Choices;
 use fault::Fault;
 
 /// Irradiates a running application.
 pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
-    let stop = stop_on_interrupt()?;
+    let stop = stop_on_interrupt(NOTHING_YET)?;
     if let Some(word) = args.command.iter().find(|word| word.to_str().is_none()) {
         let error = anyhow!("keep the command of the application: `{}` is not UTF-8", word.to_string_lossy());
         return Err(Failure::new(Code::Usage, error));

@@ -3,7 +3,7 @@
 use crate::args::{OfFiles, OfMethod};
 use crate::commands::study::{Told, campaigns, failure, target};
 use crate::failure::{Code, Coded, Failure};
-use crate::interrupt::stop_on_interrupt;
+use crate::interrupt::{SAME_COMMAND, stop_on_interrupt};
 use crate::out;
 use anyhow::Context as _;
 use campaign::CampaignEvent;
@@ -15,7 +15,7 @@ pub(crate) fn answer(args: OfMethod) -> Result<Code, Failure> {
     let Some(command) = registry::commands().find(|command| command.name == args.name) else {
         return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
     };
-    let stop = stop_on_interrupt()?;
+    let stop = stop_on_interrupt(SAME_COMMAND)?;
     let declared = session::bundled::find(&args.capsule).map(|it| it.toml().to_owned());
     let request = Request { capsule: target(&args.capsule, &args.kept)?, declared, options: args.options };
     let mut told = Told::default();

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::failure::{Code, Coded, Failure};
-use crate::interrupt::stop_on_interrupt;
+use crate::interrupt::{SAME_COMMAND, stop_on_interrupt};
 use crate::out;
 use crate::progress::Progress;
 use anyhow::{Context as _, anyhow};
@@ -21,7 +21,7 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
         let error = anyhow!("make the study `{}`: there are {}", args.name, names.join(", "));
         return Err(Failure::new(Code::Usage, error));
     };
-    let stop = stop_on_interrupt()?;
+    let stop = stop_on_interrupt(SAME_COMMAND)?;
     let studied = |name: &String| {
         let class = bundled::find(name).map(|workload| workload.description().class);
         Ok(Studied { capsule: target(name, &args.kept)?, class })

@@ -3,7 +3,7 @@
 
 use crate::args::{self, MachineWord};
 use crate::failure::{Code, Coded, Failure};
-use crate::interrupt::stop_on_interrupt;
+use crate::interrupt::{SAME_COMMAND, stop_on_interrupt};
 use crate::out;
 use anyhow::{Context as _, anyhow};
 use campaign::{Planner, RunIndex, Site, Subject};
@@ -52,7 +52,7 @@ pub(crate) fn written(
     if machine.0 == MachineWord::Gpu {
         check_relocatable(target.golden_run().capsule()).map_err(refused)?;
     }
-    let stop = stop_on_interrupt()?;
+    let stop = stop_on_interrupt(SAME_COMMAND)?;
     let header = Header::new(target.name(), target.digest(), machine.1);
     let mut rows = match &args.out {
         Some(directory) => Rows::open(directory, &header).code(Code::Usage)?,
@@ -81,7 +81,7 @@ pub(crate) fn again(target: &CapsuleTarget, args: &args::Verify, rows: &Path) ->
     if kept.cut > 0 {
         out::note(&format!("the last line of {} is cut off and left out ({} bytes)", rows.display(), kept.cut));
     }
-    let (stop, shown) = (stop_on_interrupt()?, Shown::default());
+    let (stop, shown) = (stop_on_interrupt(SAME_COMMAND)?, Shown::default());
     let rows = differential::again(target, kept, jobs(args), &stop, &|at| shown.show(at)).code(Code::Refused)?;
     Ok(Written { agreement: Agreement::of(&rows), interrupted: stop.load(Ordering::Relaxed) })
 }

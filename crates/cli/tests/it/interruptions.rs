@@ -74,6 +74,23 @@ fn an_interrupted_campaign_says_how_to_go_on() {
 }
 
 #[test]
+fn a_signal_ends_planning_too() {
+    let dir = TempDir::new().unwrap();
+    let out = dir.path().join("planned");
+    // Hours of planning.
+    let runs = "1000000000";
+    let mut command = beamline(&["campaign", "pathfinder", "--runs", runs, "--out", path(&out)]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    while !out.exists() {
+        sleep(Duration::from_millis(2));
+    }
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("interrupted; nothing was run yet"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_finished_campaign_resumes_to_itself() {
     let dir = TempDir::new().unwrap();
     let out = dir.path().join("finished");

@@ -301,6 +301,30 @@ fn a_capsule_is_replaced_only_by_a_good_recording() {
 }
 
 #[test]
+fn a_terminated_run_takes_its_application_along() {
+    let dir = start();
+    let told = dir.path().join("process");
+    let mut command = beamline(&["run", "--", path(&app().program), "wait"]);
+    let mut child = command.env("TELL", &told).current_dir(dir.path()).spawn().unwrap();
+    let process = loop {
+        match fs::read_to_string(&told) {
+            Ok(number) if !number.is_empty() => break number,
+            _ => sleep(Duration::from_millis(5)),
+        }
+    };
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    child.wait().unwrap();
+    let is_there = || fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+    for _ in 0..2000 {
+        if !is_there() {
+            return;
+        }
+        sleep(Duration::from_millis(5));
+    }
+    panic!("the application still runs as process {process}");
+}
+
+#[test]
 fn a_live_campaign_that_is_killed_resumes_to_the_rows_of_an_undisturbed_one() {
     let choices = |out: &str| ["--runs", "60", "--seed", "5", "--jobs", "3", "--out", out].map(str::to_owned);
     let start_one = |out: &str| {

@@ -4,6 +4,8 @@
 //! of pointers in a set; and rarely something lands where the simulated GPU has its addresses. So randomisation is
 //! switched off for the application, as debuggers do. Where the system does not allow that (some containers), it
 //! stays on.
+//!
+//! An application also ends with the process that runs it, which a user may end alone.
 
 use std::ffi::{c_int, c_ulong};
 use std::os::unix::process::CommandExt;
@@ -12,10 +14,15 @@ use std::process::Command;
 /// Asks for the current flags without setting any.
 const QUERY: c_ulong = 0xffff_ffff;
 const ADDR_NO_RANDOMIZE: c_ulong = 0x0004_0000;
+const PR_SET_PDEATHSIG: c_int = 1;
+const SIGTERM: c_int = 15;
 
 // As glibc and musl declare it.
 unsafe extern "C" {
     fn personality(flags: c_ulong) -> c_int;
+    fn prctl(option: c_int, value: c_ulong, ...) -> c_int;
+    fn getppid() -> c_int;
+    fn raise(signal: c_int) -> c_int;
 }
 
 /// Has the command switch randomisation off for the program that it becomes.
@@ -31,4 +38,22 @@ pub(super) fn fix(command: &mut Command) {
     };
     // SAFETY: between fork and exec only system calls are made; nothing is allocated or locked.
     unsafe { command.pre_exec(switch_off) };
+}
+
+/// Has the program that the command becomes be terminated (SIGTERM) when this process ends, however it ends.
+pub(super) fn end_with_parent(command: &mut Command) {
+    let parent = std::process::id();
+    let follow = move || {
+        // SAFETY: system calls without pointers.
+        unsafe {
+            prctl(PR_SET_PDEATHSIG, SIGTERM as c_ulong);
+            // The parent may have ended before.
+            if getppid() as u32 != parent {
+                raise(SIGTERM);
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec only system calls are made; nothing is allocated or locked.
+    unsafe { command.pre_exec(follow) };
 }

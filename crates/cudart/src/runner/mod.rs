@@ -71,7 +71,9 @@ impl Application {
         let written = place.as_deref().map(beside);
         let prepared = prepared.recording(written.as_deref())?;
         let path = prepared.program.clone();
-        let status = prepared.command().status().map_err(|error| RunError::Start { path, error })?;
+        let mut command = prepared.command();
+        layout::end_with_parent(&mut command);
+        let status = command.status().map_err(|error| RunError::Start { path, error })?;
         let recorded = match (written, place) {
             (Some(written), Some(place)) => keep(&written, &place, status.success())?,
             _ => false,
