@@ -37,6 +37,24 @@ impl Criteria {
         self.tolerance.is_empty() && self.quality.is_empty()
     }
 
+    /// Whether they say of any output how good it is; a range and an element type alone do not.
+    #[must_use]
+    pub fn judges(&self) -> bool {
+        !self.tolerance.is_empty() || self.quality.values().any(Quality::judges)
+    }
+
+    /// Whether they call the same good, bad and detectable as `other`, of whatever output.
+    #[must_use]
+    pub fn judges_like(&self, other: &Self) -> bool {
+        let names = |criteria: &Self| -> BTreeSet<String> {
+            criteria.tolerance.keys().chain(criteria.quality.keys()).cloned().collect()
+        };
+        let mut named = names(self);
+        named.append(&mut names(other));
+        named.insert("*".to_owned());
+        named.iter().all(|name| self.of(name) == other.of(name) && self.range_of(name) == other.range_of(name))
+    }
+
     /// These criteria, and `other`'s where these say nothing of an output.
     #[must_use]
     pub fn or(mut self, other: Self) -> Self {

@@ -383,3 +383,20 @@ fn a_live_run_whose_fault_did_not_land_is_not_landed() {
     (observation.landed, observation.host) = (None, Some(Host { stdout: true, ..Host::default() }));
     assert_eq!(classify(&observation, &Criteria::default()), Outcome::NotLanded);
 }
+
+#[test]
+fn criteria_that_judge_alike_may_be_written_otherwise() {
+    let of = |quality: &[&str], tolerance: &[(&str, f64)]| Criteria {
+        quality: quality.iter().map(|text| Quality::parse(text).unwrap()).collect(),
+        tolerance: tolerance.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
+    };
+    let plain = of(&[], &[("out", 0.5)]);
+    assert!(plain.judges() && plain.judges_like(&of(&["out:tolerance=0.5,element=f32"], &[])));
+    assert!(plain.judges_like(&of(&["other:element=f64"], &[("out", 0.5)])));
+    for other in [of(&[], &[("out", 0.4)]), of(&[], &[("*", 0.5)]), of(&["out:range=0..1"], &[("out", 0.5)])] {
+        assert!(!plain.judges_like(&other) && !other.judges_like(&plain), "{other:?}");
+    }
+    let nothing = of(&["out:element=f32,range=0..1"], &[]);
+    assert!(!nothing.judges() && !Criteria::default().judges() && !nothing.judges_like(&Criteria::default()));
+    assert!(of(&["out:element=f32"], &[]).judges_like(&Criteria::default()));
+}

@@ -105,6 +105,18 @@ impl Choices {
         Self { criteria: self.criteria.or(criteria), ..self }
     }
 
+    /// Whether anything says how good a corrupted output is: a criterion, or a judge of live runs.
+    #[must_use]
+    pub fn is_judged(&self) -> bool {
+        self.criteria.judges() || self.live.judge.is_some()
+    }
+
+    /// Whether corrupted outputs are judged as in `other`.
+    #[must_use]
+    pub fn is_judged_like(&self, other: &Self) -> bool {
+        self.live.judge == other.live.judge && self.criteria.judges_like(&other.criteria)
+    }
+
     /// What is said by options of the command line, key by key; a flag says `true`, and a key of which much is said
     /// stands there as often.
     #[must_use]

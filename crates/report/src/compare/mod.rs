@@ -1,17 +1,20 @@
 //! Two campaigns side by side: the document `beamline.comparison/1` and its views.
 
 mod difference;
+mod judging;
 mod views;
 
 use std::collections::BTreeMap;
 
 use campaign::summary::Rate;
+use outcome::Class;
 use serde::Serialize;
 use stats::{Confidence, Proportion};
 
 use crate::document::{RateAccount, RateBounding, Report};
 use crate::findings::place;
 use difference::difference;
+use judging::OtherJudging;
 use stats::holm;
 
 /// The format of the document.
@@ -55,6 +58,8 @@ pub struct Side {
     pub runs: campaign::summary::Runs,
     /// How its rates are bounded.
     pub bounds: RateBounding,
+    /// Whether anything says how good a corrupted output is.
+    pub judged: bool,
     /// The command that makes it again.
     pub repeat: String,
 }
@@ -81,6 +86,9 @@ pub struct Contrast {
     pub a: Rate,
     /// In the second.
     pub b: Rate,
+    /// Why the two are not compared; then neither has a rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_comparable: Option<&'static str>,
     /// The second less the first; absent where one of them is not known.
     pub difference: Option<f64>,
     /// Its lower bound.
@@ -105,8 +113,12 @@ impl CampaignComparison {
             .flatten()
             .fold(None, |level: Option<f64>, other| Some(level.map_or(other, |level| level.max(other))));
         let level = level.and_then(|level| Confidence::new(level).ok()).unwrap_or(Confidence::PERCENT_95);
-        let pairs =
-            Pairs { exact: [a.exact(), b.exact()], landed: [a, b].map(|report| report.summary.runs.landed), level };
+        let pairs = Pairs {
+            exact: [a.exact(), b.exact()],
+            landed: [a, b].map(|report| report.summary.runs.landed),
+            level,
+            other_judging: OtherJudging::of(a, b),
+        };
         let [dir_a, dir_b] = dirs;
         Self {
             format: COMPARISON_FORMAT,
@@ -144,6 +156,7 @@ fn side(report: &Report, dir: String) -> Side {
         capsule: report.summary.capsule.clone(),
         runs: report.summary.runs,
         bounds: report.bounds.clone(),
+        judged: report.summary.config.is_judged(),
         repeat: report.provenance.repeat.clone(),
     }
 }
@@ -212,6 +225,7 @@ fn warnings(a: &Report, b: &Report) -> Vec<String> {
             "Capsule and seed are the same, so the runs may be the same faults: the test takes them for independent.";
         warnings.push(text.to_owned());
     }
+    warnings.extend(judging::warnings(a, b));
     for (name, report) in [("first", a), ("second", b)] {
         if report.summary.remaining.is_some() {
             warnings.push(format!("The {name} campaign is not finished."));
@@ -220,11 +234,36 @@ fn warnings(a: &Report, b: &Report) -> Vec<String> {
     warnings
 }
 
+/// Two rates of which nothing is said yet.
+fn unknown(name: &str, class: &str, [a, b]: [Rate; 2]) -> Contrast {
+    Contrast {
+        name: name.to_owned(),
+        class: class.to_owned(),
+        a,
+        b,
+        not_comparable: None,
+        difference: None,
+        low: None,
+        high: None,
+        p_value: None,
+        adjusted: None,
+        clear: false,
+    }
+}
+
+/// Two counts that do not mean the same: they stay, and are no rates of one thing.
+fn incomparable(name: &str, class: &str, rates: [Rate; 2], why: &'static str) -> Contrast {
+    let counts = rates.map(|Rate { count, .. }| Rate { count, rate: None, low: 0.0, high: 1.0 });
+    Contrast { not_comparable: Some(why), ..unknown(name, class, counts) }
+}
+
 /// How rates of two campaigns are set against each other.
 struct Pairs {
     exact: [bool; 2],
     landed: [u64; 2],
     level: Confidence,
+    /// Why kinds of silent corruptions are not compared, if they are not.
+    other_judging: Option<OtherJudging>,
 }
 
 impl Pairs {
@@ -245,7 +284,10 @@ impl Pairs {
         let contrast = |key: &&(String, String)| {
             let rates = [(&of_a, 0), (&of_b, 1)]
                 .map(|(rates, side)| rates.get(key).copied().unwrap_or_else(|| self.none(side)));
-            self.contrast(&key.1, &key.0, rates, self.landed)
+            match self.other_judging.filter(|_| key.0 == Class::Sdc.word()) {
+                Some(why) => incomparable(&key.1, &key.0, rates, why.words()),
+                None => self.contrast(&key.1, &key.0, rates, self.landed),
+            }
         };
         let contrasts = keys.iter().map(contrast).filter(|contrast| contrast.a.count + contrast.b.count > 0);
         self.adjusted(contrasts.collect())
@@ -274,18 +316,7 @@ impl Pairs {
     }
 
     fn contrast(&self, name: &str, class: &str, [a, b]: [Rate; 2], landed: [u64; 2]) -> Contrast {
-        let mut contrast = Contrast {
-            name: name.to_owned(),
-            class: class.to_owned(),
-            a,
-            b,
-            difference: None,
-            low: None,
-            high: None,
-            p_value: None,
-            adjusted: None,
-            clear: false,
-        };
+        let mut contrast = unknown(name, class, [a, b]);
         let (Some(first), Some(second)) = (a.rate, b.rate) else { return contrast };
         let (mut found, mut low, mut high) = (second - first, b.low - first, b.high - first);
         if self.exact == [false, false] {

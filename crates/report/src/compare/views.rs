@@ -23,6 +23,9 @@ fn change(contrast: &Contrast) -> String {
 
 /// What may be said of it.
 fn verdict(contrast: &Contrast) -> &'static str {
+    if let Some(why) = contrast.not_comparable {
+        return why;
+    }
     match contrast.difference {
         Some(found) if contrast.clear && found > 0.0 => "more in B",
         Some(found) if contrast.clear && found < 0.0 => "less in B",

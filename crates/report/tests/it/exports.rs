@@ -72,6 +72,42 @@ fn a_campaign_is_no_different_from_itself_and_another_is_where_it_is() {
 }
 
 #[test]
+fn kinds_of_corruptions_are_compared_only_where_both_campaigns_judge_alike() {
+    let of = |choices| made(choices, &Synthetic::default()).2;
+    let plain = || of(synthetic::runs(2000));
+    let judged = || of(synthetic::judged(2000, "out:tolerance=0.1,bad=10"));
+    // The same criteria in other words, and others.
+    let alike = || of(synthetic::judged(2000, "out:metric=max-rel,tolerance=0.1,bad=10,element=f32"));
+    let stricter = || of(synthetic::judged(2000, "out:tolerance=0.01,bad=10"));
+    for (a, b, why, sentence) in [
+        (judged(), plain(), "B was not judged", "The second campaign was not judged"),
+        (plain(), judged(), "A was not judged", "The first campaign was not judged"),
+        (judged(), stricter(), "criteria differ", "The criteria of outputs are not the same"),
+    ] {
+        let comparison = CampaignComparison::new(&a, &b, ["a".into(), "b".into()]);
+        let (of_sdc, others): (Vec<_>, Vec<_>) = comparison.kinds.iter().partition(|kind| kind.class == "sdc");
+        assert!(of_sdc.len() > 3 && of_sdc.iter().any(|kind| kind.name == "bad"), "{of_sdc:#?}");
+        for kind in of_sdc {
+            assert_eq!((kind.a.rate, kind.b.rate, kind.difference), (None, None, None), "{kind:?}");
+            assert_eq!((kind.p_value, kind.adjusted, kind.clear), (None, None, false), "{kind:?}");
+            assert_eq!(kind.not_comparable, Some(why));
+        }
+        assert!(others.iter().chain(&comparison.outcomes.iter().collect::<Vec<_>>()).all(|it| it.difference.is_some()));
+        let (text, html, markdown) = (comparison.to_text(), comparison.to_html("0"), comparison.to_markdown());
+        for view in [&text, &html, &markdown, &comparison.to_json().unwrap()] {
+            assert!(view.contains(why) && view.contains(sentence), "{view}");
+        }
+        let line = text.lines().find(|line| line.starts_with("bad ")).unwrap();
+        assert!(!line.contains('%') && line.ends_with(why), "{line}");
+    }
+    for other in [judged(), alike()] {
+        let comparison = CampaignComparison::new(&judged(), &other, ["a".into(), "b".into()]);
+        assert!(comparison.kinds.iter().all(|kind| kind.difference.is_some() && kind.not_comparable.is_none()));
+        assert!(!comparison.warnings.iter().any(|warning| warning.contains("criteria")), "{:?}", comparison.warnings);
+    }
+}
+
+#[test]
 fn an_exact_rate_is_compared_by_the_bounds_of_the_other() {
     let (_dir, _, exact) = made(synthetic::exhaustive(), &Synthetic::default());
     let sample = sampled(1000);

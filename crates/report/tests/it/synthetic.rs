@@ -251,6 +251,12 @@ pub fn runs(runs: u64) -> Choices {
     Choices { capsule: Some("synthetic".into()), runs: Some(runs), seed: Some(7), jobs: Some(1), ..Choices::default() }
 }
 
+/// The choices of so many runs whose output is judged, as `--quality` says it.
+pub fn judged(count: u64, quality: &str) -> Choices {
+    let quality = [outcome::Quality::parse(quality).unwrap()].into();
+    Choices { criteria: Criteria { quality, ..Criteria::default() }, ..runs(count) }
+}
+
 /// The choices of an exhaustive campaign.
 pub fn exhaustive() -> Choices {
     Choices { runs: None, exhaustive: true, ..runs(0) }
