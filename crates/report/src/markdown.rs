@@ -48,6 +48,11 @@ fn row(names: Vec<String>, account: &RateAccount) -> Vec<String> {
     names.into_iter().chain([plain(account.runs)]).chain(rates(account)).collect()
 }
 
+/// How much a list leaves out, as a paragraph; nothing where it leaves out nothing.
+pub(crate) fn left_out(more: u64) -> String {
+    if more > 0 { format!("\n{} more are left out here.\n", plain(more)) } else { String::new() }
+}
+
 fn list<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
     items.into_iter().map(|item| format!("- {}\n", escaped(item))).collect()
 }
@@ -88,9 +93,7 @@ impl Report {
         let header: Vec<&str> =
             names.iter().copied().chain([self.what()]).chain(heads.iter().map(String::as_str)).collect();
         let align = "<".repeat(names.len()) + ">";
-        let more =
-            if left_out > 0 { format!("\n{} more are left out here.\n", plain(left_out)) } else { String::new() };
-        format!("## {title}\n\n{}{more}\n", table(&header, &align, &rows))
+        format!("## {title}\n\n{}{}\n", table(&header, &align, &rows), self::left_out(left_out))
     }
 
     fn markdown_outcomes(&self) -> String {
@@ -148,7 +151,7 @@ impl Report {
         let commands = self.most_corrupting.rows.iter().filter_map(|site| site.command.as_deref()).take(5);
         let commands: Vec<&str> = commands.collect();
         if !commands.is_empty() {
-            text += &format!("Faults of the first of them, to be repeated:\n\n{}\n", indented(&commands));
+            text += &format!("Faults of the first {} of them, to be repeated:\n\n{}\n", commands.len(), indented(&commands));
         }
         text
     }
@@ -166,7 +169,19 @@ impl Report {
             return String::new();
         }
         let header = ["cause", "kernel", "pc", "line", self.what(), "of all DUE"];
-        format!("## Causes of death\n\n{}\n", table(&header, "<<>", &rows))
+        let more = deaths.left_out + (deaths.rows.len() - rows.len()) as u64;
+        format!("## Causes of death\n\n{}{}\n", table(&header, "<<>", &rows), left_out(more))
+    }
+
+    fn markdown_failures(&self) -> String {
+        let failures = &self.failures;
+        if failures.rows.is_empty() {
+            return String::new();
+        }
+        let rows = failures.rows.iter().map(|failure| format!("{} × {}", plain(failure.count), failure.message));
+        let rows: Vec<String> = rows.collect();
+        let said = list(rows.iter().map(String::as_str));
+        format!("Runs that could not be made:\n\n{said}{}\n", left_out(failures.left_out))
     }
 
     fn markdown_method(&self) -> String {
@@ -177,8 +192,10 @@ impl Report {
         if !summary.races.is_empty() {
             let races = summary.races.iter().take(ROWS).map(|race| races::said(race, |name| self.kernel(name)));
             let races: Vec<String> = races.collect();
-            text += &format!("{}\n\n{}\n", escaped(MEANING), list(races.iter().map(String::as_str)));
+            let more = left_out((summary.races.len() - races.len()) as u64);
+            text += &format!("{}\n\n{}{more}\n", escaped(MEANING), list(races.iter().map(String::as_str)));
         }
+        text += &self.markdown_failures();
         text += &format!("Make them again:\n\n{}\n", indented(&[&provenance.repeat]));
         let identity = format!(
             "Capsule {}, digest {}; beamline {}, classifier {}.",

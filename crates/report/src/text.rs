@@ -77,7 +77,7 @@ fn races(summary: &Summary, short_name: fn(&str) -> &str) -> String {
     let mut text = if all.is_empty() { String::new() } else { format!("\n{MEANING}\n") };
     all.iter().take(LINES).for_each(|race| text += &format!("  {}\n", said(race, short_name)));
     if all.len() > LINES {
-        text += &format!("  and {} more\n", plain((all.len() - LINES) as u64));
+        text += &format!("  {} more are left out here\n", plain((all.len() - LINES) as u64));
     }
     text
 }
@@ -179,12 +179,16 @@ fn parts(summary: &Summary, short_name: fn(&str) -> &str) -> String {
     section("group", &groups.collect::<Vec<_>>());
     let mut lines: Vec<_> = summary.by_line.iter().filter(|part| part.line.is_some()).collect();
     lines.sort_by_key(|part| (std::cmp::Reverse(part.account.outcomes.sdc), part.file.clone(), part.line));
+    let more = lines.len().saturating_sub(LINES);
     lines.truncate(LINES);
     let place = |file: &Option<String>, line: Option<u32>| {
         format!("{}:{}", file_name(file.as_deref().unwrap_or("?")), line.unwrap_or(0))
     };
     let lines = lines.iter().map(|part| row(place(&part.file, part.line), &part.account));
     section("line", &lines.collect::<Vec<_>>());
+    if more > 0 {
+        text += &format!("{} more lines are left out here\n", plain(more as u64));
+    }
     text
 }
 

@@ -180,8 +180,8 @@ fn named<'a>(report: &'a Report, parts: &'a [crate::document::NamedRates]) -> Ve
 /// Lines by file name and number: another checkout has other paths.
 fn lines(report: &Report) -> Vec<(String, &RateAccount)> {
     report
-        .lines
-        .rows
+        .shown
+        .all_lines
         .iter()
         .filter(|line| line.line.is_some())
         .map(|line| (place(line.file.as_deref(), line.line), &line.account))

@@ -75,11 +75,11 @@ impl CampaignComparison {
                 th.n scope="col" data-s { "A" } th {} th.n scope="col" data-s { "B" } th {}
                 th.n scope="col" data-s { "B − A (" (interval(self.level)) ")" } th.n scope="col" data-s { "p" } th scope="col" data-s { "" }
             };
-            let left_out = contrasts.len().saturating_sub(ROWS) as u64;
+            let more = (contrasts.len() - rows.len()) as u64;
             sections.push(Section {
                 id,
                 title,
-                body: table(&format!("t-{id}"), title, &heads, &rows, left_out, "rates"),
+                body: table(&format!("t-{id}"), title, &heads, &rows, more, "rates"),
             });
         }
         page(&title, &header, &sections, version)
@@ -127,7 +127,8 @@ impl CampaignComparison {
             let rows: Vec<Vec<String>> = contrasts.iter().take(ROWS).map(row).collect();
             let rows: Vec<Vec<String>> =
                 rows.iter().map(|row| row.iter().map(|cell| escaped(cell)).collect()).collect();
-            text += &format!("\n## {title}\n\n{}", crate::table::markdown(&HEADER, "<<>>>><", &rows));
+            let more = markdown::left_out((contrasts.len() - rows.len()) as u64);
+            text += &format!("\n## {title}\n\n{}{more}", crate::table::markdown(&HEADER, "<<>>>><", &rows));
         }
         text
     }
@@ -160,6 +161,9 @@ impl CampaignComparison {
         for (_, _, contrasts) in self.lists().into_iter().filter(|(_, _, contrasts)| !contrasts.is_empty()) {
             let rows: Vec<Vec<String>> = contrasts.iter().take(ROWS).map(row).collect();
             text += &format!("\n{}", crate::table::plain(&HEADER, "<<>>>><", &rows));
+            if rows.len() < contrasts.len() {
+                text += &format!("{} more are left out here\n", plain((contrasts.len() - rows.len()) as u64));
+            }
         }
         text + &format!("\n{}\n", self.introduction())
     }

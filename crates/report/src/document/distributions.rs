@@ -10,8 +10,6 @@ use crate::gather::{Death, Decades, Ends, Logarithmic, Magnitudes};
 use crate::input::{ListedInstruction, Listing};
 use crate::measure::{Mass, Measure};
 
-/// Curves that a chart can show apart.
-const CURVES: usize = 8;
 /// Outputs that are listed.
 const OUTPUTS: usize = 30;
 
@@ -34,7 +32,6 @@ pub(super) fn latencies(ends: &Ends, measure: Measure, landed: Mass) -> Latencie
     let to_use = ends.to_use.iter().map(|(class, counts)| curve(class.word(), counts, measure));
     let mut to_end: Vec<(&String, &Logarithmic)> = ends.to_end.iter().collect();
     to_end.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.total()));
-    to_end.truncate(CURVES);
     Latencies {
         overwritten: measure.share(Mass::of(ends.overwritten), landed),
         never_used: measure.share(Mass::of(ends.never), landed),

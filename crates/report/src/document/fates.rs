@@ -33,7 +33,7 @@ pub struct Latencies {
     pub never_used: Rate,
     /// Instructions of the thread from the fault to the first read, by class.
     pub to_use: Vec<Curve>,
-    /// Instructions from the first use to the end, by kind of DUE.
+    /// Instructions from the first use to the end, by kind of DUE, the most frequent first.
     pub to_end: Vec<Curve>,
 }
 

@@ -4,13 +4,10 @@ use maud::{Markup, html};
 
 use super::chart::{self, Mark, Of};
 use super::page::{Section, figure};
-use super::table::{account_cells, account_heads, table};
+use super::table::{account_cells, account_heads, left_out, table};
 use crate::document::{NamedRates, RateAccount, Report};
 use crate::findings::place;
 use crate::number::count;
-
-/// Marks that a chart of launches shows.
-const LAUNCH_MARKS: usize = 200;
 
 pub(super) fn by_place(report: &Report) -> Section {
     let named = |id: &str, what: &str, parts: &[NamedRates]| {
@@ -60,13 +57,14 @@ fn launches(report: &Report) -> Markup {
             &part.account,
         )
     };
-    let marks: Vec<Mark> = launches.rows.iter().take(LAUNCH_MARKS).map(mark).collect();
+    let marks: Vec<Mark> = launches.rows.iter().map(mark).collect();
+    let more = left_out(launches.left_out, "launches").map_or_else(String::new, |more| format!(" {more}"));
     let rows: Vec<Markup> = launches.rows.iter().map(row).collect();
     let listed = table("launches", "By launch", &heads, &rows, launches.left_out, "launches");
     html! {
         @if marks.len() > 1 {
             h3 { "Launches" }
-            (figure(&chart::rates(&marks, "launch", "SDC and DUE rates by launch", report.what()), &legend(report)))
+            (figure(&chart::rates(&marks, "launch", "SDC and DUE rates by launch", report.what()), &format!("{}{more}", legend(report))))
         }
         @if rows.len() > 12 { details { summary { "All launches in a table" } (listed) } } @else { (listed) }
     }
@@ -127,7 +125,7 @@ pub(super) fn by_time(report: &Report) -> Section {
                 ))
                 details { summary { "The same as a table" } (time_table(series, report)) }
             }
-            @if times.left_out > 0 { p.small.soft { (times.left_out) " more kernels are left out here." } }
+            @if let Some(more) = left_out(times.left_out, "kernels") { p.small.soft { (more) } }
         },
     };
     Section { id: "time", title: "Time", body }

@@ -4,9 +4,12 @@ use maud::{Markup, html};
 
 use super::chart;
 use super::page::{Section, figure};
-use super::table::{said, share_cells, share_heads, table};
+use super::table::{left_out, said, share_cells, share_heads, table};
 use crate::document::{Curve, DeathShare, Histogram, Latencies, Named, Report};
 use crate::number::count;
+
+/// Curves that a chart can show apart.
+const CURVES: usize = 8;
 
 /// What is said where only single runs could tell.
 fn absent(title: &'static str, id: &'static str) -> Section {
@@ -53,8 +56,10 @@ fn curves(latencies: &Latencies) -> Markup {
         }
         h3 { "From the first use to the end" }
         @if latencies.to_end.is_empty() { p.soft { "No run ended early." } } @else {
-            (figure(&chart::curves(&latencies.to_end, "instructions from the first use to the end", "cumulative distribution of the distance to the end"),
-                "Share of early ends within so many instructions of the thread, by cause."))
+            @let drawn = &latencies.to_end[..latencies.to_end.len().min(CURVES)];
+            @let more = left_out((latencies.to_end.len() - drawn.len()) as u64, "causes").map_or_else(String::new, |more| format!(" {more} The table has all."));
+            (figure(&chart::curves(drawn, "instructions from the first use to the end", "cumulative distribution of the distance to the end"),
+                &format!("Share of early ends within so many instructions of the thread, by cause.{more}")))
             (quantiles("to-end", "Instructions from the first use to the end", &latencies.to_end))
         }
     }

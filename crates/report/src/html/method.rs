@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::page::Section;
+use super::table::left_out;
 use crate::document::Report;
 use crate::limits::limits;
 use crate::number::{count, seconds};
@@ -44,7 +45,7 @@ fn races(report: &Report) -> Markup {
             h3 { "Data races" }
             p { (MEANING) }
             ul.find id="races" { @for race in all.iter().take(RACES) { li { (said(race, |kernel| report.kernel(kernel))) } } }
-            @if all.len() > RACES { p.small.soft { (count((all.len() - RACES) as u64)) " more are left out here." } }
+            @if let Some(more) = left_out(all.len().saturating_sub(RACES) as u64, "races") { p.small.soft { (more) } }
         }
     }
 }
@@ -54,7 +55,7 @@ fn failures(report: &Report) -> Markup {
         @if !report.failures.rows.is_empty() {
             h3 { "Runs that could not be made" }
             ul.find id="failures" { @for failure in &report.failures.rows { li { (count(failure.count)) " × " (failure.message) } } }
-            @if report.failures.left_out > 0 { p.small.soft { (count(report.failures.left_out)) " more are left out here." } }
+            @if let Some(more) = left_out(report.failures.left_out, report.what()) { p.small.soft { (more) } }
         }
     }
 }

@@ -55,17 +55,20 @@ fn sites(id: &str, caption: &str, sites: &Capped<SiteRates>, report: &Report) ->
     table(id, caption, &heads, &rows, sites.left_out, "bits with silent corruptions")
 }
 
+/// Bits of which an example is repeated.
+const EXAMPLES: usize = 5;
+
 /// Commands that repeat an example of each of the first sites.
 fn examples(report: &Report) -> Markup {
     let commands: Vec<(&SiteRates, &str)> =
-        report.most_corrupting.rows.iter().filter_map(|site| Some((site, site.command.as_deref()?))).take(5).collect();
+        report.most_corrupting.rows.iter().filter_map(|site| Some((site, site.command.as_deref()?))).take(EXAMPLES).collect();
     if report.exact() {
         return html! { p.small.soft { "An exhaustive campaign keeps no faults by name. To have examples, run a sampled campaign on the lines above with " code { "--lines" } "." } };
     }
     html! {
         @if !commands.is_empty() {
             h3 { "See one happen" }
-            p.soft { "Each of these repeats a fault of a bit listed first above, and tells what it does." }
+            p.soft { "Each of these repeats a fault of one of the first " (commands.len()) " bits of the first table of bits above, and tells what it does." }
             @for (site, command) in commands {
                 p.small.soft style="margin:.6rem 0 0" { (report.kernel(&site.kernel)) ", instruction " (site.pc) ", " (site.target) " bit " (site.bit) }
                 code.cmd tabindex="0" { (command) }

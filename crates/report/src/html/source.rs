@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::page::Section;
-use super::table::{ClassStyle, account_cells, account_heads, said, table, track};
+use super::table::{ClassStyle, account_cells, account_heads, left_out, said, table, track};
 use crate::document::{InstructionRates, LineRates, Report};
 use crate::findings::file_name;
 use crate::input::SourceText;
@@ -75,7 +75,7 @@ fn gap(lines: &[(usize, &str)]) -> Markup {
             summary { "lines " (first) " to " (last) ": no faults" }
             @if lines.len() <= LONGEST_GAP { (shown(lines)) } @else {
                 (shown(&lines[..LONGEST_GAP / 2]))
-                p.small.soft { (count((lines.len() - LONGEST_GAP) as u64)) " lines are left out here." }
+                @if let Some(more) = left_out((lines.len() - LONGEST_GAP) as u64, "lines") { p.small.soft { (more) } }
                 (shown(&lines[lines.len() - LONGEST_GAP / 2..]))
             }
         }

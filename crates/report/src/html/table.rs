@@ -118,6 +118,11 @@ pub(super) fn account_cells(account: &RateAccount, report: &Report) -> Markup {
     }
 }
 
+/// `12 more launches are left out here.`, or nothing where nothing is.
+pub(super) fn left_out(more: u64, of_what: &str) -> Option<String> {
+    (more > 0).then(|| format!("{} more {of_what} are left out here.", count(more)))
+}
+
 /// Rows above which a table scrolls by itself instead of making the page long.
 const TALL: usize = 20;
 
@@ -134,7 +139,7 @@ pub(crate) fn table(id: &str, caption: &str, heads: &Markup, rows: &[Markup], le
                 tbody { @for row in rows { tr { (row) } } }
             }
         }
-        @if left_out > 0 { p.small.soft { (count(left_out)) " more " (of_what) " are left out here." } }
+        @if let Some(more) = self::left_out(left_out, of_what) { p.small.soft { (more) } }
     }
 }
 

@@ -13,6 +13,8 @@ pub use text::story;
 
 /// Steps that a page shows of a story.
 const SHOWN: usize = 40;
+/// Launches, and copies, that it shows before they are opened.
+const OPEN: usize = 12;
 
 /// The section of stories; none if nobody told one.
 pub(crate) fn section(report: &Report) -> Option<Section> {
@@ -38,15 +40,25 @@ fn one(report: &Report, story: &Story, open: bool) -> Markup {
             (steps(story))
             ul.find { @for said in words::thread(story) { li { (said) } } }
             @if story.observation.landed.is_some() && !(story.launches.is_empty() && story.copies.is_empty()) {
-                ul.find {
-                    @for corruption in &story.launches {
-                        li { "launch " (corruption.launch) ", " (report.kernel(&corruption.kernel)) ": " (words::corruption(corruption)) }
-                    }
-                    @for said in words::copies(story) { li { (said) } }
-                }
+                @let launches = story.launches.iter().map(|corruption| {
+                    format!("launch {}, {}: {}", corruption.launch, report.kernel(&corruption.kernel), words::corruption(corruption))
+                });
+                (folded(&launches.collect::<Vec<_>>(), "launches"))
+                (folded(&words::copies(story), "copies"))
             }
             @for said in words::end(story, &|name| report.kernel(name).to_owned()) { p { (said) } }
             code.cmd tabindex="0" { (run_command(&report.summary.config, story.site.id.as_deref().unwrap_or_default())) }
+        }
+    }
+}
+
+/// The first of some sentences; more of them open on demand.
+fn folded(sentences: &[String], of_what: &str) -> Markup {
+    let (first, more) = sentences.split_at(sentences.len().min(OPEN));
+    html! {
+        @if !first.is_empty() { ul.find { @for said in first { li { (said) } } } }
+        @if !more.is_empty() {
+            details { summary { (plain(more.len() as u64)) " more " (of_what) } ul.find { @for said in more { li { (said) } } } }
         }
     }
 }
@@ -72,5 +84,19 @@ fn steps(story: &Story) -> Markup {
             }
         }
         @if more > 0 { p.small.soft { (plain(more)) " more steps are left out here." } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folded;
+
+    #[test]
+    fn many_launches_are_folded_and_none_is_lost() {
+        let sentences: Vec<String> = (0..300).map(|launch| format!("launch {launch}, k: 4 bytes differ")).collect();
+        let folded_all = folded(&sentences, "launches").into_string();
+        assert_eq!(folded_all.matches("<li>").count(), 300);
+        assert!(folded_all.contains("<summary>288 more launches</summary>"), "{folded_all}");
+        assert!(!folded(&sentences[..12], "launches").into_string().contains("<details>"));
     }
 }

@@ -5,7 +5,7 @@ use campaign::story::{Line, Story, StoryStep};
 use super::words;
 use crate::number::plain;
 
-/// Steps that are shown, at most.
+/// Steps that are shown, at most; and launches, and copies.
 const SHOWN: usize = 24;
 
 /// The story of a fault as text. `short_name` gives the name that people use for a kernel.
@@ -35,8 +35,12 @@ pub fn story(story: &Story, short_name: fn(&str) -> &str) -> String {
             words::corruption(corruption)
         )
     });
-    let memory =
-        if story.observation.landed.is_some() { launches.chain(words::copies(story)).collect() } else { vec![] };
+    let memory = if story.observation.landed.is_some() {
+        let copies = words::abridged(words::copies(story), SHOWN, "copies");
+        words::abridged(launches.collect(), SHOWN, "launches").into_iter().chain(copies).collect()
+    } else {
+        vec![]
+    };
     text += &list("\nMemory, launch by launch:", memory);
     text + "\n" + &words::end(story, &|name| short_name(name).to_owned()).join("\n") + "\n"
 }

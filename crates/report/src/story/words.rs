@@ -141,6 +141,16 @@ pub(crate) fn copies(story: &Story) -> Vec<String> {
     said.collect()
 }
 
+/// At most `most` of many lines, the first and the last; in their middle stands how many are not there.
+pub(crate) fn abridged(mut lines: Vec<String>, most: usize, of_what: &str) -> Vec<String> {
+    if lines.len() > most {
+        let (first, left_out) = (most - most / 4, lines.len() - most);
+        let said = format!("… {} more {of_what} are left out here …", plain(left_out as u64));
+        lines.splice(first..first + left_out, [said]);
+    }
+    lines
+}
+
 /// How it ended.
 pub(crate) fn end(story: &Story, name: &dyn Fn(&str) -> String) -> Vec<String> {
     let at = |at: &outcome::ProgramPoint| {
@@ -181,4 +191,17 @@ pub(crate) fn end(story: &Story, name: &dyn Fn(&str) -> String) -> Vec<String> {
     let kind = story.kind.as_deref().map_or_else(String::new, |kind| format!(", {kind}"));
     said.push(format!("Outcome: {}{kind}.", story.outcome));
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::abridged;
+
+    #[test]
+    fn of_many_lines_the_first_and_the_last_stay_and_the_others_are_counted() {
+        let lines = |count: usize| (0..count).map(|line| line.to_string()).collect::<Vec<_>>();
+        assert_eq!(abridged(lines(8), 8, "launches"), lines(8));
+        let expected = ["0", "1", "2", "3", "4", "5", "… 1 192 more launches are left out here …", "1198", "1199"];
+        assert_eq!(abridged(lines(1200), 8, "launches"), expected);
+    }
 }

@@ -3,6 +3,7 @@
 #![allow(missing_docs, unreachable_pub, clippy::allow_attributes, reason = "a test has no readers but its own")]
 
 mod campaigns;
+mod capped;
 mod exports;
 mod hostile;
 mod page;

@@ -26,6 +26,12 @@ pub struct Synthetic {
     pub shares: [u64; 4],
     /// Static instructions of each kernel.
     pub instructions: u64,
+    /// Launches of each kernel.
+    pub launches: u64,
+    /// Data races of the fault-free run.
+    pub races: u32,
+    /// Whether runs die of every trap, and not of two alone.
+    pub every_trap: bool,
     /// Raises the flag after so many runs.
     pub stop_after: AtomicU64,
     /// The flag.
@@ -40,6 +46,9 @@ impl Default for Synthetic {
             output: "out".into(),
             shares: [550, 250, 150, 30],
             instructions: 40,
+            launches: 4,
+            races: 1,
+            every_trap: false,
             stop_after: AtomicU64::new(u64::MAX),
             stop: AtomicBool::new(false),
         }
@@ -64,8 +73,11 @@ impl Subject for Synthetic {
     fn races(&self) -> Vec<DataRace> {
         let access = |pc, line| RacingAccess { pc, file: Some(self.file.clone()), line: Some(line) };
         let (between, memory) = (Racers::Warps, RacedMemory::Shared);
-        let accesses = [access(4, 12), access(6, 14)];
-        vec![DataRace { kernel: self.kernels[0].clone(), between, memory, accesses, words: 1096 }]
+        let race = |number: u32| {
+            let accesses = [access(4, 12), access(6 + number, 14 + number)];
+            DataRace { kernel: self.kernels[0].clone(), between, memory, accesses, words: 1096 }
+        };
+        (0..self.races).map(race).collect()
     }
 }
 
@@ -124,7 +136,7 @@ impl Synthetic {
         let mut below = |n: u64| draws.below(n).unwrap_or(0);
         let (pc, kernel) = (below(self.instructions) as u32, below(self.kernels.len() as u64) as usize);
         let bit = below(if pc % 7 == 3 { 64 } else { 32 });
-        let launch = (kernel as u64 + self.kernels.len() as u64 * below(4)) as u32;
+        let launch = (kernel as u64 + self.kernels.len() as u64 * below(self.launches)) as u32;
         let (cta, thread, dynamic) = (below(16), below(256) as u32, u64::from(pc) + 40 * below(50));
         let spot = Spot {
             kernel: self.kernels[kernel].clone(),
@@ -181,6 +193,10 @@ impl Worker for Runs<'_> {
             _ if class != 2 => End::Completed,
             0 => End::Hang { at, endless: true },
             1 => End::Detected { by: "a check".into() },
+            _ if of.every_trap => {
+                let trap = TrapKind::ALL[draws.draw(10) as usize % TrapKind::ALL.len()];
+                End::Trapped { trap, at, address: None }
+            }
             kind => End::Trapped { trap: TrapKind::ALL[kind as usize - 2], at, address: None },
         };
         let error = 10_f64.powi((draws.draw(4) % 12) as i32 - 6) * (1.0 + (draws.draw(5) % 80) as f64 / 10.0);
