@@ -5,11 +5,13 @@
 //! their elements are, and the range that these must not leave. An exhaustive campaign keeps outcomes and no
 //! observations.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Choices;
-use crate::store::{Finding, Results, Row, StoreError};
-use crate::summary::Summary;
+use crate::site::Site;
+use crate::store::{Count, Finding, Results, Row, StoreError};
+use crate::summary::{Estimator, Rate, Summary};
 use outcome::{Class, Criteria, Outcome, OutputDiff, classify};
 
 /// Why results cannot be judged again.
@@ -53,6 +55,69 @@ pub struct Rejudged {
     pub counts: BTreeMap<Outcome, u64>,
     /// Runs that could not be made.
     pub failed: u64,
+    bad: BadRates,
+}
+
+/// A label and a line, by which runs are counted.
+type Label = (Option<String>, Option<u32>);
+
+/// The rates of what no criterion accepts, where something is judged.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct BadRates {
+    all: Option<Rate>,
+    /// By stratum.
+    strata: Vec<Option<Rate>>,
+    /// By kernel, group and line.
+    parts: [BTreeMap<Label, Option<Rate>>; 3],
+}
+
+/// Runs by label and what they came to.
+#[derive(Default)]
+struct Relabelled {
+    all: Vec<Count>,
+    parts: [BTreeMap<Label, Vec<Count>>; 3],
+}
+
+impl Relabelled {
+    fn add(&mut self, site: &Site, class: Class, kind: Option<String>) {
+        let (stratum, weight) = (site.stratum.unwrap_or(0), site.weight);
+        let count = Count { label: None, line: None, class, kind, count: 1, weight, inverse_weight: 1, stratum };
+        let spot = &site.spot;
+        let labels =
+            [(Some(spot.kernel.clone()), None), (Some(spot.group.clone()), None), (spot.file.clone(), spot.line)];
+        for (part, label) in self.parts.iter_mut().zip(labels) {
+            add(part.entry(label).or_default(), &count);
+        }
+        add(&mut self.all, &count);
+    }
+
+    fn bad(&self, results: &Results) -> Result<BadRates, StoreError> {
+        let strata = results.rows().origin()?.strata;
+        let config = results.config();
+        let estimator = Estimator::of(config, None, &strata, &self.all);
+        let plain = Estimator::of(config, None, &[], &self.all);
+        let of_stratum = |(number, _)| {
+            let own: Vec<Count> = self.all.iter().filter(|count| count.stratum == number).cloned().collect();
+            Some(plain.rate(&own, &Count::is_bad))
+        };
+        let rates = |part: &BTreeMap<Label, Vec<Count>>| {
+            part.iter().map(|(label, counts)| (label.clone(), Some(estimator.rate(counts, &Count::is_bad)))).collect()
+        };
+        Ok(BadRates {
+            all: Some(estimator.rate(&self.all, &Count::is_bad)),
+            strata: (0..).zip(&strata).map(of_stratum).collect(),
+            parts: self.parts.each_ref().map(rates),
+        })
+    }
+}
+
+/// Adds a run to those like it.
+fn add(counts: &mut Vec<Count>, run: &Count) {
+    let key = |count: &Count| (count.class, count.kind.clone(), count.stratum, count.weight);
+    match counts.iter_mut().find(|count| key(count) == key(run)) {
+        Some(count) => count.count += 1,
+        None => counts.push(run.clone()),
+    }
 }
 
 impl Results {
@@ -66,11 +131,16 @@ impl Results {
             return Err(RejudgeError::Exhaustive);
         }
         let campaign = &self.config().criteria;
-        let mut judged =
-            Rejudged { criteria: criteria.clone().or(campaign.clone()), counts: BTreeMap::new(), failed: 0 };
-        let (mut checked, mut refused) = (BTreeSet::new(), None);
-        self.visit(&mut |row| {
-            let Row { finding: Finding::Seen { observation, .. }, .. } = row else {
+        let mut judged = Rejudged {
+            criteria: criteria.clone().or(campaign.clone()),
+            counts: BTreeMap::new(),
+            failed: 0,
+            bad: BadRates::default(),
+        };
+        let (mut checked, mut refused, mut relabelled) = (BTreeSet::new(), None, Relabelled::default());
+        self.visit(&mut |Row { site, finding, .. }| {
+            let Finding::Seen { observation, .. } = finding else {
+                relabelled.add(&site, finding.class(), None);
                 judged.failed += 1;
                 return;
             };
@@ -80,8 +150,14 @@ impl Results {
                 refused = refused.take().or(differs(&judged.criteria, campaign, &name));
                 checked.insert(name);
             }
-            *judged.counts.entry(classify(&observation, &judged.criteria)).or_default() += 1;
+            let outcome = classify(&observation, &judged.criteria);
+            relabelled.add(&site, outcome.class(), outcome.kind().map(Cow::into_owned));
+            *judged.counts.entry(outcome).or_default() += 1;
         })?;
+        let choices = Choices { criteria: judged.criteria.clone(), ..Choices::from(self.config()) };
+        if choices.is_judged() {
+            judged.bad = relabelled.bad(self)?;
+        }
         refused.map_or(Ok(judged), Err)
     }
 }
@@ -113,6 +189,19 @@ impl Rejudged {
             for (outcome, &count) in self.counts.iter().filter(|(outcome, _)| outcome.class() == class) {
                 *kinds.entry(outcome.kind().unwrap_or_default().into_owned()).or_default() += count;
             }
+        }
+        summary.bad = self.bad.all;
+        for (number, stratum) in summary.strata.iter_mut().enumerate() {
+            stratum.account.bad = self.bad.strata.get(number).copied().flatten();
+        }
+        let [kernels, groups, lines] = &self.bad.parts;
+        for (parts, rates) in [(&mut summary.by_kernel, kernels), (&mut summary.by_group, groups)] {
+            for part in parts {
+                part.account.bad = rates.get(&(Some(part.name.clone()), None)).copied().flatten();
+            }
+        }
+        for part in &mut summary.by_line {
+            part.account.bad = lines.get(&(part.file.clone(), part.line)).copied().flatten();
         }
         summary
     }

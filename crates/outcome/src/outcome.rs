@@ -143,6 +143,13 @@ impl Sdc {
         }
     }
 
+    /// Whether no criterion accepts a corruption of this kind: it is bad, detectable, or nobody has judged it. Good ones
+    /// and those between good and bad are accepted.
+    #[must_use]
+    pub fn counts_as_bad(word: &str) -> bool {
+        [Self::Bad, Self::Detectable, Self::Unjudged].iter().any(|kind| kind.word() == word)
+    }
+
     fn from_word(word: &str) -> Option<Self> {
         match word {
             "unjudged" => Some(Self::Unjudged),

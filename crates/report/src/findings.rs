@@ -6,7 +6,7 @@
 use campaign::summary::Rate;
 
 use crate::document::{RateAccount, Report};
-use crate::limits::of_host;
+use crate::limits::{of_host, of_unjudged};
 use crate::number::{bounds, interval, percent, plain};
 
 /// An interval that is wider carries no sentence.
@@ -56,8 +56,12 @@ impl Report {
         if landed == 0 {
             return format!("No fault has landed, so nothing is known yet of {}.", self.summary.capsule.name);
         }
+        let bad = self
+            .bad_of_sdc
+            .filter(|bad| bad.rate.is_some())
+            .map_or_else(String::new, |bad| format!(" (of these, {} are {})", said(&bad), self.worst_name()));
         format!(
-            "Of {} faults that landed, {} silently corrupted the output, {} crashed, hung or were detected, and {} left no trace.",
+            "Of {} faults that landed, {} silently corrupted the output{bad}, {} crashed, hung or were detected, and {} left no trace.",
             plain(landed),
             said(&outcomes.sdc),
             said(&outcomes.due),
@@ -66,53 +70,59 @@ impl Report {
     }
 
     fn of_line(&self) -> Option<String> {
-        let worst = self.lines.rows.iter().find(|line| line.line.is_some() && line.account.outcomes.sdc.count > 0)?;
+        let worst = self.lines.rows.iter().find(|line| line.line.is_some() && line.account.worst().count > 0)?;
         let lines = self.shown.all_lines.iter().filter(|line| line.line.is_some()).count();
         // More than one line, and clearly more than its share of them.
-        (lines > 1 && worst.share_of_sdc.low * lines as f64 > 1.5).then(|| {
+        (lines > 1 && worst.share_of_worst().low * lines as f64 > 1.5).then(|| {
+            let end = if self.bad_name().is_some() { "ends in one" } else { "corrupts the output" };
             format!(
-                "{} is where {} of all silent corruptions begin; a fault there corrupts the output in {} of cases.",
+                "{} is where {} of all {} corruptions begin; a fault there {end} in {} of cases.",
                 place(worst.file.as_deref(), worst.line),
-                said(&worst.share_of_sdc),
-                said(&worst.account.outcomes.sdc)
+                said(worst.share_of_worst()),
+                self.worst_name(),
+                said(worst.account.worst())
             )
         })
     }
 
     fn of_group(&self) -> Option<String> {
         let sure = |account: &RateAccount| {
-            let sdc = account.outcomes.sdc;
-            sdc.rate.is_some() && sdc.high - sdc.low < NARROW && sdc.count > 0
+            let worst = account.worst();
+            worst.rate.is_some() && worst.high - worst.low < NARROW && worst.count > 0
         };
         let groups = || self.groups.iter().filter(|group| sure(&group.account));
-        let surest = groups().max_by(|a, b| a.account.outcomes.sdc.low.total_cmp(&b.account.outcomes.sdc.low))?;
-        let safest = groups().min_by(|a, b| a.account.outcomes.sdc.high.total_cmp(&b.account.outcomes.sdc.high))?;
-        (surest.account.outcomes.sdc.low > safest.account.outcomes.sdc.high).then(|| {
+        let surest = groups().max_by(|a, b| a.account.worst().low.total_cmp(&b.account.worst().low))?;
+        let safest = groups().min_by(|a, b| a.account.worst().high.total_cmp(&b.account.worst().high))?;
+        (surest.account.worst().low > safest.account.worst().high).then(|| {
+            let corrupt =
+                self.bad_name().map_or_else(|| "corrupt".to_owned(), |bad| format!("end in a {bad} corruption"));
             format!(
-                "Of the instruction groups, faults in {} corrupt most surely, {}; those in {} least, {}.",
+                "Of the instruction groups, faults in {} {corrupt} most surely, {}; those in {} least, {}.",
                 surest.name,
-                said(&surest.account.outcomes.sdc),
+                said(surest.account.worst()),
                 safest.name,
-                said(&safest.account.outcomes.sdc)
+                said(safest.account.worst())
             )
         })
     }
 
     fn of_bits(&self) -> Option<String> {
         let sure = |bit: &&crate::document::BitRates| {
-            let sdc = bit.account.outcomes.sdc;
-            sdc.rate.is_some() && sdc.high - sdc.low < NARROW
+            let worst = bit.account.worst();
+            worst.rate.is_some() && worst.high - worst.low < NARROW
         };
         let bits = || self.bits.iter().filter(sure);
-        let most = bits().max_by(|a, b| a.account.outcomes.sdc.low.total_cmp(&b.account.outcomes.sdc.low))?;
-        let least = bits().min_by(|a, b| a.account.outcomes.sdc.high.total_cmp(&b.account.outcomes.sdc.high))?;
-        (most.account.outcomes.sdc.low > least.account.outcomes.sdc.high).then(|| {
+        let most = bits().max_by(|a, b| a.account.worst().low.total_cmp(&b.account.worst().low))?;
+        let least = bits().min_by(|a, b| a.account.worst().high.total_cmp(&b.account.worst().high))?;
+        (most.account.worst().low > least.account.worst().high).then(|| {
+            let corrupts =
+                self.bad_name().map_or_else(|| "corrupts".to_owned(), |bad| format!("ends in a {bad} corruption"));
             format!(
-                "Bit {} corrupts most often, {}; bit {} least, {}.",
+                "Bit {} {corrupts} most often, {}; bit {} least, {}.",
                 most.bit,
-                said(&most.account.outcomes.sdc),
+                said(most.account.worst()),
                 least.bit,
-                said(&least.account.outcomes.sdc)
+                said(least.account.worst())
             )
         })
     }
@@ -169,6 +179,7 @@ impl Report {
             let failed = plain(summary.runs.failed);
             warnings.push(format!("{failed} {what} could not be made and are in no rate; their messages are below."));
         }
+        warnings.extend(of_unjudged(summary).map(|said| sentence(&said)));
         warnings.extend(of_host(summary).map(|said| sentence(&said)));
         warnings
     }

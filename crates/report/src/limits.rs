@@ -84,6 +84,24 @@ pub(crate) fn counted(summary: &Summary) -> &'static str {
     if summary.exhaustive.is_some() { "faults" } else { "runs" }
 }
 
+/// What corruptions are called that no criterion accepts; `None` where nothing is judged.
+pub(crate) fn bad_name(summary: &Summary) -> Option<&'static str> {
+    let unjudged = summary.sdc.get("unjudged").is_some_and(|count| *count > 0);
+    summary.config.is_judged().then_some(if unjudged { "bad or unjudged" } else { "bad" })
+}
+
+/// What is to be said of corruptions that the criteria do not reach: a sentence without its capital and its full stop.
+pub(crate) fn of_unjudged(summary: &Summary) -> Option<String> {
+    let unjudged = summary.sdc.get("unjudged").copied().filter(|count| *count > 0)?;
+    summary.config.is_judged().then(|| {
+        format!(
+            "{} {} corrupted an output that has no criterion: they are unjudged, and count with the bad ones",
+            plain(unjudged),
+            counted(summary)
+        )
+    })
+}
+
 /// What is to be said of the host, if it saw anything: a sentence without its capital and its full stop.
 pub(crate) fn of_host(summary: &Summary) -> Option<String> {
     let (what, visible, resolved) = (counted(summary), summary.host_visible, summary.resolved);

@@ -38,10 +38,11 @@ pub(crate) fn code(text: &str) -> String {
     format!("{ticks}{pad}{}{pad}{ticks}", text.replace('|', "\\|"))
 }
 
-/// The rates of an account: SDC, DUE, masked.
-fn rates(account: &RateAccount) -> [String; 3] {
+/// The rates of an account: SDC, bad ones where outputs are judged, DUE, masked.
+fn rates(account: &RateAccount) -> Vec<String> {
     let outcomes = &account.outcomes;
-    [outcomes.sdc, outcomes.due, outcomes.masked].map(|rate: Rate| said(&rate))
+    let rates = [Some(outcomes.sdc), account.bad, Some(outcomes.due), Some(outcomes.masked)];
+    rates.iter().flatten().map(|rate: &Rate| said(rate)).collect()
 }
 
 fn row(names: Vec<String>, account: &RateAccount) -> Vec<String> {
@@ -78,9 +79,10 @@ impl Report {
     }
 
     /// The head of a column of rates, with what stands in brackets.
-    fn rate_heads(&self) -> [String; 3] {
+    fn rate_heads(&self) -> Vec<String> {
         let bounds = self.bounds.level.map_or_else(String::new, |level| format!(" ({})", interval(level)));
-        ["SDC", "DUE", "masked"].map(|name| format!("{name}{bounds}"))
+        let names = [Some("SDC"), self.bad_name(), Some("DUE"), Some("masked")];
+        names.iter().flatten().map(|name| format!("{name}{bounds}")).collect()
     }
 
     fn markdown_table(&self, title: &str, names: &[&str], mut rows: Vec<Vec<String>>, left_out: u64) -> String {
@@ -131,7 +133,7 @@ impl Report {
         let site = |site: &crate::document::SiteRates| {
             let place = format!("{} {} bit {}", self.kernel(&site.kernel), site.pc, site.bit);
             let names =
-                vec![escaped(&place), code(site.text.as_deref().unwrap_or(&site.opcode)), said(&site.share_of_sdc)];
+                vec![escaped(&place), code(site.text.as_deref().unwrap_or(&site.opcode)), said(site.share_of_worst())];
             row(names, &site.account)
         };
         let instructions = self.instructions.rows.iter().map(instruction).collect();
@@ -143,15 +145,19 @@ impl Report {
             self.instructions.left_out,
         );
         text += &self.markdown_table(
-            "Bits behind most silent corruptions",
-            &["place", "instruction", "of all SDC"],
+            &format!("Bits behind most {} corruptions", self.worst_name()),
+            &["place", "instruction", &self.of_all_worst()],
             sites,
             self.most_corrupting.left_out,
         );
         let commands = self.most_corrupting.rows.iter().filter_map(|site| site.command.as_deref()).take(5);
         let commands: Vec<&str> = commands.collect();
         if !commands.is_empty() {
-            text += &format!("Faults of the first {} of them, to be repeated:\n\n{}\n", commands.len(), indented(&commands));
+            text += &format!(
+                "Faults of the first {} of them, to be repeated:\n\n{}\n",
+                commands.len(),
+                indented(&commands)
+            );
         }
         text
     }

@@ -10,7 +10,7 @@
 
 use campaign::IntervalMethod;
 use campaign::summary::{Outcomes, Rate, Summary};
-use outcome::Class;
+use outcome::{Class, Sdc};
 use stats::{Confidence, Interval, IntervalKind, Weighted};
 
 /// How rates are bounded.
@@ -79,18 +79,44 @@ impl Mass {
     }
 }
 
+/// What a fault came to, as far as rates tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FaultClass {
+    pub(crate) class: Class,
+    /// Whether it is a silent corruption that no criterion accepts.
+    pub(crate) bad: bool,
+}
+
+impl FaultClass {
+    pub(crate) fn new(class: Class, kind: Option<&str>) -> Self {
+        Self { class, bad: class == Class::Sdc && kind.is_some_and(Sdc::counts_as_bad) }
+    }
+}
+
+impl From<Class> for FaultClass {
+    fn from(class: Class) -> Self {
+        Self::new(class, None)
+    }
+}
+
 /// Faults by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ClassMasses {
     pub(crate) masked: Mass,
     pub(crate) sdc: Mass,
+    /// Those of `sdc` that no criterion accepts.
+    pub(crate) bad: Mass,
     pub(crate) due: Mass,
     pub(crate) not_landed: u64,
     pub(crate) failed: u64,
 }
 
 impl ClassMasses {
-    pub(crate) fn add(&mut self, class: Class, mass: Mass) {
+    pub(crate) fn add(&mut self, class: impl Into<FaultClass>, mass: Mass) {
+        let FaultClass { class, bad } = class.into();
+        if bad {
+            self.bad.add(mass);
+        }
         match class {
             Class::Masked => self.masked.add(mass),
             Class::Sdc => self.sdc.add(mass),
@@ -103,6 +129,7 @@ impl ClassMasses {
     pub(crate) fn merge(&mut self, other: &Self) {
         self.masked.add(other.masked);
         self.sdc.add(other.sdc);
+        self.bad.add(other.bad);
         self.due.add(other.due);
         self.not_landed += other.not_landed;
         self.failed += other.failed;

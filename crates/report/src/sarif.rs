@@ -2,7 +2,8 @@
 //! Format*, 2020).
 //!
 //! One result for each source line with a silent corruption, and one for each with a crash or hang. The level follows the
-//! lower bound of the rate, not the rate: what is an error has been shown to be one.
+//! lower bound of the rate, not the rate: what is an error has been shown to be one. Where outputs are judged, that of
+//! a silent corruption follows the rate of those that no criterion accepts: a line with good ones alone is a note.
 
 use campaign::summary::Rate;
 use serde_json::{Value, json};
@@ -46,9 +47,9 @@ impl Report {
                 continue;
             };
             let outcomes = &line.account.outcomes;
-            for (rule, rate) in [(0, &outcomes.sdc), (1, &outcomes.due)] {
+            for (rule, rate, worst) in [(0, &outcomes.sdc, line.account.worst()), (1, &outcomes.due, &outcomes.due)] {
                 if rate.count > 0 {
-                    results.push(self.result(rule, rate, line, file, number));
+                    results.push(self.result(rule, [rate, worst], line, file, number));
                 }
             }
         }
@@ -80,21 +81,29 @@ impl Report {
         serde_json::to_string_pretty(&log).map(|text| text + "\n")
     }
 
-    fn result(&self, rule: usize, rate: &Rate, line: &LineRates, file: &str, number: u32) -> Value {
+    /// A result with its rate, and the rate that its level follows.
+    fn result(&self, rule: usize, [rate, worst]: [&Rate; 2], line: &LineRates, file: &str, number: u32) -> Value {
         let (id, ..) = RULES[rule];
         let what = if rule == 0 { "silently corrupt the output" } else { "crash or hang the application" };
+        let bad = self.bad_name().filter(|_| rule == 0).map_or_else(String::new, |bad| {
+            format!("; {} end in a {bad} corruption: {}", said(worst), plain(worst.count))
+        });
         let text = format!(
-            "{} of the faults on {}:{number} {what}: {} of {} {} that hit it.",
+            "{} of the faults on {}:{number} {what}: {} of {} {} that hit it{bad}.",
             said(rate),
             file_name(file),
             plain(rate.count),
             plain(line.account.runs),
             self.what()
         );
+        let mut properties = json!({"count": rate.count, "runs": line.account.runs, "rate": rate.rate, "low": rate.low, "high": rate.high});
+        if let Some(bad) = line.account.bad.filter(|_| rule == 0) {
+            properties["bad"] = json!(bad);
+        }
         json!({
             "ruleId": id,
             "ruleIndex": rule,
-            "level": level(rate),
+            "level": level(worst),
             "message": {"text": text},
             "locations": [{"physicalLocation": {
                 "artifactLocation": {"uri": uri(file)},
@@ -102,8 +111,8 @@ impl Report {
             }}],
             "partialFingerprints": {"line/v1": format!("{}:{number}", uri(file))},
             // From 0 to 100; the lower bound, so that a line that was hit once does not come first.
-            "rank": rate.low * 100.0,
-            "properties": {"count": rate.count, "runs": line.account.runs, "rate": rate.rate, "low": rate.low, "high": rate.high},
+            "rank": worst.low * 100.0,
+            "properties": properties,
         })
     }
 }

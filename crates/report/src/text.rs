@@ -4,7 +4,7 @@ use campaign::Summary;
 use campaign::summary::{Account, Factor, Rate, RateBounds};
 
 use crate::findings::file_name;
-use crate::limits::{counted, of_host};
+use crate::limits::{bad_name, counted, of_host, of_unjudged};
 use crate::measure::{ClassMasses, Mass, Measure};
 use crate::number::{bounds, interval, plain, rate};
 use crate::races::{MEANING, said};
@@ -67,6 +67,7 @@ fn tail(summary: &Summary) -> String {
         if tiers.is_empty() { "none".to_owned() } else { tiers.join(", ") },
         if summary.exhaustive.is_some() { String::new() } else { format!("; seed {}", summary.seed) }
     );
+    text += &of_unjudged(summary).map_or_else(String::new, |said| said + "\n");
     text += &of_host(summary).map_or_else(String::new, |said| said + "\n");
     text
 }
@@ -106,12 +107,17 @@ fn outcomes(summary: &Summary) -> String {
         ("sdc", summary.outcomes.sdc, &summary.sdc),
         ("due", summary.outcomes.due, &summary.due),
     ];
-    let rows = classes.iter().map(|(name, rate, kinds)| {
+    let rows = classes.iter().flat_map(|(name, rate, kinds)| {
         let kinds = kinds.iter().filter(|(_, n)| **n > 0).map(|(kind, n)| format!("{kind} {}", plain(*n)));
         let mut row = vec![(*name).to_owned(), plain(rate.count)];
         row.extend(cells(rate, level.is_none()));
         row.push(kinds.collect::<Vec<_>>().join(", "));
-        row
+        let bad = bad_name(summary).filter(|_| *name == "sdc").zip(summary.bad).map(|(bad, rate)| {
+            let mut row = vec![format!("  {bad}"), plain(rate.count)];
+            row.extend(cells(&rate, level.is_none()));
+            row
+        });
+        [Some(row), bad].into_iter().flatten()
     });
     let (rows, interval) = (rows.collect::<Vec<_>>(), level.map(interval).unwrap_or_default());
     match level {
@@ -150,9 +156,12 @@ fn register_file(summary: &Summary, short_name: fn(&str) -> &str) -> String {
 /// The kernels, the groups and the source lines with most silent corruptions.
 fn parts(summary: &Summary, short_name: fn(&str) -> &str) -> String {
     let (measure, exact) = (Measure::of(summary), summary.exhaustive.is_some());
+    let bad = bad_name(summary).filter(|_| summary.bad.is_some());
     let row = |name: String, account: &Account| {
         let mut row = vec![name, plain(account.runs)];
-        row.extend(rates(account, measure).iter().flat_map(|rate| cells(rate, exact)));
+        let [masked, sdc, due] = rates(account, measure);
+        let rates = [Some(masked), Some(sdc), account.bad.filter(|_| bad.is_some()), Some(due)];
+        row.extend(rates.iter().flatten().flat_map(|rate| cells(rate, exact)));
         row
     };
     let mut text = String::new();
@@ -162,11 +171,10 @@ fn parts(summary: &Summary, short_name: fn(&str) -> &str) -> String {
             return;
         }
         let short = level.trim_end_matches(" interval");
-        let heads: &[&str] = match exact {
-            true => &["masked", "sdc", "due"],
-            false => &["masked", short, "sdc", short, "due", short],
-        };
-        text += &format!("\n{}", table(&[&[title, counted(summary)], heads].concat(), "<>", rows));
+        let names = [Some("masked"), Some("sdc"), bad, Some("due")];
+        let heads = names.into_iter().flatten().flat_map(|name| [Some(name), Some(short).filter(|_| !exact)]).flatten();
+        let heads: Vec<&str> = [title, counted(summary)].into_iter().chain(heads).collect();
+        text += &format!("\n{}", table(&heads, "<>", rows));
     };
     let strata = summary
         .strata
@@ -178,7 +186,8 @@ fn parts(summary: &Summary, short_name: fn(&str) -> &str) -> String {
     let groups = summary.by_group.iter().map(|part| row(part.name.clone(), &part.account));
     section("group", &groups.collect::<Vec<_>>());
     let mut lines: Vec<_> = summary.by_line.iter().filter(|part| part.line.is_some()).collect();
-    lines.sort_by_key(|part| (std::cmp::Reverse(part.account.outcomes.sdc), part.file.clone(), part.line));
+    let worst = |account: &Account| (account.bad.map(|bad| bad.count), account.outcomes.sdc);
+    lines.sort_by_key(|part| (std::cmp::Reverse(worst(&part.account)), part.file.clone(), part.line));
     let more = lines.len().saturating_sub(LINES);
     lines.truncate(LINES);
     let place = |file: &Option<String>, line: Option<u32>| {

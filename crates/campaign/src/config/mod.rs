@@ -83,6 +83,14 @@ pub struct Config {
     pub live: Option<Live>,
 }
 
+impl Config {
+    /// Whether anything says how good a corrupted output is: a criterion, or a judge of live runs.
+    #[must_use]
+    pub fn is_judged(&self) -> bool {
+        self.criteria.judges() || self.live.as_ref().is_some_and(|live| live.judge.is_some())
+    }
+}
+
 /// When a campaign is finished.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {

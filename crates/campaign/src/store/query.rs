@@ -12,7 +12,7 @@ use super::values;
 use crate::config::{Config, Shard};
 use crate::tally::Tally;
 use crate::target::GoldenSummary;
-use outcome::Class;
+use outcome::{Class, Sdc};
 
 /// How many rows share a label and an outcome.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,13 @@ pub(crate) struct Count {
     pub(crate) stratum: u32,
 }
 
+impl Count {
+    /// Whether it is of silent corruptions that no criterion accepts.
+    pub(crate) fn is_bad(&self) -> bool {
+        self.class == Class::Sdc && self.kind.as_deref().is_some_and(Sdc::counts_as_bad)
+    }
+}
+
 /// By what rows, or faults of an exhaustive campaign, are counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum By {
@@ -40,13 +47,13 @@ pub(crate) enum By {
 }
 
 impl By {
-    /// The columns that give label, line and kind.
-    fn columns(self) -> [&'static str; 3] {
+    /// The columns that give label and line.
+    fn columns(self) -> [&'static str; 2] {
         match self {
-            Self::Outcome => ["NULL", "NULL", "kind"],
-            Self::Kernel => ["kernel", "NULL", "NULL"],
-            Self::Group => ["instruction_group", "NULL", "NULL"],
-            Self::Line => ["file", "line", "NULL"],
+            Self::Outcome => ["NULL", "NULL"],
+            Self::Kernel => ["kernel", "NULL"],
+            Self::Group => ["instruction_group", "NULL"],
+            Self::Line => ["file", "line"],
         }
     }
 }
@@ -100,35 +107,24 @@ impl Rows {
         Ok(tally)
     }
 
-    /// How many rows, or faults of an exhaustive campaign, share what `by` says, in the order of their labels.
-    pub(super) fn counts(&self, by: By) -> Result<Vec<Count>, StoreError> {
-        let [label, line, kind] = by.columns();
-        self.count(label, line, kind)
-    }
-
-    /// As [`counts`](Self::counts), each outcome with its kind.
+    /// How many rows, or faults of an exhaustive campaign, share what `by` says and an outcome with its kind, in the order
+    /// of their labels.
     pub(crate) fn counts_by_kind(&self, by: By) -> Result<Vec<Count>, StoreError> {
-        let [label, line, _] = by.columns();
-        self.count(label, line, "kind")
-    }
-
-    fn count(&self, label: &str, line: &str, kind: &str) -> Result<Vec<Count>, StoreError> {
+        let [label, line] = by.columns();
         let stratum = if self.strata > 0 { format!("run % {}", self.strata) } else { "0".to_owned() };
         let [weight, inverse_weight, count, from] = match self.swept {
             true => ["1", "elements * bits", "sum(count)", "tally JOIN operand USING (operand)"],
             false => ["weight", "1", "count(*)", "run"],
         };
-        let keys = [label, line, "outcome", kind, inverse_weight, &stratum, weight];
+        let keys = [label, line, "outcome", "kind", inverse_weight, &stratum, weight];
         // Rows would be compared by what is the same in all of them, too.
         let varied = (1..).zip(keys).filter(|(_, key)| !["NULL", "0", "1"].contains(key));
         let varied = varied.map(|(place, _): (usize, _)| place.to_string()).collect::<Vec<_>>().join(", ");
         let sql = format!("SELECT {}, {count} FROM {from} GROUP BY {varied} ORDER BY {varied}", keys.join(", "));
-        let (mut counts, key_of_kind) = (Vec::new(), kind == "kind");
+        let mut counts = Vec::new();
         self.each(&sql, [], |row| {
             let (label, class, kind) = (get(row, 0)?, class(row, 2)?, get::<Option<String>>(row, 3)?);
-            if key_of_kind {
-                values::outcome(class, kind.as_deref().filter(|kind| !kind.is_empty()))?;
-            }
+            values::outcome(class, kind.as_deref().filter(|kind| !kind.is_empty()))?;
             let (line, inverse_weight) = (get::<Option<u32>>(row, 1)?, unsigned(row, 4)?);
             let (stratum, weight, count) = (get(row, 5)?, unsigned(row, 6)?, unsigned(row, 7)?);
             counts.push(Count { label, line, class, kind, count, weight, inverse_weight, stratum });

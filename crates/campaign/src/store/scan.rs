@@ -74,10 +74,10 @@ impl Rows {
         self.check_units(config.shard)?;
         Ok(RowCounts {
             tally: self.tally()?,
-            by_outcome: self.counts(By::Outcome)?,
-            by_kernel: self.counts(By::Kernel)?,
-            by_group: self.counts(By::Group)?,
-            by_line: self.counts(By::Line)?,
+            by_outcome: self.counts_by_kind(By::Outcome)?,
+            by_kernel: self.counts_by_kind(By::Kernel)?,
+            by_group: self.counts_by_kind(By::Group)?,
+            by_line: self.counts_by_kind(By::Line)?,
             host_visible: self.swept_host_visible()?,
             resolved: 0,
             given_up: BTreeMap::new(),
@@ -176,13 +176,12 @@ impl Pass {
         for tallied in self.counts.iter().flatten() {
             tally.add(tallied.class, tallied.count);
         }
-        let by = |key: fn(&Spot) -> Label, kinds: bool| {
+        let by = |key: fn(&Spot) -> Label| {
             let mut counts: BTreeMap<Key, u64> = BTreeMap::new();
             for (spot, of) in self.spots.iter().zip(&self.counts) {
                 let (label, line) = key(spot);
                 for Tallied { class, kind, stratum, weight, count } in of {
-                    let kind = kind.clone().filter(|_| kinds);
-                    let key = (label.clone(), line, class.word(), kind, *stratum, *weight);
+                    let key = (label.clone(), line, class.word(), kind.clone(), *stratum, *weight);
                     *counts.entry(key).or_default() += count;
                 }
             }
@@ -193,10 +192,10 @@ impl Pass {
         tiers.extend(self.tiers);
         RowCounts {
             tally,
-            by_outcome: by(|_| (None, None), true),
-            by_kernel: by(|spot| (Some(spot.kernel.clone()), None), false),
-            by_group: by(|spot| (Some(spot.group.clone()), None), false),
-            by_line: by(|spot| (spot.file.clone(), spot.line), false),
+            by_outcome: by(|_| (None, None)),
+            by_kernel: by(|spot| (Some(spot.kernel.clone()), None)),
+            by_group: by(|spot| (Some(spot.group.clone()), None)),
+            by_line: by(|spot| (spot.file.clone(), spot.line)),
             host_visible: self.host_visible,
             resolved: self.resolved,
             given_up: self.given_up,

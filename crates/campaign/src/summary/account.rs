@@ -47,6 +47,10 @@ pub struct Account {
     /// What bounds each rate, at the confidence of the campaign's rates; of an exhaustive campaign, the rate itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Outcomes<RateBounds>>,
+    /// Of a campaign that judges its outputs, the silent corruptions that no criterion accepts: see
+    /// [`Summary::bad`](super::Summary::bad).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bad: Option<Rate>,
 }
 
 /// The bounds of a rate.

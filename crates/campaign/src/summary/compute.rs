@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use stats::{Confidence, Decision, IntervalKind};
 
-use super::account::{Account, LineAccount, NamedAccount, Outcomes, StratumAccount};
+use super::account::{Account, LineAccount, NamedAccount, Outcomes, Rate, StratumAccount};
 use super::estimate::Estimator;
 use super::registers::register_file;
 use super::{Exhaustive, Runs, SUMMARY_FORMAT, Speed, Stopping, SubjectId, Summary};
@@ -24,7 +24,8 @@ impl Summary {
         let remaining = remaining(config, &tally, size);
         let (rule, estimator) = (config.sequential(), Estimator::of(config, size, &origin.strata, kinds));
         let (method, confidence) = (config.interval.method(), config.level());
-        let by_kernel = named(&counts.by_kernel, &estimator);
+        let reading = Reading { estimator, judged: config.is_judged() };
+        let by_kernel = reading.named(&counts.by_kernel);
         let runs = Runs {
             planned: tally.total() + remaining,
             landed: tally.landed(),
@@ -42,8 +43,9 @@ impl Summary {
             remaining: (remaining > 0).then_some(remaining),
             stopping: rule.map(|rule| Stopping { looks: rule.looks().len() as u64, level: rule.level().level() }),
             exhaustive: size.map(|SweepSize { units, operands, members, .. }| Exhaustive { units, operands, members }),
-            outcomes: estimator.rates(kinds),
-            strata: strata(&origin.strata, kinds, method, confidence),
+            outcomes: reading.estimator.rates(kinds),
+            bad: reading.bad(kinds),
+            strata: reading.strata(&origin.strata, kinds, method, confidence),
             masked: breakdown(Class::Masked, Masked::ALL.iter().map(|&kind| Outcome::Masked(kind)), kinds),
             sdc: breakdown(Class::Sdc, SDC_KINDS.into_iter().map(Outcome::Sdc), kinds),
             due: breakdown(Class::Due, due_kinds().map(Outcome::Due), kinds),
@@ -52,8 +54,8 @@ impl Summary {
             resolved: counts.resolved,
             register_file: register_file(origin.registers, &by_kernel, !origin.strata.is_empty(), method, confidence),
             by_kernel,
-            by_group: named(&counts.by_group, &estimator),
-            by_line: lines(&counts.by_line, &estimator),
+            by_group: reading.named(&counts.by_group),
+            by_line: reading.lines(&counts.by_line),
             speed: speed(&rows.sessions()?, counts.tiers.clone()),
         })
     }
@@ -91,47 +93,81 @@ fn breakdown(class: Class, usual: impl Iterator<Item = Outcome>, counts: &[Count
     kinds
 }
 
-/// The account of what some counts are of.
-fn account(counts: &[Count], estimator: &Estimator) -> Account {
-    let mut tally = Tally::default();
-    for count in counts {
-        tally.add(count.class, count.count);
+/// How counts become accounts.
+struct Reading {
+    estimator: Estimator,
+    /// Whether corrupted outputs were judged.
+    judged: bool,
+}
+
+impl Reading {
+    /// The rate of what no criterion accepts; `None` where nothing was judged.
+    fn bad(&self, counts: &[Count]) -> Option<Rate> {
+        self.judged.then(|| self.estimator.rate(counts, &Count::is_bad))
     }
-    let outcomes = Outcomes { masked: tally.masked, sdc: tally.sdc, due: tally.due };
-    let Tally { not_landed, failed, .. } = tally;
-    let (rates, intervals) = estimator.parts(counts);
-    Account { runs: tally.total(), not_landed, failed, outcomes, rates, intervals: Some(intervals) }
-}
 
-/// One account for each label, from counts in the order of their labels.
-fn accounts<'c>(counts: &'c [Count], estimator: &'c Estimator) -> impl Iterator<Item = (&'c Count, Account)> {
-    let labels = counts.chunk_by(|a, b| (&a.label, a.line) == (&b.label, b.line));
-    labels.map(move |counts| (&counts[0], account(counts, estimator)))
-}
-
-fn named(counts: &[Count], estimator: &Estimator) -> Vec<NamedAccount> {
-    let part = |(count, account): (&Count, _)| NamedAccount { name: count.label.clone().unwrap_or_default(), account };
-    accounts(counts, estimator).map(part).collect()
-}
-
-fn lines(counts: &[Count], estimator: &Estimator) -> Vec<LineAccount> {
-    let part = |(count, account): (&Count, _)| LineAccount { file: count.label.clone(), line: count.line, account };
-    accounts(counts, estimator).map(part).collect()
-}
-
-/// Each stratum by itself, a plain sample.
-fn strata(strata: &[Stratum], counts: &[Count], method: IntervalKind, confidence: Confidence) -> Vec<StratumAccount> {
-    let all: f64 = strata.iter().map(|stratum| stratum.members as f64).sum();
-    let part = |(number, stratum): (u32, &Stratum)| {
-        let own: Vec<Count> = counts.iter().filter(|count| count.stratum == number).cloned().collect();
-        StratumAccount {
-            name: stratum.name.clone(),
-            members: stratum.members,
-            weight: stratum.members as f64 / all,
-            account: account(&own, &Estimator::Plain(method, confidence)),
+    /// The account of what some counts are of.
+    fn account(&self, counts: &[Count]) -> Account {
+        let bad = self.bad(counts);
+        let counts = &by_class(counts);
+        let mut tally = Tally::default();
+        for count in counts {
+            tally.add(count.class, count.count);
         }
-    };
-    (0..).zip(strata).map(part).collect()
+        let outcomes = Outcomes { masked: tally.masked, sdc: tally.sdc, due: tally.due };
+        let Tally { not_landed, failed, .. } = tally;
+        let (rates, intervals) = self.estimator.parts(counts);
+        Account { runs: tally.total(), not_landed, failed, outcomes, rates, intervals: Some(intervals), bad }
+    }
+
+    /// One account for each label, from counts in the order of their labels.
+    fn accounts<'c>(&'c self, counts: &'c [Count]) -> impl Iterator<Item = (&'c Count, Account)> {
+        let labels = counts.chunk_by(|a, b| (&a.label, a.line) == (&b.label, b.line));
+        labels.map(move |counts| (&counts[0], self.account(counts)))
+    }
+
+    fn named(&self, counts: &[Count]) -> Vec<NamedAccount> {
+        let name = |count: &Count| count.label.clone().unwrap_or_default();
+        self.accounts(counts).map(|(count, account)| NamedAccount { name: name(count), account }).collect()
+    }
+
+    fn lines(&self, counts: &[Count]) -> Vec<LineAccount> {
+        let part = |(count, account): (&Count, _)| LineAccount { file: count.label.clone(), line: count.line, account };
+        self.accounts(counts).map(part).collect()
+    }
+
+    /// Each stratum by itself, a plain sample.
+    fn strata(
+        &self,
+        strata: &[Stratum],
+        counts: &[Count],
+        method: IntervalKind,
+        confidence: Confidence,
+    ) -> Vec<StratumAccount> {
+        let all: f64 = strata.iter().map(|stratum| stratum.members as f64).sum();
+        let plain = Self { estimator: Estimator::Plain(method, confidence), judged: self.judged };
+        let part = |(number, stratum): (u32, &Stratum)| {
+            let own: Vec<Count> = counts.iter().filter(|count| count.stratum == number).cloned().collect();
+            StratumAccount {
+                name: stratum.name.clone(),
+                members: stratum.members,
+                weight: stratum.members as f64 / all,
+                account: plain.account(&own),
+            }
+        };
+        (0..).zip(strata).map(part).collect()
+    }
+}
+
+/// The counts of one label by class alone.
+fn by_class(counts: &[Count]) -> Vec<Count> {
+    let mut classes: BTreeMap<(&str, u64, u32, u64), Count> = BTreeMap::new();
+    for count in counts {
+        let key = (count.class.word(), count.inverse_weight, count.stratum, count.weight);
+        let all = classes.entry(key).or_insert_with(|| Count { kind: None, count: 0, ..count.clone() });
+        all.count += count.count;
+    }
+    classes.into_values().collect()
 }
 
 fn speed(sessions: &[Session], tiers: BTreeMap<String, u64>) -> Speed {

@@ -56,6 +56,10 @@ pub struct Summary {
     pub exhaustive: Option<Exhaustive>,
     /// The rates.
     pub outcomes: Outcomes<Rate>,
+    /// Of a campaign that judges its outputs, the silent corruptions that no criterion accepts, as a share of what landed:
+    /// the kinds `bad`, `detectable` and, where an output has no criterion, `unjudged`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bad: Option<Rate>,
     /// For a campaign with strata, each of them by itself; the rates are those of the population that they make up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strata: Vec<StratumAccount>,

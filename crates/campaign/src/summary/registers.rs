@@ -103,7 +103,8 @@ mod tests {
         let bounds = RateBounds { low: 0.0, high: 1.0 };
         let intervals = Outcomes { masked: bounds, sdc: bounds, due: bounds };
         let runs = masked + sdc + due;
-        let account = Account { runs, not_landed: 0, failed: 0, outcomes, rates: None, intervals: Some(intervals) };
+        let account =
+            Account { runs, not_landed: 0, failed: 0, outcomes, rates: None, intervals: Some(intervals), bad: None };
         NamedAccount { name: name.to_owned(), account }
     }
 

@@ -109,6 +109,30 @@ fn parts_add_up_to_the_whole_and_have_rates_of_their_own() {
 }
 
 #[test]
+fn criteria_add_the_rate_of_bad_corruptions_and_change_no_other_number() {
+    let quality = [outcome::Quality::parse("out:tolerance=0.5").unwrap()].into();
+    let criteria = outcome::Criteria { quality, ..outcome::Criteria::default() };
+    let (plain, judged) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let config = Config { criteria, ..every_fault() };
+    let (plain, judged) =
+        (run_all(plain.path(), every_fault(), &Fake::default()), run_all(judged.path(), config, &Fake::default()));
+    let (bad, kinds) = (judged.bad.unwrap(), &judged.sdc);
+    assert_eq!(bad.count, kinds["bad"] + kinds["detectable"] + kinds["unjudged"]);
+    assert!(kinds["maybe_3"] > 0 && bad.rate < judged.outcomes.sdc.rate, "{kinds:?}");
+    assert_eq!((plain.bad, plain.outcomes), (None, judged.outcomes));
+    let accounts = |summary: &Summary| -> Vec<crate::summary::Account> {
+        let named = summary.by_kernel.iter().chain(&summary.by_group).map(|part| part.account);
+        named.chain(summary.by_line.iter().map(|part| part.account)).collect()
+    };
+    for (plain, judged) in accounts(&plain).into_iter().zip(accounts(&judged)) {
+        assert_eq!(crate::summary::Account { bad: None, ..judged }, plain);
+        assert!(judged.bad.unwrap().count <= judged.outcomes.sdc);
+    }
+    let of_kernels: u64 = judged.by_kernel.iter().map(|part| part.account.bad.unwrap().count).sum();
+    assert_eq!(of_kernels, bad.count);
+}
+
+#[test]
 fn the_document_says_what_was_swept() {
     let dir = tempfile::tempdir().unwrap();
     let summary = run_all(dir.path(), every_fault(), &Fake::default());

@@ -76,11 +76,7 @@ impl CampaignComparison {
                 th.n scope="col" data-s { "B − A (" (interval(self.level)) ")" } th.n scope="col" data-s { "p" } th scope="col" data-s { "" }
             };
             let more = (contrasts.len() - rows.len()) as u64;
-            sections.push(Section {
-                id,
-                title,
-                body: table(&format!("t-{id}"), title, &heads, &rows, more, "rates"),
-            });
+            sections.push(Section { id, title, body: table(&format!("t-{id}"), title, &heads, &rows, more, "rates") });
         }
         page(&title, &header, &sections, version)
     }

@@ -6,12 +6,14 @@ use campaign::{Choices, Results, StoreError};
 use outcome::Class;
 
 use super::capped::{FAILURES, INSTRUCTIONS, LINES};
+use super::scale::Scale;
 use super::{
     Capped, FailureReason, OutcomeKind, REPORT_FORMAT, RateBounding, Report, Shown, distributions, parts, provenance,
     sites,
 };
 use crate::gather::{FromRows, Gathered};
 use crate::input::{Context, Listing};
+use crate::limits::bad_name;
 use crate::measure::{ClassMasses, Mass, Measure};
 
 impl Report {
@@ -47,26 +49,29 @@ fn build(gathered: Gathered, measure: Measure, listing: &Listing<'_>, provenance
     let Gathered { summary, operands, kinds, rows } = gathered;
     let mut all = ClassMasses::default();
     operands.iter().for_each(|operand| all.merge(&operand.cell()));
-    let all_instructions = parts::instructions(&operands, measure, listing);
-    let all_lines = parts::lines(&operands, measure, all.sdc);
-    let sites = sites::Sites::new(&operands, measure, all.sdc, listing);
+    let scale = Scale { measure, judged: summary.config.is_judged() };
+    let all_instructions = parts::instructions(&operands, scale, listing);
+    let all_lines = parts::lines(&operands, scale, &all);
+    let sites = sites::Sites::new(&operands, scale, all, listing);
     let rows = rows.as_ref();
     Report {
         format: REPORT_FORMAT,
         bounds: bounds(measure),
         kinds: self::kinds(&kinds, measure, all.landed()),
-        kernels: parts::named(&operands, measure, |operand| &operand.spot.kernel),
-        groups: parts::named(&operands, measure, |operand| &operand.spot.group),
+        ranked_by: bad_name(&summary).unwrap_or("sdc"),
+        bad_of_sdc: scale.judged.then(|| measure.share(all.bad, all.sdc)),
+        kernels: parts::named(&operands, scale, |operand| &operand.spot.kernel),
+        groups: parts::named(&operands, scale, |operand| &operand.spot.group),
         lines: Capped::first(parts::worst_first(all_lines.clone(), |line| &line.account), LINES),
         instructions: Capped::first(
             parts::worst_first(all_instructions.clone(), |instruction| &instruction.account),
             INSTRUCTIONS,
         ),
-        bits: parts::bits(operands.iter(), measure),
+        bits: parts::bits(operands.iter(), scale),
         without_bit: operands.iter().map(|operand| operand.unplaced.cell.runs()).sum(),
-        heat: parts::heat(&operands, measure),
-        launches: rows.map(|rows| parts::launches(&rows.launches, measure)),
-        times: rows.map(|rows| parts::times(&rows.times, measure)),
+        heat: parts::heat(&operands, scale),
+        launches: rows.map(|rows| parts::launches(&rows.launches, scale)),
+        times: rows.map(|rows| parts::times(&rows.times, scale)),
         deaths: rows.map(|rows| distributions::deaths(&rows.ends, measure, all.due, listing)),
         latencies: rows.map(|rows| distributions::latencies(&rows.ends, measure, all.landed())),
         magnitudes: rows.map(|rows| distributions::magnitudes(&rows.magnitudes, measure)),

@@ -10,12 +10,15 @@ mod distributions;
 mod fates;
 mod parts;
 mod provenance;
+mod scale;
 mod sites;
 
 use std::collections::BTreeMap;
 
 use campaign::summary::{Outcomes, Rate, Summary};
 use serde::Serialize;
+
+use crate::limits::bad_name;
 
 pub use capped::Capped;
 pub use fates::*;
@@ -36,7 +39,12 @@ pub struct Report {
     pub bounds: RateBounding,
     /// Kinds of outcomes, as shares of what landed.
     pub kinds: Vec<OutcomeKind>,
-    /// By kernel, as launched; most silent corruptions first, as in all lists of parts.
+    /// What parts are ranked by, and what counts against them: `bad`, `bad or unjudged`, or `sdc` where nothing is judged.
+    pub ranked_by: &'static str,
+    /// Where outputs are judged, which part of the silent corruptions no criterion accepts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bad_of_sdc: Option<Rate>,
+    /// By kernel, as launched; most bad corruptions first (silent ones where nothing is judged), as in all lists of parts.
     pub kernels: Vec<NamedRates>,
     /// By instruction group.
     pub groups: Vec<NamedRates>,
@@ -65,9 +73,9 @@ pub struct Report {
     /// How large silent corruptions are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub magnitudes: Option<MagnitudeShares>,
-    /// Bits of operands, by their share of all silent corruptions.
+    /// Bits of operands that came to a silent corruption, by their share of what parts are ranked by.
     pub most_corrupting: Capped<SiteRates>,
-    /// Bits of operands, by the lower bound of their rate of silent corruption.
+    /// The same by the lower bound of their rate of it.
     pub surest_corrupting: Capped<SiteRates>,
     /// Why runs failed, most frequent first.
     pub failures: Capped<FailureReason>,
@@ -129,6 +137,9 @@ pub struct RateAccount {
     /// The rates of those that landed.
     #[serde(flatten)]
     pub outcomes: Outcomes<Rate>,
+    /// Where outputs are judged, the rate of silent corruptions that no criterion accepts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bad: Option<Rate>,
 }
 
 /// Faults that share a name.
@@ -150,6 +161,9 @@ pub struct LineRates {
     pub line: Option<u32>,
     /// Its share of all silent corruptions.
     pub share_of_sdc: Rate,
+    /// Where outputs are judged, its share of those that no criterion accepts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share_of_bad: Option<Rate>,
     /// Their account.
     #[serde(flatten)]
     pub account: RateAccount,
@@ -252,7 +266,11 @@ pub struct SiteRates {
     pub bit: u32,
     /// Its share of all silent corruptions.
     pub share_of_sdc: Rate,
-    /// A fault that came to a silent corruption; none is kept by exhaustive campaigns.
+    /// Where outputs are judged, its share of those that no criterion accepts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share_of_bad: Option<Rate>,
+    /// A fault that came to a silent corruption, one that no criterion accepts where there is one; none is kept by
+    /// exhaustive campaigns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
     /// The command that repeats it.
@@ -285,6 +303,21 @@ impl Report {
     /// Whether rates are numbers rather than estimates.
     pub(crate) fn exact(&self) -> bool {
         self.summary.exhaustive.is_some()
+    }
+
+    /// What corruptions are called that no criterion accepts; `None` where nothing is judged.
+    pub(crate) fn bad_name(&self) -> Option<&'static str> {
+        bad_name(&self.summary)
+    }
+
+    /// What corruptions are called that parts are ranked by.
+    pub(crate) fn worst_name(&self) -> &'static str {
+        self.bad_name().unwrap_or("silent")
+    }
+
+    /// The head of the column of shares in what parts are ranked by.
+    pub(crate) fn of_all_worst(&self) -> String {
+        format!("of all {}", self.bad_name().unwrap_or("SDC"))
     }
 
     /// The name of a kernel as the views show it.

@@ -1,7 +1,6 @@
 //! Cells along an axis whose length is not known beforehand.
 
-use crate::measure::{ClassMasses, Mass};
-use outcome::Class;
+use crate::measure::{ClassMasses, FaultClass, Mass};
 
 /// The most bins there are.
 const BINS: u64 = 32;
@@ -21,7 +20,7 @@ impl Default for Doubling {
 }
 
 impl Doubling {
-    pub(crate) fn add(&mut self, at: u64, class: Class, mass: Mass) {
+    pub(crate) fn add(&mut self, at: u64, class: impl Into<FaultClass>, mass: Mass) {
         while at / self.width >= BINS {
             self.double();
         }
@@ -69,6 +68,7 @@ impl Doubling {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outcome::Class;
 
     #[test]
     fn bins_are_exact_whatever_the_order() {

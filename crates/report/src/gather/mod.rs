@@ -19,7 +19,7 @@ pub(crate) use logarithmic::Logarithmic;
 pub(crate) use magnitude::{Decades, Magnitudes};
 pub(crate) use spots::{BitCell, OperandCounts, Operands};
 
-use crate::measure::{ClassMasses, Mass};
+use crate::measure::{ClassMasses, FaultClass, Mass};
 
 /// Different messages of failed runs that are kept; the others are counted together.
 const MESSAGES: usize = 100;
@@ -97,8 +97,10 @@ impl Gathered {
             let Some(spot) = spots.get(count.operand as usize) else { continue };
             let weight = count.count as f64 / (u64::from(spot.elements) * u64::from(spot.bits)) as f64;
             let (class, mass) = (count.outcome.class(), Mass { count: count.count, weight, squares: 0.0 });
-            operands.add(count.operand as usize, Some(count.bit), class, mass, None);
-            if let Some(kind) = count.outcome.kind() {
+            let kind = count.outcome.kind();
+            let of = FaultClass::new(class, kind.as_deref());
+            operands.add(count.operand as usize, Some(count.bit), of, mass, None);
+            if let Some(kind) = kind {
                 kinds.entry((class, kind.into_owned())).or_default().add(mass);
             }
         }
@@ -129,15 +131,16 @@ impl Pass {
         if let (Some(_), Some(kind)) = (weight, row.kind) {
             self.kinds.entry((class, kind.to_owned())).or_default().add(one);
         }
-        self.operands.add(row.spot, row.bits.and_then(lowest_bit), class, one, Some(row.run));
+        let of = FaultClass::new(class, row.kind);
+        self.operands.add(row.spot, row.bits.and_then(lowest_bit), of, one, Some(row.run));
         if let Some(launch) = row.launch {
-            self.launches.entry(launch).or_insert((row.spot, ClassMasses::default())).1.add(class, one);
+            self.launches.entry(launch).or_insert((row.spot, ClassMasses::default())).1.add(of, one);
         }
         if self.times.len() <= row.spot {
             self.times.resize(row.spot + 1, Doubling::default());
         }
         if let Some(dynamic) = row.dynamic {
-            self.times[row.spot].add(dynamic, class, one);
+            self.times[row.spot].add(dynamic, of, one);
         }
         self.rows.ends.add(row);
         match class {

@@ -3,7 +3,7 @@
 use campaign::Spot;
 use outcome::Class;
 
-use crate::measure::{ClassMasses, Mass};
+use crate::measure::{ClassMasses, FaultClass, Mass};
 
 /// Registers have at most this many bits; a larger number is no position.
 const WIDEST: u32 = 128;
@@ -14,6 +14,8 @@ pub(crate) struct BitCell {
     pub(crate) cell: ClassMasses,
     /// The first run that came to a silent corruption, as an example.
     pub(crate) example: Option<u64>,
+    /// The first that came to one that no criterion accepts.
+    pub(crate) bad_example: Option<u64>,
 }
 
 /// An operand of a static instruction, with what its bits came to.
@@ -40,7 +42,7 @@ impl OperandCounts {
 pub(crate) struct Operands(Vec<(Vec<BitCell>, BitCell)>);
 
 impl Operands {
-    pub(crate) fn add(&mut self, spot: usize, bit: Option<u32>, class: Class, mass: Mass, run: Option<u64>) {
+    pub(crate) fn add(&mut self, spot: usize, bit: Option<u32>, class: FaultClass, mass: Mass, run: Option<u64>) {
         if self.0.len() <= spot {
             self.0.resize(spot + 1, Default::default());
         }
@@ -56,8 +58,11 @@ impl Operands {
             None => unplaced,
         };
         cell.cell.add(class, mass);
-        if class == Class::Sdc && cell.example.is_none() {
+        if class.class == Class::Sdc && cell.example.is_none() {
             cell.example = run;
+        }
+        if class.bad && cell.bad_example.is_none() {
+            cell.bad_example = run;
         }
     }
 

@@ -36,7 +36,14 @@ fn lines(report: &Report) -> Markup {
         }
     };
     let rows: Vec<Markup> = report.lines.rows.iter().map(row).collect();
-    table("lines", "By source line, most silent corruptions first", &heads, &rows, report.lines.left_out, "lines")
+    table(
+        "lines",
+        &format!("By source line, most {} corruptions first", report.worst_name()),
+        &heads,
+        &rows,
+        report.lines.left_out,
+        "lines",
+    )
 }
 
 fn launches(report: &Report) -> Markup {

@@ -8,10 +8,11 @@ use crate::document::{Capped, InstructionRates, Report, SiteRates};
 use crate::findings::place;
 
 pub(super) fn section(report: &Report) -> Section {
+    let worst = report.worst_name();
     let body = html! {
         (instructions(report))
-        (sites("most", "Bits of operands by their share of all silent corruptions", &report.most_corrupting, report))
-        (sites("surest", "Bits of operands by the lower bound of their rate of silent corruption", &report.surest_corrupting, report))
+        (sites("most", &format!("Bits of operands by their share of all {worst} corruptions"), &report.most_corrupting, report))
+        (sites("surest", &format!("Bits of operands by the lower bound of their rate of {worst} corruption"), &report.surest_corrupting, report))
         (examples(report))
     };
     Section { id: "sites", title: "Instructions", body }
@@ -34,21 +35,21 @@ fn instructions(report: &Report) -> Markup {
         }
     };
     let rows: Vec<Markup> = report.instructions.rows.iter().map(row).collect();
-    let caption = "By static instruction, most silent corruptions first";
-    table("instructions", caption, &heads, &rows, report.instructions.left_out, "instructions")
+    let caption = format!("By static instruction, most {} corruptions first", report.worst_name());
+    table("instructions", &caption, &heads, &rows, report.instructions.left_out, "instructions")
 }
 
 fn sites(id: &str, caption: &str, sites: &Capped<SiteRates>, report: &Report) -> Markup {
     let heads = html! {
         th scope="col" data-s { "kernel" } th.n scope="col" data-s { "pc" } th scope="col" data-s { "instruction" }
         th scope="col" data-s { "operand" } th.n scope="col" data-s { "bit" } th scope="col" data-s { "line" }
-        (share_heads("of all SDC", report)) (account_heads(report))
+        (share_heads(&report.of_all_worst(), report)) (account_heads(report))
     };
     let row = |site: &SiteRates| {
         html! {
             th scope="row" title=(site.kernel) { (report.kernel(&site.kernel)) } td.n data-v=(site.pc) { (site.pc) } (code(site.text.as_deref(), &site.opcode))
             td { (site.target) } td.n data-v=(site.bit) { (site.bit) } td.l { (place(site.file.as_deref(), site.line)) }
-            (share_cells(&site.share_of_sdc, report.exact())) (account_cells(&site.account, report))
+            (share_cells(site.share_of_worst(), report.exact())) (account_cells(&site.account, report))
         }
     };
     let rows: Vec<Markup> = sites.rows.iter().map(row).collect();
@@ -60,8 +61,13 @@ const EXAMPLES: usize = 5;
 
 /// Commands that repeat an example of each of the first sites.
 fn examples(report: &Report) -> Markup {
-    let commands: Vec<(&SiteRates, &str)> =
-        report.most_corrupting.rows.iter().filter_map(|site| Some((site, site.command.as_deref()?))).take(EXAMPLES).collect();
+    let commands: Vec<(&SiteRates, &str)> = report
+        .most_corrupting
+        .rows
+        .iter()
+        .filter_map(|site| Some((site, site.command.as_deref()?)))
+        .take(EXAMPLES)
+        .collect();
     if report.exact() {
         return html! { p.small.soft { "An exhaustive campaign keeps no faults by name. To have examples, run a sampled campaign on the lines above with " code { "--lines" } "." } };
     }

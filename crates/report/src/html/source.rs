@@ -29,7 +29,7 @@ pub(super) fn section(report: &Report) -> Section {
             p.soft { "No source of the lines that were hit is in the capsule: record an application that was compiled with " code { "-lineinfo" } " where its source can be read." }
         }
         @if !files.is_empty() {
-            p.soft { "Before each line: how many " (report.what()) " hit it and the rate of ● SDC"
+            p.soft { "Before each line: how many " (report.what()) " hit it and the rate of ● " (report.bad_name().unwrap_or("SDC"))
                 @if !report.exact() { " with its interval" } ". Open a line for all outcomes and its instructions." }
         }
         @for (source, hits) in files { h3 { (source.path) } (file(report, source, &hits)) }
@@ -37,7 +37,7 @@ pub(super) fn section(report: &Report) -> Section {
     Section { id: "source", title: "Source", body }
 }
 
-/// The sources that were hit, most silent corruptions first.
+/// The sources that were hit, in the order of what parts are ranked by.
 fn files(report: &Report) -> Vec<(&SourceText, Hits<'_>)> {
     let hits = |source: &SourceText| -> Hits<'_> {
         let of = report.shown.all_lines.iter().filter(|line| line.file.as_deref() == Some(&source.path));
@@ -46,7 +46,8 @@ fn files(report: &Report) -> Vec<(&SourceText, Hits<'_>)> {
     let mut files: Vec<(&SourceText, Hits<'_>)> =
         report.shown.sources.iter().map(|source| (source, hits(source))).filter(|(_, hits)| !hits.is_empty()).collect();
     files.sort_by_key(|(_, hits)| {
-        std::cmp::Reverse(hits.values().map(|line| line.account.outcomes.sdc.count).sum::<u64>())
+        let sum = |count: fn(&LineRates) -> u64| hits.values().map(|line| count(line)).sum::<u64>();
+        std::cmp::Reverse((sum(|line| line.account.worst().count), sum(|line| line.account.outcomes.sdc.count)))
     });
     files
 }
@@ -88,15 +89,15 @@ fn plain(number: usize, text: &str) -> Markup {
 
 fn line(report: &Report, number: usize, text: &str, hit: Option<&LineRates>) -> Markup {
     let Some(hit) = hit else { return plain(number, text) };
-    let sdc = &hit.account.outcomes.sdc;
+    let worst = hit.account.worst();
     html! {
         details.ln.hit id=(format!("L{number}")) {
             summary {
                 span.no { (number) }
                 span.r.q { (count(hit.account.runs)) }
-                span { (track(ClassStyle::Sdc, sdc)) }
-                span.r.v { (rate(sdc.rate)) }
-                span.r.q { @if sdc.rate.is_some() && !report.exact() { (bounds(sdc.low, sdc.high)) } }
+                span { (track(ClassStyle::Sdc, worst)) }
+                span.r.v { (rate(worst.rate)) }
+                span.r.q { @if worst.rate.is_some() && !report.exact() { (bounds(worst.low, worst.high)) } }
                 code { (text) }
             }
             div.more { (more(report, hit)) }
@@ -106,7 +107,6 @@ fn line(report: &Report, number: usize, text: &str, hit: Option<&LineRates>) -> 
 
 /// What an opened line says.
 fn more(report: &Report, hit: &LineRates) -> Markup {
-    let outcomes = &hit.account.outcomes;
     let of_line = |part: &&InstructionRates| part.file == hit.file && part.line == hit.line;
     let heads = html! { th.n scope="col" { "pc" } th scope="col" { "instruction" } (account_heads(report)) };
     let row = |part: &InstructionRates| {
@@ -118,10 +118,12 @@ fn more(report: &Report, hit: &LineRates) -> Markup {
     let all = report.shown.all_instructions.iter().filter(of_line).count();
     html! {
         p.small {
-            @for (of, rate) in [(ClassStyle::Sdc, &outcomes.sdc), (ClassStyle::Due, &outcomes.due), (ClassStyle::Masked, &outcomes.masked)] {
+            @for of in ClassStyle::all(report) {
+                @let rate = of.rate(&hit.account);
                 (of.sign()) (of.name()) " " (count(rate.count)) ", " (said(rate)) " · "
             }
             "behind " (said(&hit.share_of_sdc)) " of all SDC"
+            @if let Some(share) = &hit.share_of_bad { ", " (said(share)) " " (report.of_all_worst()) }
         }
         (table("", "Its instructions", &heads, &rows, (all - rows.len()) as u64, "instructions"))
     }

@@ -10,14 +10,31 @@ use crate::number::{bounds, count, interval, percent, rate};
 #[derive(Clone, Copy)]
 pub(super) enum ClassStyle {
     Sdc,
+    /// The silent corruptions that no criterion accepts, by what they are called.
+    Bad(&'static str),
     Due,
     Masked,
 }
 
 impl ClassStyle {
+    /// Those that tables show: bad corruptions where outputs are judged.
+    pub(super) fn all(report: &Report) -> impl Iterator<Item = Self> + use<> {
+        [Some(Self::Sdc), report.bad_name().map(Self::Bad), Some(Self::Due), Some(Self::Masked)].into_iter().flatten()
+    }
+
+    /// Its rate in an account.
+    pub(super) fn rate(self, account: &RateAccount) -> &Rate {
+        match self {
+            Self::Sdc => &account.outcomes.sdc,
+            Self::Bad(_) => account.worst(),
+            Self::Due => &account.outcomes.due,
+            Self::Masked => &account.outcomes.masked,
+        }
+    }
+
     pub(super) fn letter(self) -> &'static str {
         match self {
-            Self::Sdc => "s",
+            Self::Sdc | Self::Bad(_) => "s",
             Self::Due => "d",
             Self::Masked => "m",
         }
@@ -26,6 +43,7 @@ impl ClassStyle {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Sdc => "SDC",
+            Self::Bad(name) => name,
             Self::Due => "DUE",
             Self::Masked => "masked",
         }
@@ -34,7 +52,7 @@ impl ClassStyle {
     /// The sign that stands for it beside its colour.
     pub(super) fn sign(self) -> Markup {
         let sign = match self {
-            Self::Sdc => "●",
+            Self::Sdc | Self::Bad(_) => "●",
             Self::Due => "▲",
             Self::Masked => "○",
         };
@@ -89,7 +107,7 @@ pub(super) fn share_heads(name: &str, report: &Report) -> Markup {
 pub(super) fn account_heads(report: &Report) -> Markup {
     html! {
         th.n scope="col" data-s { (report.what()) }
-        @for of in [ClassStyle::Sdc, ClassStyle::Due, ClassStyle::Masked] {
+        @for of in ClassStyle::all(report) {
             th.n scope="col" data-s { (of.sign()) (of.name()) }
             @if let Some(level) = report.bounds.level { th.i scope="col" { (interval(level)) } }
             @if !matches!(of, ClassStyle::Masked) { th.p aria-label="on a scale from 0 to 100 %" {} }
@@ -105,12 +123,11 @@ fn lost(report: &Report) -> bool {
 
 /// The cells of an account.
 pub(super) fn account_cells(account: &RateAccount, report: &Report) -> Markup {
-    let (exact, outcomes) = (report.exact(), &account.outcomes);
     html! {
         td.n data-v=(account.runs) { (count(account.runs)) }
-        (cells(ClassStyle::Sdc, &outcomes.sdc, exact, true))
-        (cells(ClassStyle::Due, &outcomes.due, exact, true))
-        (cells(ClassStyle::Masked, &outcomes.masked, exact, false))
+        @for of in ClassStyle::all(report) {
+            (cells(of, of.rate(account), report.exact(), !matches!(of, ClassStyle::Masked)))
+        }
         @if lost(report) {
             td.n data-v=(account.not_landed) { (count(account.not_landed)) }
             td.n data-v=(account.failed) { (count(account.failed)) }

@@ -6,6 +6,7 @@ mod campaigns;
 mod capped;
 mod exports;
 mod hostile;
+mod judged;
 mod page;
 mod same_numbers;
 mod synthetic;

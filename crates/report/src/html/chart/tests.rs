@@ -69,6 +69,7 @@ fn a_square_of_the_map_grows_with_its_rate_and_is_a_frame_where_little_is_known(
             not_landed: 0,
             failed: 0,
             outcomes: Outcomes { masked: rate(1, 2), sdc, due: rate(0, 2) },
+            bad: None,
         },
     };
     let wide = Rate { count: 1, rate: Some(0.5), low: 0.1, high: 0.9 };
