@@ -36,6 +36,7 @@ pub mod bound;
 pub mod config;
 pub mod files;
 pub mod merge;
+pub mod names;
 mod rejudge;
 pub mod runner;
 mod site;

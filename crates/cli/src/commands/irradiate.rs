@@ -9,6 +9,7 @@ use crate::out;
 use crate::progress::Progress;
 use crate::waiting::Waiting;
 use anyhow::anyhow;
+use campaign::names::file_name;
 use campaign::{CampaignEnd, CampaignError, Choices, Results, Size, Store, Subject as _, Summary};
 use methods::Estimates;
 use serde::Serialize;
@@ -69,6 +70,8 @@ pub(crate) fn create(
 
 /// `NAME.campaign`, or the first of `NAME-2.campaign`, … that does not exist.
 fn fresh_dir(name: &str) -> PathBuf {
+    // The name is the capsule's own, whoever made it: it does not say where.
+    let name = file_name(name);
     let numbered = (2u32..).map(|number| PathBuf::from(format!("{name}-{number}.campaign")));
     let mut candidates = std::iter::once(PathBuf::from(format!("{name}.campaign"))).chain(numbered);
     candidates.find(|dir| !dir.exists()).unwrap_or_else(|| PathBuf::from(format!("{name}.campaign")))

@@ -6,6 +6,7 @@ use crate::interrupt::{SAME_COMMAND, stop_on_interrupt};
 use crate::out;
 use crate::progress::Progress;
 use anyhow::{Context as _, anyhow};
+use campaign::names::file_name;
 use campaign::{CampaignEvent, StoreError};
 use inject::{CapsuleTarget, Setup};
 use methods::kit::{Campaigns, Studied, StudyError};
@@ -34,7 +35,7 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
     if let Some(dir) = &args.plots {
         std::fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display())).code(Code::Usage)?;
         for plot in &study.plots {
-            out::file(&dir.join(format!("{}.svg", plot.name)), report::study::svg(plot))?;
+            out::file(&dir.join(format!("{}.svg", file_name(&plot.name))), report::study::svg(plot))?;
         }
     }
     if args.json {

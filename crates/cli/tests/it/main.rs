@@ -11,6 +11,7 @@ mod mistakes;
 mod propagation;
 mod regions;
 mod reports;
+mod strangers;
 mod written;
 
 use campaign::{Results, Row};

@@ -1,5 +1,6 @@
 //! Campaigns for studies: made once, kept, and read again.
 
+use campaign::names::file_name;
 use campaign::{
     CampaignEnd, CampaignError, CampaignEvent, Choices, ConfigError, Planner, Results, SelectionWords, Store,
     StoreError, Subject, TargetError, TargetSystem,
@@ -197,7 +198,7 @@ impl Campaigns<'_> {
         parts.extend(self.kernels.iter().cloned());
         parts.extend(label.split([':', ',']).map(|part| part.replace('=', "-")));
         parts.extend(capsule.golden_run().said_fuel().map(|fuel| format!("fuel-{fuel}")));
-        parts.push(format!("seed-{}-runs-{runs}.campaign", self.seed));
-        self.dir.join(parts.join("_").replace(['/', '#'], "-"))
+        parts.push(format!("seed-{}-runs-{runs}", self.seed));
+        self.dir.join(format!("{}.campaign", file_name(&parts.join("_"))))
     }
 }

@@ -1,5 +1,6 @@
 //! `beamline propagation`: where errors go, of many faults or of one.
 
+use campaign::names::file_name;
 use campaign::{Planner, RunIndex, SelectionWords, Subject as _};
 use fault::{Fault, base_name};
 use inject::Array;
@@ -100,7 +101,7 @@ fn of_one(request: &Request, arrays: &[Array], id: &str) -> Result<Answer, Study
     let (json, study) = show::course(request.capsule.name(), &course, &kernels);
     let mut shown = Vec::new();
     if let Some(dir) = request.get::<PathBuf>("pictures")? {
-        let file = |name: &str| format!("{}.png", name.replace(['/', '#', '\\'], "-"));
+        let file = |name: &str| format!("{}.png", file_name(name));
         shown.extend(pictures(&course, kernels.len() as u32).into_iter().map(|it| (dir.join(file(&it.name)), it)));
     }
     Ok(Answer { json, study, files: Vec::new(), pictures: shown })
