@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// A file being written beside its final name, which it takes in [`finish`](Self::finish) or never.
@@ -27,10 +28,7 @@ impl Replacement {
         let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
         name.push(ending);
         let temporary = path.with_file_name(name);
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&temporary)?;
-        try_lock(&file)?;
-        // Only now: before, the bytes may have been another process's.
-        file.set_len(0)?;
+        let file = empty(&temporary)?;
         Ok(Self { path, temporary, file: Some(BufWriter::new(file)) })
     }
 
@@ -78,6 +76,53 @@ impl Drop for Replacement {
             let _ = fs::remove_file(&self.temporary);
         }
     }
+}
+
+/// How often an empty file is tried to be had, where others make and remove it meanwhile.
+const ATTEMPTS: usize = 16;
+
+/// The file at `path`, locked and empty: a new one, or what a killed attempt of ours left there. What is not a file of one
+/// name was put there by somebody else, and goes; what it leads to stays as it is.
+fn empty(path: &Path) -> io::Result<File> {
+    for _ in 0..ATTEMPTS {
+        match OpenOptions::new().write(true).create_new(true).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => {
+                let file = opened?;
+                try_lock(&file)?;
+                if stands_at(&file, path) {
+                    return Ok(file);
+                }
+                continue;
+            }
+        }
+        match fs::symlink_metadata(path) {
+            Ok(there) if is_plain(&there) => {
+                let file = OpenOptions::new().write(true).open(path)?;
+                try_lock(&file)?;
+                // Only now: before, the bytes may have been another process's, or the name another file's.
+                if stands_at(&file, path) {
+                    file.set_len(0)?;
+                    return Ok(file);
+                }
+            }
+            Ok(_) => fs::remove_file(path)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, format!("`{}` is made by others again and again", path.display())))
+}
+
+/// Whether it is a file, and has no second name under which it is something else.
+fn is_plain(metadata: &fs::Metadata) -> bool {
+    metadata.is_file() && metadata.nlink() == 1
+}
+
+/// Whether an open file is what the name says, itself and not through a link.
+fn stands_at(file: &File, path: &Path) -> bool {
+    let (Ok(open), Ok(named)) = (file.metadata(), fs::symlink_metadata(path)) else { return false };
+    is_plain(&named) && (open.dev(), open.ino()) == (named.dev(), named.ino())
 }
 
 /// Writes all of `bytes` to `path`, or leaves it as it was.
@@ -205,6 +250,32 @@ mod tests {
         fs::write(dir.path().join("plan.tmp"), [b'x'; 1000]).unwrap();
         replace(dir.path().join("plan"), b"new").unwrap();
         assert_eq!(fs::read(dir.path().join("plan")).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_what_is_written_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, other) = (dir.path().join("plan"), dir.path().join("other"));
+        let temporary = dir.path().join("plan.tmp");
+        for symbolic in [true, false] {
+            fs::write(&other, "mine").unwrap();
+            match symbolic {
+                true => std::os::unix::fs::symlink(&other, &temporary).unwrap(),
+                false => fs::hard_link(&other, &temporary).unwrap(),
+            }
+            replace(path.clone(), b"new").unwrap();
+            assert_eq!(fs::read(&other).unwrap(), b"mine");
+            assert_eq!(fs::read(&path).unwrap(), b"new");
+            assert!(!path.is_symlink() && fs::read_dir(dir.path()).unwrap().count() == 2);
+        }
+        // Nor is a file made where a link without an end leads.
+        std::os::unix::fs::symlink(dir.path().join("none"), &temporary).unwrap();
+        replace(path.clone(), b"newer").unwrap();
+        assert_eq!((fs::read(&path).unwrap(), fs::read_dir(dir.path()).unwrap().count()), (b"newer".to_vec(), 2));
+        let beside = dir.path().join("plan.beamline.tmp");
+        std::os::unix::fs::symlink(&other, &beside).unwrap();
+        write(&path, |file| file.write_all(b"newest")).unwrap();
+        assert_eq!((fs::read(&other).unwrap(), fs::read(&path).unwrap()), (b"mine".to_vec(), b"newest".to_vec()));
     }
 
     #[test]

@@ -109,6 +109,12 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// The file of rows is a link, and rows would be written to wherever it leads.
+    #[error("write rows to {path}: it is a symbolic link; put the file itself there")]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
     /// The file of rows is from another version.
     #[error(
         "use {path}: its rows have version {found}, this beamline knows version {known}; use the beamline that made \

@@ -28,6 +28,9 @@ impl Rows {
     /// Opens the file for writing; makes it, with its tables, where there is none.
     pub(crate) fn open(path: PathBuf, origin: &Origin) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        if path.is_symlink() {
+            return Err(StoreError::Link { path });
+        }
         let mut rows = Self::connect(path, flags)?;
         if rows.is_blank()? {
             rows.set_up(origin)?;
