@@ -4,14 +4,16 @@ use crate::aside;
 use crate::failure::{Code, Coded, Failure};
 use anyhow::Context as _;
 use campaign::files;
+pub(crate) use campaign::names::one_line;
+use campaign::names::printable;
 pub(crate) use report::text::table;
 use serde::Serialize;
 use std::io::{ErrorKind, Write, stdout};
 use std::path::Path;
 
-/// Writes text to standard output.
+/// Writes text to standard output. What names out of files would do to a terminal is escaped, in a document of JSON, too.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
-    match stdout().lock().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
+    match stdout().lock().write_all(printable(text).as_bytes()).and_then(|()| stdout().flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.context("write to standard output").code(Code::Usage),
     }

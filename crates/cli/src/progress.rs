@@ -2,6 +2,7 @@
 
 use crate::aside;
 use campaign::CampaignEvent;
+use campaign::names::{one_line, printable};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 
@@ -60,7 +61,7 @@ impl Progress {
                 }
             }
             CampaignEvent::RunFailed { run, fault, error } => {
-                self.always(&format!("run {run} failed: {error} ({fault})"));
+                self.always(&format!("run {run} failed: {error} ({})", one_line(fault)));
             }
             CampaignEvent::UnitFailed { unit, faults, error } => {
                 self.always(&format!("unit {unit} of {faults} faults failed: {error}"));
@@ -86,7 +87,7 @@ impl Progress {
     }
 
     fn always(&self, text: &str) {
-        if self.plain { self.line(text) } else { self.bar.println(text) }
+        if self.plain { self.line(text) } else { self.bar.println(printable(text)) }
     }
 
     /// Removes the bar.

@@ -1,5 +1,8 @@
 //! Tables, as plain text and as Markdown.
 
+use campaign::names::one_line;
+use std::borrow::Cow;
+
 /// Whether a column is of numbers.
 fn is_right(align: &str, column: usize) -> bool {
     align.chars().nth(column).or(align.chars().last()) == Some('>')
@@ -9,18 +12,19 @@ fn is_right(align: &str, column: usize) -> bool {
 /// Columns are set apart by two spaces, and nothing follows the last.
 #[must_use]
 pub fn plain(header: &[&str], align: &str, rows: &[Vec<String>]) -> String {
-    let rows: Vec<Vec<&str>> = std::iter::once(header.to_vec())
-        .chain(rows.iter().map(|row| row.iter().map(String::as_str).collect()))
+    // Cells are names out of files, too: each stays on its line.
+    let rows: Vec<Vec<Cow<'_, str>>> = std::iter::once(header.iter().map(|cell| one_line(cell)).collect())
+        .chain(rows.iter().map(|row| row.iter().map(|cell| one_line(cell)).collect()))
         .collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let cell = |row: &Vec<&'_ str>, column: usize| row.get(column).map_or(0, |text| text.chars().count());
+    let cell = |row: &Vec<Cow<'_, str>>, column: usize| row.get(column).map_or(0, |text| text.chars().count());
     let widths: Vec<usize> =
         (0..columns).map(|column| rows.iter().map(|row| cell(row, column)).max().unwrap_or(0)).collect();
     let mut text = String::new();
     for row in &rows {
         let mut line = String::new();
         for (column, &width) in widths.iter().enumerate() {
-            let (value, gap) = (row.get(column).copied().unwrap_or(""), if column == 0 { "" } else { "  " });
+            let (value, gap) = (row.get(column).map_or("", |cell| cell.as_ref()), if column == 0 { "" } else { "  " });
             let padded = if is_right(align, column) { format!("{value:>width$}") } else { format!("{value:<width$}") };
             line += gap;
             line += &padded;
@@ -50,6 +54,12 @@ mod tests {
     fn numbers_stand_at_the_right_and_nothing_trails() {
         let rows = [vec!["é".to_owned(), "1".to_owned(), "x".to_owned()], vec!["long".to_owned(), "10 000".to_owned()]];
         assert_eq!(plain(&["name", "n"], "<><", &rows), "name       n\né          1  x\nlong  10 000\n");
+    }
+
+    #[test]
+    fn a_name_cannot_make_lines_of_its_own() {
+        let rows = [vec!["k\nb  9\u{1b}[2J".to_owned(), "1".to_owned()]];
+        assert_eq!(plain(&["name", "n"], "<>", &rows), "name                n\nk\\nb  9\\u001b[2J  1\n");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A summary as text for a terminal.
 
 use campaign::Summary;
+use campaign::names::one_line;
 use campaign::summary::{Account, Factor, Rate, RateBounds};
 
 use crate::findings::file_name;
@@ -31,7 +32,7 @@ fn head(summary: &Summary) -> String {
     let (runs, what) = (&summary.runs, counted(summary));
     let mut text = format!(
         "{}: {} launches, {} threads, {} thread-instructions, golden run {:.3} s\n",
-        summary.capsule.name,
+        one_line(&summary.capsule.name),
         plain(golden.launches),
         plain(golden.threads),
         plain(golden.thread_instructions),

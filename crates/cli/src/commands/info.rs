@@ -117,10 +117,11 @@ fn outputs(capsule: &Capsule, golden: Option<&Golden>) -> Vec<Shown> {
 }
 
 fn render(info: &Info) -> String {
-    let mut text = format!("{} (digest {})\n", info.name, info.digest);
-    text += &format!("recorded by {} from: {}\n", info.tool, info.command.join(" "));
+    let mut text = format!("{} (digest {})\n", out::one_line(&info.name), info.digest);
+    let command = info.command.join(" ");
+    text += &format!("recorded by {} from: {}\n", out::one_line(&info.tool), out::one_line(&command));
     for compiler in &info.compiler {
-        text += &format!("compiled by {compiler}\n");
+        text += &format!("compiled by {}\n", out::one_line(compiler));
     }
     text += &format!(
         "{} allocations, {} at most; {} copied in, {} copied out\n\n",
@@ -156,7 +157,7 @@ fn render(info: &Info) -> String {
         Some([]) => text += "\ndata races: none found\n",
         Some(races) => {
             text += "\ndata races; the warps of these kernels are interleaved:\n";
-            races.iter().for_each(|race| text += &format!("  {race}\n"));
+            races.iter().for_each(|race| text += &format!("  {}\n", out::one_line(race)));
         }
     }
     text

@@ -1,6 +1,9 @@
 //! Fault maps: what is to be injected, as a CSV that people read and edit.
 //!
-//! A row is a run. `region` and `fault` count; the other columns are for readers and can be left out.
+//! A row is a run. `region` and `fault` count; the other columns are for readers and can be left out. A text that a
+//! spreadsheet would execute has a `'` before it, which is no part of it.
+
+use campaign::names::{cell, of_cell};
 
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +35,15 @@ pub struct FaultMap {
     pub rows: Vec<MapRow>,
 }
 
+impl MapRow {
+    /// Changes every text.
+    fn change(&mut self, how: impl Fn(&str) -> String) {
+        for text in [&mut self.region, &mut self.kernel, &mut self.opcode, &mut self.fault] {
+            *text = how(text);
+        }
+    }
+}
+
 impl FaultMap {
     /// Reads the text of a map.
     ///
@@ -47,7 +59,8 @@ impl FaultMap {
         }
         let rows: Result<Vec<MapRow>, String> =
             reader.deserialize().map(|row| row.map_err(|error: csv::Error| error.to_string())).collect();
-        let rows = rows?;
+        let mut rows = rows?;
+        rows.iter_mut().for_each(|row| row.change(|text| of_cell(text).to_owned()));
         if rows.is_empty() {
             return Err("there is no fault in it".to_owned());
         }
@@ -60,7 +73,9 @@ impl FaultMap {
     /// Never for rows of texts; what the writer says otherwise.
     pub fn text(&self) -> Result<String, String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        self.rows.iter().try_for_each(|row| writer.serialize(row)).map_err(|error| error.to_string())?;
+        let mut cells = self.rows.clone();
+        cells.iter_mut().for_each(|row| row.change(|text| cell(text).into_owned()));
+        cells.iter().try_for_each(|row| writer.serialize(row)).map_err(|error| error.to_string())?;
         let bytes = writer.into_inner().map_err(|error| error.to_string())?;
         String::from_utf8(bytes).map_err(|error| error.to_string())
     }
@@ -98,6 +113,23 @@ mod tests {
         let edited = "fault,region\n\"launch=0,cta=1,thread=2,dyn=3,target=dst0,model=flip,bits=4\", K2\n";
         let expected = MapRow { kernel: String::new(), line: None, opcode: String::new(), ..row(0, "K2") };
         assert_eq!(FaultMap::read(edited).unwrap().rows, [expected]);
+    }
+
+    #[test]
+    fn no_cell_of_a_map_is_a_formula() {
+        let row = MapRow {
+            run: 0,
+            region: "=HYPERLINK(\"http://x\",\"y\")".into(),
+            kernel: "@k".into(),
+            line: None,
+            opcode: "-o".into(),
+            fault: "+f".into(),
+        };
+        let map = FaultMap { rows: vec![row] };
+        let text = map.text().unwrap();
+        let expected = "0,\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\",'@k,,'-o,'+f\n";
+        assert_eq!(text.split_once('\n').unwrap().1, expected);
+        assert_eq!(FaultMap::read(&text), Ok(map));
     }
 
     #[test]

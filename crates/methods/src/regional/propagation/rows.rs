@@ -1,5 +1,6 @@
 //! What each run did to each variable, as a CSV.
 
+use campaign::names::cell;
 use inject::Array;
 use serde::Serialize;
 
@@ -37,12 +38,12 @@ impl Rows {
             let last = ends.last.as_ref();
             self.0.push(Row {
                 run: it.run,
-                region: region.to_owned(),
-                fault: fault.to_owned(),
+                region: cell(region).into_owned(),
+                fault: cell(fault).into_owned(),
                 class: it.class().word(),
-                variable: array.name.clone(),
+                variable: cell(&array.name).into_owned(),
                 first_launch: ends.launch,
-                first_kernel: kernels[ends.launch as usize].to_owned(),
+                first_kernel: cell(kernels[ends.launch as usize]).into_owned(),
                 first_elements: ends.first.elements,
                 elements: last.map_or(0, |last| last.elements),
                 rows: last.map_or(0, |last| last.extent.rows),
