@@ -173,6 +173,9 @@ pub(crate) struct Resume {
     /// What may be kept in memory [default: as configured]
     #[arg(long, value_name = "SIZE")]
     pub(crate) memory: Option<Bytes>,
+    /// Run the commands that the campaign names (its application, its judge), though you did not start it
+    #[arg(long)]
+    pub(crate) trust: bool,
     #[command(flatten)]
     pub(crate) bounds: Bounds,
     /// Print the summary as one JSON document

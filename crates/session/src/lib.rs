@@ -28,6 +28,7 @@ mod error;
 mod names;
 mod open;
 mod session;
+mod trust;
 mod work;
 
 pub use error::{SessionError, Why};

@@ -4,6 +4,7 @@ use crate::capsules;
 use crate::error::{SessionError, Why};
 use crate::names::{lasting_directory, lasting_name};
 use crate::session::Session;
+use crate::trust;
 use crate::work::{Kind, Work, setup};
 use campaign::{Bytes, Choices, Config, Results};
 use inject::Setup;
@@ -38,21 +39,30 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
     with_method(work, config)
 }
 
-/// What may be said otherwise of a campaign that goes on: no result depends on it.
+/// What may be said of a campaign that goes on: no result depends on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Changes {
     /// Workers.
     pub jobs: Option<NonZeroU32>,
     /// What may be kept in memory.
     pub memory: Option<Bytes>,
+    /// The commands that the campaign runs are to be run, whoever named them.
+    pub trust: bool,
 }
 
 /// Opens what the campaign in `dir` irradiates, to go on with it.
 ///
 /// # Errors
-/// If there is no campaign, what it irradiates is not there or cannot be used, or its golden run fails.
+/// If there is no campaign, it runs commands that are neither this user's nor trusted, what it irradiates is not there or
+/// cannot be used, or its golden run fails.
 pub fn open_campaign(dir: &Path, changes: Changes) -> Result<Session, SessionError> {
     let mut config = campaign::read_config(dir)?;
+    if !changes.trust && !trust::is_known(&config) {
+        let (commands, dir) = (trust::commands(&config), dir.display());
+        let message = format!("go on in {dir}: it runs {commands}, which you did not start here");
+        let help = format!("if these commands are to be run, `beamline resume {dir} --trust` runs them");
+        return Err(SessionError::new(Why::Refused, message).with_help(help));
+    }
     // Runs in place are one at a time.
     if !config.live.as_ref().is_some_and(|live| live.in_place) {
         config.jobs = changes.jobs.or(config.jobs);

@@ -1,6 +1,7 @@
 //! What runs: campaigns and single faults, on one thing that was opened.
 
 use crate::error::{SessionError, Why};
+use crate::trust;
 use crate::work::Work;
 use campaign::story::Story;
 use campaign::{CampaignEnd, CampaignError, CampaignEvent, Config, Results, Site, Store, StoreError, TargetSystem};
@@ -64,6 +65,15 @@ impl Session {
     pub fn create(&self, dir: &Path) -> Result<Store, SessionError> {
         let words = |error: StoreError| SessionError::from_error(Why::Words, &error);
         Store::create(dir, self.config.clone(), self.target()).map_err(words)
+    }
+
+    /// Keeps in mind that this user started the commands that the session runs, if it runs some: campaigns that run them are
+    /// gone on with unasked.
+    ///
+    /// # Errors
+    /// If nothing can be written where the user's own state is kept.
+    pub fn trust(&self) -> std::io::Result<()> {
+        trust::remember(&self.config)
     }
 
     /// Opens the campaign in `dir` to go on with it.

@@ -2,7 +2,7 @@
 
 use crate::args;
 use crate::commands::bounds::Stated;
-use crate::commands::irradiate::{Shown, chosen, create, irradiate, opened};
+use crate::commands::irradiate::{Shown, chosen, create, irradiate, opened, trust};
 use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_YET, stop_on_interrupt};
@@ -29,10 +29,13 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
     let session = {
         let live = campaign::read_config(&args.dir).code(Code::Refused)?.live.is_some();
         let _waiting = live.then(Waiting::of_golden_run);
-        open_campaign(&args.dir, Changes { jobs: args.jobs, memory: args.memory })?
+        open_campaign(&args.dir, Changes { jobs: args.jobs, memory: args.memory, trust: args.trust })?
     };
     let stated = Stated::of(session.config(), &args.bounds);
     stated.check(|| Ok(Parts::of_capsule(session.capsule().golden_run().capsule())))?;
+    if args.trust {
+        trust(&session);
+    }
     let store = session.resume(&args.dir)?;
     irradiate(&session, store, &args.dir, &stop, &Shown { json: args.json, stated })
 }

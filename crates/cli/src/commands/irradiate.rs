@@ -64,8 +64,19 @@ pub(crate) fn create(
 ) -> Result<Code, Failure> {
     shown.stated.check(|| Ok(Parts::of_capsule(session.capsule().golden_run().capsule())))?;
     let dir = out.unwrap_or_else(|| fresh_dir(session.capsule().name()));
+    // Before there is anything to go on with.
+    trust(session);
     let store = session.create(&dir)?;
     irradiate(session, store, &dir, stop, &shown)
+}
+
+/// Keeps in mind that the commands of a campaign are the user's; where that cannot be, it can still be gone on with.
+pub(crate) fn trust(session: &Session) {
+    if let Err(error) = session.trust() {
+        out::note(&format!(
+            "failed to keep in mind that you started this ({error}): `beamline resume` asks for --trust"
+        ));
+    }
 }
 
 /// `NAME.campaign`, or the first of `NAME-2.campaign`, … that does not exist.

@@ -22,7 +22,8 @@ use std::process::{Command, Output};
 /// The program with some arguments, not started yet.
 fn beamline(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_beamline"));
-    command.args(args);
+    // What is kept of this user stays here.
+    command.args(args).env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"));
     command
 }
 
