@@ -44,6 +44,7 @@ mod foreign;
 pub mod format;
 pub mod hex;
 mod id;
+mod memory;
 mod metric;
 mod model;
 mod pack;

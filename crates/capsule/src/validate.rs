@@ -1,7 +1,7 @@
 //! What a capsule must hold to, beyond what its types say. After this, users of a capsule need not check it again.
 //!
-//! Not checked, because only running it can tell: that memory is allocated where it is used, that a kernel exists in its
-//! module, and that arguments fit it.
+//! Not checked, because only running it can tell: that kernels use memory that is allocated (of copies,
+//! [`Capsule::check_memory`] says it), that a kernel exists in its module, and that arguments fit it.
 //!
 //! Reference: CUDA C++ Programming Guide, "Compute Capabilities", table of technical specifications (limits of grids and
 //! blocks, the same from compute capability 5.0 to 12.x; arguments up to 32,764 bytes since CUDA 12.1).
@@ -58,7 +58,7 @@ pub(crate) fn capsule(capsule: &Capsule) -> Result<(), Problem> {
     Ok(())
 }
 
-fn at(place: impl FnOnce() -> String) -> impl FnOnce(Fault) -> Problem {
+pub(crate) fn at(place: impl FnOnce() -> String) -> impl FnOnce(Fault) -> Problem {
     move |(expected, found)| Problem::Invalid { place: place(), expected, found }
 }
 
@@ -66,7 +66,7 @@ fn fault<T>(expected: impl ToString, found: impl ToString) -> Result<T, Fault> {
     Err((expected.to_string(), found.to_string()))
 }
 
-fn describe(event: &Event) -> String {
+pub(crate) fn describe(event: &Event) -> String {
     let name = event.kind().name();
     match event {
         Event::Load { module } => format!("{name}, {module}"),

@@ -27,7 +27,13 @@ pub fn open(name: &str) -> Result<Arc<Capsule>, SessionError> {
         );
         return Err(SessionError::new(Why::Refused, message).with_help(help));
     }
-    Ok(Arc::new(Capsule::open(path)?))
+    let capsule = Capsule::open(path)?;
+    // Before anything is read of the memory that it speaks of.
+    capsule.check_memory().map_err(|error| {
+        let refused = SessionError::new(Why::Refused, format!("read {name}: {}", error.problem()));
+        refused.with_help("record the application again with `beamline run --record F.capsule -- APP`")
+    })?;
+    Ok(Arc::new(capsule))
 }
 
 /// The capsule `name`, if its digest is `digest`.
