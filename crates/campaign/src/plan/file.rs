@@ -12,7 +12,7 @@ use crate::files::Replacement;
 use crate::site::{RunIndex, Site};
 
 /// The longest line that is read, so that a damaged plan cannot exhaust memory.
-const MAX_LINE: u64 = 1 << 20;
+pub(super) const MAX_LINE: u64 = 1 << 20;
 
 pub(super) fn write_line(file: &mut Replacement, value: &impl Serialize) -> Result<(), PlanError> {
     let written = serde_json::to_writer(&mut *file, value).map_err(io::Error::from);

@@ -10,6 +10,7 @@
 mod error;
 mod file;
 mod head;
+mod lines;
 
 use std::fs::File;
 use std::ops::Range;
@@ -24,6 +25,7 @@ use crate::target::{Stratum, TargetSystem};
 pub use error::PlanError;
 use file::{Lines, write_line};
 pub(crate) use head::Head;
+pub(crate) use lines::PlanLines;
 
 /// Runs planned at a time: enough to spread the target's overhead, little enough to hold.
 const CHUNK: u64 = 4096;

@@ -10,7 +10,7 @@ use outcome::{Class, End, FirstUse, Landed, Observation, Outcome, ProgramPoint, 
 
 /// Reads a row back from its columns, or says what is wrong with it.
 pub(crate) fn decode(columns: &rusqlite::Row<'_>, labels: &[LabelColumn]) -> Result<Row, String> {
-    let mut values = Decoder { columns, next: 0 };
+    let mut values = Decoder { columns, next: 0, nowhere: Ok(()) };
     let run = RunIndex(values.number()?);
     let site = decode_site(&mut values, labels)?;
     let class: Class = values.word()?;
@@ -24,7 +24,8 @@ pub(crate) fn decode(columns: &rusqlite::Row<'_>, labels: &[LabelColumn]) -> Res
         (None, None, Some(outcome)) => {
             let observation = decode_observation(&mut values)?;
             let classifier = classifier.ok_or("`classifier` is missing")?;
-            values::agree(outcome, classifier, &facts(&observation))?;
+            values::agree(outcome, values::classifier(classifier)?, &facts(&observation))?;
+            values.nowhere?;
             Finding::Seen { observation, outcome, classifier }
         }
         _ => return Err(format!("`outcome` is `{class}`, with which `error` and `given_up` do not agree")),
@@ -71,7 +72,9 @@ fn decode_label(values: &mut Decoder<'_>, kind: LabelKind) -> Result<Label, Stri
 
 fn decode_observation(values: &mut Decoder<'_>) -> Result<Observation, String> {
     let landed = match (values.hex()?, values.hex()?, values.optional_number()?) {
-        (Some(before), Some(after), Some(threads)) => Some(Landed { before, after, threads }),
+        (Some(before), Some(after), Some(threads)) => {
+            Some(Landed { before, after, threads: values::threads(threads)? })
+        }
         (None, None, None) => None,
         _ => return Err("of `landed_before`, `landed_after` and `landed_threads` some are missing".to_owned()),
     };
@@ -80,7 +83,7 @@ fn decode_observation(values: &mut Decoder<'_>) -> Result<Observation, String> {
         first_use: decode_first_use(values)?,
         end: decode_end(values)?,
         outputs: values::outputs(&values.value::<String>()?)?,
-        host_visible: values.number::<u64>()? != 0,
+        host_visible: values::truth("host_visible", values.number()?)?,
         strayed: values.number()?,
         instructions: values.number()?,
         tier: values.word()?,
@@ -97,7 +100,16 @@ fn decode_end(values: &mut Decoder<'_>) -> Result<End, String> {
     let word: String = values.value()?;
     let by: Option<String> = values.value()?;
     let kernel: Option<String> = values.value()?;
-    let (pc, line, after) = (values.optional_number()?, values.optional_number()?, values.optional_number()?);
+    let (pc, line, after) = match kernel {
+        Some(_) => (values.optional_number()?, values.optional_number()?, values.optional_number()?),
+        None => {
+            for column in ["ended_pc", "ended_line", "ended_after"] {
+                let value = values.value()?;
+                values.nowhere = values.nowhere.clone().and_then(|()| values::nowhere(column, value));
+            }
+            (None, None, None)
+        }
+    };
     let at = match (kernel, pc, after) {
         (Some(kernel), Some(pc), Some(after)) => Some(ProgramPoint { kernel, pc, line, after }),
         _ => None,
@@ -110,6 +122,8 @@ fn decode_end(values: &mut Decoder<'_>) -> Result<End, String> {
 struct Decoder<'a> {
     columns: &'a rusqlite::Row<'a>,
     next: usize,
+    /// Whether nothing says where a run ended that ended in no kernel; said after all else that is wrong.
+    nowhere: Result<(), String>,
 }
 
 impl Decoder<'_> {

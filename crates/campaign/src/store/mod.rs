@@ -25,6 +25,7 @@ mod error;
 mod file;
 mod labels;
 mod origin;
+mod planned;
 mod query;
 mod races;
 mod registers;
@@ -48,7 +49,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{Bytes, Config, Shard};
 use crate::files::{Lock, Replacement, replace};
-use crate::plan::{self, Head, Plan, PlanError};
+use crate::plan::{self, Head, Plan, PlanError, PlanLines};
 use crate::strata::{StrataSize, strata_of};
 use crate::summary::Summary;
 use crate::sweep::Sweep;
@@ -185,7 +186,7 @@ pub(crate) fn summarise(
     rows: &Rows,
     memory: Option<MemoryUse>,
 ) -> Result<Summary, StoreError> {
-    let mut summary = Summary::of(config, rows, &rows.scan(config, &mut |_| Ok(()))?)?;
+    let mut summary = Summary::of(config, rows, &rows.scan(config, plan_beside(dir, rows)?, &mut |_| Ok(()))?)?;
     summary.speed.memory = memory.or_else(|| kept_memory(dir?));
     let Some(dir) = dir else { return Ok(summary) };
     let path = summary_path(dir);
@@ -196,6 +197,17 @@ pub(crate) fn summarise(
         rows.seal();
     }
     Ok(summary)
+}
+
+/// The plan that the rows in a directory are held against, if it is there. An exhaustive campaign has no rows.
+pub(crate) fn plan_beside(dir: Option<&Path>, rows: &Rows) -> Result<Option<PlanLines>, StoreError> {
+    let Some(dir) = dir.filter(|_| !rows.swept) else { return Ok(None) };
+    let Some(plan) = PlanLines::open(plan_path(dir))? else { return Ok(None) };
+    let (digest, planned) = (rows.origin()?.digest, &plan.head().digest);
+    if digest == *planned {
+        return Ok(Some(plan));
+    }
+    Err(rows.damaged(values::wrong("digest", digest, format_args!("`{planned}`, as the plan has it"))))
 }
 
 /// Makes `dir` a campaign: configuration and plan. Returns the plan and the lock.

@@ -64,7 +64,7 @@ impl Rows {
         self.each(&format!("SELECT {} FROM run ORDER BY run", names(&self.labels)), [], |columns| {
             let run = unsigned(columns, 0)?;
             let mut row = values::run(run, config)
-                .and_then(|()| decode(columns, &self.labels))
+                .and_then(|_| decode(columns, &self.labels))
                 .map_err(|what| format!("run {run}: {what}"))?;
             // The file need not hold what follows from the number of the run.
             row.site.stratum = (self.strata > 0).then(|| (row.run.0 % self.strata) as u32);
@@ -158,9 +158,9 @@ impl Rows {
         let mut sessions = Vec::new();
         self.each("SELECT golden_seconds, jobs, seconds, runs FROM session ORDER BY session", [], |row| {
             sessions.push(Session {
-                golden_seconds: get(row, 0)?,
+                golden_seconds: values::seconds("golden_seconds", get(row, 0)?)?,
                 jobs: get(row, 1)?,
-                seconds: get(row, 2)?,
+                seconds: values::seconds("seconds", get(row, 2)?)?,
                 runs: unsigned(row, 3)?,
             });
             Ok(())

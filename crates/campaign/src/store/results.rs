@@ -6,6 +6,7 @@ use super::columns::Column;
 use super::directory::{kept_memory, read_config, rows_path};
 use super::error::StoreError;
 use super::file::Rows;
+use super::plan_beside;
 use super::row::Row;
 use super::table::Value;
 use super::view::RowView;
@@ -71,7 +72,7 @@ impl Results {
         &self,
         visit: &mut dyn FnMut(&RowView<'_>) -> Result<(), String>,
     ) -> Result<(Summary, Vec<Spot>), StoreError> {
-        let counts = self.rows.scan(&self.config, visit)?;
+        let counts = self.rows.scan(&self.config, plan_beside(self.dir.as_deref(), &self.rows)?, visit)?;
         let mut summary = Summary::of(&self.config, &self.rows, &counts)?;
         summary.speed.memory = self.dir.as_deref().and_then(kept_memory);
         Ok((summary, counts.spots))

@@ -10,11 +10,13 @@ use rusqlite::types::ValueRef;
 
 use super::error::StoreError;
 use super::file::Rows;
+use super::planned::{Planned, unsigned};
 use super::query::{By, Count};
 use super::values;
-use super::view::{Columns, Glance, KERNEL, LINE, RUN, RowView, sql};
+use super::view::{Columns, Glance, KERNEL, LINE, RUN, RowView, places, sql};
 use crate::config::Config;
-use crate::site::Spot;
+use crate::plan::PlanLines;
+use crate::site::{LabelKind, Spot};
 use crate::tally::Tally;
 use outcome::{Class, Tier};
 
@@ -46,27 +48,48 @@ type Key = (Option<String>, Option<u32>, &'static str, Option<String>, u32, u64)
 
 impl Rows {
     /// Looks at all rows, calling `visit` for each, by ascending run. An exhaustive campaign has none, and is counted
-    /// from its tally. A run that the configuration does not plan, a value that none can have, and what `visit` finds wrong with a row is an error of the file.
+    /// from its tally. A run that the configuration does not plan, a value that none can have, what the plan has otherwise, and what
+    /// `visit` finds wrong with a row is an error of the file.
     pub(crate) fn scan(
         &self,
         config: &Config,
+        plan: Option<PlanLines>,
         visit: &mut dyn FnMut(&RowView<'_>) -> Result<(), String>,
     ) -> Result<RowCounts, StoreError> {
         if self.swept {
             return self.scan_units(config);
         }
         let (mut pass, mut glance) = (Pass::default(), Glance::new(self.strata));
-        self.each(&sql(&self.labels), [], |row| {
+        let labels: Vec<_> = places(&self.labels).map(|(label, place)| (label.clone(), place)).collect();
+        let numbers: Vec<_> = labels.iter().filter(|(label, _)| label.kind == LabelKind::Number).cloned().collect();
+        let mut planned = plan.map(|lines| Planned::new(lines, labels));
+        // What is wrong with the plan itself, and not with a row.
+        let mut failed = None;
+        let scanned = self.each(&sql(&self.labels), [], |row| {
             let columns = Columns(row);
             let run = columns.number(RUN)?;
             let mut look = || {
-                values::run(run, config)?;
+                let position = values::run(run, config)?;
                 let row = glance.row(run, pass.spot(&columns)?, &columns)?;
+                match &mut planned {
+                    None => numbers.iter().try_for_each(|(label, place)| match columns.value(*place)? {
+                        ValueRef::Integer(value) => unsigned(label, value).map(drop),
+                        _ => Ok(()),
+                    })?,
+                    Some(planned) => {
+                        let checked = planned.check(run, position, (row.spot, &pass.spots[row.spot]), &columns);
+                        checked.unwrap_or_else(|error| {
+                            failed = Some(error);
+                            Err("its plan cannot be read".to_owned())
+                        })?;
+                    }
+                }
                 pass.add(&row);
                 visit(&row)
             };
             look().map_err(|what| format!("run {run}: {what}"))
-        })?;
+        });
+        failed.map_or(scanned, Err)?;
         Ok(pass.finish())
     }
 
@@ -100,10 +123,8 @@ struct Tallied {
 #[derive(Default)]
 struct Pass {
     spots: Vec<Spot>,
-    /// The bytes of a spot's columns, and its index.
-    known: HashMap<Vec<u8>, usize>,
-    /// The key of the row in hand; kept for its memory.
-    key: Vec<u8>,
+    /// The spots by their instruction and the first bytes of their operand.
+    known: HashMap<(i64, u64), Vec<usize>>,
     /// For each spot, how many rows came to which outcome.
     counts: Vec<Vec<Tallied>>,
     host_visible: u64,
@@ -128,21 +149,16 @@ impl Pass {
         }
     }
 
-    /// The spot that the row hit, found by the bytes of its columns.
+    /// The spot that the row hit.
     fn spot(&mut self, columns: &Columns<'_>) -> Result<usize, String> {
-        self.key.clear();
-        for column in KERNEL..=LINE {
-            match columns.value(column)? {
-                ValueRef::Text(text) => {
-                    self.key.extend_from_slice(&(text.len() as u64).to_le_bytes());
-                    self.key.extend_from_slice(text);
-                }
-                ValueRef::Integer(number) => self.key.extend_from_slice(&number.to_le_bytes()),
-                // No length is this large.
-                _ => self.key.extend_from_slice(&[0xff; 8]),
-            }
+        let mut values = [ValueRef::Null; LINE + 1 - KERNEL];
+        for (value, column) in values.iter_mut().zip(KERNEL..) {
+            *value = columns.value(column)?;
         }
-        if let Some(&spot) = self.known.get(&self.key) {
+        // Names of kernels are long; the number of the instruction and its operand nearly say it.
+        let key = (integer(values[1]), beginning(values[2]));
+        let same = |&spot: &usize| is_spot(&self.spots[spot], &values);
+        if let Some(spot) = self.known.get(&key).and_then(|spots| spots.iter().copied().find(same)) {
             return Ok(spot);
         }
         let owned = |column| Ok::<_, String>(columns.text(column)?.to_owned());
@@ -157,7 +173,7 @@ impl Pass {
         });
         self.counts.push(Vec::new());
         let spot = self.spots.len() - 1;
-        self.known.insert(self.key.clone(), spot);
+        self.known.entry(key).or_default().push(spot);
         Ok(spot)
     }
 
@@ -203,6 +219,31 @@ impl Pass {
             spots: self.spots,
         }
     }
+}
+
+/// Whether these values are the columns of a spot.
+fn is_spot(spot: &Spot, values: &[ValueRef<'_>; LINE + 1 - KERNEL]) -> bool {
+    let text = |value: ValueRef<'_>, text: &str| matches!(value, ValueRef::Text(found) if found == text.as_bytes());
+    let number = |value, number: u32| matches!(value, ValueRef::Integer(found) if found == i64::from(number));
+    let null = |value| matches!(value, ValueRef::Null);
+    let [kernel, pc, target, group, opcode, file, line] = *values;
+    number(pc, spot.pc)
+        && text(target, &spot.target)
+        && text(kernel, &spot.kernel)
+        && text(group, &spot.group)
+        && text(opcode, &spot.opcode)
+        && spot.file.as_deref().map_or_else(|| null(file), |name| text(file, name))
+        && spot.line.map_or_else(|| null(line), |at| number(line, at))
+}
+
+fn integer(value: ValueRef<'_>) -> i64 {
+    if let ValueRef::Integer(number) = value { number } else { -1 }
+}
+
+/// The first bytes of a text, as a number.
+fn beginning(value: ValueRef<'_>) -> u64 {
+    let ValueRef::Text(text) = value else { return 0 };
+    text.iter().take(8).fold(text.len() as u64, |number, &byte| number << 8 | u64::from(byte))
 }
 
 fn count(((label, line, class, kind, stratum, weight), count): (Key, u64)) -> Option<Count> {

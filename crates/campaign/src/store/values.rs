@@ -14,15 +14,55 @@ pub(super) fn wrong(column: &str, value: impl Display, allowed: impl Display) ->
     format!("`{column}` is `{value}`, which can be {allowed}")
 }
 
-/// A run that there is in a campaign and its shard.
-pub(super) fn run(run: u64, config: &Config) -> Result<(), String> {
+/// A run that there is in a campaign and its shard: its position there.
+pub(super) fn run(run: u64, config: &Config) -> Result<u64, String> {
     let (shard, planned) = (config.shard, config.planned());
-    if run < planned && shard.position_of(run).is_some() {
-        return Ok(());
+    if let Some(position) = shard.position_of(run).filter(|_| run < planned) {
+        return Ok(position);
     }
     let of_shard = if shard == Shard::WHOLE { String::new() } else { format!(", those of shard {shard}") };
     let last = planned.saturating_sub(1);
     Err(wrong("run", run, format_args!("0 to {last}{of_shard}: the campaign has {planned} runs")))
+}
+
+/// The version of the function that derived an outcome.
+pub(super) fn classifier(version: u32) -> Result<u32, String> {
+    if (1..=CLASSIFIER_VERSION).contains(&version) {
+        return Ok(version);
+    }
+    Err(wrong("classifier", version, format_args!("1 to {CLASSIFIER_VERSION}")))
+}
+
+/// The most threads that one fault hits: those that execute an instruction together.
+const MOST_THREADS: u32 = 32;
+
+/// How many threads were hit.
+pub(super) fn threads(threads: u32) -> Result<u32, String> {
+    if (1..=MOST_THREADS).contains(&threads) {
+        return Ok(threads);
+    }
+    Err(wrong("landed_threads", threads, format_args!("1 to {MOST_THREADS}")))
+}
+
+/// Yes or no.
+pub(super) fn truth(column: &str, value: u64) -> Result<bool, String> {
+    match value {
+        0 | 1 => Ok(value == 1),
+        _ => Err(wrong(column, value, "0 or 1")),
+    }
+}
+
+/// What says where a run ended is not there if none says in which kernel.
+pub(super) fn nowhere(column: &str, value: Option<i64>) -> Result<(), String> {
+    value.map_or(Ok(()), |value| Err(wrong(column, value, "NULL where `ended_kernel` is NULL")))
+}
+
+/// Seconds that something took.
+pub(super) fn seconds(column: &str, seconds: f64) -> Result<f64, String> {
+    if seconds.is_finite() && seconds >= 0.0 {
+        return Ok(seconds);
+    }
+    Err(wrong(column, seconds, "a number that is not negative"))
 }
 
 /// A word of an enumeration.

@@ -60,7 +60,7 @@ pub struct Ending<'a> {
 }
 
 /// The columns that are looked at, in the order of the statement. The constants below are their places.
-const LOOKED_AT: [&str; 34] = [
+const LOOKED_AT: [&str; 36] = [
     "run",
     "kernel",
     "pc",
@@ -95,19 +95,22 @@ const LOOKED_AT: [&str; 34] = [
     "host_visible",
     "tier",
     "host",
+    "strayed",
+    "instructions",
 ];
 pub(super) const RUN: usize = 0;
 pub(super) const KERNEL: usize = 1;
 pub(super) const LINE: usize = 7;
-const WEIGHT: usize = 8;
-const FAULT: usize = 9;
-const GIVEN_UP: usize = 10;
+pub(super) const WEIGHT: usize = 8;
+pub(super) const FAULT: usize = 9;
+pub(super) const GIVEN_UP: usize = 10;
 const LAUNCH: usize = 11;
 const OUTCOME: usize = 14;
 const LANDED: usize = 18;
 const FIRST_USE: usize = 21;
 const ENDED: usize = 23;
 const OUTPUTS: usize = 30;
+const STRAYED: usize = 34;
 
 /// The statement: of the labels that a target may have, those that it does not have are null.
 pub(super) fn sql(labels: &[LabelColumn]) -> String {
@@ -115,7 +118,18 @@ pub(super) fn sql(labels: &[LabelColumn]) -> String {
         let declared = !(LAUNCH..OUTCOME).contains(&place) || labels.iter().any(|label| label.name == name);
         if declared { name } else { "NULL" }
     };
-    format!("SELECT {} FROM run ORDER BY run", LOOKED_AT.iter().enumerate().map(column).collect::<Vec<_>>().join(", "))
+    let others = places(labels).filter(|(_, place)| *place >= LOOKED_AT.len()).map(|(label, _)| &*label.name);
+    let all: Vec<&str> = LOOKED_AT.iter().enumerate().map(column).chain(others).collect();
+    format!("SELECT {} FROM run ORDER BY run", all.join(", "))
+}
+
+/// The labels, each with the place of its column: those that nothing looks at stand behind the others.
+pub(super) fn places(labels: &[LabelColumn]) -> impl Iterator<Item = (&LabelColumn, usize)> {
+    let mut behind = LOOKED_AT.len()..;
+    labels.iter().map(move |label| {
+        let known = (LAUNCH..OUTCOME).find(|&place| LOOKED_AT[place] == label.name);
+        (label, known.or_else(|| behind.next()).unwrap_or(LAUNCH))
+    })
 }
 
 /// Looks at rows; keeps of one row what the next may have, too.
@@ -180,7 +194,7 @@ impl Glance {
 
     /// What was seen, which the outcome has to agree with.
     fn seen<'a>(&mut self, columns: &Columns<'a>, outcome: Outcome) -> Result<Seen<'a>, String> {
-        let classifier = columns.small(OUTCOME + 2)?;
+        let classifier = values::classifier(columns.small(OUTCOME + 2)?)?;
         let landed = landed(columns)?;
         let first_use = values::first_use(columns.text(FIRST_USE)?, columns.optional_number(FIRST_USE + 1)?)?;
         let (end, ended) = end(columns)?;
@@ -188,7 +202,15 @@ impl Glance {
         let host = columns.optional_text(OUTPUTS + 3)?.map(values::host).transpose()?;
         let facts = RunFacts { landed, first_use, end: &end, differs, live: host.is_some() };
         values::agree(outcome, classifier, &facts)?;
-        let host_visible = landed && columns.number(OUTPUTS + 1)? != 0;
+        let host_visible = landed && values::truth("host_visible", columns.number(OUTPUTS + 1)?)?;
+        if ended.is_none() {
+            for column in ENDED + 3..ENDED + 6 {
+                values::nowhere(LOOKED_AT[column], columns.optional_signed(column)?)?;
+            }
+        }
+        for column in [STRAYED, STRAYED + 1] {
+            columns.number(column)?;
+        }
         Ok(Seen { first_use, ended, host_visible, tier: values::word("tier", columns.text(OUTPUTS + 2)?)? })
     }
 
@@ -216,7 +238,11 @@ fn landed(columns: &Columns<'_>) -> Result<bool, String> {
         Some(text) if !hex::is_value(text) => Err(wrong(LOOKED_AT[column], text, "a value such as 0x1f")),
         text => Ok(text.is_some()),
     };
-    let all = [given(LANDED)?, given(LANDED + 1)?, columns.optional_small(LANDED + 2)?.is_some()];
+    let all = [
+        given(LANDED)?,
+        given(LANDED + 1)?,
+        columns.optional_small(LANDED + 2)?.map(values::threads).transpose()?.is_some(),
+    ];
     match all {
         [true, true, true] => Ok(true),
         [false, false, false] => Ok(false),
@@ -262,9 +288,12 @@ impl<'a> Columns<'a> {
         self.optional_text(column)?.ok_or_else(|| format!("`{}` is missing", LOOKED_AT[column]))
     }
 
+    fn optional_signed(&self, column: usize) -> Result<Option<i64>, String> {
+        self.value(column)?.as_i64_or_null().map_err(|error| format!("`{}`: {error}", LOOKED_AT[column]))
+    }
+
     pub(super) fn optional_number(&self, column: usize) -> Result<Option<u64>, String> {
-        let value =
-            self.value(column)?.as_i64_or_null().map_err(|error| format!("`{}`: {error}", LOOKED_AT[column]))?;
+        let value = self.optional_signed(column)?;
         let fit = |value: i64| {
             u64::try_from(value).map_err(|_| wrong(LOOKED_AT[column], value, "a number that is not negative"))
         };

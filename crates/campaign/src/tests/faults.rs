@@ -205,6 +205,14 @@ fn an_edited_row_is_an_error_and_not_a_result() {
             "`ended_address` is `here`, which can be an address such as 0x1f",
         ),
         ("fault = NULL", "of `fault` and `given_up` a row has one"),
+        ("classifier = 99", "`classifier` is `99`, which can be 1 to "),
+        ("landed_threads = 33", "`landed_threads` is `33`, which can be 1 to 32"),
+        ("landed_threads = 0", "`landed_threads` is `0`, which can be 1 to 32"),
+        ("host_visible = 2", "`host_visible` is `2`, which can be 0 or 1"),
+        ("instructions = -1", "`instructions` is `-1`, which can be a number that is not negative"),
+        ("strayed = -1", "`strayed` is `-1`, which can be a number that is not negative"),
+        ("dynamic = -1", "`dynamic` is `-1`, which can be a number that is not negative"),
+        ("pc = -1", "`pc` is `-1`, which can be a number that is not negative"),
     ];
     for (edit, expected) in edits {
         let said = edited(&format!(
@@ -214,6 +222,75 @@ fn an_edited_row_is_an_error_and_not_a_result() {
             assert!(said.starts_with("failed to read ROWS: run ") && said.contains(expected), "{edit}: {said}");
         }
     }
+}
+
+#[test]
+fn where_a_run_ended_is_not_said_without_a_kernel() {
+    for (column, value) in [("ended_pc", 7), ("ended_line", -2), ("ended_after", 0)] {
+        let said = edited(&format!(
+            "UPDATE run SET {column} = {value} WHERE run = (SELECT min(run) FROM run WHERE ended = 'completed')"
+        ));
+        let expected = format!("`{column}` is `{value}`, which can be NULL where `ended_kernel` is NULL");
+        assert!(said.iter().all(|said| said.ends_with(&expected)), "{said:?}");
+    }
+}
+
+#[test]
+fn a_row_is_what_the_plan_says() {
+    let dir = tempfile::tempdir().unwrap();
+    run_all(dir.path(), config(20), &Fake::default());
+    let connection = rusqlite::Connection::open(dir.path().join("shard-1-of-1.sqlite")).unwrap();
+    let said = || match Results::open(dir.path()).unwrap().summary() {
+        Ok(_) => "nothing".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    assert_eq!(said(), "nothing");
+    for (edit, column) in [
+        ("fault = 'nonsense'", "fault"),
+        ("fault = (SELECT fault FROM run WHERE run = 4)", "fault"),
+        ("weight = 9223372036854775807", "weight"),
+        ("kernel = 'other'", "kernel"),
+        ("pc = 99999999", "pc"),
+        ("target = 'addr'", "target"),
+        ("instruction_group = 'none'", "instruction_group"),
+        ("opcode = 'none'", "opcode"),
+        ("file = 'none.cu'", "file"),
+        ("line = 4294967295", "line"),
+        ("dynamic = 999999", "dynamic"),
+    ] {
+        connection.execute_batch("CREATE TEMP TABLE kept AS SELECT * FROM run WHERE run = 3").unwrap();
+        connection.execute_batch(&format!("UPDATE run SET {edit} WHERE run = 3")).unwrap();
+        let text = said();
+        assert!(
+            text.contains(&format!("run 3: `{column}` is `")) && text.contains(", as the plan has it"),
+            "{edit}: {text}"
+        );
+        connection
+            .execute_batch("DELETE FROM run WHERE run = 3; INSERT INTO run SELECT * FROM kept; DROP TABLE kept")
+            .unwrap();
+    }
+    connection.execute_batch("UPDATE session SET seconds = -5").unwrap();
+    assert!(said().contains("`seconds` is `-5`, which can be a number that is not negative"), "{}", said());
+    connection.execute_batch("UPDATE session SET seconds = 5; UPDATE target SET digest = '00'").unwrap();
+    assert!(said().contains("`digest` is `00`, which can be `fa4e`, as the plan has it"), "{}", said());
+    // Rows that were handed on alone are read as they are.
+    fs::remove_file(dir.path().join("plan")).unwrap();
+    assert_eq!(said(), "nothing");
+}
+
+#[test]
+fn rows_are_not_written_through_a_link() {
+    let (dir, store) = created(20);
+    drop(store);
+    let path = dir.path().join("shard-1-of-1.sqlite");
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(dir.path().join("elsewhere"), &path).unwrap();
+    check(
+        &Store::resume(dir.path(), &Fake::default()).unwrap_err(),
+        dir.path(),
+        &expect!["failed to write rows to DIR/shard-1-of-1.sqlite: it is a symbolic link; put the file itself there"],
+    );
+    assert!(!dir.path().join("elsewhere").exists());
 }
 
 #[test]
