@@ -2,6 +2,7 @@
 
 mod accounting;
 mod bounds;
+mod edits;
 mod fake;
 mod fake_sweep;
 mod faults;
