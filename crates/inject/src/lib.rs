@@ -41,7 +41,7 @@ mod tracking;
 mod variables;
 
 pub use cells::Cells;
-pub use elements::{Typed, Unclear, elements};
+pub use elements::{Typed, Unclear, buffer_elements, elements};
 pub use final_memory::FinalMemory;
 pub use golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch};
 pub use judge::{CopyWatch, OutputJudge};

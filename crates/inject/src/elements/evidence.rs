@@ -11,7 +11,7 @@ use simt::program::FunctionCode;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many definitions are followed from a stored register.
-const MOST: usize = 64;
+pub(super) const MOST: usize = 64;
 
 /// What a store is known to store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +31,34 @@ impl Stored {
             Type::Bf16x2 => "bf16",
             ty => ty.word(),
         })
+    }
+
+    /// What a value is that is stored or loaded as a type, and of which something is known.
+    pub(super) fn made(made: Made, ty: Type) -> Self {
+        if ty.is_float() || ty.is_signed() {
+            return Self::of(ty);
+        }
+        let unsigned = matches!(ty, Type::U8 | Type::U16 | Type::U32 | Type::U64);
+        let bytes = ty.bytes() as u8;
+        match made {
+            Made::Float(float) => Self::of(float),
+            Made::Signed if bytes <= 8 => Self::of(signed(bytes)),
+            Made::Integer if bytes <= 8 => Self::Integer(bytes),
+            _ if unsigned => Self::Integer(bytes),
+            // A byte is a byte, whatever it means.
+            _ if bytes == 1 => Self::Integer(1),
+            _ => Self::Unclear,
+        }
+    }
+
+    /// How much it says of what is stored: the more, the clearer.
+    pub(super) fn clarity(self) -> u8 {
+        match self {
+            Self::Unclear => 0,
+            Self::Integer(_) => 1,
+            Self::Element(word) if word.starts_with(['s', 'u']) => 2,
+            Self::Element(_) => 3,
+        }
     }
 
     /// The type of the elements, of which these are the golden bytes.
@@ -54,7 +82,7 @@ impl Stored {
 
 /// What the making of a value shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Made {
+pub(super) enum Made {
     /// Nothing: it was loaded as bits, or came from elsewhere.
     Unknown,
     /// An integer.
@@ -84,22 +112,8 @@ impl<'p> Definitions<'p> {
 
     /// What an instruction stores as this type.
     pub(super) fn stored(&self, ty: Type, facts: &Facts) -> Stored {
-        if ty.is_float() || ty.is_signed() {
-            return Stored::of(ty);
-        }
-        let unsigned = matches!(ty, Type::U8 | Type::U16 | Type::U32 | Type::U64);
         let values = facts.of_role(Role::Stored).map(|value| value.register);
-        let made = values.map(|value| self.made(value, ty)).max().unwrap_or(Made::Unknown);
-        let bytes = ty.bytes() as u8;
-        match made {
-            Made::Float(float) => Stored::of(float),
-            Made::Signed if bytes <= 8 => Stored::of(signed(bytes)),
-            Made::Integer if bytes <= 8 => Stored::Integer(bytes),
-            _ if unsigned => Stored::Integer(bytes),
-            // A byte is a byte, whatever it means.
-            _ if bytes == 1 => Stored::Integer(1),
-            _ => Stored::Unclear,
-        }
+        Stored::made(values.map(|value| self.made(value, ty)).max().unwrap_or(Made::Unknown), ty)
     }
 
     /// What is known of the making of a register that is stored as this type.

@@ -7,7 +7,11 @@
 //! Only what kernels store is seen: an output that arrives by a copy on the device, or through a surface or the tiles of
 //! `wmma`, stays bytes. Of launches whose blocks wait for each other, a few blocks are looked at.
 
+mod accessed;
 mod evidence;
+mod uses;
+
+pub use accessed::buffer_elements;
 
 use crate::golden::{Golden, GoldenLaunch};
 use capsule::{ElementType, Region};
@@ -37,6 +41,8 @@ pub enum Typed {
 pub enum Unclear {
     /// No store of a kernel was seen.
     NoStore,
+    /// No access of a kernel was seen.
+    NoAccess,
     /// Values of several types were stored, none of them in more than half of the bytes.
     Mixed,
     /// Values were stored of which neither the store nor their making says what they are.
@@ -49,6 +55,7 @@ impl std::fmt::Display for Unclear {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NoStore => f.write_str("no kernel was seen to store to it"),
+            Self::NoAccess => f.write_str("no kernel was seen to load from it or to store to it"),
             Self::Mixed => f.write_str("values of several types are stored there"),
             Self::Untyped => f.write_str("nothing shows the type of what is stored there"),
             Self::Cut(element) => write!(f, "it is no whole number of {element}"),

@@ -10,8 +10,8 @@ pub struct Array {
     pub name: String,
     /// Where it begins.
     pub address: u64,
-    /// What its elements are.
-    pub element: ElementType,
+    /// What its elements are; where that is not known, they are bytes, and how far one is off is not known.
+    pub element: Option<ElementType>,
     /// How many there are along each dimension, the last one contiguous.
     pub shape: Vec<u64>,
 }
@@ -23,16 +23,23 @@ impl Array {
         self.shape.iter().product()
     }
 
+    /// How many bytes an element has.
+    #[must_use]
+    pub fn element_bytes(&self) -> u64 {
+        self.element.map_or(1, ElementType::bytes)
+    }
+
     /// How many bytes it has.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.elements() * self.element.bytes()
+        self.elements() * self.element_bytes()
     }
 
     /// The elements that bytes of it are.
     #[must_use]
     pub fn values(&self, bytes: &[u8]) -> Vec<f64> {
-        bytes.chunks_exact(self.element.bytes() as usize).map(|bytes| value(self.element, bytes)).collect()
+        let element = self.element.unwrap_or(ElementType::U8);
+        bytes.chunks_exact(element.bytes() as usize).map(|bytes| value(element, bytes)).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::array::{Array, Change};
 use crate::compare::value;
+use capsule::ElementType;
 use std::collections::BTreeSet;
 
 /// How bad an array is corrupted.
@@ -9,9 +10,9 @@ use std::collections::BTreeSet;
 pub struct Corruption {
     /// Elements whose bytes differ.
     pub elements: u64,
-    /// The largest absolute error; infinite where one is no finite number.
+    /// The largest absolute error; infinite where one is no finite number, NaN where the type of elements is not known.
     pub max_abs: f64,
-    /// The sum of the absolute errors.
+    /// The sum of the absolute errors; as that.
     pub sum_abs: f64,
     /// Which elements.
     pub extent: Extent,
@@ -48,6 +49,9 @@ pub(super) fn corruption(array: &Array, change: &Change, golden: impl Fn(u64, u6
         columns.insert(at % width);
     });
     it.extent.columns = columns.len() as u64;
+    if array.element.is_none() {
+        (it.max_abs, it.sum_abs) = (f64::NAN, f64::NAN);
+    }
     it
 }
 
@@ -58,7 +62,7 @@ fn each_element(
     golden: impl Fn(u64, u64) -> Vec<u8>,
     mut show: impl FnMut(u64, f64, f64),
 ) {
-    let size = array.element.bytes();
+    let (size, element) = (array.element_bytes(), array.element.unwrap_or(ElementType::U8));
     let mut at = 0;
     while at < change.runs.len() {
         // Elements that lie within runs that touch the same ones are taken together.
@@ -79,7 +83,7 @@ fn each_element(
         let pairs = expected.chunks(size as usize).zip(found.chunks(size as usize));
         for (place, (expected, found)) in (first..).zip(pairs) {
             if expected != found {
-                show(place, value(array.element, expected), value(array.element, found));
+                show(place, value(element, expected), value(element, found));
             }
         }
     }
@@ -88,12 +92,11 @@ fn each_element(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsule::ElementType;
 
     #[test]
     fn elements_are_measured_once_whatever_bytes_of_them_differ() {
         let golden: Vec<u8> = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0].iter().flat_map(|it| it.to_le_bytes()).collect();
-        let array = Array { name: "a".into(), address: 0, element: ElementType::F32, shape: vec![2, 3] };
+        let array = Array { name: "a".into(), address: 0, element: Some(ElementType::F32), shape: vec![2, 3] };
         let (two, nan) = (2.5f32.to_le_bytes(), f32::NAN.to_le_bytes());
         // 2.0 becomes 2.5 by its third byte; 3.0 becomes NaN by its last two; 5.0 by one byte, -5.0.
         let runs = vec![(6, vec![two[2]]), (10, vec![nan[2]]), (11, vec![nan[3]]), (19, vec![0xc0])];
@@ -105,5 +108,7 @@ mod tests {
         let finite = Change { runs: vec![change.runs[0].clone(), change.runs[3].clone()], ..change };
         let found = corruption(&array, &finite, read);
         assert_eq!((found.elements, found.max_abs, found.sum_abs), (2, 10.0, 10.5));
+        let bytes = corruption(&Array { element: None, shape: vec![24], ..array }, &finite, read);
+        assert!(bytes.elements == 2 && bytes.max_abs.is_nan() && bytes.sum_abs.is_nan());
     }
 }

@@ -1,7 +1,7 @@
 //! The types of outputs that nobody declared, found out from what the program stores.
 
 use capsule::{Capsule, ElementType};
-use inject::{Golden, Typed, Unclear, elements};
+use inject::{Golden, Typed, Unclear, buffer_elements, elements, variables};
 use std::path::Path;
 use std::sync::Arc;
 use testkit::kernels::{capsule_of, read};
@@ -92,6 +92,37 @@ fn what_nothing_shows_stays_bytes_with_a_reason() {
     assert_eq!(found("ld.global.b32 %r1, [%d0]; st.global.b32 [%d0], %r1;"), Typed::Bytes(Unclear::Untyped));
     assert_eq!(found("st.global.f32 [%d0], %f0; st.global.s32 [%d0+4], %r0;"), Typed::Bytes(Unclear::Mixed));
     assert_eq!(found("add.f32 %f0, %f0, %f1;"), Typed::Bytes(Unclear::NoStore));
+}
+
+/// What kernels show of the elements of the buffer that 64 threads of a kernel with this body load from and store to.
+fn accessed(body: &str) -> Result<ElementType, Unclear> {
+    let text =
+        format!("// buffer out: u64[64] = zero\n// run: k block=64,1,1\n// param: &out\n{HEAD}{body}\n ret;\n}}\n");
+    let script = read(Path::new("accessed.ptx"), &text).unwrap_or_else(|error| panic!("{error}"));
+    let capsule = untyped(&capsule_of(&script).unwrap_or_else(|error| panic!("{error}")));
+    let golden = Golden::run(Arc::new(capsule)).unwrap_or_else(|error| panic!("{error}"));
+    let buffers: Vec<(u64, u64)> = variables(&golden).iter().map(|it| (it.address, it.bytes)).collect();
+    buffer_elements(&golden, &buffers)[0]
+}
+
+#[test]
+fn a_load_says_what_it_loads_or_what_becomes_of_it_does() {
+    for (body, expected) in [
+        ("ld.global.f32 %f0, [%d0]; ld.global.f32 %f1, [%d0+4];", Ok(ElementType::F32)),
+        ("ld.global.f64 %g0, [%d0];", Ok(ElementType::F64)),
+        ("ld.global.nc.b64 %d2, [%d0]; mov.b64 %g0, %d2; add.f64 %g1, %g0, %g0;", Ok(ElementType::F64)),
+        ("ld.global.b32 %r1, [%d0]; mov.b32 %r2, %r1; fma.rn.f32 %r3, %r2, %r2, %r2;", Ok(ElementType::F32)),
+        ("ld.global.b32 %r1, [%d0]; cvt.rn.f32.s32 %f0, %r1;", Ok(ElementType::S32)),
+        ("ld.global.u32 %r1, [%d0]; add.s32 %r2, %r1, 5;", Ok(ElementType::U32)),
+        ("ld.global.b64 %d2, [%d0];", Err(Unclear::Untyped)),
+        // Zeros are stored as integers; that sums are of floats is clearer.
+        ("mov.b32 %r1, 0; st.global.u32 [%d0], %r1; ld.global.f32 %f0, [%d0];", Ok(ElementType::F32)),
+        ("st.global.f64 [%d0], %g0; ld.global.b64 %d2, [%d0];", Ok(ElementType::F64)),
+        ("ld.global.f32 %f0, [%d0]; ld.global.s32 %r1, [%d0+4];", Err(Unclear::Mixed)),
+        ("add.f32 %f0, %f0, %f1;", Err(Unclear::NoAccess)),
+    ] {
+        assert_eq!(accessed(body), expected, "{body}");
+    }
 }
 
 #[test]

@@ -12,12 +12,8 @@ use testkit::workload;
 /// Everything that has a name in memory, as bytes.
 fn arrays(target: &CapsuleTarget) -> Vec<Array> {
     let named = variables(target.golden_run()).into_iter();
-    let array = |it: inject::Variable| Array {
-        name: it.name,
-        address: it.address,
-        element: capsule::ElementType::U8,
-        shape: vec![it.bytes],
-    };
+    let array =
+        |it: inject::Variable| Array { name: it.name, address: it.address, element: None, shape: vec![it.bytes] };
     named.map(array).collect()
 }
 

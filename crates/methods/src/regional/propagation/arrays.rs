@@ -2,9 +2,9 @@
 
 use campaign::Subject as _;
 use capsule::ElementType;
-use inject::{Array, CapsuleTarget, pointed_at, variables};
+use inject::{Array, CapsuleTarget, Golden, Variable, buffer_elements, pointed_at, variables};
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A variable, as `[[variables]]` of a workload or a file of regions declares it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -57,8 +57,12 @@ impl DeclaredVariable {
     fn array(&self, capsule: &CapsuleTarget) -> Result<Array, String> {
         let of = |why: String| format!("find the variable {}: {why}", self.name);
         let place = pointed_at(capsule.golden_run(), &self.kernel, self.parameter).map_err(of)?;
-        let array =
-            Array { name: self.name.clone(), address: place.address, element: self.element, shape: self.shape.clone() };
+        let array = Array {
+            name: self.name.clone(),
+            address: place.address,
+            element: Some(self.element),
+            shape: self.shape.clone(),
+        };
         if array.bytes() > place.bytes {
             return Err(of(format!(
                 "{} elements of {} are {} bytes, and there are {} in memory",
@@ -76,7 +80,7 @@ impl DeclaredVariable {
 const MOST: u64 = 1 << 40;
 
 /// The arrays of a capsule that are followed: those that are declared, or else every buffer in device memory that has a
-/// name, of the type that the output of that name has, of 32-bit words otherwise; `chosen` are the names of some.
+/// name, of the type that the output of that name has, or that kernels load and store there; `chosen` are the names of some.
 ///
 /// # Errors
 /// If a declared one is not there, or a chosen name is none.
@@ -88,29 +92,46 @@ pub fn arrays(
     let mut found: Vec<Array> = declared.iter().map(|it| it.array(capsule)).collect::<Result<_, _>>()?;
     let golden = capsule.golden_run();
     let known: BTreeSet<u64> = found.iter().map(|array| array.address).collect();
-    let others = variables(golden).into_iter().filter(|it| !known.contains(&it.address)).filter_map(|it| {
-        let output = golden.outputs().iter().find(|output| output.name == it.name);
-        let element = output.and_then(|output| output.element).unwrap_or(ElementType::U32);
-        let element = if it.bytes.is_multiple_of(element.bytes()) { element } else { ElementType::U8 };
-        let elements = it.bytes / element.bytes();
-        (elements > 0).then(|| Array { name: it.name, address: it.address, element, shape: vec![elements] })
-    });
+    let mut others = variables(golden);
+    others.retain(|it| !known.contains(&it.address) && it.bytes > 0);
     match chosen {
-        None if declared.is_empty() => found.extend(others),
-        None => {}
+        None if declared.is_empty() => {}
+        None => others.clear(),
         Some(chosen) => {
-            found.extend(others);
-            let names: Vec<String> = found.iter().map(|array| array.name.clone()).collect();
+            let mut names = found.iter().map(|array| array.name.clone()).collect::<Vec<_>>();
+            names.extend(others.iter().map(|it| it.name.clone()));
             if let Some(strange) = chosen.iter().find(|name| !names.iter().any(|it| it == *name)) {
                 return Err(missing(capsule, strange, &names));
             }
             found.retain(|array| chosen.contains(&array.name.as_str()));
+            others.retain(|it| chosen.contains(&it.name.as_str()));
         }
     }
+    found.extend(typed(golden, others));
     if found.is_empty() {
         return Err(format!("find variables of {}: no kernel is given a buffer", capsule.name()));
     }
     Ok(found)
+}
+
+/// Buffers as arrays of one dimension, of the types that their outputs have, or else that kernels load and store there; of
+/// bytes where nothing shows a type.
+fn typed(golden: &Golden, buffers: Vec<Variable>) -> Vec<Array> {
+    let of_output = |it: &Variable| {
+        let output = golden.outputs().iter().find(|output| output.name == it.name)?;
+        output.element.filter(|element| it.bytes.is_multiple_of(element.bytes()))
+    };
+    let unknown = buffers.iter().filter(|it| of_output(it).is_none());
+    let places: Vec<(u64, u64)> = unknown.map(|it| (it.address, it.bytes)).collect();
+    let found = if places.is_empty() { Vec::new() } else { buffer_elements(golden, &places) };
+    let found: BTreeMap<(u64, u64), ElementType> =
+        places.into_iter().zip(found).filter_map(|(place, element)| Some((place, element.ok()?))).collect();
+    let array = |it: Variable| {
+        let element = of_output(&it).or_else(|| found.get(&(it.address, it.bytes)).copied());
+        let elements = it.bytes / element.map_or(1, ElementType::bytes);
+        Array { name: it.name, address: it.address, element, shape: vec![elements] }
+    };
+    buffers.into_iter().map(array).collect()
 }
 
 /// Why there is no variable of a name.

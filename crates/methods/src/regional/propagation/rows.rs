@@ -22,8 +22,9 @@ struct Row {
     elements: u64,
     rows: u64,
     columns: u64,
-    max_abs: f64,
-    sum_abs: f64,
+    /// None where the type of the elements is not known.
+    max_abs: Option<f64>,
+    sum_abs: Option<f64>,
 }
 
 /// The rows of many runs.
@@ -36,6 +37,7 @@ impl Rows {
         for (place, array) in arrays.iter().enumerate() {
             let Some(ends) = it.ends.get(&place) else { continue };
             let last = ends.last.as_ref();
+            let known = |error: f64| array.element.map(|_| error);
             self.0.push(Row {
                 run: it.run,
                 region: cell(region).into_owned(),
@@ -48,8 +50,8 @@ impl Rows {
                 elements: last.map_or(0, |last| last.elements),
                 rows: last.map_or(0, |last| last.extent.rows),
                 columns: last.map_or(0, |last| last.extent.columns),
-                max_abs: last.map_or(0.0, |last| last.max_abs),
-                sum_abs: last.map_or(0.0, |last| last.sum_abs),
+                max_abs: known(last.map_or(0.0, |last| last.max_abs)),
+                sum_abs: known(last.map_or(0.0, |last| last.sum_abs)),
             });
         }
     }

@@ -29,6 +29,7 @@ pub(super) fn spread(
         })
         .collect();
     study.tables = vec![by_region(name, &rows, spread), far(&rows), edges(arrays, graph)];
+    study.tables[1].notes.extend(untyped(arrays));
     let json = json!({
         "format": "beamline.propagation/1",
         "capsule": name,
@@ -46,7 +47,7 @@ pub(super) fn spread(
 }
 
 fn described(array: &Array) -> Value {
-    json!({ "name": array.name, "type": array.element.to_string(), "shape": array.shape, "bytes": array.bytes() })
+    json!({ "name": array.name, "type": array.element.map(|element| element.to_string()), "shape": array.shape, "bytes": array.bytes() })
 }
 
 /// A share of counts with its interval.
@@ -93,6 +94,7 @@ fn far(rows: &[Row<'_>]) -> Table {
         "median",
         "quartile",
         "most",
+        "type",
         "rows, median",
         "columns, median",
         "mean error, median",
@@ -101,8 +103,13 @@ fn far(rows: &[Row<'_>]) -> Table {
     for (region, _, array, it) in rows {
         let middle = |of: &[f64]| number(quartiles(of.to_vec()).map(|five| five[2]));
         let five = quartiles(it.elements.clone());
-        let mut row =
-            vec![Cell::text(*region), Cell::text(&array.name), Cell::Count(array.elements()), middle(&it.first)];
+        let mut row = vec![
+            Cell::text(*region),
+            Cell::text(&array.name),
+            Cell::Text(type_of(array)),
+            Cell::Count(array.elements()),
+            middle(&it.first),
+        ];
         row.extend((0..5).map(|at| number(five.map(|five| five[at]))));
         row.extend([&it.rows, &it.columns, &it.errors].map(|of| middle(of)));
         table.rows.push(row);
@@ -121,6 +128,23 @@ fn edges(arrays: &[Array], graph: &Graph) -> Table {
             Cell::text(edge.from.map_or("fault", |from| &arrays[from].name)),
             Cell::text(&edge.kernel),
             Cell::text(edge.to.map_or("gone", |to| &arrays[to].name)),
+/// The type of an array's elements, as a word.
+fn type_of(array: &Array) -> String {
+    array.element.map_or_else(|| "bytes".to_owned(), |element| element.to_string())
+}
+
+/// Of which arrays the type is not known.
+fn untyped(arrays: &[Array]) -> Option<String> {
+    let names: Vec<&str> =
+        arrays.iter().filter(|array| array.element.is_none()).map(|array| array.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "The loads and stores of kernels show no type for {}: bytes are compared, and there are no errors; declare it with [[variables]] in --file.",
+            names.join(", ")
+        )
+    })
+}
+
             Cell::Count(of),
             rate(count, of),
         ]);
@@ -175,7 +199,11 @@ pub(super) fn course(name: &str, it: &Course<'_>, kernels: &[&str]) -> (Value, S
     }
     let mut study = Study::new("propagation", "", "");
     study.tables = vec![table];
-    let real = |value: f64| if value.is_finite() { json!(value) } else { json!(value.to_string()) };
+    let real = |value: f64| match value {
+        value if value.is_nan() => Value::Null,
+        value if value.is_finite() => json!(value),
+        value => json!(value.to_string()),
+    };
     let json = json!({
         "format": "beamline.propagation/1",
         "capsule": name,
@@ -184,6 +212,7 @@ pub(super) fn course(name: &str, it: &Course<'_>, kernels: &[&str]) -> (Value, S
         "class": it.outcome.class().word(),
         "steps": it.steps.iter().map(|step| json!({
             "launch": step.change.launch,
+    table.notes.extend(untyped(it.arrays()));
             "kernel": kernels[step.change.launch as usize],
             "variable": it.arrays()[step.change.array].name,
             "elements": step.corruption.elements,

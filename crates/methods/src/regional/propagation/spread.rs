@@ -22,7 +22,7 @@ pub struct VariableSpread {
     pub rows: Vec<f64>,
     /// (columns)
     pub columns: Vec<f64>,
-    /// … and the mean absolute error of those elements.
+    /// … and the mean absolute error of those elements, if their type is known.
     pub errors: Vec<f64>,
 }
 
@@ -53,7 +53,8 @@ impl Spread {
             of.elements.push(end.elements as f64);
             of.rows.push(end.extent.rows as f64);
             of.columns.push(end.extent.columns as f64);
-            of.errors.push(end.sum_abs / end.elements as f64);
+            // Of elements without a type there is no error.
+            of.errors.extend(Some(end.sum_abs / end.elements as f64).filter(|error| !error.is_nan()));
         }
     }
 }
