@@ -55,5 +55,5 @@ pub use runner::Runner;
 pub use strategy::{ENGINES, Strategy};
 pub use target::{CapsuleTarget, Setup, check_words};
 pub use tier_check::TierCheck;
-pub use tracking::{Array, Change, Corruption, Extent, Keep, Tracked, Tracker};
+pub use tracking::{Array, ArrayAccesses, Change, Corruption, Extent, Keep, Tracked, Tracker};
 pub use variables::{Variable, pointed_at, variables};

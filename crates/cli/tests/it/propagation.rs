@@ -34,6 +34,41 @@ fn an_element_of_a_factor_is_a_row_or_a_column_of_the_product() {
 }
 
 #[test]
+fn what_a_kernel_does_not_read_carries_no_error_through_it() {
+    let edges = |name: &str| {
+        let found = json(&["propagation", name, "--runs", "120", "--json"]);
+        let edges = found["edges"].as_array().unwrap().iter().filter(|it| it["count"] != 0);
+        let words = |it: &Value| ["from", "kernel", "to"].map(|key| it[key].as_str().unwrap_or("–").to_owned());
+        edges.map(words).collect::<Vec<_>>()
+    };
+    let has = |edges: &[[String; 3]], edge: [&str; 3]| edges.iter().any(|it| it == &edge);
+    // Correlations are made of data alone, which the mean and the standard deviation have changed before.
+    let corr = edges("corr");
+    assert!(has(&corr, ["data", "corr_kernel", "symmat"]) && has(&corr, ["stddev", "reduce_kernel", "data"]));
+    for from in ["stddev", "mean", "other memory"] {
+        assert!(!has(&corr, [from, "corr_kernel", "symmat"]), "{from}");
+    }
+    // Each half of the electric field follows from the magnetic one, not from the other half.
+    let fdtd = edges("fdtd2d");
+    assert!(has(&fdtd, ["hz", "fdtd_step1_kernel", "ey"]) && has(&fdtd, ["hz", "fdtd_step2_kernel", "ex"]));
+    assert!(!has(&fdtd, ["ex", "fdtd_step1_kernel", "ey"]) && !has(&fdtd, ["ey", "fdtd_step2_kernel", "ex"]));
+}
+
+#[test]
+fn arrays_that_nobody_declared_are_what_kernels_load_and_store() {
+    let types = |name: &str, extra: &[&str]| {
+        let found = json(&[&["propagation", name, "--runs", "5", "--json"], extra].concat());
+        let it = found["variables"].as_array().unwrap().iter();
+        it.map(|it| (it["name"].as_str().unwrap().to_owned(), it["type"].as_str().map(str::to_owned)))
+            .collect::<Vec<_>>()
+    };
+    let gemm = types("gemm", &[]);
+    assert!(gemm.len() > 2 && gemm.iter().all(|(_, element)| element.as_deref() == Some("f32")), "{gemm:?}");
+    // Beside those that are declared.
+    assert!(types("bfs", &[]).iter().all(|(_, element)| element.is_some()));
+}
+
+#[test]
 fn one_fault_is_followed_launch_by_launch_and_drawn() {
     let dir = TempDir::new().unwrap();
     let (rows, graph) = (dir.path().join("rows.csv"), dir.path().join("graph.dot"));

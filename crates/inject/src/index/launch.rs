@@ -1,6 +1,7 @@
 //! One launch of the golden index.
 
 use super::checkpoints::Checkpoints;
+use super::ends::Ends;
 use simt::memory::{ByteRun, ByteSet, PAGE, Page};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -207,6 +208,16 @@ impl LaunchAccesses {
     pub(crate) fn reads(&self, page: u32, bytes: &ByteSet, block: u32) -> bool {
         let reads = of_page(&self.reads, page, block, Read::key).iter();
         reads.take_while(|read| read.block == block).any(|read| bytes.intersects(read.run.range()))
+    }
+
+    /// Whether some block reads bytes of a range.
+    pub(crate) fn reads_some(&self, range: Ends) -> bool {
+        range.meet(&self.reads, |read| read.run)
+    }
+
+    /// Whether some block writes bytes of a range.
+    pub(crate) fn writes_some(&self, range: Ends) -> bool {
+        range.meet(&self.writes, |write| write.run)
     }
 
     /// The bytes of a page that a block writes.

@@ -6,6 +6,7 @@
 mod budget;
 mod checkpoint_recorder;
 mod checkpoints;
+mod ends;
 mod launch;
 mod record;
 mod writes;
@@ -14,6 +15,7 @@ use crate::golden::{Golden, GoldenLaunch};
 use crate::resources::{self, Resources};
 use budget::{DetailLevel, Pool, Reads};
 pub(crate) use checkpoints::Checkpoints;
+pub(crate) use ends::Ends;
 pub(crate) use launch::LaunchAccesses;
 use record::Recording;
 use simt::Liveness;
@@ -67,6 +69,11 @@ impl Index {
     /// A launch by its number, if it is in the index.
     pub(crate) fn launch(&self, launch: usize) -> Option<&LaunchAccesses> {
         self.launches.get(launch)?.as_ref()
+    }
+
+    /// Whether the bytes that blocks read are known exactly.
+    pub(crate) fn has_exact_reads(&self) -> bool {
+        self.detail.reads == Reads::Exact
     }
 
     /// What it takes.

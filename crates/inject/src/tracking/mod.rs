@@ -3,10 +3,12 @@
 //! The engines that follow a difference have it at hand after every launch; full re-execution compares pages then. Both see
 //! the same, and what they see is compared with the golden run's memory at that launch, element by element.
 
+mod accesses;
 mod array;
 mod measure;
 mod witness;
 
+pub use accesses::ArrayAccesses;
 pub use array::{Array, Change, Keep};
 pub use measure::{Corruption, Extent};
 

@@ -142,12 +142,13 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
     let mut see = |it: Followed| {
         let region = region_of(&sites[it.run]);
         spread.add(region, &it, arrays.len());
-        graph.add(&it, &kernels, arrays.len());
+        graph.add(&it, &kernels, &accesses, arrays.len());
         if wants_rows {
             rows.add(region, sites[it.run].fault().unwrap_or_default(), &it, &kernels, arrays);
         }
     };
     let jobs =
+    let accesses = request.capsule.array_accesses(arrays);
         campaigns.jobs.map_or_else(|| available_parallelism().map_or(1, NonZeroUsize::get), |jobs| jobs as usize);
     follow(&request.capsule, arrays, &sites, jobs, campaigns.stop, &mut see)?;
     let (json, study) = show::spread(request.capsule.name(), method.regions(), arrays, &spread, &graph);

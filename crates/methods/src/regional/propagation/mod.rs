@@ -23,5 +23,5 @@ pub use arrays::{DeclaredVariable, arrays};
 pub(super) use command::PROPAGATION;
 pub use course::{Course, Step};
 pub use follow::{Ends, Followed, follow};
-pub use graph::{Edge, Graph};
+pub use graph::{Carrier, Edge, Graph, Origin};
 pub use spread::{Spread, VariableSpread};

@@ -6,7 +6,7 @@ use stats::{Confidence, Proportion};
 use study::{Cell, Study, Table};
 
 use super::course::Course;
-use super::graph::Graph;
+use super::graph::{Carrier, Graph, OTHER, Origin};
 use super::spread::{Spread, VariableSpread};
 use crate::regional::tally::quartiles;
 
@@ -35,9 +35,16 @@ pub(super) fn spread(
         "capsule": name,
         "variables": arrays.iter().map(described).collect::<Vec<_>>(),
         "regions": rows.iter().map(document).collect::<Vec<_>>(),
-        "edges": graph.edges.iter().map(|(edge, (count, of))| json!({
-            "from": edge.from.map(|from| &arrays[from].name),
-            "kernel": edge.kernel,
+        "edges": graph.edges.iter().filter(|(edge, counts)| edge.from != Origin::Other || counts.0 > 0).map(|(edge, (count, of))| json!({
+            "from": match edge.from {
+                Origin::Fault => None,
+                Origin::Variable(from) => Some(arrays[from].name.as_str()),
+                Origin::Other => Some(OTHER),
+            },
+            "kernel": match &edge.through {
+                Carrier::Kernel(name) => Some(name),
+                Carrier::Transfer => None,
+            },
             "to": edge.to.map(|to| &arrays[to].name),
             "count": count,
             "of": of,
@@ -87,6 +94,7 @@ fn far(rows: &[Row<'_>]) -> Table {
     let columns = [
         "region",
         "variable",
+        "type",
         "of elements",
         "at first, median",
         "at the end: least",
@@ -94,7 +102,6 @@ fn far(rows: &[Row<'_>]) -> Table {
         "median",
         "quartile",
         "most",
-        "type",
         "rows, median",
         "columns, median",
         "mean error, median",
@@ -121,13 +128,6 @@ fn far(rows: &[Row<'_>]) -> Table {
     table
 }
 
-fn edges(arrays: &[Array], graph: &Graph) -> Table {
-    let mut table = Table::new("Where errors go", &["from", "through", "to", "launches", "share of them"]);
-    for (edge, count, of) in graph.taken() {
-        table.rows.push(vec![
-            Cell::text(edge.from.map_or("fault", |from| &arrays[from].name)),
-            Cell::text(&edge.kernel),
-            Cell::text(edge.to.map_or("gone", |to| &arrays[to].name)),
 /// The type of an array's elements, as a word.
 fn type_of(array: &Array) -> String {
     array.element.map_or_else(|| "bytes".to_owned(), |element| element.to_string())
@@ -145,12 +145,23 @@ fn untyped(arrays: &[Array]) -> Option<String> {
     })
 }
 
+fn edges(arrays: &[Array], graph: &Graph) -> Table {
+    let mut table = Table::new("Where errors go", &["from", "through", "to", "launches", "share of them"]);
+    for (edge, count, of) in graph.taken() {
+        table.rows.push(vec![
+            Cell::text(match edge.from {
+                Origin::Fault => "fault",
+                Origin::Variable(from) => &arrays[from].name,
+                Origin::Other => OTHER,
+            }),
+            Cell::Text(edge.through.to_string()),
+            Cell::text(edge.to.map_or("gone", |to| &arrays[to].name)),
             Cell::Count(of),
             rate(count, of),
         ]);
     }
     table.notes.push(
-        "Launches are those through which an error could have gone: with the fault in them, or with the first variable corrupted before them and the second not. Runs that did not come to their end are left out."
+        "Launches are those through which an error could have gone: with the fault in them, or reading the first variable, which is corrupted before them and the second not. Copies and fills between launches are counted as launches are. What launches read is known of the golden run; an error that none of the variables could have carried comes from other memory. Runs that did not come to their end are left out."
             .to_owned(),
     );
     table
@@ -197,6 +208,7 @@ pub(super) fn course(name: &str, it: &Course<'_>, kernels: &[&str]) -> (Value, S
     if it.steps.is_empty() {
         table.notes.push("No variable differs after any launch that the run came past.".to_owned());
     }
+    table.notes.extend(untyped(it.arrays()));
     let mut study = Study::new("propagation", "", "");
     study.tables = vec![table];
     let real = |value: f64| match value {
@@ -212,7 +224,6 @@ pub(super) fn course(name: &str, it: &Course<'_>, kernels: &[&str]) -> (Value, S
         "class": it.outcome.class().word(),
         "steps": it.steps.iter().map(|step| json!({
             "launch": step.change.launch,
-    table.notes.extend(untyped(it.arrays()));
             "kernel": kernels[step.change.launch as usize],
             "variable": it.arrays()[step.change.array].name,
             "elements": step.corruption.elements,
