@@ -4,7 +4,7 @@ use crate::golden::{Golden, GoldenLaunch};
 use crate::replay::ReplayError;
 use device::{LaunchStats, ModuleError};
 use facts::Source;
-use fault::{Fault, Isa};
+use fault::{Fault, Isa, Target};
 use outcome::{End, Observation, OutputDiff, ProgramPoint, Tier};
 use simt::{Fuel, Trap};
 use strike::{FUEL_FACTOR, Injected};
@@ -78,6 +78,28 @@ pub enum InjectError {
         found: u64,
         /// How many there are.
         count: u32,
+    },
+    /// The fault names an operand that its instruction does not have.
+    #[error("find {target} of the fault: `{opcode}` has no such operand; it has {there}")]
+    Operand {
+        /// What the fault names.
+        target: Target,
+        /// The instruction.
+        opcode: String,
+        /// The operands that it has.
+        there: String,
+    },
+    /// The fault names bits that what it hits does not have.
+    #[error("make the fault {model} with bits={bits}: {place} has {width} bits, numbered from 0")]
+    Bits {
+        /// What happens to the bits.
+        model: &'static str,
+        /// What the fault names.
+        bits: String,
+        /// What is hit.
+        place: String,
+        /// How many bits that has.
+        width: u32,
     },
     /// An event could not be replayed.
     #[error("replay event {event}")]

@@ -1,6 +1,7 @@
 //! A capsule as the target system of a campaign: draws become sites, sites become observations.
 
 use crate::criteria::{Understood, understand};
+use crate::fit::{check_bits, check_operand};
 use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::index::Index;
@@ -264,29 +265,44 @@ impl CapsuleTarget {
     /// The labels of a fault that a user names: found by running its thread once.
     ///
     /// # Errors
-    /// If the place does not exist, or the thread does not come to the instruction.
+    /// If the place does not exist, the thread does not come to the instruction, or what is hit lacks bits that the fault
+    /// names. An operand that the instruction does not have is no error: the fault does not land.
     pub fn site_of(&self, fault: &Fault) -> Result<Site, InjectError> {
-        let mut sites = self.sites_of(std::slice::from_ref(fault)).map_err(|(_, error)| error)?;
+        let mut sites = self.sites(std::slice::from_ref(fault), |_, _| Ok(())).map_err(|(_, error)| error)?;
         Ok(sites.swap_remove(0))
     }
 
-    /// The same of many faults, whose threads run once each.
+    /// The same of many faults, whose threads run once each; each has to have something to hit.
     ///
     /// # Errors
-    /// As [`site_of`](Self::site_of), with the number of the first fault that there cannot be.
+    /// As [`site_of`](Self::site_of), and if an operand is not there; with the number of the first fault that there cannot be.
     pub fn sites_of(&self, faults: &[Fault]) -> Result<Vec<Site>, (usize, InjectError)> {
+        self.sites(faults, check_operand)
+    }
+
+    fn sites(
+        &self,
+        faults: &[Fault],
+        check: impl Fn(&Fault, &Facts) -> Result<(), InjectError>,
+    ) -> Result<Vec<Site>, (usize, InjectError)> {
         let queries: Result<Vec<Query>, _> =
             (0..).zip(faults).map(|(at, fault)| self.query(fault).map_err(|error| (at, error))).collect();
         let queries = queries?;
         let found = find(&self.golden, &queries);
         let site = |(fault, query): (&Fault, &Query)| {
-            let located = found.get(query).and_then(|found| self.located(fault.launch, found.instruction));
+            let instruction = found.get(query).map(|found| found.instruction);
+            let located = instruction.and_then(|instruction| self.located(fault.launch, instruction));
+            if let (Some(located), Some(instruction)) = (&located, instruction) {
+                check(fault, located.facts)?;
+                check_bits(fault, &located.launch.program, instruction)?;
+            }
             // Of a fault that hits no instruction, the kernel is known.
             let kernel = || self.golden.launches[fault.launch as usize].program.name.clone();
             let spot = located.map_or_else(|| Spot { kernel: kernel(), ..Spot::default() }, |it| it.spot());
-            site_of(fault, spot)
+            Ok(site_of(fault, spot))
         };
-        Ok(faults.iter().zip(&queries).map(site).collect())
+        let sites = faults.iter().zip(&queries).map(site);
+        (0..).zip(sites).map(|(at, site)| site.map_err(|error| (at, error))).collect()
     }
 
     fn query(&self, fault: &Fault) -> Result<Query, InjectError> {

@@ -145,6 +145,7 @@ impl From<InjectError> for SessionError {
                     format!("`beamline profile CAPSULE --trace launch={launch},cta={cta},thread={thread}` lists them");
                 Self::from_error(Why::Words, &error).with_help(help)
             }
+            InjectError::Operand { .. } | InjectError::Bits { .. } => Self::from_error(Why::Words, &error),
             _ => Self::from_error(Why::Bug, &error),
         }
     }

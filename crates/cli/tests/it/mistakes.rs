@@ -83,6 +83,29 @@ fn a_fault_that_names_what_does_not_exist() {
 }
 
 #[test]
+fn a_fault_of_bits_that_are_not_there() {
+    let id = |target: &str, model: &str, bits: &str| {
+        format!("launch=0,cta=0,thread=0,dyn=0,target={target},model={model},bits={bits}")
+    };
+    let cases = [
+        (
+            id("dst0", "flip", "99"),
+            "make the fault flip with bits=99: dst0 of `ld.param.u64` has 64 bits, numbered from 0",
+        ),
+        (
+            id("dst0", "random", "0x10000000000000000"),
+            "random with bits=0x10000000000000000: dst0 of `ld.param.u64` has 64 bits",
+        ),
+        (id("global@0x10", "stuck1", "8"), "stuck1 with bits=8: a byte of global memory has 8 bits"),
+        (id("reg0", "flip", "3+64"), "flip with bits=3+64: the register %"),
+    ];
+    for (id, words) in cases {
+        fails(&["inject", "gemm", &id], 1, &[words]);
+        fails(&["inject", "gemm", &id, "--explain"], 1, &[words]);
+    }
+}
+
+#[test]
 fn a_fault_that_hits_nothing_is_told_what_is_not_there() {
     let said = |target: &str| {
         let output =

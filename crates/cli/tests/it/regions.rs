@@ -106,3 +106,21 @@ fn where_there_is_nothing_to_hit_the_reason_is_said() {
         assert!(found == Some(code) && text.contains(part), "{args:?}: {found:?} {text}");
     }
 }
+    for (edited, part) in [
+        (
+            "dst7,model=flip,bits=1",
+            "fault 2 of it: find dst7 of the fault: `ld.param.u64` has no such operand; it has dst0",
+        ),
+        (
+            "dst0,model=flip,bits=99",
+            "fault 2 of it: make the fault flip with bits=99: dst0 of `ld.param.u64` has 64 bits",
+        ),
+    ] {
+        let row = |target: &str| format!("K1,\"launch=0,cta=0,thread=0,dyn=0,target={target}\"\n");
+        fs::write(&map, format!("region,fault\n{}{}", row("dst0,model=flip,bits=1"), row(edited))).unwrap();
+        for command in ["regions", "propagation"] {
+            let answer = run(&[command, "atax", "--from-map", path(&map)]);
+            assert_eq!(answer.status.code(), Some(1));
+            assert!(stderr(&answer).contains(part), "{}", stderr(&answer));
+        }
+    }
