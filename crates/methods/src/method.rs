@@ -2,7 +2,7 @@
 
 use campaign::{Planner, Results, SelectionWords, StoreError, TargetError};
 use inject::CapsuleTarget;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -93,6 +93,8 @@ pub struct Command {
     pub about: &'static str,
     /// Its own options.
     pub options: &'static [CommandOption],
+    /// Of the options that all have, those that would do nothing here, each with the reason.
+    pub without: &'static [(&'static str, &'static str)],
     /// Answers a request.
     pub run: fn(&Request, &mut Campaigns<'_>) -> Result<Answer, StudyError>,
 }
@@ -117,6 +119,8 @@ pub struct FilesRequest {
     pub files: Vec<(String, String)>,
     /// What is said of its own options, defaults included.
     pub options: BTreeMap<&'static str, String>,
+    /// Which of them stand on the command line.
+    pub said: BTreeSet<&'static str>,
 }
 
 /// An option of a command, `--key VALUE`.
@@ -155,9 +159,17 @@ pub struct Request {
     pub declared: Option<String>,
     /// What is said of its own options, defaults included.
     pub options: BTreeMap<&'static str, String>,
+    /// Which of them stand on the command line.
+    pub said: BTreeSet<&'static str>,
 }
 
 impl Request {
+    /// The first of these options that stands on the command line.
+    #[must_use]
+    pub fn first_said(&self, keys: &[&'static str]) -> Option<&'static str> {
+        keys.iter().copied().find(|key| self.said.contains(key))
+    }
+
     /// The value of an option, if it is said.
     ///
     /// # Errors
@@ -171,6 +183,12 @@ impl Request {
 }
 
 impl FilesRequest {
+    /// The first of these options that stands on the command line.
+    #[must_use]
+    pub fn first_said(&self, keys: &[&'static str]) -> Option<&'static str> {
+        keys.iter().copied().find(|key| self.said.contains(key))
+    }
+
     /// The value of an option, if it is said.
     ///
     /// # Errors

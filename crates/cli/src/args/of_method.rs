@@ -3,9 +3,11 @@
 use super::kept::Kept;
 use super::{Args, Command};
 use clap::builder::PossibleValue;
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 use clap::{Arg, Args as Group, CommandFactory, FromArgMatches};
 use methods::{CommandOption, registry};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -29,6 +31,9 @@ pub(crate) struct OfFiles {
     /// What is said of its own options, defaults included.
     #[arg(skip)]
     pub(crate) options: BTreeMap<&'static str, String>,
+    /// Which of them stand on the command line.
+    #[arg(skip)]
+    pub(crate) said: BTreeSet<&'static str>,
     /// The files to read
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
@@ -46,6 +51,9 @@ pub(crate) struct OfMethod {
     /// What is said of its own options, defaults included.
     #[arg(skip)]
     pub(crate) options: BTreeMap<&'static str, String>,
+    /// Which of them stand on the command line.
+    #[arg(skip)]
+    pub(crate) said: BTreeSet<&'static str>,
     /// A capsule file, or the name of a bundled workload
     #[arg(value_name = "CAPSULE")]
     pub(crate) capsule: String,
@@ -63,7 +71,8 @@ pub(crate) struct OfMethod {
 pub(crate) fn command() -> clap::Command {
     let of = |command: &methods::Command| {
         let own = OfMethod::augment_args(clap::Command::new(command.name)).about(command.about);
-        own.args(command.options.iter().map(option))
+        let own = own.args(command.options.iter().map(option));
+        command.without.iter().fold(own, |own, (key, _)| own.mut_arg(key, |arg| arg.hide(true)))
     };
     let reading = |reader: &methods::Reader| {
         let own = OfFiles::augment_args(clap::Command::new(reader.name)).about(reader.about);
@@ -75,6 +84,26 @@ pub(crate) fn command() -> clap::Command {
 /// What is said of the options of a command.
 fn said(options: &'static [CommandOption], matches: &clap::ArgMatches) -> BTreeMap<&'static str, String> {
     options.iter().filter_map(|it| Some((it.key, matches.get_one::<String>(it.key)?.clone()))).collect()
+}
+
+/// Which of the options of a command stand on the command line.
+fn written(options: &'static [CommandOption], matches: &clap::ArgMatches) -> BTreeSet<&'static str> {
+    options.iter().map(|it| it.key).filter(|key| is_written(key, matches)).collect()
+}
+
+fn is_written(key: &str, matches: &clap::ArgMatches) -> bool {
+    matches.value_source(key) == Some(ValueSource::CommandLine)
+}
+
+/// Refuses an option that a command does not take.
+fn refused(command: &methods::Command, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+    match command.without.iter().find(|(key, _)| is_written(key, matches)) {
+        Some((key, why)) => {
+            let text = format!("`beamline {}` takes no --{key}: {why}\n", command.name);
+            Err(clap::Error::raw(ErrorKind::ArgumentConflict, text))
+        }
+        None => Ok(()),
+    }
 }
 
 fn option(it: &CommandOption) -> Arg {
@@ -96,12 +125,18 @@ impl Asked {
         let matches = command().try_get_matches_from(words)?;
         if let Some((name, own)) = matches.subcommand() {
             if let Some(it) = registry::commands().find(|command| command.name == name) {
-                let options = said(it.options, own);
-                return Ok(Self::OfMethod(OfMethod { name: it.name, options, ..OfMethod::from_arg_matches(own)? }));
+                refused(it, own)?;
+                let (options, said) = (said(it.options, own), written(it.options, own));
+                return Ok(Self::OfMethod(OfMethod {
+                    name: it.name,
+                    options,
+                    said,
+                    ..OfMethod::from_arg_matches(own)?
+                }));
             }
             if let Some(it) = registry::readers().find(|reader| reader.name == name) {
-                let options = said(it.options, own);
-                return Ok(Self::OfFiles(OfFiles { name: it.name, options, ..OfFiles::from_arg_matches(own)? }));
+                let (options, said) = (said(it.options, own), written(it.options, own));
+                return Ok(Self::OfFiles(OfFiles { name: it.name, options, said, ..OfFiles::from_arg_matches(own)? }));
             }
         }
         Ok(Self::Own(Args::from_arg_matches(&matches)?.command))

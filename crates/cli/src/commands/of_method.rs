@@ -17,7 +17,8 @@ pub(crate) fn answer(args: OfMethod) -> Result<Code, Failure> {
     };
     let stop = stop_on_interrupt(SAME_COMMAND)?;
     let declared = session::bundled::find(&args.capsule).map(|it| it.toml().to_owned());
-    let request = Request { capsule: target(&args.capsule, &args.kept)?, declared, options: args.options };
+    let capsule = target(&args.capsule, &args.kept)?;
+    let request = Request { capsule, declared, options: args.options, said: args.said };
     let mut told = Told::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
@@ -45,7 +46,7 @@ pub(crate) fn answer_files(args: OfFiles) -> Result<Code, Failure> {
         let bytes = std::fs::read(path).with_context(read).code(Code::Refused)?;
         files.push((name, String::from_utf8_lossy(&bytes).into_owned()));
     }
-    let answer = (reader.run)(&FilesRequest { files, options: args.options }).map_err(failure)?;
+    let answer = (reader.run)(&FilesRequest { files, options: args.options, said: args.said }).map_err(failure)?;
     let written = answer.files.iter().find(|(path, _)| path.canonicalize().is_ok_and(|path| known.contains(&path)));
     if let Some((path, _)) = written {
         let why = anyhow::anyhow!("write {}, which was read: name another file", path.display());

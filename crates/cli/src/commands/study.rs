@@ -33,6 +33,9 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
     let study = (offer.make)(&subjects, args.runs, &mut campaigns).map_err(failure)?;
     if let Some(dir) = &args.plots {
+        if study.plots.is_empty() {
+            return Err(Failure::new(Code::Usage, anyhow!("write plots: the study `{}` draws none", args.name)));
+        }
         std::fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display())).code(Code::Usage)?;
         for plot in &study.plots {
             out::file(&dir.join(format!("{}.svg", file_name(&plot.name))), report::study::svg(plot))?;
@@ -90,7 +93,7 @@ impl Drop for Told {
 /// What went wrong, with the code for it.
 pub(crate) fn failure(error: StudyError) -> Failure {
     let code = match &error {
-        StudyError::Interrupted => Code::Interrupted,
+        StudyError::Interrupted | StudyError::Unkept => Code::Interrupted,
         StudyError::Campaign(_) => Code::Bug,
         StudyError::Refused(_) => Code::Refused,
         StudyError::Store(error) if !matches!(**error, StoreError::Create { .. }) => Code::Refused,

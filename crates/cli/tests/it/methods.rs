@@ -18,6 +18,9 @@ fn threads_are_shown_in_groups() {
     let text = stdout(&run(&["groups", "montecarlo", "--coverage", "0.5"]));
     assert!(text.starts_with("simulate: category II, 5 groups of 8 192 threads over 1 launches; 1 profiled"), "{text}");
     assert!(stderr(&run(&["groups", "montecarlo", "--coverage", "5"])).contains("a share is from 0 to 1"));
+    assert!(
+        stderr(&run(&["groups", "montecarlo", "--runs", "50"])).contains("only --by resilience has a pilot campaign")
+    );
     assert!(stderr(&run(&["groups", "montecarlo", "--kernel", "x"])).contains("find a kernel: none matches x"));
 }
 

@@ -163,6 +163,18 @@ fn what_is_no_variable_is_said_with_what_there_is() {
         let found = run(&["propagation", "mm3", "--variables", name]);
         assert!(!found.status.success() && stderr(&found).contains(part), "{}", stderr(&found));
     }
+    fs::write(&file, "[[variables]]\nname = 'x'\ntype = 'f32'\nkernel = 'mm3_kernel1'\nparameter = 0\nshape = [8]")
+        .unwrap();
+    for (args, part) in [
+        (&["--out", "d"][..], "`beamline propagation` takes no --out: no runs of it are kept"),
+        (&["--plot", "f.svg"], "takes no --plot: it draws none"),
+        (&["--kernel", "mm3_kernel1"], "takes no --kernel: each region says its own"),
+        (&["--file", path(&file), "--only", "nosuch"], "find the region `nosuch`: no regions are declared"),
+        (&["--fault", "x", "--margin", "0.1"], "follow one fault with --margin"),
+    ] {
+        let answer = run(&[&["propagation", "mm3"], args].concat());
+        assert!(answer.status.code() == Some(1) && stderr(&answer).contains(part), "{}", stderr(&answer));
+    }
     let both = run(&["propagation", "mm3", "--fault", "x", "--rows", "y"]);
     assert!(stderr(&both).contains("follow one fault with --rows"), "{}", stderr(&both));
     let pictures = run(&["propagation", "mm3", "--pictures", "x"]);

@@ -44,6 +44,8 @@ fn a_fault_map_is_made_again_as_it_is_and_as_it_is_edited() {
     let (map, out) = (path(&map), path(dir.path()));
     let only_map = run(&["regions", "mm3", "--runs", "40", "--map", map, "--until", "map", "--out", out]);
     assert!(only_map.status.success(), "{}", stderr(&only_map));
+    let said = stdout(&only_map);
+    assert!(said.starts_with("mm3: fault map\n") && said.contains("Nothing is injected yet"), "{said}");
     let text = fs::read_to_string(map).unwrap();
     assert_eq!(text.lines().count(), 121);
     assert!(text.starts_with("run,region,kernel,line,opcode,fault\n0,K1,mm3_kernel1,"), "{text}");
@@ -100,12 +102,13 @@ fn where_there_is_nothing_to_hit_the_reason_is_said() {
         (&["--until", "map"], 1, "say where it is written with --map"),
         (&["--from-map", path(&map)], 1, "fault 1 of it: find launch 9 of the fault: the capsule has 2"),
         (&["--from-map", path(&map), "--only", "K1"], 1, "edit the map, or leave --only out"),
-        (&["--kernel", "atax_kernel1"], 1, "each region says its own"),
+        (&["--kernel", "atax_kernel1"], 1, "takes no --kernel: each region says its own"),
+        (&["--from-map", path(&map), "--margin", "0.1"], 1, "edit the map, or leave --margin out"),
+        (&["--runs", "9", "--margin", "0.1"], 1, "as --runs and as --margin say: leave one of them out"),
     ] {
         let (found, text) = answer(args);
         assert!(found == Some(code) && text.contains(part), "{args:?}: {found:?} {text}");
     }
-}
     for (edited, part) in [
         (
             "dst7,model=flip,bits=1",
@@ -124,3 +127,4 @@ fn where_there_is_nothing_to_hit_the_reason_is_said() {
             assert!(stderr(&answer).contains(part), "{}", stderr(&answer));
         }
     }
+}

@@ -45,6 +45,7 @@ pub(super) const GROUPS: Command = Command {
             about: "Runs of the pilot campaign for --by resilience",
         },
     ],
+    without: &[],
     run: groups,
 };
 
@@ -65,6 +66,11 @@ struct Document<'a> {
 fn groups(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
     let golden = request.capsule.golden_run();
     let by: String = request.get("by")?.unwrap_or_default();
+    if by != RESILIENCE && request.first_said(&["runs"]).is_some() {
+        return Err(StudyError::Words(format!(
+            "make the runs of --runs: only --by {RESILIENCE} has a pilot campaign; say it too, or leave --runs out"
+        )));
+    }
     let grouping = grouping(golden, request, &by, campaigns)?;
     let resilience = if by == RESILIENCE { classes(request, &grouping, campaigns)? } else { Vec::new() };
     let name = &golden.capsule().name;

@@ -74,6 +74,9 @@ pub enum StudyError {
     /// It was interrupted.
     #[error("finish the study: it was interrupted; the same command goes on with it")]
     Interrupted,
+    /// It was interrupted, and what it found is lost.
+    #[error("follow the faults: it was interrupted, and nothing is kept; the same command begins anew")]
+    Unkept,
     /// There is nothing to compare.
     #[error("study {0}: {1}")]
     Nothing(&'static str, String),

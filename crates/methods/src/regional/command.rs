@@ -45,6 +45,10 @@ pub(super) const RUNS: CommandOption = CommandOption::any("runs", "N", None, "Ma
 pub(super) const FROM_MAP: CommandOption =
     CommandOption::any("from-map", "F.csv", None, "Inject the faults of a map instead of drawing some");
 
+/// No kernel is chosen for all regions.
+pub(super) const WITHOUT_KERNEL: (&str, &str) =
+    ("kernel", "each region says its own; write `kernel = \"NAME\"` into [[regions]] of --file");
+
 /// The command.
 pub(super) const REGIONS: Command = Command {
     name: "regions",
@@ -66,6 +70,7 @@ pub(super) const REGIONS: Command = Command {
             about: "The last phase that is done",
         },
     ],
+    without: &[WITHOUT_KERNEL],
     run: regions,
 };
 
@@ -73,21 +78,23 @@ fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
     let settings = settings(request)?;
     let method = Regional::new(&request.capsule, &campaigns.selection(&settings.to_string()))?;
     let runs = method.runs(runs_of_region(request)?);
-    let mut files = Vec::new();
     let path: Option<PathBuf> = request.get("map")?;
     let only_map = request.get::<String>("until")?.as_deref() == Some("map");
-    if only_map && path.is_none() {
-        return Err(StudyError::Words("end with the fault map: say where it is written with --map F.csv".to_owned()));
+    let map = path.map(|path| Ok::<_, StudyError>((path, method.map(runs, campaigns.seed)?))).transpose()?;
+    if only_map {
+        let (path, map) = map.ok_or_else(|| {
+            StudyError::Words("end with the fault map: say where it is written with --map F.csv".to_owned())
+        })?;
+        let (json, study) = show::map(&method, &map);
+        let files = vec![(path, map.text().map_err(StudyError::Words)?)];
+        return Ok(Answer { json, study, files, pictures: Vec::new() });
     }
-    if let Some(path) = path {
-        files.push((path, method.map(runs, campaigns.seed)?.text().map_err(StudyError::Words)?));
+    let mut files = Vec::new();
+    if let Some((path, map)) = map {
+        files.push((path, map.text().map_err(StudyError::Words)?));
     }
-    let tally = if only_map {
-        Tally::default()
-    } else {
-        let label = label(&settings)?;
-        Tally::of(&campaigns.planned(&request.capsule, &label, &settings.to_string(), &method, runs)?.results)?
-    };
+    let label = label(&settings)?;
+    let tally = Tally::of(&campaigns.planned(&request.capsule, &label, &settings.to_string(), &method, runs)?.results)?;
     let estimates = show::estimates(&method, &tally);
     Ok(Answer { json: estimates.json, study: estimates.study, files, pictures: Vec::new() })
 }
@@ -107,6 +114,11 @@ pub(super) fn label(settings: &Settings) -> Result<String, StudyError> {
 /// How many faults each region gets.
 pub(super) fn runs_of_region(request: &Request) -> Result<u64, StudyError> {
     let runs = match request.get::<u64>("runs")? {
+        Some(_) if request.first_said(&["margin"]).is_some() => {
+            return Err(StudyError::Words(
+                "make as many faults as --runs and as --margin say: leave one of them out".to_owned(),
+            ));
+        }
         Some(runs) => runs,
         None => {
             let margin = Margin::new(request.get("margin")?.unwrap_or_default());
@@ -129,8 +141,7 @@ pub(super) fn settings(request: &Request) -> Result<Settings, StudyError> {
             ));
         }
         (None, Some(map)) => {
-            let said = ["only", "target", "model", "runs"].into_iter().find(|key| request.options.contains_key(key));
-            return match said {
+            return match request.first_said(&["only", "target", "model", "runs", "margin"]) {
                 Some(key) => Err(StudyError::Words(format!(
                     "choose by --{key} what a map says: edit the map, or leave --{key} out"
                 ))),

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use stats::{Confidence, Proportion, holm, homogeneity};
 use study::{Cell, Study, Table};
 
+use super::map::FaultMap;
 use super::plots;
 use super::tally::{RegionTally, Tally, quartiles};
 use super::target::Regional;
@@ -30,6 +31,27 @@ pub(super) fn estimates(method: &Regional, tally: &Tally) -> Estimates {
         "empty": method.empty().iter().map(|(name, why)| json!({ "name": name, "why": why })).collect::<Vec<_>>(),
     });
     Estimates { json, study }
+}
+
+/// A fault map that is written and not injected.
+pub(super) fn map(method: &Regional, map: &FaultMap) -> (Value, Study) {
+    let count = |region: &String| map.rows.iter().filter(|row| row.region == *region).count() as u64;
+    let regions: Vec<(String, u64)> =
+        map.regions().into_iter().map(|region| (region.clone(), count(&region))).collect();
+    let mut table = Table::new(format!("{}: fault map", method.name()), &["region", "faults"]);
+    table.rows = regions.iter().map(|(region, faults)| vec![Cell::text(region), Cell::Count(*faults)]).collect();
+    table.notes.extend(method.empty().iter().map(|(name, why)| format!("{name}: {why}.")));
+    table.notes.push("Nothing is injected yet: --from-map injects the faults of a map.".to_owned());
+    let mut study = Study::new("regions", "", "");
+    study.tables = vec![table];
+    let json = json!({
+        "format": "beamline.regions/1",
+        "capsule": method.name(),
+        "map": regions.iter().map(|(name, faults)| json!({ "name": name, "faults": faults })).collect::<Vec<_>>(),
+        "regions": [],
+        "empty": method.empty().iter().map(|(name, why)| json!({ "name": name, "why": why })).collect::<Vec<_>>(),
+    });
+    (json, study)
 }
 
 fn rate(count: u64, it: &RegionTally) -> Cell {

@@ -65,6 +65,7 @@ pub(super) const FIT: Command = Command {
             "Say whether the rate exceeds this one, in the unit of the IPA table; needs an issue rate",
         ),
     ],
+    without: &[],
     run: fit,
 };
 

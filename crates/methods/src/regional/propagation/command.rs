@@ -19,7 +19,9 @@ use super::show;
 use super::spread::Spread;
 use crate::kit::{Campaigns, StudyError};
 use crate::method::{Answer, Command, CommandOption, Request};
-use crate::regional::command::{FILE, FROM_MAP, IN_MARGIN, MODEL, ONLY, RUNS, TARGET, runs_of_region, settings};
+use crate::regional::command::{
+    FILE, FROM_MAP, IN_MARGIN, MODEL, ONLY, RUNS, TARGET, WITHOUT_KERNEL, runs_of_region, settings,
+};
 use crate::regional::region::Region;
 use crate::regional::settings::Settings;
 use crate::regional::target::{Regional, region_of};
@@ -51,6 +53,11 @@ pub(crate) const PROPAGATION: Command = Command {
         ),
         CommandOption::any("rows", "F.csv", None, "Write what each run did to each variable"),
         CommandOption::any("graph", "F.dot", None, "Write between which variables errors go, for Graphviz"),
+    ],
+    without: &[
+        WITHOUT_KERNEL,
+        ("plot", "it draws none; --graph writes where errors go, and --pictures draws one fault"),
+        ("out", "no runs of it are kept; --rows writes what each did"),
     ],
     run: propagation,
 };
@@ -89,8 +96,7 @@ fn kernels(request: &Request) -> Vec<&str> {
 }
 
 fn of_one(request: &Request, arrays: &[Array], id: &str) -> Result<Answer, StudyError> {
-    let aimed = ["only", "target", "model", "runs", "from-map", "rows", "graph"];
-    if let Some(key) = aimed.into_iter().find(|key| request.options.contains_key(key)) {
+    if let Some(key) = request.first_said(&["only", "target", "model", "runs", "margin", "from-map", "rows", "graph"]) {
         return Err(StudyError::Words(format!(
             "follow one fault with --{key}, which is of many: leave --fault or --{key} out"
         )));
@@ -124,6 +130,11 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
             .is_some_and(|text| !text.contains("[[regions]]"))
     };
     let settings = if nothing_said || only_variables() {
+        if let Some(only) = request.get::<String>("only")? {
+            return Err(StudyError::Words(format!(
+                "find the region `{only}`: no regions are declared; declare some as [[regions]] in --file"
+            )));
+        }
         Settings::Regions(vec![Region {
             name: "all".to_owned(),
             target: request.get("target")?,
@@ -137,6 +148,7 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
     let runs: Vec<RunIndex> = (0..method.runs(runs_of_region(request)?)).map(RunIndex).collect();
     let sites = method.plan(&runs, &SelectionWords::default(), campaigns.seed)?;
     let kernels = kernels(request);
+    let accesses = request.capsule.array_accesses(arrays);
     let wants_rows = request.options.contains_key("rows");
     let (mut spread, mut graph, mut rows) = (Spread::default(), Graph::default(), Rows::default());
     let mut see = |it: Followed| {
@@ -148,9 +160,12 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
         }
     };
     let jobs =
-    let accesses = request.capsule.array_accesses(arrays);
         campaigns.jobs.map_or_else(|| available_parallelism().map_or(1, NonZeroUsize::get), |jobs| jobs as usize);
-    follow(&request.capsule, arrays, &sites, jobs, campaigns.stop, &mut see)?;
+    let followed = follow(&request.capsule, arrays, &sites, jobs, campaigns.stop, &mut see);
+    followed.map_err(|error| match error {
+        StudyError::Interrupted => StudyError::Unkept,
+        error => error,
+    })?;
     let (json, study) = show::spread(request.capsule.name(), method.regions(), arrays, &spread, &graph);
     let mut files = Vec::new();
     if let Some(path) = request.get::<PathBuf>("rows")? {

@@ -72,19 +72,21 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     };
     let rated = beam.multiprocessors > 0;
     let table = if rated { beam.table(&counted).map_err(StudyError::Words)? } else { None };
-    let mut files = Vec::new();
-    if let Some(path) = request.get::<std::path::PathBuf>("table")? {
-        let missing = || {
-            let names: Vec<&str> = counted.keys().map(String::as_str).collect();
-            StudyError::Words(format!(
-                "make a table of rates: --multiprocessors, and --fluence and --issue of each of {}, are needed",
-                names.join(", ")
-            ))
-        };
-        files.push((path, table.clone().ok_or_else(missing)?));
+    // Each of these is for the table of rates alone.
+    if table.is_none()
+        && let Some(key) = request.first_said(&["table", "flux", "fluence", "issue", "multiprocessors"])
+    {
+        let names: Vec<&str> = counted.keys().map(String::as_str).collect();
+        return Err(StudyError::Words(format!(
+            "make a table of rates, for --{key}: --multiprocessors, and --fluence and --issue of each of {}, are needed",
+            names.join(", ")
+        )));
     }
+    let path = request.get::<std::path::PathBuf>("table")?;
+    let kept = path.is_some();
+    let files: Vec<_> = path.into_iter().filter_map(|path| Some((path, table.clone()?))).collect();
     let programs: Vec<_> = counted.iter().map(|(name, counts)| document(name, counts)).collect();
-    let json = json!({ "format": "beamline.events/1", "programs": programs, "torn_lines": torn, "refused_events": refused, "table": table });
+    let json = json!({ "format": "beamline.events/1", "programs": programs, "torn_lines": torn, "refused_events": refused, "table": &table });
     let mut study = Study::new("events", "", "");
     study.tables = vec![categories(&counted), attributed(&counted)];
     study.tables[0].notes.extend((torn > 0).then(|| format!("{torn} lines were not written to their end, or follow something that is no event; whole events in them count.")));
@@ -93,6 +95,8 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
             .notes
             .push(format!("{refused} events are left out, since they mean nothing: {}.", reasons.join("; ")));
     }
+    let unshown = "The rates stand in the document of --json; --table F.toml writes them.";
+    study.tables[0].notes.extend((table.is_some() && !kept).then(|| unshown.to_owned()));
     Ok(Answer { json, study, files, pictures: Vec::new() })
 }
 
