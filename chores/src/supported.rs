@@ -47,7 +47,8 @@ fn page() -> Result<String> {
 /// The machine's own instructions: for each part of a spelling, the words that it may be.
 fn families(text: &mut String) {
     text.push_str(
-        "PTX instructions are refused by name and line when a module is loaded, unless they stand here. In a spelling,
+        "PTX instructions are refused by name and line, unless they stand here: a kernel that holds one, or may call a function
+that does, is refused when it is launched or asked for its attributes; other kernels of the module run. In a spelling,
 `{a|b}` is either and `{|a}` may be left out.
 
 ## Instructions of the machine

@@ -13,7 +13,7 @@ use crate::region;
 use crate::run::{LaunchStats, Probe, run};
 use capsule::{Launch, ModuleId, PlacedSymbol, Region};
 use lower::Contract;
-use simt::guest::{Image, KernelInfo};
+use simt::guest::{GuestError, Image, KernelInfo};
 use simt::memory::GlobalMemory;
 use simt::{Executor, Fuel, LevelName, Program, RunEnd};
 use std::sync::Arc;
@@ -190,6 +190,12 @@ impl Device {
     #[must_use]
     pub fn kernel(&self, id: ModuleId, name: &str) -> Option<KernelInfo> {
         self.modules.module(id).ok()?.kernel(name)
+    }
+
+    /// Why a kernel cannot run, as far as its code alone says.
+    #[must_use]
+    pub fn refusal(&self, id: ModuleId, name: &str) -> Option<GuestError> {
+        self.modules.module(id).ok()?.refusal(name)
     }
 
     /// The names of a module's kernels, in order.

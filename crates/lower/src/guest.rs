@@ -2,6 +2,7 @@
 
 use crate::contract::Contract;
 use crate::program::lower;
+use crate::refused::Refused;
 use crate::{own, pointee, sets};
 use facts::{FunctionId, NamedSet, Pc};
 use isa::{Function, Linkage, Module, Space};
@@ -26,6 +27,8 @@ struct PtxModule {
     module: Module,
     /// Those of the module, in its order.
     variables: Vec<Variable>,
+    /// Functions whose bodies are refused; they have none.
+    refused: Refused,
     contract: Contract,
 }
 
@@ -45,16 +48,18 @@ impl Guest for Ptx {
     fn load(&self, name: &str, image: &Image<'_>, heap_bytes: u64) -> Result<Box<dyn GuestModule>, GuestError> {
         let not_text = |_| GuestError::NotText { name: name.to_owned(), what: WHAT };
         let text = std::str::from_utf8(image.bytes).map_err(not_text)?;
-        let mut module = ptx::parse(name, text).map_err(|errors| GuestError::Mistakes {
-            name: name.to_owned(),
-            what: WHAT,
-            mistakes: errors.render(),
-            first: errors.first_in_a_line(),
-        })?;
+        let ptx::Reading { mut module, refused } =
+            ptx::parse_parts(name, text).map_err(|errors| GuestError::Mistakes {
+                name: name.to_owned(),
+                what: WHAT,
+                mistakes: errors.render(),
+                first: errors.first_in_a_line(),
+            })?;
         own::give_heap(&mut module, heap_bytes);
         own::give_workspace(&mut module);
         let variables = module.variables.iter_mut().map(variable).collect();
-        Ok(Box::new(PtxModule { module, variables, contract: self.contract }))
+        let refused = Refused::of(&module, refused);
+        Ok(Box::new(PtxModule { module, variables, refused, contract: self.contract }))
     }
 }
 
@@ -86,7 +91,12 @@ impl GuestModule for PtxModule {
         self.module.kernel(name).map(|(_, function)| info(function))
     }
 
+    fn refusal(&self, kernel: &str) -> Option<GuestError> {
+        self.refused.error(&self.module, kernel)
+    }
+
     fn program(&self, kernel: &str, placement: &Placement) -> Result<Program, GuestError> {
+        self.refusal(kernel).map_or(Ok(()), Err)?;
         lower(&self.module, placement, kernel, self.contract)
     }
 

@@ -12,6 +12,7 @@ mod contract;
 mod guest;
 mod own;
 mod program;
+mod refused;
 mod sets;
 mod tell;
 

@@ -6,6 +6,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How many mistakes are kept; the rest are counted.
 const MOST: usize = 20;
@@ -79,6 +80,8 @@ impl Span {
 pub(crate) struct Sink {
     found: Vec<Diagnostic>,
     omitted: usize,
+    /// What was said of another function already, and is a mistake of this one, too.
+    repeated: Vec<Diagnostic>,
 }
 
 impl Sink {
@@ -96,21 +99,38 @@ impl Sink {
         parsed.map_err(|diagnostic| self.report(diagnostic)).ok()
     }
 
+    /// Keeps a mistake that another function was the first to have, once for each message.
+    pub(crate) fn repeat(&mut self, diagnostic: impl Into<Diagnostic>) {
+        let diagnostic = diagnostic.into();
+        let new = |known: &Diagnostic| known.message != diagnostic.message;
+        if self.repeated.len() < MOST && self.found.iter().chain(&self.repeated).all(new) {
+            self.repeated.push(diagnostic);
+        }
+    }
+
     /// Whether nothing was wrong so far.
     pub(crate) fn is_empty(&self) -> bool {
-        self.found.is_empty()
+        self.found.is_empty() && self.repeated.is_empty()
     }
 
-    /// Whether further mistakes are only counted, so that nothing need be spent on them.
-    pub(crate) fn is_full(&self) -> bool {
-        self.found.len() >= MOST
+    /// Takes the mistakes out that lie in a part of the text. None if some were only counted: they may lie anywhere.
+    pub(crate) fn within(&mut self, part: &Range<usize>) -> Self {
+        let inside = |diagnostic: &mut Diagnostic| part.contains(&diagnostic.span.start);
+        let found = if self.omitted > 0 { Vec::new() } else { self.found.extract_if(.., inside).collect() };
+        Self { found, ..Self::default() }
     }
 
-    /// Everything that was wrong, in the order of the text; `None` if nothing was.
-    pub(crate) fn into_errors(mut self, name: &str, text: &str) -> Option<Errors> {
+    /// Takes the mistakes of another part of the text, but for those that were said of an earlier one.
+    pub(crate) fn join(&mut self, other: Self) {
+        other.found.into_iter().for_each(|diagnostic| self.report(diagnostic));
+        self.omitted += other.omitted;
+    }
+
+    /// Everything that was wrong, in the order of the text. Something was.
+    pub(crate) fn into_errors(mut self, name: &str, text: &Arc<str>) -> Errors {
+        self.found.append(&mut self.repeated);
         self.found.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end));
-        let (name, text) = (name.to_owned(), text.to_owned());
-        (!self.found.is_empty()).then_some(Errors { name, text, found: self.found, omitted: self.omitted })
+        Errors { name: name.to_owned(), text: Arc::clone(text), found: self.found, omitted: self.omitted }
     }
 }
 
@@ -119,7 +139,7 @@ impl Sink {
 #[error("{}", self.render())]
 pub struct Errors {
     name: String,
-    text: String,
+    text: Arc<str>,
     found: Vec<Diagnostic>,
     omitted: usize,
 }
@@ -182,7 +202,7 @@ impl Errors {
 
     /// The part of the source line to show, and the place within it.
     fn excerpt(&self, span: &Range<usize>) -> (&str, Range<usize>) {
-        let text = self.text.as_str();
+        let text: &str = &self.text;
         let at = floor(text, span.start);
         let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);

@@ -5,6 +5,9 @@
 //! expected there and what to do next. What Beamline cannot execute faithfully is refused here, by name; nothing is
 //! skipped silently. After a module parses, [`isa::verify`] finds no defect in it.
 //!
+//! Of a module of many kernels few may be launched. [`parse_parts`] refuses the functions with mistakes in their bodies
+//! one by one, and reads the rest.
+//!
 //! [`print()`] writes a module that parses back to an equal one, and that the vendor's assembler accepts where it
 //! accepted the original.
 //!
@@ -22,6 +25,7 @@ mod print;
 mod token;
 
 pub use error::{Diagnostic, Errors};
+pub use parse::Reading;
 
 /// Reads a module. `name` is what errors call the text, usually its file name.
 ///
@@ -29,6 +33,14 @@ pub use error::{Diagnostic, Errors};
 /// Everything that is wrong with the text, or not supported by Beamline, up to a cap.
 pub fn parse(name: &str, text: &str) -> Result<isa::Module, Errors> {
     parse::module(name, text)
+}
+
+/// Reads a module of which some functions may be refused: those with mistakes in their bodies.
+///
+/// # Errors
+/// Everything that is wrong, if some of it is outside of bodies.
+pub fn parse_parts(name: &str, text: &str) -> Result<Reading, Errors> {
+    parse::parts(name, text)
 }
 
 /// Writes a module as PTX.

@@ -30,6 +30,9 @@ impl<'a> Image<'a> {
     }
 }
 
+/// What launches of kernels by kernels are called.
+pub const DEVICE_LAUNCH: &str = "dynamic parallelism";
+
 /// Why a module or a kernel of it cannot be used.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum GuestError {
@@ -53,6 +56,18 @@ pub enum GuestError {
         /// The first of them in one line.
         first: String,
     },
+    /// A kernel has mistakes, or it uses what is not supported; other kernels of its module may run.
+    #[error("read the code of kernel {kernel}{}\n{mistakes}", of(callee.as_deref()))]
+    Refused {
+        /// The kernel.
+        kernel: String,
+        /// The function that holds what is wrong, if that is another one, which the kernel may call.
+        callee: Option<String>,
+        /// All that is wrong, over several lines.
+        mistakes: String,
+        /// The first of them in one line.
+        first: String,
+    },
     /// There is no such kernel.
     #[error("find kernel {0} in the module")]
     NoKernel(String),
@@ -71,6 +86,22 @@ pub enum GuestError {
     /// The kernel needs more registers than the machine has rows.
     #[error("hold the registers of {0}: more than 65535 of one width")]
     TooManyRegisters(String),
+}
+
+fn of(callee: Option<&str>) -> String {
+    callee.map_or_else(String::new, |callee| format!(", which may call {callee}"))
+}
+
+impl GuestError {
+    /// The error in one line: of several mistakes, the first.
+    #[must_use]
+    pub fn first_in_a_line(&self) -> String {
+        match self {
+            Self::Mistakes { first, .. } | Self::Refused { callee: None, first, .. } => first.clone(),
+            Self::Refused { callee: Some(callee), first, .. } => format!("it may call {callee}, {first}"),
+            other => other.to_string(),
+        }
+    }
 }
 
 fn at(line: Option<u32>) -> String {
@@ -152,6 +183,11 @@ pub trait GuestModule: Debug + Send + Sync {
 
     /// What a launch needs to know about a kernel, if there is one of this name.
     fn kernel(&self, name: &str) -> Option<KernelInfo>;
+
+    /// Why a kernel cannot run, as far as its code alone says.
+    fn refusal(&self, _kernel: &str) -> Option<GuestError> {
+        None
+    }
 
     /// Makes a kernel ready to run.
     ///

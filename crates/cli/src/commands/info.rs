@@ -21,6 +21,9 @@ struct Info {
     launches: u64,
     threads: u64,
     kernels: Vec<Kernel>,
+    /// Kernels that are launched but cannot be run, each with the reason; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<String>,
     allocations: u64,
     peak_bytes: u64,
     bytes_in: u64,
@@ -65,9 +68,12 @@ pub(crate) fn info(args: &args::Capsule) -> Result<Code, Failure> {
 
 fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
     let summary = capsule.summary();
-    let mut kernels = Vec::new();
+    let (mut kernels, mut refused) = (Vec::new(), Vec::new());
     for used in &summary.kernels {
         let module = Guests::default().open(capsule, used.module).code(Code::Refused)?;
+        if let Some(error) = module.as_ref().and_then(|module| module.refusal(&used.kernel)) {
+            refused.push(format!("{}: {}", fault::base_name(&used.kernel), error.first_in_a_line()));
+        }
         let kernel = module.and_then(|module| module.kernel(&used.kernel));
         kernels.push(Kernel {
             name: used.kernel.clone(),
@@ -89,6 +95,7 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
         launches: summary.launches,
         threads: summary.threads,
         kernels,
+        refused,
         allocations: summary.allocations,
         peak_bytes: summary.peak_bytes,
         bytes_in: summary.bytes_in,
@@ -141,6 +148,10 @@ fn render(info: &Info) -> String {
     });
     let header = ["kernel", "launches", "threads", "static instructions", "virtual registers"];
     text += &out::table(&header, "<>", &kernels.collect::<Vec<_>>());
+    if !info.refused.is_empty() {
+        text += "\nkernels that cannot be run:\n";
+        info.refused.iter().for_each(|kernel| text += &format!("  {kernel}\n"));
+    }
     let outputs = info.outputs.iter().map(|Shown { output, typed }| {
         let shape: Vec<String> = output.shape.iter().map(ToString::to_string).collect();
         vec![

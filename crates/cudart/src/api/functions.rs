@@ -102,7 +102,10 @@ entry_points! {
     }
 
     [cudaFuncGetParamInfo] (function: u64, index: u64, offset: Out<u64>, bytes: Out<u64>) {
-        let kernel = kernel(function)?;
+        let kernel = runtime::with(|runtime| {
+            runtime.check()?;
+            runtime.declared(function)
+        })?;
         let param = usize::try_from(index).ok().and_then(|index| kernel.info.params.get(index).copied());
         let param = param.ok_or(Code::INVALID_VALUE)?;
         offset.put(u64::from(param.offset))?;

@@ -12,9 +12,9 @@ use crate::report::because;
 pub(super) fn code_of(error: &DeviceError) -> Code {
     because(error);
     match error {
-        DeviceError::Module(ModuleError::Guest(GuestError::Mistakes { .. } | GuestError::NotText { .. })) => {
-            Code::INVALID_PTX
-        }
+        DeviceError::Module(ModuleError::Guest(
+            GuestError::Mistakes { .. } | GuestError::Refused { .. } | GuestError::NotText { .. },
+        )) => Code::INVALID_PTX,
         DeviceError::Module(ModuleError::Place(PlacementError::Extern(_))) => Code::INVALID_PTX,
         // The heap is allocated when a module is loaded, which then fails so (CUDA C++ Programming Guide, "Heap Memory
         // Allocation").

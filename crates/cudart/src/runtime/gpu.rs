@@ -208,6 +208,11 @@ impl Gpu {
         self.device.kernel(module, name)
     }
 
+    /// Why a kernel cannot be run, as far as its code says.
+    pub(super) fn refusal(&self, module: ModuleId, name: &str) -> Option<DeviceError> {
+        Some(DeviceError::Module(self.device.refusal(module, name)?.into()))
+    }
+
     /// The names of a module's kernels.
     pub(crate) fn kernels(&self, module: ModuleId) -> Vec<String> {
         self.device.kernels(module)

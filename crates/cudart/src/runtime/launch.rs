@@ -3,6 +3,7 @@
 use capsule::Launch;
 use device::{DeviceError, MemoryAccess, TrapDetail, TrapReport};
 use simt::TrapKind;
+use simt::guest::DEVICE_LAUNCH;
 
 use super::errors::{code_of, code_of_trap};
 use super::modules::{self, Kernel};
@@ -56,9 +57,14 @@ impl Runtime {
         }
     }
 
-    /// A kernel, its module loaded.
+    /// A kernel that can be run, its module loaded.
     pub(crate) fn kernel(&mut self, function: u64) -> Result<Kernel, Code> {
         self.modules.kernel(function, &mut self.gpu, &mut self.memory)
+    }
+
+    /// A kernel as it is declared, its module loaded.
+    pub(crate) fn declared(&mut self, function: u64) -> Result<Kernel, Code> {
+        self.modules.declared(function, &mut self.gpu, &mut self.memory)
     }
 
     /// A kernel did something wrong.
@@ -105,8 +111,10 @@ impl Runtime {
     /// We cannot run a kernel.
     fn refuse(&mut self, kernel: &Kernel, error: &DeviceError) -> Code {
         let name = &kernel.function.name;
-        let help = if self.modules.is_linked(&kernel.function) { modules::LINK_HELP } else { "" };
-        say(format_args!("failed to launch `{name}`: {error}{help}"));
+        let reason = error.to_string();
+        let linked = self.modules.is_linked(&kernel.function) && !reason.contains(DEVICE_LAUNCH);
+        let help = if linked { modules::LINK_HELP } else { "" };
+        say(format_args!("failed to launch `{name}`: {reason}{help}"));
         self.gpu.spoil(format!("`{name}` could not be launched"));
         if let DeviceError::Module(_) | DeviceError::HostMemory(_) = error {
             self.gpu.fail_live(&format_args!("launch `{name}`: {error}"));

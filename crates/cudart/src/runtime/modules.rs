@@ -4,12 +4,11 @@
 //! used, as CUDA does since 12.2. An application that never touches a part of its code does not pay for it, nor fail
 //! by it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use capsule::{BinaryKind, ModuleId, PlacedSymbol};
 use device::KernelInfo;
 use device::{DeviceError, ModuleError};
-use simt::GuestError;
 
 use super::errors::code_of;
 use super::gpu::Gpu;
@@ -86,6 +85,8 @@ pub(crate) struct Modules {
     registered: BTreeMap<Handle, Registered>,
     functions: BTreeMap<u64, Function>,
     variables: BTreeMap<u64, Variable>,
+    /// Kernels of which has been said that they are refused.
+    refused: BTreeSet<u64>,
     handles: u64,
 }
 
@@ -109,6 +110,7 @@ impl Modules {
     /// Forgets a fat binary; whether it was the last.
     pub(crate) fn unregister(&mut self, handle: Handle) -> bool {
         self.functions.retain(|_, function| function.handle != handle);
+        self.refused.retain(|host| self.functions.contains_key(host));
         self.variables.retain(|_, variable| variable.handle != handle);
         self.registered.remove(&handle).is_some() && self.registered.is_empty()
     }
@@ -138,8 +140,22 @@ impl Modules {
         self.registered.get(&function.handle).is_some_and(|registered| registered.parts.len() > 1)
     }
 
-    /// A kernel, its module loaded.
+    /// A kernel that can be run, its module loaded. What cannot is told the first time.
     pub(crate) fn kernel(&mut self, host: u64, gpu: &mut Gpu, memory: &mut Memory) -> Result<Kernel, Code> {
+        let kernel = self.declared(host, gpu, memory)?;
+        let name = &kernel.function.name;
+        let Some(error) = gpu.refusal(kernel.module, name) else { return Ok(kernel) };
+        if self.refused.insert(host) {
+            let reason = explain(&error);
+            say(format_args!("failed to load the code of kernel `{name}`: {reason}"));
+            gpu.spoil(format!("the code of `{name}` could not be loaded"));
+            gpu.fail_live(&format_args!("load the code of kernel `{name}`: {reason}"));
+        }
+        Err(code_of(&error))
+    }
+
+    /// A kernel as it is declared, its module loaded.
+    pub(crate) fn declared(&mut self, host: u64, gpu: &mut Gpu, memory: &mut Memory) -> Result<Kernel, Code> {
         let function = self.function(host)?.clone();
         let loaded = self.load(function.handle, gpu, memory)?;
         let found = loaded.iter().find_map(|module| Some((module, gpu.kernel(module.id, &function.name)?)));
@@ -311,7 +327,7 @@ fn load_text(part: &'static [u8], gpu: &mut Gpu) -> Result<Loaded, (Code, String
 /// An error in one line: of several mistakes in the PTX, the first.
 fn explain(error: &DeviceError) -> String {
     match error {
-        DeviceError::Module(ModuleError::Guest(GuestError::Mistakes { first, .. })) => first.clone(),
+        DeviceError::Module(ModuleError::Guest(error)) => error.first_in_a_line(),
         other => other.to_string(),
     }
 }

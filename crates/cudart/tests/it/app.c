@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 typedef struct { unsigned x, y, z; } dim3;
 struct wrapper { unsigned magic, version; const void *data; void *more; };
@@ -32,6 +33,7 @@ extern int cudaDeviceSetLimit(int, size_t);
 extern int cudaDeviceGetLimit(size_t *, int);
 extern int cudaLibraryLoadData(void **, const void *, void *, void *, unsigned, void *, void *, unsigned);
 extern int cudaLibraryGetKernel(void **, void *, const char *);
+extern int cudaFuncGetAttributes(void *, const void *);
 
 extern const unsigned char fatbin[];
 static struct wrapper wrapper = {0x466243b1, 1, fatbin, 0};
@@ -197,6 +199,30 @@ static void opened(void) {
     printf("%d %d\n", error, devices);
 }
 
+// One kernel holds an instruction that is not supported; the other one does not.
+static void refused(int launched) {
+    static const char text[] = ".version 9.0 .target sm_90a .address_size 64\n"
+        ".visible .entry other() { wgmma.fence.sync.aligned; ret; }\n"
+        ".visible .entry k(.param .u64 on) { .reg .u64 p; .reg .u32 r;\n"
+        "ld.param.u64 p, [on]; mov.u32 r, 9; st.global.u32 [p], r; ret; }\n";
+    void *library, *kernel, *other, *on;
+    char attributes[512];
+    int number = 0;
+    dim3 one = {1, 1, 1};
+    say("load", cudaLibraryLoadData(&library, text, 0, 0, 0, 0, 0, 0));
+    say("kernel", cudaLibraryGetKernel(&kernel, library, "k"));
+    say("other", cudaLibraryGetKernel(&other, library, "other"));
+    cudaMalloc(&on, sizeof number);
+    void *args[] = {&on};
+    say("launch", cudaLaunchKernel(kernel, one, one, args, 0, 0));
+    cudaMemcpy(&number, on, sizeof number, 2);
+    printf("%d\n", number);
+    if (launched) {
+        say("launch the other", cudaLaunchKernel(other, one, one, 0, 0, 0));
+        say("attributes", cudaFuncGetAttributes(attributes, other));
+    }
+}
+
 int main(int count, char **words) {
     const char *what = count > 1 ? words[1] : "";
     char handle[64];
@@ -209,12 +235,16 @@ int main(int count, char **words) {
     else if (!strcmp(what, "opened")) opened();
     else if (!strncmp(what, "heap ", 5)) heap(what + 5);
     else if (!strcmp(what, "crowded")) crowded();
+    else if (!strncmp(what, "refused", 7)) refused(what[7] != 0);
     else if (!strcmp(what, "unsupported")) {
         say("first", cudaImportExternalMemory(handle, 0));
         say("second", cudaImportExternalMemory(handle, 0));
     } else copied();
     fflush(stdout);
     if (!strcmp(what, "exit")) exit(3);
+    if (!strcmp(what, "_exit")) _exit(0);
+    if (!strcmp(what, "_Exit")) _Exit(0);
+    if (!strcmp(what, "quick_exit")) quick_exit(0);
     if (!strcmp(what, "abort")) abort();
     return 0;
 }

@@ -85,6 +85,21 @@ fn a_call_that_is_not_supported_is_named_once() {
 }
 
 #[test]
+fn a_kernel_that_is_not_supported_is_refused_when_it_is_launched() {
+    let app = App::new();
+    let expect = "load: cudaSuccess\nkernel: cudaSuccess\nother: cudaSuccess\nlaunch: cudaSuccess\n9\n";
+    assert_eq!(app.run("refused", Some("out.capsule")), printed(0, expect, ""));
+    assert_eq!(Capsule::open(app.path("out.capsule")).unwrap().summary().launches, 1);
+    let Printed { stdout, stderr, .. } = app.run("refused and launched", Some("none.capsule"));
+    assert_eq!(stdout, format!("{expect}launch the other: cudaErrorInvalidPtx\nattributes: cudaErrorInvalidPtx\n"));
+    let first = stderr.lines().next().unwrap_or_default();
+    assert!(first.starts_with("beamline: failed to load the code of kernel `other`: line 2 of "), "{stderr}");
+    assert!(first.contains("the instruction `wgmma.fence.sync.aligned` is not supported"), "{stderr}");
+    assert_eq!(stderr.matches("wgmma").count(), 2, "{stderr}");
+    assert!(!app.path("none.capsule").exists());
+}
+
+#[test]
 fn a_recording_holds_what_the_application_asked_for() {
     let app = App::new();
     assert_eq!(app.run("copied", Some("out.capsule")), printed(0, DOUBLED, ""));

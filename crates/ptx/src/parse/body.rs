@@ -15,7 +15,12 @@ use std::rc::Rc;
 pub(super) struct Shared<'a> {
     pub(super) opcodes: Opcodes<'a>,
     pub(super) names: Names,
+    /// How many unsupported instructions were compared with the supported ones.
+    pub(super) compared: usize,
 }
+
+/// For how many unsupported instructions of a module the nearest supported one is looked for.
+pub(super) const MOST_COMPARED: usize = 20;
 
 /// A reference to a label, resolved when the body has been read.
 pub(super) struct Jump<'a> {

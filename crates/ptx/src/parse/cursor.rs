@@ -40,6 +40,14 @@ impl<'a> Cursor<'a> {
         Self { at: from, end: to, ..*self }
     }
 
+    /// The bytes between the tokens just before and after these.
+    pub(super) fn bytes(&self, tokens: &std::ops::Range<usize>) -> std::ops::Range<usize> {
+        let before = tokens.start.checked_sub(1).and_then(|at| self.tokens.get(at));
+        let start = before.map_or(0, |token| token.span.end as usize);
+        let end = self.tokens.get(tokens.end).map_or(self.text.len(), |token| token.span.start as usize);
+        start..end
+    }
+
     /// The next token, or the end.
     pub(super) fn peek(&self) -> Token {
         self.ahead(0)

@@ -1,6 +1,6 @@
 //! Instructions: guard, opcode and operands to [`Instruction`].
 
-use super::body::{Body, Jump};
+use super::body::{Body, Jump, MOST_COMPARED};
 use super::cursor::Name;
 use super::opcode::{self, Opcode};
 use super::operand::{self, Raw, RawKind};
@@ -22,9 +22,14 @@ impl<'a> Body<'a, '_> {
         let (name, spelling) = opcode::read(&mut self.cursor);
         let opcode = match self.shared.opcodes.get(spelling.clone()) {
             Ok(opcode) => opcode,
-            Err(true) => return Err(suggest::unsupported(&spelling, name.span, !self.sink.is_full())),
-            // Each unsupported spelling is reported once: the first place stands for all.
+            Err(true) => {
+                self.shared.compared += 1;
+                let look = self.shared.compared <= MOST_COMPARED;
+                return Err(suggest::unsupported(&spelling, name.span, look));
+            }
+            // Each unsupported spelling is reported once in a function: the first place stands for all.
             Err(false) => {
+                self.sink.repeat(suggest::unsupported(&spelling, name.span, false));
                 self.cursor.recover(begin);
                 return Ok(());
             }
