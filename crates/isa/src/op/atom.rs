@@ -78,12 +78,10 @@ impl Atom {
 pub(super) fn parse(words: &mut Words<'_>, returns: bool) -> Option<Atom> {
     // libcu++ writes the operation first: `atom.add.acq_rel.gpu.s32`.
     let early = words.take(AtomOp::from_word);
-    let order = words.take(Order::from_word);
+    let (order, scope, space) = words.ordered_space();
     if matches!(order, Some(Order::Weak | Order::Volatile)) {
         return None;
     }
-    let scope = words.take(MemoryScope::from_word);
-    let space = words.space_or_generic();
     let op = early.or_else(|| words.take(AtomOp::from_word))?;
     let noftz = words.word("noftz").is_some();
     let cache = words.take(|word| (word == "L2::cache_hint").then(|| format!(".{word}"))).unwrap_or_default();

@@ -33,9 +33,7 @@ pub(super) fn parse(words: &mut Words<'_>) -> Option<Mbarrier> {
     let head = words.take(|word| Some(word.to_owned()))?;
     let variant = words.take(|word| matches!(word, "noComplete" | "parity").then(|| format!(".{word}")));
     let op = MbarrierOp::from_word(&format!("{head}{}", variant.unwrap_or_default()))?;
-    let order = words.take(Order::from_word);
-    let scope = words.take(MemoryScope::from_word);
-    let space = words.space_or_generic();
+    let (order, scope, space) = words.ordered_space();
     words.word("b64")?;
     let ordered = order.is_some() == scope.is_some()
         && match op {

@@ -62,6 +62,14 @@ impl<'a> Words<'a> {
         self.space().unwrap_or(Space::Generic)
     }
 
+    /// Order, scope and space. The space stands behind both, as documented, or before them, as compilers write it.
+    pub(super) fn ordered_space(&mut self) -> (Option<Order>, Option<MemoryScope>, Space) {
+        let early = self.space();
+        let order = self.take(Order::from_word);
+        let scope = self.take(MemoryScope::from_word);
+        (order, scope, early.unwrap_or_else(|| self.space_or_generic()))
+    }
+
     /// Number of elements: of a vector, or one.
     pub(super) fn elements(&mut self) -> u8 {
         let vector = self.take(|word| match word {

@@ -3,7 +3,7 @@
 //! Pure instructions are found in the table by their whole spelling; the families of the machine are read word by
 //! word. A word that a family does not know refuses the instruction: nothing is skipped silently.
 
-use super::modifiers::{MemoryScope, Order, Words};
+use super::modifiers::{Order, Words};
 use super::{Barrier, BarrierMode, Call, CallTarget, Cluster, Comparison, LoadStore, Op, Reduction, Shuffle, Vote};
 use super::{atom, comparison, copy, extended, matrix, mbarrier, texture};
 use crate::alu::AluForm;
@@ -118,9 +118,7 @@ fn set(words: &str) -> Option<Op> {
 
 fn access(words: &mut Words<'_>, ldu: bool) -> Option<LoadStore> {
     let mmio = words.word("mmio").is_some();
-    let order = words.take(Order::from_word);
-    let scope = words.take(MemoryScope::from_word);
-    let space = words.space_or_generic();
+    let (order, scope, space) = words.ordered_space();
     let cache = words.cache();
     let vector = words.elements();
     let ty = words.take(Type::from_word).filter(|ty| !matches!(ty, Type::Pred | Type::F16x2 | Type::Bf16x2))?;
@@ -310,6 +308,27 @@ mod tests {
         let print_again = |spelling| parse(spelling).map(|op| op.to_string());
         assert_eq!(print_again("atom.add.acq_rel.gpu.s32").as_deref(), Some("atom.acq_rel.gpu.add.s32"));
         assert_eq!(print_again("atom.add.global.add.s32"), None);
+    }
+
+    #[test]
+    fn the_space_may_stand_before_order_and_scope() {
+        for (written, printed) in [
+            ("red.global.gpu.add.u32", "red.gpu.global.add.u32"),
+            ("ld.global.relaxed.sys.u32", "ld.relaxed.sys.global.u32"),
+            ("ld.shared::cta.acquire.cta.v2.b32", "ld.acquire.cta.shared.v2.b32"),
+            ("ld.global.volatile.u32", "ld.volatile.global.u32"),
+            ("st.global.release.sys.u32", "st.release.sys.global.u32"),
+            ("atom.global.relaxed.gpu.add.u32", "atom.relaxed.gpu.global.add.u32"),
+            ("atom.global.sys.cas.b32", "atom.sys.global.cas.b32"),
+            ("atom.shared.cta.add.u32", "atom.cta.shared.add.u32"),
+            ("atom.global.gpu.add.noftz.f16x2", "atom.gpu.global.add.noftz.f16x2"),
+            ("mbarrier.arrive.shared.release.cta.b64", "mbarrier.arrive.release.cta.shared.b64"),
+        ] {
+            assert_eq!(parse(written).map(|op| op.to_string()).as_deref(), Some(printed));
+        }
+        for twice in ["ld.global.relaxed.sys.global.u32", "atom.global.gpu.global.add.u32", "st.global.shared.u32"] {
+            assert_eq!(parse(twice), None, "{twice}");
+        }
     }
 
     #[test]
