@@ -68,8 +68,10 @@ pub enum SelectionError {
     /// Memory belongs to no thread.
     #[error("use scope `{0}` with a byte of memory: it is hit once, whoever reads it; leave `scope` out")]
     Scope(String),
-    /// Each of several models has its own scope.
-    #[error("use scope `{0}` with several models: each says its own, as in 0.4*flip|0.6*random@{0}; leave `scope` out")]
+    /// A model after which its scope is said, or each of several models, has its own scope.
+    #[error(
+        "use scope `{0}` with a model that says its own, or several models: each says it, as in 0.4*flip|0.6*random@{0}; leave `scope` out"
+    )]
     Scopes(String),
     /// Registers at a random time and memory are hit by one thread's models.
     #[error("use a model with `@{0}` for the target {1}: only operands are hit in several threads at once")]

@@ -70,6 +70,12 @@ impl Patterns {
             }
             return words.split('|').map(|part| weighted(part.trim())).collect::<Result<_, _>>().map(Self);
         }
+        if let Some(words) = model.filter(|words| words.contains('@')) {
+            if let Some(scope) = scope.filter(|&scope| scope != "thread") {
+                return Err(SelectionError::Scopes(scope.to_owned()));
+            }
+            return if words.contains('|') { Err(wrong(words)) } else { scoped(words).map(Self::from) };
+        }
         let model = model.map_or(Ok(ModelKind::default()), ModelKind::parse)?;
         let scope = scope.map_or(Ok(ScopeKind::default()), ScopeKind::parse)?;
         Ok(Self::from(Pattern { model, scope }))
@@ -119,8 +125,13 @@ fn weighted(part: &str) -> Result<(u64, Pattern), SelectionError> {
     if !(1.0..=1e12).contains(&weight) {
         return Err(wrong(part));
     }
+    Ok((weight as u64, scoped(pattern)?))
+}
+
+/// Reads `flip@pair`.
+fn scoped(pattern: &str) -> Result<Pattern, SelectionError> {
     let (model, scope) = pattern.split_once('@').unwrap_or((pattern, "thread"));
-    Ok((weight as u64, Pattern { model: ModelKind::parse(model.trim())?, scope: ScopeKind::parse(scope.trim())? }))
+    Ok(Pattern { model: ModelKind::parse(model.trim())?, scope: ScopeKind::parse(scope.trim())? })
 }
 
 impl fmt::Display for Patterns {
@@ -154,6 +165,10 @@ mod tests {
         }
         assert_eq!(read("1*double").to_string(), "double", "one pattern is a model");
         assert_eq!(Patterns::parse(Some("zero"), Some("pair")).unwrap().to_string(), "zero@pair");
+        for words in ["double-any@warp", "flip:3@lanes:8"] {
+            assert_eq!(read(words).to_string(), words, "a list of one needs no weight");
+            assert_eq!(read(words), read(&format!("1*{words}")));
+        }
     }
 
     #[test]
@@ -196,12 +211,24 @@ mod tests {
 
     #[test]
     fn what_means_nothing_is_refused() {
-        for words in
-            ["0*flip", "-1*flip", "x*flip", "NaN*flip", "inf*flip", "1*flip|flip", "1*twist", "1*flip@block", "1*flip|"]
-        {
+        for words in [
+            "0*flip",
+            "-1*flip",
+            "x*flip",
+            "NaN*flip",
+            "inf*flip",
+            "1*flip|flip",
+            "1*twist",
+            "1*flip@block",
+            "1*flip|",
+            "flip@block",
+            "flip@warp|zero@pair",
+            "flip@",
+        ] {
             assert!(Patterns::parse(Some(words), None).is_err(), "{words}");
         }
         let error = Patterns::parse(Some("1*flip|1*zero"), Some("warp")).unwrap_err();
         assert!(error.to_string().contains("@warp"), "{error}");
+        assert!(Patterns::parse(Some("flip@pair"), Some("warp")).is_err());
     }
 }

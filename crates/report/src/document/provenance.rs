@@ -80,7 +80,10 @@ fn beamline(args: &[String]) -> String {
 fn faults(summary: &Summary) -> String {
     let config = &summary.config.selection;
     let (model, target) = (config.model.as_deref().unwrap_or("flip"), config.target.as_deref().unwrap_or("dst"));
-    let scope = config.scope.as_deref().unwrap_or("thread");
+    let (model, scope) = match model.split_once('@') {
+        Some(one) if !model.contains('*') => one,
+        _ => (model, config.scope.as_deref().unwrap_or("thread")),
+    };
     let registers = target.strip_prefix("reg:");
     let place = match target {
         _ if config.method.is_some() => "a register that the method picks of an instruction".to_owned(),
