@@ -4,6 +4,7 @@ use super::Lowering;
 use isa::op::{Call, CallTarget};
 use isa::{Instruction, Src, Type};
 use simt::GuestError;
+use simt::guest::DEVICE_LAUNCH;
 use simt::program::{CallPlan, CallTo, FrameRange, MicroKind, SystemCall};
 
 impl Lowering<'_> {
@@ -58,7 +59,18 @@ impl Lowering<'_> {
             ("malloc", Some(heap)) => Ok(SystemCall::Allocate { heap }),
             // Without `malloc` there is nothing to give back but null pointers.
             ("free", heap) => Ok(SystemCall::Free { heap: heap.unwrap_or_default() }),
+            _ if launches(name) => Err(self.unsupported(format!(
+                "a call of {name}: {DEVICE_LAUNCH} (launches of kernels by kernels) is not supported"
+            ))),
             _ => Err(self.unsupported(format!("a call of {name}, which has no body in this module"))),
         }
     }
+}
+
+/// Whether a function without a body belongs to the device runtime, through which kernels launch kernels (CUDA C++
+/// Programming Guide, "CUDA Dynamic Parallelism").
+fn launches(name: &str) -> bool {
+    let of_runtime =
+        ["__cudaCDP", "cudaGetParameterBuffer", "cudaLaunchDevice", "cudaGraphLaunch", "cudaDeviceSynchronize"];
+    of_runtime.iter().any(|prefix| name.starts_with(prefix))
 }
