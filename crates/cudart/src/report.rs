@@ -29,12 +29,14 @@ pub(crate) fn say(what: impl Display) {
     let _ = SAID.try_with(|said| said.set(true));
 }
 
-/// Says that a call is not supported, the first time it is made.
+/// Says that a call, or what is asked for with one, is not supported, the first time.
 pub(crate) fn say_unsupported(call: &'static str) {
     static NAMED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
     let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
     if named.insert(call) {
-        say(format_args!("{call} is not supported; it returned cudaErrorNotSupported"));
+        // What is no name of a call is said in words, of several things.
+        let (are, it) = if call.contains(' ') { ("are", "the call") } else { ("is", "it") };
+        say(format_args!("{call} {are} not supported; {it} returned cudaErrorNotSupported"));
     }
 }
 

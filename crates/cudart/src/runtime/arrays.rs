@@ -11,6 +11,7 @@ use capsule::Region;
 use super::spec;
 use crate::abi::types::{ChannelFormatDesc, Extent};
 use crate::code::Code;
+use crate::report::say_unsupported;
 
 /// An array.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +33,12 @@ pub(crate) struct Arrays {
 
 /// `cudaArrayLayered`, `cudaArraySurfaceLoadStore` and `cudaArrayTextureGather`: of no account for the layout.
 const KNOWN_FLAGS: u32 = 1 | 2 | 8;
+/// Flags of arrays that CUDA has and we do not, as they are named when one is asked for.
+const UNSUPPORTED_FLAGS: &[(u32, &str)] = &[
+    (4, "cube map arrays (cudaArrayCubemap)"),
+    (0x40, "sparse arrays (cudaArraySparse)"),
+    (0x80, "arrays with deferred mapping (cudaArrayDeferredMapping)"),
+];
 /// `cudaChannelFormatKindFloat`.
 pub(super) const FLOAT: i32 = 2;
 /// The bytes of an element: one, two or four channels of the same 8, 16 or 32 bits.
@@ -62,6 +69,10 @@ impl Array {
     pub(super) fn new(channel: ChannelFormatDesc, extent: Extent, flags: u32) -> Result<Self, Code> {
         let element = element_bytes(&channel)?;
         check_extent(extent)?;
+        if let Some((_, what)) = UNSUPPORTED_FLAGS.iter().find(|(flag, _)| flags & flag != 0) {
+            say_unsupported(what);
+            return Err(Code::NOT_SUPPORTED);
+        }
         if flags & !KNOWN_FLAGS != 0 {
             return Err(Code::INVALID_VALUE);
         }
@@ -160,6 +171,15 @@ mod tests {
             let channel = ChannelFormatDesc { x, y, z, w: 0, f };
             assert_eq!(element_bytes(&channel), Err(Code::INVALID_CHANNEL_DESCRIPTOR), "{channel:?}");
         }
+    }
+
+    #[test]
+    fn arrays_that_cuda_has_and_we_do_not_are_not_the_applications_fault() {
+        let made = |flags| Array::new(CHARS, Extent { width: 8, height: 8, depth: 6 }, flags).map(|array| array.flags);
+        assert_eq!([0, 1, 4, 5, 0x40, 0x100].map(made), {
+            let refused = Err(Code::NOT_SUPPORTED);
+            [Ok(0), Ok(1), refused, refused, refused, Err(Code::INVALID_VALUE)]
+        });
     }
 
     #[test]
