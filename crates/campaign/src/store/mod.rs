@@ -49,12 +49,13 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{Bytes, Config, Shard};
 use crate::files::{Lock, Replacement, replace};
-use crate::plan::{self, Head, Plan, PlanError, PlanLines};
+use crate::plan::{self, Head, Plan, PlanError};
 use crate::strata::{StrataSize, strata_of};
 use crate::summary::Summary;
 use crate::sweep::Sweep;
 use crate::target::{MemoryUse, Stratum, TargetSystem};
 use directory::{config_path, kept_memory, missing_or, summary_path};
+use planned::plan_beside;
 
 pub use columns::Column;
 pub use directory::read_config;
@@ -197,17 +198,6 @@ pub(crate) fn summarise(
         rows.seal();
     }
     Ok(summary)
-}
-
-/// The plan that the rows in a directory are held against, if it is there. An exhaustive campaign has no rows.
-pub(crate) fn plan_beside(dir: Option<&Path>, rows: &Rows) -> Result<Option<PlanLines>, StoreError> {
-    let Some(dir) = dir.filter(|_| !rows.swept) else { return Ok(None) };
-    let Some(plan) = PlanLines::open(plan_path(dir))? else { return Ok(None) };
-    let (digest, planned) = (rows.origin()?.digest, &plan.head().digest);
-    if digest == *planned {
-        return Ok(Some(plan));
-    }
-    Err(rows.damaged(values::wrong("digest", digest, format_args!("`{planned}`, as the plan has it"))))
 }
 
 /// Makes `dir` a campaign: configuration and plan. Returns the plan and the lock.

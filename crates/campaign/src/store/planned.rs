@@ -5,8 +5,11 @@
 //! differs are both taken apart, for the column that does.
 
 use rusqlite::types::ValueRef;
+use std::path::Path;
 
+use super::directory::plan_path;
 use super::error::StoreError;
+use super::file::Rows;
 use super::values::wrong;
 use super::view::{Columns, FAULT, GIVEN_UP, WEIGHT};
 use crate::plan::PlanLines;
@@ -171,4 +174,15 @@ fn number(into: &mut Vec<u8>, mut value: u64) {
             return into.extend_from_slice(&digits[at..]);
         }
     }
+}
+
+/// The plan that the rows in a directory are held against, if it is there. An exhaustive campaign has no rows.
+pub(super) fn plan_beside(dir: Option<&Path>, rows: &Rows) -> Result<Option<PlanLines>, StoreError> {
+    let Some(dir) = dir.filter(|_| !rows.swept) else { return Ok(None) };
+    let Some(plan) = PlanLines::open(plan_path(dir))? else { return Ok(None) };
+    let (digest, planned) = (rows.origin()?.digest, &plan.head().digest);
+    if digest == *planned {
+        return Ok(Some(plan));
+    }
+    Err(rows.damaged(wrong("digest", digest, format_args!("`{planned}`, as the plan has it"))))
 }

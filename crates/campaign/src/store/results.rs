@@ -6,7 +6,7 @@ use super::columns::Column;
 use super::directory::{kept_memory, read_config, rows_path};
 use super::error::StoreError;
 use super::file::Rows;
-use super::plan_beside;
+use super::planned::plan_beside;
 use super::row::Row;
 use super::table::Value;
 use super::view::RowView;

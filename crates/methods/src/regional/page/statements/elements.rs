@@ -3,9 +3,9 @@
 use stats::spearman;
 
 use super::super::super::tally::quartiles;
-use super::super::survey::{first_step, last_step};
+use super::super::survey::{FollowedFault, first_step, last_step};
 use super::super::tables::frequent;
-use super::{Found, each, median, said, share, shares, spread};
+use super::found::{Found, each, median, said, share, shares, spread};
 use crate::kit::words::{of, percent};
 use crate::kit::{Judged, Statement};
 
@@ -19,7 +19,7 @@ pub(super) fn statements(found: &Found<'_>) -> Vec<Statement> {
 /// Errors of a variable when they were first seen, and corrupted elements of another in the end.
 fn pairs(found: &Found<'_>, program: &str, region: &str, cause: &str, effect: &str) -> Vec<(f64, f64)> {
     let (cause, effect) = (found.variable(program, cause), found.variable(program, effect));
-    let pair = |it: &super::FollowedFault| {
+    let pair = |it: &FollowedFault| {
         let (first, last) = (&it.run.ends.get(&cause)?.first, it.run.ends.get(&effect)?.last.as_ref()?);
         Some((first.max_abs, last.elements as f64))
     };

@@ -3,7 +3,7 @@
 use super::super::super::tally::quartiles;
 use super::super::survey::Measured;
 use super::super::tables::short;
-use super::{Found, each, median_error, said};
+use super::found::{Found, each, median_error, said};
 use crate::kit::{Judged, Statement};
 
 /// Medians of errors within this factor are similar: errors go over many powers of ten.

@@ -5,7 +5,7 @@ use stats::{holm, homogeneity};
 use super::super::super::tally::{NONE, RegionTally};
 use super::super::survey::Measured;
 use super::super::tables::single_errors;
-use super::{Found, said};
+use super::found::{Found, said};
 use crate::kit::words::{of, percent, range};
 use crate::kit::{Judged, Statement, Verdict};
 
