@@ -5,6 +5,7 @@
 //! bytes than recorded is an error, because every outcome would be judged against the wrong thing.
 
 use crate::compare::Reference;
+use crate::machine::{MachineWords, Order};
 use capsule::{Capsule, ElementType, Event, Launch, Output, Position};
 use counts::{Counts, CountsView};
 use device::{AddressProfile, Contract, DeviceError, Guests, Interleavings, KernelRace, Modules, TrapReport, runnable};
@@ -123,6 +124,7 @@ pub struct Golden {
     pub(crate) level: LevelName,
     pub(crate) addresses: Arc<AddressProfile>,
     pub(crate) contract: Contract,
+    pub(crate) order: Order,
     /// The data races that were found.
     pub(crate) races: Vec<KernelRace>,
     /// The pages that were ever written, ascending.
@@ -262,6 +264,12 @@ impl Golden {
     #[must_use]
     pub fn contract(&self) -> Contract {
         self.contract
+    }
+
+    /// What a configuration says of its machine.
+    #[must_use]
+    pub fn machine_words(&self) -> MachineWords {
+        MachineWords::of(&self.addresses, self.contract, self.order)
     }
 
     /// How many instructions a thread may execute beyond ten times its own before it is stopped.

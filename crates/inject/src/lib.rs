@@ -46,7 +46,7 @@ pub use elements::{Typed, Unclear, buffer_elements, elements};
 pub use final_memory::FinalMemory;
 pub use golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch};
 pub use judge::{CopyWatch, OutputJudge};
-pub use machine::{Machine, Order};
+pub use machine::{Machine, MachineWords, Order};
 pub use profile::{InstructionCount, LaunchProfile, profile};
 pub use replay::ReplayError;
 pub use rerun::When;

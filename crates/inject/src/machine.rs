@@ -32,7 +32,56 @@ pub enum Order {
     Always(Interleaving),
 }
 
+/// The words by which a configuration says what is special of a machine; nothing is said of what is the default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MachineWords {
+    /// Of its profile of addresses: its name, or the file that it was read from.
+    pub addresses: Option<String>,
+    /// Which products it joins with sums.
+    pub contract: Option<String>,
+    /// In which order it executes warps and blocks.
+    pub order: Option<String>,
+}
+
+impl MachineWords {
+    pub(crate) fn of(addresses: &AddressProfile, contract: Contract, order: Order) -> Self {
+        let own = *addresses != AddressProfile::default();
+        Self {
+            addresses: own.then(|| addresses.file.clone().unwrap_or_else(|| addresses.name.clone())),
+            contract: (contract != Contract::default()).then(|| contract.word().to_owned()),
+            order: (order != Order::default()).then(|| order.word().to_owned()),
+        }
+    }
+}
+
 impl Order {
+    /// Every order that has a word; the first is the one that applies if nobody names another.
+    pub const ALL: [Self; 5] = [
+        Self::AsRaces,
+        Self::Always(Interleaving::Turns),
+        Self::Always(Interleaving::Reversed),
+        Self::Always(Interleaving::Warps),
+        Self::Always(Interleaving::Blocks),
+    ];
+
+    /// The word that stands for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::AsRaces => "races",
+            Self::Always(Interleaving::Turns) => "turns",
+            Self::Always(Interleaving::Reversed) => "reversed",
+            Self::Always(Interleaving::Warps) => "warps",
+            Self::Always(Interleaving::Blocks) => "blocks",
+        }
+    }
+
+    /// The order that a word stands for.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|order| order.word() == word)
+    }
+
     /// One warp after the other, whatever races: nothing is looked for, and nothing interleaved.
     pub const PLAIN: Self = Self::Always(Interleaving::Turns);
 }

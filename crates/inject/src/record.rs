@@ -74,6 +74,7 @@ impl Golden {
             level,
             addresses,
             contract,
+            order,
             races: watch.races().to_vec(),
             seconds,
             race_seconds,

@@ -5,6 +5,7 @@ use crate::fit::{check_bits, check_operand};
 use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::index::Index;
+use crate::machine::Order;
 use crate::plan::{Planned, SamplingFrame};
 use crate::resources::Resources;
 use crate::run::InjectError;
@@ -41,6 +42,8 @@ pub struct Setup {
     pub addresses: Arc<AddressProfile>,
     /// Which products are joined with the sums that read them: the golden run has to be done so.
     pub contract: Contract,
+    /// In which order warps and blocks execute: the golden run has to be done so.
+    pub order: Order,
     /// What may be used.
     pub resources: Resources,
     /// The name by which the capsule is found again, where it is not its own.

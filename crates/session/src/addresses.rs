@@ -7,8 +7,9 @@ use std::fs;
 use std::sync::Arc;
 
 /// The bundled profiles: their names and their texts.
-const BUNDLED: [(&str, &str); 2] = [
+const BUNDLED: [(&str, &str); 3] = [
     ("h200", include_str!("../../../profiles/addresses/h200.toml")),
+    ("mapped", include_str!("../../../profiles/addresses/mapped.toml")),
     ("strict", include_str!("../../../profiles/addresses/strict.toml")),
 ];
 
@@ -30,24 +31,25 @@ pub fn lasting(word: &str) -> String {
 pub fn profile(word: Option<&str>) -> Result<Arc<AddressProfile>, SessionError> {
     let Some(word) = word else { return Ok(Arc::default()) };
     if let Some((name, text)) = BUNDLED.iter().find(|(name, _)| *name == word) {
-        return read(text, name);
+        return read(text, name).map(Arc::new);
     }
     let text = fs::read_to_string(word).map_err(|error| {
         let names: Vec<&str> = bundled().collect();
-        let help = format!("bundled are {}; anything else is the name of a file", names.join(" and "));
+        let help = format!("bundled are {}; anything else is the name of a file", names.join(", "));
         SessionError::new(Why::Words, format!("read the address profile `{word}`: {error}")).with_help(help)
     })?;
-    read(&text, word)
+    let profile = read(&text, word)?;
+    Ok(Arc::new(AddressProfile { file: Some(lasting(word)), ..profile }))
 }
 
-fn read(text: &str, name: &str) -> Result<Arc<AddressProfile>, SessionError> {
+fn read(text: &str, name: &str) -> Result<AddressProfile, SessionError> {
     let refused = |why: String| {
         let help = "profiles/addresses/h200.toml shows what a profile says";
         SessionError::new(Why::Words, format!("read the address profile `{name}`: {why}")).with_help(help)
     };
     let profile: AddressProfile = toml::from_str(text).map_err(|error| refused(error.to_string().trim().to_owned()))?;
     profile.check().map_err(refused)?;
-    Ok(Arc::new(profile))
+    Ok(profile)
 }
 
 #[cfg(test)]
@@ -57,6 +59,7 @@ mod tests {
     #[test]
     fn the_bundled_profiles_are_those_that_the_machine_has() {
         assert_eq!(*profile(Some("h200")).unwrap(), AddressProfile::h200());
+        assert_eq!(*profile(Some("mapped")).unwrap(), AddressProfile::mapped());
         assert_eq!(*profile(Some("strict")).unwrap(), AddressProfile::strict());
         assert_eq!(profile(None).unwrap(), profile(bundled().next()).unwrap());
     }
@@ -81,7 +84,8 @@ mod tests {
         }
         let error = profile(Some("h100")).unwrap_err();
         assert!(
-            error.to_string().contains("`h100`") && error.help.is_some_and(|help| help.contains("h200 and strict"))
+            error.to_string().contains("`h100`")
+                && error.help.is_some_and(|help| help.contains("h200, mapped, strict"))
         );
     }
 }

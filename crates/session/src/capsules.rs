@@ -54,7 +54,8 @@ pub fn open_same(name: &str, digest: &str) -> Result<Arc<Capsule>, SessionError>
 /// # Errors
 /// If the capsule cannot be executed, or does something else than was recorded.
 pub fn golden(capsule: Arc<Capsule>, setup: &Setup) -> Result<Golden, SessionError> {
-    let machine = Machine { addresses: Arc::clone(&setup.addresses), contract: setup.contract, ..Machine::default() };
+    let addresses = Arc::clone(&setup.addresses);
+    let machine = Machine { addresses, contract: setup.contract, order: setup.order, ..Machine::default() };
     Ok(Golden::run_on(capsule, machine)?)
 }
 

@@ -27,6 +27,7 @@ pub mod contract;
 mod error;
 mod names;
 mod open;
+pub mod order;
 mod session;
 mod trust;
 mod work;

@@ -5,10 +5,11 @@ use crate::addresses;
 use crate::capsules;
 use crate::contract;
 use crate::error::{SessionError, Why};
+use crate::order;
 use campaign::{Config, EngineOffer, TargetSystem};
 use debugger::{CUDA_GDB, GpuTarget};
 use device::Contract;
-use inject::{CapsuleTarget, Resources, Setup, Strategy};
+use inject::{CapsuleTarget, Order, Resources, Setup, Strategy};
 use live::{GoldenApplication, LiveTarget, Which};
 use methods::registry;
 use std::env;
@@ -73,7 +74,17 @@ impl Kind {
             let message = "choose which products are joined with sums on a real GPU: its machine code says it";
             return Err(SessionError::new(Why::Words, message).with_help("leave `contract` out"));
         }
+        if self == Self::Gpu && config.order.is_some() {
+            let message = "choose the order of warps and blocks on a real GPU: its scheduler does";
+            return Err(SessionError::new(Why::Words, message).with_help("leave `order` out"));
+        }
         addresses::profile(config.addresses.as_deref())?;
+        let order = order::order(config.order.as_deref())?;
+        if matches!(self, Self::Live | Self::Beside) && order != Order::default() {
+            let message = "execute the warps and blocks of an application in another order: it runs as it was recorded";
+            let help = "`beamline run --record` makes a capsule of it, which can be executed so";
+            return Err(SessionError::new(Why::Words, message).with_help(help));
+        }
         let contract = contract::contract(config.contract.as_deref())?;
         if matches!(self, Self::Live | Self::Beside) && contract != Contract::default() {
             let message = "execute products and sums of an application as written: it runs as on a GPU";
@@ -151,7 +162,8 @@ pub(crate) fn setup(config: &Config, infer: bool) -> Result<Setup, SessionError>
     let (criteria, resources) = (config.criteria.clone(), resources(config));
     let addresses = addresses::profile(config.addresses.as_deref())?;
     let contract = contract::contract(config.contract.as_deref())?;
-    Ok(Setup { criteria, infer, fuel: config.fuel, addresses, contract, resources, opened_as: None })
+    let order = order::order(config.order.as_deref())?;
+    Ok(Setup { criteria, infer, fuel: config.fuel, addresses, contract, order, resources, opened_as: None })
 }
 
 /// What a campaign may use; what is not said is the machine's.

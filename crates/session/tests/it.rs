@@ -1,6 +1,7 @@
 //! From choices to runs, and what is refused on the way.
 
-use campaign::{CampaignEnd, Choices, Engine, Results, Row, SelectionWords};
+use campaign::{CampaignEnd, Choices, Config, Engine, Results, Row, SelectionWords};
+use methods::kit::{Campaigns, Studied};
 use session::{Changes, Session, Why, open, open_campaign, open_results};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -125,4 +126,39 @@ fn another_capsule_of_that_name_is_not_taken_for_the_one_that_was_irradiated() {
     let error = open_results(&results, Some("gemm")).err().unwrap();
     assert!(error.to_string().contains("is not the capsule that was irradiated"), "{error}");
     assert!(open_results(&results, None).is_ok());
+}
+
+#[test]
+fn stores_of_a_study_say_all_that_their_rows_depend_on() {
+    let stop = AtomicBool::new(false);
+    for study in methods::registry::studies().filter(|study| ["addresses", "order"].contains(&study.name)) {
+        let dir = tempfile::tempdir().unwrap();
+        let setup = inject::Setup { infer: true, ..inject::Setup::default() };
+        let capsule = session::capsules::ready("pathfinder", &setup).unwrap();
+        let mut told = |_: &str, _: &campaign::CampaignEvent<'_>| {};
+        let mut campaigns = Campaigns {
+            dir: dir.path().to_owned(),
+            seed: 5,
+            kernels: Vec::new(),
+            jobs: Some(2),
+            stop: &stop,
+            told: &mut told,
+        };
+        (study.make)(&[Studied { capsule, class: None }], 120, &mut campaigns).unwrap();
+        let mut stores: Vec<(Config, Vec<Row>)> = Vec::new();
+        for store in std::fs::read_dir(dir.path()).unwrap() {
+            let place = store.unwrap().path();
+            let results = Results::open(&place).unwrap();
+            // The configuration makes the rows, on a machine that is set up from nothing else.
+            let session = open_campaign(&place, Changes::default()).unwrap();
+            let (_, again) = session.run_in_memory(&stop, &mut |_| {}).unwrap();
+            assert_eq!(rows(&again), rows(&results), "{}", place.display());
+            stores.push((results.config().unsharded(), rows(&results)));
+        }
+        assert!(stores.len() >= 3, "{}: {} stores", study.name, stores.len());
+        for (at, (config, _)) in stores.iter().enumerate() {
+            let like = stores[..at].iter().find(|(other, _)| other == config);
+            assert!(like.is_none(), "{}: two stores have the configuration {config:?}", study.name);
+        }
+    }
 }

@@ -34,7 +34,13 @@ impl Choices {
 
     /// The machine that each run has.
     fn machine(&self) -> Self {
-        Self { fuel: self.fuel, addresses: self.addresses.clone(), contract: self.contract.clone(), ..Self::default() }
+        Self {
+            fuel: self.fuel,
+            addresses: self.addresses.clone(),
+            contract: self.contract.clone(),
+            order: self.order.clone(),
+            ..Self::default()
+        }
     }
 
     /// A command whose application stands at the end.

@@ -45,6 +45,8 @@ keys! {
         addresses: Option<String> = "addresses" one,
         /// Which products are joined with the sums that read them.
         contract: Option<String> = "contract" one,
+        /// In which order warps and blocks execute.
+        order: Option<String> = "order" one,
         /// The path that runs take.
         engine: Option<Engine> = "engine" one,
         /// How many workers.
@@ -164,6 +166,7 @@ impl From<&Config> for Choices {
             fuel: config.fuel,
             addresses: config.addresses.clone(),
             contract: config.contract.clone(),
+            order: config.order.clone(),
             engine: Some(config.engine.clone()),
             jobs: config.jobs.map(NonZeroU32::get),
             memory: config.memory,

@@ -69,6 +69,8 @@ pub struct Config {
     pub addresses: Option<String>,
     /// Which products are joined with the sums that read them, by a word; the target's default if not said.
     pub contract: Option<String>,
+    /// In which order warps and blocks execute, by a word; the target's default if not said.
+    pub order: Option<String>,
     /// The way in which the target makes runs.
     pub engine: Engine,
     /// The kind of interval.

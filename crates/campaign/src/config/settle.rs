@@ -42,6 +42,7 @@ impl Choices {
             fuel: self.fuel,
             addresses: self.addresses,
             contract: self.contract,
+            order: self.order,
             engine: self.engine.unwrap_or(Engine::AUTO),
             interval: self.interval.unwrap_or(IntervalMethod::Wilson),
             shard: self.shard.unwrap_or(Shard::WHOLE),

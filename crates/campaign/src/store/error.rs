@@ -81,6 +81,17 @@ pub enum StoreError {
         /// The directory.
         dir: PathBuf,
     },
+    /// The campaign that is there is another one.
+    #[error(
+        "go on in {dir}: the campaign there has another `{key}` than the one that is to be made, so that its rows are \
+         others; delete the directory, or choose another place for campaigns"
+    )]
+    OtherConfig {
+        /// The directory.
+        dir: PathBuf,
+        /// The first key that differs.
+        key: String,
+    },
     /// The target is another one.
     #[error(
         "go on in {dir}: its runs are of the capsule with digest {expected}, this one has {found}; \

@@ -47,7 +47,7 @@ use std::io::{self, Write};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use crate::config::{Bytes, Config, Shard};
+use crate::config::{Bytes, Choices, Config, Shard};
 use crate::files::{Lock, Replacement, replace};
 use crate::plan::{self, Head, Plan, PlanError};
 use crate::strata::{StrataSize, strata_of};
@@ -126,6 +126,28 @@ impl Store {
             return Err(StoreError::OtherSweep { dir: dir.to_owned() });
         }
         Ok(Self { place: Some((dir.to_owned(), lock)), config, plan, sweep, rows })
+    }
+
+    /// Goes on with the campaign in `dir`, or makes it where none was begun: one that was killed before `campaign.toml` was
+    /// there has not begun.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create) and [`resume`](Self::resume), and when the campaign that is there has another
+    /// configuration, so that its rows are others.
+    pub fn make<'t>(dir: &Path, config: Config, target: impl Into<TargetSystem<'t>>) -> Result<Self, StoreError> {
+        let target = target.into();
+        match read_config(dir) {
+            Err(StoreError::Missing { .. }) => return Self::create(dir, config, target),
+            Err(error) => return Err(error),
+            Ok(found) if found.unsharded() != config.unsharded() => {
+                return Err(StoreError::OtherConfig { dir: dir.to_owned(), key: first_other(&found, &config) });
+            }
+            Ok(_) => {}
+        }
+        let mut store = Self::resume(dir, target)?;
+        store.set_jobs(config.jobs);
+        store.set_memory(config.memory);
+        Ok(store)
     }
 
     /// Makes a campaign that is kept in memory only, ready for its first run; nothing is written anywhere.
@@ -295,6 +317,15 @@ fn open_rows(
 fn origin(config: &Config, target: TargetSystem<'_>, sweep: Option<&Sweep>, strata: Vec<Stratum>) -> Origin {
     let outline = sweep.map(|sweep| sweep.outline(config.shard));
     Origin { strata, registers: target.planner.registers(&config.selection), ..Origin::of(target, outline) }
+}
+
+/// The first key that two configurations say differently.
+fn first_other(found: &Config, wanted: &Config) -> String {
+    let entries = |config: &Config| Choices::from(&config.unsharded()).entries();
+    let (found, wanted) = (entries(found), entries(wanted));
+    let other =
+        wanted.iter().find(|entry| !found.contains(entry)).or(found.iter().find(|entry| !wanted.contains(entry)));
+    other.map_or_else(String::new, |entry| entry.key.to_owned())
 }
 
 fn same_digest(dir: &Path, expected: &str, found: &str) -> Result<(), StoreError> {

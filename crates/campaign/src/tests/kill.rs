@@ -29,11 +29,7 @@ fn child_of_the_kill_test() {
     };
     let (dir, target) = (Path::new(&dir), slow());
     let config = if dir.ends_with(SWEPT) { sweeping::every_fault() } else { config(RUNS) };
-    let mut store = match Store::resume(dir, &target) {
-        Err(crate::StoreError::Missing { .. }) => Store::create(dir, config, &target),
-        resumed => resumed,
-    }
-    .unwrap();
+    let mut store = Store::make(dir, config, &target).unwrap();
     finish(&mut store, &target);
 }
 

@@ -163,3 +163,39 @@ fn a_campaign_is_read_while_it_runs() {
     run(&target, &mut store, &AtomicBool::new(false), &mut on_event).unwrap();
     assert!(seen.len() > 1 && seen.iter().all(|(told, found)| told == found), "{seen:?}");
 }
+
+#[test]
+fn where_a_kill_came_before_the_configuration_a_campaign_is_made_anew() {
+    let expected = undisturbed(config(40), &Fake::default());
+    for left in [vec![], vec!["campaign.toml.tmp"], vec!["plan.tmp", "campaign.toml.tmp"]] {
+        let dir = tempfile::tempdir().unwrap();
+        for name in left {
+            std::fs::write(dir.path().join(name), "capsule = 'fa").unwrap();
+        }
+        let target = Fake::default();
+        let mut store = Store::make(dir.path(), config(40), &target).unwrap();
+        run_some(&mut store, &target, 9);
+        drop(store);
+        // The second time it goes on.
+        let mut store = Store::make(dir.path(), config(40), &target).unwrap();
+        finish(&mut store, &target);
+        assert_eq!(rows(dir.path()), expected);
+    }
+}
+
+#[test]
+fn a_campaign_of_another_configuration_is_not_gone_on_with() {
+    let (dir, target) = (tempfile::tempdir().unwrap(), Fake::default());
+    drop(Store::make(dir.path(), config(40), &target).unwrap());
+    let others = [
+        (Config { order: Some("warps".to_owned()), ..config(40) }, "order"),
+        (Config { addresses: Some("strict".to_owned()), ..config(40) }, "addresses"),
+        (Config { seed: 77, ..config(40) }, "seed"),
+    ];
+    for (other, key) in others {
+        let error = Store::make(dir.path(), other, &target).unwrap_err().to_string();
+        assert!(error.contains(&format!("another `{key}`")), "{error}");
+    }
+    let elsewhere = Config { capsule: "elsewhere/it.capsule".to_owned(), jobs: None, memory: None, ..config(40) };
+    assert!(Store::make(dir.path(), elsewhere, &target).is_ok());
+}

@@ -66,12 +66,18 @@ pub(crate) struct Choose {
 /// What the ISA leaves open, and a machine does somehow.
 #[derive(Debug, Group)]
 pub(crate) struct Machine {
-    /// What becomes of stray accesses: as an H200 does, as a sanitizer would (strict), or as a file says [default: h200]
-    #[arg(long, value_name = "h200|strict|F.toml")]
+    /// What becomes of stray accesses: as an H200 does, as it would without the memory around
+    /// allocations (mapped), as a sanitizer would (strict), or as a file says [default: h200]
+    #[arg(long, value_name = "h200|mapped|strict|F.toml")]
     addresses: Option<String>,
     /// Whether products are joined with sums, as NVIDIA's assembler does, or executed as written [default: ptxas]
     #[arg(long, value_name = "ptxas|off")]
     pub(crate) contract: Option<String>,
+    /// In which order warps and blocks execute: finely where a kernel has data races (races), one warp after the other
+    /// (turns), the last warp first (reversed), one instruction each in turn in a block (warps) or in all blocks (blocks)
+    /// [default: races]
+    #[arg(long, value_name = "races|turns|reversed|warps|blocks")]
+    pub(crate) order: Option<String>,
 }
 
 impl Machine {
@@ -79,7 +85,8 @@ impl Machine {
     pub(crate) fn setup(&self) -> Result<Setup, SessionError> {
         let addresses = session::addresses::profile(self.addresses.as_deref())?;
         let contract = session::contract::contract(self.contract.as_deref())?;
-        Ok(Setup { addresses, contract, ..Setup::default() })
+        let order = session::order::order(self.order.as_deref())?;
+        Ok(Setup { addresses, contract, order, ..Setup::default() })
     }
 
     /// The word by which the profile of addresses is found again from anywhere.
@@ -122,6 +129,7 @@ impl Choose {
             fuel: resources.fuel,
             addresses: resources.machine.addresses(),
             contract: resources.machine.contract.clone(),
+            order: resources.machine.order.clone(),
             jobs: self.jobs,
             memory: resources.memory,
             shard: resources.shard,

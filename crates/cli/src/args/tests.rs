@@ -106,13 +106,14 @@ fn choices() -> impl Strategy<Value = Choices> {
     let how = (of(0.5..0.999), of(select(IntervalMethod::ALL)), of(0..i64::MAX as u64), bounds(), any::<bool>());
     let engine = of(select(["auto", "full", "delta", "lanes", "cuda-gdb"].as_slice()));
     let addresses = of(select(["h200", "strict"].as_slice()));
-    let machine = (addresses, of(select(["ptxas", "off"].as_slice())));
+    let order = of(select(["races", "blocks"].as_slice()));
+    let machine = (addresses, of(select(["ptxas", "off"].as_slice())), order);
     let resources = (of(any::<u32>()), machine, engine, of(1_u32..9), of(any::<u64>()), of((1_u32..3, 2_u32..4)));
     (what, size, how, resources).prop_map(|(what, size, how, resources)| {
         let (capsule, application, selection, criteria) = what;
         let (runs, margin, exhaustive, seconds) = size;
         let (confidence, interval, seed, fail_if, fail_if_undecided) = how;
-        let (fuel, (addresses, contract), engine, jobs, memory, shard) = resources;
+        let (fuel, (addresses, contract, order), engine, jobs, memory, shard) = resources;
         let (live, capsule) = match application {
             Some(live) => (live, capsule),
             None => (Live::default(), Some(capsule.unwrap_or_else(|| "gemm".to_owned()))),
@@ -134,6 +135,7 @@ fn choices() -> impl Strategy<Value = Choices> {
             fuel,
             addresses: addresses.map(str::to_owned),
             contract: contract.map(str::to_owned),
+            order: order.map(str::to_owned),
             engine: engine.map(Engine::named),
             jobs,
             memory: memory.map(Bytes),

@@ -28,6 +28,7 @@ pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
         fuel: args.fuel,
         addresses: args.machine.addresses(),
         contract: args.machine.contract.clone(),
+        order: args.machine.order.clone(),
         ..Choices::default()
     };
     let session = opened(choices)?;

@@ -5,7 +5,7 @@ use campaign::{
     CampaignEnd, CampaignError, CampaignEvent, Choices, ConfigError, Planner, Results, SelectionWords, Store,
     StoreError, Subject, TargetError, TargetSystem,
 };
-use inject::CapsuleTarget;
+use inject::{CapsuleTarget, MachineWords};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -173,6 +173,7 @@ impl Campaigns<'_> {
         label: &str,
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {
+        let MachineWords { addresses, contract, order } = capsule.golden_run().machine_words();
         let choices = Choices {
             capsule: Some(capsule.opened_as().to_owned()),
             runs: Some(runs),
@@ -180,11 +181,14 @@ impl Campaigns<'_> {
             selection,
             jobs: self.jobs,
             fuel: capsule.golden_run().said_fuel(),
+            addresses,
+            contract,
+            order,
             ..Choices::default()
         };
         let config = choices.judged_by(capsule.criteria()).settle()?;
         let dir = self.place(capsule, label, runs);
-        let mut store = if dir.exists() { Store::resume(&dir, target)? } else { Store::create(&dir, config, target)? };
+        let mut store = Store::make(&dir, config, target)?;
         let name = format!("{}, {label}", capsule.name());
         let told = &mut self.told;
         let summary = match campaign::run(target, &mut store, self.stop, &mut |event| told(&name, &event))? {
@@ -201,6 +205,9 @@ impl Campaigns<'_> {
         parts.extend(self.kernels.iter().cloned());
         parts.extend(label.split([':', ',']).map(|part| part.replace('=', "-")));
         parts.extend(capsule.golden_run().said_fuel().map(|fuel| format!("fuel-{fuel}")));
+        let MachineWords { addresses, contract, order } = capsule.golden_run().machine_words();
+        let machine = [("addresses", addresses), ("contract", contract), ("order", order)];
+        parts.extend(machine.into_iter().filter_map(|(key, word)| Some(format!("{key}-{}", word?))));
         parts.push(format!("seed-{}-runs-{runs}", self.seed));
         self.dir.join(format!("{}.campaign", file_name(&parts.join("_"))))
     }

@@ -23,8 +23,10 @@ pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'
         let change = move |same| Machine { addresses: Arc::clone(&profile), ..same };
         Variant { name, change: Box::new(change) }
     };
-    let h200 = AddressProfile::h200();
-    let mapped = AddressProfile { name: "mapped".to_owned(), before: Vec::new(), behind: Vec::new(), ..h200.clone() };
-    let variants = [variant("h200", h200), variant("mapped", mapped), variant("strict", AddressProfile::strict())];
+    let variants = [
+        variant("h200", AddressProfile::h200()),
+        variant("mapped", AddressProfile::mapped()),
+        variant("strict", AddressProfile::strict()),
+    ];
     compare(study, &variants, subjects, runs, campaigns)
 }

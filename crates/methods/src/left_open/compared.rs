@@ -74,6 +74,7 @@ fn on(subject: &Studied, variant: &Variant) -> Result<Result<CapsuleTarget, Stri
         fuel: golden.said_fuel(),
         addresses: Arc::clone(&machine.addresses),
         contract: machine.contract,
+        order: machine.order,
         opened_as: Some(capsule.opened_as().to_owned()),
         ..Setup::default()
     };

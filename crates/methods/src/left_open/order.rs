@@ -3,7 +3,6 @@
 use super::compared::{Variant, compare};
 use crate::kit::{Campaigns, Studied, StudyError};
 use inject::{Machine, Order};
-use simt::Interleaving;
 use study::Study;
 
 pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
@@ -19,13 +18,8 @@ pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'
              without a fault is another then has other sites and is left out."
         ),
     );
-    let variant = |name, order| Variant { name, change: Box::new(move |same| Machine { order, ..same }) };
-    let variants = [
-        variant("races", Order::AsRaces),
-        variant("turns", Order::Always(Interleaving::Turns)),
-        variant("reversed", Order::Always(Interleaving::Reversed)),
-        variant("warps", Order::Always(Interleaving::Warps)),
-        variant("blocks", Order::Always(Interleaving::Blocks)),
-    ];
+    let variant =
+        |order: Order| Variant { name: order.word(), change: Box::new(move |same| Machine { order, ..same }) };
+    let variants = Order::ALL.map(variant);
     compare(study, &variants, subjects, runs, campaigns)
 }

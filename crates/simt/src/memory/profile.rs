@@ -43,6 +43,9 @@ pub struct AddressProfile {
     /// holds zeros until it is written.
     #[serde(default)]
     pub local: u32,
+    /// The file that it was read from, if it was.
+    #[serde(skip)]
+    pub file: Option<String>,
 }
 
 impl Default for AddressProfile {
@@ -56,13 +59,20 @@ impl AddressProfile {
     #[must_use]
     pub fn h200() -> Self {
         let whole = |to: u64| vec![Stretch { from: 0, to }];
-        Self { name: "h200".to_owned(), strict: false, before: whole(414 << 20), behind: whole(72 << 20), local: 1536 }
+        let (before, behind) = (whole(414 << 20), whole(72 << 20));
+        Self { name: "h200".to_owned(), strict: false, before, behind, local: 1536, file: None }
+    }
+
+    /// What an H200 does within the 2 MiB steps in which memory is mapped for allocations, and nothing around them.
+    #[must_use]
+    pub fn mapped() -> Self {
+        Self { name: "mapped".to_owned(), before: Vec::new(), behind: Vec::new(), ..Self::h200() }
     }
 
     /// What a sanitizer lets pass.
     #[must_use]
     pub fn strict() -> Self {
-        Self { name: "strict".to_owned(), strict: true, before: Vec::new(), behind: Vec::new(), local: 0 }
+        Self { name: "strict".to_owned(), strict: true, before: Vec::new(), behind: Vec::new(), local: 0, file: None }
     }
 
     /// What is wrong with it, if something is.
