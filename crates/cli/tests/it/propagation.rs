@@ -180,3 +180,13 @@ fn what_is_no_variable_is_said_with_what_there_is() {
     let pictures = run(&["propagation", "mm3", "--pictures", "x"]);
     assert!(stderr(&pictures).contains("say which with --fault ID"), "{}", stderr(&pictures));
 }
+
+#[test]
+fn a_file_without_regions_is_the_whole_program_whatever_its_comments_say() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("variables.toml");
+    let variable = "[[variables]]\nname = 'g'\nkernel = 'mm3_kernel3'\nparameter = 2\ntype = 'f32'\nshape = [28, 40]\n";
+    fs::write(&file, format!("# no [[regions]] here\n{variable}")).unwrap();
+    let found = json(&["propagation", "mm3", "--file", path(&file), "--runs", "5", "--json"]);
+    assert_eq!(found["regions"][0]["region"], "all", "{found}");
+}

@@ -57,6 +57,15 @@ impl Region {
         Ok(file.regions)
     }
 
+    /// Whether a TOML text says anything of regions.
+    ///
+    /// # Errors
+    /// If it is no TOML.
+    pub fn are_declared(text: &str) -> Result<bool, String> {
+        let table: toml::Table = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+        Ok(table.contains_key("regions"))
+    }
+
     /// Whether regions have names, and lines that are some.
     ///
     /// # Errors
@@ -126,6 +135,17 @@ mod tests {
         let words = regions[1].words();
         assert_eq!((words.kernel, words.iterations), (vec!["a".to_owned(), "b#2".to_owned()], vec!["0".to_owned()]));
         assert_eq!(words.target.as_deref(), Some("reg:64"));
+    }
+
+    #[test]
+    fn regions_are_declared_by_a_table_and_not_by_a_comment_or_a_string() {
+        for text in ["# [[regions]]\n[[variables]]\nname = 'a'", "name = '[[regions]]'", ""] {
+            assert_eq!(Region::are_declared(text), Ok(false), "{text}");
+        }
+        for text in ["[[ regions ]]\nname = 'a'", "regions = []"] {
+            assert_eq!(Region::are_declared(text), Ok(true), "{text}");
+        }
+        assert!(Region::are_declared("[[regions").is_err());
     }
 
     #[test]

@@ -89,6 +89,20 @@ fn followed_arrays(request: &Request) -> Result<Vec<Array>, StudyError> {
     arrays(&request.capsule, &declared, names.as_deref()).map_err(StudyError::Words)
 }
 
+/// Whether somebody says regions: by a map, a file, or the workload itself; a file may declare variables alone.
+fn regions_are_said(request: &Request) -> Result<bool, StudyError> {
+    if ["from-map", "only"].iter().any(|key| request.options.contains_key(key)) {
+        return Ok(true);
+    }
+    let refused = |path: &str, why: String| StudyError::Refused(format!("read the regions `{path}`: {why}"));
+    let read = |path: &str| fs::read_to_string(path).map_err(|error| refused(path, error.to_string()));
+    match (request.get::<String>("file")?, &request.declared) {
+        (Some(path), _) => Region::are_declared(&read(&path)?).map_err(|why| refused(&path, why)),
+        (None, Some(text)) => Region::are_declared(text).map_err(|why| refused(request.capsule.name(), why)),
+        (None, None) => Ok(false),
+    }
+}
+
 /// What launches are of, by number.
 fn kernels(request: &Request) -> Vec<&str> {
     let launches = request.capsule.golden_run().launches();
@@ -119,17 +133,9 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
             "show the pictures of many faults: say which with --fault ID, for example one of --rows".to_owned(),
         ));
     }
-    let nothing_said =
-        request.declared.is_none() && !["file", "from-map"].iter().any(|key| request.options.contains_key(key));
-    let only_variables = || {
-        request
-            .get::<String>("file")
-            .ok()
-            .flatten()
-            .and_then(|path| fs::read_to_string(path).ok())
-            .is_some_and(|text| !text.contains("[[regions]]"))
-    };
-    let settings = if nothing_said || only_variables() {
+    let settings = if regions_are_said(request)? {
+        settings(request)?
+    } else {
         if let Some(only) = request.get::<String>("only")? {
             return Err(StudyError::Words(format!(
                 "find the region `{only}`: no regions are declared; declare some as [[regions]] in --file"
@@ -141,8 +147,6 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
             model: request.get("model")?,
             ..Region::default()
         }])
-    } else {
-        settings(request)?
     };
     let method = Regional::new(&request.capsule, &campaigns.selection(&settings.to_string()))?;
     let runs: Vec<RunIndex> = (0..method.runs(runs_of_region(request)?)).map(RunIndex).collect();
