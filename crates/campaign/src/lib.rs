@@ -26,6 +26,7 @@
 //! - A row that cannot be written stops the campaign.
 //! - Nothing here prints or exits: [`run`] reports through [`CampaignEvent`]s.
 
+mod aim;
 mod engine;
 mod failure;
 mod plan;
@@ -50,6 +51,7 @@ pub mod target;
 #[cfg(test)]
 mod tests;
 
+pub use aim::Aim;
 pub use bound::{Bound, BoundError, BoundVerdict, Judgement, More, Subpopulation};
 pub use config::{
     Bytes, Choices, CommandLine, Config, ConfigError, IntervalMethod, Live, SelectionWords, Shard, Size, Stratify,

@@ -1,6 +1,6 @@
 //! What a method is: how it chooses sites, what it makes of rows, and what it adds to the program.
 
-use campaign::{Planner, Results, SelectionWords, StoreError, TargetError};
+use campaign::{Aim, Planner, Results, SelectionWords, StoreError, TargetError};
 use inject::CapsuleTarget;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -28,6 +28,25 @@ pub trait Method: Sync {
     /// # Errors
     /// If they mean no settings, or say what the method chooses itself.
     fn check(&self, words: &SelectionWords) -> Result<(), TargetError>;
+
+    /// What its faults are, by its words: one for each kind of place and change that its sites have. Nothing, if it cannot be
+    /// said, which claims nothing.
+    ///
+    /// # Errors
+    /// If the words mean no settings.
+    fn aims(&self, words: &SelectionWords) -> Result<Vec<Aim>, TargetError> {
+        let _ = words;
+        Ok(Vec::new())
+    }
+
+    /// Its word in the configuration of a campaign, which has to mean the same later and from anywhere: where a user names a
+    /// file, what it says, or which text it is (`kit::lasting`).
+    ///
+    /// # Errors
+    /// If a file cannot be read, or the word means no settings.
+    fn lasting(&self, word: &str) -> Result<String, TargetError> {
+        Ok(word.to_owned())
+    }
 
     /// The method on a capsule, with the settings that `words.method` has.
     ///

@@ -1,6 +1,6 @@
 //! Every method there is.
 
-use campaign::{SelectionWords, TargetError};
+use campaign::{Aim, SelectionWords, TargetError};
 use inject::CapsuleTarget;
 use std::sync::Arc;
 
@@ -33,6 +33,25 @@ pub fn apply(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Opt
 /// As [`apply`].
 pub fn check(words: &SelectionWords) -> Result<(), TargetError> {
     words.method.as_deref().map_or(Ok(()), |word| find(word)?.check(words))
+}
+
+/// The word of a method as the configuration of a campaign has it: it means the same later and from anywhere.
+///
+/// # Errors
+/// If there is no such method, its settings mean nothing, or a file that they name cannot be read.
+pub fn lasting(word: &str) -> Result<String, TargetError> {
+    find(word)?.lasting(word)
+}
+
+/// What the faults of a selection are: what the words say themselves, or what their method aims at.
+///
+/// # Errors
+/// If there is no such method, or its words mean no settings.
+pub fn aims(words: &SelectionWords) -> Result<Vec<Aim>, TargetError> {
+    match &words.method {
+        None => Ok(vec![Aim::from(words.clone())]),
+        Some(word) => find(word)?.aims(words),
+    }
 }
 
 /// The method of a word such as `name:key=value`.

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use campaign::Aim;
+
 /// What the caller knows beside the results.
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -15,6 +17,8 @@ pub struct Context {
     pub sources: Vec<SourceText>,
     /// Instructions as text.
     pub listing: Vec<ListedInstruction>,
+    /// What the faults of the method are that chose the sites: nothing, if nobody knows; absent, if none did.
+    pub aims: Option<Vec<Aim>>,
     /// Why there are no sources and no instructions, if there are none.
     pub without_source: Option<String>,
     /// The name that people use for a kernel, such as `gemm` for a mangled one; documents keep the whole name.
@@ -28,6 +32,7 @@ impl Default for Context {
             dir: String::new(),
             sources: Vec::new(),
             listing: Vec::new(),
+            aims: None,
             without_source: None,
             short_name: |name| name,
         }

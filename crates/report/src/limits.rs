@@ -9,10 +9,10 @@ const CONDITIONAL: &str = "They are conditional: given that such a fault happens
     field, is another question; nothing here is a failure rate in time.";
 const ONE_INPUT: &str = "An outcome is for one input. Another input has other rates.";
 
-/// What the numbers do not say, in sentences.
-pub(crate) fn limits(config: &Choices) -> [String; 5] {
-    let instructions = format!("{}{}", of_instructions(config), of_contraction(config));
-    [CONDITIONAL.to_owned(), not_hit(config), of_addresses(config), instructions, ONE_INPUT.to_owned()]
+/// What the numbers do not say, in sentences; `not_hit` is what its report says of that.
+pub(crate) fn limits(config: &Choices, not_hit: &str) -> [String; 5] {
+    let instructions = format!("{}{}{}", of_instructions(config), of_contraction(config), of_order(config));
+    [CONDITIONAL.to_owned(), not_hit.to_owned(), of_addresses(config), instructions, ONE_INPUT.to_owned()]
 }
 
 /// What stray accesses do.
@@ -43,29 +43,16 @@ fn of_contraction(config: &Choices) -> &'static str {
     }
 }
 
-fn is_on_gpu(config: &Choices) -> bool {
-    config.engine.as_ref().is_some_and(|engine| engine.word() == "cuda-gdb")
+/// Where warps and blocks take turns otherwise than in other campaigns.
+fn of_order(config: &Choices) -> String {
+    match config.order.as_deref() {
+        None | Some("races") => String::new(),
+        Some(order) => format!(" All kernels execute their warps and blocks in one order (order {order})."),
+    }
 }
 
-/// What is hit, and what is not. Words that are new here claim nothing.
-fn not_hit(config: &Choices) -> String {
-    let rest = "caches, schedulers and control logic are not";
-    let operands = || format!("Only the operands named above are hit. Registers at rest, memory, {rest}.");
-    match config.selection.target.as_deref() {
-        // A method hits operands, too.
-        None | Some("dst" | "pred" | "addr" | "store" | "src") => operands(),
-        Some("reg") => {
-            format!("Only registers that are allocated are hit, at rest. Operands in use, memory, {rest}.")
-        }
-        Some(target) if target.starts_with("reg:") => {
-            format!("Only registers are hit, at rest, allocated or not. Operands in use, memory, {rest}.")
-        }
-        Some("mem") => format!("Only bytes of memory that threads reach are hit. Registers, operands, {rest}."),
-        Some(space @ ("global" | "shared" | "local" | "const")) => {
-            format!("Only bytes of {space} memory are hit. Other memories, registers, operands, {rest}.")
-        }
-        Some(_) => "Only what is named above is hit.".to_owned(),
-    }
+fn is_on_gpu(config: &Choices) -> bool {
+    config.engine.as_ref().is_some_and(|engine| engine.word() == "cuda-gdb")
 }
 
 /// Whose instructions were counted and hit.
@@ -122,33 +109,7 @@ mod tests {
     use campaign::Config;
 
     fn said(text: &str) -> [String; 5] {
-        limits(&Choices::from(&Config::from_toml(text, "it").unwrap()))
-    }
-
-    #[test]
-    fn what_was_hit_is_not_among_what_was_not() {
-        let hit = [
-            ("dst", "the operands named above", "Registers at rest, memory, caches"),
-            ("pred", "the operands named above", "Registers at rest, memory, caches"),
-            ("addr", "the operands named above", "Registers at rest, memory, caches"),
-            ("store", "the operands named above", "Registers at rest, memory, caches"),
-            ("src", "the operands named above", "Registers at rest, memory, caches"),
-            ("reg", "registers that are allocated", "Operands in use, memory, caches"),
-            ("mem", "bytes of memory that threads reach", "Registers, operands, caches"),
-            ("global", "bytes of global memory", "Other memories, registers, operands, caches"),
-            ("shared", "bytes of shared memory", "Other memories, registers, operands, caches"),
-            ("local", "bytes of local memory", "Other memories, registers, operands, caches"),
-            ("const", "bytes of const memory", "Other memories, registers, operands, caches"),
-        ];
-        for (target, is, is_not) in hit {
-            let [_, sentence, ..] = said(&format!("capsule = 'gemm'\ntarget = '{target}'"));
-            assert!(sentence.starts_with(&format!("Only {is} ")), "{target}: {sentence}");
-            assert!(sentence.contains(&format!(". {is_not}, schedulers and control logic are not.")), "{sentence}");
-        }
-        let [_, sentence, ..] = said("capsule = 'gemm'\ntarget = 'laser'");
-        assert_eq!(sentence, "Only what is named above is hit.");
-        let [_, sentence, ..] = said("capsule = 'gemm'\nmethod = 'some-method'");
-        assert!(sentence.starts_with("Only the operands named above"));
+        limits(&Choices::from(&Config::from_toml(text, "it").unwrap()), "")
     }
 
     #[test]
@@ -168,8 +129,11 @@ mod tests {
     fn products_and_sums_that_are_not_joined_are_named() {
         let [.., instructions, _] = said("capsule = 'gemm'\ncontract = 'off'");
         assert!(instructions.starts_with("Instructions are") && instructions.ends_with("(contract off)."));
-        for text in ["capsule = 'gemm'", "capsule = 'gemm'\ncontract = 'ptxas'"] {
+        let [.., instructions, _] = said("capsule = 'gemm'\norder = 'blocks'");
+        assert!(instructions.ends_with("(order blocks)."), "{instructions}");
+        for text in ["capsule = 'gemm'", "capsule = 'gemm'\ncontract = 'ptxas'", "capsule = 'gemm'\norder = 'races'"] {
             let [.., instructions, _] = said(text);
+            assert!(!instructions.contains("(order "), "{instructions}");
             assert!(!instructions.contains("contract"), "{instructions}");
         }
     }

@@ -24,6 +24,7 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
         choices.live.directory = lasting_directory(choices.live.directory.as_deref());
     }
     choices.selection.model = patterns::looked_up(choices.selection.model)?;
+    choices.selection.method = choices.selection.method.as_deref().map(registry::lasting).transpose()?;
     choices.fuel = choices.fuel.or(choices.exhaustive.then_some(Setup::FUEL_OF_ALL));
     let config = choices.clone().settle()?;
     let kind = Kind::of(&config)?;

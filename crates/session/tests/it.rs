@@ -162,3 +162,57 @@ fn stores_of_a_study_say_all_that_their_rows_depend_on() {
         }
     }
 }
+
+/// What the method of a campaign makes of its rows, opened from what is on disk.
+fn estimates_of(dir: &Path) -> Result<serde_json::Value, String> {
+    let results = Results::open(dir).unwrap();
+    let session = open_results(&results, None).map_err(|error| error.to_string())?;
+    Ok(session.estimates(&results).unwrap().unwrap().json)
+}
+
+fn by_method(word: String, runs: u64) -> Choices {
+    let selection = SelectionWords { method: Some(word), ..SelectionWords::default() };
+    Choices { selection, ..choices("pathfinder", runs) }
+}
+
+#[test]
+fn a_campaign_holds_the_regions_of_its_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, place) = (dir.path().join("r.toml"), dir.path().join("c"));
+    std::fs::write(&file, "[[regions]]\nname = 'a'\n[[regions]]\nname = 'b'\ntarget = 'mem'").unwrap();
+    let session = open(by_method(format!("regional:file={}", file.display()), 60)).unwrap();
+    run(&session, &place);
+    let before = estimates_of(&place).unwrap();
+    std::fs::write(&file, "[[regions]]\nname = 'other'").unwrap();
+    assert_eq!(estimates_of(&place).unwrap(), before);
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(estimates_of(&place).unwrap(), before);
+    assert_eq!(rows(&run(&open_campaign(&place, Changes::default()).unwrap(), &dir.path().join("d"))).len(), 60);
+}
+
+#[test]
+fn a_file_that_a_method_reads_is_the_one_that_the_campaign_was_made_with_or_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let maps = open(by_method("regional".to_owned(), 3)).unwrap();
+    let faults = rows(&maps.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap().1);
+    let line = |row: &Row| format!("{},a,\"{}\"\n", row.run.0, row.site.fault().unwrap());
+    let map = format!("run,region,fault\n{}", faults.iter().map(line).collect::<String>());
+    let table = include_str!("../../../profiles/ipa/k40.toml").to_owned();
+    let issue = include_str!("../../../profiles/issue/k40.toml").to_owned();
+    for (name, text, method, runs) in [
+        ("map.csv", map, "regional:map=", 3),
+        ("ipa.toml", table, "two-level:ipa=", 40),
+        ("issue.toml", issue, "two-level:issue=", 40),
+    ] {
+        let (file, place) = (dir.path().join(name), dir.path().join(format!("{name}.campaign")));
+        std::fs::write(&file, &text).unwrap();
+        // The name is that of a user, relative to where he is; the campaign is read from anywhere.
+        run(&open(by_method(format!("{method}{}", file.display()), runs)).unwrap(), &place);
+        let before = estimates_of(&place).unwrap();
+        std::fs::write(&file, format!("{text}\n")).unwrap();
+        let refused = estimates_of(&place).unwrap_err();
+        assert!(refused.contains(name) && refused.contains("it is not what it was"), "{refused}");
+        std::fs::write(&file, &text).unwrap();
+        assert_eq!(estimates_of(&place).unwrap(), before);
+    }
+}

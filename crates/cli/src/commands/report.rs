@@ -8,7 +8,7 @@ use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use campaign::{Results, StoreError, Summary};
-use report::{CampaignComparison, Report};
+use report::{CampaignComparison, Context, Report};
 use std::path::Path;
 
 /// Stories that a report tells unasked, and the seconds that a golden run may take for it.
@@ -74,7 +74,10 @@ fn compare(args: &args::Report, results: &Results, other: &Path) -> Result<Code,
 fn made(results: &Results, args: &args::Report, dir: &Path) -> Result<Report, Failure> {
     let name = args.capsule.as_deref().unwrap_or(&results.config().capsule);
     let context = listing::context(name, &results.digest().map_err(refused)?, dir.display().to_string());
-    Report::new(results, context).map_err(refused)
+    let selection = &results.config().selection;
+    // A method whose file is gone says nothing of its faults.
+    let aims = selection.method.as_ref().map(|_| methods::registry::aims(selection).unwrap_or_default());
+    Report::new(results, Context { aims, ..context }).map_err(refused)
 }
 
 /// The stories of some faults, where the capsule is there to run them. A report without them is a report still.

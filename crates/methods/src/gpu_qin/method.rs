@@ -1,6 +1,6 @@
 //! What the method is to the program.
 
-use campaign::{SelectionWords, TargetError};
+use campaign::{Aim, SelectionWords, TargetError};
 use inject::CapsuleTarget;
 use std::sync::Arc;
 
@@ -31,6 +31,13 @@ impl crate::Method for GpuQinMethod {
 
     fn check(&self, words: &SelectionWords) -> Result<(), TargetError> {
         Understood::of(words).map(drop)
+    }
+
+    fn aims(&self, words: &SelectionWords) -> Result<Vec<Aim>, TargetError> {
+        let place = "a destination register of an instruction, after it has executed, or a register from which it takes an \
+                     address, or a source if it writes predicates only, before it executes";
+        let aimed = SelectionWords { model: words.model.clone(), ..SelectionWords::default() };
+        Ok(vec![Aim { words: aimed, place: Some(place.to_owned()) }])
     }
 
     fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {

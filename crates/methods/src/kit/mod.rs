@@ -1,7 +1,8 @@
-//! What methods share: campaigns that are made once and kept, what one thread came to, tables of patterns, statements with verdicts.
+//! What methods share: campaigns that are made once and kept, what one thread came to, files, tables of patterns, statements with verdicts.
 
 mod campaigns;
 pub(crate) mod chosen;
+pub(crate) mod lasting;
 pub mod patterns;
 mod profile;
 mod statements;

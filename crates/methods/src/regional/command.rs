@@ -10,7 +10,7 @@ use super::settings::Settings;
 use super::show;
 use super::tally::Tally;
 use super::target::Regional;
-use crate::kit::{Campaigns, StudyError};
+use crate::kit::{Campaigns, StudyError, lasting};
 use crate::method::{Answer, Command, CommandOption, Request};
 
 /// How tight the rates of each region are, if nothing is said: as in the paper.
@@ -104,7 +104,7 @@ pub(super) fn label(settings: &Settings) -> Result<String, StudyError> {
     let text = match settings {
         Settings::Regions(_) => settings.to_string(),
         Settings::Map(path) => {
-            fs::read_to_string(path).map_err(|error| StudyError::Refused(format!("read {path}: {error}")))?
+            lasting::read(path).map_err(|why| StudyError::Refused(format!("read the fault map `{path}`: {why}")))?
         }
     };
     let digest: String = blake3::hash(text.as_bytes()).to_hex().chars().take(16).collect();
@@ -145,7 +145,7 @@ pub(super) fn settings(request: &Request) -> Result<Settings, StudyError> {
                 Some(key) => Err(StudyError::Words(format!(
                     "choose by --{key} what a map says: edit the map, or leave --{key} out"
                 ))),
-                None => Ok(Settings::Map(map)),
+                None => Settings::Map(map).held().map_err(StudyError::Words),
             };
         }
         (Some(file), None) => {

@@ -1,13 +1,13 @@
 //! What the method is to the program.
 
-use campaign::{SelectionWords, TargetError};
+use campaign::{Aim, SelectionWords, TargetError};
 use inject::CapsuleTarget;
 use std::sync::Arc;
 
 use super::command::REGIONS;
 use super::page::PAGE;
 use super::propagation::PROPAGATION;
-use super::settings::NAME;
+use super::settings::{NAME, Settings};
 use super::target::{Regional, understood};
 use crate::method::{Applied, Command, MethodPage};
 
@@ -29,6 +29,17 @@ impl crate::Method for RegionalMethod {
 
     fn check(&self, words: &SelectionWords) -> Result<(), TargetError> {
         understood(words).map(drop)
+    }
+
+    fn aims(&self, words: &SelectionWords) -> Result<Vec<Aim>, TargetError> {
+        match understood(words)? {
+            Settings::Regions(regions) => Ok(regions.iter().map(|region| Aim::from(region.words())).collect()),
+            Settings::Map(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn lasting(&self, word: &str) -> Result<String, TargetError> {
+        Settings::lasting(word).map_err(TargetError::new)
     }
 
     fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {

@@ -5,6 +5,7 @@ use std::fs;
 use std::str::FromStr;
 
 use super::region::Region;
+use crate::kit::lasting;
 
 /// The name of the method.
 pub(super) const NAME: &str = "regional";
@@ -14,8 +15,35 @@ pub(super) const NAME: &str = "regional";
 pub enum Settings {
     /// They are drawn from these regions, in turn.
     Regions(Vec<Region>),
-    /// They stand in a fault map, a file.
+    /// They stand in a fault map, a file by its name or its lasting word.
     Map(String),
+}
+
+impl Settings {
+    /// The word of a method with the regions of a file for its name, and with the text of a map held fast.
+    ///
+    /// # Errors
+    /// If it means nothing, or a file cannot be read.
+    pub fn lasting(word: &str) -> Result<String, String> {
+        let settings = word.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(':')).unwrap_or_default();
+        if !["file=", "map="].iter().any(|key| settings.starts_with(key)) {
+            return Ok(word.to_owned());
+        }
+        Ok(word.parse::<Self>()?.held()?.to_string())
+    }
+
+    /// These settings, with the text of a map held fast.
+    ///
+    /// # Errors
+    /// If there is no such map.
+    pub fn held(self) -> Result<Self, String> {
+        match self {
+            Self::Regions(_) => Ok(self),
+            Self::Map(path) => {
+                lasting::word(&path).map(Self::Map).map_err(|why| format!("read the fault map `{path}`: {why}"))
+            }
+        }
+    }
 }
 
 impl FromStr for Settings {

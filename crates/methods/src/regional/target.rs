@@ -4,7 +4,6 @@ use campaign::{Label, LabelColumn, Labels, Planner, RunIndex, SelectionWords, Si
 use fault::Fault;
 use inject::site::LABELS;
 use inject::{CapsuleTarget, Cells};
-use std::fs;
 use std::sync::{Arc, LazyLock};
 
 use super::diagnosis::Program;
@@ -12,6 +11,7 @@ use super::map::{FaultMap, MapRow};
 use super::region::Region;
 use super::settings::{NAME, Settings};
 use crate::kit::chosen::first_said;
+use crate::kit::lasting;
 
 /// What is said of each site: what any campaign says, and its region.
 static COLUMNS: LazyLock<Vec<LabelColumn>> = LazyLock::new(|| {
@@ -66,7 +66,7 @@ impl Regional {
             Settings::Regions(regions) => Self::drawn(capsule, &regions),
             Settings::Map(path) => {
                 let refused = |why: String| TargetError::new(format!("read the fault map `{path}`: {why}"));
-                let text = fs::read_to_string(&path).map_err(|error| refused(error.to_string()))?;
+                let text = lasting::read(&path).map_err(refused)?;
                 let map = FaultMap::read(&text).map_err(refused)?;
                 Self::mapped(capsule, &map).map_err(refused)
             }

@@ -5,7 +5,7 @@ use stats::{Confidence, Margin, sample_size};
 use super::settings::{Grouping, SdcKind, Settings};
 use super::show::{self, Shown};
 use super::target::TwoLevel;
-use crate::kit::{Campaigns, StudyError};
+use crate::kit::{Campaigns, StudyError, lasting};
 use crate::method::{Answer, Command, CommandOption, Request};
 
 /// How tight each chance of an end is, if nothing is said: as in the paper.
@@ -104,6 +104,7 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
         sdc: SdcKind::of_word(&said("sdc")?.unwrap_or_default()).map_err(StudyError::Words)?,
         ..defaults
     };
+    let settings = settings.held().map_err(StudyError::Words)?;
     let target = request.get::<f64>("target")?;
     if let Some(target) = target.filter(|target| !(target.is_finite() && *target > 0.0)) {
         return Err(StudyError::Words(format!("compare with the target {target}: it must be a rate above 0")));
@@ -112,7 +113,9 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let method = TwoLevel::new(&request.capsule, &campaigns.selection(&settings.to_string()))?;
     // Rows depend neither on the issue rate nor on what counts, so that others are composed of the same ones.
     let kept = Settings { issue: "none".to_owned(), sdc: SdcKind::Any, ..settings };
-    let finished = campaigns.make(&request.capsule, &kept.to_string(), &method, runs * method.cells() as u64)?;
+    let label = Settings { ipa: lasting::short(&kept.ipa), ..kept.clone() }.to_string();
+    let runs = runs * method.cells() as u64;
+    let finished = campaigns.planned(&request.capsule, &label, &kept.to_string(), &method, runs)?;
     let (composition, counted) = method.compose(&finished.results)?;
     let estimates = show::estimates(&Shown { method: &method, composition: &composition, counted: &counted, target });
     Ok(Answer { json: estimates.json, study: estimates.study, files: Vec::new(), pictures: Vec::new() })

@@ -3,11 +3,10 @@
 use serde::{Deserialize, Serialize};
 use stats::Bounded;
 use std::collections::BTreeMap;
-use std::fs;
 
 use super::rate_word::RateWord;
 use super::units::RatePerInstruction;
-use crate::kit::patterns;
+use crate::kit::{lasting, patterns};
 
 /// The bundled tables: their names and their texts.
 const BUNDLED: [(&str, &str); 1] = [("K40", include_str!("../../../../profiles/ipa/k40.toml"))];
@@ -124,6 +123,12 @@ impl IpaTable {
         BUNDLED.iter().map(|&(name, _)| name)
     }
 
+    /// Whether a bundled table has this name.
+    #[must_use]
+    pub fn is_bundled(name: &str) -> bool {
+        Self::bundled().any(|known| known.eq_ignore_ascii_case(name))
+    }
+
     /// The table of a name, or of a file.
     ///
     /// # Errors
@@ -132,7 +137,7 @@ impl IpaTable {
         let refused = |why: &str| format!("read the IPA table `{name}`: {why}");
         let text = match BUNDLED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
             Some((_, text)) => (*text).to_owned(),
-            None => fs::read_to_string(name).map_err(|error| {
+            None => lasting::read(name).map_err(|error| {
                 let names: Vec<&str> = Self::bundled().collect();
                 refused(&format!("{error}; bundled is {}, anything else is the name of a file", names.join(", ")))
             })?,

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fs;
 
 use super::units::IssueRate;
+use crate::kit::lasting;
 
 /// The bundled profiles: their names and their texts.
 const BUNDLED: [(&str, &str); 2] = [
@@ -70,7 +70,7 @@ impl IssueProfile {
         let refused = |why: &str| format!("read the issue rates `{name}`: {why}");
         let text = match BUNDLED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
             Some((_, text)) => (*text).to_owned(),
-            None => fs::read_to_string(name).map_err(|error| {
+            None => lasting::read(name).map_err(|error| {
                 let names: Vec<&str> = Self::bundled().collect();
                 let names = names.join(", ");
                 refused(&format!(
@@ -119,6 +119,12 @@ pub fn issue_rate(words: &str, name: &str, digest: &str) -> Result<Option<KnownI
             .ok_or_else(|| format!("take the issue rate {words}: it must be a number above 0"));
     }
     Ok(IssueProfile::named(words)?.of(name, digest))
+}
+
+/// Whether words for issue rates are complete in themselves, and no file is read for them.
+pub(super) fn is_word(words: &str) -> bool {
+    let bundled = || IssueProfile::bundled().any(|known| known.eq_ignore_ascii_case(words));
+    words == "none" || words.parse::<f64>().is_ok() || bundled()
 }
 
 fn is_rate(rate: f64) -> bool {

@@ -1,13 +1,13 @@
 //! What the method is to the program.
 
-use campaign::{SelectionWords, TargetError};
+use campaign::{Aim, SelectionWords, TargetError};
 use inject::CapsuleTarget;
 use std::sync::Arc;
 
 use super::command::FIT;
 use super::events::EVENTS;
 use super::page::PAGE;
-use super::settings::NAME;
+use super::settings::{NAME, Settings};
 use super::target::{TwoLevel, Understood};
 use crate::method::{Applied, Command, MethodPage, Reader};
 
@@ -29,6 +29,16 @@ impl crate::Method for TwoLevelMethod {
 
     fn check(&self, words: &SelectionWords) -> Result<(), TargetError> {
         Understood::of(words).map(drop)
+    }
+
+    fn aims(&self, words: &SelectionWords) -> Result<Vec<Aim>, TargetError> {
+        Ok(Understood::of(words)?.aims(&words.kernel))
+    }
+
+    fn lasting(&self, word: &str) -> Result<String, TargetError> {
+        let settings: Settings = word.parse().map_err(TargetError::new)?;
+        let held = settings.clone().held().map_err(TargetError::new)?;
+        Ok(if held == settings { word.to_owned() } else { held.to_string() })
     }
 
     fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {

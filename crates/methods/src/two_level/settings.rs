@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::ipa::IpaTable;
-use super::issue::IssueProfile;
+use super::issue::{IssueProfile, is_word, issue_rate};
+use crate::kit::lasting;
 
 /// Which instructions the rates of a type are taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,31 @@ impl Default for Settings {
             sdc: SdcKind::Any,
             made: Made::Rated,
         }
+    }
+}
+
+impl Settings {
+    /// These settings, with the texts of files held fast that they name.
+    ///
+    /// # Errors
+    /// If there is no such file, or the words of a method cannot name it.
+    pub fn held(self) -> Result<Self, String> {
+        let held = |what: &str, name: String, is_word: bool| {
+            if is_word {
+                return Ok(name);
+            }
+            let word = lasting::word(&name).map_err(|why| format!("read the {what} `{name}`: {why}"))?;
+            match word.contains(',') {
+                // The words of a method are divided by commas.
+                true => Err(format!("read the {what} `{word}`: the path of the file must have no comma")),
+                false => Ok(word),
+            }
+        };
+        // What is wrong with a name, or with what a file says, is said by who reads it.
+        IpaTable::named(&self.ipa)?;
+        issue_rate(&self.issue, "", "")?;
+        let (ipa, issue) = (IpaTable::is_bundled(&self.ipa), is_word(&self.issue));
+        Ok(Self { ipa: held("IPA table", self.ipa, ipa)?, issue: held("issue rates", self.issue, issue)?, ..self })
     }
 }
 

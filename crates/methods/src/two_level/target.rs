@@ -1,7 +1,7 @@
 //! The method as the planner of a campaign: a cell of the table after the other, each with as many runs.
 
 use campaign::{
-    Finding, Label, LabelColumn, Labels, Planner, Results, RunIndex, SelectionWords, Site, StoreError, Subject,
+    Aim, Finding, Label, LabelColumn, Labels, Planner, Results, RunIndex, SelectionWords, Site, StoreError, Subject,
     TargetError,
 };
 use fault::Selection;
@@ -79,6 +79,11 @@ impl Understood {
         let table = IpaTable::named(&settings.ipa).map_err(TargetError::new)?;
         issue_rate(&settings.issue, "", "").map_err(TargetError::new)?;
         Ok(Self { settings, table, selection })
+    }
+
+    /// What faults do, for each type and manifestation that is made.
+    pub(super) fn aims(&self, kernels: &[String]) -> Vec<Aim> {
+        cells(&self.table, &self.settings, kernels).into_iter().map(|cell| Aim::from(cell.words)).collect()
     }
 }
 

@@ -8,6 +8,7 @@ mod build;
 mod capped;
 mod distributions;
 mod fates;
+mod faults;
 mod parts;
 mod provenance;
 mod scale;

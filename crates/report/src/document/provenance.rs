@@ -5,6 +5,7 @@ use campaign::summary::Summary;
 use campaign::{Choices, Config};
 use serde::Serialize;
 
+use super::faults::{in_words, not_hit, own};
 use crate::input::Context;
 
 /// How the numbers came to be.
@@ -20,6 +21,8 @@ pub struct ReportProvenance {
     pub settings: Vec<Setting>,
     /// The fault model in words.
     pub faults: String,
+    /// What is hit and what is not, in a sentence.
+    pub not_hit: String,
     /// The command that makes the same campaign.
     pub repeat: String,
     /// The command that goes on with an unfinished one.
@@ -42,7 +45,8 @@ pub(super) fn of(config: &Config, summary: &Summary, context: &Context) -> Repor
         classifier: outcome::CLASSIFIER_VERSION,
         capsule: config.capsule.clone(),
         settings: settings(&Choices::from(config)),
-        faults: faults(summary),
+        faults: in_words(summary, context.aims.as_deref()),
+        not_hit: not_hit(context.aims.as_deref().unwrap_or(&own(summary))),
         repeat: repeat(config),
         resume: summary.remaining.map(|_| format!("beamline resume {}", quoted(&context.dir))),
     }
@@ -74,76 +78,6 @@ pub(crate) fn run_command(choices: &Choices, fault: &str) -> String {
 
 fn beamline(args: &[String]) -> String {
     format!("beamline {}", shell_line(args.iter().map(String::as_str)))
-}
-
-/// The faults of the campaign in words; words that are new here are shown as they are.
-fn faults(summary: &Summary) -> String {
-    let config = &summary.config.selection;
-    let (model, target) = (config.model.as_deref().unwrap_or("flip"), config.target.as_deref().unwrap_or("dst"));
-    let (model, scope) = match model.split_once('@') {
-        Some(one) if !model.contains('*') => one,
-        _ => (model, config.scope.as_deref().unwrap_or("thread")),
-    };
-    let registers = target.strip_prefix("reg:");
-    let place = match target {
-        _ if config.method.is_some() => "a register that the method picks of an instruction".to_owned(),
-        "dst" => "a destination register, after the instruction has written it".to_owned(),
-        "pred" => "a destination predicate, after the instruction has written it".to_owned(),
-        "addr" => "the address of an access to memory, for that access alone".to_owned(),
-        "store" => "a value on its way to memory".to_owned(),
-        "src" => "a source register, as one instruction reads it".to_owned(),
-        "reg" => "an allocated register, at a random time".to_owned(),
-        _ if registers.is_some() => {
-            format!("one of {} registers of 32 bits, allocated or not, at a random time", registers.unwrap_or_default())
-        }
-        "mem" => "a byte of memory that the thread reaches, at a random time".to_owned(),
-        "global" | "shared" | "local" | "const" => format!("a byte of {target} memory, at a random time"),
-        other => format!("the operand `{other}`"),
-    };
-    let change = match model {
-        "flip" => "one bit flips".to_owned(),
-        "double" => "two adjacent bits flip".to_owned(),
-        "double-any" => "two bits flip".to_owned(),
-        "random" => "the value is replaced by another, uniform over its width".to_owned(),
-        "zero" => "the value becomes zero".to_owned(),
-        other => match other.split_once(':') {
-            Some(("stuck0", mask)) => format!("the bits {mask} become 0"),
-            Some(("stuck1", mask)) => format!("the bits {mask} become 1"),
-            _ if other.contains('*') => {
-                format!("the value changes by one of the models {}, by their weights", other.replace('|', ", "))
-            }
-            _ => format!("the value changes by the model `{other}`"),
-        },
-    };
-    let who = match scope {
-        _ if model.contains('*') => "of as many threads of a warp as the model says after `@`, or one".to_owned(),
-        "thread" => "of one thread".to_owned(),
-        "pair" => "of two threads of a warp".to_owned(),
-        "warp" => "of every active thread of a warp".to_owned(),
-        other => format!("of the scope `{other}`"),
-    };
-    let time = registers.is_some() || matches!(target, "reg" | "mem" | "global" | "shared" | "local" | "const");
-    let chosen = config.method.as_ref().map(|method| {
-        format!(
-            "Sites are chosen as the published method `{method}` does, so that the rates on this page are of what it drew, \
-             no estimates for the program; `beamline report` shows the method's own."
-        )
-    });
-    let which = match (&chosen, summary.exhaustive) {
-        (Some(chosen), _) => chosen,
-        (None, Some(_)) => {
-            "Every such fault of the selection was run, and is weighed by the chance with which a sampled campaign draws it."
-        }
-        (None, None) if time => {
-            "Each run draws a point in time uniformly, a dynamic instruction of a thread that is selected, then what is hit \
-             among all that is there at that time, then the bits."
-        }
-        (None, None) => {
-            "Each run draws one dynamic instruction uniformly from all that have such an operand and are selected, then \
-             one of its operands, then the bits."
-        }
-    };
-    format!("In {place}, {change}, once, at one dynamic instruction {who}. {which}")
 }
 
 #[cfg(test)]

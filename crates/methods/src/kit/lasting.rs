@@ -1,0 +1,85 @@
+//! Files that methods read, by words that find the same text again: from any directory, and never another text.
+//!
+//! Such a word is a path from the root, `#` and the first digits of the digest of what the file says. A plain name is one,
+//! too, as users write it; nothing is promised of what it says tomorrow.
+
+use std::fs;
+use std::path::Path;
+
+/// Digits of a digest in a word.
+const DIGITS: usize = 16;
+
+/// The word of a file, by its name or by its word.
+///
+/// # Errors
+/// If it cannot be read, or is no longer what its word says.
+pub(crate) fn word(name: &str) -> Result<String, String> {
+    let text = read(name)?;
+    let path = parts(name).0;
+    let absolute = Path::new(path).canonicalize().map_err(|error| error.to_string())?;
+    let absolute = absolute.to_str().ok_or("its path is no text; move it to one that is")?;
+    Ok(format!("{absolute}#{}", digest(&text)))
+}
+
+/// What the file of a word says.
+///
+/// # Errors
+/// If it cannot be read, or says something else than when the word was made.
+pub(crate) fn read(word: &str) -> Result<String, String> {
+    let (path, known) = parts(word);
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    match known.filter(|known| *known != digest(&text)) {
+        None => Ok(text),
+        Some(known) => Err(format!(
+            "it is not what it was when the campaign was made (its digest was {known} and is {}); put that one back, or make \
+             the campaign again",
+            digest(&text)
+        )),
+    }
+}
+
+/// A word for the name of a directory: without the path, and still another one for another text.
+#[must_use]
+pub(crate) fn short(word: &str) -> String {
+    match parts(word) {
+        (_, None) => word.to_owned(),
+        (path, Some(digest)) => {
+            let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            format!("{stem}-{digest}")
+        }
+    }
+}
+
+/// The path, and the digest if there is one.
+fn parts(word: &str) -> (&str, Option<&str>) {
+    let is_digest = |text: &str| text.len() == DIGITS && text.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'));
+    match word.rsplit_once('#') {
+        Some((path, digest)) if is_digest(digest) => (path, Some(digest)),
+        _ => (word, None),
+    }
+}
+
+fn digest(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().chars().take(DIGITS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_finds_its_text_and_no_other() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("a#b.toml");
+        fs::write(&file, "one").unwrap();
+        let name = file.to_str().unwrap();
+        assert_eq!(read(name), Ok("one".to_owned()));
+        let of_one = word(name).unwrap();
+        assert_eq!((read(&of_one), word(&of_one)), (Ok("one".to_owned()), Ok(of_one.clone())));
+        assert!(short(&of_one).starts_with("a#b-") && short(&of_one).len() == 20);
+        assert_eq!(short("K40"), "K40");
+        fs::write(&file, "two").unwrap();
+        assert!(read(&of_one).unwrap_err().starts_with("it is not what it was"));
+        assert!(word(&of_one).is_err() && word(name).unwrap() != of_one);
+    }
+}
