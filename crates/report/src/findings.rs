@@ -8,6 +8,7 @@ use campaign::summary::Rate;
 use crate::document::{RateAccount, Report};
 use crate::limits::{of_host, of_unjudged};
 use crate::number::{bounds, interval, percent, plain};
+use crate::stopping::{raised, reached};
 
 /// An interval that is wider carries no sentence.
 const NARROW: f64 = 0.2;
@@ -205,16 +206,16 @@ impl Report {
                     Counts are faults; rates weigh each fault by the chance with which a sampled campaign draws it."
                 .to_owned();
         };
-        let looks = self.summary.stopping;
+        let stopping = self.summary.stopping.as_ref();
         let method = match self.bounds.method.as_str() {
             "wilson" => "Wilson's score interval",
             "clopper-pearson" => "Clopper and Pearson's interval",
             other => other,
         };
         let level = interval(level);
-        let margin = looks.map_or_else(String::new, |stopping| {
-            format!(" The campaign could stop at any of {} looks; the level is raised so that the stated confidence holds whenever it stops.", stopping.looks)
-        });
+        let margin: String = stopping.and_then(raised).map(|said| format!(" {said}")).into_iter().collect();
+        let came = reached(&self.summary).map(|said| format!(" The campaign {said}."));
+        let margin = margin + &came.unwrap_or_default();
         format!(
             "Behind every rate stands its {level} ({method}). Each holds by itself: of a hundred such intervals, some miss.{margin}"
         )

@@ -29,6 +29,7 @@ mod parquet;
 mod plane;
 mod races;
 mod sarif;
+mod stopping;
 mod story;
 pub mod study;
 mod table;

@@ -28,7 +28,7 @@ impl Measure {
         if summary.exhaustive.is_some() {
             return Self::Exact;
         }
-        let level = summary.stopping.map(|stopping| stopping.level).or(summary.config.confidence);
+        let level = summary.stopping.as_ref().map(|stopping| stopping.level).or(summary.config.confidence);
         let level = level.and_then(|level| Confidence::new(level).ok()).unwrap_or(Confidence::PERCENT_95);
         let method = summary.config.interval.map_or(IntervalKind::Wilson, IntervalMethod::method);
         Self::Sampled(method, level)

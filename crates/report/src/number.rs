@@ -39,10 +39,15 @@ pub(crate) fn bounded(rate: f64, low: f64, high: f64) -> String {
     format!("{} ({}) %", percent(rate), bounds(low, high))
 }
 
+/// A level in percent without its sign: `95`, `99.5455`.
+pub(crate) fn level(level: f64) -> String {
+    let text = format!("{:.4}", level * 100.0);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// `95 % interval`.
 pub(crate) fn interval(level: f64) -> String {
-    let text = format!("{:.4}", level * 100.0);
-    format!("{} % interval", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("{} % interval", self::level(level))
 }
 
 /// A real number with three significant digits, in the shorter of two notations.

@@ -1,18 +1,26 @@
 //! A summary as text for a terminal.
 
-use campaign::Summary;
 use campaign::names::one_line;
 use campaign::summary::{Account, Factor, Rate, RateBounds};
+use campaign::{Config, Summary};
 
 use crate::findings::file_name;
 use crate::limits::{bad_name, counted, of_host, of_unjudged};
 use crate::measure::{ClassMasses, Mass, Measure};
 use crate::number::{bounds, interval, plain, rate};
 use crate::races::{MEANING, said};
+use crate::stopping;
 pub use crate::table::plain as table;
 
 /// Lines that are listed.
 const LINES: usize = 10;
+
+/// When a campaign stops, and how many runs that takes at most; none of one that does not
+/// stop by margin.
+#[must_use]
+pub fn stopping_plan(config: &Config) -> Option<String> {
+    stopping::plan(config)
+}
 
 /// A summary as text: the account, the outcomes, the kernels, groups and worst lines, each rate with its interval.
 /// `short_name` gives the name that people use for a kernel.
@@ -46,6 +54,12 @@ fn head(summary: &Summary) -> String {
         plain(runs.failed),
         summary.remaining.map_or_else(String::new, |left| format!(", {} to go", plain(left)))
     );
+    if let Some(reached) = stopping::reached(summary) {
+        text += &format!("{reached}\n");
+    }
+    if let Some(raised) = summary.stopping.as_ref().and_then(stopping::raised) {
+        text += &format!("{raised}\n");
+    }
     if let Some(exhaustive) = &summary.exhaustive {
         text += &format!(
             "every bit of {} operands in {} executed instructions, in {} units; rates are exact\n",

@@ -37,7 +37,9 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
     }
     let work = Work::of(kind, &choices.clone().settle()?, true)?;
     let config = choices.judged_by(work.capsule().criteria()).settle()?;
-    with_method(work, config)
+    let mut session = with_method(work, config)?;
+    session.limit_margin()?;
+    Ok(session)
 }
 
 /// What may be said of a campaign that goes on: no result depends on it.

@@ -4,7 +4,10 @@ use crate::error::{SessionError, Why};
 use crate::trust;
 use crate::work::Work;
 use campaign::story::Story;
-use campaign::{CampaignEnd, CampaignError, CampaignEvent, Config, Results, Site, Store, StoreError, TargetSystem};
+use campaign::{
+    CampaignEnd, CampaignError, CampaignEvent, Config, MarginBy, MarginRule, Results, SelectionWords, Site, Size,
+    Store, StoreError, Stratify, TargetError, TargetSystem,
+};
 use fault::Fault;
 use inject::{CapsuleTarget, Strategy};
 use methods::{Applied, Estimates};
@@ -12,6 +15,9 @@ use outcome::{Criteria, Observation};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+/// Runs that a margin for each kernel may take without being told so: the plan of all of them is written first.
+const MOST_UNSAID: u64 = 1_000_000;
 
 /// What choices name, ready to run. Nothing of it can be changed.
 pub struct Session {
@@ -23,6 +29,35 @@ pub struct Session {
 impl Session {
     pub(crate) fn new(config: Config, work: Work, method: Option<Box<dyn Applied>>) -> Self {
         Self { config, work, method }
+    }
+
+    /// Says after how many runs a margin for each kernel ends at the latest, where nobody does: the smallest kernel has as
+    /// many by then as bound whatever rate.
+    pub(crate) fn limit_margin(&mut self) -> Result<(), SessionError> {
+        let Size::Margin(rule @ MarginRule { by: MarginBy::Kernel, at_most: None, .. }) = self.config.size else {
+            return Ok(());
+        };
+        let help =
+            "say with `runs` how many there may be at most, or give each kernel as many with `stratify = kernel`";
+        let words = SelectionWords { stratify: Some(Stratify::Kernel), ..self.config.selection.clone() };
+        let unknown = |error: TargetError| SessionError::from_error(Why::Words, &error).with_help(help);
+        let strata = self.target().planner.strata(&words).map_err(unknown)?;
+        let all: f64 = strata.iter().map(|kernel| kernel.members as f64).sum();
+        let Some(least) = strata.iter().min_by_key(|kernel| kernel.members) else { return Ok(()) };
+        let share = least.members as f64 / all;
+        let runs = rule.runs_of_share(share, self.config.confidence, self.config.interval.method());
+        if runs > MOST_UNSAID {
+            let message = format!(
+                "bound the rates of each kernel within ±{}: {} has {:.2e} of what runs are drawn from, so that it takes {runs} \
+                 runs",
+                rule.margin.get(),
+                fault::base_name(&least.name),
+                share
+            );
+            return Err(SessionError::new(Why::Words, message).with_help(help));
+        }
+        self.config.size = Size::Margin(MarginRule { at_most: Some(runs), ..rule });
+        Ok(())
     }
 
     /// The effective configuration.

@@ -42,12 +42,43 @@ impl Sequential {
     /// The rule that reports proportions to within `margin` at `confidence`, with intervals by `method`.
     #[must_use]
     pub fn new(margin: Margin, confidence: Confidence, method: IntervalKind) -> Self {
+        Self::ending(margin, confidence, method, |level| worst_case(margin, level, method))
+    }
+
+    /// The same after at most `most` trials, whether the margin is reached by then or not. Fewer looks cost less, so that
+    /// the level is nearer to the stated confidence.
+    #[must_use]
+    pub fn capped(margin: Margin, confidence: Confidence, method: IntervalKind, most: u64) -> Self {
+        Self::ending(margin, confidence, method, |level| worst_case(margin, level, method).min(most))
+    }
+
+    /// The rule for proportions of parts of the trials, however small: it looks until `most` trials.
+    #[must_use]
+    pub fn until(margin: Margin, confidence: Confidence, method: IntervalKind, most: u64) -> Self {
+        Self::ending(margin, confidence, method, |_| most)
+    }
+
+    /// The trials that bound the proportions of a part to which each trial belongs with the chance `share`, whatever they
+    /// are: so many that the part has its worst case, three standard deviations allowed for.
+    #[must_use]
+    pub fn trials_of_share(margin: Margin, confidence: Confidence, method: IntervalKind, share: f64) -> u64 {
+        let of_all = |level| {
+            let (own, spread) = (worst_case(margin, level, method) as f64, 9.0 * (1.0 - share));
+            // The x = √(n share) for which x² - 3 x √(1 - share) is the worst case.
+            let root = (spread.sqrt() + (spread + 4.0 * own).sqrt()) / 2.0;
+            (root * root / share - 1e-6).ceil() as u64
+        };
+        Self::ending(margin, confidence, method, of_all).worst_case()
+    }
+
+    /// The rule whose last look is after the trials that `last` gives for its level.
+    fn ending(margin: Margin, confidence: Confidence, method: IntervalKind, last: impl Fn(Confidence) -> u64) -> Self {
         // More looks ask for a higher level, that for more trials, and those for more looks; both only grow, and
         // the trials only with the logarithm of the looks, so a few rounds settle it.
         let mut count = 1;
         loop {
             let level = confidence.split(count);
-            let looks = schedule(worst_case(margin, level, method));
+            let looks = schedule(last(level));
             if looks.len() <= count {
                 return Self { margin, method, level, looks };
             }
@@ -59,6 +90,20 @@ impl Sequential {
     #[must_use]
     pub fn looks(&self) -> &[u64] {
         &self.looks
+    }
+
+    /// What is asked for.
+    #[must_use]
+    pub fn margin(&self) -> Margin {
+        self.margin
+    }
+
+    /// The largest distance of a bound from its observed proportion: what stands behind "±". A proportion of no trial
+    /// can be anything.
+    #[must_use]
+    pub fn widest(&self, proportions: &[Proportion]) -> f64 {
+        let reach = |it: &Proportion| it.rate().map_or(1.0, |rate| self.interval(*it).reach(rate));
+        proportions.iter().map(reach).fold(0.0, f64::max)
     }
 
     /// The number of trials that is never exceeded.
@@ -85,10 +130,14 @@ impl Sequential {
     /// look in any case: trials that counted nothing can leave it short, and more looks were not paid for.
     #[must_use]
     pub fn decide(&self, look: usize, proportions: &[Proportion]) -> Decision {
-        let tight = |proportion: &Proportion| {
-            proportion.rate().is_some_and(|rate| self.interval(*proportion).reach(rate) <= self.margin.get())
-        };
-        if look + 1 >= self.looks.len() || proportions.iter().all(tight) { Decision::Stop } else { Decision::Continue }
+        let is_last = look + 1 >= self.looks.len();
+        if is_last || self.is_reached(proportions) { Decision::Stop } else { Decision::Continue }
+    }
+
+    /// Whether every proportion is bounded as tightly as is asked for.
+    #[must_use]
+    pub fn is_reached(&self, proportions: &[Proportion]) -> bool {
+        self.widest(proportions) <= self.margin.get()
     }
 }
 
@@ -136,6 +185,33 @@ mod tests {
         let rule = rule(0.2, IntervalKind::Wilson);
         assert_eq!(rule.looks(), [25]);
         assert_eq!(rule.level(), Confidence::PERCENT_95);
+    }
+
+    #[test]
+    fn a_cap_ends_the_looks_and_cheapens_them() {
+        let (margin, confidence) = (Margin::new(0.05).unwrap(), Confidence::PERCENT_95);
+        let capped = |most| Sequential::capped(margin, confidence, IntervalKind::Wilson, most);
+        assert_eq!(capped(300).looks(), [100, 125, 157, 197, 247, 300]);
+        assert!((capped(300).level().alpha() - 0.05 / 6.0).abs() < 1e-12);
+        assert_eq!(capped(50).looks(), [50]);
+        assert_eq!(capped(1_000_000), rule(0.05, IntervalKind::Wilson));
+        let until = Sequential::until(margin, confidence, IntervalKind::Wilson, 5000);
+        assert_eq!((until.worst_case(), until.looks()[0]), (5000, 100));
+        assert!((until.level().alpha() - 0.05 / until.looks().len() as f64).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_trials_of_a_share_give_the_part_its_worst_case() {
+        let (margin, confidence) = (Margin::new(0.05).unwrap(), Confidence::PERCENT_95);
+        for share in [1.0, 0.5, 0.1, 0.01] {
+            let trials = Sequential::trials_of_share(margin, confidence, IntervalKind::Wilson, share);
+            let rule = Sequential::until(margin, confidence, IntervalKind::Wilson, trials);
+            let n = trials as f64;
+            let own = n * share - 3.0 * (n * share * (1.0 - share)).sqrt();
+            let half = Proportion::new(own as u64 / 2, own as u64).unwrap();
+            assert!(rule.widest(&[half]) <= 0.0501, "{share}: {trials} trials, ±{}", rule.widest(&[half]));
+        }
+        assert_eq!(Sequential::trials_of_share(margin, confidence, IntervalKind::Wilson, 1.0), 806);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::keys::{Keys, OptionWords, Reader, keys};
-use super::{Bytes, Config, ConfigError, IntervalMethod, Live, SelectionWords, Shard, Size, read};
+use super::{Bytes, Config, ConfigError, IntervalMethod, Live, MarginBy, SelectionWords, Shard, Size, read};
 use crate::bound::Bound;
 use crate::engine::Engine;
 use outcome::Criteria;
@@ -19,10 +19,12 @@ keys! {
     pub struct Choices {
         /// The file or the bundled workload to irradiate.
         capsule: Option<String> = "capsule" apart,
-        /// A fixed number of runs.
+        /// A fixed number of runs; with a margin, at most so many.
         runs: Option<u64> = "runs" one,
-        /// Stop when every reported rate is within this margin.
+        /// Stop when the rates are within this margin that `margin-by` names.
         margin: Option<f64> = "margin" number,
+        /// Which rates have to be within the margin.
+        margin_by: Option<MarginBy> = "margin-by" one,
         /// Every site instead of a sample.
         exhaustive: bool = "exhaustive" flag,
         /// End after so many seconds of work.
@@ -97,6 +99,7 @@ impl Choices {
         // A number of runs overrides a margin and the other way round, and so does `exhaustive`: all say how long.
         if self.runs.is_some() || self.margin.is_some() || self.exhaustive {
             (other.runs, other.margin, other.exhaustive) = (None, None, false);
+            other.margin_by = other.margin_by.filter(|_| self.margin.is_some());
         }
         self.merged(other)
     }
@@ -148,13 +151,14 @@ impl From<&Config> for Choices {
     fn from(config: &Config) -> Self {
         let (runs, margin, exhaustive) = match config.size {
             Size::Runs(runs) => (Some(runs), None, false),
-            Size::Margin(margin) => (None, Some(margin.get()), false),
+            Size::Margin(rule) => (rule.at_most, Some(rule), false),
             Size::Exhaustive => (None, None, true),
         };
         Self {
             capsule: Some(config.capsule.clone()).filter(|capsule| config.live.is_none() || !capsule.is_empty()),
             runs,
-            margin,
+            margin: margin.map(|rule| rule.margin.get()),
+            margin_by: margin.map(|rule| rule.by).filter(|by| *by != MarginBy::Overall),
             exhaustive,
             seconds: config.seconds,
             confidence: Some(config.confidence.level()),

@@ -5,6 +5,7 @@ use std::io;
 use stats::OutOfRange;
 
 use super::limits::{MAX_RUNS, MAX_SECONDS};
+use super::margin::MarginBy;
 use outcome::QualityError;
 
 /// Why a configuration cannot be used.
@@ -35,16 +36,18 @@ pub enum ConfigError {
     /// Nothing says what to irradiate.
     #[error("start a campaign without a capsule: name a file or a bundled workload")]
     NoCapsule,
-    /// Both a number of runs and a margin.
+    /// Which rates have to be within a margin, and no margin.
     #[error(
-        "take both `runs` and `margin`: keep `runs` for a fixed number, \
-         `margin` to stop when every rate is that tight"
+        "stop by {by} rates without a margin: say with `margin` how tight they have to be, or leave `margin-by` out"
     )]
-    RunsAndMargin,
+    MarginByAlone {
+        /// Which rates.
+        by: MarginBy,
+    },
     /// A margin, divided over shards.
     #[error(
         "combine `margin` with `shard`: stopping early needs the rows of all shards in one place; \
-         use `runs = {runs}` instead, which bounds every rate as tightly"
+         use `runs = {runs}` instead, which bounds the rates of all runs as tightly"
     )]
     MarginWithShard {
         /// The runs that give the margin without looking.
@@ -58,7 +61,7 @@ pub enum ConfigError {
     /// Both every fault and a margin.
     #[error(
         "take both `exhaustive` and `margin`: the rates of every fault there is are exact; \
-         keep `exhaustive` for that, `margin` to stop when every rate is that tight"
+         keep `exhaustive` for that, `margin` to stop when rates of a sample are that tight"
     )]
     ExhaustiveWithMargin,
     /// Every fault of a model that has too many.
@@ -90,7 +93,7 @@ pub enum ConfigError {
     },
     /// A margin that needs more runs than there can be.
     #[error(
-        "bound every rate within ±{margin}: that takes {runs} runs; a campaign has at most {}, \
+        "bound rates within ±{margin}: that takes {runs} runs; a campaign has at most {}, \
          so ask for a wider margin",
         MAX_RUNS
     )]

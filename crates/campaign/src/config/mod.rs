@@ -12,6 +12,7 @@ mod error;
 mod keys;
 mod limits;
 mod live;
+mod margin;
 mod read;
 mod selection;
 mod settle;
@@ -22,10 +23,11 @@ mod tests;
 
 use std::num::NonZeroU32;
 
-use stats::{Confidence, IntervalKind, Margin, Sequential};
+use stats::{Confidence, IntervalKind, Proportion, Sequential};
 
 use crate::bound::Bound;
 use crate::engine::Engine;
+use crate::tally::Tally;
 use outcome::{Criteria, words};
 
 pub use bytes::{Bytes, NotBytes};
@@ -34,6 +36,7 @@ pub use error::ConfigError;
 pub use keys::OptionWords;
 pub use limits::{DEFAULT_RUNS, MAX_RUNS, MAX_SECONDS};
 pub use live::Live;
+pub use margin::{MarginBy, MarginRule};
 pub use selection::{SelectionWords, Stratify};
 pub use shard::{NotAShard, Shard};
 pub use shell::{CommandLine, NotACommand, quoted, shell_line};
@@ -98,8 +101,8 @@ impl Config {
 pub enum Size {
     /// After this many runs.
     Runs(u64),
-    /// When every reported rate is within this margin.
-    Margin(Margin),
+    /// When the rates that it is for are within a margin.
+    Margin(MarginRule),
     /// When every fault that is selected was run.
     Exhaustive,
 }
@@ -131,7 +134,16 @@ impl Config {
     pub fn sequential(&self) -> Option<Sequential> {
         match self.size {
             Size::Runs(_) | Size::Exhaustive => None,
-            Size::Margin(margin) => Some(Sequential::new(margin, self.confidence, self.interval.method())),
+            Size::Margin(rule) => Some(rule.sequential(self.confidence, self.interval.method())),
+        }
+    }
+
+    /// The rates that have to be within the margin, of all runs and of each kernel; none without a margin.
+    #[must_use]
+    pub fn within_margin(&self, all: &Tally, kernels: &[Tally]) -> Vec<Proportion> {
+        match self.size {
+            Size::Runs(_) | Size::Exhaustive => Vec::new(),
+            Size::Margin(rule) => rule.proportions(all, kernels),
         }
     }
 
@@ -141,7 +153,7 @@ impl Config {
         self.sequential().map_or(self.confidence, |rule| rule.level())
     }
 
-    /// The number of runs to plan, over all shards: what was asked for, or the worst case of the margin. None for an
+    /// The number of runs to plan, over all shards: what was asked for, or the most that the margin takes. None for an
     /// exhaustive campaign, whose target says what there is to run.
     #[must_use]
     pub fn planned(&self) -> u64 {

@@ -4,7 +4,10 @@ use std::num::NonZeroU32;
 
 use stats::{Confidence, Margin, sample_size};
 
-use super::{Choices, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, MAX_SECONDS, Shard, Size};
+use super::{
+    Choices, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, MAX_SECONDS, MarginBy, MarginRule,
+    Shard, Size,
+};
 use outcome::{Criteria, Quality};
 
 impl Config {
@@ -55,13 +58,19 @@ impl Choices {
     }
 
     fn size(&self) -> Result<Size, ConfigError> {
+        if let (Some(by), None) = (self.margin_by, self.margin) {
+            return Err(ConfigError::MarginByAlone { by });
+        }
         match (self.runs, self.margin, self.exhaustive) {
-            (Some(_), Some(_), _) => Err(ConfigError::RunsAndMargin),
             (Some(_), None, true) => Err(ConfigError::ExhaustiveWithRuns),
-            (None, Some(_), true) => Err(ConfigError::ExhaustiveWithMargin),
+            (_, Some(_), true) => Err(ConfigError::ExhaustiveWithMargin),
             (None, None, true) => Ok(Size::Exhaustive),
             (runs, None, false) => Ok(Size::Runs(runs.unwrap_or(DEFAULT_RUNS))),
-            (None, Some(margin), false) => Ok(Size::Margin(Margin::new(margin)?)),
+            (at_most, Some(margin), false) => Ok(Size::Margin(MarginRule {
+                margin: Margin::new(margin)?,
+                by: self.margin_by.unwrap_or(MarginBy::Overall),
+                at_most,
+            })),
         }
     }
 }
@@ -103,8 +112,8 @@ fn check_size(config: &Config) -> Result<(), ConfigError> {
     let (runs, shard) = (config.planned(), config.shard);
     match (config.selection.stratify, config.size) {
         (Some(_), Size::Exhaustive) => return Err(ConfigError::StratifyExhaustive),
-        (Some(_), Size::Margin(margin)) => {
-            return Err(ConfigError::StratifyMargin { runs: sample_size(margin, config.confidence) });
+        (Some(_), Size::Margin(rule)) => {
+            return Err(ConfigError::StratifyMargin { runs: sample_size(rule.margin, config.confidence) });
         }
         _ => {}
     }
@@ -113,10 +122,13 @@ fn check_size(config: &Config) -> Result<(), ConfigError> {
             Some(model) if model != "flip" => Err(ConfigError::ExhaustiveModel { model: model.clone() }),
             _ => Ok(()),
         },
-        Size::Margin(margin) if shard != Shard::WHOLE => {
-            Err(ConfigError::MarginWithShard { runs: sample_size(margin, config.confidence) })
+        Size::Margin(rule) if shard != Shard::WHOLE => {
+            Err(ConfigError::MarginWithShard { runs: sample_size(rule.margin, config.confidence) })
         }
-        Size::Margin(margin) if runs > MAX_RUNS => Err(ConfigError::MarginTooTight { margin: margin.get(), runs }),
+        Size::Margin(MarginRule { at_most: Some(most), .. }) if most == 0 || most > MAX_RUNS => {
+            Err(ConfigError::Runs { runs: most })
+        }
+        Size::Margin(rule) if runs > MAX_RUNS => Err(ConfigError::MarginTooTight { margin: rule.margin.get(), runs }),
         Size::Runs(_) if runs == 0 || runs > MAX_RUNS => Err(ConfigError::Runs { runs }),
         _ if shard.share_of(runs) == 0 => {
             Err(ConfigError::EmptyShard { runs, number: shard.number(), count: shard.count() })

@@ -123,6 +123,24 @@ fn a_margin_plans_its_worst_case() {
 }
 
 #[test]
+fn runs_beside_a_margin_are_the_most_that_there_may_be() {
+    let config = settle("capsule = 'gemm'\nmargin = 0.05\nruns = 300").unwrap();
+    assert_eq!((config.planned(), config.sequential().unwrap().looks().len()), (300, 6));
+    assert_eq!(settle(&config.to_toml().unwrap()).unwrap(), config);
+    assert_eq!(settle("capsule = 'gemm'\nmargin = 0.05\nruns = 3000").unwrap().planned(), 806);
+    let by = settle("capsule = 'gemm'\nmargin = 0.05\nmargin-by = 'kernel'\nruns = 3000").unwrap();
+    assert_eq!(by.planned(), 3000);
+    assert_eq!(settle(&by.to_toml().unwrap()).unwrap(), by);
+    // What the command line says of length replaces what a file says.
+    let file = Choices::from_toml("capsule = 'gemm'\nmargin = 0.05\nmargin-by = 'kernel'\nruns = 3000", "f").unwrap();
+    let line = Choices { runs: Some(9), ..Choices::default() };
+    assert_eq!(line.or(file).settle().unwrap().size, Size::Runs(9));
+    for runs in ["0", "2000000000"] {
+        assert!(settle(&format!("capsule = 'gemm'\nmargin = 0.05\nruns = {runs}")).is_err());
+    }
+}
+
+#[test]
 fn an_exhaustive_campaign_plans_no_runs_of_its_own() {
     let text = expect![[r#"
         capsule = "gemm"
@@ -277,15 +295,15 @@ fn contradictions_are_answered_with_what_to_do() {
         &expect!["failed to start a campaign without a capsule: name a file or a bundled workload"],
     );
     check_error(
-        "capsule = 'gemm'\nruns = 3\nmargin = 0.1",
+        "capsule = 'gemm'\nruns = 3\nmargin-by = 'kernel'",
         &expect![
-            "failed to take both `runs` and `margin`: keep `runs` for a fixed number, `margin` to stop when every rate is that tight"
+            "failed to stop by kernel rates without a margin: say with `margin` how tight they have to be, or leave `margin-by` out"
         ],
     );
     check_error(
         "capsule = 'gemm'\nmargin = 0.03\nshard = '1/4'",
         &expect![
-            "failed to combine `margin` with `shard`: stopping early needs the rows of all shards in one place; use `runs = 1068` instead, which bounds every rate as tightly"
+            "failed to combine `margin` with `shard`: stopping early needs the rows of all shards in one place; use `runs = 1068` instead, which bounds the rates of all runs as tightly"
         ],
     );
     check_error(
@@ -297,7 +315,7 @@ fn contradictions_are_answered_with_what_to_do() {
     check_error(
         "capsule = 'gemm'\nexhaustive = true\nmargin = 0.1",
         &expect![
-            "failed to take both `exhaustive` and `margin`: the rates of every fault there is are exact; keep `exhaustive` for that, `margin` to stop when every rate is that tight"
+            "failed to take both `exhaustive` and `margin`: the rates of every fault there is are exact; keep `exhaustive` for that, `margin` to stop when rates of a sample are that tight"
         ],
     );
     check_error(
@@ -321,7 +339,7 @@ fn values_out_of_range_are_answered_with_the_range() {
     check_error(
         "capsule = 'gemm'\nmargin = 1e-9",
         &expect![
-            "failed to bound every rate within ±0.000000001: that takes 3282350287908972032 runs; a campaign has at most 1000000000, so ask for a wider margin"
+            "failed to bound rates within ±0.000000001: that takes 3282350287908972032 runs; a campaign has at most 1000000000, so ask for a wider margin"
         ],
     );
     check_error(

@@ -14,7 +14,7 @@ use super::ledger::Ledger;
 use super::pool::{self, Sink, WorkerPool, guarded};
 use super::watch::Stopwatch;
 use super::{CampaignError, CampaignEvent};
-use crate::config::Config;
+use crate::config::{Config, MarginBy, MarginRule, Size};
 use crate::plan::PlanReader;
 use crate::site::{Intent, RunIndex, Site};
 use crate::store::{Finding, Row};
@@ -149,12 +149,13 @@ impl<'a> Writer<'a> {
     /// Decides on the rows of the first `runs` runs, which are all there: from the file, since after an
     /// interruption there are rows of later stages too.
     fn look(&mut self, rule: &Sequential, look: usize, runs: u64) -> Result<Decision, CampaignError> {
-        let proportions = self.ledger.rows.tally_of(0..runs)?.proportions();
-        let decision = rule.decide(look, &proportions);
-        let reach = |proportion: &stats::Proportion| {
-            proportion.rate().map_or(1.0, |rate| rule.interval(*proportion).reach(rate))
+        let all = self.ledger.rows.tally_of(0..runs)?;
+        let kernels = match self.config.size {
+            Size::Margin(MarginRule { by: MarginBy::Kernel, .. }) => self.ledger.rows.tallies_of_kernels(0..runs)?,
+            _ => Vec::new(),
         };
-        let widest = proportions.iter().map(reach).fold(0.0, f64::max);
+        let proportions = self.config.within_margin(&all, &kernels);
+        let (decision, widest) = (rule.decide(look, &proportions), rule.widest(&proportions));
         let (look, looks) = (look as u64 + 1, rule.looks().len() as u64);
         (self.ledger.on_event)(CampaignEvent::Looked { look, looks, runs, widest, decision });
         Ok(decision)

@@ -1,5 +1,6 @@
 //! What is read from a file of rows, or of units. The file may have been edited: what makes no sense is an error, not a number.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::columns::names;
@@ -105,6 +106,17 @@ impl Rows {
             Ok(())
         })?;
         Ok(tally)
+    }
+
+    /// How many rows with these indices there are of each class, kernel by kernel.
+    pub(crate) fn tallies_of_kernels(&self, runs: Range<u64>) -> Result<Vec<Tally>, StoreError> {
+        let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+        let sql = "SELECT kernel, outcome, count(*) FROM run WHERE run >= ?1 AND run < ?2 GROUP BY kernel, outcome";
+        self.each(sql, bounds(runs), |row| {
+            tallies.entry(get(row, 0)?).or_default().add(class(row, 1)?, unsigned(row, 2)?);
+            Ok(())
+        })?;
+        Ok(tallies.into_values().collect())
     }
 
     /// How many rows, or faults of an exhaustive campaign, share what `by` says and an outcome with its kind, in the order

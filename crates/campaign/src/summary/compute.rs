@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use stats::{Confidence, Decision, IntervalKind};
+use stats::{Confidence, Decision, IntervalKind, Proportion};
 
 use super::account::{Account, LineAccount, NamedAccount, Outcomes, Rate, StratumAccount};
 use super::estimate::Estimator;
 use super::registers::register_file;
 use super::{Exhaustive, Runs, SUMMARY_FORMAT, Speed, Stopping, SubjectId, Summary};
-use crate::config::{Choices, Config};
+use crate::config::{Choices, Config, MarginRule, Size};
 use crate::store::{Count, RowCounts, Rows, Session, StoreError};
 use crate::sweep::SweepSize;
 use crate::tally::Tally;
@@ -21,8 +21,9 @@ impl Summary {
         let (tally, origin) = (counts.tally, rows.origin()?);
         let kinds = &counts.by_outcome;
         let size = origin.outline.map(|outline| outline.size);
-        let remaining = remaining(config, &tally, size);
-        let (rule, estimator) = (config.sequential(), Estimator::of(config, size, &origin.strata, kinds));
+        let within = config.within_margin(&tally, &tallies(&counts.by_kernel));
+        let remaining = remaining(config, &tally, &within, size);
+        let estimator = Estimator::of(config, size, &origin.strata, kinds);
         let (method, confidence) = (config.interval.method(), config.level());
         let reading = Reading { estimator, judged: config.is_judged() };
         let by_kernel = reading.named(&counts.by_kernel);
@@ -41,7 +42,7 @@ impl Summary {
             races: origin.races,
             runs,
             remaining: (remaining > 0).then_some(remaining),
-            stopping: rule.map(|rule| Stopping { looks: rule.looks().len() as u64, level: rule.level().level() }),
+            stopping: stopping(config, &within),
             exhaustive: size.map(|SweepSize { units, operands, members, .. }| Exhaustive { units, operands, members }),
             outcomes: reading.estimator.rates(kinds),
             bad: reading.bad(kinds),
@@ -71,16 +72,42 @@ fn due_kinds() -> impl Iterator<Item = Due> {
 
 /// The runs still to be made, at most. Rows are written look by look, so a number of rows that is a look's is
 /// exactly that look's rows, and the decision can be taken again from the tally.
-fn remaining(config: &Config, tally: &Tally, size: Option<SweepSize>) -> u64 {
+fn remaining(config: &Config, tally: &Tally, within: &[Proportion], size: Option<SweepSize>) -> u64 {
     let done = tally.total();
     if let Some(size) = size {
         return size.faults.saturating_sub(done);
     }
     let stopped = config.sequential().is_some_and(|rule| {
         let look = rule.looks().iter().position(|&runs| runs == done);
-        look.is_some_and(|look| rule.decide(look, &tally.proportions()) == Decision::Stop)
+        look.is_some_and(|look| rule.decide(look, within) == Decision::Stop)
     });
     if stopped { 0 } else { config.shard.share_of(config.planned()).saturating_sub(done) }
+}
+
+/// The classes of the rows of each part.
+fn tallies(counts: &[Count]) -> Vec<Tally> {
+    let mut tallies: BTreeMap<Option<&str>, Tally> = BTreeMap::new();
+    for count in counts {
+        tallies.entry(count.label.as_deref()).or_default().add(count.class, count.count);
+    }
+    tallies.into_values().collect()
+}
+
+/// How a campaign stops by margin, and how far it came.
+fn stopping(config: &Config, within: &[Proportion]) -> Option<Stopping> {
+    let (Size::Margin(MarginRule { margin, by, at_most }), Some(rule)) = (config.size, config.sequential()) else {
+        return None;
+    };
+    Some(Stopping {
+        looks: rule.looks().len() as u64,
+        level: rule.level().level(),
+        confidence: config.confidence.level(),
+        margin: margin.get(),
+        by: by.word().to_owned(),
+        at_most: at_most.unwrap_or_else(|| rule.worst_case()),
+        widest: rule.widest(within),
+        reached: rule.is_reached(within),
+    })
 }
 
 /// How many rows of a class there are of each kind; the usual kinds are listed in any case.

@@ -121,12 +121,30 @@ pub struct Runs {
 }
 
 /// The stopping rule of a campaign that stops by margin.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stopping {
     /// How many looks there are at most.
     pub looks: u64,
     /// The level of each interval, at which all of them hold together at the stated confidence.
     pub level: f64,
+    /// The stated confidence.
+    #[serde(default)]
+    pub confidence: f64,
+    /// The margin that is asked for.
+    #[serde(default)]
+    pub margin: f64,
+    /// Which rates have to be within it: `overall` or `kernel`.
+    #[serde(default)]
+    pub by: String,
+    /// After how many runs it ends, whatever is reached.
+    #[serde(default)]
+    pub at_most: u64,
+    /// The largest distance of a bound from one of these rates.
+    #[serde(default)]
+    pub widest: f64,
+    /// Whether all of them are within the margin.
+    #[serde(default)]
+    pub reached: bool,
 }
 
 /// What an exhaustive campaign consists of; of a shard, what the shard does.

@@ -72,7 +72,7 @@ fn intervals_are_at_the_level_of_the_looks() {
     let config = by_margin(0.05, 2);
     let rule = config.sequential().unwrap();
     let summary = run_all(dir.path(), config, &mostly_masked());
-    let stopping = summary.stopping.unwrap();
+    let stopping = summary.stopping.clone().unwrap();
     assert_eq!((stopping.looks, stopping.level), (11, rule.level().level()));
     let landed = summary.runs.landed;
     let masked = stats::Proportion::new(summary.outcomes.masked.count, landed).unwrap();
@@ -106,4 +106,44 @@ fn a_campaign_in_which_nothing_lands_ends_at_the_worst_case() {
     let summary = run_all(dir.path(), config, &Fake { lands: false, ..Fake::default() });
     assert_eq!((summary.runs.planned, summary.runs.not_landed), (worst_case, worst_case));
     assert_eq!((summary.remaining, summary.outcomes.masked.rate), (None, None));
+}
+
+#[test]
+fn a_cap_ends_the_campaign_and_the_summary_says_that_the_margin_is_not_reached() {
+    let dir = tempfile::tempdir().unwrap();
+    let choices = Choices { runs: Some(130), margin: Some(0.02), jobs: Some(2), ..choices(0) };
+    let summary = run_all(dir.path(), choices.settle().unwrap(), &mostly_masked());
+    let stopping = summary.stopping.unwrap();
+    assert_eq!((summary.runs.planned, summary.remaining), (130, None));
+    assert_eq!((stopping.at_most, stopping.reached, stopping.looks), (130, false, 3));
+    assert!(stopping.widest > 0.02);
+}
+
+#[test]
+fn by_kernel_the_rates_of_every_kernel_are_within_the_margin() {
+    let of = |by| {
+        let dir = tempfile::tempdir().unwrap();
+        let choices = Choices { runs: Some(20_000), margin: Some(0.05), margin_by: by, jobs: Some(3), ..choices(0) };
+        run_all(dir.path(), choices.settle().unwrap(), &mostly_masked())
+    };
+    let widest = |summary: &Summary| {
+        let reach = |rate: f64, low: f64, high: f64| (high - rate).max(rate - low);
+        let kernels = summary.by_kernel.iter().flat_map(|kernel| {
+            let landed = kernel.account.outcomes.masked + kernel.account.outcomes.sdc + kernel.account.outcomes.due;
+            let counts = [kernel.account.outcomes.masked, kernel.account.outcomes.sdc, kernel.account.outcomes.due];
+            counts.map(|count| {
+                let proportion = stats::Proportion::new(count, landed).unwrap();
+                let level = stats::Confidence::new(summary.stopping.as_ref().unwrap().level).unwrap();
+                let interval = proportion.wilson(level);
+                reach(proportion.rate().unwrap_or(0.5), interval.low, interval.high)
+            })
+        });
+        kernels.fold(0.0, f64::max)
+    };
+    let (overall, by_kernel) = (of(None), of(Some(MarginBy::Kernel)));
+    assert!(overall.by_kernel.len() > 1 && widest(&overall) > 0.05, "{}", widest(&overall));
+    assert!(widest(&by_kernel) <= 0.05 && by_kernel.remaining.is_none(), "{}", widest(&by_kernel));
+    let [first, second] = [overall, by_kernel].map(|it| (it.runs.planned, it.stopping.unwrap()));
+    assert!(first.0 < second.0 && first.1.reached && second.1.reached);
+    assert_eq!((first.1.by.as_str(), second.1.by.as_str()), ("overall", "kernel"));
 }

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use crate::{CampaignEnd, CampaignEvent, Choices, Config, Results, Row, SelectionWords, Store, Summary, run};
+use crate::{CampaignEnd, CampaignEvent, Choices, Config, MarginBy, Results, Row, SelectionWords, Store, Summary, run};
 use fake::{Countdown, Fake};
 
 /// Choices for the fake target.

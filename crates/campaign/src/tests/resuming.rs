@@ -170,7 +170,7 @@ fn where_a_kill_came_before_the_configuration_a_campaign_is_made_anew() {
     for left in [vec![], vec!["campaign.toml.tmp"], vec!["plan.tmp", "campaign.toml.tmp"]] {
         let dir = tempfile::tempdir().unwrap();
         for name in left {
-            std::fs::write(dir.path().join(name), "capsule = 'fa").unwrap();
+            fs::write(dir.path().join(name), "capsule = 'fa").unwrap();
         }
         let target = Fake::default();
         let mut store = Store::make(dir.path(), config(40), &target).unwrap();

@@ -3,7 +3,7 @@
 use super::application::Application;
 use super::bounds::Bounds;
 use super::select::Select;
-use campaign::{Bytes, Choices, CommandLine, IntervalMethod, SelectionWords, Shard, Stratify};
+use campaign::{Bytes, Choices, CommandLine, IntervalMethod, MarginBy, SelectionWords, Shard, Stratify};
 use clap::Args as Group;
 use inject::Setup;
 use methods::registry;
@@ -14,12 +14,17 @@ use std::path::PathBuf;
 
 #[derive(Debug, Group)]
 pub(crate) struct Choose {
-    /// Number of injections
-    #[arg(long, value_name = "N", conflicts_with = "margin")]
+    /// Number of injections; with --margin, at most so many
+    #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,
-    /// Stop when every reported rate is this tight, for example 0.01 for ±1 %
+    /// Stop as soon as masked, SDC and DUE, each over all runs, are this tight, for example 0.01 for ±1 %; kernels,
+    /// groups and lines have fewer runs and wider intervals
     #[arg(long, value_name = "E")]
     pub(crate) margin: Option<f64>,
+    /// Which rates --margin is for: those over all runs (overall), or those of each kernel, too (kernel)
+    /// [default: overall]
+    #[arg(long, value_name = "overall|kernel")]
+    pub(crate) margin_by: Option<MarginBy>,
     /// End after so many seconds of work, whatever is left to do
     #[arg(long, value_name = "S")]
     pub(crate) seconds: Option<f64>,
@@ -119,6 +124,7 @@ impl Choose {
         Choices {
             runs: self.runs,
             margin: self.margin,
+            margin_by: self.margin_by,
             seconds: self.seconds,
             confidence: self.confidence,
             interval: self.interval,

@@ -7,7 +7,9 @@ mod synthetic;
 
 use super::{Asked, Command};
 use campaign::config::{CommandLine, MAX_SECONDS};
-use campaign::{Bound, Bytes, Choices, Config, Engine, IntervalMethod, Live, SelectionWords, Shard, Stratify};
+use campaign::{
+    Bound, Bytes, Choices, Config, Engine, IntervalMethod, Live, MarginBy, SelectionWords, Shard, Stratify,
+};
 use outcome::{Criteria, Element, Metric, Quality};
 use proptest::collection::{btree_map, vec};
 use proptest::option::of;
@@ -102,7 +104,8 @@ fn bounds() -> impl Strategy<Value = Vec<Bound>> {
 /// Choices, not all of which make sense together.
 fn choices() -> impl Strategy<Value = Choices> {
     let what = (of(text()), of(application()), selection(), criteria());
-    let size = (of(1_u64..1_000_000), of(0.01..0.4), any::<bool>(), of(0.001..MAX_SECONDS));
+    let size =
+        (of(1_u64..1_000_000), of((0.01..0.4, of(select(MarginBy::ALL)))), any::<bool>(), of(0.001..MAX_SECONDS));
     let how = (of(0.5..0.999), of(select(IntervalMethod::ALL)), of(0..i64::MAX as u64), bounds(), any::<bool>());
     let engine = of(select(["auto", "full", "delta", "lanes", "cuda-gdb"].as_slice()));
     let addresses = of(select(["h200", "strict"].as_slice()));
@@ -121,9 +124,9 @@ fn choices() -> impl Strategy<Value = Choices> {
         Choices {
             live,
             capsule,
-            // Of what says how long, one counts.
             runs,
-            margin: margin.filter(|_| runs.is_none()),
+            margin: margin.map(|(margin, _)| margin),
+            margin_by: margin.and_then(|(_, by)| by),
             exhaustive: exhaustive && runs.is_none() && margin.is_none(),
             seconds,
             confidence,

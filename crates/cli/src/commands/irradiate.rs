@@ -97,6 +97,9 @@ pub(crate) fn irradiate(
     shown: &Shown,
 ) -> Result<Code, Failure> {
     let what = if session.config().size == Size::Exhaustive { "faults" } else { "runs" };
+    if let Some(plan) = report::text::stopping_plan(session.config()) {
+        out::note(&plan);
+    }
     let mut progress = Progress::new(what);
     can_resume(dir);
     let ended = session.run(&mut store, stop, &mut |event| progress.event(&event));
