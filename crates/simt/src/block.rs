@@ -5,6 +5,7 @@ use crate::checkpoint::Checkpoint;
 use crate::exec::{Hooked, Notes, Running, run};
 use crate::hook::{Hook, Interest, NoHook, RoundContext};
 use crate::launch::{Fuel, Interleaving, KernelLaunch};
+use crate::liveness::Liveness;
 use crate::memory::GlobalMemory;
 use crate::state::BlockState;
 use crate::trap::{Assertion, Halt, RunEnd};
@@ -52,6 +53,13 @@ impl Executor {
         }
         self.state.prepare(launch);
         self.notes = Notes::default();
+    }
+
+    /// Lets registers hold nothing of the blocks that ran before. Nobody reads a register that its thread has not written,
+    /// but a [`Checkpoint`] is compared in whole rows: whether a block agrees with it must follow from the block alone.
+    pub fn forget(&mut self, liveness: &Liveness) {
+        let warps = self.state.warps.iter_mut();
+        warps.for_each(|warp| liveness.computed.iter().for_each(|slot| warp.registers.broadcast(*slot, 0)));
     }
 
     /// Runs one block. Warps that the hook does not want run through a loop that is compiled without it.

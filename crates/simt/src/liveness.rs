@@ -28,6 +28,8 @@ pub struct Liveness {
     /// Registers that instructions read which do not name them.
     held: BTreeSet<(Width, u16)>,
     temporaries: Vec<Slot>,
+    /// All rows that instructions write.
+    pub(crate) computed: Vec<Slot>,
 }
 
 /// The registers that are live before each instruction of a function, and behind the last one: none.
@@ -47,13 +49,17 @@ impl Liveness {
         let stale = program.functions.iter().skip(1).flat_map(|code| &code.zeroed);
         let across = across(program);
         let always = carries.flatten().chain(stale).chain(&across).copied().collect();
+        let temporaries = temporaries(program);
+        let registers = program.functions.iter().flat_map(|code| &code.registers);
+        let computed = registers.chain(&temporaries).copied().collect();
         Some(Self {
             recursive: is_recursive(program),
             functions: functions().map(|(code, body)| Live::of(code.declared.len(), body)).collect(),
             always,
             across,
             held: held(program),
-            temporaries: temporaries(program),
+            temporaries,
+            computed,
         })
     }
 

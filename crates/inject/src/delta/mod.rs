@@ -256,6 +256,10 @@ impl<'g> Delta<'g> {
             kept.state(at)
         });
         *self.executed.entry(number).or_default() += 1;
+        self.prepare(number);
+        if let Some(liveness) = checkpoints.and_then(|_| index.liveness(number)) {
+            self.executor.forget(liveness);
+        }
         let end = self.execute(number, block, from, &mut watch, progress);
         let agreed = watch.agreed();
         let executed = self.thread_instructions(fault);
@@ -290,6 +294,14 @@ impl<'g> Delta<'g> {
         true
     }
 
+    /// Makes the executor ready for the blocks of a launch.
+    fn prepare(&mut self, number: usize) {
+        if self.prepared != Some(number) {
+            self.executor.prepare(&self.golden.runnable(&self.golden.launches[number]));
+            self.prepared = Some(number);
+        }
+    }
+
     /// Runs a block in the memory as it stands.
     fn execute(
         &mut self,
@@ -299,12 +311,9 @@ impl<'g> Delta<'g> {
         hook: &mut dyn Hook,
         progress: &mut Progress,
     ) -> RunEnd {
+        self.prepare(number);
         let launch = &self.golden.launches[number];
         let runnable = self.golden.runnable(launch);
-        if self.prepared != Some(number) {
-            self.executor.prepare(&runnable);
-            self.prepared = Some(number);
-        }
         let (memory, fuel) = (&mut self.memory, fuel(self.golden, launch));
         let end = self.executor.run_block_from(&runnable, memory, u64::from(block), fuel, from, hook);
         progress.instructions += self.executor.instructions();

@@ -64,6 +64,11 @@ impl<'a> CheckpointRecorder<'a> {
         Self { liveness, before, budget, whole, spacing, last: 0, kept, reads, writes }
     }
 
+    /// Whether the block is long enough for checkpoints.
+    pub(super) fn keeps(&self) -> bool {
+        self.spacing <= self.whole / 2
+    }
+
     /// What the block has read and written, and its checkpoints.
     pub(super) fn finish(mut self, memory: &mut GlobalMemory) -> (Vec<ByteRun>, Vec<ByteRun>, Checkpoints) {
         let (reads, writes) = memory.trace().map(AccessTrace::take).unwrap_or_default();
@@ -85,7 +90,7 @@ impl Hook for CheckpointRecorder<'_> {
         let Some(liveness) = self.liveness else { return Interest::Stay };
         let RoundContext { program, block, memory, round } = context;
         // Counting takes time, which short blocks are spared.
-        if self.whole / 2 < self.spacing {
+        if !self.keeps() {
             return Interest::Stay;
         }
         let executed = block.counts().map(u64::from).sum::<u64>();

@@ -82,6 +82,9 @@ impl Recording<'_> {
             let before = memory.strayed();
             let extent = (launch.instructions_of(block, runnable.threads()), self.spacing);
             let mut recorder = CheckpointRecorder::new(self.keeping(number), before, extent, &mut budget);
+            if let Some(liveness) = self.keeping(number).filter(|_| recorder.keeps()) {
+                executor.forget(liveness);
+            }
             // With the fuel of faulty runs: it is part of what checkpoints keep.
             executor.run_block(&runnable, memory, block, fuel(self.golden, launch), &mut recorder);
             let (reads, writes, kept) = recorder.finish(memory);

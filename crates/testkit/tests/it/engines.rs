@@ -1,9 +1,10 @@
 //! Whether the faster tiers observe what full re-execution does, and leave the same in memory.
 
-use campaign::Engines;
 use campaign::config::SelectionWords;
+use campaign::{Engines, Planner, RunIndex};
 use capsule::Capsule;
-use inject::{CapsuleTarget, Resources, TierCheck};
+use inject::site::fault_of;
+use inject::{CapsuleTarget, Resources, Strategy, TierCheck};
 use testkit::random_capsules::random_capsule;
 use testkit::tiers::{compare, compare_swept, target, target_of_all, target_with};
 
@@ -111,4 +112,25 @@ fn with_too_little_memory_the_tiers_agree_all_the_same() {
         assert!(degrees.iter().any(|said| said.contains(degree)), "nothing came to `{degree}`");
     }
     crate::report("faults on which the tiers disagree", &failures.concat());
+}
+
+/// A worker runs one fault after the other, and campaigns give each worker others.
+#[test]
+fn what_a_run_executes_does_not_depend_on_the_runs_before_it() {
+    let target = target(workload("comd")).unwrap();
+    let runs: Vec<RunIndex> = (0..60).map(RunIndex).collect();
+    let sites = target.plan(&runs, &SelectionWords::default(), 0).unwrap();
+    let observed = |order: &mut dyn Iterator<Item = usize>| {
+        let mut runner = target.runner(Strategy::Delta);
+        let mut found: Vec<_> =
+            order.map(|at| (at, runner.run(&fault_of(&sites[at]).unwrap()).unwrap().instructions)).collect();
+        found.sort_unstable();
+        found
+    };
+    let forward = observed(&mut (0..sites.len()));
+    assert_eq!(forward, observed(&mut (0..sites.len()).rev()));
+    let every_third = (0..3).flat_map(|first| observed(&mut (first..sites.len()).step_by(3)));
+    let mut alone: Vec<_> = every_third.collect();
+    alone.sort_unstable();
+    assert_eq!(forward, alone);
 }
