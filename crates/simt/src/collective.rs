@@ -4,12 +4,87 @@
 
 use crate::program::{Micro, MicroKind, NOWHERE};
 use ::lanes::level::Level;
-use ::lanes::registers::{LANES, Registers, bits_of, has, lanes};
-use isa::Type;
+use ::lanes::registers::{LANES, Registers, Sizes, Slot, bits_of, has, lanes};
 use isa::op::{Reduction, Shuffle, Vote};
+use isa::{Type, Width};
 
-/// Executes an instruction for the lanes that came to it together.
-pub(crate) fn execute<L: Level>(level: L, registers: &mut Registers, micro: &Micro, mask: u32) {
+/// Lanes that execute an instruction at another place of the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Elsewhere {
+    pub(crate) micro: Micro,
+    pub(crate) mask: u32,
+}
+
+/// Executes an instruction for the lanes that came to it together, and for those that came to others like it.
+pub(crate) fn execute<L: Level>(
+    level: L,
+    registers: &mut Registers,
+    micro: &Micro,
+    mask: u32,
+    elsewhere: &[Elsewhere],
+) {
+    if elsewhere.is_empty() {
+        return execute_here(level, registers, micro, mask);
+    }
+    let all = || std::iter::once((micro, mask)).chain(elsewhere.iter().map(|other| (&other.micro, other.mask)));
+    // What each lane names lies in other rows: it is brought together in rows of their own.
+    let (sources, destination) = operands(micro.kind);
+    let sizes = Sizes { pred: OWN_ROWS, b16: 0, b32: OWN_ROWS, b64: OWN_ROWS, b128: 0 };
+    let mut own = Registers::new(sizes);
+    for (micro, mask) in all() {
+        for ((index, &width), &row) in (0..).zip(&sources).zip(&micro.src) {
+            if let Some(width) = width {
+                copy((&*registers, row), (&mut own, index), width, mask);
+            }
+        }
+    }
+    let together = all().fold(0, |together, (_, mask)| together | mask);
+    let common = Micro { src: [0, 1, 2, 3], dst: OWN_DESTINATION, second: OWN_SECOND, ..*micro };
+    execute_here(level, &mut own, &common, together);
+    for (micro, mask) in all() {
+        if let Some(width) = destination {
+            copy((&own, OWN_DESTINATION), (&mut *registers, micro.dst), width, mask);
+        }
+        if writes_second(micro.kind) {
+            copy((&own, OWN_SECOND), (&mut *registers, micro.second), Width::Pred, mask);
+        }
+    }
+}
+
+/// Rows in which what lanes at different instructions name is brought together: sources first, then these two.
+const OWN_DESTINATION: u16 = 4;
+const OWN_SECOND: u16 = 5;
+const OWN_ROWS: u16 = 6;
+
+/// The widths of the sources and of the destination.
+fn operands(kind: MicroKind) -> ([Option<Width>; 4], Option<Width>) {
+    let (b32, pred) = (Some(Width::B32), Some(Width::Pred));
+    match kind {
+        MicroKind::Shuffle(_) => ([b32; 4], b32),
+        MicroKind::Vote(Vote::Ballot) => ([pred, b32, None, None], b32),
+        MicroKind::Vote(_) => ([pred, b32, None, None], pred),
+        MicroKind::Match { wide: true, .. } => ([Some(Width::B64), b32, None, None], b32),
+        MicroKind::Match { .. } | MicroKind::Redux(..) => ([b32, b32, None, None], b32),
+        MicroKind::Elect => ([b32, None, None, None], b32),
+        _ => ([None; 4], None),
+    }
+}
+
+/// Whether an instruction has a predicate beside its destination.
+fn writes_second(kind: MicroKind) -> bool {
+    matches!(kind, MicroKind::Shuffle(_) | MicroKind::Match { all: true, .. } | MicroKind::Elect)
+}
+
+/// Copies what some lanes hold in a row into another, if there is one.
+fn copy((from, source): (&Registers, u16), (to, target): (&mut Registers, u16), width: Width, mask: u32) {
+    if target != NOWHERE {
+        let slot = |index| Slot { width, index };
+        lanes(mask).for_each(|lane| to.set(slot(target), lane, from.get(slot(source), lane)));
+    }
+}
+
+/// Executes an instruction for lanes that are at it.
+fn execute_here<L: Level>(level: L, registers: &mut Registers, micro: &Micro, mask: u32) {
     match micro.kind {
         MicroKind::Shuffle(mode) => level.run(
             #[inline(always)]

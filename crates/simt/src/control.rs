@@ -23,7 +23,7 @@ pub(crate) enum State {
     WaitBlock(u32),
     /// Goes on from a `.sync` instruction with the lanes it has.
     Forced,
-    /// Goes on from a `.sync` instruction that lanes of another call have executed for it.
+    /// Goes on from a `.sync` instruction that lanes of another call, or at another place, have executed for it.
     Met,
     /// Has come to a `.sync` instruction together with lanes that name others, and is still to execute it.
     Apart,

@@ -7,6 +7,7 @@ use super::steps::Steps;
 use super::touched::{Changing, Reach, Touched};
 use super::value::{Range, Source};
 use crate::access::LaneTrap;
+use crate::control::State;
 use crate::exec::{Running, Step};
 use crate::program::{Micro, MicroKind, NOWHERE, Program};
 use ::lanes::Handlers;
@@ -150,7 +151,12 @@ impl Trace {
                 } else if matches!(kind, MicroKind::Barrier(_)) && !self.alone {
                     self.fail(Unclear::Barrier);
                 }
-                self.opaque(level, running, micro)
+                let step = self.opaque(level, running, micro)?;
+                // What lanes elsewhere hold is not what these hold, and they go on as well.
+                if running.control.groups.iter().any(|group| group.state == State::Met) {
+                    self.fail(Unclear::Divergence);
+                }
+                Ok(step)
             }
             MicroKind::Counter(_) => {
                 self.waits = true;

@@ -56,12 +56,15 @@ impl Running<'_> {
             | MicroKind::Match { .. }
             | MicroKind::Redux(..)
             | MicroKind::WarpSync => {
-                return self.together(micro, |on| {
-                    collective::execute(level, on.registers, micro, on.mask);
+                return self.together(micro, |on, elsewhere| {
+                    collective::execute(level, on.registers, micro, on.mask, elsewhere);
                     Ok(())
                 });
             }
-            MicroKind::Matrix(plan) => return self.together(micro, |on| matrix(on, &program.matrices[plan as usize])),
+            // Those on matrices have their own plan each: lanes meet at one of them only.
+            MicroKind::Matrix(plan) => {
+                return self.together(micro, |on, _| matrix(on, &program.matrices[plan as usize]));
+            }
             MicroKind::Barrier(plan) => return Ok(self.barrier(micro, program.barriers[plan as usize])),
             MicroKind::Branch => return Ok(self.branch(micro.imm as u32)),
             MicroKind::BranchIndexed(list) => return self.branch_indexed(micro, &program.branches[list as usize]),

@@ -3,16 +3,16 @@
 use super::running::{Running, Step};
 use crate::access::{Executing, LaneTrap};
 use crate::barrier::Arrival;
-use crate::collective;
+use crate::collective::{self, Elsewhere};
 use crate::control::{Group, State};
-use crate::program::{BarrierPlan, Micro, MicroKind};
+use crate::program::{BarrierPlan, Micro, MicroKind, Program};
 use crate::trap::TrapKind;
 use ::lanes::registers::{FULL, LANES, has, lanes};
 
 /// Whether the lanes that execute an instruction together have met.
 enum Met {
-    /// They have, and these execute it now.
-    All(u32),
+    /// They have, and these execute it now: lanes that are here, and others at instructions like it.
+    All(u32, Vec<Elsewhere>),
     /// They have, and others have executed it for all.
     Before,
     /// They wait.
@@ -24,12 +24,12 @@ impl Running<'_> {
     pub(super) fn together(
         &mut self,
         micro: &Micro,
-        execute: impl FnOnce(&mut Executing<'_>) -> Result<(), LaneTrap>,
+        execute: impl FnOnce(&mut Executing<'_>, &[Elsewhere]) -> Result<(), LaneTrap>,
     ) -> Result<Step, LaneTrap> {
         match self.synchronise(micro)? {
-            Met::All(together) => {
+            Met::All(together, elsewhere) => {
                 let own = std::mem::replace(&mut self.executing.mask, together);
-                execute(&mut self.executing)?;
+                execute(&mut self.executing, &elsewhere)?;
                 self.executing.mask = own;
                 Ok(Step::Next)
             }
@@ -39,7 +39,7 @@ impl Running<'_> {
     }
 
     /// Waits until all lanes that the executing ones name and that are alive have come and name the same. They may have
-    /// come by different calls of the function that the instruction is in.
+    /// come by different calls of the function that the instruction is in, or to another instruction that does the same.
     ///
     /// As on hardware, a lane must name itself, and lanes that name others, such as the two halves of a warp, wait for
     /// their own only. See docs/design/machine-loop.md.
@@ -55,10 +55,12 @@ impl Running<'_> {
         if outsiders != 0 {
             return Err(LaneTrap::new(TrapKind::IllegalInstruction, outsiders.trailing_zeros() as usize));
         }
-        let forced = state == State::Forced;
         let members = named[self.executing.first()];
+        if state == State::Forced {
+            return Ok(self.meet_waiting(micro, members));
+        }
         let mut keep = naming(&named, members, executing);
-        let mut complete = forced || (members & live) & !keep == 0;
+        let mut complete = (members & live) & !keep == 0;
         if keep != executing {
             if matches!(micro.kind, MicroKind::Shuffle(_) | MicroKind::WarpSync) {
                 // What lanes read of each other does not depend on whom they name: all that need not wait act at once.
@@ -69,28 +71,46 @@ impl Running<'_> {
             self.set_aside(keep);
         }
         self.executing.mask = keep;
-        Ok(if complete { Met::All(keep) } else { self.wait_for(members) })
+        Ok(if complete { Met::All(keep, Vec::new()) } else { self.wait_for(micro, members) })
     }
 
     /// Waits for lanes of the warp, unless these are the last to come.
-    fn wait_for(&mut self, members: u32) -> Met {
+    fn wait_for(&mut self, micro: &Micro, members: u32) -> Met {
         self.part();
         self.settle();
         let group = Group { state: State::WaitWarp(members), ..self.group() };
         self.control.park(group);
+        let program = self.program;
         let groups = &mut self.control.groups;
-        let here = |other: &&mut Group| other.pc == group.pc && other.state == group.state;
-        let met = groups.iter_mut().filter(here).fold(0, |met, other| met | other.mask);
+        let met = groups.iter().filter(|other| waits_at(program, other, micro.kind, members));
+        let met = met.fold(0, |met, other| met | other.mask);
         if (members & self.control.live) & !met != 0 {
             return Met::No;
         }
-        // Those that came by other calls go on from here each in its own.
-        groups.iter_mut().filter(here).for_each(|other| other.state = State::Met);
-        let own = |other: &Group| other.pc == group.pc && other.frame == group.frame && other.state == State::Met;
+        let own = |other: &Group| (other.pc, other.frame, other.state) == (group.pc, group.frame, group.state);
         let Some(at) = groups.iter().position(own) else { return Met::No };
         self.active = groups.swap_remove(at).mask;
         self.executing.mask = self.active;
-        Met::All(met)
+        self.meet_waiting(micro, members)
+    }
+
+    /// The executing lanes meet those that wait for the same lanes at an instruction that does the same. These go on from
+    /// there, each group in its own call.
+    fn meet_waiting(&mut self, micro: &Micro, members: u32) -> Met {
+        let program = self.program;
+        let (mut here, mut elsewhere) = (self.executing.mask, Vec::new());
+        let groups = self.control.groups.iter_mut();
+        for other in groups.filter(|other| waits_at(program, other, micro.kind, members)) {
+            other.state = State::Met;
+            if other.pc == self.pc {
+                here |= other.mask;
+            } else {
+                elsewhere.push(Elsewhere { micro: program.micros[other.pc as usize], mask: other.mask });
+                // Who is behind goes on first, so that they join where control flow does.
+                self.limit = self.pc + 1;
+            }
+        }
+        Met::All(here, elsewhere)
     }
 
     /// The lanes that execute an instruction leave the others behind, which go on after it.
@@ -148,6 +168,11 @@ impl Running<'_> {
             holds: plan.reduce.map_or(0, |(_, row)| (registers.pred[usize::from(row)] & mask).count_ones()),
         }
     }
+}
+
+/// Whether a group waits for these lanes at an instruction of this kind, wherever it is.
+fn waits_at(program: &Program, group: &Group, kind: MicroKind, members: u32) -> bool {
+    group.state == State::WaitWarp(members) && program.micros[group.pc as usize].kind == kind
 }
 
 /// The lanes that each lane names.
