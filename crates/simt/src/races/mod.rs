@@ -16,13 +16,14 @@ use crate::block::Executor;
 use crate::hook::{Hook, InstructionContext, Interest};
 use crate::launch::{Fuel, Interleaving, KernelLaunch};
 use crate::memory::{GlobalMemory, HostMemoryError};
-use crate::program::{AccessPlan, MicroKind, Program};
+use crate::program::{AccessPlan, MbarrierPlan, MicroKind, Program};
 use crate::trap::RunEnd;
 use ::lanes::registers::lanes;
 use cell::WordAccess;
 use cells::{GlobalCells, SharedCells};
 use clocks::{BlockClocks, GridClocks};
 use isa::Space;
+use isa::op::MbarrierOp;
 use std::collections::BTreeMap;
 
 /// Two instructions that race.
@@ -193,6 +194,7 @@ impl Finder {
                     | MicroKind::Store(_)
                     | MicroKind::Atomic(_)
                     | MicroKind::Copy(_)
+                    | MicroKind::Mbarrier(_)
                     | MicroKind::Barrier(_)
             ) {
                 kinds[micro.instruction as usize].push(kind);
@@ -256,6 +258,26 @@ impl Finder {
             && let Some(first) = cell.note(access, |other| clocks(other).warps.knows(access.who, other.who, other.time))
         {
             self.races.count(Race { between: Interleaving::Warps, shared, first, second });
+        }
+    }
+
+    /// Lanes come to a barrier object, or have waited at one: who arrives releases what it has done, and who may go on
+    /// acquires it (PTX ISA, `mbarrier`). Objects are no data: accesses to them race with none.
+    fn meets_at(&mut self, context: &InstructionContext<'_>, plan: &MbarrierPlan, writes: bool) {
+        let passes = plan.access.values.first().copied().flatten();
+        let at = addresses(context.registers, &plan.access, 0);
+        for lane in lanes(context.executing) {
+            let (Space::Shared, address) = resolve(plan.access.space, at[lane]) else { continue };
+            if !writes && passes.is_none_or(|passes| context.registers.get(passes, lane) == 0) {
+                continue;
+            }
+            let (who, place) = ((self.block, context.warp), (true, address));
+            self.known.synchronises(who, place, writes);
+            self.acquired.synchronises(who, place, writes);
+        }
+        if writes {
+            self.known.ticks(context.warp);
+            self.acquired.ticks(context.warp);
         }
     }
 
@@ -379,6 +401,12 @@ impl Hook for Finder {
                         MicroKind::Store(0),
                     );
                 }
+                MicroKind::Mbarrier(plan) => {
+                    let plan = &program.mbarriers[plan as usize];
+                    if plan.op != MbarrierOp::PendingCount && !waits(plan.op) {
+                        self.meets_at(&context, plan, true);
+                    }
+                }
                 MicroKind::Barrier(plan) => {
                     let number = barrier(&context, program, plan);
                     self.known.warps.arrives(context.warp, number);
@@ -392,17 +420,27 @@ impl Hook for Finder {
 
     fn after(&mut self, context: InstructionContext<'_>) -> Interest {
         let program = context.program;
-        for kind in &self.kinds[context.instruction as usize] {
-            if let MicroKind::Barrier(plan) = *kind
-                && program.barriers[plan as usize].wait
-            {
-                let number = barrier(&context, program, plan);
-                self.known.warps.passes(context.warp, number);
-                self.acquired.warps.passes(context.warp, number);
+        for at in 0..self.kinds[context.instruction as usize].len() {
+            match self.kinds[context.instruction as usize][at] {
+                MicroKind::Barrier(plan) if program.barriers[plan as usize].wait => {
+                    let number = barrier(&context, program, plan);
+                    self.known.warps.passes(context.warp, number);
+                    self.acquired.warps.passes(context.warp, number);
+                }
+                MicroKind::Mbarrier(plan) if waits(program.mbarriers[plan as usize].op) => {
+                    self.meets_at(&context, &program.mbarriers[plan as usize], false);
+                }
+                _ => {}
             }
         }
         Interest::Stay
     }
+}
+
+/// Whether an instruction looks whether a phase of a barrier object is over.
+fn waits(op: MbarrierOp) -> bool {
+    use MbarrierOp::{TestWait, TestWaitParity, TryWait, TryWaitParity};
+    matches!(op, TestWait | TryWait | TestWaitParity | TryWaitParity)
 }
 
 /// The number of the barrier that the executing lanes come to.
