@@ -20,7 +20,9 @@ pub(crate) fn run(args: args::Run) -> Result<Code, Failure> {
         let path = path.display();
         if ended.status == 0 {
             let error = anyhow!("record the application: it left no recording, and {path} {left}");
-            return Err(Failure::new(Code::Golden, error).help("what is printed above says why"));
+            return Err(Failure::new(Code::Golden, error).help(
+                "what is printed above says why; a process that ends by the system call exit_group itself leaves none",
+            ));
         }
         out::note(&format!("the application failed, so that {path} {left}"));
     }

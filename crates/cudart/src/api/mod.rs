@@ -23,6 +23,7 @@ mod graph_params;
 mod graph_queries;
 mod graphs;
 mod launches;
+mod leave;
 mod libraries;
 mod memory;
 mod pools;

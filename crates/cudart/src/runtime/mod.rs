@@ -32,7 +32,7 @@ pub(crate) mod textures;
 mod user_objects;
 pub(crate) mod work;
 
-pub(crate) use finish::write_recording;
+pub(crate) use finish::{is_recording, write_recording};
 pub(crate) use memory::is_device;
 pub(crate) use state::{Runtime, with};
 

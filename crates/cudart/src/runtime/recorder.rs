@@ -10,6 +10,7 @@ use std::{env, fs};
 
 use capsule::{Binary, BlobId, Capsule, Event, ModuleId, PlacedSymbol, RecordedModule, SourceFile};
 
+use super::finish;
 use super::sources::{self, DeviceCode};
 use crate::report::say;
 use crate::runner::RECORD;
@@ -35,6 +36,7 @@ impl Recorder {
         let mut arguments = env::args_os().map(|argument| argument.to_string_lossy().into_owned());
         let program = arguments.next().unwrap_or_default();
         let command = [file_name(&program)].into_iter().chain(arguments).collect();
+        finish::begin_recording();
         Some(Self::new(PathBuf::from(path), command))
     }
 

@@ -153,6 +153,11 @@ fn a_recording_is_written_at_every_exit_but_abort() {
     let app = App::new();
     assert_eq!(app.run("exit", Some("exit.capsule")), printed(3, DOUBLED, ""));
     assert!(Capsule::open(app.path("exit.capsule")).is_ok());
+    for way in ["_exit", "_Exit", "quick_exit"] {
+        let name = format!("{way}.capsule");
+        assert_eq!(app.run(way, Some(&name)), printed(0, DOUBLED, ""));
+        assert_eq!(Capsule::open(app.path(&name)).unwrap().copies_out().count(), 1, "{way}");
+    }
     assert_eq!(app.run("abort", Some("abort.capsule")).status, None);
     assert!(!app.path("abort.capsule").exists());
 }
