@@ -3,9 +3,10 @@
 //! Nothing of this run's circumstances gets into it, so that the same application with the same arguments gives the
 //! same capsule: no host addresses, no process ids, no times, and of the application's path only the file name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::thread::{self, ThreadId};
 use std::{env, fs};
 
 use capsule::{Binary, BlobId, Capsule, Event, ModuleId, PlacedSymbol, RecordedModule, SourceFile};
@@ -27,6 +28,8 @@ pub(crate) struct Recorder {
     /// Why the recording would not repeat the application's work.
     spoiled: Option<String>,
     seen: BTreeSet<String>,
+    /// The threads of the host that launched kernels.
+    threads: HashSet<ThreadId>,
 }
 
 impl Recorder {
@@ -46,11 +49,22 @@ impl Recorder {
         let mut capsule = Capsule::new(name);
         capsule.provenance.command = command;
         capsule.provenance.tool = format!("beamline {}", env!("CARGO_PKG_VERSION"));
-        Self { capsule, path, process: process::id(), written: None, spoiled: None, seen: BTreeSet::new() }
+        Self {
+            capsule,
+            path,
+            process: process::id(),
+            written: None,
+            spoiled: None,
+            seen: BTreeSet::new(),
+            threads: HashSet::new(),
+        }
     }
 
     /// The next thing that the GPU did.
     pub(crate) fn push(&mut self, event: Event) {
+        if matches!(event, Event::Launch(_)) {
+            self.threads.insert(thread::current().id());
+        }
         let again = event == Event::Synchronize && self.capsule.events.last() == Some(&event);
         if !again {
             self.capsule.events.push(event);
@@ -113,6 +127,13 @@ impl Recorder {
             None if !launches => Err("failed to record the application: it launched no kernel".to_owned()),
             None => self.capsule.write(&self.path).map_err(|error| error.to_string()),
         };
+        if result.is_ok() && before.is_none() && self.threads.len() > 1 {
+            say(format_args!(
+                "{} threads of the application launched kernels: unless they wait for each other, the order of their \
+                 launches in the recording is one of several, and another recording may number them differently",
+                self.threads.len()
+            ));
+        }
         if let Err(reason) = result {
             if before.is_some() {
                 // What was written at the first end of the process is not all that it did.

@@ -2,6 +2,7 @@
 // Its first argument says what it does.
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,6 +200,21 @@ static void opened(void) {
     printf("%d %d\n", error, devices);
 }
 
+static void *launched(void *on) {
+    launch(on);
+    return 0;
+}
+
+static void threads(void) {
+    pthread_t two[2];
+    void *on;
+    cudaMalloc(&on, 8);
+    cudaMemset(on, 0, 8);
+    for (int at = 0; at < 2; at++) pthread_create(&two[at], 0, launched, on);
+    for (int at = 0; at < 2; at++) pthread_join(two[at], 0);
+    printf("%d\n", cudaDeviceSynchronize());
+}
+
 // One kernel holds an instruction that is not supported; the other one does not.
 static void refused(int launched) {
     static const char text[] = ".version 9.0 .target sm_90a .address_size 64\n"
@@ -236,6 +252,7 @@ int main(int count, char **words) {
     else if (!strncmp(what, "heap ", 5)) heap(what + 5);
     else if (!strcmp(what, "crowded")) crowded();
     else if (!strncmp(what, "refused", 7)) refused(what[7] != 0);
+    else if (!strcmp(what, "threads")) threads();
     else if (!strcmp(what, "unsupported")) {
         say("first", cudaImportExternalMemory(handle, 0));
         say("second", cudaImportExternalMemory(handle, 0));

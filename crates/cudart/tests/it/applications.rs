@@ -163,6 +163,16 @@ fn a_recording_is_written_at_every_exit_but_abort() {
 }
 
 #[test]
+fn launches_of_several_threads_are_recorded_in_one_of_several_orders_and_that_is_told() {
+    let app = App::new();
+    assert_eq!(app.run("threads", None), printed(0, "0\n", ""));
+    let Printed { status, stdout, stderr } = app.run("threads", Some("out.capsule"));
+    assert_eq!((status, stdout.as_str(), stderr.lines().count()), (Some(0), "0\n", 1), "{stderr}");
+    assert!(stderr.starts_with("beamline: 2 threads of the application launched kernels"), "{stderr}");
+    assert_eq!(Capsule::open(app.path("out.capsule")).unwrap().summary().launches, 2);
+}
+
+#[test]
 fn a_recording_that_cannot_be_written_is_one_line() {
     let app = App::new();
     fs::create_dir(app.path("taken.capsule")).unwrap();
