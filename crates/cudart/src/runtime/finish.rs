@@ -5,9 +5,7 @@
 //! application that leaves by `_exit`, `_Exit` or `quick_exit` comes by here, too. After `abort`, a signal or the system
 //! call itself there is no recording.
 
-use std::process;
 use std::sync::TryLockError;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -17,35 +15,6 @@ use crate::report::say;
 /// How often and how long to wait for another thread that is in the middle of a call.
 const ATTEMPTS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
-
-/// The process that records; 0 if none does.
-static RECORDING: AtomicU32 = AtomicU32::new(0);
-
-// As glibc declares it.
-unsafe extern "C" {
-    fn at_quick_exit(handler: extern "C" fn()) -> i32;
-}
-
-/// What `quick_exit` calls, which runs no destructors.
-extern "C" fn quick_exit_handler() {
-    if is_recording() {
-        // What panics has been said; the process ends in any case.
-        let _ = std::panic::catch_unwind(write_recording);
-    }
-}
-
-/// This process has begun to record.
-pub(super) fn begin_recording() {
-    RECORDING.store(process::id(), Ordering::Relaxed);
-    // SAFETY: the handler takes nothing, returns nothing and does not unwind. Where there is no room for it, what
-    // `quick_exit` ends is not recorded, which the runner says.
-    let _ = unsafe { at_quick_exit(quick_exit_handler) };
-}
-
-/// Whether this very process records: a child that it forks does not.
-pub(crate) fn is_recording() -> bool {
-    RECORDING.load(Ordering::Relaxed) == process::id()
-}
 
 /// Writes the recording, if there is one and it has grown.
 pub(crate) fn write_recording() {

@@ -32,8 +32,9 @@ pub(crate) mod textures;
 mod user_objects;
 pub(crate) mod work;
 
-pub(crate) use finish::{is_recording, write_recording};
+pub(crate) use finish::write_recording;
 pub(crate) use memory::is_device;
+pub(crate) use recorder::is_recording;
 pub(crate) use state::{Runtime, with};
 
 #[cfg(test)]

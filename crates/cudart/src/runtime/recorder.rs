@@ -6,15 +6,23 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, ThreadId};
 use std::{env, fs};
 
 use capsule::{Binary, BlobId, Capsule, Event, ModuleId, PlacedSymbol, RecordedModule, SourceFile};
 
-use super::finish;
 use super::sources::{self, DeviceCode};
 use crate::report::say;
 use crate::runner::RECORD;
+
+/// The process that records; 0 if none does.
+static RECORDING: AtomicU32 = AtomicU32::new(0);
+
+/// Whether this very process records: a child that it forks does not.
+pub(crate) fn is_recording() -> bool {
+    RECORDING.load(Ordering::Relaxed) == process::id()
+}
 
 /// A recording in progress.
 #[derive(Debug)]
@@ -39,7 +47,7 @@ impl Recorder {
         let mut arguments = env::args_os().map(|argument| argument.to_string_lossy().into_owned());
         let program = arguments.next().unwrap_or_default();
         let command = [file_name(&program)].into_iter().chain(arguments).collect();
-        finish::begin_recording();
+        RECORDING.store(process::id(), Ordering::Relaxed);
         Some(Self::new(PathBuf::from(path), command))
     }
 
