@@ -25,12 +25,10 @@ impl Refused {
         let mut indirect = Vec::new();
         for (function, id) in module.functions.iter().zip((0..).map(FunctionId)) {
             for instruction in &function.body {
-                match &instruction.op {
-                    Op::Call(call) => match call.target {
-                        CallTarget::Direct(callee) => callers.entry(callee).or_default().push(id),
-                        CallTarget::Indirect { .. } => indirect.push(id),
-                    },
-                    _ => {}
+                let Op::Call(call) = &instruction.op else { continue };
+                match call.target {
+                    CallTarget::Direct(callee) => callers.entry(callee).or_default().push(id),
+                    CallTarget::Indirect { .. } => indirect.push(id),
                 }
             }
         }
