@@ -90,7 +90,7 @@ pub enum InjectError {
         there: String,
     },
     /// The fault names bits that what it hits does not have.
-    #[error("make the fault {model} with bits={bits}: {place} has {width} bits, numbered from 0")]
+    #[error("make the fault {model} with bits={bits}: the width of {place} is {width}, and bits are numbered from 0")]
     Bits {
         /// What happens to the bits.
         model: &'static str,

@@ -1,20 +1,17 @@
 //! A capsule as the target system of a campaign: draws become sites, sites become observations.
 
 use crate::criteria::{Understood, understand};
-use crate::fit::{check_bits, check_operand};
 use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::index::Index;
 use crate::machine::Order;
 use crate::plan::{Planned, SamplingFrame};
 use crate::resources::Resources;
-use crate::run::InjectError;
 use crate::runner::Runner;
 use crate::sample::census;
 use crate::site::{Coordinates, LABELS, given_up, site_of};
 use crate::strategy::{ENGINES, Strategy};
 use crate::sweep::{Population, SweepEngine, Sweeping};
-use crate::threads::{Query, Wanted, find};
 use campaign::config::SelectionWords;
 use campaign::{
     Engine, EngineOffer, Engines, KernelRegisters, LabelColumn, Planner, RunIndex, Site, Spot, Stratum, Subject, Sweep,
@@ -91,9 +88,9 @@ fn selection(words: &SelectionWords, sets: &[NamedSet]) -> Result<Selection, Tar
 }
 
 /// An instruction of the golden run with what is known about it.
-struct Located<'g> {
-    launch: &'g GoldenLaunch,
-    facts: &'g Facts,
+pub(crate) struct Located<'g> {
+    pub(crate) launch: &'g GoldenLaunch,
+    pub(crate) facts: &'g Facts,
     pc: u32,
 }
 
@@ -259,71 +256,17 @@ impl CapsuleTarget {
         Ok(Site { stratum: planned.stratum, ..site_of(&planned.fault, spot) })
     }
 
-    fn located(&self, launch: u32, instruction: u32) -> Option<Located<'_>> {
+    pub(crate) fn located(&self, launch: u32, instruction: u32) -> Option<Located<'_>> {
         let launch = self.golden.launches().get(launch as usize)?;
         let site = launch.program.instructions.get(instruction as usize)?;
         Some(Located { launch, facts: site.facts.as_ref()?, pc: site.pc.0 })
-    }
-
-    /// The labels of a fault that a user names: found by running its thread once.
-    ///
-    /// # Errors
-    /// If the place does not exist, the thread does not come to the instruction, or what is hit lacks bits that the fault
-    /// names. An operand that the instruction does not have is no error: the fault does not land.
-    pub fn site_of(&self, fault: &Fault) -> Result<Site, InjectError> {
-        let mut sites = self.sites(std::slice::from_ref(fault), |_, _| Ok(())).map_err(|(_, error)| error)?;
-        Ok(sites.swap_remove(0))
-    }
-
-    /// The same of many faults, whose threads run once each; each has to have something to hit.
-    ///
-    /// # Errors
-    /// As [`site_of`](Self::site_of), and if an operand is not there; with the number of the first fault that there cannot be.
-    pub fn sites_of(&self, faults: &[Fault]) -> Result<Vec<Site>, (usize, InjectError)> {
-        self.sites(faults, check_operand)
-    }
-
-    fn sites(
-        &self,
-        faults: &[Fault],
-        check: impl Fn(&Fault, &Facts) -> Result<(), InjectError>,
-    ) -> Result<Vec<Site>, (usize, InjectError)> {
-        let queries: Result<Vec<Query>, _> =
-            (0..).zip(faults).map(|(at, fault)| self.query(fault).map_err(|error| (at, error))).collect();
-        let queries = queries?;
-        let found = find(&self.golden, &queries);
-        let site = |(fault, query): (&Fault, &Query)| {
-            let instruction = found.get(query).map(|found| found.instruction);
-            let located = instruction.and_then(|instruction| self.located(fault.launch, instruction));
-            if let (Some(located), Some(instruction)) = (&located, instruction) {
-                check(fault, located.facts)?;
-                check_bits(fault, &located.launch.program, instruction)?;
-            }
-            // Of a fault that hits no instruction, the kernel is known.
-            let kernel = || self.golden.launches[fault.launch as usize].program.name.clone();
-            let spot = located.map_or_else(|| Spot { kernel: kernel(), ..Spot::default() }, |it| it.spot());
-            Ok(site_of(fault, spot))
-        };
-        let sites = faults.iter().zip(&queries).map(site);
-        (0..).zip(sites).map(|(at, site)| site.map_err(|error| (at, error))).collect()
-    }
-
-    fn query(&self, fault: &Fault) -> Result<Query, InjectError> {
-        let launch = crate::run::locate(&self.golden, fault)?;
-        let Fault { launch: number, cta, thread, dynamic, .. } = *fault;
-        let linear = cta * self.golden.threads_per_block(launch) as u64 + u64::from(thread);
-        let count = launch.counts().get(linear).unwrap_or(0);
-        let Some(wanted) = u32::try_from(dynamic).ok().filter(|&dynamic| dynamic < count) else {
-            return Err(InjectError::Dynamic { launch: number, cta, thread, found: dynamic, count });
-        };
-        Ok(Query { launch: number, thread: linear, wanted: Wanted::Dynamic(wanted) })
     }
 }
 
 impl Located<'_> {
     /// What a fault in a register or in memory hits has no instruction of its own: the spot is that of the one before
     /// which it happens.
-    fn spot(&self) -> Spot {
+    pub(crate) fn spot(&self) -> Spot {
         let source = self.facts.source.as_ref();
         Spot {
             kernel: self.launch.program.name.clone(),

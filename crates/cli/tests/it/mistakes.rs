@@ -90,14 +90,14 @@ fn a_fault_of_bits_that_are_not_there() {
     let cases = [
         (
             id("dst0", "flip", "99"),
-            "make the fault flip with bits=99: dst0 of `ld.param.u64` has 64 bits, numbered from 0",
+            "make the fault flip with bits=99: the width of dst0 of `ld.param.u32` is 32, and bits are numbered from 0",
         ),
         (
             id("dst0", "random", "0x10000000000000000"),
-            "random with bits=0x10000000000000000: dst0 of `ld.param.u64` has 64 bits",
+            "random with bits=0x10000000000000000: the width of dst0 of `ld.param.u32` is 32",
         ),
-        (id("global@0x10", "stuck1", "8"), "stuck1 with bits=8: a byte of global memory has 8 bits"),
-        (id("reg0", "flip", "3+64"), "flip with bits=3+64: the register %"),
+        (id("global@0x10", "stuck1", "8"), "stuck1 with bits=8: the width of a byte of global memory is 8"),
+        (id("reg0", "flip", "3+64"), "flip with bits=3+64: the width of the register %"),
     ];
     for (id, words) in cases {
         fails(&["inject", "gemm", &id], 1, &[words]);

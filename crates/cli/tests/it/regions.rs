@@ -116,7 +116,7 @@ fn where_there_is_nothing_to_hit_the_reason_is_said() {
         ),
         (
             "dst0,model=flip,bits=99",
-            "fault 2 of it: make the fault flip with bits=99: dst0 of `ld.param.u64` has 64 bits",
+            "fault 2 of it: make the fault flip with bits=99: the width of dst0 of `ld.param.u64` is 64",
         ),
     ] {
         let row = |target: &str| format!("K1,\"launch=0,cta=0,thread=0,dyn=0,target={target}\"\n");
