@@ -11,7 +11,7 @@ use simt::memory::History;
 use simt::{Executor, Fuel, LevelName, RunEnd};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use strike::{FUEL_CONSTANT, FUEL_LOOPS};
+use strike::{FUEL_CONSTANT, loop_fuel};
 
 impl Golden {
     /// Runs a capsule at the best instruction-set level of this host.
@@ -62,6 +62,7 @@ impl Golden {
         let counts = launches.iter().map(|launch| launch.counts.bytes());
         let bytes = history.bytes() + copies.iter().map(|copy| copy.bytes.len()).chain(counts).sum::<usize>();
         let (written, history) = (history.written().collect(), Arc::new(history));
+        let loops = loop_fuel(launches.iter().map(GoldenLaunch::thread_instructions).sum());
         Ok(Self {
             bytes: bytes as u64,
             modules,
@@ -79,7 +80,7 @@ impl Golden {
             seconds,
             race_seconds,
             fuel: FUEL_CONSTANT,
-            loops: FUEL_LOOPS,
+            loops,
             looks_ahead,
             capsule,
         })

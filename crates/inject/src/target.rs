@@ -32,8 +32,8 @@ pub struct Setup {
     /// its bytes are compared.
     pub infer: bool,
     /// How many instructions a thread may execute beyond ten times its own before it is stopped, whatever is known of its
-    /// loops. Where nobody says it, loops that are known to end are executed to their end, if that takes no more than 2³³
-    /// instructions.
+    /// loops. Where nobody says it, loops that are known to end are executed to their end, within the
+    /// [bound of work](strike::loop_fuel).
     pub fuel: Option<u32>,
     /// What becomes of accesses that miss what the program was given: the golden run has to be done with it.
     pub addresses: Arc<AddressProfile>,

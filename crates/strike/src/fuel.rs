@@ -4,6 +4,28 @@
 pub const FUEL_FACTOR: u32 = 10;
 /// plus this many instructions, before it is stopped; a campaign may say another number.
 pub const FUEL_CONSTANT: u32 = 500_000;
-/// Where nobody says another number, it may execute this many more in loops of which it is known when they end: they are
-/// executed to find out with what. Swept in records/hangs.md.
-pub const FUEL_LOOPS: u64 = simt::REACH;
+
+/// The same for loops of which it is known when they end, by the [bound of work](loop_fuel).
+const LOOP_FACTOR: u64 = 1_000;
+/// The least of it: a second of a core.
+const LOOP_LEAST: u64 = 1 << 26;
+
+/// How many more instructions a thread may execute in loops of which it is known when they end, where no fuel is given: a
+/// thousand times as many as the whole program executes without a fault, at least 2²⁶ and at most 2³³. Swept in
+/// records/hangs.md.
+#[must_use]
+pub fn loop_fuel(golden_instructions: u64) -> u64 {
+    golden_instructions.saturating_mul(LOOP_FACTOR).clamp(LOOP_LEAST, simt::REACH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_may_take_a_thousand_times_the_program_and_a_second() {
+        assert_eq!(loop_fuel(1_278), 1 << 26);
+        assert_eq!(loop_fuel(1_000_000), 1_000_000_000);
+        assert_eq!(loop_fuel(u64::MAX), simt::REACH);
+    }
+}

@@ -11,7 +11,7 @@ mod injected;
 mod launch;
 
 pub use end::end;
-pub use fuel::{FUEL_CONSTANT, FUEL_FACTOR, FUEL_LOOPS};
+pub use fuel::{FUEL_CONSTANT, FUEL_FACTOR, loop_fuel};
 pub use hit::{Hit, first_touch, touch_by_host};
 pub use injected::Injected;
 pub use launch::launch;
