@@ -20,7 +20,7 @@ pub use guests::{Guests, ModuleCode};
 pub use launch::{MAX_SHARED, check_launch, runnable};
 pub use lower::Contract;
 pub use modules::Modules;
-pub use races::{Interleavings, KernelRace, RaceWatch};
+pub use races::{Interleavings, KernelRace, RaceSearch, RaceWatch};
 pub use run::{LaunchStats, Probe, run};
 pub use simt::guest::{GuestModule, Image, KernelInfo, Listed, ParamInfo};
 pub use simt::memory::AddressProfile;

@@ -1,15 +1,19 @@
-//! Which kernels have data races, found out at the first launch of each in every shape: they run with their warps interleaved.
+//! Which kernels have data races, found out before each launch: they run with their warps interleaved.
 
 use crate::launch::runnable;
 use capsule::{Launch, ModuleId};
 use simt::memory::{GlobalMemory, History, HostMemoryError, Pages, Version};
-use simt::{Executor, Interleaving, Program, Races};
+use simt::{Executor, Interleaving, Program, RaceBudget, Races};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-/// Instructions of a launch, by all its threads, after which no further block is looked at.
-const MOST_INSTRUCTIONS: u64 = 20_000_000;
+/// What is looked at of all launches together,
+const ALL: RaceBudget = RaceBudget { words: 200_000_000, instructions: 4_000_000_000 };
+/// and of a launch with other arguments than those before it, of which there are [few](MOST_ARGUMENTS), whatever was looked at before.
+const EACH: RaceBudget = RaceBudget { words: 20_000_000, instructions: 20_000_000 };
+/// As many words is it worth to look at a launch at all, whatever it does: memory is laid out for it.
+const LAUNCH_WORDS: u64 = 20_000;
 
 /// Kernels that run with their warps interleaved, by name, and how finely.
 pub type Interleavings = BTreeMap<String, Interleaving>;
@@ -55,12 +59,14 @@ fn races_of(
     launch: &Launch,
     program: &Program,
     memory: (&Arc<dyn Pages>, Version),
-) -> Result<Vec<KernelRace>, HostMemoryError> {
+    budget: RaceBudget,
+) -> Result<(Vec<KernelRace>, Races), HostMemoryError> {
     let mut scratch = GlobalMemory::new();
     scratch.prepare(&**memory.0, memory.1)?;
     scratch.reset(memory.0, memory.1);
     let runnable = runnable(launch, program);
-    let Races { found, blocks } = executor.races(&runnable, &mut scratch, MOST_INSTRUCTIONS)?;
+    let mut races = executor.races(&runnable, &mut scratch, budget)?;
+    let (found, blocks) = (std::mem::take(&mut races.found), races.blocks);
     let line = |at: u32| program.facts(at).and_then(|facts| facts.source.as_ref()).map(|source| source.loc.line);
     let named = |(race, words): (simt::Race, u64)| KernelRace {
         kernel: program.name.clone(),
@@ -71,11 +77,11 @@ fn races_of(
         words,
         blocks,
     };
-    Ok(found.into_iter().map(named).collect())
+    Ok((found.into_iter().map(named).collect(), races))
 }
 
-/// Launches of a kernel in one shape whose arguments differ, of which each is looked at; others are taken for as racy as the
-/// raciest of these.
+/// Launches of a kernel in one shape whose arguments differ, of which each is looked at although the budget is spent; others are
+/// taken for as racy as the raciest of those that were looked at.
 const MOST_ARGUMENTS: usize = 8;
 
 /// The shape of a launch of a kernel.
@@ -88,9 +94,28 @@ struct Looked {
     most: Interleaving,
 }
 
+/// How far data races were looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RaceSearch {
+    /// Launches that ran.
+    pub launches: u64,
+    /// Those of which all was looked at, or of which it is known that they race.
+    pub whole: u64,
+    /// Instructions that were looked at, by all threads.
+    pub instructions: u64,
+}
+
+impl RaceSearch {
+    /// Whether all launches were looked at to their end.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.whole == self.launches
+    }
+}
+
 /// Watches over launches in their order, whether an application makes them or a recording repeats them: what is found of a launch
 /// depends on those before it alone.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RaceWatch {
     /// Nothing is looked at where others have looked: these kernels race.
     known: Option<Interleavings>,
@@ -98,7 +123,24 @@ pub struct RaceWatch {
     others: Interleaving,
     shapes: HashMap<Shape, Looked>,
     races: Vec<KernelRace>,
+    /// What may still be looked at.
+    left: RaceBudget,
+    search: RaceSearch,
     seconds: f64,
+}
+
+impl Default for RaceWatch {
+    fn default() -> Self {
+        Self {
+            known: None,
+            others: Interleaving::default(),
+            shapes: HashMap::new(),
+            races: Vec::new(),
+            left: ALL,
+            search: RaceSearch::default(),
+            seconds: 0.0,
+        }
+    }
 }
 
 impl RaceWatch {
@@ -130,17 +172,29 @@ impl RaceWatch {
         }
         let shape = (launch.module, launch.kernel.clone(), launch.grid, launch.block);
         let looked = self.shapes.entry(shape).or_default();
-        if let Some(found) = looked.by_arguments.get(&launch.params) {
-            return Ok(*found);
+        let before = looked.by_arguments.get(&launch.params).copied();
+        self.search.launches += 1;
+        if let Some(found) = before.filter(|found| *found != Interleaving::Turns) {
+            self.search.whole += 1;
+            return Ok(found);
         }
-        if looked.by_arguments.len() >= MOST_ARGUMENTS {
-            return Ok(looked.most);
+        let is_one_of_few = before.is_none() && looked.by_arguments.len() < MOST_ARGUMENTS;
+        let budget = if is_one_of_few { self.left.or(EACH) } else { self.left };
+        if budget.is_spent() {
+            return Ok(before.unwrap_or(looked.most));
         }
         #[expect(clippy::disallowed_methods, reason = "how long it takes is reported, never used")]
         let started = std::time::Instant::now();
         let pages: Arc<dyn Pages> = Arc::new(History::snapshot(memory));
-        let races = races_of(executor, launch, program, (&pages, Version::before(0)))?;
-        let found = races.iter().map(|race| race.between).max().unwrap_or_default();
+        let (races, looked_at) = races_of(executor, launch, program, (&pages, Version::before(0)), budget)?;
+        let Races { words, instructions, is_whole, .. } = looked_at;
+        self.left = self.left.less(RaceBudget { words: words + LAUNCH_WORDS, instructions });
+        self.search.instructions += instructions;
+        let mut found = races.iter().map(|race| race.between).max().unwrap_or_default();
+        self.search.whole += u64::from(is_whole || found != Interleaving::Turns);
+        if !is_whole && !is_one_of_few {
+            found = found.max(looked.most);
+        }
         looked.by_arguments.insert(launch.params.clone(), found);
         looked.most = looked.most.max(found);
         self.seconds += started.elapsed().as_secs_f64();
@@ -156,6 +210,12 @@ impl RaceWatch {
     #[must_use]
     pub fn races(&self) -> &[KernelRace] {
         &self.races
+    }
+
+    /// How far races were looked for.
+    #[must_use]
+    pub fn search(&self) -> RaceSearch {
+        self.search
     }
 
     /// How long it took to look.

@@ -8,7 +8,9 @@ use crate::compare::Reference;
 use crate::machine::{MachineWords, Order};
 use capsule::{Capsule, ElementType, Event, Launch, Output, Position};
 use counts::{Counts, CountsView};
-use device::{AddressProfile, Contract, DeviceError, Guests, Interleavings, KernelRace, Modules, TrapReport, runnable};
+use device::{
+    AddressProfile, Contract, DeviceError, Guests, Interleavings, KernelRace, Modules, RaceSearch, TrapReport, runnable,
+};
 use fault::Isa;
 use simt::memory::Pages;
 use simt::{Interleaving, LevelName, Program};
@@ -127,6 +129,8 @@ pub struct Golden {
     pub(crate) order: Order,
     /// The data races that were found.
     pub(crate) races: Vec<KernelRace>,
+    /// How far they were looked for.
+    pub(crate) race_search: RaceSearch,
     /// The pages that were ever written, ascending.
     pub(crate) written: Vec<u32>,
     /// Bytes of memory, copies and counts that are kept.
@@ -245,6 +249,18 @@ impl Golden {
     #[must_use]
     pub fn races(&self) -> &[KernelRace] {
         &self.races
+    }
+
+    /// How far data races were looked for, in words; nothing if all was looked at.
+    #[must_use]
+    pub fn unsearched(&self) -> Option<String> {
+        let RaceSearch { launches, whole, instructions } = self.race_search;
+        let all = self.thread_instructions();
+        (!self.race_search.is_whole()).then(|| {
+            format!(
+                "looked for in {instructions} of {all} instructions, in {whole} of {launches} launches to their end"
+            )
+        })
     }
 
     /// The kernels whose warps are interleaved.

@@ -77,6 +77,7 @@ impl Golden {
             contract,
             order,
             races: watch.races().to_vec(),
+            race_search: watch.search(),
             seconds,
             race_seconds,
             fuel: FUEL_CONSTANT,

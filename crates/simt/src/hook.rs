@@ -81,6 +81,18 @@ pub trait Hook {
         false
     }
 
+    /// Whether the hook leaves instructions out of the warps that it wants to see.
+    fn skips(&self) -> bool {
+        false
+    }
+
+    /// How many micro-operations from one on, an index into [`Program::micros`], a hook that [skips](Self::skips) leaves out:
+    /// at most as many as are [straight](crate::program::Micro::straight).
+    fn unseen(&self, micro: u32) -> u16 {
+        let _ = micro;
+        0
+    }
+
     /// Called before an instruction for every group of lanes that comes to it.
     fn before(&mut self, context: InstructionContext<'_>) -> Interest {
         let _ = context;

@@ -39,7 +39,8 @@ pub enum Interleaving {
     Blocks,
 }
 
-/// Blocks that a GPU holds at once, at most: 16 on each of the 132 multiprocessors of an H200.
+/// Blocks of the largest grid whose blocks are interleaved: 16 for each of the 132 multiprocessors of an H200, which holds up to 32
+/// small ones on each.
 const RESIDENT: u64 = 16 * 132;
 
 impl KernelLaunch<'_> {

@@ -52,7 +52,7 @@ pub use launch::{Fuel, Interleaving, KernelLaunch};
 pub use liveness::Liveness;
 pub use memory::{Allocations, GlobalMemory, History};
 pub use program::{HeapPlace, Program};
-pub use races::{Race, Races};
+pub use races::{Race, RaceBudget, Races};
 pub use replica::Replica;
 pub use state::BlockState;
 pub use touch::OwnByte;

@@ -32,6 +32,9 @@ struct Info {
     /// The data races that were found; absent if the program could not be run.
     #[serde(skip_serializing_if = "Option::is_none")]
     races: Option<Vec<String>>,
+    /// How far they were looked for, if not in everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    races_unsearched: Option<String>,
     sources: Vec<String>,
 }
 
@@ -102,6 +105,7 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
         bytes_out: summary.bytes_out,
         outputs: outputs(capsule, golden.as_ref()),
         races: golden.as_ref().map(races),
+        races_unsearched: golden.as_ref().and_then(Golden::unsearched),
         sources: capsule.sources.iter().map(|source| source.path.clone()).collect(),
     })
 }
@@ -165,10 +169,17 @@ fn render(info: &Info) -> String {
     text += &out::table(&["output", "type", "shape", "good if"], "<", &outputs.collect::<Vec<_>>());
     match info.races.as_deref() {
         None => text += "\ndata races: not looked for, the program cannot be run\n",
-        Some([]) => text += "\ndata races: none found\n",
+        Some([]) => {
+            let part = info.races_unsearched.as_ref();
+            text += &part.map_or_else(
+                || "\ndata races: none found\n".to_owned(),
+                |part| format!("\ndata races: none in the part that was looked at; {part}\n"),
+            );
+        }
         Some(races) => {
             text += "\ndata races; the warps of these kernels are interleaved:\n";
             races.iter().for_each(|race| text += &format!("  {}\n", out::one_line(race)));
+            info.races_unsearched.iter().for_each(|part| text += &format!("  {part}\n"));
         }
     }
     text

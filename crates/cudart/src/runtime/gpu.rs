@@ -20,6 +20,8 @@ pub(crate) struct Gpu {
     printed: Vec<u8>,
     modules: u32,
     nanoseconds: u64,
+    /// Whether it was said that not all launches were looked at for data races.
+    is_unsearched_said: bool,
 }
 
 /// What an operation takes at least, so that no two happen at the same time.
@@ -29,7 +31,15 @@ const INSTRUCTIONS_PER_NANOSECOND: u64 = 1000;
 
 impl Gpu {
     pub(crate) fn new(recorder: Option<Recorder>) -> Self {
-        Self { device: Device::new(), recorder, live: None, printed: Vec::new(), modules: 0, nanoseconds: 0 }
+        Self {
+            device: Device::new(),
+            recorder,
+            live: None,
+            printed: Vec::new(),
+            modules: 0,
+            nanoseconds: 0,
+            is_unsearched_said: false,
+        }
     }
 
     /// Makes it part of a live run.
@@ -257,6 +267,13 @@ impl Gpu {
         let mut printed = std::mem::take(&mut self.printed);
         printed.extend(self.device.take_printed());
         printed
+    }
+
+    /// Whether there are launches that were not looked at to their end for data races; said once.
+    pub(crate) fn take_unsearched(&mut self) -> bool {
+        let is_news = !self.is_unsearched_said && !self.device.race_search().is_whole();
+        self.is_unsearched_said |= is_news;
+        is_news
     }
 
     /// The data races that were found since this was last asked.

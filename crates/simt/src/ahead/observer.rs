@@ -61,8 +61,8 @@ impl WithLevel for Observed<'_, '_, '_> {
 impl Policy for Observer {
     const SINGLE: bool = false;
 
-    fn is_idle(&self) -> bool {
-        false
+    fn row(&self, _: &Running<'_>, _: &Micro) -> u16 {
+        0
     }
 
     fn begin<L: Handlers>(&mut self, _: L, running: &mut Running<'_>, micro: &Micro) -> Result<Begun, Halt> {

@@ -13,13 +13,15 @@ pub(crate) struct Hooked<'h, H: ?Sized, const SINGLE: bool> {
     hook: &'h mut H,
     /// Whether it wants to see more.
     stays: bool,
+    /// Whether it leaves some instructions out.
+    skips: bool,
 }
 
 impl<'h, H: Hook + ?Sized, const SINGLE: bool> Hooked<'h, H, SINGLE> {
     /// A hook, and whether it wants to see the warp.
     pub(crate) fn new(hook: &'h mut H, warp: u32) -> Self {
-        let stays = hook.wants(warp);
-        Self { hook, stays }
+        let (stays, skips) = (hook.wants(warp), hook.skips());
+        Self { hook, stays, skips }
     }
 
     /// What the hook wants after what it has seen; it may also end the run.
@@ -33,8 +35,12 @@ impl<H: Hook + ?Sized, const SINGLE: bool> Policy for Hooked<'_, H, SINGLE> {
     const SINGLE: bool = SINGLE;
 
     #[inline(always)]
-    fn is_idle(&self) -> bool {
-        !self.stays
+    fn row(&self, running: &Running<'_>, micro: &Micro) -> u16 {
+        match (self.stays, self.skips) {
+            (false, _) => micro.straight,
+            (true, false) => 0,
+            (true, true) => self.hook.unseen(running.pc),
+        }
     }
 
     #[inline(always)]

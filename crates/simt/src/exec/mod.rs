@@ -57,9 +57,12 @@ fn run_group<L: Handlers, P: Policy>(level: L, policy: &mut P, running: &mut Run
             return Ok(());
         }
         let micro = &program.micros[running.pc as usize];
-        if !P::SINGLE && micro.straight > 0 && policy.is_idle() {
-            running.row(level, micro.straight)?;
-            continue;
+        if !P::SINGLE && micro.straight > 0 {
+            let row = policy.row(running, micro);
+            if row > 0 {
+                running.row(level, row)?;
+                continue;
+            }
         }
         if resumed {
             resumed = false;

@@ -19,8 +19,8 @@ pub(crate) trait Policy {
     /// Whether a warp's turn is over after one instruction.
     const SINGLE: bool;
 
-    /// Whether nothing is asked before and after plain micro-operations, so that they may run in a row.
-    fn is_idle(&self) -> bool;
+    /// How many plain micro-operations from one on may run in a row, because nothing is asked before and after them.
+    fn row(&self, running: &Running<'_>, micro: &Micro) -> u16;
 
     /// A group comes to an architectural instruction.
     fn begin<L: Handlers>(&mut self, level: L, running: &mut Running<'_>, micro: &Micro) -> Result<Begun, Halt>;

@@ -11,8 +11,8 @@ impl Policy for Alone<'_> {
     const SINGLE: bool = false;
 
     #[inline(always)]
-    fn is_idle(&self) -> bool {
-        false
+    fn row(&self, _: &Running<'_>, _: &Micro) -> u16 {
+        0
     }
 
     /// Stops after as many instructions as were asked for.
