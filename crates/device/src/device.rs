@@ -236,10 +236,10 @@ impl Device {
             complaints.extend(assertions.iter().flat_map(|assertion| explain::complaint(assertion, launch)));
         });
         self.memory.check_shortage()?;
-        let LaunchStats { end, instructions, strayed, thread_instructions } = ran;
+        let LaunchStats { end, instructions, strayed, thread_instructions, .. } = ran;
         let end = match end {
             RunEnd::Trapped(trap) => LaunchEnd::Trapped(TrapReport::new(trap, &program)),
-            RunEnd::Completed | RunEnd::Stopped => LaunchEnd::Completed { instructions },
+            RunEnd::Completed | RunEnd::Stopped | RunEnd::Waits => LaunchEnd::Completed { instructions },
         };
         Ok(Launched { end, instructions, strayed, thread_instructions })
     }

@@ -19,6 +19,7 @@ pub fn runnable<'a>(launch: &'a Launch, program: &'a Program) -> simt::KernelLau
         params: &launch.params,
         cooperative: launch.cooperative,
         interleaving: simt::Interleaving::default(),
+        waits: false,
     }
 }
 

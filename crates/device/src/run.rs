@@ -24,6 +24,8 @@ pub struct LaunchStats {
     pub strayed: u64,
     /// Instructions that the thread of the probe had executed when its block ended; 0 without a probe.
     pub thread_instructions: u64,
+    /// Whether blocks waited for others although the launch is not cooperative.
+    pub waits: bool,
 }
 
 /// Prepares a launch and runs it to its end, each thread with so much fuel, and a probe in one block if one is given.
@@ -49,5 +51,6 @@ pub fn run(
         }
         after(executor);
     });
-    LaunchStats { end, instructions, strayed: memory.strayed() - before, thread_instructions }
+    let (strayed, waits) = (memory.strayed() - before, executor.has_waited(launch));
+    LaunchStats { end, instructions, strayed, thread_instructions, waits }
 }

@@ -71,6 +71,8 @@ pub struct GoldenLaunch {
     pub isa: Isa,
     /// How finely its warps take turns.
     pub interleaving: Interleaving,
+    /// Whether its blocks waited for each other although it is not cooperative.
+    pub waits: bool,
     /// Instructions that each thread executed.
     pub(crate) counts: Counts<u32>,
     /// The pages that it wrote.
@@ -235,8 +237,8 @@ impl Golden {
 
     /// A launch as the machine wants it.
     pub(crate) fn runnable<'g>(&'g self, launch: &'g GoldenLaunch) -> simt::KernelLaunch<'g> {
-        let interleaving = launch.interleaving;
-        simt::KernelLaunch { interleaving, ..runnable(self.recorded(launch), &launch.program) }
+        let (interleaving, waits) = (launch.interleaving, launch.waits);
+        simt::KernelLaunch { interleaving, waits, ..runnable(self.recorded(launch), &launch.program) }
     }
 
     /// The guests that read its modules.
@@ -319,7 +321,7 @@ impl Golden {
 
     /// Whether blocks of some launch wait for each other.
     pub(crate) fn has_blocks_together(&self) -> bool {
-        self.launches.iter().any(|launch| self.runnable(launch).is_together())
+        self.launches.iter().any(|launch| launch.waits || self.runnable(launch).is_together())
     }
 }
 

@@ -187,13 +187,14 @@ impl Replayer for Recorder<'_> {
         let written = memory.written().map(|(page, _)| page).collect();
         // Memory right after a launch is what it is judged by where it runs whole.
         self.history.commit(memory, event + 1);
-        let strayed = ran.strayed;
+        let (strayed, waits) = (ran.strayed, ran.waits);
         self.launches.push(GoldenLaunch {
             event: at.event,
             number,
             program,
             isa,
             interleaving,
+            waits,
             counts: counts.finish(),
             written,
             strayed,

@@ -37,7 +37,7 @@ impl Golden {
         let runnable = self.runnable(launch);
         executor.prepare(&runnable);
         let fuel = Fuel::Each(UNBOUNDED);
-        if runnable.is_together() {
+        if launch.waits || runnable.is_together() {
             return self.rerun_together(&runnable, launch, memory, executor, hook, around);
         }
         for block in 0..runnable.blocks() {
@@ -62,16 +62,21 @@ impl Golden {
     ) {
         let fuel = Fuel::Each(UNBOUNDED);
         let mut ran = false;
+        // As in the golden run: what each block executes depends on when it was found to wait.
+        let mut run = |memory: &mut GlobalMemory, hooked, hook: &mut dyn Hook| {
+            executor.prepare(runnable);
+            executor.run(runnable, memory, fuel, hooked, hook, |_, _, _| {});
+        };
         for block in 0..runnable.blocks() {
             if around(hook, block, When::Before) {
                 memory.reset(&self.history, Version::before(launch.event as u32));
-                executor.run_together(runnable, memory, fuel, Some(block), hook);
+                run(memory, Some(block), hook);
                 around(hook, block, When::After);
                 ran = true;
             }
         }
         if !ran {
-            executor.run_together(runnable, memory, fuel, None, &mut NoHook);
+            run(memory, None, &mut NoHook);
         }
     }
 }

@@ -57,7 +57,7 @@ impl Sizes {
 }
 
 /// The registers of one warp.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registers {
     /// Predicates, a bit per lane.
     pub pred: Vec<u32>,

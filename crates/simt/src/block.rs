@@ -9,6 +9,7 @@ use crate::liveness::Liveness;
 use crate::memory::GlobalMemory;
 use crate::state::BlockState;
 use crate::trap::{Assertion, Halt, RunEnd};
+use crate::waiting::Vigil;
 use crate::warp::Warp;
 use ::lanes::Handlers;
 use ::lanes::level::{LevelName, WithLevel, with_level};
@@ -17,10 +18,10 @@ use ::lanes::registers::LANES;
 /// What runs blocks: the level it runs at, and the state of the block that runs.
 #[derive(Debug)]
 pub struct Executor {
-    level: LevelName,
+    pub(crate) level: LevelName,
     pub(crate) state: BlockState,
     notes: Notes,
-    /// One for each block of a launch whose blocks run together; else none.
+    /// One for each block of a launch whose blocks run together, or from the first on that waited for another; else none.
     pub(crate) grid: Vec<Self>,
 }
 
@@ -87,6 +88,7 @@ impl Executor {
     ) -> RunEnd {
         self.begin_block(launch, block, fuel);
         let mut number = from.map_or(0, |checkpoint| self.state.restore(checkpoint));
+        let mut vigil = (launch.blocks() > 1).then(|| Vigil::from(launch, number));
         loop {
             match self.round(launch, memory, block, hook) {
                 Err(halt) => return halt.into(),
@@ -102,6 +104,11 @@ impl Executor {
             if hook.between(between) == Interest::Stop {
                 return RunEnd::Stopped;
             }
+            if let Some(vigil) = &mut vigil
+                && vigil.is_over(launch, (memory, self.notes.printed.len()), number, std::iter::once(&self.state))
+            {
+                return RunEnd::Waits;
+            }
         }
     }
 
@@ -113,6 +120,9 @@ impl Executor {
         block: u64,
         hook: &dyn Hook,
     ) -> Result<(), Halt> {
+        if launch.waits {
+            return Ok(());
+        }
         let state = &mut self.state;
         let is_due = |warp: &Warp| !warp.control.is_done() && state.lookout.is_due(warp.control.issued);
         let is_watched = || !hook.may_miss() && state.warps.iter().any(|warp| hook.wants(warp.index));
@@ -161,6 +171,11 @@ impl Executor {
     #[must_use]
     pub fn instructions(&self) -> u64 {
         self.blocks().iter().fold(0, |sum: u64, block| sum.saturating_add(block.state.instructions()))
+    }
+
+    /// Bytes that its block has printed.
+    pub(crate) fn printed(&self) -> usize {
+        self.notes.printed.len()
     }
 
     /// What the blocks that ran since [`prepare`](Self::prepare), or since this was last asked, have printed, in the

@@ -163,7 +163,7 @@ impl Kept {
             && control.fair == self.fair
             && control.free_frames == self.free_frames
             && control.frames.len() == self.frames.len()
-            && control.frames.iter().zip(&self.frames).all(|(one, other)| same_frame(one, other))
+            && control.frames.iter().zip(&self.frames).all(|(one, other)| one.is_like(other))
     }
 
     fn registers_agree(&self, registers: &Registers) -> bool {
@@ -238,13 +238,4 @@ fn packed(rows: &[Slot], registers: &Registers) -> Registers {
 
 fn same_row<T: Copy + PartialEq>(one: &RegisterRow<T>, other: &RegisterRow<T>, mask: u32) -> bool {
     one == other || (0..LANES).all(|lane| bits_of(mask, lane) == 0 || one.0[lane] == other.0[lane])
-}
-
-/// Whether two frames are the same. Those that hold registers belong to recursive calls, and are never kept.
-fn same_frame(one: &CallFrame, other: &CallFrame) -> bool {
-    let CallFrame { parent, depth, function, back, call, base, tops, lanes, saved } = one;
-    (parent, depth, function, back) == (&other.parent, &other.depth, &other.function, &other.back)
-        && (call, base, tops, lanes) == (&other.call, &other.base, &other.tops, &other.lanes)
-        && saved.is_none()
-        && other.saved.is_none()
 }

@@ -67,6 +67,17 @@ pub(crate) struct CallFrame {
     pub(crate) saved: Option<Box<Registers>>,
 }
 
+impl CallFrame {
+    /// Whether two frames are the same. Those that hold registers belong to recursive calls, and are taken for different.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let Self { parent, depth, function, back, call, base, tops, lanes, saved } = self;
+        (parent, depth, function, back) == (&other.parent, &other.depth, &other.function, &other.back)
+            && (call, base, tops, lanes) == (&other.call, &other.base, &other.tops, &other.lanes)
+            && saved.is_none()
+            && other.saved.is_none()
+    }
+}
+
 /// How many instructions each lane has executed, and how many were issued to the warp.
 #[derive(Clone, Debug)]
 pub(crate) struct Executed {

@@ -1,4 +1,4 @@
-//! Cooperative launches: the blocks of a grid that wait for each other run together.
+//! The blocks of a launch: one after the other, or together where they wait for each other.
 //!
 //! A grid waits at a counter in memory that the driver provides; a kernel finds it through `%envreg1` (the upper half of
 //! its address) and `%envreg2`. Like the heap it is a variable of the module. The blocks run in rounds: in each, every
@@ -17,8 +17,8 @@ pub const WORKSPACE_NAME: &str = "grid workspace";
 pub const WORKSPACE_BYTES: u64 = 64;
 
 impl Executor {
-    /// Runs all blocks of a launch in order, or together if they may wait for each other. The hook looks into one of
-    /// them; `after` is told whenever blocks have ended, also by a trap.
+    /// Runs all blocks of a launch in order, or together if they may wait for each other; from one on that is found to wait,
+    /// in turns. The hook looks into one of them; `after` is told whenever blocks have ended, also by a trap.
     pub fn run(
         &mut self,
         launch: &KernelLaunch<'_>,
@@ -35,6 +35,11 @@ impl Executor {
         }
         for block in 0..launch.blocks() {
             let end = self.run_block(launch, memory, block, fuel, hook_of(hooked, block, hook, &mut NoHook));
+            if end == RunEnd::Waits {
+                let end = self.run_in_turns(launch, memory, block, fuel, (hooked, hook));
+                after(self, memory, block..launch.blocks());
+                return end;
+            }
             after(self, memory, block..block + 1);
             if end != RunEnd::Completed {
                 return end;
@@ -63,7 +68,12 @@ impl Executor {
 }
 
 /// The hook, if it looks into this block, or none.
-fn hook_of<'h>(hooked: Option<u64>, block: u64, hook: &'h mut dyn Hook, none: &'h mut NoHook) -> &'h mut dyn Hook {
+pub(crate) fn hook_of<'h>(
+    hooked: Option<u64>,
+    block: u64,
+    hook: &'h mut dyn Hook,
+    none: &'h mut NoHook,
+) -> &'h mut dyn Hook {
     if hooked == Some(block) { hook } else { none }
 }
 

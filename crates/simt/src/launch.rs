@@ -22,6 +22,9 @@ pub struct KernelLaunch<'a> {
     pub cooperative: bool,
     /// How finely its warps take turns.
     pub interleaving: Interleaving,
+    /// Whether its blocks were found to wait for each other although it is not cooperative: nobody looks ahead in loops then,
+    /// which other blocks may end.
+    pub waits: bool,
 }
 
 /// How finely warps take turns. It cannot be told from what a program does that has no data races.
@@ -42,6 +45,10 @@ pub enum Interleaving {
 /// Blocks of the largest grid whose blocks are interleaved: 16 for each of the 132 multiprocessors of an H200, which holds up to 32
 /// small ones on each.
 const RESIDENT: u64 = 16 * 132;
+/// Its multiprocessors, and what each of these holds at once at most.
+const MULTIPROCESSORS: u64 = 132;
+const BLOCKS_EACH: u32 = 32;
+const WARPS_EACH: u32 = 64;
 
 impl KernelLaunch<'_> {
     /// Blocks of the grid.
@@ -61,6 +68,16 @@ impl KernelLaunch<'_> {
     pub fn is_together(&self) -> bool {
         let races = self.interleaving == Interleaving::Blocks && self.blocks() <= RESIDENT;
         (self.cooperative || races) && self.blocks() > 1
+    }
+
+    /// Whether a turn of a warp is one instruction.
+    pub(crate) fn is_single(&self) -> bool {
+        matches!(self.interleaving, Interleaving::Warps | Interleaving::Blocks)
+    }
+
+    /// How many of its blocks a GPU holds at once, as far as their threads decide.
+    pub(crate) fn resident(&self) -> u64 {
+        u64::from((WARPS_EACH / self.warps().max(1)).clamp(1, BLOCKS_EACH)) * MULTIPROCESSORS
     }
 
     /// Bytes of a block's shared memory, with those that are reserved.

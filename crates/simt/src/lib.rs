@@ -37,6 +37,8 @@ mod state;
 pub mod texture;
 mod touch;
 mod trap;
+mod turns;
+mod waiting;
 mod warp;
 
 pub use ::lanes::level::LevelName;

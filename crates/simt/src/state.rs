@@ -74,6 +74,14 @@ impl BlockState {
         self.lookout = Lookout::after(fuel.patience(threads), fuel.loops());
     }
 
+    /// Gives up what nobody asks for of a block that has ended.
+    pub(crate) fn shed(&mut self) {
+        for warp in &mut self.warps {
+            (warp.registers, warp.local) = (Registers::default(), Vec::new());
+        }
+        self.shared = Vec::new();
+    }
+
     /// Counts arrivals and completes the barriers that can be; whether any was.
     pub(crate) fn complete_barriers(&mut self, arrivals: impl Iterator<Item = Arrival>) -> bool {
         arrivals.for_each(|arrival| self.barriers.count(&arrival));
@@ -100,6 +108,11 @@ impl BlockState {
 
     /// What is wrong with a block in which nothing can go on.
     pub(crate) fn deadlock(&self, program: &Program, block: u64) -> Trap {
+        self.hang(program, block, TrapKind::BarrierDeadlock)
+    }
+
+    /// What is wrong with a block that does not end: where its first thread is.
+    pub(crate) fn hang(&self, program: &Program, block: u64, kind: TrapKind) -> Trap {
         let waiting =
             self.warps.iter().flat_map(|warp| warp.control.groups.iter().map(move |group| (warp.index, group)));
         let first = waiting.min_by_key(|(warp, group)| (*warp, group.mask.trailing_zeros()));
@@ -107,7 +120,7 @@ impl BlockState {
             let instruction = program.micros[group.pc as usize].instruction;
             (instruction, warp * LANES as u32 + group.mask.trailing_zeros())
         });
-        Trap { kind: TrapKind::BarrierDeadlock, instruction, block, thread, address: None }
+        Trap { kind, instruction, block, thread, address: None }
     }
 
     /// Instructions that each thread has executed one by one, in thread order.

@@ -112,6 +112,8 @@ pub enum RunEnd {
     Trapped(Trap),
     /// Whoever looks in knows what the rest of the block does; it did not run.
     Stopped,
+    /// What the block does repeats itself until another block of its launch changes memory; only of a block that runs alone.
+    Waits,
 }
 
 /// Why a block does not go on.

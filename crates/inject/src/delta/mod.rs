@@ -15,6 +15,7 @@ mod watch;
 mod whole;
 
 use crate::final_memory::FinalMemory;
+use crate::full::Injector;
 use crate::golden::Golden;
 use crate::index::{Index, LaunchAccesses};
 use crate::run::{InjectError, Progress, fuel, locate, observe};
@@ -48,6 +49,10 @@ pub(crate) struct Delta<'g> {
     executed: BTreeMap<usize, u64>,
     /// What is noted of arrays after launches, if something is.
     trail: Option<Trail>,
+    /// Whether a block of the run before waits for others: what comes of it is found by executing everything,
+    waits: bool,
+    /// with this.
+    full: Option<Box<Injector<'g>>>,
 }
 
 /// For every page that differs, the next block of a launch that reads or writes differing bytes of it.
@@ -91,6 +96,8 @@ impl<'g> Delta<'g> {
             prepared: None,
             executed: BTreeMap::new(),
             trail: None,
+            waits: false,
+            full: None,
         }
     }
 
@@ -106,6 +113,11 @@ impl<'g> Delta<'g> {
         let mut progress = Progress::default();
         self.memory.set_trace(None);
         self.replay(fault, &mut hit, &mut progress);
+        if self.waits {
+            // Which blocks a difference came into is not known.
+            self.executed.clear();
+            return self.full.get_or_insert_with(|| Box::new(Injector::new(golden))).run(fault);
+        }
         self.find_touch(fault, &mut hit, progress.thread_instructions);
         Ok(observe(golden, fault, hit.injected, progress, Tier::Delta))
     }
@@ -140,8 +152,16 @@ impl<'g> Delta<'g> {
         &self.index
     }
 
+    /// Whether a block of the run before was found to wait for others.
+    pub(crate) fn has_waited(&self) -> bool {
+        self.waits
+    }
+
     /// How memory differs at the end of the run before, if that completed.
-    pub(crate) fn final_memory(&self) -> FinalMemory {
+    pub(crate) fn final_memory(&mut self) -> FinalMemory {
+        if let Some(full) = self.full.as_mut().filter(|_| self.waits) {
+            return full.final_memory();
+        }
         let mut found = FinalMemory::default();
         self.overlay.read().pages_with_values().for_each(|(page, differs, values)| found.add(page, differs, values));
         found
@@ -151,6 +171,7 @@ impl<'g> Delta<'g> {
         let number = fault.launch as usize;
         self.overlay.write().clear();
         self.executed.clear();
+        self.waits = false;
         if self.first_launch(number, fault, hit, progress) {
             self.launched(number);
             self.follow(number, progress);
@@ -165,6 +186,7 @@ impl<'g> Delta<'g> {
 
     /// Follows a difference in these bytes that a block left behind to the end of the program.
     pub(crate) fn spread(&mut self, number: usize, block: u32, bytes: &[(u64, u8)], progress: &mut Progress) {
+        self.waits = false;
         self.overlay.write().set(bytes);
         if self.rest_of(number, block + 1, progress) {
             self.follow(number, progress);
@@ -271,8 +293,9 @@ impl<'g> Delta<'g> {
             (RunEnd::Stopped, Some(golden)) => progress.strayed += launch.strayed_in(block) - golden,
             // or has done nothing else up to here either.
             (RunEnd::Stopped, None) => progress.strayed = launch.strayed_before(block + 1),
+            (RunEnd::Waits, _) => self.waits = true,
         }
-        progress.trap.is_none()
+        progress.trap.is_none() && !self.waits
     }
 
     /// Runs a block again with the difference in its memory; `false` where it does not complete.
@@ -286,12 +309,12 @@ impl<'g> Delta<'g> {
         let event = launch.event;
         *self.executed.entry(number).or_default() += 1;
         self.memory.reset(source, Version { event, block });
-        if let RunEnd::Trapped(trap) = self.execute(number, block, None, &mut NoHook, progress) {
-            progress.trap = Some((number, trap));
-            return false;
+        match self.execute(number, block, None, &mut NoHook, progress) {
+            RunEnd::Trapped(trap) => progress.trap = Some((number, trap)),
+            RunEnd::Waits => self.waits = true,
+            RunEnd::Completed | RunEnd::Stopped => self.compare(launch, block),
         }
-        self.compare(launch, block);
-        true
+        progress.trap.is_none() && !self.waits
     }
 
     /// Makes the executor ready for the blocks of a launch.

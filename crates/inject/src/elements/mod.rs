@@ -184,7 +184,7 @@ fn watch(golden: &Golden, watched: &mut [Watched]) {
         if open.is_empty() {
             continue;
         }
-        let together = golden.runnable(launch).is_together();
+        let together = launch.waits || golden.runnable(launch).is_together();
         let mut storing = Storing { instructions: stores(launch), open };
         golden.rerun(launch, &mut memory, &mut executor, &mut storing, |_, block, _| {
             !together || block < BLOCKS_TOGETHER

@@ -71,7 +71,7 @@ impl<'g> Lanes<'g> {
     }
 
     /// How memory differs at the end of the run before, if that completed.
-    pub(crate) fn final_memory(&self) -> FinalMemory {
+    pub(crate) fn final_memory(&mut self) -> FinalMemory {
         self.delta.final_memory()
     }
 
@@ -79,13 +79,13 @@ impl<'g> Lanes<'g> {
     pub(crate) fn run(&mut self, fault: &Fault) -> Result<Observation, InjectError> {
         locate(self.golden, fault)?;
         match self.alone(fault) {
-            Some(observation) => Ok(observation),
+            Some(observation) => observation,
             None => self.delta.run(fault),
         }
     }
 
     /// The observation of a fault in a destination whose thread can be run alone.
-    fn alone(&mut self, fault: &Fault) -> Option<Observation> {
+    fn alone(&mut self, fault: &Fault) -> Option<Result<Observation, InjectError>> {
         let (launch, block) = (fault.launch as usize, fault.cta as u32);
         let (Target::Destination(position), Scope::Thread) = (fault.target, fault.scope) else { return None };
         if self.replayer.enter(launch, block) == Independence::None {
@@ -127,7 +127,13 @@ impl<'g> Lanes<'g> {
     }
 
     /// The observation of the fault that a lane of the carrier has run with, and has left this difference behind.
-    fn conclude(&mut self, fault: &Fault, injected: Injected, lane: usize, difference: &[(u64, u8)]) -> Observation {
+    fn conclude(
+        &mut self,
+        fault: &Fault,
+        injected: Injected,
+        lane: usize,
+        difference: &[(u64, u8)],
+    ) -> Result<Observation, InjectError> {
         let (number, block) = (fault.launch as usize, fault.cta as u32);
         let count = u64::from(self.carrier.count(lane));
         let mut progress = Progress { instructions: count, thread_instructions: count, ..Progress::default() };
@@ -137,12 +143,20 @@ impl<'g> Lanes<'g> {
             progress.trap = Some((number, trap));
         } else {
             self.delta.spread(number, block, difference, &mut progress);
+            if self.delta.has_waited() {
+                return self.delta.run(fault);
+            }
         }
-        observe(self.golden, fault, injected, progress, Tier::Lanes)
+        Ok(observe(self.golden, fault, injected, progress, Tier::Lanes))
     }
 
     /// Concludes a fault that is alone in the carrier.
-    fn conclude_alone(&mut self, fault: &Fault, injected: Injected, golden: &[Write]) -> Observation {
+    fn conclude_alone(
+        &mut self,
+        fault: &Fault,
+        injected: Injected,
+        golden: &[Write],
+    ) -> Result<Observation, InjectError> {
         let difference = self.replayer.difference(golden, self.carrier.writes(LANE));
         self.conclude(fault, injected, LANE, &difference)
     }

@@ -156,8 +156,8 @@ impl Lanes<'_> {
                     let observation = self.delta.run(&hit.fault(bit))?;
                     hit.sweep.count(hit.operand, bit, &observation, tally);
                 }
-                LaneEnd::Exited => self.exited(hit, (lane, bit), compared, fates, tally),
-                LaneEnd::Trapped { .. } => self.follow(hit, (lane, bit), &[], tally),
+                LaneEnd::Exited => self.exited(hit, (lane, bit), compared, fates, tally)?,
+                LaneEnd::Trapped { .. } => self.follow(hit, (lane, bit), &[], tally)?,
             }
         }
         Ok(())
@@ -171,36 +171,46 @@ impl Lanes<'_> {
         compared: WriteMatch,
         fates: &mut WriteFates,
         tally: &mut UnitTally,
-    ) {
+    ) -> Result<(), Unfinished> {
         if has(compared.same, lane) {
-            return hit.count(bit, Outcome::Masked(Masked::by(hit.first_use)).code(), false, tally);
+            hit.count(bit, Outcome::Masked(Masked::by(hit.first_use)).code(), false, tally);
+            return Ok(());
         }
         if has(compared.alike, lane) && hit.is_read() {
             let writes = self.carrier.writes(lane).zip(hit.writes).enumerate();
             let differing = writes.filter(|(_, (found, expected))| found != *expected);
             let differing = differing.map(|(at, (found, _))| (at, found));
             if let Some((outcome, host_visible)) = fates.judge(self.golden, hit.sweep.criteria, differing) {
-                return hit.count(bit, outcome.code(), host_visible, tally);
+                hit.count(bit, outcome.code(), host_visible, tally);
+                return Ok(());
             }
         }
         // The rest of the program is a function of memory after the block: the same difference has the same end.
         let difference = self.replayer.difference(hit.writes, self.carrier.writes(lane));
         match self.remembered.get(&difference) {
             Some(&(code, host_visible)) if hit.is_read() => hit.count(bit, code, host_visible, tally),
-            _ => self.follow(hit, (lane, bit), &difference, tally),
+            _ => self.follow(hit, (lane, bit), &difference, tally)?,
         }
+        Ok(())
     }
 
     /// Follows what a lane left behind to the end of the program, and remembers what came of it.
-    fn follow(&mut self, hit: &Hit<'_>, (lane, bit): (usize, u32), difference: &[(u64, u8)], tally: &mut UnitTally) {
+    fn follow(
+        &mut self,
+        hit: &Hit<'_>,
+        (lane, bit): (usize, u32),
+        difference: &[(u64, u8)],
+        tally: &mut UnitTally,
+    ) -> Result<(), Unfinished> {
         let before = self.guide.get(hit.destination.slot, LANE);
         let landed = Some(Landed { before, after: before ^ (1 << bit), threads: 1 });
         let injected = Injected { landed, first_use: hit.first_use };
-        let observation = self.conclude(&hit.fault(bit), injected, lane, difference);
+        let observation = self.conclude(&hit.fault(bit), injected, lane, difference)?;
         let outcome = hit.sweep.count(hit.operand, bit, &observation, tally);
         let ended = self.carrier.end(lane) == LaneEnd::Exited;
         if ended && hit.is_read() && self.remembered.len() < REMEMBERED {
             self.remembered.insert(difference.to_vec(), (outcome.code(), observation.host_visible));
         }
+        Ok(())
     }
 }

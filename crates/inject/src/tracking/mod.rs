@@ -73,7 +73,16 @@ impl Tracker<'_> {
                 let mut witness = ArrayWitness::new(self.golden, &self.arrays, keep);
                 (runs.witnessed(fault, &mut witness)?, witness.changes)
             }
-            Runs::Delta(runs) => runs.tracked(fault, &self.arrays, keep)?,
+            Runs::Delta(runs) => {
+                let tracked = runs.tracked(fault, &self.arrays, keep)?;
+                if runs.has_waited() {
+                    // Other blocks have their part in it: everything is executed.
+                    let mut witness = ArrayWitness::new(self.golden, &self.arrays, keep);
+                    (Injector::new(self.golden).witnessed(fault, &mut witness)?, witness.changes)
+                } else {
+                    tracked
+                }
+            }
         };
         Ok(Tracked { observation, changes })
     }

@@ -5,6 +5,7 @@ use campaign::{Engines, Planner, RunIndex};
 use capsule::Capsule;
 use inject::site::fault_of;
 use inject::{CapsuleTarget, Resources, Strategy, TierCheck};
+use testkit::kernels::{capsule_of, read};
 use testkit::random_capsules::random_capsule;
 use testkit::tiers::{compare, compare_swept, target, target_of_all, target_with};
 
@@ -30,6 +31,20 @@ fn executing_only_what_a_fault_changes_is_executing_everything() {
 fn the_tiers_agree_on_random_capsules() {
     let numbers: Vec<u64> = (0..60).collect();
     let failures = testkit::in_parallel(&numbers, |&number| check(random_capsule(1, number).unwrap(), 40, number));
+    crate::report("faults on which the tiers disagree", &failures.concat());
+}
+
+/// Lanes that meet at different instructions; blocks that wait for later ones, without a fault and only after one.
+#[test]
+fn lanes_and_blocks_that_wait_for_each_other_do_so_in_every_tier() {
+    let names = ["meet_elsewhere", "waiting_blocks", "waiting_after_fault"];
+    let failures = testkit::in_parallel(&names, |name| {
+        let path = testkit::filetests("kernels").join(format!("{name}.ptx"));
+        let script = read(&path, &std::fs::read_to_string(&path).unwrap()).unwrap();
+        let capsule = capsule_of(&script).unwrap();
+        let near = target_with(Capsule::clone(&capsule), CLOSE).unwrap();
+        [check(Capsule::clone(&capsule), 60, 7), disagreements(&near, 60, 9)].concat()
+    });
     crate::report("faults on which the tiers disagree", &failures.concat());
 }
 
