@@ -36,7 +36,9 @@ impl<'g> Simulator<'g> {
     #[must_use]
     pub fn fuel(golden: &Golden) -> u32 {
         let most = golden.launches().iter().filter_map(|launch| launch.counts().most()).max().unwrap_or(0);
-        most.saturating_mul(FUEL_FACTOR).saturating_add(constant(golden)).saturating_mul(GROWTH)
+        let loops = u32::try_from(golden.loops()).unwrap_or(u32::MAX);
+        let fuel = most.saturating_mul(FUEL_FACTOR).saturating_add(constant(golden));
+        fuel.saturating_add(loops).saturating_mul(GROWTH)
     }
 }
 

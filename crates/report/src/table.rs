@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn a_name_cannot_make_lines_of_its_own() {
         let rows = [vec!["k\nb  9\u{1b}[2J".to_owned(), "1".to_owned()]];
-        assert_eq!(plain(&["name", "n"], "<>", &rows), "name                n\nk\\nb  9\\u001b[2J  1\n");
+        assert_eq!(plain(&["name", "n"], "<>", &rows), "name              n\nk\\nb  9\\u001b[2J  1\n");
     }
 
     #[test]

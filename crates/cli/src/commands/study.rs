@@ -34,7 +34,7 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
     let study = (offer.make)(&subjects, args.runs, &mut campaigns).map_err(failure)?;
     if let Some(dir) = &args.plots {
         if study.plots.is_empty() {
-            return Err(Failure::new(Code::Usage, anyhow!("write plots: the study `{}` draws none", args.name)));
+            out::note(&format!("the study `{}` draws no plots", args.name));
         }
         std::fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display())).code(Code::Usage)?;
         for plot in &study.plots {

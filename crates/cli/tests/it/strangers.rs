@@ -48,7 +48,7 @@ fn the_name_of_a_capsule_does_not_say_where_results_go() {
     assert_eq!(entries(dir.path()).len(), 2);
     let kept = dir.path().join("kept");
     let file = changed(dir.path(), |capsule| capsule.name = "../../x".to_owned());
-    let output = run(&["fit", path(&file), "--runs", "20", "--out", path(&kept)]);
+    let output = run(&["fit", path(&file), "--margin", "0.3", "--out", path(&kept)]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(entries(&kept).iter().all(|name| name.starts_with("x-")), "{:?}", entries(&kept));
     assert!(stdout(&output).contains("../../x"));

@@ -42,9 +42,14 @@ impl Executor {
             let end = self.run_block(launch, memory, block, Fuel::Each(u32::MAX), &mut finder);
             finder.races.blocks += 1;
             finder.races.instructions += self.instructions();
-            if end != RunEnd::Completed {
-                is_whole = false;
-                break;
+            match end {
+                RunEnd::Completed => {}
+                // Nothing runs behind a trap, but what takes part in the search may have run out.
+                RunEnd::Trapped(_) => break,
+                RunEnd::Stopped | RunEnd::Waits => {
+                    is_whole = false;
+                    break;
+                }
             }
         }
         finder.races.words = budget.words - finder.left.words;

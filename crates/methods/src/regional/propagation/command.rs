@@ -91,7 +91,7 @@ fn followed_arrays(request: &Request) -> Result<Vec<Array>, StudyError> {
 
 /// Whether somebody says regions: by a map, a file, or the workload itself; a file may declare variables alone.
 fn regions_are_said(request: &Request) -> Result<bool, StudyError> {
-    if ["from-map", "only"].iter().any(|key| request.options.contains_key(key)) {
+    if request.options.contains_key("from-map") {
         return Ok(true);
     }
     let refused = |path: &str, why: String| StudyError::Refused(format!("read the regions `{path}`: {why}"));
