@@ -10,6 +10,7 @@ mod delta;
 mod draw;
 mod elements;
 mod final_memory;
+mod float_sums;
 mod full;
 mod golden;
 mod index;

@@ -35,6 +35,9 @@ struct Info {
     /// How far they were looked for, if not in everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     races_unsearched: Option<String>,
+    /// Kernels that sum floating-point numbers in an order that a GPU chooses, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    float_sums: Vec<String>,
     sources: Vec<String>,
 }
 
@@ -106,6 +109,7 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
         outputs: outputs(capsule, golden.as_ref()),
         races: golden.as_ref().map(races),
         races_unsearched: golden.as_ref().and_then(Golden::unsearched),
+        float_sums: golden.as_ref().map(Golden::float_sums).unwrap_or_default(),
         sources: capsule.sources.iter().map(|source| source.path.clone()).collect(),
     })
 }
@@ -182,5 +186,6 @@ fn render(info: &Info) -> String {
             info.races_unsearched.iter().for_each(|part| text += &format!("  {part}\n"));
         }
     }
+    info.float_sums.iter().for_each(|sum| text += &format!("note: {}\n", out::one_line(sum)));
     text
 }

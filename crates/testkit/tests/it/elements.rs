@@ -18,10 +18,24 @@ const HEAD: &str = ".version 8.5\n.target sm_90\n.address_size 64\n
 
 /// What is found of the output of a kernel with this body, which 64 threads execute.
 fn found(body: &str) -> Typed {
+    of(untyped(&capsule(body)))[0]
+}
+
+/// A kernel with this body, which 64 threads execute.
+fn capsule(body: &str) -> Arc<Capsule> {
     let text =
         format!("// buffer out: u64[64] = zero\n// run: k block=64,1,1\n// param: &out\n{HEAD}{body}\n ret;\n}}\n");
     let script = read(Path::new("elements.ptx"), &text).unwrap_or_else(|error| panic!("{error}"));
-    of(untyped(&capsule_of(&script).unwrap_or_else(|error| panic!("{error}"))))[0]
+    capsule_of(&script).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_kernel_that_sums_floats_atomically_is_told() {
+    let sums = |body: &str| Golden::run(capsule(body)).unwrap().float_sums();
+    let told = sums("atom.global.add.f32 %f0, [%d0], 0f3F800000;");
+    assert!(told.len() == 1 && told[0].starts_with("kernel k updates floating-point numbers"), "{told:?}");
+    assert!(sums("atom.global.add.u32 %r1, [%d0], 1;").is_empty());
+    assert!(sums("st.global.f32 [%d0], 0f3F800000;").is_empty());
 }
 
 fn untyped(capsule: &Capsule) -> Capsule {
