@@ -1,7 +1,7 @@
 //! Sums of floating-point numbers whose order a GPU chooses: their last bits are one of several answers.
 
 use crate::golden::{Golden, GoldenLaunch};
-use facts::{Effect, Facts, Source};
+use facts::{Effect, Facts};
 use simt::Program;
 use std::collections::BTreeMap;
 
@@ -28,10 +28,9 @@ impl Golden {
 }
 
 fn sentence(name: &str, program: &Program) -> Option<String> {
-    let found = program.instructions.iter().filter_map(|it| it.facts.as_ref()).find(|facts| is_float_update(facts))?;
-    let place = found.source.as_ref().map_or_else(String::new, |source| format!(" (line {})", Source::line(source)));
+    program.instructions.iter().filter_map(|it| it.facts.as_ref()).find(|facts| is_float_update(facts))?;
     Some(format!(
-        "kernel {name} updates floating-point numbers atomically{place}: a GPU takes warps in another order from run to run, so that last \
+        "kernel {name} updates floating-point numbers atomically: a GPU takes warps in another order from run to run, so that last \
          bits of what comes out are one of several answers; a tolerance for such an output keeps them from counting as corruptions"
     ))
 }

@@ -256,7 +256,7 @@ impl Golden {
     /// How far data races were looked for, in words; nothing if all was looked at.
     #[must_use]
     pub fn unsearched(&self) -> Option<String> {
-        let RaceSearch { launches, whole, instructions } = self.race_search;
+        let RaceSearch { launches, whole, instructions, .. } = self.race_search;
         let all = self.thread_instructions();
         (!self.race_search.is_whole()).then(|| {
             format!(

@@ -30,6 +30,8 @@ pub use error::{NotAProgram, RunError};
 
 /// The variable that tells our runtime where to write a capsule.
 pub(crate) const RECORD: &str = "BEAMLINE_RECORD";
+/// The variable that tells our runtime which process started the one that is recorded: others of its family are left out.
+pub(crate) const RECORDER: &str = "BEAMLINE_RECORDER";
 /// The variable with which the runtime says nothing of its own, whatever it holds.
 pub const SILENT: &str = "BEAMLINE_SILENT";
 
@@ -130,7 +132,7 @@ impl PreparedApplication {
         command.arg0(if self.name.is_empty() { self.program.as_os_str() } else { &self.name }).args(&self.args);
         command.env("LD_PRELOAD", &self.preload).env("LD_LIBRARY_PATH", &self.libraries);
         match &self.record {
-            Some(path) => command.env(RECORD, path),
+            Some(path) => command.env(RECORD, path).env(RECORDER, std::process::id().to_string()),
             None => command.env_remove(RECORD),
         };
         if self.explain {

@@ -269,9 +269,9 @@ impl Gpu {
         printed
     }
 
-    /// Whether there are launches that were not looked at to their end for data races; said once.
+    /// Whether there are launches whose search for data races the budget ended; said once.
     pub(crate) fn take_unsearched(&mut self) -> bool {
-        let is_news = !self.is_unsearched_said && !self.device.race_search().is_whole();
+        let is_news = !self.is_unsearched_said && self.device.race_search().is_cut();
         self.is_unsearched_said |= is_news;
         is_news
     }

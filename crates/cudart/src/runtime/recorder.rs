@@ -4,6 +4,7 @@
 //! same capsule: no host addresses, no process ids, no times, and of the application's path only the file name.
 
 use std::collections::{BTreeSet, HashSet};
+use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +15,7 @@ use capsule::{Binary, BlobId, Capsule, Event, ModuleId, PlacedSymbol, RecordedMo
 
 use super::sources::{self, DeviceCode};
 use crate::report::say;
-use crate::runner::RECORD;
+use crate::runner::{RECORD, RECORDER};
 
 /// The process that records; 0 if none does.
 static RECORDING: AtomicU32 = AtomicU32::new(0);
@@ -38,12 +39,23 @@ pub(crate) struct Recorder {
     seen: BTreeSet<String>,
     /// The threads of the host that launched kernels.
     threads: HashSet<ThreadId>,
+    /// Whether a child has said that it is left out.
+    is_left_out: bool,
 }
+
+/// What a process says that belongs to the application and is not the one that is recorded.
+const LEFT_OUT: &str =
+    "what this process gives to the GPU is left out of the recording, which is of the process that was started first";
 
 impl Recorder {
     /// The recorder that the environment asks for.
     pub(crate) fn from_environment() -> Option<Self> {
         let path = env::var_os(RECORD).filter(|path| !path.is_empty())?;
+        // A program that the recorded one starts has the same environment.
+        if env::var(RECORDER).is_ok_and(|parent| parent != parent_id().to_string()) {
+            say(LEFT_OUT);
+            return None;
+        }
         let mut arguments = env::args_os().map(|argument| argument.to_string_lossy().into_owned());
         let program = arguments.next().unwrap_or_default();
         let command = [file_name(&program)].into_iter().chain(arguments).collect();
@@ -65,12 +77,17 @@ impl Recorder {
             spoiled: None,
             seen: BTreeSet::new(),
             threads: HashSet::new(),
+            is_left_out: false,
         }
     }
 
     /// The next thing that the GPU did.
     pub(crate) fn push(&mut self, event: Event) {
         if matches!(event, Event::Launch(_)) {
+            if self.process != process::id() && !self.is_left_out {
+                self.is_left_out = true;
+                say(LEFT_OUT);
+            }
             self.threads.insert(thread::current().id());
         }
         let again = event == Event::Synchronize && self.capsule.events.last() == Some(&event);

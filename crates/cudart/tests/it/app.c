@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct { unsigned x, y, z; } dim3;
@@ -215,6 +216,20 @@ static void threads(void) {
     printf("%d\n", cudaDeviceSynchronize());
 }
 
+// A program that starts itself, as launchers do; both launch one kernel.
+static void family(int is_child) {
+    void *on;
+    if (!is_child) {
+        int process = fork(), status;
+        if (!process) execl("/proc/self/exe", "self", "child", (char *)0);
+        waitpid(process, &status, 0);
+    }
+    cudaMalloc(&on, 8);
+    cudaMemset(on, 0, 8);
+    launched(on);
+    printf("%d\n", cudaDeviceSynchronize());
+}
+
 // One kernel holds an instruction that is not supported; the other one does not.
 static void refused(int launched) {
     static const char text[] = ".version 9.0 .target sm_90a .address_size 64\n"
@@ -253,6 +268,8 @@ int main(int count, char **words) {
     else if (!strcmp(what, "crowded")) crowded();
     else if (!strncmp(what, "refused", 7)) refused(what[7] != 0);
     else if (!strcmp(what, "threads")) threads();
+    else if (!strcmp(what, "family")) family(0);
+    else if (!strcmp(what, "child")) family(1);
     else if (!strcmp(what, "unsupported")) {
         say("first", cudaImportExternalMemory(handle, 0));
         say("second", cudaImportExternalMemory(handle, 0));

@@ -173,6 +173,16 @@ fn launches_of_several_threads_are_recorded_in_one_of_several_orders_and_that_is
 }
 
 #[test]
+fn a_child_of_the_recorded_process_says_that_it_is_left_out() {
+    let app = App::new();
+    let Printed { status, stdout, stderr } = app.run("family", Some("out.capsule"));
+    assert_eq!((status, stdout.as_str(), stderr.lines().count()), (Some(0), "0\n0\n", 1), "{stderr}");
+    assert!(stderr.starts_with("beamline: what this process gives to the GPU is left out"), "{stderr}");
+    assert_eq!(Capsule::open(app.path("out.capsule")).unwrap().summary().launches, 1);
+    assert_eq!(app.run("family", None), printed(0, "0\n0\n", ""));
+}
+
+#[test]
 fn a_recording_that_cannot_be_written_is_one_line() {
     let app = App::new();
     fs::create_dir(app.path("taken.capsule")).unwrap();
