@@ -2,7 +2,6 @@
 
 use crate::machine::{Armed, Ended, Machine, Next, Repeated, Session};
 use crate::protocol::MachineInfo;
-use crate::texts::Texts;
 use capsule::{Capsule, ModuleId};
 use gpu::{Gpu, GpuError, Note, Placement, Repeats};
 use rewrite::VARIABLE;
@@ -15,17 +14,11 @@ pub struct Hardware<'c> {
 }
 
 impl<'c> Hardware<'c> {
-    /// The GPU, for a capsule that may have its memory [anywhere](crate::check_relocatable).
-    ///
-    /// # Errors
-    /// If a kernel prints, among the answers of the worker; the text follows "failed to".
-    pub fn new(capsule: &'c Capsule, texts: &Texts) -> Result<Self, String> {
-        if texts.names("vprintf") {
-            return Err(
-                "run a kernel that prints: what it prints would stand among the answers of its worker".to_owned()
-            );
-        }
-        Ok(Self { capsule })
+    /// The GPU, for a capsule that may have its memory [anywhere](crate::check_relocatable). What its kernels print goes to the
+    /// standard output of the process.
+    #[must_use]
+    pub fn new(capsule: &'c Capsule) -> Self {
+        Self { capsule }
     }
 }
 

@@ -39,12 +39,6 @@ impl Texts {
         self.modules.get(&id)
     }
 
-    /// Whether a module has a function of this name, or declares it.
-    #[must_use]
-    pub fn names(&self, function: &str) -> bool {
-        self.modules.values().flat_map(|module| &module.functions).any(|known| known.name == function)
-    }
-
     /// The texts of all modules, one of them with the code for faults in a static operand.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ pub(crate) fn worker(args: &args::Worker) -> Result<Code, Failure> {
         work(machine, &texts, &outputs, &mut stdin().lock(), &mut answers).code(Code::Bug)
     };
     match args.machine {
-        MachineWord::Gpu => serve(&mut Hardware::new(&capsule, &texts).map_err(refused)?)?,
+        MachineWord::Gpu => serve(&mut Hardware::new(&capsule))?,
         MachineWord::Simulator => {
             let machine = inject::Machine { contract: AS_WRITTEN, ..inject::Machine::default() };
             let golden = Golden::run_on(capsule.clone(), machine).code(Code::Refused)?;
