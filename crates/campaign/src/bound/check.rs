@@ -27,6 +27,13 @@ impl Term {
         let fits = |wanted: &String| wanted == kind || is_kind_of(self.class, kind, wanted);
         self.class == count.class && self.kind.as_ref().is_none_or(fits)
     }
+
+    /// Whether only the criteria of outputs tell which runs are meant.
+    fn needs_criteria(&self) -> bool {
+        let kind = self.kind.as_deref().filter(|_| self.class == Class::Sdc);
+        let outcome = kind.and_then(|kind| Outcome::from_words(self.class, Some(kind)));
+        kind == Some(MAYBE) || matches!(outcome, Some(Outcome::Sdc(Sdc::Good | Sdc::Maybe(_) | Sdc::Bad)))
+    }
 }
 
 /// Whether `kind` is one of those that `all` stands for.
@@ -105,6 +112,9 @@ fn verdict(bound: &Bound, counts: &[Count], campaign: &Campaign<'_>) -> BoundVer
     let exact = matches!(campaign.estimator, Estimator::Exact);
     let judgement = match bound.side(rate.low, rate.high) {
         _ if campaign.partial => Judgement::Undecided(More::Rest),
+        _ if !campaign.config.is_judged() && bound.terms.iter().any(Term::needs_criteria) => {
+            Judgement::Undecided(More::Criteria)
+        }
         Some(true) => Judgement::Exceeded,
         Some(false) => Judgement::Kept,
         None => Judgement::Undecided(more(bound, rate, landed, campaign)),

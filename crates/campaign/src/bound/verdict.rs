@@ -42,6 +42,8 @@ pub enum More {
     Anything,
     /// The rest of an exhaustive campaign, whose rate is exact when all of it is there.
     Rest,
+    /// Criteria of outputs: without them no corruption is good or bad.
+    Criteria,
     /// Nothing short of other faults: the observed rate is the limit itself.
     Nothing,
 }
@@ -79,6 +81,7 @@ impl fmt::Display for BoundVerdict {
             More::Everything => f.write_str("; no sample can decide that, `--exhaustive` would"),
             More::Anything => f.write_str("; it takes runs that land"),
             More::Rest => f.write_str("; the rest of the campaign decides: finish it, and merge its shards"),
+            More::Criteria => f.write_str("; nothing says which outputs are good or bad: say it with `--quality`"),
             More::Nothing => f.write_str("; no number of runs would decide if the rate stays"),
         }
     }

@@ -35,6 +35,15 @@ fn a_bound_is_judged_by_the_whole_interval() {
 }
 
 #[test]
+fn nothing_is_good_or_bad_where_nothing_is_judged() {
+    let (dir, _) = sampled(100);
+    for bound in ["sdc.bad>0.9", "due+sdc.good>0.9", "sdc.maybe<0.9"] {
+        assert_eq!(judge(dir.path(), bound).judgement, Judgement::Undecided(More::Criteria), "{bound}");
+    }
+    assert_eq!(judge(dir.path(), "sdc.detectable>0.99").judgement, Judgement::Kept);
+}
+
+#[test]
 fn sums_kinds_and_parts_have_the_rates_of_what_they_name() {
     let (dir, summary) = sampled(500);
     let count = |bound: &str| judge(dir.path(), bound).rate.count;
