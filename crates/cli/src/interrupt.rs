@@ -15,7 +15,7 @@ const GRACE: Duration = Duration::from_millis(1500);
 /// What becomes of the work of a command that makes one campaign, before it makes it.
 pub(crate) const NOTHING_YET: &str = "nothing was run yet";
 /// What becomes of the work of a command that makes several campaigns.
-pub(crate) const SAME_COMMAND: &str = "the same command goes on with the campaigns that it has made";
+pub(crate) const SAME_COMMAND: &str = "campaigns that were begun are kept, and the same command goes on with them";
 
 /// The campaign that can be gone on with.
 static RESUMABLE: OnceLock<PathBuf> = OnceLock::new();

@@ -3,7 +3,7 @@
 
 use crate::args::{self, MachineWord};
 use crate::failure::{Code, Coded, Failure};
-use crate::interrupt::{SAME_COMMAND, stop_on_interrupt};
+use crate::interrupt::stop_on_interrupt;
 use crate::out;
 use anyhow::{Context as _, anyhow};
 use campaign::{Planner, RunIndex, Site, Subject};
@@ -52,7 +52,8 @@ pub(crate) fn written(
     if machine.0 == MachineWord::Gpu {
         check_relocatable(target.golden_run().capsule()).map_err(refused)?;
     }
-    let stop = stop_on_interrupt(SAME_COMMAND)?;
+    let kept = args.out.as_ref().map_or("nothing is kept without --out", |_| "the same command goes on");
+    let stop = stop_on_interrupt(kept)?;
     let header = Header::new(target.name(), target.digest(), machine.1);
     let mut rows = match &args.out {
         Some(directory) => Rows::open(directory, &header).code(Code::Usage)?,
@@ -69,7 +70,6 @@ pub(crate) fn written(
     compare(target, drawn(target, args, faults)?, &mut rows, &pool, &stop, &|at| shown.show(at)).code(Code::Refused)?;
     let interrupted = stop.load(Ordering::Relaxed);
     if interrupted {
-        let kept = args.out.as_ref().map_or("nothing is kept without --out", |_| "the same command goes on");
         out::note(&format!("interrupted; {kept}"));
     }
     Ok(Written { agreement: Agreement::of(&rows), interrupted })
@@ -81,7 +81,7 @@ pub(crate) fn again(target: &CapsuleTarget, args: &args::Verify, rows: &Path) ->
     if kept.cut > 0 {
         out::note(&format!("the last line of {} is cut off and left out ({} bytes)", rows.display(), kept.cut));
     }
-    let (stop, shown) = (stop_on_interrupt(SAME_COMMAND)?, Shown::default());
+    let (stop, shown) = (stop_on_interrupt("the kept rows are as they were")?, Shown::default());
     let rows = differential::again(target, kept, jobs(args), &stop, &|at| shown.show(at)).code(Code::Refused)?;
     Ok(Written { agreement: Agreement::of(&rows), interrupted: stop.load(Ordering::Relaxed) })
 }

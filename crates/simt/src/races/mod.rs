@@ -44,7 +44,7 @@ impl Executor {
             finder.races.instructions += self.instructions();
             match end {
                 RunEnd::Completed => {}
-                // Nothing runs behind a trap, but what takes part in the search may have run out.
+                // What stands behind a trap does not run in the launch either.
                 RunEnd::Trapped(_) => break,
                 RunEnd::Stopped | RunEnd::Waits => {
                     is_whole = false;
