@@ -1,7 +1,7 @@
 //! How the memory of a faulty run differs from the golden run's at the same moment.
 
 use capsule::Region;
-use simt::memory::{ByteRun, ByteSet, PAGE, Page, address_of, page_of};
+use simt::memory::{ByteRun, ByteSet, PAGE, Page, address_of, each_line, page_of};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
@@ -12,8 +12,8 @@ const MOST_SPARE: usize = 1 << 14;
 /// The bytes that differ, and the values they have in the faulty run.
 #[derive(Debug, Default)]
 pub(crate) struct Difference {
-    patches: BTreeMap<u32, Patch>,
-    spare: Vec<Box<Page>>,
+    patches: BTreeMap<u32, Box<Patch>>,
+    spare: Vec<Box<Patch>>,
 }
 
 /// The part of a difference that lies in one page.
@@ -21,14 +21,13 @@ pub(crate) struct Difference {
 struct Patch {
     differs: ByteSet,
     /// What the faulty run holds; right where `differs` says.
-    values: Box<Page>,
+    values: Page,
 }
 
 impl Difference {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        let values = std::mem::take(&mut self.patches).into_values().map(|patch| patch.values);
-        self.spare.extend(values);
+        self.spare.extend(std::mem::take(&mut self.patches).into_values());
         self.spare.truncate(MOST_SPARE);
     }
 
@@ -54,7 +53,7 @@ impl Difference {
 
     /// The pages that differ, ascending, which of their bytes do, and bytes that are right there.
     pub(crate) fn pages_with_values(&self) -> impl Iterator<Item = (u32, &ByteSet, &Page)> {
-        self.patches.iter().map(|(&page, patch)| (page, &patch.differs, &*patch.values))
+        self.patches.iter().map(|(&page, patch)| (page, &patch.differs, &patch.values))
     }
 
     /// The bytes of a page that differ, if any do.
@@ -62,15 +61,17 @@ impl Difference {
         self.patches.get(&page).map(|patch| &patch.differs)
     }
 
-    /// Compares a whole page anew; a page that does not exist yet is zero.
-    pub(crate) fn compare(&mut self, page: u32, golden: Option<&Page>, found: &Page) {
-        let differs = ByteSet::differing(golden.unwrap_or(&[0; PAGE]), found);
-        if differs.is_empty() {
+    /// Compares these lines of a page anew; a page that does not exist yet is zero.
+    pub(crate) fn compare(&mut self, page: u32, lines: u64, golden: Option<&Page>, found: &Page) {
+        let golden = golden.unwrap_or(&[0; PAGE]);
+        if !self.patches.contains_key(&page) && each_line(lines).all(|line| golden[line.clone()] == found[line]) {
+            return;
+        }
+        let patch = self.patch(page);
+        patch.differs.differ_in(lines, golden, found);
+        each_line(lines).for_each(|line| patch.values[line.clone()].copy_from_slice(&found[line]));
+        if patch.differs.is_empty() {
             self.patches.remove(&page);
-        } else {
-            let patch = self.patch(page);
-            patch.differs = differs;
-            patch.values.copy_from_slice(found);
         }
     }
 
@@ -168,8 +169,13 @@ impl Difference {
     /// What differs in a page, to be changed.
     fn patch(&mut self, page: u32) -> &mut Patch {
         let Self { patches, spare } = self;
-        let mut values = || spare.pop().unwrap_or_else(|| Box::new([0; PAGE]));
-        patches.entry(page).or_insert_with(|| Patch { differs: ByteSet::default(), values: values() })
+        patches.entry(page).or_insert_with(|| match spare.pop() {
+            Some(mut patch) => {
+                patch.differs = ByteSet::default();
+                patch
+            }
+            None => Box::new(Patch { differs: ByteSet::default(), values: [0; PAGE] }),
+        })
     }
 }
 
@@ -188,7 +194,7 @@ mod tests {
         let mut found = golden;
         found[10..20].fill(7);
         let mut difference = Difference::default();
-        difference.compare(0, None, &found);
+        difference.compare(0, u64::MAX, None, &found);
         difference.agree_at(DEVICE_BASE + 12, 2);
         let rows = region(8, 4, 2, 8);
         assert_eq!(difference.packed(&rows), [(2, &[7, 7][..]), (4, &[7, 7, 7, 7][..])]);

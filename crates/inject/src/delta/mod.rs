@@ -352,14 +352,19 @@ impl<'g> Delta<'g> {
 
     /// Compares the pages that were written, and those that the golden run wrote, with it at a version.
     fn compare_with(&mut self, version: Version, written: &[u32]) {
-        let mut pages: Vec<u32> = self.memory.written().map(|(page, _)| page).collect();
-        pages.extend(written);
+        // In other lines than these both runs hold what they held before.
+        let memory = &self.memory;
+        let mut pages: Vec<_> = memory.written().map(|(page, _)| (page, memory.written_lines(page))).collect();
+        pages.extend(written.iter().map(|&page| (page, u64::MAX)));
         pages.sort_unstable();
-        pages.dedup();
-        for page in pages {
+        pages.dedup_by(|(page, lines), (kept, all)| {
+            *all |= if page == kept { *lines } else { 0 };
+            page == kept
+        });
+        for (page, lines) in pages {
             let golden = self.index.page(page, version);
             if let Some(found) = self.memory.numbered(page) {
-                self.overlay.write().compare(page, golden.as_deref(), found);
+                self.overlay.write().compare(page, lines, golden.as_deref(), found);
             }
         }
     }

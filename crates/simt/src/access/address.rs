@@ -91,7 +91,9 @@ impl<L: Level> Address for Wide<'_, L> {
 
     #[inline(always)]
     fn half_has_stride(self, first: usize, stride: usize) -> bool {
-        self.1[first..].first_chunk().is_some_and(|half| self.0.is_progression64(half, stride as u64))
+        // A closure in a function of another crate would not have this level's instructions.
+        let Some(half) = self.1[first..].first_chunk() else { return false };
+        self.0.is_progression64(half, stride as u64)
     }
 }
 
@@ -109,7 +111,8 @@ impl<L: Level> Address for Narrow<'_, L> {
 
     #[inline(always)]
     fn half_has_stride(self, first: usize, stride: usize) -> bool {
-        self.1[first..].first_chunk().is_some_and(|half| self.0.is_progression32(half, stride as u32))
+        let Some(half) = self.1[first..].first_chunk() else { return false };
+        self.0.is_progression32(half, stride as u32)
     }
 }
 

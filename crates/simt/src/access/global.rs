@@ -58,7 +58,7 @@ fn plain<W: Word>(memory: &mut GlobalMemory, address: u64, bytes: usize) -> Opti
 #[inline(always)]
 fn plain_mut<W: Word>(memory: &mut GlobalMemory, address: u64, bytes: usize) -> Option<&mut [u8]> {
     let range = plain_range::<W>(memory, address, bytes)?;
-    Some(&mut memory.page_mut(address)?[range])
+    Some(&mut memory.page_mut(address, range.clone())?[range])
 }
 
 /// Loads for half a warp, if its lanes are at one address or at neighbouring ones.
@@ -90,8 +90,9 @@ pub(super) fn exchange<W: Word, A: Address>(
         note(memory, at, 1 << lane, W::BYTES)?;
         note(memory, at, 1 << lane, W::BYTES)?;
     }
-    let Some(page) = memory.page_mut(address) else { return Err(illegal(at, lane)) };
-    let bytes = &mut page[offset::<W>(address)..offset::<W>(address) + W::BYTES];
+    let range = offset::<W>(address)..offset::<W>(address) + W::BYTES;
+    let Some(page) = memory.page_mut(address, range.clone()) else { return Err(illegal(at, lane)) };
+    let bytes = &mut page[range];
     let old = W::read(bytes);
     new(old).write(bytes);
     Ok(old)
@@ -280,7 +281,9 @@ fn scatter_lanes<W: Word, A: Address>(
     while let Some(lane) = queue.first() {
         let first = at.at(lane);
         let held = memory.held(first);
-        let Some(page) = memory.page_mut(first) else { return Err(first_illegal(memory, at, all)) };
+        let is_one = queue.mask().is_power_of_two();
+        let range = if is_one { offset::<W>(first)..offset::<W>(first) + W::BYTES } else { 0..PAGE_BYTES as usize };
+        let Some(page) = memory.page_mut(first, range) else { return Err(first_illegal(memory, at, all)) };
         let before = queue;
         let mut strays = false;
         while let Some(lane) = queue.first() {

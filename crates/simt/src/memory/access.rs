@@ -45,8 +45,8 @@ impl GlobalMemory {
         if !address.is_multiple_of(N as u64) {
             return Err(AccessError::Misaligned);
         }
-        let page = self.page_mut(address).ok_or(AccessError::Unmapped)?;
         let at = (address % PAGE as u64) as usize;
+        let page = self.page_mut(address, at..at + N).ok_or(AccessError::Unmapped)?;
         page[at..at + N].copy_from_slice(&bytes);
         Ok(())
     }
@@ -72,7 +72,7 @@ impl GlobalMemory {
         let mut at = address;
         for piece in Pieces::of(address, length as usize) {
             if !(is_zero && self.blank(at).is_some()) {
-                let Some(to) = self.page_mut(at) else { return false };
+                let Some(to) = self.page_mut(at, piece.from..piece.from + piece.len) else { return false };
                 let from = piece.done % N;
                 to[piece.from..piece.from + piece.len].copy_from_slice(&repeated[from..from + piece.len]);
             }
@@ -86,7 +86,7 @@ impl GlobalMemory {
     pub fn copy_in(&mut self, address: u64, bytes: &[u8]) -> bool {
         let mut at = address;
         for piece in Pieces::of(address, bytes.len()) {
-            let Some(page) = self.page_mut(at) else { return false };
+            let Some(page) = self.page_mut(at, piece.from..piece.from + piece.len) else { return false };
             page[piece.from..piece.from + piece.len].copy_from_slice(&bytes[piece.done..piece.done + piece.len]);
             at = at.wrapping_add(piece.len as u64);
         }

@@ -3,7 +3,19 @@
 use super::window::PAGE;
 use std::ops::Range;
 
-const WORD: usize = 64;
+/// Bytes of a line: a page has as many lines as a line has bytes.
+pub const LINE: usize = 64;
+const WORD: usize = LINE;
+
+/// The bytes of each line of a page whose bit is set.
+pub fn each_line(lines: u64) -> impl Iterator<Item = Range<usize>> {
+    let mut left = lines;
+    std::iter::from_fn(move || {
+        let line = (left != 0).then(|| left.trailing_zeros() as usize)?;
+        left &= left - 1;
+        Some(line * LINE..(line + 1) * LINE)
+    })
+}
 
 /// A set of the bytes of one page, a bit each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,13 +44,21 @@ impl ByteSet {
     #[must_use]
     pub fn differing(one: &[u8; PAGE], other: &[u8; PAGE]) -> Self {
         let mut set = Self::default();
-        for (word, (one, other)) in one.chunks_exact(WORD).zip(other.chunks_exact(WORD)).enumerate() {
+        set.differ_in(u64::MAX, one, other);
+        set
+    }
+
+    /// Looks again in which bytes two pages differ, in these of their lines.
+    pub fn differ_in(&mut self, lines: u64, one: &[u8; PAGE], other: &[u8; PAGE]) {
+        for line in each_line(lines) {
+            let word = &mut self.0[line.start / WORD];
+            *word = 0;
+            let (one, other) = (&one[line.clone()], &other[line]);
             if one != other {
                 let bits = one.iter().zip(other).enumerate();
-                set.0[word] = bits.fold(0, |bits, (at, (one, other))| bits | (u64::from(one != other) << at));
+                *word = bits.fold(0, |bits, (at, (one, other))| bits | (u64::from(one != other) << at));
             }
         }
-        set
     }
 
     /// Adds bytes.

@@ -6,7 +6,7 @@
 //! number of pages that a run touched, whatever the size of the memory.
 
 use super::allocations::{Allocations, PlaceError};
-use super::far::{FarPages, page_of};
+use super::far::{FarPages, address_of, page_of};
 use super::held::Held;
 use super::page::{Page, Pages, Pieces, Version, zeros};
 use super::profile::AddressProfile;
@@ -239,10 +239,10 @@ impl GlobalMemory {
     }
 
     #[cold]
-    fn far_page_mut(&mut self, address: u64) -> Option<&mut Page> {
+    fn far_page_mut(&mut self, address: u64, within: Range<usize>) -> Option<&mut Page> {
         let number = self.far_number(address)?;
         let (source, version) = (&self.source, self.version);
-        self.far.page_mut(number, || source.as_ref()?.page(number, version))
+        self.far.page_mut(number, within, || source.as_ref()?.page(number, version))
     }
 
     #[cold]
@@ -259,11 +259,11 @@ impl GlobalMemory {
         self.source.as_ref().and_then(|source| source.page(self.number_at(index), self.version))
     }
 
-    /// As [`page`](Self::page), to be written. Where a [shortage](Self::expect_shortage) is expected, `None` also for a page
-    /// that the host cannot hold.
+    /// As [`page`](Self::page), to be written in these of its bytes and nowhere else. Where a
+    /// [shortage](Self::expect_shortage) is expected, `None` also for a page that the host cannot hold.
     #[inline(always)]
-    pub fn page_mut(&mut self, address: u64) -> Option<&mut Page> {
-        let Some(index) = self.index(address) else { return self.far_page_mut(address) };
+    pub fn page_mut(&mut self, address: u64, within: Range<usize>) -> Option<&mut Page> {
+        let Some(index) = self.index(address) else { return self.far_page_mut(address, within) };
         if !self.slots[index].is_owned() {
             self.own(index);
         }
@@ -323,6 +323,12 @@ impl GlobalMemory {
             _ => None,
         });
         near.chain(self.far.written())
+    }
+
+    /// Where a page may have been written since the last reset: its [lines](LINE), a bit each.
+    #[must_use]
+    pub fn written_lines(&self, page: u32) -> u64 {
+        if self.index(address_of(page)).is_some() { u64::MAX } else { self.far.written_lines(page) }
     }
 
     /// Hands every page that was touched since the last reset to `keep`, to be shared from now on.

@@ -81,7 +81,7 @@ impl Hit<'_> {
                 if !context.global.allocations().contains(at, 1) {
                     return;
                 }
-                let Some(page) = context.global.page_mut(at) else { return };
+                let Some(page) = context.global.page_mut(at, offset..offset + 1) else { return };
                 let before = page[offset];
                 page[offset] = apply(before);
                 context.global.set_trace(Some(AccessTrace::watching(at)));
