@@ -38,6 +38,29 @@ pub struct Provenance {
     pub tool: String,
     /// Compiler identifications found in the application, one per module at most.
     pub compiler: Vec<String>,
+    /// How many threads of the application launched kernels, where it was more than one: the order of their launches is one of
+    /// several.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub launching_threads: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl Provenance {
+    /// What to keep in mind of a recording of an application whose threads launched kernels side by side.
+    #[must_use]
+    pub fn order_note(&self) -> Option<String> {
+        (self.launching_threads > 1).then(|| {
+            format!(
+                "{} threads of the application launched kernels: unless they wait for each other, the order of their launches in the \
+                 recording is one of several, and another recording may number them differently",
+                self.launching_threads
+            )
+        })
+    }
 }
 
 /// Device code as the application brought it.

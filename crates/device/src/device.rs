@@ -265,6 +265,12 @@ impl Device {
         self.races.search()
     }
 
+    /// The first kernel of whose launches not all was looked at for data races.
+    #[must_use]
+    pub fn first_unsearched(&self) -> Option<&str> {
+        self.races.first_unsearched()
+    }
+
     /// The data races that were found since this was last asked.
     pub fn take_races(&mut self) -> Vec<KernelRace> {
         let told = std::mem::replace(&mut self.told, self.races.races().len());

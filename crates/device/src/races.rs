@@ -134,6 +134,8 @@ pub struct RaceWatch {
     /// What may still be looked at.
     left: RaceBudget,
     search: RaceSearch,
+    /// The first kernel of which not all was looked at.
+    first_cut: Option<String>,
     seconds: f64,
 }
 
@@ -146,6 +148,7 @@ impl Default for RaceWatch {
             races: Vec::new(),
             left: ALL,
             search: RaceSearch::default(),
+            first_cut: None,
             seconds: 0.0,
         }
     }
@@ -189,6 +192,7 @@ impl RaceWatch {
         let is_one_of_few = before.is_none() && looked.by_arguments.len() < MOST_ARGUMENTS;
         let budget = if is_one_of_few { self.left.or(EACH) } else { self.left };
         if budget.is_spent() {
+            self.first_cut.get_or_insert_with(|| program.name.clone());
             return Ok(before.unwrap_or(looked.most));
         }
         #[expect(clippy::disallowed_methods, reason = "how long it takes is reported, never used")]
@@ -201,6 +205,9 @@ impl RaceWatch {
         self.search.instructions += instructions;
         let mut found = races.iter().map(|race| race.between).max().unwrap_or_default();
         self.search.whole += u64::from(is_whole || found != Interleaving::Turns);
+        if !is_whole && found == Interleaving::Turns && blocks > 0 {
+            self.first_cut.get_or_insert_with(|| program.name.clone());
+        }
         if !is_whole && !is_one_of_few {
             found = found.max(looked.most);
         }
@@ -225,6 +232,12 @@ impl RaceWatch {
     #[must_use]
     pub fn search(&self) -> RaceSearch {
         self.search
+    }
+
+    /// The first kernel of whose launches not all was looked at.
+    #[must_use]
+    pub fn first_unsearched(&self) -> Option<&str> {
+        self.first_cut.as_deref()
     }
 
     /// How long it took to look.

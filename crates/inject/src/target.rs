@@ -117,6 +117,7 @@ impl CapsuleTarget {
         let race = |race: &KernelRace| format!("data race in {race}; its warps are interleaved");
         understood.notes.extend(golden.races().iter().map(race));
         understood.notes.extend(golden.float_sums());
+        understood.notes.extend(golden.capsule().provenance.order_note());
         understood.notes.extend(golden.unsearched().map(|part| format!("data races were {part}")));
         Ok(Self::of(golden, setup, understood))
     }

@@ -38,6 +38,9 @@ struct Info {
     /// Kernels that sum floating-point numbers in an order that a GPU chooses, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     float_sums: Vec<String>,
+    /// What is said of the order of launches, if several threads made them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order_note: Option<String>,
     sources: Vec<String>,
 }
 
@@ -109,6 +112,7 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
         outputs: outputs(capsule, golden.as_ref()),
         races: golden.as_ref().map(races),
         races_unsearched: golden.as_ref().and_then(Golden::unsearched),
+        order_note: capsule.provenance.order_note(),
         float_sums: golden.as_ref().map(Golden::float_sums).unwrap_or_default(),
         sources: capsule.sources.iter().map(|source| source.path.clone()).collect(),
     })
@@ -186,6 +190,6 @@ fn render(info: &Info) -> String {
             info.races_unsearched.iter().for_each(|part| text += &format!("  {part}\n"));
         }
     }
-    info.float_sums.iter().for_each(|sum| text += &format!("note: {}\n", out::one_line(sum)));
+    info.float_sums.iter().chain(&info.order_note).for_each(|sum| text += &format!("note: {}\n", out::one_line(sum)));
     text
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: args::Run) -> Result<Code, Failure> {
         if ended.status == 0 {
             let error = anyhow!("record the application: it left no recording, and {path} {left}");
             return Err(Failure::new(Code::Golden, error).help(
-                "what is printed above says why; a process that ends by the system call exit_group itself leaves none",
+                "what is printed above says why; where nothing is, the process made the system call exit_group itself, which leaves none",
             ));
         }
         out::note(&format!("the application failed, so that {path} {left}"));

@@ -269,11 +269,11 @@ impl Gpu {
         printed
     }
 
-    /// Whether there are launches whose search for data races the budget ended; said once.
-    pub(crate) fn take_unsearched(&mut self) -> bool {
+    /// The first kernel whose search for data races the budget ended; said once.
+    pub(crate) fn take_unsearched(&mut self) -> Option<String> {
         let is_news = !self.is_unsearched_said && self.device.race_search().is_cut();
         self.is_unsearched_said |= is_news;
-        is_news
+        self.device.first_unsearched().filter(|_| is_news).map(str::to_owned)
     }
 
     /// The data races that were found since this was last asked.

@@ -146,18 +146,19 @@ impl Recorder {
             return;
         }
         let before = self.written.replace(events);
+        let threads = self.threads.len();
+        self.capsule.provenance.launching_threads = if threads > 1 { threads as u32 } else { 0 };
         let launches = self.capsule.events.iter().any(|event| matches!(event, Event::Launch(_)));
         let result = match &self.spoiled {
             Some(reason) => Err(format!("failed to record the application: {reason}")),
             None if !launches => Err("failed to record the application: it launched no kernel".to_owned()),
             None => self.capsule.write(&self.path).map_err(|error| error.to_string()),
         };
-        if result.is_ok() && before.is_none() && self.threads.len() > 1 {
-            say(format_args!(
-                "{} threads of the application launched kernels: unless they wait for each other, the order of their \
-                 launches in the recording is one of several, and another recording may number them differently",
-                self.threads.len()
-            ));
+        if result.is_ok()
+            && before.is_none()
+            && let Some(note) = self.capsule.provenance.order_note()
+        {
+            say(note);
         }
         if let Err(reason) = result {
             if before.is_some() {

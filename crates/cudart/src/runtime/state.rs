@@ -183,18 +183,20 @@ impl Runtime {
     /// Says which data races were found, once; silent where what the application writes is compared.
     fn tell_races(&mut self) {
         let (races, unsearched) = (self.gpu.take_races(), self.gpu.take_unsearched());
-        if races.is_empty() && !unsearched || std::env::var_os(crate::runner::SILENT).is_some() {
+        if races.is_empty() && unsearched.is_none() || std::env::var_os(crate::runner::SILENT).is_some() {
             return;
         }
-        let mut text = String::new();
-        for race in races {
-            text += &format!("beamline: {race}\n");
-        }
+        // Races at several instructions of a line read alike.
+        let lines: std::collections::BTreeSet<String> =
+            races.iter().map(|race| format!("beamline: {race}\n")).collect();
+        let mut text: String = lines.into_iter().collect();
         if !text.is_empty() {
             text += "beamline: what these kernels compute depends on who runs first; their warps are interleaved, as on a GPU\n";
         }
-        if unsearched {
-            text += "beamline: data races are looked for in a part of what is launched; elsewhere one warp runs after the other\n";
+        if let Some(kernel) = unsearched {
+            text += &format!(
+                "beamline: data races are looked for in a part of what is launched ({kernel} is the first kernel of which some is left out); elsewhere one warp runs after the other\n"
+            );
         }
         let _ = std::io::stderr().write_all(text.as_bytes());
     }

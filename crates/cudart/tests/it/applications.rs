@@ -169,7 +169,9 @@ fn launches_of_several_threads_are_recorded_in_one_of_several_orders_and_that_is
     let Printed { status, stdout, stderr } = app.run("threads", Some("out.capsule"));
     assert_eq!((status, stdout.as_str(), stderr.lines().count()), (Some(0), "0\n", 1), "{stderr}");
     assert!(stderr.starts_with("beamline: 2 threads of the application launched kernels"), "{stderr}");
-    assert_eq!(Capsule::open(app.path("out.capsule")).unwrap().summary().launches, 2);
+    let capsule = Capsule::open(app.path("out.capsule")).unwrap();
+    assert_eq!(capsule.summary().launches, 2);
+    assert!(capsule.provenance.order_note().is_some_and(|note| stderr.contains(&note)));
 }
 
 #[test]
