@@ -14,6 +14,9 @@ pub struct Tally {
     pub sdc: u64,
     /// Crashed, hung or detected.
     pub due: u64,
+    /// Of which it is not known what the application would have done.
+    #[serde(default)]
+    pub undecided: u64,
     /// Not hit.
     pub not_landed: u64,
     /// Not run, for a reason of ours.
@@ -27,6 +30,7 @@ impl Tally {
             Class::Masked => &mut self.masked,
             Class::Sdc => &mut self.sdc,
             Class::Due => &mut self.due,
+            Class::Undecided => &mut self.undecided,
             Class::NotLanded => &mut self.not_landed,
             Class::Failed => &mut self.failed,
         };
@@ -36,7 +40,7 @@ impl Tally {
     /// Rows whose fault landed: the base of all rates.
     #[must_use]
     pub fn landed(&self) -> u64 {
-        self.masked + self.sdc + self.due
+        self.masked + self.sdc + self.due + self.undecided
     }
 
     /// All rows.

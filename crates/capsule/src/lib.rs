@@ -65,7 +65,9 @@ pub use event::{AllocKind, Event, EventKind, Launch};
 pub use foreign::Foreign;
 pub use id::{BlobId, ModuleId, Part};
 pub use metric::{Metric, UnknownMetric};
-pub use model::{Binary, BinaryKind, Capsule, Output, PlacedSymbol, Provenance, RecordedModule, SourceFile};
+pub use model::{
+    Binary, BinaryKind, Capsule, Output, PlacedSymbol, Provenance, RecordedApplication, RecordedModule, SourceFile,
+};
 pub use query::{CapsuleSummary, CopiedOut, KernelUse, LaunchIndex};
 pub use region::{Region, Rows};
 pub use relocate::{AddressMap, MovedRange};

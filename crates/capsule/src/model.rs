@@ -42,6 +42,22 @@ pub struct Provenance {
     /// several.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub launching_threads: u32,
+    /// How the application can be started again; no part of what identifies the content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<RecordedApplication>,
+}
+
+/// How an application was started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedApplication {
+    /// The path of the program.
+    pub program: String,
+    /// The digest of the program's file.
+    pub digest: Digest,
+    /// The arguments.
+    pub arguments: Vec<String>,
+    /// The directory that it was started in.
+    pub directory: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -207,9 +223,10 @@ impl Capsule {
 
     /// Identifies the content: a digest of the manifest and of the size and digest of every blob, in order.
     ///
-    /// It depends on nothing about the file (compression, place, format version), and reads no blob.
+    /// It depends on nothing about the file (compression, place, format version) nor on where the application was, and reads no
+    /// blob.
     pub fn digest(&self) -> Digest {
-        let manifest = self.manifest_json();
+        let manifest = self.manifest(&Provenance { application: None, ..self.provenance.clone() });
         let mut digester = Digester::new();
         digester.update(b"beamline.capsule/1\0");
         digester.update(&(manifest.len() as u64).to_le_bytes());
@@ -223,10 +240,14 @@ impl Capsule {
 
     /// The manifest part, raw.
     pub(crate) fn manifest_json(&self) -> Vec<u8> {
+        self.manifest(&self.provenance)
+    }
+
+    fn manifest(&self, provenance: &Provenance) -> Vec<u8> {
         let manifest = ManifestRef {
             format: "beamline.capsule/1",
             name: &self.name,
-            provenance: &self.provenance,
+            provenance,
             modules: &self.modules,
             events: &self.events,
             outputs: &self.outputs,

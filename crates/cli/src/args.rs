@@ -120,6 +120,9 @@ pub(crate) struct Campaign {
     /// a difference are made again as a process of it
     #[arg(long, value_name = "APP ARGS")]
     pub(crate) app: Option<CommandLine>,
+    /// Leave runs undecided in which the host could have seen a difference, although the recorded application is there
+    #[arg(long, conflicts_with = "app")]
+    pub(crate) no_app: bool,
     #[command(flatten)]
     pub(crate) choose: Choose,
 }
@@ -130,6 +133,7 @@ impl Campaign {
         let app = self.app.clone().unwrap_or_default();
         Choices {
             capsule: self.capsule.clone(),
+            no_app: self.no_app,
             exhaustive: self.exhaustive,
             engine: self.engine.clone(),
             ..self.choose.choices(&self.resources, app)

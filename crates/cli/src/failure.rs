@@ -20,6 +20,8 @@ pub(crate) enum Code {
     Golden,
     /// Input refused: a bad capsule, an unsupported instruction, an application that cannot run here.
     Refused,
+    /// A stated bound could not be judged: runs failed, nothing landed, or it depends on runs that are undecided.
+    Unjudged,
     /// Our bug.
     Bug,
     /// What the application returned.
@@ -35,6 +37,7 @@ impl From<Code> for ExitCode {
             Code::Interrupted => 3,
             Code::Golden => 4,
             Code::Refused => 5,
+            Code::Unjudged => 6,
             Code::Bug => 70,
             Code::Application(code) => code,
         })

@@ -14,6 +14,8 @@ const GRACE: Duration = Duration::from_millis(1500);
 
 /// What becomes of the work of a command that makes one campaign, before it makes it.
 pub(crate) const NOTHING_YET: &str = "nothing was run yet";
+/// What becomes of the work of a command that keeps no runs.
+pub(crate) const NOTHING_KEPT: &str = "no runs of this command are kept";
 /// What becomes of the work of a command that makes several campaigns.
 pub(crate) const SAME_COMMAND: &str = "campaigns that were begun are kept, and the same command goes on with them";
 

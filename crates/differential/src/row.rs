@@ -62,7 +62,7 @@ impl SimulatedEnd {
     /// What an observation comes to; `copies` are those of a program that came to its end.
     #[must_use]
     pub fn of(observation: &Observation, criteria: &Criteria, copies: Option<Digest>) -> Self {
-        let (class, kind) = words(classify(observation, criteria));
+        let (class, kind) = words(replayed(observation, criteria));
         let Observation { strayed, instructions, .. } = *observation;
         Self { class, kind, strayed, instructions, copies }
     }
@@ -140,6 +140,11 @@ fn ends(class: Class, kind: &str) -> &'static str {
     }
 }
 
+/// What a run comes to whose host does what it did without a fault, as both sides here repeat it.
+fn replayed(observation: &Observation, criteria: &Criteria) -> Outcome {
+    classify(&Observation { host_visible: false, ..observation.clone() }, criteria)
+}
+
 fn words(outcome: Outcome) -> (Class, String) {
     (outcome.class(), outcome.kind().map_or_else(String::new, |kind| kind.into_owned()))
 }
@@ -149,7 +154,7 @@ fn judge(observation: &Observation, hardware: &HardwareEnd, criteria: &Criteria)
     match hardware {
         HardwareEnd::Completed { outputs, .. } => {
             let seen = Observation { end: End::Completed, outputs: outputs.clone(), ..observation.clone() };
-            words(classify(&seen, criteria))
+            words(replayed(&seen, criteria))
         }
         HardwareEnd::NotFired => (Class::NotLanded, String::new()),
         HardwareEnd::Failed { name } => (Class::Due, name.clone()),

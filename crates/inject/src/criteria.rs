@@ -78,7 +78,7 @@ pub(crate) fn understand(golden: &mut Golden, criteria: &Criteria, infer: bool) 
 fn check_names(golden: &Golden, criteria: &Criteria) -> Result<(), TargetError> {
     let outputs = golden.outputs();
     let unknown = |name: &&String| *name != "*" && !outputs.iter().any(|output| output.name == **name);
-    let Some(name) = criteria.quality.keys().find(unknown) else { return Ok(()) };
+    let Some(name) = criteria.tolerance.keys().chain(criteria.quality.keys()).find(unknown) else { return Ok(()) };
     let names: Vec<&str> = outputs.iter().map(|output| output.name.as_str()).collect();
     Err(TargetError::new(format!("judge the output `{name}`: the capsule has {}, and `*` means all", names.join(", "))))
 }

@@ -1,5 +1,6 @@
 //! What an application leaves: its outputs and files, and how they differ from those of another run.
 
+use crate::varying::Varying;
 use outcome::Host;
 use process::ProcessEnd;
 use std::fs;
@@ -14,6 +15,45 @@ pub(crate) struct AppOutputs {
     pub(crate) files: Vec<Option<Vec<u8>>>,
 }
 
+/// What is left out when runs are compared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VaryingOutputs {
+    stdout: Varying,
+    stderr: Varying,
+    files: Vec<Varying>,
+}
+
+impl VaryingOutputs {
+    /// Leaves out in what another run without a fault left something else; whether that is all in which they differ.
+    pub(crate) fn learn(&mut self, golden: &AppOutputs, other: &AppOutputs) -> bool {
+        self.files.resize(golden.files.len(), Varying::default());
+        let pairs = golden.files.iter().zip(&other.files);
+        let files = self.files.iter_mut().zip(pairs).all(|(varying, (one, other))| match (one, other) {
+            (Some(one), Some(other)) => varying.learn(one, other),
+            _ => one == other,
+        });
+        files && self.stdout.learn(&golden.stdout, &other.stdout) && self.stderr.learn(&golden.stderr, &other.stderr)
+    }
+
+    /// What is left out, in words; nothing if all is compared.
+    pub(crate) fn describe(&self, golden: &AppOutputs, names: &[String]) -> Option<String> {
+        let mut parts = Vec::new();
+        let mut add = |name: &str, varying: &Varying, text: &[u8]| {
+            let words = varying.of(text);
+            if !words.is_empty() {
+                parts.push(format!("{} of {name}", words.join(", ")));
+            }
+        };
+        add("standard output", &self.stdout, &golden.stdout);
+        add("standard error", &self.stderr, &golden.stderr);
+        for ((varying, text), name) in self.files.iter().zip(&golden.files).zip(names) {
+            add(name, varying, text.as_deref().unwrap_or_default());
+        }
+        (!parts.is_empty())
+            .then(|| format!("not the same in each run without a fault, and left out: {}", parts.join("; ")))
+    }
+}
+
 impl AppOutputs {
     /// What a run left in its directory, of which these files count.
     pub(crate) fn of(ended: &mut ProcessEnd, directory: &Path, files: &[String]) -> Self {
@@ -24,17 +64,23 @@ impl AppOutputs {
         }
     }
 
-    /// How it differs from what a golden run left. The names are those of the files.
-    pub(crate) fn differs(&self, golden: &Self, names: &[String]) -> Host {
+    /// How it differs from what a golden run left, but for what varies. The names are those of the files.
+    pub(crate) fn differs(&self, golden: &Self, names: &[String], varying: &VaryingOutputs) -> Host {
         let pairs = || golden.files.iter().zip(&self.files);
-        let files = pairs().zip(names).filter(|((one, other), _)| one != other).map(|(_, name)| name.clone());
+        let none = Varying::default();
+        let same = |at: usize, one: &Option<Vec<u8>>, other: &Option<Vec<u8>>| match (one, other) {
+            (Some(one), Some(other)) => varying.files.get(at).unwrap_or(&none).same(one, other),
+            _ => one == other,
+        };
+        let files = pairs().zip(names).enumerate();
+        let files = files.filter(|(at, ((one, other), _))| !same(*at, one, other)).map(|(_, (_, name))| name.clone());
         let texts = pairs().map(|(one, other)| (one.as_deref(), other.as_deref()));
         let mut texts = texts.chain([(Some(&golden.stdout[..]), Some(&self.stdout[..]))]);
         let count = |text: Option<&[u8]>| text.map_or(0, special_words);
         Host {
             status: None,
-            stdout: self.stdout != golden.stdout,
-            stderr: self.stderr != golden.stderr,
+            stdout: !varying.stdout.same(&golden.stdout, &self.stdout),
+            stderr: !varying.stderr.same(&golden.stderr, &self.stderr),
             files: files.collect(),
             special: texts.any(|(one, other)| one != other && count(other) > count(one)),
             verdict: None,
@@ -78,10 +124,10 @@ mod tests {
     fn files_that_are_missing_differ_and_are_named() {
         let names = ["a".to_owned(), "b".to_owned()];
         let golden = outputs("x", [Some("1"), Some("2")]);
-        assert!(!golden.differs(&golden, &names).differs());
-        let host = outputs("x", [Some("1"), None]).differs(&golden, &names);
+        assert!(!golden.differs(&golden, &names, &VaryingOutputs::default()).differs());
+        let host = outputs("x", [Some("1"), None]).differs(&golden, &names, &VaryingOutputs::default());
         assert_eq!((host.stdout, host.stderr, &host.files[..]), (false, false, &names[1..]));
-        let host = outputs("y", [Some(""), Some("2")]).differs(&golden, &names);
+        let host = outputs("y", [Some(""), Some("2")]).differs(&golden, &names, &VaryingOutputs::default());
         assert_eq!((host.stdout, &host.files[..]), (true, &names[..1]));
         assert_eq!(describe(&host), "standard output, `a`");
     }
@@ -90,7 +136,9 @@ mod tests {
     fn new_words_for_no_number_are_special() {
         let names = ["a".to_owned(), "b".to_owned()];
         let golden = outputs("norm 1.0, nan", [Some("nanometre"), None]);
-        let special = |stdout, file| outputs(stdout, [Some(file), None]).differs(&golden, &names).special;
+        let special = |stdout, file| {
+            outputs(stdout, [Some(file), None]).differs(&golden, &names, &VaryingOutputs::default()).special
+        };
         assert!(special("norm -NaN, nan", "nanometre"));
         assert!(special("norm 1.0, nan", "x = inf"));
         assert!(special("norm 1.0, nan", "-Infinity"));

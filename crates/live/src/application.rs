@@ -1,6 +1,6 @@
 //! An application whose golden run is done, and its live runs.
 
-use crate::app_outputs::{AppOutputs, describe};
+use crate::app_outputs::{AppOutputs, VaryingOutputs, describe};
 use crate::error::{LiveError, tail};
 use crate::golden_trace;
 use crate::judge::Judge;
@@ -28,6 +28,8 @@ use std::{env, fs, io};
 const TIME_FACTOR: f64 = 10.0;
 /// plus this many seconds.
 const TIME_CONSTANT: f64 = 5.0;
+/// Runs without a fault that follow one that was not like the golden run.
+const MORE_REHEARSALS: usize = 3;
 /// What the golden run may take, if the user says nothing.
 const GOLDEN_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// Files and outputs may be this many times as large as the largest of the golden run,
@@ -45,6 +47,10 @@ pub struct GoldenApplication {
     pub(crate) scratch: Scratch,
     pub(crate) files: Vec<String>,
     pub(crate) outputs: AppOutputs,
+    /// What of them is not the same each time.
+    pub(crate) varying: VaryingOutputs,
+    /// The code that it ended with: what it returns when all is well.
+    code: i32,
     pub(crate) judge: Option<Judge>,
     capsule: Capsule,
     pub(crate) time: Duration,
@@ -60,7 +66,7 @@ impl GoldenApplication {
     /// Runs an application without a fault, and records it.
     ///
     /// # Errors
-    /// If it cannot be run or recorded, or ends otherwise than with code 0.
+    /// If it cannot be run or recorded, or a signal ends it.
     pub fn new(live: &Live) -> Result<Self, LiveError> {
         let reaper = Reaper::new().map_err(LiveError::Prepare)?;
         let directory = live.directory.as_ref().map_or_else(|| PathBuf::from("."), PathBuf::from);
@@ -76,9 +82,9 @@ impl GoldenApplication {
         if let (None, Some(limit)) = (ended.status, live.timeout) {
             return Err(LiveError::TimeOver { limit });
         }
-        if ended.code() != Some(0) {
+        let Some(code) = ended.code() else {
             return Err(LiveError::Ended { how: how(&ended), said: tail(&ended.stderr) });
-        }
+        };
         let outputs = AppOutputs::of(&mut ended, &place.path, &live.file);
         if let Some((name, _)) = live.file.iter().zip(&outputs.files).find(|(_, content)| content.is_none()) {
             return Err(LiveError::NoFile { name: name.clone() });
@@ -102,6 +108,8 @@ impl GoldenApplication {
             prepared,
             scratch,
             outputs,
+            varying: VaryingOutputs::default(),
+            code,
             capsule,
             time,
             judged: AtomicU64::new(0),
@@ -147,14 +155,29 @@ impl GoldenApplication {
         process::sealed_file(&golden_trace::write(golden)?).map_err(LiveError::Prepare)
     }
 
-    /// Runs it once more without a fault: it must do and leave the same, or no difference would mean anything.
-    pub(crate) fn rehearse(&self, golden: &Golden, trace: &File, replay: bool) -> Result<(), LiveError> {
+    /// Runs it again without a fault: it must do and leave the same, or no difference would mean anything. Where nobody judges,
+    /// numbers that are not the same are left out from then on, and it runs some more times to find them all.
+    pub(crate) fn rehearse(&mut self, golden: &Golden, trace: &File, replay: bool) -> Result<(), LiveError> {
+        let learned = self.rehearsal(golden, trace, replay)?;
+        for _ in 0..if learned { MORE_REHEARSALS } else { 0 } {
+            self.rehearsal(golden, trace, replay)?;
+        }
+        Ok(())
+    }
+
+    /// What of its outputs is left out when runs are compared.
+    pub(crate) fn note(&self) -> Option<String> {
+        self.varying.describe(&self.outputs, &self.files)
+    }
+
+    /// Whether something had to be left out.
+    fn rehearsal(&mut self, golden: &Golden, trace: &File, replay: bool) -> Result<bool, LiveError> {
         let not_repeated = |what: String| Err(LiveError::NotRepeated(what));
         let run = self.run(golden, trace, replay, None).map_err(LiveError::Prepare)?;
         if let Some(reason) = failure(&run.report) {
             return not_repeated(reason.to_owned());
         }
-        if run.ended.code() != Some(0) {
+        if run.ended.code() != Some(self.code) {
             return not_repeated(format!("the second time, the application {}", how(&run.ended)));
         }
         let (found, expected) = (run.report.counters.launches, golden.launches().len() as u64);
@@ -163,12 +186,19 @@ impl GoldenApplication {
                 "the second time, the application made {found} launches instead of {expected}"
             ));
         }
+        let mut learned = false;
+        let mut run = run;
+        if self.judge.is_none() && run.host.differs() {
+            // Some of it may be learned although another part is no number.
+            learned = self.varying.learn(&self.outputs, &run.outputs);
+            run.host = run.outputs.differs(&self.outputs, &self.files, &self.varying);
+        }
         match self.judged(&run) {
             Ok(None) if run.host.differs() => not_repeated(format!("{} differs the second time", describe(&run.host))),
             Ok(Some(verdict)) if verdict != Verdict::Acceptable => {
                 not_repeated(format!("the judge finds the second run {verdict}, and nothing was wrong"))
             }
-            Ok(_) => self.scratch.check(),
+            Ok(_) => self.scratch.check().map(|()| learned),
             Err(reason) => not_repeated(reason),
         }
     }
@@ -184,8 +214,8 @@ impl GoldenApplication {
     ) -> Result<Observation, RunFailure> {
         let run = self.run(golden, trace, replay, Some(fault));
         let run = run.map_err(|error| RunFailure::new(format!("run the application: {error}")))?;
-        let seen =
-            observe(golden, outputs, fault, &run.ended, &run.report, run.host.clone()).map_err(RunFailure::new)?;
+        let seen = observe(golden, outputs, fault, &run.ended, &run.report, run.host.clone(), self.code)
+            .map_err(RunFailure::new)?;
         let verdict = if seen.end == End::Completed { self.judged(&run).map_err(RunFailure::new)? } else { None };
         let host = seen.host.map(|host| Host { verdict, ..host });
         Ok(Observation { host, ..seen })
@@ -226,7 +256,7 @@ impl GoldenApplication {
         let report =
             report.ok_or_else(|| io::Error::other(format!("it {} before it came to the CUDA runtime", how(&ended))))?;
         let outputs = AppOutputs::of(&mut ended, &place.path, &self.files);
-        let host = outputs.differs(&self.outputs, &self.files);
+        let host = outputs.differs(&self.outputs, &self.files, &self.varying);
         Ok(Ran { ended, report, outputs, host })
     }
 }

@@ -131,7 +131,7 @@ impl GoldenApplication {
     /// How remains differ from those that are referred to; nothing is judged.
     #[must_use]
     pub fn compared(&self, outputs: &RunOutputs) -> Host {
-        outputs.0.differs(&self.outputs, &self.files)
+        outputs.0.differs(&self.outputs, &self.files, &self.varying)
     }
 
     /// What the judge says of remains, if there is a judge and anything to be judged.

@@ -23,7 +23,7 @@ pub enum LiveError {
     /// There is no place for files, or no process to be had.
     #[error("prepare live runs")]
     Prepare(#[source] io::Error),
-    /// It ended otherwise than with code 0, without a fault.
+    /// A signal or its time ended it, without a fault.
     #[error("complete the golden run: the application {how}{}", quoted(said))]
     Ended {
         /// How it ended.
@@ -84,7 +84,7 @@ impl LiveError {
             Self::Run(error) => error.help(),
             Self::Directory { .. } => "name a directory that can be read".to_owned(),
             Self::Prepare(_) => "live runs need /bin/sh, memory files and a temporary directory (TMPDIR)".to_owned(),
-            Self::Ended { .. } => "it must run correctly, and end with code 0, before faults make sense".to_owned(),
+            Self::Ended { .. } => "it must run correctly, and end by itself, before faults make sense".to_owned(),
             Self::TimeOver { .. } => {
                 "see with `beamline run -- APP` whether it ends by itself, and allow more with `--timeout`".to_owned()
             }

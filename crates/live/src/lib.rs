@@ -22,6 +22,7 @@ mod judge;
 mod observe;
 mod scratch;
 mod target;
+mod varying;
 
 pub use application::GoldenApplication;
 pub use elsewhere::{RunOutputs, Workspace};

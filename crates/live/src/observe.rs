@@ -58,6 +58,7 @@ pub(crate) fn observe(
     ended: &ProcessEnd,
     report: &LiveReport,
     host: Host,
+    good: i32,
 ) -> Result<Observation, String> {
     if let Some(reason) = failure(report) {
         return Err(reason.to_owned());
@@ -67,7 +68,7 @@ pub(crate) fn observe(
         _ => None,
     });
     let (landed, first_use) = injected.ok_or_else(|| not_injected(fault, ended, report))?;
-    let end = end(ended, report);
+    let end = end(ended, report, good);
     let stopped = matches!(end, End::TimedOut | End::Hang { .. } | End::OutOfFuel { .. });
     let status = ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).filter(|_| !stopped);
     if landed.is_none() && (end != End::Completed || host.differs()) {
@@ -107,14 +108,14 @@ fn not_injected(fault: &Fault, ended: &ProcessEnd, report: &LiveReport) -> Strin
     format!("repeat the application: it ended after {launches} launches, before launch {launch}, in which the fault is")
 }
 
-/// How the run ended. What a kernel did comes first: whatever the application did then, it did of that.
-fn end(ended: &ProcessEnd, report: &LiveReport) -> End {
+/// How the run ended: well with the code of the golden run. What a kernel did comes first: whatever the application did then, it did of that.
+fn end(ended: &ProcessEnd, report: &LiveReport, good: i32) -> End {
     let kernel = report.notes.iter().find_map(|note| match note {
         Note::Ended(end) => Some(end.clone()),
         _ => None,
     });
     kernel.unwrap_or_else(|| match (ended.code(), ended.signal()) {
-        (Some(0), _) => End::Completed,
+        (Some(code), _) if code == good => End::Completed,
         (Some(code), _) => End::Exited { code },
         (None, Some(signal)) => End::Signalled { signal },
         (None, None) => End::TimedOut,

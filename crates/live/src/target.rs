@@ -43,7 +43,7 @@ impl LiveTarget {
     /// If the application does something else than the capsule, or something else the second time.
     pub fn new(
         capsule: Arc<CapsuleTarget>,
-        application: GoldenApplication,
+        mut application: GoldenApplication,
         which: Which,
         strategy: Strategy,
     ) -> Result<Self, LiveError> {
@@ -52,6 +52,12 @@ impl LiveTarget {
         let (trace, outputs) = (application.trace(golden)?, Outputs::of(golden));
         application.rehearse(golden, &trace, replays(strategy))?;
         Ok(Self { capsule, application, outputs, trace, which })
+    }
+
+    /// What a user has to know of how its runs are compared.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        self.application.note()
     }
 
     /// The capsule.

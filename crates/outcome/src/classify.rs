@@ -6,13 +6,16 @@ use crate::observation::{End, FirstUse, Observation};
 use crate::outcome::{Due, Masked, Outcome, Sdc};
 
 /// The version of [`classify`], stored with every label; raised when a label of any observation changes.
-pub const CLASSIFIER_VERSION: u32 = 2;
+pub const CLASSIFIER_VERSION: u32 = 3;
 
 /// Derives the outcome of an observation. Total: every observation has exactly one.
 #[must_use]
 pub fn classify(observation: &Observation, criteria: &Criteria) -> Outcome {
     if observation.landed.is_none() {
         return Outcome::NotLanded;
+    }
+    if observation.host_visible && observation.host.is_none() {
+        return Outcome::Undecided;
     }
     if let Some(due) = of_end(&observation.end) {
         return Outcome::Due(due);
@@ -51,6 +54,8 @@ pub struct RunFacts<'a> {
     pub differs: bool,
     /// Whether the application itself ran.
     pub live: bool,
+    /// Whether the application saw a difference before the GPU was done.
+    pub host_visible: bool,
 }
 
 impl RunFacts<'_> {
@@ -59,11 +64,12 @@ impl RunFacts<'_> {
     pub fn allow(&self, outcome: Outcome) -> bool {
         match (outcome, of_end(self.end)) {
             _ if !self.landed => outcome == Outcome::NotLanded,
+            (found, _) if self.host_visible && !self.live => found == Outcome::Undecided,
             (found, Some(due)) => found == Outcome::Due(due),
             (Outcome::Masked(masked), None) => masked == Masked::by(self.first_use) && !self.differs,
             (Outcome::Sdc(_), None) => self.differs || self.live,
             (Outcome::Due(due), None) => due == Due::Detected && self.live,
-            (Outcome::NotLanded, None) => false,
+            (Outcome::Undecided | Outcome::NotLanded, None) => false,
         }
     }
 }

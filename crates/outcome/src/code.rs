@@ -11,6 +11,7 @@
 //! | `28` – `2f` | DUE: the traps, in the order of [`TrapKind`], as far as they go |
 //! | `30` | not landed |
 //! | `50`, `51` | DUE: what came later, an invalid address space and out of fuel |
+//! | `60` | undecided |
 //! | `40` | failed ([`FAILED_CODE`]): no outcome at all |
 //! | `80` – `ff` | SDC: the quality bins 0 to 127 |
 
@@ -58,6 +59,7 @@ impl Outcome {
             Self::Due(Due::Crash(TrapKind::Assert)) => 0x2f,
             Self::Due(Due::Crash(TrapKind::InvalidAddressSpace)) => 0x50,
             Self::NotLanded => 0x30,
+            Self::Undecided => 0x60,
         }
     }
 
@@ -74,7 +76,7 @@ impl Outcome {
         let sdc = [Sdc::Unjudged, Sdc::Good, Sdc::Bad, Sdc::Detectable].into_iter();
         let masked = Masked::ALL.iter().copied().map(Self::Masked);
         let sdc = sdc.chain((0..=LAST_BIN).map(Sdc::Maybe)).map(Self::Sdc);
-        masked.chain(sdc).chain(Due::all().map(Self::Due)).chain([Self::NotLanded])
+        masked.chain(sdc).chain(Due::all().map(Self::Due)).chain([Self::NotLanded, Self::Undecided])
     }
 }
 
@@ -87,7 +89,7 @@ mod tests {
         for outcome in Outcome::all() {
             assert_eq!(Outcome::from_code(outcome.code()), Some(outcome));
         }
-        assert_eq!(Outcome::all().count(), 3 + 4 + 128 + 18 + 1);
+        assert_eq!(Outcome::all().count(), 3 + 4 + 128 + 18 + 1 + 1);
     }
 
     #[test]
@@ -103,7 +105,7 @@ mod tests {
             .filter(|outcome| !matches!(outcome, Outcome::Sdc(Sdc::Maybe(1..=126))))
             .map(|outcome| (outcome.code(), outcome.kind().unwrap_or_default().into_owned()))
             .collect();
-        expect_test::expect![[r#"[(0, "never_read"), (1, "overwritten"), (2, "logical"), (16, "unjudged"), (17, "good"), (18, "bad"), (19, "detectable"), (128, "maybe_0"), (255, "maybe_127"), (40, "illegal_address"), (41, "out_of_range_address"), (42, "misaligned_address"), (43, "stack_overflow"), (44, "illegal_instruction"), (45, "barrier_deadlock"), (46, "trap"), (47, "assert"), (80, "invalid_address_space"), (32, "hang"), (81, "out_of_fuel"), (33, "detected"), (34, "sigabrt"), (35, "sigbus"), (36, "sigfpe"), (37, "sigill"), (38, "sigsegv"), (39, "signal"), (48, "")]"#]]
+        expect_test::expect![[r#"[(0, "never_read"), (1, "overwritten"), (2, "logical"), (16, "unjudged"), (17, "good"), (18, "bad"), (19, "detectable"), (128, "maybe_0"), (255, "maybe_127"), (40, "illegal_address"), (41, "out_of_range_address"), (42, "misaligned_address"), (43, "stack_overflow"), (44, "illegal_instruction"), (45, "barrier_deadlock"), (46, "trap"), (47, "assert"), (80, "invalid_address_space"), (32, "hang"), (81, "out_of_fuel"), (33, "detected"), (34, "sigabrt"), (35, "sigbus"), (36, "sigfpe"), (37, "sigill"), (38, "sigsegv"), (39, "signal"), (48, ""), (96, "")]"#]]
         .assert_eq(&format!("{codes:?}"));
     }
 }

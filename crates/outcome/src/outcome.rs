@@ -20,6 +20,8 @@ pub enum Outcome {
     Sdc(Sdc),
     /// The run did not end normally, or said that something was wrong.
     Due(Due),
+    /// The application saw other values before the GPU was done, and what it would have done was not found out.
+    Undecided,
     /// Nothing was hit: the site was not reached, or its instruction was guarded off.
     NotLanded,
 }
@@ -75,6 +77,8 @@ words! {
         Sdc = "sdc",
         /// [`Outcome::Due`].
         Due = "due",
+        /// [`Outcome::Undecided`].
+        Undecided = "undecided",
         /// [`Outcome::NotLanded`].
         NotLanded = "not_landed",
         /// The run could not be made; the row holds why.
@@ -102,18 +106,19 @@ impl Outcome {
             Self::Masked(_) => Class::Masked,
             Self::Sdc(_) => Class::Sdc,
             Self::Due(_) => Class::Due,
+            Self::Undecided => Class::Undecided,
             Self::NotLanded => Class::NotLanded,
         }
     }
 
-    /// The sub-class in a word; `None` for a fault that did not land.
+    /// The sub-class in a word; `None` for a fault that did not land and for a run of which nothing is known.
     #[must_use]
     pub fn kind(self) -> Option<Cow<'static, str>> {
         match self {
             Self::Masked(masked) => Some(masked.word().into()),
             Self::Sdc(sdc) => Some(sdc.word()),
             Self::Due(due) => Some(due.word().into()),
-            Self::NotLanded => None,
+            Self::Undecided | Self::NotLanded => None,
         }
     }
 
@@ -124,6 +129,7 @@ impl Outcome {
             (Class::Masked, Some(kind)) => kind.parse().ok().map(Self::Masked),
             (Class::Sdc, Some(kind)) => Sdc::from_word(kind).map(Self::Sdc),
             (Class::Due, Some(kind)) => Due::from_word(kind).map(Self::Due),
+            (Class::Undecided, None) => Some(Self::Undecided),
             (Class::NotLanded, None) => Some(Self::NotLanded),
             _ => None,
         }

@@ -205,7 +205,7 @@ fn every_outcome_is_read_back_from_its_words() {
     let masked = Masked::ALL.iter().copied().map(Outcome::Masked);
     let sdc = [Sdc::Unjudged, Sdc::Good, Sdc::Maybe(0), Sdc::Maybe(255), Sdc::Bad, Sdc::Detectable];
     let due = Due::all().map(Outcome::Due);
-    for outcome in masked.chain(sdc.map(Outcome::Sdc)).chain(due).chain([Outcome::NotLanded]) {
+    for outcome in masked.chain(sdc.map(Outcome::Sdc)).chain(due).chain([Outcome::Undecided, Outcome::NotLanded]) {
         assert_eq!(Outcome::from_words(outcome.class(), outcome.kind().as_deref()), Some(outcome));
     }
 }
@@ -219,6 +219,7 @@ fn words_that_name_no_outcome_are_refused() {
         (Class::Sdc, Some("maybe_+3")),
         (Class::Sdc, Some("maybe_256")),
         (Class::NotLanded, Some("never_read")),
+        (Class::Undecided, Some("logical")),
     ];
     for (class, kind) in cases {
         assert_eq!(Outcome::from_words(class, kind), None, "{class} {kind:?}");
@@ -261,7 +262,7 @@ fn an_outcome_is_allowed_where_some_criteria_give_it_and_nowhere_else() {
         for (landed, differs, live) in
             [(true, true, false), (true, false, false), (true, false, true), (false, false, false)]
         {
-            let facts = RunFacts { landed, first_use, end, differs, live };
+            let facts = RunFacts { landed, first_use, end, differs, live, host_visible: false };
             let outputs = if *end == End::Completed { vec![diff("out", u64::from(differs), 0.0)] } else { vec![] };
             let mut observation = seen(end.clone(), first_use, outputs);
             observation.landed = observation.landed.filter(|_| landed);
@@ -280,6 +281,12 @@ fn an_outcome_is_allowed_where_some_criteria_give_it_and_nowhere_else() {
                 1
             };
             assert_eq!(allowed.count(), expected, "{facts:?}");
+            // Whoever saw a difference and was not asked decides.
+            observation.host_visible = true;
+            let facts = RunFacts { host_visible: true, ..facts };
+            let outcome = classify(&observation, &Criteria::default());
+            assert_eq!(outcome == Outcome::Undecided, landed && !live);
+            assert!(facts.allow(outcome) && (live || Outcome::all().filter(|it| facts.allow(*it)).count() == 1));
         }
     }
 }

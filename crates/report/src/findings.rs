@@ -61,8 +61,10 @@ impl Report {
             .bad_of_sdc
             .filter(|bad| bad.rate.is_some())
             .map_or_else(String::new, |bad| format!(" (of these, {} are {})", said(&bad), self.worst_name()));
+        let undecided = &outcomes.undecided;
+        let open = if undecided.count == 0 { String::new() } else { format!("; {} are undecided", said(undecided)) };
         format!(
-            "Of {} faults that landed, {} silently corrupted the output{bad}, {} crashed, hung or were detected, and {} left no trace.",
+            "Of {} faults that landed, {} silently corrupted the output{bad}, {} crashed, hung or were detected, and {} left no trace{open}.",
             plain(landed),
             said(&outcomes.sdc),
             said(&outcomes.due),

@@ -92,11 +92,22 @@ pub(crate) fn of_unjudged(summary: &Summary) -> Option<String> {
 /// What is to be said of the host, if it saw anything: a sentence without its capital and its full stop.
 pub(crate) fn of_host(summary: &Summary) -> Option<String> {
     let (what, visible, resolved) = (counted(summary), summary.host_visible, summary.resolved);
+    let undecided = summary.outcomes.undecided.count;
+    let bounds = "the bounds of each rate are those of none and of all of them; `--app` asks the application";
     let saw = format!("in {} {what} the host saw a difference before the end", plain(visible));
     let judged = "judged with the host in the loop";
     let assumed = "assumed to act as in the golden run";
     match (visible, resolved) {
         (0, _) => None,
+        _ if undecided > 0 && resolved == 0 => Some(format!(
+            "{saw} and was not asked what it would have done; {} are undecided: {bounds}",
+            plain(undecided)
+        )),
+        _ if undecided > 0 => Some(format!(
+            "{saw}; {} of them were {judged}, and {} are undecided: {bounds}",
+            plain(resolved),
+            plain(undecided)
+        )),
         (_, 0) => Some(format!("{saw} and was {assumed}")),
         _ if visible == resolved => Some(format!("{saw}; all of them were {judged}")),
         _ => Some(format!("{saw}; {} of them were {judged}, in the others it was {assumed}", plain(resolved))),

@@ -38,10 +38,10 @@ pub(crate) fn code(text: &str) -> String {
     format!("{ticks}{pad}{}{pad}{ticks}", text.replace('|', "\\|"))
 }
 
-/// The rates of an account: SDC, bad ones where outputs are judged, DUE, masked.
+/// The rates of an account: SDC, bad ones where outputs are judged, DUE, masked, undecided.
 fn rates(account: &RateAccount) -> Vec<String> {
     let outcomes = &account.outcomes;
-    let rates = [Some(outcomes.sdc), account.bad, Some(outcomes.due), Some(outcomes.masked)];
+    let rates = [Some(outcomes.sdc), account.bad, Some(outcomes.due), Some(outcomes.masked), Some(outcomes.undecided)];
     rates.iter().flatten().map(|rate: &Rate| said(rate)).collect()
 }
 
@@ -81,7 +81,7 @@ impl Report {
     /// The head of a column of rates, with what stands in brackets.
     fn rate_heads(&self) -> Vec<String> {
         let bounds = self.bounds.level.map_or_else(String::new, |level| format!(" ({})", interval(level)));
-        let names = [Some("SDC"), self.bad_name(), Some("DUE"), Some("masked")];
+        let names = [Some("SDC"), self.bad_name(), Some("DUE"), Some("masked"), Some("undecided")];
         names.iter().flatten().map(|name| format!("{name}{bounds}")).collect()
     }
 

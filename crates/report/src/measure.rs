@@ -107,6 +107,7 @@ pub(crate) struct ClassMasses {
     /// Those of `sdc` that no criterion accepts.
     pub(crate) bad: Mass,
     pub(crate) due: Mass,
+    pub(crate) undecided: Mass,
     pub(crate) not_landed: u64,
     pub(crate) failed: u64,
 }
@@ -121,6 +122,7 @@ impl ClassMasses {
             Class::Masked => self.masked.add(mass),
             Class::Sdc => self.sdc.add(mass),
             Class::Due => self.due.add(mass),
+            Class::Undecided => self.undecided.add(mass),
             Class::NotLanded => self.not_landed += mass.count,
             Class::Failed => self.failed += mass.count,
         }
@@ -131,6 +133,7 @@ impl ClassMasses {
         self.sdc.add(other.sdc);
         self.bad.add(other.bad);
         self.due.add(other.due);
+        self.undecided.add(other.undecided);
         self.not_landed += other.not_landed;
         self.failed += other.failed;
     }
@@ -140,6 +143,7 @@ impl ClassMasses {
         let mut landed = self.masked;
         landed.add(self.sdc);
         landed.add(self.due);
+        landed.add(self.undecided);
         landed
     }
 
@@ -149,12 +153,19 @@ impl ClassMasses {
     }
 
     pub(crate) fn rates(&self, measure: Measure) -> Outcomes<Rate> {
-        let landed = self.landed();
         Outcomes {
-            masked: measure.share(self.masked, landed),
-            sdc: measure.share(self.sdc, landed),
-            due: measure.share(self.due, landed),
+            masked: self.share(self.masked, measure),
+            sdc: self.share(self.sdc, measure),
+            due: self.share(self.due, measure),
+            undecided: measure.share(self.undecided, self.landed()),
         }
+    }
+
+    /// The share of a part in what landed; the upper bound is that of the share if all that is undecided counted.
+    pub(crate) fn share(&self, part: Mass, measure: Measure) -> Rate {
+        let (landed, mut most) = (self.landed(), part);
+        most.add(self.undecided);
+        Rate { high: measure.share(most, landed).high, ..measure.share(part, landed) }
     }
 }
 
@@ -206,6 +217,6 @@ mod tests {
             cell.add(*class, Mass::of(count));
         }
         cell.merge(&cell.clone());
-        assert_eq!((cell.landed().count, cell.runs()), (12, 30));
+        assert_eq!((cell.landed().count, cell.runs()), (20, 42));
     }
 }

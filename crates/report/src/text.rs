@@ -3,6 +3,7 @@
 use campaign::names::one_line;
 use campaign::summary::{Account, Factor, Rate, RateBounds};
 use campaign::{Config, Summary};
+use std::collections::BTreeMap;
 
 use crate::findings::file_name;
 use crate::limits::{bad_name, counted, of_host, of_unjudged};
@@ -116,13 +117,15 @@ fn level(summary: &Summary) -> Option<f64> {
 }
 
 fn outcomes(summary: &Summary) -> String {
-    let level = level(summary);
+    let (level, none) = (level(summary), BTreeMap::new());
     let classes = [
         ("masked", summary.outcomes.masked, &summary.masked),
         ("sdc", summary.outcomes.sdc, &summary.sdc),
         ("due", summary.outcomes.due, &summary.due),
+        ("undecided", summary.outcomes.undecided, &none),
     ];
-    let rows = classes.iter().flat_map(|(name, rate, kinds)| {
+    let shown = classes.iter().filter(|(name, rate, _)| *name != "undecided" || rate.count > 0);
+    let rows = shown.flat_map(|(name, rate, kinds)| {
         let kinds = kinds.iter().filter(|(_, n)| **n > 0).map(|(kind, n)| format!("{kind} {}", plain(*n)));
         let mut row = vec![(*name).to_owned(), plain(rate.count)];
         row.extend(cells(rate, level.is_none()));
@@ -172,10 +175,12 @@ fn register_file(summary: &Summary, short_name: fn(&str) -> &str) -> String {
 fn parts(summary: &Summary, short_name: fn(&str) -> &str) -> String {
     let (measure, exact) = (Measure::of(summary), summary.exhaustive.is_some());
     let bad = bad_name(summary).filter(|_| summary.bad.is_some());
+    let is_undecided = summary.outcomes.undecided.count > 0;
     let row = |name: String, account: &Account| {
         let mut row = vec![name, plain(account.runs)];
-        let [masked, sdc, due] = rates(account, measure);
-        let rates = [Some(masked), Some(sdc), account.bad.filter(|_| bad.is_some()), Some(due)];
+        let [masked, sdc, due, undecided] = rates(account, measure);
+        let undecided = Some(undecided).filter(|_| is_undecided);
+        let rates = [Some(masked), Some(sdc), account.bad.filter(|_| bad.is_some()), Some(due), undecided];
         row.extend(rates.iter().flatten().flat_map(|rate| cells(rate, exact)));
         row
     };
@@ -186,7 +191,7 @@ fn parts(summary: &Summary, short_name: fn(&str) -> &str) -> String {
             return;
         }
         let short = level.trim_end_matches(" interval");
-        let names = [Some("masked"), Some("sdc"), bad, Some("due")];
+        let names = [Some("masked"), Some("sdc"), bad, Some("due"), Some("undecided").filter(|_| is_undecided)];
         let heads = names.into_iter().flatten().flat_map(|name| [Some(name), Some(short).filter(|_| !exact)]).flatten();
         let heads: Vec<&str> = [title, counted(summary)].into_iter().chain(heads).collect();
         text += &format!("\n{}", table(&heads, "<>", rows));
@@ -216,8 +221,8 @@ fn parts(summary: &Summary, short_name: fn(&str) -> &str) -> String {
     text
 }
 
-/// The rates of an account: masked, SDC, DUE.
-fn rates(account: &Account, measure: Measure) -> [Rate; 3] {
+/// The rates of an account: masked, SDC, DUE, undecided.
+fn rates(account: &Account, measure: Measure) -> [Rate; 4] {
     let counts = account.outcomes;
     if let (Some(rates), Some(within)) = (account.rates, account.intervals) {
         let of = |count, rate, bounds: RateBounds| Rate { count, rate: Some(rate), low: bounds.low, high: bounds.high };
@@ -225,15 +230,21 @@ fn rates(account: &Account, measure: Measure) -> [Rate; 3] {
             of(counts.masked, rates.masked, within.masked),
             of(counts.sdc, rates.sdc, within.sdc),
             of(counts.due, rates.due, within.due),
+            of(counts.undecided, rates.undecided, within.undecided),
         ];
     }
     if let (Measure::Exact, Some(weighed)) = (measure, account.rates) {
         let exact = |count, rate| Rate { count, rate: Some(rate), low: rate, high: rate };
-        return [exact(counts.masked, weighed.masked), exact(counts.sdc, weighed.sdc), exact(counts.due, weighed.due)];
+        return [
+            exact(counts.masked, weighed.masked),
+            exact(counts.sdc, weighed.sdc),
+            exact(counts.due, weighed.due),
+            exact(counts.undecided, weighed.undecided),
+        ];
     }
-    let [masked, sdc, due] = [counts.masked, counts.sdc, counts.due].map(Mass::of);
-    let rates = ClassMasses { masked, sdc, due, ..ClassMasses::default() }.rates(measure);
-    [rates.masked, rates.sdc, rates.due]
+    let [masked, sdc, due, undecided] = [counts.masked, counts.sdc, counts.due, counts.undecided].map(Mass::of);
+    let rates = ClassMasses { masked, sdc, due, undecided, ..ClassMasses::default() }.rates(measure);
+    [rates.masked, rates.sdc, rates.due, rates.undecided]
 }
 
 #[cfg(test)]

@@ -28,10 +28,12 @@ mod error;
 mod names;
 mod open;
 pub mod order;
+mod recorded;
 mod session;
 mod trust;
 mod work;
 
 pub use error::{SessionError, Why};
 pub use open::{Changes, open, open_campaign, open_results};
+pub use recorded::trust_recorded;
 pub use session::Session;

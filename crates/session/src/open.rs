@@ -3,6 +3,7 @@
 use crate::capsules;
 use crate::error::{SessionError, Why};
 use crate::names::{lasting_directory, lasting_name};
+use crate::recorded::{self, Recorded};
 use crate::session::Session;
 use crate::trust;
 use crate::work::{Kind, Work, setup};
@@ -35,11 +36,43 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
         let sessions = u32::try_from(debugger::sessions()).unwrap_or(1);
         choices.jobs = choices.jobs.or(Some(if alone { 1 } else { sessions }));
     }
-    let work = Work::of(kind, &choices.clone().settle()?, true)?;
+    let (choices, work, note) = match recorded::application_of(&choices)? {
+        Recorded::There(live) => beside(choices, live)?,
+        Recorded::Away(note) => {
+            let work = Work::of(kind, &choices.clone().settle()?, true)?;
+            (choices, work, Some(note))
+        }
+        Recorded::Needless => {
+            let work = Work::of(kind, &choices.clone().settle()?, true)?;
+            (choices, work, None)
+        }
+    };
     let config = choices.judged_by(work.capsule().criteria()).settle()?;
     let mut session = with_method(work, config)?;
+    session.note(note);
     session.limit_margin()?;
     Ok(session)
+}
+
+/// A capsule with its recorded application, or without it and why.
+fn beside(choices: Choices, live: campaign::Live) -> Result<(Choices, Work, Option<String>), SessionError> {
+    let asking = Choices { live, ..choices.clone() };
+    let config = asking.clone().settle()?;
+    match Kind::Beside.check(&config).and_then(|()| Work::of(Kind::Beside, &config, true)) {
+        Ok(work) => {
+            let app = &asking.live.app;
+            let note = format!(
+                "runs whose host sees a difference before the end are finished by `{app}`; `--no-app` leaves them undecided"
+            );
+            Ok((asking, work, Some(note)))
+        }
+        Err(error) => {
+            let note = format!(
+                "runs whose host sees a difference before the end stay undecided: its application cannot be asked: {error}"
+            );
+            Ok((choices.clone(), Work::of(Kind::Capsule, &choices.settle()?, true)?, Some(note)))
+        }
+    }
 }
 
 /// What may be said of a campaign that goes on: no result depends on it.

@@ -24,11 +24,18 @@ pub struct Session {
     config: Config,
     work: Work,
     method: Option<Box<dyn Applied>>,
+    /// What is to be said of its application.
+    note: Option<String>,
 }
 
 impl Session {
     pub(crate) fn new(config: Config, work: Work, method: Option<Box<dyn Applied>>) -> Self {
-        Self { config, work, method }
+        Self { config, work, method, note: None }
+    }
+
+    /// Adds what is to be said of its application.
+    pub(crate) fn note(&mut self, note: Option<String>) {
+        self.note = note;
     }
 
     /// Says after how many runs a margin for each kernel ends at the latest, where nobody does: the smallest kernel has as
@@ -76,8 +83,11 @@ impl Session {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.capsule().notes().to_vec();
-        if let Work::Gpu(target) = &self.work {
-            notes.push(target.note());
+        notes.extend(self.note.clone());
+        match &self.work {
+            Work::Gpu(target) => notes.push(target.note()),
+            Work::Live(target) => notes.extend(target.note()),
+            Work::Capsule(_) => {}
         }
         notes
     }
@@ -98,6 +108,15 @@ impl Session {
     /// As [`Store::create`]: a selection that selects nothing is a mistake in the words, a directory that cannot be used
     /// is one, too.
     pub fn create(&self, dir: &Path) -> Result<Store, SessionError> {
+        if !self.config.capsule.is_empty() && self.capsule().golden_run().outputs().is_empty() {
+            let message = format!(
+                "irradiate {}: nothing in it is an output, so that no corruption could be seen",
+                self.config.capsule
+            );
+            let help = "what kernels print is not recorded as an output: `beamline live -- APP` compares what the application itself \
+                        leaves; else record a run that copies its results to the host";
+            return Err(SessionError::new(Why::Refused, message).with_help(help));
+        }
         let words = |error: StoreError| SessionError::from_error(Why::Words, &error);
         Store::create(dir, self.config.clone(), self.target()).map_err(words)
     }

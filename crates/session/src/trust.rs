@@ -15,12 +15,22 @@ const PURPOSE: &str = "beamline: commands of a campaign, 1\n";
 /// Keeps in mind that this user started these commands.
 pub(crate) fn remember(config: &Config) -> io::Result<()> {
     let Some(live) = &config.live else { return Ok(()) };
-    remember_in(&kept()?, live)
+    remember_command(live)
 }
 
 /// Whether the campaign runs no command, or those that this user started before.
 pub(crate) fn is_known(config: &Config) -> bool {
     let Some(live) = &config.live else { return true };
+    is_known_command(live)
+}
+
+/// Keeps in mind that this user started this command.
+pub(crate) fn remember_command(live: &Live) -> io::Result<()> {
+    remember_in(&kept()?, live)
+}
+
+/// Whether this user started this command before.
+pub(crate) fn is_known_command(live: &Live) -> bool {
     kept().is_ok_and(|dir| is_known_in(&dir, live))
 }
 

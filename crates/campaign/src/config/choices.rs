@@ -59,6 +59,8 @@ keys! {
         shard: Option<Shard> = "shard" one,
         /// The application, for runs that have its host in the loop.
         live: Live = part,
+        /// Leave undecided what the recorded application would have to be asked.
+        no_app: bool = "no-app" flag,
         /// What outputs have to keep to.
         criteria: Criteria = part,
     }
@@ -176,6 +178,8 @@ impl From<&Config> for Choices {
             memory: config.memory,
             shard: (config.shard != Shard::WHOLE).then_some(config.shard),
             live: config.live.clone().unwrap_or_default(),
+            // What is decided so stands in `live`.
+            no_app: false,
             criteria: config.criteria.clone(),
         }
     }

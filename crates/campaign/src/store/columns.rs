@@ -25,7 +25,7 @@ const SITE: &[(&str, &str)] = &[
 
 /// What came of it, and what was seen.
 const FINDING: &[(&str, &str)] = &[
-    ("outcome", "TEXT NOT NULL CHECK (outcome IN ('masked', 'sdc', 'due', 'not_landed', 'failed'))"),
+    ("outcome", "TEXT NOT NULL CHECK (outcome IN ('masked', 'sdc', 'due', 'undecided', 'not_landed', 'failed'))"),
     ("kind", "TEXT"),
     ("classifier", "INTEGER"),
     ("error", "TEXT CHECK ((error IS NOT NULL) = (outcome = 'failed'))"),

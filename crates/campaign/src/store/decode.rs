@@ -40,6 +40,7 @@ fn facts(seen: &Observation) -> RunFacts<'_> {
         end: &seen.end,
         differs: seen.outputs.iter().any(|output| output.differing > 0),
         live: seen.host.is_some(),
+        host_visible: seen.host_visible,
     }
 }
 

@@ -209,7 +209,7 @@ pub(crate) fn summarise(
     rows: &Rows,
     memory: Option<MemoryUse>,
 ) -> Result<Summary, StoreError> {
-    let mut summary = Summary::of(config, rows, &rows.scan(config, plan_beside(dir, rows)?, &mut |_| Ok(()))?)?;
+    let mut summary = Summary::of(config, rows, &rows.scan(config, plan_beside(dir, config, rows)?, &mut |_| Ok(()))?)?;
     summary.speed.memory = memory.or_else(|| kept_memory(dir?));
     let Some(dir) = dir else { return Ok(summary) };
     let path = summary_path(dir);

@@ -12,7 +12,8 @@ use super::error::StoreError;
 use super::file::Rows;
 use super::values::wrong;
 use super::view::{Columns, FAULT, GIVEN_UP, WEIGHT};
-use crate::plan::PlanLines;
+use crate::config::Config;
+use crate::plan::{Head, PlanLines};
 use crate::site::{Intent, Label, LabelColumn, LabelKind, Labels, RunIndex, Site, Spot};
 
 /// A plan, and what is kept from row to row.
@@ -176,13 +177,15 @@ fn number(into: &mut Vec<u8>, mut value: u64) {
     }
 }
 
-/// The plan that the rows in a directory are held against, if it is there. An exhaustive campaign has no rows.
-pub(super) fn plan_beside(dir: Option<&Path>, rows: &Rows) -> Result<Option<PlanLines>, StoreError> {
+/// The plan that the rows in a directory are held against, if it is there: one that was made from this configuration. An exhaustive campaign has no rows.
+pub(super) fn plan_beside(dir: Option<&Path>, config: &Config, rows: &Rows) -> Result<Option<PlanLines>, StoreError> {
     let Some(dir) = dir.filter(|_| !rows.swept) else { return Ok(None) };
     let Some(plan) = PlanLines::open(plan_path(dir))? else { return Ok(None) };
-    let (digest, planned) = (rows.origin()?.digest, &plan.head().digest);
+    let head = plan.head();
+    let (digest, planned) = (rows.origin()?.digest, &head.digest);
     if digest == *planned {
-        return Ok(Some(plan));
+        let same = *head == Head::new(config, &digest, head.sweep, head.strata);
+        return if same { Ok(Some(plan)) } else { Err(StoreError::Changed { dir: dir.to_owned() }) };
     }
     Err(rows.damaged(wrong("digest", digest, format_args!("`{planned}`, as the plan has it"))))
 }

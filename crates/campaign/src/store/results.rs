@@ -72,7 +72,8 @@ impl Results {
         &self,
         visit: &mut dyn FnMut(&RowView<'_>) -> Result<(), String>,
     ) -> Result<(Summary, Vec<Spot>), StoreError> {
-        let counts = self.rows.scan(&self.config, plan_beside(self.dir.as_deref(), &self.rows)?, visit)?;
+        let counts =
+            self.rows.scan(&self.config, plan_beside(self.dir.as_deref(), &self.config, &self.rows)?, visit)?;
         let mut summary = Summary::of(&self.config, &self.rows, &counts)?;
         summary.speed.memory = self.dir.as_deref().and_then(kept_memory);
         Ok((summary, counts.spots))

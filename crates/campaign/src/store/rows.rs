@@ -19,7 +19,7 @@ use super::{labels, origin, races, registers, schema, strata, units};
 /// "BEAM", in the header of the file.
 const APPLICATION_ID: i32 = 0x4245_414d;
 /// The version of the tables.
-const VERSION: i32 = 5;
+const VERSION: i32 = 6;
 
 /// What SQLite calls a database in memory. No path of ours is like this: all name a directory.
 const MEMORY: &str = ":memory:";

@@ -22,7 +22,7 @@ pub(super) const TABLES: &str = "
         tier_lanes INTEGER, tier_decided INTEGER, host_visible INTEGER, classifier INTEGER NOT NULL, error TEXT,
         outcomes BLOB, CHECK ((error IS NULL) = (outcomes IS NOT NULL))) STRICT;
     CREATE TABLE tally (operand INTEGER NOT NULL REFERENCES operand, bit INTEGER NOT NULL,
-        outcome TEXT NOT NULL CHECK (outcome IN ('masked', 'sdc', 'due', 'not_landed')), kind TEXT NOT NULL,
+        outcome TEXT NOT NULL CHECK (outcome IN ('masked', 'sdc', 'due', 'undecided', 'not_landed')), kind TEXT NOT NULL,
         count INTEGER NOT NULL, PRIMARY KEY (operand, bit, outcome, kind)) STRICT, WITHOUT ROWID;";
 
 const INSERT_UNIT: &str = "INSERT INTO unit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";

@@ -81,7 +81,7 @@ pub(super) fn outcome(class: Class, kind: Option<&str>) -> Result<Option<Outcome
         Class::Masked => Masked::ALL.iter().map(|kind| kind.word()).collect::<Vec<_>>().join(", "),
         Class::Sdc => "unjudged, good, bad, detectable, or maybe_ and the number of a bin".to_owned(),
         Class::Due => due(),
-        Class::NotLanded | Class::Failed => "NULL".to_owned(),
+        Class::Undecided | Class::NotLanded | Class::Failed => "NULL".to_owned(),
     };
     Err(wrong("kind", kind.unwrap_or("NULL"), format_args!("{allowed} where `outcome` is `{class}`")))
 }
@@ -167,7 +167,7 @@ pub(super) fn agree(outcome: Outcome, classifier: u32, facts: &RunFacts<'_>) -> 
         return Ok(());
     }
     let kind = outcome.kind().map_or_else(String::new, |kind| format!(" with kind `{kind}`"));
-    let RunFacts { landed, first_use, end, differs, live } = facts;
+    let RunFacts { landed, first_use, end, differs, live, .. } = facts;
     let said = [
         if *landed { "landed" } else { "did not land" },
         match first_use {

@@ -200,9 +200,9 @@ impl Glance {
         let (end, ended) = end(columns)?;
         let differs = self.outputs(columns)?.iter().any(|output| output.differing > 0);
         let host = columns.optional_text(OUTPUTS + 3)?.map(values::host).transpose()?;
-        let facts = RunFacts { landed, first_use, end: &end, differs, live: host.is_some() };
-        values::agree(outcome, classifier, &facts)?;
         let host_visible = landed && values::truth("host_visible", columns.number(OUTPUTS + 1)?)?;
+        let facts = RunFacts { landed, first_use, end: &end, differs, live: host.is_some(), host_visible };
+        values::agree(outcome, classifier, &facts)?;
         if ended.is_none() {
             for column in ENDED + 3..ENDED + 6 {
                 values::nowhere(LOOKED_AT[column], columns.optional_signed(column)?)?;

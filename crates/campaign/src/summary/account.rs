@@ -11,6 +11,10 @@ pub struct Outcomes<T> {
     pub sdc: T,
     /// Detected unrecoverable error.
     pub due: T,
+    /// Landed, and not known: the application saw a difference, and was not asked. Every other rate lies between that of none and
+    /// that of all of these.
+    #[serde(default)]
+    pub undecided: T,
 }
 
 /// A rate over landed runs and the interval that bounds it.
@@ -21,10 +25,17 @@ pub struct Rate {
     /// Their share of landed runs, or of the weight of landed faults, or the estimate by strata; absent (`null`) while
     /// there are none.
     pub rate: Option<f64>,
-    /// The lower bound.
+    /// The lower bound; where runs are undecided, that of the rate if none of them counts.
     pub low: f64,
-    /// The upper bound.
+    /// The upper bound; where runs are undecided, that of the rate if all of them count.
     pub high: f64,
+}
+
+impl Default for Rate {
+    /// That of nothing.
+    fn default() -> Self {
+        Self { count: 0, rate: Some(0.0), low: 0.0, high: 0.0 }
+    }
 }
 
 /// The account of some of the runs: runs = outcomes + not landed + failed.
@@ -54,7 +65,7 @@ pub struct Account {
 }
 
 /// The bounds of a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RateBounds {
     /// The lower one.
     pub low: f64,

@@ -141,7 +141,7 @@ impl Reading {
         for count in counts {
             tally.add(count.class, count.count);
         }
-        let outcomes = Outcomes { masked: tally.masked, sdc: tally.sdc, due: tally.due };
+        let outcomes = Outcomes { masked: tally.masked, sdc: tally.sdc, due: tally.due, undecided: tally.undecided };
         let Tally { not_landed, failed, .. } = tally;
         let (rates, intervals) = self.estimator.parts(counts);
         Account { runs: tally.total(), not_landed, failed, outcomes, rates, intervals: Some(intervals), bad }

@@ -37,7 +37,7 @@ pub(crate) struct StratumShare {
 }
 
 /// The classes of what landed.
-const LANDED: [Class; 3] = [Class::Masked, Class::Sdc, Class::Due];
+const LANDED: [Class; 4] = [Class::Masked, Class::Sdc, Class::Due, Class::Undecided];
 
 impl Estimator {
     /// For a campaign of which these are the counts of all rows.
@@ -62,12 +62,23 @@ impl Estimator {
 
     /// The rates of the classes in what `counts` are of.
     pub(crate) fn rates(&self, counts: &[Count]) -> Outcomes<Rate> {
-        let [masked, sdc, due] = LANDED.map(|class| self.rate(counts, &|count| count.class == class));
-        Outcomes { masked, sdc, due }
+        let [masked, sdc, due, undecided] = LANDED.map(|class| self.rate(counts, &|count| count.class == class));
+        Outcomes { masked, sdc, due, undecided }
     }
 
-    /// The share of what `hits` in what landed, of all that `counts` are of.
+    /// The share of what `hits` in what landed, of all that `counts` are of. Where it does not hit what is undecided, the upper
+    /// bound is that of the share if all of this counted.
     pub(crate) fn rate(&self, counts: &[Count], hits: &dyn Fn(&Count) -> bool) -> Rate {
+        let undecided = |count: &Count| count.class == Class::Undecided;
+        let rate = self.known(counts, hits);
+        if !counts.iter().any(|count| undecided(count) && count.count > 0 && !hits(count)) {
+            return rate;
+        }
+        Rate { high: self.known(counts, &|count| undecided(count) || hits(count)).high, ..rate }
+    }
+
+    /// The same of what is known.
+    fn known(&self, counts: &[Count], hits: &dyn Fn(&Count) -> bool) -> Rate {
         let hit = || counts.iter().filter(|count| LANDED.contains(&count.class) && hits(count));
         let count = hit().map(|count| count.count).sum();
         match self {
@@ -96,10 +107,13 @@ impl Estimator {
 
     /// The rates and intervals of a part, apart; no rates while nothing of it has landed.
     pub(super) fn parts(&self, counts: &[Count]) -> (Option<Outcomes<f64>>, Outcomes<RateBounds>) {
-        let Outcomes { masked, sdc, due } = self.rates(counts);
-        let rates = || Some(Outcomes { masked: masked.rate?, sdc: sdc.rate?, due: due.rate? });
+        let Outcomes { masked, sdc, due, undecided } = self.rates(counts);
+        let rates =
+            || Some(Outcomes { masked: masked.rate?, sdc: sdc.rate?, due: due.rate?, undecided: undecided.rate? });
         let bounds = |rate: Rate| RateBounds { low: rate.low, high: rate.high };
-        (rates(), Outcomes { masked: bounds(masked), sdc: bounds(sdc), due: bounds(due) })
+        let intervals =
+            Outcomes { masked: bounds(masked), sdc: bounds(sdc), due: bounds(due), undecided: bounds(undecided) };
+        (rates(), intervals)
     }
 }
 
@@ -109,8 +123,7 @@ fn exact<'c>(counts: &'c [Count], hit: impl Iterator<Item = &'c Count>) -> Optio
     let weight = |count: &Count| count.count as f64 / count.inverse_weight as f64;
     let sum =
         |class| counts.iter().filter(|count| count.class == class).map(weight).fold(0.0, |sum, weight| sum + weight);
-    let [masked, sdc, due] = LANDED.map(sum);
-    let landed = masked + sdc + due;
+    let landed: f64 = LANDED.map(sum).iter().sum();
     (landed > 0.0).then(|| hit.map(weight).fold(0.0, |sum, weight| sum + weight) / landed)
 }
 
@@ -148,4 +161,33 @@ fn stratified(shares: &[StratumShare], counts: &[Count], hits: &dyn Fn(&Count) -
         stats::StratumSample { weight: share.members * part, sample: Proportion::from_counts(hit, all - hit) }
     };
     Stratified::new(&shares.iter().zip(landed).map(stratum).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(class: Class, count: u64) -> Count {
+        Count { label: None, line: None, class, kind: None, count, weight: 1, inverse_weight: 1, stratum: 0 }
+    }
+
+    #[test]
+    fn what_is_undecided_is_between_the_bounds_of_every_rate_and_a_rate_of_its_own() {
+        let counts = [count(Class::Masked, 60), count(Class::Sdc, 20), count(Class::Undecided, 20)];
+        let (wilson, level) = (IntervalKind::Wilson, Confidence::PERCENT_95);
+        let all = |of: u64| Proportion::from_counts(of, 100 - of).interval(wilson, level);
+        for estimator in [Estimator::Plain(wilson, level), Estimator::Exact] {
+            let rates = estimator.rates(&counts);
+            assert_eq!((rates.sdc.count, rates.sdc.rate), (20, Some(0.2)));
+            let is_exact = matches!(estimator, Estimator::Exact);
+            let expected = if is_exact { (0.2, 0.4) } else { (all(20).low, all(40).high) };
+            assert!((rates.sdc.low - expected.0).abs() < 1e-12 && (rates.sdc.high - expected.1).abs() < 1e-12);
+            // Nothing is known to be detected, and a fifth may be.
+            assert_eq!((rates.due.count, rates.due.rate), (0, Some(0.0)));
+            assert!(rates.due.high >= 0.2);
+            let expected = if is_exact { (0.2, 0.2) } else { (all(20).low, all(20).high) };
+            let undecided = rates.undecided;
+            assert!((undecided.low - expected.0).abs() < 1e-12 && (undecided.high - expected.1).abs() < 1e-12);
+        }
+    }
 }

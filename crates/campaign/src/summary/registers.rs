@@ -75,10 +75,10 @@ pub(super) fn register_file(
 fn avf(parts: &[(f64, &NamedAccount)], method: IntervalKind, confidence: Confidence) -> Option<Avf> {
     let landed = |part: &NamedAccount| {
         let outcomes = part.account.outcomes;
-        outcomes.masked + outcomes.sdc + outcomes.due
+        outcomes.masked + outcomes.sdc + outcomes.due + outcomes.undecided
     };
     let all: u64 = parts.iter().map(|(_, part)| landed(part)).sum();
-    let of = |count: fn(&NamedAccount) -> u64| {
+    let of = |count: &dyn Fn(&NamedAccount) -> u64| {
         let stratum = |&(share, part): &(f64, &NamedAccount)| StratumSample {
             weight: share * landed(part) as f64 / all as f64,
             sample: Proportion::from_counts(count(part), landed(part) - count(part)),
@@ -90,7 +90,13 @@ fn avf(parts: &[(f64, &NamedAccount)], method: IntervalKind, confidence: Confide
         let bounds = RateBounds { low: low * weight, high: high * weight };
         Some(Factor { factor: stratified.rate()? * weight, bounds })
     };
-    Some(Avf { sdc: of(|part| part.account.outcomes.sdc)?, due: of(|part| part.account.outcomes.due)? })
+    // Of what is undecided none may count, or all.
+    let between = |count: fn(&NamedAccount) -> u64| {
+        let most = of(&|part| count(part) + part.account.outcomes.undecided)?;
+        let least = of(&count)?;
+        Some(Factor { bounds: RateBounds { high: most.bounds.high, ..least.bounds }, ..least })
+    };
+    Some(Avf { sdc: between(|part| part.account.outcomes.sdc)?, due: between(|part| part.account.outcomes.due)? })
 }
 
 #[cfg(test)]
@@ -99,9 +105,9 @@ mod tests {
     use crate::summary::account::{Account, Outcomes};
 
     fn part(name: &str, [masked, sdc, due]: [u64; 3]) -> NamedAccount {
-        let outcomes = Outcomes { masked, sdc, due };
+        let outcomes = Outcomes { masked, sdc, due, undecided: 0 };
         let bounds = RateBounds { low: 0.0, high: 1.0 };
-        let intervals = Outcomes { masked: bounds, sdc: bounds, due: bounds };
+        let intervals = Outcomes { masked: bounds, sdc: bounds, due: bounds, undecided: bounds };
         let runs = masked + sdc + due;
         let account =
             Account { runs, not_landed: 0, failed: 0, outcomes, rates: None, intervals: Some(intervals), bad: None };

@@ -153,6 +153,12 @@ fn the_document_has_the_format_that_is_documented() {
               "rate": 0.09090909090909091,
               "low": 0.03140394152458166,
               "high": 0.2357260564646973
+            },
+            "undecided": {
+              "count": 0,
+              "rate": 0.0,
+              "low": 0.0,
+              "high": 0.10426999754245204
             }
           },
           "masked": {
@@ -180,7 +186,7 @@ fn the_document_has_the_format_that_is_documented() {
             "stack_overflow": 0,
             "trap": 0
           },
-          "host_visible": 3,
+          "host_visible": 0,
           "by_kernel": [
             {
               "name": "kernel_0",
@@ -190,12 +196,14 @@ fn the_document_has_the_format_that_is_documented() {
               "outcomes": {
                 "masked": 15,
                 "sdc": 4,
-                "due": 2
+                "due": 2,
+                "undecided": 0
               },
               "rates": {
                 "masked": 0.7142857142857143,
                 "sdc": 0.19047619047619047,
-                "due": 0.09523809523809523
+                "due": 0.09523809523809523,
+                "undecided": 0.0
               },
               "intervals": {
                 "masked": {
@@ -209,6 +217,10 @@ fn the_document_has_the_format_that_is_documented() {
                 "due": {
                   "low": 0.026518767438074548,
                   "high": 0.28914139073918255
+                },
+                "undecided": {
+                  "low": 0.0,
+                  "high": 0.15463901892484694
                 }
               }
             },
@@ -220,12 +232,14 @@ fn the_document_has_the_format_that_is_documented() {
               "outcomes": {
                 "masked": 7,
                 "sdc": 4,
-                "due": 1
+                "due": 1,
+                "undecided": 0
               },
               "rates": {
                 "masked": 0.5833333333333334,
                 "sdc": 0.3333333333333333,
-                "due": 0.08333333333333333
+                "due": 0.08333333333333333,
+                "undecided": 0.0
               },
               "intervals": {
                 "masked": {
@@ -239,6 +253,10 @@ fn the_document_has_the_format_that_is_documented() {
                 "due": {
                   "low": 0.014865094404917123,
                   "high": 0.3538799111411169
+                },
+                "undecided": {
+                  "low": 0.0,
+                  "high": 0.24249400665524082
                 }
               }
             }
@@ -252,12 +270,14 @@ fn the_document_has_the_format_that_is_documented() {
               "outcomes": {
                 "masked": 10,
                 "sdc": 1,
-                "due": 2
+                "due": 2,
+                "undecided": 0
               },
               "rates": {
                 "masked": 0.7692307692307693,
                 "sdc": 0.07692307692307693,
-                "due": 0.15384615384615385
+                "due": 0.15384615384615385,
+                "undecided": 0.0
               },
               "intervals": {
                 "masked": {
@@ -271,6 +291,10 @@ fn the_document_has_the_format_that_is_documented() {
                 "due": {
                   "low": 0.043258178358081184,
                   "high": 0.4223463101948254
+                },
+                "undecided": {
+                  "low": 0.0,
+                  "high": 0.22809537235419836
                 }
               }
             }
@@ -285,12 +309,14 @@ fn the_document_has_the_format_that_is_documented() {
               "outcomes": {
                 "masked": 6,
                 "sdc": 4,
-                "due": 1
+                "due": 1,
+                "undecided": 0
               },
               "rates": {
                 "masked": 0.5454545454545454,
                 "sdc": 0.36363636363636365,
-                "due": 0.09090909090909091
+                "due": 0.09090909090909091,
+                "undecided": 0.0
               },
               "intervals": {
                 "masked": {
@@ -304,6 +330,10 @@ fn the_document_has_the_format_that_is_documented() {
                 "due": {
                   "low": 0.01623217288588491,
                   "high": 0.3773584364515956
+                },
+                "undecided": {
+                  "low": 0.0,
+                  "high": 0.25883296696803165
                 }
               }
             },
@@ -316,12 +346,14 @@ fn the_document_has_the_format_that_is_documented() {
               "outcomes": {
                 "masked": 3,
                 "sdc": 0,
-                "due": 1
+                "due": 1,
+                "undecided": 0
               },
               "rates": {
                 "masked": 0.75,
                 "sdc": 0.0,
-                "due": 0.25
+                "due": 0.25,
+                "undecided": 0.0
               },
               "intervals": {
                 "masked": {
@@ -335,6 +367,10 @@ fn the_document_has_the_format_that_is_documented() {
                 "due": {
                   "low": 0.0455872608097006,
                   "high": 0.699358157417598
+                },
+                "undecided": {
+                  "low": 0.0,
+                  "high": 0.48989083645459724
                 }
               }
             }

@@ -30,7 +30,7 @@ fn an_edited_row_is_an_error_and_not_a_result() {
         ("outcome = 'sdc', kind = 'zzz'", "`kind` is `zzz`, which can be unjudged, good, bad, detectable, or maybe_"),
         ("outcome = 'sdc', kind = 'hang'", "`kind` is `hang`, which can be unjudged, good, bad, detectable, or maybe_"),
         ("outcome = 'masked', kind = 'spared'", "`kind` is `spared`, which can be never_read, overwritten, logical"),
-        ("outcome = 'fine'", "`outcome` is `fine`, which can be masked, sdc, due, not_landed, failed"),
+        ("outcome = 'fine'", "`outcome` is `fine`, which can be masked, sdc, due, undecided, not_landed, failed"),
         (
             "outcome = 'due', kind = 'assert', ended = 'completed', ended_by = NULL, ended_kernel = NULL, ended_address = NULL",
             "`outcome` is `due` with kind `assert`, which no run has that",

@@ -235,7 +235,7 @@ fn observation(kind: u64, draws: &Draws) -> Observation {
         first_use: [FirstUse::Read { after }, FirstUse::Overwritten { after }, FirstUse::Never][after as usize % 3],
         outputs: if end == End::Completed { vec![output(differing, kind == 2, draws)] } else { Vec::new() },
         end,
-        host_visible: draws.draw(7) < u64::MAX / 10,
+        host_visible: false,
         strayed: draws.draw(8) % 2,
         instructions: draws.draw(9) >> 1,
         tier: [Tier::Full, Tier::Delta, Tier::Lanes][draws.draw(10) as usize % 3],

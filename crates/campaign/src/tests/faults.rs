@@ -132,7 +132,7 @@ fn rows_of_another_version_are_refused() {
             [Store::resume(dir.path(), &Fake::default()).unwrap_err(), Results::open(dir.path()).unwrap_err()];
         for error in refused {
             let expected = format!(
-                "use {}: its rows have version {version}, this beamline knows version 5; use the beamline that made \
+                "use {}: its rows have version {version}, this beamline knows version 6; use the beamline that made \
                  it, or run the campaign again: the same seed gives the same faults",
                 path.display()
             );

@@ -53,7 +53,9 @@ fn every_kind_of_row_is_read_back_as_it_was_written() {
     let again = undisturbed(config(400), &target);
     assert_eq!(rows, again);
     let classes: std::collections::BTreeSet<_> = rows.iter().map(|row| row.finding.class()).collect();
-    assert_eq!(classes.into_iter().collect::<Vec<_>>(), outcome::Class::ALL);
+    // Of no fake a host sees anything on the way.
+    let others = outcome::Class::ALL.iter().filter(|class| **class != outcome::Class::Undecided);
+    assert!(classes.iter().eq(others));
 }
 
 #[test]

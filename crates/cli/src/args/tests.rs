@@ -123,6 +123,7 @@ fn choices() -> impl Strategy<Value = Choices> {
         };
         Choices {
             live,
+            no_app: false,
             capsule,
             runs,
             margin: margin.map(|(margin, _)| margin),

@@ -5,7 +5,7 @@ use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use anyhow::anyhow;
-use campaign::{Bound, BoundVerdict, Config, Judgement, Results, Subpopulation};
+use campaign::{Bound, BoundVerdict, Config, Judgement, Results, Subpopulation, Summary};
 use fault::base_name;
 use std::path::Path;
 
@@ -13,6 +13,8 @@ use std::path::Path;
 pub(crate) struct Stated {
     bounds: Vec<Bound>,
     strict: bool,
+    /// Whether the command line says so.
+    said: bool,
 }
 
 impl Stated {
@@ -20,16 +22,20 @@ impl Stated {
     pub(crate) fn of(config: &Config, args: &args::Bounds) -> Self {
         let more = args.fail_if.iter().filter(|bound| !config.bounds.contains(bound));
         let bounds = config.bounds.iter().chain(more).cloned().collect();
-        Self { bounds, strict: config.undecided_fails || args.fail_if_undecided }
+        Self { bounds, strict: config.undecided_fails || args.fail_if_undecided, said: args.fail_if_undecided }
     }
 
     /// Those of the command line alone.
     pub(crate) fn only(args: &args::Bounds) -> Self {
-        Self { bounds: args.fail_if.clone(), strict: args.fail_if_undecided }
+        Self { bounds: args.fail_if.clone(), strict: args.fail_if_undecided, said: args.fail_if_undecided }
     }
 
     /// Checks that each names a part that there is, before work begins.
     pub(crate) fn check(&self, parts: impl FnOnce() -> Result<Parts, Failure>) -> Result<(), Failure> {
+        if self.said && self.bounds.is_empty() {
+            let why = anyhow!("take `--fail-if-undecided` without a bound: state one with `--fail-if`");
+            return Err(Failure::new(Code::Usage, why));
+        }
         if self.bounds.iter().all(|bound| *bound.scope() == Subpopulation::Whole) {
             Ok(())
         } else {
@@ -42,8 +48,13 @@ impl Stated {
         if self.bounds.is_empty() {
             return Ok(());
         }
-        let verdicts = Results::open(dir).and_then(|results| results.judge(&self.bounds, &base_name));
-        self.tell(&verdicts.code(Code::Refused)?)
+        let results = Results::open(dir).code(Code::Refused)?;
+        let verdicts = results.judge(&self.bounds, &base_name).code(Code::Refused)?;
+        self.tell(&verdicts)?;
+        match unjudged(&results.summary().code(Code::Refused)?, &verdicts) {
+            Some(why) => Err(Failure::new(Code::Unjudged, anyhow!("judge the bounds: {why}"))),
+            None => Ok(()),
+        }
     }
 
     fn tell(&self, verdicts: &[BoundVerdict]) -> Result<(), Failure> {
@@ -63,4 +74,22 @@ impl Stated {
         }
         Err(Failure::new(Code::Exceeded, anyhow!("{last}")))
     }
+}
+
+/// Why bounds are not kept although none is exceeded: a gate does not pass by failure.
+fn unjudged(summary: &Summary, verdicts: &[BoundVerdict]) -> Option<String> {
+    let (runs, undecided) = (summary.runs, summary.outcomes.undecided.count);
+    let is_open = verdicts.iter().any(|verdict| matches!(verdict.judgement, Judgement::Undecided(_)));
+    if runs.failed > 0 {
+        return Some(format!("{} of {} runs failed, and may have come to anything", runs.failed, runs.planned));
+    }
+    if runs.landed == 0 {
+        return Some(format!("none of {} runs landed", runs.planned));
+    }
+    (undecided > 0 && is_open).then(|| {
+        format!(
+            "{undecided} of {} runs are undecided, which would decide them; `--app 'APP ARGS'` asks the application",
+            runs.planned
+        )
+    })
 }

@@ -3,7 +3,7 @@
 use crate::args::{OfFiles, OfMethod};
 use crate::commands::study::{Told, campaigns, failure, target};
 use crate::failure::{Code, Coded, Failure};
-use crate::interrupt::{SAME_COMMAND, stop_on_interrupt};
+use crate::interrupt::{NOTHING_KEPT, SAME_COMMAND, stop_on_interrupt};
 use crate::out;
 use anyhow::Context as _;
 use campaign::CampaignEvent;
@@ -15,7 +15,8 @@ pub(crate) fn answer(args: OfMethod) -> Result<Code, Failure> {
     let Some(command) = registry::commands().find(|command| command.name == args.name) else {
         return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
     };
-    let stop = stop_on_interrupt(SAME_COMMAND)?;
+    let keeps_nothing = command.without.iter().any(|(option, _)| *option == "out");
+    let stop = stop_on_interrupt(if keeps_nothing { NOTHING_KEPT } else { SAME_COMMAND })?;
     let declared = session::bundled::find(&args.capsule).map(|it| it.toml().to_owned());
     let capsule = target(&args.capsule, &args.kept)?;
     let request = Request { capsule, declared, options: args.options, said: args.said };

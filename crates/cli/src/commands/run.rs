@@ -15,6 +15,9 @@ pub(crate) fn run(args: args::Run) -> Result<Code, Failure> {
         let help = error.help();
         Failure::new(Code::Refused, error).help(help)
     })?;
+    if run.record.is_some() && ended.recorded && ended.status != 0 {
+        out::note(&format!("the application ended with code {}, which counts as its good end", ended.status));
+    }
     if let Some(path) = run.record.as_deref().filter(|_| !ended.recorded) {
         let left = if path.exists() { "is what it was before" } else { "was not written" };
         let path = path.display();
@@ -25,6 +28,11 @@ pub(crate) fn run(args: args::Run) -> Result<Code, Failure> {
             ));
         }
         out::note(&format!("the application failed, so that {path} {left}"));
+    }
+    if let Some(path) = run.record.as_deref().filter(|_| ended.recorded)
+        && let Err(error) = session::trust_recorded(path)
+    {
+        out::note(&format!("failed to keep in mind that you started this ({error}): campaigns will not ask it"));
     }
     // A shell shows statuses of one byte.
     Ok(Code::Application(u8::try_from(ended.status).unwrap_or(u8::MAX)))

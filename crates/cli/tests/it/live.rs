@@ -2,8 +2,8 @@
 //! links with.
 
 use crate::{beamline, path, rows, run, stderr, stdout};
-use campaign::Finding;
-use outcome::{End, Observation, Tier};
+use campaign::{Finding, Row};
+use outcome::{Class, End, Observation, Tier};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -164,7 +164,6 @@ fn an_application_that_cannot_be_judged_is_refused_with_a_reason() {
         assert_eq!(output.status.code(), Some(code), "{what}: {said}");
         assert!(said.contains(words) && said.contains("help: "), "{what}: {said}");
     };
-    refused(&[], "fails", 4, "the application ended with code 4");
     refused(&[], "random", 4, "did something else than in its golden run: event 1 was a copy to the device");
     refused(&[], "through", 4, "it wrote to `log.txt`");
     refused(&["--file", "nothing"], "print", 4, "find the file `nothing`");
@@ -273,7 +272,6 @@ fn a_capsule_is_replaced_only_by_a_good_recording() {
     let capsule = dir.path().join("app.capsule");
     let record = |what: &str| run(&["run", "--record", path(&capsule), "--", path(&app().program), what]);
     let cases = [
-        ("fails", 4, "the application failed"),
         ("dies", 4, "illegal address"),
         ("idle", 4, "it launched no kernel"),
         ("segfault", 139, "the application failed"),
@@ -285,6 +283,9 @@ fn a_capsule_is_replaced_only_by_a_good_recording() {
         assert!(said.contains(reason) && said.contains("app.capsule was not written"), "{what}: {said}");
         assert!(!capsule.exists(), "{what}");
     }
+    let output = record("fails");
+    assert!(stderr(&output).contains("code 4, which counts as its good end"), "{}", stderr(&output));
+    assert!(capsule.exists());
     assert!(record("").status.success());
     let good = fs::read(&capsule).unwrap();
     for (what, code, reason) in cases {
@@ -336,7 +337,7 @@ fn a_live_campaign_that_is_killed_resumes_to_the_rows_of_an_undisturbed_one() {
     assert!(output.status.success(), "{}", stderr(&output));
     let expected = rows(&dir.path().join("whole"));
     assert_eq!(expected.len(), 60);
-    let kinds = |row: &campaign::Row| match &row.finding {
+    let kinds = |row: &Row| match &row.finding {
         Finding::Seen { observation, .. } => observation.tier,
         Finding::GivenUp => panic!("nothing gives up here"),
         Finding::Failed(failure) => panic!("{failure}"),
@@ -369,9 +370,12 @@ fn a_campaign_resolves_with_the_application_what_its_host_could_have_seen() {
         assert!(output.status.success(), "{}", stderr(&output));
         (stdout(&output), rows(&out))
     };
-    let (_, plain) = campaign("plain", &[]);
+    let (said, plain) = campaign("plain", &["--no-app"]);
+    assert!(said.contains("are undecided"), "{said}");
     let (said, resolved) = campaign("resolved", &["--app", &command]);
     assert!(said.contains("all of them were judged with the host in the loop"), "{said}");
+    // Whoever recorded it need not say so.
+    assert_eq!(campaign("default", &[]).1, resolved);
     let mut visible = 0;
     for (plain, resolved) in plain.iter().zip(&resolved) {
         let (Finding::Seen { observation: before, .. }, Finding::Seen { observation: after, .. }) =
@@ -380,10 +384,21 @@ fn a_campaign_resolves_with_the_application_what_its_host_could_have_seen() {
             panic!("{plain:?} {resolved:?}")
         };
         visible += usize::from(before.host_visible);
+        assert_eq!(plain.finding.class() == Class::Undecided, before.host_visible);
+        assert_ne!(resolved.finding.class(), Class::Undecided);
         assert_eq!((after.tier == Tier::Live, after.host_visible), (before.host_visible, before.host_visible));
         assert!(before.host_visible || plain == resolved);
     }
     assert!(visible > 10, "{visible}");
+    // A bound that hangs on what is undecided does not pass.
+    let bound = |out: &str, limit: &str| run(&["report", path(&dir.path().join(out)), "--fail-if", limit]);
+    let rate =
+        |rows: &[Row], class: Class| rows.iter().filter(|row| row.finding.class() == class).count() as f64 / 80.0;
+    let between = format!("sdc>{:.3}", rate(&plain, Class::Sdc) + rate(&plain, Class::Undecided) / 2.0);
+    let output = bound("plain", &between);
+    assert_eq!(output.status.code(), Some(6), "{}", stderr(&output));
+    assert!(stderr(&output).contains("runs are undecided"), "{}", stderr(&output));
+    assert_eq!(bound("plain", "sdc>0.999").status.code(), Some(0));
     let other = run(&["campaign", path(&capsule), "--runs", "8", "--app", &format!("'{program}' random")]);
     assert_eq!(other.status.code(), Some(4));
     assert!(stderr(&other).contains("event 1 is a copy to the device in the capsule"), "{}", stderr(&other));

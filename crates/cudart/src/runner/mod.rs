@@ -61,8 +61,8 @@ pub struct ApplicationEnd {
 }
 
 impl Application {
-    /// Runs it to its end, with our standard input and outputs. The capsule appears in its place only if the application
-    /// returned 0; until then it is written beside it, and what was there before stays.
+    /// Runs it to its end, with our standard input and outputs. The capsule appears in its place only if no signal ended the
+    /// application, whatever code it returned: some programs end well with another than 0. Until then it is written beside it, and what was there before stays.
     ///
     /// # Errors
     /// It is not an application that we can run, something of ours is missing, the system cannot start it, or the
@@ -77,7 +77,7 @@ impl Application {
         layout::end_with_parent(&mut command);
         let status = command.status().map_err(|error| RunError::Start { path, error })?;
         let recorded = match (written, place) {
-            (Some(written), Some(place)) => keep(&written, &place, status.success())?,
+            (Some(written), Some(place)) => keep(&written, &place, status.code().is_some())?,
             _ => false,
         };
         Ok(ApplicationEnd { status: status_code(status), recorded })

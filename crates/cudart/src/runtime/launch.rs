@@ -45,6 +45,8 @@ impl Runtime {
             params: ready.params.clone(),
             cooperative: ready.shape.cooperative,
         };
+        // The host may look at managed variables before it has named one.
+        self.initialize(kernel.function.handle)?;
         self.expose(&launch.params)?;
         self.share_with_device()?;
         match self.gpu.launch(launch) {

@@ -51,7 +51,7 @@ struct Loaded {
 /// A kernel, as the application knows it.
 #[derive(Debug, Clone)]
 pub(crate) struct Function {
-    handle: Handle,
+    pub(super) handle: Handle,
     /// Its name in the PTX.
     pub(crate) name: String,
     /// How much dynamic shared memory a launch may ask for, if the application has said so.

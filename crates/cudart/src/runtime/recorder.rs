@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, ThreadId};
 use std::{env, fs};
 
-use capsule::{Binary, BlobId, Capsule, Event, ModuleId, PlacedSymbol, RecordedModule, SourceFile};
+use capsule::{
+    Binary, BlobId, Capsule, Digest, Event, ModuleId, PlacedSymbol, RecordedApplication, RecordedModule, SourceFile,
+};
 
 use super::sources::{self, DeviceCode};
 use crate::report::say;
@@ -60,7 +62,9 @@ impl Recorder {
         let program = arguments.next().unwrap_or_default();
         let command = [file_name(&program)].into_iter().chain(arguments).collect();
         RECORDING.store(process::id(), Ordering::Relaxed);
-        Some(Self::new(PathBuf::from(path), command))
+        let mut recorder = Self::new(PathBuf::from(path), command);
+        recorder.capsule.provenance.application = application();
+        Some(recorder)
     }
 
     fn new(path: PathBuf, command: Vec<String>) -> Self {
@@ -168,6 +172,19 @@ impl Recorder {
             say(reason);
         }
     }
+}
+
+/// How this process was started, if its program can be read and all of it is text.
+fn application() -> Option<RecordedApplication> {
+    let program = env::current_exe().ok()?;
+    let digest = Digest::of(&fs::read(&program).ok()?);
+    let text = |text: std::ffi::OsString| text.into_string().ok();
+    Some(RecordedApplication {
+        program: text(program.into_os_string())?,
+        digest,
+        arguments: env::args_os().skip(1).map(text).collect::<Option<_>>()?,
+        directory: text(env::current_dir().ok()?.into_os_string())?,
+    })
 }
 
 fn file_name(program: &str) -> String {

@@ -25,7 +25,7 @@ use super::crashes::causes;
 use super::grouping::{Grouping, KernelGroups};
 use super::location::Discard;
 use super::settings::{Choice, Settings};
-use super::trials::{Endless, Trial, TrialEnd, ends_by};
+use super::trials::{ENDS, Endless, Trial, TrialEnd, ends_by};
 
 /// The paper's normal quantile (Eq. 3).
 const Z: f64 = 1.96;
@@ -123,8 +123,8 @@ pub struct GroupEstimate {
     pub popularity: f64,
     /// Activated trials.
     pub activated: u64,
-    /// How they ended: benign, SDC, crash, hang.
-    pub ends: [u64; 4],
+    /// How they ended: benign, SDC, crash, hang, undecided.
+    pub ends: [u64; ENDS],
 }
 
 /// What a campaign says of a kernel.
@@ -151,10 +151,10 @@ pub struct KernelEstimate {
 }
 
 impl KernelEstimate {
-    /// How the activated trials ended: benign, SDC, crash, hang.
+    /// How the activated trials ended: benign, SDC, crash, hang, undecided.
     #[must_use]
-    pub fn ends(&self) -> [u64; 4] {
-        let mut ends = [0; 4];
+    pub fn ends(&self) -> [u64; ENDS] {
+        let mut ends = [0; ENDS];
         for group in &self.groups {
             ends.iter_mut().zip(group.ends).for_each(|(sum, count)| *sum += count);
         }
@@ -226,20 +226,27 @@ fn estimate(kernel: &KernelGroups, settings: Settings, trials: &[Trial]) -> Kern
 
 fn rates(kernel: &KernelGroups, choice: Choice, groups: &[GroupEstimate]) -> Option<Rates> {
     let all: f64 = kernel.groups.iter().map(super::ThreadGroup::size).sum();
-    let rate = |end: usize| match choice {
+    let share = |of: &dyn Fn(&GroupEstimate) -> u64| match choice {
         Choice::Published => {
             let sample = |group: &GroupEstimate| {
                 let size = kernel.groups[group.group].size();
-                let rate = group.ends[end] as f64 / group.activated.max(1) as f64;
+                let rate = of(group) as f64 / group.activated.max(1) as f64;
                 Sample { size, trials: group.activated, rate }
             };
             strata(&groups.iter().map(sample).collect::<Vec<_>>(), all)
         }
         Choice::Unbiased => {
             let (hits, trials) =
-                groups.iter().fold((0, 0), |(hits, trials), group| (hits + group.ends[end], trials + group.activated));
+                groups.iter().fold((0, 0), |(hits, trials), group| (hits + of(group), trials + group.activated));
             plain(hits, trials)
         }
+    };
+    // Of what is undecided none may count, or all.
+    let undecided = TrialEnd::Undecided.index();
+    let rate = |end: usize| {
+        let (least, most) =
+            (share(&|group| group.ends[end])?, share(&|group| group.ends[end] + group.ends[undecided])?);
+        Some(Bounded { high: most.high, upper: most.upper, score_high: most.score_high, ..least })
     };
     Some(Rates { benign: rate(0)?, sdc: rate(1)?, crash: rate(2)?, hang: rate(3)? })
 }

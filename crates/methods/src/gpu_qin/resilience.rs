@@ -9,7 +9,7 @@ use stats::homogeneity;
 
 use super::grouping::KernelGroups;
 use super::settings::Settings;
-use super::trials::{Trial, ends_by};
+use super::trials::{ENDS, Trial, ends_by};
 
 /// Trials that a group must have to be compared.
 pub(super) const LEAST: u64 = 50;
@@ -23,8 +23,8 @@ pub struct ResilienceClass {
     pub instructions: Vec<u32>,
     /// Its share of the kernel's threads.
     pub popularity: f64,
-    /// How its activated trials ended: benign, SDC, crash, hang.
-    pub ends: [u64; 4],
+    /// How its activated trials ended: benign, SDC, crash, hang, undecided.
+    pub ends: [u64; ENDS],
 }
 
 /// The classes of a kernel whose number is `number`, the most popular first, and the share of its threads in groups
@@ -81,7 +81,8 @@ fn closest(classes: &[ResilienceClass]) -> Option<(usize, usize)> {
 mod tests {
     use super::*;
 
-    fn class(instructions: u32, ends: [u64; 4]) -> ResilienceClass {
+    fn class(instructions: u32, [benign, sdc, crash, hang]: [u64; 4]) -> ResilienceClass {
+        let ends = [benign, sdc, crash, hang, 0];
         ResilienceClass { instructions: vec![instructions], popularity: 0.1, ends }
     }
 

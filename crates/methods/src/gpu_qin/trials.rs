@@ -28,6 +28,8 @@ pub enum TrialEnd {
     },
     /// What a limit of time would end.
     Hang(Endless),
+    /// The application saw other values on the way, and what it would have done was not found out.
+    Undecided,
 }
 
 /// Why a run does not end by itself.
@@ -41,8 +43,11 @@ pub enum Endless {
     OutOfFuel,
 }
 
+/// How many ends there are.
+pub(super) const ENDS: usize = 5;
+
 impl TrialEnd {
-    /// Its number among the four: benign, SDC, crash, hang.
+    /// Its number among the five: benign, SDC, crash, hang, undecided.
     #[must_use]
     pub fn index(self) -> usize {
         match self {
@@ -50,6 +55,7 @@ impl TrialEnd {
             Self::Sdc => 1,
             Self::Crash { .. } => 2,
             Self::Hang(_) => 3,
+            Self::Undecided => 4,
         }
     }
 }
@@ -83,12 +89,12 @@ impl Trial {
     }
 }
 
-/// How trials ended (benign, SDC, crash, hang), by what `part` says of each.
+/// How trials ended (benign, SDC, crash, hang, undecided), by what `part` says of each.
 pub(super) fn ends_by<'t, K: Ord>(
     trials: impl Iterator<Item = &'t Trial>,
     part: impl Fn(&Trial) -> K,
-) -> BTreeMap<K, [u64; 4]> {
-    let mut parts: BTreeMap<K, [u64; 4]> = BTreeMap::new();
+) -> BTreeMap<K, [u64; ENDS]> {
+    let mut parts: BTreeMap<K, [u64; ENDS]> = BTreeMap::new();
     for trial in trials {
         parts.entry(part(trial)).or_default()[trial.end.index()] += 1;
     }
@@ -151,6 +157,7 @@ fn end(outcome: Outcome, end: &outcome::End, method: &dyn Grouped) -> TrialEnd {
     match outcome {
         Outcome::Masked(_) | Outcome::Sdc(Sdc::Good) | Outcome::NotLanded => TrialEnd::Benign,
         Outcome::Sdc(_) => TrialEnd::Sdc,
+        Outcome::Undecided => TrialEnd::Undecided,
         Outcome::Due(Due::Hang) => TrialEnd::Hang(Endless::Loop),
         Outcome::Due(Due::OutOfFuel) => TrialEnd::Hang(Endless::OutOfFuel),
         Outcome::Due(Due::Crash(TrapKind::BarrierDeadlock)) => TrialEnd::Hang(Endless::Barrier),

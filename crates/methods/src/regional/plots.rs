@@ -1,6 +1,6 @@
 //! What regions came to, as plots: how faults end, how many elements they corrupt, and by how much.
 
-use stats::{Confidence, Proportion};
+use stats::Interval;
 use std::collections::BTreeMap;
 use study::{Mark, Plot, Point, Series, Vertical};
 
@@ -27,7 +27,7 @@ pub(super) fn ends(file: &str, name: &str, regions: &[Named<'_>]) -> Plot {
     let series = |name: &str, of: fn(&RegionTally) -> u64| Series {
         name: name.to_owned(),
         mark: Mark::Dots,
-        points: regions.iter().enumerate().filter_map(|(x, (_, it))| share(x, of(it), it.runs())).collect(),
+        points: regions.iter().enumerate().filter_map(|(x, (_, it))| rate(x, of(it), it)).collect(),
     };
     Plot {
         name: file.to_owned(),
@@ -41,11 +41,10 @@ pub(super) fn ends(file: &str, name: &str, regions: &[Named<'_>]) -> Plot {
     }
 }
 
-/// A share with its interval at a place.
-pub(super) fn share(x: usize, count: u64, of: u64) -> Option<Point> {
-    let proportion = Proportion::from_counts(count, of - count);
-    let interval = proportion.wilson(Confidence::PERCENT_95);
-    Some(Point { x: x as f64, y: proportion.rate()?, bounds: Some((interval.low, interval.high)) })
+/// The rate of so many runs of a region at a place.
+fn rate(x: usize, count: u64, it: &RegionTally) -> Option<Point> {
+    let (rate, Interval { low, high }) = it.rate(count);
+    Some(Point { x: x as f64, y: rate?, bounds: Some((low, high)) })
 }
 
 /// Box plots of how many elements SDCs corrupt.

@@ -1,7 +1,7 @@
 //! What regions came to, as tables and as a document.
 
 use serde_json::{Value, json};
-use stats::{Confidence, Proportion, holm, homogeneity};
+use stats::{Interval, holm, homogeneity};
 use study::{Cell, Study, Table};
 
 use super::map::FaultMap;
@@ -55,15 +55,14 @@ pub(super) fn map(method: &Regional, map: &FaultMap) -> (Value, Study) {
 }
 
 fn rate(count: u64, it: &RegionTally) -> Cell {
-    let proportion = Proportion::from_counts(count, it.runs() - count);
-    let interval = proportion.wilson(Confidence::PERCENT_95);
-    proportion.rate().map_or(Cell::None, |rate| Cell::Rate { rate, low: interval.low, high: interval.high })
+    let (rate, Interval { low, high }) = it.rate(count);
+    rate.map_or(Cell::None, |rate| Cell::Rate { rate, low, high })
 }
 
 /// By region, the regions whose ends differ from its ends beyond chance (χ² for homogeneity, corrected together by Holm's
 /// procedure).
 fn unlike<'r>(regions: &[(&'r str, &RegionTally)]) -> Vec<Vec<&'r str>> {
-    let counts: Vec<[u64; 3]> = regions.iter().map(|(_, it)| [it.masked, it.sdc, it.due]).collect();
+    let counts: Vec<[u64; 4]> = regions.iter().map(|(_, it)| [it.masked, it.sdc, it.due, it.undecided]).collect();
     let pairs: Vec<(usize, usize)> =
         (0..counts.len()).flat_map(|first| (first + 1..counts.len()).map(move |second| (first, second))).collect();
     let p = |&(first, second): &(usize, usize)| {
@@ -106,6 +105,13 @@ fn ends(method: &Regional, regions: &[(&str, &RegionTally)], unlike: &[Vec<&str>
         ));
     }
     table.notes.extend(method.empty().iter().map(|(name, why)| format!("{name}: {why}.")));
+    let undecided: u64 = regions.iter().map(|(_, it)| it.undecided).sum();
+    table.notes.extend((undecided > 0).then(|| {
+        format!(
+            "{undecided} runs are undecided: the host saw a difference before the end and was not asked. Bounds are those of none and of all of \
+             them."
+        )
+    }));
     let lost: u64 = regions.iter().map(|(_, it)| it.lost).sum();
     table.notes.extend((lost > 0).then(|| format!("{lost} runs ended in no class and count for nothing.")));
     table
@@ -145,11 +151,11 @@ fn criticality(regions: &[(&str, &RegionTally)]) -> Table {
 }
 
 fn document((name, it): &(&str, &RegionTally), unlike: &[&str]) -> Value {
-    let rate = |count: u64| {
-        let proportion = Proportion::from_counts(count, it.runs() - count);
-        let interval = proportion.wilson(Confidence::PERCENT_95);
-        json!({ "count": count, "rate": proportion.rate(), "low": interval.low, "high": interval.high })
+    let share = |count: u64, most: u64| {
+        let (rate, Interval { low, high }) = it.share(count, most);
+        json!({ "count": count, "rate": rate, "low": low, "high": high })
     };
+    let rate = |count: u64| share(count, count + it.undecided);
     let five = |of: Option<[f64; 5]>| {
         of.map(|it| it.map(|value| if value.is_finite() { json!(value) } else { json!(value.to_string()) }))
     };
@@ -160,6 +166,7 @@ fn document((name, it): &(&str, &RegionTally), unlike: &[&str]) -> Value {
         "sdc": rate(it.sdc),
         "due": rate(it.due),
         "masked": rate(it.masked),
+        "undecided": share(it.undecided, it.undecided),
         "elements": it.elements,
         "corrupted": five(it.corrupted_quartiles()),
         "mean_error_of_corrupted": five(quartiles(it.errors_of_corrupted().collect())),

@@ -2,6 +2,7 @@
 
 use campaign::{Finding, Results, StoreError};
 use outcome::{Class, End, Observation};
+use stats::{Confidence, Interval, Proportion};
 use std::collections::BTreeMap;
 
 use super::target::region_of;
@@ -15,6 +16,8 @@ pub struct RegionTally {
     pub sdc: u64,
     /// Runs that ended otherwise.
     pub due: u64,
+    /// Runs of which it is not known what the application would have done.
+    pub undecided: u64,
     /// Runs that came to no class: they failed, or nothing landed.
     pub lost: u64,
     /// Of each SDC, the elements of all outputs that differ.
@@ -51,14 +54,23 @@ impl Tally {
 }
 
 /// What no runs come to.
-pub(super) static NONE: RegionTally =
-    RegionTally { masked: 0, sdc: 0, due: 0, lost: 0, corrupted: Vec::new(), errors: Vec::new(), elements: 0 };
+pub(super) static NONE: RegionTally = RegionTally {
+    masked: 0,
+    sdc: 0,
+    due: 0,
+    undecided: 0,
+    lost: 0,
+    corrupted: Vec::new(),
+    errors: Vec::new(),
+    elements: 0,
+};
 
 impl RegionTally {
     fn add(&mut self, seen: &Observation, class: Class) {
         match class {
             Class::Masked => self.masked += 1,
             Class::Due => self.due += 1,
+            Class::Undecided => self.undecided += 1,
             Class::NotLanded | Class::Failed => self.lost += 1,
             Class::Sdc => {
                 self.sdc += 1;
@@ -71,10 +83,24 @@ impl RegionTally {
         self.elements = self.elements.max(seen.outputs.iter().map(|output| output.elements).sum());
     }
 
+    /// The share of so many of its runs that ended in a way, with Wilson's interval at 95 %; the upper bound is that of the share
+    /// if all that is undecided had ended so.
+    #[must_use]
+    pub fn rate(&self, count: u64) -> (Option<f64>, Interval) {
+        self.share(count, count + self.undecided)
+    }
+
+    /// The share of at least and at most so many of its runs.
+    pub(super) fn share(&self, count: u64, most: u64) -> (Option<f64>, Interval) {
+        let of = |count: u64| Proportion::from_counts(count, self.runs() - count);
+        let (low, high) = (of(count).wilson(Confidence::PERCENT_95).low, of(most).wilson(Confidence::PERCENT_95).high);
+        (of(count).rate(), Interval { low, high })
+    }
+
     /// Runs with a class.
     #[must_use]
     pub fn runs(&self) -> u64 {
-        self.masked + self.sdc + self.due
+        self.masked + self.sdc + self.due + self.undecided
     }
 
     /// The least, the quartiles and the largest of the numbers of corrupted elements; none without an SDC.

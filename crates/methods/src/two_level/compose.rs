@@ -19,28 +19,37 @@ pub struct Ends {
     pub sdc: u64,
     /// The program ended otherwise.
     pub due: u64,
+    /// What the application would have done is not known.
+    pub undecided: u64,
 }
 
 impl Ends {
     /// All runs.
     #[must_use]
     pub fn runs(self) -> u64 {
-        self.masked + self.sdc + self.due
+        self.masked + self.sdc + self.due + self.undecided
     }
 
     /// Both together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        Self { masked: self.masked + other.masked, sdc: self.sdc + other.sdc, due: self.due + other.due }
+        Self {
+            masked: self.masked + other.masked,
+            sdc: self.sdc + other.sdc,
+            due: self.due + other.due,
+            undecided: self.undecided + other.undecided,
+        }
     }
 }
 
-/// So many of so many runs, as a chance with Wilson's interval.
+/// So many of so many runs, as a chance with Wilson's interval; its upper bound is that of the chance if all that are undecided
+/// counted.
 #[must_use]
-pub fn chance(count: u64, runs: u64) -> Probability {
-    let proportion = Proportion::from_counts(count, runs.saturating_sub(count));
-    let interval = proportion.wilson(Confidence::PERCENT_95);
-    Probability(Bounded { value: proportion.rate().unwrap_or(0.0), low: interval.low, high: interval.high })
+pub fn chance(count: u64, undecided: u64, runs: u64) -> Probability {
+    let of = |count: u64| Proportion::from_counts(count, runs.saturating_sub(count));
+    let interval = |count| of(count).wilson(Confidence::PERCENT_95);
+    let (low, high) = (interval(count).low, interval(count + undecided).high);
+    Probability(Bounded { value: of(count).rate().unwrap_or(0.0), low, high })
 }
 
 /// How faults of a type and a manifestation ended, by kernel.
@@ -80,13 +89,17 @@ impl CellPart {
 
     fn chance(&self, of: fn(Ends) -> u64, crash: f64) -> Probability {
         let all = self.all();
-        if self.ends.is_some() { chance(of(all), all.runs()) } else { Probability(Bounded::exact(crash)) }
+        if self.ends.is_some() {
+            chance(of(all), all.undecided, all.runs())
+        } else {
+            Probability(Bounded::exact(crash))
+        }
     }
 
     /// The chance that a fault somewhere in the application ends so, and in this kernel.
     fn in_kernel(&self, kernel: &str, of: fn(Ends) -> u64) -> Probability {
         let own = self.ends.as_ref().and_then(|ends| ends.get(kernel)).copied().unwrap_or_default();
-        chance(of(own), self.all().runs())
+        chance(of(own), own.undecided, self.all().runs())
     }
 }
 
@@ -300,7 +313,7 @@ mod tests {
         [[instruction]]\nname = 'BRA'\nmeasured = ['branch']\ntotal = 0.2\nuniform = 'crash'\nrates = { crash = 0.2 }";
 
     fn ends(masked: u64, sdc: u64, due: u64) -> Ends {
-        Ends { masked, sdc, due }
+        Ends { masked, sdc, due, undecided: 0 }
     }
 
     fn composed() -> Composition {

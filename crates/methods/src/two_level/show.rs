@@ -93,6 +93,7 @@ fn json(it: &Shown<'_>) -> Value {
             "instruction": lost.name, "manifestation": lost.manifestation, "share": lost.fraction.0, "why": lost.why.words(),
         })).collect::<Vec<_>>(),
         "host_visible": it.counted.host_visible,
+        "undecided": it.counted.undecided,
         "lost": it.counted.lost,
         "instructions": found.types.iter().map(|kind| type_document(it, kind)).collect::<Vec<_>>(),
         "kernels": found.kernels.iter().map(|(name, share)| json!({
@@ -115,7 +116,7 @@ fn type_document(it: &Shown<'_>, kind: &TypePart) -> Value {
             "name": it.method.table().manifestations[cell.manifestation].name,
             "rate": document(cell.rate.0),
             "runs": all.runs(),
-            "counts": { "masked": all.masked, "sdc": all.sdc, "due": all.due },
+            "counts": { "masked": all.masked, "sdc": all.sdc, "due": all.due, "undecided": all.undecided },
             "sdc": document(cell.sdc().0),
             "due": document(cell.due().0),
         })
@@ -179,11 +180,11 @@ fn notes(it: &Shown<'_>) -> Vec<String> {
             silent.join(", ")
         ));
     }
-    let (seen, lost) = (it.counted.host_visible, it.counted.lost);
-    if seen > 0 {
+    let (undecided, lost) = (it.counted.undecided, it.counted.lost);
+    if undecided > 0 {
         notes.push(format!(
-            "In {seen} runs the host was given other bytes before the end, so that it might have gone on otherwise; a capsule replays what it \
-             did."
+            "{undecided} runs are undecided: the host was given other bytes before the end, so that it might have gone on otherwise, and was \
+             not asked. Bounds are those of none and of all of them."
         ));
     }
     if lost > 0 {

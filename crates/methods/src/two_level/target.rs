@@ -52,8 +52,10 @@ pub struct TwoLevel {
 pub struct Counted {
     /// By type and manifestation.
     pub ends: BTreeMap<(usize, usize), EndsByKernel>,
-    /// Runs in which the host was given other bytes than it was in the run without a fault, so that it might have done
-    /// otherwise.
+    /// Runs in which the host was given other bytes than it was in the run without a fault and was not asked what it would have
+    /// done.
+    pub undecided: u64,
+    /// All runs in which it was.
     pub host_visible: u64,
     /// Runs that ended in no class: they failed, or nothing landed.
     pub lost: u64,
@@ -191,6 +193,7 @@ impl TwoLevel {
                 return;
             };
             counted.host_visible += u64::from(observation.host_visible);
+            counted.undecided += u64::from(*outcome == Outcome::Undecided);
             let ends = counted.ends.entry(at).or_default().entry(row.site.spot.kernel.clone()).or_default();
             match end(*outcome, self.settings.sdc) {
                 Some(end) => *end(ends) += 1,
@@ -224,6 +227,7 @@ fn end(outcome: Outcome, sdc: SdcKind) -> Option<fn(&mut Ends) -> &mut u64> {
         Outcome::Masked(_) => Some(|ends| &mut ends.masked),
         Outcome::Sdc(_) => Some(|ends| &mut ends.sdc),
         Outcome::Due(_) => Some(|ends| &mut ends.due),
+        Outcome::Undecided => Some(|ends| &mut ends.undecided),
         Outcome::NotLanded => None,
     }
 }

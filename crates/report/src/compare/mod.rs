@@ -117,6 +117,7 @@ impl CampaignComparison {
             exact: [a.exact(), b.exact()],
             landed: [a, b].map(|report| report.summary.runs.landed),
             level,
+            is_undecided: [a, b].iter().any(|report| report.summary.outcomes.undecided.count > 0),
             other_judging: OtherJudging::of(a, b),
         };
         let [dir_a, dir_b] = dirs;
@@ -262,6 +263,8 @@ struct Pairs {
     exact: [bool; 2],
     landed: [u64; 2],
     level: Confidence,
+    /// Whether runs of one of them are undecided.
+    is_undecided: bool,
     /// Why kinds of silent corruptions are not compared, if they are not.
     other_judging: Option<OtherJudging>,
 }
@@ -317,6 +320,10 @@ impl Pairs {
 
     fn contrast(&self, name: &str, class: &str, [a, b]: [Rate; 2], landed: [u64; 2]) -> Contrast {
         let mut contrast = unknown(name, class, [a, b]);
+        if self.is_undecided {
+            contrast.not_comparable = Some("runs are undecided");
+            return contrast;
+        }
         let (Some(first), Some(second)) = (a.rate, b.rate) else { return contrast };
         let (mut found, mut low, mut high) = (second - first, b.low - first, b.high - first);
         if self.exact == [false, false] {

@@ -24,7 +24,7 @@ impl Scale {
             not_landed: cell.not_landed,
             failed: cell.failed,
             outcomes: cell.rates(self.measure),
-            bad: self.judged.then(|| self.measure.share(cell.bad, cell.landed())),
+            bad: self.judged.then(|| cell.share(cell.bad, self.measure)),
         }
     }
 

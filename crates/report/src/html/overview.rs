@@ -18,6 +18,9 @@ pub(super) fn section(report: &Report) -> Section {
             (tile(report, ClassStyle::Sdc, "sdc", "silent data corruption", &outcomes.sdc))
             (tile(report, ClassStyle::Due, "due", "crash, hang or detected", &outcomes.due))
             (tile(report, ClassStyle::Masked, "masked", "no trace in the output", &outcomes.masked))
+            @if outcomes.undecided.count > 0 {
+                (tile(report, ClassStyle::Undecided, "undecided", "the application was not asked", &outcomes.undecided))
+            }
         }
         p.small.soft id="account" { (report.account()) }
         @for warning in report.warnings() { p.note { (warning) } }

@@ -14,12 +14,16 @@ pub(super) enum ClassStyle {
     Bad(&'static str),
     Due,
     Masked,
+    Undecided,
 }
 
 impl ClassStyle {
     /// Those that tables show: bad corruptions where outputs are judged.
     pub(super) fn all(report: &Report) -> impl Iterator<Item = Self> + use<> {
-        [Some(Self::Sdc), report.bad_name().map(Self::Bad), Some(Self::Due), Some(Self::Masked)].into_iter().flatten()
+        let undecided = Some(Self::Undecided).filter(|_| report.summary.outcomes.undecided.count > 0);
+        [Some(Self::Sdc), report.bad_name().map(Self::Bad), Some(Self::Due), Some(Self::Masked), undecided]
+            .into_iter()
+            .flatten()
     }
 
     /// Its rate in an account.
@@ -29,6 +33,7 @@ impl ClassStyle {
             Self::Bad(_) => account.worst(),
             Self::Due => &account.outcomes.due,
             Self::Masked => &account.outcomes.masked,
+            Self::Undecided => &account.outcomes.undecided,
         }
     }
 
@@ -36,7 +41,7 @@ impl ClassStyle {
         match self {
             Self::Sdc | Self::Bad(_) => "s",
             Self::Due => "d",
-            Self::Masked => "m",
+            Self::Masked | Self::Undecided => "m",
         }
     }
 
@@ -46,6 +51,7 @@ impl ClassStyle {
             Self::Bad(name) => name,
             Self::Due => "DUE",
             Self::Masked => "masked",
+            Self::Undecided => "undecided",
         }
     }
 
@@ -55,6 +61,7 @@ impl ClassStyle {
             Self::Sdc | Self::Bad(_) => "●",
             Self::Due => "▲",
             Self::Masked => "○",
+            Self::Undecided => "?",
         };
         html! { i class=(format!("g {}", self.letter())) aria-hidden="true" { (sign) } }
     }
@@ -110,7 +117,7 @@ pub(super) fn account_heads(report: &Report) -> Markup {
         @for of in ClassStyle::all(report) {
             th.n scope="col" data-s { (of.sign()) (of.name()) }
             @if let Some(level) = report.bounds.level { th.i scope="col" { (interval(level)) } }
-            @if !matches!(of, ClassStyle::Masked) { th.p aria-label="on a scale from 0 to 100 %" {} }
+            @if !matches!(of, ClassStyle::Masked | ClassStyle::Undecided) { th.p aria-label="on a scale from 0 to 100 %" {} }
         }
         @if lost(report) { th.n scope="col" data-s { "not landed" } th.n scope="col" data-s { "failed" } }
     }
@@ -126,7 +133,7 @@ pub(super) fn account_cells(account: &RateAccount, report: &Report) -> Markup {
     html! {
         td.n data-v=(account.runs) { (count(account.runs)) }
         @for of in ClassStyle::all(report) {
-            (cells(of, of.rate(account), report.exact(), !matches!(of, ClassStyle::Masked)))
+            (cells(of, of.rate(account), report.exact(), !matches!(of, ClassStyle::Masked | ClassStyle::Undecided)))
         }
         @if lost(report) {
             td.n data-v=(account.not_landed) { (count(account.not_landed)) }

@@ -47,7 +47,8 @@ fn repeated(target: &CapsuleTarget, strategy: Strategy, id: &Fault) -> Result<Ob
 }
 
 fn compare(expected: &ExpectedFault, found: &Observation) -> Result<(), String> {
-    let outcome = classify(found, &Criteria::default());
+    // What the directive says is of a host that does what it did.
+    let outcome = classify(&Observation { host_visible: false, ..found.clone() }, &Criteria::default());
     let words = match outcome.kind() {
         Some(kind) if outcome != Outcome::Sdc(outcome::Sdc::Unjudged) => format!("{}/{kind}", outcome.class().word()),
         _ => outcome.class().word().to_owned(),

@@ -23,7 +23,7 @@ fn contradiction(target: &CapsuleTarget, fault: &Fault) -> Option<String> {
         ("another outcome", story.outcome == outcome.word()),
         (
             "outputs that differ without a copy that does",
-            outputs == (landed && outcome == Class::Sdc) || !completed(&story),
+            outputs == (landed && seen.outputs.iter().any(|output| output.differing > 0)) || !completed(&story),
         ),
         ("a landed fault without its step", landed == (first == Some(Propagation::Hit)) || story.instruction.is_none()),
         ("steps of a fault that did not land", landed || story.steps.len() <= 1),

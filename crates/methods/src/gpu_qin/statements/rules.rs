@@ -26,14 +26,14 @@ pub(super) enum Ranked {
 impl Ranked {
     /// How many of the activated faults of an estimate came to this, and of how many.
     fn counts(self, estimate: &KernelEstimate) -> Proportion {
-        let [benign, sdc, crash, hang] = estimate.ends();
+        let [benign, sdc, crash, hang, undecided] = estimate.ends();
         let hits = match self {
             Self::Rate(Rate::Sdc) => sdc,
             Self::Rate(Rate::Crash) => crash,
             Self::Rate(Rate::Hang) => hang,
             Self::Failure => sdc + crash + hang,
         };
-        Proportion::from_counts(hits, benign + sdc + crash + hang - hits)
+        Proportion::from_counts(hits, benign + sdc + crash + hang + undecided - hits)
     }
 
     /// The rate by the unbiased choice.

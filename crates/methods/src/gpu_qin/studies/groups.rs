@@ -10,7 +10,7 @@ use crate::gpu_qin::estimate::Bounded;
 use crate::gpu_qin::grouping::KernelGroups;
 use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::{Choice, Settings};
-use crate::gpu_qin::trials::{Trial, ends_by};
+use crate::gpu_qin::trials::{ENDS, Trial, ends_by};
 use crate::kit::Studied;
 use crate::kit::{Campaigns, StudyError};
 use stats::{ChiSquare, homogeneity};
@@ -51,8 +51,8 @@ pub struct Dispersion {
 
 /// Compares parts by the counts of their ends; `None` if fewer than two have trials.
 #[must_use]
-pub fn dispersion(parts: &[[u64; 4]]) -> Option<Dispersion> {
-    let tried: Vec<[u64; 4]> = parts.iter().filter(|ends| ends.iter().sum::<u64>() > 0).copied().collect();
+pub fn dispersion(parts: &[[u64; ENDS]]) -> Option<Dispersion> {
+    let tried: Vec<[u64; ENDS]> = parts.iter().filter(|ends| ends.iter().sum::<u64>() > 0).copied().collect();
     let test = compare(&tried)?;
     let crash = tried.iter().map(|ends| ends[2] as f64 / ends.iter().sum::<u64>() as f64);
     let (least, most) = crash.fold((1.0_f64, 0.0_f64), |(least, most), rate| (least.min(rate), most.max(rate)));
@@ -60,8 +60,8 @@ pub fn dispersion(parts: &[[u64; 4]]) -> Option<Dispersion> {
     Some(Dispersion { parts: tried.len() as u64, ratio, p: test.p, crash: (least, most) })
 }
 
-fn compare(parts: &[[u64; 4]]) -> Option<ChiSquare> {
-    let rows: Vec<&[u64]> = parts.iter().map(<[u64; 4]>::as_slice).collect();
+fn compare(parts: &[[u64; ENDS]]) -> Option<ChiSquare> {
+    let rows: Vec<&[u64]> = parts.iter().map(<[u64; ENDS]>::as_slice).collect();
     homogeneity(&rows).map(|found| found.test)
 }
 
@@ -111,7 +111,7 @@ impl Spread {
     #[must_use]
     pub fn of(trials: &[Trial]) -> Self {
         let groups = ends_by(trials.iter(), |trial| trial.group);
-        let compared: Vec<(usize, [u64; 4])> =
+        let compared: Vec<(usize, [u64; ENDS])> =
             groups.into_iter().filter(|(_, ends)| ends.iter().sum::<u64>() >= LEAST).collect();
         let (mut statistic, mut dof) = (0.0_f64, 0);
         for (group, _) in &compared {
@@ -144,7 +144,7 @@ impl Spread {
 }
 
 /// Trials of a group by parts of neighbours: blocks where there are enough, else warps of a block.
-fn parts(trials: &[&Trial]) -> Vec<[u64; 4]> {
+fn parts(trials: &[&Trial]) -> Vec<[u64; ENDS]> {
     let most = trials.iter().map(|trial| trial.cta).max().unwrap_or(0) + 1;
     let part = |trial: &Trial| {
         if most >= PARTS { trial.cta * PARTS / most } else { u64::from(trial.thread) / 32 % PARTS }
@@ -207,11 +207,11 @@ mod tests {
 
     #[test]
     fn parts_that_are_alike_have_a_small_ratio_and_others_a_large_one() {
-        let alike = dispersion(&[[50, 30, 20, 0], [52, 28, 20, 0], [49, 30, 21, 0]]).unwrap();
+        let alike = dispersion(&[[50, 30, 20, 0, 0], [52, 28, 20, 0, 0], [49, 30, 21, 0, 0]]).unwrap();
         assert!(alike.ratio < 1.0 && alike.p > 0.5, "{alike:?}");
-        let unlike = dispersion(&[[90, 5, 5, 0], [40, 30, 30, 0]]).unwrap();
+        let unlike = dispersion(&[[90, 5, 5, 0, 0], [40, 30, 30, 0, 0]]).unwrap();
         assert!(unlike.ratio > 10.0 && unlike.p < 1e-6, "{unlike:?}");
         assert_eq!(unlike.crash, (0.05, 0.3));
-        assert_eq!(dispersion(&[[1, 0, 0, 0]]), None);
+        assert_eq!(dispersion(&[[1, 0, 0, 0, 0]]), None);
     }
 }

@@ -206,6 +206,7 @@ fn pattern(
                 Class::Masked => ends.masked += 1,
                 Class::Sdc => ends.sdc += 1,
                 Class::Due => ends.due += 1,
+                Class::Undecided => ends.undecided += 1,
                 Class::NotLanded | Class::Failed => {}
             }
         }
@@ -247,7 +248,7 @@ fn coverage(truth: &Composition, table: &IpaTable, seed: u64, worlds: u64) -> Co
                 let runs = cell.all().runs();
                 if let Some(ends) = &mut cell.ends {
                     let sdc = (0..runs).filter(|_| draws.unit() < chance).count() as u64;
-                    *ends = BTreeMap::from([(String::new(), Ends { masked: runs - sdc, sdc, due: 0 })]);
+                    *ends = BTreeMap::from([(String::new(), Ends { masked: runs - sdc, sdc, ..Ends::default() })]);
                 }
             }
         }

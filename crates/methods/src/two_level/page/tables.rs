@@ -206,7 +206,7 @@ pub(super) fn patterns(all: &[Measured]) -> Table {
     let mut table = Table::new("SDC by pattern", &columns);
     for it in all {
         let mut row = vec![name(it)];
-        row.extend(it.patterns.iter().map(|ends| rate(chance(ends.sdc, ends.runs()).0)));
+        row.extend(it.patterns.iter().map(|ends| rate(chance(ends.sdc, ends.undecided, ends.runs()).0)));
         table.rows.push(row);
     }
     table

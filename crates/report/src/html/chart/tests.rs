@@ -12,7 +12,7 @@ fn rate(count: u64, of: u64) -> Rate {
 
 fn outcomes(masked: u64, sdc: u64, due: u64) -> Outcomes<Rate> {
     let of = masked + sdc + due;
-    Outcomes { masked: rate(masked, of), sdc: rate(sdc, of), due: rate(due, of) }
+    Outcomes { masked: rate(masked, of), sdc: rate(sdc, of), due: rate(due, of), undecided: rate(0, of) }
 }
 
 fn unknown() -> Rate {
@@ -51,7 +51,7 @@ fn marks_stand_at_their_rates_with_their_intervals() {
 
 #[test]
 fn nothing_is_drawn_of_what_is_not_known() {
-    let unknown = Outcomes { masked: unknown(), sdc: unknown(), due: unknown() };
+    let unknown = Outcomes { masked: unknown(), sdc: unknown(), due: unknown(), undecided: unknown() };
     let mark = Mark { tick: "0".into(), name: "none".into(), runs: 3, outcomes: unknown };
     let svg = rates(&[mark], "bit", "rates", "runs").into_string();
     assert!(!svg.contains("<circle") && !svg.contains("<path"), "{svg}");
@@ -68,7 +68,7 @@ fn a_square_of_the_map_grows_with_its_rate_and_is_a_frame_where_little_is_known(
             runs: 9,
             not_landed: 0,
             failed: 0,
-            outcomes: Outcomes { masked: rate(1, 2), sdc, due: rate(0, 2) },
+            outcomes: Outcomes { masked: rate(1, 2), sdc, due: rate(0, 2), undecided: rate(0, 2) },
             bad: None,
         },
     };
