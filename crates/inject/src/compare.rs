@@ -129,6 +129,32 @@ impl Reference {
     }
 }
 
+/// The name of the output that is the text of kernels.
+pub const PRINTED: &str = "printf";
+
+/// How the text that kernels print differs: a text has no numbers, so that an error of it has no size.
+pub(crate) fn of_text(elements: u64, differing: u64) -> OutputDiff {
+    let error = if differing > 0 { f64::INFINITY } else { 0.0 };
+    OutputDiff {
+        name: PRINTED.to_owned(),
+        elements,
+        differing,
+        max_abs: error,
+        sum_abs: Some(error),
+        max_rel: error,
+        rel_l2: error,
+        nan: 0,
+        inf: 0,
+        out_of_range: 0,
+    }
+}
+
+/// In how many bytes texts differ; what one has beyond the other counts.
+pub(crate) fn differing_bytes(one: &[u8], other: &[u8]) -> u64 {
+    let differing = one.iter().zip(other).filter(|(one, other)| one != other).count();
+    (differing + one.len().abs_diff(other.len())) as u64
+}
+
 /// `error / size`; no error is none whatever the size, and an error of nothing is infinite.
 fn relative(error: f64, size: f64) -> f64 {
     if error == 0.0 {

@@ -1,6 +1,7 @@
 //! What a campaign says of outputs, applied to those of a capsule: which there are, what their elements are, and in
 //! which range they lie. It has to be known before the first comparison.
 
+use crate::compare::PRINTED;
 use crate::elements::{Typed, elements};
 use crate::golden::Golden;
 use campaign::TargetError;
@@ -77,7 +78,8 @@ pub(crate) fn understand(golden: &mut Golden, criteria: &Criteria, infer: bool) 
 
 fn check_names(golden: &Golden, criteria: &Criteria) -> Result<(), TargetError> {
     let outputs = golden.outputs();
-    let unknown = |name: &&String| *name != "*" && !outputs.iter().any(|output| output.name == **name);
+    let unknown =
+        |name: &&String| *name != "*" && *name != PRINTED && !outputs.iter().any(|output| output.name == **name);
     let Some(name) = criteria.tolerance.keys().chain(criteria.quality.keys()).find(unknown) else { return Ok(()) };
     let names: Vec<&str> = outputs.iter().map(|output| output.name.as_str()).collect();
     Err(TargetError::new(format!("judge the output `{name}`: the capsule has {}, and `*` means all", names.join(", "))))

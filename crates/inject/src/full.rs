@@ -1,5 +1,6 @@
 //! Tier 0: the whole program from the faulty launch on, executed again with the fault. The judge of faster paths.
 
+use crate::compare::differing_bytes;
 use crate::final_memory::FinalMemory;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::replay::{ReplayError, reload, write};
@@ -191,8 +192,14 @@ impl Replayer for Rest<'_, '_, '_, '_> {
         let (block, thread) = (self.fault.cta, self.fault.thread);
         let probe = faulty.then_some(Probe { block, thread, hook: &mut *self.scene });
         let (executor, memory) = (&mut self.runs.executor, &mut self.runs.memory);
-        let ran = run(executor, memory, &golden.runnable(launch), fuel(golden, launch), probe, |_| {});
+        let (prints, mut printed) = (launch.program.prints(), Vec::new());
+        let ran = run(executor, memory, &golden.runnable(launch), fuel(golden, launch), probe, |executor| {
+            if prints {
+                printed.extend(executor.take_printed());
+            }
+        });
         self.progress.add(&ran, faulty);
+        self.progress.printed += if prints { differing_bytes(&launch.printed, &printed) } else { 0 };
         self.runs.see_touch(self.scene.hit, self.progress.thread_instructions);
         if let RunEnd::Trapped(trap) = ran.end {
             self.progress.trap = Some((at.launches, trap));

@@ -319,6 +319,24 @@ impl Golden {
         self.recorded(launch).threads_per_block() as usize
     }
 
+    /// Whether kernels may print: their text is an output, by the name of [`PRINTED`](crate::PRINTED).
+    #[must_use]
+    pub fn prints(&self) -> bool {
+        self.launches.iter().any(|launch| launch.program.prints())
+    }
+
+    /// How many bytes kernels print.
+    #[must_use]
+    pub fn printed_bytes(&self) -> u64 {
+        self.launches.iter().map(|launch| launch.printed.len() as u64).sum()
+    }
+
+    /// Whether runs have to execute all that follows a fault: what blocks that wait for each other read and write depends on
+    /// all of them, and what a block prints is kept of whole launches.
+    pub(crate) fn runs_whole(&self) -> bool {
+        self.has_blocks_together() || self.prints()
+    }
+
     /// Whether blocks of some launch wait for each other.
     pub(crate) fn has_blocks_together(&self) -> bool {
         self.launches.iter().any(|launch| launch.waits || self.runnable(launch).is_together())

@@ -43,6 +43,7 @@ mod tracking;
 mod variables;
 
 pub use cells::Cells;
+pub use compare::PRINTED;
 pub use elements::{Typed, Unclear, buffer_elements, elements};
 pub use final_memory::FinalMemory;
 pub use golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch};

@@ -1,5 +1,6 @@
 //! What every tier shares: where a fault is, how long a run may take, and the observation that is made of it.
 
+use crate::compare;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::replay::ReplayError;
 use device::{LaunchStats, ModuleError};
@@ -141,6 +142,8 @@ pub fn locate<'g>(golden: &'g Golden, fault: &Fault) -> Result<&'g GoldenLaunch,
 #[derive(Default)]
 pub(crate) struct Progress {
     pub(crate) outputs: Vec<OutputDiff>,
+    /// Bytes that kernels printed otherwise, or not at all, or beyond what they should.
+    pub(crate) printed: u64,
     /// A copy to the host differed.
     pub(crate) differs: bool,
     /// Work followed it.
@@ -176,10 +179,12 @@ pub(crate) fn observe(
     let after = injected.after(fault, progress.thread_instructions);
     let end = progress.trap.map_or(End::Completed, |(launch, trap)| end(golden, launch, trap, after));
     let completed = end == End::Completed;
+    let mut outputs = if completed { progress.outputs } else { Vec::new() };
+    outputs.extend((completed && golden.prints()).then(|| compare::of_text(golden.printed_bytes(), progress.printed)));
     Observation {
         landed: injected.landed,
         first_use: injected.first_use,
-        outputs: if completed { progress.outputs } else { Vec::new() },
+        outputs,
         end,
         host_visible: progress.host_visible,
         strayed: progress.strayed,

@@ -164,11 +164,10 @@ impl CapsuleTarget {
     #[must_use]
     pub fn runner(&self, strategy: Strategy) -> Runner<'_> {
         let index = || self.index();
-        // What blocks that wait for each other read and write depends on all of them.
-        let together = self.golden.has_blocks_together();
+        let whole = self.golden.runs_whole();
         match strategy {
             Strategy::Full => Runner::full(&self.golden),
-            _ if together => Runner::full(&self.golden),
+            _ if whole => Runner::full(&self.golden),
             Strategy::Auto | Strategy::Delta => Runner::delta(&self.golden, index()),
             Strategy::Lanes => Runner::lanes(&self.golden, index()),
         }
@@ -362,7 +361,7 @@ impl Engines for CapsuleTarget {
         let (population, strategy) = (self.population(words)?, Strategy::try_from(engine)?);
         let indexed = |in_lanes| SweepEngine::indexed(&self.golden, self.index(), in_lanes);
         let engine = match strategy {
-            _ if self.golden.has_blocks_together() => SweepEngine::Full(Box::new(Injector::new(&self.golden))),
+            _ if self.golden.runs_whole() => SweepEngine::Full(Box::new(Injector::new(&self.golden))),
             Strategy::Full => SweepEngine::Full(Box::new(Injector::new(&self.golden))),
             Strategy::Delta => indexed(false),
             Strategy::Auto | Strategy::Lanes => indexed(true),

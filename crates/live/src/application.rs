@@ -71,10 +71,10 @@ impl GoldenApplication {
         let reaper = Reaper::new().map_err(LiveError::Prepare)?;
         let directory = live.directory.as_ref().map_or_else(|| PathBuf::from("."), PathBuf::from);
         let root = (!live.in_place).then(|| reaper.directory().to_owned());
-        let scratch = Scratch::new(&directory, root, &live.file)?;
+        let mut scratch = Scratch::new(&directory, root, &live.file)?;
         let prepared = prepared(live, scratch.start())?;
         let path = reaper.directory().join("golden.capsule");
-        let place = scratch.place(&live.file).map_err(LiveError::Prepare)?;
+        let (place, copied) = scratch.first_place(&live.file).map_err(LiveError::Prepare)?;
         let recorded = prepared.clone().recording(Some(&path))?;
         let limit = live.timeout.map(Duration::from_secs_f64);
         let limits = Limits { time: limit.unwrap_or(GOLDEN_TIME), file_bytes: u64::MAX, files: &[] };
@@ -90,6 +90,7 @@ impl GoldenApplication {
             return Err(LiveError::NoFile { name: name.clone() });
         }
         scratch.check()?;
+        scratch.learn(&place, &copied);
         if !path.exists() {
             return Err(LiveError::NotRecorded { said: tail(&outputs.stderr) });
         }

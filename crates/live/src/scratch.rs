@@ -3,7 +3,8 @@
 //! Every entry of that directory is there as a symbolic link, so that relative names of inputs mean what they mean to
 //! the user, and nothing is copied. What the application creates stays in the scratch directory and goes with it. Files
 //! that it is known to leave are not linked, and directories on the way to them are real ones, with links inside; so each
-//! run has its own. A file that is linked and written to would be shared: the golden run is looked at for that.
+//! run has its own. A file that is linked and written to would be shared, and is the user's: the golden run gets copies of the
+//! files at the top, as far as they are not huge, and those that it writes to are copied for every run.
 //!
 //! In place, there is one directory, and one run at a time; the files that are known are removed before each.
 
@@ -25,10 +26,18 @@ pub(crate) struct Scratch {
     /// Directories that are real, and entries that are links, in the order in which they are made.
     directories: Vec<PathBuf>,
     links: Vec<PathBuf>,
+    /// Files that the golden run wrote to: each run has a copy.
+    copies: Vec<PathBuf>,
     /// What the linked files are, so that it is noticed when one changes.
     known: BTreeMap<PathBuf, Identity>,
     number: AtomicU64,
 }
+
+/// Files of at most so many bytes are copied for the golden run.
+const LARGEST_COPY: u64 = 64 << 20;
+
+/// Copies of files, with what they were before the golden run.
+pub(crate) type Copied = BTreeMap<PathBuf, Identity>;
 
 /// What changes when a file is written to.
 type Identity = (u64, u64, i64, i64);
@@ -59,6 +68,7 @@ impl Scratch {
             root,
             directories: Vec::new(),
             links: Vec::new(),
+            copies: Vec::new(),
             known: BTreeMap::new(),
             number: AtomicU64::new(0),
         };
@@ -113,8 +123,34 @@ impl Scratch {
         let place = WorkDirectory { path: root.join(format!("run-{number:010}")), temporary: true };
         fs::create_dir(&place.path)?;
         self.directories.iter().try_for_each(|path| fs::create_dir(place.path.join(path)))?;
+        self.copies.iter().try_for_each(|path| fs::copy(self.start.join(path), place.path.join(path)).map(drop))?;
         self.links.iter().try_for_each(|path| symlink(self.start.join(path), place.path.join(path)))?;
         Ok(place)
+    }
+
+    /// A directory for the golden run, with copies in the place of links to files that are not huge.
+    pub(crate) fn first_place(&self, files: &[String]) -> io::Result<(WorkDirectory, Copied)> {
+        let place = self.place(files)?;
+        let mut copied = Copied::new();
+        if self.in_place() {
+            return Ok((place, copied));
+        }
+        for path in self.known.iter().filter(|(_, identity)| identity.1 <= LARGEST_COPY).map(|(path, _)| path) {
+            let at = place.path.join(path);
+            fs::remove_file(&at)?;
+            fs::copy(self.start.join(path), &at)?;
+            copied.extend(identity(&at).map(|identity| (path.clone(), identity)));
+        }
+        Ok((place, copied))
+    }
+
+    /// Copies for every run the files that the golden run wrote to.
+    pub(crate) fn learn(&mut self, place: &WorkDirectory, copied: &Copied) {
+        let is_written =
+            |path: &PathBuf| copied.get(path).is_some_and(|known| identity(&place.path.join(path)) != Some(*known));
+        let (written, links) = std::mem::take(&mut self.links).into_iter().partition(is_written);
+        (self.copies, self.links) = (written, links);
+        self.known.retain(|path, _| !self.copies.contains(path));
     }
 
     /// Checks that no linked file has been written to.
@@ -160,6 +196,19 @@ mod tests {
         scratch.check().unwrap();
         fs::write(two.path.join("plain"), "written through").unwrap();
         assert!(matches!(scratch.check(), Err(LiveError::Shared { name }) if name == "plain"));
+        // The golden run has copies, and what it writes to every run has.
+        let other = tempfile::tempdir().unwrap();
+        let mut scratch = Scratch::new(start.path(), Some(other.path().to_owned()), &files).unwrap();
+        let (first, copied) = scratch.first_place(&files).unwrap();
+        fs::write(first.path.join("plain"), "written by the golden run").unwrap();
+        scratch.learn(&first, &copied);
+        let third = scratch.place(&files).unwrap();
+        assert!(fs::symlink_metadata(third.path.join("plain")).unwrap().is_file());
+        assert!(fs::symlink_metadata(third.path.join("data")).unwrap().is_symlink());
+        fs::write(third.path.join("plain"), "its own").unwrap();
+        assert_eq!(fs::read_to_string(start.path().join("plain")).unwrap(), "written through");
+        scratch.check().unwrap();
+        drop((first, third));
         let path = one.path.clone();
         drop((one, two));
         assert!(!path.exists() && start.path().join("data/in").exists());

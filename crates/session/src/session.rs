@@ -108,13 +108,16 @@ impl Session {
     /// As [`Store::create`]: a selection that selects nothing is a mistake in the words, a directory that cannot be used
     /// is one, too.
     pub fn create(&self, dir: &Path) -> Result<Store, SessionError> {
-        if !self.config.capsule.is_empty() && self.capsule().golden_run().outputs().is_empty() {
+        if !self.config.capsule.is_empty() && {
+            let golden = self.capsule().golden_run();
+            golden.outputs().is_empty() && !golden.prints()
+        } {
             let message = format!(
                 "irradiate {}: nothing in it is an output, so that no corruption could be seen",
                 self.config.capsule
             );
-            let help = "what kernels print is not recorded as an output: `beamline live -- APP` compares what the application itself \
-                        leaves; else record a run that copies its results to the host";
+            let help = "nothing is copied to the host and no kernel prints: record a run that copies its results to the host, or let \
+                        `beamline live -- APP` compare what the application itself leaves";
             return Err(SessionError::new(Why::Refused, message).with_help(help));
         }
         let words = |error: StoreError| SessionError::from_error(Why::Words, &error);

@@ -252,6 +252,12 @@ pub struct ParamRow {
 }
 
 impl Program {
+    /// Whether its threads may print.
+    #[must_use]
+    pub fn prints(&self) -> bool {
+        self.calls.iter().any(|call| matches!(call.target, CallTo::System(SystemCall::Print)))
+    }
+
     /// What is known of an instruction.
     #[must_use]
     pub fn facts(&self, instruction: u32) -> Option<&Facts> {

@@ -38,6 +38,9 @@ struct Info {
     /// Kernels that sum floating-point numbers in an order that a GPU chooses, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     float_sums: Vec<String>,
+    /// How many bytes kernels print, if some may: their text is an output, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    printed: Option<u64>,
     /// What is said of the order of launches, if several threads made them.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_note: Option<String>,
@@ -112,6 +115,7 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
         outputs: outputs(capsule, golden.as_ref()),
         races: golden.as_ref().map(races),
         races_unsearched: golden.as_ref().and_then(Golden::unsearched),
+        printed: golden.as_ref().filter(|golden| golden.prints()).map(Golden::printed_bytes),
         order_note: capsule.provenance.order_note(),
         float_sums: golden.as_ref().map(Golden::float_sums).unwrap_or_default(),
         sources: capsule.sources.iter().map(|source| source.path.clone()).collect(),
@@ -189,6 +193,13 @@ fn render(info: &Info) -> String {
             races.iter().for_each(|race| text += &format!("  {}\n", out::one_line(race)));
             info.races_unsearched.iter().for_each(|part| text += &format!("  {part}\n"));
         }
+    }
+    if let Some(bytes) = info.printed {
+        text += &format!(
+            "note: the text that kernels print ({} bytes) is an output, `{}`\n",
+            out::number(bytes),
+            inject::PRINTED
+        );
     }
     info.float_sums.iter().chain(&info.order_note).for_each(|sum| text += &format!("note: {}\n", out::one_line(sum)));
     text

@@ -165,11 +165,19 @@ fn an_application_that_cannot_be_judged_is_refused_with_a_reason() {
         assert!(said.contains(words) && said.contains("help: "), "{what}: {said}");
     };
     refused(&[], "random", 4, "did something else than in its golden run: event 1 was a copy to the device");
-    refused(&[], "through", 4, "it wrote to `log.txt`");
     refused(&["--file", "nothing"], "print", 4, "find the file `nothing`");
     let dir = start();
     let output = live(dir.path(), &["--fault", LATE, "--judge", "echo no >&2; exit 5"], "print");
     assert!(stderr(&output).contains("code 5, expected 0, 1 or 2; it said `no`"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_file_that_is_there_already_stays_what_it_is() {
+    let dir = start();
+    fs::write(dir.path().join("log.txt"), "mine").unwrap();
+    let output = live(dir.path(), &["--runs", "3"], "through");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(dir.path().join("log.txt")).unwrap(), "mine");
 }
 
 /// Whether a process is there and has not ended.

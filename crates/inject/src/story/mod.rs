@@ -98,7 +98,7 @@ fn with_blocks(
     mut launches: Vec<LaunchCorruption>,
 ) -> Vec<LaunchCorruption> {
     let golden: &Golden = target.golden_run();
-    if golden.has_blocks_together() {
+    if golden.runs_whole() {
         return launches;
     }
     let mut delta = Delta::new(golden, target.index());

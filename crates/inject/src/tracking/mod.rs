@@ -53,7 +53,7 @@ impl CapsuleTarget {
     #[must_use]
     pub fn tracker(&self, strategy: Strategy, arrays: &[Array]) -> Tracker<'_> {
         let golden = self.golden_run();
-        let runs = if strategy == Strategy::Full || golden.has_blocks_together() {
+        let runs = if strategy == Strategy::Full || golden.runs_whole() {
             Runs::Full(Box::new(Injector::new(golden)))
         } else {
             Runs::Delta(Box::new(Delta::new(golden, self.index())))

@@ -11,6 +11,7 @@ mod gpu_qin;
 mod guest;
 mod kernels;
 mod method;
+mod printed;
 mod rewritten;
 mod sampling;
 mod sizes;

@@ -5,7 +5,7 @@ use campaign::story::{Propagation, Story};
 use campaign::{Planner, RunIndex, Subject};
 use fault::Fault;
 use inject::{CapsuleTarget, Strategy};
-use outcome::{Class, End, classify};
+use outcome::{End, classify};
 use testkit::random_capsules::random_capsule;
 use testkit::tiers::{TARGETS, target};
 use testkit::workload;
