@@ -1,4 +1,4 @@
-//! Live runs of applications: those that replay the launches before the faulty one, and those that execute everything,
+//! Live runs of applications, some of which have hosts that decide: those that replay the launches before the faulty one, and those that execute everything,
 //! must see the same; and where the host sees nothing, so must a run of the recorded capsule.
 
 use crate::apps::{self, PLACE};
@@ -6,7 +6,7 @@ use crate::repo::{beamline, say};
 use crate::workloads::{build, fixed_nvcc};
 use anyhow::{Context, Result, bail, ensure};
 use campaign::{Finding, Results, Row};
-use outcome::{End, Observation};
+use outcome::{Class, End, Observation};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -31,11 +31,12 @@ struct Compared {
 pub(crate) fn live(runs: u64) -> Result<()> {
     let (program, nvcc) = (beamline()?, fixed_nvcc()?);
     let bfs = build(&nvcc, "bfs")?.join("bfs");
-    let compaction = apps::built(&nvcc, "compaction")?;
+    let small = ["compaction", "conjugate_gradients", "managed_late"];
+    let built = small.iter().map(|name| Ok((*name, apps::built(&nvcc, name)?))).collect::<Result<Vec<_>>>()?;
     say("| application | faults | disagreements | seen by the host | other class live | ms per run | executing all |")?;
     say("|---|---:|---:|---:|---:|---:|---:|")?;
     let mut wrong = Vec::new();
-    for (name, app) in [("bfs", bfs), ("compaction", compaction)] {
+    for (name, app) in [("bfs", bfs)].into_iter().chain(built) {
         let found = compare(&program, name, &app, runs)?;
         let [replayed, executed] = found.speed.map(|speed| format!("{:.1}", 1000.0 / speed.max(1e-9)));
         let Compared { faults, visible, changed, disagreements, .. } = found;
@@ -66,9 +67,15 @@ fn compare(program: &Path, name: &str, app: &Path, runs: u64) -> Result<Compared
     };
     let (replayed, fast) = campaign("replayed", &["live", "--", app])?;
     let (executed, slow) = campaign("executed", &["live", "--no-replay", "--", app])?;
-    let (capsule, _) = campaign("capsule", &["campaign", recorded, "--engine", "full"])?;
+    let (capsule, _) = campaign("capsule", &["campaign", recorded, "--engine", "full", "--no-app"])?;
     let (resolved, _) = campaign("resolved", &["campaign", recorded, "--app", app])?;
     let mut found = Compared { faults: replayed.len(), speed: [fast, slow], ..Compared::default() };
+    // Whoever recorded it need not name it.
+    let (asked, _) = campaign("asked", &["campaign", recorded])?;
+    ensure!(
+        asked == resolved,
+        "{name}: the application that the recording names does something else than the one that is named"
+    );
     ensure!([executed.len(), capsule.len(), resolved.len()] == [found.faults; 3], "{name}: rows are missing");
     for (((replayed, executed), capsule), resolved) in replayed.iter().zip(&executed).zip(&capsule).zip(&resolved) {
         let mut wrong = |what: &str| {
@@ -80,6 +87,15 @@ fn compare(program: &Path, name: &str, app: &Path, runs: u64) -> Result<Compared
         let [live, all, recorded, both] = [seen(replayed)?, seen(executed)?, seen(capsule)?, seen(resolved)?];
         if live != all {
             wrong(&format!("replay and execution differ: {live:?} and {all:?}"));
+        }
+        let (truth, known) = (replayed.finding.class(), capsule.finding.class());
+        // An application that checks its results says of a corruption that it found it.
+        let checked = known == Class::Sdc && differs(recorded);
+        if known != Class::Undecided && known != truth && !checked {
+            wrong(&format!("{truth} live, and {known} by the capsule alone"));
+        }
+        if (known == Class::Undecided) != recorded.host_visible {
+            wrong("what the host could see and what is undecided are not the same");
         }
         if let Some(what) = unlike(live, recorded) {
             wrong(&format!("live and capsule differ in {what}: {live:?} and {recorded:?}"));
