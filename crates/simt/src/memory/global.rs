@@ -325,7 +325,7 @@ impl GlobalMemory {
         near.chain(self.far.written())
     }
 
-    /// Where a page may have been written since the last reset: its [lines](LINE), a bit each.
+    /// Where a page may have been written since the last reset: its [lines](super::bytes::LINE), a bit each.
     #[must_use]
     pub fn written_lines(&self, page: u32) -> u64 {
         if self.index(address_of(page)).is_some() { u64::MAX } else { self.far.written_lines(page) }
