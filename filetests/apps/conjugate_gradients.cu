@@ -19,5 +19,5 @@ int main() {
         old = rr; dot<<<1, N>>>(r, r, o); cudaMemcpy(&rr, o, 4, cudaMemcpyDeviceToHost);
         xpby<<<1, N>>>(r, rr / old, p);
     }
-    cudaMemcpy(h, x, 4 * N, cudaMemcpyDeviceToHost); double s = 0; for (float v : h) s += v; printf("%.1f\n", s); return 0;
+    cudaMemcpy(h, x, 4 * N, cudaMemcpyDeviceToHost); double s = 0; for (float v : h) s += v; printf("sum of the solution\n%.1f\n", s); return 0;
 }

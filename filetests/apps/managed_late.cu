@@ -11,6 +11,6 @@ int main() {
     k<<<1, 64>>>(3);
     cudaDeviceSynchronize();
     for (int value : result) sum += value;
-    printf("%d\n", sum);
+    printf("sum\n%d\n", sum);
     return 0;
 }
