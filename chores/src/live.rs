@@ -1,5 +1,5 @@
-//! Live runs of applications, some of which have hosts that decide: those that replay the launches before the faulty one, and those that execute everything,
-//! must see the same; and where the host sees nothing, so must a run of the recorded capsule.
+//! Live runs of applications, some of which have hosts that decide: those that replay the launches before the faulty one, and
+//! those that execute everything, must see the same; and where the host sees nothing, so must a run of the recorded capsule.
 
 use crate::apps::{self, PLACE};
 use crate::repo::{beamline, say};

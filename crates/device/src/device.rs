@@ -8,7 +8,7 @@ use crate::explain::{self, TrapDetail};
 use crate::guests::Guests;
 use crate::launch::{check_launch, runnable};
 use crate::modules::Modules;
-use crate::races::{Interleavings, KernelRace, RaceSearch, RaceWatch};
+use crate::races::{Interleavings, KernelRace, RaceWatch};
 use crate::region;
 use crate::run::{LaunchStats, Probe, run};
 use capsule::{Launch, ModuleId, PlacedSymbol, Region};
@@ -257,12 +257,6 @@ impl Device {
     /// Says which kernels have data races, and that nobody has to look for more.
     pub fn interleave(&mut self, kernels: Interleavings) {
         self.races = RaceWatch::knowing(kernels);
-    }
-
-    /// How far data races were looked for.
-    #[must_use]
-    pub fn race_search(&self) -> RaceSearch {
-        self.races.search()
     }
 
     /// The first kernel of whose launches not all was looked at for data races.

@@ -101,8 +101,6 @@ pub struct RaceSearch {
     pub launches: u64,
     /// Those of which all was looked at, or of which it is known that they race.
     pub whole: u64,
-    /// Those whose blocks run together, of which nothing is looked at: the blocks take turns in any case.
-    pub together: u64,
     /// Instructions that were looked at, by all threads.
     pub instructions: u64,
 }
@@ -112,12 +110,6 @@ impl RaceSearch {
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.whole == self.launches
-    }
-
-    /// Whether the budget ended the search of a launch.
-    #[must_use]
-    pub fn is_cut(&self) -> bool {
-        self.whole + self.together < self.launches
     }
 }
 
@@ -200,11 +192,11 @@ impl RaceWatch {
         let pages: Arc<dyn Pages> = Arc::new(History::snapshot(memory));
         let (races, looked_at) = races_of(executor, launch, program, (&pages, Version::before(0)), budget)?;
         let Races { words, instructions, is_whole, blocks, .. } = looked_at;
-        self.search.together += u64::from(blocks == 0);
         self.left = self.left.less(RaceBudget { words: words + LAUNCH_WORDS, instructions });
         self.search.instructions += instructions;
         let mut found = races.iter().map(|race| race.between).max().unwrap_or_default();
         self.search.whole += u64::from(is_whole || found != Interleaving::Turns);
+        // Of a launch whose blocks run together nothing is looked at: they take turns in any case.
         if !is_whole && found == Interleaving::Turns && blocks > 0 {
             self.first_cut.get_or_insert_with(|| program.name.clone());
         }

@@ -121,6 +121,8 @@ pub struct Golden {
     pub(crate) modules: Modules,
     pub(crate) history: Arc<dyn Pages>,
     pub(crate) launches: Vec<GoldenLaunch>,
+    /// Whether kernels may print; every run asks.
+    pub(crate) prints: bool,
     pub(crate) copies: Vec<GoldenCopy>,
     pub(crate) outputs: Vec<Output>,
     /// What the outputs are compared with, in their order.
@@ -322,7 +324,13 @@ impl Golden {
     /// Whether kernels may print: their text is an output, by the name of [`PRINTED`](crate::PRINTED).
     #[must_use]
     pub fn prints(&self) -> bool {
-        self.launches.iter().any(|launch| launch.program.prints())
+        self.prints
+    }
+
+    /// Whether anything that leaves the device is an output.
+    #[must_use]
+    pub fn has_outputs(&self) -> bool {
+        self.prints || !self.outputs.is_empty()
     }
 
     /// How many bytes kernels print.

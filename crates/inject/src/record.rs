@@ -63,12 +63,14 @@ impl Golden {
         let bytes = history.bytes() + copies.iter().map(|copy| copy.bytes.len()).chain(counts).sum::<usize>();
         let (written, history) = (history.written().collect(), Arc::new(history));
         let loops = loop_fuel(launches.iter().map(GoldenLaunch::thread_instructions).sum());
+        let prints = launches.iter().any(|launch| launch.program.prints());
         Ok(Self {
             bytes: bytes as u64,
             modules,
             written,
             history,
             launches,
+            prints,
             copies,
             outputs,
             references,

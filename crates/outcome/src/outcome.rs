@@ -86,6 +86,14 @@ words! {
     }
 }
 
+impl Class {
+    /// Whether the fault of such a row landed: the base of all rates.
+    #[must_use]
+    pub fn has_landed(self) -> bool {
+        !matches!(self, Self::NotLanded | Self::Failed)
+    }
+}
+
 impl Masked {
     /// Why a value that was first used like this changed nothing.
     #[must_use]

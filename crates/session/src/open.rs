@@ -40,11 +40,7 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
         Recorded::There(live) => beside(choices, live)?,
         Recorded::Away(note) => {
             let work = Work::of(kind, &choices.clone().settle()?, true)?;
-            (choices, work, Some(note))
-        }
-        Recorded::Needless => {
-            let work = Work::of(kind, &choices.clone().settle()?, true)?;
-            (choices, work, None)
+            (choices, work, note)
         }
     };
     let config = choices.judged_by(work.capsule().criteria()).settle()?;

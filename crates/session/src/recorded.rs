@@ -10,12 +10,10 @@ use std::{fs, io};
 
 /// What is known of the application of a capsule.
 pub(crate) enum Recorded {
-    /// Nobody has to ask it, or somebody has said what to do.
-    Needless,
     /// It can be asked.
     There(Live),
-    /// It cannot, with what is to be said of it.
-    Away(String),
+    /// It is not, with what is to be said of that; nothing where nobody has to ask it, or somebody has said what to do.
+    Away(Option<String>),
 }
 
 /// What a campaign can ask of the application of its capsule.
@@ -24,23 +22,23 @@ pub(crate) enum Recorded {
 /// If the capsule cannot be read.
 pub(crate) fn application_of(choices: &Choices) -> Result<Recorded, SessionError> {
     let Some(name) = choices.capsule.as_deref().filter(|_| choices.live.app.words().is_empty()) else {
-        return Ok(Recorded::Needless);
+        return Ok(Recorded::Away(None));
     };
     // All faults of a block are run without it, and it does what a GPU does.
     if choices.no_app || choices.exhaustive || choices.order.is_some() || choices.contract.is_some() {
-        return Ok(Recorded::Needless);
+        return Ok(Recorded::Away(None));
     }
     if bundled::find(name).is_some() {
-        return Ok(Recorded::Needless);
+        return Ok(Recorded::Away(None));
     }
     let capsule = capsules::open(name)?;
     if !may_decide(&capsule) {
-        return Ok(Recorded::Needless);
+        return Ok(Recorded::Away(None));
     }
     let away = |why: &str| {
-        Recorded::Away(format!(
+        Recorded::Away(Some(format!(
             "runs whose host sees a difference before the end stay undecided: {why}; `--app 'APP ARGS'` names the application"
-        ))
+        )))
     };
     let Some(application) = &capsule.provenance.application else {
         return Ok(away("the capsule does not say how its application was started"));

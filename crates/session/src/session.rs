@@ -108,10 +108,7 @@ impl Session {
     /// As [`Store::create`]: a selection that selects nothing is a mistake in the words, a directory that cannot be used
     /// is one, too.
     pub fn create(&self, dir: &Path) -> Result<Store, SessionError> {
-        if !self.config.capsule.is_empty() && {
-            let golden = self.capsule().golden_run();
-            golden.outputs().is_empty() && !golden.prints()
-        } {
+        if !self.config.capsule.is_empty() && !self.capsule().golden_run().has_outputs() {
             let message = format!(
                 "irradiate {}: nothing in it is an output, so that no corruption could be seen",
                 self.config.capsule

@@ -106,8 +106,7 @@ struct Campaign<'a> {
 }
 
 fn verdict(bound: &Bound, counts: &[Count], campaign: &Campaign<'_>) -> BoundVerdict {
-    let landed = |count: &&Count| matches!(count.class, Class::Masked | Class::Sdc | Class::Due | Class::Undecided);
-    let landed = counts.iter().filter(landed).map(|count| count.count).sum();
+    let landed = counts.iter().filter(|count| count.class.has_landed()).map(|count| count.count).sum();
     let rate = campaign.estimator.rate(counts, &|count| bound.terms.iter().any(|term| term.holds(count)));
     let exact = matches!(campaign.estimator, Estimator::Exact);
     let judgement = match bound.side(rate.low, rate.high) {

@@ -79,7 +79,7 @@ impl Estimator {
 
     /// The same of what is known.
     fn known(&self, counts: &[Count], hits: &dyn Fn(&Count) -> bool) -> Rate {
-        let hit = || counts.iter().filter(|count| LANDED.contains(&count.class) && hits(count));
+        let hit = || counts.iter().filter(|count| count.class.has_landed() && hits(count));
         let count = hit().map(|count| count.count).sum();
         match self {
             Self::Exact => {
@@ -91,8 +91,7 @@ impl Estimator {
                 if counts.iter().any(|count| count.weight != 1) {
                     return weighted(counts, hits, count, *method, *confidence);
                 }
-                let landed: u64 =
-                    counts.iter().filter(|count| LANDED.contains(&count.class)).map(|count| count.count).sum();
+                let landed: u64 = counts.iter().filter(|count| count.class.has_landed()).map(|count| count.count).sum();
                 let proportion = Proportion::from_counts(count, landed - count);
                 let Interval { low, high } = proportion.interval(*method, *confidence);
                 Rate { count, rate: proportion.rate(), low, high }
@@ -136,7 +135,7 @@ fn weighted(
     confidence: Confidence,
 ) -> Rate {
     let mut weighted = Weighted::default();
-    for it in counts.iter().filter(|it| LANDED.contains(&it.class)) {
+    for it in counts.iter().filter(|it| it.class.has_landed()) {
         let (runs, weight) = (it.count as f64, it.weight as f64);
         weighted.all += runs * weight;
         weighted.squares += runs * weight * weight;
@@ -149,7 +148,7 @@ fn weighted(
 /// The strata of what landed in the part that `counts` are of.
 fn stratified(shares: &[StratumShare], counts: &[Count], hits: &dyn Fn(&Count) -> bool) -> Stratified {
     let mut landed = vec![(0_u64, 0_u64); shares.len()];
-    for count in counts.iter().filter(|count| LANDED.contains(&count.class)) {
+    for count in counts.iter().filter(|count| count.class.has_landed()) {
         if let Some((all, hit)) = landed.get_mut(count.stratum as usize) {
             *all += count.count;
             *hit += if hits(count) { count.count } else { 0 };

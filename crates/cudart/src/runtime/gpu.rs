@@ -271,9 +271,9 @@ impl Gpu {
 
     /// The first kernel whose search for data races the budget ended; said once.
     pub(crate) fn take_unsearched(&mut self) -> Option<String> {
-        let is_news = !self.is_unsearched_said && self.device.race_search().is_cut();
-        self.is_unsearched_said |= is_news;
-        self.device.first_unsearched().filter(|_| is_news).map(str::to_owned)
+        let kernel = self.device.first_unsearched().filter(|_| !self.is_unsearched_said)?.to_owned();
+        self.is_unsearched_said = true;
+        Some(kernel)
     }
 
     /// The data races that were found since this was last asked.

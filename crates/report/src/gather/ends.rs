@@ -55,7 +55,7 @@ impl Words {
 
 impl Ends {
     pub(crate) fn add(&mut self, row: &RowView<'_>) {
-        if !matches!(row.class, Class::Masked | Class::Sdc | Class::Due | Class::Undecided) {
+        if !row.class.has_landed() {
             return;
         }
         match row.first_use {

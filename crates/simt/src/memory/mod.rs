@@ -18,7 +18,7 @@ pub mod window;
 
 pub use access::AccessError;
 pub use allocations::{Allocations, PlaceError};
-pub use bytes::{ByteSet, LINE, each_line};
+pub use bytes::{ByteSet, each_line};
 pub use far::{address_of, page_of};
 pub use global::GlobalMemory;
 pub use held::Held;

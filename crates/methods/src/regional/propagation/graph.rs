@@ -1,7 +1,6 @@
 //! Between which variables errors go, through which kernels, and how often.
 
 use inject::{Array, ArrayAccesses};
-use outcome::Class;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 
@@ -66,7 +65,7 @@ pub struct Graph {
 impl Graph {
     /// Adds a run that came to its end; others are left out. `kernels` and `accesses` are those of the launches.
     pub fn add(&mut self, it: &Followed, kernels: &[&str], accesses: &[ArrayAccesses], variables: usize) {
-        if !it.completed || matches!(it.class(), Class::NotLanded | Class::Failed) {
+        if !it.completed || !it.class().has_landed() {
             return;
         }
         let after = |launch: u32| it.after.get(&launch).cloned().unwrap_or_default();

@@ -1,6 +1,5 @@
 //! What many runs did to variables, by region.
 
-use outcome::Class;
 use std::collections::BTreeMap;
 
 use super::follow::Followed;
@@ -38,7 +37,7 @@ pub struct Spread {
 impl Spread {
     /// Adds a run of a region.
     pub fn add(&mut self, region: &str, it: &Followed, variables: usize) {
-        if matches!(it.class(), Class::NotLanded | Class::Failed) {
+        if !it.class().has_landed() {
             return;
         }
         *self.runs.entry(region.to_owned()).or_default() += 1;
