@@ -80,6 +80,11 @@ pub trait Subject: Sync {
     fn races(&self) -> Vec<DataRace> {
         Vec::new()
     }
+
+    /// How far data races were looked for, in words; `None` if everywhere.
+    fn races_unsearched(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What chooses sites: uniformly as a selection says, or as a published method does.

@@ -317,6 +317,10 @@ impl Subject for CapsuleTarget {
     fn races(&self) -> Vec<campaign::DataRace> {
         crate::races::of(&self.golden)
     }
+
+    fn races_unsearched(&self) -> Option<String> {
+        self.golden.unsearched()
+    }
 }
 
 impl Planner for CapsuleTarget {

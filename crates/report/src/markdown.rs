@@ -201,6 +201,9 @@ impl Report {
             let more = left_out((summary.races.len() - races.len()) as u64);
             text += &format!("{}\n\n{}{more}\n", escaped(MEANING), list(races.iter().map(String::as_str)));
         }
+        if let Some(part) = &summary.races_unsearched {
+            text += &format!("{}\n\n", escaped(&races::unsearched(part)));
+        }
         text += &self.markdown_failures();
         text += &format!("Make them again:\n\n{}\n", indented(&[&provenance.repeat]));
         let identity = format!(

@@ -9,6 +9,13 @@ use crate::number::plain;
 pub(crate) const MEANING: &str = "The fault-free run has data races: accesses to the same bytes whose order nothing decides. \
      Their kernels run with their warps interleaved, in one of the orders that a GPU may choose.";
 
+/// How far races were looked for.
+pub(crate) fn unsearched(part: &str) -> String {
+    format!(
+        "Data races were {part}; where they were not, a race can be hidden, and its kernel runs one warp after the other."
+    )
+}
+
 /// A race in words. `short_name` gives the name that people use for a kernel.
 pub(crate) fn said<'a>(race: &'a DataRace, short_name: impl Fn(&'a str) -> &'a str) -> String {
     let who = match race.between {

@@ -9,7 +9,7 @@ use crate::findings::file_name;
 use crate::limits::{bad_name, counted, of_host, of_unjudged};
 use crate::measure::{ClassMasses, Mass, Measure};
 use crate::number::{bounds, interval, plain, rate};
-use crate::races::{MEANING, said};
+use crate::races::{MEANING, said, unsearched};
 use crate::stopping;
 pub use crate::table::plain as table;
 
@@ -96,7 +96,7 @@ fn races(summary: &Summary, short_name: fn(&str) -> &str) -> String {
     if all.len() > LINES {
         text += &format!("  {} more are left out here\n", plain((all.len() - LINES) as u64));
     }
-    text
+    text + &summary.races_unsearched.as_ref().map_or_else(String::new, |part| format!("\n{}\n", unsearched(part)))
 }
 
 /// A rate and, where it is an estimate, its bounds.

@@ -8,7 +8,8 @@ use crate::target::{GoldenSummary, KernelRegisters, Stratum, TargetSystem};
 /// The tables of both.
 pub(super) const TABLES: &str = "
     CREATE TABLE target (name TEXT NOT NULL, digest TEXT NOT NULL, launches INTEGER NOT NULL,
-        threads INTEGER NOT NULL, thread_instructions INTEGER NOT NULL) STRICT;
+        threads INTEGER NOT NULL, thread_instructions INTEGER NOT NULL,
+        races_unsearched TEXT) STRICT;
     CREATE TABLE session (session INTEGER PRIMARY KEY, golden_seconds REAL NOT NULL, jobs INTEGER NOT NULL,
         seconds REAL NOT NULL, runs INTEGER NOT NULL) STRICT;";
 
@@ -22,6 +23,8 @@ pub(crate) struct Origin {
     pub(crate) labels: Vec<LabelColumn>,
     /// The data races of the golden run.
     pub(crate) races: Vec<DataRace>,
+    /// How far races were looked for, in words; absent if everywhere.
+    pub(crate) races_unsearched: Option<String>,
     /// For an exhaustive campaign, what all its units are of.
     pub(crate) outline: Option<Outline>,
     /// For a campaign with strata, these.
@@ -38,6 +41,7 @@ impl Origin {
             golden: target.subject.golden(),
             labels: target.planner.labels().to_vec(),
             races: target.subject.races(),
+            races_unsearched: target.subject.races_unsearched(),
             outline,
             strata: Vec::new(),
             registers: Vec::new(),

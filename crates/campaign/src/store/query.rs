@@ -184,21 +184,27 @@ impl Rows {
     pub(crate) fn origin(&self) -> Result<Origin, StoreError> {
         let seconds = self.sessions()?.first().map_or(0.0, |session| session.golden_seconds);
         let mut origin = None;
-        self.each("SELECT name, digest, launches, threads, thread_instructions FROM target", [], |row| {
-            let (launches, threads, thread_instructions) = (unsigned(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?);
-            let golden = GoldenSummary { launches, threads, thread_instructions, seconds };
-            origin = Some(Origin {
-                name: get(row, 0)?,
-                digest: get(row, 1)?,
-                golden,
-                labels: self.labels.clone(),
-                races: Vec::new(),
-                outline: None,
-                strata: Vec::new(),
-                registers: Vec::new(),
-            });
-            Ok(())
-        })?;
+        self.each(
+            "SELECT name, digest, launches, threads, thread_instructions, races_unsearched FROM target",
+            [],
+            |row| {
+                let (launches, threads, thread_instructions) =
+                    (unsigned(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?);
+                let golden = GoldenSummary { launches, threads, thread_instructions, seconds };
+                origin = Some(Origin {
+                    name: get(row, 0)?,
+                    digest: get(row, 1)?,
+                    golden,
+                    labels: self.labels.clone(),
+                    races: Vec::new(),
+                    races_unsearched: get(row, 5)?,
+                    outline: None,
+                    strata: Vec::new(),
+                    registers: Vec::new(),
+                });
+                Ok(())
+            },
+        )?;
         if let Some(origin) = &mut origin {
             origin.strata = self.strata()?;
             origin.registers = self.registers()?;

@@ -19,7 +19,7 @@ use super::{labels, origin, races, registers, schema, strata, units};
 /// "BEAM", in the header of the file.
 const APPLICATION_ID: i32 = 0x4245_414d;
 /// The version of the tables.
-const VERSION: i32 = 6;
+const VERSION: i32 = 7;
 
 /// What SQLite calls a database in memory. No path of ours is like this: all name a directory.
 const MEMORY: &str = ":memory:";
@@ -84,8 +84,8 @@ impl Rows {
             let golden = origin.golden;
             let numbers = [golden.launches, golden.threads, golden.thread_instructions].map(clamp);
             transaction.execute(
-                "INSERT INTO target VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![origin.name, origin.digest, numbers[0], numbers[1], numbers[2]],
+                "INSERT INTO target VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![origin.name, origin.digest, numbers[0], numbers[1], numbers[2], origin.races_unsearched],
             )?;
             set_up_parts(transaction, origin)
         })

@@ -40,6 +40,7 @@ impl Summary {
             seed: config.seed,
             golden: origin.golden,
             races: origin.races,
+            races_unsearched: origin.races_unsearched,
             runs,
             remaining: (remaining > 0).then_some(remaining),
             stopping: stopping(config, &within),

@@ -43,6 +43,9 @@ pub struct Summary {
     /// The data races of the fault-free run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub races: Vec<DataRace>,
+    /// How far data races were looked for, in words; absent if everywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub races_unsearched: Option<String>,
     /// The account of all runs.
     pub runs: Runs,
     /// Runs still to be made; absent from a finished campaign. For one that stops by margin, at most this many.

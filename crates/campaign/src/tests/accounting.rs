@@ -129,6 +129,7 @@ fn the_document_has_the_format_that_is_documented() {
               "words": 96
             }
           ],
+          "races_unsearched": "looked for in 1 of 2 launches",
           "runs": {
             "planned": 40,
             "landed": 33,

@@ -132,7 +132,7 @@ fn rows_of_another_version_are_refused() {
             [Store::resume(dir.path(), &Fake::default()).unwrap_err(), Results::open(dir.path()).unwrap_err()];
         for error in refused {
             let expected = format!(
-                "use {}: its rows have version {version}, this beamline knows version 6; use the beamline that made \
+                "use {}: its rows have version {version}, this beamline knows version 7; use the beamline that made \
                  it, or run the campaign again: the same seed gives the same faults",
                 path.display()
             );
@@ -173,6 +173,7 @@ fn the_races_of_the_golden_run_are_told_by_who_has_the_rows_alone() {
     let dir = tempfile::tempdir().unwrap();
     let summary = run_all(dir.path(), config(20), &Fake::default());
     assert_eq!(summary.races, Fake::default().races());
+    assert_eq!(summary.races_unsearched, Fake::default().races_unsearched());
     assert_eq!(Results::open(dir.path()).unwrap().summary().unwrap().races, summary.races);
 }
 

@@ -7,7 +7,7 @@ use super::table::left_out;
 use crate::document::Report;
 use crate::limits::limits;
 use crate::number::{count, seconds};
-use crate::races::{MEANING, said};
+use crate::races::{MEANING, said, unsearched};
 
 pub(super) fn section(report: &Report) -> Section {
     let (summary, provenance) = (&report.summary, &report.provenance);
@@ -47,6 +47,7 @@ fn races(report: &Report) -> Markup {
             ul.find id="races" { @for race in all.iter().take(RACES) { li { (said(race, |kernel| report.kernel(kernel))) } } }
             @if let Some(more) = left_out(all.len().saturating_sub(RACES) as u64, "races") { p.small.soft { (more) } }
         }
+        @if let Some(part) = &report.summary.races_unsearched { p.small { (unsearched(part)) } }
     }
 }
 

@@ -79,6 +79,10 @@ impl Subject for Synthetic {
         };
         (0..self.races).map(race).collect()
     }
+
+    fn races_unsearched(&self) -> Option<String> {
+        Some("looked for in 1 of 2 launches".into())
+    }
 }
 
 impl Planner for Synthetic {
