@@ -23,7 +23,7 @@ pub(crate) use bounds::Bounds;
 pub(crate) use choose::{Choose, Machine, Resources};
 pub(crate) use kept::Kept;
 pub(crate) use live::Live;
-pub(crate) use of_method::{Asked, OfFiles, OfMethod, command};
+pub(crate) use of_method::{Asked, OfFiles, OfInputs, OfMethod, command};
 pub(crate) use study::{Profile, Study, ThreadName};
 pub(crate) use verify::{MachineWord, Verify, Worker};
 

@@ -40,6 +40,7 @@ fn dispatch(asked: Asked) -> Result<Code, Failure> {
         Asked::Own(command) => command,
         Asked::OfMethod(asked) => return commands::of_method::answer(asked),
         Asked::OfFiles(asked) => return commands::of_method::answer_files(asked),
+        Asked::OfInputs(asked) => return commands::of_method::answer_inputs(asked),
     };
     match command {
         Command::List(list) => commands::list::list(&list),

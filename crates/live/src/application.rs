@@ -303,7 +303,7 @@ fn words(live: &Live, directory: &Path) -> Vec<String> {
     words
 }
 
-fn start(
+pub(crate) fn start(
     prepared: &PreparedApplication,
     directory: &Path,
     orders: Option<&Orders>,
@@ -326,7 +326,7 @@ fn number(file: &File) -> i32 {
 }
 
 /// How a process ended, in words that follow its name.
-fn how(ended: &ProcessEnd) -> String {
+pub(crate) fn how(ended: &ProcessEnd) -> String {
     match (ended.code(), ended.signal()) {
         (Some(code), _) => format!("ended with code {code}"),
         (None, Some(signal)) => format!("was ended by signal {signal}"),

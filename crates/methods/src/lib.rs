@@ -12,19 +12,25 @@
 //! module here and a line there. What methods share is the [`kit`].
 //!
 //! - [`left_open`]: no method, but studies of what the machine decides where the ISA leaves it open;
+//! - [`approxilyzer`]: one pilot for each class of error sites whose threads go the same way;
+//! - [`druto`]: the input that makes a kernel most vulnerable;
 //! - [`gpu_qin`]: threads grouped by their dynamic instruction counts, one profile for each popular group;
+//! - [`minotaur`]: small inputs that stand for large ones;
 //! - [`regional`]: regions of the program, by source lines, kernels and iterations, compared;
 //! - [`two_level`]: rates of strikes by instruction type, composed with what faults in such instructions come to.
 
+pub mod approxilyzer;
+pub mod druto;
 pub mod gpu_qin;
 pub mod kit;
 pub mod left_open;
 mod method;
+pub mod minotaur;
 pub mod regional;
 pub mod registry;
 pub mod two_level;
 
 pub use method::{
-    Answer, Applied, Command, CommandOption, Estimates, FilesRequest, Method, MethodPage, PageCampaign, Piece, Pieces,
-    Reader, Request, StudyOffer, Workloads, Workshop,
+    Answer, Applied, Command, CommandOption, Estimates, FilesRequest, InputCommand, InputRequest, Method, MethodPage,
+    PageCampaign, Piece, Pieces, Reader, Request, StudyOffer, Workloads, Workshop,
 };

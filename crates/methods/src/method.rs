@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use study::{Picture, Plot, Study, Table};
 
-use crate::kit::{Campaigns, Studied, StudyError};
+use crate::kit::{Campaigns, Inputs, Studied, StudyError};
 
 /// A published method.
 pub trait Method: Sync {
@@ -23,11 +23,19 @@ pub trait Method: Sync {
         None
     }
 
+    /// Whether it chooses sites of campaigns (`--method NAME`). Others choose inputs, or change programs.
+    fn chooses_sites(&self) -> bool {
+        true
+    }
+
     /// Whether the words mean something, as far as that can be told without a capsule.
     ///
     /// # Errors
-    /// If they mean no settings, or say what the method chooses itself.
-    fn check(&self, words: &SelectionWords) -> Result<(), TargetError>;
+    /// If they mean no settings, or say what the method chooses itself; of a method that chooses no sites, always.
+    fn check(&self, words: &SelectionWords) -> Result<(), TargetError> {
+        let _ = words;
+        Err(TargetError::new(format!("choose sites by {}: it chooses none; it has commands of its own", self.name())))
+    }
 
     /// What its faults are, by its words: one for each kind of place and change that its sites have. Nothing, if it cannot be
     /// said, which claims nothing.
@@ -51,8 +59,12 @@ pub trait Method: Sync {
     /// The method on a capsule, with the settings that `words.method` has.
     ///
     /// # Errors
-    /// If the words mean no settings, say what the method chooses itself, or select nothing.
-    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError>;
+    /// If the words mean no settings, say what the method chooses itself, or select nothing; of a method that chooses no
+    /// sites, always.
+    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {
+        let _ = capsule;
+        self.check(words).and(Err(TargetError::new(format!("choose sites by {}", self.name()))))
+    }
 
     /// The questions that it asks of capsules.
     fn studies(&self) -> &'static [StudyOffer] {
@@ -66,6 +78,11 @@ pub trait Method: Sync {
 
     /// The commands that it adds to the program and that read files, not a capsule.
     fn readers(&self) -> &'static [Reader] {
+        &[]
+    }
+
+    /// The commands that it adds to the program and that are about the inputs of an application.
+    fn input_commands(&self) -> &'static [InputCommand] {
         &[]
     }
 
@@ -116,6 +133,41 @@ pub struct Command {
     pub without: &'static [(&'static str, &'static str)],
     /// Answers a request.
     pub run: fn(&Request, &mut Campaigns<'_>) -> Result<Answer, StudyError>,
+}
+
+/// A command that a method adds to the program, about the inputs of an application.
+pub struct InputCommand {
+    /// Its name.
+    pub name: &'static str,
+    /// What it shows, in a line.
+    pub about: &'static str,
+    /// Its own options.
+    pub options: &'static [CommandOption],
+    /// Answers a request.
+    pub run: fn(&mut InputRequest<'_>, &mut Campaigns<'_>) -> Result<Answer, StudyError>,
+}
+
+/// What a command about inputs is asked.
+pub struct InputRequest<'a> {
+    /// The application.
+    pub inputs: &'a mut dyn Inputs,
+    /// What is said of its own options, defaults included.
+    pub options: BTreeMap<&'static str, String>,
+    /// Which of them stand on the command line.
+    pub said: BTreeSet<&'static str>,
+}
+
+impl InputRequest<'_> {
+    /// The value of an option, if it is said or has a default.
+    ///
+    /// # Errors
+    /// If it means nothing.
+    pub fn get<T: FromStr>(&self, key: &str) -> Result<Option<T>, StudyError>
+    where
+        T::Err: std::fmt::Display,
+    {
+        read(&self.options, key)
+    }
 }
 
 /// A command that a method adds to the program and that reads files.

@@ -4,9 +4,12 @@ use campaign::{Aim, SelectionWords, TargetError};
 use inject::CapsuleTarget;
 use std::sync::Arc;
 
+use crate::approxilyzer;
+use crate::druto;
 use crate::gpu_qin;
 use crate::left_open;
-use crate::method::{Applied, Command, Method, Reader, StudyOffer};
+use crate::method::{Applied, Command, InputCommand, Method, Reader, StudyOffer};
+use crate::minotaur;
 use crate::regional;
 use crate::two_level;
 
@@ -16,6 +19,9 @@ pub static METHODS: &[&dyn Method] = &[
     &gpu_qin::GpuQinMethod,
     &two_level::TwoLevelMethod,
     &regional::RegionalMethod,
+    &approxilyzer::ApproxilyzerMethod,
+    &minotaur::MinotaurMethod,
+    &druto::DrutoMethod,
 ];
 
 /// The method that a selection names, applied to a capsule; none if it names none.
@@ -60,9 +66,14 @@ pub fn aims(words: &SelectionWords) -> Result<Vec<Aim>, TargetError> {
 /// If there is none.
 pub fn find(word: &str) -> Result<&'static dyn Method, TargetError> {
     let name = word.split_once(':').map_or(word, |(name, _)| name);
-    let known = || METHODS.iter().map(|method| format!("{} ({})", method.name(), method.about())).collect::<Vec<_>>();
+    let known = || planners().map(|method| format!("{} ({})", method.name(), method.about())).collect::<Vec<_>>();
     let found = METHODS.iter().find(|method| method.name() == name);
     found.copied().ok_or_else(|| TargetError::new(format!("use the method `{name}`: there is {}", known().join(", "))))
+}
+
+/// The methods that choose sites of campaigns.
+pub fn planners() -> impl Iterator<Item = &'static dyn Method> {
+    METHODS.iter().copied().filter(|method| method.chooses_sites())
 }
 
 /// All studies, of all methods and of what the ISA leaves open.
@@ -73,6 +84,11 @@ pub fn studies() -> impl Iterator<Item = &'static StudyOffer> {
 /// All commands that methods add.
 pub fn commands() -> impl Iterator<Item = &'static Command> {
     METHODS.iter().flat_map(|method| method.commands())
+}
+
+/// All commands that methods add and that are about the inputs of an application.
+pub fn input_commands() -> impl Iterator<Item = &'static InputCommand> {
+    METHODS.iter().flat_map(|method| method.input_commands())
 }
 
 /// All commands that methods add and that read files.
@@ -91,6 +107,7 @@ mod tests {
         assert!(unlike(METHODS.iter().map(|method| method.name()).collect()));
         assert!(unlike(studies().map(|study| study.name).collect()));
         let commands = commands().map(|command| command.name);
+        let commands = commands.chain(input_commands().map(|command| command.name));
         assert!(unlike(commands.chain(readers().map(|reader| reader.name)).collect()));
     }
 
@@ -102,6 +119,6 @@ mod tests {
         }
         let error = find("weather:x=1").err().unwrap().to_string();
         assert!(error.starts_with("use the method `weather`: there is "), "{error}");
-        assert!(METHODS.iter().all(|method| error.contains(method.name())));
+        assert!(planners().all(|method| error.contains(method.name())));
     }
 }

@@ -1,9 +1,15 @@
 //! The bundled workloads, embedded in the library.
 
+use crate::error::{SessionError, Why};
+use capsule::{Capsule, Metric, Output};
 use serde::Deserialize;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io, process};
 
-/// Name, capsule and description of every bundled workload.
-static TABLE: &[(&str, &[u8], &str)] = &include!(concat!(env!("OUT_DIR"), "/bundled.rs"));
+/// Every bundled workload, by name.
+static TABLE: &[Bundled] = &include!(concat!(env!("OUT_DIR"), "/bundled.rs"));
 
 /// A bundled workload.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +19,9 @@ pub struct Bundled {
     /// The bytes of its capsule.
     pub capsule: &'static [u8],
     toml: &'static str,
+    /// Its executable, compressed; absent where none is bundled.
+    application: Option<&'static [u8]>,
+    space: Option<&'static str>,
 }
 
 /// What a `workload.toml` says that is shown to users.
@@ -29,7 +38,7 @@ pub struct Description {
 
 /// All bundled workloads, by name.
 pub fn all() -> impl Iterator<Item = Bundled> {
-    TABLE.iter().map(|&(name, capsule, toml)| Bundled { name, capsule, toml })
+    TABLE.iter().copied()
 }
 
 /// The bundled workload of this name.
@@ -43,8 +52,97 @@ impl Bundled {
         self.toml
     }
 
+    /// What may vary in its input: the text of its `space.toml`, if it has one.
+    pub fn space(&self) -> Option<&'static str> {
+        self.space
+    }
+
+    /// What `workload.toml` declares of the outputs of a recording with whatever input. A shape that does not fit its bytes is left
+    /// out.
+    pub fn outputs(&self, capsule: &Capsule) -> Vec<Output> {
+        let declared = toml::from_str::<Declared>(self.toml).unwrap_or_default().outputs;
+        declared.iter().filter_map(|it| it.of(capsule)).collect()
+    }
+
+    /// Puts its executable where it can be started, once for each version, and returns its path.
+    ///
+    /// # Errors
+    /// If none is bundled, or it cannot be written.
+    pub fn place_application(&self) -> Result<PathBuf, SessionError> {
+        let refused = |why: String| SessionError::new(Why::Refused, format!("start the workload {}: {why}", self.name));
+        let bytes = self.application.ok_or_else(|| refused("its executable is not bundled".to_owned()))?;
+        let directory = cache().ok_or_else(|| {
+            refused("neither `XDG_CACHE_HOME` nor `HOME` names a directory".to_owned()).with_help("set one of them")
+        })?;
+        let digest: String = blake3::hash(bytes).to_hex().chars().take(16).collect();
+        let directory = directory.join("workloads").join(digest);
+        let path = directory.join(self.name);
+        let bytes = zstd::decode_all(bytes).map_err(|error| refused(error.to_string()))?;
+        if !fs::read(&path).is_ok_and(|there| there == bytes) {
+            write_program(&directory, &path, &bytes)
+                .map_err(|error| refused(format!("write {}: {error}", path.display())))?;
+        }
+        Ok(path)
+    }
+
     /// The description; empty where the file says nothing.
     pub fn description(&self) -> Description {
         toml::from_str(self.toml).unwrap_or_default()
     }
+}
+
+/// The outputs that a `workload.toml` declares.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Declared {
+    outputs: Vec<DeclaredOutput>,
+}
+
+/// One of them. A negative copy counts from the end.
+#[derive(Debug, Deserialize)]
+struct DeclaredOutput {
+    copy: i64,
+    name: String,
+    #[serde(rename = "type")]
+    element: String,
+    shape: Vec<u64>,
+    tolerance: Option<f64>,
+    #[serde(default)]
+    metric: Metric,
+}
+
+impl DeclaredOutput {
+    /// What it is in a recording; none if there is no such copy.
+    fn of(&self, capsule: &Capsule) -> Option<Output> {
+        let copies: Vec<Option<u64>> = capsule.copies_out().map(|(_, copied)| copied.from.bytes()).collect();
+        let at = if self.copy < 0 { copies.len() as i64 + self.copy } else { self.copy };
+        let bytes = (*copies.get(usize::try_from(at).ok()?)?)?;
+        let element: capsule::ElementType = self.element.parse().ok()?;
+        let fits = self.shape.iter().product::<u64>() * element.bytes() == bytes;
+        Some(Output {
+            copy: u32::try_from(at).ok()?,
+            name: self.name.clone(),
+            element: Some(element),
+            shape: if fits { self.shape.clone() } else { Vec::new() },
+            tolerance: self.tolerance,
+            metric: self.metric,
+        })
+    }
+}
+
+/// Where this user's programs keep what can be made again.
+fn cache() -> Option<PathBuf> {
+    let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = || variable("HOME").map(|home| home.join(".cache"));
+    variable("XDG_CACHE_HOME").or_else(home).map(|cache| cache.join("beamline"))
+}
+
+/// Writes an executable in one piece, whoever else does the same.
+fn write_program(directory: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let temporary = directory.join(format!(".{}", process::id()));
+    let mut file = fs::File::options().write(true).create_new(true).mode(0o755).open(&temporary)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    drop(file);
+    written.and_then(|()| fs::rename(&temporary, path)).inspect_err(|_| drop(fs::remove_file(&temporary)))
 }

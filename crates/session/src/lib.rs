@@ -25,6 +25,7 @@ pub mod bundled;
 pub mod capsules;
 pub mod contract;
 mod error;
+pub mod inputs;
 mod names;
 mod open;
 pub mod order;

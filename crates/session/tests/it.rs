@@ -45,7 +45,7 @@ fn a_session_can_be_kept_and_asked_again_and_from_other_threads() {
 
 #[test]
 fn every_method_plans_and_estimates_wherever_its_campaign_is() {
-    for method in methods::registry::METHODS {
+    for method in methods::registry::planners() {
         let selection = SelectionWords { method: Some(method.name().to_owned()), ..SelectionWords::default() };
         let session = open(Choices { selection, ..choices("pathfinder", 60) }).unwrap();
         let dir = tempfile::tempdir().unwrap();

@@ -155,11 +155,11 @@ impl Choose {
 
 /// The methods there are, for help.
 fn methods() -> String {
-    let of = |method: &&dyn methods::Method| {
+    let of = |method: &dyn methods::Method| {
         let example = method.example().map_or_else(String::new, |example| format!(", with settings as in {example}"));
         format!("{} ({}){example}", method.name(), method.about())
     };
-    let all: Vec<String> = registry::METHODS.iter().map(of).collect();
+    let all: Vec<String> = registry::planners().map(of).collect();
     format!("Choose sites as a published method does: {}", all.join("; "))
 }
 

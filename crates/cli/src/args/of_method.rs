@@ -20,6 +20,33 @@ pub(crate) enum Asked {
     OfMethod(OfMethod),
     /// A command that a method adds and that reads files.
     OfFiles(OfFiles),
+    /// A command that a method adds and that is about the inputs of an application.
+    OfInputs(OfInputs),
+}
+
+/// What every command of a method about the inputs of an application is told.
+#[derive(Debug, Group)]
+pub(crate) struct OfInputs {
+    /// The command.
+    #[arg(skip)]
+    pub(crate) name: &'static str,
+    /// What is said of its own options, defaults included.
+    #[arg(skip)]
+    pub(crate) options: BTreeMap<&'static str, String>,
+    /// Which of them stand on the command line.
+    #[arg(skip)]
+    pub(crate) said: BTreeSet<&'static str>,
+    /// A bundled workload with a space of inputs, or an executable built with `nvcc -cudart shared`
+    #[arg(value_name = "APP")]
+    pub(crate) app: String,
+    /// What may vary in its command line, as TOML [default: that of the bundled workload]
+    #[arg(long, value_name = "F.toml")]
+    pub(crate) space: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) kept: Kept,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What every command of a method that reads files is told.
@@ -78,7 +105,12 @@ pub(crate) fn command() -> clap::Command {
         let own = OfFiles::augment_args(clap::Command::new(reader.name)).about(reader.about);
         own.mut_arg("files", |files| files.value_name(reader.files)).args(reader.options.iter().map(option))
     };
-    Args::command().subcommands(registry::commands().map(of)).subcommands(registry::readers().map(reading))
+    let about_inputs = |it: &methods::InputCommand| {
+        let own = OfInputs::augment_args(clap::Command::new(it.name)).about(it.about);
+        own.args(it.options.iter().map(option))
+    };
+    let all = Args::command().subcommands(registry::commands().map(of));
+    all.subcommands(registry::readers().map(reading)).subcommands(registry::input_commands().map(about_inputs))
 }
 
 /// What is said of the options of a command.
@@ -132,6 +164,15 @@ impl Asked {
                     options,
                     said,
                     ..OfMethod::from_arg_matches(own)?
+                }));
+            }
+            if let Some(it) = registry::input_commands().find(|command| command.name == name) {
+                let (options, said) = (said(it.options, own), written(it.options, own));
+                return Ok(Self::OfInputs(OfInputs {
+                    name: it.name,
+                    options,
+                    said,
+                    ..OfInputs::from_arg_matches(own)?
                 }));
             }
             if let Some(it) = registry::readers().find(|reader| reader.name == name) {

@@ -1,13 +1,14 @@
 //! Commands that published methods add.
 
-use crate::args::{OfFiles, OfMethod};
+use crate::args::{OfFiles, OfInputs, OfMethod};
 use crate::commands::study::{Told, campaigns, failure, target};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_KEPT, SAME_COMMAND, stop_on_interrupt};
 use crate::out;
 use anyhow::Context as _;
 use campaign::CampaignEvent;
-use methods::{Answer, FilesRequest, Request, registry};
+use inject::Setup;
+use methods::{Answer, FilesRequest, InputRequest, Request, registry};
 use std::path::{Path, PathBuf};
 
 /// Answers a command.
@@ -26,6 +27,21 @@ pub(crate) fn answer(args: OfMethod) -> Result<Code, Failure> {
     let answer = (command.run)(&request, &mut campaigns).map_err(failure)?;
     write_plot(args.plot.as_deref(), answer.study.plots.first())?;
     show(&answer, args.json)
+}
+
+/// Answers a command about the inputs of an application.
+pub(crate) fn answer_inputs(args: OfInputs) -> Result<Code, Failure> {
+    let Some(command) = registry::input_commands().find(|command| command.name == args.name) else {
+        return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
+    };
+    let stop = stop_on_interrupt(NOTHING_KEPT)?;
+    let setup = Setup { infer: true, fuel: args.kept.fuel, ..Setup::default() };
+    let mut inputs = session::inputs::open(&args.app, args.space.as_deref(), &setup)?;
+    let mut request = InputRequest { inputs: &mut inputs, options: args.options, said: args.said };
+    let mut told = Told::default();
+    let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
+    let mut campaigns = campaigns(&args.kept, &stop, &mut event);
+    show(&(command.run)(&mut request, &mut campaigns).map_err(failure)?, args.json)
 }
 
 /// Answers a command that reads files.

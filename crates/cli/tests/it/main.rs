@@ -4,6 +4,7 @@ mod bounds;
 mod campaigns;
 mod commands;
 mod fit;
+mod inputs;
 mod interruptions;
 mod live;
 mod methods;

@@ -152,6 +152,13 @@ impl PreparedApplication {
         Ok(self)
     }
 
+    /// The same with other arguments.
+    #[must_use]
+    pub fn with_arguments<A: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.args = arguments.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// The same, told that this is its name.
     #[must_use]
     pub fn called(mut self, name: impl Into<OsString>) -> Self {

@@ -29,6 +29,7 @@ use simt::{Executor, Replica, Trap};
 use std::collections::HashMap;
 use std::sync::Arc;
 use strike::Injected;
+pub(crate) use touches::Touches;
 
 /// Runs faults in lanes where that is exact, and by executing what they can change elsewhere.
 #[derive(Debug)]

@@ -5,8 +5,10 @@
 
 mod counts;
 mod find;
+mod path;
 mod trace;
 
 pub use counts::{Thread, ThreadCount, by_count, thread_counts};
 pub use find::{FoundInstruction, Query, Wanted, find};
-pub use trace::{TraceStep, trace};
+pub use path::{PathDestination, PathDestinations};
+pub use trace::{TraceStep, trace, traces};

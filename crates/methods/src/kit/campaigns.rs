@@ -2,13 +2,13 @@
 
 use campaign::names::file_name;
 use campaign::{
-    CampaignEnd, CampaignError, CampaignEvent, Choices, ConfigError, Planner, Results, SelectionWords, Store,
+    CampaignEnd, CampaignError, CampaignEvent, Choices, Config, ConfigError, Planner, Results, SelectionWords, Store,
     StoreError, Subject, TargetError, TargetSystem,
 };
 use inject::{CapsuleTarget, MachineWords};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How campaigns of studies are made.
 pub struct Campaigns<'a> {
@@ -173,20 +173,7 @@ impl Campaigns<'_> {
         label: &str,
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {
-        let MachineWords { addresses, contract, order } = capsule.golden_run().machine_words();
-        let choices = Choices {
-            capsule: Some(capsule.opened_as().to_owned()),
-            runs: Some(runs),
-            seed: Some(self.seed),
-            selection,
-            jobs: self.jobs,
-            fuel: capsule.golden_run().said_fuel(),
-            addresses,
-            contract,
-            order,
-            ..Choices::default()
-        };
-        let config = choices.judged_by(capsule.criteria()).settle()?;
+        let config = self.config(capsule, selection, runs, self.seed)?;
         let dir = self.place(capsule, label, runs);
         let mut store = Store::make(&dir, config, target)?;
         let name = format!("{}, {label}", capsule.name());
@@ -196,6 +183,57 @@ impl Campaigns<'_> {
             CampaignEnd::Interrupted(_) | CampaignEnd::OutOfTime(_) => return Err(StudyError::Interrupted),
         };
         Ok(FinishedCampaign { results: Results::open(&dir)?, seconds: summary.speed.seconds })
+    }
+
+    /// Runs a campaign of so many runs in memory, and keeps nothing of it: sites as `planner` chooses them for `selection`, or
+    /// as any campaign draws them.
+    ///
+    /// # Errors
+    /// If it cannot be made, or is interrupted.
+    pub fn in_memory(
+        &mut self,
+        capsule: &CapsuleTarget,
+        planner: Option<&dyn Planner>,
+        selection: SelectionWords,
+        runs: u64,
+        seed: u64,
+    ) -> Result<Results, StudyError> {
+        let config = self.config(capsule, selection, runs, seed)?;
+        let target = TargetSystem::from(capsule);
+        let target = planner.map_or(target, |planner| target.planned_by(planner));
+        match campaign::run_in_memory(target, &config, self.stop, &mut |_| {})? {
+            (CampaignEnd::Finished(_), results) => Ok(results),
+            _ => Err(StudyError::Unkept),
+        }
+    }
+
+    /// Whether the work in hand is to end.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn config(
+        &self,
+        capsule: &CapsuleTarget,
+        selection: SelectionWords,
+        runs: u64,
+        seed: u64,
+    ) -> Result<Config, StudyError> {
+        let MachineWords { addresses, contract, order } = capsule.golden_run().machine_words();
+        let choices = Choices {
+            capsule: Some(capsule.opened_as().to_owned()),
+            runs: Some(runs),
+            seed: Some(seed),
+            selection,
+            jobs: self.jobs,
+            fuel: capsule.golden_run().said_fuel(),
+            addresses,
+            contract,
+            order,
+            ..Choices::default()
+        };
+        Ok(choices.judged_by(capsule.criteria()).settle()?)
     }
 
     /// A directory for each campaign, which says what it is of: another recording of the same name is another campaign.

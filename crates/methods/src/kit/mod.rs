@@ -2,6 +2,7 @@
 
 mod campaigns;
 pub(crate) mod chosen;
+mod inputs;
 pub(crate) mod lasting;
 pub mod patterns;
 mod profile;
@@ -10,6 +11,7 @@ mod thread;
 pub(crate) mod words;
 
 pub use campaigns::{Campaigns, FinishedCampaign, Studied, StudyError};
+pub use inputs::{Inputs, Realised};
 pub use profile::{Profile, ProfileStep};
 pub use statements::{Judged, Part, Statement, Verdict, tally};
 pub use thread::ThreadId;

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod ahead;
+mod approxilyzer;
 mod contraction;
 mod defects;
 mod elements;

@@ -1,0 +1,96 @@
+//! Methods that judge all error sites, and methods that choose inputs.
+
+use crate::{json, path, run, stderr, stdout};
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is a whole number"))
+}
+
+#[test]
+fn every_error_site_of_a_workload_is_judged_from_few_runs() {
+    let dir = TempDir::new().unwrap();
+    let words = ["approxilyzer", "pathfinder", "--out", path(dir.path())];
+    let found = json(&[&words[..], &["--json"]].concat());
+    let [all, pruned, represented, run_, open] =
+        ["all", "pruned", "represented", "run", "not_covered"].map(|key| number(&found["sites"][key]));
+    assert_eq!(pruned + represented + run_ + open, all);
+    assert!(run_ * 1000 < all && (all - open) as f64 >= 0.99 * all as f64, "{}", found["sites"]);
+    let of = |class: &str| number(&found["outcomes"][class]["count"]);
+    assert_eq!(of("masked") + of("sdc") + of("due") + of("undecided"), all - open);
+    for class in ["masked", "sdc", "due", "undecided"] {
+        let it = &found["outcomes"][class];
+        let [low, rate, high] = ["low", "rate", "high"].map(|key| it[key].as_f64().unwrap());
+        assert!(low <= rate && rate <= high, "{it}");
+    }
+    // The campaign is there already.
+    let text = stdout(&run(&words));
+    assert!(text.starts_with("pathfinder: error sites and their classes"), "{text}");
+    for (words, part) in [
+        (["--coverage", "2"], "expected a share above 0"),
+        (["--decisions", "x"], "expected a whole number, or all"),
+        (["--apart", "warps"], "expected none, or threads"),
+        (["--kernel", "nosuch"], "find an error site"),
+    ] {
+        let refused = run(&[&["approxilyzer", "pathfinder"][..], &words].concat());
+        assert!(refused.status.code() == Some(1) && stderr(&refused).contains(part), "{}", stderr(&refused));
+    }
+}
+
+#[test]
+fn a_small_input_stands_for_the_reference() {
+    let dir = TempDir::new().unwrap();
+    let found = json(&["minotaur", "blackscholes", "--out", path(dir.path()), "--json"]);
+    let (reference, small) = (&found["reference"], &found["minimised"]);
+    assert_eq!((&reference["input"], &small["coverage"]), (&Value::from("options=10000"), &Value::from(1.0)));
+    assert!(number(&small["thread_instructions"]) < number(&reference["thread_instructions"]) / 2, "{small}");
+    let share = &found["found"];
+    assert!(share["low"].as_f64() <= share["rate"].as_f64() && share["rate"].as_f64() <= share["high"].as_f64());
+    assert!(number(&share["count"]) > 0 && number(&share["of"]) == number(&reference["sdc_pcs"]), "{share}");
+    // The capsule of the small input is a capsule like any other.
+    let capsule = found["capsule"].as_str().unwrap();
+    let info = json(&["info", capsule, "--json"]);
+    assert_eq!(info["outputs"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_search_ends_with_its_input_beside_the_reference_and_random_search() {
+    let dir = TempDir::new().unwrap();
+    let words = ["search", "pathfinder", "--budget", "12", "--runs", "60", "--final-runs", "300", "--json", "--out"];
+    let search = |jobs: &str| json(&[&words[..], &[path(dir.path()), "--jobs", jobs]].concat());
+    let found = search("1");
+    assert_eq!((found["evaluations"].as_u64(), found["searcher"].as_str()), (Some(12), Some("druto")));
+    for of in ["reference", "best", "random"] {
+        let sdc = &found[of]["sdc"];
+        assert!(sdc["low"].as_f64().unwrap() < sdc["rate"].as_f64().unwrap(), "{of}: {sdc}");
+        assert!(sdc["rate"].as_f64().unwrap() < sdc["high"].as_f64().unwrap(), "{of}: {sdc}");
+    }
+    assert!(found["command"].as_str().unwrap().starts_with("beamline search pathfinder --searcher druto --budget 12"));
+    assert_eq!(search("2"), found);
+}
+
+#[test]
+fn what_is_wrong_with_inputs_is_named() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("space.toml");
+    let refused = |words: &[&str], text: &str, part: &str| {
+        std::fs::write(&file, text).unwrap();
+        let output = run(words);
+        let said = stderr(&output);
+        assert!(!output.status.success() && said.contains(part), "{said}");
+    };
+    refused(&["minotaur", "gemm"], "", "vary the input of `gemm`: nothing says what may vary");
+    refused(&["minotaur", "/nowhere/app"], "", "nothing says what may vary");
+    let space = ["minotaur", "blackscholes", "--space", path(&file)];
+    refused(&space, "arguments = [", "read ");
+    refused(&space, "arguments = ['{n}']\nparameters = []", "there is no parameter `n`");
+    // The application refuses its reference input: that ends the search, with what it said.
+    let text = "arguments = ['{n}']\n[[parameters]]\nname = 'n'\nkind = 'int'\nrange = [-5, 9]\nreference = -3";
+    refused(&space, text, "run blackscholes with the reference input n=-3: the application");
+    // It refuses others: each of them is counted, and the search goes on.
+    let text = "arguments = ['{n}']\n[[parameters]]\nname = 'n'\nkind = 'int'\nrange = [-50, 900]\nreference = 700";
+    std::fs::write(&file, text).unwrap();
+    let found = json(&[&space[..], &["--json", "--out", path(dir.path())]].concat());
+    assert!(!found["refused"].as_array().unwrap().is_empty(), "{found}");
+}

@@ -1,0 +1,46 @@
+//! What the method is to the program.
+
+use campaign::{Aim, SelectionWords, TargetError};
+use inject::CapsuleTarget;
+use std::sync::Arc;
+
+use super::command::COMMAND;
+use super::settings::NAME;
+use super::target::{Approxilyzer, parsed};
+use crate::method::{Applied, Command};
+
+/// Approxilyzer.
+pub struct ApproxilyzerMethod;
+
+impl crate::Method for ApproxilyzerMethod {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn about(&self) -> &'static str {
+        "one pilot for each class of error sites whose threads go the same way"
+    }
+
+    fn example(&self) -> Option<&'static str> {
+        Some(
+            "approxilyzer:coverage=0.99,decisions=50; `beamline approxilyzer` makes such a campaign with as many runs as it takes",
+        )
+    }
+
+    fn check(&self, words: &SelectionWords) -> Result<(), TargetError> {
+        parsed(words).map(drop)
+    }
+
+    fn aims(&self, words: &SelectionWords) -> Result<Vec<Aim>, TargetError> {
+        parsed(words)?;
+        Ok(vec![Aim::from(SelectionWords { method: None, ..words.clone() })])
+    }
+
+    fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {
+        Ok(Box::new(Approxilyzer::new(capsule, words)?))
+    }
+
+    fn commands(&self) -> &'static [Command] {
+        const { &[COMMAND] }
+    }
+}

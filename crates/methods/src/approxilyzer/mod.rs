@@ -1,0 +1,22 @@
+//! Approxilyzer (thesis, Chapter 2): error sites whose instructions go the same way are one class, of which one is run.
+//!
+//! The thesis studies programs on a processor. Here an error site is one bit of one destination of one dynamic instruction of
+//! a GPU thread, and instances are joined across threads, blocks and launches of a kernel.
+//!
+//! - [`Settings`]: the coverage, the depth of control equivalence, and what is kept apart;
+//! - `classes`: path groups, pruning of values that nobody reads, classes by control equivalence (`windows`);
+//! - [`Approxilyzer`]: the planner, a pilot for each studied class and bit, drawn uniformly from its members;
+//! - `tally`, `show`: what pilots come to, each counted for all sites that it stands for.
+
+mod classes;
+mod command;
+mod method;
+mod settings;
+mod show;
+mod tally;
+mod target;
+mod windows;
+
+pub use method::ApproxilyzerMethod;
+pub use settings::{Apart, Settings, SettingsError};
+pub use target::{Approxilyzer, SiteCounts};

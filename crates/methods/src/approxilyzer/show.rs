@@ -1,0 +1,209 @@
+//! What the method says of a program, as a table and as a document.
+
+use outcome::Class;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use study::{Cell, Study, Table};
+
+use super::tally::SiteTally;
+use super::target::{Approxilyzer, SiteCounts};
+use crate::method::Estimates;
+
+/// The classes of outcomes that sites have.
+const CLASSES: [Class; 4] = [Class::Masked, Class::Sdc, Class::Due, Class::Undecided];
+
+/// The sites of a kernel, or of all.
+struct Account<'a> {
+    name: &'a str,
+    counts: SiteCounts,
+    classes: [u64; 2],
+    groups: u64,
+    threads: u64,
+    tally: SiteTally,
+}
+
+/// All of it.
+pub(super) fn estimates(method: &Approxilyzer, tallies: &BTreeMap<String, SiteTally>) -> Estimates {
+    let none = SiteTally::default();
+    let of_kernel = |(number, kernel): (usize, &'_ super::classes::KernelSites)| {
+        let [all, studied, ..] = method.of_kernel(number);
+        let tally = tallies.get(&kernel.name).unwrap_or(&none).clone();
+        let counts = counts(kernel.all, kernel.pruned, &tally);
+        (kernel.name.clone(), counts, [all, studied], kernel.groups, kernel.threads, tally)
+    };
+    let found: Vec<_> = method.kernels().iter().enumerate().map(of_kernel).collect();
+    let kernels: Vec<Account<'_>> = found
+        .iter()
+        .map(|(name, counts, classes, groups, threads, tally)| Account {
+            name: fault::base_name(name),
+            counts: *counts,
+            classes: *classes,
+            groups: *groups,
+            threads: *threads,
+            tally: tally.clone(),
+        })
+        .collect();
+    let all = together(method, &kernels);
+    let mut study = Study::new("approxilyzer", "", "");
+    study.tables = vec![sites(method, &kernels, &all), ends(&kernels, &all)];
+    let json = json!({
+        "format": "beamline.approxilyzer/1",
+        "capsule": method.name(),
+        "settings": method.settings().to_string(),
+        "sites": all.counts.document(),
+        "classes": json!({ "all": all.classes[0], "run": all.classes[1] }),
+        "lost": all.tally.lost,
+        "outcomes": all.outcomes(),
+        "kinds": all.kinds(),
+        "by_kernel": kernels.iter().map(Account::document).collect::<Vec<_>>(),
+    });
+    Estimates { json, study }
+}
+
+/// The account of sites: what a pilot that was lost stands for is not covered.
+fn counts(all: u64, pruned: u64, tally: &SiteTally) -> SiteCounts {
+    let SiteTally { run, studied, .. } = *tally;
+    SiteCounts { all, pruned, represented: studied - run, run, not_covered: all - pruned - studied }
+}
+
+fn together<'a>(method: &Approxilyzer, kernels: &[Account<'_>]) -> Account<'a> {
+    let mut tally = SiteTally::default();
+    kernels.iter().for_each(|kernel| tally.add(&kernel.tally));
+    let (classes, studied) = method.classes();
+    Account {
+        name: "all",
+        counts: counts(
+            kernels.iter().map(|kernel| kernel.counts.all).sum(),
+            kernels.iter().map(|kernel| kernel.counts.pruned).sum(),
+            &tally,
+        ),
+        classes: [classes, studied],
+        groups: kernels.iter().map(|kernel| kernel.groups).sum(),
+        threads: kernels.iter().map(|kernel| kernel.threads).sum(),
+        tally,
+    }
+}
+
+impl SiteCounts {
+    /// As the document has it.
+    fn document(&self) -> Value {
+        let Self { all, pruned, represented, run, not_covered } = *self;
+        json!({ "all": all, "pruned": pruned, "represented": represented, "run": run, "not_covered": not_covered })
+    }
+
+    /// The sites of known outcome.
+    fn known(&self) -> u64 {
+        self.pruned + self.represented + self.run
+    }
+}
+
+impl Account<'_> {
+    /// The sites of known outcome that end in a class.
+    fn sites(&self, class: Class) -> u64 {
+        self.tally.of_class(class) + if class == Class::Masked { self.counts.pruned } else { 0 }
+    }
+
+    /// The share of a class among the sites of known outcome. Its bounds are over all sites: none and all of those that
+    /// are not covered or undecided belong to it.
+    fn rate(&self, class: Class) -> Option<(f64, f64, f64)> {
+        let (known, all) = (self.counts.known() as f64, self.counts.all as f64);
+        let (sites, open) = (self.sites(class), self.counts.not_covered);
+        let undecided = if class == Class::Undecided { 0 } else { self.tally.of_class(Class::Undecided) };
+        (known > 0.0).then(|| (sites as f64 / known, sites as f64 / all, (sites + open + undecided) as f64 / all))
+    }
+
+    fn cell(&self, class: Class) -> Cell {
+        self.rate(class).map_or(Cell::None, |(rate, low, high)| Cell::Rate { rate, low, high })
+    }
+
+    fn outcomes(&self) -> Value {
+        let of = |class: Class| {
+            let mut value = json!({ "count": self.sites(class) });
+            if let (Some((rate, low, high)), Value::Object(map)) = (self.rate(class), &mut value) {
+                map.extend([("rate", rate), ("low", low), ("high", high)].map(|(key, it)| (key.to_owned(), json!(it))));
+            }
+            (class.word().to_owned(), value)
+        };
+        Value::Object(CLASSES.into_iter().map(of).collect())
+    }
+
+    fn kinds(&self) -> Value {
+        let mut all = Map::new();
+        for ((class, kind), sites) in self.tally.kinds.iter().filter(|((_, kind), _)| !kind.is_empty()) {
+            let of = all.entry(class.word()).or_insert_with(|| json!({}));
+            of[kind.as_str()] = json!(sites);
+        }
+        Value::Object(all)
+    }
+
+    fn document(&self) -> Value {
+        json!({
+            "kernel": self.name,
+            "sites": self.counts.document(),
+            "classes": json!({ "all": self.classes[0], "run": self.classes[1] }),
+            "threads": self.threads,
+            "path_groups": self.groups,
+            "outcomes": self.outcomes(),
+        })
+    }
+}
+
+fn sites(method: &Approxilyzer, kernels: &[Account<'_>], all: &Account<'_>) -> Table {
+    let columns = [
+        "kernel",
+        "error sites",
+        "pruned",
+        "threads",
+        "paths",
+        "classes",
+        "studied",
+        "pilots",
+        "covered",
+        "sites per run",
+    ];
+    let mut table = Table::new(format!("{}: error sites and their classes", method.name()), &columns);
+    let row = |it: &Account<'_>| {
+        let counts = it.counts;
+        let pilots = it.tally.run.max(1) as f64;
+        vec![
+            Cell::text(it.name),
+            Cell::Count(counts.all),
+            Cell::Share(counts.pruned as f64 / counts.all.max(1) as f64),
+            Cell::Count(it.threads),
+            Cell::Count(it.groups),
+            Cell::Count(it.classes[0]),
+            Cell::Count(it.classes[1]),
+            Cell::Count(it.tally.run),
+            Cell::Share(counts.known() as f64 / counts.all.max(1) as f64),
+            Cell::Number((counts.all as f64 / pilots).round()),
+        ]
+    };
+    table.rows = kernels.iter().chain((kernels.len() > 1).then_some(all)).map(row).collect();
+    table.notes.push(
+        "An error site is one bit of one destination register of one dynamic instruction. Pruned sites are masked: no \
+         instruction reads the value."
+            .to_owned(),
+    );
+    if all.tally.lost > 0 {
+        table.notes.push(format!("{} pilots failed or hit nothing; their classes are not covered.", all.tally.lost));
+    }
+    table
+}
+
+fn ends(kernels: &[Account<'_>], all: &Account<'_>) -> Table {
+    let mut table = Table::new("Outcomes of the covered error sites", &["kernel", "masked", "SDC", "DUE", "undecided"]);
+    let row = |it: &Account<'_>| {
+        std::iter::once(Cell::text(it.name)).chain(CLASSES.into_iter().map(|class| it.cell(class))).collect()
+    };
+    table.rows = kernels.iter().chain((kernels.len() > 1).then_some(all)).map(row).collect();
+    table.notes.push(
+        "Bounds: none and all of the sites that are not covered or undecided. They do not hold how unlike the members of a \
+         class are: a pilot speaks for all of them."
+            .to_owned(),
+    );
+    table.notes.push(
+        "Every bit weighs alike here; a campaign weighs every dynamic instruction alike, so that its rates differ."
+            .to_owned(),
+    );
+    table
+}

@@ -1,0 +1,58 @@
+//! What pilots come to, each counted for all sites that it stands for.
+
+use campaign::{Finding, Results, StoreError};
+use outcome::Class;
+use std::collections::BTreeMap;
+
+/// Error sites by what they come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SiteTally {
+    /// By class of outcome, and by kind within it.
+    pub(super) kinds: BTreeMap<(Class, String), u64>,
+    /// Pilots that came to an outcome.
+    pub(super) run: u64,
+    /// The sites that they stand for, themselves included.
+    pub(super) studied: u64,
+    /// Pilots that failed, or hit nothing.
+    pub(super) lost: u64,
+}
+
+impl SiteTally {
+    /// By kernel, what the pilots of a campaign come to.
+    ///
+    /// # Errors
+    /// If the rows cannot be read.
+    pub(super) fn of(results: &Results) -> Result<BTreeMap<String, Self>, StoreError> {
+        let mut kernels: BTreeMap<String, Self> = BTreeMap::new();
+        results.visit(&mut |row| {
+            let tally = kernels.entry(row.site.spot.kernel.clone()).or_default();
+            let outcome = match &row.finding {
+                Finding::Seen { outcome, .. } if outcome.class().has_landed() => *outcome,
+                _ => {
+                    tally.lost += 1;
+                    return;
+                }
+            };
+            let kind = outcome.kind().map_or_else(String::new, |kind| kind.into_owned());
+            *tally.kinds.entry((outcome.class(), kind)).or_default() += row.site.weight;
+            tally.run += 1;
+            tally.studied += row.site.weight;
+        })?;
+        Ok(kernels)
+    }
+
+    /// The sites of a class of outcome.
+    pub(super) fn of_class(&self, class: Class) -> u64 {
+        self.kinds.iter().filter(|((of, _), _)| *of == class).map(|(_, sites)| sites).sum()
+    }
+
+    /// Adds those of another kernel.
+    pub(super) fn add(&mut self, other: &Self) {
+        for (kind, sites) in &other.kinds {
+            *self.kinds.entry(kind.clone()).or_default() += sites;
+        }
+        self.run += other.run;
+        self.studied += other.studied;
+        self.lost += other.lost;
+    }
+}

@@ -1,0 +1,201 @@
+//! The method as the planner of a campaign: one pilot for each studied class and bit, of the weight of the class.
+
+use campaign::{LabelColumn, Planner, RunIndex, SelectionWords, Site, Subject, TargetError};
+use fault::{Fault, Model, Scope, Selection, Target};
+use inject::CapsuleTarget;
+use inject::site::LABELS;
+use stats::Draws;
+use std::sync::Arc;
+
+use super::classes::{Class, KernelSites, Sites};
+use super::settings::{NAME, Settings};
+use crate::kit::chosen::first_said;
+
+/// Pilots of a campaign, at most: the plan of each is kept.
+const MOST: u64 = 5_000_000;
+
+/// A capsule whose error sites are in classes.
+pub struct Approxilyzer {
+    capsule: Arc<CapsuleTarget>,
+    settings: Settings,
+    sites: Sites,
+    /// The classes that are studied, the largest first: indices into those of `sites`.
+    studied: Vec<usize>,
+    /// By studied class, how many runs come before its own; behind the last one all.
+    starts: Vec<u64>,
+}
+
+/// How many sites there are, and what is known of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SiteCounts {
+    /// All: bits of destinations of dynamic instructions.
+    pub all: u64,
+    /// Those whose value nobody reads: masked, without a run.
+    pub pruned: u64,
+    /// Those that a pilot stands for, pilots left out.
+    pub represented: u64,
+    /// The pilots.
+    pub run: u64,
+    /// Those of classes that are not studied.
+    pub not_covered: u64,
+}
+
+/// What a selection with this method says.
+///
+/// # Errors
+/// If the words mean no settings, or say what the method chooses itself.
+pub(super) fn parsed(words: &SelectionWords) -> Result<(Settings, Selection), TargetError> {
+    let method = words.method.as_deref().unwrap_or(NAME);
+    let settings = method.parse().map_err(|error: super::settings::SettingsError| TargetError::from_error(&error))?;
+    if let Some(key) = first_said(words, &["kernel"]) {
+        return Err(TargetError::new(format!(
+            "choose sites as {NAME} does and by `{key}` too: it studies every bit of every destination; leave `{key}` out"
+        )));
+    }
+    let selection = Selection::default().in_kernels(&words.kernel).map_err(|error| TargetError::from_error(&error))?;
+    Ok((settings, selection))
+}
+
+impl Approxilyzer {
+    /// The method on a capsule, as `words` say.
+    ///
+    /// # Errors
+    /// If the words mean no settings, select nothing, or leave more pilots than can be run.
+    pub fn new(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
+        let (settings, selection) = parsed(words)?;
+        let sites = Sites::of(capsule.golden_run(), &selection, &settings);
+        let (all, pruned) = totals(&sites.kernels);
+        if all == 0 {
+            return Err(TargetError::new(
+                "find an error site: no launch matches that writes a register; `beamline profile` lists kernels",
+            ));
+        }
+        let mut order: Vec<usize> = (0..sites.classes.len()).collect();
+        // The order of equal ones is that of their keys.
+        order.sort_by_key(|&class| std::cmp::Reverse(sites.classes[class].sites()));
+        let (mut known, mut runs, mut starts) = (pruned, 0, vec![0]);
+        let mut studied = Vec::new();
+        for class in order {
+            if known as f64 >= settings.coverage * all as f64 {
+                break;
+            }
+            known += sites.classes[class].sites();
+            runs += u64::from(sites.classes[class].bits);
+            studied.push(class);
+            starts.push(runs);
+        }
+        if runs > MOST {
+            return Err(TargetError::new(format!(
+                "study {} of the error sites: that takes {runs} pilots, and {MOST} are the most; lower `coverage` or `decisions`, \
+                 or select kernels",
+                settings.coverage
+            )));
+        }
+        Ok(Self { capsule: Arc::clone(capsule), settings, sites, studied, starts })
+    }
+
+    /// The name of the capsule.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.capsule.name()
+    }
+
+    /// Its parameters.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// How many pilots there are: the runs of a campaign.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        self.starts.last().copied().unwrap_or_default()
+    }
+
+    /// How many classes there are, and how many of them are studied.
+    #[must_use]
+    pub fn classes(&self) -> (u64, u64) {
+        (self.sites.classes.len() as u64, self.studied.len() as u64)
+    }
+
+    /// The kernels.
+    pub(super) fn kernels(&self) -> &[KernelSites] {
+        &self.sites.kernels
+    }
+
+    /// The classes of a kernel and the studied ones of them, the sites of these, and their pilots.
+    pub(super) fn of_kernel(&self, kernel: usize) -> [u64; 4] {
+        let of = |class: &&Class| class.kernel as usize == kernel;
+        let studied = || self.studied.iter().map(|&class| &self.sites.classes[class]).filter(of);
+        let all = self.sites.classes.iter().filter(of).count() as u64;
+        let bits = studied().map(|class| u64::from(class.bits)).sum();
+        [all, studied().count() as u64, studied().map(Class::sites).sum(), bits]
+    }
+
+    /// The account of all sites, if every pilot comes to an outcome.
+    #[must_use]
+    pub fn counts(&self) -> SiteCounts {
+        let (all, pruned) = totals(&self.sites.kernels);
+        let covered: u64 = self.studied.iter().map(|&class| self.sites.classes[class].sites()).sum();
+        let run = self.runs();
+        SiteCounts { all, pruned, represented: covered - run, run, not_covered: all - pruned - covered }
+    }
+
+    /// The pilot of a run.
+    fn site(&self, run: u64, seed: u64) -> Option<Site> {
+        let at = self.starts.partition_point(|&start| start <= run).checked_sub(1)?;
+        let number = *self.studied.get(at)?;
+        let class = &self.sites.classes[number];
+        // One member for all bits, each equally likely.
+        let mut left = Draws::new(seed, number as u64).below(class.members)?;
+        for place in &class.places {
+            let threads = &self.sites.groups[place.group as usize].threads;
+            let Some(&(launch, thread)) = usize::try_from(left).ok().and_then(|left| threads.get(left)) else {
+                left -= threads.len() as u64;
+                continue;
+            };
+            let golden = self.capsule.golden_run();
+            let run_of = golden.launches().get(launch as usize)?;
+            let size = golden.threads_per_block(run_of) as u64;
+            let fault = Fault {
+                isa: run_of.isa,
+                launch,
+                cta: thread / size,
+                thread: (thread % size) as u32,
+                dynamic: place.dynamic,
+                target: Target::Destination(class.position),
+                model: Model::single((run - self.starts[at]) as u32),
+                scope: Scope::Thread,
+            };
+            let site = self.capsule.label(&fault, class.instruction)?;
+            return Some(Site { weight: class.members, ..site });
+        }
+        None
+    }
+}
+
+impl Class {
+    /// How many sites it has: its members for each bit.
+    pub(super) fn sites(&self) -> u64 {
+        self.members * u64::from(self.bits)
+    }
+}
+
+fn totals(kernels: &[KernelSites]) -> (u64, u64) {
+    kernels.iter().fold((0, 0), |(all, pruned), kernel| (all + kernel.all, pruned + kernel.pruned))
+}
+
+impl Planner for Approxilyzer {
+    fn labels(&self) -> &[LabelColumn] {
+        &LABELS
+    }
+
+    fn plan(&self, runs: &[RunIndex], _: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
+        let site = |run: &RunIndex| {
+            self.site(run.0, seed).ok_or_else(|| {
+                TargetError::new(format!("plan run {run}: there are {0} pilots; say --runs {0}", self.runs()))
+            })
+        };
+        runs.iter().map(site).collect()
+    }
+}

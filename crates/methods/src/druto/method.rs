@@ -1,0 +1,25 @@
+//! What the method is to the program.
+
+use super::command::COMMAND;
+use crate::method::InputCommand;
+
+/// DRUTO.
+pub struct DrutoMethod;
+
+impl crate::Method for DrutoMethod {
+    fn name(&self) -> &'static str {
+        "druto"
+    }
+
+    fn about(&self) -> &'static str {
+        "the input that makes a kernel most vulnerable"
+    }
+
+    fn chooses_sites(&self) -> bool {
+        false
+    }
+
+    fn input_commands(&self) -> &'static [InputCommand] {
+        const { &[COMMAND] }
+    }
+}

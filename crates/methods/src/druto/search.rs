@@ -1,0 +1,174 @@
+//! Searches with a budget of inputs, and what they find.
+
+use campaign::SelectionWords;
+use inject::CapsuleTarget;
+use outcome::Class;
+use space::{Point, Space};
+use stats::{Confidence, Interval, Proportion};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::fitness::fitness;
+use super::genetic::{Genetic, POPULATION};
+use crate::kit::{Campaigns, Inputs, Realised, StudyError};
+
+/// Generations without a new input after which a search ends early: the space is used up.
+const IDLE: u32 = 50;
+/// What makes the seeds of measurements unlike those of searches.
+const MEASURED: u64 = 0x6d65_6173_7572_6564;
+
+/// A measured rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rate {
+    /// Runs that ended in silent data corruption.
+    pub(super) count: u64,
+    /// Runs that landed.
+    pub(super) landed: u64,
+}
+
+impl Rate {
+    /// The share.
+    pub(super) fn rate(self) -> f64 {
+        self.count as f64 / self.landed.max(1) as f64
+    }
+
+    /// Its bounds (Wilson, 95 %).
+    pub(super) fn bounds(self) -> Interval {
+        Proportion::from_counts(self.count, self.landed - self.count).wilson(Confidence::PERCENT_95)
+    }
+}
+
+/// What a search came to.
+pub(super) struct Found {
+    /// The best input; none if none could be run.
+    pub(super) best: Option<Point>,
+    /// The value that it was chosen by.
+    pub(super) value: f64,
+    /// Different inputs that were evaluated.
+    pub(super) evaluations: u64,
+    /// Inputs that could not be run, and why.
+    pub(super) refused: Vec<(String, String)>,
+}
+
+/// An application and the kernel whose rate is looked for.
+pub(super) struct Searched<'a> {
+    pub(super) inputs: &'a mut dyn Inputs,
+    pub(super) kernel: String,
+    pub(super) runs: u64,
+}
+
+impl Searched<'_> {
+    /// The capsule of an input.
+    pub(super) fn capsule(
+        &mut self,
+        point: &Point,
+        campaigns: &Campaigns<'_>,
+    ) -> Result<Result<Arc<CapsuleTarget>, String>, StudyError> {
+        if campaigns.is_stopped() {
+            return Err(StudyError::Unkept);
+        }
+        Ok(match self.inputs.realise(point)? {
+            Realised::Ready(capsule, _) => Ok(capsule),
+            Realised::Not(why) => Err(why),
+        })
+    }
+
+    /// The rate of silent data corruption of the kernel in a capsule, by this many runs; none if nothing landed.
+    pub(super) fn measure(
+        &self,
+        capsule: &CapsuleTarget,
+        runs: u64,
+        seed: u64,
+        campaigns: &mut Campaigns<'_>,
+    ) -> Result<Option<Rate>, StudyError> {
+        if fitness(capsule.golden_run(), &self.kernel).is_none() {
+            return Ok(None);
+        }
+        let selection = SelectionWords { kernel: vec![self.kernel.clone()], ..SelectionWords::default() };
+        let results = campaigns.in_memory(capsule, None, selection, runs, seed)?;
+        let (mut count, mut landed) = (0, 0);
+        results.visit(&mut |row| {
+            if let campaign::Finding::Seen { outcome, .. } = &row.finding
+                && outcome.class().has_landed()
+            {
+                landed += 1;
+                count += u64::from(outcome.class() == Class::Sdc);
+            }
+        })?;
+        Ok((landed > 0).then_some(Rate { count, landed }))
+    }
+
+    /// Evaluates random inputs by measured rates, `budget` different ones.
+    pub(super) fn random(
+        &mut self,
+        budget: u64,
+        seed: u64,
+        campaigns: &mut Campaigns<'_>,
+    ) -> Result<Found, StudyError> {
+        let space = self.inputs.space().clone();
+        let mut number = 0;
+        let ask = move || {
+            number += 1;
+            vec![space.draw(seed, number - 1)]
+        };
+        let value = |searched: &Self, capsule: &CapsuleTarget, number: u64, campaigns: &mut Campaigns<'_>| {
+            let seed = seed ^ MEASURED.wrapping_add(number);
+            Ok(searched.measure(capsule, searched.runs, seed, campaigns)?.map(Rate::rate))
+        };
+        self.search(budget, campaigns, ask, |_| {}, value)
+    }
+
+    /// The search of the paper, by the fitness of Equation 1.
+    pub(super) fn druto(&mut self, budget: u64, seed: u64, campaigns: &mut Campaigns<'_>) -> Result<Found, StudyError> {
+        let space: Space = self.inputs.space().clone();
+        let search = std::cell::RefCell::new(Genetic::new(&space, seed));
+        let value = |searched: &Self, capsule: &CapsuleTarget, _: u64, _: &mut Campaigns<'_>| {
+            Ok(fitness(capsule.golden_run(), &searched.kernel))
+        };
+        self.search(budget, campaigns, || search.borrow_mut().ask(), |told| search.borrow_mut().tell(told), value)
+    }
+
+    /// Asks for inputs until `budget` different ones are evaluated. An input that is known costs nothing.
+    fn search(
+        &mut self,
+        budget: u64,
+        campaigns: &mut Campaigns<'_>,
+        mut ask: impl FnMut() -> Vec<Point>,
+        mut tell: impl FnMut(Vec<(Point, Option<f64>)>),
+        value: impl Fn(&Self, &CapsuleTarget, u64, &mut Campaigns<'_>) -> Result<Option<f64>, StudyError>,
+    ) -> Result<Found, StudyError> {
+        let mut known: BTreeMap<String, Option<f64>> = BTreeMap::new();
+        let mut found = Found { best: None, value: f64::NEG_INFINITY, evaluations: 0, refused: Vec::new() };
+        let mut idle = 0;
+        while found.evaluations < budget && idle < IDLE * POPULATION as u32 {
+            let before = found.evaluations;
+            let mut told = Vec::new();
+            for point in ask() {
+                let text = point.to_string();
+                let worth = match known.get(&text) {
+                    Some(worth) => *worth,
+                    None if found.evaluations >= budget => None,
+                    None => {
+                        found.evaluations += 1;
+                        let worth = match self.capsule(&point, campaigns)? {
+                            Ok(capsule) => value(self, &capsule, found.evaluations, campaigns)?,
+                            Err(why) => {
+                                found.refused.push((text.clone(), why));
+                                None
+                            }
+                        };
+                        known.insert(text, worth);
+                        worth
+                    }
+                };
+                if let Some(worth) = worth.filter(|worth| *worth > found.value) {
+                    (found.best, found.value) = (Some(point.clone()), worth);
+                }
+                told.push((point, worth));
+            }
+            tell(told);
+            idle = if found.evaluations == before { idle + 1 } else { 0 };
+        }
+        Ok(found)
+    }
+}

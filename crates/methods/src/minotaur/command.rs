@@ -1,0 +1,179 @@
+//! `beamline minotaur`: a small input that stands for the reference, and what both find.
+
+use serde_json::{Value, json};
+use stats::{Confidence, Proportion};
+use std::collections::BTreeMap;
+use study::{Cell, Study, Table};
+
+use super::minimise::{Evaluated, Minimised, Minimiser};
+use super::sdc_pcs::{Analysis, Division};
+use crate::approxilyzer::Settings;
+use crate::kit::{Campaigns, StudyError};
+use crate::method::{Answer, CommandOption, InputCommand, InputRequest};
+
+/// The command.
+pub(super) const COMMAND: InputCommand = InputCommand {
+    name: "minotaur",
+    about: "Find a small input that executes what the reference does, and compare which corruptions both find",
+    options: &[
+        CommandOption::any(
+            "coverage",
+            "SHARE",
+            Some("1"),
+            "Instructions of the reference that the input has to execute",
+        ),
+        CommandOption::any("sites", "SHARE", Some("0.99"), "Study this share of the error sites of each input"),
+    ],
+    run,
+};
+
+fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
+    let target: f64 = request.get("coverage")?.unwrap_or(1.0);
+    if !(target > 0.0 && target <= 1.0) {
+        return Err(StudyError::Words(format!("reach the coverage {target}: expected a share above 0, at most 1")));
+    }
+    let mut settings = Settings::default();
+    if let Some(share) = request.get::<String>("sites")? {
+        settings.set("coverage", &share).map_err(|error| StudyError::Words(error.to_string()))?;
+    }
+    let found = Minimiser::run(request.inputs, target, campaigns)?;
+    let small = Analysis::of(&found.smallest.capsule, &settings, campaigns)?;
+    let reference = Analysis::of(&found.reference.capsule, &settings, campaigns)?;
+    let division = Division::of(&small, &reference);
+    let dir = campaigns.dir.clone();
+    let kept = request.inputs.keep(&found.smallest.point, &found.smallest.capsule, &dir)?;
+    let name = request.inputs.name().to_owned();
+    let mut study = Study::new("minotaur", format!("{name}: a small input for the reference"), "");
+    study.tables = vec![inputs(&found, &small, &reference), parts(division)];
+    study.tables[0].notes.push(format!("The capsule of the small input is {}.", kept.display()));
+    study.tables[0].notes.push(format!("Record it yourself: {}", request.inputs.command(&found.smallest.point)));
+    let json = json!({
+        "format": "beamline.minotaur/1",
+        "application": name,
+        "evaluations": found.evaluations,
+        "refused": found.refused.iter().map(|(input, why)| json!({ "input": input, "why": why })).collect::<Vec<_>>(),
+        "reference": document(&found.reference, &reference),
+        "minimised": document(&found.smallest, &small),
+        "sdc_pcs": {
+            "common": division.common, "min_sdc": division.min_sdc, "min_sdc_plus": division.min_sdc_plus,
+            "ref_sdc": division.ref_sdc, "ref_sdc_plus": division.ref_sdc_plus,
+        },
+        "found": share(division.common, division.of_reference()),
+        "accuracy": { "minimised": share(found_by_small(division), division.all()),
+                      "reference": share(division.of_reference(), division.all()) },
+        "speedup": speedup(&small, &reference),
+        "capsule": kept,
+    });
+    Ok(Answer { json, study, files: Vec::new(), pictures: Vec::new() })
+}
+
+fn found_by_small(division: Division) -> u64 {
+    division.common + division.min_sdc + division.min_sdc_plus
+}
+
+/// How many times faster the analysis of the small input is.
+fn speedup(small: &Analysis, reference: &Analysis) -> f64 {
+    reference.seconds / small.seconds.max(1e-9)
+}
+
+/// A share with bounds (Wilson, 95 %): of instructions as if they were drawn from a larger program.
+fn share(some: u64, all: u64) -> Value {
+    let proportion = Proportion::from_counts(some, all - some);
+    let bounds = proportion.wilson(Confidence::PERCENT_95);
+    json!({ "count": some, "of": all, "rate": proportion.rate(), "low": bounds.low, "high": bounds.high })
+}
+
+fn document(input: &Evaluated, analysis: &Analysis) -> Value {
+    json!({
+        "input": input.point.to_string(),
+        "coverage": input.coverage,
+        "thread_instructions": input.instructions(),
+        "seconds": analysis.seconds,
+        "golden_seconds": input.capsule.golden_run().seconds(),
+        "sites": analysis.sites.all,
+        "pilots": analysis.sites.run,
+        "explored": analysis.explored.len(),
+        "sdc_pcs": analysis.corrupting.len(),
+    })
+}
+
+fn inputs(found: &Minimised, small: &Analysis, reference: &Analysis) -> Table {
+    let columns = [
+        "",
+        "input",
+        "PC coverage",
+        "thread instructions",
+        "error sites",
+        "pilots",
+        "seconds",
+        "PCs explored",
+        "SDC-PCs",
+    ];
+    let mut table = Table::new("Both inputs", &columns);
+    let row = |name: &str, input: &Evaluated, analysis: &Analysis| {
+        vec![
+            Cell::text(name),
+            Cell::text(input.point.to_string()),
+            Cell::Share(input.coverage),
+            Cell::Count(input.instructions()),
+            Cell::Count(analysis.sites.all),
+            Cell::Count(analysis.sites.run),
+            Cell::Number((analysis.seconds * 1000.0).round() / 1000.0),
+            Cell::Count(analysis.explored.len() as u64),
+            Cell::Count(analysis.corrupting.len() as u64),
+        ]
+    };
+    table.rows = vec![row("reference", &found.reference, reference), row("minimised", &found.smallest, small)];
+    table.notes.push(format!(
+        "{} inputs were run to find it. The reference executes {} static instructions (PCs).",
+        found.evaluations, found.instructions
+    ));
+    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+    found.refused.iter().for_each(|(_, why)| *reasons.entry(why).or_default() += 1);
+    table.notes.extend(reasons.iter().map(|(why, count)| format!("{count} inputs could not be run: {why}.")));
+    if found.smallest.point == found.reference.point {
+        table.notes.push("No smaller input keeps the coverage: the reference itself is the result.".to_owned());
+    }
+    table.notes.push(format!(
+        "The runs of the small input take 1/{:.1} of the time of the reference's.",
+        speedup(small, reference)
+    ));
+    table
+}
+
+fn parts(division: Division) -> Table {
+    let mut table =
+        Table::new("Instructions whose faults corrupt outputs (SDC-PCs)", &["found by", "instructions", "of all"]);
+    let all = division.all();
+    let cell = |some: u64| {
+        let proportion = Proportion::from_counts(some, all - some);
+        let bounds = proportion.wilson(Confidence::PERCENT_95);
+        proportion.rate().map_or(Cell::None, |rate| Cell::Rate { rate, low: bounds.low, high: bounds.high })
+    };
+    let rows = [
+        ("both (Common)", division.common),
+        ("the small input; the reference explored it (MinSDC)", division.min_sdc),
+        ("the small input; the reference did not explore it (MinSDC+)", division.min_sdc_plus),
+        ("the reference; the small input explored it (RefSDC)", division.ref_sdc),
+        ("the reference; the small input did not explore it (RefSDC+)", division.ref_sdc_plus),
+        ("the small input", found_by_small(division)),
+        ("the reference", division.of_reference()),
+    ];
+    table.rows = rows.iter().map(|&(name, some)| vec![Cell::text(name), Cell::Count(some), cell(some)]).collect();
+    let found = Proportion::from_counts(division.common, division.of_reference() - division.common);
+    let bounds = found.wilson(Confidence::PERCENT_95);
+    table.notes.extend(found.rate().map(|rate| {
+        format!(
+            "The small input finds {:.1} % ({:.1}–{:.1}) of the SDC-PCs of the reference.",
+            rate * 100.0,
+            bounds.low * 100.0,
+            bounds.high * 100.0
+        )
+    }));
+    table.notes.push(
+        "Bounds are at 95 %, as if instructions were drawn from a larger program. An instruction counts where a pilot ends in a \
+         corruption that is bad, between good and bad, or judged by no criterion."
+            .to_owned(),
+    );
+    table
+}

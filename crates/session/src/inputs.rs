@@ -1,0 +1,130 @@
+//! Inputs of an application as capsules: a bundled workload's, or those of an executable with a description.
+
+use crate::bundled::{self, Bundled};
+use crate::capsules;
+use crate::error::{SessionError, Why};
+use campaign::CommandLine;
+use capsule::Capsule;
+use inject::{CapsuleTarget, Setup};
+use live::{Recorder, Recording};
+use methods::kit::{Inputs, Realised, StudyError};
+use space::{Point, Space};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What a process of an input may take.
+const TIME: Duration = Duration::from_secs(60);
+
+/// Thread instructions of an input, at most: more is too large to be searched among others.
+const MOST_INSTRUCTIONS: u64 = 200_000_000;
+
+/// An application that can be run with any input of its space.
+pub struct RecordedInputs {
+    name: String,
+    program: PathBuf,
+    space: Space,
+    recorder: Recorder,
+    workload: Option<Bundled>,
+    setup: Setup,
+}
+
+/// Opens an application with its space: a bundled workload, or an executable with the description in a file.
+///
+/// # Errors
+/// If there is none, it has no space, or it cannot be run here.
+pub fn open(app: &str, space: Option<&Path>, setup: &Setup) -> Result<RecordedInputs, SessionError> {
+    let workload = bundled::find(app);
+    let text = match (space, workload) {
+        (Some(path), _) => fs::read_to_string(path)
+            .map_err(|error| SessionError::new(Why::Refused, format!("read the space {}: {error}", path.display())))?,
+        (None, Some(workload)) => workload.space().map(str::to_owned).ok_or_else(|| no_space(app))?,
+        (None, None) => return Err(no_space(app)),
+    };
+    let described = |error: space::SpaceError| {
+        let file = space.map_or_else(|| format!("the space of {app}"), |path| path.display().to_string());
+        SessionError::new(Why::Refused, format!("read {file}: {error}"))
+    };
+    let space = Space::read(&text).map_err(described)?;
+    let program = match workload {
+        Some(workload) => workload.place_application()?,
+        None => PathBuf::from(app),
+    };
+    let recorder = Recorder::new(&program)?;
+    let name = Path::new(app).file_name().and_then(|name| name.to_str()).unwrap_or(app).to_owned();
+    Ok(RecordedInputs { name, program, space, recorder, workload, setup: setup.clone() })
+}
+
+fn no_space(app: &str) -> SessionError {
+    let known: Vec<&str> = bundled::all().filter(|it| it.space().is_some()).map(|it| it.name).collect();
+    let message = format!("vary the input of `{app}`: nothing says what may vary");
+    let help = format!(
+        "describe it in a file and name that with --space F.toml; bundled workloads with a space are {}",
+        known.join(", ")
+    );
+    SessionError::new(Why::Words, message).with_help(help)
+}
+
+impl RecordedInputs {
+    fn capsule(&self, point: &Point) -> Result<Result<(Capsule, f64), String>, SessionError> {
+        let arguments = self.space.arguments(point);
+        Ok(match self.recorder.record(&arguments, TIME)? {
+            Recording::Done(mut capsule, seconds) => {
+                if let Some(workload) = self.workload {
+                    capsule.outputs = workload.outputs(&capsule);
+                }
+                Ok((*capsule, seconds))
+            }
+            Recording::Ended(how) => Err(format!("the application {how}")),
+            Recording::TimeOver => Err(format!("the application took longer than {} s", TIME.as_secs())),
+            Recording::NotRecorded(said) if said.is_empty() => Err("the application gave the GPU nothing to do".into()),
+            Recording::NotRecorded(said) => Err(format!("the application left no recording: {said}")),
+        })
+    }
+}
+
+fn refused(error: SessionError) -> StudyError {
+    StudyError::Refused(error.to_string())
+}
+
+impl Inputs for RecordedInputs {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn space(&self) -> &Space {
+        &self.space
+    }
+
+    fn realise(&mut self, point: &Point) -> Result<Realised, StudyError> {
+        let (mut capsule, seconds) = match self.capsule(point).map_err(refused)? {
+            Ok(recorded) => recorded,
+            Err(why) => return Ok(Realised::Not(why)),
+        };
+        capsule.name = format!("{}, {point}", self.name);
+        let target = match capsules::target(capsule.into(), &self.setup) {
+            Ok(target) => target,
+            Err(error) => return Ok(Realised::Not(error.to_string())),
+        };
+        let instructions = target.golden_run().thread_instructions();
+        if instructions > MOST_INSTRUCTIONS {
+            return Ok(Realised::Not(format!("it is too large: {instructions} thread instructions")));
+        }
+        Ok(Realised::Ready(target, seconds))
+    }
+
+    fn keep(&mut self, point: &Point, capsule: &CapsuleTarget, dir: &Path) -> Result<PathBuf, StudyError> {
+        let path = dir.join(format!("{}.capsule", campaign::names::file_name(&format!("{}_{point}", self.name))));
+        let failed = |error: String| StudyError::Refused(format!("write {}: {error}", path.display()));
+        fs::create_dir_all(dir).map_err(|error| failed(error.to_string()))?;
+        capsule.golden_run().capsule().write(&path).map_err(|error| failed(error.to_string()))?;
+        Ok(path)
+    }
+
+    fn command(&self, point: &Point) -> String {
+        let program = std::iter::once(self.program.display().to_string());
+        let words = program.chain(self.space.arguments(point)).collect();
+        let line = CommandLine::new(words).map_or_else(|_| String::new(), |line| line.to_string());
+        format!("beamline run --record F.capsule -- {line}")
+    }
+}

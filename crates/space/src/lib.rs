@@ -1,0 +1,25 @@
+//! The inputs of an application as a space: parameters of its command line, and points, one value for each.
+//!
+//! ```toml
+//! arguments = ["{rows}", "{cols}"]
+//!
+//! [[parameters]]
+//! name = "rows"
+//! kind = "int"
+//! range = [2, 400]
+//! scale = "log"
+//! reference = 43
+//! ```
+//!
+//! A [`Point`] prints as `rows=43,cols=2000`, which is its name everywhere. Draws are a pure function of a seed and a
+//! number. Nothing here starts a process or knows a capsule.
+
+mod error;
+mod parameter;
+mod point;
+mod space;
+
+pub use error::SpaceError;
+pub use parameter::{Kind, Parameter, Scale, Value};
+pub use point::Point;
+pub use space::Space;

@@ -1,0 +1,182 @@
+//! A space, read from TOML.
+
+use serde::Deserialize;
+use stats::Draws;
+
+use crate::error::SpaceError;
+use crate::parameter::{Kind, Parameter, Scale, Value};
+use crate::point::Point;
+
+/// What may vary in an application.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Space {
+    /// The arguments of its command line, in which `{name}` stands for a parameter.
+    arguments: Vec<String>,
+    parameters: Vec<Parameter>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    arguments: Vec<String>,
+    parameters: Vec<Declared>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Declared {
+    name: String,
+    kind: String,
+    range: Option<[toml::Value; 2]>,
+    #[serde(default)]
+    scale: Scale,
+    values: Option<Vec<String>>,
+    reference: toml::Value,
+}
+
+impl Space {
+    /// Reads a description.
+    ///
+    /// # Errors
+    /// If it is no TOML, a parameter makes no sense, or arguments and parameters do not name each other.
+    pub fn read(text: &str) -> Result<Self, SpaceError> {
+        let file: File =
+            toml::from_str(text).map_err(|error| SpaceError::File(error.to_string().trim_end().to_owned()))?;
+        let parameters = file.parameters.into_iter().map(Declared::parameter).collect::<Result<Vec<_>, _>>()?;
+        for (number, parameter) in parameters.iter().enumerate() {
+            if parameters[..number].iter().any(|other| other.name == parameter.name) {
+                let why = "it is declared twice".to_owned();
+                return Err(SpaceError::Parameter { name: parameter.name.clone(), why });
+            }
+        }
+        let space = Self { arguments: file.arguments, parameters };
+        let mut used = Vec::new();
+        for argument in &space.arguments {
+            for name in names(argument) {
+                if !space.parameters.iter().any(|parameter| parameter.name == name) {
+                    let (argument, name) = (argument.clone(), name.to_owned());
+                    return Err(SpaceError::Argument { argument, name, known: space.names() });
+                }
+                used.push(name);
+            }
+        }
+        match space.parameters.iter().find(|parameter| !used.contains(&parameter.name.as_str())) {
+            Some(parameter) => Err(SpaceError::Unused(parameter.name.clone())),
+            None => Ok(space),
+        }
+    }
+
+    /// The parameters, in their order.
+    #[must_use]
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// The reference input.
+    #[must_use]
+    pub fn reference(&self) -> Point {
+        self.point(|parameter| parameter.reference.clone())
+    }
+
+    /// A point, each parameter drawn uniformly on its scale: a pure function of the seed and the number.
+    #[must_use]
+    pub fn draw(&self, seed: u64, number: u64) -> Point {
+        let mut draws = Draws::new(seed, number);
+        self.point(|parameter| parameter.draw(&mut draws))
+    }
+
+    fn point(&self, mut value: impl FnMut(&Parameter) -> Value) -> Point {
+        Point { values: self.parameters.iter().map(|parameter| (parameter.name.clone(), value(parameter))).collect() }
+    }
+
+    /// Reads a point as it prints. Parameters that are left out have their reference value.
+    ///
+    /// # Errors
+    /// If it names none of the parameters, one twice, or a value that one cannot have.
+    pub fn parse(&self, text: &str) -> Result<Point, SpaceError> {
+        let wrong = || SpaceError::Point { text: text.to_owned(), expected: self.pattern() };
+        let mut point = self.reference();
+        let mut known = Vec::new();
+        for part in text.split(',').filter(|part| !part.is_empty()) {
+            let (name, value) = part.split_once('=').ok_or_else(wrong)?;
+            let number = self.parameters.iter().position(|parameter| parameter.name == name);
+            let number = number.filter(|number| !known.contains(number)).ok_or_else(wrong)?;
+            known.push(number);
+            point = point.with(number, self.parameters[number].read(value)?);
+        }
+        Ok(point)
+    }
+
+    /// The arguments of the command line at a point.
+    #[must_use]
+    pub fn arguments(&self, point: &Point) -> Vec<String> {
+        let filled = |argument: &String| {
+            point
+                .values
+                .iter()
+                .fold(argument.clone(), |text, (name, value)| text.replace(&format!("{{{name}}}"), &value.to_string()))
+        };
+        self.arguments.iter().map(filled).collect()
+    }
+
+    fn names(&self) -> String {
+        self.parameters.iter().map(|parameter| parameter.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    fn pattern(&self) -> String {
+        let pairs = self.parameters.iter().map(|parameter| format!("{}=VALUE", parameter.name));
+        pairs.collect::<Vec<_>>().join(",")
+    }
+}
+
+/// The names in braces in an argument.
+fn names(argument: &str) -> impl Iterator<Item = &str> {
+    argument.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
+}
+
+impl Declared {
+    fn parameter(self) -> Result<Parameter, SpaceError> {
+        let wrong = |why: &str| SpaceError::Parameter { name: self.name.clone(), why: why.to_owned() };
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if self.name.is_empty() || !self.name.chars().all(plain) {
+            return Err(wrong("its name has other characters than letters, digits and _"));
+        }
+        let range = || self.range.as_ref().ok_or_else(|| wrong("it has no `range = [LOW, HIGH]`"));
+        let kind = match self.kind.as_str() {
+            "int" => {
+                let [low, high] = range()?;
+                let bounds = low.as_integer().zip(high.as_integer());
+                let (low, high) = bounds.ok_or_else(|| wrong("its range is not of whole numbers"))?;
+                Kind::Int { low, high, scale: self.scale }
+            }
+            "float" => {
+                let number = |value: &toml::Value| value.as_float().or(value.as_integer().map(|value| value as f64));
+                let [low, high] = range()?;
+                let bounds = number(low).zip(number(high)).filter(|(low, high)| low.is_finite() && high.is_finite());
+                let (low, high) = bounds.ok_or_else(|| wrong("its range is not of finite numbers"))?;
+                Kind::Float { low, high, scale: self.scale }
+            }
+            "choice" => {
+                let values = self.values.clone().filter(|values| !values.is_empty());
+                Kind::Choice(values.ok_or_else(|| wrong("it has no `values = [\"…\"]`"))?)
+            }
+            "seed" => Kind::Seed,
+            _ => return Err(wrong("its kind is none of int, float, choice, seed")),
+        };
+        match &kind {
+            Kind::Int { low, high, .. } if low > high => return Err(wrong("its range ends below its begin")),
+            Kind::Float { low, high, .. } if low > high => return Err(wrong("its range ends below its begin")),
+            Kind::Int { low, scale: Scale::Log, .. } if *low < 1 => {
+                return Err(wrong("a range of `scale = \"log\"` begins above 0"));
+            }
+            Kind::Float { low, scale: Scale::Log, .. } if *low <= 0.0 => {
+                return Err(wrong("a range of `scale = \"log\"` begins above 0"));
+            }
+            _ => {}
+        }
+        let parameter = Parameter { name: self.name.clone(), kind, reference: Value::Int(0) };
+        let text = self.reference.as_str().map_or_else(|| self.reference.to_string(), str::to_owned);
+        let reference = parameter.read(&text)?;
+        Ok(Parameter { reference, ..parameter })
+    }
+}
