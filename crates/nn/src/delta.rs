@@ -7,7 +7,7 @@
 use crate::arithmetic::requantise;
 use crate::forward::Run;
 use crate::hit::{Hit, HitBytes};
-use crate::network::{Conv, Network, Operator, Shape, SumTable};
+use crate::network::{Conv, Layer, Network, Operator, Shape, SumTable};
 
 /// Runs hits one after the other; has the memory for it, which grows no more.
 #[derive(Clone, Debug)]
@@ -16,8 +16,32 @@ pub struct Delta<'n> {
     /// What differs in each tensor.
     changes: Vec<Changes>,
     scratch: Scratch,
-    /// Convolutions with their weights as the loops want them, for each layer.
-    weights: Vec<Vec<i16>>,
+    /// What the loops multiply with, for each layer.
+    factors: Vec<Factors>,
+}
+
+/// What the loops of a layer multiply with.
+#[derive(Clone, Debug, Default)]
+struct Factors {
+    /// Inputs, in the order of [`Conv::weights`].
+    weights: Vec<i16>,
+    /// Sums, for each channel of the output.
+    multipliers: Vec<f32>,
+}
+
+impl Factors {
+    fn of(layer: &Layer, channels: usize) -> Self {
+        match &layer.operator {
+            Operator::Conv(conv) | Operator::Dense(conv) => Self {
+                weights: conv.weights.iter().map(|&weight| i16::from(weight)).collect(),
+                multipliers: conv.multipliers.clone(),
+            },
+            Operator::Add(_) => Self::default(),
+            Operator::GlobalAverage { multiplier } => {
+                Self { multipliers: vec![*multiplier; channels], ..Self::default() }
+            }
+        }
+    }
 }
 
 /// What differs in a tensor.
@@ -58,7 +82,7 @@ impl<'n> Delta<'n> {
         let shapes = network.tensors().iter().map(|tensor| tensor.shape);
         let most = |size: fn(Shape) -> usize| shapes.clone().map(size).max().unwrap_or(0);
         let changes = |shape: Shape| Changes { deltas: vec![0; shape.elements()], positions: Vec::new() };
-        let weights = |conv: &Conv| conv.weights.iter().map(|&weight| i16::from(weight)).collect();
+        let factors = |(number, layer)| Factors::of(layer, network.output(number).shape.channels);
         Self {
             network,
             changes: shapes.clone().map(changes).collect(),
@@ -67,7 +91,7 @@ impl<'n> Delta<'n> {
                 marks: vec![false; most(Shape::positions)],
                 ..Scratch::default()
             },
-            weights: network.layers().iter().map(|layer| layer.conv().map_or(Vec::new(), weights)).collect(),
+            factors: network.layers().iter().enumerate().map(factors).collect(),
         }
     }
 
@@ -117,23 +141,23 @@ impl<'n> Delta<'n> {
         }
         let (from, to) = (self.network.tensors()[layer.inputs[0]].shape, self.network.output(number));
         let scratch = &mut self.scratch;
-        let (macs, multipliers) = match &layer.operator {
+        let factors = &self.factors[number];
+        let macs = match &layer.operator {
             Operator::Conv(conv) | Operator::Dense(conv) => {
-                let macs = scratch.convolve(conv, &self.weights[number], input(0), from, to.shape);
-                (macs, conv.multipliers.as_slice())
+                scratch.convolve(conv, &factors.weights, input(0), from, to.shape)
             }
             Operator::Add(table) => {
                 let bytes = |which: usize| golden.tensors[layer.inputs[which]].as_slice();
                 scratch.add(table, [input(0), input(1)], [bytes(0), bytes(1)], to.shape.channels, output);
                 return 0;
             }
-            Operator::GlobalAverage { multiplier } => {
+            Operator::GlobalAverage { .. } => {
                 scratch.average(input(0), from.channels);
-                (0, std::slice::from_ref(multiplier))
+                0
             }
         };
         let (sums, bytes) = (&golden.accumulators[number], &golden.tensors[number + 1]);
-        scratch.requantise(sums, bytes, multipliers, to.quantisation.zero, to.shape.channels, output);
+        scratch.requantise(sums, bytes, &factors.multipliers, to.quantisation.zero, to.shape.channels, output);
         macs
     }
 }
@@ -244,21 +268,13 @@ impl Scratch {
         for position in self.touched.drain(..) {
             self.marks[position as usize] = false;
             let elements = position as usize * channels..(position as usize + 1) * channels;
-            let sums = &mut self.sums[elements.clone()];
-            let deltas = &mut output.deltas[elements.clone()];
-            let old = golden[elements.clone()].iter().zip(&bytes[elements]);
+            let golden = golden[elements.clone()].iter().zip(&bytes[elements.clone()]).zip(multipliers);
+            let changes = self.sums[elements.clone()].iter_mut().zip(&mut output.deltas[elements]);
             let mut differs = 0;
-            let mut one =
-                |(((sum, delta), (&golden, &byte)), &multiplier): (((&mut i32, &mut i16), (&i32, &u8)), &f32)| {
-                    let new = requantise(golden + *sum, multiplier, zero);
-                    *sum = 0;
-                    *delta = i16::from(new) - i16::from(byte);
-                    differs |= *delta;
-                };
-            let elements = sums.iter_mut().zip(deltas).zip(old);
-            match multipliers {
-                [multiplier] => elements.for_each(|element| one((element, multiplier))),
-                _ => elements.zip(multipliers).for_each(&mut one),
+            for ((sum, delta), ((&golden, &byte), &multiplier)) in changes.zip(golden) {
+                let new = requantise(golden + std::mem::take(sum), multiplier, zero);
+                *delta = i16::from(new) - i16::from(byte);
+                differs |= *delta;
             }
             if differs != 0 {
                 output.positions.push(position);

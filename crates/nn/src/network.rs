@@ -308,7 +308,7 @@ fn check(operator: &Operator, inputs: &[&Tensor], output: &Tensor) -> Result<(),
 
 fn check_conv(conv: &Conv, input: &Tensor, output: Shape) -> Result<(), String> {
     let (kernel, groups) = (conv.kernel, conv.groups);
-    if groups == 0 || input.shape.channels % groups != 0 || output.channels % groups != 0 {
+    if groups == 0 || !input.shape.channels.is_multiple_of(groups) || !output.channels.is_multiple_of(groups) {
         return Err(format!("{groups} groups do not divide {} and {} channels", input.shape.channels, output.channels));
     }
     if conv.stride.contains(&0) || kernel.contains(&0) || kernel.iter().zip(conv.pad).any(|(&size, pad)| pad >= size) {

@@ -100,6 +100,7 @@ impl NetworkTarget {
     ///
     /// # Errors
     /// When images have another size than what the network reads.
+    #[expect(clippy::disallowed_methods, reason = "speed is measured with a clock; no result depends on it")]
     pub fn new(network: Network, file: &[u8], images: Images) -> Result<Self, UnlikeSizes> {
         let (expected, found) = (network.tensors()[0].shape.elements(), images.pixels(0).len());
         if expected != found {

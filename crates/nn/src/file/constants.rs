@@ -10,6 +10,16 @@ use crate::arithmetic::Quantisation;
 /// The constants of a file by their names.
 pub(super) struct Constants<'f>(BTreeMap<&'f str, &'f TensorProto>);
 
+/// Weights as a file has them.
+pub(super) struct Weights {
+    /// The sizes of their tensor.
+    pub(super) dims: Vec<usize>,
+    /// The weights.
+    pub(super) stored: Vec<i8>,
+    /// Their scales.
+    pub(super) scales: Vec<f32>,
+}
+
 impl<'f> Constants<'f> {
     pub(super) fn of(graph: &'f GraphProto) -> Self {
         let named = graph.initializer.iter().filter_map(|tensor| Some((tensor.name.as_deref()?, tensor)));
@@ -87,9 +97,9 @@ impl<'f> Constants<'f> {
     }
 
     /// Weights with their sizes, and a scale for each of `channels`; their zero points have to be 0.
-    pub(super) fn weights(&self, inputs: &[String], at: usize) -> Result<(Vec<usize>, Vec<i8>, Vec<f32>), FileError> {
+    pub(super) fn weights(&self, inputs: &[String], at: usize) -> Result<Weights, FileError> {
         let name = |at: usize| inputs.get(at).map_or("", String::as_str);
-        let (dims, weights) = self.bytes(name(at))?;
+        let (dims, stored) = self.bytes(name(at))?;
         let scales = self.floats(name(at + 1))?;
         let zeros = if name(at + 2).is_empty() { Vec::new() } else { self.bytes(name(at + 2))?.1 };
         if let Some(zero) = zeros.iter().find(|&&zero| zero != 0) {
@@ -98,6 +108,6 @@ impl<'f> Constants<'f> {
                 format!("weights have the zero point 0, found {zero}"),
             ));
         }
-        Ok((dims, weights, scales))
+        Ok(Weights { dims, stored, scales })
     }
 }

@@ -2,6 +2,7 @@
 
 use rten_onnx::onnx::NodeProto;
 
+use super::constants::Weights;
 use super::error::{FileError, content};
 use super::reading::{Reading, node_name};
 use crate::arithmetic::{average_multiplier, multiplier};
@@ -73,7 +74,7 @@ impl Reading<'_> {
         let inputs = &node.input;
         let source = self.tensor(&name, inputs, 0)?;
         let input = self.tensors[source].clone();
-        let (dims, stored, scales) = self.constants.weights(inputs, 3)?;
+        let Weights { dims, stored, scales } = self.constants.weights(inputs, 3)?;
         let quantisation = self.constants.quantisation(inputs, 6)?;
         attributes.list("dilations", [1, 1], 1).and_then(|found| match found {
             [1, 1] => Ok(()),
@@ -96,8 +97,8 @@ impl Reading<'_> {
         };
         let channels = input.shape.channels;
         if groups == 0
-            || channels % groups != 0
-            || filters % groups != 0
+            || !channels.is_multiple_of(groups)
+            || !filters.is_multiple_of(groups)
             || per_filter != channels / groups
             || stored.is_empty()
             || filters == 0
@@ -143,7 +144,7 @@ impl Reading<'_> {
         if attributes.find("alpha").and_then(|attribute| attribute.f).is_some_and(|alpha| alpha != 1.0) {
             return Err(content(&attributes.1, "`alpha`: expected 1"));
         }
-        let (dims, stored, scales) = self.constants.weights(inputs, 3)?;
+        let Weights { dims, stored, scales } = self.constants.weights(inputs, 3)?;
         let quantisation = self.constants.quantisation(inputs, 7)?;
         let transposed = attributes.number("transB", 0) != 0;
         let (size, outputs) = match (&dims[..], transposed) {

@@ -1,0 +1,10 @@
+//! Tests of the crate through what it offers.
+
+mod agreement;
+mod bundled;
+mod by_hand;
+mod campaigns;
+mod damaged;
+mod faults;
+mod kit;
+mod random_networks;
