@@ -104,7 +104,6 @@ def write(net, q, path):
     for name, (scale, zero) in q.items():
         g.constant(name + ".scale", np.array(scale, np.float32))
         g.constant(name + ".zero", np.array(zero, np.uint8))
-    g.constant("w.zero", np.array(0, np.int8))
     affine = lambda name: [name, name + ".scale", name + ".zero"]
     source = "input"
     for name, kind, k, stride, cin, cout, _ in LAYERS:
@@ -112,8 +111,9 @@ def write(net, q, path):
         filters = w[:, :, None, :] if kind == "depthwise" else w
         g.constant(name + ".weight", np.ascontiguousarray(filters.transpose(3, 2, 0, 1)))
         g.constant(name + ".weight.scale", scale)
+        g.constant(name + ".weight.zero", np.array(0, np.int8))
         g.constant(name + ".bias", b)
-        inputs = affine(source) + [name + ".weight", name + ".weight.scale", "w.zero", name + ".scale", name + ".zero", name + ".bias"]
+        inputs = affine(source) + [name + ".weight", name + ".weight.scale", name + ".weight.zero", name + ".scale", name + ".zero", name + ".bias"]
         groups = cin if kind == "depthwise" else 1
         g.node("QLinearConv", name, inputs, name, pads=[k // 2] * 4, strides=[stride] * 2, kernel_shape=[k, k], group=groups)
         source = name

@@ -8,6 +8,21 @@ use super::reading::{Reading, node_name};
 use crate::arithmetic::{average_multiplier, multiplier};
 use crate::network::{Conv, Layer, Operator, Shape, SumTable, Tensor};
 
+/// The attributes that are read.
+const ATTRIBUTES: [&str; 11] = [
+    "alpha",
+    "auto_pad",
+    "axis",
+    "channels_last",
+    "dilations",
+    "group",
+    "kernel_shape",
+    "pads",
+    "strides",
+    "transA",
+    "transB",
+];
+
 /// The largest window, stride and padding.
 const MOST: i64 = 1 << 15;
 
@@ -54,6 +69,14 @@ impl Reading<'_> {
     pub(super) fn node(&mut self, number: usize, node: &NodeProto) -> Result<(), FileError> {
         let name = node_name(number, node);
         let attributes = Attributes(node, format!("the node `{name}`"));
+        let known = |name: &str| ATTRIBUTES.contains(&name);
+        let mut names = node.attribute.iter().map(|attribute| attribute.name.as_deref().unwrap_or_default());
+        if let Some(unknown) = names.find(|name| !known(name)) {
+            return Err(content(
+                &attributes.1,
+                format!("its attribute `{unknown}` is not read; {} are", ATTRIBUTES.join(", ")),
+            ));
+        }
         if node.output.len() != 1 || self.known.contains_key(&node.output[0]) {
             return Err(content(&attributes.1, "it makes one tensor, which no other node makes"));
         }
