@@ -4,6 +4,7 @@ mod constants;
 mod error;
 mod node;
 mod reading;
+mod wire;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,9 @@ pub use error::FileError;
 /// When the bytes are no ONNX file, when an operator is none of those that are computed (all of them are named), when
 /// something is missing, or when layers do not fit each other.
 pub fn read_network(name: &str, bytes: &[u8]) -> Result<Network, FileError> {
+    if !wire::Message::Model.is_whole(bytes, 32) {
+        return Err(content("the bytes as an ONNX file", "a field ends beyond its message"));
+    }
     let model = ModelProto::parse_buf(bytes).map_err(FileError::Form)?;
     let graph = model.graph.ok_or_else(|| content("the file", "it has no graph"))?;
     known_operators(&graph)?;

@@ -8,3 +8,4 @@ mod damaged;
 mod faults;
 mod kit;
 mod random_networks;
+mod speed;
