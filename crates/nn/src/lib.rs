@@ -20,6 +20,7 @@ pub mod bundled;
 pub mod delta;
 pub mod fault;
 pub mod file;
+pub mod filr;
 pub mod forward;
 pub mod hit;
 pub mod images;

@@ -6,6 +6,7 @@ mod by_hand;
 mod campaigns;
 mod damaged;
 mod faults;
+mod filr_speed;
 mod kit;
 mod random_networks;
 mod speed;
