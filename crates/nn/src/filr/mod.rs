@@ -5,10 +5,10 @@
 //!                    └─────▶ DeploymentSet ───────────────────────── open ◀──────────────────┘ ─▶ Deployment
 //! ```
 //!
-//! After chapter 6 of A. Mahmoud's thesis (University of Illinois, 2021): a fault is one bit of one neuron of what a
-//! convolution makes. The vulnerability of a feature map is its share in all multiplications, where faults come from, times
-//! the share of its injections that change the class, which become SDCs. [`flr`] orders feature maps by it, [`ilr`] runs
-//! inferences again that are uncertain, [`combine`] does both.
+//! After the thesis that introduces FILR (its chapter 6; the part about feature maps is HarDNN, arXiv 2002.09786): a fault is
+//! one bit of one neuron of what a convolution makes. The vulnerability of a feature map is its share in all multiplications,
+//! where faults come from, times the share of its injections that change the class, which are SDCs. [`flr`] orders feature
+//! maps by it, [`ilr`] runs inferences again that are uncertain, [`combine`] does both.
 //!
 //! # Invariants
 //!

@@ -1,7 +1,7 @@
 //! What has to be known beside the numbers, said from the numbers.
 
 use crate::filr::certainty::Reading;
-use crate::filr::deploy::{Deployed, Deployment};
+use crate::filr::deploy::{Deployed, Deployment, DeploymentCoverage};
 use crate::filr::document::{Injections, MapRow, Sets};
 use crate::filr::table::Table;
 
@@ -110,7 +110,7 @@ fn about_deployment(deployment: &Deployment, notes: &mut Vec<String>) {
         about_readings(thesis, notes);
     }
     for protection in &deployment.protections {
-        about_coverage(protection, notes);
+        about_coverage(protection, deployment.images_with_sdcs, notes);
     }
 }
 
@@ -118,14 +118,14 @@ fn about_deployment(deployment: &Deployment, notes: &mut Vec<String>) {
 fn about_readings(protection: &Deployed, notes: &mut Vec<String>) {
     let covered = |reading| protection.coverage.iter().find(|coverage| coverage.reading == reading);
     let (Some(fault_free), Some(faulty)) = (covered(Reading::FaultFree), covered(Reading::Faulty)) else { return };
-    let share = |coverage: &crate::filr::deploy::DeploymentCoverage| percent(coverage.covered.share.unwrap_or(0.0));
+    let share = |coverage: &DeploymentCoverage| percent(coverage.covered.share.unwrap_or(0.0));
     notes.push(format!(
         "The thesis reads Top2Diff of the fault-free run, which a deployed check does not see. The combination chosen so covers {} of SDCs read so, and {} by the faulty run.",
         share(fault_free), share(faulty)
     ));
 }
 
-fn about_coverage(protection: &Deployed, notes: &mut Vec<String>) {
+fn about_coverage(protection: &Deployed, images: u64, notes: &mut Vec<String>) {
     let own = protection.coverage.iter().find(|coverage| coverage.reading == protection.chosen_by);
     let Some(own) = own else { return };
     let by = match protection.chosen_by {
@@ -135,8 +135,8 @@ fn about_coverage(protection: &Deployed, notes: &mut Vec<String>) {
     let (covered, [low, high]) = (own.covered, own.by_images);
     if covered.count == covered.of {
         notes.push(format!(
-            "The combination by {by} runs missed none of {} SDCs of the deployment set: at 95 % up to {} may be missed.",
-            covered.of, percent((3.0 / covered.of as f64).min(1.0))
+            "The combination by {by} runs missed none of {} SDCs of the deployment set: at 95 % up to {} may be missed if they had nothing to do with each other, and up to {} if those of an image are one.",
+            covered.of, percent((3.0 / covered.of as f64).min(1.0)), percent((3.0 / images.max(1) as f64).min(1.0))
         ));
     } else if (high - low) / 2.0 > WIDE {
         notes.push(format!(

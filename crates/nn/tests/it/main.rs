@@ -6,6 +6,8 @@ mod by_hand;
 mod campaigns;
 mod damaged;
 mod faults;
+mod filr;
+mod filr_by_hand;
 mod filr_speed;
 mod kit;
 mod random_networks;
