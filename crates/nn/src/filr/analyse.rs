@@ -13,7 +13,7 @@ use crate::filr::document::{
 };
 use crate::filr::flr::{CurvePoint, curve, distance, order};
 use crate::filr::ilr::{ThresholdPoint, sweep};
-use crate::filr::inject::{Progress, Work, campaign};
+use crate::filr::inject::{Campaign, Progress, Work, campaign};
 use crate::filr::maps::{FeatureMap, all_macs, feature_maps};
 use crate::filr::notes::notes;
 use crate::filr::order::{ORDERS, Order};
@@ -53,7 +53,7 @@ pub fn analyse(
     let later = settings.deployment_injections.unwrap_or(first);
     let each = settings.injections_per_map;
     let mut told = |done: u64, _: u64| progress(done, first + later);
-    let table = campaign(&analysis, &maps, each, settings.seed, work, &mut told)?;
+    let Campaign { table, half } = campaign(&analysis, &maps, each, settings.seed, work, &mut told)?;
     let sets = Sets {
         analysis_share: settings.analysis_share,
         analysis: analysis.images().len(),
@@ -61,14 +61,15 @@ pub fn analyse(
         accuracy: Share::new(analysis.right() as u64, analysis.images().len() as u64),
         classes: target.network().logits().shape.channels,
     };
-    let filr = READINGS.map(|reading| filr_sweep(&table, reading, settings));
+    let filr = READINGS.map(|reading| filr_sweep(&table, half.as_ref(), reading, settings));
     let chosen: Vec<Protection> =
         filr.iter().filter_map(|sweep| sweep.combination.as_ref()).map(Protection::from).collect();
     let mut told = |done: u64, _: u64| progress(first + done, first + later);
     let deployment = open(deployment, &chosen, &maps, (later, settings.seed), work, &mut told)?;
     let injections = injections(&table);
     let rows = rows(&table, injections.v_cnn);
-    let notes = notes(&table, &sets, &injections, &rows, deployment.as_ref());
+    let flr = flr_curves(&table);
+    let notes = notes(&sets, &injections, &rows, &flr, &filr, deployment.as_ref());
     Ok(Filr {
         format: FORMAT,
         network: target.network().name().to_owned(),
@@ -79,7 +80,7 @@ pub fn analyse(
         sets,
         injections,
         maps: rows,
-        flr: flr_curves(&table),
+        flr,
         ilr: ilr_curves(&table),
         costs: costs(&table, settings.order),
         filr: filr.into(),
@@ -182,8 +183,10 @@ fn ilr_curves(table: &Table) -> Vec<IlrCurve> {
     criteria.into_iter().flat_map(|criterion| READINGS.map(|reading| of(criterion, reading))).collect()
 }
 
-fn filr_sweep(table: &Table, reading: Reading, settings: &Settings) -> FilrSweep {
-    let all = combinations(table, reading, settings.order, settings.target);
+fn filr_sweep(table: &Table, half: Option<&Table>, reading: Reading, settings: &Settings) -> FilrSweep {
+    let of = |table: &Table| combinations(table, reading, settings.order, settings.target);
+    let all = of(table);
+    let from_half = half.and_then(|half| cheapest(&of(half)).map(|chosen| chosen.overhead));
     let point = |combination: &Combination| SweepPoint {
         threshold: combination.threshold,
         maps: combination.maps.len(),
@@ -193,7 +196,8 @@ fn filr_sweep(table: &Table, reading: Reading, settings: &Settings) -> FilrSweep
         reruns: combination.reruns,
         overhead: combination.overhead,
     };
-    FilrSweep { reading, points: all.iter().map(point).collect(), combination: cheapest(&all).cloned() }
+    let (points, combination) = (all.iter().map(point).collect(), cheapest(&all).cloned());
+    FilrSweep { reading, points, combination, overhead_from_half: from_half }
 }
 
 /// What each of [`TARGETS`] costs.

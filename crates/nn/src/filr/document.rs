@@ -142,6 +142,8 @@ pub struct FilrSweep {
     pub points: Vec<SweepPoint>,
     /// The cheapest combination.
     pub combination: Option<Combination>,
+    /// The overhead of the cheapest combination if the first half of the injections were all.
+    pub overhead_from_half: Option<f64>,
 }
 
 /// A combination without its feature maps.

@@ -73,6 +73,15 @@ impl Work<'_> {
     }
 }
 
+/// What the injections of a set came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Campaign {
+    /// All of them.
+    pub table: Table,
+    /// The first half of them in each feature map; none if there is one injection for each.
+    pub half: Option<Table>,
+}
+
 /// Injects into every feature map, `each` times: an image that is right, a neuron and a bit, each with the same chance.
 ///
 /// # Errors
@@ -84,7 +93,7 @@ pub fn campaign(
     seed: u64,
     work: Work<'_>,
     progress: Progress<'_>,
-) -> Result<Table, FilrError> {
+) -> Result<Campaign, FilrError> {
     let part = set.part();
     let network = part.network();
     if part.right().is_empty() {
@@ -93,18 +102,24 @@ pub fn campaign(
     }
     let all = each * maps.len() as u64;
     let of_map = |delta: &mut Delta<'_>, map: usize| {
-        let mut tally = Tally::default();
+        let (mut tally, mut half) = (Tally::default(), Tally::default());
         for injection in 0..each {
+            if injection == each / 2 {
+                half.clone_from(&tally);
+            }
             if work.is_stopped() {
                 return None;
             }
             let mut draws = Draws::new(seed, map as u64 * each + injection);
             tally.count(inject(part, delta, &maps[map], &mut draws)?.as_ref());
         }
-        Some(tally)
+        Some((tally, half))
     };
     let tallies = work.parts(network, maps.len(), of_map, &mut |done| progress(done as u64 * each, all))?;
-    Table::new(maps.to_vec(), tallies, part.facts().to_vec())
+    let (tallies, halves): (Vec<Tally>, Vec<Tally>) = tallies.into_iter().unzip();
+    let table = |tallies| Table::new(maps.to_vec(), tallies, part.facts().to_vec());
+    let half = if each > 1 { Some(table(halves)?) } else { None };
+    Ok(Campaign { table: table(tallies)?, half })
 }
 
 /// Draws an image, a neuron of the feature map and a bit, and runs the fault. None if there is nothing to draw from.

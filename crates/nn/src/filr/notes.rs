@@ -2,8 +2,8 @@
 
 use crate::filr::certainty::Reading;
 use crate::filr::deploy::{Deployed, Deployment, DeploymentCoverage};
-use crate::filr::document::{Injections, MapRow, Sets};
-use crate::filr::table::Table;
+use crate::filr::document::{FilrSweep, FlrCurve, Injections, MapRow, Sets};
+use crate::filr::order::Order;
 
 /// SDCs below which a coverage is coarse.
 const FEW_SDCS: u64 = 300;
@@ -16,15 +16,20 @@ const WIDE: f64 = 0.02;
 
 /// Everything that has to be said.
 pub(crate) fn notes(
-    table: &Table,
     sets: &Sets,
     injections: &Injections,
     maps: &[MapRow],
+    flr: &[FlrCurve],
+    filr: &[FilrSweep],
     deployment: Option<&Deployment>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
     about_sets(sets, &mut notes);
-    about_injections(table, injections, maps, &mut notes);
+    about_injections(injections, maps, &mut notes);
+    about_orders(flr, &mut notes);
+    for sweep in filr {
+        about_growth(sweep, &mut notes);
+    }
     match deployment {
         None => notes.push("Nothing was measured on the deployment set: there was no combination, or the network gets none of its images right.".to_owned()),
         Some(deployment) => about_deployment(deployment, &mut notes),
@@ -57,7 +62,7 @@ fn about_sets(sets: &Sets, notes: &mut Vec<String>) {
     }
 }
 
-fn about_injections(table: &Table, injections: &Injections, maps: &[MapRow], notes: &mut Vec<String>) {
+fn about_injections(injections: &Injections, maps: &[MapRow], notes: &mut Vec<String>) {
     let sdcs = injections.sdcs;
     notes.push(format!(
         "{sdcs} of {} injections changed the class, in {} of {} feature maps and {} images.",
@@ -78,7 +83,7 @@ fn about_injections(table: &Table, injections: &Injections, maps: &[MapRow], not
         ));
     }
     let without: Vec<&MapRow> = maps.iter().filter(|map| map.p_mismatch.count == 0).collect();
-    let unseen = table.maps().iter().zip(table.tallies()).filter(|(_, tally)| tally.sdcs.len() <= 1).count();
+    let unseen = maps.iter().filter(|map| map.p_mismatch.count <= 1).count();
     notes.push(format!(
         "100 % is of the SDCs that were seen: {unseen} feature maps had one or none, and more injections may find SDCs in others and raise the overhead."
     ));
@@ -88,6 +93,34 @@ fn about_injections(table: &Table, injections: &Injections, maps: &[MapRow], not
             "{} feature maps had no SDC in {} injections each; at a chance of 3 in {} (the bound at 95 %) they would add up to {} of the vulnerability that was seen.",
             without.len(), injections.per_map, injections.per_map, percent(most / injections.v_cnn)
         ));
+    }
+}
+
+fn about_orders(flr: &[FlrCurve], notes: &mut Vec<String>) {
+    let loss = flr.iter().find(|curve| curve.by == Order::Loss).and_then(|curve| curve.distance);
+    if let Some(distance) = loss {
+        notes.push(format!(
+            "The order by the change of the cross entropy is {distance:.4} from that of the oracle, which is made of the same injections: its own noise counts as truth."
+        ));
+    }
+}
+
+/// Whether more injections made the combination dearer.
+fn about_growth(sweep: &FilrSweep, notes: &mut Vec<String>) {
+    let (Some(combination), Some(half)) = (&sweep.combination, sweep.overhead_from_half) else { return };
+    notes.push(format!(
+        "The combination by {} runs costs {} with all injections and {} with the first half of them{}",
+        word(sweep.reading),
+        percent(combination.overhead),
+        percent(half),
+        if combination.overhead > half + WIDE { ": the overhead still grows with their number." } else { "." }
+    ));
+}
+
+fn word(reading: Reading) -> &'static str {
+    match reading {
+        Reading::FaultFree => "fault-free",
+        Reading::Faulty => "faulty",
     }
 }
 
@@ -128,10 +161,7 @@ fn about_readings(protection: &Deployed, notes: &mut Vec<String>) {
 fn about_coverage(protection: &Deployed, images: u64, notes: &mut Vec<String>) {
     let own = protection.coverage.iter().find(|coverage| coverage.reading == protection.chosen_by);
     let Some(own) = own else { return };
-    let by = match protection.chosen_by {
-        Reading::FaultFree => "fault-free",
-        Reading::Faulty => "faulty",
-    };
+    let by = word(protection.chosen_by);
     let (covered, [low, high]) = (own.covered, own.by_images);
     if covered.count == covered.of {
         notes.push(format!(

@@ -33,7 +33,7 @@ fn table() -> &'static Table {
     TABLE.get_or_init(|| {
         let (analysis, _) = divide(fashion(), 0.8, 7);
         let work = Work { threads: 2, stop: &GO_ON };
-        campaign(&analysis, &feature_maps(fashion().network()), 512, 7, work, &mut |_, _| {}).unwrap()
+        campaign(&analysis, &feature_maps(fashion().network()), 512, 7, work, &mut |_, _| {}).unwrap().table
     })
 }
 
@@ -125,6 +125,18 @@ fn rates_by_feature_map_agree_with_a_plain_campaign_over_all_neurons() {
     let neurons: u64 = table().maps().iter().map(|map| map.neurons).sum();
     let rate = table().all().mass_by_neurons(table().maps()) as f64 / (neurons * 512) as f64;
     assert!((interval.low..interval.high).contains(&rate), "{rate} and {bad} of 60000");
+}
+
+#[test]
+fn half_of_the_injections_is_what_half_as_many_come_to() {
+    let (analysis, _) = divide(fashion(), 0.8, 7);
+    let (maps, work) = (feature_maps(fashion().network()), Work { threads: 2, stop: &GO_ON });
+    let made = |each| campaign(&analysis, &maps[..3], each, 7, work, &mut |_, _| {}).unwrap();
+    // The first feature map has the same runs, whatever their number.
+    let (all, half) = (made(1000), made(500));
+    assert_eq!(all.half.unwrap().tallies()[0], half.table.tallies()[0]);
+    assert!(all.table.tallies()[0].loss > half.table.tallies()[0].loss);
+    assert_eq!(made(1).half, None);
 }
 
 #[test]
