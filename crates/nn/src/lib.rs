@@ -8,6 +8,8 @@
 //! [`NetworkTarget`] is the target system of campaigns: it draws an image that the network gets right, one of its neurons and a
 //! bit, each with the same chance, and runs the fault by one of two engines.
 //!
+//! [`filr`] chooses what to protect: feature maps that are made twice, and inferences that are run again.
+//!
 //! # Invariants
 //!
 //! - Everything that is compared is integers: the result of [`delta`] is that of [`forward`](mod@forward) to the last bit, in
