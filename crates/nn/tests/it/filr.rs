@@ -6,16 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use campaign::{CampaignEnd, Choices, run_in_memory};
 use nn::NetworkTarget;
-use nn::filr::certainty::{Criterion, Reading};
+use nn::filr::certainty::{Criterion, Reading, cross_entropy};
 use nn::filr::combine::{cheapest, combinations};
 use nn::filr::inject::{Work, campaign};
 use nn::filr::maps::feature_maps;
 use nn::filr::sets::divide;
 use nn::filr::{Filr, FilrError, Order, Settings, Table, analyse};
+use nn::forward::{forward, top_class};
+use nn::hit::Hit;
 use nn::images::Images;
 use stats::{Confidence, Draws, Proportion};
 
-use crate::kit::fashion;
+use crate::kit::{fashion, flip};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
@@ -170,7 +172,7 @@ fn what_cannot_be_said_is_said() {
     assert!(notes.contains("So few SDCs make coverage coarse"), "{notes}");
     // No image of the deployment set is right.
     let analysed: BTreeSet<usize> = divide(fashion(), 0.8, 1).0.images().iter().copied().collect();
-    let top = |image: usize| nn::forward::top_class(fashion().golden_run(image).logits());
+    let top = |image: usize| top_class(fashion().golden_run(image).logits());
     let none = with_images(|image, _, label| {
         if !analysed.contains(&image) {
             *label = ((top(image) + 1) % 10) as u8;
@@ -219,4 +221,35 @@ fn the_document_has_its_format_and_no_number_that_json_lacks() {
     assert_eq!(document["ilr"].as_array().unwrap().len(), 4);
     assert!(document["costs"].as_array().unwrap().iter().all(|cost| cost["filr"].is_number()));
     assert!(document["maps"].as_array().unwrap().iter().all(|map| map["p_mismatch"]["share"].is_number()));
+}
+
+#[test]
+fn counts_and_losses_are_those_of_whole_runs_of_the_same_draws() {
+    let (network, labels) = (fashion().network(), fashion().images().labels());
+    let (analysis, _) = divide(fashion(), 0.8, 11);
+    let maps: Vec<_> = feature_maps(network).into_iter().step_by(9).collect();
+    let (each, work) = (60_u64, Work { threads: 2, stop: &GO_ON });
+    let table = campaign(&analysis, &maps, each, 11, work, &mut |_, _| {}).unwrap().table;
+    let top = |image: usize| top_class(fashion().golden_run(image).logits());
+    let is_right = |&image: &usize| top(image) == usize::from(labels[image]);
+    let right: Vec<usize> = analysis.images().iter().copied().filter(is_right).collect();
+    assert_eq!(right.len(), analysis.right());
+    for (number, (map, tally)) in maps.iter().zip(table.tallies()).enumerate() {
+        let (mut sdcs, mut loss) = (0, 0.0);
+        for injection in 0..each {
+            let mut draws = Draws::new(11, number as u64 * each + injection);
+            let image = *draws.one_of(&right).unwrap();
+            let position = draws.below(map.neurons).unwrap() as usize;
+            let model = flip(draws.below(8).unwrap() as u32);
+            let element = position * network.output(map.layer).shape.channels + map.channel;
+            let hit = Hit { layer: map.layer, element, model };
+            let run = forward(network, fashion().images().pixels(image), Some(&hit));
+            let entropy =
+                |logits: &[u8]| cross_entropy(logits, network.logits().quantisation, usize::from(labels[image]));
+            sdcs += usize::from(top_class(run.logits()) != top(image));
+            loss += (entropy(run.logits()) - entropy(fashion().golden_run(image).logits())).abs();
+        }
+        assert_eq!((tally.injections, tally.sdcs.len()), (each, sdcs));
+        assert!((tally.loss - loss).abs() < 1e-9, "{} {loss}", tally.loss);
+    }
 }
