@@ -1,0 +1,113 @@
+//! The tensors that a file holds: scales, zero points, weights, biases.
+
+use std::collections::BTreeMap;
+
+use rten_onnx::onnx::{DataLocation, DataType, GraphProto, TensorProto};
+
+use super::error::{FileError, content};
+use crate::arithmetic::Quantisation;
+
+/// The constants of a file by their names.
+pub(super) struct Constants<'f>(BTreeMap<&'f str, &'f TensorProto>);
+
+/// Weights as a file has them.
+pub(super) struct Weights {
+    /// The sizes of their tensor.
+    pub(super) dims: Vec<usize>,
+    /// The weights.
+    pub(super) stored: Vec<i8>,
+    /// Their scales.
+    pub(super) scales: Vec<f32>,
+}
+
+impl<'f> Constants<'f> {
+    pub(super) fn of(graph: &'f GraphProto) -> Self {
+        let named = graph.initializer.iter().filter_map(|tensor| Some((tensor.name.as_deref()?, tensor)));
+        Self(named.collect())
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// A tensor of a type, its sizes and its bytes, little-endian; `bytes` is the size of an element.
+    fn raw(&self, name: &str, expected: DataType, bytes: usize) -> Result<(Vec<usize>, Vec<u8>), FileError> {
+        let place = || format!("the constant `{name}`");
+        let tensor = self.0.get(name).ok_or_else(|| content(place(), "the file does not hold it"))?;
+        if tensor.data_type != Some(expected) {
+            let found = tensor.data_type.map_or_else(|| "no type".to_owned(), |found| found.to_string());
+            return Err(content(place(), format!("expected the type {expected}, found {found}")));
+        }
+        if tensor.data_location == Some(DataLocation::EXTERNAL) {
+            return Err(content(place(), "it lies in another file; put all data into one"));
+        }
+        let dims: Option<Vec<usize>> = tensor.dims.iter().map(|&dim| usize::try_from(dim).ok()).collect();
+        let dims = dims.ok_or_else(|| content(place(), format!("expected sizes from 0, found {:?}", tensor.dims)))?;
+        let count = dims.iter().try_fold(bytes, |product, &dim| product.checked_mul(dim));
+        let data = match &tensor.raw_data {
+            Some(data) => data.borrow().clone(),
+            None if expected == DataType::FLOAT => {
+                tensor.float_data.iter().flat_map(|value| value.to_le_bytes()).collect()
+            }
+            None if bytes == 4 => tensor.int32_data.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            None => tensor.int32_data.iter().map(|&value| value as u8).collect(),
+        };
+        if count != Some(data.len()) {
+            return Err(content(place(), format!("{dims:?} elements of {bytes} bytes, found {} bytes", data.len())));
+        }
+        Ok((dims, data))
+    }
+
+    /// Numbers of floating point.
+    pub(super) fn floats(&self, name: &str) -> Result<Vec<f32>, FileError> {
+        let (_, data) = self.raw(name, DataType::FLOAT, 4)?;
+        Ok(data.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect())
+    }
+
+    /// Whole numbers of 32 bits.
+    pub(super) fn integers(&self, name: &str) -> Result<Vec<i32>, FileError> {
+        let (_, data) = self.raw(name, DataType::INT32, 4)?;
+        Ok(data.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes)).collect())
+    }
+
+    /// Signed bytes and the sizes of their tensor.
+    pub(super) fn bytes(&self, name: &str) -> Result<(Vec<usize>, Vec<i8>), FileError> {
+        let (dims, data) = self.raw(name, DataType::INT8, 1)?;
+        Ok((dims, data.iter().map(|&byte| byte as i8).collect()))
+    }
+
+    /// The scale and the zero point that inputs `at` and `at + 1` of a node name.
+    pub(super) fn quantisation(&self, inputs: &[String], at: usize) -> Result<Quantisation, FileError> {
+        let name = |at: usize| inputs.get(at).map_or("", String::as_str);
+        let place = || format!("the constant `{}`", name(at));
+        let &[scale] = &self.floats(name(at))?[..] else {
+            return Err(content(place(), "a tensor has one scale"));
+        };
+        if !(scale.is_finite() && scale > 0.0) {
+            return Err(content(place(), format!("a scale is finite and above 0, found {scale}")));
+        }
+        let zero = match name(at + 1) {
+            "" => 0,
+            zero => match self.raw(zero, DataType::UINT8, 1)?.1[..] {
+                [zero] => zero,
+                _ => return Err(content(format!("the constant `{zero}`"), "a tensor has one zero point")),
+            },
+        };
+        Ok(Quantisation { scale, zero })
+    }
+
+    /// Weights with their sizes, and a scale for each of `channels`; their zero points have to be 0.
+    pub(super) fn weights(&self, inputs: &[String], at: usize) -> Result<Weights, FileError> {
+        let name = |at: usize| inputs.get(at).map_or("", String::as_str);
+        let (dims, stored) = self.bytes(name(at))?;
+        let scales = self.floats(name(at + 1))?;
+        let zeros = if name(at + 2).is_empty() { Vec::new() } else { self.bytes(name(at + 2))?.1 };
+        if let Some(zero) = zeros.iter().find(|&&zero| zero != 0) {
+            return Err(content(
+                format!("the constant `{}`", name(at + 2)),
+                format!("weights have the zero point 0, found {zero}"),
+            ));
+        }
+        Ok(Weights { dims, stored, scales })
+    }
+}

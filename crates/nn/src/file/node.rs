@@ -1,0 +1,259 @@
+//! The nodes of a file as layers.
+
+use rten_onnx::onnx::NodeProto;
+
+use super::constants::Weights;
+use super::error::{FileError, content};
+use super::reading::{Reading, node_name};
+use crate::arithmetic::{average_multiplier, multiplier};
+use crate::network::{Conv, Layer, Operator, Shape, SumTable, Tensor};
+
+/// The attributes that are read.
+const ATTRIBUTES: [&str; 11] = [
+    "alpha",
+    "auto_pad",
+    "axis",
+    "channels_last",
+    "dilations",
+    "group",
+    "kernel_shape",
+    "pads",
+    "strides",
+    "transA",
+    "transB",
+];
+
+/// The largest window, stride and padding.
+const MOST: i64 = 1 << 15;
+
+/// The attributes of a node.
+struct Attributes<'n>(&'n NodeProto, String);
+
+impl Attributes<'_> {
+    fn find(&self, key: &str) -> Option<&rten_onnx::onnx::AttributeProto> {
+        self.0.attribute.iter().find(|attribute| attribute.name.as_deref() == Some(key))
+    }
+
+    fn number(&self, key: &str, default: i64) -> i64 {
+        self.find(key).and_then(|attribute| attribute.i).unwrap_or(default)
+    }
+
+    /// A list of `N` numbers that are not below `least`.
+    fn list<const N: usize>(&self, key: &str, default: [usize; N], least: i64) -> Result<[usize; N], FileError> {
+        let Some(attribute) = self.find(key) else { return Ok(default) };
+        let numbers: Vec<usize> = attribute
+            .ints
+            .iter()
+            .filter(|&&n| (least..=MOST).contains(&n))
+            .filter_map(|&n| usize::try_from(n).ok())
+            .collect();
+        <[usize; N]>::try_from(numbers).ok().filter(|_| attribute.ints.len() == N).ok_or_else(|| {
+            content(
+                &self.1,
+                format!("`{key}`: expected {N} numbers from {least} to {MOST}, found {:?}", attribute.ints),
+            )
+        })
+    }
+
+    /// What has to be as it usually is.
+    fn expect(&self, key: &str, expected: i64) -> Result<(), FileError> {
+        match self.number(key, expected) {
+            found if found == expected => Ok(()),
+            found => Err(content(&self.1, format!("`{key}`: expected {expected}, found {found}"))),
+        }
+    }
+}
+
+impl Reading<'_> {
+    /// Reads a node whose operator is known.
+    pub(super) fn node(&mut self, number: usize, node: &NodeProto) -> Result<(), FileError> {
+        let name = node_name(number, node);
+        let attributes = Attributes(node, format!("the node `{name}`"));
+        let known = |name: &str| ATTRIBUTES.contains(&name);
+        let mut names = node.attribute.iter().map(|attribute| attribute.name.as_deref().unwrap_or_default());
+        if let Some(unknown) = names.find(|name| !known(name)) {
+            return Err(content(
+                &attributes.1,
+                format!("its attribute `{unknown}` is not read; {} are", ATTRIBUTES.join(", ")),
+            ));
+        }
+        if node.output.len() != 1 || self.known.contains_key(&node.output[0]) {
+            return Err(content(&attributes.1, "it makes one tensor, which no other node makes"));
+        }
+        let name = match self.layers.iter().any(|layer| layer.name == name) {
+            true => format!("{}_{number}", node.op_type.as_deref().unwrap_or_default()),
+            false => name,
+        };
+        match node.op_type.as_deref() {
+            Some("QLinearConv") => self.conv(node, name, &attributes),
+            Some("QGemm") => self.dense(node, name, &attributes),
+            Some("QLinearAdd") => self.add(node, name),
+            Some("QLinearGlobalAveragePool") => self.average(node, name, &attributes),
+            _ => self.flatten(node, &attributes),
+        }
+    }
+
+    fn conv(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        let inputs = &node.input;
+        let source = self.tensor(&name, inputs, 0)?;
+        let input = self.tensors[source].clone();
+        let Weights { dims, stored, scales } = self.constants.weights(inputs, 3)?;
+        let quantisation = self.constants.quantisation(inputs, 6)?;
+        attributes.list("dilations", [1, 1], 1).and_then(|found| match found {
+            [1, 1] => Ok(()),
+            _ => Err(content(&attributes.1, format!("`dilations`: expected 1 and 1, found {found:?}"))),
+        })?;
+        if let Some(auto) = attributes.find("auto_pad").and_then(|attribute| attribute.s.as_deref())
+            && auto != "NOTSET"
+        {
+            return Err(content(
+                &attributes.1,
+                format!("`auto_pad`: expected `NOTSET` and pads in numbers, found `{auto}`"),
+            ));
+        }
+        let groups = usize::try_from(attributes.number("group", 1)).unwrap_or(0);
+        let &[filters, per_filter, rows, columns] = &dims[..] else {
+            return Err(content(
+                &attributes.1,
+                format!("weights have filters, channels, rows and columns, found {dims:?}"),
+            ));
+        };
+        let channels = input.shape.channels;
+        if groups == 0
+            || !channels.is_multiple_of(groups)
+            || !filters.is_multiple_of(groups)
+            || per_filter != channels / groups
+            || stored.is_empty()
+            || filters == 0
+        {
+            let what = format!("weights of {dims:?} in {groups} groups do not fit {channels} channels");
+            return Err(content(&attributes.1, what));
+        }
+        let kernel = attributes.list("kernel_shape", [rows, columns], 1)?;
+        let stride = attributes.list("strides", [1, 1], 1)?;
+        let [top, left, bottom, right] = attributes.list("pads", [0; 4], 0)?;
+        if kernel != [rows, columns] {
+            return Err(content(&attributes.1, format!("`kernel_shape` {kernel:?} differs from weights of {dims:?}")));
+        }
+        let windows =
+            |size: usize, pads: usize, axis: usize| Some((size + pads).checked_sub(kernel[axis])? / stride[axis] + 1);
+        let height = windows(input.shape.height, top + bottom, 0);
+        let width = windows(input.shape.width, left + right, 1);
+        let (Some(height), Some(width)) = (height, width) else {
+            return Err(content(&attributes.1, format!("its window {kernel:?} is larger than its input")));
+        };
+        let per_group = filters / groups;
+        let mut weights = vec![0; stored.len()];
+        for (number, weight) in stored.into_iter().enumerate() {
+            let (rest, column) = (number / columns, number % columns);
+            let (rest, row) = (rest / rows, rest % rows);
+            let (filter, within) = (rest / per_filter, rest % per_filter);
+            let channel = filter / per_group * per_filter + within;
+            weights[((row * columns + column) * channels + channel) * per_group + filter % per_group] = weight;
+        }
+        let bias = self.bias(inputs, 8, filters)?;
+        let tensor = Tensor { shape: Shape { height, width, channels: filters }, flat: false, quantisation };
+        let multipliers = multipliers(&scales, &input, &tensor, attributes)?;
+        let conv = Conv { kernel, stride, pad: [top, left], groups, weights, bias, multipliers };
+        self.keep(node, name, Operator::Conv(conv), vec![source], tensor);
+        Ok(())
+    }
+
+    fn dense(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        let inputs = &node.input;
+        let source = self.tensor(&name, inputs, 0)?;
+        let input = self.tensors[source].clone();
+        attributes.expect("transA", 0)?;
+        if attributes.find("alpha").and_then(|attribute| attribute.f).is_some_and(|alpha| alpha != 1.0) {
+            return Err(content(&attributes.1, "`alpha`: expected 1"));
+        }
+        let Weights { dims, stored, scales } = self.constants.weights(inputs, 3)?;
+        let quantisation = self.constants.quantisation(inputs, 7)?;
+        let transposed = attributes.number("transB", 0) != 0;
+        let (size, outputs) = match (&dims[..], transposed) {
+            (&[size, outputs], false) | (&[outputs, size], true) => (size, outputs),
+            _ => return Err(content(&attributes.1, format!("weights have two sizes, found {dims:?}"))),
+        };
+        let shape = input.shape;
+        if size != shape.elements() || outputs == 0 {
+            return Err(content(&attributes.1, format!("weights of {dims:?} do not fit an input of {shape:?}")));
+        }
+        let mut weights = vec![0; stored.len()];
+        for (number, weight) in stored.into_iter().enumerate() {
+            let (element, output) =
+                if transposed { (number % size, number / size) } else { (number / outputs, number % outputs) };
+            // The elements of the file go channel by channel.
+            let (channel, position) = (element / shape.positions(), element % shape.positions());
+            weights[(position * shape.channels + channel) * outputs + output] = weight;
+        }
+        let bias = self.bias(inputs, 6, outputs)?;
+        let tensor = Tensor { shape: Shape { height: 1, width: 1, channels: outputs }, flat: true, quantisation };
+        let multipliers = multipliers(&scales, &input, &tensor, attributes)?;
+        let kernel = [shape.height, shape.width];
+        let conv = Conv { kernel, stride: [1, 1], pad: [0, 0], groups: 1, weights, bias, multipliers };
+        self.keep(node, name, Operator::Dense(conv), vec![source], tensor);
+        Ok(())
+    }
+
+    fn add(&mut self, node: &NodeProto, name: String) -> Result<(), FileError> {
+        let inputs = vec![self.tensor(&name, &node.input, 0)?, self.tensor(&name, &node.input, 3)?];
+        let quantisation = self.constants.quantisation(&node.input, 6)?;
+        let [a, b] = [&self.tensors[inputs[0]], &self.tensors[inputs[1]]];
+        let table = SumTable::new([a.quantisation, b.quantisation, quantisation]);
+        let tensor = Tensor { quantisation, ..a.clone() };
+        self.keep(node, name, Operator::Add(table), inputs, tensor);
+        Ok(())
+    }
+
+    fn average(&mut self, node: &NodeProto, name: String, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        let source = self.tensor(&name, &node.input, 0)?;
+        let input = self.tensors[source].clone();
+        let quantisation = self.constants.quantisation(&node.input, 3)?;
+        attributes.expect("channels_last", 0)?;
+        let multiplier = average_multiplier(input.quantisation, input.shape.positions(), quantisation);
+        let shape = Shape { height: 1, width: 1, channels: input.shape.channels };
+        let tensor = Tensor { shape, flat: false, quantisation };
+        self.keep(node, name, Operator::GlobalAverage { multiplier }, vec![source], tensor);
+        Ok(())
+    }
+
+    /// Flattening moves no byte: what it makes is what it reads.
+    fn flatten(&mut self, node: &NodeProto, attributes: &Attributes<'_>) -> Result<(), FileError> {
+        attributes.expect("axis", 1)?;
+        let source = node.input.first().and_then(|input| self.known.get(input)).copied();
+        let source = source.ok_or_else(|| content(&attributes.1, "no node before it makes its input"))?;
+        self.known.insert(node.output[0].clone(), source);
+        Ok(())
+    }
+
+    /// The biases that an input of a node names; zeros if it names none.
+    fn bias(&self, inputs: &[String], at: usize, count: usize) -> Result<Vec<i32>, FileError> {
+        match inputs.get(at).map_or("", String::as_str) {
+            "" => Ok(vec![0; count]),
+            name => self.constants.integers(name),
+        }
+    }
+
+    fn keep(&mut self, node: &NodeProto, name: String, operator: Operator, inputs: Vec<usize>, tensor: Tensor) {
+        let opcode = node.op_type.clone().unwrap_or_default();
+        self.push(node, Layer { name, opcode, operator, inputs }, tensor);
+    }
+}
+
+/// What accumulators are multiplied with: scales of weights are one for all channels, or one each.
+fn multipliers(
+    scales: &[f32],
+    input: &Tensor,
+    output: &Tensor,
+    attributes: &Attributes<'_>,
+) -> Result<Vec<f32>, FileError> {
+    let of = |scale: f32| multiplier(input.quantisation, scale, output.quantisation);
+    match scales {
+        [scale] => Ok(vec![of(*scale); output.shape.channels]),
+        _ if scales.len() == output.shape.channels => Ok(scales.iter().map(|&scale| of(scale)).collect()),
+        _ => Err(content(
+            &attributes.1,
+            format!("expected a scale for each of {} channels, found {}", output.shape.channels, scales.len()),
+        )),
+    }
+}

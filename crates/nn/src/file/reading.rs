@@ -1,0 +1,77 @@
+//! What is known of a file while its nodes are read.
+
+use std::collections::BTreeMap;
+
+use rten_onnx::onnx::{GraphProto, NodeProto};
+
+use super::constants::Constants;
+use super::error::{FileError, content};
+use crate::network::{Layer, Shape, Tensor};
+
+/// The name of a node; one without gets its operator and its position in the file.
+pub(super) fn node_name(number: usize, node: &NodeProto) -> String {
+    let operator = node.op_type.as_deref().unwrap_or_default();
+    node.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("{operator}_{number}"))
+}
+
+/// What was read so far.
+pub(super) struct Reading<'f> {
+    pub(super) constants: Constants<'f>,
+    pub(super) tensors: Vec<Tensor>,
+    pub(super) layers: Vec<Layer>,
+    /// The tensors by the names that the file has for them.
+    pub(super) known: BTreeMap<String, usize>,
+}
+
+impl<'f> Reading<'f> {
+    /// With the input of the network, whose quantisation is that which its first reader says.
+    pub(super) fn begin(graph: &'f GraphProto) -> Result<Self, FileError> {
+        let constants = Constants::of(graph);
+        let inputs = graph.input.iter().filter(|input| !constants.has(input.name.as_deref().unwrap_or_default()));
+        let inputs: Vec<_> = inputs.collect();
+        let [input] = *inputs else {
+            return Err(content("the inputs", format!("expected one, found {}", inputs.len())));
+        };
+        let name = input.name.clone().unwrap_or_default();
+        let place = format!("the input `{name}`");
+        let of = input.r#type.as_ref().and_then(|of| of.tensor_type.as_ref());
+        let dims = of.and_then(|of| of.shape.as_ref()).map(|shape| &shape.dim[..]).unwrap_or_default();
+        let sizes: Vec<i64> = dims.iter().map(|dim| dim.dim_value.unwrap_or(-1)).collect();
+        let &[batch, channels, height, width] = &sizes[..] else {
+            return Err(content(place, format!("expected batch, channels, rows and columns, found {sizes:?}")));
+        };
+        let size = |size: i64| usize::try_from(size).ok().filter(|size| (1..1 << 16).contains(size));
+        let (true, Some(channels), Some(height), Some(width)) =
+            (batch == 1 || batch == -1, size(channels), size(height), size(width))
+        else {
+            return Err(content(place, format!("expected a batch of 1 and sizes that are known, found {sizes:?}")));
+        };
+        let reader = graph.node.iter().find(|node| node.input.first() == Some(&name));
+        let reader = reader.ok_or_else(|| content(place, "no node reads it first"))?;
+        let quantisation = constants.quantisation(&reader.input, 1)?;
+        let tensor = Tensor { shape: Shape { height, width, channels }, flat: false, quantisation };
+        Ok(Self { constants, tensors: vec![tensor], layers: Vec::new(), known: BTreeMap::from([(name, 0)]) })
+    }
+
+    /// The tensor that a node reads as its input `at`, whose scale and zero point follow.
+    pub(super) fn tensor(&self, name: &str, inputs: &[String], at: usize) -> Result<usize, FileError> {
+        let source = inputs.get(at).map_or("", String::as_str);
+        let known = self.known.get(source);
+        let &tensor = known
+            .ok_or_else(|| content(format!("the node `{name}`"), format!("no node before it makes `{source}`")))?;
+        let (said, made) = (self.constants.quantisation(inputs, at + 1)?, self.tensors[tensor].quantisation);
+        if said != made {
+            let what = format!("it reads `{source}` as {said:?}, which was made as {made:?}");
+            return Err(content(format!("the node `{name}`"), what));
+        }
+        Ok(tensor)
+    }
+
+    /// Keeps a layer and what it makes.
+    pub(super) fn push(&mut self, node: &NodeProto, layer: Layer, tensor: Tensor) {
+        self.layers.push(layer);
+        self.tensors.push(tensor);
+        let output = node.output.first().cloned().unwrap_or_default();
+        self.known.insert(output, self.layers.len());
+    }
+}

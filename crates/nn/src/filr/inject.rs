@@ -1,0 +1,138 @@
+//! Injections on several threads, with results that do not depend on how many.
+
+use std::num::NonZeroU8;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use stats::Draws;
+
+use crate::delta::Delta;
+use crate::filr::maps::FeatureMap;
+use crate::filr::part::Part;
+use crate::filr::sets::AnalysisSet;
+use crate::filr::settings::FilrError;
+use crate::filr::table::{Effect, Table, Tally};
+use crate::hit::{Hit, Model};
+use crate::network::Network;
+
+/// Is told how much of the work is done, and how much there is.
+pub type Progress<'p> = &'p mut dyn FnMut(u64, u64);
+
+/// How the work is done: nothing of it changes a result.
+#[derive(Clone, Copy, Debug)]
+pub struct Work<'w> {
+    /// On how many threads, at least 1.
+    pub threads: usize,
+    /// Whether somebody asks to stop.
+    pub stop: &'w AtomicBool,
+}
+
+impl Work<'_> {
+    /// Does all parts of a work, and gives their results in the order of the parts.
+    ///
+    /// A part returns nothing where it was stopped.
+    pub(crate) fn parts<T: Send>(
+        self,
+        network: &Network,
+        parts: usize,
+        run: impl Fn(&mut Delta<'_>, usize) -> Option<T> + Sync,
+        done: &mut dyn FnMut(usize),
+    ) -> Result<Vec<T>, FilrError> {
+        let (next, run) = (AtomicUsize::new(0), &run);
+        let mut results: Vec<Option<T>> = std::iter::repeat_with(|| None).take(parts).collect();
+        std::thread::scope(|scope| {
+            let (sender, receiver) = mpsc::channel();
+            for _ in 0..self.threads.clamp(1, parts.max(1)) {
+                let (sender, next) = (sender.clone(), &next);
+                scope.spawn(move || {
+                    let mut delta = Delta::new(network);
+                    loop {
+                        let part = next.fetch_add(1, Ordering::Relaxed);
+                        if part >= parts || self.stop.load(Ordering::Relaxed) {
+                            break;
+                        }
+                        let Some(result) = run(&mut delta, part) else { break };
+                        if sender.send((part, result)).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            for (count, (part, result)) in receiver.iter().enumerate() {
+                results[part] = Some(result);
+                done(count + 1);
+            }
+        });
+        results.into_iter().collect::<Option<Vec<T>>>().ok_or(FilrError::Stopped)
+    }
+
+    /// Whether somebody asks to stop.
+    pub(crate) fn is_stopped(self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// What the injections of a set came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Campaign {
+    /// All of them.
+    pub table: Table,
+    /// The first half of them in each feature map; none if there is one injection for each.
+    pub half: Option<Table>,
+}
+
+/// Injects into every feature map, `each` times: an image that is right, a neuron and a bit, each with the same chance.
+///
+/// # Errors
+/// When no image is right, or somebody asks to stop.
+pub fn campaign(
+    set: &AnalysisSet<'_>,
+    maps: &[FeatureMap],
+    each: u64,
+    seed: u64,
+    work: Work<'_>,
+    progress: Progress<'_>,
+) -> Result<Campaign, FilrError> {
+    let part = set.part();
+    let network = part.network();
+    if part.right().is_empty() {
+        let (network, images) = (network.name().to_owned(), set.images().len());
+        return Err(FilrError::NoneRight { network, set: "analysis", images });
+    }
+    let all = each * maps.len() as u64;
+    let of_map = |delta: &mut Delta<'_>, map: usize| {
+        let (mut tally, mut half) = (Tally::default(), Tally::default());
+        for injection in 0..each {
+            if injection == each / 2 {
+                half.clone_from(&tally);
+            }
+            if work.is_stopped() {
+                return None;
+            }
+            let mut draws = Draws::new(seed, map as u64 * each + injection);
+            tally.count(inject(part, delta, &maps[map], &mut draws)?.as_ref());
+        }
+        Some((tally, half))
+    };
+    let tallies = work.parts(network, maps.len(), of_map, &mut |done| progress(done as u64 * each, all))?;
+    let (tallies, halves): (Vec<Tally>, Vec<Tally>) = tallies.into_iter().unzip();
+    let table = |tallies| Table::new(maps.to_vec(), tallies, part.facts().to_vec());
+    let half = if each > 1 { Some(table(halves)?) } else { None };
+    Ok(Campaign { table: table(tallies)?, half })
+}
+
+/// Draws an image, a neuron of the feature map and a bit, and runs the fault. None if there is nothing to draw from.
+pub(crate) fn inject(
+    part: &Part<'_>,
+    delta: &mut Delta<'_>,
+    map: &FeatureMap,
+    draws: &mut Draws,
+) -> Option<Option<Effect>> {
+    let image = *draws.one_of(part.right())?;
+    let position = draws.below(map.neurons)? as usize;
+    let model = Model::Flip(NonZeroU8::new(1 << draws.below(8)?)?);
+    let channels = part.network().output(map.layer).shape.channels;
+    let hit = Hit { layer: map.layer, element: position * channels + map.channel, model };
+    Some(part.effect(delta, image, &hit))
+}

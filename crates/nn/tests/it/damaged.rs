@@ -1,0 +1,93 @@
+//! What is wrong with a file, or with images, is said and nothing panics.
+
+use nn::bundled::NETWORKS;
+use nn::file::{FileError, read_network};
+use nn::images::Images;
+use nn::network::Shape;
+use stats::Draws;
+
+/// The file with some of its bytes replaced.
+fn replaced(from: &[u8], to: &[u8]) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let mut bytes = NETWORKS[0].file.to_vec();
+    let places: Vec<usize> = (0..bytes.len() - from.len()).filter(|&at| bytes[at..].starts_with(from)).collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at..at + to.len()].copy_from_slice(to);
+    }
+    bytes
+}
+
+fn message(bytes: &[u8]) -> String {
+    read_network("damaged", bytes).map(|_| ()).unwrap_err().to_string()
+}
+
+#[test]
+fn operators_that_are_not_computed_are_named_before_anything_else() {
+    let bytes = replaced(b"QLinearConv", b"QLinearBonk");
+    let error = read_network("damaged", &bytes).unwrap_err();
+    let FileError::Operators { found } = &error else { panic!("{error}") };
+    assert_eq!(found, &[("QLinearBonk".to_owned(), "c1".to_owned(), 7)]);
+    assert_eq!(
+        error.to_string(),
+        "run the network: nothing here computes `QLinearBonk` (node `c1`; 7 of them); it computes QLinearConv, \
+         QLinearAdd, QLinearGlobalAveragePool, QGemm, Flatten"
+    );
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_named() {
+    assert_eq!(message(b""), "read the file: it has no graph");
+    assert_eq!(message(b"no network at all"), "read the bytes as an ONNX file: a field ends beyond its message");
+    // The name of the weights, where the node says it and where the file holds them, is as long as another.
+    let nobody = replaced(b"c3.weight.scale", b"c3.weight.scald");
+    assert!(read_network("renamed", &nobody).is_ok());
+    let misspelt = message(&replaced(b"strides", b"stridez"));
+    assert!(misspelt.starts_with("read the node `c1`: its attribute `stridez` is not read; alpha, "), "{misspelt}");
+    let missing = message(&replaced(b"\x42\x07c3.bias", b"\x42\x07c3.bios"));
+    assert_eq!(missing, "read the constant `c3.bias`: the file does not hold it");
+    let scale = message(&replaced(&scale_of("c2.scale"), &f32::NAN.to_le_bytes()));
+    assert_eq!(scale, "read the constant `c2.scale`: a scale is finite and above 0, found NaN");
+}
+
+/// The bytes of a constant of one number.
+fn scale_of(name: &str) -> [u8; 4] {
+    let network = read_network("fashion", NETWORKS[0].file).unwrap();
+    let layer = network.layer_named(name.trim_end_matches(".scale")).unwrap();
+    network.output(layer).quantisation.scale.to_le_bytes()
+}
+
+#[test]
+fn a_file_that_ends_early_or_has_other_bytes_is_an_error_or_a_network_and_never_a_panic() {
+    let file = NETWORKS[0].file;
+    for end in (0..file.len()).step_by(61) {
+        assert!(read_network("short", &file[..end]).is_err(), "{end} bytes");
+    }
+    let mut errors = 0;
+    for round in 0..1500 {
+        let mut draws = Draws::new(3, round);
+        let mut bytes = file.to_vec();
+        for _ in 0..=round % 4 {
+            let at = draws.below(bytes.len() as u64).unwrap() as usize;
+            bytes[at] = draws.below(256).unwrap() as u8;
+        }
+        errors += usize::from(read_network("mutated", &bytes).is_err());
+    }
+    assert!(errors > 20, "{errors}");
+}
+
+#[test]
+fn images_and_labels_have_to_fit_each_other() {
+    let shape = Shape { height: 2, width: 2, channels: 1 };
+    let message = |pixels: usize, labels: &[u8]| {
+        Images::new(shape, vec![0; pixels], labels.to_vec(), 10).unwrap_err().to_string()
+    };
+    assert_eq!(message(7, &[1, 2]), "read images: 2 labels need 8 bytes of pixels (2 x 2 x 1 each), found 7");
+    assert_eq!(message(8, &[1, 10]), "read the label of image 1: class 10 of 10, counted from 0");
+    assert_eq!(message(0, &[]), "read images: there are none");
+    let images = Images::new(shape, vec![7; 8], vec![0, 9], 10).unwrap();
+    assert_eq!((images.pixels(1), images.pixels(2)), (&[7; 4][..], &[][..]));
+    let network = read_network("fashion", NETWORKS[0].file).unwrap();
+    let error = nn::NetworkTarget::new(network, NETWORKS[0].file, images).unwrap_err().to_string();
+    assert_eq!(error, "run the network `fashion` on images: it reads 784 bytes, and an image has 4");
+}

@@ -1,0 +1,14 @@
+//! Tests of the crate through what it offers.
+
+mod agreement;
+mod bundled;
+mod by_hand;
+mod campaigns;
+mod damaged;
+mod faults;
+mod filr;
+mod filr_by_hand;
+mod filr_speed;
+mod kit;
+mod random_networks;
+mod speed;
