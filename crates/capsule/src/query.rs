@@ -154,6 +154,12 @@ impl RecordedModule {
     pub fn global(&self, name: &str) -> Option<&crate::PlacedSymbol> {
         self.globals.iter().find(|symbol| symbol.name == name)
     }
+
+    /// Where an instruction of a function comes from; none where no protection was written.
+    pub fn origin(&self, function: &str, pc: u32) -> Option<crate::InstructionOrigin> {
+        let function = self.hardened.iter().find(|hardened| hardened.name == function)?;
+        function.origins.get(pc as usize).copied()
+    }
 }
 
 impl Output {
