@@ -16,7 +16,9 @@ pub struct Hardening {
 /// The instructions of a function that protection was written into.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HardenedFunction {
-    /// The function's name in the PTX.
+    /// Its number among the functions of the PTX, from 0.
+    pub function: u32,
+    /// Its name there.
     pub name: String,
     /// Where each of its instructions comes from, in order.
     pub origins: Vec<InstructionOrigin>,

@@ -155,9 +155,9 @@ impl RecordedModule {
         self.globals.iter().find(|symbol| symbol.name == name)
     }
 
-    /// Where an instruction of a function comes from; none where no protection was written.
-    pub fn origin(&self, function: &str, pc: u32) -> Option<crate::InstructionOrigin> {
-        let function = self.hardened.iter().find(|hardened| hardened.name == function)?;
+    /// Where an instruction comes from, of the function with this number in the PTX; none where no protection was written.
+    pub fn origin(&self, function: u32, pc: u32) -> Option<crate::InstructionOrigin> {
+        let function = self.hardened.iter().find(|hardened| hardened.function == function)?;
         function.origins.get(pc as usize).copied()
     }
 }

@@ -14,6 +14,7 @@
 //! - [`left_open`]: no method, but studies of what the machine decides where the ISA leaves it open;
 //! - [`gpu_qin`]: threads grouped by their dynamic instruction counts, one profile for each popular group;
 //! - [`regional`]: regions of the program, by source lines, kernels and iterations, compared;
+//! - [`sinrg`]: no method of choosing, but of protecting: instructions duplicated and compared;
 //! - [`two_level`]: rates of strikes by instruction type, composed with what faults in such instructions come to.
 
 pub mod gpu_qin;
@@ -22,6 +23,7 @@ pub mod left_open;
 mod method;
 pub mod regional;
 pub mod registry;
+pub mod sinrg;
 pub mod two_level;
 
 pub use method::{
