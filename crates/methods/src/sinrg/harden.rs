@@ -75,6 +75,8 @@ pub fn harden(original: &Capsule, scheme: Scheme) -> Result<HardenedCapsule, Har
         return Err(HardenError::Nothing { name: original.name.clone(), first });
     }
     capsule.name = format!("{}-{}", original.name, scheme.word());
+    // The application would run its own kernels.
+    capsule.provenance.application = None;
     capsule.provenance.hardening =
         Some(Hardening { scheme: scheme.word().to_owned(), original: original.digest() });
     Ok(hardened)
