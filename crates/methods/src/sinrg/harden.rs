@@ -77,8 +77,7 @@ pub fn harden(original: &Capsule, scheme: Scheme) -> Result<HardenedCapsule, Har
     capsule.name = format!("{}-{}", original.name, scheme.word());
     // The application would run its own kernels.
     capsule.provenance.application = None;
-    capsule.provenance.hardening =
-        Some(Hardening { scheme: scheme.word().to_owned(), original: original.digest() });
+    capsule.provenance.hardening = Some(Hardening { scheme: scheme.word().to_owned(), original: original.digest() });
     Ok(hardened)
 }
 
@@ -90,7 +89,8 @@ impl HardenedCapsule {
         let bytes = self.capsule.blobs.get(blob)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| HardenError::NotText(recorded.id.0))?;
         let name = format!("module{}.ptx", recorded.id.0);
-        let mistakes = |errors: ptx::Errors| HardenError::Mistakes { module: index as u32, mistakes: errors.to_string() };
+        let mistakes =
+            |errors: ptx::Errors| HardenError::Mistakes { module: index as u32, mistakes: errors.to_string() };
         let reading = ptx::parse_parts(&name, text).map_err(mistakes)?;
         if let Some(errors) = reading.refused.values().next() {
             // A function whose body is not read would be gone from the text.

@@ -47,7 +47,13 @@ pub(super) fn treatment(instruction: &Instruction, single: bool) -> Treatment {
         | Op::Mapa(_)
         | Op::Getctarank(_)
         | Op::CreatePolicy(_) => Treatment::Duplicate,
-        Op::Ld(access) => if is_constant(access) { Treatment::Duplicate } else { Treatment::Alone },
+        Op::Ld(access) => {
+            if is_constant(access) {
+                Treatment::Duplicate
+            } else {
+                Treatment::Alone
+            }
+        }
         Op::Matrix(matrix) => match matrix {
             Matrix::Multiply(_) => Treatment::Duplicate,
             Matrix::Load(_)

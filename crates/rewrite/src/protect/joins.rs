@@ -28,7 +28,9 @@ pub(super) fn settle(function: &mut Function) -> Result<Vec<Pc>, Unprotected> {
         let mut instruction = instruction.clone();
         if let Some(join) = contraction.sums.get(&pc) {
             let of = factors.get(&join.product).cloned();
-            instruction = of.and_then(|of| join_sum(&mut coder, &instruction, *join, of)).ok_or_else(|| refused(&instruction, pc))??;
+            instruction = of
+                .and_then(|of| join_sum(&mut coder, &instruction, *join, of))
+                .ok_or_else(|| refused(&instruction, pc))??;
         } else if let Op::Alu(form) = &mut instruction.op {
             *form = rounded(*form).unwrap_or(*form);
         }

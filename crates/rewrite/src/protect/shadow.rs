@@ -186,7 +186,8 @@ impl Shadows<'_> {
 
     /// A constant into a shadow register.
     fn constant(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
-        let (Some((_, register)), Some(Src::Imm(value))) = (instruction.writes().next(), instruction.src.first()) else {
+        let (Some((_, register)), Some(Src::Imm(value))) = (instruction.writes().next(), instruction.src.first())
+        else {
             return Ok(());
         };
         let ty = match self.width(register) {

@@ -28,7 +28,8 @@ fn refused(body: &str) -> String {
 
 #[test]
 fn a_store_is_checked_and_what_it_stores_is_computed_twice() {
-    let (lines, origins) = protected("ld.param.u64 %a, [p];\nld.global.u32 %v, [%a];\nadd.u32 %w, %v, 1;\nst.global.u32 [%a], %w;\nret;");
+    let (lines, origins) =
+        protected("ld.param.u64 %a, [p];\nld.global.u32 %v, [%a];\nadd.u32 %w, %v, 1;\nst.global.u32 [%a], %w;\nret;");
     let kinds: Vec<char> = origins
         .iter()
         .map(|origin| match origin {

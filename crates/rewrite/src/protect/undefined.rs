@@ -13,7 +13,8 @@ pub(super) fn undefined(function: &Function) -> Vec<Reg> {
 fn facts(instruction: &Instruction) -> Facts {
     let operand = |role, register| Operand { role, position: 0, register, bits: 0, offset: 0, ty: None };
     let written = instruction.writes().map(|(_, register)| operand(Role::Destination, register));
-    let read = instruction.src.iter().filter_map(isa::Src::register).map(|register: Reg| operand(Role::Source, register));
+    let read =
+        instruction.src.iter().filter_map(isa::Src::register).map(|register: Reg| operand(Role::Source, register));
     let control = match &instruction.op {
         Op::Bra { target, .. } => Control::Jump([*target].into()),
         Op::BrxIdx { targets, .. } => Control::Jump(targets.as_slice().into()),
