@@ -31,7 +31,7 @@ pub fn end(trap: &Trap, at: ProgramPoint, protection: Option<&str>) -> End {
 
 /// The scheme of the protection that an instruction speaks for, if it is one that says that a comparison failed.
 #[must_use]
-pub fn protection<'c>(capsule: &'c Capsule, module: ModuleId, function: u32, pc: u32) -> Option<&'c str> {
+pub fn protection(capsule: &Capsule, module: ModuleId, function: u32, pc: u32) -> Option<&str> {
     let origin = capsule.modules.get(module.0 as usize)?.origin(function, pc)?;
     let hardening = capsule.provenance.hardening.as_ref()?;
     (origin == InstructionOrigin::Notify).then_some(hardening.scheme.as_str())
