@@ -76,9 +76,9 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
         note: DILUTION,
     };
     if args.json {
-        out::json(&document)?
+        out::json(&document)?;
     } else {
-        out::text(&text(&document))?
+        out::text(&text(&document))?;
     }
     Ok(Code::Done)
 }
