@@ -42,6 +42,7 @@ mod error;
 mod event;
 mod foreign;
 pub mod format;
+mod hardening;
 pub mod hex;
 mod id;
 mod memory;
@@ -63,6 +64,7 @@ pub use element::{ElementType, UnknownElementType};
 pub use error::{Action, Error, FileSection, Origin, Problem};
 pub use event::{AllocKind, Event, EventKind, Launch};
 pub use foreign::Foreign;
+pub use hardening::{HardenedFunction, Hardening, InstructionOrigin};
 pub use id::{BlobId, ModuleId, Part};
 pub use metric::{Metric, UnknownMetric};
 pub use model::{

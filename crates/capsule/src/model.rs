@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BlobId, Blobs, Digest, Digester, ElementType, Event, Metric, ModuleId};
+use crate::{BlobId, Blobs, Digest, Digester, ElementType, Event, HardenedFunction, Hardening, Metric, ModuleId};
 
 /// The recorded GPU work of one application run.
 ///
@@ -45,6 +45,9 @@ pub struct Provenance {
     /// How the application can be started again; no part of what identifies the content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<RecordedApplication>,
+    /// What protection was written into its kernels, where any was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hardening: Option<Hardening>,
 }
 
 /// How an application was started.
@@ -91,6 +94,9 @@ pub struct RecordedModule {
     pub binaries: Vec<Binary>,
     /// Where the module's variables were placed when it was loaded.
     pub globals: Vec<PlacedSymbol>,
+    /// The functions of the PTX that protection was written into.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hardened: Vec<HardenedFunction>,
 }
 
 /// One device binary of a module.

@@ -154,6 +154,12 @@ impl RecordedModule {
     pub fn global(&self, name: &str) -> Option<&crate::PlacedSymbol> {
         self.globals.iter().find(|symbol| symbol.name == name)
     }
+
+    /// Where an instruction comes from, of the function with this number in the PTX; none where no protection was written.
+    pub fn origin(&self, function: u32, pc: u32) -> Option<crate::InstructionOrigin> {
+        let function = self.hardened.iter().find(|hardened| hardened.function == function)?;
+        function.origins.get(pc as usize).copied()
+    }
 }
 
 impl Output {

@@ -134,7 +134,13 @@ mod tests {
         let mut capsule = Capsule::new("moved");
         let data = capsule.blobs.add(data);
         let globals = vec![PlacedSymbol { name: "v".into(), address: 0x1080, bytes: 8 }];
-        capsule.modules.push(RecordedModule { id: ModuleId(0), ptx: None, binaries: Vec::new(), globals });
+        capsule.modules.push(RecordedModule {
+            id: ModuleId(0),
+            ptx: None,
+            binaries: Vec::new(),
+            globals,
+            hardened: Vec::new(),
+        });
         capsule.events = vec![
             Event::Alloc { address: 0x1000, bytes: 0x100, kind: AllocKind::Device },
             Event::CopyIn { to: Region::linear(0x1010, 16), data },

@@ -4,6 +4,7 @@ mod application;
 mod bounds;
 mod choose;
 mod engine;
+mod harden;
 mod kept;
 mod live;
 mod of_method;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 
 pub(crate) use bounds::Bounds;
 pub(crate) use choose::{Choose, Machine, Resources};
+pub(crate) use harden::Harden;
 pub(crate) use kept::Kept;
 pub(crate) use live::Live;
 pub(crate) use of_method::{Asked, OfFiles, OfInputs, OfMethod, command};
@@ -54,6 +56,8 @@ pub(crate) enum Command {
     Live(Box<Live>),
     /// Inject one fault, given by its text id
     Inject(Inject),
+    /// Write protection into the kernels of a capsule, and compare before and after
+    Harden(Harden),
     /// Go on with a campaign after any interruption
     Resume(Resume),
     /// Join the shards of a campaign

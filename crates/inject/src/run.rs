@@ -195,9 +195,12 @@ pub(crate) fn observe(
 }
 
 fn end(golden: &Golden, launch: usize, trap: Trap, after: u64) -> End {
-    let program = &golden.launches[launch].program;
+    let launch = &golden.launches[launch];
+    let program = &launch.program;
     let instruction = &program.instructions[trap.instruction as usize];
     let line = instruction.facts.as_ref().and_then(|facts| facts.source.as_ref()).map(Source::line);
     let at = ProgramPoint { kernel: program.name.clone(), pc: instruction.pc.0, line, after };
-    strike::end(&trap, at)
+    let (function, pc) = (instruction.function.0, instruction.pc.0);
+    let protection = strike::protection(golden.capsule(), golden.recorded(launch).module, function, pc);
+    strike::end(&trap, at, protection)
 }

@@ -9,18 +9,18 @@ pub(crate) struct Coder<'f> {
     function: &'f mut Function,
     /// What names of new registers begin with.
     prefix: String,
-    /// The variable that holds the fault.
-    record: Symbol,
+    /// The variable that holds the fault, where there is one.
+    record: Option<Symbol>,
     /// The position that the code is said to be from.
     pub(crate) loc: Option<Loc>,
     /// What instructions execute under.
-    pub(crate) guard: Option<Reg>,
+    pub(crate) guard: Option<Guard>,
     code: Vec<Instruction>,
 }
 
 impl<'f> Coder<'f> {
     /// A coder that has made nothing yet.
-    pub(crate) fn new(function: &'f mut Function, record: Symbol) -> Self {
+    pub(crate) fn new(function: &'f mut Function, record: Option<Symbol>) -> Self {
         let mut prefix = "%beamline_".to_owned();
         while function.registers.iter().any(|register| register.name.starts_with(&prefix)) {
             prefix.push('_');
@@ -52,10 +52,10 @@ impl<'f> Coder<'f> {
         Ok(())
     }
 
-    fn push_op(&mut self, op: Op, dst: &[Reg], src: Vec<Src>) {
-        let guard = self.guard.map(|pred| Guard { pred, negated: false });
+    /// An instruction that does this.
+    pub(crate) fn push_op(&mut self, op: Op, dst: &[Reg], src: Vec<Src>) {
         let dst = dst.iter().copied().map(Dst::Reg).collect();
-        self.code.push(Instruction { guard, op, dst, src, loc: self.loc.clone() });
+        self.code.push(Instruction { guard: self.guard, op, dst, src, loc: self.loc.clone() });
     }
 
     /// A new register of this type with the result of an instruction.
@@ -79,16 +79,27 @@ impl<'f> Coder<'f> {
 
     /// Loads a field of the variable into a register that is there already.
     pub(crate) fn load_into(&mut self, register: Reg, ty: Type, at: i64) -> Result<(), Refusal> {
-        self.push(&format!("ld.global.{ty}"), &[register], vec![self.field(at)])
+        self.push(&format!("ld.global.{ty}"), &[register], vec![self.field(at)?])
     }
 
     /// Stores to a field of the variable.
     pub(crate) fn store(&mut self, ty: Type, at: i64, value: Src) -> Result<(), Refusal> {
-        self.push(&format!("st.global.{ty}"), &[], vec![self.field(at), value])
+        self.push(&format!("st.global.{ty}"), &[], vec![self.field(at)?, value])
     }
 
-    fn field(&self, at: i64) -> Src {
-        Src::Address(Base::Symbol(self.record), at)
+    fn field(&self, at: i64) -> Result<Src, Refusal> {
+        let record = self.record.ok_or_else(|| Refusal::Malformed("there is no variable".to_owned()))?;
+        Ok(Src::Address(Base::Symbol(record), at))
+    }
+
+    /// The function that code is made for.
+    pub(crate) fn function(&self) -> &Function {
+        self.function
+    }
+
+    /// What instructions execute under from now on: where this predicate holds.
+    pub(crate) fn where_holds(&mut self, pred: Reg) {
+        self.guard = Some(Guard { pred, negated: false });
     }
 
     /// Takes 128 bits apart.

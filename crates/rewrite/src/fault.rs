@@ -89,7 +89,7 @@ fn rewrite(function: &mut Function, record: Symbol, site: &StaticSite) -> Result
     if !held {
         return Err(missing());
     }
-    let mut coder = Coder::new(function, record);
+    let mut coder = Coder::new(function, Some(record));
     let mine = entry(&mut coder)?;
     let entry = coder.take();
     coder.loc.clone_from(&instruction.loc);
@@ -171,7 +171,7 @@ fn hit(coder: &mut Coder<'_>, instruction: &Instruction, mine: Reg) -> Result<Re
     };
     // What other threads compare means nothing, but is not undefined.
     let (wanted, count) = (zero(coder)?, zero(coder)?);
-    coder.guard = Some(run);
+    coder.where_holds(run);
     coder.load_into(wanted, Type::U64, at::OCCURRENCE)?;
     coder.load_into(count, Type::U64, at::COUNT)?;
     let next = coder.make(Type::B64, "add.u64", vec![Src::Reg(count), Src::Imm(1)])?;
@@ -202,7 +202,7 @@ fn plain(width: Width) -> Type {
 
 /// Changes a register, to which `offset` is added to make the operand, where it is hit.
 fn change(coder: &mut Coder<'_>, hit: Reg, register: Reg, width: Width, offset: i64) -> Result<(), Refusal> {
-    coder.guard = Some(hit);
+    coder.where_holds(hit);
     match width {
         Width::Pred => {
             let bit = coder.make(Type::B32, "selp.b32", vec![Src::Imm(1), Src::Imm(0), Src::Reg(register)])?;

@@ -1,4 +1,4 @@
-//! Modules of PTX with a fault written into them.
+//! Modules of PTX with a fault or with protection written into them.
 //!
 //! ```text
 //! module + static instruction + operand ──▶ module with the variable `__beamline_fault` and the code that obeys it
@@ -13,14 +13,18 @@
 //! The code has no branch, so threads that ran together still do, and it speaks of nothing but PTX: whatever runs PTX
 //! runs it, a GPU as well as the simulator. [`without_contraction`] and [`with_visible_variables`] make a module do on
 //! a GPU what it does in the simulator, and let its variables be found there.
+//!
+//! [`protect()`] writes protection: each value is computed twice, and compared before it leaves the registers.
 
 mod code;
 mod fault;
+mod protect;
 mod record;
 mod refusal;
 mod whole;
 
 pub use fault::{StaticSite, with_fault};
+pub use protect::{Origin, OriginCounts, ProtectedModule, Protection, Scheme, Unprotected, protect};
 pub use record::{Arming, BYTES, Fired, VARIABLE};
 pub use refusal::Refusal;
 pub use whole::{with_visible_variables, without_contraction};

@@ -19,7 +19,7 @@ pub fn without_contraction(mut module: Module) -> Module {
 }
 
 /// The same line of the table spelled with `.rn`, where it is not.
-fn rounded(form: AluForm) -> Option<AluForm> {
+pub(crate) fn rounded(form: AluForm) -> Option<AluForm> {
     let (name, rest) = form.spelling().split_once('.')?;
     let rounded = AluForm::from_spelling(&format!("{name}.rn.{rest}"))?;
     (JOINED.contains(&name) && rounded.alu == form.alu).then_some(rounded)

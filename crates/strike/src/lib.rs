@@ -10,7 +10,7 @@ mod hit;
 mod injected;
 mod launch;
 
-pub use end::end;
+pub use end::{end, protection};
 pub use fuel::{FUEL_CONSTANT, FUEL_FACTOR, loop_fuel};
 pub use hit::{Hit, first_touch, touch_by_host};
 pub use injected::Injected;

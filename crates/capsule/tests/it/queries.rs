@@ -13,7 +13,13 @@ fn out(address: u64) -> Event {
 /// A capsule with one module and these events after its load.
 fn with(events: Vec<Event>) -> Capsule {
     let mut capsule = Capsule::new("queried");
-    capsule.modules.push(RecordedModule { id: ModuleId(0), ptx: None, binaries: vec![], globals: vec![] });
+    capsule.modules.push(RecordedModule {
+        id: ModuleId(0),
+        ptx: None,
+        binaries: vec![],
+        globals: vec![],
+        hardened: vec![],
+    });
     capsule.events = [vec![Event::Load { module: ModuleId(0) }], events].concat();
     capsule.validate().unwrap();
     capsule

@@ -125,6 +125,7 @@ fn any_capsule() -> impl Strategy<Value = Capsule> {
             ptx: (blobs.len() > 1).then(|| blobs[0]),
             binaries: binaries.collect(),
             globals: globals.collect(),
+            hardened: Vec::new(),
         });
         capsule.sources.push(SourceFile { path: "a.cu".to_owned(), blob: blobs[0] });
         capsule.events.push(Event::Load { module: ModuleId(0) });

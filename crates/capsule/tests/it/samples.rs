@@ -34,6 +34,7 @@ pub(crate) fn small() -> Capsule {
         ptx: Some(ptx),
         binaries: vec![Binary { arch: 70, kind: BinaryKind::Cubin, blob: cubin }],
         globals: vec![PlacedSymbol { name: "factor".to_owned(), address: 0x7f00_0004_0000, bytes: 4 }],
+        hardened: Vec::new(),
     });
     let buffer = Region::linear(0x7f00_0002_0000, 96);
     capsule.events = vec![

@@ -3,6 +3,7 @@
 pub(crate) mod bounds;
 pub(crate) mod campaign;
 pub(crate) mod docs;
+pub(crate) mod harden;
 pub(crate) mod info;
 pub(crate) mod inject;
 pub(crate) mod irradiate;

@@ -235,7 +235,7 @@ impl LiveRun {
         if let LaunchEnd::Trapped(trap) = &launched.end {
             let line = trap.line.as_ref().map(|(_, line)| *line);
             let at = ProgramPoint { kernel: trap.kernel.clone(), pc: trap.pc, line, after: self.distance };
-            let end = strike::end(&trap.trap, at);
+            let end = strike::end(&trap.trap, at, None);
             let hangs = matches!(end, End::Hang { .. } | End::OutOfFuel { .. });
             self.written(|report| report.note(&Note::Ended(end)));
             if hangs {

@@ -26,7 +26,13 @@ pub(super) fn build(script: &Script, outcome: &Outcome) -> Capsule {
     let mut capsule = Capsule::new(script.name.clone());
     let ptx = capsule.blobs.add(&script.text);
     let globals = outcome.symbols.clone();
-    capsule.modules.push(RecordedModule { id: MODULE, ptx: Some(ptx), binaries: Vec::new(), globals });
+    capsule.modules.push(RecordedModule {
+        id: MODULE,
+        ptx: Some(ptx),
+        binaries: Vec::new(),
+        globals,
+        hardened: Vec::new(),
+    });
     capsule.events.push(Event::Load { module: MODULE });
     for buffer in script.buffers() {
         let (address, bytes) = outcome.places[&buffer.name];

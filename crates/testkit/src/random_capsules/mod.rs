@@ -42,7 +42,13 @@ pub fn random_capsule(seed: u64, number: u64) -> Result<Capsule, String> {
     let mut device = Device::new();
     let globals = device.load(MODULE, "random", Image::ptx(&ptx)).map_err(words)?;
     let text = capsule.blobs.add(&ptx);
-    capsule.modules.push(RecordedModule { id: MODULE, ptx: Some(text), binaries: Vec::new(), globals });
+    capsule.modules.push(RecordedModule {
+        id: MODULE,
+        ptx: Some(text),
+        binaries: Vec::new(),
+        globals,
+        hardened: Vec::new(),
+    });
     capsule.events.push(Event::Load { module: MODULE });
     let mut application = Application { dice, device, capsule, buffers: Vec::new(), copies: 0 };
     for _ in 0..BUFFERS {

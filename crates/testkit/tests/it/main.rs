@@ -10,6 +10,7 @@ mod engines;
 mod exhaustive;
 mod gpu_qin;
 mod guest;
+mod hardened;
 mod kernels;
 mod method;
 mod printed;

@@ -88,7 +88,7 @@ fn capsule() -> Capsule {
     let globals = device.load(MODULE, "toy", image).unwrap();
     let blob = capsule.blobs.add(TEXT);
     let binaries = vec![Binary { arch: ARCH, kind: BinaryKind::Other, blob }];
-    capsule.modules.push(RecordedModule { id: MODULE, ptx: None, binaries, globals });
+    capsule.modules.push(RecordedModule { id: MODULE, ptx: None, binaries, globals, hardened: Vec::new() });
     capsule.events.push(Event::Load { module: MODULE });
     let [from, to] = [(); 2].map(|()| device.allocate(BYTES).unwrap());
     for address in [from, to] {

@@ -1,0 +1,32 @@
+//! The options of `beamline harden`.
+
+use clap::Args as Group;
+use methods::sinrg::Scheme;
+use std::path::PathBuf;
+
+#[derive(Debug, Group)]
+pub(crate) struct Harden {
+    /// A capsule file, or the name of a bundled workload
+    #[arg(value_name = "CAPSULE")]
+    pub(crate) capsule: String,
+    /// How kernels are protected: drdv (duplicates in registers of their own, compared where data leaves the registers)
+    #[arg(long, value_name = "SCHEME", value_parser = scheme)]
+    pub(crate) scheme: Scheme,
+    /// Write the hardened capsule into this file
+    #[arg(long, value_name = "F.capsule")]
+    pub(crate) out: PathBuf,
+    /// Runs of each of the two campaigns that compare before and after; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) runs: u64,
+    /// The seed of both campaigns
+    #[arg(long, value_name = "SEED")]
+    pub(crate) seed: Option<u64>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn scheme(word: &str) -> Result<Scheme, String> {
+    let words: Vec<&str> = Scheme::ALL.into_iter().map(Scheme::word).collect();
+    Scheme::from_word(word).ok_or_else(|| format!("expected one of: {}", words.join(", ")))
+}

@@ -1,0 +1,178 @@
+//! `beamline harden`: protection written into the kernels of a capsule, and what it changes.
+
+use crate::args;
+use crate::failure::{Code, Coded, Failure};
+use crate::interrupt::{NOTHING_YET, stop_on_interrupt};
+use crate::out::{self, number, percent};
+use crate::progress::Progress;
+use anyhow::anyhow;
+use campaign::summary::Rate;
+use campaign::{CampaignEnd, Choices, Summary};
+use methods::sinrg::{Coverage, harden};
+use serde::Serialize;
+use session::capsules;
+use std::fmt::Write as _;
+use std::sync::atomic::AtomicBool;
+
+/// What rates over all instructions do not say.
+const DILUTION: &str = "Rates are over all instructions of the kernels: those that protection adds seldom corrupt anything, and dilute \
+                        the rate. The rate times the instructions executed is what a beam sees.";
+
+/// What came of hardening.
+#[derive(Serialize)]
+struct Hardened {
+    format: &'static str,
+    name: String,
+    scheme: &'static str,
+    /// The digest of the capsule that it was made of.
+    original: String,
+    digest: String,
+    coverage: Coverage,
+    /// The campaign on the capsule as it was; absent where none was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<Irradiated>,
+    /// That on the hardened one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<Irradiated>,
+    note: &'static str,
+}
+
+/// What a campaign came to.
+#[derive(Serialize)]
+struct Irradiated {
+    landed: u64,
+    masked: Rate,
+    sdc: Rate,
+    due: Rate,
+    /// Of `due`, the runs that protection noticed.
+    detected: u64,
+    /// Instructions of all threads of the fault-free run.
+    instructions: u64,
+    /// The rate of SDC times these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exposure: Option<f64>,
+}
+
+/// Hardens a capsule, and irradiates it before and after.
+pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
+    let stop = stop_on_interrupt(NOTHING_YET)?;
+    let original = capsules::open(&args.capsule)?;
+    let made = harden(&original, args.scheme).code(Code::Refused)?;
+    let digest = made.capsule.digest().to_string();
+    out::file(&args.out, made.capsule.to_bytes().code(Code::Refused)?)?;
+    let path = args.out.to_string_lossy().into_owned();
+    let irradiated = |name: &str| (args.runs > 0).then(|| irradiated(args, name, &stop)).transpose();
+    // Its golden run is compared with the recording: what is hardened gives the same bits, or this fails.
+    capsules::ready(&path, &inject::Setup::default())?;
+    let document = Hardened {
+        format: "beamline.hardened/1",
+        name: made.capsule.name.clone(),
+        scheme: args.scheme.word(),
+        original: original.digest().to_string(),
+        digest,
+        coverage: made.coverage,
+        before: irradiated(&args.capsule)?,
+        after: irradiated(&path)?,
+        note: DILUTION,
+    };
+    if args.json {
+        out::json(&document)?;
+    } else {
+        out::text(&text(&document))?;
+    }
+    Ok(Code::Done)
+}
+
+/// A campaign on a capsule.
+fn irradiated(args: &args::Harden, name: &str, stop: &AtomicBool) -> Result<Irradiated, Failure> {
+    let choices = Choices {
+        capsule: Some(name.to_owned()),
+        runs: Some(args.runs),
+        seed: args.seed,
+        no_app: true,
+        ..Choices::default()
+    };
+    let session = session::open(choices)?;
+    let mut progress = Progress::new("runs");
+    let (ended, results) = session
+        .run_in_memory(stop, &mut |event| progress.event(&event))
+        .map_err(|error| Failure::new(Code::Bug, error))?;
+    progress.finish();
+    if let CampaignEnd::Interrupted(_) = ended {
+        return Err(Failure::new(Code::Interrupted, anyhow!("finish the campaign on {name}: it was interrupted")));
+    }
+    Ok(Irradiated::of(&results.summary().code(Code::Refused)?))
+}
+
+impl Irradiated {
+    fn of(summary: &Summary) -> Self {
+        let instructions = summary.golden.thread_instructions;
+        Self {
+            landed: summary.runs.landed,
+            masked: summary.outcomes.masked,
+            sdc: summary.outcomes.sdc,
+            due: summary.outcomes.due,
+            detected: summary.due.get("detected").copied().unwrap_or(0),
+            instructions,
+            exposure: summary.outcomes.sdc.rate.map(|rate| rate * instructions as f64),
+        }
+    }
+}
+
+fn text(document: &Hardened) -> String {
+    let (coverage, of) = (&document.coverage, &document.coverage.instructions);
+    let mut text = format!(
+        "{}: {} kernels protected, {} left as they are\n\n",
+        document.name,
+        coverage.protected.len(),
+        coverage.refused.len()
+    );
+    let functions = coverage.refused.iter().chain(&coverage.refused_functions);
+    for refused in functions {
+        let _ = writeln!(text, "left as it is: {}: {}", refused.name, refused.reason);
+    }
+    let classes = [
+        ("original", of.original),
+        ("duplicate", of.duplicate),
+        ("copy", of.copy),
+        ("check", of.check),
+        ("notify", of.notify),
+        ("entry", of.entry),
+        ("all", of.all()),
+        ("before", coverage.before),
+    ];
+    for (class, count) in classes {
+        let _ = writeln!(text, "{class:<10} {:>8} instructions", number(count));
+    }
+    if let (Some(before), Some(after)) = (&document.before, &document.after) {
+        text.push('\n');
+        for (when, irradiated) in [("before", before), ("after", after)] {
+            text.push_str(&line(when, irradiated));
+        }
+        if let (Some(before), Some(after)) = (before.exposure, after.exposure)
+            && before > 0.0
+        {
+            let _ = writeln!(text, "\nSDC rate × instructions: {} of what it was", percent(after / before));
+        }
+        let _ = writeln!(text, "{}", document.note);
+    }
+    text
+}
+
+/// A campaign in one line.
+fn line(when: &str, it: &Irradiated) -> String {
+    let rate = |rate: &Rate| {
+        let share = rate.rate.map_or_else(|| "–".to_owned(), percent);
+        format!("{share} [{}, {}]", percent(rate.low), percent(rate.high))
+    };
+    let exposure = it.exposure.map_or_else(|| "–".to_owned(), |exposure| format!("{exposure:.3e}"));
+    format!(
+        "{when:<7} SDC {}  DUE {} ({} detected)  masked {}  of {} runs; {} instructions executed, SDC rate × instructions {exposure}\n",
+        rate(&it.sdc),
+        rate(&it.due),
+        number(it.detected),
+        rate(&it.masked),
+        number(it.landed),
+        number(it.instructions),
+    )
+}

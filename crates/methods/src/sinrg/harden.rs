@@ -1,0 +1,164 @@
+//! A capsule with protected kernels in place of its own.
+
+use crate::sinrg::coverage::{Coverage, RefusedKernel};
+use capsule::{Capsule, HardenedFunction, Hardening, InstructionOrigin, RecordedModule};
+use isa::{FunctionId, Module};
+use rewrite::{Origin, OriginCounts, Protection, Refusal, Scheme, protect};
+use thiserror::Error;
+
+/// A capsule with protected kernels.
+#[derive(Clone, Debug)]
+pub struct HardenedCapsule {
+    /// The capsule.
+    pub capsule: Capsule,
+    /// What of it is protected.
+    pub coverage: Coverage,
+}
+
+/// Why there is no such capsule.
+#[derive(Debug, Error)]
+pub enum HardenError {
+    /// Its kernels are protected already.
+    #[error("harden {name}: its kernels are protected by {scheme} already; take the capsule that it was made of")]
+    Hardened {
+        /// The capsule.
+        name: String,
+        /// By what.
+        scheme: String,
+    },
+    /// Some of its contents cannot be read.
+    #[error(transparent)]
+    Capsule(#[from] capsule::Error),
+    /// A module is not text.
+    #[error("harden module {0}: its PTX is not UTF-8 text")]
+    NotText(u32),
+    /// The text of a module cannot be read at all.
+    #[error("harden module {module}: read its PTX\n{mistakes}")]
+    Mistakes {
+        /// The module.
+        module: u32,
+        /// What is wrong.
+        mistakes: String,
+    },
+    /// What was written has a defect.
+    #[error(transparent)]
+    Written(#[from] Refusal),
+    /// What was written reads back as something else.
+    #[error("harden module {0}: the text of the protected module reads back as another module")]
+    Text(u32),
+    /// Nothing could be protected.
+    #[error("harden {name}: none of its kernels can be protected{}", first.as_deref().map_or_else(String::new, |first| format!("; {first}")))]
+    Nothing {
+        /// The capsule.
+        name: String,
+        /// Why the first of them cannot.
+        first: Option<String>,
+    },
+}
+
+/// A capsule that does the same with protected kernels. Kernels that cannot be protected are left as they are.
+///
+/// # Errors
+/// If it is hardened already, its PTX cannot be read, or none of its kernels can be protected.
+pub fn harden(original: &Capsule, scheme: Scheme) -> Result<HardenedCapsule, HardenError> {
+    if let Some(hardening) = &original.provenance.hardening {
+        let (name, scheme) = (original.name.clone(), hardening.scheme.clone());
+        return Err(HardenError::Hardened { name, scheme });
+    }
+    let mut hardened = HardenedCapsule { capsule: original.clone(), coverage: Coverage::default() };
+    for index in 0..original.modules.len() {
+        hardened.module(index, scheme)?;
+    }
+    let HardenedCapsule { capsule, coverage } = &mut hardened;
+    if coverage.protected.is_empty() {
+        let first = coverage.refused.first().map(|kernel| format!("{}: {}", kernel.name, kernel.reason));
+        return Err(HardenError::Nothing { name: original.name.clone(), first });
+    }
+    capsule.name = format!("{}-{}", original.name, scheme.word());
+    // The application would run its own kernels.
+    capsule.provenance.application = None;
+    capsule.provenance.hardening = Some(Hardening { scheme: scheme.word().to_owned(), original: original.digest() });
+    Ok(hardened)
+}
+
+impl HardenedCapsule {
+    /// Protects a module, where it has PTX. What is not PTX would do something else, and is left out.
+    fn module(&mut self, index: usize, scheme: Scheme) -> Result<(), HardenError> {
+        let recorded = &self.capsule.modules[index];
+        let Some(blob) = recorded.ptx else { return Ok(()) };
+        let bytes = self.capsule.blobs.get(blob)?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| HardenError::NotText(recorded.id.0))?;
+        let name = format!("module{}.ptx", recorded.id.0);
+        let mistakes =
+            |errors: ptx::Errors| HardenError::Mistakes { module: index as u32, mistakes: errors.to_string() };
+        let reading = ptx::parse_parts(&name, text).map_err(mistakes)?;
+        if let Some(errors) = reading.refused.values().next() {
+            // A function whose body is not read would be gone from the text.
+            let reason = format!("a function of its module cannot be read: {}", first_line(&errors.to_string()));
+            let kernels = kernels(&reading.module);
+            self.coverage.refused.extend(kernels.map(|name| RefusedKernel { name, reason: reason.clone() }));
+            return Ok(());
+        }
+        let protected = protect(&reading.module, scheme)?;
+        let written = ptx::print(&protected.module);
+        if ptx::parse(&name, &written).ok().as_ref() != Some(&protected.module) {
+            return Err(HardenError::Text(index as u32));
+        }
+        let functions = self.count(&reading.module, &protected.functions);
+        if functions.is_empty() {
+            return Ok(());
+        }
+        let blob = self.capsule.blobs.add(written);
+        let recorded: &mut RecordedModule = &mut self.capsule.modules[index];
+        recorded.ptx = Some(blob);
+        recorded.binaries.clear();
+        recorded.hardened = functions;
+        Ok(())
+    }
+
+    /// Counts what became of the functions of a module; returns the protected ones as a capsule keeps them.
+    fn count(&mut self, module: &Module, functions: &[Protection]) -> Vec<HardenedFunction> {
+        let mut hardened = Vec::new();
+        for ((function, protection), number) in module.functions.iter().zip(functions).zip(0..) {
+            let name = function.name.clone();
+            match protection {
+                Protection::Declared => {}
+                Protection::Written(origins) => {
+                    self.coverage.add(function.body.len() as u64, OriginCounts::of(origins));
+                    if function.kernel {
+                        self.coverage.protected.push(name.clone());
+                    }
+                    let origins = origins.iter().copied().map(recorded).collect();
+                    hardened.push(HardenedFunction { function: FunctionId(number).0, name, origins });
+                }
+                Protection::Refused(why) => {
+                    let refused = RefusedKernel { name, reason: why.to_string() };
+                    let coverage = &mut self.coverage;
+                    let list = if function.kernel { &mut coverage.refused } else { &mut coverage.refused_functions };
+                    list.push(refused);
+                }
+            }
+        }
+        hardened
+    }
+}
+
+fn kernels(module: &Module) -> impl Iterator<Item = String> {
+    module.functions.iter().filter(|function| function.kernel).map(|function| function.name.clone())
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+/// An origin as a capsule keeps it.
+fn recorded(origin: Origin) -> InstructionOrigin {
+    match origin {
+        Origin::Original(pc) => InstructionOrigin::Original(pc.0),
+        Origin::Duplicate(pc) => InstructionOrigin::Duplicate(pc.0),
+        Origin::Copy(pc) => InstructionOrigin::Copy(pc.0),
+        Origin::Check(pc) => InstructionOrigin::Check(pc.0),
+        Origin::Notify => InstructionOrigin::Notify,
+        Origin::Entry => InstructionOrigin::Entry,
+    }
+}

@@ -1,0 +1,15 @@
+//! SInRG, software-managed instruction replication: a capsule whose kernels execute each instruction twice and compare.
+//!
+//! A. Mahmoud, S. K. S. Hari, M. B. Sullivan, T. Tsai, S. W. Keckler, *Optimizing Software-Directed Instruction
+//! Replication for GPU Error Detection*, SC 2018; in full in chapter 4 of Mahmoud's thesis.
+//!
+//! [`harden()`] makes a capsule of another one: the same events with the same kernels, parameters and outputs, and PTX that
+//! the room `rewrite::protect` has written protection into. What ends a launch of it at a failed comparison counts as
+//! detected.
+
+mod coverage;
+mod harden;
+
+pub use coverage::{Coverage, RefusedKernel};
+pub use harden::{HardenError, HardenedCapsule, harden};
+pub use rewrite::{OriginCounts, Scheme};

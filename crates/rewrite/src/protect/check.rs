@@ -1,0 +1,84 @@
+//! Comparisons of registers with their shadows, chained into one predicate, and the notification behind them.
+//!
+//! The comparisons of an instruction run under its guard, which is compared first. Bits are compared, whatever they stand
+//! for. The guard of a branch is compared before the branch.
+
+use crate::code::Coder;
+use crate::refusal::Refusal;
+use facts::{Guard, Reg, Width};
+use isa::{Op, Src, Type};
+
+/// Makes comparisons for one function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Checker {
+    /// Whether one failed.
+    failed: Reg,
+    /// Whether two predicates differ.
+    differs: Reg,
+}
+
+impl Checker {
+    /// Registers for it.
+    pub(super) fn new(coder: &mut Coder<'_>) -> Self {
+        Self { failed: coder.register(Type::Pred), differs: coder.register(Type::Pred) }
+    }
+
+    /// Compares the guard of an instruction, where it has one, and then other registers, each with its shadow.
+    pub(super) fn compare(
+        self,
+        coder: &mut Coder<'_>,
+        guard: Option<(Guard, Reg)>,
+        pairs: &[(Reg, Reg)],
+    ) -> Result<(), Refusal> {
+        let mut begun = false;
+        if let Some((guard, shadow)) = guard {
+            self.pair(coder, (guard.pred, shadow), &mut begun)?;
+            coder.guard = Some(guard);
+        }
+        let compared = pairs.iter().try_for_each(|&pair| self.pair(coder, pair, &mut begun));
+        coder.guard = None;
+        compared
+    }
+
+    /// Ends the launch where a comparison failed.
+    pub(super) fn notify(self, coder: &mut Coder<'_>) {
+        coder.where_holds(self.failed);
+        coder.push_op(Op::Trap, &[], Vec::new());
+        coder.guard = None;
+    }
+
+    fn pair(self, coder: &mut Coder<'_>, (register, shadow): (Reg, Reg), begun: &mut bool) -> Result<(), Refusal> {
+        let ty = match coder.function().registers.get(register.index()).map(facts::Register::width) {
+            Some(Width::Pred) | None => return self.predicates(coder, [register, shadow], begun),
+            Some(Width::B16) => Type::B16,
+            Some(Width::B32) => Type::B32,
+            Some(Width::B64) => Type::B64,
+            Some(Width::B128) => {
+                let (halves, of_shadow) = (coder.halves(register), coder.halves(shadow));
+                for (half, shadow) in halves.into_iter().zip(of_shadow) {
+                    self.values(coder, Type::B64, [half, shadow], begun)?;
+                }
+                return Ok(());
+            }
+        };
+        self.values(coder, ty, [register, shadow], begun)
+    }
+
+    fn values(self, coder: &mut Coder<'_>, ty: Type, pair: [Reg; 2], begun: &mut bool) -> Result<(), Refusal> {
+        let mut sources = pair.map(Src::Reg).to_vec();
+        let chain = if *begun { ".or" } else { "" };
+        sources.extend(begun.then_some(Src::Reg(self.failed)));
+        *begun = true;
+        coder.push(&format!("setp.ne{chain}.{ty}"), &[self.failed], sources)
+    }
+
+    fn predicates(self, coder: &mut Coder<'_>, pair: [Reg; 2], begun: &mut bool) -> Result<(), Refusal> {
+        let target = if *begun { self.differs } else { self.failed };
+        coder.push("xor.pred", &[target], pair.map(Src::Reg).to_vec())?;
+        if std::mem::replace(begun, true) {
+            let both = [self.failed, self.differs].map(Src::Reg).to_vec();
+            coder.push("or.pred", &[self.failed], both)?;
+        }
+        Ok(())
+    }
+}

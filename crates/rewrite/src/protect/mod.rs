@@ -1,0 +1,112 @@
+//! Protection written into modules: instructions that are executed twice, and checks of what they come to.
+//!
+//! ```text
+//! module + scheme ──▶ module whose functions end the launch where a value and its duplicate differ
+//!                     + for each of its instructions, where it comes from
+//! ```
+//!
+//! [`protect`] runs nothing. Functions are protected one by one; one that cannot be is left as it is, with the reason. An
+//! assembler may join products with sums as it likes, and likes it less where somebody reads the product: so the first
+//! step is to write as `fma.rn` what it joins, and to leave it no choice.
+
+mod check;
+mod eligible;
+mod joins;
+mod opaque;
+mod origin;
+mod place;
+mod refused;
+mod shadow;
+#[cfg(test)]
+mod tests;
+mod undefined;
+
+pub use origin::{Origin, OriginCounts};
+pub use refused::Unprotected;
+
+use crate::refusal::Refusal;
+use facts::Pc;
+use isa::{Function, Module};
+
+/// How functions are protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scheme {
+    /// Duplicates in registers of their own, compared where data leaves the registers.
+    Drdv,
+}
+
+impl Scheme {
+    /// Every scheme.
+    pub const ALL: [Self; 1] = [Self::Drdv];
+
+    /// The word that stands for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Drdv => "drdv",
+        }
+    }
+
+    /// The scheme that a word stands for.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scheme| scheme.word() == word)
+    }
+}
+
+/// What became of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// It has no body.
+    Declared,
+    /// It is protected; these are the origins of its instructions.
+    Written(Vec<Origin>),
+    /// It is left as it is.
+    Refused(Unprotected),
+}
+
+/// A module in which functions are protected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProtectedModule {
+    /// The module.
+    pub module: Module,
+    /// What became of each of its functions, in their order.
+    pub functions: Vec<Protection>,
+}
+
+/// Protects all functions of a module that can be.
+///
+/// # Errors
+/// If the module that comes of it has a defect, which is a mistake of ours.
+pub fn protect(module: &Module, scheme: Scheme) -> Result<ProtectedModule, Refusal> {
+    let mut module = module.clone();
+    let functions = module.functions.iter_mut().map(|function| protect_function(function, scheme)).collect();
+    match isa::verify::verify(&module).first() {
+        None => Ok(ProtectedModule { module, functions }),
+        Some(defect) => Err(Refusal::Malformed(defect.to_string())),
+    }
+}
+
+fn protect_function(function: &mut Function, scheme: Scheme) -> Protection {
+    if function.body.is_empty() {
+        return Protection::Declared;
+    }
+    let mut protected = function.clone();
+    match write(&mut protected, scheme) {
+        Ok(origins) => {
+            *function = protected;
+            Protection::Written(origins)
+        }
+        Err(refused) => Protection::Refused(refused),
+    }
+}
+
+fn write(function: &mut Function, scheme: Scheme) -> Result<Vec<Origin>, Unprotected> {
+    let before = joins::settle(function)?;
+    let origins = match scheme {
+        Scheme::Drdv => shadow::double(function)?,
+    };
+    place::drop_unnamed(function);
+    let of = |pc: Pc| before.get(pc.index()).copied().unwrap_or(pc);
+    Ok(origins.into_iter().map(|origin| origin.of(of)).collect())
+}

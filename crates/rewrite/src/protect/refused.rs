@@ -1,0 +1,23 @@
+//! Why a function is left as it is.
+
+use crate::refusal::Refusal;
+use facts::Pc;
+use thiserror::Error;
+
+/// Why a function is not protected. It is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unprotected {
+    /// One of its instructions does not allow it.
+    #[error("protect the function: {why} ({instruction}, instruction {})", pc.0)]
+    Instruction {
+        /// The instruction.
+        pc: Pc,
+        /// Its spelling.
+        instruction: String,
+        /// Why.
+        why: &'static str,
+    },
+    /// An instruction that is to be put in cannot be made.
+    #[error(transparent)]
+    Code(#[from] Refusal),
+}

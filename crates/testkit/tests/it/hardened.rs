@@ -1,0 +1,129 @@
+//! Kernels with protection written into them do what they did before, and notice faults.
+
+use campaign::config::SelectionWords;
+use campaign::{Planner, RunIndex};
+use capsule::{Capsule, InstructionOrigin, RecordedModule};
+use device::Contract;
+use inject::site::fault_of;
+use inject::{CapsuleTarget, Strategy};
+use methods::sinrg::{HardenedCapsule, Scheme, harden};
+use outcome::classify;
+use std::collections::BTreeMap;
+use testkit::random_kernels::{Forms, Kernel};
+use testkit::tiers::{compare, target};
+
+fn hardened(name: &str) -> Result<HardenedCapsule, String> {
+    let path = testkit::filetests("../workloads").join(format!("{name}/{name}.capsule"));
+    harden(&Capsule::open(path).unwrap(), Scheme::Drdv).map_err(|error| format!("{name}: failed to {error}"))
+}
+
+/// A golden run fails if a copy to the host differs from the recording's.
+#[test]
+fn every_workload_gives_the_same_bits() {
+    let failures = testkit::in_parallel(&crate::workloads(), |name| {
+        let made = hardened(name)?;
+        let coverage = &made.coverage;
+        let mut left = coverage.refused.iter().chain(&coverage.refused_functions);
+        if let Some(left) = left.next() {
+            return Err(format!("{name}: {} is left as it is: {}", left.name, left.reason));
+        }
+        target(made.capsule).map(|_| ()).map_err(|error| format!("{name}: {error}"))
+    });
+    let failures: Vec<String> = failures.into_iter().filter_map(Result::err).collect();
+    crate::report("workloads do something else where they are hardened", &failures);
+}
+
+/// What came of so many faults, by where the instruction that they hit comes from.
+fn outcomes(target: &CapsuleTarget, words: &SelectionWords, runs: u64) -> BTreeMap<(&'static str, String), u64> {
+    let runs: Vec<RunIndex> = (0..runs).map(RunIndex).collect();
+    let mut counts = BTreeMap::new();
+    let mut runner = target.runner(Strategy::Auto);
+    let golden = target.golden_run();
+    for site in target.plan(&runs, words, 1).unwrap() {
+        let fault = fault_of(&site).unwrap();
+        let observation = runner.run(&fault).unwrap();
+        let launch = &golden.launches()[fault.launch as usize];
+        let module = &golden.capsule().modules[golden.recorded(launch).module.0 as usize];
+        let instruction = &launch.program.instructions[site.spot.pc as usize];
+        let origin = match module.origin(instruction.function.0, instruction.pc.0) {
+            Some(InstructionOrigin::Original(pc)) if is_copied(module, instruction.function.0, pc) => "uncovered",
+            Some(InstructionOrigin::Original(_)) => "original",
+            Some(InstructionOrigin::Duplicate(_)) => "duplicate",
+            Some(InstructionOrigin::Copy(_)) => "copy",
+            Some(InstructionOrigin::Check(_)) => "check",
+            Some(InstructionOrigin::Notify) => "notify",
+            Some(InstructionOrigin::Entry) => "entry",
+            None => "unprotected",
+        };
+        let outcome = classify(&observation, &target.criteria());
+        *counts.entry((origin, format!("{outcome:?}"))).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// Whether what an instruction writes is copied into the shadow registers, and not computed twice: until then nothing knows it.
+fn is_copied(module: &RecordedModule, function: u32, pc: u32) -> bool {
+    let functions = module.hardened.iter().filter(|hardened| hardened.function == function);
+    functions.flat_map(|hardened| &hardened.origins).any(|origin| *origin == InstructionOrigin::Copy(pc))
+}
+
+#[test]
+fn faults_in_what_was_added_corrupt_nothing_and_faults_in_what_was_there_are_noticed() {
+    let target = target(hardened("pathfinder").unwrap().capsule).unwrap();
+    let counts = outcomes(&target, &SelectionWords::default(), 2000);
+    let sdc = |origin: &str| {
+        counts
+            .iter()
+            .filter(|((from, outcome), _)| *from == origin && outcome.contains("Sdc"))
+            .map(|(_, count)| count)
+            .sum::<u64>()
+    };
+    for added in ["original", "duplicate", "copy", "check", "entry", "notify"] {
+        assert_eq!(sdc(added), 0, "{added}: {counts:#?}");
+    }
+    assert!(counts.iter().any(|((origin, outcome), _)| *origin == "original" && outcome.contains("Detected")));
+}
+
+#[test]
+fn every_engine_sees_that_a_fault_is_noticed() {
+    let target = target(hardened("pathfinder").unwrap().capsule).unwrap();
+    let compared = compare(&target, &SelectionWords::default(), 400, 3).unwrap();
+    crate::report("faults on which the tiers disagree", &compared.disagreements);
+}
+
+#[test]
+fn random_kernels_give_the_same_bits() {
+    let forms = Forms::all().unwrap();
+    let failures = testkit::in_parallel(&(0..300).collect::<Vec<u64>>(), |&number| {
+        let kernels = [Kernel::new(&forms, 11, number), Kernel::of_sums(11, number)];
+        kernels
+            .into_iter()
+            .filter_map(|kernel| difference(&kernel).map(|what| format!("kernel {number}: {what}")))
+            .collect::<Vec<_>>()
+    });
+    let failures = failures.concat();
+    crate::report("random kernels do something else where they are hardened", &failures);
+}
+
+/// In what a kernel differs once it is hardened, or why it is not hardened.
+fn difference(kernel: &Kernel) -> Option<String> {
+    let module = ptx::parse("k.ptx", &kernel.ptx).unwrap();
+    let protected = rewrite::protect(&module, Scheme::Drdv).unwrap();
+    let refused = protected.functions.iter().find_map(|protection| match protection {
+        rewrite::Protection::Refused(why) => Some(why.to_string()),
+        _ => None,
+    });
+    if refused.is_some() {
+        return refused;
+    }
+    let text = ptx::print(&protected.module);
+    if ptx::parse("again.ptx", &text).ok().as_ref() != Some(&protected.module) {
+        return Some(format!("it reads back as something else\n{text}"));
+    }
+    let level = simt::LevelName::best();
+    let before = kernel.simulate(level, Contract::Ptxas).unwrap();
+    match (Kernel { ptx: text, ..kernel.clone() }).simulate(level, Contract::Ptxas) {
+        Ok(after) => kernel.difference(&before, &after),
+        Err(trapped) => Some(trapped),
+    }
+}
