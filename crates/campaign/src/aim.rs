@@ -11,6 +11,17 @@ pub struct Aim {
     pub place: Option<String>,
 }
 
+/// What a target system says of its faults, in whole sentences, where the words of programs on a GPU do not fit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Description {
+    /// What is hit, how it changes, and what each run is drawn from.
+    pub faults: String,
+    /// What is not hit.
+    pub not_hit: String,
+    /// What is to be known of what executed the runs, a sentence or some each.
+    pub machine: Vec<String>,
+}
+
 impl From<SelectionWords> for Aim {
     fn from(words: SelectionWords) -> Self {
         Self { words, place: None }

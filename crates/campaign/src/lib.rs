@@ -51,7 +51,7 @@ pub mod target;
 #[cfg(test)]
 mod tests;
 
-pub use aim::Aim;
+pub use aim::{Aim, Description};
 pub use bound::{Bound, BoundError, BoundVerdict, Judgement, More, Subpopulation};
 pub use config::{
     Bytes, Choices, CommandLine, Config, ConfigError, IntervalMethod, Live, MarginBy, MarginRule, SelectionWords,

@@ -7,6 +7,7 @@ mod engine;
 mod harden;
 mod kept;
 mod live;
+mod nn;
 mod of_method;
 mod select;
 mod study;
@@ -25,6 +26,7 @@ pub(crate) use choose::{Choose, Machine, Resources};
 pub(crate) use harden::Harden;
 pub(crate) use kept::Kept;
 pub(crate) use live::Live;
+pub(crate) use nn::{Filr, Network, NetworkCampaign};
 pub(crate) use of_method::{Asked, OfFiles, OfInputs, OfMethod, command};
 pub(crate) use study::{Profile, Study, ThreadName};
 pub(crate) use verify::{MachineWord, Verify, Worker};
@@ -58,6 +60,9 @@ pub(crate) enum Command {
     Inject(Inject),
     /// Write protection into the kernels of a capsule, and compare before and after
     Harden(Harden),
+    /// Irradiate neural networks, and choose what of them to protect
+    #[command(subcommand)]
+    Nn(Network),
     /// Go on with a campaign after any interruption
     Resume(Resume),
     /// Join the shards of a campaign

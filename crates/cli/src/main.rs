@@ -52,6 +52,7 @@ fn dispatch(asked: Asked) -> Result<Code, Failure> {
         Command::Live(live) => commands::live::live(&live),
         Command::Inject(inject) => commands::inject::inject(&inject),
         Command::Harden(harden) => commands::harden::hardened(&harden),
+        Command::Nn(network) => commands::nn::answer(&network),
         Command::Resume(resume) => commands::campaign::resume(&resume),
         Command::Merge(merge) => commands::merge::merge(&merge),
         Command::Verify(verify) => commands::verify::verify(&verify),

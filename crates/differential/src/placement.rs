@@ -73,7 +73,13 @@ mod tests {
         let (ptx, mut device, mut capsule) = (ptx(follows), Device::new(), Capsule::new("points"));
         let globals = device.load(ModuleId(0), "k", Image::ptx(&ptx)).unwrap();
         let text = Some(capsule.blobs.add(&ptx));
-        capsule.modules.push(RecordedModule { id: ModuleId(0), ptx: text, binaries: Vec::new(), globals, hardened: Vec::new() });
+        capsule.modules.push(RecordedModule {
+            id: ModuleId(0),
+            ptx: text,
+            binaries: Vec::new(),
+            globals,
+            hardened: Vec::new(),
+        });
         let address = device.allocate(64).unwrap();
         // The first word points to the second.
         let data = capsule.blobs.add([(address + 8).to_le_bytes(), 41u64.to_le_bytes()].concat());

@@ -20,6 +20,7 @@
 pub mod arithmetic;
 pub mod bundled;
 pub mod delta;
+mod describe;
 pub mod fault;
 pub mod file;
 pub mod filr;
@@ -31,7 +32,8 @@ pub mod observe;
 mod population;
 pub mod target;
 
+pub use describe::describe;
 pub use fault::{Coordinates, Fault, FaultError};
 pub use hit::Model;
 pub use network::Network;
-pub use target::{Accuracy, LayerSize, NetworkTarget};
+pub use target::{Accuracy, ENGINES, LayerSize, NetworkTarget};

@@ -19,7 +19,7 @@ use crate::observe;
 use crate::population::Population;
 
 /// The engines, the usual one first; `auto` is `delta`.
-const ENGINES: [EngineOffer; 3] = [
+pub const ENGINES: [EngineOffer; 3] = [
     EngineOffer { word: "auto", about: "what is fastest, which is delta" },
     EngineOffer { word: "delta", about: "computes what differs from the fault-free run" },
     EngineOffer { word: "full", about: "runs the whole network again" },

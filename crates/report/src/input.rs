@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use campaign::Aim;
+use campaign::{Aim, Description};
 
 /// What the caller knows beside the results.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Context {
     pub listing: Vec<ListedInstruction>,
     /// What the faults of the method are that chose the sites: nothing, if nobody knows; absent, if none did.
     pub aims: Option<Vec<Aim>>,
+    /// What its target system says of its faults, where that is no program on a GPU.
+    pub description: Option<Description>,
     /// Why there are no sources and no instructions, if there are none.
     pub without_source: Option<String>,
     /// The name that people use for a kernel, such as `gemm` for a mangled one; documents keep the whole name.
@@ -33,6 +35,7 @@ impl Default for Context {
             sources: Vec::new(),
             listing: Vec::new(),
             aims: None,
+            description: None,
             without_source: None,
             short_name: |name| name,
         }

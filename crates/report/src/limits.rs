@@ -9,10 +9,16 @@ const CONDITIONAL: &str = "They are conditional: given that such a fault happens
     field, is another question; nothing here is a failure rate in time.";
 const ONE_INPUT: &str = "An outcome is for one input. Another input has other rates.";
 
-/// What the numbers do not say, in sentences; `not_hit` is what its report says of that.
-pub(crate) fn limits(config: &Choices, not_hit: &str) -> [String; 5] {
+/// What the numbers do not say, in sentences; `not_hit` and `machine` are what the report says of that.
+pub(crate) fn limits(not_hit: &str, machine: &[String]) -> Vec<String> {
+    let own = [CONDITIONAL, not_hit].into_iter().map(str::to_owned);
+    own.chain(machine.iter().cloned()).chain([ONE_INPUT.to_owned()]).collect()
+}
+
+/// What is to be known of the machine that executed a program.
+pub(crate) fn of_machine(config: &Choices) -> Vec<String> {
     let instructions = format!("{}{}{}", of_instructions(config), of_contraction(config), of_order(config));
-    [CONDITIONAL.to_owned(), not_hit.to_owned(), of_addresses(config), instructions, ONE_INPUT.to_owned()]
+    vec![of_addresses(config), instructions]
 }
 
 /// What stray accesses do.
@@ -120,7 +126,8 @@ mod tests {
     use campaign::Config;
 
     fn said(text: &str) -> [String; 5] {
-        limits(&Choices::from(&Config::from_toml(text, "it").unwrap()), "")
+        let all = limits("", &of_machine(&Choices::from(&Config::from_toml(text, "it").unwrap())));
+        all.try_into().unwrap()
     }
 
     #[test]

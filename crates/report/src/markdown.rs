@@ -193,7 +193,7 @@ impl Report {
     fn markdown_method(&self) -> String {
         let (summary, provenance) = (&self.summary, &self.provenance);
         let mut text = format!("## Method\n\n{}\n\n{}\n\n", escaped(&provenance.faults), escaped(&self.on_bounds()));
-        let limits = limits(&summary.config, &provenance.not_hit);
+        let limits = limits(&provenance.not_hit, &provenance.machine);
         text += &format!("What the numbers do not say:\n\n{}\n", list(limits.iter().map(String::as_str)));
         if !summary.races.is_empty() {
             let races = summary.races.iter().take(ROWS).map(|race| races::said(race, |name| self.kernel(name)));

@@ -3,6 +3,7 @@
 use crate::bundled;
 use crate::error::{SessionError, Why};
 use crate::names::lasting_name;
+use crate::networks;
 use capsule::Capsule;
 use inject::{CapsuleTarget, Golden, Machine, Setup};
 use std::path::Path;
@@ -16,6 +17,11 @@ use std::sync::Arc;
 pub fn open(name: &str) -> Result<Arc<Capsule>, SessionError> {
     if let Some(workload) = bundled::find(name) {
         return Ok(Arc::new(Capsule::from_bytes(workload.capsule)?));
+    }
+    if let Some(network) = networks::named(name) {
+        let message = format!("open the capsule `{name}`: it is a neural network");
+        let help = format!("`beamline nn info {network}` and `beamline nn campaign {network}` are about it");
+        return Err(SessionError::new(Why::Refused, message).with_help(help));
     }
     let path = Path::new(name);
     if !path.exists() {

@@ -27,6 +27,7 @@ pub mod contract;
 mod error;
 pub mod inputs;
 mod names;
+pub mod networks;
 mod open;
 pub mod order;
 mod recorded;

@@ -3,6 +3,7 @@
 use crate::capsules;
 use crate::error::{SessionError, Why};
 use crate::names::{lasting_directory, lasting_name};
+use crate::networks;
 use crate::recorded::{self, Recorded};
 use crate::session::Session;
 use crate::trust;
@@ -26,7 +27,8 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
     }
     choices.selection.model = patterns::looked_up(choices.selection.model)?;
     choices.selection.method = choices.selection.method.as_deref().map(registry::lasting).transpose()?;
-    choices.fuel = choices.fuel.or(choices.exhaustive.then_some(Setup::FUEL_OF_ALL));
+    let is_network = choices.capsule.as_deref().is_some_and(|name| networks::named(name).is_some());
+    choices.fuel = choices.fuel.or((choices.exhaustive && !is_network).then_some(Setup::FUEL_OF_ALL));
     let config = choices.clone().settle()?;
     let kind = Kind::of(&config)?;
     kind.check(&config)?;
@@ -43,7 +45,7 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
             (choices, work, note)
         }
     };
-    let config = choices.judged_by(work.capsule().criteria()).settle()?;
+    let config = choices.judged_by(work.criteria()).settle()?;
     let mut session = with_method(work, config)?;
     session.note(note);
     session.limit_margin()?;
@@ -113,6 +115,14 @@ pub fn open_results(results: &Results, name: Option<&str>) -> Result<Session, Se
     if let Some(name) = name {
         name.clone_into(&mut config.capsule);
     }
+    if networks::named(&config.capsule).is_some() {
+        let session = of_config(config)?;
+        if session.target().subject.digest() != results.digest()? {
+            let message = "use the network of the campaign: the one of that name is another now";
+            return Err(SessionError::new(Why::Refused, message));
+        }
+        return Ok(session);
+    }
     let capsule = capsules::open_same(&config.capsule, &results.digest()?)?;
     let capsule = setup(&config, false).and_then(|setup| capsules::target(capsule, &setup)).map_err(refused)?;
     with_method(Work::Capsule(capsule), config).map_err(refused)
@@ -134,8 +144,10 @@ fn refused(error: SessionError) -> SessionError {
 /// The method, if one is named, chooses sites of the capsule, whatever has the engines.
 fn with_method(work: Work, config: Config) -> Result<Session, SessionError> {
     let method = match &work {
-        Work::Gpu(_) => None,
-        Work::Capsule(_) | Work::Live(_) => registry::apply(work.capsule(), &config.selection)?,
+        // A network refuses methods itself.
+        Work::Gpu(_) | Work::Network(_) => None,
+        Work::Capsule(capsule) => registry::apply(capsule, &config.selection)?,
+        Work::Live(target) => registry::apply(target.capsule(), &config.selection)?,
     };
     Ok(Session::new(config, work, method))
 }

@@ -2,7 +2,7 @@
 //! its host would have done.
 
 use crate::error::SessionError;
-use crate::{bundled, capsules, trust};
+use crate::{bundled, capsules, networks, trust};
 use campaign::{Choices, CommandLine, Live};
 use capsule::{Capsule, Digest, Event, RecordedApplication};
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(crate) fn application_of(choices: &Choices) -> Result<Recorded, SessionError
     if choices.no_app || choices.exhaustive || choices.order.is_some() || choices.contract.is_some() {
         return Ok(Recorded::Away(None));
     }
-    if bundled::find(name).is_some() {
+    if bundled::find(name).is_some() || networks::named(name).is_some() {
         return Ok(Recorded::Away(None));
     }
     let capsule = capsules::open(name)?;

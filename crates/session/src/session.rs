@@ -11,6 +11,7 @@ use campaign::{
 use fault::Fault;
 use inject::{CapsuleTarget, Strategy};
 use methods::{Applied, Estimates};
+use nn::LayerSize;
 use outcome::{Criteria, Observation};
 use std::path::Path;
 use std::sync::Arc;
@@ -73,20 +74,42 @@ impl Session {
         &self.config
     }
 
-    /// The capsule: the one that was named, or the recording of the application.
+    /// The capsule: the one that was named, or the recording of the application. A network has none.
     #[must_use]
-    pub fn capsule(&self) -> &Arc<CapsuleTarget> {
+    pub fn capsule(&self) -> Option<&Arc<CapsuleTarget>> {
         self.work.capsule()
+    }
+
+    /// The layers of a network; none of anything else.
+    #[must_use]
+    pub fn layers(&self) -> Vec<LayerSize> {
+        match &self.work {
+            Work::Network(target) => target.layers(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The name of what is irradiated.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.work.target().subject.name()
     }
 
     /// What a user should know before it runs, a line each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = self.capsule().notes().to_vec();
+        let mut notes = self.capsule().map_or_else(Vec::new, |capsule| capsule.notes().to_vec());
         notes.extend(self.note.clone());
         match &self.work {
             Work::Gpu(target) => notes.push(target.note()),
             Work::Live(target) => notes.extend(target.note()),
+            Work::Network(target) => {
+                let accuracy = target.accuracy();
+                let (right, images) = (accuracy.right, accuracy.images);
+                notes.push(format!(
+                    "{right} of {images} images are classified as labelled; faults are in runs of these"
+                ));
+            }
             Work::Capsule(_) => {}
         }
         notes
@@ -108,7 +131,8 @@ impl Session {
     /// As [`Store::create`]: a selection that selects nothing is a mistake in the words, a directory that cannot be used
     /// is one, too.
     pub fn create(&self, dir: &Path) -> Result<Store, SessionError> {
-        if !self.config.capsule.is_empty() && !self.capsule().golden_run().has_outputs() {
+        let has_outputs = self.capsule().is_none_or(|capsule| capsule.golden_run().has_outputs());
+        if !self.config.capsule.is_empty() && !has_outputs {
             let message = format!(
                 "irradiate {}: nothing in it is an output, so that no corruption could be seen",
                 self.config.capsule
@@ -177,10 +201,26 @@ impl Session {
     /// What makes outputs good: what was said, and what the capsule says.
     #[must_use]
     pub fn criteria(&self) -> Criteria {
-        self.config.criteria.clone().or(self.capsule().criteria())
+        self.config.criteria.clone().or(self.work.criteria())
     }
 
-    /// Runs one fault, by the engine of the configuration.
+    /// Runs one fault by its text id, by the engine of the configuration.
+    ///
+    /// # Errors
+    /// If the id cannot be read, and as [`inject`](Self::inject).
+    pub fn inject_id(&self, id: &str) -> Result<(Site, Observation), SessionError> {
+        let Work::Network(network) = &self.work else {
+            let fault =
+                id.parse().map_err(|error: fault::ParseFaultError| SessionError::from_error(Why::Words, &error))?;
+            return self.inject(&fault);
+        };
+        let site = network.site(id)?;
+        let mut worker = TargetSystem::from(&**network).engines.worker(&self.config.engine)?;
+        let observation = worker.run(&site).map_err(|error| SessionError::from_error(Why::Words, &error))?;
+        Ok((site, observation))
+    }
+
+    /// Runs one fault of a program on a GPU, by the engine of the configuration.
     ///
     /// # Errors
     /// If its place does not exist, or the run cannot be made.
@@ -197,6 +237,7 @@ impl Session {
                 let site = target.capsule().site_of(fault)?;
                 (site, target.inject(fault, strategy()?).map_err(golden)?)
             }
+            Work::Network(_) => return Err(no_program()),
             Work::Gpu(target) => {
                 let site = target.site_of(fault).map_err(words)?;
                 (site, target.inject(fault).map_err(golden)?)
@@ -218,6 +259,11 @@ impl Session {
     /// # Errors
     /// If its place does not exist, or the run cannot be made.
     pub fn story(&self, fault: &Fault) -> Result<Story, SessionError> {
-        Ok(self.capsule().story(fault, &self.criteria())?)
+        let capsule = self.capsule().ok_or_else(no_program)?;
+        Ok(capsule.story(fault, &self.criteria())?)
     }
+}
+
+fn no_program() -> SessionError {
+    SessionError::new(Why::Words, "follow a fault of a program: a neural network is irradiated")
 }

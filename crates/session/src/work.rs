@@ -5,6 +5,7 @@ use crate::addresses;
 use crate::capsules;
 use crate::contract;
 use crate::error::{SessionError, Why};
+use crate::networks;
 use crate::order;
 use campaign::{Config, EngineOffer, TargetSystem};
 use debugger::{CUDA_GDB, GpuTarget};
@@ -12,6 +13,8 @@ use device::Contract;
 use inject::{CapsuleTarget, Order, Resources, Setup, Strategy};
 use live::{GoldenApplication, LiveTarget, Which};
 use methods::registry;
+use nn::NetworkTarget;
+use outcome::Criteria;
 use std::env;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,10 +33,15 @@ pub(crate) enum Kind {
     Live,
     /// An application that is recorded on the simulator, and whose threads are followed on the GPU.
     Gpu,
+    /// A neural network.
+    Network,
 }
 
 impl Kind {
     pub(crate) fn of(config: &Config) -> Result<Self, SessionError> {
+        if networks::named(&config.capsule).is_some() {
+            return Ok(Self::Network);
+        }
         match (config.capsule.is_empty(), config.live.is_some()) {
             (true, true) if config.engine == CUDA_GDB => Ok(Self::Gpu),
             (true, true) => Ok(Self::Live),
@@ -51,6 +59,7 @@ impl Kind {
             Self::Capsule | Self::Beside => &inject::ENGINES,
             Self::Live => &live::ENGINES,
             Self::Gpu => &debugger::ENGINES,
+            Self::Network => &nn::ENGINES,
         }
     }
 
@@ -60,6 +69,9 @@ impl Kind {
             let refused = SessionError::from_error(Why::Words, &error);
             let help = format!("`{CUDA_GDB}` runs applications: see `beamline live`");
             return Err(if config.engine == CUDA_GDB { refused.with_help(help) } else { refused });
+        }
+        if self == Self::Network {
+            return networks::check(config);
         }
         if self == Self::Gpu && config.fuel.is_some() {
             let message = "limit the instructions of a thread on a real GPU: nothing counts them there";
@@ -106,12 +118,17 @@ pub(crate) enum Work {
     Capsule(Arc<CapsuleTarget>),
     Live(Box<LiveTarget>),
     Gpu(Box<GpuTarget>),
+    Network(Box<NetworkTarget>),
 }
 
 impl Work {
     /// Brings everything together: the capsule or the application, its golden run, what is said of its outputs, and what
     /// has the engines. With `infer`, types of outputs that nobody gives are found out.
     pub(crate) fn of(kind: Kind, config: &Config, infer: bool) -> Result<Self, SessionError> {
+        if kind == Kind::Network {
+            let name = networks::named(&config.capsule).unwrap_or_default();
+            return Ok(Self::Network(Box::new(networks::open(name)?)));
+        }
         let setup = setup(config, infer)?;
         let recorded = || -> Result<(Arc<CapsuleTarget>, GoldenApplication), SessionError> {
             let application = application(config)?;
@@ -119,7 +136,7 @@ impl Work {
         };
         let strategy = || Strategy::try_from(&config.engine);
         Ok(match kind {
-            Kind::Capsule => Self::Capsule(capsules::ready(&config.capsule, &setup)?),
+            Kind::Capsule | Kind::Network => Self::Capsule(capsules::ready(&config.capsule, &setup)?),
             Kind::Beside => {
                 let capsule = capsules::ready(&config.capsule, &setup)?;
                 Self::Live(Box::new(LiveTarget::new(capsule, application(config)?, Which::Visible, strategy()?)?))
@@ -137,11 +154,21 @@ impl Work {
         })
     }
 
-    pub(crate) fn capsule(&self) -> &Arc<CapsuleTarget> {
+    /// The capsule, or the recording of the application; a network has none.
+    pub(crate) fn capsule(&self) -> Option<&Arc<CapsuleTarget>> {
         match self {
-            Self::Capsule(capsule) => capsule,
-            Self::Live(target) => target.capsule(),
-            Self::Gpu(target) => target.capsule(),
+            Self::Capsule(capsule) => Some(capsule),
+            Self::Live(target) => Some(target.capsule()),
+            Self::Gpu(target) => Some(target.capsule()),
+            Self::Network(_) => None,
+        }
+    }
+
+    /// What makes outputs good, as what is irradiated says.
+    pub(crate) fn criteria(&self) -> Criteria {
+        match self {
+            Self::Network(target) => target.criteria(),
+            _ => self.capsule().map_or_else(Criteria::default, |capsule| capsule.criteria()),
         }
     }
 
@@ -150,6 +177,7 @@ impl Work {
             Self::Capsule(capsule) => TargetSystem::from(&**capsule),
             Self::Live(target) => target.target(),
             Self::Gpu(target) => TargetSystem::from(&**target),
+            Self::Network(target) => TargetSystem::from(&**target),
         }
     }
 }

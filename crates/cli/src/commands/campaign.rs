@@ -32,7 +32,7 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
         open_campaign(&args.dir, Changes { jobs: args.jobs, memory: args.memory, trust: args.trust })?
     };
     let stated = Stated::of(session.config(), &args.bounds);
-    stated.check(|| Ok(Parts::of_capsule(session.capsule().golden_run().capsule())))?;
+    stated.check(|| Ok(Parts::of_session(&session)))?;
     if args.trust {
         trust(&session);
     }

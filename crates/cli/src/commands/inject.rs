@@ -6,9 +6,9 @@ use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use campaign::{Choices, NamedSite, Site};
 use fault::Fault;
-use inject::site::LABELS;
-use outcome::{Criteria, End, FirstUse, Host, Observation, Outcome, classify};
+use outcome::{End, FirstUse, Host, Observation, Outcome, classify};
 use serde::Serialize;
+use session::Session;
 
 #[derive(Serialize)]
 struct Injected<'a> {
@@ -21,7 +21,6 @@ struct Injected<'a> {
 
 /// Injects one fault.
 pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
-    let fault: Fault = args.fault.parse().code(Code::Usage)?;
     let choices = Choices {
         capsule: Some(args.capsule.clone()),
         engine: Some(args.engine.into()),
@@ -32,7 +31,10 @@ pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
         ..Choices::default()
     };
     let session = opened(choices)?;
-    if args.explain {
+    if args.explain && session.capsule().is_none() {
+        out::note("a fault of a neural network has no story: what it came to is all that is told");
+    } else if args.explain {
+        let fault: Fault = args.fault.parse().code(Code::Usage)?;
         let story = session.story(&fault)?;
         if args.json {
             out::json(&story)?;
@@ -41,18 +43,28 @@ pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
         }
         return Ok(Code::Done);
     }
-    let (site, observation) = session.inject(&fault)?;
-    show(&site, &observation, &session.criteria(), args.json)?;
+    one(&session, &args.fault, args.json)
+}
+
+/// Injects one fault into a network.
+pub(crate) fn in_network(network: &str, fault: &str, json: bool) -> Result<Code, Failure> {
+    let capsule = Some(session::networks::name(network));
+    one(&session::open(Choices { capsule, ..Choices::default() })?, fault, json)
+}
+
+fn one(session: &Session, fault: &str, json: bool) -> Result<Code, Failure> {
+    let (site, observation) = session.inject_id(fault)?;
+    show(session, &site, &observation, json)?;
     Ok(Code::Done)
 }
 
 /// Shows what was seen of a fault, and what it comes to.
-pub(crate) fn show(site: &Site, observation: &Observation, criteria: &Criteria, json: bool) -> Result<(), Failure> {
-    let outcome = classify(observation, criteria);
+pub(crate) fn show(session: &Session, site: &Site, observation: &Observation, json: bool) -> Result<(), Failure> {
+    let outcome = classify(observation, &session.criteria());
     let (class, kind) = (outcome.class().to_string(), outcome.kind());
     if json {
         let format = "beamline.injection/1";
-        let site = site.named(&LABELS);
+        let site = site.named(session.target().planner.labels());
         out::json(&Injected { format, site, observation, outcome: &class, kind: kind.as_deref() })
     } else {
         out::text(&render(site, observation, outcome))

@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::waiting::Waiting;
 use anyhow::anyhow;
 use campaign::names::file_name;
-use campaign::{CampaignEnd, CampaignError, Choices, Results, Size, Store, Subject as _, Summary};
+use campaign::{CampaignEnd, CampaignError, Choices, Results, Size, Store, Summary};
 use methods::Estimates;
 use serde::Serialize;
 use session::Session;
@@ -62,8 +62,8 @@ pub(crate) fn create(
     stop: &AtomicBool,
     shown: Shown,
 ) -> Result<Code, Failure> {
-    shown.stated.check(|| Ok(Parts::of_capsule(session.capsule().golden_run().capsule())))?;
-    let dir = out.unwrap_or_else(|| fresh_dir(session.capsule().name()));
+    shown.stated.check(|| Ok(Parts::of_session(session)))?;
+    let dir = out.unwrap_or_else(|| fresh_dir(session.name()));
     // Before there is anything to go on with.
     trust(session);
     let store = session.create(&dir)?;

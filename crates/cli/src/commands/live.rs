@@ -26,7 +26,7 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
     let session = opened(Choices { capsule: None, ..choices })?;
     if let Some(fault) = fault {
         let (site, seen) = session.inject(&fault)?;
-        inject::show(&site, &seen, &session.criteria(), args.choose.json)?;
+        inject::show(&session, &site, &seen, args.choose.json)?;
         return Ok(Code::Done);
     }
     let stated = Stated::of(session.config(), &args.choose.bounds);

@@ -11,6 +11,7 @@ pub(crate) mod list;
 mod listing;
 pub(crate) mod live;
 pub(crate) mod merge;
+pub(crate) mod nn;
 pub(crate) mod of_method;
 mod parts;
 pub(crate) mod profile;

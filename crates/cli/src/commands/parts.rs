@@ -6,6 +6,7 @@ use anyhow::anyhow;
 use campaign::{Bound, Results, Subpopulation};
 use capsule::Capsule;
 use fault::base_name;
+use session::Session;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -21,6 +22,19 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
+    /// What a session irradiates: the parts of its capsule, or the layers and classes of operators of a network.
+    pub(crate) fn of_session(session: &Session) -> Self {
+        if let Some(capsule) = session.capsule() {
+            return Self::of_capsule(capsule.golden_run().capsule());
+        }
+        let layers = session.layers();
+        Self {
+            kernels: layers.iter().map(|layer| layer.name.clone()).collect(),
+            groups: layers.iter().map(|layer| layer.class.to_owned()).collect(),
+            lines: BTreeSet::new(),
+        }
+    }
+
     /// What a capsule has. Every group is one, whether anything in it is executed or not.
     pub(crate) fn of_capsule(capsule: &Capsule) -> Self {
         let mut parts = Self {

@@ -77,7 +77,8 @@ fn made(results: &Results, args: &args::Report, dir: &Path) -> Result<Report, Fa
     let selection = &results.config().selection;
     // A method whose file is gone says nothing of its faults.
     let aims = selection.method.as_ref().map(|_| methods::registry::aims(selection).unwrap_or_default());
-    Report::new(results, Context { aims, ..context }).map_err(refused)
+    let description = session::networks::describe(&campaign::Choices::from(results.config()));
+    Report::new(results, Context { aims, description, ..context }).map_err(refused)
 }
 
 /// The stories of some faults, where the capsule is there to run them. A report without them is a report still.

@@ -115,7 +115,13 @@ impl Recorder {
             blob: self.capsule.blobs.add(bytes),
         });
         let binaries = binaries.collect();
-        self.capsule.modules.push(RecordedModule { id, ptx, binaries, globals: symbols.to_vec(), hardened: Vec::new() });
+        self.capsule.modules.push(RecordedModule {
+            id,
+            ptx,
+            binaries,
+            globals: symbols.to_vec(),
+            hardened: Vec::new(),
+        });
         if let Some(compiler) = compiler
             && !self.capsule.provenance.compiler.contains(&compiler)
         {

@@ -60,7 +60,13 @@ impl Session for Scripted {
 fn texts() -> Texts {
     let mut capsule = Capsule::new("scripted");
     let ptx = Some(capsule.blobs.add(PTX));
-    capsule.modules.push(RecordedModule { id: ModuleId(0), ptx, binaries: Vec::new(), globals: Vec::new(), hardened: Vec::new() });
+    capsule.modules.push(RecordedModule {
+        id: ModuleId(0),
+        ptx,
+        binaries: Vec::new(),
+        globals: Vec::new(),
+        hardened: Vec::new(),
+    });
     capsule.events.push(Event::Load { module: ModuleId(0) });
     Texts::of(&capsule).unwrap()
 }

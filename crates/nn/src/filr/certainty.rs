@@ -27,6 +27,17 @@ pub enum Reading {
     Faulty,
 }
 
+impl Reading {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::FaultFree => "the fault-free run",
+            Self::Faulty => "the faulty run",
+        }
+    }
+}
+
 /// The two readings, that of the thesis first.
 pub const READINGS: [Reading; 2] = [Reading::FaultFree, Reading::Faulty];
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::faults::{in_words, not_hit, own};
 use crate::input::Context;
+use crate::limits;
 
 /// How the numbers came to be.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,6 +24,8 @@ pub struct ReportProvenance {
     pub faults: String,
     /// What is hit and what is not, in a sentence.
     pub not_hit: String,
+    /// What is to be known of what executed the runs, a sentence or some each.
+    pub machine: Vec<String>,
     /// The command that makes the same campaign.
     pub repeat: String,
     /// The command that goes on with an unfinished one.
@@ -40,13 +43,16 @@ pub struct Setting {
 }
 
 pub(super) fn of(config: &Config, summary: &Summary, context: &Context) -> ReportProvenance {
+    let described = context.description.as_ref();
     ReportProvenance {
         version: context.version.clone(),
         classifier: outcome::CLASSIFIER_VERSION,
         capsule: config.capsule.clone(),
         settings: settings(&Choices::from(config)),
-        faults: in_words(summary, context.aims.as_deref()),
-        not_hit: not_hit(context.aims.as_deref().unwrap_or(&own(summary))),
+        faults: described.map_or_else(|| in_words(summary, context.aims.as_deref()), |it| it.faults.clone()),
+        not_hit: described
+            .map_or_else(|| not_hit(context.aims.as_deref().unwrap_or(&own(summary))), |it| it.not_hit.clone()),
+        machine: described.map_or_else(|| limits::of_machine(&summary.config), |it| it.machine.clone()),
         repeat: repeat(config),
         resume: summary.remaining.map(|_| format!("beamline resume {}", quoted(&context.dir))),
     }

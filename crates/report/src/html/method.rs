@@ -15,7 +15,7 @@ pub(super) fn section(report: &Report) -> Section {
         p { (provenance.faults) }
         p { (report.on_bounds()) " Rates are over what landed; a fault that hit nothing is never counted as masked." }
         h3 { "What the numbers do not say" }
-        ul.find { @for limit in limits(&report.summary.config, &provenance.not_hit) { li { (limit) } } }
+        ul.find { @for limit in limits(&provenance.not_hit, &provenance.machine) { li { (limit) } } }
         (races(report))
         h3 { "Make them again" }
         code.cmd tabindex="0" { (provenance.repeat) }

@@ -1,0 +1,219 @@
+//! `beamline nn`: neural networks.
+
+use crate::args;
+use crate::commands::bounds::Stated;
+use crate::commands::inject;
+use crate::commands::irradiate::{Shown, chosen, create, opened};
+use crate::failure::{Code, Coded, Failure};
+use crate::interrupt::{NOTHING_KEPT, NOTHING_YET, stop_on_interrupt};
+use crate::out;
+use campaign::{Choices, CommandLine, SelectionWords};
+use nn::filr::{Filr, FilrError, Settings, analyse};
+use nn::{LayerSize, NetworkTarget};
+use serde_json::json;
+use session::networks;
+use std::thread::available_parallelism;
+use study::{Cell, Study, Table};
+
+/// Answers a command about networks.
+pub(crate) fn answer(command: &args::Network) -> Result<Code, Failure> {
+    match command {
+        args::Network::List(list) => self::list(list.json),
+        args::Network::Info(named) => info(&named.network, named.json),
+        args::Network::Campaign(choices) => irradiate(choices),
+        args::Network::Inject(one) => inject::in_network(&one.network, &one.fault, one.json),
+        args::Network::Filr(args) => filr(args),
+    }
+}
+
+/// Irradiates a network, as `beamline campaign nn:NETWORK` does.
+fn irradiate(args: &args::NetworkCampaign) -> Result<Code, Failure> {
+    let stop = stop_on_interrupt(NOTHING_YET)?;
+    let choices = Choices {
+        capsule: Some(networks::name(&args.network)),
+        engine: args.engine.clone(),
+        ..args.choose.choices(&args.resources, CommandLine::default())
+    };
+    let session = opened(chosen(&args.choose, choices)?)?;
+    let stated = Stated::of(session.config(), &args.choose.bounds);
+    create(&session, args.choose.out.clone(), &stop, Shown { json: args.choose.json, stated })
+}
+
+fn list(json: bool) -> Result<Code, Failure> {
+    if json {
+        let all: Vec<_> = networks::bundled().map(|(name, about)| json!({ "name": name, "about": about })).collect();
+        out::json(&json!({ "format": "beamline.networks/1", "networks": all }))?;
+    } else {
+        let mut table = Table::new("", &["network", "about"]);
+        table.rows = networks::bundled().map(|(name, about)| vec![Cell::text(name), Cell::text(about)]).collect();
+        show(vec![table])?;
+    }
+    Ok(Code::Done)
+}
+
+/// The layers of a network, and what of them a campaign hits.
+fn info(name: &str, json: bool) -> Result<Code, Failure> {
+    let target = networks::open(name)?;
+    let (layers, accuracy) = (target.layers(), target.accuracy());
+    let (neurons, images) = target.population(&SelectionWords::default()).code(Code::Refused)?;
+    if json {
+        let layer = |it: &LayerSize| {
+            json!({
+                "name": it.name, "class": it.class, "operator": it.opcode, "shape": it.shape, "neurons": it.neurons,
+                "parameters": it.parameters, "macs": it.macs,
+            })
+        };
+        out::json(&json!({
+            "format": "beamline.network/1",
+            "name": name,
+            "accuracy": { "count": accuracy.right, "of": accuracy.images, "rate": accuracy.share() },
+            "layers": layers.iter().map(layer).collect::<Vec<_>>(),
+            "population": { "neurons": neurons, "images": images, "faults": neurons * images * 8 },
+        }))?;
+        return Ok(Code::Done);
+    }
+    let columns = ["layer", "operator", "class", "output", "neurons", "parameters", "MACs"];
+    let mut table = Table::new(format!("{name}: layers"), &columns);
+    table.rows = layers
+        .iter()
+        .map(|it| {
+            vec![
+                Cell::text(&it.name),
+                Cell::text(&it.opcode),
+                Cell::text(it.class),
+                Cell::Text(it.shape.map(|size| size.to_string()).join(" × ")),
+                Cell::Count(it.neurons),
+                Cell::Count(it.parameters),
+                Cell::Count(it.macs),
+            ]
+        })
+        .collect();
+    let share = accuracy.share() * 100.0;
+    table
+        .notes
+        .push(format!("{} of {} images are classified as labelled ({share:.1} %).", accuracy.right, accuracy.images));
+    table.notes.push(format!(
+        "A campaign draws from {} faults: {neurons} neurons of convolutions, {images} images, 8 bits.",
+        out::number(neurons * images * 8)
+    ));
+    show(vec![table])?;
+    Ok(Code::Done)
+}
+
+fn filr(args: &args::Filr) -> Result<Code, Failure> {
+    let stop = stop_on_interrupt(NOTHING_KEPT)?;
+    let target: NetworkTarget = networks::open(&args.network)?;
+    let cores = || available_parallelism().map_or(1, usize::from);
+    let settings = Settings {
+        injections_per_map: args.injections,
+        seed: args.seed,
+        analysis_share: args.analysis,
+        target: args.target,
+        threads: args.jobs.unwrap_or_else(cores),
+        ..Settings::default()
+    };
+    let found = analyse(&target, &settings, &stop, &mut |_, _| {}).map_err(|error| {
+        let code = match error {
+            FilrError::Setting { .. } => Code::Usage,
+            FilrError::Stopped => Code::Interrupted,
+            _ => Code::Refused,
+        };
+        Failure::new(code, error)
+    })?;
+    if let Some(path) = &args.out {
+        out::file(path, serde_json::to_string_pretty(&found).code(Code::Bug)?)?;
+    }
+    if args.json {
+        out::json(&found)?;
+    } else {
+        let mut tables = vec![maps(&found), costs(&found), protections(&found)];
+        if let Some(last) = tables.last_mut() {
+            last.notes.extend(found.notes.iter().cloned());
+        }
+        show(tables)?;
+    }
+    Ok(Code::Done)
+}
+
+fn show(tables: Vec<Table>) -> Result<(), Failure> {
+    let mut study = Study::new("nn", "", "");
+    study.tables = tables;
+    out::text(&report::study::text(&study))
+}
+
+/// Feature maps that are listed.
+const LISTED: usize = 12;
+
+/// The most vulnerable feature maps.
+fn maps(found: &Filr) -> Table {
+    let columns = ["layer", "map", "V_orig", "P_prop (mismatch)", "P_prop (ΔLoss)", "V_rel"];
+    let mut table = Table::new(format!("{}: the most vulnerable feature maps", found.network), &columns);
+    let mut order: Vec<usize> = (0..found.maps.len()).collect();
+    order.sort_by(|&a, &b| found.maps[b].v_rel.total_cmp(&found.maps[a].v_rel).then(a.cmp(&b)));
+    let row = |&map: &usize| {
+        let it = &found.maps[map];
+        let mismatch = it.p_mismatch;
+        vec![
+            Cell::text(&it.layer),
+            Cell::Count(it.channel as u64),
+            Cell::Share(it.v_orig),
+            mismatch.share.map_or(Cell::None, |rate| Cell::Rate { rate, low: mismatch.low, high: mismatch.high }),
+            Cell::Number(it.p_loss),
+            Cell::Share(it.v_rel),
+        ]
+    };
+    table.rows = order.iter().take(LISTED).map(row).collect();
+    let left = found.maps.len().saturating_sub(LISTED);
+    table.notes.extend((left > 0).then(|| format!("{left} more feature maps are left out here; --json has all.")));
+    table.notes.push(format!(
+        "{} injections into each of {} feature maps; {} changed the class.",
+        found.injections.per_map,
+        found.maps.len(),
+        found.injections.sdcs
+    ));
+    table
+}
+
+/// What each technique costs for a coverage of the analysis set.
+fn costs(found: &Filr) -> Table {
+    let columns =
+        ["coverage", "FLR (mismatch)", "FLR (ΔLoss)", "ILR (Top1Conf)", "ILR (Top2Diff)", "FILR", "FILR (faulty)"];
+    let mut table = Table::new("Least overhead for a coverage of the analysis set", &columns);
+    let cell = |cost: Option<f64>| cost.map_or(Cell::None, Cell::Share);
+    let row = |it: &nn::filr::document::Cost| {
+        let all = [it.flr_mismatch, it.flr_loss, it.ilr_top1conf, it.ilr_top2diff, it.filr, it.filr_faulty];
+        std::iter::once(Cell::Share(it.target)).chain(all.into_iter().map(cell)).collect()
+    };
+    table.rows = found.costs.iter().map(row).collect();
+    table.notes.push(
+        "Overhead is in multiplications: feature maps made twice (FLR), inferences run again (ILR), both (FILR). (faulty): the \
+         difference of the two largest confidences is read from the faulty run, as a deployed check reads it."
+            .to_owned(),
+    );
+    table
+}
+
+/// What the combination covers where it was not chosen.
+fn protections(found: &Filr) -> Table {
+    let columns = ["Top2Diff of", "threshold", "maps", "overhead", "deployment coverage", "deployment overhead"];
+    let mut table = Table::new("The combination on the analysis set, and on the deployment set", &columns);
+    for sweep in &found.filr {
+        let Some(it) = &sweep.combination else { continue };
+        let deployed =
+            found.deployment.as_ref().and_then(|all| all.protections.iter().find(|it| it.chosen_by == sweep.reading));
+        let covered = deployed.and_then(|it| it.coverage.iter().find(|it| it.reading == sweep.reading));
+        let rate = |it: &nn::filr::deploy::DeploymentCoverage| {
+            let share = it.covered;
+            share.share.map_or(Cell::None, |rate| Cell::Rate { rate, low: share.low, high: share.high })
+        };
+        table.rows.push(vec![
+            Cell::text(sweep.reading.word()),
+            Cell::Number(it.threshold),
+            Cell::Count(it.maps.len() as u64),
+            Cell::Share(it.overhead),
+            covered.map_or(Cell::None, rate),
+            deployed.map_or(Cell::None, |it| Cell::Share(it.overhead)),
+        ]);
+    }
+    table
+}

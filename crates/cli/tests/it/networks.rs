@@ -1,0 +1,77 @@
+//! Neural networks: campaigns by layer, single faults, and what to protect.
+
+use crate::{json, path, rows, run, stderr, stdout};
+use tempfile::TempDir;
+
+#[test]
+fn a_network_is_irradiated_like_any_other_target() {
+    let dir = TempDir::new().unwrap();
+    let (first, second) = (dir.path().join("a"), dir.path().join("b"));
+    let words = ["nn", "campaign", "fashion", "--runs", "2000", "--seed", "1", "--json", "--out"];
+    let found = json(&[&words[..], &[path(&first)]].concat());
+    assert_eq!((found["format"].as_str(), found["runs"]["landed"].as_u64()), (Some("beamline.summary/1"), Some(2000)));
+    let layers: Vec<&str> =
+        found["by_kernel"].as_array().unwrap().iter().map(|part| part["name"].as_str().unwrap()).collect();
+    assert_eq!(layers, ["c1", "c2", "c3", "c4", "c5", "dw", "pw"]);
+    for class in ["masked", "sdc", "due", "undecided"] {
+        let rate = &found["outcomes"][class];
+        assert!(rate["low"].as_f64() <= rate["rate"].as_f64(), "{class}: {rate}");
+        assert!(rate["rate"].as_f64() <= rate["high"].as_f64(), "{class}: {rate}");
+    }
+    // Whole runs of the network come to the same rows, and so does the general command.
+    let full = ["campaign", "nn:fashion", "--runs", "2000", "--seed", "1", "--engine", "full", "--json", "--out"];
+    json(&[&full[..], &[path(&second)]].concat());
+    let outcomes = |dir| rows(dir).into_iter().map(|row| format!("{:?}", (row.site, row.finding))).collect::<Vec<_>>();
+    let same = |text: &str| text.split("instructions").next().unwrap_or_default().to_owned();
+    let pairs: Vec<(String, String)> = outcomes(&first).into_iter().zip(outcomes(&second)).collect();
+    assert!(pairs.len() == 2000 && pairs.iter().all(|(a, b)| same(a) == same(b)));
+    // A fault is repeated by its id, and the report speaks of networks.
+    let id = rows(&first)[7].site.fault().unwrap().to_owned();
+    assert_eq!(json(&["nn", "inject", "fashion", &id, "--json"])["site"]["id"], id.as_str());
+    let report = dir.path().join("r.md");
+    assert!(run(&["report", path(&first), "--markdown", path(&report)]).status.success());
+    let text = std::fs::read_to_string(report).unwrap();
+    assert!(text.contains("In the stored output of one neuron") && !text.contains("PTX"), "{text}");
+    assert!(run(&["resume", path(&first)]).status.success());
+}
+
+#[test]
+fn what_a_network_does_not_have_is_refused() {
+    for (words, part) in [
+        (&["nn", "campaign", "nope"][..], "find the network `nope`: there are `fashion`"),
+        (&["nn", "campaign", "--kernel", "c9", "--runs", "5"], "select the layer `c9`: there are c1"),
+        (&["nn", "campaign", "--method", "gpu-qin", "--runs", "5"], "no method is known for networks"),
+        (&["nn", "campaign", "--lines", "a.cu:3", "--runs", "5"], "a network has layers and operator classes"),
+        (&["campaign", "nn:fashion", "--fuel", "3", "--runs", "5"], "choose `fuel` of a network"),
+        (&["campaign", "nn:fashion", "--exhaustive"], "this target only samples"),
+        (&["info", "nn:fashion"], "it is a neural network"),
+        (&["nn", "inject", "fashion", "image=1"], "it has no `tensor`"),
+        (&["nn", "filr", "--injections", "0"], "injections per feature map"),
+        (&["nn", "filr", "--analysis", "1"], "share of the analysis set"),
+        (&["nn", "campaign", "--runs", "20", "--fail-if", "kernel:c9/sdc>0.5"], "there is no such kernel, but c1"),
+    ] {
+        let output = run(words);
+        assert!(!output.status.success() && stderr(&output).contains(part), "{words:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn feature_maps_and_inferences_are_chosen_and_judged_on_images_that_chose_nothing() {
+    let found = json(&["nn", "filr", "--injections", "64", "--seed", "3", "--jobs", "2", "--json"]);
+    assert_eq!((found["format"].as_str(), found["maps"].as_array().unwrap().len()), (Some("beamline.filr/1"), 136));
+    let sets = &found["sets"];
+    assert_eq!((sets["analysis"].as_u64(), sets["deployment"].as_u64()), (Some(800), Some(200)));
+    let combination = &found["filr"][0]["combination"];
+    assert!(combination["coverage"].as_f64().unwrap() >= 1.0 && combination["overhead"].as_f64().unwrap() < 1.0);
+    assert_eq!(json(&["nn", "filr", "--injections", "64", "--seed", "3", "--jobs", "1", "--json"]), found);
+    let text = stdout(&run(&["nn", "filr", "--injections", "64", "--seed", "3"]));
+    assert!(text.contains("Least overhead for a coverage of the analysis set"), "{text}");
+}
+
+#[test]
+fn networks_are_listed_with_their_layers() {
+    assert_eq!(json(&["nn", "list", "--json"])["networks"][0]["name"], "fashion");
+    let info = json(&["nn", "info", "fashion", "--json"]);
+    assert_eq!((info["population"]["neurons"].as_u64(), info["accuracy"]["of"].as_u64()), (Some(19_600), Some(1000)));
+    assert!(stdout(&run(&["nn", "info"])).contains("depthwise"));
+}
