@@ -140,11 +140,11 @@ fn outputs(capsule: &Capsule, golden: Option<&Golden>) -> Vec<Shown> {
 }
 
 fn render(info: &Info) -> String {
-    let mut text = format!("{} (digest {})\n", out::one_line(&info.name), info.digest);
+    let mut text = format!("{} (digest {})\n", out::short(&info.name), info.digest);
     let command = info.command.join(" ");
-    text += &format!("recorded by {} from: {}\n", out::one_line(&info.tool), out::one_line(&command));
+    text += &format!("recorded by {} from: {}\n", out::short(&info.tool), out::short(&command));
     for compiler in &info.compiler {
-        text += &format!("compiled by {}\n", out::one_line(compiler));
+        text += &format!("compiled by {}\n", out::short(compiler));
     }
     text += &format!(
         "{} allocations, {} at most; {} copied in, {} copied out\n\n",
@@ -166,7 +166,7 @@ fn render(info: &Info) -> String {
     text += &out::table(&header, "<>", &kernels.collect::<Vec<_>>());
     if !info.refused.is_empty() {
         text += "\nkernels that cannot be run:\n";
-        info.refused.iter().for_each(|kernel| text += &format!("  {kernel}\n"));
+        info.refused.iter().for_each(|kernel| text += &format!("  {}\n", out::short(kernel)));
     }
     let outputs = info.outputs.iter().map(|Shown { output, typed }| {
         let shape: Vec<String> = output.shape.iter().map(ToString::to_string).collect();
@@ -190,7 +190,7 @@ fn render(info: &Info) -> String {
         }
         Some(races) => {
             text += "\ndata races; the warps of these kernels are interleaved:\n";
-            races.iter().for_each(|race| text += &format!("  {}\n", out::one_line(race)));
+            races.iter().for_each(|race| text += &format!("  {}\n", out::short(race)));
             info.races_unsearched.iter().for_each(|part| text += &format!("  {part}\n"));
         }
     }
@@ -201,6 +201,6 @@ fn render(info: &Info) -> String {
             inject::PRINTED
         );
     }
-    info.float_sums.iter().chain(&info.order_note).for_each(|sum| text += &format!("note: {}\n", out::one_line(sum)));
+    info.float_sums.iter().chain(&info.order_note).for_each(|sum| text += &format!("note: {}\n", out::short(sum)));
     text
 }
