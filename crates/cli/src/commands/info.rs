@@ -95,7 +95,10 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
             registers: kernel.map_or(0, |kernel| kernel.registers as usize),
         });
     }
-    let golden = Golden::run(Arc::clone(capsule)).ok();
+    let (golden, refusal) = match Golden::run(Arc::clone(capsule)) {
+        Ok(golden) => (Some(golden), None),
+        Err(error) => (None, Some(format!("the program cannot be run: {error}"))),
+    };
     let races = |golden: &Golden| golden.races().iter().map(ToString::to_string).collect();
     Ok(Info {
         format: "beamline.info/1",
@@ -114,7 +117,7 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
         bytes_out: summary.bytes_out,
         outputs: outputs(capsule, golden.as_ref()),
         races: golden.as_ref().map(races),
-        races_unsearched: golden.as_ref().and_then(Golden::unsearched),
+        races_unsearched: golden.as_ref().and_then(Golden::unsearched).or(refusal),
         printed: golden.as_ref().filter(|golden| golden.prints()).map(Golden::printed_bytes),
         order_note: capsule.provenance.order_note(),
         float_sums: golden.as_ref().map(Golden::float_sums).unwrap_or_default(),
@@ -180,7 +183,10 @@ fn render(info: &Info) -> String {
     text += "\n";
     text += &out::table(&["output", "type", "shape", "good if"], "<", &outputs.collect::<Vec<_>>());
     match info.races.as_deref() {
-        None => text += "\ndata races: not looked for, the program cannot be run\n",
+        None => {
+            let refusal = info.races_unsearched.as_deref().unwrap_or("the program cannot be run");
+            text += &format!("\ndata races: not looked for, {}\n", out::short(refusal));
+        }
         Some([]) => {
             let part = info.races_unsearched.as_ref();
             text += &part.map_or_else(
