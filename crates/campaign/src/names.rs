@@ -8,6 +8,9 @@ use std::fmt::Write as _;
 /// systems allow.
 const LONGEST: usize = 180;
 
+/// The longest name that people are shown, in characters: more than the kinds of an outcome with their counts take.
+const LONGEST_SHOWN: usize = 400;
+
 /// What begins a formula in a spreadsheet.
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
@@ -45,6 +48,22 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn one_line(name: &str) -> Cow<'_, str> {
     escaped(name, |_| false)
+}
+
+/// A name for a line that people read: as [`one_line`], and what is longer than any name that somebody chose is cut, with the
+/// number of characters that are left out.
+#[must_use]
+pub fn short(name: &str) -> Cow<'_, str> {
+    let Some((end, _)) = name.char_indices().nth(LONGEST_SHOWN) else { return one_line(name) };
+    let (kept, rest) = name.split_at(end);
+    Cow::Owned(format!("{}… ({} more characters)", one_line(kept), rest.chars().count()))
+}
+
+/// A text and blanks, or blanks and a text, in so many columns; a width of a format ends at 65,535.
+#[must_use]
+pub fn padded(text: &str, width: usize, right: bool) -> String {
+    let blanks = " ".repeat(width.saturating_sub(text.chars().count()));
+    if right { blanks + text } else { format!("{text}{blanks}") }
 }
 
 fn escaped(text: &str, layout: fn(char) -> bool) -> Cow<'_, str> {
@@ -133,6 +152,23 @@ mod tests {
         assert_eq!(one_line("a\nb\tc"), "a\\nb\\tc");
         let json = serde_json::to_string("\u{1b}\u{9b}\u{202e}").unwrap();
         assert_eq!(serde_json::from_str::<String>(&printable(&json)).unwrap(), "\u{1b}\u{9b}\u{202e}");
+    }
+
+    #[test]
+    fn a_long_name_is_cut_where_people_read_it_and_says_so() {
+        assert!(matches!(short(&"x".repeat(LONGEST_SHOWN)), Cow::Borrowed(_)));
+        let name = format!("\n{}", "é".repeat(70_000));
+        let shown = format!("\\n{}… (69601 more characters)", "é".repeat(LONGEST_SHOWN - 1));
+        assert_eq!(short(&name), shown);
+        assert_eq!(one_line(&name).chars().count(), 70_002);
+    }
+
+    #[test]
+    fn a_text_is_padded_to_any_width() {
+        assert_eq!(padded("é", 3, false), "é  ");
+        assert_eq!(padded("é", 3, true), "  é");
+        assert_eq!(padded("é", 70_000, false).len(), 70_001);
+        assert_eq!(padded("long", 3, true), "long");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub fn runnable<'a>(launch: &'a Launch, program: &'a Program) -> simt::KernelLau
 /// Checks what the capsule format cannot: the launch against its kernel.
 ///
 /// # Errors
-/// If arguments are missing or shared memory is too large.
+/// If arguments are missing, shared memory is too large, or more blocks have to run together than a device holds.
 pub fn check_launch(launch: &Launch, program: &Program) -> Result<(), DeviceError> {
     let refuse = |what: String| Err(DeviceError::Launch { kernel: launch.kernel.clone(), what });
     if launch.params.len() < program.param_bytes as usize {
@@ -38,6 +38,12 @@ pub fn check_launch(launch: &Launch, program: &Program) -> Result<(), DeviceErro
     }
     if launch.threads_per_block() == 0 || launch.threads_per_block() > 1024 || launch.blocks() == 0 {
         return refuse(format!("grid {:?} of blocks {:?}", launch.grid, launch.block));
+    }
+    let (blocks, most) = (launch.blocks(), runnable(launch, program).resident());
+    if launch.cooperative && blocks > most {
+        return refuse(format!(
+            "a cooperative grid of {blocks} blocks, which all have to run at once; a device holds {most} of this size"
+        ));
     }
     Ok(())
 }

@@ -24,14 +24,27 @@ pub(crate) fn plan(config: &Config) -> Option<String> {
 /// be made.
 pub(crate) fn reached(summary: &Summary) -> Option<String> {
     let stopping = summary.stopping.as_ref().filter(|_| summary.remaining.is_none())?;
-    let (runs, widest, margin) = (plain(summary.runs.planned), percent(stopping.widest), shown(stopping.margin));
+    Some(came_to(stopping, summary.runs.planned, summary.outcomes.undecided.count))
+}
+
+fn came_to(stopping: &Stopping, runs: u64, undecided: u64) -> String {
+    let (runs, widest, margin) = (plain(runs), percent(stopping.widest), shown(stopping.margin));
     let rates = rates(&stopping.by);
-    Some(match stopping.reached {
-        true => format!("stopped at {runs} runs; margin reached: yes, ±{widest} %: {rates} within ±{margin} %"),
-        false => format!(
-            "stopped at {runs} runs, the most there may be; margin reached: no, ±{widest} % against ±{margin} %"
+    // More runs help against the error of sampling alone.
+    let (of, undecided) = match stopping.widest_with_undecided {
+        None => ("", String::new()),
+        Some(all) => {
+            (" of sampling", format!("; {} undecided runs widen the bounds to ±{} %", plain(undecided), percent(all)))
+        }
+    };
+    match stopping.reached {
+        true => format!(
+            "stopped at {runs} runs; margin reached: yes, ±{widest} %{of}: {rates} within ±{margin} %{undecided}"
         ),
-    })
+        false => format!(
+            "stopped at {runs} runs, the most there may be; margin reached: no, ±{widest} %{of} against ±{margin} %{undecided}"
+        ),
+    }
 }
 
 /// Why intervals are at another level than the stated confidence, in a sentence; none where they are not.
@@ -86,9 +99,8 @@ mod tests {
         assert!(kernels.contains("over all runs and in each kernel, are within ±5 %, after at most 3 000 runs"));
     }
 
-    #[test]
-    fn a_level_that_is_raised_is_explained() {
-        let stopping = Stopping {
+    fn of_margin(widest_with_undecided: Option<f64>) -> Stopping {
+        Stopping {
             looks: 11,
             level: 0.995_454_5,
             confidence: 0.95,
@@ -96,10 +108,27 @@ mod tests {
             by: "overall".to_owned(),
             at_most: 806,
             widest: 0.04,
+            widest_with_undecided,
             reached: true,
-        };
-        let said = raised(&stopping).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_level_that_is_raised_is_explained() {
+        let said = raised(&of_margin(None)).unwrap();
         assert!(said.starts_with("Intervals are at 99.5455 % and not at 95 %, because"), "{said}");
-        assert_eq!(raised(&Stopping { looks: 1, ..stopping }), None);
+        assert_eq!(raised(&Stopping { looks: 1, ..of_margin(None) }), None);
+    }
+
+    #[test]
+    fn a_margin_is_one_of_sampling_where_runs_are_undecided() {
+        let rates = "masked, SDC and DUE, each over all runs, are within ±5 %";
+        let said = came_to(&of_margin(None), 757, 0);
+        assert_eq!(said, format!("stopped at 757 runs; margin reached: yes, ±4.00 %: {rates}"));
+        let said = came_to(&of_margin(Some(0.273)), 757, 1_200);
+        let wide = "; 1 200 undecided runs widen the bounds to ±27.30 %";
+        assert_eq!(said, format!("stopped at 757 runs; margin reached: yes, ±4.00 % of sampling: {rates}{wide}"));
+        let said = came_to(&Stopping { reached: false, ..of_margin(Some(0.273)) }, 806, 1_200);
+        assert!(said.ends_with(&format!("no, ±4.00 % of sampling against ±5 %{wide}")), "{said}");
     }
 }

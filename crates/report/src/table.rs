@@ -1,6 +1,6 @@
 //! Tables, as plain text and as Markdown.
 
-use campaign::names::one_line;
+use campaign::names::{padded, short};
 use std::borrow::Cow;
 
 /// Whether a column is of numbers.
@@ -12,9 +12,9 @@ fn is_right(align: &str, column: usize) -> bool {
 /// Columns are set apart by two spaces, and nothing follows the last.
 #[must_use]
 pub fn plain(header: &[&str], align: &str, rows: &[Vec<String>]) -> String {
-    // Cells are names out of files, too: each stays on its line.
-    let rows: Vec<Vec<Cow<'_, str>>> = std::iter::once(header.iter().map(|cell| one_line(cell)).collect())
-        .chain(rows.iter().map(|row| row.iter().map(|cell| one_line(cell)).collect()))
+    // Cells are names out of files, too: each stays on its line, and none makes the others as wide as it likes.
+    let rows: Vec<Vec<Cow<'_, str>>> = std::iter::once(header.iter().map(|cell| short(cell)).collect())
+        .chain(rows.iter().map(|row| row.iter().map(|cell| short(cell)).collect()))
         .collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let cell = |row: &Vec<Cow<'_, str>>, column: usize| row.get(column).map_or(0, |text| text.chars().count());
@@ -25,9 +25,8 @@ pub fn plain(header: &[&str], align: &str, rows: &[Vec<String>]) -> String {
         let mut line = String::new();
         for (column, &width) in widths.iter().enumerate() {
             let (value, gap) = (row.get(column).map_or("", |cell| cell.as_ref()), if column == 0 { "" } else { "  " });
-            let padded = if is_right(align, column) { format!("{value:>width$}") } else { format!("{value:<width$}") };
             line += gap;
-            line += &padded;
+            line += &padded(value, width, is_right(align, column));
         }
         text += line.trim_end();
         text.push('\n');
@@ -60,6 +59,14 @@ mod tests {
     fn a_name_cannot_make_lines_of_its_own() {
         let rows = [vec!["k\nb  9\u{1b}[2J".to_owned(), "1".to_owned()]];
         assert_eq!(plain(&["name", "n"], "<>", &rows), "name              n\nk\\nb  9\\u001b[2J  1\n");
+    }
+
+    #[test]
+    fn a_name_of_any_length_is_cut() {
+        let rows = [vec!["k".repeat(70_000), "1".to_owned()], vec!["b".to_owned(), "2".to_owned()]];
+        let text = plain(&["name", "n"], "<>", &rows);
+        assert!(text.contains("kkk… (69600 more characters)  1\n"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() < 450), "{text}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A summary as text for a terminal.
 
-use campaign::names::one_line;
+use campaign::names::short;
 use campaign::summary::{Account, Factor, Rate, RateBounds};
 use campaign::{Config, Summary};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ fn head(summary: &Summary) -> String {
     let (runs, what) = (&summary.runs, counted(summary));
     let mut text = format!(
         "{}: {} launches, {} threads, {} thread-instructions, golden run {:.3} s\n",
-        one_line(&summary.capsule.name),
+        short(&summary.capsule.name),
         plain(golden.launches),
         plain(golden.threads),
         plain(golden.thread_instructions),

@@ -76,7 +76,8 @@ impl KernelLaunch<'_> {
     }
 
     /// How many of its blocks a GPU holds at once, as far as their threads decide.
-    pub(crate) fn resident(&self) -> u64 {
+    #[must_use]
+    pub fn resident(&self) -> u64 {
         u64::from((WARPS_EACH / self.warps().max(1)).clamp(1, BLOCKS_EACH)) * MULTIPROCESSORS
     }
 

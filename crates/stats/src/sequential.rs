@@ -106,6 +106,16 @@ impl Sequential {
         proportions.iter().map(reach).fold(0.0, f64::max)
     }
 
+    /// The largest distance of an upper bound from a proportion where the bound is that of another: of each pair, the observed one
+    /// and what it would be with all that is not known.
+    #[must_use]
+    pub fn widest_between(&self, pairs: &[(Proportion, Proportion)]) -> f64 {
+        let reach = |(known, most): &(Proportion, Proportion)| {
+            known.rate().map_or(1.0, |rate| self.interval(*most).high - rate)
+        };
+        pairs.iter().map(reach).fold(0.0, f64::max)
+    }
+
     /// The number of trials that is never exceeded.
     #[must_use]
     pub fn worst_case(&self) -> u64 {

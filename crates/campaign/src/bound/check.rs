@@ -107,7 +107,8 @@ struct Campaign<'a> {
 
 fn verdict(bound: &Bound, counts: &[Count], campaign: &Campaign<'_>) -> BoundVerdict {
     let landed = counts.iter().filter(|count| count.class.has_landed()).map(|count| count.count).sum();
-    let rate = campaign.estimator.rate(counts, &|count| bound.terms.iter().any(|term| term.holds(count)));
+    let hits = |count: &Count| bound.terms.iter().any(|term| term.holds(count));
+    let rate = campaign.estimator.rate(counts, &hits);
     let exact = matches!(campaign.estimator, Estimator::Exact);
     let judgement = match bound.side(rate.low, rate.high) {
         _ if campaign.partial => Judgement::Undecided(More::Rest),
@@ -116,20 +117,34 @@ fn verdict(bound: &Bound, counts: &[Count], campaign: &Campaign<'_>) -> BoundVer
         }
         Some(true) => Judgement::Exceeded,
         Some(false) => Judgement::Kept,
-        None => Judgement::Undecided(more(bound, rate, landed, campaign)),
+        None => Judgement::Undecided(more(bound, counts, &hits, campaign)),
     };
     let confidence = (!exact).then(|| campaign.config.confidence.level());
     BoundVerdict { bound: bound.clone(), rate, landed, confidence, judgement }
 }
 
 /// What would decide a bound that lies within the interval of a rate.
-fn more(bound: &Bound, Rate { rate, low, high, .. }: Rate, landed: u64, campaign: &Campaign<'_>) -> More {
-    let Some(rate) = rate.filter(|_| landed > 0) else { return More::Anything };
+fn more(bound: &Bound, counts: &[Count], hits: &dyn Fn(&Count) -> bool, campaign: &Campaign<'_>) -> More {
+    let estimator = campaign.estimator;
+    let (least, most) = (estimator.known(counts, hits), estimator.at_most(counts, hits));
+    let number = |of: &dyn Fn(Class) -> bool| counts.iter().filter(|it| of(it.class)).map(|it| it.count).sum::<u64>();
+    let (landed, undecided) = (number(&Class::has_landed), number(&|class| class == Class::Undecided));
+    let (Some(low), Some(high)) = (least.rate.filter(|_| landed > 0), most.rate) else { return More::Anything };
+    // However many runs there are, the rate is between these two, as far as the runs themselves tell.
+    if undecided > 0 && (low..=high).contains(&bound.limit) {
+        return if matches!(estimator, Estimator::Exact) {
+            More::Sample(undecided)
+        } else {
+            More::Application(undecided)
+        };
+    }
     if bound.limit <= 0.0 || bound.limit >= 1.0 {
         return More::Everything;
     }
-    let (method, level) = (campaign.config.interval.method(), campaign.config.level());
-    let needed = match campaign.estimator {
+    // The rate that its interval has to leave the limit with.
+    let Rate { low, high, rate, .. } = if bound.limit > high { most } else { least };
+    let (rate, method, level) = (rate.unwrap_or(0.0), campaign.config.interval.method(), campaign.config.level());
+    let needed = match estimator {
         Estimator::Plain(..) => trials_to_decide(rate, bound.limit, method, level),
         _ => trials_to_shrink(landed, rate, Interval { low, high }, bound.limit),
     };
@@ -137,4 +152,44 @@ fn more(bound: &Bound, Rate { rate, low, high, .. }: Rate, landed: u64, campaign
     let per_landed = campaign.done as f64 / landed as f64;
     let runs = |needed: u64| (needed.saturating_sub(landed).max(1) as f64 * per_landed).ceil() as u64;
     needed.map_or(More::Nothing, |needed| More::Runs(runs(needed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Choices;
+    use stats::{Confidence, IntervalKind};
+
+    /// What would decide, of a thousand runs with so many corruptions and undecided ones.
+    fn of_thousand(text: &str, estimator: &Estimator, sdc: u64, undecided: u64) -> More {
+        let of = |class, count| Count {
+            label: None,
+            line: None,
+            class,
+            kind: None,
+            count,
+            weight: 1,
+            inverse_weight: 1,
+            stratum: 0,
+        };
+        let counts = [of(Class::Masked, 1000 - sdc - undecided), of(Class::Sdc, sdc), of(Class::Undecided, undecided)];
+        let config = Choices { capsule: Some("it".into()), ..Choices::default() }.settle().unwrap();
+        let campaign = Campaign { estimator, config: &config, done: 1000, partial: false };
+        match verdict(&text.parse().unwrap(), &counts, &campaign).judgement {
+            Judgement::Undecided(more) => more,
+            decided => panic!("{text}: {decided:?}"),
+        }
+    }
+
+    #[test]
+    fn what_hangs_on_undecided_runs_is_not_left_to_more_runs() {
+        let sampled = Estimator::Plain(IntervalKind::Wilson, Confidence::PERCENT_95);
+        assert_eq!(of_thousand("sdc>0.15", &sampled, 100, 200), More::Application(200));
+        assert_eq!(of_thousand("sdc>0", &sampled, 0, 200), More::Application(200));
+        assert_eq!(of_thousand("sdc>0.15", &Estimator::Exact, 100, 200), More::Sample(200));
+        // Beside what is undecided, more runs decide: below the rate that is known, and above the one that may be.
+        assert!(matches!(of_thousand("sdc>0.09", &sampled, 100, 200), More::Runs(1..)));
+        let More::Runs(more) = of_thousand("sdc>0.31", &sampled, 100, 200) else { panic!("more runs decide") };
+        assert!(matches!(of_thousand("sdc>0.31", &sampled, 300, 0), More::Runs(same) if same == more));
+    }
 }

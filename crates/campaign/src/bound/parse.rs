@@ -26,7 +26,7 @@ impl fmt::Display for BoundError {
         let marked = text.get(at.clone()).map_or(1, |marked| marked.chars().count().max(1));
         writeln!(f, "read the bound, column {}: {what}", before + 1)?;
         writeln!(f, "    {text}")?;
-        write!(f, "    {:before$}{:^<marked$}", "", "")
+        write!(f, "    {}{}", " ".repeat(before), "^".repeat(marked))
     }
 }
 
@@ -217,6 +217,13 @@ mod tests {
         assert_eq!(read("gemm/sdc>0.05").scope, read("kernel:gemm/sdc>0.05").scope);
         assert_eq!(read("void k<1>(int)/sdc<=0").scope, Subpopulation::Kernel("void k<1>(int)".into()));
         assert_eq!(read("group:fp32_fma/masked<90%").limit, 0.9);
+    }
+
+    #[test]
+    fn a_long_bound_is_shown_as_a_short_one() {
+        let text = format!("{}/sdc>=1%x", "k".repeat(70_000));
+        let error = text.parse::<Bound>().unwrap_err().to_string();
+        assert!(error.lines().last().unwrap().ends_with(" ^^^") || error.ends_with('^'), "{error}");
     }
 
     #[test]

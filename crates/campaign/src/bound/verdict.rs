@@ -42,6 +42,10 @@ pub enum More {
     Anything,
     /// The rest of an exhaustive campaign, whose rate is exact when all of it is there.
     Rest,
+    /// The application, which so many undecided runs were not asked of: while their share stays, no more runs would.
+    Application(u64),
+    /// A sample with the application: so many faults of an exhaustive campaign, which does not ask it, are undecided.
+    Sample(u64),
     /// Criteria of outputs: without them no corruption is good or bad.
     Criteria,
     /// Nothing short of other faults: the observed rate is the limit itself.
@@ -81,6 +85,16 @@ impl fmt::Display for BoundVerdict {
             More::Everything => f.write_str("; no sample can decide that, `--exhaustive` would"),
             More::Anything => f.write_str("; it takes runs that land"),
             More::Rest => f.write_str("; the rest of the campaign decides: finish it, and merge its shards"),
+            More::Application(undecided) => write!(
+                f,
+                "; {undecided} of them are undecided, and no more runs decide while their share stays: `--app 'APP ARGS'` asks \
+                 the application"
+            ),
+            More::Sample(undecided) => write!(
+                f,
+                "; {undecided} of them are undecided, and an exhaustive campaign asks no application: a sample (`--runs N`) with \
+                 `--app 'APP ARGS'` does"
+            ),
             More::Criteria => f.write_str("; nothing says which outputs are good or bad: say it with `--quality`"),
             More::Nothing => f.write_str("; no number of runs would decide if the rate stays"),
         }

@@ -55,4 +55,16 @@ impl MarginRule {
         }
         proportions
     }
+
+    /// The same rates with what they would be if all that is undecided counted.
+    #[must_use]
+    pub fn with_undecided(self, all: &Tally, kernels: &[Tally]) -> Vec<(Proportion, Proportion)> {
+        let counting = |it: &Tally| {
+            let (masked, sdc, due) = (it.masked + it.undecided, it.sdc + it.undecided, it.due + it.undecided);
+            [masked, sdc, due].map(|count| Proportion::from_counts(count, it.landed() - count))
+        };
+        let most = |all: &Tally| all.proportions().into_iter().zip(counting(all)).collect::<Vec<_>>();
+        let kernels = kernels.iter().filter(|kernel| self.by == MarginBy::Kernel && kernel.landed() > 0);
+        std::iter::once(all).chain(kernels).flat_map(most).collect()
+    }
 }

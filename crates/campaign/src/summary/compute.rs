@@ -21,7 +21,8 @@ impl Summary {
         let (tally, origin) = (counts.tally, rows.origin()?);
         let kinds = &counts.by_outcome;
         let size = origin.outline.map(|outline| outline.size);
-        let within = config.within_margin(&tally, &tallies(&counts.by_kernel));
+        let kernels = tallies(&counts.by_kernel);
+        let within = config.within_margin(&tally, &kernels);
         let remaining = remaining(config, &tally, &within, size);
         let estimator = Estimator::of(config, size, &origin.strata, kinds);
         let (method, confidence) = (config.interval.method(), config.level());
@@ -43,7 +44,7 @@ impl Summary {
             races_unsearched: origin.races_unsearched,
             runs,
             remaining: (remaining > 0).then_some(remaining),
-            stopping: stopping(config, &within),
+            stopping: stopping(config, &tally, &kernels),
             exhaustive: size.map(|SweepSize { units, operands, members, .. }| Exhaustive { units, operands, members }),
             outcomes: reading.estimator.rates(kinds),
             bad: reading.bad(kinds),
@@ -95,10 +96,12 @@ fn tallies(counts: &[Count]) -> Vec<Tally> {
 }
 
 /// How a campaign stops by margin, and how far it came.
-fn stopping(config: &Config, within: &[Proportion]) -> Option<Stopping> {
-    let (Size::Margin(MarginRule { margin, by, at_most }), Some(rule)) = (config.size, config.sequential()) else {
+fn stopping(config: &Config, all: &Tally, kernels: &[Tally]) -> Option<Stopping> {
+    let (Size::Margin(asked), Some(rule)) = (config.size, config.sequential()) else {
         return None;
     };
+    let (MarginRule { margin, by, at_most }, within) = (asked, &asked.proportions(all, kernels));
+    let with_undecided = || rule.widest(within).max(rule.widest_between(&asked.with_undecided(all, kernels)));
     Some(Stopping {
         looks: rule.looks().len() as u64,
         level: rule.level().level(),
@@ -107,6 +110,7 @@ fn stopping(config: &Config, within: &[Proportion]) -> Option<Stopping> {
         by: by.word().to_owned(),
         at_most: at_most.unwrap_or_else(|| rule.worst_case()),
         widest: rule.widest(within),
+        widest_with_undecided: (all.undecided > 0).then(with_undecided),
         reached: rule.is_reached(within),
     })
 }
@@ -207,5 +211,26 @@ fn speed(sessions: &[Session], tiers: BTreeMap<String, u64>) -> Speed {
         jobs: sessions.iter().map(|session| session.jobs).max().unwrap_or(0),
         tiers,
         memory: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_margin_that_sampling_reaches_is_told_from_the_bounds_with_undecided_runs() {
+        let choices = Choices { capsule: Some("it".into()), margin: Some(0.06), ..Choices::default() };
+        let config = choices.settle().unwrap();
+        let decided = Tally { masked: 700, sdc: 57, ..Tally::default() };
+        let stopping = |tally: &Tally| stopping(&config, tally, &[*tally]).unwrap();
+        let all = stopping(&decided);
+        assert_eq!((all.reached, all.widest_with_undecided), (true, None));
+        let open = stopping(&Tally { masked: 500, undecided: 200, ..decided });
+        let level = Confidence::new(open.level).unwrap();
+        let high = Proportion::new(257, 757).unwrap().wilson(level).high;
+        assert!(open.reached && open.widest < 0.06);
+        assert!((open.widest_with_undecided.unwrap() - (high - 57.0 / 757.0)).abs() < 0.02, "{open:?}");
+        assert!(open.widest_with_undecided.unwrap() > 0.2);
     }
 }

@@ -74,11 +74,16 @@ impl Estimator {
         if !counts.iter().any(|count| undecided(count) && count.count > 0 && !hits(count)) {
             return rate;
         }
-        Rate { high: self.known(counts, &|count| undecided(count) || hits(count)).high, ..rate }
+        Rate { high: self.at_most(counts, hits).high, ..rate }
+    }
+
+    /// The same if all that is undecided counted.
+    pub(crate) fn at_most(&self, counts: &[Count], hits: &dyn Fn(&Count) -> bool) -> Rate {
+        self.known(counts, &|count| count.class == Class::Undecided || hits(count))
     }
 
     /// The same of what is known.
-    fn known(&self, counts: &[Count], hits: &dyn Fn(&Count) -> bool) -> Rate {
+    pub(crate) fn known(&self, counts: &[Count], hits: &dyn Fn(&Count) -> bool) -> Rate {
         let hit = || counts.iter().filter(|count| count.class.has_landed() && hits(count));
         let count = hit().map(|count| count.count).sum();
         match self {

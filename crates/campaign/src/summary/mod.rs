@@ -142,9 +142,13 @@ pub struct Stopping {
     /// After how many runs it ends, whatever is reached.
     #[serde(default)]
     pub at_most: u64,
-    /// The largest distance of a bound from one of these rates.
+    /// The largest distance of a bound from one of these rates, as far as sampling goes.
     #[serde(default)]
     pub widest: f64,
+    /// The same of bounds between which undecided runs are, too; absent where there are none. More runs do not bring it down to the
+    /// margin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub widest_with_undecided: Option<f64>,
     /// Whether all of them are within the margin.
     #[serde(default)]
     pub reached: bool,

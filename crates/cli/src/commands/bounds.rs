@@ -86,10 +86,10 @@ fn unjudged(summary: &Summary, verdicts: &[BoundVerdict]) -> Option<String> {
     if runs.landed == 0 {
         return Some(format!("none of {} runs landed", runs.planned));
     }
-    (undecided > 0 && is_open).then(|| {
-        format!(
-            "{undecided} of {} runs are undecided, which would decide them; `--app 'APP ARGS'` asks the application",
-            runs.planned
-        )
-    })
+    let (what, asks) = match summary.exhaustive {
+        Some(_) => ("faults", "a sample (`--runs N`) with `--app 'APP ARGS'` asks the application"),
+        None => ("runs", "`--app 'APP ARGS'` asks the application"),
+    };
+    (undecided > 0 && is_open)
+        .then(|| format!("{undecided} of {} {what} are undecided, which would decide them; {asks}", runs.planned))
 }

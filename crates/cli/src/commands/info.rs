@@ -95,7 +95,10 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
             registers: kernel.map_or(0, |kernel| kernel.registers as usize),
         });
     }
-    let golden = Golden::run(Arc::clone(capsule)).ok();
+    let (golden, refusal) = match Golden::run(Arc::clone(capsule)) {
+        Ok(golden) => (Some(golden), None),
+        Err(error) => (None, Some(format!("the program cannot be run: {error}"))),
+    };
     let races = |golden: &Golden| golden.races().iter().map(ToString::to_string).collect();
     Ok(Info {
         format: "beamline.info/1",
@@ -114,7 +117,7 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
         bytes_out: summary.bytes_out,
         outputs: outputs(capsule, golden.as_ref()),
         races: golden.as_ref().map(races),
-        races_unsearched: golden.as_ref().and_then(Golden::unsearched),
+        races_unsearched: golden.as_ref().and_then(Golden::unsearched).or(refusal),
         printed: golden.as_ref().filter(|golden| golden.prints()).map(Golden::printed_bytes),
         order_note: capsule.provenance.order_note(),
         float_sums: golden.as_ref().map(Golden::float_sums).unwrap_or_default(),
@@ -140,11 +143,11 @@ fn outputs(capsule: &Capsule, golden: Option<&Golden>) -> Vec<Shown> {
 }
 
 fn render(info: &Info) -> String {
-    let mut text = format!("{} (digest {})\n", out::one_line(&info.name), info.digest);
+    let mut text = format!("{} (digest {})\n", out::short(&info.name), info.digest);
     let command = info.command.join(" ");
-    text += &format!("recorded by {} from: {}\n", out::one_line(&info.tool), out::one_line(&command));
+    text += &format!("recorded by {} from: {}\n", out::short(&info.tool), out::short(&command));
     for compiler in &info.compiler {
-        text += &format!("compiled by {}\n", out::one_line(compiler));
+        text += &format!("compiled by {}\n", out::short(compiler));
     }
     text += &format!(
         "{} allocations, {} at most; {} copied in, {} copied out\n\n",
@@ -166,7 +169,7 @@ fn render(info: &Info) -> String {
     text += &out::table(&header, "<>", &kernels.collect::<Vec<_>>());
     if !info.refused.is_empty() {
         text += "\nkernels that cannot be run:\n";
-        info.refused.iter().for_each(|kernel| text += &format!("  {kernel}\n"));
+        info.refused.iter().for_each(|kernel| text += &format!("  {}\n", out::short(kernel)));
     }
     let outputs = info.outputs.iter().map(|Shown { output, typed }| {
         let shape: Vec<String> = output.shape.iter().map(ToString::to_string).collect();
@@ -180,7 +183,10 @@ fn render(info: &Info) -> String {
     text += "\n";
     text += &out::table(&["output", "type", "shape", "good if"], "<", &outputs.collect::<Vec<_>>());
     match info.races.as_deref() {
-        None => text += "\ndata races: not looked for, the program cannot be run\n",
+        None => {
+            let refusal = info.races_unsearched.as_deref().unwrap_or("the program cannot be run");
+            text += &format!("\ndata races: not looked for, {}\n", out::short(refusal));
+        }
         Some([]) => {
             let part = info.races_unsearched.as_ref();
             text += &part.map_or_else(
@@ -190,7 +196,7 @@ fn render(info: &Info) -> String {
         }
         Some(races) => {
             text += "\ndata races; the warps of these kernels are interleaved:\n";
-            races.iter().for_each(|race| text += &format!("  {}\n", out::one_line(race)));
+            races.iter().for_each(|race| text += &format!("  {}\n", out::short(race)));
             info.races_unsearched.iter().for_each(|part| text += &format!("  {part}\n"));
         }
     }
@@ -201,6 +207,6 @@ fn render(info: &Info) -> String {
             inject::PRINTED
         );
     }
-    info.float_sums.iter().chain(&info.order_note).for_each(|sum| text += &format!("note: {}\n", out::one_line(sum)));
+    info.float_sums.iter().chain(&info.order_note).for_each(|sum| text += &format!("note: {}\n", out::short(sum)));
     text
 }

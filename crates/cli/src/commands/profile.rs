@@ -156,7 +156,7 @@ fn kernels(golden: &Golden) -> Vec<Kernel> {
 fn render(profile: &Profile) -> String {
     let mut text = format!(
         "{}: {} launches, {} threads, {} thread-instructions ({} with guarded-off ones) in {:.3} s\n\n",
-        profile.capsule,
+        out::short(&profile.capsule),
         out::number(profile.launches),
         out::number(profile.threads),
         out::number(profile.thread_instructions),

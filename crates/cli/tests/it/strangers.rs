@@ -118,6 +118,47 @@ fn no_control_character_of_a_name_reaches_the_terminal() {
 }
 
 #[test]
+fn names_of_any_length_are_cut_where_people_read_them() {
+    let dir = TempDir::new().unwrap();
+    let long = "o".repeat(70_000);
+    let file = changed(dir.path(), |capsule| {
+        capsule.name.clone_from(&long);
+        capsule.outputs.iter_mut().for_each(|output| output.name.clone_from(&long));
+    });
+    for command in ["info", "profile"] {
+        let output = run(&[command, path(&file)]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let said = stdout(&output);
+        assert!(said.contains("o… (69600 more characters)"), "{command}: {said}");
+        assert!(said.lines().all(|line| line.chars().count() < 1_000), "{command}: {said}");
+    }
+    let output = run(&["info", path(&file), "--json"]);
+    assert!(stdout(&output).contains(&long));
+}
+
+#[test]
+fn a_cooperative_grid_that_no_device_holds_is_refused_before_memory_is_taken_for_it() {
+    let dir = TempDir::new().unwrap();
+    let file = changed(dir.path(), |capsule| {
+        for event in &mut capsule.events {
+            if let capsule::Event::Launch(launch) = event {
+                (launch.grid, launch.cooperative) = ([0x7fff_ffff, 1, 1], true);
+            }
+        }
+    });
+    let refused = "a cooperative grid of 2147483647 blocks, which all have to run at once";
+    for command in ["profile", "campaign", "inject"] {
+        let output = beamline(&[command, path(&file)]).current_dir(dir.path()).output().unwrap();
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(5), "{command}: {said}");
+        assert!(said.contains(refused), "{command}: {said}");
+    }
+    let output = run(&["info", path(&file)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains(refused), "{}", stdout(&output));
+}
+
+#[test]
 fn memory_that_a_capsule_does_not_have_is_not_read() {
     for bits in [32, 33, 62] {
         let dir = TempDir::new().unwrap();
