@@ -1,5 +1,6 @@
 //! The report as Markdown: the numbers of the page, as tables, for a pull request or a notebook.
 
+use campaign::names::printable;
 use campaign::summary::Rate;
 
 use crate::document::{RateAccount, Report};
@@ -75,7 +76,7 @@ impl Report {
         text += &self.markdown_parts();
         text += &self.markdown_sites();
         text += &self.markdown_fates();
-        text + &self.markdown_method()
+        printable(&(text + &self.markdown_method())).into_owned()
     }
 
     /// The head of a column of rates, with what stands in brackets.

@@ -244,15 +244,24 @@ fn rates(kernel: &KernelGroups, choice: Choice, groups: &[GroupEstimate]) -> Opt
     // Of what is undecided none may count, or all.
     let undecided = TrialEnd::Undecided.index();
     let rate = |end: usize| {
-        let (least, most) =
-            (share(&|group| group.ends[end])?, share(&|group| group.ends[end] + group.ends[undecided])?);
-        Some(Bounded { high: most.high, upper: most.upper, score_high: most.score_high, ..least })
+        Some(between(share(&|group| group.ends[end])?, share(&|group| group.ends[end] + group.ends[undecided])?))
     };
     Some(Rates { benign: rate(0)?, sdc: rate(1)?, crash: rate(2)?, hang: rate(3)? })
 }
 
+/// A rate that has the upper bounds of another: of what it is if all that is undecided counts.
+fn between(least: Bounded, most: Bounded) -> Bounded {
+    Bounded { high: most.high, upper: most.upper, score_high: most.score_high, ..least }
+}
+
+/// The rate of an end among trials that ended so, with Wilson's interval; none or all that is undecided counts.
+pub(super) fn of_ends(ends: [u64; ENDS], end: usize) -> Option<Bounded> {
+    let (trials, undecided) = (ends.iter().sum(), ends[TrialEnd::Undecided.index()]);
+    Some(between(plain(ends[end], trials)?, plain(ends[end] + undecided, trials)?))
+}
+
 /// A proportion with Wilson's interval.
-pub(super) fn plain(hits: u64, trials: u64) -> Option<Bounded> {
+fn plain(hits: u64, trials: u64) -> Option<Bounded> {
     let sample = Proportion::from_counts(hits, trials - hits);
     let Interval { low, high } = sample.interval(IntervalKind::Wilson, Confidence::PERCENT_95);
     sample.rate().map(|rate| {

@@ -121,6 +121,7 @@ pub fn mix_models(kernels: &[MeasuredKernel]) -> Vec<Model> {
         mix: it.mix,
         sdc: it.rates().sdc,
         crash: it.rates().crash,
+        undecided: 0,
     };
     models(&kernels.iter().map(point).collect::<Vec<_>>())
 }

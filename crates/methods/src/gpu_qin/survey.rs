@@ -17,7 +17,7 @@ use super::mix::{Mix, StateBits, mixes};
 use super::paper::{KERNELS, PaperKernel};
 use super::settings::{Choice, Coverage, Settings};
 use super::target::GpuQin;
-use super::trials::Trial;
+use super::trials::{ENDS, Trial};
 use crate::kit::{Campaigns, Profile, StudyError};
 use crate::method::Workshop;
 
@@ -307,8 +307,8 @@ impl MeasuredKernel {
 
     /// How the activated trials of all realisations ended, by the group whose profile they used.
     #[must_use]
-    pub fn groups_of_realisations(&self) -> BTreeMap<usize, [u64; 4]> {
-        let mut groups: BTreeMap<usize, [u64; 4]> = BTreeMap::new();
+    pub fn groups_of_realisations(&self) -> BTreeMap<usize, [u64; ENDS]> {
+        let mut groups: BTreeMap<usize, [u64; ENDS]> = BTreeMap::new();
         for group in self.realisations.iter().flat_map(|it| &it.groups) {
             let ends = groups.entry(group.group).or_default();
             ends.iter_mut().zip(group.ends).for_each(|(sum, count)| *sum += count);

@@ -37,6 +37,7 @@ pub(super) fn compare(
 ) -> Result<Study, StudyError> {
     let columns = ["workload", "machine", "masked", "SDC", "DUE", "changed", "class changed"];
     let mut rates = Table::new("Rates of each workload on each machine", &columns);
+    let mut undecided = 0;
     let columns = ["workload", "machine", "from", "to", "runs"];
     let mut moves = Table::new("What became what", &columns);
     for subject in subjects {
@@ -51,14 +52,23 @@ pub(super) fn compare(
                     continue;
                 }
             };
+            let alone = first.is_none();
             let known = first.get_or_insert_with(|| ends.clone());
             if !same_faults(known, &ends) {
                 rates.notes.push(format!("{} with {}: other sites without a fault.", subject.name(), variant.name));
                 continue;
             }
-            rates.rows.push(row(subject.name(), variant.name, known, &ends));
+            rates.rows.push(row(subject.name(), variant.name, (known, alone), &ends));
+            undecided += pairs(known, &ends).filter(|(known, end)| is_open(known, end)).count();
             moves.rows.extend(moved(subject.name(), variant.name, known, &ends));
         }
+    }
+    if undecided > 0 {
+        rates.notes.push(format!(
+            "{undecided} runs are undecided here or there: the host saw a difference and was not asked. Bounds are those of none and of \
+             all of them."
+        ));
+        moves.notes.push("Runs that are undecided here or there are left out.".to_owned());
     }
     study.tables.extend([rates, moves]);
     Ok(study)
@@ -105,18 +115,31 @@ fn same_faults(first: &Ends, ends: &Ends) -> bool {
     ends.iter().all(|(run, end)| first.get(run).is_some_and(|known| known.fault == end.fault))
 }
 
-fn row(subject: &str, variant: &str, first: &Ends, ends: &Ends) -> Vec<Cell> {
-    let share = |is: &dyn Fn(&Ended, &Ended) -> bool| {
-        let known = ends.iter().filter_map(|(run, end)| Some((first.get(run)?, end)));
-        let count = known.filter(|(known, end)| is(known, end)).count() as u64;
-        let proportion = Proportion::from_counts(count, ends.len() as u64 - count);
-        let interval = proportion.wilson(Confidence::PERCENT_95);
-        let rate = |rate| Cell::Rate { rate, low: interval.low, high: interval.high };
-        proportion.rate().map_or(Cell::None, rate)
+/// The ends of each run: on the first machine and on another.
+fn pairs<'e>(first: &'e Ends, ends: &'e Ends) -> impl Iterator<Item = (&'e Ended, &'e Ended)> {
+    ends.iter().filter_map(|(run, end)| Some((first.get(run)?, end)))
+}
+
+/// Whether it is not known how a run ended on one of two machines.
+fn is_open(known: &Ended, end: &Ended) -> bool {
+    known.class == Class::Undecided || end.class == Class::Undecided
+}
+
+/// A machine against the first, or the first `alone`.
+fn row(subject: &str, variant: &str, (first, alone): (&Ends, bool), ends: &Ends) -> Vec<Cell> {
+    // Between bounds is what is so if none and if all of the runs counted of which it is not known.
+    let share = |is: &dyn Fn(&Ended, &Ended) -> bool, may_be: &dyn Fn(&Ended, &Ended) -> bool| {
+        let count = pairs(first, ends).filter(|(known, end)| is(known, end)).count() as u64;
+        let open = pairs(first, ends).filter(|(known, end)| !is(known, end) && may_be(known, end)).count() as u64;
+        let of = |count: u64| Proportion::from_counts(count, ends.len() as u64 - count);
+        let bounds = |count| of(count).wilson(Confidence::PERCENT_95);
+        let rate = |rate| Cell::Rate { rate, low: bounds(count).low, high: bounds(count + open).high };
+        of(count).rate().map_or(Cell::None, rate)
     };
-    let class = |class| share(&move |_, end| end.class == class);
-    let changed = share(&|known, end| known != end);
-    let other_class = share(&|known, end| known.class != end.class);
+    let class = |class| share(&move |_, end| end.class == class, &|_, end| end.class == Class::Undecided);
+    let is_open = |known: &Ended, end: &Ended| !alone && is_open(known, end);
+    let changed = share(&|known, end| !is_open(known, end) && known != end, &is_open);
+    let other_class = share(&|known, end| !is_open(known, end) && known.class != end.class, &is_open);
     vec![
         Cell::text(subject),
         Cell::text(variant),
@@ -133,7 +156,7 @@ fn moved(subject: &str, variant: &str, first: &Ends, ends: &Ends) -> Vec<Vec<Cel
     let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
     let word = |end: &Ended| format!("{} {}", end.class.word(), end.kind).trim().to_owned();
     for (run, end) in ends {
-        let Some(known) = first.get(run).filter(|known| *known != end) else { continue };
+        let Some(known) = first.get(run).filter(|known| *known != end && !is_open(known, end)) else { continue };
         *counts.entry((word(known), word(end))).or_default() += 1;
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
@@ -142,4 +165,34 @@ fn moved(subject: &str, variant: &str, first: &Ends, ends: &Ends) -> Vec<Vec<Cel
         vec![Cell::text(subject), Cell::text(variant), Cell::Text(from), Cell::Text(to), Cell::Count(count)]
     };
     counts.into_iter().map(cells).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(classes: &[Class]) -> Ends {
+        let end =
+            |(run, class): (u64, &Class)| (run, Ended { fault: run.to_string(), class: *class, kind: String::new() });
+        (0..).zip(classes).map(end).collect()
+    }
+
+    #[test]
+    fn what_is_undecided_on_a_machine_may_have_changed_or_not() {
+        let (masked, sdc, open) = (Class::Masked, Class::Sdc, Class::Undecided);
+        let first = ends(&[masked, masked, sdc, open, open]);
+        let other = ends(&[masked, sdc, open, open, masked]);
+        let cells = row("gemm", "turns", (&first, false), &other);
+        let wilson = |count: u64| Proportion::from_counts(count, 5 - count).wilson(Confidence::PERCENT_95);
+        let rate = |known: u64, most: u64| Cell::Rate {
+            rate: known as f64 / 5.0,
+            low: wilson(known).low,
+            high: wilson(most).high,
+        };
+        // Masked, SDC and DUE there; changed, and to another class.
+        assert_eq!(cells[2..], [rate(2, 4), rate(1, 3), rate(0, 2), rate(1, 4), rate(1, 4)]);
+        assert_eq!(moved("gemm", "turns", &first, &other).len(), 1);
+        let alone = row("gemm", "races", (&first, true), &first);
+        assert_eq!(alone[5..], [rate(0, 0), rate(0, 0)]);
+    }
 }

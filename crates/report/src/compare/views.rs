@@ -1,5 +1,6 @@
 //! A comparison as a page, as Markdown and as text for a terminal.
 
+use campaign::names::printable;
 use maud::{Markup, html};
 
 use super::{CampaignComparison, Contrast};
@@ -126,7 +127,7 @@ impl CampaignComparison {
             let more = markdown::left_out((contrasts.len() - rows.len()) as u64);
             text += &format!("\n## {title}\n\n{}{more}", crate::table::markdown(&HEADER, "<<>>>><", &rows));
         }
-        text
+        printable(&text).into_owned()
     }
 
     /// The comparison as text for a terminal.

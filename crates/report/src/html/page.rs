@@ -1,5 +1,6 @@
 //! The frame of a page: its head, its sections, its figures.
 
+use campaign::names::printable;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
@@ -46,7 +47,8 @@ pub(crate) fn page(title: &str, header: &Markup, sections: &[Section], version: 
             }
         }
     };
-    page.into_string()
+    // Names and sources are text out of files, and a page is read as a terminal is: nothing in it moves or turns round.
+    printable(&page.into_string()).into_owned()
 }
 
 /// A figure that scrolls within the page, with its caption.

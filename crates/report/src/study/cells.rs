@@ -1,5 +1,7 @@
 //! Values of tables as people read them.
 
+use campaign::names::{one_line, printable};
+
 use crate::number::{bounded, bounds, count, percent, plain as spaced, real};
 use study::Cell;
 
@@ -14,7 +16,7 @@ pub(super) fn plain(cell: &Cell) -> String {
 /// A value in Markdown.
 pub(super) fn markdown(cell: &Cell) -> String {
     match cell {
-        Cell::Text(text) => escaped(text),
+        Cell::Text(text) => escaped(&one_line(text)),
         Cell::Count(n) => count(*n),
         other => shared(other),
     }
@@ -22,7 +24,7 @@ pub(super) fn markdown(cell: &Cell) -> String {
 
 /// Words that cannot end a cell.
 pub(super) fn escaped(text: &str) -> String {
-    text.replace('|', "\\|").replace('_', "\\_").replace('*', "\\*").replace('<', "&lt;")
+    printable(text).replace('|', "\\|").replace('_', "\\_").replace('*', "\\*").replace('<', "&lt;")
 }
 
 fn shared(cell: &Cell) -> String {

@@ -3,6 +3,7 @@
 //! Series are told apart by colour, by dashes and by the shape of their dots. Names that do not fit are the reader's to
 //! find in the legend.
 
+use campaign::names::printable;
 use maud::{Markup, html};
 use study::{Mark, Plot, Point, Series, Vertical};
 
@@ -123,7 +124,7 @@ pub fn svg(plot: &Plot) -> String {
             }
         }
     };
-    drawn.into_string() + "\n"
+    printable(&drawn.into_string()).into_owned() + "\n"
 }
 
 fn colour(index: usize) -> &'static str {

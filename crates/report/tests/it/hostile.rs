@@ -49,3 +49,30 @@ fn a_kernel_called_script_is_harmless() {
         serde_json::from_str::<serde_json::Value>(&report.to_sarif().unwrap()).unwrap();
     }
 }
+
+#[test]
+fn no_control_character_of_a_name_is_in_what_is_written() {
+    let name = "k\u{1b}[2J\u{9b}31m\r\u{202e}x";
+    let names = Synthetic {
+        kernels: vec![name.to_owned(), "other".into()],
+        file: name.to_owned(),
+        output: name.to_owned(),
+        ..Synthetic::default()
+    };
+    let (_dir, _, report) = made(synthetic::runs(400), &names);
+    let comparison = CampaignComparison::new(&report, &report, [name.to_owned(), "b".to_owned()]);
+    let mut table = study::Table::new("t", &[name]);
+    table.rows.push(vec![study::Cell::text(name)]);
+    table.notes.push(name.to_owned());
+    for text in [
+        report.to_html(),
+        report.to_markdown(),
+        comparison.to_html("0"),
+        comparison.to_markdown(),
+        report::study::markdown(&table),
+    ] {
+        let wrong = |c: char| c.is_control() && c != '\n' && c != '\t' || c == '\u{202e}';
+        assert!(!text.contains(wrong), "{:?}", text.chars().find(|&c| wrong(c)));
+        assert!(text.contains("\\u202ex") || text.contains("\\\\u202ex"));
+    }
+}

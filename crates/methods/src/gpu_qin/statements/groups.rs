@@ -2,7 +2,7 @@
 
 use super::rules::{at_least, close};
 use crate::gpu_qin::among::{counted, named, those};
-use crate::gpu_qin::estimate::plain;
+use crate::gpu_qin::estimate::of_ends;
 use crate::gpu_qin::paper::{GROUP_SPREADS, GROUPS, POPULAR, SAD_GROUPS, UNIFORM};
 use crate::gpu_qin::questions::{Question, Questions};
 use crate::gpu_qin::studies::LEVEL;
@@ -108,10 +108,7 @@ fn same_way(kernels: &[MeasuredKernel], names: &[&str]) -> Statement {
 fn neighbours(it: &MeasuredKernel) -> Option<Statement> {
     let [first, second, ..] = it.groups.groups.as_slice() else { return None };
     let ends = ends_by(it.activated(Some(WINDOW)).iter(), |trial| trial.group);
-    let rate = |group: usize, end: usize| {
-        let own = ends.get(&group)?;
-        plain(own[end], own.iter().sum())
-    };
+    let rate = |group: usize, end: usize| of_ends(*ends.get(&group)?, end);
     let difference = |end: usize| Some((rate(0, end)?.rate - rate(1, end)?.rate).abs());
     let (sdc, crash) = (difference(1)?, difference(2)?);
     let longer = f64::from(first.instructions.abs_diff(second.instructions))

@@ -5,12 +5,12 @@
 //! χ² for homogeneity; its statistic divided by its degrees of freedom is about 1 where the parts are alike, whatever
 //! their number, and larger where they are not.
 
-use super::cells::rate;
-use crate::gpu_qin::estimate::Bounded;
+use super::cells::{on_undecided, rate};
+use crate::gpu_qin::estimate::of_ends;
 use crate::gpu_qin::grouping::KernelGroups;
 use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::{Choice, Settings};
-use crate::gpu_qin::trials::{ENDS, Trial, ends_by};
+use crate::gpu_qin::trials::{ENDS, Trial, TrialEnd, ends_by};
 use crate::kit::Studied;
 use crate::kit::{Campaigns, StudyError};
 use stats::{ChiSquare, homogeneity};
@@ -79,6 +79,7 @@ pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'
     let mut table = Table::new("Spread between groups and within them", &COLUMNS);
     let columns = ["kernel", "instructions", "threads", "activated", "SDC rate", "crash rate", "hang rate"];
     let mut detail = Table::new("Rates by group", &columns);
+    let mut undecided = 0;
     for subject in subjects {
         let settings = Settings { choice: Choice::Unbiased, ..Settings::default() };
         let measured = measure(campaigns, &subject.capsule, settings, runs)?;
@@ -86,11 +87,17 @@ pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'
             let activated = |trial: &&Trial| trial.kernel == number && trial.is_activated(settings.window);
             let trials: Vec<Trial> = measured.trials.iter().filter(activated).copied().collect();
             let spread = Spread::of(&trials);
+            undecided += trials.iter().filter(|trial| trial.end == TrialEnd::Undecided).count() as u64;
             let (between, within) = (spread.between.map(|it| it.p), spread.within.map(|it| it.p));
             table.rows.push(row(fault::base_name(&kernel.kernel), &spread, between, within));
             detail.rows.extend(rates(kernel, &trials));
         }
     }
+    detail.notes.extend(on_undecided(undecided));
+    table.notes.extend((undecided > 0).then(|| {
+        "Undecided trials are an end of their own in the tests; crash rates are of those that are known to crash."
+            .to_owned()
+    }));
     study.tables.extend([table, detail]);
     Ok(study)
 }
@@ -178,15 +185,14 @@ pub fn rates(kernel: &KernelGroups, trials: &[Trial]) -> Vec<Vec<Cell>> {
     for (number, group) in kernel.groups.iter().enumerate().take(6) {
         let ends = by_group.get(&number).copied().unwrap_or_default();
         let trials: u64 = ends.iter().sum();
-        let of = |end: usize| -> Option<Bounded> { crate::gpu_qin::estimate::plain(ends[end], trials) };
         rows.push(vec![
             Cell::text(fault::base_name(&kernel.kernel)),
             Cell::Count(group.instructions.into()),
             Cell::Share(group.popularity),
             Cell::Count(trials),
-            rate(of(1)),
-            rate(of(2)),
-            rate(of(3)),
+            rate(of_ends(ends, 1)),
+            rate(of_ends(ends, 2)),
+            rate(of_ends(ends, 3)),
         ]);
     }
     rows

@@ -3,11 +3,12 @@
 use stats::{Regression, regression};
 use std::collections::BTreeMap;
 
-use super::cells::rate;
+use super::cells::{on_undecided, rate};
 use crate::gpu_qin::estimate::Bounded;
 use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::mix::{Mix, StateBits, mixes};
 use crate::gpu_qin::settings::{Choice, Settings};
+use crate::gpu_qin::trials::TrialEnd;
 use crate::kit::Studied;
 use crate::kit::{Campaigns, StudyError};
 use study::{Cell, Study, Table};
@@ -25,6 +26,8 @@ pub struct KernelMix {
     pub sdc: Bounded,
     /// Its crash rate.
     pub crash: Bounded,
+    /// Activated trials that are undecided.
+    pub undecided: u64,
 }
 
 /// The kernels of all subjects with their rates by the unbiased choice.
@@ -37,7 +40,8 @@ fn points(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Res
         for kernel in measured.estimates.kernels {
             let (Some(rates), Some(&(mix, _))) = (kernel.rates, mixes.get(&kernel.kernel)) else { continue };
             let class = subject.class.clone().unwrap_or_else(|| "unknown".to_owned());
-            points.push(KernelMix { kernel: kernel.kernel, class, mix, sdc: rates.sdc, crash: rates.crash });
+            let undecided = kernel.ends()[TrialEnd::Undecided.index()];
+            points.push(KernelMix { kernel: kernel.kernel, class, mix, sdc: rates.sdc, crash: rates.crash, undecided });
         }
     }
     Ok(points)
@@ -64,7 +68,11 @@ pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'
         row.extend([rate(Some(point.sdc)), rate(Some(point.crash))]);
         table.rows.push(row);
     }
-    study.tables.extend([table, regressions(&points)]);
+    let undecided = points.iter().map(|point| point.undecided).sum();
+    table.notes.extend(on_undecided(undecided));
+    let mut models = regressions(&points);
+    models.notes.extend((undecided > 0).then(|| "Models are of the rates of what is known.".to_owned()));
+    study.tables.extend([table, models]);
     Ok(study)
 }
 
@@ -142,18 +150,33 @@ pub fn classes(points: &[KernelMix]) -> Table {
     }
     for (class, points) in by_class {
         let kernels: Vec<&str> = points.iter().map(|point| fault::base_name(&point.kernel)).collect();
-        let mean =
-            |rate: fn(&KernelMix) -> f64| points.iter().map(|point| rate(point)).sum::<f64>() / points.len() as f64;
-        let sdc = || points.iter().map(|point| point.sdc.rate);
+        let undecided = points.iter().any(|point| point.undecided > 0);
+        let mean = |rates: &[f64]| rates.iter().sum::<f64>() / rates.len() as f64;
+        let least = |rates: &[f64]| rates.iter().copied().fold(1.0, f64::min);
+        let most = |rates: &[f64]| rates.iter().copied().fold(0.0, f64::max);
+        let over = |of: fn(&KernelMix) -> Bounded, statistic: &dyn Fn(&[f64]) -> f64| {
+            let over =
+                |part: fn(Bounded) -> f64| statistic(&points.iter().map(|point| part(of(point))).collect::<Vec<_>>());
+            let rate = over(|it| it.rate);
+            if undecided {
+                Cell::Rate { rate, low: over(|it| it.low), high: over(|it| it.high) }
+            } else {
+                Cell::Share(rate)
+            }
+        };
         table.rows.push(vec![
             Cell::text(class),
             Cell::text(kernels.join(", ")),
-            Cell::Share(mean(|point| point.sdc.rate)),
-            Cell::Share(sdc().fold(1.0, f64::min)),
-            Cell::Share(sdc().fold(0.0, f64::max)),
-            Cell::Share(mean(|point| point.crash.rate)),
+            over(|point| point.sdc, &mean),
+            over(|point| point.sdc, &least),
+            over(|point| point.sdc, &most),
+            over(|point| point.crash, &mean),
         ]);
     }
+    let undecided = points.iter().map(|point| point.undecided).sum();
+    table.notes.extend(
+        on_undecided(undecided).map(|note| format!("{note} Those of a class are over the bounds of its kernels.")),
+    );
     table
 }
 
@@ -184,4 +207,34 @@ pub fn state_table(kernels: &[(String, String, StateBits)]) -> Table {
     let mean = kernels.iter().map(|(_, _, state)| state.injectable()).sum::<f64>() / kernels.len().max(1) as f64;
     table.rows.push(vec![Cell::text("mean"), Cell::text(""), Cell::Share(mean)]);
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu_qin::estimate::of_ends;
+
+    fn kernel(ends: [u64; 5]) -> KernelMix {
+        let [sdc, crash] = [1, 2].map(|end| of_ends(ends, end).unwrap());
+        KernelMix {
+            kernel: "k".to_owned(),
+            class: "dense".to_owned(),
+            mix: Mix::default(),
+            sdc,
+            crash,
+            undecided: ends[4],
+        }
+    }
+
+    #[test]
+    fn the_rates_of_a_class_hold_what_is_undecided_between_their_bounds() {
+        let decided = classes(&[kernel([50, 50, 0, 0, 0]), kernel([75, 25, 0, 0, 0])]);
+        assert_eq!((&decided.rows[0][2], decided.notes.len()), (&Cell::Share(0.375), 0));
+        let open = classes(&[kernel([30, 50, 0, 0, 20]), kernel([75, 25, 0, 0, 0])]);
+        let Cell::Rate { rate, low, high } = open.rows[0][2] else { panic!("{:?}", open.rows) };
+        assert!((rate - 0.375).abs() < 1e-12 && low < 0.375 && high > 0.475, "{low} {high}");
+        let Cell::Rate { high, .. } = open.rows[0][4] else { panic!("{:?}", open.rows) };
+        assert!(high > 0.7);
+        assert!(open.notes[0].starts_with("20 activated trials are undecided"), "{:?}", open.notes);
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::{scored, share};
 use crate::gpu_qin::WINDOW;
-use crate::gpu_qin::estimate::{Bounded, KernelEstimate, plain};
+use crate::gpu_qin::estimate::{Bounded, KernelEstimate, of_ends};
 use crate::gpu_qin::paper::{CATEGORIES, DWARFS, EXCEPTIONS, MONTE, MONTE_BOUNDS, kernel_name};
 use crate::gpu_qin::survey::MeasuredKernel;
 use crate::gpu_qin::trials::TrialEnd;
@@ -131,7 +131,7 @@ pub fn monte(kernels: &[MeasuredKernel]) -> Table {
         let ends = realised.get(&number);
         let activated = ends.map(|ends| ends.iter().sum::<u64>());
         let count = |count: Option<u64>| count.map_or(Cell::None, Cell::Count);
-        let own = |end: usize| plain(ends?[end], activated?);
+        let own = |end: usize| of_ends(*ends?, end);
         table.rows.push(vec![
             Cell::Count(number as u64 + 1),
             Cell::Share(paper.share),

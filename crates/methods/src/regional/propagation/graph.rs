@@ -1,5 +1,6 @@
 //! Between which variables errors go, through which kernels, and how often.
 
+use campaign::names::one_line;
 use inject::{Array, ArrayAccesses};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -173,8 +174,9 @@ impl Graph {
 /// What memory that is not followed is called.
 pub(super) const OTHER: &str = "other memory";
 
+/// A name as a text of Graphviz, which no control character of it leaves.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", one_line(text).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 #[cfg(test)]
@@ -246,6 +248,11 @@ mod tests {
         graph.add(&followed(0, &[(0, &[0]), (1, &[0, 2])]), &kernels, &[accesses(&[], &[]), accesses(&[1], &[2])], 3);
         assert_eq!(of(&graph, Origin::Other, "b", Some(2)), Some((1, 1)));
         assert!(graph.dot(&named(3)).contains("\"other memory\" -> \"v2\" [label=\"b: 100 % of 1\"]"));
+    }
+
+    #[test]
+    fn no_control_character_of_a_name_is_in_the_graph() {
+        assert_eq!(quoted("a\u{1b}[2J\n\"b\u{202e}\\"), r#""a\\u001b[2J\\n\"b\\u202e\\""#);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What was followed, as tables and as documents.
 
 use inject::Array;
+use outcome::Outcome;
 use serde_json::{Value, json};
 use stats::{Confidence, Proportion};
 use study::{Cell, Study, Table};
@@ -34,6 +35,7 @@ pub(super) fn spread(
         "format": "beamline.propagation/1",
         "capsule": name,
         "variables": arrays.iter().map(described).collect::<Vec<_>>(),
+        "undecided": spread.undecided,
         "regions": rows.iter().map(document).collect::<Vec<_>>(),
         "edges": graph.edges.iter().filter(|(edge, counts)| edge.from != Origin::Other || counts.0 > 0).map(|(edge, (count, of))| json!({
             "from": match edge.from {
@@ -82,8 +84,26 @@ fn by_region(name: &str, rows: &[Row<'_>], spread: &Spread) -> Table {
     let clean: Vec<&str> =
         spread.runs.keys().map(String::as_str).filter(|region| !rows.iter().any(|(name, ..)| name == region)).collect();
     table.notes.extend((!clean.is_empty()).then(|| format!("No fault corrupts a variable in {}.", clean.join(", "))));
+    table.notes.extend(on_undecided(spread));
     table.notes.push("Variables are looked at after each launch; of a run that ends in one, until then.".to_owned());
     table
+}
+
+/// What an undecided run is followed as.
+const AS_RECORDED: &str =
+    "what it shows is so if the host goes on as it did without a fault, and may be otherwise if it does not";
+
+/// How many runs are undecided, and what rates then mean.
+fn on_undecided(spread: &Spread) -> Option<String> {
+    let all: u64 = spread.undecided.values().sum();
+    let each: Vec<String> = spread.undecided.iter().map(|(region, count)| format!("{count} of {region}")).collect();
+    (all > 0).then(|| {
+        format!(
+            "{all} runs are undecided ({}): their hosts saw a difference before the end and were not asked. Each counts in every table as \
+             if it were decided: {AS_RECORDED}.",
+            each.join(", ")
+        )
+    })
 }
 
 fn number(value: Option<f64>) -> Cell {
@@ -208,6 +228,11 @@ pub(super) fn course(name: &str, it: &Course<'_>, kernels: &[&str]) -> (Value, S
     if it.steps.is_empty() {
         table.notes.push("No variable differs after any launch that the run came past.".to_owned());
     }
+    if it.outcome == Outcome::Undecided {
+        let note =
+            format!("The run is undecided: its host saw a difference before the end and was not asked; {AS_RECORDED}.");
+        table.notes.push(note);
+    }
     table.notes.extend(untyped(it.arrays()));
     let mut study = Study::new("propagation", "", "");
     study.tables = vec![table];
@@ -236,4 +261,34 @@ pub(super) fn course(name: &str, it: &Course<'_>, kernels: &[&str]) -> (Value, S
         })).collect::<Vec<_>>(),
     });
     (json, study)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::regional::propagation::Followed;
+    use outcome::Class;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn undecided_runs_are_counted_and_it_is_said_what_rates_mean() {
+        let run = |outcome: Outcome| {
+            let (after, ends) = (BTreeMap::new(), BTreeMap::new());
+            Followed { run: 0, launch: 0, outcome, completed: true, after, ends }
+        };
+        let masked = Outcome::from_words(Class::Masked, Some("logical")).unwrap();
+        let mut all = Spread::default();
+        for outcome in [masked, Outcome::Undecided, Outcome::Undecided] {
+            all.add("heap", &run(outcome), 0);
+        }
+        let (json, study) = spread("gemm", &["heap".to_owned()], &[], &all, &Graph::default());
+        assert_eq!(json["undecided"], json!({ "heap": 2 }));
+        let notes = study.tables[0].notes.join("\n");
+        assert!(notes.contains("2 runs are undecided (2 of heap)") && notes.contains(AS_RECORDED), "{notes}");
+        let mut none = Spread::default();
+        none.add("heap", &run(masked), 0);
+        let (json, study) = spread("gemm", &["heap".to_owned()], &[], &none, &Graph::default());
+        assert_eq!(json["undecided"], json!({}));
+        assert!(!study.tables[0].notes.iter().any(|note| note.contains("undecided")));
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::follow::Followed;
+use outcome::Class;
 
 /// What runs of a region did to a variable.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +31,8 @@ pub struct VariableSpread {
 pub struct Spread {
     /// By the names of regions: how many runs landed, …
     pub runs: BTreeMap<String, u64>,
+    /// … how many of these are undecided: the host saw a difference, and they are followed as if it had gone on as recorded; …
+    pub undecided: BTreeMap<String, u64>,
     /// … and what they did to each variable, by its place.
     pub variables: BTreeMap<(String, usize), VariableSpread>,
 }
@@ -41,6 +44,9 @@ impl Spread {
             return;
         }
         *self.runs.entry(region.to_owned()).or_default() += 1;
+        if it.class() == Class::Undecided {
+            *self.undecided.entry(region.to_owned()).or_default() += 1;
+        }
         for variable in 0..variables {
             let Some(ends) = it.ends.get(&variable) else { continue };
             let of = self.variables.entry((region.to_owned(), variable)).or_default();
