@@ -97,7 +97,7 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
     }
     let (golden, refusal) = match Golden::run(Arc::clone(capsule)) {
         Ok(golden) => (Some(golden), None),
-        Err(error) => (None, Some(format!("the program cannot be run: {error}"))),
+        Err(error) => (None, Some(format!("the program cannot be run: {:#}", anyhow::Error::from(error)))),
     };
     let races = |golden: &Golden| golden.races().iter().map(ToString::to_string).collect();
     Ok(Info {

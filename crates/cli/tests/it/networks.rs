@@ -48,7 +48,7 @@ fn what_a_network_does_not_have_is_refused() {
         (&["nn", "inject", "fashion", "image=1"], "it has no `tensor`"),
         (&["nn", "filr", "--injections", "0"], "injections per feature map"),
         (&["nn", "filr", "--analysis", "1"], "share of the analysis set"),
-        (&["nn", "campaign", "--runs", "20", "--fail-if", "kernel:c9/sdc>0.5"], "there is no such kernel, but c1"),
+        (&["nn", "campaign", "--runs", "20", "--fail-if", "kernel:c9/sdc>0.5"], "there is no such kernel, but add, c1"),
     ] {
         let output = run(words);
         assert!(!output.status.success() && stderr(&output).contains(part), "{words:?}: {}", stderr(&output));

@@ -147,10 +147,11 @@ fn a_cooperative_grid_that_no_device_holds_is_refused_before_memory_is_taken_for
         }
     });
     let refused = "a cooperative grid of 2147483647 blocks, which all have to run at once";
-    for command in ["profile", "campaign", "inject"] {
-        let output = beamline(&[command, path(&file)]).current_dir(dir.path()).output().unwrap();
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(5), "{command}: {said}");
+    let fault = "launch=0,cta=3,thread=17,dyn=10,target=dst0,model=flip,bits=0";
+    for args in [&["profile", path(&file)][..], &["campaign", path(&file)], &["inject", path(&file), fault]] {
+        let output = beamline(args).current_dir(dir.path()).output().unwrap();
+        let (command, said) = (args[0], stderr(&output));
+        assert_eq!(output.status.code(), Some(4), "{command}: {said}");
         assert!(said.contains(refused), "{command}: {said}");
     }
     let output = run(&["info", path(&file)]);
