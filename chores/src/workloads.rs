@@ -5,9 +5,10 @@
 
 use crate::nvcc;
 use crate::repo::{beamline, root, say};
-use anyhow::{Context, Result, ensure};
-use capsule::{Capsule, Event, Metric, Output};
+use anyhow::{Context, Result, anyhow, ensure};
+use capsule::{Capsule, Event, Output};
 use serde::Deserialize;
+use session::bundled::DeclaredOutput;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -28,18 +29,6 @@ pub(crate) struct Workload {
     pub(crate) name: String,
     pub(crate) arguments: Vec<String>,
     outputs: Vec<DeclaredOutput>,
-}
-
-#[derive(Deserialize)]
-struct DeclaredOutput {
-    copy: i64,
-    name: String,
-    #[serde(rename = "type")]
-    element: String,
-    shape: Vec<u64>,
-    tolerance: Option<f64>,
-    #[serde(default)]
-    metric: Metric,
 }
 
 /// Every workload of the repository, by name.
@@ -179,7 +168,7 @@ fn record(program: &Path, dir: &Path, workload: &Workload) -> Result<Capsule> {
     ensure!(output.status.success(), "{} failed:\n{said}", workload.name);
     let mut capsule = Capsule::open(&file)?;
     capsule.sources.retain(|source| source.path.ends_with(&format!("/{0}/{0}.cu", workload.name)));
-    capsule.outputs = outputs(workload, capsule.copies_out().count() as i64)?;
+    capsule.outputs = outputs(workload, capsule.copies_out().count())?;
     compact(&relocated(&capsule)?)
 }
 
@@ -209,20 +198,8 @@ fn is_file(line: &str) -> bool {
 }
 
 /// The declared outputs, a negative copy counted from the end.
-fn outputs(workload: &Workload, copies: i64) -> Result<Vec<Output>> {
-    let output = |declared: &DeclaredOutput| {
-        let copy = if declared.copy < 0 { copies + declared.copy } else { declared.copy };
-        let copy =
-            u32::try_from(copy).with_context(|| format!("{}: there is no copy {}", workload.name, declared.copy))?;
-        Ok(Output {
-            copy,
-            name: declared.name.clone(),
-            element: Some(declared.element.parse()?),
-            shape: declared.shape.clone(),
-            tolerance: declared.tolerance,
-            metric: declared.metric,
-        })
-    };
+fn outputs(workload: &Workload, copies: usize) -> Result<Vec<Output>> {
+    let output = |it: &DeclaredOutput| it.of(copies).map_err(|why| anyhow!("{}: failed to {why}", workload.name));
     workload.outputs.iter().map(output).collect()
 }
 

@@ -70,18 +70,7 @@ impl Reference {
 
     /// The difference, from the golden and the found bytes of every element that differs, in order.
     fn difference<'a>(&self, changed: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> OutputDiff {
-        let mut diff = OutputDiff {
-            name: self.output.name.clone(),
-            elements: self.elements,
-            differing: 0,
-            max_abs: 0.0,
-            sum_abs: Some(0.0),
-            max_rel: 0.0,
-            rel_l2: 0.0,
-            nan: 0,
-            inf: 0,
-            out_of_range: 0,
-        };
+        let mut diff = OutputDiff::equal(&self.output.name, self.elements);
         let error = changed.fold(0.0, |error, (golden, found)| error + self.add(&mut diff, golden, found));
         diff.rel_l2 = relative(error.sqrt(), self.norm);
         diff
@@ -136,16 +125,12 @@ pub const PRINTED: &str = "printf";
 pub(crate) fn of_text(elements: u64, differing: u64) -> OutputDiff {
     let error = if differing > 0 { f64::INFINITY } else { 0.0 };
     OutputDiff {
-        name: PRINTED.to_owned(),
-        elements,
         differing,
         max_abs: error,
         sum_abs: Some(error),
         max_rel: error,
         rel_l2: error,
-        nan: 0,
-        inf: 0,
-        out_of_range: 0,
+        ..OutputDiff::equal(PRINTED, elements)
     }
 }
 

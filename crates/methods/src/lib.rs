@@ -34,5 +34,5 @@ pub mod two_level;
 
 pub use method::{
     Answer, Applied, Command, CommandOption, Estimates, FilesRequest, InputCommand, InputRequest, Method, MethodPage,
-    PageCampaign, Piece, Pieces, Reader, Request, StudyOffer, Workloads, Workshop,
+    Options, PageCampaign, Piece, Pieces, Reader, Request, StudyOffer, Workloads, Workshop,
 };

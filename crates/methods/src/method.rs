@@ -151,23 +151,8 @@ pub struct InputCommand {
 pub struct InputRequest<'a> {
     /// The application.
     pub inputs: &'a mut dyn Inputs,
-    /// What is said of its own options, defaults included.
-    pub options: BTreeMap<&'static str, String>,
-    /// Which of them stand on the command line.
-    pub said: BTreeSet<&'static str>,
-}
-
-impl InputRequest<'_> {
-    /// The value of an option, if it is said or has a default.
-    ///
-    /// # Errors
-    /// If it means nothing.
-    pub fn get<T: FromStr>(&self, key: &str) -> Result<Option<T>, StudyError>
-    where
-        T::Err: std::fmt::Display,
-    {
-        read(&self.options, key)
-    }
+    /// What is said of its own options.
+    pub options: Options,
 }
 
 /// A command that a method adds to the program and that reads files.
@@ -188,10 +173,8 @@ pub struct Reader {
 pub struct FilesRequest {
     /// The files' names and texts.
     pub files: Vec<(String, String)>,
-    /// What is said of its own options, defaults included.
-    pub options: BTreeMap<&'static str, String>,
-    /// Which of them stand on the command line.
-    pub said: BTreeSet<&'static str>,
+    /// What is said of its own options.
+    pub options: Options,
 }
 
 /// An option of a command, `--key VALUE`.
@@ -228,20 +211,21 @@ pub struct Request {
     pub capsule: Arc<CapsuleTarget>,
     /// Of a bundled workload, what it declares of itself: the text of its `workload.toml`.
     pub declared: Option<String>,
-    /// What is said of its own options, defaults included.
-    pub options: BTreeMap<&'static str, String>,
-    /// Which of them stand on the command line.
+    /// What is said of its own options.
+    pub options: Options,
+}
+
+/// What is said of the options of a command.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// By option, its value, defaults included.
+    pub values: BTreeMap<&'static str, String>,
+    /// Those that stand on the command line.
     pub said: BTreeSet<&'static str>,
 }
 
-impl Request {
-    /// The first of these options that stands on the command line.
-    #[must_use]
-    pub fn first_said(&self, keys: &[&'static str]) -> Option<&'static str> {
-        keys.iter().copied().find(|key| self.said.contains(key))
-    }
-
-    /// The value of an option, if it is said.
+impl Options {
+    /// The value of an option, if it is said or has a default.
     ///
     /// # Errors
     /// If it means nothing.
@@ -249,37 +233,24 @@ impl Request {
     where
         T::Err: std::fmt::Display,
     {
-        read(&self.options, key)
+        let value = self
+            .values
+            .get(key)
+            .map(|text| text.parse().map_err(|error| StudyError::Words(format!("read `{text}` for --{key}: {error}"))));
+        value.transpose()
     }
-}
 
-impl FilesRequest {
+    /// Whether an option is said or has a default.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.values.contains_key(key)
+    }
+
     /// The first of these options that stands on the command line.
     #[must_use]
     pub fn first_said(&self, keys: &[&'static str]) -> Option<&'static str> {
         keys.iter().copied().find(|key| self.said.contains(key))
     }
-
-    /// The value of an option, if it is said.
-    ///
-    /// # Errors
-    /// If it means nothing.
-    pub fn get<T: FromStr>(&self, key: &str) -> Result<Option<T>, StudyError>
-    where
-        T::Err: std::fmt::Display,
-    {
-        read(&self.options, key)
-    }
-}
-
-fn read<T: FromStr>(options: &BTreeMap<&'static str, String>, key: &str) -> Result<Option<T>, StudyError>
-where
-    T::Err: std::fmt::Display,
-{
-    let value = options
-        .get(key)
-        .map(|text| text.parse().map_err(|error| StudyError::Words(format!("read `{text}` for --{key}: {error}"))));
-    value.transpose()
 }
 
 /// What a command answers.

@@ -213,6 +213,25 @@ pub struct OutputDiff {
     pub out_of_range: u64,
 }
 
+impl OutputDiff {
+    /// That of an output of so many elements, none of which differs.
+    #[must_use]
+    pub fn equal(name: &str, elements: u64) -> Self {
+        Self {
+            name: name.to_owned(),
+            elements,
+            differing: 0,
+            max_abs: 0.0,
+            sum_abs: Some(0.0),
+            max_rel: 0.0,
+            rel_l2: 0.0,
+            nan: 0,
+            inf: 0,
+            out_of_range: 0,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

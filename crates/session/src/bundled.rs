@@ -1,12 +1,13 @@
 //! The bundled workloads, embedded in the library.
 
 use crate::error::{SessionError, Why};
-use capsule::{Capsule, Metric, Output};
+use crate::user::user_directory;
+use capsule::{Capsule, ElementType, Metric, Output};
 use serde::Deserialize;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::{env, fs, io, process};
+use std::{fs, io, process};
 
 /// Every bundled workload, by name.
 static TABLE: &[Bundled] = &include!(concat!(env!("OUT_DIR"), "/bundled.rs"));
@@ -61,7 +62,17 @@ impl Bundled {
     /// out.
     pub fn outputs(&self, capsule: &Capsule) -> Vec<Output> {
         let declared = toml::from_str::<Declared>(self.toml).unwrap_or_default().outputs;
-        declared.iter().filter_map(|it| it.of(capsule)).collect()
+        let copies: Vec<Option<u64>> = capsule.copies_out().map(|(_, copied)| copied.from.bytes()).collect();
+        let of = |it: &DeclaredOutput| {
+            let mut output = it.of(copies.len()).ok()?;
+            let bytes = (*copies.get(output.copy as usize)?)?;
+            let size = output.element.map_or(1, ElementType::bytes);
+            if output.shape.iter().product::<u64>() * size != bytes {
+                output.shape.clear();
+            }
+            Some(output)
+        };
+        declared.iter().filter_map(of).collect()
     }
 
     /// Puts its executable where it can be started, once for each version, and returns its path.
@@ -71,11 +82,11 @@ impl Bundled {
     pub fn place_application(&self) -> Result<PathBuf, SessionError> {
         let refused = |why: String| SessionError::new(Why::Refused, format!("start the workload {}: {why}", self.name));
         let bytes = self.application.ok_or_else(|| refused("its executable is not bundled".to_owned()))?;
-        let directory = cache().ok_or_else(|| {
+        let directory = user_directory("XDG_CACHE_HOME", ".cache").ok_or_else(|| {
             refused("neither `XDG_CACHE_HOME` nor `HOME` names a directory".to_owned()).with_help("set one of them")
         })?;
         let digest: String = blake3::hash(bytes).to_hex().chars().take(16).collect();
-        let directory = directory.join("workloads").join(digest);
+        let directory = directory.join("beamline/workloads").join(digest);
         let path = directory.join(self.name);
         let bytes = zstd::decode_all(bytes).map_err(|error| refused(error.to_string()))?;
         if !fs::read(&path).is_ok_and(|there| there == bytes) {
@@ -100,7 +111,7 @@ struct Declared {
 
 /// One of them. A negative copy counts from the end.
 #[derive(Debug, Deserialize)]
-struct DeclaredOutput {
+pub struct DeclaredOutput {
     copy: i64,
     name: String,
     #[serde(rename = "type")]
@@ -112,29 +123,22 @@ struct DeclaredOutput {
 }
 
 impl DeclaredOutput {
-    /// What it is in a recording; none if there is no such copy.
-    fn of(&self, capsule: &Capsule) -> Option<Output> {
-        let copies: Vec<Option<u64>> = capsule.copies_out().map(|(_, copied)| copied.from.bytes()).collect();
-        let at = if self.copy < 0 { copies.len() as i64 + self.copy } else { self.copy };
-        let bytes = (*copies.get(usize::try_from(at).ok()?)?)?;
-        let element: capsule::ElementType = self.element.parse().ok()?;
-        let fits = self.shape.iter().product::<u64>() * element.bytes() == bytes;
-        Some(Output {
-            copy: u32::try_from(at).ok()?,
+    /// What it is of a recording with so many copies to the host.
+    ///
+    /// # Errors
+    /// In words that follow "failed to", if there is no such copy or no such type.
+    pub fn of(&self, copies: usize) -> Result<Output, String> {
+        let at = if self.copy < 0 { copies as i64 + self.copy } else { self.copy };
+        let none = || format!("find the output {}: there is no copy {}", self.name, self.copy);
+        Ok(Output {
+            copy: u32::try_from(at).map_err(|_| none())?,
             name: self.name.clone(),
-            element: Some(element),
-            shape: if fits { self.shape.clone() } else { Vec::new() },
+            element: Some(self.element.parse().map_err(|error| format!("read the output {}: {error}", self.name))?),
+            shape: self.shape.clone(),
             tolerance: self.tolerance,
             metric: self.metric,
         })
     }
-}
-
-/// Where this user's programs keep what can be made again.
-fn cache() -> Option<PathBuf> {
-    let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = || variable("HOME").map(|home| home.join(".cache"));
-    variable("XDG_CACHE_HOME").or_else(home).map(|cache| cache.join("beamline"))
 }
 
 /// Writes an executable in one piece, whoever else does the same.

@@ -33,6 +33,7 @@ pub mod order;
 mod recorded;
 mod session;
 mod trust;
+mod user;
 mod work;
 
 pub use error::{SessionError, Why};

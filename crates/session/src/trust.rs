@@ -2,12 +2,12 @@
 //! application names its command, and maybe a judge, and whoever hands on such a directory could name any. So the digest of
 //! each set of commands that a user starts, or trusts, is kept among the user's own files, and other commands are refused.
 
+use crate::user::user_directory;
 use campaign::{Choices, Config, Live};
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 /// What a digest is of, besides the commands.
 const PURPOSE: &str = "beamline: commands of a campaign, 1\n";
@@ -49,9 +49,7 @@ pub(crate) fn commands(config: &Config) -> String {
 
 /// Where digests are kept: files without content, which nobody else can make.
 fn kept() -> io::Result<PathBuf> {
-    let variable = |name| env::var_os(name).map(PathBuf::from).filter(|path: &PathBuf| path.is_absolute());
-    let home = || variable("HOME").map(|home| home.join(".local/state"));
-    let state = variable("XDG_STATE_HOME").or_else(home);
+    let state = user_directory("XDG_STATE_HOME", ".local/state");
     let none = || io::Error::new(io::ErrorKind::NotFound, "neither `XDG_STATE_HOME` nor `HOME` names a directory");
     Ok(state.ok_or_else(none)?.join("beamline/commands"))
 }

@@ -125,10 +125,6 @@ impl Work {
     /// Brings everything together: the capsule or the application, its golden run, what is said of its outputs, and what
     /// has the engines. With `infer`, types of outputs that nobody gives are found out.
     pub(crate) fn of(kind: Kind, config: &Config, infer: bool) -> Result<Self, SessionError> {
-        if kind == Kind::Network {
-            let name = networks::named(&config.capsule).unwrap_or_default();
-            return Ok(Self::Network(Box::new(networks::open(name)?)));
-        }
         let setup = setup(config, infer)?;
         let recorded = || -> Result<(Arc<CapsuleTarget>, GoldenApplication), SessionError> {
             let application = application(config)?;
@@ -136,7 +132,10 @@ impl Work {
         };
         let strategy = || Strategy::try_from(&config.engine);
         Ok(match kind {
-            Kind::Capsule | Kind::Network => Self::Capsule(capsules::ready(&config.capsule, &setup)?),
+            Kind::Network => {
+                Self::Network(Box::new(networks::open(networks::named(&config.capsule).unwrap_or_default())?))
+            }
+            Kind::Capsule => Self::Capsule(capsules::ready(&config.capsule, &setup)?),
             Kind::Beside => {
                 let capsule = capsules::ready(&config.capsule, &setup)?;
                 Self::Live(Box::new(LiveTarget::new(capsule, application(config)?, Which::Visible, strategy()?)?))

@@ -6,8 +6,7 @@ use clap::builder::PossibleValue;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, Args as Group, CommandFactory, FromArgMatches};
-use methods::{CommandOption, registry};
-use std::collections::{BTreeMap, BTreeSet};
+use methods::{CommandOption, Options, registry};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -30,12 +29,9 @@ pub(crate) struct OfInputs {
     /// The command.
     #[arg(skip)]
     pub(crate) name: &'static str,
-    /// What is said of its own options, defaults included.
+    /// What is said of its own options.
     #[arg(skip)]
-    pub(crate) options: BTreeMap<&'static str, String>,
-    /// Which of them stand on the command line.
-    #[arg(skip)]
-    pub(crate) said: BTreeSet<&'static str>,
+    pub(crate) options: Options,
     /// A bundled workload with a space of inputs, or an executable built with `nvcc -cudart shared`
     #[arg(value_name = "APP")]
     pub(crate) app: String,
@@ -55,12 +51,9 @@ pub(crate) struct OfFiles {
     /// The command.
     #[arg(skip)]
     pub(crate) name: &'static str,
-    /// What is said of its own options, defaults included.
+    /// What is said of its own options.
     #[arg(skip)]
-    pub(crate) options: BTreeMap<&'static str, String>,
-    /// Which of them stand on the command line.
-    #[arg(skip)]
-    pub(crate) said: BTreeSet<&'static str>,
+    pub(crate) options: Options,
     /// The files to read
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
@@ -75,12 +68,9 @@ pub(crate) struct OfMethod {
     /// The command.
     #[arg(skip)]
     pub(crate) name: &'static str,
-    /// What is said of its own options, defaults included.
+    /// What is said of its own options.
     #[arg(skip)]
-    pub(crate) options: BTreeMap<&'static str, String>,
-    /// Which of them stand on the command line.
-    #[arg(skip)]
-    pub(crate) said: BTreeSet<&'static str>,
+    pub(crate) options: Options,
     /// A capsule file, or the name of a bundled workload
     #[arg(value_name = "CAPSULE")]
     pub(crate) capsule: String,
@@ -114,13 +104,12 @@ pub(crate) fn command() -> clap::Command {
 }
 
 /// What is said of the options of a command.
-fn said(options: &'static [CommandOption], matches: &clap::ArgMatches) -> BTreeMap<&'static str, String> {
-    options.iter().filter_map(|it| Some((it.key, matches.get_one::<String>(it.key)?.clone()))).collect()
-}
-
-/// Which of the options of a command stand on the command line.
-fn written(options: &'static [CommandOption], matches: &clap::ArgMatches) -> BTreeSet<&'static str> {
-    options.iter().map(|it| it.key).filter(|key| is_written(key, matches)).collect()
+fn options(all: &'static [CommandOption], matches: &clap::ArgMatches) -> Options {
+    let value = |it: &CommandOption| Some((it.key, matches.get_one::<String>(it.key)?.clone()));
+    Options {
+        values: all.iter().filter_map(value).collect(),
+        said: all.iter().map(|it| it.key).filter(|key| is_written(key, matches)).collect(),
+    }
 }
 
 fn is_written(key: &str, matches: &clap::ArgMatches) -> bool {
@@ -158,26 +147,16 @@ impl Asked {
         if let Some((name, own)) = matches.subcommand() {
             if let Some(it) = registry::commands().find(|command| command.name == name) {
                 refused(it, own)?;
-                let (options, said) = (said(it.options, own), written(it.options, own));
-                return Ok(Self::OfMethod(OfMethod {
-                    name: it.name,
-                    options,
-                    said,
-                    ..OfMethod::from_arg_matches(own)?
-                }));
+                let options = options(it.options, own);
+                return Ok(Self::OfMethod(OfMethod { name: it.name, options, ..OfMethod::from_arg_matches(own)? }));
             }
             if let Some(it) = registry::input_commands().find(|command| command.name == name) {
-                let (options, said) = (said(it.options, own), written(it.options, own));
-                return Ok(Self::OfInputs(OfInputs {
-                    name: it.name,
-                    options,
-                    said,
-                    ..OfInputs::from_arg_matches(own)?
-                }));
+                let options = options(it.options, own);
+                return Ok(Self::OfInputs(OfInputs { name: it.name, options, ..OfInputs::from_arg_matches(own)? }));
             }
             if let Some(it) = registry::readers().find(|reader| reader.name == name) {
-                let (options, said) = (said(it.options, own), written(it.options, own));
-                return Ok(Self::OfFiles(OfFiles { name: it.name, options, said, ..OfFiles::from_arg_matches(own)? }));
+                let options = options(it.options, own);
+                return Ok(Self::OfFiles(OfFiles { name: it.name, options, ..OfFiles::from_arg_matches(own)? }));
             }
         }
         Ok(Self::Own(Args::from_arg_matches(&matches)?.command))

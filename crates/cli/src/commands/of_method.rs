@@ -20,7 +20,7 @@ pub(crate) fn answer(args: OfMethod) -> Result<Code, Failure> {
     let stop = stop_on_interrupt(if keeps_nothing { NOTHING_KEPT } else { SAME_COMMAND })?;
     let declared = session::bundled::find(&args.capsule).map(|it| it.toml().to_owned());
     let capsule = target(&args.capsule, &args.kept)?;
-    let request = Request { capsule, declared, options: args.options, said: args.said };
+    let request = Request { capsule, declared, options: args.options };
     let mut told = Told::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
@@ -37,7 +37,7 @@ pub(crate) fn answer_inputs(args: OfInputs) -> Result<Code, Failure> {
     let stop = stop_on_interrupt(NOTHING_KEPT)?;
     let setup = Setup { infer: true, fuel: args.kept.fuel, ..Setup::default() };
     let mut inputs = session::inputs::open(&args.app, args.space.as_deref(), &setup)?;
-    let mut request = InputRequest { inputs: &mut inputs, options: args.options, said: args.said };
+    let mut request = InputRequest { inputs: &mut inputs, options: args.options };
     let mut told = Told::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
@@ -63,7 +63,7 @@ pub(crate) fn answer_files(args: OfFiles) -> Result<Code, Failure> {
         let bytes = std::fs::read(path).with_context(read).code(Code::Refused)?;
         files.push((name, String::from_utf8_lossy(&bytes).into_owned()));
     }
-    let answer = (reader.run)(&FilesRequest { files, options: args.options, said: args.said }).map_err(failure)?;
+    let answer = (reader.run)(&FilesRequest { files, options: args.options }).map_err(failure)?;
     let written = answer.files.iter().find(|(path, _)| path.canonicalize().is_ok_and(|path| known.contains(&path)));
     if let Some((path, _)) = written {
         let why = anyhow::anyhow!("write {}, which was read: name another file", path.display());

@@ -43,7 +43,7 @@ pub(super) const COMMAND: Command = Command {
 fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
     let mut settings = Settings::default();
     for key in KEYS {
-        if let Some(value) = request.get::<String>(key)? {
+        if let Some(value) = request.options.get::<String>(key)? {
             settings.set(key, &value).map_err(|error| StudyError::Words(error.to_string()))?;
         }
     }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use study::{Cell, Study, Table};
 
+use super::classes::KernelSites;
 use super::tally::SiteTally;
 use super::target::{Approxilyzer, SiteCounts};
 use crate::method::Estimates;
@@ -13,10 +14,10 @@ use crate::method::Estimates;
 const CLASSES: [Class; 4] = [Class::Masked, Class::Sdc, Class::Due, Class::Undecided];
 
 /// The sites of a kernel, or of all.
-struct Account<'a> {
-    name: &'a str,
+struct Account {
+    name: String,
     counts: SiteCounts,
-    classes: [u64; 2],
+    classes: (u64, u64),
     groups: u64,
     threads: u64,
     tally: SiteTally,
@@ -24,25 +25,18 @@ struct Account<'a> {
 
 /// All of it.
 pub(super) fn estimates(method: &Approxilyzer, tallies: &BTreeMap<String, SiteTally>) -> Estimates {
-    let none = SiteTally::default();
-    let of_kernel = |(number, kernel): (usize, &'_ super::classes::KernelSites)| {
-        let [all, studied, ..] = method.of_kernel(number);
-        let tally = tallies.get(&kernel.name).unwrap_or(&none).clone();
-        let counts = counts(kernel.all, kernel.pruned, &tally);
-        (kernel.name.clone(), counts, [all, studied], kernel.groups, kernel.threads, tally)
+    let of_kernel = |(number, kernel): (usize, &KernelSites)| {
+        let tally = tallies.get(&kernel.name).cloned().unwrap_or_default();
+        Account {
+            name: fault::base_name(&kernel.name).to_owned(),
+            counts: counts(kernel.all, kernel.pruned, &tally),
+            classes: method.classes_of(number),
+            groups: kernel.groups,
+            threads: kernel.threads,
+            tally,
+        }
     };
-    let found: Vec<_> = method.kernels().iter().enumerate().map(of_kernel).collect();
-    let kernels: Vec<Account<'_>> = found
-        .iter()
-        .map(|(name, counts, classes, groups, threads, tally)| Account {
-            name: fault::base_name(name),
-            counts: *counts,
-            classes: *classes,
-            groups: *groups,
-            threads: *threads,
-            tally: tally.clone(),
-        })
-        .collect();
+    let kernels: Vec<Account> = method.kernels().iter().enumerate().map(of_kernel).collect();
     let all = together(method, &kernels);
     let mut study = Study::new("approxilyzer", "", "");
     study.tables = vec![sites(method, &kernels, &all), ends(&kernels, &all)];
@@ -51,7 +45,7 @@ pub(super) fn estimates(method: &Approxilyzer, tallies: &BTreeMap<String, SiteTa
         "capsule": method.name(),
         "settings": method.settings().to_string(),
         "sites": all.counts.document(),
-        "classes": json!({ "all": all.classes[0], "run": all.classes[1] }),
+        "classes": json!({ "all": all.classes.0, "run": all.classes.1 }),
         "lost": all.tally.lost,
         "outcomes": all.outcomes(),
         "kinds": all.kinds(),
@@ -66,18 +60,17 @@ fn counts(all: u64, pruned: u64, tally: &SiteTally) -> SiteCounts {
     SiteCounts { all, pruned, represented: studied - run, run, not_covered: all - pruned - studied }
 }
 
-fn together<'a>(method: &Approxilyzer, kernels: &[Account<'_>]) -> Account<'a> {
+fn together(method: &Approxilyzer, kernels: &[Account]) -> Account {
     let mut tally = SiteTally::default();
     kernels.iter().for_each(|kernel| tally.add(&kernel.tally));
-    let (classes, studied) = method.classes();
     Account {
-        name: "all",
+        name: "all".to_owned(),
         counts: counts(
             kernels.iter().map(|kernel| kernel.counts.all).sum(),
             kernels.iter().map(|kernel| kernel.counts.pruned).sum(),
             &tally,
         ),
-        classes: [classes, studied],
+        classes: method.classes(),
         groups: kernels.iter().map(|kernel| kernel.groups).sum(),
         threads: kernels.iter().map(|kernel| kernel.threads).sum(),
         tally,
@@ -97,7 +90,7 @@ impl SiteCounts {
     }
 }
 
-impl Account<'_> {
+impl Account {
     /// The sites of known outcome that end in a class.
     fn sites(&self, class: Class) -> u64 {
         self.tally.of_class(class) + if class == Class::Masked { self.counts.pruned } else { 0 }
@@ -140,7 +133,7 @@ impl Account<'_> {
         json!({
             "kernel": self.name,
             "sites": self.counts.document(),
-            "classes": json!({ "all": self.classes[0], "run": self.classes[1] }),
+            "classes": json!({ "all": self.classes.0, "run": self.classes.1 }),
             "threads": self.threads,
             "path_groups": self.groups,
             "outcomes": self.outcomes(),
@@ -148,7 +141,7 @@ impl Account<'_> {
     }
 }
 
-fn sites(method: &Approxilyzer, kernels: &[Account<'_>], all: &Account<'_>) -> Table {
+fn sites(method: &Approxilyzer, kernels: &[Account], all: &Account) -> Table {
     let columns = [
         "kernel",
         "error sites",
@@ -162,17 +155,17 @@ fn sites(method: &Approxilyzer, kernels: &[Account<'_>], all: &Account<'_>) -> T
         "sites per run",
     ];
     let mut table = Table::new(format!("{}: error sites and their classes", method.name()), &columns);
-    let row = |it: &Account<'_>| {
+    let row = |it: &Account| {
         let counts = it.counts;
         let pilots = it.tally.run.max(1) as f64;
         vec![
-            Cell::text(it.name),
+            Cell::text(&it.name),
             Cell::Count(counts.all),
             Cell::Share(counts.pruned as f64 / counts.all.max(1) as f64),
             Cell::Count(it.threads),
             Cell::Count(it.groups),
-            Cell::Count(it.classes[0]),
-            Cell::Count(it.classes[1]),
+            Cell::Count(it.classes.0),
+            Cell::Count(it.classes.1),
             Cell::Count(it.tally.run),
             Cell::Share(counts.known() as f64 / counts.all.max(1) as f64),
             Cell::Number((counts.all as f64 / pilots).round()),
@@ -190,10 +183,10 @@ fn sites(method: &Approxilyzer, kernels: &[Account<'_>], all: &Account<'_>) -> T
     table
 }
 
-fn ends(kernels: &[Account<'_>], all: &Account<'_>) -> Table {
+fn ends(kernels: &[Account], all: &Account) -> Table {
     let mut table = Table::new("Outcomes of the covered error sites", &["kernel", "masked", "SDC", "DUE", "undecided"]);
-    let row = |it: &Account<'_>| {
-        std::iter::once(Cell::text(it.name)).chain(CLASSES.into_iter().map(|class| it.cell(class))).collect()
+    let row = |it: &Account| {
+        std::iter::once(Cell::text(&it.name)).chain(CLASSES.into_iter().map(|class| it.cell(class))).collect()
     };
     table.rows = kernels.iter().chain((kernels.len() > 1).then_some(all)).map(row).collect();
     table.notes.push(

@@ -123,13 +123,11 @@ impl Approxilyzer {
         &self.sites.kernels
     }
 
-    /// The classes of a kernel and the studied ones of them, the sites of these, and their pilots.
-    pub(super) fn of_kernel(&self, kernel: usize) -> [u64; 4] {
+    /// How many classes a kernel has, and how many of them are studied.
+    pub(super) fn classes_of(&self, kernel: usize) -> (u64, u64) {
         let of = |class: &&Class| class.kernel as usize == kernel;
-        let studied = || self.studied.iter().map(|&class| &self.sites.classes[class]).filter(of);
-        let all = self.sites.classes.iter().filter(of).count() as u64;
-        let bits = studied().map(|class| u64::from(class.bits)).sum();
-        [all, studied().count() as u64, studied().map(Class::sites).sum(), bits]
+        let studied = self.studied.iter().map(|&class| &self.sites.classes[class]);
+        (self.sites.classes.iter().filter(of).count() as u64, studied.filter(of).count() as u64)
     }
 
     /// The account of all sites, if every pilot comes to an outcome.

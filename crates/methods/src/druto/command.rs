@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use space::Point;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use study::{Cell, Study, Table};
 
 use super::fitness::main_kernel;
@@ -49,14 +50,14 @@ struct Measured {
 
 fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
     let number = |key: &str, default: u64| -> Result<u64, StudyError> {
-        let number = request.get(key)?.unwrap_or(default);
+        let number = request.options.get(key)?.unwrap_or(default);
         let within = (1..=MOST).contains(&number);
         within
             .then_some(number)
             .ok_or_else(|| StudyError::Words(format!("take {number} for --{key}: expected 1 to {MOST}")))
     };
     let (budget, runs, last) = (number("budget", 100)?, number("runs", 200)?, number("final-runs", FINAL_RUNS)?);
-    let searcher: String = request.get("searcher")?.unwrap_or_default();
+    let searcher: String = request.options.get("searcher")?.unwrap_or_default();
     if campaigns.kernels.len() > 1 {
         return Err(StudyError::Words("search for one kernel at a time: name one with --kernel".to_owned()));
     }
@@ -76,7 +77,13 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
     ];
     for (name, point) in winners.into_iter().flatten() {
         let Some(point) = point else { continue };
-        let Ok(capsule) = searched.capsule(&point, campaigns)? else { continue };
+        let capsule = match name {
+            "reference" => Arc::clone(&reference),
+            _ => match searched.capsule(&point, campaigns)? {
+                Ok(capsule) => capsule,
+                Err(_) => continue,
+            },
+        };
         // The same seed for all: a new one, which no search has seen.
         let rate = searched.measure(&capsule, last, seed ^ FINAL, campaigns)?;
         let instructions = capsule.golden_run().thread_instructions();

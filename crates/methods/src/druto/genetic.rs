@@ -3,8 +3,10 @@
 use space::{Point, Space};
 use stats::Draws;
 
+use super::searcher::Searcher;
+
 /// Inputs of a generation. The paper does not say how many.
-pub(super) const POPULATION: usize = 20;
+const POPULATION: usize = 20;
 /// The chance that a child is changed (Section IV-B1).
 const MUTATION: f64 = 0.4;
 /// The chance that a child has two parents (Section IV-B1).
@@ -26,23 +28,6 @@ pub(super) struct Genetic<'s> {
 impl<'s> Genetic<'s> {
     pub(super) fn new(space: &'s Space, seed: u64) -> Self {
         Self { space, seed, generation: 0, population: Vec::new() }
-    }
-
-    /// The inputs of the next generation: at first random ones, then the fittest so far and children.
-    pub(super) fn ask(&mut self) -> Vec<Point> {
-        let mut draws = Draws::new(self.seed, STREAM + self.generation);
-        self.generation += 1;
-        let Some((fittest, _)) = self.fittest().cloned() else {
-            return (0..POPULATION as u64).map(|number| self.space.draw(self.seed, number)).collect();
-        };
-        let children = (1..POPULATION).map(|_| self.child(&mut draws));
-        std::iter::once(fittest).chain(children).collect()
-    }
-
-    /// Takes what the inputs of a generation are worth; those that cannot be run are worth the least.
-    pub(super) fn tell(&mut self, generation: Vec<(Point, Option<f64>)>) {
-        let worth = |(point, fitness): (Point, Option<f64>)| (point, fitness.unwrap_or(f64::NEG_INFINITY));
-        self.population = generation.into_iter().map(worth).collect();
     }
 
     /// The fittest of the last generation; of equal ones the first.
@@ -80,6 +65,25 @@ impl<'s> Genetic<'s> {
             }
         }
         child
+    }
+}
+
+impl Searcher for Genetic<'_> {
+    /// The inputs of the next generation: at first random ones, then the fittest so far and children.
+    fn ask(&mut self) -> Vec<Point> {
+        let mut draws = Draws::new(self.seed, STREAM + self.generation);
+        self.generation += 1;
+        let Some((fittest, _)) = self.fittest().cloned() else {
+            return (0..POPULATION as u64).map(|number| self.space.draw(self.seed, number)).collect();
+        };
+        let children = (1..POPULATION).map(|_| self.child(&mut draws));
+        std::iter::once(fittest).chain(children).collect()
+    }
+
+    /// Takes what the inputs of a generation are worth; those that cannot be run are worth the least.
+    fn tell(&mut self, generation: Vec<(Point, Option<f64>)>) {
+        let worth = |(point, fitness): (Point, Option<f64>)| (point, fitness.unwrap_or(f64::NEG_INFINITY));
+        self.population = generation.into_iter().map(worth).collect();
     }
 }
 

@@ -1,6 +1,6 @@
 //! DRUTO (He et al., IPDPS 2024): a search for the input that makes a kernel most vulnerable to silent data corruption.
 //!
-//! - `genetic`: the search by generations;
+//! - `searcher`: what chooses inputs; `genetic`: the search by generations;
 //! - `fitness`: Equation 1, dynamic instructions of dominant threads;
 //! - `search`: searches with a budget of inputs, random search beside that of the paper, and measured rates;
 //! - `command`: `beamline search`.
@@ -10,5 +10,6 @@ mod fitness;
 mod genetic;
 mod method;
 mod search;
+mod searcher;
 
 pub use method::DrutoMethod;

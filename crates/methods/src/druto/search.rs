@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::fitness::fitness;
-use super::genetic::{Genetic, POPULATION};
+use super::genetic::Genetic;
+use super::searcher::{RandomPoints, Searcher};
 use crate::kit::{Campaigns, Inputs, Realised, StudyError};
 
-/// Generations without a new input after which a search ends early: the space is used up.
-const IDLE: u32 = 50;
+/// How often a searcher is asked in vain for an input that is new before the space counts as used up.
+const IDLE: u32 = 1000;
 /// What makes the seeds of measurements unlike those of searches.
 const MEASURED: u64 = 0x6d65_6173_7572_6564;
 
@@ -105,27 +106,19 @@ impl Searched<'_> {
         seed: u64,
         campaigns: &mut Campaigns<'_>,
     ) -> Result<Found, StudyError> {
-        let space = self.inputs.space().clone();
-        let mut number = 0;
-        let ask = move || {
-            number += 1;
-            vec![space.draw(seed, number - 1)]
-        };
-        let value = |searched: &Self, capsule: &CapsuleTarget, number: u64, campaigns: &mut Campaigns<'_>| {
+        let mut points = RandomPoints { space: self.inputs.space().clone(), seed, next: 0 };
+        self.search(budget, campaigns, &mut points, |searched, capsule, number, campaigns| {
             let seed = seed ^ MEASURED.wrapping_add(number);
             Ok(searched.measure(capsule, searched.runs, seed, campaigns)?.map(Rate::rate))
-        };
-        self.search(budget, campaigns, ask, |_| {}, value)
+        })
     }
 
     /// The search of the paper, by the fitness of Equation 1.
     pub(super) fn druto(&mut self, budget: u64, seed: u64, campaigns: &mut Campaigns<'_>) -> Result<Found, StudyError> {
         let space: Space = self.inputs.space().clone();
-        let search = std::cell::RefCell::new(Genetic::new(&space, seed));
-        let value = |searched: &Self, capsule: &CapsuleTarget, _: u64, _: &mut Campaigns<'_>| {
+        self.search(budget, campaigns, &mut Genetic::new(&space, seed), |searched, capsule, _, _| {
             Ok(fitness(capsule.golden_run(), &searched.kernel))
-        };
-        self.search(budget, campaigns, || search.borrow_mut().ask(), |told| search.borrow_mut().tell(told), value)
+        })
     }
 
     /// Asks for inputs until `budget` different ones are evaluated. An input that is known costs nothing.
@@ -133,17 +126,16 @@ impl Searched<'_> {
         &mut self,
         budget: u64,
         campaigns: &mut Campaigns<'_>,
-        mut ask: impl FnMut() -> Vec<Point>,
-        mut tell: impl FnMut(Vec<(Point, Option<f64>)>),
+        searcher: &mut dyn Searcher,
         value: impl Fn(&Self, &CapsuleTarget, u64, &mut Campaigns<'_>) -> Result<Option<f64>, StudyError>,
     ) -> Result<Found, StudyError> {
         let mut known: BTreeMap<String, Option<f64>> = BTreeMap::new();
         let mut found = Found { best: None, value: f64::NEG_INFINITY, evaluations: 0, refused: Vec::new() };
         let mut idle = 0;
-        while found.evaluations < budget && idle < IDLE * POPULATION as u32 {
+        while found.evaluations < budget && idle < IDLE {
             let before = found.evaluations;
             let mut told = Vec::new();
-            for point in ask() {
+            for point in searcher.ask() {
                 let text = point.to_string();
                 let worth = match known.get(&text) {
                     Some(worth) => *worth,
@@ -166,7 +158,7 @@ impl Searched<'_> {
                 }
                 told.push((point, worth));
             }
-            tell(told);
+            searcher.tell(told);
             idle = if found.evaluations == before { idle + 1 } else { 0 };
         }
         Ok(found)

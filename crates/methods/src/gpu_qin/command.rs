@@ -65,8 +65,8 @@ struct Document<'a> {
 
 fn groups(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
     let golden = request.capsule.golden_run();
-    let by: String = request.get("by")?.unwrap_or_default();
-    if by != RESILIENCE && request.first_said(&["runs"]).is_some() {
+    let by: String = request.options.get("by")?.unwrap_or_default();
+    if by != RESILIENCE && request.options.first_said(&["runs"]).is_some() {
         return Err(StudyError::Words(format!(
             "make the runs of --runs: only --by {RESILIENCE} has a pilot campaign; say it too, or leave --runs out"
         )));
@@ -99,7 +99,7 @@ fn representatives(golden: &Golden, grouping: &Grouping, seed: u64) -> Represent
 }
 
 fn grouping(golden: &Golden, request: &Request, by: &str, campaigns: &Campaigns<'_>) -> Result<Grouping, StudyError> {
-    let share: Option<f64> = request.get("coverage")?;
+    let share: Option<f64> = request.options.get("coverage")?;
     if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
         return Err(StudyError::Words(format!("cover {share} of the threads: a share is from 0 to 1")));
     }
@@ -119,7 +119,7 @@ fn grouping(golden: &Golden, request: &Request, by: &str, campaigns: &Campaigns<
 /// Irradiates all threads once and joins the groups that this cannot tell apart.
 fn classes(request: &Request, grouping: &Grouping, campaigns: &mut Campaigns<'_>) -> Result<Vec<Classes>, StudyError> {
     let settings = Settings { choice: Choice::Unbiased, ..Settings::default() };
-    let runs: u64 = request.get("runs")?.unwrap_or_default();
+    let runs: u64 = request.options.get("runs")?.unwrap_or_default();
     let measured = measure(campaigns, &request.capsule, settings, runs)?;
     let of = |(number, kernel): (usize, &KernelGroups)| {
         let (classes, unknown) = resilience_classes(kernel, number, settings, &measured.trials);

@@ -28,12 +28,12 @@ pub(super) const COMMAND: InputCommand = InputCommand {
 };
 
 fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
-    let target: f64 = request.get("coverage")?.unwrap_or(1.0);
+    let target: f64 = request.options.get("coverage")?.unwrap_or(1.0);
     if !(target > 0.0 && target <= 1.0) {
         return Err(StudyError::Words(format!("reach the coverage {target}: expected a share above 0, at most 1")));
     }
     let mut settings = Settings::default();
-    if let Some(share) = request.get::<String>("sites")? {
+    if let Some(share) = request.options.get::<String>("sites")? {
         settings.set("coverage", &share).map_err(|error| StudyError::Words(error.to_string()))?;
     }
     let found = Minimiser::run(request.inputs, target, campaigns)?;

@@ -78,8 +78,8 @@ fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
     let settings = settings(request)?;
     let method = Regional::new(&request.capsule, &campaigns.selection(&settings.to_string()))?;
     let runs = method.runs(runs_of_region(request)?);
-    let path: Option<PathBuf> = request.get("map")?;
-    let only_map = request.get::<String>("until")?.as_deref() == Some("map");
+    let path: Option<PathBuf> = request.options.get("map")?;
+    let only_map = request.options.get::<String>("until")?.as_deref() == Some("map");
     let map = path.map(|path| Ok::<_, StudyError>((path, method.map(runs, campaigns.seed)?))).transpose()?;
     if only_map {
         let (path, map) = map.ok_or_else(|| {
@@ -113,15 +113,15 @@ pub(super) fn label(settings: &Settings) -> Result<String, StudyError> {
 
 /// How many faults each region gets.
 pub(super) fn runs_of_region(request: &Request) -> Result<u64, StudyError> {
-    let runs = match request.get::<u64>("runs")? {
-        Some(_) if request.first_said(&["margin"]).is_some() => {
+    let runs = match request.options.get::<u64>("runs")? {
+        Some(_) if request.options.first_said(&["margin"]).is_some() => {
             return Err(StudyError::Words(
                 "make as many faults as --runs and as --margin say: leave one of them out".to_owned(),
             ));
         }
         Some(runs) => runs,
         None => {
-            let margin = Margin::new(request.get("margin")?.unwrap_or_default());
+            let margin = Margin::new(request.options.get("margin")?.unwrap_or_default());
             sample_size(margin.map_err(|error| StudyError::Words(error.to_string()))?, Confidence::PERCENT_95)
         }
     };
@@ -133,7 +133,8 @@ pub(super) fn runs_of_region(request: &Request) -> Result<u64, StudyError> {
 
 /// Where sites come from.
 pub(super) fn settings(request: &Request) -> Result<Settings, StudyError> {
-    let (file, map): (Option<String>, Option<String>) = (request.get("file")?, request.get("from-map")?);
+    let (file, map): (Option<String>, Option<String>) =
+        (request.options.get("file")?, request.options.get("from-map")?);
     let regions = match (file, map) {
         (Some(_), Some(_)) => {
             return Err(StudyError::Words(
@@ -141,7 +142,7 @@ pub(super) fn settings(request: &Request) -> Result<Settings, StudyError> {
             ));
         }
         (None, Some(map)) => {
-            return match request.first_said(&["only", "target", "model", "runs", "margin"]) {
+            return match request.options.first_said(&["only", "target", "model", "runs", "margin"]) {
                 Some(key) => Err(StudyError::Words(format!(
                     "choose by --{key} what a map says: edit the map, or leave --{key} out"
                 ))),
@@ -165,8 +166,9 @@ pub(super) fn settings(request: &Request) -> Result<Settings, StudyError> {
                 .map_err(|why| StudyError::Words(format!("read the regions of {name}: {why}; say some with --file")))?
         }
     };
-    let only: Option<String> = request.get("only")?;
-    let (target, model): (Option<String>, Option<String>) = (request.get("target")?, request.get("model")?);
+    let only: Option<String> = request.options.get("only")?;
+    let (target, model): (Option<String>, Option<String>) =
+        (request.options.get("target")?, request.options.get("model")?);
     let names: Vec<String> = regions.iter().map(|it| it.name.clone()).collect();
     let wanted: Option<Vec<&str>> = only.as_deref().map(|only| only.split(',').map(str::trim).collect());
     if let Some(strange) = wanted.iter().flatten().find(|name| !names.iter().any(|it| it == *name)) {

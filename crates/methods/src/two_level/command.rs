@@ -87,13 +87,13 @@ pub fn runs_of_cell(margin: f64) -> Result<u64, StudyError> {
 
 fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
     let said = |key: &str| -> Result<Option<String>, StudyError> {
-        let value: Option<String> = request.get(key)?;
+        let value: Option<String> = request.options.get(key)?;
         match value.filter(|value| value.contains(',')) {
             // The words of a method are divided by commas.
             Some(name) => {
                 Err(StudyError::Words(format!("take `{name}` for --{key}: the name of a file must have no comma")))
             }
-            None => request.get(key),
+            None => request.options.get(key),
         }
     };
     let defaults = Settings::default();
@@ -105,11 +105,11 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
         ..defaults
     };
     let settings = settings.held().map_err(StudyError::Words)?;
-    let target = request.get::<f64>("target")?;
+    let target = request.options.get::<f64>("target")?;
     if let Some(target) = target.filter(|target| !(target.is_finite() && *target > 0.0)) {
         return Err(StudyError::Words(format!("compare with the target {target}: it must be a rate above 0")));
     }
-    let runs = runs_of_cell(request.get("margin")?.unwrap_or_default())?;
+    let runs = runs_of_cell(request.options.get("margin")?.unwrap_or_default())?;
     let method = TwoLevel::new(&request.capsule, &campaigns.selection(&settings.to_string()))?;
     // Rows depend neither on the issue rate nor on what counts, so that others are composed of the same ones.
     let kept = Settings { issue: "none".to_owned(), sdc: SdcKind::Any, ..settings };

@@ -64,7 +64,7 @@ pub(crate) const PROPAGATION: Command = Command {
 
 fn propagation(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
     let arrays = followed_arrays(request)?;
-    match request.get::<String>("fault")? {
+    match request.options.get::<String>("fault")? {
         Some(id) => of_one(request, &arrays, &id),
         None => of_many(request, &arrays, campaigns),
     }
@@ -72,7 +72,7 @@ fn propagation(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answe
 
 /// The variables that are followed.
 fn followed_arrays(request: &Request) -> Result<Vec<Array>, StudyError> {
-    let file: Option<String> = request.get("file")?;
+    let file: Option<String> = request.options.get("file")?;
     let declared = match &file {
         Some(path) => {
             let refused = |why: String| StudyError::Refused(format!("read the variables `{path}`: {why}"));
@@ -84,19 +84,19 @@ fn followed_arrays(request: &Request) -> Result<Vec<Array>, StudyError> {
             DeclaredVariable::read(text).map_err(StudyError::Words)?
         }
     };
-    let names: Option<String> = request.get("variables")?;
+    let names: Option<String> = request.options.get("variables")?;
     let names: Option<Vec<&str>> = names.as_deref().map(|names| names.split(',').map(str::trim).collect());
     arrays(&request.capsule, &declared, names.as_deref()).map_err(StudyError::Words)
 }
 
 /// Whether somebody says regions: by a map, a file, or the workload itself; a file may declare variables alone.
 fn regions_are_said(request: &Request) -> Result<bool, StudyError> {
-    if request.options.contains_key("from-map") {
+    if request.options.has("from-map") {
         return Ok(true);
     }
     let refused = |path: &str, why: String| StudyError::Refused(format!("read the regions `{path}`: {why}"));
     let read = |path: &str| fs::read_to_string(path).map_err(|error| refused(path, error.to_string()));
-    match (request.get::<String>("file")?, &request.declared) {
+    match (request.options.get::<String>("file")?, &request.declared) {
         (Some(path), _) => Region::are_declared(&read(&path)?).map_err(|why| refused(&path, why)),
         (None, Some(text)) => Region::are_declared(text).map_err(|why| refused(request.capsule.name(), why)),
         (None, None) => Ok(false),
@@ -110,7 +110,9 @@ fn kernels(request: &Request) -> Vec<&str> {
 }
 
 fn of_one(request: &Request, arrays: &[Array], id: &str) -> Result<Answer, StudyError> {
-    if let Some(key) = request.first_said(&["only", "target", "model", "runs", "margin", "from-map", "rows", "graph"]) {
+    if let Some(key) =
+        request.options.first_said(&["only", "target", "model", "runs", "margin", "from-map", "rows", "graph"])
+    {
         return Err(StudyError::Words(format!(
             "follow one fault with --{key}, which is of many: leave --fault or --{key} out"
         )));
@@ -120,7 +122,7 @@ fn of_one(request: &Request, arrays: &[Array], id: &str) -> Result<Answer, Study
     let kernels = kernels(request);
     let (json, study) = show::course(request.capsule.name(), &course, &kernels);
     let mut shown = Vec::new();
-    if let Some(dir) = request.get::<PathBuf>("pictures")? {
+    if let Some(dir) = request.options.get::<PathBuf>("pictures")? {
         let file = |name: &str| format!("{}.png", file_name(name));
         shown.extend(pictures(&course, kernels.len() as u32).into_iter().map(|it| (dir.join(file(&it.name)), it)));
     }
@@ -128,7 +130,7 @@ fn of_one(request: &Request, arrays: &[Array], id: &str) -> Result<Answer, Study
 }
 
 fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
-    if request.options.contains_key("pictures") {
+    if request.options.has("pictures") {
         return Err(StudyError::Words(
             "show the pictures of many faults: say which with --fault ID, for example one of --rows".to_owned(),
         ));
@@ -136,15 +138,15 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
     let settings = if regions_are_said(request)? {
         settings(request)?
     } else {
-        if let Some(only) = request.get::<String>("only")? {
+        if let Some(only) = request.options.get::<String>("only")? {
             return Err(StudyError::Words(format!(
                 "find the region `{only}`: no regions are declared; declare some as [[regions]] in --file"
             )));
         }
         Settings::Regions(vec![Region {
             name: "all".to_owned(),
-            target: request.get("target")?,
-            model: request.get("model")?,
+            target: request.options.get("target")?,
+            model: request.options.get("model")?,
             ..Region::default()
         }])
     };
@@ -153,7 +155,7 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
     let sites = method.plan(&runs, &SelectionWords::default(), campaigns.seed)?;
     let kernels = kernels(request);
     let accesses = request.capsule.array_accesses(arrays);
-    let wants_rows = request.options.contains_key("rows");
+    let wants_rows = request.options.has("rows");
     let (mut spread, mut graph, mut rows) = (Spread::default(), Graph::default(), Rows::default());
     let mut see = |it: Followed| {
         let region = region_of(&sites[it.run]);
@@ -172,10 +174,10 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
     })?;
     let (json, study) = show::spread(request.capsule.name(), method.regions(), arrays, &spread, &graph);
     let mut files = Vec::new();
-    if let Some(path) = request.get::<PathBuf>("rows")? {
+    if let Some(path) = request.options.get::<PathBuf>("rows")? {
         files.push((path, rows.text().map_err(StudyError::Words)?));
     }
-    if let Some(path) = request.get::<PathBuf>("graph")? {
+    if let Some(path) = request.options.get::<PathBuf>("graph")? {
         files.push((path, graph.dot(arrays)));
     }
     Ok(Answer { json, study, files, pictures: Vec::new() })

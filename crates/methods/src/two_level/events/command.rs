@@ -65,16 +65,16 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
         return Err(StudyError::Refused("categorise events: the logs have no run of a microbenchmark".to_owned()));
     }
     let beam = Beam {
-        flux: positive("flux", request.get("flux")?.unwrap_or_default())?,
+        flux: positive("flux", request.options.get("flux")?.unwrap_or_default())?,
         fluence: by_program(request, "fluence", &counted)?,
         issue: by_program(request, "issue", &counted)?,
-        multiprocessors: request.get("multiprocessors")?.unwrap_or(0),
+        multiprocessors: request.options.get("multiprocessors")?.unwrap_or(0),
     };
     let rated = beam.multiprocessors > 0;
     let table = if rated { beam.table(&counted).map_err(StudyError::Words)? } else { None };
     // Each of these is for the table of rates alone.
     if table.is_none()
-        && let Some(key) = request.first_said(&["table", "flux", "fluence", "issue", "multiprocessors"])
+        && let Some(key) = request.options.first_said(&["table", "flux", "fluence", "issue", "multiprocessors"])
     {
         let names: Vec<&str> = counted.keys().map(String::as_str).collect();
         return Err(StudyError::Words(format!(
@@ -82,7 +82,7 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
             names.join(", ")
         )));
     }
-    let path = request.get::<std::path::PathBuf>("table")?;
+    let path = request.options.get::<std::path::PathBuf>("table")?;
     let kept = path.is_some();
     let files: Vec<_> = path.into_iter().filter_map(|path| Some((path, table.clone()?))).collect();
     let programs: Vec<_> = counted.iter().map(|(name, counts)| document(name, counts)).collect();
@@ -120,7 +120,7 @@ fn by_program(
     key: &str,
     counted: &BTreeMap<String, Counts>,
 ) -> Result<BTreeMap<String, f64>, StudyError> {
-    let text: String = request.get(key)?.unwrap_or_default();
+    let text: String = request.options.get(key)?.unwrap_or_default();
     let mut found = BTreeMap::new();
     for part in text.split(',').filter(|part| !part.is_empty()) {
         let wrong = |why: &str| StudyError::Words(format!("read `{part}` for --{key}: {why}"));
