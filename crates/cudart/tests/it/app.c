@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,6 +255,12 @@ static void refused(int launched) {
     }
 }
 
+/* A handler of a signal that ends for an error. */
+static void leave(int signal) {
+    (void)signal;
+    _exit(4);
+}
+
 int main(int count, char **words) {
     const char *what = count > 1 ? words[1] : "";
     char handle[64];
@@ -279,6 +286,12 @@ int main(int count, char **words) {
     if (!strcmp(what, "_exit")) _exit(0);
     if (!strcmp(what, "_Exit")) _Exit(0);
     if (!strcmp(what, "quick_exit")) quick_exit(0);
+    if (!strcmp(what, "_exit3")) _exit(3);
+    if (!strcmp(what, "quick_exit3")) quick_exit(3);
+    if (!strcmp(what, "handler")) {
+        signal(SIGSEGV, leave);
+        raise(SIGSEGV);
+    }
     if (!strcmp(what, "abort")) abort();
     return 0;
 }

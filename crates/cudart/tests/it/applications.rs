@@ -149,7 +149,7 @@ fn what_the_host_writes_to_shared_memory_is_recorded() {
 }
 
 #[test]
-fn a_recording_is_written_at_every_exit_but_abort() {
+fn a_recording_is_written_at_every_exit_but_abort_and_those_of_handlers() {
     let app = App::new();
     assert_eq!(app.run("exit", Some("exit.capsule")), printed(3, DOUBLED, ""));
     assert!(Capsule::open(app.path("exit.capsule")).is_ok());
@@ -158,6 +158,13 @@ fn a_recording_is_written_at_every_exit_but_abort() {
         assert_eq!(app.run(way, Some(&name)), printed(0, DOUBLED, ""));
         assert_eq!(Capsule::open(app.path(&name)).unwrap().copies_out().count(), 1, "{way}");
     }
+    for way in ["_exit3", "quick_exit3"] {
+        let name = format!("{way}.capsule");
+        assert_eq!(app.run(way, Some(&name)), printed(3, DOUBLED, ""));
+        assert_eq!(Capsule::open(app.path(&name)).unwrap().copies_out().count(), 1, "{way}");
+    }
+    assert_eq!(app.run("handler", Some("handler.capsule")), printed(4, DOUBLED, ""));
+    assert!(!app.path("handler.capsule").exists());
     assert_eq!(app.run("abort", Some("abort.capsule")).status, None);
     assert!(!app.path("abort.capsule").exists());
 }
