@@ -56,7 +56,8 @@ int main(int count, char **words) {
     unsigned numbers[2] = {1, 10};
     void *on;
     if (is("forever")) hang();
-    if (is("wait")) {
+    if (is("stays")) signal(SIGTERM, SIG_IGN);
+    if (is("wait") || is("stays")) {
         tell(getpid());
         for (;;) pause();
     }

@@ -311,9 +311,20 @@ fn a_capsule_is_replaced_only_by_a_good_recording() {
 
 #[test]
 fn a_terminated_run_takes_its_application_along() {
+    ends_with_its_run("wait", "-TERM");
+}
+
+#[test]
+fn an_application_that_does_not_end_by_itself_is_killed_after_its_run() {
+    ends_with_its_run("stays", "-TERM");
+    ends_with_its_run("stays", "-KILL");
+}
+
+/// Runs an application that waits, and ends the program by a signal.
+fn ends_with_its_run(what: &str, signal: &str) {
     let dir = start();
     let told = dir.path().join("process");
-    let mut command = beamline(&["run", "--", path(&app().program), "wait"]);
+    let mut command = beamline(&["run", "--", path(&app().program), what]);
     let mut child = command.env("TELL", &told).current_dir(dir.path()).spawn().unwrap();
     let process = loop {
         match fs::read_to_string(&told) {
@@ -321,7 +332,7 @@ fn a_terminated_run_takes_its_application_along() {
             _ => sleep(Duration::from_millis(5)),
         }
     };
-    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
     child.wait().unwrap();
     let is_there = || fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
     for _ in 0..2000 {

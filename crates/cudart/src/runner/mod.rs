@@ -8,6 +8,7 @@
 
 mod elf;
 mod error;
+mod guard;
 #[expect(unsafe_code, reason = "a system call between fork and exec")]
 mod layout;
 mod locate;
@@ -75,7 +76,7 @@ impl Application {
         let path = prepared.program.clone();
         let mut command = prepared.command();
         layout::end_with_parent(&mut command);
-        let status = command.status().map_err(|error| RunError::Start { path, error })?;
+        let status = guarded(&mut command).map_err(|error| RunError::Start { path, error })?;
         let recorded = match (written, place) {
             (Some(written), Some(place)) => keep(&written, &place, status.code().is_some())?,
             _ => false,
@@ -172,6 +173,13 @@ impl PreparedApplication {
         self.program = std::path::absolute(&self.program).unwrap_or(self.program);
         self
     }
+}
+
+/// Runs a command to its end, and does not leave it behind if we end before.
+fn guarded(command: &mut Command) -> std::io::Result<ExitStatus> {
+    let mut child = command.spawn()?;
+    let _guard = guard::Guard::over(child.id());
+    child.wait()
 }
 
 /// The program that a name or path means.

@@ -1,0 +1,48 @@
+//! Who ends an application that does not end with the process that runs it.
+//!
+//! When that process is gone, in whatever way, the application is asked to end ([`end_with_parent`](super::layout::end_with_parent)).
+//! One that does not is killed by the guard after a grace: a few lines for `/bin/sh`, which read from a pipe of which we alone hold
+//! the other end. The guard leads a group of its own, so that no Ctrl-C meets it.
+
+use std::io::{self, PipeWriter, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+/// Waits for a line, after which all is well. Without one kills the process, if it is still the same, which its start tells: the 22nd
+/// field of its status, the 20th after its name.
+const SCRIPT: &str = r#"
+trap '' INT TERM HUP QUIT PIPE
+began() { read -r status 2>/dev/null < "/proc/$1/stat" && set -- ${status##*) } && echo "${20}"; }
+first=$(began "$1")
+read -r line && exit
+sleep 1
+[ -n "$first" ] && [ "$(began "$1")" = "$first" ] && kill -s KILL "$1"
+"#;
+
+/// A guard over a process of ours.
+pub(super) struct Guard {
+    line: PipeWriter,
+    shell: Child,
+}
+
+impl Guard {
+    /// Guards a process. Where there is no shell for it, it is asked to end and no more.
+    pub(super) fn over(process: u32) -> Option<Self> {
+        let start = || -> io::Result<Self> {
+            let (reader, line) = io::pipe()?;
+            let mut command = Command::new("/bin/sh");
+            command.arg("-c").arg(SCRIPT).arg("beamline-guard").arg(process.to_string());
+            command.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).current_dir("/");
+            Ok(Self { line, shell: command.spawn()? })
+        };
+        start().ok()
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // A guard that is gone cannot be told, and needs not.
+        let _ = self.line.write_all(b"ended\n");
+        let _ = self.shell.wait();
+    }
+}
