@@ -5,7 +5,8 @@
 //! the recorder, so that a replay sees what the host wrote and knows what the host could see.
 //!
 //! The host sees what a kernel wrote when the launch returns, but is recorded as seeing it at the next
-//! synchronisation, when CUDA promises it.
+//! synchronisation, when CUDA promises it. Pinned memory it may look at before that, as those do who wait for a kernel to write
+//! there: it is recorded as seeing that when it gives the GPU more to do, the last time that it can have looked.
 
 use capsule::Region;
 use device::DeviceError;
@@ -22,6 +23,8 @@ struct Mirror {
     host: u64,
     device: u64,
     agreed: Vec<u8>,
+    /// Whether it is the host's own, which it may look at without waiting for the GPU.
+    pinned: bool,
     /// Whether the GPU changed it since the host was last recorded as seeing it.
     news: bool,
 }
@@ -39,7 +42,7 @@ impl Mirrors {
         let agreed = gpu.peek(&Region::linear(at, bytes))?;
         // SAFETY: passed on to the caller.
         unsafe { host::scatter(&Region::linear(at, bytes), &agreed) };
-        self.0.push(Mirror { host: at, device: at, agreed, news: false });
+        self.0.push(Mirror { host: at, device: at, agreed, pinned: false, news: false });
         Ok(())
     }
 
@@ -57,7 +60,7 @@ impl Mirrors {
         // SAFETY: passed on to the caller.
         let agreed = unsafe { host::gather(&Region::linear(host, bytes)) }.into_owned();
         gpu.copy_in(Region::linear(device, bytes), &agreed)?;
-        self.0.push(Mirror { host, device, agreed, news: false });
+        self.0.push(Mirror { host, device, agreed, pinned: true, news: false });
         Ok(())
     }
 
@@ -72,8 +75,9 @@ impl Mirrors {
         self.0.iter().find(|mirror| mirror.host == host).map(|mirror| mirror.device)
     }
 
-    /// Brings to the GPU what the host has changed.
+    /// Brings to the GPU what the host has changed, which may have seen what kernels wrote to pinned memory.
     pub(crate) fn push(&mut self, gpu: &mut Gpu) -> Result<(), DeviceError> {
+        self.tell(gpu, |mirror| mirror.pinned);
         for mirror in &mut self.0 {
             // SAFETY: whoever added the mirror vouches for the range.
             let now = unsafe { host::gather(&Region::linear(mirror.host, mirror.agreed.len() as u64)) };
@@ -102,7 +106,12 @@ impl Mirrors {
 
     /// The host waits for the GPU: it is recorded as seeing what kernels changed.
     pub(crate) fn see(&mut self, gpu: &mut Gpu) {
-        for mirror in self.0.iter_mut().filter(|mirror| mirror.news) {
+        self.tell(gpu, |_| true);
+    }
+
+    /// The host is recorded as seeing what kernels changed in some of it.
+    fn tell(&mut self, gpu: &mut Gpu, of: fn(&Mirror) -> bool) {
+        for mirror in self.0.iter_mut().filter(|mirror| mirror.news && of(mirror)) {
             mirror.news = false;
             gpu.seen(Region::linear(mirror.device, mirror.agreed.len() as u64), &mirror.agreed);
         }

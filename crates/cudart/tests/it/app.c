@@ -87,6 +87,20 @@ static void shared(int managed) {
     say("free", managed ? cudaFree(numbers) : cudaFreeHost(numbers));
 }
 
+// The host looks at pinned memory between launches without waiting, as if it polled.
+static void polled(void) {
+    int *numbers, sum = 0;
+    say("allocate", cudaMallocHost((void **)&numbers, 8));
+    numbers[0] = 3;
+    numbers[1] = 40;
+    for (int turn = 0; turn < 3; turn++) {
+        launch(numbers);
+        sum += numbers[0];
+    }
+    cudaDeviceSynchronize();
+    printf("%d\n", sum);
+}
+
 static void trap(void *on_what) {
     say("launch", launch(on_what));
     say("last error", cudaGetLastError());
@@ -264,7 +278,8 @@ static void leave(int signal) {
 int main(int count, char **words) {
     const char *what = count > 1 ? words[1] : "";
     char handle[64];
-    if (!strcmp(what, "managed") || !strcmp(what, "pinned")) shared(what[0] == 'm');
+    if (!strcmp(what, "polled")) polled();
+    else if (!strcmp(what, "managed") || !strcmp(what, "pinned")) shared(what[0] == 'm');
     else if (!strcmp(what, "trap")) trap(0);
     else if (!strcmp(what, "host")) trap(handle);
     else if (!strcmp(what, "beyond")) beyond();

@@ -149,6 +149,24 @@ fn what_the_host_writes_to_shared_memory_is_recorded() {
 }
 
 #[test]
+fn what_the_host_could_see_in_pinned_memory_between_launches_is_recorded() {
+    let app = App::new();
+    assert_eq!(app.run("polled", Some("out.capsule")).stdout, "allocate: cudaSuccess\n42\n");
+    let capsule = Capsule::open(app.path("out.capsule")).unwrap();
+    let order: String = capsule
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Launch(_) => Some('L'),
+            Event::CopyOut { .. } => Some('o'),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(order, "LoLoLo");
+    assert_eq!(capsule.default_outputs().len(), 1);
+}
+
+#[test]
 fn a_recording_is_written_at_every_exit_but_abort_and_those_of_handlers() {
     let app = App::new();
     assert_eq!(app.run("exit", Some("exit.capsule")), printed(3, DOUBLED, ""));
