@@ -68,7 +68,8 @@ pub use hardening::{HardenedFunction, Hardening, InstructionOrigin};
 pub use id::{BlobId, ModuleId, Part};
 pub use metric::{Metric, UnknownMetric};
 pub use model::{
-    Binary, BinaryKind, Capsule, Output, PlacedSymbol, Provenance, RecordedApplication, RecordedModule, SourceFile,
+    Binary, BinaryKind, Capsule, CopyLine, Output, PlacedSymbol, Provenance, RecordedApplication, RecordedModule,
+    SourceFile,
 };
 pub use query::{CapsuleSummary, CopiedOut, KernelUse, LaunchIndex};
 pub use region::{Region, Rows};

@@ -45,6 +45,10 @@ pub struct Provenance {
     /// How the application can be started again; no part of what identifies the content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<RecordedApplication>,
+    /// Which lines of the application copied to the host, where its line tables say it; no part of what identifies the
+    /// content.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copy_lines: Vec<CopyLine>,
     /// What protection was written into its kernels, where any was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hardening: Option<Hardening>,
@@ -63,12 +67,29 @@ pub struct RecordedApplication {
     pub directory: String,
 }
 
+/// A line of an application that copied to the host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyLine {
+    /// The line, as `file:line`. Shown, never opened.
+    pub line: String,
+    /// Its copies, each by its index among the [`Event::CopyOut`] events.
+    pub copies: Vec<u32>,
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
 impl Provenance {
+    /// Notes the line that made a copy to the host.
+    pub fn copied_at(&mut self, copy: u32, line: String) {
+        match self.copy_lines.iter_mut().find(|known| known.line == line) {
+            Some(known) => known.copies.push(copy),
+            None => self.copy_lines.push(CopyLine { line, copies: vec![copy] }),
+        }
+    }
+
     /// What to keep in mind of a recording of an application whose threads launched kernels side by side.
     #[must_use]
     pub fn order_note(&self) -> Option<String> {
@@ -232,7 +253,8 @@ impl Capsule {
     /// It depends on nothing about the file (compression, place, format version) nor on where the application was, and reads no
     /// blob.
     pub fn digest(&self) -> Digest {
-        let manifest = self.manifest(&Provenance { application: None, ..self.provenance.clone() });
+        let provenance = Provenance { application: None, copy_lines: Vec::new(), ..self.provenance.clone() };
+        let manifest = self.manifest(&provenance);
         let mut digester = Digester::new();
         digester.update(b"beamline.capsule/1\0");
         digester.update(&(manifest.len() as u64).to_le_bytes());

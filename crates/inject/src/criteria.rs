@@ -50,6 +50,7 @@ impl Understood {
 /// # Errors
 /// If the criteria name an output that the capsule does not have, or a type that its bytes are no whole number of.
 pub(crate) fn understand(golden: &mut Golden, criteria: &Criteria, infer: bool) -> Result<Understood, TargetError> {
+    golden.leave_out(&criteria.scratch)?;
     check_names(golden, criteria)?;
     let given: Vec<Option<ElementType>> =
         (0..golden.outputs().len()).map(|at| given(golden, at, criteria)).collect::<Result<_, _>>()?;

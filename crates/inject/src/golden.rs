@@ -112,6 +112,8 @@ pub struct GoldenCopy {
     pub bytes: Vec<u8>,
     /// The output that it is, by position among the outputs.
     pub output: Option<usize>,
+    /// Whether a difference in it counts for nothing, because the criteria name its buffer as scratch.
+    pub scratch: bool,
 }
 
 /// A fault-free run.

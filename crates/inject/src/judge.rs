@@ -24,7 +24,7 @@ impl OutputJudge {
     pub fn new(outputs: &[Output], right: Vec<Vec<u8>>) -> Self {
         let copy = |(at, bytes): (usize, &Vec<u8>)| {
             let output = outputs.iter().position(|output| output.copy as usize == at);
-            GoldenCopy { event: 0, bytes: bytes.clone(), output }
+            GoldenCopy { event: 0, bytes: bytes.clone(), output, scratch: false }
         };
         let copies: Vec<GoldenCopy> = right.iter().enumerate().map(copy).collect();
         Self { outputs: outputs.to_vec(), references: references(outputs, &copies), right }

@@ -59,4 +59,4 @@ pub use strategy::{ENGINES, Strategy};
 pub use target::{CapsuleTarget, Setup, check_words};
 pub use tier_check::TierCheck;
 pub use tracking::{Array, ArrayAccesses, Change, Corruption, Extent, Keep, Tracked, Tracker};
-pub use variables::{Variable, pointed_at, variables};
+pub use variables::{CopiedBuffer, Variable, copied_buffers, pointed_at, variables};

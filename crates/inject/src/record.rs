@@ -64,7 +64,7 @@ impl Golden {
         let (written, history) = (history.written().collect(), Arc::new(history));
         let loops = loop_fuel(launches.iter().map(GoldenLaunch::thread_instructions).sum());
         let prints = launches.iter().any(|launch| launch.program.prints());
-        Ok(Self {
+        let mut golden = Self {
             bytes: bytes as u64,
             modules,
             written,
@@ -86,7 +86,9 @@ impl Golden {
             loops,
             looks_ahead,
             capsule,
-        })
+        };
+        golden.name_outputs();
+        Ok(golden)
     }
 }
 
@@ -212,7 +214,7 @@ impl Replayer for Recorder<'_> {
             return Err(GoldenError::Differs { copy, event: at.event });
         }
         let output = self.outputs.iter().position(|output| output.copy == copy);
-        self.copies.push(GoldenCopy { event: at.event, bytes, output });
+        self.copies.push(GoldenCopy { event: at.event, bytes, output, scratch: false });
         Ok(())
     }
 

@@ -22,7 +22,7 @@ pub fn criteria() -> Criteria {
         (LOGITS.to_owned(), quality(Metric::DifferingShare, 1.0)),
         (TOP_CLASS.to_owned(), quality(Metric::Differing, 0.0)),
     ];
-    Criteria { tolerance: BTreeMap::new(), quality: BTreeMap::from(quality) }
+    Criteria { quality: BTreeMap::from(quality), ..Criteria::default() }
 }
 
 /// The comparison of logits, and of the classes that they come to.

@@ -15,6 +15,8 @@ pub struct Criteria {
     pub tolerance: BTreeMap<String, f64>,
     /// For an output's name, all that it has to keep to.
     pub quality: BTreeMap<String, Quality>,
+    /// The buffers whose copies to the host are no outputs: a difference in them counts for nothing.
+    pub scratch: BTreeSet<String>,
 }
 
 /// How an output is judged: good up to the tolerance, bad beyond the bound, maybe in between.
@@ -34,7 +36,7 @@ impl Criteria {
     /// Nothing is said of any output.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.tolerance.is_empty() && self.quality.is_empty()
+        self.tolerance.is_empty() && self.quality.is_empty() && self.scratch.is_empty()
     }
 
     /// Whether they say of any output how good it is; a range and an element type alone do not.
@@ -52,12 +54,14 @@ impl Criteria {
         let mut named = names(self);
         named.append(&mut names(other));
         named.insert("*".to_owned());
-        named.iter().all(|name| self.of(name) == other.of(name) && self.range_of(name) == other.range_of(name))
+        self.scratch == other.scratch
+            && named.iter().all(|name| self.of(name) == other.of(name) && self.range_of(name) == other.range_of(name))
     }
 
     /// These criteria, and `other`'s where these say nothing of an output.
     #[must_use]
     pub fn or(mut self, other: Self) -> Self {
+        self.scratch.extend(other.scratch);
         let said: BTreeSet<String> = self.tolerance.keys().cloned().collect();
         for (name, tolerance) in other.tolerance {
             self.tolerance.entry(name).or_insert(tolerance);

@@ -40,7 +40,7 @@ fn judged_by(outputs: Vec<OutputDiff>, tolerance: &[(&str, f64)], quality: &[&st
     let tolerance = tolerance.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
     let quality = quality.iter().map(|text| Quality::parse(text).unwrap()).collect();
     let observation = seen(End::Completed, FirstUse::Read { after: 1 }, outputs);
-    classify(&observation, &Criteria { tolerance, quality })
+    classify(&observation, &Criteria { tolerance, quality, ..Criteria::default() })
 }
 
 #[test]
@@ -396,6 +396,7 @@ fn criteria_that_judge_alike_may_be_written_otherwise() {
     let of = |quality: &[&str], tolerance: &[(&str, f64)]| Criteria {
         quality: quality.iter().map(|text| Quality::parse(text).unwrap()).collect(),
         tolerance: tolerance.iter().map(|&(name, value)| (name.to_owned(), value)).collect(),
+        ..Criteria::default()
     };
     let plain = of(&[], &[("out", 0.5)]);
     assert!(plain.judges() && plain.judges_like(&of(&["out:tolerance=0.5,element=f32"], &[])));

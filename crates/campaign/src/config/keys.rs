@@ -192,13 +192,14 @@ pub(super) use keys;
 /// What outputs have to keep to is merged output by output.
 impl Keys for Criteria {
     fn names(names: &mut Vec<&'static str>) {
-        names.extend(["tolerance", "quality"]);
+        names.extend(["tolerance", "quality", "scratch"]);
     }
 
     fn read<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<bool, A::Error> {
         match key {
             "tolerance" => self.tolerance = map.next_value()?,
             "quality" => self.quality = map.next_value()?,
+            "scratch" => self.scratch = map.next_value()?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -210,6 +211,9 @@ impl Keys for Criteria {
         }
         if !self.quality.is_empty() {
             map.serialize_entry("quality", &self.quality)?;
+        }
+        if !self.scratch.is_empty() {
+            map.serialize_entry("scratch", &self.scratch)?;
         }
         Ok(())
     }
@@ -223,6 +227,7 @@ impl Keys for Criteria {
         entries.extend(tolerances.map(|text| OptionWords::new("tolerance", text)));
         let qualities = self.quality.iter().map(|(name, quality)| format!("{name}:{quality}"));
         entries.extend(qualities.map(|text| OptionWords::new("quality", text)));
+        entries.extend(self.scratch.iter().map(|name| OptionWords::new("scratch", name.clone())));
     }
 }
 

@@ -53,6 +53,10 @@ pub(crate) struct Choose {
     /// What an output has to keep to: metric, tolerance, bad, bins, range, element; * for all other outputs
     #[arg(long, value_name = "OUTPUT:KEY=VALUE,…", value_parser = Quality::parse)]
     pub(crate) quality: Vec<(String, Quality)>,
+    /// Leave out what is copied to the host from this buffer, as `beamline info` names it: a difference there counts for
+    /// nothing; may be repeated
+    #[arg(long, value_name = "BUFFER")]
+    pub(crate) scratch: Vec<String>,
     #[command(flatten)]
     pub(crate) bounds: Bounds,
     #[command(flatten)]
@@ -143,6 +147,7 @@ impl Choose {
             criteria: Criteria {
                 tolerance: self.tolerance.iter().cloned().collect(),
                 quality: self.quality.iter().cloned().collect(),
+                scratch: self.scratch.iter().cloned().collect(),
             },
             ..Choices::default()
         }

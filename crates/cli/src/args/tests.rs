@@ -11,7 +11,7 @@ use campaign::{
     Bound, Bytes, Choices, Config, Engine, IntervalMethod, Live, MarginBy, SelectionWords, Shard, Stratify,
 };
 use outcome::{Criteria, Element, Metric, Quality};
-use proptest::collection::{btree_map, vec};
+use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -65,8 +65,8 @@ fn quality() -> impl Strategy<Value = Quality> {
 }
 
 fn criteria() -> impl Strategy<Value = Criteria> {
-    (btree_map(text(), number(), 0..3), btree_map(text(), quality(), 0..3))
-        .prop_map(|(tolerance, quality)| Criteria { tolerance, quality })
+    (btree_map(text(), number(), 0..3), btree_map(text(), quality(), 0..3), btree_set(text(), 0..3))
+        .prop_map(|(tolerance, quality, scratch)| Criteria { tolerance, quality, scratch })
 }
 
 fn selection() -> impl Strategy<Value = SelectionWords> {

@@ -5,7 +5,7 @@ use crate::failure::{Code, Coded, Failure};
 use crate::out;
 use capsule::{Capsule, Output};
 use device::Guests;
-use inject::{Golden, Typed, elements};
+use inject::{CopiedBuffer, Golden, Typed, copied_buffers, elements};
 use serde::Serialize;
 use session::capsules;
 use std::sync::Arc;
@@ -29,6 +29,8 @@ struct Info {
     bytes_in: u64,
     bytes_out: u64,
     outputs: Vec<Shown>,
+    /// What is copied to the host, by buffer; empty if the program could not be run.
+    copied: Vec<Copied>,
     /// The data races that were found; absent if the program could not be run.
     #[serde(skip_serializing_if = "Option::is_none")]
     races: Option<Vec<String>>,
@@ -54,6 +56,40 @@ struct Shown {
     output: Output,
     /// `declared`, `inferred` from what the program stores, or `bytes`.
     typed: &'static str,
+}
+
+/// The copies of a buffer to the host.
+#[derive(Serialize)]
+struct Copied {
+    buffer: String,
+    copies: u64,
+    /// Those after which the host launched more work: it may have acted on what it saw.
+    before_last_launch: u64,
+    bytes: u64,
+    /// Whether one of them is an output.
+    output: bool,
+    /// The lines of the application that copy it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<String>,
+}
+
+impl From<CopiedBuffer> for Copied {
+    fn from(buffer: CopiedBuffer) -> Self {
+        let CopiedBuffer { name, copies, before_last_launch, bytes, is_output, lines } = buffer;
+        Self { buffer: name, copies, before_last_launch, bytes, output: is_output, lines }
+    }
+}
+
+impl Copied {
+    /// What a difference in it means for a run.
+    fn meaning(&self) -> &'static str {
+        match (self.output, self.before_last_launch > 0) {
+            (true, false) => "corrupted output",
+            (true, true) => "corrupted output, or a host that acts on it",
+            (false, true) => "a host that acts on it",
+            (false, false) => "nothing",
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -116,6 +152,7 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
         bytes_in: summary.bytes_in,
         bytes_out: summary.bytes_out,
         outputs: outputs(capsule, golden.as_ref()),
+        copied: golden.as_ref().map(copied_buffers).unwrap_or_default().into_iter().map(Copied::from).collect(),
         races: golden.as_ref().map(races),
         races_unsearched: golden.as_ref().and_then(Golden::unsearched).or(refusal),
         printed: golden.as_ref().filter(|golden| golden.prints()).map(Golden::printed_bytes),
@@ -128,7 +165,7 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
 /// The outputs with their types. Where one is not declared, the program is run to see what it stores; where it cannot
 /// be run, the bytes are compared.
 fn outputs(capsule: &Capsule, golden: Option<&Golden>) -> Vec<Shown> {
-    let declared = capsule.effective_outputs();
+    let declared = golden.map_or_else(|| capsule.effective_outputs(), |golden| golden.outputs().to_vec());
     let wanted = declared.iter().any(|output| output.element.is_none());
     let found = golden.filter(|_| wanted).map(elements).unwrap_or_default();
     let show = |(at, output): (usize, Output)| {
@@ -182,6 +219,25 @@ fn render(info: &Info) -> String {
     });
     text += "\n";
     text += &out::table(&["output", "type", "shape", "good if"], "<", &outputs.collect::<Vec<_>>());
+    let has_lines = info.copied.iter().any(|copied| !copied.lines.is_empty());
+    if has_lines || info.copied.iter().any(|copied| copied.before_last_launch > 0 || !copied.output) {
+        let copied = info.copied.iter().map(|copied| {
+            vec![
+                out::short(&copied.buffer).to_string(),
+                out::number(copied.copies),
+                out::bytes(copied.bytes),
+                copied.meaning().to_owned(),
+                out::short(&copied.lines.join(", ")).to_string(),
+            ]
+        });
+        text += "\n";
+        text += &out::table(
+            &["copied to the host", "copies", "size", "what a difference means", "copied at"],
+            "<>><<",
+            &copied.collect::<Vec<_>>(),
+        );
+        text += "`campaign --scratch BUFFER` leaves out copies whose content does not matter\n";
+    }
     match info.races.as_deref() {
         None => {
             let refusal = info.races_unsearched.as_deref().unwrap_or("the program cannot be run");

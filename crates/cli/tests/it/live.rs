@@ -310,14 +310,10 @@ fn a_capsule_is_replaced_only_by_a_good_recording() {
 }
 
 #[test]
-fn a_terminated_run_takes_its_application_along() {
-    ends_with_its_run("wait", "-TERM");
-}
-
-#[test]
-fn an_application_that_does_not_end_by_itself_is_killed_after_its_run() {
-    ends_with_its_run("stays", "-TERM");
-    ends_with_its_run("stays", "-KILL");
+fn a_terminated_run_takes_its_application_along_even_one_that_ignores_signals() {
+    [("wait", "-TERM"), ("stays", "-TERM"), ("stays", "-KILL")]
+        .iter()
+        .for_each(|(what, how)| ends_with_its_run(what, how));
 }
 
 /// Runs an application that waits, and ends the program by a signal.

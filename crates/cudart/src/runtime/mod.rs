@@ -4,6 +4,7 @@ pub(crate) mod advice;
 mod allocate;
 mod array_memory;
 pub(crate) mod arrays;
+mod caller;
 pub(crate) mod capture;
 pub(crate) mod copy;
 mod errors;

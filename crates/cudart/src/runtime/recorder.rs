@@ -15,6 +15,7 @@ use capsule::{
     Binary, BlobId, Capsule, Digest, Event, ModuleId, PlacedSymbol, RecordedApplication, RecordedModule, SourceFile,
 };
 
+use super::caller::CallerLines;
 use super::sources::{self, DeviceCode};
 use crate::report::say;
 use crate::runner::{RECORD, RECORDER};
@@ -43,6 +44,9 @@ pub(crate) struct Recorder {
     threads: HashSet<ThreadId>,
     /// Whether a child has said that it is left out.
     is_left_out: bool,
+    /// How many copies to the host there are.
+    copies: u32,
+    callers: CallerLines,
 }
 
 /// What a process says that belongs to the application and is not the one that is recorded.
@@ -82,6 +86,8 @@ impl Recorder {
             seen: BTreeSet::new(),
             threads: HashSet::new(),
             is_left_out: false,
+            copies: 0,
+            callers: CallerLines::default(),
         }
     }
 
@@ -93,6 +99,12 @@ impl Recorder {
                 say(LEFT_OUT);
             }
             self.threads.insert(thread::current().id());
+        }
+        if matches!(event, Event::CopyOut { .. }) {
+            if let Some(line) = self.callers.current() {
+                self.capsule.provenance.copied_at(self.copies, line);
+            }
+            self.copies += 1;
         }
         let again = event == Event::Synchronize && self.capsule.events.last() == Some(&event);
         if !again {

@@ -167,6 +167,23 @@ fn what_the_host_could_see_in_pinned_memory_between_launches_is_recorded() {
 }
 
 #[test]
+fn the_lines_that_copy_to_the_host_are_recorded() {
+    let app = App::new();
+    app.run("exit", Some("out.capsule"));
+    let capsule = Capsule::open(app.path("out.capsule")).unwrap();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/app.c");
+    let text = fs::read_to_string(source).unwrap();
+    let lines = &capsule.provenance.copy_lines;
+    let copies: Vec<u32> = lines.iter().flat_map(|line| line.copies.clone()).collect();
+    assert_eq!(copies, (0..capsule.copies_out().count() as u32).collect::<Vec<_>>());
+    for known in lines {
+        let (file, line) = known.line.rsplit_once(':').unwrap();
+        let line = text.lines().nth(line.parse::<usize>().unwrap() - 1).unwrap();
+        assert!(file == source && line.contains("cudaMemcpy("), "{known:?}: {line}");
+    }
+}
+
+#[test]
 fn a_recording_is_written_at_every_exit_but_abort_and_those_of_handlers() {
     let app = App::new();
     assert_eq!(app.run("exit", Some("exit.capsule")), printed(3, DOUBLED, ""));

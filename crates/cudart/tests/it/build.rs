@@ -51,7 +51,7 @@ impl App {
         let code = directory.path().join("fatbin.c");
         fs::write(&code, constant("fatbin", fatbin)).unwrap();
         let library = link_time_runtime(directory.path(), runtime);
-        cc(&["-O1", option, "-o"], &[&program, &source, &code, &library]);
+        cc(&["-O1", "-g", option, "-o"], &[&program, &source, &code, &library]);
         fs::remove_file(library).unwrap();
         Self { directory, program }
     }

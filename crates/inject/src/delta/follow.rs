@@ -48,7 +48,7 @@ impl Replayer for Following<'_, '_> {
         let copy = &golden.copies[at.copies];
         let difference = self.delta.overlay.read();
         let runs = difference.packed(from);
-        self.progress.differs |= !runs.is_empty();
+        self.progress.differs |= !copy.scratch && !runs.is_empty();
         if let Some(output) = copy.output {
             self.progress.outputs.push(golden.references[output].compare_runs(&copy.bytes, &runs));
         }

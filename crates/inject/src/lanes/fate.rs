@@ -95,7 +95,7 @@ impl WriteFates {
 impl WriteFate {
     fn of(golden: &Golden, index: &Index, launch: usize, block: u32, write: &Write) -> Option<Self> {
         let runs = ByteRun::of(write.address, u64::from(write.bytes)).map(set_of).collect();
-        let mut path = Path { index, write, runs, fate: Self { spots: Vec::new(), host_visible: false } };
+        let mut path = Path { golden, index, write, runs, fate: Self { spots: Vec::new(), host_visible: false } };
         if !path.is_untouched(launch, block + 1) {
             return None;
         }
@@ -110,6 +110,7 @@ impl WriteFate {
 
 /// The bytes of a write on their way to the end of the program.
 struct Path<'p> {
+    golden: &'p Golden,
     index: &'p Index,
     write: &'p Write,
     /// The bytes, by page.
@@ -150,6 +151,7 @@ impl Replayer for Path<'_> {
     fn copy_out(&mut self, at: Position, from: &Region, _: Digest) -> Result<(), Stop> {
         match place(from, self.write) {
             Place::Outside => {}
+            Place::Inside(_) if self.golden.copies[at.copies].scratch => {}
             Place::Inside(offset) => self.fate.spots.push(Spot { copy: at.copies, offset }),
             Place::Across => return Err(Stop::Entangled),
         }

@@ -1,7 +1,10 @@
 //! Names for what lies in device memory: variables of modules, outputs, and the buffers that kernels are given, by the names
 //! of their parameters in the source that the capsule holds.
 
+mod copied;
 mod signature;
+
+pub use copied::{CopiedBuffer, copied_buffers};
 
 use crate::golden::{Golden, GoldenLaunch};
 use fault::base_name;
@@ -26,7 +29,8 @@ pub struct Variable {
 pub fn variables(golden: &Golden) -> Vec<Variable> {
     let mut found = Found { reserved: golden.modules.placed().1, ..Found::default() };
     for (launch, copy) in golden.copies.iter().filter_map(|copy| Some((golden.launch_before(copy.event)?, copy))) {
-        let Some(output) = copy.output else { continue };
+        // Outputs that nobody declared have the names of their buffers.
+        let Some(output) = copy.output.filter(|_| !golden.capsule.outputs.is_empty()) else { continue };
         let from = golden.capsule.events[copy.event].reads().and_then(|from| from.rows().next());
         if let Some((address, _)) = from {
             found.add(golden, launch, address, &golden.outputs[output].name, "");

@@ -16,6 +16,7 @@ mod method;
 mod printed;
 mod rewritten;
 mod sampling;
+mod scratch;
 mod sizes;
 mod stories;
 mod tracking;
