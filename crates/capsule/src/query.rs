@@ -100,6 +100,12 @@ impl Capsule {
         (0..).zip(copies)
     }
 
+    /// Whether the host gets something before it gives the GPU the last of its work, so that what it does next may depend on it.
+    pub fn host_may_decide(&self) -> bool {
+        let last = self.events.iter().rposition(|event| matches!(event, Event::Launch(_))).unwrap_or(0);
+        self.copies_out().any(|(_, copy)| copy.event < last)
+    }
+
     /// What counts as output when nobody has said: the copies to the host after the last launch, or all of them if there are
     /// none.
     pub fn default_outputs(&self) -> Vec<Output> {
