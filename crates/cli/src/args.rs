@@ -125,11 +125,12 @@ pub(crate) struct Campaign {
     pub(crate) engine: Option<Engine>,
     #[command(flatten)]
     pub(crate) resources: Resources,
-    /// The application that the capsule was recorded from, with its arguments: runs in which its host could have seen
-    /// a difference are made again as a process of it
+    /// The application that the capsule was recorded from, with its arguments: runs in which its host could have acted
+    /// on a difference are made again as a process of it
     #[arg(long, value_name = "APP ARGS")]
     pub(crate) app: Option<CommandLine>,
-    /// Leave runs undecided in which the host could have seen a difference, although the recorded application is there
+    /// Ask no application, although the recorded one is there: runs in which the host could have seen a difference before
+    /// its last launch stay undecided
     #[arg(long, conflicts_with = "app")]
     pub(crate) no_app: bool,
     #[command(flatten)]

@@ -8,6 +8,7 @@ use crate::observe::{Outputs, failure, observe};
 use crate::scratch::Scratch;
 use campaign::{Live, RunFailure};
 use capsule::Capsule;
+use cudart::live::corruption::Corruption;
 use cudart::live::device_op::{Fingerprint, fingerprints};
 use cudart::live::golden_trace::same_arguments;
 use cudart::live::report::LiveReport;
@@ -174,7 +175,7 @@ impl GoldenApplication {
     /// Whether something had to be left out.
     fn rehearsal(&mut self, golden: &Golden, trace: &File, replay: bool) -> Result<bool, LiveError> {
         let not_repeated = |what: String| Err(LiveError::NotRepeated(what));
-        let run = self.run(golden, trace, replay, None).map_err(LiveError::Prepare)?;
+        let run = self.run(golden, trace, replay, Twist::None).map_err(LiveError::Prepare)?;
         if let Some(reason) = failure(&run.report) {
             return not_repeated(reason.to_owned());
         }
@@ -213,13 +214,27 @@ impl GoldenApplication {
         replay: bool,
         fault: &Fault,
     ) -> Result<Observation, RunFailure> {
-        let run = self.run(golden, trace, replay, Some(fault));
+        let run = self.run(golden, trace, replay, Twist::Fault(fault));
         let run = run.map_err(|error| RunFailure::new(format!("run the application: {error}")))?;
         let seen = observe(golden, outputs, fault, &run.ended, &run.report, run.host.clone(), self.code)
             .map_err(RunFailure::new)?;
         let verdict = if seen.end == End::Completed { self.judged(&run).map_err(RunFailure::new)? } else { None };
         let host = seen.host.map(|host| Host { verdict, ..host });
         Ok(Observation { host, ..seen })
+    }
+
+    /// Whether its host acts on what it is given after its last launch: with every copy from then on corrupted, and without a
+    /// fault, it does other work, or ends otherwise or not at all.
+    pub(crate) fn acts_on_results(&self, golden: &Golden, trace: &File, replay: bool) -> Result<bool, LiveError> {
+        for &corruption in Corruption::ALL {
+            let run = self.run(golden, trace, replay, Twist::Corruption(corruption)).map_err(LiveError::Prepare)?;
+            let done = run.report.counters.operations;
+            let same = failure(&run.report).is_none() && done == golden.capsule().events.len() as u64;
+            if !same || run.ended.code() != Some(self.code) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// What the judge says of a run, if there is a judge and anything to be judged.
@@ -234,7 +249,7 @@ impl GoldenApplication {
         judge.judge(outputs, &place, &self.reaper).map(Some)
     }
 
-    fn run(&self, golden: &Golden, trace: &File, replay: bool, fault: Option<&Fault>) -> io::Result<Ran> {
+    fn run(&self, golden: &Golden, trace: &File, replay: bool, twist: Twist<'_>) -> io::Result<Ran> {
         let place = self.scratch.place(&self.files)?;
         let report = process::memory_file()?;
         let orders = Orders {
@@ -246,7 +261,8 @@ impl GoldenApplication {
             addresses: Arc::clone(golden.addresses()),
             interleaved: golden.interleaved(),
             replay,
-            fault: fault.map(ToString::to_string),
+            fault: if let Twist::Fault(fault) = twist { Some(fault.to_string()) } else { None },
+            corruption: if let Twist::Corruption(corruption) = twist { Some(corruption) } else { None },
         };
         // The report may hold every copy that the host makes.
         let copies: u64 = golden.copies().iter().map(|copy| copy.bytes.len() as u64).sum();
@@ -274,6 +290,14 @@ impl Drop for GoldenApplication {
             }
         }
     }
+}
+
+/// What is otherwise in a run than in the golden one.
+enum Twist<'f> {
+    None,
+    Fault(&'f Fault),
+    /// Of what the host gets after the last launch.
+    Corruption(Corruption),
 }
 
 /// A run that is over.

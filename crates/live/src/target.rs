@@ -22,7 +22,7 @@ pub const ENGINES: [EngineOffer; 2] = [
 pub enum Which {
     /// All of them.
     All,
-    /// Those in which the host could have seen a difference; the others are runs of the capsule.
+    /// Those in which the host could have acted on a difference, or a judge has a say; the others are runs of the capsule.
     Visible,
 }
 
@@ -34,6 +34,9 @@ pub struct LiveTarget {
     outputs: Outputs,
     trace: File,
     which: Which,
+    /// The application finishes runs, too, whose host gets other bytes only after the last launch: it acts on them, or a judge
+    /// has a say about what it leaves.
+    asks_at_end: bool,
 }
 
 impl LiveTarget {
@@ -51,13 +54,34 @@ impl LiveTarget {
         application.check_same(golden)?;
         let (trace, outputs) = (application.trace(golden)?, Outputs::of(golden));
         application.rehearse(golden, &trace, replays(strategy))?;
-        Ok(Self { capsule, application, outputs, trace, which })
+        let asks_at_end = which == Which::Visible
+            && (application.judge.is_some() || application.acts_on_results(golden, &trace, replays(strategy))?);
+        Ok(Self { capsule, application, outputs, trace, which, asks_at_end })
     }
 
-    /// What a user has to know of how its runs are compared.
+    /// What a user has to know of how its runs are compared and finished.
     #[must_use]
-    pub fn note(&self) -> Option<String> {
-        self.application.note()
+    pub fn notes(&self) -> Vec<String> {
+        let asked = self.asks_at_end.then(|| {
+            let why = match self.application.judge {
+                Some(_) => "the judge decides what differing outputs mean",
+                None => "the host acts on what it gets after the last launch",
+            };
+            format!("{why}: runs whose outputs differ are finished by the application, too")
+        });
+        asked.into_iter().chain(self.application.note()).collect()
+    }
+
+    /// Whether the application finishes runs, too, whose host gets other bytes only after the last launch.
+    #[must_use]
+    pub fn asks_at_end(&self) -> bool {
+        self.asks_at_end
+    }
+
+    /// Whether what the application does may decide about a run of the capsule.
+    fn is_undecided(&self, seen: &Observation) -> bool {
+        let differs = || seen.outputs.iter().any(|output| output.differing > 0);
+        seen.landed.is_some() && (seen.host_visible || self.asks_at_end && differs())
     }
 
     /// The capsule.
@@ -151,7 +175,7 @@ impl Worker for LiveWorker<'_> {
     fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
         if let Some(fast) = &mut self.fast {
             let seen = fast.run(site)?;
-            if seen.landed.is_none() || !seen.host_visible {
+            if !self.target.is_undecided(&seen) {
                 return Ok(seen);
             }
         }

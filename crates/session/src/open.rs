@@ -8,12 +8,13 @@ use crate::recorded::{self, Recorded};
 use crate::session::Session;
 use crate::trust;
 use crate::work::{Kind, Work, setup};
-use campaign::{Bytes, Choices, Config, Results};
+use campaign::{Bytes, Choices, Config, Live, Results};
 use inject::Setup;
 use methods::kit::patterns;
 use methods::registry;
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Opens what choices name, for a new campaign or for single faults.
 ///
@@ -22,14 +23,18 @@ use std::path::Path;
 /// fails.
 pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
     choices.capsule = choices.capsule.map(|name| lasting_name(&name));
-    if !choices.live.app.words().is_empty() {
+    let is_named = !choices.live.app.words().is_empty();
+    if is_named || choices.live.directory.is_some() {
         choices.live.directory = lasting_directory(choices.live.directory.as_deref());
     }
     choices.selection.model = patterns::looked_up(choices.selection.model)?;
     choices.selection.method = choices.selection.method.as_deref().map(registry::lasting).transpose()?;
     let is_network = choices.capsule.as_deref().is_some_and(|name| networks::named(name).is_some());
     choices.fuel = choices.fuel.or((choices.exhaustive && !is_network).then_some(Setup::FUEL_OF_ALL));
-    let config = choices.clone().settle()?;
+    // What is said of an application that is not named is meant of the recorded one.
+    let said = if is_named { None } else { choices.live.first_said() };
+    let live = if is_named { choices.live.clone() } else { Live::default() };
+    let config = Choices { live, ..choices.clone() }.settle()?;
     let kind = Kind::of(&config)?;
     kind.check(&config)?;
     if kind == Kind::Gpu {
@@ -39,8 +44,13 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
         choices.jobs = choices.jobs.or(Some(if alone { 1 } else { sessions }));
     }
     let (choices, work, note) = match recorded::application_of(&choices)? {
-        Recorded::There(live) => beside(choices, live)?,
-        Recorded::Away(note) => {
+        Recorded::There { live, sees } => beside(choices, live, sees)?,
+        Recorded::Away { why, note } => {
+            if let (Some(key), Some(why)) = (said, why) {
+                let message = format!("use `{key}`, which is for runs of the application: {why}");
+                let help = format!("name the application with `--app 'APP ARGS'`, or leave `{key}` out");
+                return Err(SessionError::new(Why::Words, message).with_help(help));
+            }
             let work = Work::of(kind, &choices.clone().settle()?, true)?;
             (choices, work, note)
         }
@@ -52,22 +62,31 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
     Ok(session)
 }
 
-/// A capsule with its recorded application, or without it and why.
-fn beside(choices: Choices, live: campaign::Live) -> Result<(Choices, Work, Option<String>), SessionError> {
-    let asking = Choices { live, ..choices.clone() };
+/// A capsule with its recorded application, or without it where it has nothing to decide, or cannot be asked and why.
+fn beside(choices: Choices, live: Live, sees: bool) -> Result<(Choices, Work, Option<String>), SessionError> {
+    let is_wanted = choices.live.first_said().is_some();
+    let directory = choices.live.directory.clone().or(live.directory);
+    let asking = Choices { live: Live { app: live.app, directory, ..choices.live.clone() }, ..choices.clone() };
     let config = asking.clone().settle()?;
     match Kind::Beside.check(&config).and_then(|()| Work::of(Kind::Beside, &config, true)) {
+        Ok(Work::Live(target)) if !(sees || is_wanted || target.asks_at_end()) => {
+            Ok((choices, Work::Capsule(Arc::clone(target.capsule())), None))
+        }
         Ok(work) => {
             let app = &asking.live.app;
             let note = format!(
                 "runs whose host sees a difference before the end are finished by `{app}`; `--no-app` leaves them undecided"
             );
-            Ok((asking, work, Some(note)))
+            Ok((asking, work, sees.then_some(note)))
         }
+        Err(error) if is_wanted => Err(error),
         Err(error) => {
-            let note = format!(
-                "runs whose host sees a difference before the end stay undecided: its application cannot be asked: {error}"
-            );
+            let what = if sees {
+                "runs whose host sees a difference before the end stay undecided"
+            } else {
+                "what the host would do about results that differ is not found out"
+            };
+            let note = format!("{what}: its application cannot be asked: {error}");
             Ok((choices.clone(), Work::of(Kind::Capsule, &choices.settle()?, true)?, Some(note)))
         }
     }

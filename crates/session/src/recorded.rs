@@ -11,9 +11,19 @@ use std::{fs, io};
 /// What is known of the application of a capsule.
 pub(crate) enum Recorded {
     /// It can be asked.
-    There(Live),
-    /// It is not, with what is to be said of that; nothing where nobody has to ask it, or somebody has said what to do.
-    Away(Option<String>),
+    There {
+        /// How it is started.
+        live: Live,
+        /// The host gets something before it gives the GPU the last of its work, and may decide by it.
+        sees: bool,
+    },
+    /// It is not asked.
+    Away {
+        /// Why, where there may be one.
+        why: Option<String>,
+        /// What is to be said of that; nothing where nobody has to ask it, or somebody has said what to do.
+        note: Option<String>,
+    },
 }
 
 /// What a campaign can ask of the application of its capsule.
@@ -21,41 +31,55 @@ pub(crate) enum Recorded {
 /// # Errors
 /// If the capsule cannot be read.
 pub(crate) fn application_of(choices: &Choices) -> Result<Recorded, SessionError> {
+    let silent = |why: Option<&str>| Ok(Recorded::Away { why: why.map(str::to_owned), note: None });
     let Some(name) = choices.capsule.as_deref().filter(|_| choices.live.app.words().is_empty()) else {
-        return Ok(Recorded::Away(None));
+        return silent(None);
     };
-    // All faults of a block are run without it, and it does what a GPU does.
-    if choices.no_app || choices.exhaustive || choices.order.is_some() || choices.contract.is_some() {
-        return Ok(Recorded::Away(None));
-    }
     if bundled::find(name).is_some() || networks::named(name).is_some() {
-        return Ok(Recorded::Away(None));
+        return silent(None);
+    }
+    if choices.no_app {
+        return silent(Some("`no-app` asks no application"));
     }
     let capsule = capsules::open(name)?;
-    if !may_decide(&capsule) {
-        return Ok(Recorded::Away(None));
+    let (application, sees) = (&capsule.provenance.application, sees(&capsule));
+    if let Some(what) = asks_none(choices) {
+        let why = format!("{what} asks no application");
+        let note = format!("{why}: what the host would do about a difference is not found out");
+        return Ok(Recorded::Away { why: Some(why), note: application.is_some().then_some(note) });
     }
-    let away = |why: &str| {
-        Recorded::Away(Some(format!(
-            "runs whose host sees a difference before the end stay undecided: {why}; `--app 'APP ARGS'` names the application"
-        )))
+    let away = |why: String| {
+        let note = sees.then(|| {
+            format!("runs whose host sees a difference before the end stay undecided: {why}; `--app 'APP ARGS'` names the application")
+        });
+        Ok(Recorded::Away { why: Some(why), note })
     };
-    let Some(application) = &capsule.provenance.application else {
-        return Ok(away("the capsule does not say how its application was started"));
+    let Some(application) = application else {
+        return away("the capsule does not say how its application was started".to_owned());
     };
-    let Some(live) = live(application) else { return Ok(away("the command of its application is empty")) };
+    let Some(live) = live(application) else { return away("the command of its application is empty".to_owned()) };
     if !trust::is_known_command(&live) {
-        return Ok(away("its application was not recorded by you on this machine"));
+        return away("its application was not recorded by you on this machine".to_owned());
     }
     let same = fs::read(&application.program).is_ok_and(|bytes| Digest::of(&bytes) == application.digest);
     if !same || !Path::new(&application.directory).is_dir() {
-        return Ok(away(&format!("its application, {}, is not there any more, or is another", application.program)));
+        return away(format!("its application, {}, is not there any more, or is another", application.program));
     }
-    Ok(Recorded::There(live))
+    Ok(Recorded::There { live, sees })
+}
+
+/// What of a campaign an application has no part in: all faults of a block are run without it, and it does what a GPU does.
+fn asks_none(choices: &Choices) -> Option<&'static str> {
+    let said = [
+        (choices.exhaustive, "an exhaustive campaign"),
+        (choices.order.is_some(), "a campaign with `order`"),
+        (choices.contract.is_some(), "a campaign with `contract`"),
+    ];
+    said.into_iter().find_map(|(said, what)| said.then_some(what))
 }
 
 /// Whether the host gets something before it gives the GPU the last of its work.
-fn may_decide(capsule: &Capsule) -> bool {
+fn sees(capsule: &Capsule) -> bool {
     let last = capsule.events.iter().rposition(|event| matches!(event, Event::Launch(_))).unwrap_or(0);
     capsule.events[..last].iter().any(|event| matches!(event, Event::CopyOut { .. }))
 }

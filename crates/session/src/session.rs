@@ -102,7 +102,7 @@ impl Session {
         notes.extend(self.note.clone());
         match &self.work {
             Work::Gpu(target) => notes.push(target.note()),
-            Work::Live(target) => notes.extend(target.note()),
+            Work::Live(target) => notes.extend(target.notes()),
             Work::Network(target) => {
                 let accuracy = target.accuracy();
                 let (right, images) = (accuracy.right, accuracy.images);

@@ -51,7 +51,8 @@ impl Live {
     }
 
     /// The key of the first thing that is said beside the application.
-    fn first_said(&self) -> Option<&'static str> {
+    #[must_use]
+    pub fn first_said(&self) -> Option<&'static str> {
         let mut entries = Vec::new();
         super::keys::Keys::say(self, &mut entries);
         entries.first().map(|entry| entry.key)

@@ -3,7 +3,7 @@
 
 use crate::{beamline, path, rows, run, stderr, stdout};
 use campaign::{Finding, Row};
-use outcome::{Class, End, Observation, Tier};
+use outcome::{End, Observation, Tier};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -26,20 +26,20 @@ const TRAP: &str = "launch=2,cta=0,thread=0,dyn=0,target=dst0,model=flip,bits=45
 /// A bit that the host never sees: it is shifted out again.
 const NEVER: &str = "launch=0,cta=0,thread=0,dyn=8,target=dst0,model=flip,bits=0";
 
-fn app() -> &'static build::App {
+pub(crate) fn app() -> &'static build::App {
     static APP: OnceLock<build::App> = OnceLock::new();
     APP.get_or_init(build::App::new)
 }
 
 /// A directory to start the application in.
-fn start() -> TempDir {
+pub(crate) fn start() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("out")).unwrap();
     fs::write(dir.path().join("input.txt"), "1 10").unwrap();
     dir
 }
 
-fn live(dir: &Path, choices: &[&str], what: &str) -> Output {
+pub(crate) fn live(dir: &Path, choices: &[&str], what: &str) -> Output {
     let mut command = beamline(&["live"]);
     command.args(choices).arg("--").arg(&app().program).arg(what).current_dir(dir);
     command.output().unwrap()
@@ -190,7 +190,7 @@ fn lives(number: &str) -> bool {
 }
 
 /// Waits, for what must come to pass soon.
-fn eventually(what: &str, holds: impl Fn() -> bool) {
+pub(crate) fn eventually(what: &str, holds: impl Fn() -> bool) {
     for _ in 0..2000 {
         if holds() {
             return;
@@ -369,52 +369,4 @@ fn a_live_campaign_that_is_killed_resumes_to_the_rows_of_an_undisturbed_one() {
     let output = run(&["resume", path(&out)]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(rows(&out), expected);
-}
-
-#[test]
-fn a_campaign_resolves_with_the_application_what_its_host_could_have_seen() {
-    let dir = start();
-    let capsule = dir.path().join("app.capsule");
-    let program = path(&app().program);
-    assert!(run(&["run", "--record", path(&capsule), "--", program, "exit"]).status.success());
-    let command = format!("'{program}' exit");
-    let campaign = |out: &str, more: &[&str]| {
-        let out = dir.path().join(out);
-        let args = ["campaign", path(&capsule), "--runs", "80", "--seed", "2", "--out", path(&out)];
-        let output = run(&[&args, more].concat());
-        assert!(output.status.success(), "{}", stderr(&output));
-        (stdout(&output), rows(&out))
-    };
-    let (said, plain) = campaign("plain", &["--no-app"]);
-    assert!(said.contains("are undecided"), "{said}");
-    let (said, resolved) = campaign("resolved", &["--app", &command]);
-    assert!(said.contains("all of them were judged with the host in the loop"), "{said}");
-    // Whoever recorded it need not say so.
-    assert_eq!(campaign("default", &[]).1, resolved);
-    let mut visible = 0;
-    for (plain, resolved) in plain.iter().zip(&resolved) {
-        let (Finding::Seen { observation: before, .. }, Finding::Seen { observation: after, .. }) =
-            (&plain.finding, &resolved.finding)
-        else {
-            panic!("{plain:?} {resolved:?}")
-        };
-        visible += usize::from(before.host_visible);
-        assert_eq!(plain.finding.class() == Class::Undecided, before.host_visible);
-        assert_ne!(resolved.finding.class(), Class::Undecided);
-        assert_eq!((after.tier == Tier::Live, after.host_visible), (before.host_visible, before.host_visible));
-        assert!(before.host_visible || plain == resolved);
-    }
-    assert!(visible > 10, "{visible}");
-    // A bound that hangs on what is undecided does not pass.
-    let bound = |out: &str, limit: &str| run(&["report", path(&dir.path().join(out)), "--fail-if", limit]);
-    let rate =
-        |rows: &[Row], class: Class| rows.iter().filter(|row| row.finding.class() == class).count() as f64 / 80.0;
-    let between = format!("sdc>{:.3}", rate(&plain, Class::Sdc) + rate(&plain, Class::Undecided) / 2.0);
-    let output = bound("plain", &between);
-    assert_eq!(output.status.code(), Some(6), "{}", stderr(&output));
-    assert!(stderr(&output).contains("runs are undecided"), "{}", stderr(&output));
-    assert_eq!(bound("plain", "sdc>0.999").status.code(), Some(0));
-    let other = run(&["campaign", path(&capsule), "--runs", "8", "--app", &format!("'{program}' random")]);
-    assert_eq!(other.status.code(), Some(4));
-    assert!(stderr(&other).contains("event 1 is a copy to the device in the capsule"), "{}", stderr(&other));
 }

@@ -12,6 +12,7 @@ mod methods;
 mod mistakes;
 mod networks;
 mod propagation;
+mod recorded;
 mod regions;
 mod reports;
 mod strangers;

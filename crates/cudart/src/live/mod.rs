@@ -12,6 +12,7 @@
 //! BEAMLINE_LIVE="trace=5 report=9 parent=4711 fuel=10000 loops=0 replay=1 fault=launch=3,cta=17,…"
 //! ```
 
+pub mod corruption;
 pub mod device_op;
 pub mod golden_trace;
 pub mod orders;

@@ -1,5 +1,6 @@
 //! What the process of a live run is told when it starts.
 
+use crate::live::corruption::Corruption;
 use device::{AddressProfile, Interleavings};
 use std::fmt;
 use std::sync::Arc;
@@ -28,11 +29,13 @@ pub struct Orders {
     pub replay: bool,
     /// The id of the fault; without one the application runs as recorded.
     pub fault: Option<String>,
+    /// What becomes of the bytes that the host gets after the last launch of the golden run, in a trial.
+    pub corruption: Option<Corruption>,
 }
 
 impl fmt::Display for Orders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { trace, report, parent, fuel, loops, addresses, interleaved, replay, fault } = self;
+        let Self { trace, report, parent, fuel, loops, addresses, interleaved, replay, fault, corruption } = self;
         write!(
             f,
             "trace={trace} report={report} parent={parent} fuel={fuel} loops={loops} replay={}",
@@ -41,7 +44,8 @@ impl fmt::Display for Orders {
         // In one word each: names of profiles and of kernels have no spaces.
         write!(f, " addresses={}", serde_json::to_string(&**addresses).map_err(|_| fmt::Error)?)?;
         write!(f, " interleaved={}", serde_json::to_string(interleaved).map_err(|_| fmt::Error)?)?;
-        fault.as_ref().map_or(Ok(()), |fault| write!(f, " fault={fault}"))
+        fault.as_ref().map_or(Ok(()), |fault| write!(f, " fault={fault}"))?;
+        corruption.map_or(Ok(()), |corruption| write!(f, " corruption={corruption}"))
     }
 }
 
@@ -60,6 +64,7 @@ impl Orders {
             interleaved: serde_json::from_str(value("interleaved")?).ok()?,
             replay: value("replay")? == "1",
             fault: value("fault").map(str::to_owned),
+            corruption: value("corruption").map(str::parse).transpose().ok()?,
         })
     }
 }
@@ -85,6 +90,7 @@ mod tests {
                 interleaved,
                 replay,
                 fault,
+                corruption: replay.then_some(Corruption::Words),
             };
             assert_eq!(Orders::parse(&orders.to_string()), Some(orders));
         }

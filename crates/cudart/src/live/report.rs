@@ -26,6 +26,8 @@ pub struct Counters {
     pub strayed: u64,
     /// Whether the host saw a difference before it gave the device more work.
     pub visible: bool,
+    /// Operations that were done, of all kinds.
+    pub operations: u64,
 }
 
 /// Something that happened once.
@@ -90,8 +92,8 @@ impl LiveReportWriter {
     /// # Errors
     /// If they cannot be written.
     pub fn count(&mut self, counters: &Counters) -> io::Result<()> {
-        let Counters { launches, replayed, instructions, strayed, visible } = *counters;
-        let words = [launches, replayed, instructions, strayed, u64::from(visible), 0, 0, 0];
+        let Counters { launches, replayed, instructions, strayed, visible, operations } = *counters;
+        let words = [launches, replayed, instructions, strayed, u64::from(visible), operations, 0, 0];
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.file.write_all_at(&bytes, 0)
     }
@@ -139,6 +141,7 @@ impl LiveReport {
             instructions: word(2),
             strayed: word(3),
             visible: word(4) != 0,
+            operations: word(5),
         };
         let mut report = Self { counters, ..Self::default() };
         while let Some((kind, body, after)) = entry(rest) {
@@ -190,7 +193,8 @@ mod tests {
         notes.iter().for_each(|note| writer.note(note).unwrap());
         writer.copy(0, Some(3), b"ignored").unwrap();
         writer.copy(1, None, b"bytes").unwrap();
-        let counters = Counters { launches: 9, replayed: 4, instructions: 77, strayed: 1, visible: true };
+        let counters =
+            Counters { launches: 9, replayed: 4, instructions: 77, strayed: 1, visible: true, operations: 30 };
         writer.count(&counters).unwrap();
         let bytes = fs::read(&path).unwrap();
         let copies = vec![(0, OutputCopy::Known(3)), (1, OutputCopy::Other(b"bytes".to_vec()))];

@@ -173,9 +173,18 @@ impl Gpu {
     pub(crate) fn copy_out(&mut self, from: Region) -> Result<Vec<u8>, DeviceError> {
         self.advance(0);
         self.settle(Some(&from));
-        let packed = self.device.read(&from)?;
+        let mut packed = self.device.read(&from)?;
         self.seen(from, &packed);
+        if let Some(live) = &mut self.live {
+            live.corrupt(&mut packed);
+        }
         Ok(packed)
+    }
+
+    /// Corrupts bytes of memory that the host is about to share, on both sides, if a trial is to find out what it does about that.
+    pub(crate) fn corrupt(&mut self, at: &Region, packed: &mut [u8]) -> Result<(), DeviceError> {
+        let corrupted = self.live.as_mut().is_some_and(|live| live.corrupt(packed));
+        if corrupted { self.device.write(at, packed) } else { Ok(()) }
     }
 
     /// The host could see these bytes of the GPU.

@@ -16,7 +16,7 @@ use std::os::fd::FromRawFd;
 use std::os::unix::process::parent_id;
 use std::sync::Arc;
 
-use capsule::{Digest, Launch, Region};
+use capsule::{Digest, EventKind, Launch, Region};
 use device::{AddressProfile, Device, Interleavings, LaunchEnd, Launched};
 use fault::Fault;
 use outcome::{End, ProgramPoint};
@@ -26,7 +26,8 @@ use simt::memory::{PAGE, address_of};
 use strike::{FUEL_FACTOR, Injected};
 
 use super::pages;
-use crate::live::device_op::{DeviceOp, shape};
+use crate::live::corruption::Corruption;
+use crate::live::device_op::{DeviceOp, Fingerprint, shape};
 use crate::live::golden_trace::{GoldenTrace, LaunchTrace, TracedRegion};
 use crate::live::report::{Counters, LiveReportWriter, Note};
 use crate::live::{Orders, VARIABLE};
@@ -63,10 +64,12 @@ pub(crate) struct LiveRun {
     addresses: Arc<AddressProfile>,
     interleaved: Interleavings,
     counters: Counters,
-    /// How many operations were done.
-    done: usize,
-    /// The last one of the golden run that is a launch.
-    last_launch: usize,
+    /// The last operation of the golden run that is a launch.
+    last_launch: u64,
+    /// What becomes of what the host gets after it, in a trial.
+    corruption: Option<Corruption>,
+    /// How often the host got something that was corrupted.
+    corrupted: u64,
     /// The last of them was a synchronisation; the recording has only the first of several.
     waited: bool,
     /// The faulty launch has begun.
@@ -120,8 +123,9 @@ impl LiveRun {
             addresses: Arc::clone(&orders.addresses),
             interleaved: orders.interleaved.clone(),
             counters: Counters::default(),
-            done: 0,
-            last_launch: trace.last_launch(),
+            last_launch: trace.last_launch() as u64,
+            corruption: orders.corruption,
+            corrupted: 0,
             waited: false,
             injected: false,
             distance: 0,
@@ -152,8 +156,16 @@ impl LiveRun {
             return;
         }
         self.waited = waits;
-        let (found, expected) = (op.fingerprint(), self.trace.event(self.done));
-        self.done += 1;
+        let done = self.counters.operations;
+        let (found, expected) = (op.fingerprint(), usize::try_from(done).ok().and_then(|done| self.trace.event(done)));
+        self.counters.operations += 1;
+        if self.corruption.is_some() {
+            // Doing less than the golden run is other work, too, and shows at the end.
+            self.count();
+        }
+        if self.is_corrupted(op, expected) {
+            return;
+        }
         let known = usize::try_from(self.counters.launches).ok().and_then(|number| self.trace.launch(number));
         let differs = match op {
             DeviceOp::Launch(launch) => !known.is_some_and(|known| known.has_arguments(&launch.params)),
@@ -162,7 +174,7 @@ impl LiveRun {
         if differs || expected != Some(found) {
             if !self.injected {
                 let expected = expected.map_or_else(|| "the end".to_owned(), |print| print.what());
-                let (done, launches) = (self.done - 1, self.counters.launches);
+                let launches = self.counters.launches;
                 self.fail(&format_args!(
                     "repeat the application: before its fault, after {launches} launches, it did something else than in its \
                      golden run: event {done} was {expected}, and is {} with other places, bytes or arguments; \
@@ -173,7 +185,7 @@ impl LiveRun {
             }
             // The host has seen it; whether it could have acted on it, the golden run says, or what it does now.
             self.differs = true;
-            if self.done <= self.last_launch && !self.counters.visible {
+            if done < self.last_launch && !self.counters.visible {
                 self.counters.visible = true;
                 self.count();
             }
@@ -189,6 +201,25 @@ impl LiveRun {
             let known = copied.find(digest).map(|at| at as u64);
             self.written(|report| report.copy(number, known, bytes));
         }
+    }
+
+    /// Whether it is a copy of an output whose bytes both sides have since they were corrupted.
+    fn is_corrupted(&self, op: &DeviceOp<'_>, expected: Option<Fingerprint>) -> bool {
+        let of_output = match op {
+            DeviceOp::CopyOut { from, .. } => self.regions.iter().any(|copied| copied.region == *from),
+            _ => false,
+        };
+        self.corrupted > 0 && of_output && expected.and_then(Fingerprint::kind) == Some(EventKind::CopyOut)
+    }
+
+    /// Corrupts what the host is about to get, if this is a trial and the last launch of the golden run is done; whether it was.
+    pub(super) fn corrupt(&mut self, bytes: &mut [u8]) -> bool {
+        let Some(corruption) = self.corruption.filter(|_| self.counters.operations > self.last_launch) else {
+            return false;
+        };
+        corruption.apply(self.corrupted, bytes);
+        self.corrupted += 1;
+        true
     }
 
     /// What is to be done about a launch.
@@ -331,6 +362,7 @@ mod tests {
             interleaved,
             replay: true,
             fault: None,
+            corruption: None,
         };
         LiveRun::new(trace, report, Some(fault), &orders)
     }
@@ -349,6 +381,20 @@ mod tests {
         for (given, constant) in [(7, UNKNOWN_CONSTANT), (2 * UNKNOWN_CONSTANT, 2 * UNKNOWN_CONSTANT)] {
             let LaunchAction::Executed(fuel, _) = live(&launch, given).way(&other) else { panic!("it executes") };
             assert!(matches!(fuel, Fuel::Each(each) if each == 50 + constant), "{fuel:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_host_gets_is_corrupted_after_the_last_launch_of_a_trial_alone() {
+        let [grid, block] = [[1; 3]; 2];
+        let (kernel, params) = ("k".to_owned(), Vec::new());
+        let launch = Launch { module: ModuleId(0), kernel, grid, block, shared_bytes: 0, params, cooperative: false };
+        for corruption in [None, Some(Corruption::Zeros)] {
+            let mut live = LiveRun { corruption, fault: None, ..live(&launch, 7) };
+            let mut bytes = [1; 4];
+            assert!(!live.corrupt(&mut bytes));
+            live.take(&DeviceOp::Launch(&launch));
+            assert_eq!((live.corrupt(&mut bytes), bytes == [0; 4]), (corruption.is_some(), corruption.is_some()));
         }
     }
 }

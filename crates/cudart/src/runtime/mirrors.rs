@@ -92,8 +92,10 @@ impl Mirrors {
     /// Brings to the host what the GPU has changed. It is news if a kernel may have done it.
     pub(crate) fn pull(&mut self, gpu: &mut Gpu, news: bool) -> Result<(), DeviceError> {
         for mirror in &mut self.0 {
-            let now = gpu.peek(&Region::linear(mirror.device, mirror.agreed.len() as u64))?;
+            let mut now = gpu.peek(&Region::linear(mirror.device, mirror.agreed.len() as u64))?;
             for (start, end) in changes(&mirror.agreed, &now) {
+                let on_gpu = Region::linear(mirror.device + start as u64, (end - start) as u64);
+                gpu.corrupt(&on_gpu, &mut now[start..end])?;
                 let to = Region::linear(mirror.host + start as u64, (end - start) as u64);
                 // SAFETY: whoever added the mirror vouches for the range.
                 unsafe { host::scatter(&to, &now[start..end]) };
