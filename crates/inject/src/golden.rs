@@ -14,7 +14,7 @@ use device::{
 use fault::Isa;
 use simt::memory::Pages;
 use simt::{Interleaving, LevelName, Program};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use thiserror::Error;
 
 /// Why there is no golden run.
@@ -126,6 +126,8 @@ pub struct Golden {
     /// Whether kernels may print; every run asks.
     pub(crate) prints: bool,
     pub(crate) copies: Vec<GoldenCopy>,
+    /// Whether the host acts on what it gets after the last launch, once somebody has found out.
+    pub(crate) acts_at_end: OnceLock<()>,
     pub(crate) outputs: Vec<Output>,
     /// What the outputs are compared with, in their order.
     pub(crate) references: Vec<Reference>,
@@ -171,6 +173,12 @@ impl Golden {
     #[must_use]
     pub fn copies(&self) -> &[GoldenCopy] {
         &self.copies
+    }
+
+    /// From now on, a difference in what the host gets after the last launch is one that the host can act on, too: its
+    /// application was seen to do so. To be said before the first run.
+    pub fn host_acts_at_end(&self) {
+        let _ = self.acts_at_end.set(());
     }
 
     /// How an output differs whose bytes are these.

@@ -10,7 +10,7 @@ use fault::Isa;
 use simt::memory::History;
 use simt::{Executor, Fuel, LevelName, RunEnd};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use strike::{FUEL_CONSTANT, loop_fuel};
 
 impl Golden {
@@ -72,6 +72,7 @@ impl Golden {
             launches,
             prints,
             copies,
+            acts_at_end: OnceLock::new(),
             outputs,
             references,
             level,

@@ -186,7 +186,7 @@ pub(crate) fn observe(
         first_use: injected.first_use,
         outputs,
         end,
-        host_visible: progress.host_visible,
+        host_visible: progress.host_visible || progress.differs && golden.acts_at_end.get().is_some(),
         strayed: progress.strayed,
         instructions: progress.instructions,
         tier,

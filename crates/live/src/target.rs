@@ -56,6 +56,9 @@ impl LiveTarget {
         application.rehearse(golden, &trace, replays(strategy))?;
         let asks_at_end = which == Which::Visible
             && (application.judge.is_some() || application.acts_on_results(golden, &trace, replays(strategy))?);
+        if asks_at_end {
+            golden.host_acts_at_end();
+        }
         Ok(Self { capsule, application, outputs, trace, which, asks_at_end })
     }
 

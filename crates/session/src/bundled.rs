@@ -58,6 +58,11 @@ impl Bundled {
         self.space
     }
 
+    /// The arguments with which it was recorded.
+    pub fn arguments(&self) -> Vec<String> {
+        toml::from_str::<Declared>(self.toml).unwrap_or_default().arguments
+    }
+
     /// What `workload.toml` declares of the outputs of a recording with whatever input. A shape that does not fit its bytes is left
     /// out.
     pub fn outputs(&self, capsule: &Capsule) -> Vec<Output> {
@@ -102,10 +107,11 @@ impl Bundled {
     }
 }
 
-/// The outputs that a `workload.toml` declares.
+/// What a `workload.toml` declares of its recording.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Declared {
+    arguments: Vec<String>,
     outputs: Vec<DeclaredOutput>,
 }
 

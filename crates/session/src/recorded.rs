@@ -1,10 +1,11 @@
 //! The application that a capsule was recorded from: where it is there and the same, and this user recorded it, it is asked what
 //! its host would have done.
 
-use crate::error::SessionError;
-use crate::{bundled, capsules, networks, trust};
+use crate::bundled::{self, Bundled};
+use crate::error::{SessionError, Why};
+use crate::{capsules, networks, trust};
 use campaign::{Choices, CommandLine, Live};
-use capsule::{Capsule, Digest, Event, RecordedApplication};
+use capsule::{Capsule, Digest, RecordedApplication};
 use std::path::Path;
 use std::{fs, io};
 
@@ -35,18 +36,27 @@ pub(crate) fn application_of(choices: &Choices) -> Result<Recorded, SessionError
     let Some(name) = choices.capsule.as_deref().filter(|_| choices.live.app.words().is_empty()) else {
         return silent(None);
     };
-    if bundled::find(name).is_some() || networks::named(name).is_some() {
+    if networks::named(name).is_some() {
         return silent(None);
     }
     if choices.no_app {
         return silent(Some("`no-app` asks no application"));
     }
     let capsule = capsules::open(name)?;
-    let (application, sees) = (&capsule.provenance.application, sees(&capsule));
+    let (application, sees) = (&capsule.provenance.application, capsule.host_may_decide());
+    let workload = bundled::find(name);
+    // The check that ends a workload is no part of what it stands for: only a host that decides in between is asked.
+    if workload.is_some() && !sees {
+        return silent(None);
+    }
     if let Some(what) = asks_none(choices) {
         let why = format!("{what} asks no application");
         let note = format!("{why}: what the host would do about a difference is not found out");
-        return Ok(Recorded::Away { why: Some(why), note: application.is_some().then_some(note) });
+        let has_application = application.is_some() || workload.is_some();
+        return Ok(Recorded::Away { why: Some(why), note: has_application.then_some(note) });
+    }
+    if let Some(workload) = workload {
+        return of_workload(workload);
     }
     let away = |why: String| {
         let note = sees.then(|| {
@@ -78,10 +88,13 @@ fn asks_none(choices: &Choices) -> Option<&'static str> {
     said.into_iter().find_map(|(said, what)| said.then_some(what))
 }
 
-/// Whether the host gets something before it gives the GPU the last of its work.
-fn sees(capsule: &Capsule) -> bool {
-    let last = capsule.events.iter().rposition(|event| matches!(event, Event::Launch(_))).unwrap_or(0);
-    capsule.events[..last].iter().any(|event| matches!(event, Event::CopyOut { .. }))
+/// The executable of a bundled workload whose host decides.
+fn of_workload(workload: Bundled) -> Result<Recorded, SessionError> {
+    let program = workload.place_application()?;
+    let directory = program.parent().map(|directory| directory.to_string_lossy().into_owned());
+    let words = std::iter::once(program.to_string_lossy().into_owned()).chain(workload.arguments()).collect();
+    let app = CommandLine::new(words).map_err(|error| SessionError::from_error(Why::Refused, &error))?;
+    Ok(Recorded::There { live: Live { app, directory, ..Live::default() }, sees: true })
 }
 
 fn live(application: &RecordedApplication) -> Option<Live> {

@@ -102,7 +102,10 @@ impl WriteFate {
         let at = golden.position(launch);
         let behind = at.behind(&golden.capsule.events[at.event]);
         match replay(&golden.capsule, behind, &mut path) {
-            Ok(()) | Err(Stop::Replaced) => Some(path.fate),
+            Ok(()) | Err(Stop::Replaced) => {
+                path.fate.host_visible |= golden.acts_at_end.get().is_some() && !path.fate.spots.is_empty();
+                Some(path.fate)
+            }
             Err(Stop::Entangled) => None,
         }
     }
