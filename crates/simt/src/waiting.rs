@@ -71,7 +71,7 @@ impl Vigil {
     pub(crate) fn is_over<'b>(
         &mut self,
         launch: &KernelLaunch<'_>,
-        (memory, printed): (&GlobalMemory, usize),
+        (memory, printed): (&mut GlobalMemory, usize),
         round: u32,
         blocks: impl Iterator<Item = &'b BlockState> + Clone,
     ) -> bool {
@@ -85,6 +85,8 @@ impl Vigil {
             return false;
         }
         let Some(before) = self.before.as_mut().filter(|before| before.is_again(blocks, printed)) else { return false };
+        // That a page is looked at is no change.
+        memory.settle();
         match &before.memory {
             None => before.memory = Some(written(memory)),
             Some(found) if is_same(found, memory) => return true,

@@ -1,10 +1,10 @@
 //! How the memory of a faulty run differs from the golden run's at the same moment.
 
 use capsule::Region;
-use simt::memory::{ByteRun, ByteSet, PAGE, Page, address_of, each_line, page_of};
+use simt::memory::{ByteRun, ByteSet, PAGE, Page, Strewn, address_of, each_line, page_of};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Pages that are kept to be used again, at most.
 const MOST_SPARE: usize = 1 << 14;
@@ -13,6 +13,9 @@ const MOST_SPARE: usize = 1 << 14;
 #[derive(Debug, Default)]
 pub(crate) struct Difference {
     patches: BTreeMap<u32, Box<Patch>>,
+    /// Stores of the faulty run to pages that the golden run never writes. Before anybody but copies and fills, which see to it
+    /// themselves, asks for bytes of such a page it is to be [settled](Self::settle).
+    strewn: Strewn,
     spare: Vec<Box<Patch>>,
 }
 
@@ -29,6 +32,40 @@ impl Difference {
     pub(crate) fn clear(&mut self) {
         self.spare.extend(std::mem::take(&mut self.patches).into_values());
         self.spare.truncate(MOST_SPARE);
+        self.strewn.clear();
+    }
+
+    /// The faulty run has stored this, too, in pages that the golden run never writes.
+    pub(crate) fn strew(&mut self, strewn: Strewn) {
+        self.strewn = strewn;
+    }
+
+    /// What is strewn.
+    pub(crate) fn strewn(&self) -> &Strewn {
+        &self.strewn
+    }
+
+    /// Takes what is strewn byte by byte, as all else.
+    pub(crate) fn settle(&mut self) {
+        let strewn = std::mem::take(&mut self.strewn);
+        let mut found = [0; PAGE];
+        for page in strewn.pages() {
+            let lines = strewn.store(page, &mut found);
+            self.compare(page, lines, None, &found);
+            each_line(lines).for_each(|line| found[line].fill(0));
+        }
+    }
+
+    /// Somebody asks for bytes of a region.
+    fn meet(&mut self, region: &Region) {
+        if !self.strewn.is_empty() && region.rows().any(|(address, bytes)| self.strewn.meets(address, bytes)) {
+            self.settle();
+        }
+    }
+
+    /// Whether nothing differs in these pages.
+    pub(crate) fn is_blank(&self, pages: RangeInclusive<u32>) -> bool {
+        self.strewn.is_empty() && self.patches.range(pages).next().is_none()
     }
 
     /// Exactly these bytes differ, and hold these values in the faulty run.
@@ -41,7 +78,7 @@ impl Difference {
         }
     }
 
-    /// Whether nothing differs.
+    /// Whether nothing differs but perhaps what is strewn.
     pub(crate) fn is_empty(&self) -> bool {
         self.patches.is_empty()
     }
@@ -87,6 +124,7 @@ impl Difference {
 
     /// Both runs now hold the same in a region.
     pub(crate) fn agree_in(&mut self, region: &Region) {
+        self.meet(region);
         if self.is_empty() {
             return;
         }
@@ -97,6 +135,9 @@ impl Difference {
 
     /// Both runs now hold the same in a range.
     pub(crate) fn agree_at(&mut self, address: u64, bytes: u64) {
+        if self.strewn.meets(address, bytes) {
+            self.settle();
+        }
         for run in ByteRun::of(address, bytes) {
             self.agree(run.page, run.range());
         }
@@ -112,7 +153,8 @@ impl Difference {
     }
 
     /// What differs in a region: offsets in its packed bytes, ascending, and the faulty run's bytes there.
-    pub(crate) fn packed(&self, region: &Region) -> Vec<(usize, &[u8])> {
+    pub(crate) fn packed(&mut self, region: &Region) -> Vec<(usize, &[u8])> {
+        self.meet(region);
         let mut found = Vec::new();
         let mut offset = 0;
         if self.is_empty() {
@@ -168,7 +210,7 @@ impl Difference {
 
     /// What differs in a page, to be changed.
     fn patch(&mut self, page: u32) -> &mut Patch {
-        let Self { patches, spare } = self;
+        let Self { patches, spare, .. } = self;
         patches.entry(page).or_insert_with(|| match spare.pop() {
             Some(mut patch) => {
                 patch.differs = ByteSet::default();

@@ -46,7 +46,7 @@ impl Replayer for Following<'_, '_> {
     fn copy_out(&mut self, at: Position, from: &Region, _: Digest) -> Result<(), Incomplete> {
         let golden = self.delta.golden;
         let copy = &golden.copies[at.copies];
-        let difference = self.delta.overlay.read();
+        let mut difference = self.delta.overlay.write();
         let runs = difference.packed(from);
         self.progress.differs |= !copy.scratch && !runs.is_empty();
         if let Some(output) = copy.output {

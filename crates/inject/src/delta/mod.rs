@@ -138,6 +138,7 @@ impl<'g> Delta<'g> {
     /// A launch has ended.
     fn launched(&mut self, number: usize) {
         if let Some(trail) = &mut self.trail {
+            self.overlay.write().settle();
             trail.after((number, self.golden.launches.len()), &self.overlay.read());
         }
     }
@@ -163,6 +164,7 @@ impl<'g> Delta<'g> {
             return full.final_memory();
         }
         let mut found = FinalMemory::default();
+        self.overlay.write().settle();
         self.overlay.read().pages_with_values().for_each(|(page, differs, values)| found.add(page, differs, values));
         found
     }
@@ -209,6 +211,10 @@ impl<'g> Delta<'g> {
         let index = Arc::clone(&self.index);
         let Some(launch) = index.launch(number) else { return self.later_launch(number, progress) };
         let before = launch.strayed_before(from);
+        let is_met = self.overlay.read().strewn().ranges().any(|pages| launch.touches(&pages));
+        if is_met {
+            self.overlay.write().settle();
+        }
         if self.overlay.read().is_empty() {
             progress.strayed += launch.strayed_before(launch.blocks()) - before;
             return true;
@@ -271,6 +277,7 @@ impl<'g> Delta<'g> {
         let event = launch.event;
         let mut watch = Watch::new(hit, &index, checkpoints, Version { event, block });
         self.memory.reset(&clean, Version { event, block });
+        self.memory.defer();
         let from = start.map(|(kept, at)| {
             kept.restore(at, &mut self.memory);
             watch.begin_at(kept.state(at).executed(fault.thread));
@@ -287,7 +294,7 @@ impl<'g> Delta<'g> {
         let executed = self.thread_instructions(fault);
         self.end_watch(hit, executed);
         match (end, agreed) {
-            (RunEnd::Completed, _) => self.compare(launch, block),
+            (RunEnd::Completed, _) => self.compare_strewn(launch, block),
             (RunEnd::Trapped(trap), _) => progress.trap = Some((number, trap)),
             // From here on the block does what its golden self does,
             (RunEnd::Stopped, Some(golden)) => progress.strayed += launch.strayed_in(block) - golden,
@@ -308,6 +315,8 @@ impl<'g> Delta<'g> {
     ) -> bool {
         let event = launch.event;
         *self.executed.entry(number).or_default() += 1;
+        // It may read and write anywhere.
+        self.overlay.write().settle();
         self.memory.reset(source, Version { event, block });
         match self.execute(number, block, None, &mut NoHook, progress) {
             RunEnd::Trapped(trap) => progress.trap = Some((number, trap)),
@@ -343,6 +352,17 @@ impl<'g> Delta<'g> {
         progress.instructions -= from.map_or(0, Checkpoint::executed_by_all);
         progress.strayed += self.memory.strayed();
         end
+    }
+
+    /// Takes the difference of what the block with the fault leaves behind; what it has strewn stays so, if it is not where the
+    /// golden run writes.
+    fn compare_strewn(&mut self, launch: &LaunchAccesses, block: u32) {
+        if !self.memory.strewn().ranges().all(|pages| self.index.is_blank(pages)) {
+            self.memory.settle();
+        }
+        let strewn = self.memory.take_strewn();
+        self.compare(launch, block);
+        self.overlay.write().strew(strewn);
     }
 
     /// Takes the difference of what a block leaves behind.

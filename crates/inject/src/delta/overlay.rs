@@ -3,6 +3,7 @@
 use super::difference::Difference;
 use crate::index::Index;
 use simt::memory::{Allocations, Page, Pages, Version};
+use std::ops::RangeInclusive;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The golden pages and a difference that changes as the run goes on. The lock is never contended: a worker has an
@@ -37,6 +38,10 @@ impl Pages for Overlay {
         let mut bytes = golden.unwrap_or_else(|| Arc::new([0; simt::memory::PAGE]));
         difference.apply(page, Arc::make_mut(&mut bytes));
         Some(bytes)
+    }
+
+    fn is_blank(&self, pages: RangeInclusive<u32>) -> bool {
+        self.read().is_blank(pages.clone()) && self.index.is_blank(pages)
     }
 
     fn allocations(&self, version: Version) -> Arc<Allocations> {

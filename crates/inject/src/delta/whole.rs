@@ -27,6 +27,7 @@ impl Delta<'_> {
 
     /// A later launch, if anything differs before it; `false` where it does not complete.
     pub(super) fn later_launch(&mut self, number: usize, progress: &mut Progress) -> bool {
+        self.overlay.write().settle();
         if self.overlay.read().is_empty() {
             progress.strayed += self.golden.launches[number].strayed;
             return true;

@@ -4,7 +4,7 @@ use super::checkpoints::Checkpoints;
 use super::ends::Ends;
 use simt::memory::{ByteRun, ByteSet, PAGE, Page};
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 /// Writes of a page between two of its images: to have it before a block, at most this many are repeated.
@@ -59,6 +59,12 @@ fn of_page<T>(list: &[T], page: u32, from: u32, key: impl Fn(&T) -> (u32, u32)) 
     }
     let end = list[..step.min(list.len())].partition_point(|item| key(item).0 == page);
     &list[..end]
+}
+
+/// Whether a list, ordered by page, has something about one of these pages.
+fn has_some<T>(list: &[T], pages: &RangeInclusive<u32>, page: impl Fn(&T) -> u32) -> bool {
+    let start = list.partition_point(|item| page(item) < *pages.start());
+    list.get(start).is_some_and(|item| page(item) <= *pages.end())
 }
 
 impl Read {
@@ -210,6 +216,11 @@ impl LaunchAccesses {
         reads.take_while(|read| read.block == block).any(|read| bytes.intersects(read.run.range()))
     }
 
+    /// Whether some block reads or writes one of these pages.
+    pub(crate) fn touches(&self, pages: &RangeInclusive<u32>) -> bool {
+        has_some(&self.reads, pages, |read| read.run.page) || has_some(&self.writes, pages, |write| write.run.page)
+    }
+
     /// Whether some block reads bytes of a range.
     pub(crate) fn reads_some(&self, range: Ends) -> bool {
         range.meet(&self.reads, |read| read.run)
@@ -271,5 +282,8 @@ mod tests {
         assert!(index.reads(2, &bytes, 3) && !index.reads(2, &bytes, 4) && !index.reads(1, &bytes, 3));
         assert!(index.writes(1, 3).eq(std::iter::once(3..4)));
         assert_eq!((index.written(8), index.strayed_before(8)), (&[1][..], 8));
+        assert!(
+            index.touches(&(0..=1)) && index.touches(&(2..=9)) && !index.touches(&(0..=0)) && !index.touches(&(3..=9))
+        );
     }
 }

@@ -20,6 +20,7 @@ pub(crate) use launch::LaunchAccesses;
 use record::Recording;
 use simt::Liveness;
 use simt::memory::{Allocations, Page, Pages, Version};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 pub(crate) use writes::Track;
 
@@ -126,6 +127,11 @@ impl Pages for Index {
             Some(launch) => launch.page(page, version.block, base),
             None => base,
         }
+    }
+
+    /// The history has what launches leave behind, too.
+    fn is_blank(&self, pages: RangeInclusive<u32>) -> bool {
+        self.history.is_blank(pages)
     }
 
     fn allocations(&self, version: Version) -> Arc<Allocations> {

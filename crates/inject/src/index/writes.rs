@@ -65,6 +65,7 @@ impl Track {
         let new = &writes[self.seen.min(writes.len())..];
         self.written.extend(new.iter().flat_map(Writes::iter).map(|(run, _)| run.page));
         self.seen = writes.len();
+        memory.settle();
         let mut pages: BTreeSet<u32> = memory.written().map(|(page, _)| page).collect();
         pages.extend(&self.written);
         pages.into_iter().all(|number| {

@@ -3,6 +3,7 @@
 use super::progression::{FOREVER, Progression};
 use crate::access::{Memories, read_one, write_one};
 use crate::memory::GlobalMemory;
+use crate::memory::strewn::Stride;
 use isa::Space;
 use std::ops::Range;
 
@@ -70,6 +71,15 @@ impl Touched {
 
     fn at(&self, iteration: u64) -> u64 {
         self.address.wrapping_add(self.step.wrapping_mul(iteration))
+    }
+
+    /// What it stores in iterations, if that is not to one place again and again: that is stored by the iteration that is
+    /// executed afterwards.
+    fn stride(&self, iterations: Range<u64>) -> Option<Stride> {
+        let Act::Writes(value, growth) = self.act else { return None };
+        let (address, step, bytes) = (self.address, self.step as i64, self.bytes as usize);
+        let stride = Stride { address, step, bytes, value, growth: growth.unwrap_or(0), iterations };
+        (step != 0).then_some(stride)
     }
 
     /// The addresses that it comes to in the first of so many iterations: the lowest, and one past the highest.
@@ -221,20 +231,30 @@ pub(super) fn element(memories: &mut Memories<'_>, access: &Touched, address: u6
     found.ok()
 }
 
-/// Does what the stores of an iteration would have done in each of so many that follow it; whether all could be.
+/// Does what the stores of an iteration would have done in each of so many that follow it.
 pub(super) fn store_all(accesses: &[Touched], memories: &mut Memories<'_>, iterations: u64) {
-    // What is stored to one place again and again is stored by the iteration that is executed afterwards.
-    let moving = || accesses.iter().filter(|access| access.step != 0);
-    if !moving().any(|access| matches!(access.act, Act::Writes(..))) {
-        return;
-    }
-    for iteration in 1..=iterations {
-        for access in moving() {
-            if let Act::Writes(value, step) = access.act {
-                let value = value.wrapping_add(u128::from(step.unwrap_or(0)) * u128::from(iteration));
-                put(memories, access, access.at(iteration), value);
-            }
+    let near = memories.global.near();
+    let around = [0..near.start, near.end..u64::MAX];
+    let (mut at_once, mut far) = (Vec::new(), Vec::new());
+    for access in accesses {
+        let Some(stride) = access.stride(1..iterations + 1) else { continue };
+        if access.space == Space::Global && memories.global.defers() && stride.is_aligned() {
+            far.extend(around.iter().map(|range| stride.part(range)).filter(|part| !part.iterations.is_empty()));
+            at_once.push((access, stride.part(&near)));
+        } else {
+            at_once.push((access, stride));
         }
+    }
+    at_once.retain(|(_, stride)| !stride.iterations.is_empty());
+    let first = at_once.iter().map(|(_, stride)| stride.iterations.start).min().unwrap_or(0);
+    let end = at_once.iter().map(|(_, stride)| stride.iterations.end).max().unwrap_or(0);
+    for iteration in first..end {
+        for (access, stride) in at_once.iter().filter(|(_, stride)| stride.iterations.contains(&iteration)) {
+            put(memories, access, stride.address_in(iteration), stride.value_in(iteration));
+        }
+    }
+    if !far.is_empty() {
+        memories.global.strew(far);
     }
 }
 

@@ -1,8 +1,7 @@
 //! Reading and writing global memory: a value at a multiple of its size, and ranges.
 
-use super::far::address_of;
 use super::global::GlobalMemory;
-use super::page::{Page, Pieces};
+use super::page::{Page, Pieces, address_of};
 use super::window::PAGE;
 
 /// Why an access cannot be done.

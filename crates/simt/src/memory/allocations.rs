@@ -158,6 +158,11 @@ impl Allocations {
         self.profile.maps(address, self.start, self.end)
     }
 
+    /// The stretch around the mappings of allocations that holds an address, if one does.
+    pub(super) fn far_around(&self, address: u64) -> Option<std::ops::Range<u64>> {
+        self.profile.around(self.start, self.end).find(|range| range.contains(&address))
+    }
+
     /// The neighbouring addresses around one that can be accessed as it can; `None` if it cannot.
     #[must_use]
     pub fn accessible_around(&self, address: u64) -> Option<std::ops::Range<u64>> {

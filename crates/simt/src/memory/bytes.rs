@@ -17,6 +17,15 @@ pub fn each_line(lines: u64) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
+/// The lines that hold some of these bytes of a page.
+pub(super) fn lines_of(bytes: Range<usize>) -> u64 {
+    let Range { start, end } = bytes;
+    if start >= end {
+        return 0;
+    }
+    (u64::MAX >> (63 - (end - 1) / LINE)) & (u64::MAX << (start / LINE))
+}
+
 /// A set of the bytes of one page, a bit each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByteSet([u64; PAGE / WORD]);

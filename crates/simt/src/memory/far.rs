@@ -1,24 +1,13 @@
 //! Pages that are mapped although no allocation is near: what a stray access finds there. They are few and seldom touched.
 
-use super::bytes::{LINE, each_line};
+use super::bytes::{each_line, lines_of};
 use super::page::{Page, zeros};
 use super::slot::Slot;
-use super::window::{DEVICE_BASE, PAGE};
+use super::strewn::{Strewn, Stride};
+use super::window::PAGE;
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
-
-/// The number of the page that holds an address. Pages before [`DEVICE_BASE`] are numbered down from the highest number.
-#[must_use]
-pub fn page_of(address: u64) -> u32 {
-    (address.wrapping_sub(DEVICE_BASE) / PAGE as u64) as u32
-}
-
-/// The first address of a page.
-#[must_use]
-pub fn address_of(page: u32) -> u64 {
-    DEVICE_BASE.wrapping_add_signed(i64::from(page as i32) * PAGE as i64)
-}
 
 /// Pages that are kept to be used again, at most.
 const MOST_SPARE: usize = 1 << 14;
@@ -37,21 +26,15 @@ struct FarPage {
 #[derive(Debug, Default)]
 pub(super) struct FarPages {
     pages: BTreeMap<u32, FarPage>,
+    /// What was stored besides, in pages that are not among them.
+    strewn: Strewn,
     /// Zeros.
     spare: Vec<Box<Page>>,
 }
 
-/// The lines that hold some of these bytes of a page.
-fn lines_of(bytes: Range<usize>) -> u64 {
-    let Range { start, end } = bytes;
-    if start >= end {
-        return 0;
-    }
-    (u64::MAX >> (63 - (end - 1) / LINE)) & (u64::MAX << (start / LINE))
-}
-
 impl FarPages {
     pub(super) fn clear(&mut self) {
+        self.strewn.clear();
         for FarPage { slot, written, is_blank } in std::mem::take(&mut self.pages).into_values() {
             if let Slot::Owned(mut page) = slot
                 && self.spare.len() < MOST_SPARE
@@ -67,11 +50,49 @@ impl FarPages {
     }
 
     pub(super) fn is_touched(&self, number: u32) -> bool {
-        self.pages.contains_key(&number)
+        self.pages.contains_key(&number) || self.strewn.covers(number)
+    }
+
+    /// The pages around one that was not touched, of these, which were not touched either.
+    pub(super) fn untouched(&self, number: u32, among: RangeInclusive<u32>) -> RangeInclusive<u32> {
+        if !self.strewn.is_empty() {
+            return number..=number;
+        }
+        let (first, last) = among.into_inner();
+        let below = self.pages.range(first..number).next_back().map_or(first, |(below, _)| below + 1);
+        let above = self.pages.range(number..=last).next().map_or(last, |(above, _)| above - 1);
+        below..=above
+    }
+
+    /// Keeps what a loop has stored without making pages of it; `recorded` says what a page is that was not touched.
+    pub(super) fn strew(&mut self, strides: Vec<Stride>, recorded: impl Fn(u32) -> Option<Arc<Page>>) {
+        let touched: Vec<u32> = self.pages.keys().copied().collect();
+        let mut strewn = Strewn::default();
+        strewn.push(strides.clone());
+        for number in touched.into_iter().filter(|&number| strewn.covers(number)) {
+            if let Some(page) = self.page_mut(number, 0..0, || recorded(number)) {
+                let lines = strewn.store(number, page);
+                self.pages.entry(number).or_default().written |= lines;
+            }
+        }
+        self.strewn.push(strides);
+    }
+
+    pub(super) fn strewn(&self) -> &Strewn {
+        &self.strewn
+    }
+
+    /// What is strewn over pages that were not touched; it is forgotten here.
+    pub(super) fn take_strewn(&mut self) -> Strewn {
+        let touched = self.pages.keys().copied().collect();
+        std::mem::take(&mut self.strewn).apart_from(touched)
     }
 
     /// A page to be read; `recorded` says what it is if it was not touched.
     pub(super) fn page(&mut self, number: u32, recorded: impl FnOnce() -> Option<Arc<Page>>) -> Option<&Page> {
+        if !self.pages.contains_key(&number) && self.strewn.covers(number) {
+            return self.page_mut(number, 0..0, recorded).map(|page| &*page);
+        }
         let made = || FarPage { slot: Slot::Shared(recorded().unwrap_or_else(zeros)), ..FarPage::default() };
         self.pages.entry(number).or_insert_with(made).slot.bytes()
     }
@@ -86,13 +107,16 @@ impl FarPages {
         let FarPage { slot, written, is_blank } = self.pages.entry(number).or_default();
         if !slot.is_owned() {
             let mut page = self.spare.pop().unwrap_or_else(|| Box::new([0; PAGE]));
-            let before = match std::mem::take(slot) {
-                Slot::Shared(page) => Some(page),
-                _ => recorded(),
+            let (before, is_new) = match std::mem::take(slot) {
+                Slot::Shared(page) => (Some(page), false),
+                _ => (recorded(), true),
             };
             (*written, *is_blank) = (0, before.is_none());
             if let Some(before) = before {
                 page.copy_from_slice(&*before);
+            }
+            if is_new {
+                *written |= self.strewn.store(number, &mut page);
             }
             *slot = Slot::Owned(page);
         }
@@ -134,15 +158,6 @@ impl FarPages {
 mod tests {
     use super::*;
     use crate::memory::{GlobalMemory, History, Pages, Version};
-
-    #[test]
-    fn pages_are_numbered_both_ways() {
-        for address in [DEVICE_BASE, DEVICE_BASE + (5 << 30), DEVICE_BASE - 4096, DEVICE_BASE - (400 << 20)] {
-            assert_eq!(address_of(page_of(address)), address);
-            assert_eq!(page_of(address + 4095), page_of(address));
-        }
-        assert_eq!(page_of(DEVICE_BASE - 1), u32::MAX);
-    }
 
     #[test]
     fn what_is_written_is_told_and_stays_until_it_is_forgotten() {

@@ -6,9 +6,9 @@
 //! number of pages that a run touched, whatever the size of the memory.
 
 use super::allocations::{Allocations, PlaceError};
-use super::far::{FarPages, address_of, page_of};
+use super::far::FarPages;
 use super::held::Held;
-use super::page::{Page, Pages, Pieces, Version, zeros};
+use super::page::{Page, Pages, Pieces, Version, address_of, page_of, zeros};
 use super::profile::AddressProfile;
 use super::shortage::Shortage;
 use super::slot::Slot;
@@ -26,10 +26,12 @@ pub struct GlobalMemory {
     /// For every page, which of its bytes are allocated: accesses there cannot stray.
     pub(super) held: Vec<Held>,
     pub(super) allocations: Arc<Allocations>,
-    source: Option<Arc<dyn Pages>>,
-    version: Version,
+    pub(super) source: Option<Arc<dyn Pages>>,
+    pub(super) version: Version,
     /// The other pages that are mapped.
-    far: FarPages,
+    pub(super) far: FarPages,
+    /// Whether what loops store there may be strewn.
+    pub(super) defers: bool,
     /// Places in `slots`.
     pub(super) touched: Vec<u32>,
     pub(super) spare: Vec<Box<Page>>,
@@ -37,7 +39,7 @@ pub struct GlobalMemory {
     /// What is given back to the host in a shortage, for what is still to be said.
     pub(super) reserve: Vec<u8>,
     strayed: u64,
-    trace: Option<AccessTrace>,
+    pub(super) trace: Option<AccessTrace>,
 }
 
 impl GlobalMemory {
@@ -65,6 +67,7 @@ impl GlobalMemory {
             false
         });
         self.far.clear();
+        self.defers = false;
         self.source = Some(Arc::clone(source));
         self.version = version;
         self.strayed = 0;
@@ -103,6 +106,7 @@ impl GlobalMemory {
 
     /// Makes room for every mapped page.
     pub(super) fn map(&mut self) {
+        self.settle();
         let mapped = self.allocations.mapped();
         if mapped.start != self.start {
             self.move_start(mapped.start);
@@ -204,6 +208,11 @@ impl GlobalMemory {
         (index < self.slots.len()).then_some(index)
     }
 
+    /// The addresses of the pages that allocations made the device map.
+    pub(crate) fn near(&self) -> Range<u64> {
+        self.start..self.start + (self.slots.len() * PAGE) as u64
+    }
+
     /// The number of the page at a place in `slots`.
     fn number_at(&self, index: usize) -> u32 {
         page_of(self.start + (index * PAGE) as u64)
@@ -239,7 +248,7 @@ impl GlobalMemory {
     }
 
     #[cold]
-    fn far_page_mut(&mut self, address: u64, within: Range<usize>) -> Option<&mut Page> {
+    pub(super) fn far_page_mut(&mut self, address: u64, within: Range<usize>) -> Option<&mut Page> {
         let number = self.far_number(address)?;
         let (source, version) = (&self.source, self.version);
         self.far.page_mut(number, within, || source.as_ref()?.page(number, version))
@@ -298,18 +307,6 @@ impl GlobalMemory {
         self.strayed = accesses;
     }
 
-    /// The addresses of the page that holds an address, if nothing was ever written there: zeros.
-    pub(crate) fn blank(&self, address: u64) -> Option<Range<u64>> {
-        let is_touched = match self.index(address) {
-            Some(index) => !matches!(self.slots[index], Slot::Absent),
-            None => self.far.is_touched(self.far_number(address)?),
-        };
-        let recorded =
-            || self.source.as_ref().is_some_and(|source| source.page(page_of(address), self.version).is_some());
-        let start = address / PAGE as u64 * PAGE as u64;
-        (!is_touched && !recorded()).then_some(start..start + PAGE as u64)
-    }
-
     /// Whether an access outside every allocation is wrong although memory is mapped there.
     #[must_use]
     pub fn is_strict(&self) -> bool {
@@ -318,6 +315,7 @@ impl GlobalMemory {
 
     /// Every owned page with its number: what was written since the last reset.
     pub fn written(&self) -> impl Iterator<Item = (u32, &Page)> + '_ {
+        debug_assert!(self.far.strewn().is_empty(), "neither settled nor taken");
         let near = self.touched.iter().filter_map(|&index| match &self.slots[index as usize] {
             Slot::Owned(page) => Some((self.number_at(index as usize), &**page)),
             _ => None,

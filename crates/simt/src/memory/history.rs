@@ -6,6 +6,7 @@ use super::page::{Page, Pages, Version};
 use super::window::DEVICE_BYTES;
 use super::window::PAGE;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Numbers of pages that are in device memory; those of others are far apart.
@@ -80,6 +81,12 @@ impl Pages for History {
         let entries = self.pages.get(index as usize).or_else(|| self.far.get(&index))?;
         let after = entries.partition_point(|(at, _)| *at <= version.event);
         entries[..after].last().map(|(_, page)| Arc::clone(page))
+    }
+
+    fn is_blank(&self, pages: RangeInclusive<u32>) -> bool {
+        let (first, last) = (*pages.start() as usize, *pages.end() as usize);
+        let near = self.pages.get(first..self.pages.len().min(last + 1)).unwrap_or_default();
+        near.iter().all(Vec::is_empty) && self.far.range(pages).next().is_none()
     }
 
     fn allocations(&self, version: Version) -> Arc<Allocations> {

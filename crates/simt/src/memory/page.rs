@@ -1,12 +1,25 @@
 //! Pages: where their bytes come from, and ranges cut at their boundaries.
 
 use super::allocations::Allocations;
-use super::window::PAGE;
+use super::window::{DEVICE_BASE, PAGE};
 use std::fmt::Debug;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 
 /// A page's bytes.
 pub type Page = [u8; PAGE];
+
+/// The number of the page that holds an address. Pages before [`DEVICE_BASE`] are numbered down from the highest number.
+#[must_use]
+pub fn page_of(address: u64) -> u32 {
+    (address.wrapping_sub(DEVICE_BASE) / PAGE as u64) as u32
+}
+
+/// The first address of a page.
+#[must_use]
+pub fn address_of(page: u32) -> u64 {
+    DEVICE_BASE.wrapping_add_signed(i64::from(page as i32) * PAGE as i64)
+}
 
 /// A page that was never written.
 pub(super) fn zeros() -> Arc<Page> {
@@ -35,6 +48,9 @@ impl Version {
 pub trait Pages: Debug + Send + Sync {
     /// A page at a version; `None` where it was never written until then, and so is zero.
     fn page(&self, index: u32, version: Version) -> Option<Arc<Page>>;
+
+    /// Whether none of these pages is written at any version.
+    fn is_blank(&self, pages: RangeInclusive<u32>) -> bool;
 
     /// The table of allocations at a version.
     fn allocations(&self, version: Version) -> Arc<Allocations>;
@@ -80,5 +96,19 @@ impl Iterator for Pieces {
         self.done += len;
         self.at = self.at.wrapping_add(len as u64);
         Some(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_numbered_both_ways() {
+        for address in [DEVICE_BASE, DEVICE_BASE + (5 << 30), DEVICE_BASE - 4096, DEVICE_BASE - (400 << 20)] {
+            assert_eq!(address_of(page_of(address)), address);
+            assert_eq!(page_of(address + 4095), page_of(address));
+        }
+        assert_eq!(page_of(DEVICE_BASE - 1), u32::MAX);
     }
 }
