@@ -8,15 +8,16 @@ use std::io::{self, PipeWriter, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// Waits for a line, after which all is well. Without one kills the process, if it is still the same, which its start tells: the 22nd
-/// field of its status, the 20th after its name.
+/// Reads which process it guards, and waits for a line, after which all is well. Without one kills the process, if it is still the
+/// same, which its start tells: the 22nd field of its status, the 20th after its name.
 const SCRIPT: &str = r#"
 trap '' INT TERM HUP QUIT PIPE
 began() { read -r status 2>/dev/null < "/proc/$1/stat" && set -- ${status##*) } && echo "${20}"; }
-first=$(began "$1")
+read -r process || exit
+first=$(began "$process")
 read -r line && exit
 sleep 1
-[ -n "$first" ] && [ "$(began "$1")" = "$first" ] && kill -s KILL "$1"
+[ -n "$first" ] && [ "$(began "$process")" = "$first" ] && kill -s KILL "$process"
 "#;
 
 /// A guard over a process of ours.
@@ -26,23 +27,30 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Guards a process. Where there is no shell for it, it is asked to end and no more.
-    pub(super) fn over(process: u32) -> Option<Self> {
+    /// A guard that waits for the process that it guards. Where there is no shell for it, processes are asked to end and no
+    /// more.
+    pub(super) fn start() -> Option<Self> {
         let start = || -> io::Result<Self> {
             let (reader, line) = io::pipe()?;
             let mut command = Command::new("/bin/sh");
-            command.arg("-c").arg(SCRIPT).arg("beamline-guard").arg(process.to_string());
+            command.arg("-c").arg(SCRIPT).arg("beamline-guard");
             command.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).current_dir("/");
             Ok(Self { line, shell: command.spawn()? })
         };
         start().ok()
     }
+
+    /// Guards a process of ours from now on.
+    pub(super) fn over(&mut self, process: u32) {
+        // A guard that is gone guards nothing, and the application runs all the same.
+        let _ = writeln!(self.line, "{process}");
+    }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // A guard that is gone cannot be told, and needs not.
-        let _ = self.line.write_all(b"ended\n");
+        // Two lines, as it may still wait for the process. A guard that is gone cannot be told, and needs not.
+        let _ = self.line.write_all(b"ended\nended\n");
         let _ = self.shell.wait();
     }
 }

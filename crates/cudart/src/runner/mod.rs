@@ -177,8 +177,9 @@ impl PreparedApplication {
 
 /// Runs a command to its end, and does not leave it behind if we end before.
 fn guarded(command: &mut Command) -> std::io::Result<ExitStatus> {
+    let mut guard = guard::Guard::start();
     let mut child = command.spawn()?;
-    let _guard = guard::Guard::over(child.id());
+    guard.iter_mut().for_each(|guard| guard.over(child.id()));
     child.wait()
 }
 
