@@ -11,9 +11,10 @@ use counts::{Counts, CountsView};
 use device::{
     AddressProfile, Contract, DeviceError, Guests, Interleavings, KernelRace, Modules, RaceSearch, TrapReport, runnable,
 };
-use fault::Isa;
+use fault::{Isa, base_name};
 use simt::memory::Pages;
 use simt::{Interleaving, LevelName, Program};
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 use thiserror::Error;
 
@@ -270,11 +271,19 @@ impl Golden {
     pub fn unsearched(&self) -> Option<String> {
         let RaceSearch { launches, whole, instructions, .. } = self.race_search;
         let all = self.thread_instructions();
-        (!self.race_search.is_whole()).then(|| {
+        let part = (!self.race_search.is_whole()).then(|| {
             format!(
                 "looked for in {instructions} of {all} instructions, in {whole} of {launches} launches to their end"
             )
-        })
+        });
+        let programs = self.launches.iter().filter(|launch| launch.program.has_unsearched_accesses());
+        let kernels: BTreeSet<&str> = programs.map(|launch| base_name(&launch.program.name)).collect();
+        let accesses = (!kernels.is_empty()).then(|| {
+            let kernels = kernels.into_iter().collect::<Vec<_>>().join(", ");
+            format!("not looked for in accesses of {kernels} to tiles of matrices and to surfaces")
+        });
+        let parts: Vec<String> = part.into_iter().chain(accesses).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
     /// The kernels whose warps are interleaved.

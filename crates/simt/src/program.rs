@@ -258,6 +258,15 @@ impl Program {
         self.calls.iter().any(|call| matches!(call.target, CallTo::System(SystemCall::Print)))
     }
 
+    /// Whether it has accesses that the [search for races](crate::Executor::races) does not look at: tiles of matrices and
+    /// surfaces.
+    #[must_use]
+    pub fn has_unsearched_accesses(&self) -> bool {
+        let is_access = |plan: &MatrixPlan| !matches!(plan, MatrixPlan::Transpose { .. } | MatrixPlan::Multiply { .. });
+        let is_surface = |plan: &TexturePlan| matches!(plan.op, TextureOp::Surface(_));
+        self.matrices.iter().any(is_access) || self.textures.iter().any(is_surface)
+    }
+
     /// What is known of an instruction.
     #[must_use]
     pub fn facts(&self, instruction: u32) -> Option<&Facts> {
