@@ -3,6 +3,7 @@
 mod addresses;
 mod ahead;
 mod approxilyzer;
+mod circuit;
 mod contraction;
 mod defects;
 mod elements;

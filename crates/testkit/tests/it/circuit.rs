@@ -1,0 +1,210 @@
+//! A second target system of a hundred lines, a 16-bit adder made of gates, goes through all that a capsule goes through: a
+//! campaign, its continuation, the merge of its shards, a report, and a method that chooses its sites.
+
+use campaign::{
+    CampaignEnd, Choices, Config, Description, Engine, EngineOffer, Engines, GoldenSummary, Intent, Labels, Planner,
+    Results, Row, RunFailure, RunIndex, SelectionWords, Site, Spot, Store, Subject, TargetError, TargetSystem, Worker,
+    merge,
+};
+use outcome::{End, FirstUse, Landed, Observation, OutputDiff, Tier};
+use report::{Context, Report};
+use stats::Draws;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// Bits of each operand.
+const BITS: u32 = 16;
+/// The gates of a full adder: two exclusive ors, two ands, an or.
+const GATES: [&str; 5] = ["xor", "xor", "and", "and", "or"];
+
+/// Adds two numbers with a ripple-carry adder; the output of one gate may be inverted. A watchdog compares the carry that
+/// leaves the adder with that of the processor, and stops the circuit.
+struct Adder {
+    operands: [u32; 2],
+}
+
+impl Adder {
+    /// The sum with its carry, and the value of the inverted gate before.
+    fn sum(&self, inverted: Option<u32>) -> (u32, u32) {
+        let (mut carry, mut sum, mut hit) = (0, 0, 0);
+        for bit in 0..BITS {
+            let mut gate = |number: u32, value: u32| match inverted {
+                Some(at) if at == bit * GATES.len() as u32 + number => {
+                    hit = value;
+                    value ^ 1
+                }
+                _ => value,
+            };
+            let [a, b] = self.operands.map(|operand| operand >> bit & 1);
+            let half = gate(0, a ^ b);
+            sum |= gate(1, half ^ carry) << bit;
+            let (both, through) = (gate(2, a & b), gate(3, half & carry));
+            carry = gate(4, both | through);
+        }
+        (sum | carry << BITS, hit)
+    }
+
+    fn site(gate: u32) -> Site {
+        let kind = GATES[gate as usize % GATES.len()];
+        let spot = Spot {
+            kernel: format!("bit {}", gate / GATES.len() as u32),
+            pc: gate,
+            target: "output".into(),
+            group: kind.into(),
+            opcode: kind.into(),
+            file: None,
+            line: None,
+        };
+        Site {
+            intent: Intent::Fault(format!("gate={gate}")),
+            spot,
+            labels: Labels::default(),
+            weight: 1,
+            stratum: None,
+        }
+    }
+}
+
+impl Subject for Adder {
+    fn name(&self) -> &str {
+        "adder"
+    }
+
+    fn digest(&self) -> &str {
+        "adder of 16 bits"
+    }
+
+    fn golden(&self) -> GoldenSummary {
+        GoldenSummary {
+            launches: 1,
+            threads: 1,
+            thread_instructions: u64::from(BITS) * GATES.len() as u64,
+            seconds: 0.0,
+        }
+    }
+}
+
+impl Planner for Adder {
+    fn plan(&self, runs: &[RunIndex], _: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
+        let gates = u64::from(BITS) * GATES.len() as u64;
+        Ok(runs.iter().map(|&run| Self::site((Draws::new(seed, run.0).draw(0) % gates) as u32)).collect())
+    }
+}
+
+/// A method: carries alone, each in turn.
+struct Carries;
+
+impl Planner for Carries {
+    fn plan(&self, runs: &[RunIndex], _: &SelectionWords, _: u64) -> Result<Vec<Site>, TargetError> {
+        Ok(runs.iter().map(|&run| Adder::site((run.0 as u32 % BITS) * GATES.len() as u32 + 4)).collect())
+    }
+}
+
+impl Engines for Adder {
+    fn offered(&self) -> &[EngineOffer] {
+        &[EngineOffer { word: "auto", about: "evaluates the gates in order" }]
+    }
+
+    fn worker(&self, _: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+        Ok(Box::new(self))
+    }
+}
+
+impl Worker for &Adder {
+    fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
+        let gate: Option<u32> = site.fault().and_then(|id| id.strip_prefix("gate=")?.parse().ok());
+        let gate = gate.ok_or_else(|| RunFailure::new(format!("find the gate of {site:?}")))?;
+        let ((golden, _), (found, hit)) = (self.sum(None), self.sum(Some(gate)));
+        let equal = OutputDiff::equal("sum", 1);
+        let max_abs = f64::from(golden.abs_diff(found));
+        let is_caught = (golden ^ found) >> BITS != 0;
+        Ok(Observation {
+            landed: Some(Landed { before: u128::from(hit), after: u128::from(hit ^ 1), threads: 1 }),
+            first_use: FirstUse::Read { after: 1 },
+            end: if is_caught { End::Detected { by: "the carry".to_owned() } } else { End::Completed },
+            outputs: if is_caught {
+                Vec::new()
+            } else {
+                vec![OutputDiff { differing: u64::from(golden != found), max_abs, ..equal }]
+            },
+            host_visible: false,
+            strayed: 0,
+            instructions: u64::from(BITS) * GATES.len() as u64,
+            tier: Tier::Full,
+            host: None,
+        })
+    }
+}
+
+const ADDER: Adder = Adder { operands: [0x5a31, 0x70ff] };
+
+fn config(runs: u64, shard: Option<&str>) -> Config {
+    let shard = shard.map(|shard| shard.parse().unwrap());
+    Choices { capsule: Some("adder".into()), runs: Some(runs), shard, ..Choices::default() }.settle().unwrap()
+}
+
+/// Runs what is left of a campaign.
+fn run(store: &mut Store, target: TargetSystem<'_>) {
+    let end = campaign::run(target, store, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert!(matches!(end, CampaignEnd::Finished(_)));
+}
+
+fn made(dir: &Path, target: TargetSystem<'_>, shard: Option<&str>) -> Results {
+    let mut store = Store::create(dir, config(400, shard), target).unwrap();
+    run(&mut store, target);
+    Results::open(dir).unwrap()
+}
+
+fn rows(results: &Results) -> Vec<Row> {
+    results.rows().unwrap().map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_circuit_goes_through_a_campaign_its_shards_and_its_continuation() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |name: &str| dir.path().join(name);
+    let target = TargetSystem::from(&ADDER);
+    let whole = made(&of("whole"), target, None);
+    let sums = rows(&whole).iter().filter(|row| row.site.spot.group == "xor").count();
+    assert!(rows(&whole).len() == 400 && (100..220).contains(&sums), "two of five gates: {sums}");
+    let shards = ["1/2", "2/2"].map(|shard| {
+        let place = of(&shard.replace('/', "-"));
+        made(&place, target, Some(shard));
+        place
+    });
+    merge(&shards, &of("merged")).unwrap();
+    assert_eq!(rows(&Results::open(&of("merged")).unwrap()), rows(&whole));
+    let stop = AtomicBool::new(true);
+    let mut store = Store::create(&of("stopped"), config(400, None), target).unwrap();
+    campaign::run(target, &mut store, &stop, &mut |_| {}).unwrap();
+    drop(store);
+    run(&mut Store::resume(&of("stopped"), target).unwrap(), target);
+    assert_eq!(rows(&Results::open(&of("stopped")).unwrap()), rows(&whole));
+}
+
+#[test]
+fn a_method_chooses_gates_and_a_report_says_what_is_hit() {
+    let dir = tempfile::tempdir().unwrap();
+    let results = made(&dir.path().join("c"), TargetSystem::from(&ADDER).planned_by(&Carries), None);
+    let rows = rows(&results);
+    assert!(rows.iter().all(|row| row.site.spot.group == "or"));
+    // The carry that leaves the adder is compared; those before reach the sum.
+    let caught = |row: &Row| row.site.spot.kernel == format!("bit {}", BITS - 1);
+    for row in &rows {
+        let class = row.finding.class();
+        assert!(!caught(row) || class == outcome::Class::Due, "{row:?}");
+        assert_ne!(class, outcome::Class::Masked, "{row:?}");
+    }
+    let description = Description {
+        faults: "The output of one gate is inverted.".to_owned(),
+        not_hit: "Wires between gates are not hit.".to_owned(),
+        machine: vec!["Gates have no delay.".to_owned()],
+    };
+    let report =
+        Report::new(&results, Context { description: Some(description.clone()), ..Context::default() }).unwrap();
+    let text = report.to_markdown();
+    for sentence in [description.faults.as_str(), &description.not_hit, &description.machine[0], "bit 15", "adder"] {
+        assert!(text.contains(sentence), "{sentence}: {text}");
+    }
+    assert!(!text.contains("PTX") && !text.contains("CUDA"), "{text}");
+}
