@@ -45,6 +45,7 @@ pub(crate) fn page(args: &Args) -> Result<()> {
     let runs = runs(page, &args.runs)?;
     let (stop, mut told) = (AtomicBool::new(false), String::new());
     let mut campaigns = Campaigns {
+        applications: Vec::new(),
         dir: root().join("target/pages").join(method.name()),
         seed: 0,
         kernels: Vec::new(),

@@ -12,6 +12,7 @@ use crate::site::{LabelColumn, RunIndex, Site};
 use crate::sweep::{Sweep, Sweeper};
 use outcome::Criteria;
 use outcome::Observation;
+use std::collections::BTreeMap;
 
 /// A part of the population that is sampled by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +93,12 @@ pub trait Planner: Sync {
     /// What is said of each site besides its spot: the columns of rows that are this target's own.
     fn labels(&self) -> &[LabelColumn] {
         &[]
+    }
+
+    /// The texts of files that the settings of its method name, by these names: a campaign keeps them in
+    /// [`SelectionWords::files`], so that it can be planned and reported again whatever becomes of the files.
+    fn files(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
     }
 
     /// The sites of `runs`, one each, in their order.

@@ -161,12 +161,15 @@ fn refused(error: SessionError) -> SessionError {
 }
 
 /// The method, if one is named, chooses sites of the capsule, whatever has the engines.
-fn with_method(work: Work, config: Config) -> Result<Session, SessionError> {
+fn with_method(work: Work, mut config: Config) -> Result<Session, SessionError> {
     let method = match &work {
         // A network refuses methods itself.
         Work::Gpu(_) | Work::Network(_) => None,
         Work::Capsule(capsule) => registry::apply(capsule, &config.selection)?,
         Work::Live(target) => registry::apply(target.capsule(), &config.selection)?,
     };
+    if let Some(method) = &method {
+        config.selection.files = method.files();
+    }
     Ok(Session::new(config, work, method))
 }

@@ -10,6 +10,7 @@ use campaign::{
 };
 use fault::Fault;
 use inject::{CapsuleTarget, Strategy};
+use methods::kit::Application;
 use methods::{Applied, Estimates};
 use nn::LayerSize;
 use outcome::{Criteria, Observation};
@@ -80,6 +81,16 @@ impl Session {
         self.work.capsule()
     }
 
+    /// The application that finishes runs of the capsule, if one does. What it runs is from now on known to be this user's.
+    ///
+    /// # Errors
+    /// If the user's own state cannot be written.
+    pub fn application(&self) -> Result<Option<Application<'_>>, SessionError> {
+        let (Work::Live(target), Some(live)) = (&self.work, &self.config.live) else { return Ok(None) };
+        trust::remember(&self.config).map_err(|error| SessionError::from_error(Why::Refused, &error))?;
+        Ok(Some(Application { capsule: Arc::clone(target.capsule()), live: live.clone(), engines: &**target }))
+    }
+
     /// The layers of a network; none of anything else.
     #[must_use]
     pub fn layers(&self) -> Vec<LayerSize> {
@@ -99,10 +110,9 @@ impl Session {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.capsule().map_or_else(Vec::new, |capsule| capsule.notes().to_vec());
-        notes.extend(self.note.clone());
+        notes.extend(self.application_notes());
         match &self.work {
             Work::Gpu(target) => notes.push(target.note()),
-            Work::Live(target) => notes.extend(target.notes()),
             Work::Network(target) => {
                 let accuracy = target.accuracy();
                 let (right, images) = (accuracy.right, accuracy.images);
@@ -110,9 +120,16 @@ impl Session {
                     "{right} of {images} images are classified as labelled; faults are in runs of these"
                 ));
             }
-            Work::Capsule(_) => {}
+            Work::Capsule(_) | Work::Live(_) => {}
         }
         notes
+    }
+
+    /// What a user should know of the part that an application has in its runs, a line each.
+    #[must_use]
+    pub fn application_notes(&self) -> Vec<String> {
+        let finishes = if let Work::Live(target) = &self.work { target.notes() } else { Vec::new() };
+        self.note.iter().cloned().chain(finishes).collect()
     }
 
     /// What a campaign runs on.

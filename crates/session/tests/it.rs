@@ -137,6 +137,7 @@ fn stores_of_a_study_say_all_that_their_rows_depend_on() {
         let capsule = session::capsules::ready("pathfinder", &setup).unwrap();
         let mut told = |_: &str, _: &campaign::CampaignEvent<'_>| {};
         let mut campaigns = Campaigns {
+            applications: Vec::new(),
             dir: dir.path().to_owned(),
             seed: 5,
             kernels: Vec::new(),
@@ -191,7 +192,7 @@ fn a_campaign_holds_the_regions_of_its_file() {
 }
 
 #[test]
-fn a_file_that_a_method_reads_is_the_one_that_the_campaign_was_made_with_or_refused() {
+fn a_campaign_keeps_the_text_of_each_file_that_its_method_reads() {
     let dir = tempfile::tempdir().unwrap();
     let maps = open(by_method("regional".to_owned(), 3)).unwrap();
     let faults = rows(&maps.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap().1);
@@ -206,13 +207,13 @@ fn a_file_that_a_method_reads_is_the_one_that_the_campaign_was_made_with_or_refu
     ] {
         let (file, place) = (dir.path().join(name), dir.path().join(format!("{name}.campaign")));
         std::fs::write(&file, &text).unwrap();
-        // The name is that of a user, relative to where he is; the campaign is read from anywhere.
-        run(&open(by_method(format!("{method}{}", file.display()), runs)).unwrap(), &place);
-        let before = estimates_of(&place).unwrap();
-        std::fs::write(&file, format!("{text}\n")).unwrap();
-        let refused = estimates_of(&place).unwrap_err();
-        assert!(refused.contains(name) && refused.contains("it is not what it was"), "{refused}");
-        std::fs::write(&file, &text).unwrap();
+        let made = run(&open(by_method(format!("{method}{}", file.display()), runs)).unwrap(), &place);
+        let (rows_before, before) = (rows(&made), estimates_of(&place).unwrap());
+        std::fs::write(&file, "edited").unwrap();
         assert_eq!(estimates_of(&place).unwrap(), before);
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(estimates_of(&place).unwrap(), before);
+        let again = run(&open_campaign(&place, Changes::default()).unwrap(), &dir.path().join(format!("{name}.again")));
+        assert_eq!(rows(&again), rows_before);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::keys::keys;
 use outcome::words;
+use std::collections::BTreeMap;
 
 keys! {
     /// Which sites a campaign hits, in words that the target interprets; an empty list is everything.
@@ -29,6 +30,9 @@ keys! {
         stratify: Option<Stratify> = "stratify" one,
         /// The published method that chooses sites instead, with its settings.
         method: Option<String> = "method" one,
+        /// The texts of files that the settings of the method name, by these names: what a campaign was planned from, whatever
+        /// becomes of the files.
+        files: BTreeMap<String, String> = "files" apart,
     }
 }
 

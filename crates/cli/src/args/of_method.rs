@@ -76,6 +76,9 @@ pub(crate) struct OfMethod {
     pub(crate) capsule: String,
     #[command(flatten)]
     pub(crate) kept: Kept,
+    /// Leave undecided the runs that the recorded application would have to finish
+    #[arg(long)]
+    pub(crate) no_app: bool,
     /// Write what is plotted, as SVG
     #[arg(long, value_name = "F.svg")]
     pub(crate) plot: Option<PathBuf>,
@@ -120,7 +123,7 @@ fn is_written(key: &str, matches: &clap::ArgMatches) -> bool {
 fn refused(command: &methods::Command, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
     match command.without.iter().find(|(key, _)| is_written(key, matches)) {
         Some((key, why)) => {
-            let text = format!("`beamline {}` takes no --{key}: {why}\n", command.name);
+            let text = format!("`beamline {}` takes no --{}: {why}\n", command.name, key.replace('_', "-"));
             Err(clap::Error::raw(ErrorKind::ArgumentConflict, text))
         }
         None => Ok(()),

@@ -62,6 +62,9 @@ pub(crate) struct Study {
     pub(crate) runs: u64,
     #[command(flatten)]
     pub(crate) kept: Kept,
+    /// Leave undecided the runs that the recorded applications would have to finish
+    #[arg(long)]
+    pub(crate) no_app: bool,
     /// Write the plots into this directory, as SVG
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,

@@ -77,7 +77,20 @@ fn selection() -> impl Strategy<Value = SelectionWords> {
         let (model, target, scope, method, stratify) = words;
         // The two exclude each other.
         let stratify = stratify.filter(|_| method.is_none());
-        SelectionWords { model, target, group, scope, kernel, lines, threads, blocks, iterations, stratify, method }
+        SelectionWords {
+            model,
+            target,
+            group,
+            scope,
+            kernel,
+            lines,
+            threads,
+            blocks,
+            iterations,
+            stratify,
+            method,
+            ..SelectionWords::default()
+        }
     })
 }
 

@@ -1,7 +1,7 @@
 //! Commands that published methods add.
 
 use crate::args::{OfFiles, OfInputs, OfMethod};
-use crate::commands::study::{Told, campaigns, failure, target};
+use crate::commands::study::{Told, campaigns, capsule_of, failure, open};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_KEPT, SAME_COMMAND, stop_on_interrupt};
 use crate::out;
@@ -19,11 +19,13 @@ pub(crate) fn answer(args: OfMethod) -> Result<Code, Failure> {
     let keeps_nothing = command.without.iter().any(|(option, _)| *option == "out");
     let stop = stop_on_interrupt(if keeps_nothing { NOTHING_KEPT } else { SAME_COMMAND })?;
     let declared = session::bundled::find(&args.capsule).map(|it| it.toml().to_owned());
-    let capsule = target(&args.capsule, &args.kept)?;
-    let request = Request { capsule, declared, options: args.options };
+    let asks_none = args.no_app || command.without.iter().any(|(option, _)| *option == "no_app");
+    let session = open(&args.capsule, &args.kept, asks_none)?;
+    let request = Request { capsule: capsule_of(&session)?, declared, options: args.options };
     let mut told = Told::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
+    campaigns.applications.extend(session.application()?);
     let answer = (command.run)(&request, &mut campaigns).map_err(failure)?;
     write_plot(args.plot.as_deref(), answer.study.plots.first())?;
     show(&answer, args.json)

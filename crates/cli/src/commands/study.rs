@@ -7,11 +7,11 @@ use crate::out;
 use crate::progress::Progress;
 use anyhow::{Context as _, anyhow};
 use campaign::names::file_name;
-use campaign::{CampaignEvent, StoreError};
-use inject::{CapsuleTarget, Setup};
+use campaign::{CampaignEvent, Choices, StoreError};
+use inject::CapsuleTarget;
 use methods::kit::{Campaigns, Studied, StudyError};
 use methods::registry;
-use session::{bundled, capsules};
+use session::{Session, bundled};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -23,14 +23,19 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
         return Err(Failure::new(Code::Usage, error));
     };
     let stop = stop_on_interrupt(SAME_COMMAND)?;
-    let studied = |name: &String| {
+    let sessions: Vec<Session> =
+        args.capsules.iter().map(|name| open(name, &args.kept, args.no_app)).collect::<Result<_, _>>()?;
+    let studied = |(name, session): (&String, &Session)| {
         let class = bundled::find(name).map(|workload| workload.description().class);
-        Ok(Studied { capsule: target(name, &args.kept)?, class })
+        Ok(Studied { capsule: capsule_of(session)?, class })
     };
-    let subjects = args.capsules.iter().map(studied).collect::<Result<Vec<_>, Failure>>()?;
+    let subjects = args.capsules.iter().zip(&sessions).map(studied).collect::<Result<Vec<_>, Failure>>()?;
     let mut told = Told::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
+    for session in &sessions {
+        campaigns.applications.extend(session.application()?);
+    }
     let study = (offer.make)(&subjects, args.runs, &mut campaigns).map_err(failure)?;
     if let Some(dir) = &args.plots {
         if study.plots.is_empty() {
@@ -49,10 +54,18 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
     Ok(Code::Done)
 }
 
-/// A capsule, ready for the faults of a study.
-pub(crate) fn target(name: &str, kept: &args::Kept) -> Result<Arc<CapsuleTarget>, Failure> {
-    let setup = Setup { infer: true, fuel: kept.fuel, ..Setup::default() };
-    Ok(capsules::ready(name, &setup)?)
+/// A capsule, ready for the faults of a study, with its application where that finishes runs.
+pub(crate) fn open(name: &str, kept: &args::Kept, no_app: bool) -> Result<Session, Failure> {
+    let choices = Choices { capsule: Some(name.to_owned()), fuel: kept.fuel, no_app, ..Choices::default() };
+    let session = session::open(choices)?;
+    session.application_notes().iter().for_each(|note| out::note(note));
+    Ok(session)
+}
+
+/// The capsule of a session.
+pub(crate) fn capsule_of(session: &Session) -> Result<Arc<CapsuleTarget>, Failure> {
+    let none = || Failure::new(Code::Usage, anyhow!("study {}: it is no capsule", session.name()));
+    session.capsule().cloned().ok_or_else(none)
 }
 
 /// Campaigns that are kept as the command line says.
@@ -62,7 +75,15 @@ pub(crate) fn campaigns<'a>(
     told: &'a mut dyn FnMut(&str, &CampaignEvent<'_>),
 ) -> Campaigns<'a> {
     let args::Kept { kernel, seed, jobs, out, .. } = kept;
-    Campaigns { dir: out.clone(), seed: *seed, kernels: kernel.clone(), jobs: *jobs, stop, told }
+    Campaigns {
+        dir: out.clone(),
+        seed: *seed,
+        kernels: kernel.clone(),
+        jobs: *jobs,
+        applications: Vec::new(),
+        stop,
+        told,
+    }
 }
 
 /// Shows the campaigns of a study, one after the other.

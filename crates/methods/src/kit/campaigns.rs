@@ -2,8 +2,8 @@
 
 use campaign::names::file_name;
 use campaign::{
-    CampaignEnd, CampaignError, CampaignEvent, Choices, Config, ConfigError, Planner, Results, SelectionWords, Store,
-    StoreError, Subject, TargetError, TargetSystem,
+    CampaignEnd, CampaignError, CampaignEvent, Choices, Config, ConfigError, Engines, Live, Planner, Results,
+    SelectionWords, Store, StoreError, Subject, TargetError, TargetSystem,
 };
 use inject::{CapsuleTarget, MachineWords};
 use std::path::PathBuf;
@@ -20,10 +20,23 @@ pub struct Campaigns<'a> {
     pub kernels: Vec<String>,
     /// Workers; one for each core if not said.
     pub jobs: Option<u32>,
+    /// The applications that finish runs of their capsules.
+    pub applications: Vec<Application<'a>>,
     /// Ends the work in hand.
     pub stop: &'a AtomicBool,
     /// Is told of everything that happens.
     pub told: &'a mut dyn FnMut(&str, &CampaignEvent),
+}
+
+/// The application that a capsule was recorded from: it finishes those runs of the capsule in which its host could act on a
+/// difference.
+pub struct Application<'a> {
+    /// The capsule.
+    pub capsule: Arc<CapsuleTarget>,
+    /// How it is started.
+    pub live: Live,
+    /// What runs the faults of the capsule.
+    pub engines: &'a dyn Engines,
 }
 
 /// A capsule and what is known of it.
@@ -100,7 +113,7 @@ impl From<CampaignError> for StudyError {
     }
 }
 
-impl Campaigns<'_> {
+impl<'a> Campaigns<'a> {
     /// What a method with these settings is to choose from.
     #[must_use]
     pub fn selection(&self, method: &str) -> SelectionWords {
@@ -173,6 +186,9 @@ impl Campaigns<'_> {
         label: &str,
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {
+        let selection = SelectionWords { files: target.planner.files(), ..selection };
+        let engines = self.application(capsule).map(|application| application.engines);
+        let target = engines.map_or(target, |engines| target.run_by(engines));
         let config = self.config(capsule, selection, runs, self.seed)?;
         let dir = self.place(capsule, label, runs);
         let mut store = Store::make(&dir, config, target)?;
@@ -201,6 +217,8 @@ impl Campaigns<'_> {
         let config = self.config(capsule, selection, runs, seed)?;
         let target = TargetSystem::from(capsule);
         let target = planner.map_or(target, |planner| target.planned_by(planner));
+        let engines = self.application(capsule).map(|application| application.engines);
+        let target = engines.map_or(target, |engines| target.run_by(engines));
         match campaign::run_in_memory(target, &config, self.stop, &mut |_| {})? {
             (CampaignEnd::Finished(_), results) => Ok(results),
             _ => Err(StudyError::Unkept),
@@ -231,9 +249,15 @@ impl Campaigns<'_> {
             addresses,
             contract,
             order,
+            live: self.application(capsule).map_or_else(Live::default, |application| application.live.clone()),
             ..Choices::default()
         };
         Ok(choices.judged_by(capsule.criteria()).settle()?)
+    }
+
+    /// What finishes the runs of a capsule, if an application does.
+    fn application(&self, capsule: &CapsuleTarget) -> Option<&Application<'a>> {
+        self.applications.iter().find(|application| std::ptr::eq(&raw const *application.capsule, capsule))
     }
 
     /// A directory for each campaign, which says what it is of: another recording of the same name is another campaign.
@@ -246,6 +270,7 @@ impl Campaigns<'_> {
         let MachineWords { addresses, contract, order } = capsule.golden_run().machine_words();
         let machine = [("addresses", addresses), ("contract", contract), ("order", order)];
         parts.extend(machine.into_iter().filter_map(|(key, word)| Some(format!("{key}-{}", word?))));
+        parts.extend(self.application(capsule).map(|_| "app".to_owned()));
         parts.push(format!("seed-{}-runs-{runs}", self.seed));
         self.dir.join(format!("{}.campaign", file_name(&parts.join("_"))))
     }

@@ -3,6 +3,7 @@
 //! Such a word is a path from the root, `#` and the first digits of the digest of what the file says. A plain name is one,
 //! too, as users write it; nothing is promised of what it says tomorrow.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -14,18 +15,21 @@ const DIGITS: usize = 16;
 /// # Errors
 /// If it cannot be read, or is no longer what its word says.
 pub(crate) fn word(name: &str) -> Result<String, String> {
-    let text = read(name)?;
+    let text = read(name, &BTreeMap::new())?;
     let path = parts(name).0;
     let absolute = Path::new(path).canonicalize().map_err(|error| error.to_string())?;
     let absolute = absolute.to_str().ok_or("its path is no text; move it to one that is")?;
     Ok(format!("{absolute}#{}", digest(&text)))
 }
 
-/// What the file of a word says.
+/// What the file of a word says: as a campaign kept it in `files`, or as it stands on disk.
 ///
 /// # Errors
-/// If it cannot be read, or says something else than when the word was made.
-pub(crate) fn read(word: &str) -> Result<String, String> {
+/// If no campaign kept it and it cannot be read, or says something else than when the word was made.
+pub(crate) fn read(word: &str, files: &BTreeMap<String, String>) -> Result<String, String> {
+    if let Some(text) = files.get(word) {
+        return Ok(text.clone());
+    }
     let (path, known) = parts(word);
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     match known.filter(|known| *known != digest(&text)) {
@@ -73,13 +77,16 @@ mod tests {
         let file = place.path().join("a#b.toml");
         fs::write(&file, "one").unwrap();
         let name = file.to_str().unwrap();
-        assert_eq!(read(name), Ok("one".to_owned()));
+        assert_eq!(read(name, &BTreeMap::new()), Ok("one".to_owned()));
         let of_one = word(name).unwrap();
-        assert_eq!((read(&of_one), word(&of_one)), (Ok("one".to_owned()), Ok(of_one.clone())));
+        let none = BTreeMap::new();
+        assert_eq!((read(&of_one, &none), word(&of_one)), (Ok("one".to_owned()), Ok(of_one.clone())));
         assert!(short(&of_one).starts_with("a#b-") && short(&of_one).len() == 20);
         assert_eq!(short("K40"), "K40");
         fs::write(&file, "two").unwrap();
-        assert!(read(&of_one).unwrap_err().starts_with("it is not what it was"));
+        assert!(read(&of_one, &none).unwrap_err().starts_with("it is not what it was"));
+        let kept = BTreeMap::from([(of_one.clone(), "one".to_owned())]);
+        assert_eq!(read(&of_one, &kept), Ok("one".to_owned()));
         assert!(word(&of_one).is_err() && word(name).unwrap() != of_one);
     }
 }

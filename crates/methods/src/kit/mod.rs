@@ -10,7 +10,7 @@ mod statements;
 mod thread;
 pub(crate) mod words;
 
-pub use campaigns::{Campaigns, FinishedCampaign, Studied, StudyError};
+pub use campaigns::{Application, Campaigns, FinishedCampaign, Studied, StudyError};
 pub use inputs::{Inputs, Realised};
 pub use profile::{Profile, ProfileStep};
 pub use statements::{Judged, Part, Statement, Verdict, tally};

@@ -2,6 +2,7 @@
 
 use campaign::Subject;
 use stats::{Confidence, Margin, sample_size};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -103,9 +104,8 @@ fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
 pub(super) fn label(settings: &Settings) -> Result<String, StudyError> {
     let text = match settings {
         Settings::Regions(_) => settings.to_string(),
-        Settings::Map(path) => {
-            lasting::read(path).map_err(|why| StudyError::Refused(format!("read the fault map `{path}`: {why}")))?
-        }
+        Settings::Map(path) => lasting::read(path, &BTreeMap::new())
+            .map_err(|why| StudyError::Refused(format!("read the fault map `{path}`: {why}")))?,
     };
     let digest: String = blake3::hash(text.as_bytes()).to_hex().chars().take(16).collect();
     Ok(format!("regions-{digest}"))

@@ -4,6 +4,7 @@ use campaign::{Label, LabelColumn, Labels, Planner, RunIndex, SelectionWords, Si
 use fault::Fault;
 use inject::site::LABELS;
 use inject::{CapsuleTarget, Cells};
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use super::diagnosis::Program;
@@ -26,6 +27,8 @@ pub struct Regional {
     plan: Plan,
     /// Regions without a site, and why.
     empty: Vec<(String, String)>,
+    /// The text of the fault map that the settings name.
+    files: BTreeMap<String, String>,
 }
 
 /// Where sites come from.
@@ -66,9 +69,10 @@ impl Regional {
             Settings::Regions(regions) => Self::drawn(capsule, &regions),
             Settings::Map(path) => {
                 let refused = |why: String| TargetError::new(format!("read the fault map `{path}`: {why}"));
-                let text = lasting::read(&path).map_err(refused)?;
+                let text = lasting::read(&path, &words.files).map_err(refused)?;
                 let map = FaultMap::read(&text).map_err(refused)?;
-                Self::mapped(capsule, &map).map_err(refused)
+                let method = Self::mapped(capsule, &map).map_err(refused)?;
+                Ok(Self { files: BTreeMap::from([(path.clone(), text)]), ..method })
             }
         }
     }
@@ -88,7 +92,7 @@ impl Regional {
             return Err(TargetError::new(format!("find a site in any region: {}", why.join("; "))));
         }
         let names = regions.iter().map(|region| region.name.clone()).collect();
-        Ok(Self { capsule: Arc::clone(capsule), names, plan: Plan::Drawn(cells), empty })
+        Ok(Self { capsule: Arc::clone(capsule), names, plan: Plan::Drawn(cells), empty, files: BTreeMap::new() })
     }
 
     fn mapped(capsule: &Arc<CapsuleTarget>, map: &FaultMap) -> Result<Self, String> {
@@ -100,7 +104,8 @@ impl Regional {
         let sites = capsule.sites_of(&faults).map_err(|(at, error)| format!("{}: {error}", of_row(at)))?;
         let named = sites.into_iter().zip(&map.rows).map(|(site, row)| labelled(site, &row.region)).collect();
         let plan = Plan::Mapped(named);
-        Ok(Self { capsule: Arc::clone(capsule), names: map.regions(), plan, empty: Vec::new() })
+        let (names, empty, files) = (map.regions(), Vec::new(), BTreeMap::new());
+        Ok(Self { capsule: Arc::clone(capsule), names, plan, empty, files })
     }
 
     /// The name of the capsule.
@@ -160,6 +165,10 @@ fn labelled(site: Site, region: &str) -> Site {
 }
 
 impl Planner for Regional {
+    fn files(&self) -> BTreeMap<String, String> {
+        self.files.clone()
+    }
+
     fn labels(&self) -> &[LabelColumn] {
         &COLUMNS
     }

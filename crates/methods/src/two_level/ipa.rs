@@ -134,10 +134,18 @@ impl IpaTable {
     /// # Errors
     /// If it is neither bundled nor a file, or the file is no such table.
     pub fn named(name: &str) -> Result<Self, String> {
+        Self::named_among(name, &BTreeMap::new())
+    }
+
+    /// The table of a name, or of a file; `files` has the texts that a campaign kept.
+    ///
+    /// # Errors
+    /// If it is neither bundled nor a file, or the file is no such table.
+    pub fn named_among(name: &str, files: &BTreeMap<String, String>) -> Result<Self, String> {
         let refused = |why: &str| format!("read the IPA table `{name}`: {why}");
         let text = match BUNDLED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
             Some((_, text)) => (*text).to_owned(),
-            None => lasting::read(name).map_err(|error| {
+            None => lasting::read(name, files).map_err(|error| {
                 let names: Vec<&str> = Self::bundled().collect();
                 refused(&format!("{error}; bundled is {}, anything else is the name of a file", names.join(", ")))
             })?,

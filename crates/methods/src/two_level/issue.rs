@@ -1,7 +1,7 @@
 //! How many instructions a multiprocessor issues in a cycle: measured, published, or said; never assumed.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::units::IssueRate;
 use crate::kit::lasting;
@@ -67,10 +67,18 @@ impl IssueProfile {
     /// # Errors
     /// If it is neither bundled nor a file, or the file is no such profile.
     pub fn named(name: &str) -> Result<Self, String> {
+        Self::named_among(name, &BTreeMap::new())
+    }
+
+    /// The profile of a name, or of a file; `files` has the texts that a campaign kept.
+    ///
+    /// # Errors
+    /// If it is neither bundled nor a file, or the file is no such profile.
+    pub fn named_among(name: &str, files: &BTreeMap<String, String>) -> Result<Self, String> {
         let refused = |why: &str| format!("read the issue rates `{name}`: {why}");
         let text = match BUNDLED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
             Some((_, text)) => (*text).to_owned(),
-            None => lasting::read(name).map_err(|error| {
+            None => lasting::read(name, files).map_err(|error| {
                 let names: Vec<&str> = Self::bundled().collect();
                 let names = names.join(", ");
                 refused(&format!(
@@ -104,11 +112,17 @@ impl IssueProfile {
     }
 }
 
-/// What the words `--issue` mean for a capsule: a number, or what a profile knows of it.
+/// What the words `--issue` mean for a capsule: a number, or what a profile knows of it. `files` has the texts that a campaign
+/// kept.
 ///
 /// # Errors
 /// If they mean nothing.
-pub fn issue_rate(words: &str, name: &str, digest: &str) -> Result<Option<KnownIssueRate>, String> {
+pub fn issue_rate(
+    words: &str,
+    name: &str,
+    digest: &str,
+    files: &BTreeMap<String, String>,
+) -> Result<Option<KnownIssueRate>, String> {
     if words == "none" {
         return Ok(None);
     }
@@ -118,7 +132,7 @@ pub fn issue_rate(words: &str, name: &str, digest: &str) -> Result<Option<KnownI
             .then(|| Some(said()))
             .ok_or_else(|| format!("take the issue rate {words}: it must be a number above 0"));
     }
-    Ok(IssueProfile::named(words)?.of(name, digest))
+    Ok(IssueProfile::named_among(words, files)?.of(name, digest))
 }
 
 /// Whether words for issue rates are complete in themselves, and no file is read for them.
@@ -137,13 +151,14 @@ mod tests {
 
     #[test]
     fn rates_are_said_looked_up_or_unknown() {
-        assert_eq!(issue_rate("1.5", "x", "").unwrap().unwrap().rate, 1.5);
-        assert_eq!(issue_rate("none", "hotspot", "").unwrap(), None);
-        let found = issue_rate("k40", "hotspot", "ab").unwrap().unwrap();
+        let none = BTreeMap::new();
+        assert_eq!(issue_rate("1.5", "x", "", &none).unwrap().unwrap().rate, 1.5);
+        assert_eq!(issue_rate("none", "hotspot", "", &none).unwrap(), None);
+        let found = issue_rate("k40", "hotspot", "ab", &none).unwrap().unwrap();
         assert_eq!((found.rate, found.source.as_str()), (3.49, "K40 (of the program of like name)"));
-        assert_eq!(issue_rate("k40", "gemm", "ab").unwrap(), None);
+        assert_eq!(issue_rate("k40", "gemm", "ab", &none).unwrap(), None);
         for words in ["0", "-1", "nan", "inf", "h900"] {
-            assert!(issue_rate(words, "x", "").is_err(), "{words}");
+            assert!(issue_rate(words, "x", "", &none).is_err(), "{words}");
         }
     }
 

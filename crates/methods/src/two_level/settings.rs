@@ -1,5 +1,6 @@
 //! What can be chosen about the method, and the words for it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -84,9 +85,21 @@ impl Settings {
         };
         // What is wrong with a name, or with what a file says, is said by who reads it.
         IpaTable::named(&self.ipa)?;
-        issue_rate(&self.issue, "", "")?;
+        issue_rate(&self.issue, "", "", &BTreeMap::new())?;
         let (ipa, issue) = (IpaTable::is_bundled(&self.ipa), is_word(&self.issue));
         Ok(Self { ipa: held("IPA table", self.ipa, ipa)?, issue: held("issue rates", self.issue, issue)?, ..self })
+    }
+}
+
+impl Settings {
+    /// The texts of the files that they name, by these names; `known` has those that a campaign kept.
+    ///
+    /// # Errors
+    /// If one of them can be read nowhere.
+    pub(super) fn files(&self, known: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
+        let named = [(&self.ipa, IpaTable::is_bundled(&self.ipa)), (&self.issue, is_word(&self.issue))];
+        let files = named.into_iter().filter(|(_, is_word)| !is_word);
+        files.map(|(name, _)| Ok((name.clone(), lasting::read(name, known)?))).collect()
     }
 }
 

@@ -41,6 +41,8 @@ pub struct TwoLevel {
     capsule: Arc<CapsuleTarget>,
     settings: Settings,
     table: IpaTable,
+    /// The texts of the files that the settings name.
+    files: BTreeMap<String, String>,
     shares: Shares,
     issue: Option<KnownIssueRate>,
     cells: Vec<Cell>,
@@ -65,6 +67,7 @@ pub struct Counted {
 pub(super) struct Understood {
     settings: Settings,
     table: IpaTable,
+    files: BTreeMap<String, String>,
     selection: Selection,
 }
 
@@ -78,9 +81,10 @@ impl Understood {
         check(words)?;
         let of = |error: fault::SelectionError| TargetError::from_error(&error);
         let selection = Selection::default().in_kernels(&words.kernel).map_err(of)?;
-        let table = IpaTable::named(&settings.ipa).map_err(TargetError::new)?;
-        issue_rate(&settings.issue, "", "").map_err(TargetError::new)?;
-        Ok(Self { settings, table, selection })
+        let table = IpaTable::named_among(&settings.ipa, &words.files).map_err(TargetError::new)?;
+        issue_rate(&settings.issue, "", "", &words.files).map_err(TargetError::new)?;
+        let files = settings.files(&words.files).map_err(TargetError::new)?;
+        Ok(Self { settings, table, files, selection })
     }
 
     /// What faults do, for each type and manifestation that is made.
@@ -105,7 +109,7 @@ impl TwoLevel {
     /// # Errors
     /// If the words mean no settings, say what the method chooses itself, or select nothing.
     pub fn new(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
-        let Understood { settings, table, selection } = Understood::of(words)?;
+        let Understood { settings, table, files, selection } = Understood::of(words)?;
         let golden = capsule.golden_run();
         let shares = Shares::of(golden, &table, settings.grouping, &selection).map_err(TargetError::new)?;
         let cells = cells(&table, &settings, &words.kernel);
@@ -128,9 +132,9 @@ impl TwoLevel {
         }
         // A profile knows the application as a whole, not some of its kernels.
         let known = words.kernel.is_empty() || settings.issue.parse::<f64>().is_ok();
-        let issue = issue_rate(&settings.issue, capsule.name(), capsule.digest()).map_err(TargetError::new)?;
+        let issue = issue_rate(&settings.issue, capsule.name(), capsule.digest(), &files).map_err(TargetError::new)?;
         let issue = issue.filter(|_| known);
-        Ok(Self { capsule: Arc::clone(capsule), settings, table, shares, issue, cells, planned })
+        Ok(Self { capsule: Arc::clone(capsule), settings, table, files, shares, issue, cells, planned })
     }
 
     /// How many cells have instructions: run i is of cell i mod so many.
@@ -256,6 +260,10 @@ fn cells(table: &IpaTable, settings: &Settings, kernels: &[String]) -> Vec<Cell>
 }
 
 impl Planner for TwoLevel {
+    fn files(&self) -> BTreeMap<String, String> {
+        self.files.clone()
+    }
+
     fn labels(&self) -> &[LabelColumn] {
         &COLUMNS
     }

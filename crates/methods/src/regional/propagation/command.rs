@@ -57,6 +57,7 @@ pub(crate) const PROPAGATION: Command = Command {
     without: &[
         WITHOUT_KERNEL,
         ("plot", "it draws none; --graph writes where errors go, and --pictures draws one fault"),
+        ("no_app", "it asks no application: faults are followed in the capsule alone"),
         ("out", "no runs of it are kept; --rows writes what each did"),
     ],
     run: propagation,
