@@ -156,7 +156,9 @@ fn made(dir: &Path, target: TargetSystem<'_>, shard: Option<&str>) -> Results {
 }
 
 fn rows(results: &Results) -> Vec<Row> {
-    results.rows().unwrap().map(Result::unwrap).collect()
+    let mut rows = Vec::new();
+    results.visit(&mut |row| rows.push(row)).unwrap();
+    rows
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn every_file_beside_the_kernel_tests_belongs_to_one() {
 fn accesses_in_which_no_races_are_looked_for_are_named() {
     let unsearched = |name: &str| {
         let path = testkit::filetests("kernels").join(format!("{name}.ptx"));
-        let script = testkit::kernels::read(&path, &std::fs::read_to_string(&path).unwrap()).unwrap();
+        let script = read(&path, &std::fs::read_to_string(&path).unwrap()).unwrap();
         inject::Golden::run(testkit::kernels::capsule_of(&script).unwrap()).unwrap().unsearched()
     };
     let said = unsearched("wmma").unwrap();
