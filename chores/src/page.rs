@@ -1,17 +1,17 @@
-//! Pages of documentation whose numbers are measured, as methods describe them.
+//! Pages of documentation whose numbers are measured, as `papers` describes them.
 //!
 //! Campaigns are kept under `target/pages` and are not run again while they fit the capsules; the text is a template of
-//! the method, in which `{{name}}` stands for a number, a sentence, a table or a plot.
+//! the page, in which `{{name}}` stands for a number, a sentence, a table or a plot.
 
 use crate::repo::{beamline, root, say};
 use crate::workloads::{debug_build, fixed_nvcc};
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Error, Result, anyhow, ensure};
 use campaign::CampaignEvent;
 use capsule::Capsule;
 use clap::Parser;
 use inject::{CapsuleTarget, Setup};
 use methods::kit::{Campaigns, StudyError};
-use methods::{MethodPage, Piece, Workloads, Workshop, registry};
+use papers::{MethodPage, Piece, Workloads, Workshop, registry};
 use session::capsules;
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,13 +40,12 @@ fn kind(text: &str) -> Result<(String, u64), String> {
 
 /// Measures, and writes the page and its plots.
 pub(crate) fn page(args: &Args) -> Result<()> {
-    let method = registry::find(&args.method)?;
-    let page = method.page().ok_or_else(|| anyhow!("{} has no page", method.name()))?;
+    let page = registry::find(&args.method).map_err(Error::msg)?;
     let runs = runs(page, &args.runs)?;
     let (stop, mut told) = (AtomicBool::new(false), String::new());
     let mut campaigns = Campaigns {
         applications: Vec::new(),
-        dir: root().join("target/pages").join(method.name()),
+        dir: root().join("target/pages").join(page.method),
         seed: 0,
         kernels: Vec::new(),
         jobs: None,
@@ -59,15 +58,15 @@ pub(crate) fn page(args: &Args) -> Result<()> {
     if args.only.is_some() {
         return say("measured; without a workload, the page is written");
     }
-    let folder = Folder { root: root().join("docs/methods"), method: method.name() };
-    fs::create_dir_all(folder.root.join(method.name())).context("create the folder of the plots")?;
+    let folder = Folder { root: root().join("docs/methods"), method: page.method };
+    fs::create_dir_all(folder.root.join(page.method)).context("create the folder of the plots")?;
     let mut text = page.template.to_owned();
     let sizes = runs.iter().map(|(name, count)| (format!("runs-{name}"), Piece::Count(*count)));
     for (name, piece) in pieces.into_iter().chain(sizes) {
         fill(&mut text, &name, &folder.shown(&piece)?)?;
     }
     ensure!(!text.contains("{{"), "the template names a table or a plot that is not made");
-    let file = format!("{}.md", method.name());
+    let file = format!("{}.md", page.method);
     fs::write(folder.root.join(&file), text).with_context(|| format!("write docs/methods/{file}"))?;
     say(&format!("docs/methods/{file} written"))
 }
@@ -133,7 +132,7 @@ impl Workloads for Repository {
     }
 }
 
-fn refused(error: &anyhow::Error) -> StudyError {
+fn refused(error: &Error) -> StudyError {
     StudyError::Nothing("the workloads", format!("{error:#}"))
 }
 

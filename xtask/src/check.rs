@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 /// The crates whose tests execute no kernels, or few and small ones.
-const QUICK: &[&str] = &["isa", "capsule", "stats", "ptx", "fault", "campaign", "methods", "report", "xtask"];
+const QUICK: &[&str] = &["isa", "capsule", "stats", "ptx", "fault", "campaign", "methods", "papers", "report", "xtask"];
 
 /// A step and how it is taken.
 struct Step {

@@ -4,7 +4,7 @@
 //! the engine that any campaign runs on, so that what its shortcuts cost can be measured instead of trusted.
 //!
 //! ```text
-//! registry ─▶ Method (its word, settings, studies, commands, page)
+//! registry ─▶ Method (its word, settings, studies, commands)
 //!                └─ apply(capsule, selection) ─▶ Applied: plan of sites, estimates from rows
 //! ```
 //!
@@ -33,6 +33,6 @@ pub mod sinrg;
 pub mod two_level;
 
 pub use method::{
-    Answer, Applied, Command, CommandOption, Estimates, FilesRequest, InputCommand, InputRequest, Method, MethodPage,
-    Options, PageCampaign, Piece, Pieces, Reader, Request, StudyOffer, Workloads, Workshop,
+    Answer, Applied, Command, CommandOption, Estimates, FilesRequest, InputCommand, InputRequest, Method, Options,
+    Reader, Request, StudyOffer,
 };

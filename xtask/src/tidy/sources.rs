@@ -1,4 +1,4 @@
-//! Every source file: how long it may be, that it says what it is for, and that none outside of methods names one.
+//! Every source file: how long it may be, that it says what it is for, and that none but methods and papers names a method.
 
 use crate::repo::root;
 use anyhow::{Context, Result};
@@ -71,10 +71,10 @@ fn methods() -> Result<Vec<String>> {
     Ok(methods.map(|name| name.trim_end_matches(".rs").to_owned()).collect())
 }
 
-/// The method that a file outside of methods and of the folders of tests names, as a module or by its word, if it names
+/// The method that a file outside of methods, of papers and of the folders of tests names, as a module or by its word, if it names
 /// one. Comments may speak of any; sets of instructions have the names of the papers that have them.
 fn named_method<'m>(file: &str, text: &str, methods: &'m [String]) -> Option<&'m String> {
-    let apart = ["crates/methods/", "xtask/", "crates/lower/src/sets.rs"];
+    let apart = ["crates/methods/", "crates/papers/", "xtask/", "crates/lower/src/sets.rs"];
     if !file.contains("/src/") || apart.iter().any(|place| file.starts_with(place)) {
         return None;
     }

@@ -255,7 +255,8 @@ fn between(least: Bounded, most: Bounded) -> Bounded {
 }
 
 /// The rate of an end among trials that ended so, with Wilson's interval; none or all that is undecided counts.
-pub(super) fn of_ends(ends: [u64; ENDS], end: usize) -> Option<Bounded> {
+#[must_use]
+pub fn of_ends(ends: [u64; ENDS], end: usize) -> Option<Bounded> {
     let (trials, undecided) = (ends.iter().sum(), ends[TrialEnd::Undecided.index()]);
     Some(between(plain(ends[end], trials)?, plain(ends[end] + undecided, trials)?))
 }

@@ -88,7 +88,7 @@ pub struct KernelGroups {
     pub groups: Vec<ThreadGroup>,
     /// The group of each thread, by launch and thread, as an index into the groups.
     #[serde(skip)]
-    members: Vec<Vec<u32>>,
+    pub members: Vec<Vec<u32>>,
 }
 
 impl KernelGroups {

@@ -5,10 +5,9 @@ use inject::CapsuleTarget;
 use std::sync::Arc;
 
 use super::command::GROUPS;
-use super::page::PAGE;
 use super::studies::STUDIES;
 use super::target::{GpuQin, Understood};
-use crate::method::{Applied, Command, MethodPage, StudyOffer};
+use crate::method::{Applied, Command, StudyOffer};
 
 /// GPU-Qin.
 pub struct GpuQinMethod;
@@ -50,9 +49,5 @@ impl crate::Method for GpuQinMethod {
 
     fn commands(&self) -> &'static [Command] {
         const { &[GROUPS] }
-    }
-
-    fn page(&self) -> Option<&'static MethodPage> {
-        Some(&PAGE)
     }
 }

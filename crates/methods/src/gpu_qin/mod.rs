@@ -14,11 +14,9 @@
 //! campaign; [`GpuQinMethod`] is what the program knows of it. What every step means, and where it differs from a GPU
 //! under a debugger, is in `docs/methods/gpu-qin.md`.
 
-mod among;
 mod choose;
 mod command;
 mod crashes;
-pub mod errors;
 mod estimate;
 mod grouping;
 mod location;
@@ -26,23 +24,15 @@ mod lost;
 mod measure;
 mod method;
 mod mix;
-mod monte;
-mod page;
-pub mod paper;
-pub mod questions;
 mod resilience;
-mod sentences;
 mod settings;
 mod show;
-pub mod statements;
 pub mod studies;
-mod survey;
-pub mod tables;
 mod target;
 mod trials;
 
 pub use crashes::{Cause, causes};
-pub use estimate::{Bounded, Estimated, GroupEstimate, KernelEstimate, Rates, Sample, estimates, strata};
+pub use estimate::{Bounded, Estimated, GroupEstimate, KernelEstimate, Rates, Sample, estimates, of_ends, strata};
 pub use grouping::{Category, GroupBy, Grouping, KernelGroups, ThreadGroup};
 pub use location::Discard;
 pub use lost::{Lost, Unread};
@@ -51,6 +41,5 @@ pub use method::GpuQinMethod;
 pub use mix::{Mix, StateBits, mixes};
 pub use resilience::{ResilienceClass, resilience_classes};
 pub use settings::{Choice, Coverage, ITERATIONS, STEPS, Settings, SettingsError, WINDOW};
-pub use survey::{CAPPED, CAPS, MeasuredKernel, Variant};
 pub use target::GpuQin;
-pub use trials::{Endless, Grouped, Trial, TrialEnd, trials};
+pub use trials::{ENDS, Endless, Grouped, Trial, TrialEnd, ends_by, trials};

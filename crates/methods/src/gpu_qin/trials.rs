@@ -44,7 +44,7 @@ pub enum Endless {
 }
 
 /// How many ends there are.
-pub(super) const ENDS: usize = 5;
+pub const ENDS: usize = 5;
 
 impl TrialEnd {
     /// Its number among the five: benign, SDC, crash, hang, undecided.
@@ -90,7 +90,7 @@ impl Trial {
 }
 
 /// How trials ended (benign, SDC, crash, hang, undecided), by what `part` says of each.
-pub(super) fn ends_by<'t, K: Ord>(
+pub fn ends_by<'t, K: Ord>(
     trials: impl Iterator<Item = &'t Trial>,
     part: impl Fn(&Trial) -> K,
 ) -> BTreeMap<K, [u64; ENDS]> {

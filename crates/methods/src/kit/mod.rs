@@ -1,4 +1,4 @@
-//! What methods share: campaigns that are made once and kept, what one thread came to, files, tables of patterns, statements with verdicts.
+//! What methods share: campaigns that are made once and kept, what one thread came to, files, tables of patterns.
 
 mod campaigns;
 pub(crate) mod chosen;
@@ -6,12 +6,9 @@ mod inputs;
 pub(crate) mod lasting;
 pub mod patterns;
 mod profile;
-mod statements;
 mod thread;
-pub(crate) mod words;
 
 pub use campaigns::{Application, Campaigns, FinishedCampaign, Studied, StudyError};
 pub use inputs::{Inputs, Realised};
 pub use profile::{Profile, ProfileStep};
-pub use statements::{Judged, Part, Statement, Verdict, tally};
 pub use thread::ThreadId;

@@ -2,7 +2,6 @@
 
 use campaign::Subject;
 use stats::{Confidence, Margin, sample_size};
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -11,7 +10,7 @@ use super::settings::Settings;
 use super::show;
 use super::tally::Tally;
 use super::target::Regional;
-use crate::kit::{Campaigns, StudyError, lasting};
+use crate::kit::{Campaigns, StudyError};
 use crate::method::{Answer, Command, CommandOption, Request};
 
 /// How tight the rates of each region are, if nothing is said: as in the paper.
@@ -94,21 +93,10 @@ fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
     if let Some((path, map)) = map {
         files.push((path, map.text().map_err(StudyError::Words)?));
     }
-    let label = label(&settings)?;
+    let label = settings.label()?;
     let tally = Tally::of(&campaigns.planned(&request.capsule, &label, &settings.to_string(), &method, runs)?.results)?;
     let estimates = show::estimates(&method, &tally);
     Ok(Answer { json: estimates.json, study: estimates.study, files, pictures: Vec::new() })
-}
-
-/// What a campaign is called on disk: other regions, or another map, are another campaign.
-pub(super) fn label(settings: &Settings) -> Result<String, StudyError> {
-    let text = match settings {
-        Settings::Regions(_) => settings.to_string(),
-        Settings::Map(path) => lasting::read(path, &BTreeMap::new())
-            .map_err(|why| StudyError::Refused(format!("read the fault map `{path}`: {why}")))?,
-    };
-    let digest: String = blake3::hash(text.as_bytes()).to_hex().chars().take(16).collect();
-    Ok(format!("regions-{digest}"))
 }
 
 /// How many faults each region gets.

@@ -5,11 +5,10 @@ use inject::CapsuleTarget;
 use std::sync::Arc;
 
 use super::command::REGIONS;
-use super::page::PAGE;
 use super::propagation::PROPAGATION;
 use super::settings::{NAME, Settings};
 use super::target::{Regional, understood};
-use crate::method::{Applied, Command, MethodPage};
+use crate::method::{Applied, Command};
 
 /// Regional injection.
 pub struct RegionalMethod;
@@ -48,9 +47,5 @@ impl crate::Method for RegionalMethod {
 
     fn commands(&self) -> &'static [Command] {
         const { &[REGIONS, PROPAGATION] }
-    }
-
-    fn page(&self) -> Option<&'static MethodPage> {
-        Some(&PAGE)
     }
 }

@@ -7,7 +7,7 @@ use study::{Mark, Plot, Point, Series, Vertical};
 use super::tally::RegionTally;
 
 /// A region and what it came to.
-pub(super) type Named<'r> = (&'r str, &'r RegionTally);
+pub type Named<'r> = (&'r str, &'r RegionTally);
 
 /// All of them.
 pub(super) fn all(name: &str, regions: &[Named<'_>]) -> Vec<Plot> {
@@ -23,7 +23,8 @@ fn names(regions: &[Named<'_>]) -> Vec<String> {
 }
 
 /// SDC and DUE by region.
-pub(super) fn ends(file: &str, name: &str, regions: &[Named<'_>]) -> Plot {
+#[must_use]
+pub fn ends(file: &str, name: &str, regions: &[Named<'_>]) -> Plot {
     let series = |name: &str, of: fn(&RegionTally) -> u64| Series {
         name: name.to_owned(),
         mark: Mark::Dots,
@@ -48,7 +49,8 @@ fn rate(x: usize, count: u64, it: &RegionTally) -> Option<Point> {
 }
 
 /// Box plots of how many elements SDCs corrupt.
-pub(super) fn corrupted(file: &str, name: &str, regions: &[Named<'_>]) -> Plot {
+#[must_use]
+pub fn corrupted(file: &str, name: &str, regions: &[Named<'_>]) -> Plot {
     let fives: Vec<(f64, [f64; 5])> =
         (0..).zip(regions).filter_map(|(x, (_, it))| Some((f64::from(x), it.corrupted_quartiles()?))).collect();
     let series = |name: &str, mark: Mark, low: usize, high: usize| Series {
@@ -98,7 +100,8 @@ impl Decade {
 const BARS: i32 = 16;
 
 /// Histograms of the errors of SDCs, by powers of ten.
-pub(super) fn errors(file: &str, name: &str, regions: &[Named<'_>], of: impl Fn(&RegionTally) -> Vec<f64>) -> Plot {
+#[must_use]
+pub fn errors(file: &str, name: &str, regions: &[Named<'_>], of: impl Fn(&RegionTally) -> Vec<f64>) -> Plot {
     let found: Vec<Vec<Decade>> = regions.iter().map(|(_, it)| of(it).into_iter().map(Decade::of).collect()).collect();
     let powers = || {
         found.iter().flatten().filter_map(|it| match it {

@@ -1,11 +1,12 @@
 //! What can be chosen about the method, and the words for it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::str::FromStr;
 
 use super::region::Region;
-use crate::kit::lasting;
+use crate::kit::{StudyError, lasting};
 
 /// The name of the method.
 pub(super) const NAME: &str = "regional";
@@ -43,6 +44,20 @@ impl Settings {
                 lasting::word(&path).map(Self::Map).map_err(|why| format!("read the fault map `{path}`: {why}"))
             }
         }
+    }
+
+    /// What a campaign is called on disk: other regions, or another map, are another campaign.
+    ///
+    /// # Errors
+    /// If there is no such map.
+    pub fn label(&self) -> Result<String, StudyError> {
+        let text = match self {
+            Self::Regions(_) => self.to_string(),
+            Self::Map(path) => lasting::read(path, &BTreeMap::new())
+                .map_err(|why| StudyError::Refused(format!("read the fault map `{path}`: {why}")))?,
+        };
+        let digest: String = blake3::hash(text.as_bytes()).to_hex().chars().take(16).collect();
+        Ok(format!("regions-{digest}"))
     }
 }
 

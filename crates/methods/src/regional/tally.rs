@@ -51,10 +51,16 @@ impl Tally {
         })?;
         Ok(tally)
     }
+
+    /// What faults in a region came to; nothing where there were none.
+    #[must_use]
+    pub fn region(&self, name: &str) -> &RegionTally {
+        self.regions.get(name).unwrap_or(&NONE)
+    }
 }
 
 /// What no runs come to.
-pub(super) static NONE: RegionTally = RegionTally {
+static NONE: RegionTally = RegionTally {
     masked: 0,
     sdc: 0,
     due: 0,
@@ -121,7 +127,8 @@ impl RegionTally {
 }
 
 /// The least, the quartiles (by linear interpolation) and the largest of some numbers.
-pub(super) fn quartiles(mut of: Vec<f64>) -> Option<[f64; 5]> {
+#[must_use]
+pub fn quartiles(mut of: Vec<f64>) -> Option<[f64; 5]> {
     of.sort_by(f64::total_cmp);
     let last = of.len().checked_sub(1)?;
     let at = |share: f64| {

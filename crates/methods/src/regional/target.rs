@@ -155,7 +155,8 @@ impl Regional {
 }
 
 /// The region of a site, as its row says.
-pub(super) fn region_of(site: &Site) -> &str {
+#[must_use]
+pub fn region_of(site: &Site) -> &str {
     site.labels.text(LABELS.len()).unwrap_or_default()
 }
 

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use super::command::FIT;
 use super::events::EVENTS;
-use super::page::PAGE;
 use super::settings::{NAME, Settings};
 use super::target::{TwoLevel, Understood};
-use crate::method::{Applied, Command, MethodPage, Reader};
+use crate::method::{Applied, Command, Reader};
 
 /// The two-level model.
 pub struct TwoLevelMethod;
@@ -51,9 +50,5 @@ impl crate::Method for TwoLevelMethod {
 
     fn readers(&self) -> &'static [Reader] {
         const { &[EVENTS] }
-    }
-
-    fn page(&self) -> Option<&'static MethodPage> {
-        Some(&PAGE)
     }
 }

@@ -47,7 +47,8 @@ impl Shown<'_> {
 }
 
 /// Whether a rate exceeds a target; none if its bounds do not tell.
-pub(super) fn exceeds_target(rate: Bounded, target: f64) -> Option<bool> {
+#[must_use]
+pub fn exceeds_target(rate: Bounded, target: f64) -> Option<bool> {
     match () {
         () if rate.low > target => Some(true),
         () if rate.high < target => Some(false),

@@ -59,13 +59,16 @@ fn kernels_fall_into_the_categories_of_the_paper() {
     assert!(matches!(category("bfs", 0), (Category::III, 11..)));
 }
 
+/// The shares of the threads in the groups of MONTE, by the paper's Table IV.
+const TABLE_IV: [f64; 5] = [0.5, 0.25, 0.125, 0.1211, 0.0039];
+
 #[test]
 fn the_groups_of_monte_carlo_have_the_shares_of_the_paper() {
     let target = target("montecarlo");
     let groups = grouping(target.golden_run(), GroupBy::Instructions).kernels.remove(0);
     let shares: Vec<f64> = groups.groups.iter().map(|group| group.popularity).collect();
-    for (ours, paper) in shares.iter().zip(methods::gpu_qin::paper::MONTE) {
-        assert!((ours - paper.share).abs() < 1e-4, "{shares:?}");
+    for (ours, paper) in shares.iter().zip(TABLE_IV) {
+        assert!((ours - paper).abs() < 1e-4, "{shares:?}");
     }
     assert!((groups.coverage - 0.9961).abs() < 1e-4, "{}", groups.coverage);
 }

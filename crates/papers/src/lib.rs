@@ -1,0 +1,23 @@
+//! Pages about published methods: their papers' figures and tables made again with our workloads, and what they say judged.
+//!
+//! A page is a template with names in it, and the pieces that stand there: numbers, sentences, tables, plots. All of them come from
+//! campaigns; nobody writes a number by hand. The methods themselves, which this only calls, are in the crate `methods`.
+//!
+//! ```text
+//! registry ─▶ MethodPage (template, kinds of campaigns)
+//!                └─ make(Workshop: workloads, campaigns) ─▶ survey ─▶ statements · sentences · tables · plots ─▶ Pieces
+//! ```
+//!
+//! A new page is a module here and a line of the [`registry`]. What pages share: [`statements`] with rules and verdicts.
+
+#[cfg(test)]
+mod checks;
+pub mod gpu_qin;
+mod page;
+pub mod regional;
+pub mod registry;
+pub mod statements;
+pub mod two_level;
+mod words;
+
+pub use page::{MethodPage, PageCampaign, Piece, Pieces, Workloads, Workshop};

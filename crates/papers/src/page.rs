@@ -1,0 +1,77 @@
+//! What a page of documentation is whose numbers are measured: `cargo xtask page NAME`.
+
+use inject::CapsuleTarget;
+use methods::kit::{Campaigns, StudyError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use study::{Plot, Table};
+
+/// A page of documentation whose numbers are measured: `cargo xtask page NAME`.
+pub struct MethodPage {
+    /// The word of the method that it is about.
+    pub method: &'static str,
+    /// The text, in which `{{name}}` stands for a piece.
+    pub template: &'static str,
+    /// The kinds of campaigns that it is made from.
+    pub runs: &'static [PageCampaign],
+    /// Measures, and makes all pieces, by name; with a workload's name measures only that one, and makes none.
+    pub make: fn(&mut Workshop<'_, '_>, Option<&str>) -> Result<Pieces, StudyError>,
+}
+
+/// How many runs campaigns of a kind have.
+#[derive(Clone, Copy, Debug)]
+pub struct PageCampaign {
+    /// What they are called; the piece `runs-NAME` of the page says how many.
+    pub name: &'static str,
+    /// How many, if nothing else is said.
+    pub count: u64,
+    /// What they measure.
+    pub about: &'static str,
+}
+
+/// What a page is made with.
+pub struct Workshop<'w, 'c> {
+    /// Where capsules come from.
+    pub workloads: &'w mut dyn Workloads,
+    /// Runs campaigns, and keeps them.
+    pub campaigns: &'w mut Campaigns<'c>,
+    /// How many runs campaigns of each kind have.
+    pub runs: BTreeMap<&'static str, u64>,
+}
+
+/// The workloads of this repository, ready for faults.
+pub trait Workloads {
+    /// A workload as it is bundled.
+    ///
+    /// # Errors
+    /// If there is none of this name, or it has no golden run.
+    fn bundled(&mut self, name: &str) -> Result<Arc<CapsuleTarget>, StudyError>;
+
+    /// The same, built for a debugger, nothing optimised.
+    ///
+    /// # Errors
+    /// If it cannot be built or has no golden run.
+    fn unoptimised(&mut self, name: &str) -> Result<Arc<CapsuleTarget>, StudyError>;
+
+    /// What a workload declares of itself: the text of its `workload.toml`.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    fn declared(&mut self, name: &str) -> Result<String, StudyError>;
+}
+
+/// Pieces of a page, each with the name by which the template asks for it.
+pub type Pieces = Vec<(String, Piece)>;
+
+/// What stands in a page where the template names it.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// A number.
+    Count(u64),
+    /// A sentence, or some.
+    Text(String),
+    /// A table.
+    Table(Table),
+    /// A plot, in a file of its own.
+    Plot(Plot),
+}

@@ -1,0 +1,211 @@
+//! Rates as they may truly be: strikes as far off as their errors allow, for all workloads the same, and chances as far off as
+//! theirs. What an order of workloads is asked, it is asked in each of these worlds.
+
+use methods::two_level::{InstructionType, IpaTable, Manifestation};
+use stats::{Bounded, Draws, spearman};
+use std::collections::BTreeSet;
+
+use super::survey::Measured;
+use crate::statements::{Judged, Verdict};
+
+/// How sure a verdict is, at least.
+pub(super) const SURE: f64 = 0.975;
+/// Seeds from here on are of worlds; those of workloads are below.
+const SEED: u64 = 1_000_000;
+/// Worlds; fewer where only the rules are tested.
+pub(super) const COUNT: u64 = if cfg!(test) { 400 } else { 4000 };
+
+/// The rates of workloads in all worlds.
+pub(super) struct Worlds {
+    names: Vec<&'static str>,
+    /// By world and workload.
+    rates: Vec<Vec<f64>>,
+}
+
+impl Worlds {
+    /// Two-level rates of workloads at issue rates of the paper's (0) or ours (1), which they all have.
+    pub(super) fn of_rates(with: &[&Measured], ipa: &IpaTable, at: usize) -> Self {
+        Self::of_strikes(with, ipa, at as u64, |it, _, silent| silent * issue(it, at))
+    }
+
+    /// The same of IPA only, in the same worlds.
+    pub(super) fn of_ipa_only(with: &[&Measured], ipa: &IpaTable, at: usize) -> Self {
+        Self::of_strikes(with, ipa, at as u64, |it, struck, _| struck * issue(it, at))
+    }
+
+    /// How many times the two-level rate IPA only is; no issue rate takes part.
+    pub(super) fn of_excess(with: &[&Measured], ipa: &IpaTable) -> Self {
+        Self::of_strikes(with, ipa, 0, |_, struck, silent| struck / silent)
+    }
+
+    /// What is made of the rates of all flips and of silent ones, for one issued instruction in each cycle.
+    fn of_strikes(with: &[&Measured], ipa: &IpaTable, seed: u64, made: impl Fn(&Measured, f64, f64) -> f64) -> Self {
+        let world = |number: u64| {
+            let mut draws = Draws::new(SEED + seed, number);
+            let errors = errors(ipa, &mut draws);
+            let mut rate = |it: &&Measured| {
+                let (mut struck, mut silent) = (0.0, 0.0);
+                for kind in &it.composition.types {
+                    for cell in kind.cells.iter().filter(|cell| cell.ends.is_some()) {
+                        let rate = kind.fraction.0 * errors[kind.number][cell.manifestation] * cell.rate.0.value;
+                        struck += rate;
+                        silent += rate * true_chance(cell.sdc().0, &mut draws);
+                    }
+                }
+                made(it, struck, silent)
+            };
+            with.iter().map(&mut rate).collect()
+        };
+        Self { names: with.iter().map(|it| it.name).collect(), rates: (0..COUNT).map(world).collect() }
+    }
+
+    /// Chances by APA only.
+    pub(super) fn of_chances(with: &[&Measured]) -> Self {
+        let world = |number: u64| {
+            let mut draws = Draws::new(SEED + 2, number);
+            with.iter().map(|it| true_chance(it.apa_only(), &mut draws)).collect()
+        };
+        Self { names: with.iter().map(|it| it.name).collect(), rates: (0..COUNT).map(world).collect() }
+    }
+
+    /// Whether at least so many are above a limit.
+    pub(super) fn several_above(&self, limit: f64, several: usize) -> Judged {
+        let above = |rates: &[f64]| rates.iter().filter(|&&it| it > limit).count() >= several;
+        Judged::by(format!("in at least {several}"), verdict(self.share(above)))
+    }
+
+    /// Whether the five highest are others than by other numbers of the same workloads.
+    pub(super) fn other_five(&self, other: &Self) -> Judged {
+        let five = |rates: &[f64]| {
+            let mut order: Vec<usize> = (0..rates.len()).collect();
+            order.sort_by(|&a, &b| rates[b].total_cmp(&rates[a]));
+            order.into_iter().take(5).collect::<BTreeSet<usize>>()
+        };
+        Judged::by("at least one", verdict(self.share_of_pairs(other, |(own, theirs)| five(own) != five(theirs))))
+    }
+
+    /// Whether those that are lowest by other numbers of the same workloads, a third, are in the lower half here.
+    pub(super) fn lowest_are_low(&self, other: &Self) -> Judged {
+        let (third, half) = (self.names.len().div_ceil(3), self.names.len() / 2);
+        let lowest = |rates: &[f64], most: usize| {
+            let mut order: Vec<usize> = (0..rates.len()).collect();
+            order.sort_by(|&a, &b| rates[a].total_cmp(&rates[b]));
+            order.into_iter().take(most).collect::<BTreeSet<usize>>()
+        };
+        let low = |(own, theirs): (&Vec<f64>, &Vec<f64>)| lowest(theirs, third).is_subset(&lowest(own, half));
+        Judged::by(format!("the {third} lowest are in the lower half"), verdict(self.share_of_pairs(other, low)))
+    }
+
+    /// Whether Spearman's ρ with other numbers of the same workloads is below a limit, or above.
+    pub(super) fn trend(&self, other: &Self, limit: f64, below: bool) -> Judged {
+        let is = |(own, theirs): (&Vec<f64>, &Vec<f64>)| {
+            let pairs: Vec<(f64, f64)> = own.iter().copied().zip(theirs.iter().copied()).collect();
+            spearman(&pairs).is_some_and(|it| if below { it.coefficient < limit } else { it.coefficient > limit })
+        };
+        let side = if below { "below" } else { "above" };
+        Judged::by(format!("ρ {side} {limit}"), verdict(self.share_of_pairs(other, is)))
+    }
+
+    /// Whether the two highest chances are no further apart than `near`, and the rates of both by a factor within `factors`.
+    pub(super) fn two_highest(chances: &Self, rates: &Self, near: f64, factors: [f64; 2]) -> Judged {
+        let is = |(chances, rates): (&Vec<f64>, &Vec<f64>)| {
+            let mut order: Vec<usize> = (0..chances.len()).collect();
+            order.sort_by(|&a, &b| chances[b].total_cmp(&chances[a]));
+            let [first, second] = [order[0], order[1]];
+            let factor = rates[first].max(rates[second]) / rates[first].min(rates[second]);
+            chances[first] - chances[second] <= near && (factors[0]..=factors[1]).contains(&factor)
+        };
+        let rule =
+            format!("chances within {:.1} points, rates by {} to {} times", 100.0 * near, factors[0], factors[1]);
+        Judged::by(rule, verdict(chances.share_of_pairs(rates, is)))
+    }
+
+    /// Whether a workload is below a limit.
+    pub(super) fn below(&self, name: &str, limit: f64) -> Verdict {
+        self.at(name).map_or(Verdict::Open, |own| verdict(self.share(|rates| rates[own] < limit)))
+    }
+
+    fn share_of_pairs(&self, other: &Self, is: impl Fn((&Vec<f64>, &Vec<f64>)) -> bool) -> f64 {
+        self.rates.iter().zip(&other.rates).filter(|&pair| is(pair)).count() as f64 / self.rates.len() as f64
+    }
+
+    /// Issue rates, which are the same in all worlds.
+    pub(super) fn of_issue(with: &[&Measured], at: usize) -> Self {
+        let rates: Vec<f64> = with.iter().map(|it| issue(it, at)).collect();
+        Self { names: with.iter().map(|it| it.name).collect(), rates: vec![rates; COUNT as usize] }
+    }
+
+    fn share(&self, is: impl Fn(&[f64]) -> bool) -> f64 {
+        self.rates.iter().filter(|rates| is(rates)).count() as f64 / self.rates.len() as f64
+    }
+
+    fn at(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|it| *it == name)
+    }
+
+    /// Whether some workloads are the highest.
+    pub(super) fn are_highest(&self, names: &[&str]) -> Judged {
+        self.among(names, names.len(), true)
+    }
+
+    /// Whether some workloads are in the upper half, or in the lower.
+    pub(super) fn in_half(&self, names: &[&str], upper: bool) -> Judged {
+        self.among(names, self.names.len() / 2, upper)
+    }
+
+    /// Whether each of some workloads is among the `most` highest, or lowest.
+    fn among(&self, names: &[&str], most: usize, highest: bool) -> Judged {
+        let own: Vec<usize> = names.iter().filter_map(|name| self.at(name)).collect();
+        let beyond = |rates: &[f64], own: usize| {
+            rates.iter().filter(|&&it| if highest { it > rates[own] } else { it < rates[own] }).count()
+        };
+        let all = |rates: &[f64]| own.iter().all(|&own| beyond(rates, own) < most);
+        let found = if own.len() == names.len() { verdict(self.share(all)) } else { Verdict::Open };
+        let end = if highest { "highest" } else { "lowest" };
+        let rule = match () {
+            () if most == 1 => format!("the {end}"),
+            () if most == names.len() => format!("the {most} {end}"),
+            () if highest => "each in the upper half".to_owned(),
+            () => "each in the lower half".to_owned(),
+        };
+        Judged::by(rule, found)
+    }
+
+    /// Whether the rate of one workload exceeds so many times another's.
+    pub(super) fn exceeds(&self, name: &str, times: f64, other: &str) -> Verdict {
+        let (Some(own), Some(other)) = (self.at(name), self.at(other)) else { return Verdict::Open };
+        verdict(self.share(|rates| rates[own] > times * rates[other]))
+    }
+}
+
+/// By type and manifestation, how far off a rate is, as a factor: what the type shares, and its own.
+fn errors(ipa: &IpaTable, draws: &mut Draws) -> Vec<Vec<f64>> {
+    let mut of_type = |kind: &InstructionType| {
+        let shared = kind.common_error().log_error(draws);
+        let own = |how: &Manifestation| {
+            let rate = kind.rate(&how.name).filter(|rate| rate.0.value > 0.0);
+            (shared + rate.map_or(0.0, |rate| rate.0.log_error(draws))).exp()
+        };
+        ipa.manifestations.iter().map(own).collect()
+    };
+    ipa.instructions.iter().map(&mut of_type).collect()
+}
+
+/// The issue rate of a workload.
+fn issue(it: &Measured, at: usize) -> f64 {
+    it.issue[at].as_ref().map_or(0.0, |issue| issue.rate)
+}
+
+fn verdict(share: f64) -> Verdict {
+    match () {
+        () if share >= SURE => Verdict::Holds,
+        () if share <= 1.0 - SURE => Verdict::Fails,
+        () => Verdict::Open,
+    }
+}
+
+/// A chance as it may truly be, normal on either side of its estimate.
+fn true_chance(it: Bounded, draws: &mut Draws) -> f64 {
+    let shifted = Bounded { value: 1.0, low: (it.low - it.value).exp(), high: (it.high - it.value).exp() };
+    (it.value + shifted.log_error(draws)).clamp(0.0, 1.0)
+}
