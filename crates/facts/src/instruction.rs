@@ -1,6 +1,7 @@
 //! The facts of an instruction.
 
 use crate::group::{Group, Sets};
+use crate::order::{MemoryOrder, MemoryScope};
 use crate::source::Source;
 use crate::types::{Space, Type, Width};
 use std::borrow::Cow;
@@ -139,6 +140,10 @@ pub struct Access {
     /// Where: the register that the address is made from, if there is one, and what is added. `None` where it lies in
     /// what a call has of its own.
     pub at: Option<(Option<Reg>, i64)>,
+    /// The order that it promises among accesses of other threads.
+    pub order: MemoryOrder,
+    /// The threads among which it promises this order, if the instruction names them.
+    pub scope: Option<MemoryScope>,
 }
 
 impl Access {

@@ -8,6 +8,7 @@
 //! - [`group`]: the groups that all guests put their instructions in, and the sets that a guest has names for;
 //! - [`flow`]: control flow within a function;
 //! - [`liveness`]: which of its registers are live;
+//! - [`order`]: the order that an access to memory promises, and its scope;
 //! - [`source`]: source positions;
 //! - [`types`]: scalar types, widths of registers, state spaces.
 
@@ -15,6 +16,7 @@ pub mod flow;
 pub mod group;
 pub mod instruction;
 pub mod liveness;
+pub mod order;
 pub mod source;
 pub mod types;
 
@@ -22,5 +24,6 @@ pub use flow::Flow;
 pub use group::{Group, NamedSet, Sets};
 pub use instruction::{Access, Control, Effect, Facts, FunctionId, Guard, Making, Operand, Pc, Reg, Register, Role};
 pub use liveness::RegSet;
+pub use order::{MemoryOrder, MemoryScope};
 pub use source::{Files, Inlined, Loc, Source};
 pub use types::{Space, Type, Width};

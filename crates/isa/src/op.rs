@@ -22,9 +22,9 @@ pub use atom::{Atom, AtomOp};
 pub use comparison::{Combine, Comparison};
 pub use copy::{CopyAsync, Fill};
 pub use extended::{CarryOp, Extended};
+pub use facts::{MemoryOrder, MemoryScope};
 pub use matrix::Matrix;
 pub use mbarrier::{Mbarrier, MbarrierOp};
-pub use modifiers::{MemoryScope, Order};
 pub use operand::{OperandKind, Signature, SourceOperand, SourceRole};
 pub use texture::{Fetch, Geometry, Outside, Surface};
 
@@ -161,7 +161,7 @@ pub struct LoadStore {
     /// Number of elements: 1, 2, 4 or 8.
     pub vector: u8,
     /// Promise about order. `None`: not written, weak.
-    pub order: Option<Order>,
+    pub order: Option<MemoryOrder>,
     /// Scope of a strong access.
     pub scope: Option<MemoryScope>,
     /// `.mmio`

@@ -1,9 +1,9 @@
 //! What is known of an instruction of PTX.
 
 use crate::{place, sets};
-use facts::{Access, Control, Effect, Facts, Files, Making, Operand, Reg, Role, Source, Type};
+use facts::{Access, Control, Effect, Facts, Files, Making, MemoryOrder, Operand, Reg, Role, Source, Type};
 use isa::op::matrix::Matrix;
-use isa::op::{AtomOp, CopyAsync, MbarrierOp, OperandKind, SourceRole};
+use isa::op::{AtomOp, CopyAsync, LoadStore, MbarrierOp, OperandKind, SourceRole};
 use isa::{AluClass, Base, Dst, Function, Instruction, Op, Src, Symbol};
 use simt::guest::Placement;
 use simt::program::FrameRange;
@@ -110,14 +110,29 @@ impl Teller<'_> {
     }
 
     fn access(&self, instruction: &Instruction) -> Option<Access> {
-        let of = |effect, space, element, count| {
-            let at = instruction.src.first().and_then(|source| self.address(source));
-            Some(Access { effect, space, element, count, at })
+        let at = || instruction.src.first().and_then(|source| self.address(source));
+        let of = |effect, it: &LoadStore| Access {
+            effect,
+            space: it.space,
+            element: it.ty,
+            count: it.vector,
+            at: at(),
+            order: order(it),
+            scope: it.scope,
         };
         match &instruction.op {
-            Op::Ld(it) => of(Effect::Read, it.space, it.ty, it.vector),
-            Op::St(it) => of(Effect::Write, it.space, it.ty, it.vector),
-            Op::Atom(it) | Op::Red(it) => of(Effect::Update, it.space, it.ty, it.vector),
+            Op::Ld(it) => Some(of(Effect::Read, it)),
+            Op::St(it) => Some(of(Effect::Write, it)),
+            Op::Atom(it) | Op::Red(it) => Some(Access {
+                effect: Effect::Update,
+                space: it.space,
+                element: it.ty,
+                count: it.vector,
+                at: at(),
+                // Atomic instructions without an order are relaxed.
+                order: it.order.unwrap_or(MemoryOrder::Relaxed),
+                scope: it.scope,
+            }),
             _ => None,
         }
     }
@@ -134,6 +149,12 @@ impl Teller<'_> {
             _ => None,
         }
     }
+}
+
+/// The order of a load or store: without one, it is weak; accesses to the memory of devices are relaxed.
+fn order(access: &LoadStore) -> MemoryOrder {
+    let default = if access.mmio { MemoryOrder::Relaxed } else { MemoryOrder::Weak };
+    access.order.unwrap_or(default)
 }
 
 fn making(op: &Op) -> Making {
@@ -174,7 +195,7 @@ fn stores(op: &Op) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::Ptx;
-    use facts::{Access, Control, Effect, Facts, Making, Pc, Reg, Role, Space, Type};
+    use facts::{Access, Control, Effect, Facts, Making, MemoryOrder, MemoryScope, Pc, Reg, Role, Space, Type};
     use simt::guest::{Guest, Image, Placement};
     use std::collections::BTreeMap;
 
@@ -235,6 +256,22 @@ mod tests {
     }
 
     #[test]
+    fn order_and_scope_of_an_access_are_told() {
+        let of = |body: &str| facts(body)[0].access.map(|access| (access.order, access.scope)).unwrap();
+        let gpu = Some(MemoryScope::Gpu);
+        assert_eq!(of("ld.global.u32 %v0, [%a0];"), (MemoryOrder::Weak, None));
+        assert_eq!(of("st.weak.global.u32 [%a0], %v0;"), (MemoryOrder::Weak, None));
+        assert_eq!(of("ld.volatile.global.u32 %v0, [%a0];"), (MemoryOrder::Volatile, None));
+        assert_eq!(of("ld.relaxed.gpu.global.u32 %v0, [%a0];"), (MemoryOrder::Relaxed, gpu));
+        assert_eq!(of("ld.acquire.gpu.global.u32 %v0, [%a0];"), (MemoryOrder::Acquire, gpu));
+        assert_eq!(of("st.release.cta.shared.u32 [%a0], %v0;"), (MemoryOrder::Release, Some(MemoryScope::Cta)));
+        assert_eq!(of("ld.mmio.relaxed.sys.global.u32 %v0, [%a0];"), (MemoryOrder::Relaxed, Some(MemoryScope::Sys)));
+        assert_eq!(of("atom.global.add.u32 %v0, [%a0], %v1;"), (MemoryOrder::Relaxed, None));
+        assert_eq!(of("atom.acq_rel.gpu.global.add.u32 %v0, [%a0], %v1;"), (MemoryOrder::AcqRel, gpu));
+        assert_eq!(of("red.release.gpu.global.add.u32 [%a0], %v1;"), (MemoryOrder::Release, gpu));
+    }
+
+    #[test]
     fn control_accesses_and_making_are_told() {
         let body = "@%p0 bra L;\nld.global.f32 %v0, [g+8];\nadd.s32 %v1, %v0, 1;\nL:\nexit;";
         let (facts, names) = named(body);
@@ -242,7 +279,8 @@ mod tests {
         assert_eq!(bra.control, Control::Jump([Pc(3)].into()));
         assert_eq!(bra.reads().map(|it| names[&it]).collect::<Vec<_>>(), ["%p0"]);
         let (space, element, at) = (Space::Global, Type::F32, Some((None, 0x1008)));
-        assert_eq!(load.access, Some(Access { effect: Effect::Read, space, element, count: 1, at }));
+        let (order, scope) = (MemoryOrder::Weak, None);
+        assert_eq!(load.access, Some(Access { effect: Effect::Read, space, element, count: 1, at, order, scope }));
         assert_eq!((load.making, add.making), (Making::Elsewhere, Making::Integers));
         assert_eq!((exit.control, load.stores), (Control::End, false));
     }

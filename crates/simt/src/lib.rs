@@ -4,8 +4,9 @@
 //! may look in. What the program did wrong is a value ([`RunEnd`]); what we cannot do is refused when the
 //! program is made. Nothing here knows faults.
 //!
-//! Blocks run in ascending linear order and one at a time; the warps of a block in ascending order, each until it
-//! waits at a barrier or has had its turn.
+//! A launch says how its warps take turns ([`Interleaving`]). By default, blocks run one after the other in ascending
+//! linear order, and the warps of a block in ascending order, each until it waits at a barrier or has had its turn. Blocks
+//! of cooperative launches, and blocks that wait for each other, run together.
 
 mod access;
 mod ahead;

@@ -1,8 +1,9 @@
 //! Atomic accesses: `atom` and `red`. What they do, how they are spelled, which operands they take.
 
-use super::modifiers::{self, MemoryScope, Order, Words};
+use super::modifiers::{self, Words};
 use super::operand::{OperandKind, Signature, SourceOperand, policy};
 use crate::types::{Space, Type, words};
+use facts::{MemoryOrder, MemoryScope};
 use std::fmt;
 
 /// The modifiers of an atomic access.
@@ -17,7 +18,7 @@ pub struct Atom {
     /// Number of elements: 1, 2, 4 or 8. Each is atomic for itself.
     pub vector: u8,
     /// Promise about order. `None`: not written, relaxed.
-    pub order: Option<Order>,
+    pub order: Option<MemoryOrder>,
     /// Scope. `None`: not written, gpu.
     pub scope: Option<MemoryScope>,
     /// Cache hints as written: no effect on results.
@@ -79,7 +80,7 @@ pub(super) fn parse(words: &mut Words<'_>, returns: bool) -> Option<Atom> {
     // libcu++ writes the operation first: `atom.add.acq_rel.gpu.s32`.
     let early = words.take(AtomOp::from_word);
     let (order, scope, space) = words.ordered_space();
-    if matches!(order, Some(Order::Weak | Order::Volatile)) {
+    if matches!(order, Some(MemoryOrder::Weak | MemoryOrder::Volatile)) {
         return None;
     }
     let op = early.or_else(|| words.take(AtomOp::from_word))?;

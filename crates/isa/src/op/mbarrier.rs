@@ -1,8 +1,9 @@
 //! Barrier objects in shared memory: `mbarrier`.
 
-use super::modifiers::{self, MemoryScope, Order, Words, dotted};
+use super::modifiers::{self, Words, dotted};
 use super::operand::{OperandKind, Signature, sources};
 use crate::types::{Space, Type, words};
+use facts::{MemoryOrder, MemoryScope};
 use std::fmt;
 
 /// An instruction of the `mbarrier` family.
@@ -11,7 +12,7 @@ pub struct Mbarrier {
     /// What is done to the barrier object.
     pub op: MbarrierOp,
     /// Promise about order. `None`: not written.
-    pub order: Option<Order>,
+    pub order: Option<MemoryOrder>,
     /// Scope of that promise.
     pub scope: Option<MemoryScope>,
     /// The state space that the object is addressed in.
@@ -39,9 +40,9 @@ pub(super) fn parse(words: &mut Words<'_>) -> Option<Mbarrier> {
         && match op {
             MbarrierOp::Init | MbarrierOp::Inval | MbarrierOp::PendingCount => order.is_none(),
             MbarrierOp::TestWait | MbarrierOp::TestWaitParity | MbarrierOp::TryWait | MbarrierOp::TryWaitParity => {
-                matches!(order, None | Some(Order::Acquire | Order::Relaxed))
+                matches!(order, None | Some(MemoryOrder::Acquire | MemoryOrder::Relaxed))
             }
-            _ => matches!(order, None | Some(Order::Release | Order::Relaxed)),
+            _ => matches!(order, None | Some(MemoryOrder::Release | MemoryOrder::Relaxed)),
         };
     let fits = matches!(space, Space::Generic | Space::Shared);
     if ordered && fits { words.end(Mbarrier { op, order, scope, space }) } else { None }

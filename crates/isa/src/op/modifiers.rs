@@ -1,20 +1,8 @@
 //! Modifiers that several families of instructions have: how they are read, word by word, and how they are written.
 
-use crate::types::{Space, words};
+use crate::types::Space;
+use facts::{MemoryOrder, MemoryScope};
 use std::fmt;
-
-words! {
-    /// What a memory access promises about its order.
-    Order {
-        Weak = "weak", Volatile = "volatile", Relaxed = "relaxed", Acquire = "acquire", Release = "release",
-        AcqRel = "acq_rel",
-    }
-}
-
-words! {
-    /// Who sees a strong access in order.
-    MemoryScope { Cta = "cta", Cluster = "cluster", Gpu = "gpu", Sys = "sys" }
-}
 
 /// The words of a spelling that are left to read.
 pub(super) struct Words<'a> {
@@ -62,10 +50,10 @@ impl<'a> Words<'a> {
         self.space().unwrap_or(Space::Generic)
     }
 
-    /// Order, scope and space. The space stands behind both, as documented, or before them, as compilers write it.
-    pub(super) fn ordered_space(&mut self) -> (Option<Order>, Option<MemoryScope>, Space) {
+    /// MemoryOrder, scope and space. The space stands behind both, as documented, or before them, as compilers write it.
+    pub(super) fn ordered_space(&mut self) -> (Option<MemoryOrder>, Option<MemoryScope>, Space) {
         let early = self.space();
-        let order = self.take(Order::from_word);
+        let order = self.take(MemoryOrder::from_word);
         let scope = self.take(MemoryScope::from_word);
         (order, scope, early.unwrap_or_else(|| self.space_or_generic()))
     }

@@ -3,11 +3,12 @@
 //! Pure instructions are found in the table by their whole spelling; the families of the machine are read word by
 //! word. A word that a family does not know refuses the instruction: nothing is skipped silently.
 
-use super::modifiers::{Order, Words};
+use super::modifiers::Words;
 use super::{Barrier, BarrierMode, Call, CallTarget, Cluster, Comparison, LoadStore, Op, Reduction, Shuffle, Vote};
 use super::{atom, comparison, copy, extended, matrix, mbarrier, texture};
 use crate::alu::AluForm;
 use crate::types::{Space, Type};
+use facts::MemoryOrder;
 use facts::{FunctionId, Pc};
 
 /// What `spelling` means, or `None` where it is not supported. Branch targets and callees are placeholders that
@@ -123,7 +124,7 @@ fn access(words: &mut Words<'_>, ldu: bool) -> Option<LoadStore> {
     let vector = words.elements();
     let ty = words.take(Type::from_word).filter(|ty| !matches!(ty, Type::Pred | Type::F16x2 | Type::Bf16x2))?;
     // A vector moves at most 16 bytes, or 32 with the newest targets.
-    if order == Some(Order::AcqRel) || ty.bytes() * u32::from(vector) > 32 || (ldu && space != Space::Global) {
+    if order == Some(MemoryOrder::AcqRel) || ty.bytes() * u32::from(vector) > 32 || (ldu && space != Space::Global) {
         return None;
     }
     words.end(LoadStore { uniform: ldu, space, ty, vector, order, scope, mmio, cache })

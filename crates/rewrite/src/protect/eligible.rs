@@ -3,7 +3,7 @@
 //! Eligible is what gives the same result if it is executed once more in other registers, changes no control and writes no
 //! memory. Loads from memory that other threads write are not: between two of them the value may change.
 
-use isa::op::{CallTarget, LoadStore, Matrix, Order, is_move};
+use isa::op::{CallTarget, LoadStore, Matrix, MemoryOrder, is_move};
 use isa::{Alu, Instruction, Op, Space, Src};
 
 /// What becomes of an instruction.
@@ -95,5 +95,5 @@ pub(super) fn treatment(instruction: &Instruction, single: bool) -> Treatment {
 
 /// Whether nobody else writes what is loaded.
 fn is_constant(access: &LoadStore) -> bool {
-    matches!(access.space, Space::Const | Space::Local) && matches!(access.order, None | Some(Order::Weak))
+    matches!(access.space, Space::Const | Space::Local) && matches!(access.order, None | Some(MemoryOrder::Weak))
 }

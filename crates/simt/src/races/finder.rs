@@ -10,6 +10,7 @@ use crate::hook::{Hook, InstructionContext, Interest, RoundContext};
 use crate::launch::{Interleaving, KernelLaunch};
 use crate::program::{AccessPlan, MbarrierPlan, MicroKind, Program};
 use ::lanes::registers::lanes;
+use facts::MemoryOrder;
 use isa::Space;
 use isa::op::MbarrierOp;
 
@@ -274,18 +275,13 @@ impl Finder {
     }
 }
 
-/// How strong the loads and stores of an instruction are.
+/// How strong the loads and stores of an instruction are; without a fact of their order, they are weak.
 fn strength(program: &Program, instruction: u32) -> Strength {
-    let has = |orders: &[&str]| {
-        let facts = program.facts(instruction);
-        facts.is_some_and(|facts| facts.mnemonic.split('.').any(|modifier| orders.contains(&modifier)))
-    };
-    if has(&["acquire", "release", "acq_rel"]) {
-        Strength::Acquires
-    } else if has(&["volatile", "relaxed", "mmio"]) {
-        Strength::Strong
-    } else {
-        Strength::Weak
+    let access = program.facts(instruction).and_then(|facts| facts.access);
+    match access.map_or(MemoryOrder::Weak, |access| access.order) {
+        MemoryOrder::Weak => Strength::Weak,
+        MemoryOrder::Volatile | MemoryOrder::Relaxed => Strength::Strong,
+        MemoryOrder::Acquire | MemoryOrder::Release | MemoryOrder::AcqRel => Strength::Acquires,
     }
 }
 

@@ -12,8 +12,8 @@
 //! There are registers `x0` to `x15` and predicates `q0` to `q3`, of which none is kept across kernels.
 
 use facts::{
-    Access, Control, Effect, Facts, FunctionId, Group, Guard, Making, NamedSet, Operand, Pc, Reg, Register, Role, Sets,
-    Space, Type,
+    Access, Control, Effect, Facts, FunctionId, Group, Guard, Making, MemoryOrder, NamedSet, Operand, Pc, Reg,
+    Register, Role, Sets, Space, Type,
 };
 use simt::Program;
 use simt::guest::{Guest, GuestError, GuestModule, Image, KernelInfo, Listed, ParamInfo, Placement, Pointee, Variable};
@@ -192,7 +192,8 @@ impl Toyed {
             Facts { operands, ..Facts::new(name, group) }
         };
         let access = |effect, address: Reg| {
-            Some(Access { effect, space: Space::Global, element: Type::U64, count: 1, at: Some((Some(address), 0)) })
+            let (order, at) = (MemoryOrder::Weak, Some((Some(address), 0)));
+            Some(Access { effect, space: Space::Global, element: Type::U64, count: 1, at, order, scope: None })
         };
         let control = |name: &'static str, control| Facts { control, ..Facts::new(name, Group::Branch) };
         match *self {
