@@ -4,7 +4,6 @@ use crate::criteria::{Understood, understand};
 use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::index::Index;
-use crate::machine::Order;
 use crate::plan::{Planned, SamplingFrame};
 use crate::resources::Resources;
 use crate::runner::Runner;
@@ -17,13 +16,14 @@ use campaign::{
     Engine, EngineOffer, Engines, KernelRegisters, LabelColumn, Planner, RunIndex, Site, Spot, Stratum, Subject, Sweep,
     Sweeper, TargetError, Worker,
 };
-use device::{AddressProfile, Contract, Guests, KernelRace};
+use device::{Guests, KernelRace};
 use facts::{Facts, NamedSet, Source};
 use fault::{Fault, Patterns, Selection, TargetKind};
 use outcome::Criteria;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What is said of a capsule before its first run.
+/// How a capsule is compared after its golden run, and what its runs may use. The machine of the golden run is no part of
+/// it: a [`Golden`] has its own ([`Machine`](crate::Machine)).
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
     /// What makes a corrupted output good or bad; by its types and within its ranges outputs are compared.
@@ -35,12 +35,6 @@ pub struct Setup {
     /// loops. Where nobody says it, loops that are known to end are executed to their end, within the
     /// [bound of work](strike::loop_fuel).
     pub fuel: Option<u32>,
-    /// What becomes of accesses that miss what the program was given: the golden run has to be done with it.
-    pub addresses: Arc<AddressProfile>,
-    /// Which products are joined with the sums that read them: the golden run has to be done so.
-    pub contract: Contract,
-    /// In which order warps and blocks execute: the golden run has to be done so.
-    pub order: Order,
     /// What may be used.
     pub resources: Resources,
     /// The name by which the capsule is found again, where it is not its own.

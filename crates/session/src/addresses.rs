@@ -1,7 +1,7 @@
 //! Which profile of addresses a configuration names: a bundled one, or a file.
 
 use crate::error::{SessionError, Why};
-use crate::names::lasting_name;
+use crate::names::absolute_name;
 use device::AddressProfile;
 use std::fs;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub fn bundled() -> impl Iterator<Item = &'static str> {
 /// The word by which a profile is found again from anywhere.
 #[must_use]
 pub fn lasting(word: &str) -> String {
-    if bundled().any(|name| name == word) { word.to_owned() } else { lasting_name(word) }
+    if bundled().any(|name| name == word) { word.to_owned() } else { absolute_name(word) }
 }
 
 /// The profile that a word of a configuration means; the default without one.

@@ -2,7 +2,7 @@
 
 use crate::bundled;
 use crate::error::{SessionError, Why};
-use crate::names::lasting_name;
+use crate::names::absolute_name;
 use crate::networks;
 use capsule::Capsule;
 use inject::{CapsuleTarget, Golden, Machine, Setup};
@@ -55,28 +55,43 @@ pub fn open_same(name: &str, digest: &str) -> Result<Arc<Capsule>, SessionError>
     Ok(capsule)
 }
 
-/// Does the golden run of a capsule on the machine that is asked for, whatever is said of its outputs.
+/// Executes the golden run of a capsule on a machine.
 ///
 /// # Errors
 /// If the capsule cannot be executed, or does something else than was recorded.
-pub fn golden(capsule: Arc<Capsule>, setup: &Setup) -> Result<Golden, SessionError> {
-    let addresses = Arc::clone(&setup.addresses);
-    let machine = Machine { addresses, contract: setup.contract, order: setup.order, ..Machine::default() };
+pub fn golden(machine: Machine, capsule: Arc<Capsule>) -> Result<Golden, SessionError> {
     Ok(Golden::run_on(capsule, machine)?)
 }
 
-/// Opens a capsule and makes it ready for faults; it knows by which name it is found again from anywhere.
+/// Opens a capsule and makes it ready for faults on the default machine. It keeps a name by which it is found again from
+/// every directory.
 ///
 /// # Errors
 /// As [`open`] and [`target`].
 pub fn ready(name: &str, setup: &Setup) -> Result<Arc<CapsuleTarget>, SessionError> {
-    target(open(name)?, &Setup { opened_as: Some(lasting_name(name)), ..setup.clone() })
+    ready_on(Machine::default(), name, setup)
 }
 
-/// Does the golden run of a capsule and makes it ready for faults.
+/// As [`ready`], on another machine.
 ///
 /// # Errors
-/// As [`golden`], and if its outputs are not as is said of them.
+/// As [`open`] and [`target`].
+pub fn ready_on(machine: Machine, name: &str, setup: &Setup) -> Result<Arc<CapsuleTarget>, SessionError> {
+    target_on(machine, open(name)?, &Setup { opened_as: Some(absolute_name(name)), ..setup.clone() })
+}
+
+/// Executes the golden run of a capsule on the default machine, and makes it ready for faults.
+///
+/// # Errors
+/// If the capsule cannot be executed or does something else than was recorded, or if its outputs do not fit the criteria.
 pub fn target(capsule: Arc<Capsule>, setup: &Setup) -> Result<Arc<CapsuleTarget>, SessionError> {
-    Ok(Arc::new(CapsuleTarget::set_up(golden(capsule, setup)?, setup)?))
+    target_on(Machine::default(), capsule, setup)
+}
+
+/// As [`target`], on another machine.
+///
+/// # Errors
+/// As [`target`].
+pub fn target_on(machine: Machine, capsule: Arc<Capsule>, setup: &Setup) -> Result<Arc<CapsuleTarget>, SessionError> {
+    Ok(Arc::new(CapsuleTarget::set_up(golden(machine, capsule)?, setup)?))
 }

@@ -40,3 +40,4 @@ pub use error::{SessionError, Why};
 pub use open::{Changes, open, open_campaign, open_results};
 pub use recorded::trust_recorded;
 pub use session::Session;
+pub use work::machine_of;

@@ -4,7 +4,7 @@ use crate::bundled;
 use std::path::Path;
 
 /// The name that finds a capsule again.
-pub(crate) fn lasting_name(name: &str) -> String {
+pub(crate) fn absolute_name(name: &str) -> String {
     let path = Path::new(name);
     let is_file = bundled::find(name).is_none() && path.is_file();
     let absolute = is_file.then(|| path.canonicalize().ok()).flatten();
@@ -12,7 +12,7 @@ pub(crate) fn lasting_name(name: &str) -> String {
 }
 
 /// The directory of this name, or the current one, by a name that finds it again.
-pub(crate) fn lasting_directory(name: Option<&str>) -> Option<String> {
+pub(crate) fn absolute_directory(name: Option<&str>) -> Option<String> {
     let path = Path::new(name.unwrap_or("."));
     let absolute = path.canonicalize().ok().and_then(|path| path.to_str().map(str::to_owned));
     absolute.or_else(|| name.map(str::to_owned))

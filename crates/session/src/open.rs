@@ -2,12 +2,12 @@
 
 use crate::capsules;
 use crate::error::{SessionError, Why};
-use crate::names::{lasting_directory, lasting_name};
+use crate::names::{absolute_directory, absolute_name};
 use crate::networks;
 use crate::recorded::{self, Recorded};
 use crate::session::Session;
 use crate::trust;
-use crate::work::{Kind, Work, setup};
+use crate::work::{Kind, Work, machine, setup};
 use campaign::{Bytes, Choices, Config, Live, Results};
 use inject::Setup;
 use methods::kit::patterns;
@@ -22,10 +22,10 @@ use std::sync::Arc;
 /// If the choices mean nothing or contradict each other, what they name is not there or cannot be used, or its golden run
 /// fails.
 pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
-    choices.capsule = choices.capsule.map(|name| lasting_name(&name));
+    choices.capsule = choices.capsule.map(|name| absolute_name(&name));
     let is_named = !choices.live.app.words().is_empty();
     if is_named || choices.live.directory.is_some() {
-        choices.live.directory = lasting_directory(choices.live.directory.as_deref());
+        choices.live.directory = absolute_directory(choices.live.directory.as_deref());
     }
     choices.selection.model = patterns::looked_up(choices.selection.model)?;
     choices.selection.method = choices.selection.method.as_deref().map(registry::lasting).transpose()?;
@@ -143,7 +143,8 @@ pub fn open_results(results: &Results, name: Option<&str>) -> Result<Session, Se
         return Ok(session);
     }
     let capsule = capsules::open_same(&config.capsule, &results.digest()?)?;
-    let capsule = setup(&config, false).and_then(|setup| capsules::target(capsule, &setup)).map_err(refused)?;
+    let ready = |machine| capsules::target_on(machine, capsule, &setup(&config, false));
+    let capsule = machine(&config).and_then(ready).map_err(refused)?;
     with_method(Work::Capsule(capsule), config).map_err(refused)
 }
 

@@ -10,7 +10,7 @@ use crate::order;
 use campaign::{Config, EngineOffer, TargetSystem};
 use debugger::{CUDA_GDB, GpuTarget};
 use device::Contract;
-use inject::{CapsuleTarget, Order, Resources, Setup, Strategy};
+use inject::{CapsuleTarget, Machine, Order, Resources, Setup, Strategy};
 use live::{GoldenApplication, LiveTarget, Which};
 use methods::registry;
 use nn::NetworkTarget;
@@ -125,19 +125,19 @@ impl Work {
     /// Brings everything together: the capsule or the application, its golden run, what is said of its outputs, and what
     /// has the engines. With `infer`, types of outputs that nobody gives are found out.
     pub(crate) fn of(kind: Kind, config: &Config, infer: bool) -> Result<Self, SessionError> {
-        let setup = setup(config, infer)?;
+        let (machine, setup) = (machine(config)?, setup(config, infer));
         let recorded = || -> Result<(Arc<CapsuleTarget>, GoldenApplication), SessionError> {
             let application = application(config)?;
-            Ok((capsules::target(Arc::new(application.capsule().clone()), &setup)?, application))
+            Ok((capsules::target_on(machine.clone(), Arc::new(application.capsule().clone()), &setup)?, application))
         };
         let strategy = || Strategy::try_from(&config.engine);
         Ok(match kind {
             Kind::Network => {
                 Self::Network(Box::new(networks::open(networks::named(&config.capsule).unwrap_or_default())?))
             }
-            Kind::Capsule => Self::Capsule(capsules::ready(&config.capsule, &setup)?),
+            Kind::Capsule => Self::Capsule(capsules::ready_on(machine, &config.capsule, &setup)?),
             Kind::Beside => {
-                let capsule = capsules::ready(&config.capsule, &setup)?;
+                let capsule = capsules::ready_on(machine, &config.capsule, &setup)?;
                 Self::Live(Box::new(LiveTarget::new(capsule, application(config)?, Which::Visible, strategy()?)?))
             }
             Kind::Live => {
@@ -181,16 +181,33 @@ impl Work {
     }
 }
 
-/// What a configuration says of a capsule. With `infer`, types of outputs that nobody gives are found out.
+/// The machine that a configuration describes.
 ///
 /// # Errors
-/// If it names a profile of addresses that cannot be read, or has a word that means nothing.
-pub(crate) fn setup(config: &Config, infer: bool) -> Result<Setup, SessionError> {
+/// If its address profile cannot be read, or one of its words is unknown.
+pub(crate) fn machine(config: &Config) -> Result<Machine, SessionError> {
+    machine_of(config.addresses.as_deref(), config.contract.as_deref(), config.order.as_deref())
+}
+
+/// The machine that the words of a configuration or a command line describe; a word that is absent leaves the default.
+///
+/// # Errors
+/// As for a configuration: if the address profile cannot be read, or a word is unknown.
+pub fn machine_of(
+    addresses: Option<&str>,
+    contract: Option<&str>,
+    order: Option<&str>,
+) -> Result<Machine, SessionError> {
+    let addresses = addresses::profile(addresses)?;
+    let (contract, order) = (contract::contract(contract)?, order::order(order)?);
+    Ok(Machine { addresses, contract, order, ..Machine::default() })
+}
+
+/// The rest of a configuration that a capsule needs. With `infer`, types of outputs that the configuration does not give
+/// are read off the program.
+pub(crate) fn setup(config: &Config, infer: bool) -> Setup {
     let (criteria, resources) = (config.criteria.clone(), resources(config));
-    let addresses = addresses::profile(config.addresses.as_deref())?;
-    let contract = contract::contract(config.contract.as_deref())?;
-    let order = order::order(config.order.as_deref())?;
-    Ok(Setup { criteria, infer, fuel: config.fuel, addresses, contract, order, resources, opened_as: None })
+    Setup { criteria, infer, fuel: config.fuel, resources, opened_as: None }
 }
 
 /// What a campaign may use; what is not said is the machine's.

@@ -6,7 +6,7 @@ use device::Contract;
 use differential::{Answer, HardwareEnd, LATE, Plan, PlannedFault, Simulated, Simulator, Texts, plan, simulate, work};
 use fault::Fault;
 use inject::site::fault_of;
-use inject::{CapsuleTarget, Setup};
+use inject::{CapsuleTarget, Machine, Setup};
 use outcome::{End, Observation};
 use session::capsules;
 use std::collections::BTreeMap;
@@ -76,8 +76,8 @@ pub fn compare(
 /// # Errors
 /// If it has no golden run then.
 pub fn rounded_apart(target: &CapsuleTarget) -> Result<Arc<CapsuleTarget>, String> {
-    let setup = Setup { contract: Contract::Off, ..Setup::default() };
-    let apart = capsules::target(Arc::clone(target.golden_run().capsule()), &setup);
+    let machine = Machine { contract: Contract::Off, ..Machine::default() };
+    let apart = capsules::target_on(machine, Arc::clone(target.golden_run().capsule()), &Setup::default());
     apart.map_err(|error| format!("failed to {error}"))
 }
 
@@ -96,8 +96,9 @@ fn with_patience(
         return Ok(BTreeMap::new());
     }
     let fuel = Simulator::fuel(target.golden_run());
-    let setup = Setup { fuel: Some(fuel), contract: target.golden_run().contract(), ..Setup::default() };
-    let patient = capsules::target(Arc::clone(target.golden_run().capsule()), &setup);
+    let machine = Machine { contract: target.golden_run().contract(), ..Machine::default() };
+    let setup = Setup { fuel: Some(fuel), ..Setup::default() };
+    let patient = capsules::target_on(machine, Arc::clone(target.golden_run().capsule()), &setup);
     let patient = patient.map_err(|error| format!("failed to {error}"))?;
     let meant = |planned: &&&PlannedFault| faults.iter().any(|(fault, _)| *fault == planned.fault.to_string());
     let meant: Vec<&Fault> = planned.iter().filter(meant).map(|planned| &planned.fault).collect();

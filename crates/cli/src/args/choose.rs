@@ -5,7 +5,6 @@ use super::bounds::Bounds;
 use super::select::Select;
 use campaign::{Bytes, Choices, CommandLine, IntervalMethod, MarginBy, SelectionWords, Shard, Stratify};
 use clap::Args as Group;
-use inject::Setup;
 use methods::registry;
 use outcome::Criteria;
 use outcome::Quality;
@@ -90,12 +89,9 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// What a capsule is run on.
-    pub(crate) fn setup(&self) -> Result<Setup, SessionError> {
-        let addresses = session::addresses::profile(self.addresses.as_deref())?;
-        let contract = session::contract::contract(self.contract.as_deref())?;
-        let order = session::order::order(self.order.as_deref())?;
-        Ok(Setup { addresses, contract, order, ..Setup::default() })
+    /// The simulated GPU that these words describe.
+    pub(crate) fn machine(&self) -> Result<inject::Machine, SessionError> {
+        session::machine_of(self.addresses.as_deref(), self.contract.as_deref(), self.order.as_deref())
     }
 
     /// The word by which the profile of addresses is found again from anywhere.

@@ -62,7 +62,7 @@ struct Line {
 
 /// Shows what a capsule executes.
 pub(crate) fn profile(args: &args::Profile) -> Result<Code, Failure> {
-    let golden = capsules::golden(capsules::open(&args.capsule)?, &args.machine.setup()?)?;
+    let golden = capsules::golden(args.machine.machine()?, capsules::open(&args.capsule)?)?;
     if let Some(thread) = args.trace {
         return trace::trace(&golden, thread, args.json);
     }

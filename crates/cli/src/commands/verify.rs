@@ -11,7 +11,7 @@ use capsule::Metric;
 use differential::Agreement;
 use gpu::{Gpu, GpuError};
 use inject::site::fault_of;
-use inject::{CapsuleTarget, Golden, Setup, TierCheck};
+use inject::{CapsuleTarget, Golden, Machine, Setup, TierCheck};
 use outcome::Tier;
 use serde::Serialize;
 use session::capsules;
@@ -113,7 +113,8 @@ pub(crate) fn verify(args: &args::Verify) -> Result<Code, Failure> {
 
 /// The capsule as kernels execute it that faults are written into: no product is joined with a sum.
 fn rounded_apart(args: &args::Verify) -> Result<Arc<CapsuleTarget>, Failure> {
-    Ok(capsules::ready(&args.capsule, &Setup { contract: AS_WRITTEN, ..Setup::default() })?)
+    let machine = Machine { contract: AS_WRITTEN, ..Machine::default() };
+    Ok(capsules::ready_on(machine, &args.capsule, &Setup::default())?)
 }
 
 /// Judges kept rows again.

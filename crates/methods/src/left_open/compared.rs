@@ -82,9 +82,6 @@ fn on(subject: &Studied, variant: &Variant) -> Result<Result<CapsuleTarget, Stri
     let setup = Setup {
         infer: true,
         fuel: golden.said_fuel(),
-        addresses: Arc::clone(&machine.addresses),
-        contract: machine.contract,
-        order: machine.order,
         opened_as: Some(capsule.opened_as().to_owned()),
         ..Setup::default()
     };

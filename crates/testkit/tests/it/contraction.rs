@@ -5,13 +5,13 @@ use campaign::Planner;
 use campaign::config::SelectionWords;
 use device::Contract;
 use inject::site::fault_of;
-use inject::{CapsuleTarget, Golden, Setup, TierCheck};
+use inject::{CapsuleTarget, Golden, Machine, Setup, TierCheck};
 use session::capsules;
 use std::sync::Arc;
 
 fn target(name: &str, contract: Contract) -> Arc<CapsuleTarget> {
-    let setup = Setup { contract, ..Setup::default() };
-    capsules::target(capsules::open(name).unwrap(), &setup).unwrap()
+    let machine = Machine { contract, ..Machine::default() };
+    capsules::target_on(machine, capsules::open(name).unwrap(), &Setup::default()).unwrap()
 }
 
 fn outputs(golden: &Golden) -> Vec<&[u8]> {
