@@ -87,7 +87,7 @@ pub(crate) fn kernels(args: &Args) -> Result<()> {
 }
 
 /// What all levels leave behind; an error where they differ.
-fn simulate(kernel: &Kernel) -> Result<Vec<u8>, String> {
+pub(crate) fn simulate(kernel: &Kernel) -> Result<Vec<u8>, String> {
     let mut first: Option<Vec<u8>> = None;
     for level in testkit::levels() {
         let found = kernel.simulate(level, Contract::Ptxas)?;

@@ -14,6 +14,7 @@ mod nvcc;
 mod page;
 mod ptxas;
 mod repo;
+mod sample;
 mod special;
 mod supported;
 mod tiers;
@@ -76,6 +77,8 @@ enum Task {
     Fuzz(fuzz::Args),
     /// Run faults by every tier, and compare what they observe and leave in memory
     Tiers(tiers::Args),
+    /// Compare a sample of kernel tests, workloads, random capsules and kernels in every tier, for about a minute
+    Sample(sample::Args),
     /// Run faults in running applications, with replay and without, and compare what is seen
     Live {
         /// Faults of each application
@@ -113,6 +116,7 @@ fn main() -> Result<()> {
         Task::EndToEnd { all, record } => end_to_end::end_to_end(all, record.as_deref()),
         Task::Fuzz(args) => fuzz::fuzz(&args),
         Task::Tiers(args) => tiers::tiers(&args),
+        Task::Sample(args) => sample::sample(&args),
         Task::Live { runs } => live::live(runs),
         Task::Bench(args) => bench::bench(&args),
     }

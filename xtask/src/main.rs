@@ -20,7 +20,11 @@ struct Args {
 #[derive(Subcommand)]
 enum Task {
     /// The quick check: formatting, tidy, lints, and the tests that do not execute kernels
-    Check,
+    Check {
+        /// Only the tests of this crate, and a sample of about a minute of what compares the tiers
+        #[arg(long = "for", value_name = "CRATE")]
+        one: Option<String>,
+    },
     /// Check what no compiler checks: arrows, floors, circles, module docs, file sizes
     Tidy,
     /// List the chores
@@ -31,7 +35,8 @@ enum Task {
 
 fn main() -> Result<ExitCode> {
     match Args::parse().task {
-        Task::Check => check::check(),
+        Task::Check { one: None } => check::check(),
+        Task::Check { one: Some(name) } => check::check_for(&name),
         Task::Tidy => tidy::tidy().map(|()| ExitCode::SUCCESS),
         Task::Chores => chore(&["help".into()]),
         Task::Chore(words) => chore(&words),

@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 
 /// A crate as its manifest describes it.
 #[derive(Debug)]
-pub(super) struct Manifest {
+pub(crate) struct Manifest {
     /// The name of its folder.
-    pub(super) name: String,
+    pub(crate) name: String,
     pub(super) folder: PathBuf,
     table: toml::Table,
 }
 
 impl Manifest {
     /// Every crate of the workspace, by name.
-    pub(super) fn all() -> Result<Vec<Self>> {
+    pub(crate) fn all() -> Result<Vec<Self>> {
         let crates = fs::read_dir(root().join("crates"))?.map(|entry| Ok(entry?.path()));
         let mut folders = crates.collect::<Result<Vec<PathBuf>>>()?;
         folders.extend(["chores", "xtask"].map(|folder| root().join(folder)));
@@ -33,8 +33,14 @@ impl Manifest {
         Ok(Self { name, folder, table })
     }
 
+    /// The name that cargo knows it by, which is another one for the product's binary.
+    pub(crate) fn package(&self) -> Result<&str> {
+        let name = self.table.get("package").and_then(|package| package.get("name")).and_then(toml::Value::as_str);
+        name.with_context(|| format!("find the name of the package in {}", self.folder.display()))
+    }
+
     /// The dependencies of a section, of every target, and whether each is declared in the root manifest.
-    pub(super) fn dependencies(&self, section: &str) -> impl Iterator<Item = (&str, bool)> {
+    pub(crate) fn dependencies(&self, section: &str) -> impl Iterator<Item = (&str, bool)> {
         let targets = self.table.get("target").and_then(toml::Value::as_table).into_iter().flatten();
         let of_targets = targets.filter_map(move |(_, target)| target.get(section));
         let tables = self.table.get(section).into_iter().chain(of_targets).filter_map(toml::Value::as_table);
