@@ -45,12 +45,12 @@ pub struct Story {
     pub copies: Vec<CopyDifference>,
 }
 
-/// Some of many.
+/// A part of a number of things.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
-    /// How many.
+    /// The number of things in the part.
     pub count: u64,
-    /// Of how many.
+    /// The number of all things.
     pub of: u64,
 }
 
@@ -162,7 +162,7 @@ pub struct LaunchCorruption {
 /// Differing bytes outside of every allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outside {
-    /// How many.
+    /// The number of these bytes.
     pub bytes: u64,
     /// The address of the lowest.
     pub first: u64,

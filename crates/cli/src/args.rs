@@ -5,12 +5,12 @@ mod bounds;
 mod choose;
 mod engine;
 mod harden;
-mod kept;
 mod live;
 mod nn;
 mod of_method;
 mod select;
 mod study;
+mod study_options;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -24,11 +24,11 @@ use std::path::PathBuf;
 pub(crate) use bounds::Bounds;
 pub(crate) use choose::{Choose, Machine, Resources};
 pub(crate) use harden::Harden;
-pub(crate) use kept::Kept;
 pub(crate) use live::Live;
 pub(crate) use nn::{Filr, Network, NetworkCampaign};
-pub(crate) use of_method::{Asked, OfFiles, OfInputs, OfMethod, command};
+pub(crate) use of_method::{FileArgs, InputArgs, MethodArgs, ParsedCommand, command};
 pub(crate) use study::{Profile, Study, ThreadName};
+pub(crate) use study_options::StudyOptions;
 pub(crate) use verify::{MachineWord, Verify, Worker};
 
 /// A beam line in software: flips bits in GPU applications, with or without a GPU, and says what comes out.

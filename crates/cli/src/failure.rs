@@ -2,7 +2,7 @@
 
 use crate::aside;
 use anyhow::Error;
-use session::{SessionError, Why};
+use session::{ErrorKind, SessionError};
 use std::process::ExitCode;
 
 /// The documented exit codes.
@@ -86,10 +86,10 @@ impl Failure {
 impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         let code = match error.why {
-            Why::Words => Code::Usage,
-            Why::Refused => Code::Refused,
-            Why::Golden => Code::Golden,
-            Why::Bug => Code::Bug,
+            ErrorKind::Words => Code::Usage,
+            ErrorKind::Refused => Code::Refused,
+            ErrorKind::Golden => Code::Golden,
+            ErrorKind::Bug => Code::Bug,
         };
         let help = error.help.clone();
         Self { code, error: error.into(), help }

@@ -9,13 +9,13 @@ mod out;
 mod progress;
 mod waiting;
 
-use args::{Asked, Command};
+use args::{Command, ParsedCommand};
 use failure::{Code, Failure};
 use std::process::ExitCode;
 use std::{env, panic};
 
 fn main() -> ExitCode {
-    let asked = match Asked::parse(env::args_os()) {
+    let asked = match ParsedCommand::parse(env::args_os()) {
         Ok(asked) => asked,
         Err(error) => return usage(&error),
     };
@@ -35,12 +35,12 @@ fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() { Code::Usage.into() } else { Code::Done.into() }
 }
 
-fn dispatch(asked: Asked) -> Result<Code, Failure> {
+fn dispatch(asked: ParsedCommand) -> Result<Code, Failure> {
     let command = match asked {
-        Asked::Own(command) => command,
-        Asked::OfMethod(asked) => return commands::of_method::answer(asked),
-        Asked::OfFiles(asked) => return commands::of_method::answer_files(asked),
-        Asked::OfInputs(asked) => return commands::of_method::answer_inputs(asked),
+        ParsedCommand::Own(command) => command,
+        ParsedCommand::MethodArgs(asked) => return commands::of_method::answer(asked),
+        ParsedCommand::FileArgs(asked) => return commands::of_method::answer_files(asked),
+        ParsedCommand::InputArgs(asked) => return commands::of_method::answer_inputs(asked),
     };
     match command {
         Command::List(list) => commands::list::list(&list),

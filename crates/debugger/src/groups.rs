@@ -3,7 +3,7 @@
 
 use crate::devices::Debugger;
 use crate::error::DebuggerError;
-use crate::profile::{Code, Followed, Trace, follow};
+use crate::profile::{Code, ThreadProfile, Trace, follow};
 use crate::thread::Thread;
 use fault::{Isa, Selection};
 use inject::Golden;
@@ -78,7 +78,7 @@ impl Groups {
         let popular: Vec<(String, Vec<(u32, u64)>)> = popular.collect();
         let traces = follow_all(debugger, application, golden, &popular, jobs)?;
         let mut groups = Self { threads, covered, found, ..Self::default() };
-        for ((kernel, members), Followed { isa, code, trace }) in popular.into_iter().zip(traces) {
+        for ((kernel, members), ThreadProfile { isa, code, trace }) in popular.into_iter().zip(traces) {
             groups.isa = isa;
             groups.code.entry(kernel.clone()).or_insert(code);
             groups.profiled.push(ThreadGroup { kernel, members, trace });
@@ -109,9 +109,9 @@ fn follow_all(
     golden: &Golden,
     groups: &[(String, Vec<(u32, u64)>)],
     jobs: usize,
-) -> Result<Vec<Followed>, DebuggerError> {
+) -> Result<Vec<ThreadProfile>, DebuggerError> {
     let next = Mutex::new(0);
-    let found: Mutex<BTreeMap<usize, Result<Followed, DebuggerError>>> = Mutex::default();
+    let found: Mutex<BTreeMap<usize, Result<ThreadProfile, DebuggerError>>> = Mutex::default();
     let work = || {
         loop {
             let at = {

@@ -61,9 +61,9 @@ impl Trace {
     }
 }
 
-/// What is learnt by following a thread.
+/// The profile of a thread that a debugger has followed.
 #[derive(Debug)]
-pub(crate) struct Followed {
+pub(crate) struct ThreadProfile {
     /// The instruction set that its code is in.
     pub(crate) isa: Isa,
     /// The code of its kernel.
@@ -77,7 +77,7 @@ pub(crate) fn follow(
     debugger: &Debugger,
     application: &GoldenApplication,
     thread: &Thread,
-) -> Result<Followed, DebuggerError> {
+) -> Result<ThreadProfile, DebuggerError> {
     let failed = |reason: String| DebuggerError::Profile {
         launch: thread.launch,
         cta: thread.cta,
@@ -96,7 +96,7 @@ pub(crate) fn follow(
         _ => return Err(failed("its block is not there when the launch begins".to_owned())),
     }
     let trace = walk(&mut session, thread, &entered, &code)?.map_err(failed)?;
-    Ok(Followed { isa, code, trace })
+    Ok(ThreadProfile { isa, code, trace })
 }
 
 /// The instruction set of the first device in a list of them, which names its architecture as `sm_90`.

@@ -1,7 +1,7 @@
 //! One comparison, from faults to rows.
 
 use crate::plan::{PlannedFault, plan};
-use crate::pool::{Pool, PoolError, Told};
+use crate::pool::{Pool, PoolError, PoolEvent};
 use crate::protocol::{BatchOrder, HardwareEnd};
 use crate::row::{Row, Simulated};
 use crate::rows::{Rows, RowsError};
@@ -105,23 +105,23 @@ struct Keeper<'k> {
 }
 
 impl Keeper<'_> {
-    fn keep(&mut self, told: Told) -> Result<(), RowsError> {
+    fn keep(&mut self, told: PoolEvent) -> Result<(), RowsError> {
         match told {
-            Told::Machine(info) => self.rows.machine(info),
-            Told::FaultFree(copies) => {
+            PoolEvent::Machine(info) => self.rows.machine(info),
+            PoolEvent::FaultFree(copies) => {
                 let golden = self.target.golden_run().copies().iter();
                 let same = golden.map(|copy| Digest::of(&copy.bytes)).eq(copies);
                 self.rows.fault_free(same)
             }
-            Told::Refused(faults, reason) => {
+            PoolEvent::Refused(faults, reason) => {
                 self.compared += faults.len() as u64;
                 faults.into_iter().try_for_each(|fault| self.rows.refuse(fault, reason.clone()))
             }
-            Told::Fault(fault, HardwareEnd::Hang) if self.is_doubtful(&fault) => {
+            PoolEvent::Fault(fault, HardwareEnd::Hang) if self.is_doubtful(&fault) => {
                 self.silent.get_or_insert_default().insert(fault);
                 Ok(())
             }
-            Told::Fault(fault, end) => {
+            PoolEvent::Fault(fault, end) => {
                 self.compared += 1;
                 self.row(&fault, end)
             }

@@ -38,7 +38,7 @@ pub use hardware::Hardware;
 pub use machine::{Armed, Ended, Machine, Next, Repeated, Session};
 pub use placement::check_relocatable;
 pub use plan::{Plan, PlannedBatch, PlannedFault, plan};
-pub use pool::{Pool, PoolError, Told};
+pub use pool::{Pool, PoolError, PoolEvent};
 pub use protocol::{Answer, BatchOrder, FaultOrder, HardwareEnd, MachineInfo};
 pub use row::{LATE, Row, Simulated, SimulatedEnd};
 pub use rows::{Header, Rows, RowsError};

@@ -45,9 +45,9 @@ pub enum PoolError {
     FalseStarts,
 }
 
-/// What is told of the work.
+/// An event in the work of a pool.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum PoolEvent {
     /// A session has begun.
     Machine(MachineInfo),
     /// A rewritten module was run without a fault: the digest of each copy to the host.
@@ -68,8 +68,8 @@ pub struct Pool<'p> {
     pub limit: Duration,
 }
 
-/// Who is heard for a batch, and what came of it.
-enum Heard {
+/// The end of a batch on one worker.
+enum BatchEnd {
     /// It is done, and the worker waits for the next.
     Done,
     /// The worker is of no more use.
@@ -93,13 +93,13 @@ impl Pool<'_> {
         &self,
         batches: Vec<BatchOrder>,
         stop: &AtomicBool,
-        mut told: impl FnMut(Told),
+        mut told: impl FnMut(PoolEvent),
     ) -> Result<(), PoolError> {
         let reaper = Reaper::new()?;
         let queue = Mutex::new(batches.into_iter().flat_map(parts).collect::<VecDeque<_>>());
         let jobs = self.jobs.clamp(1, queue.lock().unwrap_or_else(PoisonError::into_inner).len().max(1));
         let (sender, receiver) = channel();
-        let work = |sender: Sender<Told>| {
+        let work = |sender: Sender<PoolEvent>| {
             let done = self.work(&queue, &reaper, stop, &sender);
             if done.is_err() {
                 // The others cannot do more.
@@ -123,7 +123,7 @@ impl Pool<'_> {
         queue: &Mutex<VecDeque<BatchOrder>>,
         reaper: &Reaper,
         stop: &AtomicBool,
-        sender: &Sender<Told>,
+        sender: &Sender<PoolEvent>,
     ) -> Result<(), PoolError> {
         let (mut worker, mut false_starts) = (None, 0);
         while let Some(mut batch) = next(queue, stop) {
@@ -133,13 +133,13 @@ impl Pool<'_> {
                     None => self.start(reaper)?,
                 };
                 match self.hear(&mut dialogue, &mut batch, stop, sender)? {
-                    Heard::Done => worker = Some(dialogue),
-                    Heard::Gone => {}
-                    Heard::FalseStart(_) if false_starts + 1 < FALSE_STARTS => {
+                    BatchEnd::Done => worker = Some(dialogue),
+                    BatchEnd::Gone => {}
+                    BatchEnd::FalseStart(_) if false_starts + 1 < FALSE_STARTS => {
                         false_starts += 1;
                         continue;
                     }
-                    Heard::FalseStart(reason) => return Err(reason.map_or(PoolError::FalseStarts, PoolError::Lost)),
+                    BatchEnd::FalseStart(reason) => return Err(reason.map_or(PoolError::FalseStarts, PoolError::Lost)),
                 }
                 false_starts = 0;
             }
@@ -161,8 +161,8 @@ impl Pool<'_> {
         worker: &mut Dialogue<'_>,
         batch: &mut BatchOrder,
         stop: &AtomicBool,
-        sender: &Sender<Told>,
-    ) -> Result<Heard, PoolError> {
+        sender: &Sender<PoolEvent>,
+    ) -> Result<BatchEnd, PoolError> {
         let tell = |told| drop(sender.send(told));
         let line = serde_json::to_string(batch).map_err(io::Error::from)?;
         // A worker that does not listen any more is heard to be gone.
@@ -176,47 +176,47 @@ impl Pool<'_> {
             let said = worker.hear(Instant::now() + patience)?;
             let answer = match said {
                 Said::Line(line) => serde_json::from_str::<Answer>(&line).ok(),
-                Said::Late | Said::Closed if answered => return Ok(Heard::Gone),
+                Said::Late | Said::Closed if answered => return Ok(BatchEnd::Gone),
                 Said::Late if running => {
-                    tell(Told::Fault(batch.faults.remove(0).fault, HardwareEnd::Hang));
-                    return Ok(Heard::Gone);
+                    tell(PoolEvent::Fault(batch.faults.remove(0).fault, HardwareEnd::Hang));
+                    return Ok(BatchEnd::Gone);
                 }
                 Said::Late => {
                     let reason = format!("have the module ready within {} seconds", PREPARATION.as_secs());
-                    tell(Told::Refused(ids(batch), reason));
-                    return Ok(Heard::Gone);
+                    tell(PoolEvent::Refused(ids(batch), reason));
+                    return Ok(BatchEnd::Gone);
                 }
                 Said::Closed => None,
             };
             match answer {
-                Some(Answer::Started(info)) => tell(Told::Machine(info)),
+                Some(Answer::Started(info)) => tell(PoolEvent::Machine(info)),
                 Some(Answer::Ready { copies }) => {
                     (begun, running) = (true, true);
-                    tell(Told::FaultFree(copies));
+                    tell(PoolEvent::FaultFree(copies));
                 }
                 Some(Answer::Fault { fault, end }) if batch.faults.first().is_some_and(|next| next.fault == fault) => {
                     batch.faults.remove(0);
-                    tell(Told::Fault(fault, end));
+                    tell(PoolEvent::Fault(fault, end));
                 }
                 Some(Answer::Renewing) => running = false,
                 Some(Answer::Refused { reason }) => {
-                    tell(Told::Refused(ids(batch), reason));
-                    return Ok(Heard::Done);
+                    tell(PoolEvent::Refused(ids(batch), reason));
+                    return Ok(BatchEnd::Done);
                 }
-                Some(Answer::Done) if answered => return Ok(Heard::Done),
-                Some(Answer::Lost { reason }) => return Ok(Heard::FalseStart(Some(reason))),
+                Some(Answer::Done) if answered => return Ok(BatchEnd::Done),
+                Some(Answer::Lost { reason }) => return Ok(BatchEnd::FalseStart(Some(reason))),
                 // It has ended, or says what means nothing.
-                _ if answered => return Ok(Heard::Gone),
+                _ if answered => return Ok(BatchEnd::Gone),
                 _ if running => {
-                    tell(Told::Fault(batch.faults.remove(0).fault, HardwareEnd::Died));
-                    return Ok(Heard::Gone);
+                    tell(PoolEvent::Fault(batch.faults.remove(0).fault, HardwareEnd::Died));
+                    return Ok(BatchEnd::Gone);
                 }
                 // It was given no other session; another process may be.
-                _ if begun => return Ok(Heard::Gone),
-                _ => return Ok(Heard::FalseStart(None)),
+                _ if begun => return Ok(BatchEnd::Gone),
+                _ => return Ok(BatchEnd::FalseStart(None)),
             }
         }
-        Ok(Heard::Gone)
+        Ok(BatchEnd::Gone)
     }
 }
 

@@ -71,7 +71,7 @@ impl Session for Simulation<'_, '_> {
     }
 
     fn repeat(&mut self, armed: Option<&Armed<'_>>) -> Repeated {
-        let mut walk = Walk {
+        let mut walk = ModuleReplay {
             golden: self.golden,
             executor: self.executor,
             modules: &mut self.modules,
@@ -110,8 +110,8 @@ fn record(capsule: &Capsule, id: ModuleId) -> u64 {
     (end.next_multiple_of(ALLOCATION) + all).next_multiple_of(MAPPING) - all + ALLOCATION * number
 }
 
-/// A repetition on its way.
-struct Walk<'w> {
+/// The replay of a capsule with a rewritten module.
+struct ModuleReplay<'w> {
     golden: &'w Golden,
     executor: &'w mut Executor,
     modules: &'w mut Modules,
@@ -132,7 +132,7 @@ impl From<DeviceError> for Stop {
     }
 }
 
-impl Walk<'_> {
+impl ModuleReplay<'_> {
     fn capsule(&self) -> &Capsule {
         self.golden.capsule()
     }
@@ -143,7 +143,7 @@ impl Walk<'_> {
     }
 }
 
-impl Replayer for Walk<'_> {
+impl Replayer for ModuleReplay<'_> {
     type Stop = Stop;
 
     fn load(&mut self, _: Position, id: ModuleId) -> Result<(), Stop> {

@@ -10,14 +10,14 @@ use outcome::{Criteria, Element, Quality};
 
 /// What was found out about outputs.
 #[derive(Debug, Default)]
-pub(crate) struct Understood {
+pub(crate) struct OutputTypes {
     /// The outputs whose type was read off the program.
     inferred: Vec<(String, ElementType)>,
     /// A line for each output whose type was looked for in vain.
     pub(crate) notes: Vec<String>,
 }
 
-impl Understood {
+impl OutputTypes {
     /// What the capsule says about its outputs: the error that is still good, and the types that were found out.
     pub(crate) fn criteria(&self, golden: &Golden) -> Criteria {
         let mut criteria = Criteria::default();
@@ -49,7 +49,7 @@ impl Understood {
 ///
 /// # Errors
 /// If the criteria name an output that the capsule does not have, or a type that its bytes are no whole number of.
-pub(crate) fn understand(golden: &mut Golden, criteria: &Criteria, infer: bool) -> Result<Understood, TargetError> {
+pub(crate) fn output_types(golden: &mut Golden, criteria: &Criteria, infer: bool) -> Result<OutputTypes, TargetError> {
     golden.leave_out(&criteria.scratch)?;
     check_names(golden, criteria)?;
     let given: Vec<Option<ElementType>> =
@@ -57,11 +57,11 @@ pub(crate) fn understand(golden: &mut Golden, criteria: &Criteria, infer: bool) 
     let missing = |at: usize| given[at].is_none() && golden.outputs()[at].element.is_none();
     let wanted = infer && (0..given.len()).any(missing);
     let found = if wanted { elements(golden) } else { Vec::new() };
-    let mut understood = Understood::default();
+    let mut output_types = OutputTypes::default();
     for (at, output) in golden.outputs().iter().enumerate().filter(|(at, _)| missing(*at)) {
         match found.get(at) {
-            Some(Typed::Inferred(element)) => understood.inferred.push((output.name.clone(), *element)),
-            Some(Typed::Bytes(why)) => understood.notes.push(format!(
+            Some(Typed::Inferred(element)) => output_types.inferred.push((output.name.clone(), *element)),
+            Some(Typed::Bytes(why)) => output_types.notes.push(format!(
                 "the output {} is compared byte by byte: {why}; `--quality '{0}:element=f32'` says what it is",
                 output.name
             )),
@@ -74,7 +74,7 @@ pub(crate) fn understand(golden: &mut Golden, criteria: &Criteria, infer: bool) 
         outputs.iter().enumerate().map(|(at, output)| given[at].or(output.element).or(known(at))).collect();
     let ranges: Vec<_> = outputs.iter().map(|output| criteria.range_of(&output.name)).collect();
     golden.judge_by(&types, &ranges);
-    Ok(understood)
+    Ok(output_types)
 }
 
 fn check_names(golden: &Golden, criteria: &Criteria) -> Result<(), TargetError> {

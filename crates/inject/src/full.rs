@@ -28,14 +28,14 @@ impl Witness for () {
     fn copied(&mut self, _: usize, _: usize, _: &[u8]) {}
 }
 
-/// What happens in the block with the fault, and who looks on.
-struct Scene<'a, 'h> {
+/// The block with the fault, as a hook: the fault, and the log and witness that observe it.
+struct FaultyBlock<'a, 'h> {
     hit: &'a mut Hit<'h>,
     log: Option<&'a mut Log>,
     witness: &'a mut dyn Witness,
 }
 
-impl Hook for Scene<'_, '_> {
+impl Hook for FaultyBlock<'_, '_> {
     fn wants(&self, warp: u32) -> bool {
         self.log.is_some() || self.hit.wants(warp)
     }
@@ -94,7 +94,7 @@ impl<'g> Injector<'g> {
         let launch = locate(self.golden, fault)?;
         let mut hit = Hit::new(fault);
         self.memory.set_trace(None);
-        let progress = self.replay(launch, fault, &mut Scene { hit: &mut hit, log: None, witness })?;
+        let progress = self.replay(launch, fault, &mut FaultyBlock { hit: &mut hit, log: None, witness })?;
         self.see_touch(&mut hit, progress.thread_instructions);
         Ok(observe(self.golden, fault, hit.injected, progress, Tier::Full))
     }
@@ -110,7 +110,7 @@ impl<'g> Injector<'g> {
         let launch = locate(self.golden, fault)?;
         let mut hit = Hit::new(fault);
         self.memory.set_trace(None);
-        let progress = self.replay(launch, fault, &mut Scene { hit: &mut hit, log: Some(&mut *log), witness })?;
+        let progress = self.replay(launch, fault, &mut FaultyBlock { hit: &mut hit, log: Some(&mut *log), witness })?;
         log.executed = progress.thread_instructions;
         self.see_touch(&mut hit, progress.thread_instructions);
         Ok(observe(self.golden, fault, hit.injected, progress, Tier::Full))
@@ -126,11 +126,11 @@ impl<'g> Injector<'g> {
         &mut self,
         launch: &GoldenLaunch,
         fault: &Fault,
-        scene: &mut Scene<'_, '_>,
+        scene: &mut FaultyBlock<'_, '_>,
     ) -> Result<Progress, InjectError> {
         let golden = self.golden;
         self.memory.reset(&golden.history, Version::before(launch.event as u32));
-        let mut rest = Rest { runs: self, fault, scene, progress: Progress::default() };
+        let mut rest = FullReplay { runs: self, fault, scene, progress: Progress::default() };
         match replay(&golden.capsule, golden.position(fault.launch as usize), &mut rest) {
             Ok(()) | Err(Stop::Trapped) => Ok(rest.progress),
             Err(Stop::Failed(error)) => Err(error),
@@ -146,11 +146,11 @@ impl<'g> Injector<'g> {
     }
 }
 
-/// A run on its way from the faulty launch to the end of the program.
-struct Rest<'r, 'g, 'a, 'h> {
+/// The replay of a run from the faulty launch to the end of the program.
+struct FullReplay<'r, 'g, 'a, 'h> {
     runs: &'r mut Injector<'g>,
     fault: &'r Fault,
-    scene: &'r mut Scene<'a, 'h>,
+    scene: &'r mut FaultyBlock<'a, 'h>,
     progress: Progress,
 }
 
@@ -162,7 +162,7 @@ enum Stop {
     Failed(InjectError),
 }
 
-impl Rest<'_, '_, '_, '_> {
+impl FullReplay<'_, '_, '_, '_> {
     /// Notes what the host is about to do to the byte of global memory that was hit, while nothing has touched it.
     fn see_host(&mut self, at: Position) {
         let event = &self.runs.golden.capsule.events[at.event];
@@ -177,7 +177,7 @@ impl Rest<'_, '_, '_, '_> {
     }
 }
 
-impl Replayer for Rest<'_, '_, '_, '_> {
+impl Replayer for FullReplay<'_, '_, '_, '_> {
     type Stop = Stop;
 
     fn load(&mut self, at: Position, module: ModuleId) -> Result<(), Stop> {

@@ -317,9 +317,9 @@ impl Golden {
         self.fuel
     }
 
-    /// The same, if somebody said a number: then loops get no more either.
+    /// The same, if the configuration sets `fuel`; it then limits loops that are known to end, too.
     #[must_use]
-    pub fn said_fuel(&self) -> Option<u32> {
+    pub fn explicit_fuel(&self) -> Option<u32> {
         (self.loops == 0).then_some(self.fuel)
     }
 

@@ -3,7 +3,6 @@
 //! [`Golden`] is a capsule executed without a fault; a [`Runner`] repeats it with one; [`CapsuleTarget`] offers
 //! both to a campaign. How a fault becomes a hook of the machine is in [`strike`].
 
-mod cells;
 mod compare;
 mod criteria;
 mod delta;
@@ -32,6 +31,7 @@ mod resources;
 mod run;
 mod runner;
 mod sample;
+mod selection_cycle;
 pub mod site;
 mod story;
 mod strategy;
@@ -42,7 +42,6 @@ mod tier_check;
 mod tracking;
 mod variables;
 
-pub use cells::Cells;
 pub use compare::PRINTED;
 pub use elements::{Typed, Unclear, buffer_elements, elements};
 pub use final_memory::FinalMemory;
@@ -55,6 +54,7 @@ pub use rerun::When;
 pub use resources::Resources;
 pub use run::{InjectError, locate};
 pub use runner::Runner;
+pub use selection_cycle::SelectionCycle;
 pub use strategy::{ENGINES, Strategy};
 pub use target::{CapsuleTarget, Setup, check_words};
 pub use tier_check::TierCheck;

@@ -93,7 +93,7 @@ impl Golden {
     }
 }
 
-/// What copies to the host have to be.
+/// The source of the copies to the host that are expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     /// What the capsule says.

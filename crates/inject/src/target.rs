@@ -1,6 +1,6 @@
 //! A capsule as the target system of a campaign: draws become sites, sites become observations.
 
-use crate::criteria::{Understood, understand};
+use crate::criteria::{OutputTypes, output_types};
 use crate::full::Injector;
 use crate::golden::{Golden, GoldenLaunch};
 use crate::index::Index;
@@ -49,7 +49,7 @@ pub struct CapsuleTarget {
     digest: String,
     opened_as: Option<String>,
     resources: Resources,
-    understood: Understood,
+    output_types: OutputTypes,
     /// Made when the first worker that needs it is.
     index: OnceLock<Arc<Index>>,
     /// The faults of the exhaustive campaign that was asked for last.
@@ -98,7 +98,7 @@ impl CapsuleTarget {
     /// A target from a golden run, with nothing said of it: outputs are compared as the capsule says.
     #[must_use]
     pub fn new(golden: Golden) -> Self {
-        Self::of(golden, &Setup::default(), Understood::default())
+        Self::of(golden, &Setup::default(), OutputTypes::default())
     }
 
     /// A target from a golden run, with all that is said of it.
@@ -107,23 +107,23 @@ impl CapsuleTarget {
     /// If the criteria name an output that the capsule does not have, or a type that its bytes are no whole number of.
     pub fn set_up(mut golden: Golden, setup: &Setup) -> Result<Self, TargetError> {
         setup.fuel.inspect(|&fuel| golden.set_fuel(fuel));
-        let mut understood = understand(&mut golden, &setup.criteria, setup.infer)?;
+        let mut output_types = output_types(&mut golden, &setup.criteria, setup.infer)?;
         let race = |race: &KernelRace| format!("data race in {race}; its warps are interleaved");
-        understood.notes.extend(golden.races().iter().map(race));
-        understood.notes.extend(golden.float_sums());
-        understood.notes.extend(golden.capsule().provenance.order_note());
-        understood.notes.extend(golden.unsearched().map(|part| format!("data races were {part}")));
-        Ok(Self::of(golden, setup, understood))
+        output_types.notes.extend(golden.races().iter().map(race));
+        output_types.notes.extend(golden.float_sums());
+        output_types.notes.extend(golden.capsule().provenance.order_note());
+        output_types.notes.extend(golden.unsearched().map(|part| format!("data races were {part}")));
+        Ok(Self::of(golden, setup, output_types))
     }
 
-    fn of(golden: Golden, setup: &Setup, understood: Understood) -> Self {
+    fn of(golden: Golden, setup: &Setup, output_types: OutputTypes) -> Self {
         let digest = golden.capsule().digest().to_string();
         Self {
             golden,
             digest,
             opened_as: setup.opened_as.clone(),
             resources: setup.resources,
-            understood,
+            output_types,
             index: OnceLock::new(),
             population: Mutex::default(),
             plan: Mutex::default(),
@@ -133,7 +133,7 @@ impl CapsuleTarget {
     /// What the capsule says about its outputs: the error that is still good, and the types that were found out.
     #[must_use]
     pub fn criteria(&self) -> Criteria {
-        self.understood.criteria(&self.golden)
+        self.output_types.criteria(&self.golden)
     }
 
     /// The name by which the capsule is found again.
@@ -145,7 +145,7 @@ impl CapsuleTarget {
     /// A line for each output whose type was looked for in vain.
     #[must_use]
     pub fn notes(&self) -> &[String] {
-        &self.understood.notes
+        &self.output_types.notes
     }
 
     /// The golden run.

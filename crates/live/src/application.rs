@@ -25,17 +25,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use std::{env, fs, io};
 
-/// What a run may take, from what the golden run took: this many times as long,
+/// The factor of the time limit: a run may take the time of the golden run times this, plus [`TIME_CONSTANT`].
 const TIME_FACTOR: f64 = 10.0;
-/// plus this many seconds.
+/// The constant part of the time limit, in seconds.
 const TIME_CONSTANT: f64 = 5.0;
 /// Runs without a fault that follow one that was not like the golden run.
 const MORE_REHEARSALS: usize = 3;
-/// What the golden run may take, if the user says nothing.
+/// The time limit of the golden run, unless the user sets another.
 const GOLDEN_TIME: Duration = Duration::from_secs(24 * 60 * 60);
-/// Files and outputs may be this many times as large as the largest of the golden run,
+/// The factor of the size limit: files and outputs may be this many times as large as the largest of the golden run.
 const SIZE_FACTOR: u64 = 16;
-/// and this large in any case.
+/// The size in bytes that files and outputs may have in any case.
 const SIZE_LEAST: u64 = 64 << 20;
 
 /// An application whose golden run is done. When it is dropped, and also when we end in any other way, its temporary

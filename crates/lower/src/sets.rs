@@ -10,8 +10,8 @@ use facts::{Facts, Group, NamedSet, Sets, Space};
 use isa::{AluClass, Op};
 use std::ops::Range;
 
-/// What is asked of an instruction.
-struct Asked<'a> {
+/// The properties of an instruction that decide in which sets it is.
+struct SetQuery<'a> {
     op: &'a Op,
     group: Group,
     class: Option<AluClass>,
@@ -23,7 +23,7 @@ struct Asked<'a> {
     members: u64,
 }
 
-impl Asked<'_> {
+impl SetQuery<'_> {
     fn is_of(&self, groups: &[Group]) -> bool {
         groups.contains(&self.group)
     }
@@ -72,7 +72,7 @@ macro_rules! sets {
         /// The sets, in the order of their tools.
         pub const SETS: &[NamedSet] = &[$(NamedSet { name: $name, meaning: $meaning }),*];
 
-        const HOLDS: &[fn(&Asked<'_>) -> bool] = &[$(|$it| $holds),*];
+        const HOLDS: &[fn(&SetQuery<'_>) -> bool] = &[$(|$it| $holds),*];
     };
 }
 
@@ -127,7 +127,7 @@ sets! {
 /// The sets that an instruction is in, of which all else is known.
 pub(crate) fn of(op: &Op, facts: &Facts) -> Sets {
     let (general, predicates) = facts.writes_general_and_predicates();
-    let mut asked = Asked { op, group: facts.group, class: op.class(), general, predicates, members: 0 };
+    let mut asked = SetQuery { op, group: facts.group, class: op.class(), general, predicates, members: 0 };
     for (at, holds) in HOLDS.iter().enumerate() {
         asked.members |= u64::from(holds(&asked)) << at;
     }

@@ -243,7 +243,7 @@ impl Options {
 
     /// The first of these options that stands on the command line.
     #[must_use]
-    pub fn first_said(&self, keys: &[&'static str]) -> Option<&'static str> {
+    pub fn first_explicit(&self, keys: &[&'static str]) -> Option<&'static str> {
         keys.iter().copied().find(|key| self.said.contains(key))
     }
 }

@@ -1,6 +1,6 @@
 //! Which profile of addresses a configuration names: a bundled one, or a file.
 
-use crate::error::{SessionError, Why};
+use crate::error::{ErrorKind, SessionError};
 use crate::names::absolute_name;
 use device::AddressProfile;
 use std::fs;
@@ -36,7 +36,7 @@ pub fn profile(word: Option<&str>) -> Result<Arc<AddressProfile>, SessionError> 
     let text = fs::read_to_string(word).map_err(|error| {
         let names: Vec<&str> = bundled().collect();
         let help = format!("bundled are {}; anything else is the name of a file", names.join(", "));
-        SessionError::new(Why::Words, format!("read the address profile `{word}`: {error}")).with_help(help)
+        SessionError::new(ErrorKind::Words, format!("read the address profile `{word}`: {error}")).with_help(help)
     })?;
     let profile = read(&text, word)?;
     Ok(Arc::new(AddressProfile { file: Some(lasting(word)), ..profile }))
@@ -45,7 +45,7 @@ pub fn profile(word: Option<&str>) -> Result<Arc<AddressProfile>, SessionError> 
 fn read(text: &str, name: &str) -> Result<AddressProfile, SessionError> {
     let refused = |why: String| {
         let help = "profiles/addresses/h200.toml shows what a profile says";
-        SessionError::new(Why::Words, format!("read the address profile `{name}`: {why}")).with_help(help)
+        SessionError::new(ErrorKind::Words, format!("read the address profile `{name}`: {why}")).with_help(help)
     };
     let profile: AddressProfile = toml::from_str(text).map_err(|error| refused(error.to_string().trim().to_owned()))?;
     profile.check().map_err(refused)?;

@@ -1,6 +1,6 @@
 //! The bundled workloads, embedded in the library.
 
-use crate::error::{SessionError, Why};
+use crate::error::{ErrorKind, SessionError};
 use crate::user::user_directory;
 use capsule::{Capsule, ElementType, Metric, Output};
 use serde::Deserialize;
@@ -85,7 +85,8 @@ impl Bundled {
     /// # Errors
     /// If none is bundled, or it cannot be written.
     pub fn place_application(&self) -> Result<PathBuf, SessionError> {
-        let refused = |why: String| SessionError::new(Why::Refused, format!("start the workload {}: {why}", self.name));
+        let refused =
+            |why: String| SessionError::new(ErrorKind::Refused, format!("start the workload {}: {why}", self.name));
         let bytes = self.application.ok_or_else(|| refused("its executable is not bundled".to_owned()))?;
         let directory = user_directory("XDG_CACHE_HOME", ".cache").ok_or_else(|| {
             refused("neither `XDG_CACHE_HOME` nor `HOME` names a directory".to_owned()).with_help("set one of them")

@@ -1,7 +1,7 @@
 //! Where a capsule comes from, and how it is made ready for faults.
 
 use crate::bundled;
-use crate::error::{SessionError, Why};
+use crate::error::{ErrorKind, SessionError};
 use crate::names::absolute_name;
 use crate::networks;
 use capsule::Capsule;
@@ -21,7 +21,7 @@ pub fn open(name: &str) -> Result<Arc<Capsule>, SessionError> {
     if let Some(network) = networks::named(name) {
         let message = format!("open the capsule `{name}`: it is a neural network");
         let help = format!("`beamline nn info {network}` and `beamline nn campaign {network}` are about it");
-        return Err(SessionError::new(Why::Refused, message).with_help(help));
+        return Err(SessionError::new(ErrorKind::Refused, message).with_help(help));
     }
     let path = Path::new(name);
     if !path.exists() {
@@ -31,12 +31,12 @@ pub fn open(name: &str) -> Result<Arc<Capsule>, SessionError> {
             "bundled are {}; `beamline run --record F.capsule -- APP` records an application",
             names.join(", ")
         );
-        return Err(SessionError::new(Why::Refused, message).with_help(help));
+        return Err(SessionError::new(ErrorKind::Refused, message).with_help(help));
     }
     let capsule = Capsule::open(path)?;
     // Before anything is read of the memory that it speaks of.
     capsule.check_memory().map_err(|error| {
-        let refused = SessionError::new(Why::Refused, format!("read {name}: {}", error.problem()));
+        let refused = SessionError::new(ErrorKind::Refused, format!("read {name}: {}", error.problem()));
         refused.with_help("record the application again with `beamline run --record F.capsule -- APP`")
     })?;
     Ok(Arc::new(capsule))
@@ -50,7 +50,7 @@ pub fn open_same(name: &str, digest: &str) -> Result<Arc<Capsule>, SessionError>
     let capsule = open(name)?;
     if capsule.digest().to_string() != digest {
         let message = format!("use `{name}`: it is not the capsule that was irradiated, but another of that name");
-        return Err(SessionError::new(Why::Refused, message));
+        return Err(SessionError::new(ErrorKind::Refused, message));
     }
     Ok(capsule)
 }

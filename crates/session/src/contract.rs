@@ -1,17 +1,17 @@
 //! Which products are joined with sums, by the word of a configuration.
 
-use crate::error::{SessionError, Why};
+use crate::error::{ErrorKind, SessionError};
 use device::Contract;
 
-/// What a word of a configuration means; the default without one.
+/// The contraction that a word of a configuration stands for; the default without a word.
 ///
 /// # Errors
-/// If it means nothing.
+/// If the word is unknown.
 pub fn contract(word: Option<&str>) -> Result<Contract, SessionError> {
     let Some(word) = word else { return Ok(Contract::default()) };
     Contract::from_word(word).ok_or_else(|| {
         let words = Contract::ALL.map(Contract::word).join(" and ");
-        SessionError::new(Why::Words, format!("join products with sums as `{word}` says: it is no such word"))
+        SessionError::new(ErrorKind::Words, format!("join products with sums as `{word}` says: the word is unknown"))
             .with_help(format!("the words are {words}"))
     })
 }

@@ -7,9 +7,9 @@ use inject::{GoldenError, InjectError};
 use live::LiveError;
 use std::error::Error;
 
-/// Where the mistake is.
+/// The kind of an error: the place of the mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum ErrorKind {
     /// In the words of who asks.
     Words,
     /// In what is there: a capsule, an application or a campaign that cannot be used.
@@ -25,19 +25,19 @@ pub enum Why {
 #[error("{message}")]
 pub struct SessionError {
     /// Where the mistake is.
-    pub why: Why,
+    pub why: ErrorKind,
     message: String,
     /// What to do next, if something is known to help.
     pub help: Option<String>,
 }
 
 impl SessionError {
-    pub(crate) fn new(why: Why, message: impl Into<String>) -> Self {
+    pub(crate) fn new(why: ErrorKind, message: impl Into<String>) -> Self {
         Self { why, message: message.into(), help: None }
     }
 
     /// An error with all its causes.
-    pub(crate) fn from_error(why: Why, error: &dyn Error) -> Self {
+    pub(crate) fn from_error(why: ErrorKind, error: &dyn Error) -> Self {
         Self::new(why, error_chain(error))
     }
 
@@ -47,38 +47,38 @@ impl SessionError {
 
     /// The same mistake in what is there, where nobody asked for it in words.
     pub(crate) fn refused(self) -> Self {
-        Self { why: Why::Refused, ..self }
+        Self { why: ErrorKind::Refused, ..self }
     }
 }
 
 impl From<ConfigError> for SessionError {
     fn from(error: ConfigError) -> Self {
-        Self::from_error(Why::Words, &error)
+        Self::from_error(ErrorKind::Words, &error)
     }
 }
 
 impl From<methods::kit::patterns::PatternsError> for SessionError {
     fn from(error: methods::kit::patterns::PatternsError) -> Self {
-        Self::new(Why::Words, error.to_string()).with_help(error.help)
+        Self::new(ErrorKind::Words, error.to_string()).with_help(error.help)
     }
 }
 
 impl From<TargetError> for SessionError {
     fn from(error: TargetError) -> Self {
-        Self::from_error(Why::Words, &error)
+        Self::from_error(ErrorKind::Words, &error)
     }
 }
 
 impl From<StoreError> for SessionError {
     fn from(error: StoreError) -> Self {
-        Self::from_error(Why::Refused, &error)
+        Self::from_error(ErrorKind::Refused, &error)
     }
 }
 
 impl From<capsule::Error> for SessionError {
     fn from(error: capsule::Error) -> Self {
         let what = format!("read {}: {}", error.origin(), error.problem());
-        Self::new(Why::Refused, what).with_help(error.help())
+        Self::new(ErrorKind::Refused, what).with_help(error.help())
     }
 }
 
@@ -86,16 +86,16 @@ impl From<GoldenError> for SessionError {
     fn from(error: GoldenError) -> Self {
         let (why, help) = match &error {
             GoldenError::Capsule(_) | GoldenError::NoCode(_) | GoldenError::NoLaunch => {
-                (Why::Refused, "record the application again with `beamline run --record F.capsule -- APP`")
+                (ErrorKind::Refused, "record the application again with `beamline run --record F.capsule -- APP`")
             }
             GoldenError::Event { source, .. } if matches!(**source, DeviceError::Module(_)) => {
-                (Why::Refused, "docs/supported.md lists the instructions that can be executed")
+                (ErrorKind::Refused, "docs/supported.md lists the instructions that can be executed")
             }
             GoldenError::Event { .. } | GoldenError::Differs { .. } => {
-                (Why::Golden, "record the application again with this version of beamline")
+                (ErrorKind::Golden, "record the application again with this version of beamline")
             }
-            GoldenError::Guest(_) => (Why::Bug, "choose another name for the guest"),
-            GoldenError::Trapped(_) => (Why::Golden, "the program must run correctly before faults make sense"),
+            GoldenError::Guest(_) => (ErrorKind::Bug, "choose another name for the guest"),
+            GoldenError::Trapped(_) => (ErrorKind::Golden, "the program must run correctly before faults make sense"),
         };
         Self::from_error(why, &error).with_help(help)
     }
@@ -104,15 +104,15 @@ impl From<GoldenError> for SessionError {
 impl From<LiveError> for SessionError {
     fn from(error: LiveError) -> Self {
         let why = match error {
-            LiveError::Run(_) | LiveError::Recording(_) | LiveError::Prepare(_) => Why::Refused,
-            LiveError::Directory { .. } => Why::Words,
+            LiveError::Run(_) | LiveError::Recording(_) | LiveError::Prepare(_) => ErrorKind::Refused,
+            LiveError::Directory { .. } => ErrorKind::Words,
             LiveError::Ended { .. }
             | LiveError::TimeOver { .. }
             | LiveError::NotRecorded { .. }
             | LiveError::NoFile { .. }
             | LiveError::Shared { .. }
             | LiveError::OtherWork { .. }
-            | LiveError::NotRepeated(_) => Why::Golden,
+            | LiveError::NotRepeated(_) => ErrorKind::Golden,
         };
         Self::from_error(why, &error).with_help(error.help())
     }
@@ -122,8 +122,8 @@ impl From<DebuggerError> for SessionError {
     fn from(error: DebuggerError) -> Self {
         let why = match error {
             DebuggerError::Application(error) => return error.into(),
-            DebuggerError::Ended { .. } | DebuggerError::Profile { .. } => Why::Golden,
-            _ => Why::Refused,
+            DebuggerError::Ended { .. } | DebuggerError::Profile { .. } => ErrorKind::Golden,
+            _ => ErrorKind::Refused,
         };
         Self::from_error(why, &error).with_help(error.help())
     }
@@ -138,15 +138,15 @@ impl From<InjectError> for SessionError {
             | InjectError::Cta { .. }
             | InjectError::Thread { .. } => {
                 let help = "`beamline info CAPSULE` and `profile` show launches and threads";
-                Self::from_error(Why::Words, &error).with_help(help)
+                Self::from_error(ErrorKind::Words, &error).with_help(help)
             }
             InjectError::Dynamic { launch, cta, thread, .. } => {
                 let help =
                     format!("`beamline profile CAPSULE --trace launch={launch},cta={cta},thread={thread}` lists them");
-                Self::from_error(Why::Words, &error).with_help(help)
+                Self::from_error(ErrorKind::Words, &error).with_help(help)
             }
-            InjectError::Operand { .. } | InjectError::Bits { .. } => Self::from_error(Why::Words, &error),
-            _ => Self::from_error(Why::Bug, &error),
+            InjectError::Operand { .. } | InjectError::Bits { .. } => Self::from_error(ErrorKind::Words, &error),
+            _ => Self::from_error(ErrorKind::Bug, &error),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::bundled::{self, Bundled};
 use crate::capsules;
-use crate::error::{SessionError, Why};
+use crate::error::{ErrorKind, SessionError};
 use campaign::CommandLine;
 use capsule::Capsule;
 use inject::{CapsuleTarget, Setup};
@@ -36,14 +36,15 @@ pub struct RecordedInputs {
 pub fn open(app: &str, space: Option<&Path>, setup: &Setup) -> Result<RecordedInputs, SessionError> {
     let workload = bundled::find(app);
     let text = match (space, workload) {
-        (Some(path), _) => fs::read_to_string(path)
-            .map_err(|error| SessionError::new(Why::Refused, format!("read the space {}: {error}", path.display())))?,
+        (Some(path), _) => fs::read_to_string(path).map_err(|error| {
+            SessionError::new(ErrorKind::Refused, format!("read the space {}: {error}", path.display()))
+        })?,
         (None, Some(workload)) => workload.space().map(str::to_owned).ok_or_else(|| no_space(app))?,
         (None, None) => return Err(no_space(app)),
     };
     let described = |error: space::SpaceError| {
         let file = space.map_or_else(|| format!("the space of {app}"), |path| path.display().to_string());
-        SessionError::new(Why::Refused, format!("read {file}: {error}"))
+        SessionError::new(ErrorKind::Refused, format!("read {file}: {error}"))
     };
     let space = Space::read(&text).map_err(described)?;
     let program = match workload {
@@ -62,7 +63,7 @@ fn no_space(app: &str) -> SessionError {
         "describe it in a file and name that with --space F.toml; bundled workloads with a space are {}",
         known.join(", ")
     );
-    SessionError::new(Why::Words, message).with_help(help)
+    SessionError::new(ErrorKind::Words, message).with_help(help)
 }
 
 impl RecordedInputs {

@@ -36,7 +36,7 @@ mod trust;
 mod user;
 mod work;
 
-pub use error::{SessionError, Why};
+pub use error::{ErrorKind, SessionError};
 pub use open::{Changes, open, open_campaign, open_results};
 pub use recorded::trust_recorded;
 pub use session::Session;

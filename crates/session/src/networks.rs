@@ -1,6 +1,6 @@
 //! Neural networks as what campaigns run on. In configurations a network is called `nn:NAME`, in place of a capsule.
 
-use crate::error::{SessionError, Why};
+use crate::error::{ErrorKind, SessionError};
 use campaign::{Choices, Config, Description};
 use nn::NetworkTarget;
 
@@ -29,7 +29,7 @@ pub fn bundled() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// # Errors
 /// If there is none of this name.
 pub fn open(network: &str) -> Result<NetworkTarget, SessionError> {
-    nn::bundled::open(network).map_err(|error| SessionError::from_error(Why::Refused, &error))
+    nn::bundled::open(network).map_err(|error| SessionError::from_error(ErrorKind::Refused, &error))
 }
 
 /// What reports say of the faults of a campaign, if it is on a network.
@@ -50,7 +50,7 @@ pub(crate) fn check(config: &Config) -> Result<(), SessionError> {
     match words.into_iter().find(|(_, is_said)| *is_said) {
         Some((word, _)) => {
             let message = format!("choose `{word}` of a network: that is of programs on a GPU");
-            Err(SessionError::new(Why::Words, message).with_help(format!("leave `{word}` out")))
+            Err(SessionError::new(ErrorKind::Words, message).with_help(format!("leave `{word}` out")))
         }
         None => Ok(()),
     }

@@ -1,7 +1,7 @@
 //! The one order in which choices become a session.
 
 use crate::capsules;
-use crate::error::{SessionError, Why};
+use crate::error::{ErrorKind, SessionError};
 use crate::names::{absolute_directory, absolute_name};
 use crate::networks;
 use crate::recorded::{self, Recorded};
@@ -32,7 +32,7 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
     let is_network = choices.capsule.as_deref().is_some_and(|name| networks::named(name).is_some());
     choices.fuel = choices.fuel.or((choices.exhaustive && !is_network).then_some(Setup::FUEL_OF_ALL));
     // What is said of an application that is not named is meant of the recorded one.
-    let said = if is_named { None } else { choices.live.first_said() };
+    let said = if is_named { None } else { choices.live.first_explicit() };
     let live = if is_named { choices.live.clone() } else { Live::default() };
     let config = Choices { live, ..choices.clone() }.settle()?;
     let kind = Kind::of(&config)?;
@@ -49,7 +49,7 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
             if let (Some(key), Some(why)) = (said, why) {
                 let message = format!("use `{key}`, which is for runs of the application: {why}");
                 let help = format!("name the application with `--app 'APP ARGS'`, or leave `{key}` out");
-                return Err(SessionError::new(Why::Words, message).with_help(help));
+                return Err(SessionError::new(ErrorKind::Words, message).with_help(help));
             }
             let work = Work::of(kind, &choices.clone().settle()?, true)?;
             (choices, work, note)
@@ -64,7 +64,7 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
 
 /// A capsule with its recorded application, or without it where it has nothing to decide, or cannot be asked and why.
 fn beside(choices: Choices, live: Live, sees: bool) -> Result<(Choices, Work, Option<String>), SessionError> {
-    let is_wanted = choices.live.first_said().is_some();
+    let is_wanted = choices.live.first_explicit().is_some();
     let directory = choices.live.directory.clone().or(live.directory);
     let asking = Choices { live: Live { app: live.app, directory, ..choices.live.clone() }, ..choices.clone() };
     let config = asking.clone().settle()?;
@@ -114,7 +114,7 @@ pub fn open_campaign(dir: &Path, changes: Changes) -> Result<Session, SessionErr
         let (commands, dir) = (trust::commands(&config), dir.display());
         let message = format!("go on in {dir}: it runs {commands}, which you did not start here");
         let help = format!("if these commands are to be run, `beamline resume {dir} --trust` runs them");
-        return Err(SessionError::new(Why::Refused, message).with_help(help));
+        return Err(SessionError::new(ErrorKind::Refused, message).with_help(help));
     }
     // Runs in place are one at a time.
     if !config.live.as_ref().is_some_and(|live| live.in_place) {
@@ -138,7 +138,7 @@ pub fn open_results(results: &Results, name: Option<&str>) -> Result<Session, Se
         let session = of_config(config)?;
         if session.target().subject.digest() != results.digest()? {
             let message = "use the network of the campaign: the one of that name is another now";
-            return Err(SessionError::new(Why::Refused, message));
+            return Err(SessionError::new(ErrorKind::Refused, message));
         }
         return Ok(session);
     }
@@ -158,7 +158,7 @@ fn of_config(config: Config) -> Result<Session, SessionError> {
 
 /// Nobody asks for what a campaign wrote: a mistake in its words is one in what is there.
 fn refused(error: SessionError) -> SessionError {
-    if error.why == Why::Words { error.refused() } else { error }
+    if error.why == ErrorKind::Words { error.refused() } else { error }
 }
 
 /// The method, if one is named, chooses sites of the capsule, whatever has the engines.

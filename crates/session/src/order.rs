@@ -1,18 +1,21 @@
 //! In which order warps and blocks execute, by the word of a configuration.
 
-use crate::error::{SessionError, Why};
+use crate::error::{ErrorKind, SessionError};
 use inject::Order;
 
-/// What a word of a configuration means; the default without one.
+/// The order that a word of a configuration stands for; the default without a word.
 ///
 /// # Errors
-/// If it means nothing.
+/// If the word is unknown.
 pub fn order(word: Option<&str>) -> Result<Order, SessionError> {
     let Some(word) = word else { return Ok(Order::default()) };
     Order::from_word(word).ok_or_else(|| {
         let words = Order::ALL.map(Order::word).join(", ");
-        SessionError::new(Why::Words, format!("execute warps and blocks in the order `{word}`: it is no such word"))
-            .with_help(format!("the words are {words}"))
+        SessionError::new(
+            ErrorKind::Words,
+            format!("execute warps and blocks in the order `{word}`: the word is unknown"),
+        )
+        .with_help(format!("the words are {words}"))
     })
 }
 

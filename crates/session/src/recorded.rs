@@ -2,7 +2,7 @@
 //! its host would have done.
 
 use crate::bundled::{self, Bundled};
-use crate::error::{SessionError, Why};
+use crate::error::{ErrorKind, SessionError};
 use crate::{capsules, networks, trust};
 use campaign::{Choices, CommandLine, Live};
 use capsule::{Capsule, Digest, RecordedApplication};
@@ -93,7 +93,7 @@ fn of_workload(workload: Bundled) -> Result<Recorded, SessionError> {
     let program = workload.place_application()?;
     let directory = program.parent().map(|directory| directory.to_string_lossy().into_owned());
     let words = std::iter::once(program.to_string_lossy().into_owned()).chain(workload.arguments()).collect();
-    let app = CommandLine::new(words).map_err(|error| SessionError::from_error(Why::Refused, &error))?;
+    let app = CommandLine::new(words).map_err(|error| SessionError::from_error(ErrorKind::Refused, &error))?;
     Ok(Recorded::There { live: Live { app, directory, ..Live::default() }, sees: true })
 }
 

@@ -1,6 +1,6 @@
 //! What runs: campaigns and single faults, on one thing that was opened.
 
-use crate::error::{SessionError, Why};
+use crate::error::{ErrorKind, SessionError};
 use crate::trust;
 use crate::work::Work;
 use campaign::story::Story;
@@ -49,7 +49,7 @@ impl Session {
         let help =
             "say with `runs` how many there may be at most, or give each kernel as many with `stratify = kernel`";
         let words = SelectionWords { stratify: Some(Stratify::Kernel), ..self.config.selection.clone() };
-        let unknown = |error: TargetError| SessionError::from_error(Why::Words, &error).with_help(help);
+        let unknown = |error: TargetError| SessionError::from_error(ErrorKind::Words, &error).with_help(help);
         let strata = self.target().planner.strata(&words).map_err(unknown)?;
         let all: f64 = strata.iter().map(|kernel| kernel.members as f64).sum();
         let Some(least) = strata.iter().min_by_key(|kernel| kernel.members) else { return Ok(()) };
@@ -63,7 +63,7 @@ impl Session {
                 fault::base_name(&least.name),
                 share
             );
-            return Err(SessionError::new(Why::Words, message).with_help(help));
+            return Err(SessionError::new(ErrorKind::Words, message).with_help(help));
         }
         self.config.size = Size::Margin(MarginRule { at_most: Some(runs), ..rule });
         Ok(())
@@ -156,9 +156,9 @@ impl Session {
             );
             let help = "nothing is copied to the host and no kernel prints: record a run that copies its results to the host, or let \
                         `beamline live -- APP` compare what the application itself leaves";
-            return Err(SessionError::new(Why::Refused, message).with_help(help));
+            return Err(SessionError::new(ErrorKind::Refused, message).with_help(help));
         }
-        let words = |error: StoreError| SessionError::from_error(Why::Words, &error);
+        let words = |error: StoreError| SessionError::from_error(ErrorKind::Words, &error);
         Store::create(dir, self.config.clone(), self.target()).map_err(words)
     }
 
@@ -227,13 +227,14 @@ impl Session {
     /// If the id cannot be read, and as [`inject`](Self::inject).
     pub fn inject_id(&self, id: &str) -> Result<(Site, Observation), SessionError> {
         let Work::Network(network) = &self.work else {
-            let fault =
-                id.parse().map_err(|error: fault::ParseFaultError| SessionError::from_error(Why::Words, &error))?;
+            let fault = id
+                .parse()
+                .map_err(|error: fault::ParseFaultError| SessionError::from_error(ErrorKind::Words, &error))?;
             return self.inject(&fault);
         };
         let site = network.site(id)?;
         let mut worker = TargetSystem::from(&**network).engines.worker(&self.config.engine)?;
-        let observation = worker.run(&site).map_err(|error| SessionError::from_error(Why::Words, &error))?;
+        let observation = worker.run(&site).map_err(|error| SessionError::from_error(ErrorKind::Words, &error))?;
         Ok((site, observation))
     }
 
@@ -242,8 +243,8 @@ impl Session {
     /// # Errors
     /// If its place does not exist, or the run cannot be made.
     pub fn inject(&self, fault: &Fault) -> Result<(Site, Observation), SessionError> {
-        let golden = |error: campaign::RunFailure| SessionError::from_error(Why::Golden, &error);
-        let words = |error: campaign::RunFailure| SessionError::from_error(Why::Words, &error);
+        let golden = |error: campaign::RunFailure| SessionError::from_error(ErrorKind::Golden, &error);
+        let words = |error: campaign::RunFailure| SessionError::from_error(ErrorKind::Words, &error);
         let strategy = || Strategy::try_from(&self.config.engine);
         Ok(match &self.work {
             Work::Capsule(capsule) => {
@@ -267,7 +268,7 @@ impl Session {
     /// # Errors
     /// If it is no fault, and as [`story`](Self::story).
     pub fn story_of(&self, id: &str) -> Result<Story, SessionError> {
-        let fault: Fault = id.parse().map_err(|error| SessionError::from_error(Why::Words, &error))?;
+        let fault: Fault = id.parse().map_err(|error| SessionError::from_error(ErrorKind::Words, &error))?;
         self.story(&fault)
     }
 
@@ -282,5 +283,5 @@ impl Session {
 }
 
 fn no_program() -> SessionError {
-    SessionError::new(Why::Words, "follow a fault of a program: a neural network is irradiated")
+    SessionError::new(ErrorKind::Words, "follow a fault of a program: a neural network is irradiated")
 }

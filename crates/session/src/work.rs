@@ -4,7 +4,7 @@
 use crate::addresses;
 use crate::capsules;
 use crate::contract;
-use crate::error::{SessionError, Why};
+use crate::error::{ErrorKind, SessionError};
 use crate::networks;
 use crate::order;
 use campaign::{Config, EngineOffer, TargetSystem};
@@ -49,7 +49,7 @@ impl Kind {
             (false, false) => Ok(Self::Capsule),
             (true, false) => {
                 let message = "find out what to irradiate: name a capsule or a workload";
-                Err(SessionError::new(Why::Words, message))
+                Err(SessionError::new(ErrorKind::Words, message))
             }
         }
     }
@@ -66,7 +66,7 @@ impl Kind {
     /// Refuses, before any work is done, what this cannot do.
     pub(crate) fn check(self, config: &Config) -> Result<(), SessionError> {
         if let Err(error) = config.engine.among(self.offers()) {
-            let refused = SessionError::from_error(Why::Words, &error);
+            let refused = SessionError::from_error(ErrorKind::Words, &error);
             let help = format!("`{CUDA_GDB}` runs applications: see `beamline live`");
             return Err(if config.engine == CUDA_GDB { refused.with_help(help) } else { refused });
         }
@@ -76,32 +76,32 @@ impl Kind {
         if self == Self::Gpu && config.fuel.is_some() {
             let message = "limit the instructions of a thread on a real GPU: nothing counts them there";
             let help = "leave `fuel` out; `timeout` says how long a run may take";
-            return Err(SessionError::new(Why::Words, message).with_help(help));
+            return Err(SessionError::new(ErrorKind::Words, message).with_help(help));
         }
         if self == Self::Gpu && config.addresses.is_some() {
-            let message = "choose what stray accesses do on a real GPU: it does what it does";
-            return Err(SessionError::new(Why::Words, message).with_help("leave `addresses` out"));
+            let message = "use `addresses` on a real GPU: it has no effect there";
+            return Err(SessionError::new(ErrorKind::Words, message).with_help("leave `addresses` out"));
         }
         if self == Self::Gpu && config.contract.is_some() {
             let message = "choose which products are joined with sums on a real GPU: its machine code says it";
-            return Err(SessionError::new(Why::Words, message).with_help("leave `contract` out"));
+            return Err(SessionError::new(ErrorKind::Words, message).with_help("leave `contract` out"));
         }
         if self == Self::Gpu && config.order.is_some() {
             let message = "choose the order of warps and blocks on a real GPU: its scheduler does";
-            return Err(SessionError::new(Why::Words, message).with_help("leave `order` out"));
+            return Err(SessionError::new(ErrorKind::Words, message).with_help("leave `order` out"));
         }
         addresses::profile(config.addresses.as_deref())?;
         let order = order::order(config.order.as_deref())?;
         if matches!(self, Self::Live | Self::Beside) && order != Order::default() {
             let message = "execute the warps and blocks of an application in another order: it runs as it was recorded";
             let help = "`beamline run --record` makes a capsule of it, which can be executed so";
-            return Err(SessionError::new(Why::Words, message).with_help(help));
+            return Err(SessionError::new(ErrorKind::Words, message).with_help(help));
         }
         let contract = contract::contract(config.contract.as_deref())?;
         if matches!(self, Self::Live | Self::Beside) && contract != Contract::default() {
-            let message = "execute products and sums of an application as written: it runs as on a GPU";
+            let message = "use `contract` for a running application: its products and sums are executed as on a GPU";
             let help = "`beamline run --record` makes a capsule of it, which can be executed so";
-            return Err(SessionError::new(Why::Words, message).with_help(help));
+            return Err(SessionError::new(ErrorKind::Words, message).with_help(help));
         }
         match (self, &config.selection.method) {
             (Self::Gpu, _) => debugger::check_words(&config.selection)?,
@@ -221,6 +221,6 @@ fn resources(config: &Config) -> Resources {
 }
 
 fn application(config: &Config) -> Result<GoldenApplication, SessionError> {
-    let no_app = || SessionError::new(Why::Words, "find the application: none is named");
+    let no_app = || SessionError::new(ErrorKind::Words, "find the application: none is named");
     Ok(GoldenApplication::new(config.live.as_ref().ok_or_else(no_app)?)?)
 }

@@ -2,7 +2,7 @@
 
 use campaign::{CampaignEnd, Choices, Config, Engine, Results, Row, SelectionWords};
 use methods::kit::{Campaigns, Studied};
-use session::{Changes, Session, Why, open, open_campaign, open_results};
+use session::{Changes, ErrorKind, Session, open, open_campaign, open_results};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -82,7 +82,7 @@ fn one_fault_is_run_and_told() {
     assert_eq!(site.fault(), Some(id));
     assert_eq!(session.story_of(id).unwrap().site.id.as_deref(), Some(id));
     let error = session.story_of("launch=0").unwrap_err();
-    assert_eq!(error.why, Why::Words);
+    assert_eq!(error.why, ErrorKind::Words);
 }
 
 #[test]
@@ -92,13 +92,13 @@ fn what_cannot_be_is_refused_with_its_place() {
         (error.why, error.to_string(), error.help.clone().unwrap_or_default())
     };
     let (why, text, _) = refused(Choices::default());
-    assert_eq!(why, Why::Words, "{text}");
+    assert_eq!(why, ErrorKind::Words, "{text}");
     let (why, text, help) = refused(choices("nope", 1));
-    assert_eq!((why, text.as_str()), (Why::Refused, "find `nope`: it is neither a file nor a bundled workload"));
+    assert_eq!((why, text.as_str()), (ErrorKind::Refused, "find `nope`: it is neither a file nor a bundled workload"));
     assert!(help.starts_with("bundled are "), "{help}");
     // Before any work is done for the capsule, which is not there.
     let (why, text, help) = refused(Choices { engine: Some(Engine::named("cuda-gdb")), ..choices("nope", 1) });
-    assert_eq!(why, Why::Words, "{text}");
+    assert_eq!(why, ErrorKind::Words, "{text}");
     assert!(help.contains("beamline live"), "{help}");
     let of = |words: &str| SelectionWords { method: Some(words.to_owned()), ..SelectionWords::default() };
     let targets = |selection: SelectionWords| SelectionWords { target: Some("nothing".to_owned()), ..selection };
@@ -107,16 +107,16 @@ fn what_cannot_be_is_refused_with_its_place() {
         [of("weather"), of(&format!("{first}:x=1")), targets(of(first)), targets(SelectionWords::default())];
     for selection in selections {
         let (why, text, _) = refused(Choices { selection, ..choices("nope", 1) });
-        assert_eq!(why, Why::Words, "{text}");
+        assert_eq!(why, ErrorKind::Words, "{text}");
     }
     let (why, text, help) = refused(Choices { contract: Some("on".to_owned()), ..choices("nope", 1) });
-    assert_eq!((why, help.as_str()), (Why::Words, "the words are ptxas and off"), "{text}");
+    assert_eq!((why, help.as_str()), (ErrorKind::Words, "the words are ptxas and off"), "{text}");
     let application = Choices::from_toml("app = './nowhere'\nruns = 1\ncontract = 'off'", "f.toml").unwrap();
     let (why, text, help) = refused(application);
-    assert_eq!(why, Why::Words, "{text}");
+    assert_eq!(why, ErrorKind::Words, "{text}");
     assert!(help.contains("--record"), "{help}");
     let missing = open_campaign(Path::new("/nowhere"), Changes::default()).err().unwrap();
-    assert_eq!(missing.why, Why::Refused);
+    assert_eq!(missing.why, ErrorKind::Refused);
 }
 
 #[test]

@@ -18,15 +18,15 @@ use isa::Width;
 #[derive(Debug)]
 pub struct Checkpoint {
     round: u32,
-    warps: Vec<Kept>,
+    warps: Vec<WarpState>,
     /// Shared memory without the zeros at its end.
     shared: Box<[u8]>,
     barriers: Barriers,
 }
 
-/// What is kept of a warp.
+/// The state of a warp in a checkpoint.
 #[derive(Debug)]
-struct Kept {
+struct WarpState {
     /// The rows that are live, and what they hold, by width.
     rows: Box<[Slot]>,
     values: Registers,
@@ -67,7 +67,7 @@ impl Checkpoint {
     /// Bytes that it takes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        size_of::<Self>() + self.shared.len() + self.warps.iter().map(Kept::bytes).sum::<usize>()
+        size_of::<Self>() + self.shared.len() + self.warps.iter().map(WarpState::bytes).sum::<usize>()
     }
 }
 
@@ -75,7 +75,7 @@ impl BlockState {
     /// The state of the block that runs, to be gone on from; `None` where it cannot be kept.
     #[must_use]
     pub fn checkpoint(&self, program: &Program, liveness: &Liveness, round: u32) -> Option<Checkpoint> {
-        let kept = |warp: &Warp| (!liveness.is_recursive()).then(|| Kept::of(warp, program, liveness));
+        let kept = |warp: &Warp| (!liveness.is_recursive()).then(|| WarpState::of(warp, program, liveness));
         let warps = self.warps.iter().map(kept).collect::<Option<Vec<_>>>()?;
         let used = self.shared.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         Some(Checkpoint { round, warps, shared: self.shared[..used].into(), barriers: self.barriers })
@@ -105,7 +105,7 @@ impl BlockState {
     }
 }
 
-impl Kept {
+impl WarpState {
     fn of(warp: &Warp, program: &Program, liveness: &Liveness) -> Self {
         let rows = liveness.rows(program, warp);
         let used = warp.local.iter().rposition(|word| *word != [0; LANES]).map_or(0, |last| last + 1);

@@ -1,6 +1,6 @@
 //! The state of a block that runs.
 
-use crate::ahead::Lookout;
+use crate::ahead::LoopDetector;
 use crate::barrier::{Arrival, Barriers};
 use crate::control::State;
 use crate::launch::{Fuel, KernelLaunch};
@@ -17,7 +17,7 @@ pub struct BlockState {
     pub(crate) warps: Vec<Warp>,
     pub(crate) shared: Vec<u8>,
     pub(crate) barriers: Barriers,
-    pub(crate) lookout: Lookout,
+    pub(crate) lookout: LoopDetector,
     threads: u32,
 }
 
@@ -71,7 +71,7 @@ impl BlockState {
         self.shared.fill(0);
         self.barriers = Barriers::default();
         let threads = first..first + u64::from(self.threads);
-        self.lookout = Lookout::after(fuel.patience(threads), fuel.loops());
+        self.lookout = LoopDetector::after(fuel.patience(threads), fuel.loops());
     }
 
     /// Gives up what nobody asks for of a block that has ended.

@@ -1,8 +1,8 @@
 //! When a thread counts as hanging.
 
-/// A thread may execute this many times what it executed in the golden run,
+/// The factor of fuel: a thread may execute its instructions of the golden run times this, plus [`FUEL_CONSTANT`].
 pub const FUEL_FACTOR: u32 = 10;
-/// plus this many instructions, before it is stopped; a campaign may say another number.
+/// The constant part of fuel, in instructions, where the campaign does not set another.
 pub const FUEL_CONSTANT: u32 = 500_000;
 
 /// The same for loops of which it is known when they end, by the [bound of work](loop_fuel).

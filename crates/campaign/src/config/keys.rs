@@ -56,39 +56,39 @@ pub(super) trait Keys: Default {
 /// What a key holds.
 pub(super) trait Value: Default + Serialize + DeserializeOwned {
     /// Whether it says nothing, so that the default counts.
-    fn is_unsaid(&self) -> bool;
+    fn is_default(&self) -> bool;
 
     fn or(self, other: Self) -> Self {
-        if self.is_unsaid() { other } else { self }
+        if self.is_default() { other } else { self }
     }
 }
 
 impl<T: Serialize + DeserializeOwned> Value for Option<T> {
-    fn is_unsaid(&self) -> bool {
+    fn is_default(&self) -> bool {
         self.is_none()
     }
 }
 
 impl<T: Serialize + DeserializeOwned> Value for Vec<T> {
-    fn is_unsaid(&self) -> bool {
+    fn is_default(&self) -> bool {
         self.is_empty()
     }
 }
 
 impl<T: Serialize + DeserializeOwned> Value for BTreeMap<String, T> {
-    fn is_unsaid(&self) -> bool {
+    fn is_default(&self) -> bool {
         self.is_empty()
     }
 }
 
 impl Value for bool {
-    fn is_unsaid(&self) -> bool {
+    fn is_default(&self) -> bool {
         !self
     }
 }
 
 impl Value for CommandLine {
-    fn is_unsaid(&self) -> bool {
+    fn is_default(&self) -> bool {
         self.words().is_empty()
     }
 }
@@ -173,7 +173,7 @@ macro_rules! keys {
 
     (@write $value:expr, $map:ident, part) => { $crate::config::keys::Keys::write(&$value, $map)? };
     (@write $value:expr, $map:ident, $kind:ident $key:literal) => {
-        if !$crate::config::keys::Value::is_unsaid(&$value) {
+        if !$crate::config::keys::Value::is_default(&$value) {
             $map.serialize_entry($key, &$value)?;
         }
     };

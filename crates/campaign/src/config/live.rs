@@ -29,7 +29,7 @@ impl Live {
     /// If something is said of an application that is not named, or what is said cannot be.
     pub(super) fn settled(self, jobs: Option<u32>) -> Result<Option<Self>, ConfigError> {
         if self.app.words().is_empty() {
-            return match self.first_said() {
+            return match self.first_explicit() {
                 Some(key) => Err(ConfigError::NoApp { key }),
                 None => Ok(None),
             };
@@ -52,7 +52,7 @@ impl Live {
 
     /// The key of the first thing that is said beside the application.
     #[must_use]
-    pub fn first_said(&self) -> Option<&'static str> {
+    pub fn first_explicit(&self) -> Option<&'static str> {
         let mut entries = Vec::new();
         super::keys::Keys::say(self, &mut entries);
         entries.first().map(|entry| entry.key)

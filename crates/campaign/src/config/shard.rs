@@ -18,7 +18,7 @@ pub struct Shard {
 
 /// Text that names no shard.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no shard: write k/n with k from 1 to n, such as 2/8 for the second of eight")]
+#[error("`{0}` is not a shard: write k/n with k from 1 to n, such as 2/8 for the second of eight")]
 pub struct NotAShard(String);
 
 impl Shard {

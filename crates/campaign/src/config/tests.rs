@@ -274,7 +274,7 @@ fn a_value_of_the_wrong_kind_is_answered_with_its_line() {
     check_error(
         "shard = '9/8'",
         &expect![
-            "failed to read my.toml, line 1: `9/8` is no shard: write k/n with k from 1 to n, such as 2/8 for the second of eight"
+            "failed to read my.toml, line 1: `9/8` is not a shard: write k/n with k from 1 to n, such as 2/8 for the second of eight"
         ],
     );
 }

@@ -124,12 +124,12 @@ pub(crate) fn write_merged(file: &mut Replacement, head: &Head, shards: &[&Plan]
 #[derive(Debug)]
 pub(crate) struct Plan {
     head: Head,
-    kept: Kept,
+    kept: SitesPlace,
 }
 
-/// Where the sites of a plan are.
+/// The place of the sites of a plan.
 #[derive(Debug)]
-enum Kept {
+enum SitesPlace {
     File(Lines),
     Memory(Vec<Site>),
 }
@@ -138,7 +138,7 @@ impl Plan {
     /// Opens the plan at `path`, which must be whole.
     pub(crate) fn open(path: PathBuf) -> Result<Self, PlanError> {
         let (head, lines) = Lines::open(path)?;
-        Ok(Self { head, kept: Kept::File(lines) })
+        Ok(Self { head, kept: SitesPlace::File(lines) })
     }
 
     /// Plans a campaign that is not kept on disk.
@@ -153,7 +153,7 @@ impl Plan {
             sites.push(site);
             Ok(())
         })?;
-        Ok(Self { head, kept: Kept::Memory(sites) })
+        Ok(Self { head, kept: SitesPlace::Memory(sites) })
     }
 
     pub(crate) fn head(&self) -> &Head {
@@ -163,8 +163,8 @@ impl Plan {
     /// A reader of its own for one worker.
     pub(crate) fn reader(&self) -> Result<PlanReader<'_>, PlanError> {
         let pieces = match &self.kept {
-            Kept::File(lines) => Pieces::File(lines, lines.file()?),
-            Kept::Memory(sites) => Pieces::Memory(sites),
+            SitesPlace::File(lines) => Pieces::File(lines, lines.file()?),
+            SitesPlace::Memory(sites) => Pieces::Memory(sites),
         };
         Ok(PlanReader { head: &self.head, pieces })
     }

@@ -25,16 +25,16 @@ const TICK: Duration = Duration::from_millis(500);
 /// What a worker thread does; lives on it.
 pub(super) trait BatchWorker {
     /// What it makes of one position.
-    type Made: Send;
+    type Output: Send;
 
     /// Works on the positions of a batch and sends what it makes of them, in order, until nothing is wanted any more.
-    fn batch(&mut self, positions: Range<u64>, sink: &Sink<'_, Self::Made>) -> Result<(), CampaignError>;
+    fn batch(&mut self, positions: Range<u64>, sink: &Sink<'_, Self::Output>) -> Result<(), CampaignError>;
 }
 
 /// What a worker sends.
 enum Message<T> {
     /// What was made of the positions of a batch, or of some of them.
-    Made(Vec<T>),
+    Output(Vec<T>),
     /// Nothing is left to take in this stage.
     Idle,
     /// This worker has ended, and with it the campaign.
@@ -66,7 +66,7 @@ impl<T> Sink<'_, T> {
     }
 
     pub(super) fn send(&self, made: Vec<T>) {
-        if self.sender.send(Message::Made(made)).is_err() {
+        if self.sender.send(Message::Output(made)).is_err() {
             // The writer is gone, after an error of its own; the other workers need not find out for themselves.
             self.signals.halt.store(true, Ordering::Relaxed);
         }
@@ -110,7 +110,7 @@ pub(super) struct WorkerPool<'a, T> {
 
 impl<'a, T: Send> WorkerPool<'a, T> {
     /// Starts `jobs` threads, each with what `worker` makes on it.
-    pub(super) fn start<'scope, H: BatchWorker<Made = T>>(
+    pub(super) fn start<'scope, H: BatchWorker<Output = T>>(
         scope: &'scope Scope<'scope, '_>,
         signals: Signals<'a>,
         jobs: u32,
@@ -179,7 +179,7 @@ impl<'a, T: Send> WorkerPool<'a, T> {
         let (mut made, mut idle) = (Vec::new(), 0);
         for message in iter::once(first).chain(self.receiver.try_iter().take(MAX_WAITING)) {
             match message {
-                Message::Made(batch) => made.extend(batch),
+                Message::Output(batch) => made.extend(batch),
                 Message::Idle => idle += 1,
                 Message::Broken(error) => return Ok((made, idle, Some(error))),
             }
@@ -199,7 +199,7 @@ fn work<H: BatchWorker>(
     signals: Signals<'_>,
     worker: impl FnOnce() -> Result<H, CampaignError>,
     stages: &Receiver<Arc<Stage>>,
-    sender: &SyncSender<Message<H::Made>>,
+    sender: &SyncSender<Message<H::Output>>,
 ) {
     let sink = Sink { signals, sender };
     let life = catch_unwind(AssertUnwindSafe(|| {

@@ -39,7 +39,7 @@ pub(super) struct RunWorker<'a> {
 }
 
 impl pool::BatchWorker for RunWorker<'_> {
-    type Made = Row;
+    type Output = Row;
 
     /// Makes the runs of a batch and sends their rows, in pieces if it takes long.
     fn batch(&mut self, positions: Range<u64>, sink: &Sink<'_, Row>) -> Result<(), CampaignError> {

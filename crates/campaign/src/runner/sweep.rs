@@ -29,7 +29,7 @@ pub(super) struct UnitWorker<'a> {
 }
 
 impl pool::BatchWorker for UnitWorker<'_> {
-    type Made = Unit;
+    type Output = Unit;
 
     fn batch(&mut self, positions: Range<u64>, sink: &Sink<'_, Unit>) -> Result<(), CampaignError> {
         for position in positions {

@@ -18,16 +18,16 @@ pub(super) fn every_fault() -> Config {
     all().settle().unwrap()
 }
 
-/// What is in the directory of a campaign, but for how fast it was made.
+/// The contents of the directory of a campaign, without the times.
 #[derive(Debug, PartialEq)]
-pub(super) struct Made {
+pub(super) struct DirectoryContents {
     summary: String,
     plan: String,
     counts: Vec<SweptCount>,
     units: Vec<(u64, Vec<u8>)>,
 }
 
-pub(super) fn made(dir: &Path) -> Made {
+pub(super) fn made(dir: &Path) -> DirectoryContents {
     let results = Results::open(dir).unwrap();
     let mut units = Vec::new();
     results.visit_units(&mut |unit, outcomes| units.push((unit, outcomes))).unwrap();
@@ -38,11 +38,11 @@ pub(super) fn made(dir: &Path) -> Made {
     );
     (summary.speed.seconds, summary.speed.runs_per_second, summary.speed.jobs) = (0.0, 0.0, 0);
     let plan = fs::read_to_string(dir.join("plan")).unwrap();
-    Made { summary: summary.to_json().unwrap(), plan, counts: results.counts().unwrap(), units }
+    DirectoryContents { summary: summary.to_json().unwrap(), plan, counts: results.counts().unwrap(), units }
 }
 
 /// What an undisturbed campaign of one worker makes.
-pub(super) fn in_one_go(target: &Fake) -> Made {
+pub(super) fn in_one_go(target: &Fake) -> DirectoryContents {
     let dir = tempfile::tempdir().unwrap();
     run_all(dir.path(), Choices { jobs: Some(1), ..all() }.settle().unwrap(), target);
     made(dir.path())

@@ -71,7 +71,7 @@ pub(crate) struct Choose {
     pub(crate) json: bool,
 }
 
-/// What the ISA leaves open, and a machine does somehow.
+/// Behaviour that the ISA leaves undefined, and a machine has to choose.
 #[derive(Debug, Group)]
 pub(crate) struct Machine {
     /// What becomes of stray accesses: as an H200 does, as it would without the memory around

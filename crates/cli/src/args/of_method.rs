@@ -1,6 +1,6 @@
 //! Commands that published methods add: their options become options of the command line.
 
-use super::kept::Kept;
+use super::study_options::StudyOptions;
 use super::{Args, Command};
 use clap::builder::PossibleValue;
 use clap::error::ErrorKind;
@@ -10,22 +10,22 @@ use methods::{CommandOption, Options, registry};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What the command line asks for.
+/// The command that a command line names.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub(crate) enum ParsedCommand {
     /// A command of the program.
     Own(Command),
     /// A command that a method adds.
-    OfMethod(OfMethod),
+    MethodArgs(MethodArgs),
     /// A command that a method adds and that reads files.
-    OfFiles(OfFiles),
+    FileArgs(FileArgs),
     /// A command that a method adds and that is about the inputs of an application.
-    OfInputs(OfInputs),
+    InputArgs(InputArgs),
 }
 
-/// What every command of a method about the inputs of an application is told.
+/// The arguments of every command of a method about the inputs of an application.
 #[derive(Debug, Group)]
-pub(crate) struct OfInputs {
+pub(crate) struct InputArgs {
     /// The command.
     #[arg(skip)]
     pub(crate) name: &'static str,
@@ -39,15 +39,15 @@ pub(crate) struct OfInputs {
     #[arg(long, value_name = "F.toml")]
     pub(crate) space: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) kept: Kept,
+    pub(crate) kept: StudyOptions,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What every command of a method that reads files is told.
+/// The arguments of every command of a method that reads files.
 #[derive(Debug, Group)]
-pub(crate) struct OfFiles {
+pub(crate) struct FileArgs {
     /// The command.
     #[arg(skip)]
     pub(crate) name: &'static str,
@@ -62,9 +62,9 @@ pub(crate) struct OfFiles {
     pub(crate) json: bool,
 }
 
-/// What every command of a method is told.
+/// The arguments of every command of a method.
 #[derive(Debug, Group)]
-pub(crate) struct OfMethod {
+pub(crate) struct MethodArgs {
     /// The command.
     #[arg(skip)]
     pub(crate) name: &'static str,
@@ -75,7 +75,7 @@ pub(crate) struct OfMethod {
     #[arg(value_name = "CAPSULE")]
     pub(crate) capsule: String,
     #[command(flatten)]
-    pub(crate) kept: Kept,
+    pub(crate) kept: StudyOptions,
     /// Leave undecided the runs that the recorded application would have to finish
     #[arg(long)]
     pub(crate) no_app: bool,
@@ -90,16 +90,16 @@ pub(crate) struct OfMethod {
 /// The whole command line: the program's own commands, and those that methods add.
 pub(crate) fn command() -> clap::Command {
     let of = |command: &methods::Command| {
-        let own = OfMethod::augment_args(clap::Command::new(command.name)).about(command.about);
+        let own = MethodArgs::augment_args(clap::Command::new(command.name)).about(command.about);
         let own = own.args(command.options.iter().map(option));
         command.without.iter().fold(own, |own, (key, _)| own.mut_arg(key, |arg| arg.hide(true)))
     };
     let reading = |reader: &methods::Reader| {
-        let own = OfFiles::augment_args(clap::Command::new(reader.name)).about(reader.about);
+        let own = FileArgs::augment_args(clap::Command::new(reader.name)).about(reader.about);
         own.mut_arg("files", |files| files.value_name(reader.files)).args(reader.options.iter().map(option))
     };
     let about_inputs = |it: &methods::InputCommand| {
-        let own = OfInputs::augment_args(clap::Command::new(it.name)).about(it.about);
+        let own = InputArgs::augment_args(clap::Command::new(it.name)).about(it.about);
         own.args(it.options.iter().map(option))
     };
     let all = Args::command().subcommands(registry::commands().map(of));
@@ -143,7 +143,7 @@ fn option(it: &CommandOption) -> Arg {
     }
 }
 
-impl Asked {
+impl ParsedCommand {
     /// Reads a command line.
     pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let matches = command().try_get_matches_from(words)?;
@@ -151,15 +151,19 @@ impl Asked {
             if let Some(it) = registry::commands().find(|command| command.name == name) {
                 refused(it, own)?;
                 let options = options(it.options, own);
-                return Ok(Self::OfMethod(OfMethod { name: it.name, options, ..OfMethod::from_arg_matches(own)? }));
+                return Ok(Self::MethodArgs(MethodArgs {
+                    name: it.name,
+                    options,
+                    ..MethodArgs::from_arg_matches(own)?
+                }));
             }
             if let Some(it) = registry::input_commands().find(|command| command.name == name) {
                 let options = options(it.options, own);
-                return Ok(Self::OfInputs(OfInputs { name: it.name, options, ..OfInputs::from_arg_matches(own)? }));
+                return Ok(Self::InputArgs(InputArgs { name: it.name, options, ..InputArgs::from_arg_matches(own)? }));
             }
             if let Some(it) = registry::readers().find(|reader| reader.name == name) {
                 let options = options(it.options, own);
-                return Ok(Self::OfFiles(OfFiles { name: it.name, options, ..OfFiles::from_arg_matches(own)? }));
+                return Ok(Self::FileArgs(FileArgs { name: it.name, options, ..FileArgs::from_arg_matches(own)? }));
             }
         }
         Ok(Self::Own(Args::from_arg_matches(&matches)?.command))

@@ -1,7 +1,7 @@
 //! What looks at threads, and studies of methods.
 
 use super::choose::Machine;
-use super::kept::Kept;
+use super::study_options::StudyOptions;
 use clap::Args as Group;
 use methods::registry;
 use std::path::PathBuf;
@@ -61,7 +61,7 @@ pub(crate) struct Study {
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub(crate) runs: u64,
     #[command(flatten)]
-    pub(crate) kept: Kept,
+    pub(crate) kept: StudyOptions,
     /// Leave undecided the runs that the recorded applications would have to finish
     #[arg(long)]
     pub(crate) no_app: bool,

@@ -5,7 +5,7 @@
 #[expect(dead_code, unreachable_pub, reason = "shared with the tests of reports, which use all of it")]
 mod synthetic;
 
-use super::{Asked, Command};
+use super::{Command, ParsedCommand};
 use campaign::config::{CommandLine, MAX_SECONDS};
 use campaign::{
     Bound, Bytes, Choices, Config, Engine, IntervalMethod, Live, MarginBy, SelectionWords, Shard, Stratify,
@@ -31,8 +31,8 @@ fn parsed(args: &[String]) -> Result<Config, String> {
 
 /// What a command line asks for, of the program itself.
 fn asked(words: &[String]) -> Result<Command, clap::Error> {
-    match Asked::parse(words.iter().map(Into::into))? {
-        Asked::Own(command) => Ok(command),
+    match ParsedCommand::parse(words.iter().map(Into::into))? {
+        ParsedCommand::Own(command) => Ok(command),
         other => panic!("{other:?} makes no campaign"),
     }
 }

@@ -9,15 +9,15 @@ use campaign::{Bound, BoundVerdict, Config, Judgement, Results, Subpopulation, S
 use fault::base_name;
 use std::path::Path;
 
-/// Bounds, and whether one that cannot be decided counts as exceeded.
-pub(crate) struct Stated {
+/// The conditions under which a campaign fails: bounds, and whether one that cannot be decided counts as exceeded.
+pub(crate) struct FailConditions {
     bounds: Vec<Bound>,
     strict: bool,
     /// Whether the command line says so.
     said: bool,
 }
 
-impl Stated {
+impl FailConditions {
     /// Those of a campaign, and those of the command line.
     pub(crate) fn of(config: &Config, args: &args::Bounds) -> Self {
         let more = args.fail_if.iter().filter(|bound| !config.bounds.contains(bound));

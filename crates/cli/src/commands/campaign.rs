@@ -1,8 +1,8 @@
 //! `beamline campaign` and `beamline resume`
 
 use crate::args;
-use crate::commands::bounds::Stated;
-use crate::commands::irradiate::{Shown, chosen, create, irradiate, opened, trust};
+use crate::commands::bounds::FailConditions;
+use crate::commands::irradiate::{EndOptions, chosen, create, irradiate, opened, trust};
 use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_YET, stop_on_interrupt};
@@ -19,8 +19,8 @@ pub(crate) fn campaign(args: &args::Campaign) -> Result<Code, Failure> {
         return Err(Failure::new(Code::Usage, anyhow!("find out what to irradiate: name a capsule or a workload")));
     }
     let session = opened(choices)?;
-    let stated = Stated::of(session.config(), &args.choose.bounds);
-    create(&session, args.choose.out.clone(), &stop, Shown { json: args.choose.json, stated })
+    let stated = FailConditions::of(session.config(), &args.choose.bounds);
+    create(&session, args.choose.out.clone(), &stop, EndOptions { json: args.choose.json, stated })
 }
 
 /// Goes on with a campaign.
@@ -31,11 +31,11 @@ pub(crate) fn resume(args: &args::Resume) -> Result<Code, Failure> {
         let _waiting = live.then(Waiting::of_golden_run);
         open_campaign(&args.dir, Changes { jobs: args.jobs, memory: args.memory, trust: args.trust })?
     };
-    let stated = Stated::of(session.config(), &args.bounds);
+    let stated = FailConditions::of(session.config(), &args.bounds);
     stated.check(|| Ok(Parts::of_session(&session)))?;
     if args.trust {
         trust(&session);
     }
     let store = session.resume(&args.dir)?;
-    irradiate(&session, store, &args.dir, &stop, &Shown { json: args.json, stated })
+    irradiate(&session, store, &args.dir, &stop, &EndOptions { json: args.json, stated })
 }

@@ -28,7 +28,7 @@ struct Info {
     peak_bytes: u64,
     bytes_in: u64,
     bytes_out: u64,
-    outputs: Vec<Shown>,
+    outputs: Vec<OutputInfo>,
     /// What is copied to the host, by buffer; empty if the program could not be run.
     copied: Vec<Copied>,
     /// The data races that were found; absent if the program could not be run.
@@ -51,7 +51,7 @@ struct Info {
 
 /// An output, and how its type is known.
 #[derive(Serialize)]
-struct Shown {
+struct OutputInfo {
     #[serde(flatten)]
     output: Output,
     /// `declared`, `inferred` from what the program stores, or `bytes`.
@@ -164,7 +164,7 @@ fn gather(capsule: &Arc<Capsule>) -> Result<Info, Failure> {
 
 /// The outputs with their types. Where one is not declared, the program is run to see what it stores; where it cannot
 /// be run, the bytes are compared.
-fn outputs(capsule: &Capsule, golden: Option<&Golden>) -> Vec<Shown> {
+fn outputs(capsule: &Capsule, golden: Option<&Golden>) -> Vec<OutputInfo> {
     let declared = golden.map_or_else(|| capsule.effective_outputs(), |golden| golden.outputs().to_vec());
     let wanted = declared.iter().any(|output| output.element.is_none());
     let found = golden.filter(|_| wanted).map(elements).unwrap_or_default();
@@ -174,7 +174,7 @@ fn outputs(capsule: &Capsule, golden: Option<&Golden>) -> Vec<Shown> {
             (None, Some(Typed::Inferred(element))) => (Some(*element), "inferred"),
             (None, _) => (None, "bytes"),
         };
-        Shown { output: Output { element, ..output }, typed }
+        OutputInfo { output: Output { element, ..output }, typed }
     };
     declared.into_iter().enumerate().map(show).collect()
 }
@@ -208,7 +208,7 @@ fn render(info: &Info) -> String {
         text += "\nkernels that cannot be run:\n";
         info.refused.iter().for_each(|kernel| text += &format!("  {}\n", out::short(kernel)));
     }
-    let outputs = info.outputs.iter().map(|Shown { output, typed }| {
+    let outputs = info.outputs.iter().map(|OutputInfo { output, typed }| {
         let shape: Vec<String> = output.shape.iter().map(ToString::to_string).collect();
         vec![
             if output.name.is_empty() { format!("copy {}", output.copy) } else { output.name.clone() },

@@ -1,7 +1,7 @@
 //! What campaigns on capsules and on applications share: how they begin, run and end.
 
 use crate::args;
-use crate::commands::bounds::Stated;
+use crate::commands::bounds::FailConditions;
 use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{can_resume, resume_line};
@@ -49,10 +49,10 @@ pub(crate) fn opened(choices: Choices) -> Result<Session, Failure> {
     Ok(session)
 }
 
-/// How the end of a campaign is shown and judged.
-pub(crate) struct Shown {
+/// The options that say how the end of a campaign is printed and judged.
+pub(crate) struct EndOptions {
     pub(crate) json: bool,
-    pub(crate) stated: Stated,
+    pub(crate) stated: FailConditions,
 }
 
 /// Makes a campaign and runs it.
@@ -60,7 +60,7 @@ pub(crate) fn create(
     session: &Session,
     out: Option<PathBuf>,
     stop: &AtomicBool,
-    shown: Shown,
+    shown: EndOptions,
 ) -> Result<Code, Failure> {
     shown.stated.check(|| Ok(Parts::of_session(session)))?;
     let dir = out.unwrap_or_else(|| fresh_dir(session.name()));
@@ -94,7 +94,7 @@ pub(crate) fn irradiate(
     mut store: Store,
     dir: &Path,
     stop: &AtomicBool,
-    shown: &Shown,
+    shown: &EndOptions,
 ) -> Result<Code, Failure> {
     let what = if session.config().size == Size::Exhaustive { "faults" } else { "runs" };
     if let Some(plan) = report::text::stopping_plan(session.config()) {

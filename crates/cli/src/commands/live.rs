@@ -1,9 +1,9 @@
 //! `beamline live`
 
 use crate::args;
-use crate::commands::bounds::Stated;
+use crate::commands::bounds::FailConditions;
 use crate::commands::inject;
-use crate::commands::irradiate::{Shown, chosen, create, opened};
+use crate::commands::irradiate::{EndOptions, chosen, create, opened};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_YET, stop_on_interrupt};
 use anyhow::anyhow;
@@ -29,6 +29,6 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
         inject::show(&session, &site, &seen, args.choose.json)?;
         return Ok(Code::Done);
     }
-    let stated = Stated::of(session.config(), &args.choose.bounds);
-    create(&session, args.choose.out.clone(), &stop, Shown { json: args.choose.json, stated })
+    let stated = FailConditions::of(session.config(), &args.choose.bounds);
+    create(&session, args.choose.out.clone(), &stop, EndOptions { json: args.choose.json, stated })
 }

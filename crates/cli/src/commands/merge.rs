@@ -1,7 +1,7 @@
 //! `beamline merge`
 
 use crate::args::Merge;
-use crate::commands::bounds::Stated;
+use crate::commands::bounds::FailConditions;
 use crate::commands::irradiate::show;
 use crate::commands::parts::Parts;
 use crate::failure::{Code, Coded, Failure};
@@ -9,10 +9,10 @@ use std::path::PathBuf;
 
 /// Joins the shards of a campaign.
 pub(crate) fn merge(args: &Merge) -> Result<Code, Failure> {
-    Stated::only(&args.bounds).check(|| Parts::of_results(args.dirs.iter().map(PathBuf::as_path)))?;
+    FailConditions::only(&args.bounds).check(|| Parts::of_results(args.dirs.iter().map(PathBuf::as_path)))?;
     let summary = campaign::merge(&args.dirs, &args.out).code(Code::Refused)?;
     show(&summary, None, args.json)?;
     let config = campaign::read_config(&args.out).code(Code::Refused)?;
-    Stated::of(&config, &args.bounds).judge(&args.out)?;
+    FailConditions::of(&config, &args.bounds).judge(&args.out)?;
     Ok(Code::Done)
 }

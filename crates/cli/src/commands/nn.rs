@@ -1,9 +1,9 @@
 //! `beamline nn`: neural networks.
 
 use crate::args;
-use crate::commands::bounds::Stated;
+use crate::commands::bounds::FailConditions;
 use crate::commands::inject;
-use crate::commands::irradiate::{Shown, chosen, create, opened};
+use crate::commands::irradiate::{EndOptions, chosen, create, opened};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_KEPT, NOTHING_YET, stop_on_interrupt};
 use crate::out;
@@ -35,8 +35,8 @@ fn irradiate(args: &args::NetworkCampaign) -> Result<Code, Failure> {
         ..args.choose.choices(&args.resources, CommandLine::default())
     };
     let session = opened(chosen(&args.choose, choices)?)?;
-    let stated = Stated::of(session.config(), &args.choose.bounds);
-    create(&session, args.choose.out.clone(), &stop, Shown { json: args.choose.json, stated })
+    let stated = FailConditions::of(session.config(), &args.choose.bounds);
+    create(&session, args.choose.out.clone(), &stop, EndOptions { json: args.choose.json, stated })
 }
 
 fn list(json: bool) -> Result<Code, Failure> {

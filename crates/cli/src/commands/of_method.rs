@@ -1,7 +1,7 @@
 //! Commands that published methods add.
 
-use crate::args::{OfFiles, OfInputs, OfMethod};
-use crate::commands::study::{Told, campaigns, capsule_of, failure, open};
+use crate::args::{FileArgs, InputArgs, MethodArgs};
+use crate::commands::study::{ProgressPrinter, campaigns, capsule_of, failure, open};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_KEPT, SAME_COMMAND, stop_on_interrupt};
 use crate::out;
@@ -12,7 +12,7 @@ use methods::{Answer, FilesRequest, InputRequest, Request, registry};
 use std::path::{Path, PathBuf};
 
 /// Answers a command.
-pub(crate) fn answer(args: OfMethod) -> Result<Code, Failure> {
+pub(crate) fn answer(args: MethodArgs) -> Result<Code, Failure> {
     let Some(command) = registry::commands().find(|command| command.name == args.name) else {
         return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
     };
@@ -22,7 +22,7 @@ pub(crate) fn answer(args: OfMethod) -> Result<Code, Failure> {
     let asks_none = args.no_app || command.without.iter().any(|(option, _)| *option == "no_app");
     let session = open(&args.capsule, &args.kept, asks_none)?;
     let request = Request { capsule: capsule_of(&session)?, declared, options: args.options };
-    let mut told = Told::default();
+    let mut told = ProgressPrinter::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
     campaigns.applications.extend(session.application()?);
@@ -32,7 +32,7 @@ pub(crate) fn answer(args: OfMethod) -> Result<Code, Failure> {
 }
 
 /// Answers a command about the inputs of an application.
-pub(crate) fn answer_inputs(args: OfInputs) -> Result<Code, Failure> {
+pub(crate) fn answer_inputs(args: InputArgs) -> Result<Code, Failure> {
     let Some(command) = registry::input_commands().find(|command| command.name == args.name) else {
         return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
     };
@@ -40,14 +40,14 @@ pub(crate) fn answer_inputs(args: OfInputs) -> Result<Code, Failure> {
     let setup = Setup { infer: true, fuel: args.kept.fuel, ..Setup::default() };
     let mut inputs = session::inputs::open(&args.app, args.space.as_deref(), &setup)?;
     let mut request = InputRequest { inputs: &mut inputs, options: args.options };
-    let mut told = Told::default();
+    let mut told = ProgressPrinter::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
     show(&(command.run)(&mut request, &mut campaigns).map_err(failure)?, args.json)
 }
 
 /// Answers a command that reads files.
-pub(crate) fn answer_files(args: OfFiles) -> Result<Code, Failure> {
+pub(crate) fn answer_files(args: FileArgs) -> Result<Code, Failure> {
     let Some(reader) = registry::readers().find(|reader| reader.name == args.name) else {
         return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
     };

@@ -1,7 +1,7 @@
 //! `beamline report`
 
 use crate::args;
-use crate::commands::bounds::Stated;
+use crate::commands::bounds::FailConditions;
 use crate::commands::irradiate::{estimates, show};
 use crate::commands::listing;
 use crate::commands::parts::Parts;
@@ -21,12 +21,12 @@ pub(crate) fn report(args: &args::Report) -> Result<Code, Failure> {
     if let Some(other) = &args.compare {
         return compare(args, &results, other);
     }
-    Stated::only(&args.bounds).check(|| Parts::of_results([args.dir.as_path()]))?;
+    FailConditions::only(&args.bounds).check(|| Parts::of_results([args.dir.as_path()]))?;
     write_rows(&results, args.parquet.as_deref())?;
     let asked = [&args.html, &args.markdown, &args.report_json, &args.sarif];
     if asked.into_iter().all(Option::is_none) {
         show_all(&results, &results.summary().map_err(refused)?, args)?;
-        Stated::only(&args.bounds).judge(&args.dir)?;
+        FailConditions::only(&args.bounds).judge(&args.dir)?;
         return Ok(Code::Done);
     }
     let mut report = made(&results, args, &args.dir)?;
@@ -36,7 +36,7 @@ pub(crate) fn report(args: &args::Report) -> Result<Code, Failure> {
     write(args.report_json.as_deref(), || report.to_json().code(Code::Bug))?;
     write(args.sarif.as_deref(), || report.to_sarif().code(Code::Bug))?;
     show_all(&results, &report.summary, args)?;
-    Stated::only(&args.bounds).judge(&args.dir)?;
+    FailConditions::only(&args.bounds).judge(&args.dir)?;
     Ok(Code::Done)
 }
 

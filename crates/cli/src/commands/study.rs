@@ -30,7 +30,7 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
         Ok(Studied { capsule: capsule_of(session)?, class })
     };
     let subjects = args.capsules.iter().zip(&sessions).map(studied).collect::<Result<Vec<_>, Failure>>()?;
-    let mut told = Told::default();
+    let mut told = ProgressPrinter::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
     for session in &sessions {
@@ -55,7 +55,7 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
 }
 
 /// A capsule, ready for the faults of a study, with its application where that finishes runs.
-pub(crate) fn open(name: &str, kept: &args::Kept, no_app: bool) -> Result<Session, Failure> {
+pub(crate) fn open(name: &str, kept: &args::StudyOptions, no_app: bool) -> Result<Session, Failure> {
     let choices = Choices { capsule: Some(name.to_owned()), fuel: kept.fuel, no_app, ..Choices::default() };
     let session = session::open(choices)?;
     session.application_notes().iter().for_each(|note| out::note(note));
@@ -70,11 +70,11 @@ pub(crate) fn capsule_of(session: &Session) -> Result<Arc<CapsuleTarget>, Failur
 
 /// Campaigns that are kept as the command line says.
 pub(crate) fn campaigns<'a>(
-    kept: &args::Kept,
+    kept: &args::StudyOptions,
     stop: &'a AtomicBool,
     told: &'a mut dyn FnMut(&str, &CampaignEvent<'_>),
 ) -> Campaigns<'a> {
-    let args::Kept { kernel, seed, jobs, out, .. } = kept;
+    let args::StudyOptions { kernel, seed, jobs, out, .. } = kept;
     Campaigns {
         dir: out.clone(),
         seed: *seed,
@@ -88,12 +88,12 @@ pub(crate) fn campaigns<'a>(
 
 /// Shows the campaigns of a study, one after the other.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct ProgressPrinter {
     name: String,
     progress: Option<Progress>,
 }
 
-impl Told {
+impl ProgressPrinter {
     /// Takes an event of the campaign `name`.
     pub(crate) fn event(&mut self, name: &str, event: &CampaignEvent<'_>) {
         if self.name != name {
@@ -105,7 +105,7 @@ impl Told {
     }
 }
 
-impl Drop for Told {
+impl Drop for ProgressPrinter {
     fn drop(&mut self) {
         self.progress.take().inspect(Progress::finish);
     }

@@ -66,7 +66,7 @@ pub(crate) fn written(
         command
     };
     let pool = Pool { command: &command, jobs: jobs(args), limit: limit(args, target)? };
-    let shown = Shown::default();
+    let shown = ProgressNotes::default();
     compare(target, drawn(target, args, faults)?, &mut rows, &pool, &stop, &|at| shown.show(at)).code(Code::Refused)?;
     let interrupted = stop.load(Ordering::Relaxed);
     if interrupted {
@@ -81,7 +81,7 @@ pub(crate) fn again(target: &CapsuleTarget, args: &args::Verify, rows: &Path) ->
     if kept.cut > 0 {
         out::note(&format!("the last line of {} is cut off and left out ({} bytes)", rows.display(), kept.cut));
     }
-    let (stop, shown) = (stop_on_interrupt("the kept rows are as they were")?, Shown::default());
+    let (stop, shown) = (stop_on_interrupt("the kept rows are as they were")?, ProgressNotes::default());
     let rows = differential::again(target, kept, jobs(args), &stop, &|at| shown.show(at)).code(Code::Refused)?;
     Ok(Written { agreement: Agreement::of(&rows), interrupted: stop.load(Ordering::Relaxed) })
 }
@@ -108,14 +108,14 @@ fn drawn(target: &CapsuleTarget, args: &args::Verify, faults: u64) -> Result<Vec
     sites.into_iter().map(fault).map(|pair| pair.map(|(fault, site)| (site, fault))).collect()
 }
 
-/// Tells how far it is, ten times on the way.
+/// Prints the progress of a comparison, ten times on its way.
 #[derive(Default)]
-struct Shown {
+struct ProgressNotes {
     simulated: AtomicU64,
     compared: AtomicU64,
 }
 
-impl Shown {
+impl ProgressNotes {
     fn show(&self, progress: Progress) {
         let (last, done, all, what) = match progress {
             Progress::Simulated(done, all) => (&self.simulated, done, all, "run by the simulator"),

@@ -60,7 +60,7 @@ pub(crate) struct Graphs {
     graphs: BTreeMap<u64, Graph>,
     executables: BTreeMap<u64, Executable>,
     pub(super) captures: Captures,
-    pub(super) kept: Kept,
+    pub(super) kept: NodeData,
     pub(super) objects: UserObjects,
     made: u64,
 }
@@ -91,9 +91,9 @@ pub(super) struct Captured {
     pub(super) broken: bool,
 }
 
-/// What belongs to nodes beside their work.
+/// The data of nodes beside their work.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct NodeData {
     /// The graph inside a node, as the application may change it.
     pub(super) children: BTreeMap<u64, u64>,
     /// Arguments of kernels, and pointers to each, as they were handed out.

@@ -4,7 +4,7 @@ use super::*;
 use crate::protocol::FaultOrder;
 
 /// What a batch of so many faults came to, with workers that run a script.
-fn told(script: &str, faults: usize) -> Result<Vec<Told>, PoolError> {
+fn told(script: &str, faults: usize) -> Result<Vec<PoolEvent>, PoolError> {
     let script = format!(
         "ready() {{ echo '{{\"ready\":{{\"copies\":[]}}}}'; }}
          answer() {{ echo \"{{\\\"fault\\\":{{\\\"fault\\\":\\\"$1\\\",\\\"end\\\":{{\\\"kind\\\":\\\"not_fired\\\"}}}}}}\"; }}
@@ -24,15 +24,15 @@ fn told(script: &str, faults: usize) -> Result<Vec<Told>, PoolError> {
     pool.run(vec![batch], &AtomicBool::new(false), |one| all.push(one)).map(|()| all)
 }
 
-fn ended(number: u32, end: HardwareEnd) -> Told {
-    Told::Fault(format!("fault{number}"), end)
+fn ended(number: u32, end: HardwareEnd) -> PoolEvent {
+    PoolEvent::Fault(format!("fault{number}"), end)
 }
 
 #[test]
 fn a_fault_that_keeps_its_worker_hangs_and_another_worker_goes_on_behind_it() {
     let keeps = "fault0) answer fault0; sleep 1000";
     let script = format!("ready; case $(first \"$line\") in {keeps};; *) answer fault2; echo '\"done\"';; esac");
-    let ready = || Told::FaultFree(Vec::new());
+    let ready = || PoolEvent::FaultFree(Vec::new());
     let expected = [
         ready(),
         ended(0, HardwareEnd::NotFired),
@@ -64,7 +64,7 @@ fn a_worker_that_ends_or_says_what_means_nothing_has_died_of_its_fault() {
 fn a_batch_that_is_refused_is_told_with_the_reason_and_a_renewal_is_no_hang() {
     let refused = "echo '{\"refused\":{\"reason\":\"load it\"}}'; read -r line";
     let all = told(refused, 2).unwrap();
-    assert_eq!(all, [Told::Refused(vec!["fault0".into(), "fault1".into()], "load it".into())]);
+    assert_eq!(all, [PoolEvent::Refused(vec!["fault0".into(), "fault1".into()], "load it".into())]);
     let renewed = "ready; answer fault0; echo '\"renewing\"'; sleep 1.5; ready; answer fault1; echo '\"done\"'";
     let all = told(renewed, 2).unwrap();
     assert_eq!(all.last(), Some(&ended(1, HardwareEnd::NotFired)));
@@ -73,7 +73,7 @@ fn a_batch_that_is_refused_is_told_with_the_reason_and_a_renewal_is_no_hang() {
 #[test]
 fn a_worker_that_ends_between_two_sessions_is_followed_by_another_however_often() {
     let all = told("ready; answer $(first \"$line\"); echo '\"renewing\"'", 6).unwrap();
-    let ends = all.iter().filter(|one| matches!(one, Told::Fault(_, HardwareEnd::NotFired))).count();
+    let ends = all.iter().filter(|one| matches!(one, PoolEvent::Fault(_, HardwareEnd::NotFired))).count();
     assert_eq!(ends, 6);
 }
 

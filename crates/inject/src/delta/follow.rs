@@ -11,12 +11,12 @@ impl Delta<'_> {
         let at = golden.position(number);
         let behind = at.behind(&golden.capsule.events[at.event]);
         // Where a block does not complete, the progress says so.
-        let _ = replay(&golden.capsule, behind, &mut Following { delta: self, progress });
+        let _ = replay(&golden.capsule, behind, &mut DeltaReplay { delta: self, progress });
     }
 }
 
-/// A difference on its way to the end of the program.
-struct Following<'f, 'g> {
+/// The replay of a difference to the end of the program.
+struct DeltaReplay<'f, 'g> {
     delta: &'f mut Delta<'g>,
     progress: &'f mut Progress,
 }
@@ -24,7 +24,7 @@ struct Following<'f, 'g> {
 /// A block did not complete.
 struct Incomplete;
 
-impl Replayer for Following<'_, '_> {
+impl Replayer for DeltaReplay<'_, '_> {
     type Stop = Incomplete;
 
     fn load(&mut self, _: Position, module: ModuleId) -> Result<(), Incomplete> {

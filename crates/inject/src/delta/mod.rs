@@ -6,11 +6,11 @@
 //! does what it did. Copies and fills between launches move the difference or end it. Exact, because blocks run one
 //! after the other and a block is a function of the bytes it reads.
 
+mod array_history;
 mod difference;
 mod follow;
 mod overlay;
 mod touch;
-mod trail;
 mod watch;
 mod whole;
 
@@ -20,6 +20,7 @@ use crate::golden::Golden;
 use crate::index::{Index, LaunchAccesses};
 use crate::run::{InjectError, Progress, fuel, locate, observe};
 use crate::tracking::{Array, Change, Keep};
+use array_history::ArrayHistory;
 use fault::{Fault, Target};
 use outcome::{Observation, Tier};
 use overlay::Overlay;
@@ -28,7 +29,6 @@ use simt::{Checkpoint, Executor, Hook, NoHook, RunEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use strike::Hit;
-use trail::Trail;
 use watch::Watch;
 
 /// Runs faults by executing what they can change, one after the other.
@@ -48,7 +48,7 @@ pub(crate) struct Delta<'g> {
     /// bytes.
     executed: BTreeMap<usize, u64>,
     /// What is noted of arrays after launches, if something is.
-    trail: Option<Trail>,
+    trail: Option<ArrayHistory>,
     /// Whether a block of the run before waits for others: what comes of it is found by executing everything,
     waits: bool,
     /// with this.
@@ -129,7 +129,7 @@ impl<'g> Delta<'g> {
         arrays: &Arc<[Array]>,
         keep: Keep,
     ) -> Result<(Observation, Vec<Change>), InjectError> {
-        self.trail = Some(Trail::new(arrays, keep));
+        self.trail = Some(ArrayHistory::new(arrays, keep));
         let observation = self.run(fault);
         let changes = self.trail.take().map(|trail| trail.changes);
         Ok((observation?, changes.unwrap_or_default()))

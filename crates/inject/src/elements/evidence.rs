@@ -34,16 +34,16 @@ impl Stored {
     }
 
     /// What a value is that is stored or loaded as a type, and of which something is known.
-    pub(super) fn made(made: Made, ty: Type) -> Self {
+    pub(super) fn made(made: ValueOrigin, ty: Type) -> Self {
         if ty.is_float() || ty.is_signed() {
             return Self::of(ty);
         }
         let unsigned = matches!(ty, Type::U8 | Type::U16 | Type::U32 | Type::U64);
         let bytes = ty.bytes() as u8;
         match made {
-            Made::Float(float) => Self::of(float),
-            Made::Signed if bytes <= 8 => Self::of(signed(bytes)),
-            Made::Integer if bytes <= 8 => Self::Integer(bytes),
+            ValueOrigin::Float(float) => Self::of(float),
+            ValueOrigin::Signed if bytes <= 8 => Self::of(signed(bytes)),
+            ValueOrigin::Integer if bytes <= 8 => Self::Integer(bytes),
             _ if unsigned => Self::Integer(bytes),
             // A byte is a byte, whatever it means.
             _ if bytes == 1 => Self::Integer(1),
@@ -80,9 +80,9 @@ impl Stored {
     }
 }
 
-/// What the making of a value shows.
+/// The kind of value that the instruction shows that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Made {
+pub(super) enum ValueOrigin {
     /// Nothing: it was loaded as bits, or came from elsewhere.
     Unknown,
     /// An integer.
@@ -113,12 +113,12 @@ impl<'p> Definitions<'p> {
     /// What an instruction stores as this type.
     pub(super) fn stored(&self, ty: Type, facts: &Facts) -> Stored {
         let values = facts.of_role(Role::Stored).map(|value| value.register);
-        Stored::made(values.map(|value| self.made(value, ty)).max().unwrap_or(Made::Unknown), ty)
+        Stored::made(values.map(|value| self.made(value, ty)).max().unwrap_or(ValueOrigin::Unknown), ty)
     }
 
     /// What is known of the making of a register that is stored as this type.
-    fn made(&self, value: Reg, ty: Type) -> Made {
-        let (mut seen, mut left, mut found) = (BTreeSet::from([value]), vec![value], Made::Unknown);
+    fn made(&self, value: Reg, ty: Type) -> ValueOrigin {
+        let (mut seen, mut left, mut found) = (BTreeSet::from([value]), vec![value], ValueOrigin::Unknown);
         while let Some(register) = left.pop() {
             for facts in self.by_register.get(&register).into_iter().flatten().take(MOST) {
                 let (made, through) = self.step(facts, register, ty);
@@ -130,14 +130,14 @@ impl<'p> Definitions<'p> {
     }
 
     /// What an instruction that writes `register` shows of the value, and the registers that may show more.
-    fn step<'i>(&'i self, facts: &'i Facts, register: Reg, ty: Type) -> (Made, impl Iterator<Item = Reg> + 'i) {
+    fn step<'i>(&'i self, facts: &'i Facts, register: Reg, ty: Type) -> (ValueOrigin, impl Iterator<Item = Reg> + 'i) {
         let made = shown(facts, register, ty);
         let follows = match facts.making {
             // What it makes of its sources says nothing about them: the address of a load, a word of a longer sum.
             Making::Elsewhere | Making::Parts => false,
             // Nor does the float of a conversion, or the sign of an instruction that has one.
-            Making::Integers => matches!(made, Made::Unknown | Made::Integer),
-            Making::Bits | Making::Packed => made == Made::Unknown,
+            Making::Integers => matches!(made, ValueOrigin::Unknown | ValueOrigin::Integer),
+            Making::Bits | Making::Packed => made == ValueOrigin::Unknown,
         };
         let packs = facts.making == Making::Packed;
         let fits = move |register: &Reg| {
@@ -151,18 +151,18 @@ impl<'p> Definitions<'p> {
 }
 
 /// What the type of a destination shows of a value that is stored as `ty`.
-fn shown(facts: &Facts, register: Reg, ty: Type) -> Made {
+fn shown(facts: &Facts, register: Reg, ty: Type) -> ValueOrigin {
     let written = facts.of_role(Role::Destination).find(|written| written.register == register);
-    let Some(written) = written.and_then(|written| written.ty) else { return Made::Unknown };
+    let Some(written) = written.and_then(|written| written.ty) else { return ValueOrigin::Unknown };
     let fits = written.bits() <= ty.bits() && ty.bits().is_multiple_of(written.bits());
     if written.is_float() && fits {
-        Made::Float(written)
+        ValueOrigin::Float(written)
     } else if written.is_signed() && written.bits() == ty.bits() {
-        Made::Signed
+        ValueOrigin::Signed
     } else if matches!(facts.making, Making::Integers | Making::Parts) && !written.is_float() {
-        Made::Integer
+        ValueOrigin::Integer
     } else {
-        Made::Unknown
+        ValueOrigin::Unknown
     }
 }
 

@@ -3,7 +3,7 @@
 //! The uses are read off the code, forwards from the loaded register through moves and choices, over all readers of a
 //! register whatever the order of control. A float among them decides; a signed instruction decides on the sign.
 
-use super::evidence::{MOST, Made, Stored};
+use super::evidence::{MOST, Stored, ValueOrigin};
 use facts::{Facts, Making, Operand, Reg, Role, Type};
 use simt::Program;
 use simt::program::FunctionCode;
@@ -29,13 +29,13 @@ impl<'p> Uses<'p> {
 
     /// What an instruction loads as this type.
     pub(super) fn loaded(&self, ty: Type, facts: &Facts) -> Stored {
-        let used = facts.writes().map(|value| self.used(value, ty)).max().unwrap_or(Made::Unknown);
+        let used = facts.writes().map(|value| self.used(value, ty)).max().unwrap_or(ValueOrigin::Unknown);
         Stored::made(used, ty)
     }
 
     /// What the uses of a register show that is loaded as this type.
-    fn used(&self, value: Reg, ty: Type) -> Made {
-        let (mut seen, mut left, mut found) = (BTreeSet::from([value]), vec![value], Made::Unknown);
+    fn used(&self, value: Reg, ty: Type) -> ValueOrigin {
+        let (mut seen, mut left, mut found) = (BTreeSet::from([value]), vec![value], ValueOrigin::Unknown);
         while let Some(register) = left.pop() {
             for facts in self.by_register.get(&register).into_iter().flatten().take(MOST) {
                 for operand in facts.operands.iter().filter(|operand| operand.register == register) {
@@ -63,18 +63,18 @@ impl<'p> Uses<'p> {
 }
 
 /// What an instruction shows of a value that is loaded as `ty`, by the type that it gives to an operand.
-fn shown(facts: &Facts, operand: &Operand, ty: Type) -> Made {
+fn shown(facts: &Facts, operand: &Operand, ty: Type) -> ValueOrigin {
     match (operand.role, operand.ty) {
-        (Role::Destination, _) => Made::Unknown,
-        (Role::Address, _) => Made::Integer,
+        (Role::Destination, _) => ValueOrigin::Unknown,
+        (Role::Address, _) => ValueOrigin::Integer,
         (_, Some(read)) if read.is_float() && read.bits() <= ty.bits() && ty.bits().is_multiple_of(read.bits()) => {
-            Made::Float(read)
+            ValueOrigin::Float(read)
         }
-        (_, Some(read)) if read.is_signed() && read.bits() == ty.bits() => Made::Signed,
+        (_, Some(read)) if read.is_signed() && read.bits() == ty.bits() => ValueOrigin::Signed,
         (_, Some(read)) if !read.is_float() && read.bits() == ty.bits() => match facts.making {
-            Making::Integers | Making::Parts => Made::Integer,
-            _ => Made::Unknown,
+            Making::Integers | Making::Parts => ValueOrigin::Integer,
+            _ => ValueOrigin::Unknown,
         },
-        _ => Made::Unknown,
+        _ => ValueOrigin::Unknown,
     }
 }

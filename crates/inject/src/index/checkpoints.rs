@@ -11,13 +11,14 @@ use std::sync::Arc;
 /// The checkpoints of a block, by round.
 #[derive(Debug, Default)]
 pub(crate) struct Checkpoints {
-    kept: Vec<Kept>,
+    kept: Vec<SavedState>,
     /// What the block wrote before each, and after the one before.
     writes: Vec<Writes>,
 }
 
+/// A checkpoint with the counts of its block.
 #[derive(Debug)]
-struct Kept {
+struct SavedState {
     state: Checkpoint,
     /// Accesses of the block outside every allocation.
     strayed: u64,
@@ -27,7 +28,7 @@ impl Checkpoints {
     /// Adds the next; `memory` is as it is there.
     pub(super) fn push(&mut self, state: Checkpoint, written: &[ByteRun], memory: &mut GlobalMemory, strayed: u64) {
         self.writes.push(Writes::of(written, memory));
-        self.kept.push(Kept { state, strayed });
+        self.kept.push(SavedState { state, strayed });
     }
 
     pub(super) fn is_empty(&self) -> bool {

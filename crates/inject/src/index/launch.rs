@@ -1,7 +1,7 @@
 //! One launch of the golden index.
 
 use super::checkpoints::Checkpoints;
-use super::ends::Ends;
+use super::ends::ByteRange;
 use simt::memory::{ByteRun, ByteSet, PAGE, Page};
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -222,12 +222,12 @@ impl LaunchAccesses {
     }
 
     /// Whether some block reads bytes of a range.
-    pub(crate) fn reads_some(&self, range: Ends) -> bool {
+    pub(crate) fn reads_some(&self, range: ByteRange) -> bool {
         range.meet(&self.reads, |read| read.run)
     }
 
     /// Whether some block writes bytes of a range.
-    pub(crate) fn writes_some(&self, range: Ends) -> bool {
+    pub(crate) fn writes_some(&self, range: ByteRange) -> bool {
         range.meet(&self.writes, |write| write.run)
     }
 

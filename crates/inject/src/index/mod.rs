@@ -15,7 +15,7 @@ use crate::golden::{Golden, GoldenLaunch};
 use crate::resources::{self, Resources};
 use budget::{DetailLevel, Pool, Reads};
 pub(crate) use checkpoints::Checkpoints;
-pub(crate) use ends::Ends;
+pub(crate) use ends::ByteRange;
 pub(crate) use launch::LaunchAccesses;
 use record::Recording;
 use simt::Liveness;

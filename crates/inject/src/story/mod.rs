@@ -23,7 +23,7 @@ use outcome::{Criteria, End, classify};
 use simt::Executor;
 use simt::memory::GlobalMemory;
 use spread::CorruptionRecorder;
-use steps::Told;
+use steps::ComparedSteps;
 
 impl CapsuleTarget {
     /// The story of a fault: what was hit, how it spread, what came of it.
@@ -49,7 +49,7 @@ fn tell(target: &CapsuleTarget, fault: &Fault, criteria: &Criteria) -> Result<St
     let observation = Injector::new(golden).tell(fault, &mut found, &mut corruption)?;
     let outcome = classify(&observation, criteria);
     let lines = Lines::of_capsule(&golden.capsule);
-    let mut told = Told { steps: Vec::new(), left_out: 0, path: ThreadPath::default() };
+    let mut told = ComparedSteps { steps: Vec::new(), left_out: 0, path: ThreadPath::default() };
     if observation.landed.is_some() {
         let ended = observation.end != End::Completed;
         told = steps::compare(golden, launch, &lines, fault, (&expected, &found), ended);

@@ -12,21 +12,21 @@ use std::collections::BTreeSet;
 /// Steps that are listed, at most.
 const LISTED: usize = 200;
 
-/// What came of a comparison.
-pub(super) struct Told {
+/// The result of a comparison: the steps of the corruption.
+pub(super) struct ComparedSteps {
     pub(super) steps: Vec<StoryStep>,
     pub(super) left_out: u64,
     pub(super) path: ThreadPath,
 }
 
-/// What is known on the way through the logs.
-struct Walk<'a> {
+/// A comparison of two logs on its way.
+struct LogComparison<'a> {
     golden: &'a Golden,
     launch: &'a GoldenLaunch,
     lines: &'a Lines<'a>,
     /// Registers that hold something else than in the golden run.
     corrupted: BTreeSet<(FunctionId, Reg)>,
-    told: Told,
+    told: ComparedSteps,
 }
 
 /// Compares the logs of a fault that landed, in a run that `ended` before its time or did not.
@@ -37,9 +37,9 @@ pub(super) fn compare(
     fault: &Fault,
     (expected, found): (&Log, &Log),
     ended: bool,
-) -> Told {
-    let told = Told { steps: Vec::new(), left_out: 0, path: ThreadPath::default() };
-    let mut walk = Walk { golden, launch, lines, corrupted: BTreeSet::new(), told };
+) -> ComparedSteps {
+    let told = ComparedSteps { steps: Vec::new(), left_out: 0, path: ThreadPath::default() };
+    let mut walk = LogComparison { golden, launch, lines, corrupted: BTreeSet::new(), told };
     let (golden, mut after) = (&expected.entries, 0);
     for (at, (expected, entry)) in golden.iter().zip(&found.entries).enumerate() {
         if (expected.instruction, expected.executed) != (entry.instruction, entry.executed) {
@@ -67,7 +67,7 @@ pub(super) fn compare(
     walk.told
 }
 
-impl<'a> Walk<'a> {
+impl<'a> LogComparison<'a> {
     fn at(&self, instruction: u32) -> Option<(FunctionId, &'a FunctionCode, &'a Facts)> {
         let code = self.launch.program.function_of(instruction)?;
         Some((code.id, code, self.launch.program.facts(instruction)?))

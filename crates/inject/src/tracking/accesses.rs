@@ -1,7 +1,7 @@
 //! Which arrays the launches of the golden run read and write, and what is done to them between launches.
 
 use super::array::Array;
-use crate::index::Ends;
+use crate::index::ByteRange;
 use crate::target::CapsuleTarget;
 use capsule::{Event, Region};
 use simt::memory::{AccessTrace, GlobalMemory};
@@ -38,7 +38,7 @@ impl CapsuleTarget {
             let places = arrays
                 .iter()
                 .enumerate()
-                .filter_map(|(place, array)| Some((place, Ends::of(array.address, array.bytes())?)));
+                .filter_map(|(place, array)| Some((place, ByteRange::of(array.address, array.bytes())?)));
             if let Some(known) = index.and_then(|index| index.launch(number)) {
                 for (place, ends) in places {
                     found.note(place, known.reads_some(ends), known.writes_some(ends));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::classes::{Class, KernelSites, Sites};
 use super::settings::{NAME, Settings};
-use crate::kit::chosen::first_said;
+use crate::kit::chosen::first_explicit;
 
 /// Pilots of a campaign, at most: the plan of each is kept.
 const MOST: u64 = 5_000_000;
@@ -47,7 +47,7 @@ pub struct SiteCounts {
 pub(super) fn parsed(words: &SelectionWords) -> Result<(Settings, Selection), TargetError> {
     let method = words.method.as_deref().unwrap_or(NAME);
     let settings = method.parse().map_err(|error: super::settings::SettingsError| TargetError::from_error(&error))?;
-    if let Some(key) = first_said(words, &["kernel"]) {
+    if let Some(key) = first_explicit(words, &["kernel"]) {
         return Err(TargetError::new(format!(
             "choose sites as {NAME} does and by `{key}` too: it studies every bit of every destination; leave `{key}` out"
         )));

@@ -66,7 +66,7 @@ struct Document<'a> {
 fn groups(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
     let golden = request.capsule.golden_run();
     let by: String = request.options.get("by")?.unwrap_or_default();
-    if by != RESILIENCE && request.options.first_said(&["runs"]).is_some() {
+    if by != RESILIENCE && request.options.first_explicit(&["runs"]).is_some() {
         return Err(StudyError::Words(format!(
             "make the runs of --runs: only --by {RESILIENCE} has a pilot campaign; say it too, or leave --runs out"
         )));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::command::GROUPS;
 use super::studies::STUDIES;
-use super::target::{GpuQin, Understood};
+use super::target::{GpuQin, ParsedSettings};
 use crate::method::{Applied, Command, StudyOffer};
 
 /// GPU-Qin.
@@ -29,7 +29,7 @@ impl crate::Method for GpuQinMethod {
     }
 
     fn check(&self, words: &SelectionWords) -> Result<(), TargetError> {
-        Understood::of(words).map(drop)
+        ParsedSettings::of(words).map(drop)
     }
 
     fn aims(&self, words: &SelectionWords) -> Result<Vec<Aim>, TargetError> {

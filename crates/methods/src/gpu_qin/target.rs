@@ -18,7 +18,7 @@ use super::location::{Discard, locate};
 use super::settings::Settings;
 use super::show;
 use super::trials::{Grouped, trials};
-use crate::kit::chosen::first_said;
+use crate::kit::chosen::first_explicit;
 use crate::method::{Applied, Estimates};
 
 /// A capsule whose sites GPU-Qin chooses.
@@ -38,7 +38,7 @@ impl GpuQin {
     /// # Errors
     /// If the words mean no settings, say what the method chooses itself, or select nothing.
     pub fn new(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
-        let Understood { settings, model, selection } = Understood::of(words)?;
+        let ParsedSettings { settings, model, selection } = ParsedSettings::of(words)?;
         let golden = capsule.golden_run();
         let selected = |name: &str, number: u32| selection.holds_launch(name, number);
         let grouping = Grouping::of(golden, settings.coverage, GroupBy::Instructions, &selected);
@@ -126,14 +126,14 @@ fn spaces(golden: &Golden) -> BTreeMap<(String, u32), Space> {
 }
 
 /// What the words of a selection mean to the method.
-pub(super) struct Understood {
+pub(super) struct ParsedSettings {
     settings: Settings,
     model: ModelKind,
     /// Of its launches.
     selection: fault::Selection,
 }
 
-impl Understood {
+impl ParsedSettings {
     /// Reads the words.
     ///
     /// # Errors
@@ -153,7 +153,7 @@ impl Understood {
 fn check(words: &SelectionWords) -> Result<(), TargetError> {
     // Even the usual target is not what the method hits.
     let target = words.target.as_ref().map(|_| "target");
-    match first_said(words, &["kernel", "model"]).or(target) {
+    match first_explicit(words, &["kernel", "model"]).or(target) {
         None => Ok(()),
         Some(key) => Err(TargetError::new(format!(
             "choose sites as gpu-qin does and by `{key}` too: the method chooses what is hit itself; leave `{key}` out"

@@ -245,7 +245,7 @@ impl<'a> Campaigns<'a> {
             seed: Some(seed),
             selection,
             jobs: self.jobs,
-            fuel: capsule.golden_run().said_fuel(),
+            fuel: capsule.golden_run().explicit_fuel(),
             addresses,
             contract,
             order,
@@ -266,7 +266,7 @@ impl<'a> Campaigns<'a> {
         let mut parts = vec![format!("{}-{digest}", capsule.name())];
         parts.extend(self.kernels.iter().cloned());
         parts.extend(label.split([':', ',']).map(|part| part.replace('=', "-")));
-        parts.extend(capsule.golden_run().said_fuel().map(|fuel| format!("fuel-{fuel}")));
+        parts.extend(capsule.golden_run().explicit_fuel().map(|fuel| format!("fuel-{fuel}")));
         let MachineWords { addresses, contract, order } = capsule.golden_run().machine_words();
         let machine = [("addresses", addresses), ("contract", contract), ("order", order)];
         parts.extend(machine.into_iter().filter_map(|(key, word)| Some(format!("{key}-{}", word?))));

@@ -4,7 +4,7 @@ use campaign::SelectionWords;
 
 /// The first word of a selection that says, otherwise than by default, what a method chooses: anything but the method and
 /// what is in `except`.
-pub(crate) fn first_said(words: &SelectionWords, except: &[&str]) -> Option<&'static str> {
+pub(crate) fn first_explicit(words: &SelectionWords, except: &[&str]) -> Option<&'static str> {
     let usual = |word: &Option<String>, usual: &str| word.as_deref().is_none_or(|word| word == usual);
     let unsaid = [
         ("group", words.group.is_empty()),
@@ -30,10 +30,10 @@ mod tests {
         let said = |text: &str| vec![text.to_owned()];
         let words =
             SelectionWords { model: Some("flip".into()), scope: Some("warp".into()), ..SelectionWords::default() };
-        assert_eq!(first_said(&words, &[]), Some("scope"));
-        assert_eq!(first_said(&words, &["scope"]), None);
+        assert_eq!(first_explicit(&words, &[]), Some("scope"));
+        assert_eq!(first_explicit(&words, &["scope"]), None);
         let words = SelectionWords { kernel: said("k"), iterations: said("0"), ..words };
-        assert_eq!(first_said(&words, &[]), Some("kernel"));
-        assert_eq!(first_said(&words, &["kernel"]), Some("iterations"));
+        assert_eq!(first_explicit(&words, &[]), Some("kernel"));
+        assert_eq!(first_explicit(&words, &["kernel"]), Some("iterations"));
     }
 }

@@ -17,15 +17,15 @@ pub(super) struct Variant {
 
 /// What came of a run.
 #[derive(Clone, PartialEq)]
-struct Ended {
+struct RunOutcome {
     fault: String,
     class: Class,
     /// What kind of its class it is, in a word.
     kind: String,
 }
 
-/// What came of each run, by its number.
-type Ends = BTreeMap<u64, Ended>;
+/// The outcome of each run, by its number.
+type RunOutcomes = BTreeMap<u64, RunOutcome>;
 
 /// Fills a study: rates of each workload on each machine, and what changes against the first.
 pub(super) fn compare(
@@ -41,7 +41,7 @@ pub(super) fn compare(
     let columns = ["workload", "machine", "from", "to", "runs"];
     let mut moves = Table::new("What became what", &columns);
     for subject in subjects {
-        let mut first: Option<Ends> = None;
+        let mut first: Option<RunOutcomes> = None;
         for variant in variants {
             let ends = match on(subject, variant)? {
                 Ok(target) => {
@@ -81,7 +81,7 @@ fn on(subject: &Studied, variant: &Variant) -> Result<Result<CapsuleTarget, Stri
     let machine = (variant.change)(same);
     let setup = Setup {
         infer: true,
-        fuel: golden.said_fuel(),
+        fuel: golden.explicit_fuel(),
         opened_as: Some(capsule.opened_as().to_owned()),
         ..Setup::default()
     };
@@ -91,12 +91,12 @@ fn on(subject: &Studied, variant: &Variant) -> Result<Result<CapsuleTarget, Stri
     }
 }
 
-fn ends(results: &Results) -> Result<Ends, StudyError> {
-    let mut ends = Ends::new();
+fn ends(results: &Results) -> Result<RunOutcomes, StudyError> {
+    let mut ends = RunOutcomes::new();
     results.visit(&mut |row| {
         if let Finding::Seen { outcome, .. } = row.finding {
             let fault = row.site.fault().unwrap_or_default().to_owned();
-            ends.insert(row.run.0, Ended { fault, class: outcome.class(), kind: kind(&outcome) });
+            ends.insert(row.run.0, RunOutcome { fault, class: outcome.class(), kind: kind(&outcome) });
         }
     })?;
     Ok(ends)
@@ -108,24 +108,24 @@ fn kind(outcome: &Outcome) -> String {
 }
 
 /// Whether runs of one number have one fault.
-fn same_faults(first: &Ends, ends: &Ends) -> bool {
+fn same_faults(first: &RunOutcomes, ends: &RunOutcomes) -> bool {
     ends.iter().all(|(run, end)| first.get(run).is_some_and(|known| known.fault == end.fault))
 }
 
 /// The ends of each run: on the first machine and on another.
-fn pairs<'e>(first: &'e Ends, ends: &'e Ends) -> impl Iterator<Item = (&'e Ended, &'e Ended)> {
+fn pairs<'e>(first: &'e RunOutcomes, ends: &'e RunOutcomes) -> impl Iterator<Item = (&'e RunOutcome, &'e RunOutcome)> {
     ends.iter().filter_map(|(run, end)| Some((first.get(run)?, end)))
 }
 
 /// Whether it is not known how a run ended on one of two machines.
-fn is_open(known: &Ended, end: &Ended) -> bool {
+fn is_open(known: &RunOutcome, end: &RunOutcome) -> bool {
     known.class == Class::Undecided || end.class == Class::Undecided
 }
 
 /// A machine against the first, or the first `alone`.
-fn row(subject: &str, variant: &str, (first, alone): (&Ends, bool), ends: &Ends) -> Vec<Cell> {
+fn row(subject: &str, variant: &str, (first, alone): (&RunOutcomes, bool), ends: &RunOutcomes) -> Vec<Cell> {
     // Between bounds is what is so if none and if all of the runs counted of which it is not known.
-    let share = |is: &dyn Fn(&Ended, &Ended) -> bool, may_be: &dyn Fn(&Ended, &Ended) -> bool| {
+    let share = |is: &dyn Fn(&RunOutcome, &RunOutcome) -> bool, may_be: &dyn Fn(&RunOutcome, &RunOutcome) -> bool| {
         let count = pairs(first, ends).filter(|(known, end)| is(known, end)).count() as u64;
         let open = pairs(first, ends).filter(|(known, end)| !is(known, end) && may_be(known, end)).count() as u64;
         let of = |count: u64| Proportion::from_counts(count, ends.len() as u64 - count);
@@ -134,7 +134,7 @@ fn row(subject: &str, variant: &str, (first, alone): (&Ends, bool), ends: &Ends)
         of(count).rate().map_or(Cell::None, rate)
     };
     let class = |class| share(&move |_, end| end.class == class, &|_, end| end.class == Class::Undecided);
-    let is_open = |known: &Ended, end: &Ended| !alone && is_open(known, end);
+    let is_open = |known: &RunOutcome, end: &RunOutcome| !alone && is_open(known, end);
     let changed = share(&|known, end| !is_open(known, end) && known != end, &is_open);
     let other_class = share(&|known, end| !is_open(known, end) && known.class != end.class, &is_open);
     vec![
@@ -149,9 +149,9 @@ fn row(subject: &str, variant: &str, (first, alone): (&Ends, bool), ends: &Ends)
 }
 
 /// Changes of class or kind, the most frequent first.
-fn moved(subject: &str, variant: &str, first: &Ends, ends: &Ends) -> Vec<Vec<Cell>> {
+fn moved(subject: &str, variant: &str, first: &RunOutcomes, ends: &RunOutcomes) -> Vec<Vec<Cell>> {
     let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
-    let word = |end: &Ended| format!("{} {}", end.class.word(), end.kind).trim().to_owned();
+    let word = |end: &RunOutcome| format!("{} {}", end.class.word(), end.kind).trim().to_owned();
     for (run, end) in ends {
         let Some(known) = first.get(run).filter(|known| *known != end && !is_open(known, end)) else { continue };
         *counts.entry((word(known), word(end))).or_default() += 1;
@@ -168,9 +168,10 @@ fn moved(subject: &str, variant: &str, first: &Ends, ends: &Ends) -> Vec<Vec<Cel
 mod tests {
     use super::*;
 
-    fn ends(classes: &[Class]) -> Ends {
-        let end =
-            |(run, class): (u64, &Class)| (run, Ended { fault: run.to_string(), class: *class, kind: String::new() });
+    fn ends(classes: &[Class]) -> RunOutcomes {
+        let end = |(run, class): (u64, &Class)| {
+            (run, RunOutcome { fault: run.to_string(), class: *class, kind: String::new() })
+        };
         (0..).zip(classes).map(end).collect()
     }
 

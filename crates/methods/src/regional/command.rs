@@ -102,7 +102,7 @@ fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
 /// How many faults each region gets.
 pub(super) fn runs_of_region(request: &Request) -> Result<u64, StudyError> {
     let runs = match request.options.get::<u64>("runs")? {
-        Some(_) if request.options.first_said(&["margin"]).is_some() => {
+        Some(_) if request.options.first_explicit(&["margin"]).is_some() => {
             return Err(StudyError::Words(
                 "make as many faults as --runs and as --margin say: leave one of them out".to_owned(),
             ));
@@ -130,7 +130,7 @@ pub(super) fn settings(request: &Request) -> Result<Settings, StudyError> {
             ));
         }
         (None, Some(map)) => {
-            return match request.options.first_said(&["only", "target", "model", "runs", "margin"]) {
+            return match request.options.first_explicit(&["only", "target", "model", "runs", "margin"]) {
                 Some(key) => Err(StudyError::Words(format!(
                     "choose by --{key} what a map says: edit the map, or leave --{key} out"
                 ))),

@@ -60,7 +60,7 @@ impl Region {
     /// Whether a TOML text says anything of regions.
     ///
     /// # Errors
-    /// If it is no TOML.
+    /// If it is not TOML.
     pub fn are_declared(text: &str) -> Result<bool, String> {
         let table: toml::Table = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
         Ok(table.contains_key("regions"))
@@ -72,7 +72,7 @@ impl Region {
     /// If they do not.
     pub fn check(regions: &[Self]) -> Result<(), String> {
         if regions.is_empty() {
-            return Err("there is no [[regions]] in it".to_owned());
+            return Err("the file declares no `[[regions]]`".to_owned());
         }
         let mut names = BTreeSet::new();
         for it in regions {
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn what_means_nothing_is_named() {
         for (text, part) in [
-            ("", "no [[regions]]"),
+            ("", "the file declares no `[[regions]]`"),
             ("[[regions]]\nname = ''", "`name` is empty"),
             ("[[regions]]\nname = 'a'\n[[regions]]\nname = 'a'", "region a: the name is there twice"),
             ("[[regions]]\nname = 'a'\nlines = [1, 2]", "needs the `file`"),

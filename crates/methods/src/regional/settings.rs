@@ -129,7 +129,7 @@ mod tests {
             ("regional:lines=3", "set `lines=3` of regional"),
             ("regional:map=", "set `map=`"),
             ("regional:file=nowhere.toml", "read the regions `nowhere.toml`"),
-            ("regional:[]", "there is no [[regions]]"),
+            ("regional:[]", "the file declares no `[[regions]]`"),
             ("regional:[{\"lines\":3}]", "read the regions of regional"),
         ] {
             let error = text.parse::<Settings>().unwrap_err();

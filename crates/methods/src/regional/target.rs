@@ -3,7 +3,7 @@
 use campaign::{Label, LabelColumn, Labels, Planner, RunIndex, SelectionWords, Site, Subject, TargetError};
 use fault::Fault;
 use inject::site::LABELS;
-use inject::{CapsuleTarget, Cells};
+use inject::{CapsuleTarget, SelectionCycle};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -11,7 +11,7 @@ use super::diagnosis::Program;
 use super::map::{FaultMap, MapRow};
 use super::region::Region;
 use super::settings::{NAME, Settings};
-use crate::kit::chosen::first_said;
+use crate::kit::chosen::first_explicit;
 use crate::kit::lasting;
 
 /// What is said of each site: what any campaign says, and its region.
@@ -34,7 +34,7 @@ pub struct Regional {
 /// Where sites come from.
 enum Plan {
     /// Run i is of the region with number i mod K of the K that have sites.
-    Drawn(Cells),
+    Drawn(SelectionCycle),
     /// Run i is row i.
     Mapped(Vec<Site>),
 }
@@ -45,7 +45,7 @@ enum Plan {
 /// If the words mean no settings, or say what regions say.
 pub(super) fn understood(words: &SelectionWords) -> Result<Settings, TargetError> {
     let settings: Settings = words.method.as_deref().unwrap_or(NAME).parse().map_err(TargetError::new)?;
-    if let Some(key) = first_said(words, &[]) {
+    if let Some(key) = first_explicit(words, &[]) {
         return Err(TargetError::new(format!(
             "choose sites by regions and by `{key}` too: each region says its own; write `{key}` there"
         )));

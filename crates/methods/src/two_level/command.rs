@@ -3,7 +3,7 @@
 use stats::{Confidence, Margin, sample_size};
 
 use super::settings::{Grouping, SdcKind, Settings};
-use super::show::{self, Shown};
+use super::show::{self, StudyParts};
 use super::target::TwoLevel;
 use crate::kit::{Campaigns, StudyError, lasting};
 use crate::method::{Answer, Command, CommandOption, Request};
@@ -117,6 +117,7 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let runs = runs * method.cells() as u64;
     let finished = campaigns.planned(&request.capsule, &label, &kept.to_string(), &method, runs)?;
     let (composition, counted) = method.compose(&finished.results)?;
-    let estimates = show::estimates(&Shown { method: &method, composition: &composition, counted: &counted, target });
+    let estimates =
+        show::estimates(&StudyParts { method: &method, composition: &composition, counted: &counted, target });
     Ok(Answer { json: estimates.json, study: estimates.study, files: Vec::new(), pictures: Vec::new() })
 }

@@ -30,7 +30,7 @@ impl Ends {
         self.masked + self.sdc + self.due + self.undecided
     }
 
-    /// Both together.
+    /// The runs of both counts together.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -159,16 +159,16 @@ impl TypePart {
     }
 }
 
-/// Why a rate of the table is left out.
+/// The reason for which a rate of the table is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum NotComposable {
     /// Nothing in the program can show it.
     NoSite,
     /// No run of it has come to an end that counts.
     NoRuns,
 }
 
-impl Why {
+impl NotComposable {
     /// As tables say it.
     #[must_use]
     pub fn words(self) -> &'static str {
@@ -188,8 +188,8 @@ pub struct Missing {
     pub manifestation: String,
     /// The share of instructions whose rate lacks it.
     pub fraction: Fraction,
-    /// Why.
-    pub why: Why,
+    /// The reason.
+    pub why: NotComposable,
 }
 
 /// An application's rates, for one issued instruction of a multiprocessor in each cycle.
@@ -281,7 +281,7 @@ fn type_part(
                 name: it.name.clone(),
                 manifestation: kind.name.clone(),
                 fraction: shares.of_type(number),
-                why: if found.is_some() { Why::NoRuns } else { Why::NoSite },
+                why: if found.is_some() { NotComposable::NoRuns } else { NotComposable::NoSite },
             }),
             (None, _, _) => {}
         }
@@ -367,12 +367,12 @@ mod tests {
         let only = BTreeMap::from([((0, 1), EndsByKernel::from([("a".to_owned(), ends(5, 5, 0))]))]);
         let found = Composition::of(&table, &shares, &only);
         let expected = |why| Missing { name: "ADD".into(), manifestation: "any".into(), fraction: Fraction(1.0), why };
-        assert_eq!((found.missing, found.types.len()), (vec![expected(Why::NoSite)], 1));
+        assert_eq!((found.missing, found.types.len()), (vec![expected(NotComposable::NoSite)], 1));
         assert_eq!(found.types[0].measured, Fraction(0.4));
         // Runs that are still to come are no chance of nothing.
         let none_yet = [only, BTreeMap::from([((0, 2), EndsByKernel::new())])].into_iter().flatten().collect();
         let found = Composition::of(&table, &shares, &none_yet);
-        assert_eq!(found.missing, [expected(Why::NoRuns)]);
+        assert_eq!(found.missing, [expected(NotComposable::NoRuns)]);
     }
 
     #[test]

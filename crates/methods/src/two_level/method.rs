@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::command::FIT;
 use super::events::EVENTS;
 use super::settings::{NAME, Settings};
-use super::target::{TwoLevel, Understood};
+use super::target::{TwoLevel, ParsedSettings};
 use crate::method::{Applied, Command, Reader};
 
 /// The two-level model.
@@ -27,11 +27,11 @@ impl crate::Method for TwoLevelMethod {
     }
 
     fn check(&self, words: &SelectionWords) -> Result<(), TargetError> {
-        Understood::of(words).map(drop)
+        ParsedSettings::of(words).map(drop)
     }
 
     fn aims(&self, words: &SelectionWords) -> Result<Vec<Aim>, TargetError> {
-        Ok(Understood::of(words)?.aims(&words.kernel))
+        Ok(ParsedSettings::of(words)?.aims(&words.kernel))
     }
 
     fn lasting(&self, word: &str) -> Result<String, TargetError> {

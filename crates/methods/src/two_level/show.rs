@@ -12,8 +12,8 @@ use super::target::{Counted, TwoLevel};
 use super::units::{IssueRate, RatePerInstruction};
 use crate::method::Estimates;
 
-/// What there is to show.
-pub(super) struct Shown<'a> {
+/// The parts that a study is made of.
+pub(super) struct StudyParts<'a> {
     pub(super) method: &'a TwoLevel,
     pub(super) composition: &'a Composition,
     pub(super) counted: &'a Counted,
@@ -21,7 +21,7 @@ pub(super) struct Shown<'a> {
     pub(super) target: Option<f64>,
 }
 
-impl Shown<'_> {
+impl StudyParts<'_> {
     /// A rate as the application has it; for one issued instruction in each cycle where the issue rate is unknown.
     fn scaled(&self, rate: RatePerInstruction) -> Bounded {
         let issue = self.method.issue().map_or(IssueRate(1.0), KnownIssueRate::get);
@@ -68,11 +68,11 @@ fn document(it: Bounded) -> Value {
 }
 
 /// All of it.
-pub(super) fn estimates(it: &Shown<'_>) -> Estimates {
+pub(super) fn estimates(it: &StudyParts<'_>) -> Estimates {
     Estimates { json: json(it), study: study(it) }
 }
 
-fn json(it: &Shown<'_>) -> Value {
+fn json(it: &StudyParts<'_>) -> Value {
     let (method, found) = (it.method, it.composition);
     let table = method.table();
     let settings = method.settings();
@@ -110,7 +110,7 @@ fn json(it: &Shown<'_>) -> Value {
     all
 }
 
-fn type_document(it: &Shown<'_>, kind: &TypePart) -> Value {
+fn type_document(it: &StudyParts<'_>, kind: &TypePart) -> Value {
     let cell = |cell: &CellPart| {
         let all = cell.all();
         json!({
@@ -132,7 +132,7 @@ fn type_document(it: &Shown<'_>, kind: &TypePart) -> Value {
     })
 }
 
-fn study(it: &Shown<'_>) -> Study {
+fn study(it: &StudyParts<'_>) -> Study {
     let mut study = Study::new("fit", "", "");
     study.tables = vec![rates(it), types(it), kernels(it), left_out(it)];
     study.plots.push(plot(it));
@@ -148,7 +148,7 @@ fn probability(it: Bounded) -> Cell {
 }
 
 /// The rates of the application.
-fn rates(it: &Shown<'_>) -> Table {
+fn rates(it: &StudyParts<'_>) -> Table {
     let found = it.composition;
     let mut table =
         Table::new(format!("{} by the two-level model ({})", it.method.name(), it.unit()), &["rate", "estimate"]);
@@ -161,7 +161,7 @@ fn rates(it: &Shown<'_>) -> Table {
     table
 }
 
-fn notes(it: &Shown<'_>) -> Vec<String> {
+fn notes(it: &StudyParts<'_>) -> Vec<String> {
     let table = it.method.table();
     let mut notes =
         vec![format!("Strikes: {}, {}", table.name, table.source.split_whitespace().collect::<Vec<_>>().join(" "))];
@@ -204,7 +204,7 @@ fn unlike_devices(strikes: &str, issue: &KnownIssueRate) -> Option<String> {
 }
 
 /// What strikes do to each type.
-fn types(it: &Shown<'_>) -> Table {
+fn types(it: &StudyParts<'_>) -> Table {
     let columns = ["type", "instructions", "measured", "manifestation", "rate", "runs", "SDC", "DUE", "SDC rate"];
     let mut table = Table::new("By instruction type", &columns);
     for kind in &it.composition.types {
@@ -228,7 +228,7 @@ fn types(it: &Shown<'_>) -> Table {
 }
 
 /// What each kernel has of the rate.
-fn kernels(it: &Shown<'_>) -> Table {
+fn kernels(it: &StudyParts<'_>) -> Table {
     let mut table =
         Table::new("By kernel: what protecting it would save", &["kernel", "instructions", "SDC rate", "of all"]);
     let all = it.composition.sdc().0.value;
@@ -248,7 +248,7 @@ fn kernels(it: &Shown<'_>) -> Table {
 }
 
 /// What has no rate.
-fn left_out(it: &Shown<'_>) -> Table {
+fn left_out(it: &StudyParts<'_>) -> Table {
     let found = it.composition;
     let title = format!("Without a rate: {:.1} % of the instructions", 100.0 * (1.0 - found.covered.0));
     let mut table = Table::new(title, &["instructions", "share"]);
@@ -261,7 +261,7 @@ fn left_out(it: &Shown<'_>) -> Table {
 }
 
 /// The parts of the SDC rate, by type.
-fn plot(it: &Shown<'_>) -> Plot {
+fn plot(it: &StudyParts<'_>) -> Plot {
     let all = it.composition.sdc().0.value;
     let point = |(at, kind): (usize, &TypePart)| {
         let rate = kind.sdc().0.times(if all > 0.0 { 1.0 / all } else { 0.0 });

@@ -6,7 +6,7 @@ use campaign::{
 };
 use fault::Selection;
 use inject::site::LABELS;
-use inject::{CapsuleTarget, Cells};
+use inject::{CapsuleTarget, SelectionCycle};
 use outcome::{Outcome, Sdc};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -16,7 +16,7 @@ use super::ipa::IpaTable;
 use super::issue::{KnownIssueRate, issue_rate};
 use super::settings::{Grouping, Made, NAME, SdcKind, Settings};
 use super::shares::Shares;
-use crate::kit::chosen::first_said;
+use crate::kit::chosen::first_explicit;
 
 /// What is said of each site: what any campaign says, and what the method chose it for.
 static COLUMNS: LazyLock<Vec<LabelColumn>> = LazyLock::new(|| {
@@ -46,7 +46,7 @@ pub struct TwoLevel {
     shares: Shares,
     issue: Option<KnownIssueRate>,
     cells: Vec<Cell>,
-    planned: Cells,
+    planned: SelectionCycle,
 }
 
 /// How the rows of a campaign ended.
@@ -64,14 +64,14 @@ pub struct Counted {
 }
 
 /// What the words of a selection mean to the method.
-pub(super) struct Understood {
+pub(super) struct ParsedSettings {
     settings: Settings,
     table: IpaTable,
     files: BTreeMap<String, String>,
     selection: Selection,
 }
 
-impl Understood {
+impl ParsedSettings {
     /// Reads the words.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ impl Understood {
 
 /// Refuses words about what the method chooses itself.
 fn check(words: &SelectionWords) -> Result<(), TargetError> {
-    match first_said(words, &["kernel"]) {
+    match first_explicit(words, &["kernel"]) {
         None => Ok(()),
         Some(key) => Err(TargetError::new(format!(
             "choose sites by an IPA table and by `{key}` too: the table says what is hit and how; leave `{key}` out"
@@ -109,7 +109,7 @@ impl TwoLevel {
     /// # Errors
     /// If the words mean no settings, say what the method chooses itself, or select nothing.
     pub fn new(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
-        let Understood { settings, table, files, selection } = Understood::of(words)?;
+        let ParsedSettings { settings, table, files, selection } = ParsedSettings::of(words)?;
         let golden = capsule.golden_run();
         let shares = Shares::of(golden, &table, settings.grouping, &selection).map_err(TargetError::new)?;
         let cells = cells(&table, &settings, &words.kernel);

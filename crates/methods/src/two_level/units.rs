@@ -23,7 +23,7 @@ pub struct IssueRate(pub f64);
 pub struct Rate(pub Bounded);
 
 impl RatePerInstruction {
-    /// Never.
+    /// The rate of an event that never happens.
     pub const NEVER: Self = Self(Bounded::ZERO);
 
     /// How often it comes to an end that has this chance.

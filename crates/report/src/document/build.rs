@@ -8,8 +8,8 @@ use outcome::Class;
 use super::capped::{FAILURES, INSTRUCTIONS, LINES};
 use super::scale::Scale;
 use super::{
-    Capped, FailureReason, OutcomeKind, REPORT_FORMAT, RateBounding, Report, Shown, distributions, parts, provenance,
-    sites,
+    Capped, FailureReason, OutcomeKind, REPORT_FORMAT, RateBounding, Report, ViewTexts, distributions, parts,
+    provenance, sites,
 };
 use crate::gather::{FromRows, Gathered};
 use crate::input::{Context, Listing};
@@ -80,7 +80,7 @@ fn build(gathered: Gathered, measure: Measure, listing: &Listing<'_>, provenance
         failures: failures(rows, summary.runs.failed),
         stories: Vec::new(),
         provenance,
-        shown: Shown { all_lines, all_instructions, ..Shown::default() },
+        shown: ViewTexts { all_lines, all_instructions, ..ViewTexts::default() },
         summary,
     }
 }

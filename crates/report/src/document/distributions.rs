@@ -6,14 +6,14 @@ use campaign::summary::Rate;
 
 use super::capped::DEATHS;
 use super::{Capped, Curve, CurvePoint, DeathShare, Decade, Histogram, Latencies, MagnitudeShares, Named};
-use crate::gather::{Death, Decades, Ends, Logarithmic, Magnitudes};
+use crate::gather::{Death, Decades, EndCounts, Logarithmic, Magnitudes};
 use crate::input::{ListedInstruction, Listing};
 use crate::measure::{Mass, Measure};
 
 /// Outputs that are listed.
 const OUTPUTS: usize = 30;
 
-pub(super) fn deaths(ends: &Ends, measure: Measure, due: Mass, listing: &Listing<'_>) -> Capped<DeathShare> {
+pub(super) fn deaths(ends: &EndCounts, measure: Measure, due: Mass, listing: &Listing<'_>) -> Capped<DeathShare> {
     let part = |(death, count): (Death, u64)| {
         let Death { kind, kernel, pc, line } = death;
         DeathShare {
@@ -28,7 +28,7 @@ pub(super) fn deaths(ends: &Ends, measure: Measure, due: Mass, listing: &Listing
     Capped::first(ends.deaths().into_iter().map(part).collect(), DEATHS)
 }
 
-pub(super) fn latencies(ends: &Ends, measure: Measure, landed: Mass) -> Latencies {
+pub(super) fn latencies(ends: &EndCounts, measure: Measure, landed: Mass) -> Latencies {
     let to_use = ends.to_use.iter().map(|(class, counts)| curve(class.word(), counts, measure));
     let mut to_end: Vec<(&String, &Logarithmic)> = ends.to_end.iter().collect();
     to_end.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.total()));

@@ -87,12 +87,12 @@ pub struct Report {
     pub provenance: ReportProvenance,
     /// What the views show beside the numbers.
     #[serde(skip)]
-    pub(crate) shown: Shown,
+    pub(crate) shown: ViewTexts,
 }
 
-/// What the views show that is no number.
+/// The texts that the views show beside the numbers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shown {
+pub(crate) struct ViewTexts {
     pub(crate) sources: Vec<crate::input::SourceText>,
     pub(crate) without_source: Option<String>,
     /// Kernels by the names that people use, where these are unique.

@@ -17,7 +17,7 @@ pub(crate) struct Death {
 
 /// First uses and ends of landed faults.
 #[derive(Debug, Default)]
-pub(crate) struct Ends {
+pub(crate) struct EndCounts {
     /// Instructions from the fault to the first read, by class of outcome.
     pub(crate) to_use: BTreeMap<Class, Logarithmic>,
     /// Instructions from the first use to the end, by kind of death.
@@ -53,7 +53,7 @@ impl Words {
     }
 }
 
-impl Ends {
+impl EndCounts {
     pub(crate) fn add(&mut self, row: &RowView<'_>) {
         if !row.class.has_landed() {
             return;

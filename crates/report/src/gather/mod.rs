@@ -14,7 +14,7 @@ use outcome::Class;
 use std::collections::BTreeMap;
 
 pub(crate) use doubling::Doubling;
-pub(crate) use ends::{Death, Ends};
+pub(crate) use ends::{Death, EndCounts};
 pub(crate) use logarithmic::Logarithmic;
 pub(crate) use magnitude::{Decades, Magnitudes};
 pub(crate) use spots::{BitCell, OperandCounts, Operands};
@@ -43,7 +43,7 @@ pub(crate) struct FromRows {
     pub(crate) launches: BTreeMap<u32, (String, ClassMasses)>,
     /// By kernel: faults along the dynamic instructions of their threads.
     pub(crate) times: BTreeMap<String, Doubling>,
-    pub(crate) ends: Ends,
+    pub(crate) ends: EndCounts,
     pub(crate) magnitudes: Magnitudes,
     /// The first runs that died, and whose corruption was read and came to nothing.
     pub(crate) first_due: Option<u64>,

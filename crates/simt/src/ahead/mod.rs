@@ -13,7 +13,7 @@
 mod abreast;
 mod accesses;
 mod linear;
-mod lookout;
+mod loop_detector;
 mod observer;
 mod progression;
 mod range;
@@ -32,8 +32,8 @@ use crate::trap::{Halt, Trap, TrapKind};
 use ::lanes::level::LevelName;
 use ::lanes::registers::LANES;
 use abreast::{Abreast, independent};
-pub(crate) use lookout::Lookout;
-use lookout::Loop;
+use loop_detector::Loop;
+pub(crate) use loop_detector::LoopDetector;
 use observer::Observer;
 use progression::FOREVER;
 use steps::{Held, Steps};
@@ -58,8 +58,8 @@ const FEWEST: u64 = 4;
 /// The most that are skipped: enough for any counter of 32 bits. A loop that goes on for longer (a 64-bit pointer on its way
 /// through memory that never faults) would do so for hours: it hangs.
 const MOST: u64 = 1 << 32;
-/// Instructions, each of which has to be executed, before a loop may come to its end: for no so many does anybody wait, and it
-/// hangs. Swept in records/hangs.md.
+/// Real instructions of a loop: one that needs more than this number, each of which would have to be executed, is a hang.
+/// Swept in records/hangs.md.
 pub const REACH: u64 = 1 << 33;
 
 /// The block that a warp is alone in.
@@ -94,7 +94,7 @@ enum Tried {
 /// What is known of a loop of which nothing is skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Known {
-    /// In how many registers it does not seem to be known what they hold in the next iteration.
+    /// The number of registers whose value in the next iteration is unknown.
     unknown: usize,
     /// Whether it is known for how many iterations it goes on as it does.
     is_clear: bool,

@@ -1,10 +1,10 @@
 //! Numbers that grow by the same step from one iteration of a loop to the next, and for how long something stays true of
 //! them.
 
-/// So many iterations that none follows.
+/// Marks a loop that is proven endless, in place of a number of iterations.
 pub(super) const FOREVER: u64 = u64::MAX;
 
-/// A number in every iteration: `first` and the `step` to the next, both of so many bits.
+/// A number in every iteration: `first` and the `step` to the next, both of `bits` bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Progression {
     pub(super) first: u64,

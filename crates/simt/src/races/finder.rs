@@ -27,9 +27,10 @@ pub(super) struct Finder {
     warps: u32,
     blocks: u64,
     block: u32,
-    /// What is known by barriers and all strong accesses,
+    /// The knowledge that barriers and all strong accesses pass on.
     known: Clocks,
-    /// and what without volatile and relaxed ones: who has loaded what another stored need not store after it.
+    /// The knowledge that barriers and acquiring and releasing accesses pass on. It decides between two strong stores: a
+    /// thread that has loaded the value of the first need not store after it.
     acquired: Clocks,
     shared: SharedCells,
     global: GlobalCells,

@@ -44,9 +44,9 @@ enum Place {
     Own(OwnByte),
 }
 
-/// A register that gets its value back.
+/// The value of a register before the fault, which the register gets back.
 #[derive(Clone, Copy, Debug)]
-struct Loan {
+struct SavedRegister {
     lane: usize,
     slot: Slot,
     held: u128,
@@ -61,7 +61,7 @@ pub struct Hit<'a> {
     /// Whether the warp has still to execute its first instruction.
     fresh: bool,
     place: Option<Place>,
-    loans: Vec<Loan>,
+    loans: Vec<SavedRegister>,
     /// What is live where, if the run may be ended.
     liveness: Option<&'a Liveness>,
     /// What was hit, and what first happened to it.

@@ -1,6 +1,6 @@
 //! The moment of the fault: bits change.
 
-use super::{Hit, Loan, Phase, Place, landed};
+use super::{Hit, Phase, Place, SavedRegister, landed};
 use facts::Reg;
 use fault::{Memory, Scope, Target, TargetOperand};
 use outcome::FirstUse;
@@ -54,7 +54,7 @@ impl Hit<'_> {
             let after = self.fault.model.apply(before);
             context.registers.set(slot, lane, (held & !low) | (after.wrapping_sub(offset) & low));
             if lent {
-                self.loans.push(Loan { lane, slot, held });
+                self.loans.push(SavedRegister { lane, slot, held });
             }
             if lane == own {
                 self.injected.landed = Some(landed(before, after, mask));

@@ -10,13 +10,13 @@ use std::path::PathBuf;
 use std::thread::available_parallelism;
 
 use super::arrays::{DeclaredVariable, arrays};
-use super::course::Course;
 use super::follow::{Followed, follow};
 use super::graph::Graph;
 use super::picture::pictures;
 use super::rows::Rows;
 use super::show;
 use super::spread::Spread;
+use super::timeline::FaultTimeline;
 use crate::kit::{Campaigns, StudyError};
 use crate::method::{Answer, Command, CommandOption, Request};
 use crate::regional::command::{
@@ -112,14 +112,14 @@ fn kernels(request: &Request) -> Vec<&str> {
 
 fn of_one(request: &Request, arrays: &[Array], id: &str) -> Result<Answer, StudyError> {
     if let Some(key) =
-        request.options.first_said(&["only", "target", "model", "runs", "margin", "from-map", "rows", "graph"])
+        request.options.first_explicit(&["only", "target", "model", "runs", "margin", "from-map", "rows", "graph"])
     {
         return Err(StudyError::Words(format!(
-            "follow one fault with --{key}, which is of many: leave --fault or --{key} out"
+            "combine --{key} with --fault: --{key} is for many faults; leave one of both out"
         )));
     }
     let fault: Fault = id.parse().map_err(|error| StudyError::Words(format!("read the fault `{id}`: {error}")))?;
-    let course = Course::of(&request.capsule, arrays, &fault)?;
+    let course = FaultTimeline::of(&request.capsule, arrays, &fault)?;
     let kernels = kernels(request);
     let (json, study) = show::course(request.capsule.name(), &course, &kernels);
     let mut shown = Vec::new();

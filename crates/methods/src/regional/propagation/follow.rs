@@ -25,12 +25,12 @@ pub struct Followed {
     /// By launch, the arrays that differ after it.
     pub after: BTreeMap<u32, BTreeSet<usize>>,
     /// By array: how bad it was when it was corrupted first, with the launch, and after the last launch of the program.
-    pub ends: BTreeMap<usize, Ends>,
+    pub ends: BTreeMap<usize, ArrayCorruption>,
 }
 
 /// How an array was corrupted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ends {
+pub struct ArrayCorruption {
     /// The launch that left it so first.
     pub launch: u32,
     /// How bad it was then.
@@ -94,7 +94,7 @@ fn one(
 ) -> Result<Followed, StudyError> {
     let tracked = tracker.run(fault, Keep::Ends).map_err(|error| TargetError::from_error(&error))?;
     let mut after: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
-    let mut ends: BTreeMap<usize, Ends> = BTreeMap::new();
+    let mut ends: BTreeMap<usize, ArrayCorruption> = BTreeMap::new();
     for change in &tracked.changes {
         after.entry(change.launch).or_default().insert(change.array);
         if change.runs.is_empty() {
@@ -103,7 +103,7 @@ fn one(
         let found = tracker.corruption(change);
         let last = (change.launch == last_launch).then(|| found.clone());
         let of = ends.entry(change.array);
-        of.or_insert(Ends { launch: change.launch, first: found, last: None }).last = last;
+        of.or_insert(ArrayCorruption { launch: change.launch, first: found, last: None }).last = last;
     }
     let (outcome, completed) = (classify(&tracked.observation), tracked.observation.end == End::Completed);
     Ok(Followed { run, launch: fault.launch, outcome, completed, after, ends })

@@ -11,17 +11,17 @@
 
 mod arrays;
 mod command;
-mod course;
 mod follow;
 mod graph;
 mod picture;
 mod rows;
 mod show;
 mod spread;
+mod timeline;
 
 pub use arrays::{DeclaredVariable, arrays};
 pub(super) use command::PROPAGATION;
-pub use course::{Course, Step};
-pub use follow::{Ends, Followed, follow};
+pub use follow::{ArrayCorruption, Followed, follow};
 pub use graph::{Carrier, Edge, Graph, Origin};
 pub use spread::{Spread, VariableSpread};
+pub use timeline::{FaultTimeline, Step};

@@ -2,7 +2,7 @@
 
 use study::{Frame, Palette, Panel, Picture};
 
-use super::course::Course;
+use super::timeline::FaultTimeline;
 
 /// Rows or columns of a panel, at most: more elements share a place, where the one that differs most is shown.
 const MOST: usize = 512;
@@ -47,7 +47,7 @@ fn reduced(values: &[f64], (rows, columns): (usize, usize)) -> Panel {
 /// faulty, difference. Values are grey between the least and the largest finite one of the golden run over all frames.
 /// Differences are black where there are none and the brighter the larger, by their logarithm, up to white for the
 /// largest of all frames and for what is no finite number.
-pub(super) fn pictures(course: &Course<'_>, launches: u32) -> Vec<Picture> {
+pub(super) fn pictures(course: &FaultTimeline<'_>, launches: u32) -> Vec<Picture> {
     let corrupted = |&array: &usize| course.steps.iter().any(|step| step.change.array == array);
     let picture = |array: usize| {
         let it = &course.arrays()[array];

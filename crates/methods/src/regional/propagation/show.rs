@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use stats::{Confidence, Proportion};
 use study::{Cell, Study, Table};
 
-use super::course::Course;
 use super::graph::{Carrier, Graph, OTHER, Origin};
 use super::spread::{Spread, VariableSpread};
+use super::timeline::FaultTimeline;
 use crate::regional::tally::quartiles;
 
 /// The answers about many runs.
@@ -208,7 +208,7 @@ fn document((region, runs, array, it): &Row<'_>) -> Value {
 }
 
 /// The answers about one fault; `kernels` are those of the launches.
-pub(super) fn course(name: &str, it: &Course<'_>, kernels: &[&str]) -> (Value, Study) {
+pub(super) fn course(name: &str, it: &FaultTimeline<'_>, kernels: &[&str]) -> (Value, Study) {
     let columns = ["launch", "kernel", "variable", "elements", "of", "rows", "columns", "largest error", "mean error"];
     let mut table = Table::new(format!("{name}, {}: {}", it.fault, it.outcome.class().word()), &columns);
     for step in &it.steps {

@@ -12,28 +12,29 @@ pub struct VariableSpread {
     pub corrupted: u64,
     /// Of those that came to their end: runs that left it corrupted.
     pub left: u64,
-    /// Of each run that corrupted it, how many elements when it was first seen, …
+    /// The corrupted elements when the corruption was first seen, one number for each run that corrupted the variable.
     pub first: Vec<f64>,
-    /// … how many launches after the one with the fault that was, …
+    /// The launches between the fault and that moment, one number for each run that corrupted the variable.
     pub delay: Vec<f64>,
-    /// … and of each that left it corrupted: elements at the end, …
+    /// The corrupted elements at the end, one number for each run that left the variable corrupted.
     pub elements: Vec<f64>,
-    /// … how many rows and columns have some, …
+    /// The rows with corrupted elements at the end, one number for each such run.
     pub rows: Vec<f64>,
-    /// (columns)
+    /// The columns with corrupted elements at the end, one number for each such run.
     pub columns: Vec<f64>,
-    /// … and the mean absolute error of those elements, if their type is known.
+    /// The mean absolute error of those elements, one number for each such run, if their type is known.
     pub errors: Vec<f64>,
 }
 
 /// What runs did, by region and variable.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spread {
-    /// By the names of regions: how many runs landed, …
+    /// The runs that landed, by the name of the region.
     pub runs: BTreeMap<String, u64>,
-    /// … how many of these are undecided: the host saw a difference, and they are followed as if it had gone on as recorded; …
+    /// The runs among these that are undecided, by the name of the region: the host saw a difference, and they are followed
+    /// as if it had gone on as recorded.
     pub undecided: BTreeMap<String, u64>,
-    /// … and what they did to each variable, by its place.
+    /// The effect of the runs on each variable, by its place.
     pub variables: BTreeMap<(String, usize), VariableSpread>,
 }
 

@@ -74,7 +74,7 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     let table = if rated { beam.table(&counted).map_err(StudyError::Words)? } else { None };
     // Each of these is for the table of rates alone.
     if table.is_none()
-        && let Some(key) = request.options.first_said(&["table", "flux", "fluence", "issue", "multiprocessors"])
+        && let Some(key) = request.options.first_explicit(&["table", "flux", "fluence", "issue", "multiprocessors"])
     {
         let names: Vec<&str> = counted.keys().map(String::as_str).collect();
         return Err(StudyError::Words(format!(

@@ -1,4 +1,4 @@
-//! When to look whether a loop need not be executed whole.
+//! Decides when a block is searched for a loop that need not be executed whole.
 
 /// Instructions after which a warp is looked at again where nothing came of it, the first time; twice as many the next.
 const FIRST_PAUSE: u64 = 1024;
@@ -8,10 +8,10 @@ const SHORT_PAUSE: u64 = 64;
 /// The same at most: as many instructions as fuel is given for at a time have to be counted in 32 bits.
 const LONGEST_PAUSE: u64 = 1 << 30;
 
-/// When a block is looked at next, and what is tried first then.
+/// Decides when a block is searched for a loop, and which loop is tried first.
 #[derive(Debug, Default)]
-pub(crate) struct Lookout {
-    /// Somebody looks when a warp has issued so many instructions.
+pub(crate) struct LoopDetector {
+    /// The number of instructions of a warp after which the block is searched next.
     due: u64,
     /// Instructions from one look to the next.
     pub(super) pause: u64,
@@ -34,7 +34,7 @@ pub(super) struct Loop {
     pub(super) strict: bool,
 }
 
-impl Lookout {
+impl LoopDetector {
     /// Looks when a warp has issued so many instructions.
     pub(crate) fn after(due: u64, loops: u64) -> Self {
         Self { due, pause: FIRST_PAUSE, last: None, loops, taken: 0 }

@@ -3,9 +3,9 @@
 use clap::Args as Group;
 use std::path::PathBuf;
 
-/// How they are made, and where they are.
+/// The options of such campaigns.
 #[derive(Debug, Group)]
-pub(crate) struct Kept {
+pub(crate) struct StudyOptions {
     /// Kernel, or its n-th launch counted from 0
     #[arg(long, value_name = "NAME[#n]", value_delimiter = ',')]
     pub(crate) kernel: Vec<String>,

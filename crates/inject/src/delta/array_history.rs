@@ -1,18 +1,18 @@
-//! What a difference has of arrays after launches.
+//! The arrays that a difference has changed, after each launch.
 
 use super::difference::Difference;
 use crate::tracking::{Array, Change, Keep};
 use std::sync::Arc;
 
-/// The changes of a run so far.
+/// The changes of arrays in a run so far.
 #[derive(Debug)]
-pub(super) struct Trail {
+pub(super) struct ArrayHistory {
     arrays: Arc<[Array]>,
     keep: Keep,
     pub(super) changes: Vec<Change>,
 }
 
-impl Trail {
+impl ArrayHistory {
     pub(super) fn new(arrays: &Arc<[Array]>, keep: Keep) -> Self {
         Self { arrays: Arc::clone(arrays), keep, changes: Vec::new() }
     }

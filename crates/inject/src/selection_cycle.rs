@@ -6,15 +6,15 @@ use crate::target::CapsuleTarget;
 use campaign::{RunIndex, SelectionWords, Site, TargetError};
 use fault::Selection;
 
-/// What runs of a campaign are drawn from in turn: run i from the cell with number i mod K of the K that have members.
+/// The selections that runs of a campaign are drawn from in turn: run i from selection i mod K of the K with members.
 #[derive(Debug)]
-pub struct Cells {
+pub struct SelectionCycle {
     frame: SamplingFrame,
     /// By part of the frame, the number of its selection.
     numbers: Vec<usize>,
 }
 
-impl Cells {
+impl SelectionCycle {
     /// The populations of selections; none for those that select nothing.
     pub(crate) fn of(golden: &Golden, selections: Vec<Selection>) -> Self {
         let (frame, numbers) = SamplingFrame::of_each(golden, selections);
@@ -49,8 +49,8 @@ impl CapsuleTarget {
     ///
     /// # Errors
     /// If the words of one of them mean nothing.
-    pub fn cells(&self, words: &[SelectionWords]) -> Result<Cells, TargetError> {
+    pub fn cells(&self, words: &[SelectionWords]) -> Result<SelectionCycle, TargetError> {
         let selections: Result<Vec<Selection>, TargetError> = words.iter().map(|words| self.selection(words)).collect();
-        Ok(Cells::of(self.golden_run(), selections?))
+        Ok(SelectionCycle::of(self.golden_run(), selections?))
     }
 }

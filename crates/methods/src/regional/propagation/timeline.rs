@@ -16,8 +16,8 @@ pub struct Step {
     pub corruption: Corruption,
 }
 
-/// What one fault did.
-pub struct Course<'c> {
+/// The effects of one fault, launch by launch.
+pub struct FaultTimeline<'c> {
     tracker: Tracker<'c>,
     /// The fault.
     pub fault: Fault,
@@ -27,7 +27,7 @@ pub struct Course<'c> {
     pub steps: Vec<Step>,
 }
 
-impl<'c> Course<'c> {
+impl<'c> FaultTimeline<'c> {
     /// Runs a fault.
     ///
     /// # Errors
