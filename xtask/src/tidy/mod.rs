@@ -8,6 +8,7 @@ mod gate;
 mod linked;
 mod manifests;
 mod sources;
+mod words;
 
 use crate::repo::{root, say};
 use anyhow::{Context, Result, ensure};
@@ -30,6 +31,7 @@ pub(crate) fn tidy() -> Result<()> {
     check_circles(&manifests, &mut wrong)?;
     sources::check(&mut wrong)?;
     gate::check(&mut wrong)?;
+    words::check(&mut wrong)?;
     ensure!(wrong.is_empty(), "not tidy:\n  {}", wrong.join("\n  "));
     say("tidy")
 }

@@ -22,7 +22,7 @@ pub(super) fn check(wrong: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn sources() -> Result<Vec<PathBuf>> {
+pub(super) fn sources() -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders: Vec<PathBuf> = ["crates", "chores", "xtask"].map(|folder| root().join(folder)).into();
     while let Some(folder) = folders.pop() {
