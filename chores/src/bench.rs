@@ -119,9 +119,9 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
 /// The fastest golden run of a workload.
 struct Measured {
     instructions: u64,
-    /// Seconds of the whole run,
+    /// Seconds of the whole run.
     whole: f64,
-    /// and of its launches.
+    /// Seconds of its launches.
     launches: f64,
 }
 

@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-/// What is looked at of all launches together,
+/// The budget of the search for races in all launches together.
 const ALL: RaceBudget = RaceBudget { words: 200_000_000, instructions: 4_000_000_000 };
-/// and of a launch with other arguments than those before it, of which there are [few](MOST_ARGUMENTS), whatever was looked at before.
+/// The budget for a launch with other arguments than those before it, of which there are [few](MOST_ARGUMENTS). It is there even
+/// where the budget of all launches is spent.
 const EACH: RaceBudget = RaceBudget { words: 20_000_000, instructions: 20_000_000 };
 /// As many words is it worth to look at a launch at all, whatever it does: memory is laid out for it.
 const LAUNCH_WORDS: u64 = 20_000;

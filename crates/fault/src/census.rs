@@ -87,9 +87,9 @@ struct Segment<'c> {
     launch: u32,
     /// The first of them.
     first: u64,
-    /// The members that each executed,
+    /// The members that each thread executed.
     members: &'c [u32],
-    /// and all of them.
+    /// The members that all threads executed.
     total: u64,
 }
 

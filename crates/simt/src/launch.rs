@@ -122,9 +122,10 @@ pub enum Fuel<'a> {
     },
 }
 
-/// A warp is looked at that has executed this many times what its block's longest thread did without a fault,
+/// The factor of patience: loops of a warp are searched after the instructions of its block's longest thread without a fault
+/// times this, plus [`PATIENCE`].
 const PATIENCE_FACTOR: u64 = 2;
-/// and this many instructions beyond that.
+/// The constant part of patience, in instructions.
 const PATIENCE: u64 = 2_000;
 
 impl Fuel<'_> {

@@ -32,10 +32,10 @@ use crate::live::golden_trace::{GoldenTrace, LaunchTrace, TracedRegion};
 use crate::live::report::{Counters, LiveReportWriter, Note};
 use crate::live::{Orders, VARIABLE};
 
-/// Instructions that each thread of a launch may execute which the golden run never made: this many times the most that
-/// any thread of it executed,
+/// The factor of fuel for launches that the golden run never made: each thread may execute this many times the most that
+/// any thread of the golden run executed, plus [`UNKNOWN_CONSTANT`].
 const UNKNOWN_FACTOR: u32 = FUEL_FACTOR;
-/// plus this many, or as many as for the others if that is more.
+/// The constant part of this fuel, in instructions; the campaign's own constant, if that is more.
 pub(crate) const UNKNOWN_CONSTANT: u32 = 1_000_000;
 /// The status of a process that we end; nobody takes it for the application's.
 const ENDED_BY_US: i32 = 70;

@@ -49,9 +49,9 @@ pub(crate) struct Delta<'g> {
     executed: BTreeMap<usize, u64>,
     /// What is noted of arrays after launches, if something is.
     trail: Option<ArrayHistory>,
-    /// Whether a block of the run before waits for others: what comes of it is found by executing everything,
+    /// Whether a block of the run before waits for others: such a run is executed as a whole, with `full`.
     waits: bool,
-    /// with this.
+    /// The engine that executes such runs.
     full: Option<Box<Injector<'g>>>,
 }
 

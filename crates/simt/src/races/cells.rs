@@ -19,9 +19,9 @@ const RECENT: usize = 16;
 pub(super) struct GlobalWord {
     /// By blocks.
     pub(super) blocks: Cell,
-    /// By warps of one block,
+    /// By the warps of `block`.
     warps: Cell,
-    /// which is this.
+    /// The block whose warps are in `warps`.
     block: u32,
 }
 
