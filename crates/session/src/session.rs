@@ -87,7 +87,7 @@ impl Session {
     /// If the user's own state cannot be written.
     pub fn application(&self) -> Result<Option<Application<'_>>, SessionError> {
         let (Work::Live(target), Some(live)) = (&self.work, &self.config.live) else { return Ok(None) };
-        trust::remember(&self.config).map_err(|error| SessionError::from_error(Why::Refused, &error))?;
+        trust::remember(&self.config).map_err(|error| SessionError::from_error(ErrorKind::Refused, &error))?;
         Ok(Some(Application { capsule: Arc::clone(target.capsule()), live: live.clone(), engines: &**target }))
     }
 

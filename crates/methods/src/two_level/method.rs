@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::command::FIT;
 use super::events::EVENTS;
 use super::settings::{NAME, Settings};
-use super::target::{TwoLevel, ParsedSettings};
+use super::target::{ParsedSettings, TwoLevel};
 use crate::method::{Applied, Command, Reader};
 
 /// The two-level model.

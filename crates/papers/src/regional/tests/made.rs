@@ -1,7 +1,7 @@
 //! Programs of which everything is said by hand: what faults in their regions corrupt, and by how much.
 
 use inject::{Corruption, Extent};
-use methods::regional::propagation::{Ends, Followed};
+use methods::regional::propagation::{ArrayCorruption, Followed};
 use methods::regional::{RegionTally, Tally};
 use outcome::{Outcome, Sdc};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +60,7 @@ pub(super) fn fault(region: &str, variables: &[(usize, u64, f64, u64, [u64; 2])]
     };
     let ends = variables.iter().map(|&(variable, first, error, last, place)| {
         let last = Some(corruption(last, error, place));
-        (variable, Ends { launch: 0, first: corruption(first, error, place), last })
+        (variable, ArrayCorruption { launch: 0, first: corruption(first, error, place), last })
     });
     let run = Followed {
         run: 0,
