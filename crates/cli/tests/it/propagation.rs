@@ -170,13 +170,13 @@ fn what_is_no_variable_is_said_with_what_there_is() {
         (&["--plot", "f.svg"], "takes no --plot: it draws none"),
         (&["--kernel", "mm3_kernel1"], "takes no --kernel: each region says its own"),
         (&["--file", path(&file), "--only", "nosuch"], "find the region `nosuch`: no regions are declared"),
-        (&["--fault", "x", "--margin", "0.1"], "follow one fault with --margin"),
+        (&["--fault", "x", "--margin", "0.1"], "combine --margin with --fault"),
     ] {
         let answer = run(&[&["propagation", "mm3"], args].concat());
         assert!(answer.status.code() == Some(1) && stderr(&answer).contains(part), "{}", stderr(&answer));
     }
     let both = run(&["propagation", "mm3", "--fault", "x", "--rows", "y"]);
-    assert!(stderr(&both).contains("follow one fault with --rows"), "{}", stderr(&both));
+    assert!(stderr(&both).contains("combine --rows with --fault"), "{}", stderr(&both));
     let pictures = run(&["propagation", "mm3", "--pictures", "x"]);
     assert!(stderr(&pictures).contains("say which with --fault ID"), "{}", stderr(&pictures));
 }

@@ -115,7 +115,7 @@ fn of_one(request: &Request, arrays: &[Array], id: &str) -> Result<Answer, Study
         request.options.first_explicit(&["only", "target", "model", "runs", "margin", "from-map", "rows", "graph"])
     {
         return Err(StudyError::Words(format!(
-            "combine --{key} with --fault: --{key} is for many faults; leave one of both out"
+            "combine --{key} with --fault: --{key} is for many faults; leave one of them out"
         )));
     }
     let fault: Fault = id.parse().map_err(|error| StudyError::Words(format!("read the fault `{id}`: {error}")))?;
