@@ -67,7 +67,7 @@ pub struct MemoryUse {
 }
 
 /// What is irradiated, with its golden run done.
-pub trait Subject: Sync {
+pub trait Subject: Send + Sync {
     /// The name for reports.
     fn name(&self) -> &str;
 
@@ -89,7 +89,7 @@ pub trait Subject: Sync {
 }
 
 /// What chooses sites: uniformly as a selection says, or as a published method does.
-pub trait Planner: Sync {
+pub trait Planner: Send + Sync {
     /// What is said of each site besides its spot: the columns of rows that are this target's own.
     fn labels(&self) -> &[LabelColumn] {
         &[]
@@ -148,7 +148,7 @@ pub trait Planner: Sync {
 }
 
 /// What runs faults.
-pub trait Engines: Sync {
+pub trait Engines: Send + Sync {
     /// What there is to choose from; the first is the usual one.
     fn offered(&self) -> &[EngineOffer];
 

@@ -217,3 +217,13 @@ fn a_campaign_keeps_the_text_of_each_file_that_its_method_reads() {
         assert_eq!(rows(&again), rows_before);
     }
 }
+
+/// A session may be made on one thread and used on another, as bindings for other languages do.
+#[test]
+fn a_session_goes_from_thread_to_thread() {
+    fn goes<T: Send + Sync>(_: &T) {}
+    let session = open(choices("pathfinder", 3)).unwrap();
+    goes(&session);
+    let end = std::thread::spawn(move || session.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap().1);
+    assert_eq!(rows(&end.join().unwrap()).len(), 3);
+}
