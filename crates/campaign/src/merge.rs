@@ -3,9 +3,10 @@
 //! The result is an ordinary campaign that is not divided. Killed half-way, it is an interrupted one, and resuming
 //! it makes the missing rows again, the same as those that were not copied.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::config::{Choices, Config, ConfigError, Shard};
+use crate::config::{Choices, Config, ConfigError, OptionWords, Shard};
 use crate::plan::{self, Head, Plan, PlanError};
 use crate::store::{Origin, Results, Rows, StoreError, lay_out, plan_path, rows_path, summarise};
 use crate::summary::Summary;
@@ -36,8 +37,8 @@ pub enum MergeError {
         first: PathBuf,
         /// Another.
         other: PathBuf,
-        /// What differs.
-        what: &'static str,
+        /// The part that differs.
+        what: String,
     },
     /// Two directories hold the same shard.
     #[error("merge {first} with {other}: both hold shard {shard}; leave one of them out")]
@@ -153,21 +154,33 @@ impl Part {
 fn check_same(first: &Part, shards: &[Part]) -> Result<(), MergeError> {
     for other in shards {
         let what = if first.origin.digest != other.origin.digest {
-            "the digests of their capsules"
+            "the digests of their capsules".to_owned()
         } else if first.results.config().unsharded() != other.results.config().unsharded() {
-            "their configurations"
+            format!("their configurations{}", differing_keys(first.results.config(), other.results.config()))
         } else if first.swept() != other.swept() {
-            "the faults that they found to run"
+            "the faults that they found to run".to_owned()
         } else if first.origin.strata != other.origin.strata {
-            "the strata that they found"
+            "the strata that they found".to_owned()
         } else if first.shard().count() != other.shard().count() {
-            "their numbers of shards"
+            "their numbers of shards".to_owned()
         } else {
             continue;
         };
         return Err(MergeError::Different { first: first.dir(), other: other.dir(), what });
     }
     Ok(())
+}
+
+/// The keys of two configurations that have not the same values, in brackets.
+fn differing_keys(one: &Config, other: &Config) -> String {
+    let entries = |config: &Config| Choices::from(&config.unsharded()).entries();
+    let (one, other) = (entries(one), entries(other));
+    let only = |these: &[OptionWords], those: &[OptionWords]| -> BTreeSet<&'static str> {
+        these.iter().filter(|entry| !those.contains(entry)).map(|entry| entry.key).collect()
+    };
+    let keys = &only(&one, &other) | &only(&other, &one);
+    let keys: Vec<String> = keys.into_iter().map(|key| format!("`{key}`")).collect();
+    if keys.is_empty() { String::new() } else { format!(" ({})", keys.join(", ")) }
 }
 
 /// Exactly the shards 1 to n, once each; they are sorted.

@@ -55,6 +55,13 @@ impl VaryingOutputs {
 }
 
 impl AppOutputs {
+    /// Whether some text has a time of day in it, or seconds since 1970: what is the same in runs within one second need not be
+    /// so in the next.
+    pub(crate) fn has_clock(&self) -> bool {
+        let files = self.files.iter().flatten();
+        [&self.stdout, &self.stderr].into_iter().chain(files).any(|text| has_time_of_day(text) || has_epoch(text))
+    }
+
     /// What a run left in its directory, of which these files count.
     pub(crate) fn of(ended: &mut ProcessEnd, directory: &Path, files: &[String]) -> Self {
         Self {
@@ -111,6 +118,18 @@ pub(crate) fn describe(host: &Host) -> String {
     parts.join(", ")
 }
 
+/// Whether a text has two digits, a colon and two digits.
+fn has_time_of_day(text: &[u8]) -> bool {
+    let is = |at: usize, byte: u8| if at == 2 { byte == b':' } else { byte.is_ascii_digit() };
+    text.windows(5).any(|window| window.iter().enumerate().all(|(at, byte)| is(at, *byte)))
+}
+
+/// Whether a text has a number of ten digits from 1,000,000,000 to 2,999,999,999: seconds since 1970, from 2001 to 2065.
+fn has_epoch(text: &[u8]) -> bool {
+    let numbers = text.split(|byte| !byte.is_ascii_digit());
+    numbers.into_iter().any(|number| number.len() == 10 && matches!(number[0], b'1' | b'2'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +149,16 @@ mod tests {
         let host = outputs("y", [Some(""), Some("2")]).differs(&golden, &names, &VaryingOutputs::default());
         assert_eq!((host.stdout, &host.files[..]), (true, &names[..1]));
         assert_eq!(describe(&host), "standard output, `a`");
+    }
+
+    #[test]
+    fn a_time_of_day_and_seconds_since_1970_are_clocks() {
+        for text in ["Wed Nov 25 16:15:01 2026", "at 09:30", "seed 1795623301"] {
+            assert!(outputs(text, [None, None]).has_clock() && outputs("", [None, Some(text)]).has_clock(), "{text}");
+        }
+        for text in ["sum 6112", "3:4", "16: 15", "12345678901", "3000000000", "ratio 1:2"] {
+            assert!(!outputs(text, [Some(text), None]).has_clock(), "{text}");
+        }
     }
 
     #[test]

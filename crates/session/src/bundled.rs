@@ -2,6 +2,7 @@
 
 use crate::error::{ErrorKind, SessionError};
 use crate::user::user_directory;
+use campaign::{CommandLine, Live};
 use capsule::{Capsule, ElementType, Metric, Output};
 use serde::Deserialize;
 use std::io::Write;
@@ -23,6 +24,31 @@ pub struct Bundled {
     /// Its executable, compressed; absent where none is bundled.
     application: Option<&'static [u8]>,
     space: Option<&'static str>,
+}
+
+/// The program of a command line that starts the executable of a bundled workload, as in `bundled:bfs`: it is put where it can
+/// be started whenever it is.
+pub(crate) const BUNDLED: &str = "bundled:";
+
+/// An application as it is started: a bundled executable by its path, in the directory that it is in.
+pub(crate) fn started(live: &Live) -> Result<Live, SessionError> {
+    let Some(name) = live.app.words().first().and_then(|word| word.strip_prefix(BUNDLED)) else {
+        return Ok(live.clone());
+    };
+    let refused = |why: String| SessionError::new(ErrorKind::Refused, why);
+    let workload =
+        find(name).ok_or_else(|| refused(format!("start `{BUNDLED}{name}`: no such workload is bundled")))?;
+    let program = workload.place_application()?;
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let words = std::iter::once(text(&program)).chain(live.app.words().iter().skip(1).cloned()).collect();
+    let app = CommandLine::new(words).map_err(|error| SessionError::from_error(ErrorKind::Refused, &error))?;
+    let directory = live.directory.clone().or_else(|| program.parent().map(text));
+    Ok(Live { app, directory, ..live.clone() })
+}
+
+/// Whether a command starts nothing but a bundled executable.
+pub(crate) fn is_bundled(live: &Live) -> bool {
+    live.judge.is_none() && live.app.words().first().is_some_and(|word| word.starts_with(BUNDLED))
 }
 
 /// What a `workload.toml` says that is shown to users.

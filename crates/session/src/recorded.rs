@@ -1,7 +1,7 @@
 //! The application that a capsule was recorded from: where it is there and the same, and this user recorded it, it is asked what
 //! its host would have done.
 
-use crate::bundled::{self, Bundled};
+use crate::bundled::{self, BUNDLED, Bundled};
 use crate::error::{ErrorKind, SessionError};
 use crate::{capsules, networks, trust};
 use campaign::{Choices, CommandLine, Live};
@@ -39,15 +39,12 @@ pub(crate) fn application_of(choices: &Choices) -> Result<Recorded, SessionError
     if networks::named(name).is_some() {
         return silent(None);
     }
-    if choices.no_app {
-        return silent(Some("`no-app` asks no application"));
-    }
     let capsule = capsules::open(name)?;
     let (application, sees) = (&capsule.provenance.application, capsule.host_may_decide());
     let workload = bundled::find(name);
     // The check that ends a workload is no part of what it stands for: only a host that decides in between is asked.
     if workload.is_some() && !sees {
-        return silent(None);
+        return silent(choices.no_app.then_some("`no-app` asks no application"));
     }
     if let Some(what) = asks_none(choices) {
         let why = format!("{what} asks no application");
@@ -59,9 +56,7 @@ pub(crate) fn application_of(choices: &Choices) -> Result<Recorded, SessionError
         return of_workload(workload);
     }
     let away = |why: String| {
-        let note = sees.then(|| {
-            format!("runs whose host sees a difference before the end stay undecided: {why}; `--app 'APP ARGS'` names the application")
-        });
+        let note = sees.then(|| stays_undecided(&why));
         Ok(Recorded::Away { why: Some(why), note })
     };
     let Some(application) = application else {
@@ -81,6 +76,7 @@ pub(crate) fn application_of(choices: &Choices) -> Result<Recorded, SessionError
 /// What of a campaign an application has no part in: all faults of a block are run without it, and it does what a GPU does.
 fn asks_none(choices: &Choices) -> Option<&'static str> {
     let said = [
+        (choices.no_app, "`no-app`"),
         (choices.exhaustive, "an exhaustive campaign"),
         (choices.order.is_some(), "a campaign with `order`"),
         (choices.contract.is_some(), "a campaign with `contract`"),
@@ -88,13 +84,22 @@ fn asks_none(choices: &Choices) -> Option<&'static str> {
     said.into_iter().find_map(|(said, what)| said.then_some(what))
 }
 
-/// The executable of a bundled workload whose host decides.
+/// The executable of a bundled workload whose host decides, where it can be put somewhere.
 fn of_workload(workload: Bundled) -> Result<Recorded, SessionError> {
-    let program = workload.place_application()?;
-    let directory = program.parent().map(|directory| directory.to_string_lossy().into_owned());
-    let words = std::iter::once(program.to_string_lossy().into_owned()).chain(workload.arguments()).collect();
+    if let Err(error) = workload.place_application() {
+        let why = format!("failed to {error}");
+        let note = Some(stays_undecided(&why));
+        return Ok(Recorded::Away { why: Some(why), note });
+    }
+    let words = std::iter::once(format!("{BUNDLED}{}", workload.name)).chain(workload.arguments()).collect();
     let app = CommandLine::new(words).map_err(|error| SessionError::from_error(ErrorKind::Refused, &error))?;
-    Ok(Recorded::There { live: Live { app, directory, ..Live::default() }, sees: true })
+    Ok(Recorded::There { live: Live { app, ..Live::default() }, sees: true })
+}
+
+fn stays_undecided(why: &str) -> String {
+    format!(
+        "runs whose host sees a difference before the end stay undecided: {why}; `--app 'APP ARGS'` names the application"
+    )
 }
 
 fn live(application: &RecordedApplication) -> Option<Live> {

@@ -154,8 +154,10 @@ impl Session {
                 "irradiate {}: nothing in it is an output, so that no corruption could be seen",
                 self.config.capsule
             );
+            let scratch = "`--scratch` leaves out all that is copied to the host: name fewer buffers";
             let help = "nothing is copied to the host and no kernel prints: record a run that copies its results to the host, or let \
                         `beamline live -- APP` compare what the application itself leaves";
+            let help = if self.config.criteria.scratch.is_empty() { help } else { scratch };
             return Err(SessionError::new(ErrorKind::Refused, message).with_help(help));
         }
         let words = |error: StoreError| SessionError::from_error(ErrorKind::Words, &error);

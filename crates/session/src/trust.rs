@@ -2,6 +2,7 @@
 //! application names its command, and maybe a judge, and whoever hands on such a directory could name any. So the digest of
 //! each set of commands that a user starts, or trusts, is kept among the user's own files, and other commands are refused.
 
+use crate::bundled::is_bundled;
 use crate::user::user_directory;
 use campaign::{Choices, Config, Live};
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -31,7 +32,7 @@ pub(crate) fn remember_command(live: &Live) -> io::Result<()> {
 
 /// Whether this user started this command before.
 pub(crate) fn is_known_command(live: &Live) -> bool {
-    kept().is_ok_and(|dir| is_known_in(&dir, live))
+    is_bundled(live) || kept().is_ok_and(|dir| is_known_in(&dir, live))
 }
 
 /// The commands of a campaign, as its user has to see them.

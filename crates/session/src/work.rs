@@ -2,6 +2,7 @@
 //! application on a real GPU.
 
 use crate::addresses;
+use crate::bundled;
 use crate::capsules;
 use crate::contract;
 use crate::error::{ErrorKind, SessionError};
@@ -222,5 +223,5 @@ fn resources(config: &Config) -> Resources {
 
 fn application(config: &Config) -> Result<GoldenApplication, SessionError> {
     let no_app = || SessionError::new(ErrorKind::Words, "find the application: none is named");
-    Ok(GoldenApplication::new(config.live.as_ref().ok_or_else(no_app)?)?)
+    Ok(GoldenApplication::new(&bundled::started(config.live.as_ref().ok_or_else(no_app)?)?)?)
 }

@@ -110,7 +110,7 @@ fn shards_of_other_campaigns_are_refused() {
         dir.path(),
         &[dirs[0].clone(), part("seed")],
         &expect![
-            "failed to merge DIR/1 with DIR/seed: their configurations differ, so they are not of one campaign; merge shards started with the same choices"
+            "failed to merge DIR/1 with DIR/seed: their configurations (`seed`) differ, so they are not of one campaign; merge shards started with the same choices"
         ],
     );
     check_refusal(

@@ -130,7 +130,8 @@ fn every_key_of_the_configuration_file_is_a_word_of_the_command_line_and_the_oth
     // What to irradiate comes first and has no word, nor have the texts of files that a campaign keeps; where results go and how they are shown is nobody's choice but the
     // caller's.
     let beside = BTreeSet::from(["config", "out", "json"]);
-    let missing: Vec<_> = keys.iter().filter(|key| !["capsule", "files"].contains(*key) && !words.contains(*key)).collect();
+    let missing: Vec<_> =
+        keys.iter().filter(|key| !["capsule", "files"].contains(*key) && !words.contains(*key)).collect();
     let extra: Vec<_> = words.iter().filter(|word| !beside.contains(*word) && !keys.contains(*word)).collect();
     assert!(missing.is_empty() && extra.is_empty(), "only in files: {missing:?}; only on the command line: {extra:?}");
 }

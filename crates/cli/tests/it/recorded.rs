@@ -163,3 +163,33 @@ fn a_judge_decides_about_every_run_of_a_recording_whose_outputs_differ() {
         assert!(said.contains("use `judge`") && said.contains(why) && said.contains("help: "), "{said}");
     }
 }
+
+#[test]
+fn a_workload_whose_host_decides_is_finished_by_its_bundled_executable_wherever_that_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |shard: &str, cache: &str| {
+        let out = dir.path().join(shard.replace('/', "-"));
+        let mut command = beamline(&["campaign", "srad_v2", "--runs", "30", "--shard", shard, "--out", path(&out)]);
+        let output = command.env("XDG_CACHE_HOME", dir.path().join(cache)).output().unwrap();
+        (out, output)
+    };
+    let shards = [of("1/2", "one"), of("2/2", "two")];
+    for (out, output) in &shards {
+        assert!(output.status.success(), "{}", stderr(output));
+        assert!(rows(out).iter().all(|row| row.finding.class() != Class::Undecided));
+        assert!(fs::read_to_string(out.join("campaign.toml")).unwrap().contains("bundled:srad_v2"));
+    }
+    let merged = dir.path().join("merged");
+    let output = run(&["merge", path(&shards[0].0), path(&shards[1].0), "--out", path(&merged)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(rows(&merged).iter().any(|row| row.finding.class() == Class::Sdc));
+    // Where it cannot be put anywhere, its runs stay undecided, and a note says why.
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    let (_, output) = of("1/1", "file");
+    assert!(
+        output.status.success() && stderr(&output).contains("stay undecided: failed to start"),
+        "{}",
+        stderr(&output)
+    );
+}

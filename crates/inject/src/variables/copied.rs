@@ -1,8 +1,9 @@
 //! What the host copies out of device memory, by the buffers that it comes from.
 
-use super::{Variable, variables};
+use super::{Variable, pointers, variables};
 use crate::golden::{Golden, GoldenCopy, references};
 use campaign::TargetError;
+use capsule::Event;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The copies of one buffer to the host.
@@ -51,12 +52,100 @@ pub fn copied_buffers(golden: &Golden) -> Vec<CopiedBuffer> {
 /// The name of the buffer that each copy reads, in the order of the copies.
 fn names(golden: &Golden) -> Vec<String> {
     let variables = variables(golden);
+    let lifetimes = Lifetimes::of(golden);
     let of = |(number, copy): (usize, &GoldenCopy)| {
         let address = golden.capsule.events[copy.event].reads().map_or(0, |from| from.address);
+        if let Some(lifetimes) = &lifetimes
+            && let Some(name) = lifetimes.name_at(address, copy.event)
+        {
+            return name.to_owned();
+        }
         let holding = |variable: &&Variable| (variable.address..variable.address + variable.bytes).contains(&address);
         variables.iter().find(holding).map_or_else(|| format!("copy{number}"), |variable| variable.name.clone())
     };
     golden.copies.iter().enumerate().map(of).collect()
+}
+
+/// Allocations of a program that gives memory back and gets it again: one address has several buffers, one after the other.
+struct Lifetimes {
+    /// By first byte, ascending by the event that made them.
+    by_address: BTreeMap<u64, Vec<Lifetime>>,
+    /// By name, the last that got it: its first byte, and its number there.
+    owners: BTreeMap<String, (u64, usize)>,
+}
+
+struct Lifetime {
+    /// The event that allocates it.
+    begin: usize,
+    /// The event that frees it, or the number of events.
+    end: usize,
+    bytes: u64,
+    name: Option<String>,
+}
+
+impl Lifetimes {
+    /// Those of a program, named by the parameters that point to them first; none where no address is allocated twice.
+    fn of(golden: &Golden) -> Option<Self> {
+        let events = &golden.capsule.events;
+        let mut all = Self { by_address: BTreeMap::new(), owners: BTreeMap::new() };
+        for (at, event) in events.iter().enumerate() {
+            match event {
+                Event::Alloc { address, bytes, .. } => {
+                    let fresh = Lifetime { begin: at, end: events.len(), bytes: *bytes, name: None };
+                    all.by_address.entry(*address).or_default().push(fresh);
+                }
+                Event::Free { address } => {
+                    let last = all.by_address.get_mut(address).and_then(|all| all.last_mut());
+                    last.into_iter().for_each(|lifetime| lifetime.end = at);
+                }
+                _ => {}
+            }
+        }
+        if all.by_address.values().all(|lifetimes| lifetimes.len() < 2) {
+            return None;
+        }
+        pointers(golden, &mut |launch, address, name, kernel| all.point(launch.event, address, name, kernel));
+        Some(all)
+    }
+
+    /// A parameter points into a lifetime: it is its name, unless another buffer of that time has it.
+    fn point(&mut self, event: usize, address: u64, name: &str, kernel: &str) {
+        let Some((place, None)) = self.holding(address, event).map(|(place, found)| (place, found.name.as_ref()))
+        else {
+            return;
+        };
+        let is_free = |name: &String| self.owners.get(name).is_none_or(|owner| !self.get(*owner).is_alive(event));
+        let numbered = (2..).map(|number| format!("{kernel}.{name}#{number}"));
+        let mut names = [name.to_owned(), format!("{kernel}.{name}")].into_iter().chain(numbered);
+        let name = names.find(is_free).unwrap_or_default();
+        self.owners.insert(name.clone(), place);
+        if let Some(lifetime) = self.by_address.get_mut(&place.0).and_then(|all| all.get_mut(place.1)) {
+            lifetime.name = Some(name);
+        }
+    }
+
+    fn get(&self, (start, number): (u64, usize)) -> &Lifetime {
+        &self.by_address[&start][number]
+    }
+
+    fn holding(&self, address: u64, event: usize) -> Option<((u64, usize), &Lifetime)> {
+        self.by_address.range(..=address).rev().find_map(|(&start, lifetimes)| {
+            // They follow each other: the last that has begun.
+            let number = lifetimes.partition_point(|it| it.begin <= event).checked_sub(1)?;
+            let found = &lifetimes[number];
+            (found.is_alive(event) && address - start < found.bytes).then_some(((start, number), found))
+        })
+    }
+
+    fn name_at(&self, address: u64, event: usize) -> Option<&str> {
+        self.holding(address, event)?.1.name.as_deref()
+    }
+}
+
+impl Lifetime {
+    fn is_alive(&self, event: usize) -> bool {
+        (self.begin..self.end).contains(&event)
+    }
 }
 
 impl Golden {

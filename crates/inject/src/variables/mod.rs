@@ -43,6 +43,13 @@ pub fn variables(golden: &Golden) -> Vec<Variable> {
             found.add(golden, launch, symbol.address, &symbol.name, "");
         }
     }
+    pointers(golden, &mut |launch, address, name, kernel| found.add(golden, launch, address, name, kernel));
+    found.variables
+}
+
+/// Calls `visit` with each word of the parameters of each launch that may be an address: the launch, the word, the name of the
+/// parameter, the kernel.
+fn pointers<'g>(golden: &'g Golden, visit: &mut dyn FnMut(&'g GoldenLaunch, u64, &str, &str)) {
     let sources: Vec<String> = golden
         .capsule
         .sources
@@ -65,11 +72,10 @@ pub fn variables(golden: &Golden) -> Vec<Variable> {
                     continue;
                 };
                 let name = if word == 0 { name.clone() } else { format!("{name}+{word}") };
-                found.add(golden, launch, u64::from_le_bytes(bytes), &name, base_name(kernel));
+                visit(launch, u64::from_le_bytes(bytes), &name, base_name(kernel));
             }
         }
     }
-    found.variables
 }
 
 /// Where a parameter of a kernel points when it is launched first, up to the end of the allocation there; nameless.

@@ -60,13 +60,13 @@ fn rate(count: u64, it: &RegionTally) -> Cell {
 }
 
 /// By region, the regions whose ends differ from its ends beyond chance (χ² for homogeneity, corrected together by Holm's
-/// procedure).
+/// procedure), however their undecided runs end.
 fn unlike<'r>(regions: &[(&'r str, &RegionTally)]) -> Vec<Vec<&'r str>> {
-    let counts: Vec<[u64; 4]> = regions.iter().map(|(_, it)| [it.masked, it.sdc, it.due, it.undecided]).collect();
     let pairs: Vec<(usize, usize)> =
-        (0..counts.len()).flat_map(|first| (first + 1..counts.len()).map(move |second| (first, second))).collect();
+        (0..regions.len()).flat_map(|first| (first + 1..regions.len()).map(move |second| (first, second))).collect();
     let p = |&(first, second): &(usize, usize)| {
-        homogeneity(&[&counts[first], &counts[second]]).map_or(1.0, |found| found.test.p)
+        let [first, second] = most_alike(regions[first].1, regions[second].1);
+        homogeneity(&[&first, &second]).map_or(1.0, |found| found.test.p)
     };
     let corrected = holm(&pairs.iter().map(p).collect::<Vec<_>>());
     let mut unlike = vec![Vec::new(); regions.len()];
@@ -77,6 +77,27 @@ fn unlike<'r>(regions: &[(&'r str, &RegionTally)]) -> Vec<Vec<&'r str>> {
         }
     }
     unlike
+}
+
+/// The ends of two regions (masked, SDC, DUE) where each undecided run ends so that both are alike, as far as one run after the
+/// other can make them so.
+fn most_alike(one: &RegionTally, other: &RegionTally) -> [[u64; 3]; 2] {
+    let mut ends = [one, other].map(|it| [it.masked, it.sdc, it.due]);
+    let runs = [one, other].map(|it| (it.masked + it.sdc + it.due + it.undecided) as f64);
+    let mut left = [one.undecided, other.undecided];
+    while left != [0, 0] {
+        for region in 0..2 {
+            if left[region] == 0 {
+                continue;
+            }
+            left[region] -= 1;
+            let lack =
+                |end: usize| ends[1 - region][end] as f64 / runs[1 - region] - ends[region][end] as f64 / runs[region];
+            let end = (0..3).max_by(|&one, &other| lack(one).total_cmp(&lack(other))).unwrap_or_default();
+            ends[region][end] += 1;
+        }
+    }
+    ends
 }
 
 /// How faults end.
@@ -101,7 +122,8 @@ fn ends(method: &Regional, regions: &[(&str, &RegionTally)], unlike: &[Vec<&str>
     if regions.len() > 1 {
         let tests = regions.len() * (regions.len() - 1) / 2;
         table.notes.push(format!(
-            "Regions differ in their ends beyond chance: {tests} tests for homogeneity, corrected by Holm's procedure, at {LEVEL}."
+            "Regions differ in their ends beyond chance: {tests} tests for homogeneity, corrected by Holm's procedure, at {LEVEL}{}.",
+            if regions.iter().any(|(_, it)| it.undecided > 0) { ", each for the undecided runs that make the two most alike" } else { "" }
         ));
     }
     table.notes.extend(method.empty().iter().map(|(name, why)| format!("{name}: {why}.")));
@@ -173,4 +195,26 @@ fn document((name, it): &(&str, &RegionTally), unlike: &[&str]) -> Value {
         "mean_error_of_all": five(quartiles(it.errors_of_all().collect())),
         "differs_from": unlike,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_differ_only_where_undecided_runs_cannot_make_them_alike() {
+        let tally = |[masked, sdc, due, undecided]: [u64; 4]| RegionTally {
+            masked,
+            sdc,
+            due,
+            undecided,
+            ..RegionTally::default()
+        };
+        let differ =
+            |one: [u64; 4], other: [u64; 4]| !unlike(&[("a", &tally(one)), ("b", &tally(other))])[0].is_empty();
+        assert!(differ([392, 0, 350, 0], [67, 325, 376, 0]));
+        assert!(!differ([392, 0, 350, 326], [67, 325, 376, 300]));
+        assert!(differ([900, 0, 50, 50], [50, 800, 100, 50]));
+        assert_eq!(most_alike(&tally([10, 0, 0, 0]), &tally([0, 0, 0, 10])), [[10, 0, 0], [10, 0, 0]]);
+    }
 }

@@ -1,7 +1,7 @@
 //! Buffers whose copies to the host do not count, and the names of buffers that nobody declared.
 
 use campaign::config::SelectionWords;
-use capsule::Capsule;
+use capsule::{AllocKind, Capsule, Digest, Event, Launch};
 use inject::{CapsuleTarget, Golden, Machine, Setup, Strategy, copied_buffers};
 use outcome::Criteria;
 use std::sync::Arc;
@@ -55,6 +55,29 @@ fn buffers_have_one_name_whether_they_are_declared_or_not() {
     let found: Vec<_> = buffers.iter().map(|one| (one.name.as_str(), one.copies, one.before_last_launch)).collect();
     assert_eq!(found, [("step[0]", 2, 1), ("step[1]", 2, 1)]);
     assert!(buffers.iter().all(|one| one.is_output && one.bytes == 256));
+}
+
+#[test]
+fn buffers_of_one_address_one_after_the_other_have_their_own_names() {
+    let mut capsule = Capsule { outputs: Vec::new(), ..capsule() };
+    let copies: Vec<Event> =
+        capsule.events.iter().filter(|event| matches!(event, Event::CopyOut { .. })).cloned().collect();
+    let Some(Event::CopyOut { from, .. }) = copies.first() else { panic!("{copies:?}") };
+    let (address, bytes) = (from.address, from.width);
+    let clear = capsule.launches().last().unwrap().1.clone();
+    let zeros = capsule.blobs.add(&vec![0; bytes as usize]);
+    capsule.events.extend([
+        Event::Free { address },
+        Event::Alloc { address, bytes, kind: AllocKind::Device },
+        Event::CopyIn { to: *from, data: zeros },
+        Event::Launch(Launch { params: address.to_le_bytes().to_vec(), ..clear }),
+        Event::CopyOut { from: *from, digest: Digest::of(&vec![0; bytes as usize]), data: None },
+    ]);
+    let golden = Golden::run(Arc::new(capsule.clone())).unwrap();
+    assert_eq!(outputs(&golden), ["clear[0]"]);
+    let names: Vec<String> = copied_buffers(&golden).into_iter().map(|one| one.name).collect();
+    assert_eq!(names, ["step[0]", "step[1]", "clear[0]"]);
+    assert_eq!(outputs(target(capsule, &["step[0]"]).unwrap().golden_run()), ["clear[0]"]);
 }
 
 #[test]
