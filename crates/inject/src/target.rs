@@ -11,6 +11,7 @@ use crate::sample::census;
 use crate::site::{Coordinates, LABELS, given_up, site_of};
 use crate::strategy::{ENGINES, Strategy};
 use crate::sweep::{Population, SweepEngine, Sweeping};
+use crate::threads::Thread;
 use campaign::config::SelectionWords;
 use campaign::{
     Engine, EngineOffer, Engines, KernelRegisters, LabelColumn, Planner, RunIndex, Site, Spot, Stratum, Subject, Sweep,
@@ -226,9 +227,19 @@ impl CapsuleTarget {
     /// If the selection means nothing or selects nothing, or there is no such unit.
     pub fn faults_of(&self, words: &SelectionWords, unit: u64) -> Result<Vec<Fault>, TargetError> {
         let population = self.population(words)?;
-        let at = usize::try_from(unit).ok().and_then(|unit| population.units.get(unit).copied());
-        let at = at.ok_or_else(|| TargetError::new(format!("find unit {unit}: there is none")))?;
-        Ok(crate::sweep::faults(&self.golden, &population, at))
+        Ok(crate::sweep::faults(&self.golden, &population, population.unit(unit)?))
+    }
+
+    /// The threads whose faults a unit of an exhaustive campaign has, in the order of its outcomes.
+    ///
+    /// # Errors
+    /// If the selection means nothing or selects nothing, or the unit does not exist.
+    pub fn threads_of(&self, words: &SelectionWords, unit: u64) -> Result<Vec<Thread>, TargetError> {
+        let population = self.population(words)?;
+        let at = population.unit(unit)?;
+        let size = self.golden.threads_per_block(&self.golden.launches[at.launch as usize]) as u64;
+        let threads = crate::sweep::threads(&self.golden, &population, at).into_iter();
+        Ok(threads.map(|thread| (at.launch, at.block * size + u64::from(thread))).collect())
     }
 
     /// The labels of a fault at an instruction that is known, an index into the instructions of its launch's program.

@@ -140,11 +140,16 @@ impl<'g> Sweeping<'g> {
     }
 }
 
-/// The faults of a unit, in the order of its outcomes.
-pub(crate) fn faults(golden: &Golden, population: &Population, at: UnitAt) -> Vec<Fault> {
+/// The threads of a unit in their block, in the order of its outcomes.
+pub(crate) fn threads(golden: &Golden, population: &Population, at: UnitAt) -> Vec<u32> {
     let threads = golden.recorded(&golden.launches[at.launch as usize]).threads_per_block() as u32;
     let first = at.warp * LANES as u32;
     let selected = |thread: &u32| population.selection.threads.holds(u64::from(*thread));
+    (first..threads.min(first + LANES as u32)).filter(selected).collect()
+}
+
+/// The faults of a unit, in the order of its outcomes.
+pub(crate) fn faults(golden: &Golden, population: &Population, at: UnitAt) -> Vec<Fault> {
     let of_thread = |thread: u32| {
         let path = crate::lanes::path(golden, at.launch, at.block, thread);
         let executed = path.into_iter().filter(|(_, executed)| *executed).zip(0..);
@@ -164,7 +169,7 @@ pub(crate) fn faults(golden: &Golden, population: &Population, at: UnitAt) -> Ve
             })
         })
     };
-    (first..threads.min(first + LANES as u32)).filter(selected).flat_map(of_thread).collect()
+    threads(golden, population, at).into_iter().flat_map(of_thread).collect()
 }
 
 /// Runs every fault of a thread by itself.

@@ -2,7 +2,7 @@
 
 use crate::golden::Golden;
 use crate::sample::{Weights, census, count, members};
-use campaign::{Spot, Sweep, SweptOperand};
+use campaign::{Spot, Sweep, SweptOperand, TargetError};
 use facts::Source;
 use fault::{Isa, Selection, Target};
 use simt::registers::LANES;
@@ -113,6 +113,12 @@ impl Population {
                 }
             }
         }
+    }
+
+    /// The warp of a unit.
+    pub(crate) fn unit(&self, unit: u64) -> Result<UnitAt, TargetError> {
+        let at = usize::try_from(unit).ok().and_then(|unit| self.units.get(unit).copied());
+        at.ok_or_else(|| TargetError::new(format!("find unit {unit}: there is none")))
     }
 
     /// The operands of an instruction of a launch that are hit.

@@ -1,12 +1,16 @@
 //! `beamline approxilyzer`: every error site of a program judged from one run of each class.
 
+use super::purity::Purity;
 use super::settings::Settings;
 use super::show;
 use super::tally::SiteTally;
 use super::target::Approxilyzer;
+use super::truth::Truth;
 use crate::kit::{Campaigns, FinishedCampaign, StudyError};
 use crate::method::{Answer, Applied, Command, CommandOption, Estimates, Request};
 use campaign::{Results, StoreError};
+use std::path::{Path, PathBuf};
+use study::Table;
 
 /// The options that are parameters of the method, by the same names.
 const KEYS: [&str; 4] = ["coverage", "decisions", "guards", "apart"];
@@ -35,6 +39,12 @@ pub(super) const COMMAND: Command = Command {
             Some("none"),
             "Keep instances in different threads of a block, blocks or launches apart",
         ),
+        CommandOption::any(
+            "truth",
+            "DIR",
+            None,
+            "Hold the classes against an exhaustive campaign of the same launches",
+        ),
     ],
     without: &[("plot", "it draws none")],
     run,
@@ -49,13 +59,34 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     }
     let word = settings.to_string();
     let method = Approxilyzer::new(&request.capsule, &campaigns.selection(&word))?;
-    if method.runs() == 0 {
-        let Estimates { json, study } = show::estimates(&method, &Default::default());
-        return Ok(Answer { json, study, files: Vec::new(), pictures: Vec::new() });
+    let truth = request.options.get::<PathBuf>("truth")?;
+    let purity = truth.map(|dir| against(&dir, request, campaigns, &settings)).transpose()?;
+    let Estimates { mut json, mut study } = if method.runs() == 0 {
+        show::estimates(&method, &Default::default())
+    } else {
+        let FinishedCampaign { results, .. } = campaigns.make(&request.capsule, &word, &method, method.runs())?;
+        method.estimates(&results)?
+    };
+    if let Some((document, tables)) = purity {
+        json["purity"] = document;
+        study.tables.extend(tables);
     }
-    let FinishedCampaign { results, .. } = campaigns.make(&request.capsule, &word, &method, method.runs())?;
-    let Estimates { json, study } = method.estimates(&results)?;
     Ok(Answer { json, study, files: Vec::new(), pictures: Vec::new() })
+}
+
+/// How the classes hold against the exhaustive campaign in a directory, as a document and as tables.
+fn against(
+    dir: &Path,
+    request: &Request,
+    campaigns: &Campaigns<'_>,
+    settings: &Settings,
+) -> Result<(serde_json::Value, Vec<Table>), StudyError> {
+    let results = Results::open(dir)?;
+    let truth = Truth::of(&request.capsule, &results, &campaigns.kernels)?;
+    let purity = Purity::of(&truth, settings)?;
+    let others = Purity::others(&truth, settings)?;
+    let golden = request.capsule.golden_run();
+    Ok((purity.document(&others, golden), purity.tables(&others, golden)))
 }
 
 impl Applied for Approxilyzer {

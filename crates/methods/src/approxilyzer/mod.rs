@@ -6,17 +6,26 @@
 //! - [`Settings`]: the coverage, the depth of control equivalence, and what is kept apart;
 //! - `classes`: path groups, pruning of values that nobody reads, classes by control equivalence (`windows`);
 //! - [`Approxilyzer`]: the planner, a pilot for each studied class and bit, drawn uniformly from its members;
-//! - `tally`, `show`: what pilots come to, each counted for all sites that it stands for.
+//! - `tally`, `show`: what pilots come to, each counted for all sites that it stands for;
+//! - [`Truth`], [`Purity`]: how alike the sites of a class are where an exhaustive campaign has run all of them.
 
 mod classes;
 mod command;
+mod counts;
+mod coverage;
 mod method;
+mod purity;
+mod purity_show;
 mod settings;
 mod show;
 mod tally;
 mod target;
+mod truth;
+mod walks;
 mod windows;
 
 pub use method::ApproxilyzerMethod;
+pub use purity::Purity;
 pub use settings::{Apart, Settings, SettingsError};
 pub use target::{Approxilyzer, SiteCounts};
+pub use truth::Truth;

@@ -8,6 +8,7 @@ use stats::Draws;
 use std::sync::Arc;
 
 use super::classes::{Class, KernelSites, Sites};
+use super::coverage::largest;
 use super::settings::{NAME, Settings};
 use crate::kit::chosen::first_explicit;
 
@@ -70,18 +71,11 @@ impl Approxilyzer {
                 "find an error site: no launch matches that writes a register; `beamline profile` lists kernels",
             ));
         }
-        let mut order: Vec<usize> = (0..sites.classes.len()).collect();
-        // The order of equal ones is that of their keys.
-        order.sort_by_key(|&class| std::cmp::Reverse(sites.classes[class].sites()));
-        let (mut known, mut runs, mut starts) = (pruned, 0, vec![0]);
-        let mut studied = Vec::new();
-        for class in order {
-            if known as f64 >= settings.coverage * all as f64 {
-                break;
-            }
-            known += sites.classes[class].sites();
+        let sizes: Vec<u64> = sites.classes.iter().map(Class::sites).collect();
+        let studied = largest(&sizes, pruned, settings.coverage);
+        let (mut runs, mut starts) = (0, vec![0]);
+        for &class in &studied {
             runs += u64::from(sites.classes[class].bits);
-            studied.push(class);
             starts.push(runs);
         }
         if runs > MOST {

@@ -19,11 +19,11 @@ fn words(settings: &str) -> SelectionWords {
     SelectionWords { method: Some(format!("approxilyzer:{settings}")), ..SelectionWords::default() }
 }
 
-fn method(capsule: &Arc<CapsuleTarget>, settings: &str) -> Approxilyzer {
+pub(super) fn method(capsule: &Arc<CapsuleTarget>, settings: &str) -> Approxilyzer {
     Approxilyzer::new(capsule, &words(settings)).unwrap()
 }
 
-fn all_sites(method: &Approxilyzer, seed: u64) -> Vec<Site> {
+pub(super) fn all_sites(method: &Approxilyzer, seed: u64) -> Vec<Site> {
     let runs: Vec<RunIndex> = (0..method.runs()).map(RunIndex).collect();
     method.plan(&runs, &SelectionWords::default(), seed).unwrap()
 }
@@ -57,7 +57,7 @@ fn every_error_site_is_pruned_represented_run_or_not_covered() {
 }
 
 /// The outcome of every fault of a capsule, by its id.
-fn truth(capsule: &CapsuleTarget) -> HashMap<String, Outcome> {
+pub(super) fn truth(capsule: &CapsuleTarget) -> HashMap<String, Outcome> {
     let words = SelectionWords::default();
     let sweep: Sweep = capsule.sweep(&words).unwrap();
     let mut sweeper = capsule.sweeper(&Strategy::Auto.into(), &words, &capsule.criteria()).unwrap();
@@ -72,7 +72,7 @@ fn truth(capsule: &CapsuleTarget) -> HashMap<String, Outcome> {
 }
 
 /// Kernels that are tests of the machine: loops, divergence, guards, calls.
-fn small() -> Vec<Arc<CapsuleTarget>> {
+pub(super) fn small() -> Vec<Arc<CapsuleTarget>> {
     let of = |name: &str| {
         let path = testkit::filetests("kernels").join(format!("{name}.ptx"));
         let script = read(&path, &std::fs::read_to_string(&path).unwrap()).unwrap();

@@ -3,6 +3,7 @@
 mod addresses;
 mod ahead;
 mod approxilyzer;
+mod approxilyzer_purity;
 mod circuit;
 mod contraction;
 mod defects;
