@@ -16,6 +16,7 @@
 //! - [`bound`]: how many trials tell on which side of a bound a proportion lies;
 //! - [`mod@chi_square`]: does a sampler draw what it says;
 //! - [`cumulative`]: things numbered through, each with a weight;
+//! - [`knapsack`]: the cheapest items whose values add up to a demand;
 //! - [`draws`]: random numbers that are a function of (seed, run, draw) and of nothing else.
 //!
 //! Every formula names its source beside it and is tested against published values and, where it promises a
@@ -29,6 +30,7 @@ pub mod correlation;
 pub mod cumulative;
 pub mod draws;
 pub mod homogeneity;
+pub mod knapsack;
 pub mod poisson;
 pub mod proportion;
 pub mod ranks;
@@ -48,6 +50,7 @@ pub use correlation::{RankCorrelation, spearman};
 pub use cumulative::Cumulative;
 pub use draws::Draws;
 pub use homogeneity::{Homogeneity, homogeneity};
+pub use knapsack::{Cover, Knapsack, KnapsackItem};
 pub use poisson::poisson;
 pub use proportion::{Interval, IntervalKind, Proportion};
 pub use ranks::{RankComparison, ranks};
