@@ -150,6 +150,12 @@ fn axes(plot: &Plot, on: &Axes) -> Markup {
                 text x=(at(on.x(power))) y=(at(PLANE.bottom + 15.0)) text-anchor="middle" { (format!("{power}")) }
             }
         }
+        @if !on.logarithmic && plot.names.is_empty() {
+            @for number in numbers(on.x.1) {
+                line x1=(at(on.x(number))) x2=(at(on.x(number))) y1=(at(PLANE.bottom)) y2=(at(PLANE.bottom + 4.0)) stroke="#555555" {}
+                text x=(at(on.x(number))) y=(at(PLANE.bottom + 15.0)) text-anchor="middle" { (format!("{number}")) }
+            }
+        }
         @for (number, name) in plot.names.iter().enumerate() {
             (place(name, number, plot.names.len(), on))
         }
@@ -172,6 +178,14 @@ fn ticks(on: &Axes) -> Vec<(f64, String)> {
             counts.map(|count| (count, format!("{count}"))).collect()
         }
     }
+}
+
+/// Round numbers along a horizontal axis that is not logarithmic, from 0 to `most`: 4 to 11 of them.
+fn numbers(most: f64) -> impl Iterator<Item = f64> {
+    let power = 10_f64.powf(most.log10().floor() - 1.0);
+    let step = [1.0, 2.0, 5.0, 10.0, 20.0].map(|of| of * power).into_iter().find(|step| most / step <= 10.0 + ROUNDING);
+    let step = step.unwrap_or(most);
+    (0..=10).map(move |number| f64::from(number) * step).take_while(move |number| *number <= most + ROUNDING)
 }
 
 /// The name of a place on the horizontal axis.
