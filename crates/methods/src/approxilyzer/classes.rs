@@ -4,7 +4,7 @@
 //! kernel, are one *path group*: everything that is known of a site from the path is found once for all of them.
 
 use fault::Selection;
-use inject::threads::{PathDestination, PathDestinations, ThreadCount, thread_counts, traces};
+use inject::threads::{PathDestination, PathDestinations, ThreadCount, TraceStep, thread_counts, traces};
 use inject::{Golden, GoldenLaunch};
 use std::collections::BTreeMap;
 
@@ -59,6 +59,7 @@ pub(super) struct KernelSites {
 }
 
 /// All sites of a selection.
+#[derive(Default)]
 pub(super) struct Sites {
     /// The kernels, in the order of their first launches.
     pub(super) kernels: Vec<KernelSites>,
@@ -66,6 +67,10 @@ pub(super) struct Sites {
     pub(super) groups: Vec<PathGroup>,
     /// The classes, in the order of their instructions and windows.
     pub(super) classes: Vec<Class>,
+    /// By kernel and instruction, how many dynamic instances were executed, whether they have sites or not.
+    pub(super) executed: BTreeMap<(u32, u32), u64>,
+    /// By kernel, instruction and position of the destination, its bits and its instances that no instruction reads.
+    pub(super) unread: BTreeMap<(u32, u32, u8), (u32, u64)>,
 }
 
 /// What threads of one group have in common.
@@ -87,7 +92,7 @@ type ClassKey = (u32, u32, u8, u128, ApartKey);
 impl Sites {
     /// Those of the launches that a selection holds.
     pub(super) fn of(golden: &Golden, selection: &Selection, settings: &Settings) -> Self {
-        let mut sites = Self { kernels: Vec::new(), groups: Vec::new(), classes: Vec::new() };
+        let mut sites = Self::default();
         let selected = |launch: &&(u32, &GoldenLaunch)| selection.holds_launch(&launch.1.program.name, launch.1.number);
         let launches: Vec<(u32, &GoldenLaunch)> = (0..).zip(golden.launches()).collect();
         let launches: Vec<(u32, &GoldenLaunch)> = launches.iter().filter(selected).copied().collect();
@@ -108,6 +113,7 @@ impl Sites {
             traces(golden, launch, &threads, |thread, path| {
                 if let Some(&(group, apart)) = wanted.get(&thread) {
                     let found = destinations.on(launch, path);
+                    sites.count(group, path);
                     let windows = Windows::of(launch, path, settings);
                     sites.join(&mut classes, (group, apart), &found, &windows);
                 }
@@ -153,6 +159,14 @@ impl Sites {
         new as u32
     }
 
+    /// Counts the instructions that the threads of a group executed.
+    fn count(&mut self, group: u32, path: &[TraceStep]) {
+        let PathGroup { threads, kernel } = &self.groups[group as usize];
+        for step in path.iter().filter(|step| step.executed) {
+            *self.executed.entry((*kernel, step.instruction)).or_default() += threads.len() as u64;
+        }
+    }
+
     /// Adds the sites of a group to their classes.
     fn join(
         &mut self,
@@ -169,6 +183,7 @@ impl Sites {
             count.all += sites;
             if unread.is_some() {
                 count.pruned += sites;
+                self.unread.entry((kernel, instruction, position)).or_insert((bits, 0)).1 += threads;
                 continue;
             }
             let key = (kernel, instruction, position, windows.from(step), apart);

@@ -1,12 +1,14 @@
 //! `beamline approxilyzer`: every error site of a program judged from one run of each class.
 
+use super::judge;
 use super::purity::Purity;
 use super::settings::Settings;
 use super::show;
 use super::tally::SiteTally;
 use super::target::Approxilyzer;
 use super::truth::Truth;
-use crate::kit::{Campaigns, FinishedCampaign, StudyError};
+use super::views::Views;
+use crate::kit::{Campaigns, StudyError};
 use crate::method::{Answer, Applied, Command, CommandOption, Estimates, Request};
 use campaign::{Results, StoreError};
 use std::path::{Path, PathBuf};
@@ -45,8 +47,15 @@ pub(super) const COMMAND: Command = Command {
             None,
             "Hold the classes against an exhaustive campaign of the same launches",
         ),
+        CommandOption::any(
+            "quality",
+            "OUTPUT:key=value,…",
+            None,
+            "Judge an output (* for all) by metric, tolerance, bad and bins, as in out:tolerance=1e-6,bad=1,bins=0.01/0.05; divide outputs by ;",
+        ),
+        CommandOption::any("csv", "F.csv", None, "Write the classes: a row for each bit of each"),
     ],
-    without: &[("plot", "it draws none")],
+    without: &[],
     run,
 };
 
@@ -61,17 +70,25 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let method = Approxilyzer::new(&request.capsule, &campaigns.selection(&word))?;
     let truth = request.options.get::<PathBuf>("truth")?;
     let purity = truth.map(|dir| against(&dir, request, campaigns, &settings)).transpose()?;
-    let Estimates { mut json, mut study } = if method.runs() == 0 {
-        show::estimates(&method, &Default::default())
-    } else {
-        let FinishedCampaign { results, .. } = campaigns.make(&request.capsule, &word, &method, method.runs())?;
-        method.estimates(&results)?
+    let results = match method.runs() {
+        0 => None,
+        runs => Some(campaigns.make(&request.capsule, &word, &method, runs)?.results),
     };
+    let quality: Option<String> = request.options.get("quality")?;
+    let given = quality.map(|text| judge::criteria(&text, &request.capsule)).transpose()?;
+    let criteria = given.as_ref().zip(results.as_ref()).map(|(given, results)| judge::for_rows(given, results));
+    let criteria = criteria.transpose()?;
+    let tally = results.as_ref().map(|results| SiteTally::of(results, criteria.as_ref()));
+    let tally = tally.transpose()?.unwrap_or_default();
+    let views = Views::of(&method, results.as_ref(), criteria.as_ref())?;
+    let Estimates { mut json, mut study } = views.add_to(show::estimates(&method, &tally));
     if let Some((document, tables)) = purity {
         json["purity"] = document;
         study.tables.extend(tables);
     }
-    Ok(Answer { json, study, files: Vec::new(), pictures: Vec::new() })
+    let path: Option<PathBuf> = request.options.get("csv")?;
+    let files = path.map(|path| Ok::<_, StudyError>((path, views.rows()?))).transpose()?;
+    Ok(Answer { json, study, files: files.into_iter().collect(), pictures: Vec::new() })
 }
 
 /// How the classes hold against the exhaustive campaign in a directory, as a document and as tables.
@@ -91,6 +108,6 @@ fn against(
 
 impl Applied for Approxilyzer {
     fn estimates(&self, results: &Results) -> Result<Estimates, StoreError> {
-        Ok(show::estimates(self, &SiteTally::of(results)?))
+        Ok(Views::of(self, Some(results), None)?.add_to(show::estimates(self, &SiteTally::of(results, None)?)))
     }
 }

@@ -1,7 +1,7 @@
 //! What pilots come to, each counted for all sites that it stands for.
 
-use campaign::{Finding, Results, StoreError};
-use outcome::Class;
+use campaign::{Finding, Results, Row, StoreError};
+use outcome::{Class, Criteria, Outcome, classify};
 use std::collections::BTreeMap;
 
 /// Error sites by what they come to.
@@ -18,20 +18,17 @@ pub(super) struct SiteTally {
 }
 
 impl SiteTally {
-    /// By kernel, what the pilots of a campaign come to.
+    /// By kernel, what the pilots of a campaign come to, judged by `criteria` if there are some, else as they are stored.
     ///
     /// # Errors
     /// If the rows cannot be read.
-    pub(super) fn of(results: &Results) -> Result<BTreeMap<String, Self>, StoreError> {
+    pub(super) fn of(results: &Results, criteria: Option<&Criteria>) -> Result<BTreeMap<String, Self>, StoreError> {
         let mut kernels: BTreeMap<String, Self> = BTreeMap::new();
         results.visit(&mut |row| {
             let tally = kernels.entry(row.site.spot.kernel.clone()).or_default();
-            let outcome = match &row.finding {
-                Finding::Seen { outcome, .. } if outcome.class().has_landed() => *outcome,
-                _ => {
-                    tally.lost += 1;
-                    return;
-                }
+            let Some(outcome) = judged(&row, criteria) else {
+                tally.lost += 1;
+                return;
             };
             let kind = outcome.kind().map_or_else(String::new, |kind| kind.into_owned());
             *tally.kinds.entry((outcome.class(), kind)).or_default() += row.site.weight;
@@ -54,5 +51,15 @@ impl SiteTally {
         self.run += other.run;
         self.studied += other.studied;
         self.lost += other.lost;
+    }
+}
+
+/// The outcome of a row, if its pilot came to one.
+pub(super) fn judged(row: &Row, criteria: Option<&Criteria>) -> Option<Outcome> {
+    match &row.finding {
+        Finding::Seen { outcome, observation, .. } if outcome.class().has_landed() => {
+            Some(criteria.map_or(*outcome, |criteria| classify(observation, criteria)))
+        }
+        _ => None,
     }
 }

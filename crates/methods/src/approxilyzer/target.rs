@@ -112,6 +112,21 @@ impl Approxilyzer {
         (self.sites.classes.len() as u64, self.studied.len() as u64)
     }
 
+    /// The capsule.
+    pub(super) fn capsule(&self) -> &CapsuleTarget {
+        &self.capsule
+    }
+
+    /// All sites, in their classes.
+    pub(super) fn sites(&self) -> &Sites {
+        &self.sites
+    }
+
+    /// The classes that are studied, the largest first: an index into those of the sites, and the run of its first bit.
+    pub(super) fn studied(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.studied.iter().copied().zip(self.starts.iter().copied())
+    }
+
     /// The kernels.
     pub(super) fn kernels(&self) -> &[KernelSites] {
         &self.sites.kernels

@@ -4,6 +4,7 @@ mod addresses;
 mod ahead;
 mod approxilyzer;
 mod approxilyzer_purity;
+mod approxilyzer_tuning;
 mod circuit;
 mod contraction;
 mod defects;

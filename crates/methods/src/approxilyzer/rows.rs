@@ -1,0 +1,130 @@
+//! Every class of error sites as rows of a CSV file, one for each bit.
+
+use campaign::names::cell;
+use campaign::{Results, Row};
+use fault::Target;
+use outcome::Class as OutcomeClass;
+use serde::Serialize;
+
+use super::classes::Class;
+use super::instructions::{PilotOutcomes, found};
+use super::target::Approxilyzer;
+use crate::kit::StudyError;
+
+/// The sites of a class at a bit.
+#[derive(Serialize)]
+struct ClassRow {
+    /// The class, from 0; none of the sites that no instruction reads.
+    class: Option<usize>,
+    kernel: String,
+    pc: u32,
+    instruction: String,
+    file: Option<String>,
+    line: Option<u32>,
+    operand: String,
+    bit: u32,
+    /// The dynamic instances: as many sites.
+    members: u64,
+    /// The id of the pilot's fault; none if the class is not studied, or needs no pilot.
+    pilot: Option<String>,
+    outcome: &'static str,
+    kind: Option<String>,
+    /// The sites that the outcome counts for; 0 if it is not known.
+    weight: u64,
+}
+
+/// The outcome of sites of which none is known.
+const NOT_COVERED: &str = "not_covered";
+
+/// The text of the file: classes with pilots in the order of runs, then those without, then the sites that no instruction reads.
+///
+/// # Errors
+/// If the rows of the campaign cannot be read.
+pub(super) fn text(
+    method: &Approxilyzer,
+    results: Option<&Results>,
+    pilots: &PilotOutcomes,
+) -> Result<String, StudyError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut failure = None;
+    let mut write = |row: Option<ClassRow>| {
+        if let (Some(row), None) = (row, &failure) {
+            failure = writer.serialize(row).err().map(|error| error.to_string());
+        }
+    };
+    let classes = &method.sites().classes;
+    let studied: Vec<(usize, u64)> = method.studied().collect();
+    let mut visit = |row: Row| {
+        let run = row.run.0;
+        let at = studied.partition_point(|(_, start)| *start <= run).checked_sub(1);
+        let Some((&(number, start), class)) =
+            at.and_then(|at| studied.get(at)).and_then(|it| Some((it, classes.get(it.0)?)))
+        else {
+            return;
+        };
+        let outcome = pilots.get(run);
+        let plain = ClassRow::of_class(method, number, class, (run - start) as u32);
+        write(plain.map(|plain| ClassRow {
+            pilot: row.site.fault().map(str::to_owned),
+            outcome: outcome.map_or(NOT_COVERED, |outcome| outcome.class().word()),
+            kind: outcome.and_then(|outcome| outcome.kind()).map(std::borrow::Cow::into_owned),
+            weight: if outcome.is_some() { class.members } else { 0 },
+            ..plain
+        }));
+    };
+    results.map_or(Ok(()), |results| results.visit(&mut visit))?;
+    let mut has_pilot = vec![false; classes.len()];
+    studied.iter().for_each(|(class, _)| has_pilot[*class] = true);
+    for (number, class) in classes.iter().enumerate().filter(|(number, _)| !has_pilot[*number]) {
+        (0..class.bits).for_each(|bit| write(ClassRow::of_class(method, number, class, bit)));
+    }
+    for (&(kernel, instruction, position), &(bits, members)) in &method.sites().unread {
+        let row = |bit| ClassRow::of(method, (kernel, instruction, position), bit, members);
+        let known = |row: ClassRow| ClassRow {
+            outcome: OutcomeClass::Masked.word(),
+            kind: Some(outcome::Masked::NeverRead.word().to_owned()),
+            weight: members,
+            ..row
+        };
+        (0..bits).for_each(|bit| write(row(bit).map(known)));
+    }
+    if let Some(why) = failure {
+        return Err(StudyError::Words(format!("write the rows: {why}")));
+    }
+    let bytes = writer.into_inner().map_err(|error| StudyError::Words(format!("write the rows: {error}")))?;
+    String::from_utf8(bytes).map_err(|error| StudyError::Words(format!("write the rows: {error}")))
+}
+
+impl ClassRow {
+    /// Sites of which nothing is known.
+    fn of(
+        method: &Approxilyzer,
+        (kernel, instruction, position): (u32, u32, u8),
+        bit: u32,
+        members: u64,
+    ) -> Option<Self> {
+        let it = found(method, kernel, instruction, 0)?;
+        let name = &method.kernels().get(kernel as usize)?.name;
+        let (file, line) = (it.file().map(|file| cell(file).into_owned()), it.line());
+        Some(Self {
+            class: None,
+            kernel: cell(name).into_owned(),
+            pc: it.pc,
+            instruction: cell(&it.mnemonic).into_owned(),
+            file,
+            line,
+            operand: Target::Destination(position).to_string(),
+            bit,
+            members,
+            pilot: None,
+            outcome: NOT_COVERED,
+            kind: None,
+            weight: 0,
+        })
+    }
+
+    fn of_class(method: &Approxilyzer, number: usize, class: &Class, bit: u32) -> Option<Self> {
+        let row = Self::of(method, (class.kernel, class.instruction, class.position), bit, class.members)?;
+        Some(Self { class: Some(number), ..row })
+    }
+}
