@@ -65,7 +65,7 @@ fn buffers_of_one_address_one_after_the_other_have_their_own_names() {
     let Some(Event::CopyOut { from, .. }) = copies.first() else { panic!("{copies:?}") };
     let (address, bytes) = (from.address, from.width);
     let clear = capsule.launches().last().unwrap().1.clone();
-    let zeros = capsule.blobs.add(&vec![0; bytes as usize]);
+    let zeros = capsule.blobs.add(vec![0; bytes as usize]);
     capsule.events.extend([
         Event::Free { address },
         Event::Alloc { address, bytes, kind: AllocKind::Device },
