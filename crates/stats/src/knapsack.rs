@@ -8,7 +8,7 @@
 //!
 //! The answer is exact as long as the sums fit into [`Knapsack::STATES`]. Beyond that the best known cover is returned,
 //! with a lower bound of the least cost: [`Cover::least`]. The time is that of sorting and, for a demand, of a few hundred to
-//! a few thousand sums at each of the items near the break item: 10⁴ random items take milliseconds.
+//! a few thousand sums at each of the items near the break item.
 
 use std::cmp::Ordering;
 
