@@ -27,6 +27,21 @@ fn every_error_site_of_a_workload_is_judged_from_few_runs() {
     // The campaign is there already.
     let text = stdout(&run(&words));
     assert!(text.starts_with("pathfinder: error sites and their classes"), "{text}");
+    // The same campaign judged otherwise, as rows and as curves.
+    let (rows, curves) = (dir.path().join("classes.csv"), dir.path().join("curves.svg"));
+    let judged =
+        run(&[&words[..], &["--quality", "*:tolerance=0.5", "--csv", path(&rows), "--plot", path(&curves)]].concat());
+    assert!(judged.status.success(), "{}", stderr(&judged));
+    let text = std::fs::read_to_string(&rows).unwrap();
+    let pilots = text.lines().filter(|line| line.contains("\"isa=ptx,")).count() as u64;
+    assert!(text.starts_with("class,kernel,pc,instruction,") && pilots == run_, "{pilots} of {run_}");
+    assert!(std::fs::read_to_string(&curves).unwrap().starts_with("<svg"));
+    let refused = run(&["approxilyzer", "pathfinder", "--truth", path(dir.path())]);
+    assert!(
+        refused.status.code() == Some(5) && stderr(&refused).contains("find a campaign in"),
+        "{}",
+        stderr(&refused)
+    );
     for (words, part) in [
         (["--coverage", "2"], "expected a share above 0"),
         (["--decisions", "x"], "expected a whole number, or all"),
