@@ -46,9 +46,9 @@ pub(crate) fn started(live: &Live) -> Result<Live, SessionError> {
     Ok(Live { app, directory, ..live.clone() })
 }
 
-/// Whether a command starts nothing but a bundled executable.
+/// Whether a command starts nothing but a bundled executable, and removes no file of its directory.
 pub(crate) fn is_bundled(live: &Live) -> bool {
-    live.judge.is_none() && live.app.words().first().is_some_and(|word| word.starts_with(BUNDLED))
+    live.judge.is_none() && !live.in_place && live.app.words().first().is_some_and(|word| word.starts_with(BUNDLED))
 }
 
 /// What a `workload.toml` says that is shown to users.

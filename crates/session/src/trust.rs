@@ -107,6 +107,16 @@ mod tests {
     }
 
     #[test]
+    fn a_bundled_executable_is_known_unless_a_judge_is_run_or_files_are_removed() {
+        let own = live("bundled:bfs", None);
+        assert!(is_bundled(&own) && is_bundled(&live("bundled:bfs 100 3", None)));
+        for other in [live("./bundled:bfs", None), live("bundled:bfs", Some("touch x")), Live { in_place: true, ..own }]
+        {
+            assert!(!is_bundled(&other), "{other:?}");
+        }
+    }
+
+    #[test]
     fn all_that_is_run_is_shown() {
         let live =
             Live { directory: Some("/d".into()), file: vec!["f".into()], in_place: true, ..live("a b", Some("j")) };
