@@ -11,7 +11,7 @@ use capsule::Capsule;
 use clap::Parser;
 use inject::{CapsuleTarget, Setup};
 use methods::kit::{Campaigns, StudyError};
-use papers::{MethodPage, Piece, Workloads, Workshop, registry};
+use papers::{MethodPage, PageContext, Piece, Workloads, registry};
 use session::capsules;
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,7 +44,7 @@ pub(crate) fn page(args: &Args) -> Result<()> {
     let runs = runs(page, &args.runs)?;
     let (stop, mut told) = (AtomicBool::new(false), String::new());
     let mut campaigns = Campaigns {
-        applications: Vec::new(),
+        opened: Vec::new(),
         dir: root().join("target/pages").join(page.method),
         seed: 0,
         kernels: Vec::new(),
@@ -53,7 +53,7 @@ pub(crate) fn page(args: &Args) -> Result<()> {
         told: &mut |name, event| tell(&mut told, name, event),
     };
     let mut workloads = Repository { program: beamline()?, nvcc: fixed_nvcc()? };
-    let mut shop = Workshop { workloads: &mut workloads, campaigns: &mut campaigns, runs: runs.clone() };
+    let mut shop = PageContext { workloads: &mut workloads, campaigns: &mut campaigns, runs: runs.clone() };
     let pieces = (page.make)(&mut shop, args.only.as_deref())?;
     if args.only.is_some() {
         return say("measured; without a workload, the page is written");

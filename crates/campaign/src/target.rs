@@ -95,6 +95,12 @@ pub trait Planner: Send + Sync {
         &[]
     }
 
+    /// How many runs it has, where it has a fixed number: a list of faults, or one run for each class. A campaign that names no
+    /// number makes all of them.
+    fn runs(&self) -> Option<u64> {
+        None
+    }
+
     /// The texts of files that the settings of its method name, by these names: a campaign keeps them in
     /// [`SelectionWords::files`], so that it can be planned and reported again whatever becomes of the files.
     fn files(&self) -> BTreeMap<String, String> {

@@ -13,6 +13,7 @@
 //! in `docs/design/cuda-gdb.md`.
 
 mod clock;
+mod describe;
 mod devices;
 mod error;
 mod exceptions;
@@ -28,6 +29,7 @@ mod thread;
 #[cfg(test)]
 mod tests;
 
+pub use describe::describe_machine;
 pub use devices::sessions;
 pub use error::DebuggerError;
 pub use target::{CUDA_GDB, ENGINES, GpuTarget, check_words};

@@ -6,7 +6,7 @@
 
 use crate::protocol::{Answer, BatchOrder, HardwareEnd, MachineInfo};
 use capsule::Digest;
-use process::{Dialogue, Limits, Reaper, Said};
+use process::{ChildOutput, Dialogue, Limits, Reaper};
 use std::collections::VecDeque;
 use std::io;
 use std::process::Command;
@@ -175,18 +175,18 @@ impl Pool<'_> {
             #[expect(clippy::disallowed_methods, reason = "a watchdog over a process that may never answer")]
             let said = worker.hear(Instant::now() + patience)?;
             let answer = match said {
-                Said::Line(line) => serde_json::from_str::<Answer>(&line).ok(),
-                Said::Late | Said::Closed if answered => return Ok(BatchEnd::Gone),
-                Said::Late if running => {
+                ChildOutput::Line(line) => serde_json::from_str::<Answer>(&line).ok(),
+                ChildOutput::Late | ChildOutput::Closed if answered => return Ok(BatchEnd::Gone),
+                ChildOutput::Late if running => {
                     tell(PoolEvent::Fault(batch.faults.remove(0).fault, HardwareEnd::Hang));
                     return Ok(BatchEnd::Gone);
                 }
-                Said::Late => {
+                ChildOutput::Late => {
                     let reason = format!("have the module ready within {} seconds", PREPARATION.as_secs());
                     tell(PoolEvent::Refused(ids(batch), reason));
                     return Ok(BatchEnd::Gone);
                 }
-                Said::Closed => None,
+                ChildOutput::Closed => None,
             };
             match answer {
                 Some(Answer::Started(info)) => tell(PoolEvent::Machine(info)),

@@ -156,7 +156,7 @@ impl Access {
 
 /// What an instruction makes its results of, as far as it tells what kind of value they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Making {
+pub enum ResultKind {
     /// Of the bits of its sources, whatever these stand for: moves, selections, logic, and arithmetic on other numbers
     /// than integers, whose types say so.
     #[default]
@@ -185,7 +185,7 @@ pub struct Facts {
     /// Its operands in registers: by role, and in the order written.
     pub operands: Vec<Operand>,
     /// What it makes its results of.
-    pub making: Making,
+    pub making: ResultKind,
     /// Where control goes.
     pub control: Control,
     /// The access to memory that it is, if it is one by elements of one type.
@@ -206,7 +206,7 @@ impl Facts {
             sets: Sets::default(),
             guard: None,
             operands: Vec::new(),
-            making: Making::default(),
+            making: ResultKind::default(),
             control: Control::default(),
             access: None,
             stores: false,

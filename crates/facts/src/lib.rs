@@ -22,7 +22,9 @@ pub mod types;
 
 pub use flow::Flow;
 pub use group::{Group, NamedSet, Sets};
-pub use instruction::{Access, Control, Effect, Facts, FunctionId, Guard, Making, Operand, Pc, Reg, Register, Role};
+pub use instruction::{
+    Access, Control, Effect, Facts, FunctionId, Guard, Operand, Pc, Reg, Register, ResultKind, Role,
+};
 pub use liveness::RegSet;
 pub use order::{MemoryOrder, MemoryScope};
 pub use source::{Files, Inlined, Loc, Source};

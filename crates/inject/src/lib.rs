@@ -6,6 +6,7 @@
 mod compare;
 mod criteria;
 mod delta;
+mod describe;
 mod draw;
 mod elements;
 mod final_memory;
@@ -43,6 +44,7 @@ mod tracking;
 mod variables;
 
 pub use compare::PRINTED;
+pub use describe::describe;
 pub use elements::{Typed, Unclear, buffer_elements, elements};
 pub use final_memory::FinalMemory;
 pub use golden::{Golden, GoldenCopy, GoldenError, GoldenLaunch};

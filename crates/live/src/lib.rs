@@ -30,4 +30,4 @@ pub use elsewhere::{RunOutputs, Workspace};
 pub use error::LiveError;
 pub use judge::{FAULTY, GOLDEN};
 pub use recorder::{Recorder, Recording};
-pub use target::{ENGINES, LiveTarget, Which};
+pub use target::{ENGINES, LiveRuns, LiveTarget};

@@ -17,9 +17,9 @@ pub const ENGINES: [EngineOffer; 2] = [
     EngineOffer { word: Strategy::Full.word(), about: "executes those launches, too" },
 ];
 
-/// Which runs are live.
+/// LiveRuns runs are live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum LiveRuns {
     /// All of them.
     All,
     /// Those in which the host could have acted on a difference, or a judge has a say; the others are runs of the capsule.
@@ -33,7 +33,7 @@ pub struct LiveTarget {
     application: GoldenApplication,
     outputs: Outputs,
     trace: File,
-    which: Which,
+    which: LiveRuns,
     /// The application finishes runs, too, whose host gets other bytes only after the last launch: it acts on them, or a judge
     /// has a say about what it leaves.
     asks_at_end: bool,
@@ -47,14 +47,14 @@ impl LiveTarget {
     pub fn new(
         capsule: Arc<CapsuleTarget>,
         mut application: GoldenApplication,
-        which: Which,
+        which: LiveRuns,
         strategy: Strategy,
     ) -> Result<Self, LiveError> {
         let golden = capsule.golden_run();
         application.check_same(golden)?;
         let (trace, outputs) = (application.trace(golden)?, Outputs::of(golden));
         application.rehearse(golden, &trace, replays(strategy))?;
-        let asks_at_end = which == Which::Visible
+        let asks_at_end = which == LiveRuns::Visible
             && (application.judge.is_some() || application.acts_on_results(golden, &trace, replays(strategy))?);
         if asks_at_end {
             golden.host_acts_at_end();
@@ -146,15 +146,15 @@ fn replays(strategy: Strategy) -> bool {
 impl Engines for LiveTarget {
     fn offered(&self) -> &[EngineOffer] {
         match self.which {
-            Which::All => &ENGINES,
-            Which::Visible => self.capsule.offered(),
+            LiveRuns::All => &ENGINES,
+            LiveRuns::Visible => self.capsule.offered(),
         }
     }
 
     fn worker(&self, engine: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
         let fast = match self.which {
-            Which::All => None,
-            Which::Visible => Some(self.capsule.worker(engine)?),
+            LiveRuns::All => None,
+            LiveRuns::Visible => Some(self.capsule.worker(engine)?),
         };
         Ok(Box::new(LiveWorker { target: self, strategy: engine.try_into()?, fast, recorded: None }))
     }

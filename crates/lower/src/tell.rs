@@ -1,7 +1,7 @@
 //! What is known of an instruction of PTX.
 
 use crate::{place, sets};
-use facts::{Access, Control, Effect, Facts, Files, Making, MemoryOrder, Operand, Reg, Role, Source, Type};
+use facts::{Access, Control, Effect, Facts, Files, MemoryOrder, Operand, Reg, ResultKind, Role, Source, Type};
 use isa::op::matrix::Matrix;
 use isa::op::{AtomOp, CopyAsync, LoadStore, MbarrierOp, OperandKind, SourceRole};
 use isa::{AluClass, Base, Dst, Function, Instruction, Op, Src, Symbol};
@@ -157,20 +157,20 @@ fn order(access: &LoadStore) -> MemoryOrder {
     access.order.unwrap_or(default)
 }
 
-fn making(op: &Op) -> Making {
+fn making(op: &Op) -> ResultKind {
     match op {
         Op::Alu(form) => match form.alu.class() {
-            AluClass::IntAdd | AluClass::IntMul | AluClass::IntMulAdd | AluClass::Convert => Making::Integers,
-            _ => Making::Bits,
+            AluClass::IntAdd | AluClass::IntMul | AluClass::IntMulAdd | AluClass::Convert => ResultKind::Integers,
+            _ => ResultKind::Bits,
         },
-        Op::Extended(_) | Op::Redux(..) => Making::Parts,
+        Op::Extended(_) | Op::Redux(..) => ResultKind::Parts,
         Op::Atom(atom) => match atom.op {
-            AtomOp::Add | AtomOp::Min | AtomOp::Max | AtomOp::Inc | AtomOp::Dec => Making::Parts,
-            AtomOp::And | AtomOp::Or | AtomOp::Xor | AtomOp::Exch | AtomOp::Cas => Making::Elsewhere,
+            AtomOp::Add | AtomOp::Min | AtomOp::Max | AtomOp::Inc | AtomOp::Dec => ResultKind::Parts,
+            AtomOp::And | AtomOp::Or | AtomOp::Xor | AtomOp::Exch | AtomOp::Cas => ResultKind::Elsewhere,
         },
-        Op::Ld(_) | Op::Call(_) => Making::Elsewhere,
-        Op::MovVector(_) => Making::Packed,
-        _ => Making::Bits,
+        Op::Ld(_) | Op::Call(_) => ResultKind::Elsewhere,
+        Op::MovVector(_) => ResultKind::Packed,
+        _ => ResultKind::Bits,
     }
 }
 
@@ -195,7 +195,7 @@ fn stores(op: &Op) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::Ptx;
-    use facts::{Access, Control, Effect, Facts, Making, MemoryOrder, MemoryScope, Pc, Reg, Role, Space, Type};
+    use facts::{Access, Control, Effect, Facts, MemoryOrder, MemoryScope, Pc, Reg, ResultKind, Role, Space, Type};
     use simt::guest::{Guest, Image, Placement};
     use std::collections::BTreeMap;
 
@@ -281,7 +281,7 @@ mod tests {
         let (space, element, at) = (Space::Global, Type::F32, Some((None, 0x1008)));
         let (order, scope) = (MemoryOrder::Weak, None);
         assert_eq!(load.access, Some(Access { effect: Effect::Read, space, element, count: 1, at, order, scope }));
-        assert_eq!((load.making, add.making), (Making::Elsewhere, Making::Integers));
+        assert_eq!((load.making, add.making), (ResultKind::Elsewhere, ResultKind::Integers));
         assert_eq!((exit.control, load.stores), (Control::End, false));
     }
 }

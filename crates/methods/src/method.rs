@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use study::{Picture, Study};
 
-use crate::kit::{Campaigns, Inputs, Studied, StudyError};
+use crate::kit::{Campaigns, Inputs, StudyError, StudySubject};
 
 /// A published method.
 pub trait Method: Sync {
@@ -112,7 +112,7 @@ pub struct StudyOffer {
     /// What is asked, in a line.
     pub about: &'static str,
     /// Answers it, by campaigns of so many runs.
-    pub make: fn(&[Studied], u64, &mut Campaigns<'_>) -> Result<Study, StudyError>,
+    pub make: fn(&[StudySubject], u64, &mut Campaigns<'_>) -> Result<Study, StudyError>,
 }
 
 /// A command that a method adds to the program: of one capsule, with options of its own beside those that all have (the

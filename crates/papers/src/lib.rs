@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! registry ─▶ MethodPage (template, kinds of campaigns)
-//!                └─ make(Workshop: workloads, campaigns) ─▶ survey ─▶ statements · sentences · tables · plots ─▶ Pieces
+//!                └─ make(PageContext: workloads, campaigns) ─▶ survey ─▶ statements · sentences · tables · plots ─▶ Pieces
 //! ```
 //!
 //! A new page is a module here and a line of the [`registry`]. What pages share: [`statements`] with rules and verdicts.
@@ -20,4 +20,4 @@ pub mod statements;
 pub mod two_level;
 mod words;
 
-pub use page::{MethodPage, PageCampaign, Piece, Pieces, Workloads, Workshop};
+pub use page::{MethodPage, PageCampaign, PageContext, Piece, Pieces, Workloads};

@@ -15,7 +15,7 @@ pub struct MethodPage {
     /// The kinds of campaigns that it is made from.
     pub runs: &'static [PageCampaign],
     /// Measures, and makes all pieces, by name; with a workload's name measures only that one, and makes none.
-    pub make: fn(&mut Workshop<'_, '_>, Option<&str>) -> Result<Pieces, StudyError>,
+    pub make: fn(&mut PageContext<'_, '_>, Option<&str>) -> Result<Pieces, StudyError>,
 }
 
 /// How many runs campaigns of a kind have.
@@ -30,7 +30,7 @@ pub struct PageCampaign {
 }
 
 /// What a page is made with.
-pub struct Workshop<'w, 'c> {
+pub struct PageContext<'w, 'c> {
     /// Where capsules come from.
     pub workloads: &'w mut dyn Workloads,
     /// Runs campaigns, and keeps them.

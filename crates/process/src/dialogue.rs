@@ -24,7 +24,7 @@ pub struct Dialogue<'g> {
 
 /// What came of waiting for a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum ChildOutput {
     /// A line, without its end.
     Line(String),
     /// Nothing more in time.
@@ -61,23 +61,23 @@ impl<'g> Dialogue<'g> {
     ///
     /// # Errors
     /// If the system cannot read, or the line has no end.
-    pub fn hear(&mut self, until: Instant) -> io::Result<Said> {
+    pub fn hear(&mut self, until: Instant) -> io::Result<ChildOutput> {
         loop {
             if let Some(at) = self.read[self.searched..].iter().position(|&byte| byte == b'\n') {
                 let line: Vec<u8> = self.read.drain(..=self.searched + at).collect();
                 self.searched = 0;
-                return Ok(Said::Line(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned()));
+                return Ok(ChildOutput::Line(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned()));
             }
             self.searched = self.read.len();
             if self.searched > LONGEST {
                 return Err(io::Error::other("a line is longer than 16 MiB"));
             }
             if !system::wait(self.output.as_raw_fd(), Some(until))? {
-                return Ok(Said::Late);
+                return Ok(ChildOutput::Late);
             }
             let mut more = [0; 1 << 14];
             match self.output.read(&mut more) {
-                Ok(0) => return Ok(Said::Closed),
+                Ok(0) => return Ok(ChildOutput::Closed),
                 Ok(count) => self.read.extend_from_slice(&more[..count]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

@@ -26,7 +26,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-pub use dialogue::{Dialogue, Said};
+pub use dialogue::{ChildOutput, Dialogue};
 pub use reaper::Reaper;
 
 /// What a group may take to end by itself, once it is asked to.

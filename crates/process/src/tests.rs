@@ -137,10 +137,10 @@ fn a_dialogue_is_heard_line_by_line_and_never_longer_than_is_waited() {
     command.args(["-c", "sleep 1000 & echo $!; while read -r line; do echo \"got $line\"; done; printf 'no end'"]);
     let limits = Limits { time: Duration::from_secs(20), file_bytes: 1 << 20, files: &[] };
     let mut dialogue = Dialogue::start(command, &limits, &reaper).unwrap();
-    let Said::Line(sleeper) = dialogue.hear(soon(20.0)).unwrap() else { panic!("a number was to be said") };
+    let ChildOutput::Line(sleeper) = dialogue.hear(soon(20.0)).unwrap() else { panic!("a number was to be said") };
     dialogue.say("this").unwrap();
-    assert_eq!(dialogue.hear(soon(20.0)).unwrap(), Said::Line("got this".to_owned()));
-    assert_eq!(dialogue.hear(soon(0.05)).unwrap(), Said::Late);
+    assert_eq!(dialogue.hear(soon(20.0)).unwrap(), ChildOutput::Line("got this".to_owned()));
+    assert_eq!(dialogue.hear(soon(0.05)).unwrap(), ChildOutput::Late);
     assert!(lives(&sleeper));
     drop(dialogue);
     gone(&sleeper);
@@ -155,8 +155,8 @@ fn a_dialogue_ends_when_the_process_does() {
     let mut dialogue = Dialogue::start(command, &limits, &reaper).unwrap();
     #[expect(clippy::disallowed_methods, reason = "how long there is to wait")]
     let end = Instant::now() + Duration::from_secs(20);
-    assert_eq!(dialogue.hear(end).unwrap(), Said::Line("last".to_owned()));
-    assert_eq!(dialogue.hear(end).unwrap(), Said::Closed);
+    assert_eq!(dialogue.hear(end).unwrap(), ChildOutput::Line("last".to_owned()));
+    assert_eq!(dialogue.hear(end).unwrap(), ChildOutput::Closed);
 }
 
 /// A process of its own, which [`what_is_printed_by_others_does_not_reach_a_standard_output_that_is_taken`] starts.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use campaign::{Aim, Description};
+use campaign::Description;
 
 /// What the caller knows beside the results.
 #[derive(Clone, Debug)]
@@ -17,10 +17,8 @@ pub struct Context {
     pub sources: Vec<SourceText>,
     /// Instructions as text.
     pub listing: Vec<ListedInstruction>,
-    /// What the faults of the method are that chose the sites: nothing, if nobody knows; absent, if none did.
-    pub aims: Option<Vec<Aim>>,
-    /// What its target system says of its faults, where that is no program on a GPU.
-    pub description: Option<Description>,
+    /// The faults in the words of their target system; empty sentences are left out.
+    pub description: Description,
     /// Why there are no sources and no instructions, if there are none.
     pub without_source: Option<String>,
     /// The name that people use for a kernel, such as `gemm` for a mangled one; documents keep the whole name.
@@ -34,8 +32,7 @@ impl Default for Context {
             dir: String::new(),
             sources: Vec::new(),
             listing: Vec::new(),
-            aims: None,
-            description: None,
+            description: Description::default(),
             without_source: None,
             short_name: |name| name,
         }

@@ -32,12 +32,12 @@ mod open;
 pub mod order;
 mod recorded;
 mod session;
+mod systems;
 mod trust;
 mod user;
-mod work;
 
 pub use error::{ErrorKind, SessionError};
 pub use open::{Changes, open, open_campaign, open_results};
 pub use recorded::trust_recorded;
 pub use session::Session;
-pub use work::machine_of;
+pub use systems::{SystemPart, describe, machine_of};

@@ -1,7 +1,6 @@
 //! Neural networks as what campaigns run on. In configurations a network is called `nn:NAME`, in place of a capsule.
 
 use crate::error::{ErrorKind, SessionError};
-use campaign::{Choices, Config, Description};
 use nn::NetworkTarget;
 
 /// What stands before the name of a network.
@@ -30,28 +29,4 @@ pub fn bundled() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// If there is none of this name.
 pub fn open(network: &str) -> Result<NetworkTarget, SessionError> {
     nn::bundled::open(network).map_err(|error| SessionError::from_error(ErrorKind::Refused, &error))
-}
-
-/// What reports say of the faults of a campaign, if it is on a network.
-#[must_use]
-pub fn describe(config: &Choices) -> Option<Description> {
-    named(config.capsule.as_deref()?).map(|_| nn::describe(&config.selection))
-}
-
-/// Refuses what a network has nothing for, before any work is done.
-pub(crate) fn check(config: &Config) -> Result<(), SessionError> {
-    let words = [
-        ("fuel", config.fuel.is_some()),
-        ("addresses", config.addresses.is_some()),
-        ("contract", config.contract.is_some()),
-        ("order", config.order.is_some()),
-        ("app", config.live.is_some()),
-    ];
-    match words.into_iter().find(|(_, is_said)| *is_said) {
-        Some((word, _)) => {
-            let message = format!("choose `{word}` of a network: that is of programs on a GPU");
-            Err(SessionError::new(ErrorKind::Words, message).with_help(format!("leave `{word}` out")))
-        }
-        None => Ok(()),
-    }
 }

@@ -1,20 +1,15 @@
 //! The one order in which choices become a session.
 
-use crate::capsules;
 use crate::error::{ErrorKind, SessionError};
 use crate::names::{absolute_directory, absolute_name};
-use crate::networks;
-use crate::recorded::{self, Recorded};
 use crate::session::Session;
+use crate::systems::{self, OpenedSystem, System, WantedApplication};
 use crate::trust;
-use crate::work::{Kind, Work, machine, setup};
 use campaign::{Bytes, Choices, Config, Live, Results};
-use inject::Setup;
 use methods::kit::patterns;
 use methods::registry;
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Opens what choices name, for a new campaign or for single faults.
 ///
@@ -29,67 +24,23 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
     }
     choices.selection.model = patterns::looked_up(choices.selection.model)?;
     choices.selection.method = choices.selection.method.as_deref().map(registry::lasting).transpose()?;
-    let is_network = choices.capsule.as_deref().is_some_and(|name| networks::named(name).is_some());
-    choices.fuel = choices.fuel.or((choices.exhaustive && !is_network).then_some(Setup::FUEL_OF_ALL));
     // What is said of an application that is not named is meant of the recorded one.
-    let said = if is_named { None } else { choices.live.first_explicit() };
-    let live = if is_named { choices.live.clone() } else { Live::default() };
-    let config = Choices { live, ..choices.clone() }.settle()?;
-    let kind = Kind::of(&config)?;
-    kind.check(&config)?;
-    if kind == Kind::Gpu {
-        // Sessions of a debugger share the GPU, not the cores.
-        let alone = choices.live.in_place;
-        let sessions = u32::try_from(debugger::sessions()).unwrap_or(1);
-        choices.jobs = choices.jobs.or(Some(if alone { 1 } else { sessions }));
+    let live = if is_named { Live::default() } else { std::mem::take(&mut choices.live) };
+    let wanted = WantedApplication { live, none: choices.no_app };
+    let has_size = choices.runs.is_some() || choices.margin.is_some() || choices.exhaustive;
+    let config = choices.settle()?;
+    let kind = systems::of(&config)?;
+    let config = kind.with_defaults(config);
+    systems::check(kind, &config)?;
+    let OpenedSystem { config, system, note } = kind.open_new(config, &wanted)?;
+    let config = config.judged_by(system.criteria())?;
+    let mut session = with_method(system, config)?;
+    if !has_size {
+        session.take_runs_of_planner()?;
     }
-    let (choices, work, note) = match recorded::application_of(&choices)? {
-        Recorded::There { live, sees } => beside(choices, live, sees)?,
-        Recorded::Away { why, note } => {
-            if let (Some(key), Some(why)) = (said, why) {
-                let message = format!("use `{key}`, which is for runs of the application: {why}");
-                let help = format!("name the application with `--app 'APP ARGS'`, or leave `{key}` out");
-                return Err(SessionError::new(ErrorKind::Words, message).with_help(help));
-            }
-            let work = Work::of(kind, &choices.clone().settle()?, true)?;
-            (choices, work, note)
-        }
-    };
-    let config = choices.judged_by(work.criteria()).settle()?;
-    let mut session = with_method(work, config)?;
     session.note(note);
     session.limit_margin()?;
     Ok(session)
-}
-
-/// A capsule with its recorded application, or without it where it has nothing to decide, or cannot be asked and why.
-fn beside(choices: Choices, live: Live, sees: bool) -> Result<(Choices, Work, Option<String>), SessionError> {
-    let is_wanted = choices.live.first_explicit().is_some();
-    let directory = choices.live.directory.clone().or(live.directory);
-    let asking = Choices { live: Live { app: live.app, directory, ..choices.live.clone() }, ..choices.clone() };
-    let config = asking.clone().settle()?;
-    match Kind::Beside.check(&config).and_then(|()| Work::of(Kind::Beside, &config, true)) {
-        Ok(Work::Live(target)) if !(sees || is_wanted || target.asks_at_end()) => {
-            Ok((choices, Work::Capsule(Arc::clone(target.capsule())), None))
-        }
-        Ok(work) => {
-            let app = &asking.live.app;
-            let note = format!(
-                "runs whose host sees a difference before the end are finished by `{app}`; `--no-app` leaves them undecided"
-            );
-            Ok((asking, work, sees.then_some(note)))
-        }
-        Err(error) if is_wanted => Err(error),
-        Err(error) => {
-            let what = if sees {
-                "runs whose host sees a difference before the end stay undecided"
-            } else {
-                "what the host would do about results that differ is not found out"
-            };
-            let note = format!("{what}: its application cannot be asked: {error}");
-            Ok((choices.clone(), Work::of(Kind::Capsule, &choices.settle()?, true)?, Some(note)))
-        }
-    }
 }
 
 /// What may be said of a campaign that goes on: no result depends on it.
@@ -134,26 +85,23 @@ pub fn open_results(results: &Results, name: Option<&str>) -> Result<Session, Se
     if let Some(name) = name {
         name.clone_into(&mut config.capsule);
     }
-    if networks::named(&config.capsule).is_some() {
-        let session = of_config(config)?;
-        if session.target().subject.digest() != results.digest()? {
-            let message = "use the network of the campaign: the one of that name is another now";
-            return Err(SessionError::new(ErrorKind::Refused, message));
-        }
-        return Ok(session);
+    config.live = None;
+    let digest = results.digest()?;
+    let kind = systems::of(&config)?;
+    let system = kind.open(&config, false).map_err(refused)?;
+    if system.target().subject.digest() != digest {
+        let name = &config.capsule;
+        let message = format!("use `{name}`: it is not what was irradiated, but another of that name");
+        return Err(SessionError::new(ErrorKind::Refused, message));
     }
-    let capsule = capsules::open_same(&config.capsule, &results.digest()?)?;
-    let ready = |machine| capsules::target_on(machine, capsule, &setup(&config, false));
-    let capsule = machine(&config).and_then(ready).map_err(refused)?;
-    with_method(Work::Capsule(capsule), config).map_err(refused)
+    with_method(system, config).map_err(refused)
 }
 
 /// A configuration that was written by a campaign: the types that were found out stand in it, and what does not is
 /// compared byte by byte.
 fn of_config(config: Config) -> Result<Session, SessionError> {
-    let kind = Kind::of(&config)?;
-    let work = Work::of(kind, &config, false).map_err(refused)?;
-    with_method(work, config).map_err(refused)
+    let system = systems::of(&config)?.open(&config, false).map_err(refused)?;
+    with_method(system, config).map_err(refused)
 }
 
 /// Nobody asks for what a campaign wrote: a mistake in its words is one in what is there.
@@ -161,16 +109,11 @@ fn refused(error: SessionError) -> SessionError {
     if error.why == ErrorKind::Words { error.refused() } else { error }
 }
 
-/// The method, if one is named, chooses sites of the capsule, whatever has the engines.
-fn with_method(work: Work, mut config: Config) -> Result<Session, SessionError> {
-    let method = match &work {
-        // A network refuses methods itself.
-        Work::Gpu(_) | Work::Network(_) => None,
-        Work::Capsule(capsule) => registry::apply(capsule, &config.selection)?,
-        Work::Live(target) => registry::apply(target.capsule(), &config.selection)?,
-    };
+/// The method, if one is named, chooses sites.
+fn with_method(system: Box<dyn System>, mut config: Config) -> Result<Session, SessionError> {
+    let method = system.method(&config)?;
     if let Some(method) = &method {
         config.selection.files = method.files();
     }
-    Ok(Session::new(config, work, method))
+    Ok(Session::new(config, system, method))
 }

@@ -3,8 +3,8 @@
 
 use crate::bundled::{self, BUNDLED, Bundled};
 use crate::error::{ErrorKind, SessionError};
-use crate::{capsules, networks, trust};
-use campaign::{Choices, CommandLine, Live};
+use crate::{capsules, trust};
+use campaign::{CommandLine, Config, Live, Size};
 use capsule::{Capsule, Digest, RecordedApplication};
 use std::path::Path;
 use std::{fs, io};
@@ -31,22 +31,17 @@ pub(crate) enum Recorded {
 ///
 /// # Errors
 /// If the capsule cannot be read.
-pub(crate) fn application_of(choices: &Choices) -> Result<Recorded, SessionError> {
+pub(crate) fn application_of(config: &Config, no_app: bool) -> Result<Recorded, SessionError> {
     let silent = |why: Option<&str>| Ok(Recorded::Away { why: why.map(str::to_owned), note: None });
-    let Some(name) = choices.capsule.as_deref().filter(|_| choices.live.app.words().is_empty()) else {
-        return silent(None);
-    };
-    if networks::named(name).is_some() {
-        return silent(None);
-    }
+    let name = config.capsule.as_str();
     let capsule = capsules::open(name)?;
     let (application, sees) = (&capsule.provenance.application, capsule.host_may_decide());
     let workload = bundled::find(name);
     // The check that ends a workload is no part of what it stands for: only a host that decides in between is asked.
     if workload.is_some() && !sees {
-        return silent(choices.no_app.then_some("`no-app` asks no application"));
+        return silent(no_app.then_some("`no-app` asks no application"));
     }
-    if let Some(what) = asks_none(choices) {
+    if let Some(what) = asks_none(config, no_app) {
         let why = format!("{what} asks no application");
         let note = format!("{why}: what the host would do about a difference is not found out");
         let has_application = application.is_some() || workload.is_some();
@@ -74,12 +69,12 @@ pub(crate) fn application_of(choices: &Choices) -> Result<Recorded, SessionError
 }
 
 /// What of a campaign an application has no part in: all faults of a block are run without it, and it does what a GPU does.
-fn asks_none(choices: &Choices) -> Option<&'static str> {
+fn asks_none(config: &Config, no_app: bool) -> Option<&'static str> {
     let said = [
-        (choices.no_app, "`no-app`"),
-        (choices.exhaustive, "an exhaustive campaign"),
-        (choices.order.is_some(), "a campaign with `order`"),
-        (choices.contract.is_some(), "a campaign with `contract`"),
+        (no_app, "`no-app`"),
+        (config.size == Size::Exhaustive, "an exhaustive campaign"),
+        (config.order.is_some(), "a campaign with `order`"),
+        (config.contract.is_some(), "a campaign with `contract`"),
     ];
     said.into_iter().find_map(|(said, what)| said.then_some(what))
 }

@@ -1,18 +1,17 @@
 //! What runs: campaigns and single faults, on one thing that was opened.
 
 use crate::error::{ErrorKind, SessionError};
+use crate::systems::{System, SystemPart};
 use crate::trust;
-use crate::work::Work;
 use campaign::story::Story;
 use campaign::{
     CampaignEnd, CampaignError, CampaignEvent, Config, MarginBy, MarginRule, Results, SelectionWords, Site, Size,
     Store, StoreError, Stratify, TargetError, TargetSystem,
 };
 use fault::Fault;
-use inject::{CapsuleTarget, Strategy};
-use methods::kit::Application;
+use inject::CapsuleTarget;
+use methods::kit::OpenedCapsule;
 use methods::{Applied, Estimates};
-use nn::LayerSize;
 use outcome::{Criteria, Observation};
 use std::path::Path;
 use std::sync::Arc;
@@ -24,20 +23,31 @@ const MOST_UNSAID: u64 = 1_000_000;
 /// What choices name, ready to run. Nothing of it can be changed.
 pub struct Session {
     config: Config,
-    work: Work,
+    system: Box<dyn System>,
     method: Option<Box<dyn Applied>>,
     /// What is to be said of its application.
     note: Option<String>,
 }
 
 impl Session {
-    pub(crate) fn new(config: Config, work: Work, method: Option<Box<dyn Applied>>) -> Self {
-        Self { config, work, method, note: None }
+    pub(crate) fn new(config: Config, system: Box<dyn System>, method: Option<Box<dyn Applied>>) -> Self {
+        Self { config, system, method, note: None }
     }
 
     /// Adds what is to be said of its application.
     pub(crate) fn note(&mut self, note: Option<String>) {
         self.note = note;
+    }
+
+    /// Makes as many runs as the planner has, where it has a fixed number.
+    ///
+    /// # Errors
+    /// When a campaign cannot have that number.
+    pub(crate) fn take_runs_of_planner(&mut self) -> Result<(), SessionError> {
+        if let Some(runs) = self.target().planner.runs() {
+            self.config = self.config.clone().with_runs(runs)?;
+        }
+        Ok(())
     }
 
     /// Says after how many runs a margin for each kernel ends at the latest, where nobody does: the smallest kernel has as
@@ -78,64 +88,53 @@ impl Session {
     /// The capsule: the one that was named, or the recording of the application. A network has none.
     #[must_use]
     pub fn capsule(&self) -> Option<&Arc<CapsuleTarget>> {
-        self.work.capsule()
+        self.system.capsule()
     }
 
-    /// The application that finishes runs of the capsule, if one does. What it runs is from now on known to be this user's.
+    /// The capsule with its configuration, for campaigns of methods; none of what has no capsule. The commands of an application
+    /// that finishes runs are from now on known to be this user's.
     ///
     /// # Errors
     /// If the user's own state cannot be written.
-    pub fn application(&self) -> Result<Option<Application<'_>>, SessionError> {
-        let (Work::Live(target), Some(live)) = (&self.work, &self.config.live) else { return Ok(None) };
-        trust::remember(&self.config).map_err(|error| SessionError::from_error(ErrorKind::Refused, &error))?;
-        Ok(Some(Application { capsule: Arc::clone(target.capsule()), live: live.clone(), engines: &**target }))
+    pub fn opened_capsule(&self) -> Result<Option<OpenedCapsule<'_>>, SessionError> {
+        let Some(capsule) = self.system.capsule() else { return Ok(None) };
+        let engines = self.system.application();
+        if engines.is_some() {
+            trust::remember(&self.config).map_err(|error| SessionError::from_error(ErrorKind::Refused, &error))?;
+        }
+        Ok(Some(OpenedCapsule { capsule: Arc::clone(capsule), config: self.config.clone(), engines }))
     }
 
-    /// The layers of a network; none of anything else.
+    /// The parts that bounds may name, of what has no capsule.
     #[must_use]
-    pub fn layers(&self) -> Vec<LayerSize> {
-        match &self.work {
-            Work::Network(target) => target.layers(),
-            _ => Vec::new(),
-        }
+    pub fn parts(&self) -> Vec<SystemPart> {
+        self.system.parts()
     }
 
     /// The name of what is irradiated.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.work.target().subject.name()
+        self.system.target().subject.name()
     }
 
     /// What a user should know before it runs, a line each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = self.capsule().map_or_else(Vec::new, |capsule| capsule.notes().to_vec());
+        let mut notes = self.system.notes();
         notes.extend(self.application_notes());
-        match &self.work {
-            Work::Gpu(target) => notes.push(target.note()),
-            Work::Network(target) => {
-                let accuracy = target.accuracy();
-                let (right, images) = (accuracy.right, accuracy.images);
-                notes.push(format!(
-                    "{right} of {images} images are classified as labelled; faults are in runs of these"
-                ));
-            }
-            Work::Capsule(_) | Work::Live(_) => {}
-        }
         notes
     }
 
     /// What a user should know of the part that an application has in its runs, a line each.
     #[must_use]
     pub fn application_notes(&self) -> Vec<String> {
-        let finishes = if let Work::Live(target) = &self.work { target.notes() } else { Vec::new() };
-        self.note.iter().cloned().chain(finishes).collect()
+        self.note.iter().cloned().chain(self.system.application_notes()).collect()
     }
 
     /// What a campaign runs on.
     #[must_use]
     pub fn target(&self) -> TargetSystem<'_> {
-        let target = self.work.target();
+        let target = self.system.target();
         match &self.method {
             None => target,
             Some(method) => target.planned_by(&**method),
@@ -220,49 +219,17 @@ impl Session {
     /// What makes outputs good: what was said, and what the capsule says.
     #[must_use]
     pub fn criteria(&self) -> Criteria {
-        self.config.criteria.clone().or(self.work.criteria())
+        self.config.criteria.clone().or(self.system.criteria())
     }
 
     /// Runs one fault by its text id, by the engine of the configuration.
     ///
     /// # Errors
-    /// If the id cannot be read, and as [`inject`](Self::inject).
-    pub fn inject_id(&self, id: &str) -> Result<(Site, Observation), SessionError> {
-        let Work::Network(network) = &self.work else {
-            let fault = id
-                .parse()
-                .map_err(|error: fault::ParseFaultError| SessionError::from_error(ErrorKind::Words, &error))?;
-            return self.inject(&fault);
-        };
-        let site = network.site(id)?;
-        let mut worker = TargetSystem::from(&**network).engines.worker(&self.config.engine)?;
-        let observation = worker.run(&site).map_err(|error| SessionError::from_error(ErrorKind::Words, &error))?;
+    /// If the id cannot be read or names a place that does not exist, or the run cannot be made.
+    pub fn inject(&self, id: &str) -> Result<(Site, Observation), SessionError> {
+        let site = self.system.site(id)?;
+        let observation = self.system.run(&site, &self.config.engine)?;
         Ok((site, observation))
-    }
-
-    /// Runs one fault of a program on a GPU, by the engine of the configuration.
-    ///
-    /// # Errors
-    /// If its place does not exist, or the run cannot be made.
-    pub fn inject(&self, fault: &Fault) -> Result<(Site, Observation), SessionError> {
-        let golden = |error: campaign::RunFailure| SessionError::from_error(ErrorKind::Golden, &error);
-        let words = |error: campaign::RunFailure| SessionError::from_error(ErrorKind::Words, &error);
-        let strategy = || Strategy::try_from(&self.config.engine);
-        Ok(match &self.work {
-            Work::Capsule(capsule) => {
-                let site = capsule.site_of(fault)?;
-                (site, capsule.runner(strategy()?).run(fault)?)
-            }
-            Work::Live(target) => {
-                let site = target.capsule().site_of(fault)?;
-                (site, target.inject(fault, strategy()?).map_err(golden)?)
-            }
-            Work::Network(_) => return Err(no_program()),
-            Work::Gpu(target) => {
-                let site = target.site_of(fault).map_err(words)?;
-                (site, target.inject(fault).map_err(golden)?)
-            }
-        })
     }
 
     /// The story of a fault that a row names.

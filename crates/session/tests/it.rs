@@ -1,7 +1,7 @@
 //! From choices to runs, and what is refused on the way.
 
 use campaign::{CampaignEnd, Choices, Config, Engine, Results, Row, SelectionWords};
-use methods::kit::{Campaigns, Studied};
+use methods::kit::{Campaigns, StudySubject};
 use session::{Changes, ErrorKind, Session, open, open_campaign, open_results};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -78,7 +78,7 @@ fn one_fault_is_run_and_told() {
     let (_, results) = session.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap();
     let row = rows(&results).remove(0);
     let id = row.site.fault().unwrap();
-    let (site, _) = session.inject(&id.parse().unwrap()).unwrap();
+    let (site, _) = session.inject(id).unwrap();
     assert_eq!(site.fault(), Some(id));
     assert_eq!(session.story_of(id).unwrap().site.id.as_deref(), Some(id));
     let error = session.story_of("launch=0").unwrap_err();
@@ -124,7 +124,7 @@ fn another_capsule_of_that_name_is_not_taken_for_the_one_that_was_irradiated() {
     let session = open(choices("pathfinder", 5)).unwrap();
     let (_, results) = session.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap();
     let error = open_results(&results, Some("gemm")).err().unwrap();
-    assert!(error.to_string().contains("is not the capsule that was irradiated"), "{error}");
+    assert!(error.to_string().contains("is not what was irradiated"), "{error}");
     assert!(open_results(&results, None).is_ok());
 }
 
@@ -137,7 +137,7 @@ fn stores_of_a_study_say_all_that_their_rows_depend_on() {
         let capsule = session::capsules::ready("pathfinder", &setup).unwrap();
         let mut told = |_: &str, _: &campaign::CampaignEvent<'_>| {};
         let mut campaigns = Campaigns {
-            applications: Vec::new(),
+            opened: Vec::new(),
             dir: dir.path().to_owned(),
             seed: 5,
             kernels: Vec::new(),
@@ -145,7 +145,7 @@ fn stores_of_a_study_say_all_that_their_rows_depend_on() {
             stop: &stop,
             told: &mut told,
         };
-        (study.make)(&[Studied { capsule, class: None }], 120, &mut campaigns).unwrap();
+        (study.make)(&[StudySubject { capsule, class: None }], 120, &mut campaigns).unwrap();
         let mut stores: Vec<(Config, Vec<Row>)> = Vec::new();
         for store in std::fs::read_dir(dir.path()).unwrap() {
             let place = store.unwrap().path();
@@ -174,6 +174,22 @@ fn estimates_of(dir: &Path) -> Result<serde_json::Value, String> {
 fn by_method(word: String, runs: u64) -> Choices {
     let selection = SelectionWords { method: Some(word), ..SelectionWords::default() };
     Choices { selection, ..choices("pathfinder", runs) }
+}
+
+#[test]
+fn a_planner_with_a_fixed_number_of_runs_says_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (map, regions) = (dir.path().join("map.csv"), dir.path().join("r.toml"));
+    std::fs::write(&regions, "[[regions]]\nname = 'a'").unwrap();
+    let drawn = open(by_method(format!("regional:file={}", regions.display()), 17)).unwrap();
+    let results = run(&drawn, &dir.path().join("drawn"));
+    let faults: Vec<String> = rows(&results).iter().map(|row| format!("a,\"{}\"", row.site.fault().unwrap())).collect();
+    std::fs::write(&map, format!("region,fault\n{}", faults.join("\n"))).unwrap();
+    let mapped = |runs| open(Choices { runs, ..by_method(format!("regional:map={}", map.display()), 0) });
+    assert_eq!(mapped(None).unwrap().config().planned(), 17);
+    assert_eq!(mapped(Some(5)).unwrap().config().planned(), 5);
+    let sampled = open(Choices { runs: None, ..choices("pathfinder", 0) }).unwrap();
+    assert_eq!(sampled.config().planned(), campaign::config::DEFAULT_RUNS);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use stats::{Confidence, Margin, sample_size};
 
 use super::{
-    Choices, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, MAX_RUNS, MAX_SECONDS, MarginBy, MarginRule,
-    Shard, Size,
+    Choices, Config, ConfigError, DEFAULT_RUNS, Engine, IntervalMethod, Live, MAX_RUNS, MAX_SECONDS, MarginBy,
+    MarginRule, SelectionWords, Shard, Size,
 };
 use outcome::{Criteria, Quality};
 
@@ -17,6 +17,45 @@ impl Config {
     /// When the text is not such a file, or contradicts itself.
     pub fn from_toml(text: &str, name: &str) -> Result<Self, ConfigError> {
         Choices::from_toml(text, name)?.settle()
+    }
+
+    /// The same, with an application that is started as `live` says.
+    ///
+    /// # Errors
+    /// When `live` contradicts itself, or the campaign can have no application.
+    pub fn with_application(self, live: Live) -> Result<Self, ConfigError> {
+        let live = live.settled(self.jobs.map(NonZeroU32::get))?;
+        let in_place = live.as_ref().is_some_and(|live| live.in_place);
+        let config = Self { jobs: if in_place { Some(NonZeroU32::MIN) } else { self.jobs }, live, ..self };
+        check_live(&config)?;
+        Ok(config)
+    }
+
+    /// The same, with `criteria` for outputs of which it says nothing.
+    ///
+    /// # Errors
+    /// When the criteria make no sense together.
+    pub fn judged_by(self, criteria: Criteria) -> Result<Self, ConfigError> {
+        Ok(Self { criteria: settled(self.criteria.or(criteria))?, ..self })
+    }
+
+    /// The configuration of a campaign of `runs` runs on the same capsule and machine, with the same application.
+    ///
+    /// # Errors
+    /// When there are too many runs or none, or the selection makes no sense with them.
+    pub fn of_runs(self, selection: SelectionWords, runs: u64, seed: u64) -> Result<Self, ConfigError> {
+        let selection = selection.settled();
+        Self { selection, seed, shard: Shard::WHOLE, seconds: None, bounds: Vec::new(), ..self }.with_runs(runs)
+    }
+
+    /// The same, with a fixed number of runs.
+    ///
+    /// # Errors
+    /// When there are too many runs or none, or the shard has none of them.
+    pub fn with_runs(self, runs: u64) -> Result<Self, ConfigError> {
+        let config = Self { size: Size::Runs(runs), ..self };
+        check(&config)?;
+        Ok(config)
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn in_network(network: &str, fault: &str, json: bool) -> Result<Code,
 }
 
 fn one(session: &Session, fault: &str, json: bool) -> Result<Code, Failure> {
-    let (site, observation) = session.inject_id(fault)?;
+    let (site, observation) = session.inject(fault)?;
     show(session, &site, &observation, json)?;
     Ok(Code::Done)
 }

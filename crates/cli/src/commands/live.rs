@@ -22,10 +22,11 @@ pub(crate) fn live(args: &args::Live) -> Result<Code, Failure> {
         let error = anyhow!("find out what to irradiate: name the application and its arguments after `--`");
         return Err(Failure::new(Code::Usage, error));
     }
-    let fault = args.fault.as_deref().map(str::parse::<Fault>).transpose().code(Code::Usage)?;
+    // A fault that cannot be read is refused before the application runs.
+    args.fault.as_deref().map(str::parse::<Fault>).transpose().code(Code::Usage)?;
     let session = opened(Choices { capsule: None, ..choices })?;
-    if let Some(fault) = fault {
-        let (site, seen) = session.inject(&fault)?;
+    if let Some(fault) = &args.fault {
+        let (site, seen) = session.inject(fault)?;
         inject::show(&session, &site, &seen, args.choose.json)?;
         return Ok(Code::Done);
     }

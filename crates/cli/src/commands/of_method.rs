@@ -25,7 +25,7 @@ pub(crate) fn answer(args: MethodArgs) -> Result<Code, Failure> {
     let mut told = ProgressPrinter::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
-    campaigns.applications.extend(session.application()?);
+    campaigns.opened.extend(session.opened_capsule()?);
     let answer = (command.run)(&request, &mut campaigns).map_err(failure)?;
     write_plot(args.plot.as_deref(), answer.study.plots.first())?;
     show(&answer, args.json)

@@ -27,10 +27,10 @@ impl Parts {
         if let Some(capsule) = session.capsule() {
             return Self::of_capsule(capsule.golden_run().capsule());
         }
-        let layers = session.layers();
+        let parts = session.parts();
         Self {
-            kernels: layers.iter().map(|layer| layer.name.clone()).collect(),
-            groups: layers.iter().map(|layer| layer.class.to_owned()).collect(),
+            kernels: parts.iter().map(|part| part.name.clone()).collect(),
+            groups: parts.into_iter().map(|part| part.group).collect(),
             lines: BTreeSet::new(),
         }
     }

@@ -74,11 +74,8 @@ fn compare(args: &args::Report, results: &Results, other: &Path) -> Result<Code,
 fn made(results: &Results, args: &args::Report, dir: &Path) -> Result<Report, Failure> {
     let name = args.capsule.as_deref().unwrap_or(&results.config().capsule);
     let context = listing::context(name, &results.digest().map_err(refused)?, dir.display().to_string());
-    let selection = &results.config().selection;
-    // A method whose file is gone says nothing of its faults.
-    let aims = selection.method.as_ref().map(|_| methods::registry::aims(selection).unwrap_or_default());
-    let description = session::networks::describe(&campaign::Choices::from(results.config()));
-    Report::new(results, Context { aims, description, ..context }).map_err(refused)
+    let description = session::describe(results.config());
+    Report::new(results, Context { description, ..context }).map_err(refused)
 }
 
 /// The stories of some faults, where the capsule is there to run them. A report without them is a report still.

@@ -9,7 +9,7 @@ use anyhow::{Context as _, anyhow};
 use campaign::names::file_name;
 use campaign::{CampaignEvent, Choices, StoreError};
 use inject::CapsuleTarget;
-use methods::kit::{Campaigns, Studied, StudyError};
+use methods::kit::{Campaigns, StudyError, StudySubject};
 use methods::registry;
 use session::{Session, bundled};
 use std::sync::Arc;
@@ -27,14 +27,14 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
         args.capsules.iter().map(|name| open(name, &args.kept, args.no_app)).collect::<Result<_, _>>()?;
     let studied = |(name, session): (&String, &Session)| {
         let class = bundled::find(name).map(|workload| workload.description().class);
-        Ok(Studied { capsule: capsule_of(session)?, class })
+        Ok(StudySubject { capsule: capsule_of(session)?, class })
     };
     let subjects = args.capsules.iter().zip(&sessions).map(studied).collect::<Result<Vec<_>, Failure>>()?;
     let mut told = ProgressPrinter::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
     for session in &sessions {
-        campaigns.applications.extend(session.application()?);
+        campaigns.opened.extend(session.opened_capsule()?);
     }
     let study = (offer.make)(&subjects, args.runs, &mut campaigns).map_err(failure)?;
     if let Some(dir) = &args.plots {
@@ -75,15 +75,7 @@ pub(crate) fn campaigns<'a>(
     told: &'a mut dyn FnMut(&str, &CampaignEvent<'_>),
 ) -> Campaigns<'a> {
     let args::StudyOptions { kernel, seed, jobs, out, .. } = kept;
-    Campaigns {
-        dir: out.clone(),
-        seed: *seed,
-        kernels: kernel.clone(),
-        jobs: *jobs,
-        applications: Vec::new(),
-        stop,
-        told,
-    }
+    Campaigns { dir: out.clone(), seed: *seed, kernels: kernel.clone(), jobs: *jobs, opened: Vec::new(), stop, told }
 }
 
 /// Shows the campaigns of a study, one after the other.

@@ -5,7 +5,7 @@ use crate::devices::{Debugger, Lease, VARIABLE};
 use crate::mi::record::{Record, Results};
 use crate::mi::stop::{Focus, Stop, address, driver_error};
 use live::{GoldenApplication, RunOutputs, Workspace};
-use process::{Dialogue, Limits, Reaper, Said};
+use process::{ChildOutput, Dialogue, Limits, Reaper};
 use std::ffi::OsStr;
 use std::io;
 use std::process::Command;
@@ -153,9 +153,9 @@ impl<'b> Session<'b> {
         let (mut console, mut stop) = (String::new(), None);
         loop {
             match self.dialogue.hear(until)? {
-                Said::Late => return Err(Trouble::Silent { command: command.to_owned() }),
-                Said::Closed => return Err(self.gone(command)),
-                Said::Line(line) => match Record::parse(&line) {
+                ChildOutput::Late => return Err(Trouble::Silent { command: command.to_owned() }),
+                ChildOutput::Closed => return Err(self.gone(command)),
+                ChildOutput::Line(line) => match Record::parse(&line) {
                     Record::Answer { token, class, results } if token == Some(number) => {
                         return Ok(Answer { class, results, console, stop });
                     }
@@ -180,9 +180,9 @@ impl<'b> Session<'b> {
         }
         loop {
             match self.dialogue.hear(until)? {
-                Said::Late => return Ok(Stop::Late),
-                Said::Closed => return Ok(Stop::Gone { said: self.noted.clone() }),
-                Said::Line(line) => match Record::parse(&line) {
+                ChildOutput::Late => return Ok(Stop::Late),
+                ChildOutput::Closed => return Ok(Stop::Gone { said: self.noted.clone() }),
+                ChildOutput::Line(line) => match Record::parse(&line) {
                     Record::Notice { class, results } if class == "stopped" => return Ok(Stop::of(&results)),
                     Record::Console(text) => {
                         if let Some(stop) = driver_error(&text) {

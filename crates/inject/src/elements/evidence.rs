@@ -5,7 +5,7 @@
 //! appears among them decides; a signed instruction decides on the sign.
 
 use capsule::ElementType;
-use facts::{Facts, Making, Reg, Role, Type};
+use facts::{Facts, Reg, ResultKind, Role, Type};
 use simt::Program;
 use simt::program::FunctionCode;
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,12 +134,12 @@ impl<'p> Definitions<'p> {
         let made = shown(facts, register, ty);
         let follows = match facts.making {
             // What it makes of its sources says nothing about them: the address of a load, a word of a longer sum.
-            Making::Elsewhere | Making::Parts => false,
+            ResultKind::Elsewhere | ResultKind::Parts => false,
             // Nor does the float of a conversion, or the sign of an instruction that has one.
-            Making::Integers => matches!(made, ValueOrigin::Unknown | ValueOrigin::Integer),
-            Making::Bits | Making::Packed => made == ValueOrigin::Unknown,
+            ResultKind::Integers => matches!(made, ValueOrigin::Unknown | ValueOrigin::Integer),
+            ResultKind::Bits | ResultKind::Packed => made == ValueOrigin::Unknown,
         };
-        let packs = facts.making == Making::Packed;
+        let packs = facts.making == ResultKind::Packed;
         let fits = move |register: &Reg| {
             let bits = self.code.declared[register.index()].width().bits();
             bits > 1 && (bits == ty.width().bits() || (packs && bits < ty.width().bits()))
@@ -159,7 +159,7 @@ fn shown(facts: &Facts, register: Reg, ty: Type) -> ValueOrigin {
         ValueOrigin::Float(written)
     } else if written.is_signed() && written.bits() == ty.bits() {
         ValueOrigin::Signed
-    } else if matches!(facts.making, Making::Integers | Making::Parts) && !written.is_float() {
+    } else if matches!(facts.making, ResultKind::Integers | ResultKind::Parts) && !written.is_float() {
         ValueOrigin::Integer
     } else {
         ValueOrigin::Unknown

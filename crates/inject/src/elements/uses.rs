@@ -4,7 +4,7 @@
 //! register whatever the order of control. A float among them decides; a signed instruction decides on the sign.
 
 use super::evidence::{MOST, Stored, ValueOrigin};
-use facts::{Facts, Making, Operand, Reg, Role, Type};
+use facts::{Facts, Operand, Reg, ResultKind, Role, Type};
 use simt::Program;
 use simt::program::FunctionCode;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,8 +51,8 @@ impl<'p> Uses<'p> {
     fn through<'i>(&'i self, facts: &'i Facts, register: Reg, ty: Type) -> impl Iterator<Item = Reg> + 'i {
         let numbers = |operand: &Operand| operand.ty.is_some_and(Type::is_float);
         let source = facts.of_role(Role::Source).find(|source| source.register == register);
-        let packs = facts.making == Making::Packed;
-        let follows = (packs || facts.making == Making::Bits) && source.is_some_and(|source| !numbers(source));
+        let packs = facts.making == ResultKind::Packed;
+        let follows = (packs || facts.making == ResultKind::Bits) && source.is_some_and(|source| !numbers(source));
         let bits = move |register: Reg| self.code.declared[register.index()].width().bits();
         let fits =
             move |next: Reg| bits(next) > 1 && (bits(next) == ty.width().bits() || (packs && bits(next) < ty.bits()));
@@ -72,7 +72,7 @@ fn shown(facts: &Facts, operand: &Operand, ty: Type) -> ValueOrigin {
         }
         (_, Some(read)) if read.is_signed() && read.bits() == ty.bits() => ValueOrigin::Signed,
         (_, Some(read)) if !read.is_float() && read.bits() == ty.bits() => match facts.making {
-            Making::Integers | Making::Parts => ValueOrigin::Integer,
+            ResultKind::Integers | ResultKind::Parts => ValueOrigin::Integer,
             _ => ValueOrigin::Unknown,
         },
         _ => ValueOrigin::Unknown,

@@ -193,6 +193,10 @@ fn totals(kernels: &[KernelSites]) -> (u64, u64) {
 }
 
 impl Planner for Approxilyzer {
+    fn runs(&self) -> Option<u64> {
+        Some(Self::runs(self))
+    }
+
     fn labels(&self) -> &[LabelColumn] {
         &LABELS
     }
@@ -200,7 +204,7 @@ impl Planner for Approxilyzer {
     fn plan(&self, runs: &[RunIndex], _: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
         let site = |run: &RunIndex| {
             self.site(run.0, seed).ok_or_else(|| {
-                TargetError::new(format!("plan run {run}: there are {0} pilots; say --runs {0}", self.runs()))
+                TargetError::new(format!("plan run {run}: there are {} pilots; leave `runs` out", Self::runs(self)))
             })
         };
         runs.iter().map(site).collect()

@@ -2,10 +2,11 @@
 
 use campaign::names::file_name;
 use campaign::{
-    CampaignEnd, CampaignError, CampaignEvent, Choices, Config, ConfigError, Engines, Live, Planner, Results,
-    SelectionWords, Store, StoreError, Subject, TargetError, TargetSystem,
+    CampaignEnd, CampaignError, CampaignEvent, Choices, Config, ConfigError, Engines, Planner, Results, SelectionWords,
+    Store, StoreError, Subject, TargetError, TargetSystem,
 };
 use inject::{CapsuleTarget, MachineWords};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,34 +21,33 @@ pub struct Campaigns<'a> {
     pub kernels: Vec<String>,
     /// Workers; one for each core if not said.
     pub jobs: Option<u32>,
-    /// The applications that finish runs of their capsules.
-    pub applications: Vec<Application<'a>>,
+    /// The capsules as they were opened; a campaign on another capsule has the configuration that the capsule says.
+    pub opened: Vec<OpenedCapsule<'a>>,
     /// Ends the work in hand.
     pub stop: &'a AtomicBool,
     /// Is told of everything that happens.
     pub told: &'a mut dyn FnMut(&str, &CampaignEvent),
 }
 
-/// The application that a capsule was recorded from: it finishes those runs of the capsule in which its host could act on a
-/// difference.
-pub struct Application<'a> {
+/// A capsule as a session opened it.
+pub struct OpenedCapsule<'a> {
     /// The capsule.
     pub capsule: Arc<CapsuleTarget>,
-    /// How it is started.
-    pub live: Live,
-    /// What runs the faults of the capsule.
-    pub engines: &'a dyn Engines,
+    /// Its configuration, of which campaigns of methods replace what is selected, the number of runs and the seed.
+    pub config: Config,
+    /// What runs its faults, where an application finishes some.
+    pub engines: Option<&'a dyn Engines>,
 }
 
 /// A capsule and what is known of it.
-pub struct Studied {
+pub struct StudySubject {
     /// Its golden run is done.
     pub capsule: Arc<CapsuleTarget>,
     /// Its algorithm class, if it has one.
     pub class: Option<String>,
 }
 
-impl Studied {
+impl StudySubject {
     /// The name of the capsule.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -187,8 +187,7 @@ impl<'a> Campaigns<'a> {
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {
         let selection = SelectionWords { files: target.planner.files(), ..selection };
-        let engines = self.application(capsule).map(|application| application.engines);
-        let target = engines.map_or(target, |engines| target.run_by(engines));
+        let target = self.engines(capsule).map_or(target, |engines| target.run_by(engines));
         let config = self.config(capsule, selection, runs, self.seed)?;
         let dir = self.place(capsule, label, runs);
         let mut store = Store::make(&dir, config, target)?;
@@ -217,8 +216,7 @@ impl<'a> Campaigns<'a> {
         let config = self.config(capsule, selection, runs, seed)?;
         let target = TargetSystem::from(capsule);
         let target = planner.map_or(target, |planner| target.planned_by(planner));
-        let engines = self.application(capsule).map(|application| application.engines);
-        let target = engines.map_or(target, |engines| target.run_by(engines));
+        let target = self.engines(capsule).map_or(target, |engines| target.run_by(engines));
         match campaign::run_in_memory(target, &config, self.stop, &mut |_| {})? {
             (CampaignEnd::Finished(_), results) => Ok(results),
             _ => Err(StudyError::Unkept),
@@ -231,6 +229,7 @@ impl<'a> Campaigns<'a> {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// The configuration of the capsule as it was opened, on the machine that the capsule is executed on.
     fn config(
         &self,
         capsule: &CapsuleTarget,
@@ -238,26 +237,22 @@ impl<'a> Campaigns<'a> {
         runs: u64,
         seed: u64,
     ) -> Result<Config, StudyError> {
-        let MachineWords { addresses, contract, order } = capsule.golden_run().machine_words();
-        let choices = Choices {
-            capsule: Some(capsule.opened_as().to_owned()),
-            runs: Some(runs),
-            seed: Some(seed),
-            selection,
-            jobs: self.jobs,
-            fuel: capsule.golden_run().explicit_fuel(),
-            addresses,
-            contract,
-            order,
-            live: self.application(capsule).map_or_else(Live::default, |application| application.live.clone()),
-            ..Choices::default()
+        let opened = self.opened.iter().find(|it| it.config.capsule == capsule.opened_as());
+        let mut config = match opened {
+            Some(opened) => opened.config.clone(),
+            None => Choices { capsule: Some(capsule.opened_as().to_owned()), ..Choices::default() }.settle()?,
         };
-        Ok(choices.judged_by(capsule.criteria()).settle()?)
+        let MachineWords { addresses, contract, order } = capsule.golden_run().machine_words();
+        (config.addresses, config.contract, config.order) = (addresses, contract, order);
+        config.fuel = capsule.golden_run().explicit_fuel();
+        config.live = config.live.filter(|_| self.engines(capsule).is_some());
+        config.jobs = self.jobs.map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs)).transpose()?;
+        Ok(config.judged_by(capsule.criteria())?.of_runs(selection, runs, seed)?)
     }
 
-    /// What finishes the runs of a capsule, if an application does.
-    fn application(&self, capsule: &CapsuleTarget) -> Option<&Application<'a>> {
-        self.applications.iter().find(|application| std::ptr::eq(&raw const *application.capsule, capsule))
+    /// What runs the faults of a capsule, if its application finishes some.
+    fn engines(&self, capsule: &CapsuleTarget) -> Option<&'a dyn Engines> {
+        self.opened.iter().find(|opened| std::ptr::eq(&raw const *opened.capsule, capsule))?.engines
     }
 
     /// A directory for each campaign, which says what it is of: another recording of the same name is another campaign.
@@ -270,7 +265,7 @@ impl<'a> Campaigns<'a> {
         let MachineWords { addresses, contract, order } = capsule.golden_run().machine_words();
         let machine = [("addresses", addresses), ("contract", contract), ("order", order)];
         parts.extend(machine.into_iter().filter_map(|(key, word)| Some(format!("{key}-{}", word?))));
-        parts.extend(self.application(capsule).map(|_| "app".to_owned()));
+        parts.extend(self.engines(capsule).map(|_| "app".to_owned()));
         parts.push(format!("seed-{}-runs-{runs}", self.seed));
         self.dir.join(format!("{}.campaign", file_name(&parts.join("_"))))
     }

@@ -8,7 +8,7 @@ pub mod patterns;
 mod profile;
 mod thread;
 
-pub use campaigns::{Application, Campaigns, FinishedCampaign, Studied, StudyError};
+pub use campaigns::{Campaigns, FinishedCampaign, OpenedCapsule, StudyError, StudySubject};
 pub use inputs::{Inputs, Realised};
 pub use profile::{Profile, ProfileStep};
 pub use thread::ThreadId;

@@ -1,13 +1,13 @@
 //! How much do outcomes depend on what lies where a program was given nothing?
 
 use super::compared::{Variant, compare};
-use crate::kit::{Campaigns, Studied, StudyError};
+use crate::kit::{Campaigns, StudyError, StudySubject};
 use device::AddressProfile;
 use inject::Machine;
 use std::sync::Arc;
 use study::Study;
 
-pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
+pub(super) fn study(subjects: &[StudySubject], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
     let study = Study::new(
         "addresses",
         "Addresses that a program was not given",

@@ -1,6 +1,6 @@
 //! The same faults on several machines, run by run.
 
-use crate::kit::{Campaigns, Studied, StudyError};
+use crate::kit::{Campaigns, StudyError, StudySubject};
 use campaign::{Finding, Results};
 use inject::{CapsuleTarget, Golden, Machine, Setup};
 use outcome::{Class, Outcome};
@@ -31,7 +31,7 @@ type RunOutcomes = BTreeMap<u64, RunOutcome>;
 pub(super) fn compare(
     mut study: Study,
     variants: &[Variant],
-    subjects: &[Studied],
+    subjects: &[StudySubject],
     runs: u64,
     campaigns: &mut Campaigns<'_>,
 ) -> Result<Study, StudyError> {
@@ -75,7 +75,7 @@ pub(super) fn compare(
 }
 
 /// The capsule on another machine; why not, if that cannot do its golden run.
-fn on(subject: &Studied, variant: &Variant) -> Result<Result<CapsuleTarget, String>, StudyError> {
+fn on(subject: &StudySubject, variant: &Variant) -> Result<Result<CapsuleTarget, String>, StudyError> {
     let (capsule, golden) = (&subject.capsule, subject.capsule.golden_run());
     let same = Machine { addresses: Arc::clone(golden.addresses()), contract: golden.contract(), ..Machine::default() };
     let machine = (variant.change)(same);

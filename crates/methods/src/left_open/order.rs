@@ -1,11 +1,11 @@
 //! How much do outcomes depend on the order in which warps and blocks execute?
 
 use super::compared::{Variant, compare};
-use crate::kit::{Campaigns, Studied, StudyError};
+use crate::kit::{Campaigns, StudyError, StudySubject};
 use inject::{Machine, Order};
 use study::Study;
 
-pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
+pub(super) fn study(subjects: &[StudySubject], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
     let study = Study::new(
         "order",
         "The order of warps and blocks",

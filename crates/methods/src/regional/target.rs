@@ -166,6 +166,13 @@ fn labelled(site: Site, region: &str) -> Site {
 }
 
 impl Planner for Regional {
+    fn runs(&self) -> Option<u64> {
+        match &self.plan {
+            Plan::Drawn(_) => None,
+            Plan::Mapped(sites) => Some(sites.len() as u64),
+        }
+    }
+
     fn files(&self) -> BTreeMap<String, String> {
         self.files.clone()
     }
@@ -187,10 +194,8 @@ impl Planner for Regional {
                 let site = |run: &RunIndex| {
                     let at = usize::try_from(run.0).ok().and_then(|at| sites.get(at)).cloned();
                     at.ok_or_else(|| {
-                        TargetError::new(format!(
-                            "plan run {run}: the fault map has {} faults; say --runs {0}",
-                            sites.len()
-                        ))
+                        let faults = sites.len();
+                        TargetError::new(format!("plan run {run}: the fault map has {faults} faults; leave `runs` out"))
                     })
                 };
                 runs.iter().map(site).collect()

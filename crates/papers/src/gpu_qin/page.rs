@@ -11,7 +11,7 @@ use super::sentences::{Measurements, sentences};
 use super::statements::statements;
 use super::survey::{MeasuredKernel, SampleSizes, survey};
 use super::tables;
-use crate::page::{MethodPage, PageCampaign, Piece, Pieces, Workshop};
+use crate::page::{MethodPage, PageCampaign, PageContext, Piece, Pieces};
 
 /// The page.
 pub static PAGE: MethodPage = MethodPage {
@@ -27,7 +27,7 @@ pub static PAGE: MethodPage = MethodPage {
     make,
 };
 
-fn make(shop: &mut Workshop<'_, '_>, only: Option<&str>) -> Result<Pieces, StudyError> {
+fn make(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Result<Pieces, StudyError> {
     let runs = |name: &str| shop.runs.get(name).copied().unwrap_or_default();
     let sizes = SampleSizes {
         unbiased: runs("unbiased"),

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::paper::{KERNELS, PaperKernel};
-use crate::page::Workshop;
+use crate::page::PageContext;
 
 /// Iterations that the cap of Fig. 6 is set to, beside the method's own.
 pub const CAPS: [u32; 3] = [16, 32, 128];
@@ -121,7 +121,7 @@ const DEBUG: u64 = SEEDS - 1;
 /// # Errors
 /// If a workload lacks its kernel, or a campaign cannot be made.
 pub(super) fn survey(
-    shop: &mut Workshop<'_, '_>,
+    shop: &mut PageContext<'_, '_>,
     sizes: SampleSizes,
     only: Option<&str>,
 ) -> Result<Vec<MeasuredKernel>, StudyError> {

@@ -6,7 +6,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use crate::page::{MethodPage, PageCampaign, Piece, Pieces, Workshop};
+use crate::page::{MethodPage, PageCampaign, PageContext, Piece, Pieces};
 use crate::statements::tally;
 use methods::kit::StudyError;
 use methods::regional::{RegionTally, plots};
@@ -29,7 +29,7 @@ pub static PAGE: MethodPage = MethodPage {
     make,
 };
 
-fn make(shop: &mut Workshop<'_, '_>, only: Option<&str>) -> Result<Pieces, StudyError> {
+fn make(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Result<Pieces, StudyError> {
     let runs = |name: &str| shop.runs.get(name).copied().unwrap_or_default();
     let sizes =
         Sizes { few: runs("few"), many: runs("many"), registers: runs("registers"), followed: runs("followed") };

@@ -3,13 +3,13 @@
 use campaign::{Planner, RunIndex, SelectionWords};
 use inject::CapsuleTarget;
 use methods::kit::StudyError;
-use methods::regional::propagation::{DeclaredVariable, Followed, arrays, follow};
+use methods::regional::propagation::{DeclaredVariable, TrackedRun, arrays, follow};
 use methods::regional::{Region, RegionTally, Regional, Settings, Tally, region_of};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use crate::page::Workshop;
+use crate::page::PageContext;
 
 /// The programs, and their names in the paper; a new one goes behind the others, as seeds count through.
 pub(super) const PROGRAMS: [(&str, &str); 8] = [
@@ -95,7 +95,7 @@ pub(super) struct FollowedFault {
     /// Its region.
     pub(super) region: String,
     /// What came of it.
-    pub(super) run: Followed,
+    pub(super) run: TrackedRun,
 }
 
 impl Measured {
@@ -112,7 +112,7 @@ impl Measured {
 
 /// Measures every program, or one.
 pub(super) fn survey(
-    shop: &mut Workshop<'_, '_>,
+    shop: &mut PageContext<'_, '_>,
     sizes: &Sizes,
     only: Option<&str>,
 ) -> Result<Vec<Measured>, StudyError> {
@@ -121,7 +121,7 @@ pub(super) fn survey(
 }
 
 fn measured(
-    shop: &mut Workshop<'_, '_>,
+    shop: &mut PageContext<'_, '_>,
     sizes: &Sizes,
     number: u64,
     name: &'static str,
@@ -135,7 +135,7 @@ fn measured(
         Some(Region { name: (it.called)(it.region), kernel: Some(it.launch.to_owned()), ..whole.clone() })
     });
     let regions: Vec<Region> = declared.iter().cloned().chain(narrowed).collect();
-    let tally = |shop: &mut Workshop<'_, '_>, at: u64, regions: Vec<Region>, runs: u64| {
+    let tally = |shop: &mut PageContext<'_, '_>, at: u64, regions: Vec<Region>, runs: u64| {
         shop.campaigns.seed = number * SEEDS + at;
         campaign(shop, &capsule, regions, runs)
     };
@@ -156,7 +156,7 @@ fn measured(
 
 /// Faults in regions.
 fn campaign(
-    shop: &mut Workshop<'_, '_>,
+    shop: &mut PageContext<'_, '_>,
     capsule: &Arc<CapsuleTarget>,
     regions: Vec<Region>,
     runs: u64,
@@ -170,7 +170,7 @@ fn campaign(
 
 /// What faults in regions do to variables: the names of these, and every fault that corrupted one.
 fn faults(
-    shop: &mut Workshop<'_, '_>,
+    shop: &mut PageContext<'_, '_>,
     capsule: &Arc<CapsuleTarget>,
     text: &str,
     regions: Vec<Region>,

@@ -1,5 +1,6 @@
 //! The page of the method: the figures and tables of the paper with our workloads, its statements judged.
 
+mod monte_carlo;
 mod plots;
 mod questions;
 mod sentences;
@@ -8,13 +9,12 @@ mod survey;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod worlds;
 
 use methods::kit::StudyError;
 use methods::two_level::IpaTable;
 use study::Table;
 
-use crate::page::{MethodPage, PageCampaign, Piece, Pieces, Workshop};
+use crate::page::{MethodPage, PageCampaign, PageContext, Piece, Pieces};
 use questions::Questions;
 use survey::{Measured, Sizes};
 
@@ -34,7 +34,7 @@ pub static PAGE: MethodPage = MethodPage {
     make,
 };
 
-fn make(shop: &mut Workshop<'_, '_>, only: Option<&str>) -> Result<Pieces, StudyError> {
+fn make(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Result<Pieces, StudyError> {
     let runs = |name: &str| shop.runs.get(name).copied().unwrap_or_default();
     let sizes = Sizes { cell: runs("cell"), pattern: runs("pattern"), worlds: runs("worlds") };
     let all = survey::survey(shop, &sizes, only)?;

@@ -3,10 +3,10 @@
 use methods::two_level::{IpaTable, exceeds_target};
 use stats::{Bounded, Confidence, poisson};
 
+use super::monte_carlo::{COUNT, SURE};
 use super::questions::{LEVEL, Questions};
 use super::survey::{Coverage, Measured, PATTERNS};
 use super::tables::ranked;
-use super::worlds::{COUNT, SURE};
 use crate::statements::{Part, Verdict, tally};
 use crate::words::{listed, of, percent, range};
 

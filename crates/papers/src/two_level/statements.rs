@@ -3,10 +3,10 @@
 use methods::two_level::IpaTable;
 use stats::{Bounded, spearman};
 
+use super::monte_carlo::MonteCarlo;
 use super::questions::{Compared, Questions, mean_difference};
 use super::survey::Measured;
 use super::tables::ranked;
-use super::worlds::Worlds;
 use crate::statements::{Judged, Part, Statement, Verdict};
 use crate::words::{listed, of, percent};
 
@@ -198,8 +198,8 @@ fn orders(all: &[Measured], ipa: &IpaTable, at: usize) -> Vec<Statement> {
     let two: Vec<(&Measured, Bounded)> = ranked(all, at).into_iter().filter(|(it, _)| it.paper.is_some()).collect();
     let third = two.len().div_ceil(3);
     let alike: Vec<&Measured> = two.iter().map(|(it, _)| *it).collect();
-    let (worlds, chances) = (Worlds::of_rates(&alike, ipa, at), Worlds::of_chances(&alike));
-    let (ipa_only, issue) = (Worlds::of_ipa_only(&alike, ipa, at), Worlds::of_issue(&alike, at));
+    let (worlds, chances) = (MonteCarlo::of_rates(&alike, ipa, at), MonteCarlo::of_chances(&alike));
+    let (ipa_only, issue) = (MonteCarlo::of_ipa_only(&alike, ipa, at), MonteCarlo::of_issue(&alike, at));
     let by_two = top(two.iter().map(|(it, two)| (it.name, two.value)).collect());
     let by_apa = top(two.iter().map(|(it, _)| (it.name, it.apa_only().value)).collect());
     let other = by_apa.iter().filter(|name| !by_two.contains(name)).count();
@@ -282,8 +282,8 @@ fn of_apa(all: &[Measured], ipa: &IpaTable) -> Vec<Statement> {
         all.iter().filter(|it| it.paper.is_some()).map(|it| (it, it.apa_only())).collect();
     by.sort_by(|a, b| b.1.value.total_cmp(&a.1.value));
     let alike: Vec<&Measured> = by.iter().map(|(it, _)| *it).collect();
-    let (chances, rates) = (Worlds::of_chances(&alike), Worlds::of_rates(&alike, ipa, 0));
-    let excess = Worlds::of_excess(&alike, ipa);
+    let (chances, rates) = (MonteCarlo::of_chances(&alike), MonteCarlo::of_rates(&alike, ipa, 0));
+    let excess = MonteCarlo::of_excess(&alike, ipa);
     let above = |it: &Measured| it.composition.ipa_only().0.value > it.composition.sdc().0.value;
     let over = |it: &Measured| Some(it.ipa_only(0)?.value / it.two_level(0)?.value);
     let mut ten: Vec<(&str, f64)> =
@@ -339,7 +339,7 @@ fn of_apa(all: &[Measured], ipa: &IpaTable) -> Vec<Statement> {
                 in_points(apart),
                 ratio.map_or_else(String::new, |ratio| format!("{ratio:.2} times"))
             ),
-            Worlds::two_highest(&chances, &rates, SIMILAR, [1.3, 1.7]),
+            MonteCarlo::two_highest(&chances, &rates, SIMILAR, [1.3, 1.7]),
         ),
         said(
             "Where the chance by APA only is low, IPA only is further above the two-level rate",

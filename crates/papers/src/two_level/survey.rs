@@ -10,7 +10,7 @@ use outcome::Class;
 use stats::{Bounded, Confidence, Draws, poisson};
 use std::collections::BTreeMap;
 
-use crate::page::Workshop;
+use crate::page::PageContext;
 
 /// The workloads of the paper that have one of like name here, in the order of its Table 4, and its names.
 pub(super) const OF_PAPER: [(&str, &str); 16] = [
@@ -135,13 +135,13 @@ pub(super) struct Sizes {
     pub(super) cell: u64,
     /// Of each pattern.
     pub(super) pattern: u64,
-    /// Worlds in which intervals are checked.
+    /// Simulated beams in which intervals are checked.
     pub(super) worlds: u64,
 }
 
 /// Measures every workload, or one.
 pub(super) fn survey(
-    shop: &mut Workshop<'_, '_>,
+    shop: &mut PageContext<'_, '_>,
     sizes: &Sizes,
     only: Option<&str>,
 ) -> Result<Vec<Measured>, StudyError> {

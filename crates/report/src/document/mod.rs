@@ -8,7 +8,6 @@ mod build;
 mod capped;
 mod distributions;
 mod fates;
-mod faults;
 mod parts;
 mod provenance;
 mod scale;

@@ -2,12 +2,10 @@
 
 use campaign::config::{OptionWords, quoted, shell_line};
 use campaign::summary::Summary;
-use campaign::{Choices, Config};
+use campaign::{Choices, Config, Description};
 use serde::Serialize;
 
-use super::faults::{in_words, not_hit, own};
 use crate::input::Context;
-use crate::limits;
 
 /// How the numbers came to be.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,16 +41,15 @@ pub struct Setting {
 }
 
 pub(super) fn of(config: &Config, summary: &Summary, context: &Context) -> ReportProvenance {
-    let described = context.description.as_ref();
+    let Description { faults, not_hit, machine } = context.description.clone();
     ReportProvenance {
         version: context.version.clone(),
         classifier: outcome::CLASSIFIER_VERSION,
         capsule: config.capsule.clone(),
         settings: settings(&Choices::from(config)),
-        faults: described.map_or_else(|| in_words(summary, context.aims.as_deref()), |it| it.faults.clone()),
-        not_hit: described
-            .map_or_else(|| not_hit(context.aims.as_deref().unwrap_or(&own(summary))), |it| it.not_hit.clone()),
-        machine: described.map_or_else(|| limits::of_machine(&summary.config), |it| it.machine.clone()),
+        faults,
+        not_hit,
+        machine,
         repeat: repeat(config),
         resume: summary.remaining.map(|_| format!("beamline resume {}", quoted(&context.dir))),
     }

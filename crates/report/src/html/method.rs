@@ -12,7 +12,7 @@ use crate::races::{MEANING, said, unsearched};
 pub(super) fn section(report: &Report) -> Section {
     let (summary, provenance) = (&report.summary, &report.provenance);
     let body = html! {
-        p { (provenance.faults) }
+        @if !provenance.faults.is_empty() { p { (provenance.faults) } }
         p { (report.on_bounds()) " Rates are over what landed; a fault that hit nothing is never counted as masked." }
         h3 { "What the numbers do not say" }
         ul.find { @for limit in limits(&provenance.not_hit, &provenance.machine) { li { (limit) } } }

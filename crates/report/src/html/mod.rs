@@ -41,7 +41,7 @@ impl Report {
         let header = html! {
             h1 { (title) }
             button id="theme" type="button" hidden { "theme" }
-            p { (self.provenance.faults.split(". ").next().unwrap_or_default()) "." }
+            @if let Some((first, _)) = self.provenance.faults.split_once(". ") { p { (first) "." } }
         };
         page(&format!("{title}: what faults do"), &header, &sections, &self.provenance.version)
     }

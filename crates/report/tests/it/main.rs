@@ -11,6 +11,7 @@ mod page;
 mod same_numbers;
 mod synthetic;
 
+use campaign::Description;
 use campaign::{Choices, Results};
 use report::{Context, ListedInstruction, Report, SourceText};
 use serde_json::Value;
@@ -35,6 +36,11 @@ fn context() -> Context {
             text: (1..=200).map(line).collect::<Vec<_>>().join("\n"),
         }],
         listing: (0..40).map(listed).collect(),
+        description: Description {
+            faults: "In a destination register, one bit flips. Each run draws one dynamic instruction.".into(),
+            not_hit: "Only the operands named above are hit.".into(),
+            machine: vec!["Instructions are those of PTX.".into()],
+        },
         short_name: |name| if name == "_Z4loopPf" { "loop" } else { name },
         ..Context::default()
     }

@@ -28,7 +28,7 @@ fn answer(capsule: &Arc<CapsuleTarget>, dir: &tempfile::TempDir, options: &[(&'s
         seed: 0,
         kernels: Vec::new(),
         jobs: None,
-        applications: Vec::new(),
+        opened: Vec::new(),
         stop: &stop,
         told: &mut |_, _| {},
     };

@@ -202,8 +202,7 @@ fn a_method_chooses_gates_and_a_report_says_what_is_hit() {
         not_hit: "Wires between gates are not hit.".to_owned(),
         machine: vec!["Gates have no delay.".to_owned()],
     };
-    let report =
-        Report::new(&results, Context { description: Some(description.clone()), ..Context::default() }).unwrap();
+    let report = Report::new(&results, Context { description: description.clone(), ..Context::default() }).unwrap();
     let text = report.to_markdown();
     for sentence in [description.faults.as_str(), &description.not_hit, &description.machine[0], "bit 15", "adder"] {
         assert!(text.contains(sentence), "{sentence}: {text}");

@@ -4,7 +4,7 @@ use crate::gpu_qin::crashes::{Cause, causes};
 use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::{Choice, Settings};
 use crate::gpu_qin::trials::Trial;
-use crate::kit::Studied;
+use crate::kit::StudySubject;
 use crate::kit::{Campaigns, StudyError};
 use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
 
@@ -14,7 +14,7 @@ const POINTS: usize = 60;
 /// The columns of a [`row`].
 pub const COLUMNS: [&str; 7] = ["kernel", "exception", "crashes", "share", "latency, median", "90 %", "99 %"];
 
-pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
+pub(super) fn study(subjects: &[StudySubject], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
     let mut study = Study::new(
         "crashes",
         "Causes and latencies of crashes",

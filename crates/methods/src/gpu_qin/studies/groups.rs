@@ -11,7 +11,7 @@ use crate::gpu_qin::grouping::KernelGroups;
 use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::{Choice, Settings};
 use crate::gpu_qin::trials::{ENDS, Trial, TrialEnd, ends_by};
-use crate::kit::Studied;
+use crate::kit::StudySubject;
 use crate::kit::{Campaigns, StudyError};
 use stats::{ChiSquare, homogeneity};
 use study::{Cell, Study, Table};
@@ -65,7 +65,7 @@ fn compare(parts: &[[u64; ENDS]]) -> Option<ChiSquare> {
     homogeneity(&rows).map(|found| found.test)
 }
 
-pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
+pub(super) fn study(subjects: &[StudySubject], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
     let mut study = Study::new(
         "groups",
         "Whether grouping predicts resilience",

@@ -3,7 +3,7 @@
 use super::cells::rate;
 use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::{Choice, Settings};
-use crate::kit::Studied;
+use crate::kit::StudySubject;
 use crate::kit::{Campaigns, StudyError};
 use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
 
@@ -11,7 +11,7 @@ use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
 const CAPS: [Option<u32>; 5] = [Some(16), Some(32), Some(64), Some(128), None];
 
 pub(in crate::gpu_qin) fn study(
-    subjects: &[Studied],
+    subjects: &[StudySubject],
     runs: u64,
     campaigns: &mut Campaigns<'_>,
 ) -> Result<Study, StudyError> {

@@ -9,7 +9,7 @@ use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::mix::{Mix, StateBits, mixes};
 use crate::gpu_qin::settings::{Choice, Settings};
 use crate::gpu_qin::trials::TrialEnd;
-use crate::kit::Studied;
+use crate::kit::StudySubject;
 use crate::kit::{Campaigns, StudyError};
 use study::{Cell, Study, Table};
 
@@ -31,7 +31,7 @@ pub struct KernelMix {
 }
 
 /// The kernels of all subjects with their rates by the unbiased choice.
-fn points(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Vec<KernelMix>, StudyError> {
+fn points(subjects: &[StudySubject], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Vec<KernelMix>, StudyError> {
     let mut points = Vec::new();
     let settings = Settings { choice: Choice::Unbiased, ..Settings::default() };
     for subject in subjects {
@@ -49,7 +49,7 @@ fn points(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Res
 
 const MADE: &str = "the unbiased choice, activated within the window of 1,600";
 
-pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
+pub(super) fn study(subjects: &[StudySubject], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
     let points = points(subjects, runs, campaigns)?;
     let mut study = Study::new(
         "mix",
@@ -128,7 +128,7 @@ pub fn model_row(model: &Model, kernels: usize) -> Vec<Cell> {
     ]
 }
 
-pub(super) fn dwarfs(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
+pub(super) fn dwarfs(subjects: &[StudySubject], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
     let points = points(subjects, runs, campaigns)?;
     let mut study = Study::new(
         "dwarfs",
@@ -180,7 +180,7 @@ pub fn classes(points: &[KernelMix]) -> Table {
     table
 }
 
-pub(super) fn state(subjects: &[Studied], _: u64, _: &mut Campaigns<'_>) -> Result<Study, StudyError> {
+pub(super) fn state(subjects: &[StudySubject], _: u64, _: &mut Campaigns<'_>) -> Result<Study, StudyError> {
     let mut study = Study::new(
         "state",
         "Share of state that faults can reach",

@@ -4,7 +4,7 @@ use super::cells::rate;
 use crate::gpu_qin::estimate::estimates;
 use crate::gpu_qin::measure::measure;
 use crate::gpu_qin::settings::Settings;
-use crate::kit::Studied;
+use crate::kit::StudySubject;
 use crate::kit::{Campaigns, StudyError};
 use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
 
@@ -12,7 +12,7 @@ use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
 const WINDOWS: [Option<u64>; 9] =
     [Some(1), Some(4), Some(16), Some(64), Some(200), Some(400), Some(1600), Some(6400), None];
 
-pub(super) fn study(subjects: &[Studied], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
+pub(super) fn study(subjects: &[StudySubject], runs: u64, campaigns: &mut Campaigns<'_>) -> Result<Study, StudyError> {
     let mut study = Study::new(
         "window",
         "The activation window",

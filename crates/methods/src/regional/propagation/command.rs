@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::thread::available_parallelism;
 
 use super::arrays::{DeclaredVariable, arrays};
-use super::follow::{Followed, follow};
+use super::follow::{TrackedRun, follow};
 use super::graph::Graph;
 use super::picture::pictures;
 use super::rows::Rows;
@@ -158,7 +158,7 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
     let accesses = request.capsule.array_accesses(arrays);
     let wants_rows = request.options.has("rows");
     let (mut spread, mut graph, mut rows) = (Spread::default(), Graph::default(), Rows::default());
-    let mut see = |it: Followed| {
+    let mut see = |it: TrackedRun| {
         let region = region_of(&sites[it.run]);
         spread.add(region, &it, arrays.len());
         graph.add(&it, &kernels, &accesses, arrays.len());

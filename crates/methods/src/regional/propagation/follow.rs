@@ -13,7 +13,7 @@ use crate::kit::StudyError;
 
 /// A run that was followed.
 #[derive(Clone, Debug)]
-pub struct Followed {
+pub struct TrackedRun {
     /// Its number.
     pub run: usize,
     /// The launch with the fault.
@@ -39,7 +39,7 @@ pub struct ArrayCorruption {
     pub last: Option<Corruption>,
 }
 
-impl Followed {
+impl TrackedRun {
     /// What class its end is of.
     #[must_use]
     pub fn class(&self) -> Class {
@@ -57,7 +57,7 @@ pub fn follow(
     sites: &[Site],
     jobs: usize,
     stop: &AtomicBool,
-    see: &mut (dyn FnMut(Followed) + Send),
+    see: &mut (dyn FnMut(TrackedRun) + Send),
 ) -> Result<(), StudyError> {
     let (next, see) = (AtomicUsize::new(0), Mutex::new(see));
     let criteria = capsule.criteria();
@@ -91,7 +91,7 @@ fn one(
     run: usize,
     fault: &Fault,
     classify: &dyn Fn(&outcome::Observation) -> Outcome,
-) -> Result<Followed, StudyError> {
+) -> Result<TrackedRun, StudyError> {
     let tracked = tracker.run(fault, Keep::Ends).map_err(|error| TargetError::from_error(&error))?;
     let mut after: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
     let mut ends: BTreeMap<usize, ArrayCorruption> = BTreeMap::new();
@@ -106,5 +106,5 @@ fn one(
         of.or_insert(ArrayCorruption { launch: change.launch, first: found, last: None }).last = last;
     }
     let (outcome, completed) = (classify(&tracked.observation), tracked.observation.end == End::Completed);
-    Ok(Followed { run, launch: fault.launch, outcome, completed, after, ends })
+    Ok(TrackedRun { run, launch: fault.launch, outcome, completed, after, ends })
 }

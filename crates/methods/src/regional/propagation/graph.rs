@@ -5,7 +5,7 @@ use inject::{Array, ArrayAccesses};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 
-use super::follow::Followed;
+use super::follow::TrackedRun;
 
 /// Where an error comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +65,7 @@ pub struct Graph {
 
 impl Graph {
     /// Adds a run that came to its end; others are left out. `kernels` and `accesses` are those of the launches.
-    pub fn add(&mut self, it: &Followed, kernels: &[&str], accesses: &[ArrayAccesses], variables: usize) {
+    pub fn add(&mut self, it: &TrackedRun, kernels: &[&str], accesses: &[ArrayAccesses], variables: usize) {
         if !it.completed || !it.class().has_landed() {
             return;
         }
@@ -185,9 +185,9 @@ mod tests {
     use outcome::Outcome;
 
     /// A run whose variables are corrupted after launches.
-    fn followed(launch: u32, after: &[(u32, &[usize])]) -> Followed {
+    fn followed(launch: u32, after: &[(u32, &[usize])]) -> TrackedRun {
         let after = after.iter().map(|(launch, arrays)| (*launch, arrays.iter().copied().collect())).collect();
-        Followed {
+        TrackedRun {
             run: 0,
             launch,
             outcome: Outcome::Masked(outcome::Masked::Logical),

@@ -21,7 +21,7 @@ mod timeline;
 
 pub use arrays::{DeclaredVariable, arrays};
 pub(super) use command::PROPAGATION;
-pub use follow::{ArrayCorruption, Followed, follow};
+pub use follow::{ArrayCorruption, TrackedRun, follow};
 pub use graph::{Carrier, Edge, Graph, Origin};
 pub use spread::{Spread, VariableSpread};
 pub use timeline::{FaultTimeline, Step};

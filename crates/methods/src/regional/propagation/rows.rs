@@ -4,7 +4,7 @@ use campaign::names::cell;
 use inject::Array;
 use serde::Serialize;
 
-use super::follow::Followed;
+use super::follow::TrackedRun;
 
 /// What a run did to a variable.
 #[derive(Clone, Debug, Serialize)]
@@ -33,7 +33,7 @@ pub(super) struct Rows(Vec<Row>);
 
 impl Rows {
     /// Adds what a run did; a run that corrupted nothing has no row.
-    pub(super) fn add(&mut self, region: &str, fault: &str, it: &Followed, kernels: &[&str], arrays: &[Array]) {
+    pub(super) fn add(&mut self, region: &str, fault: &str, it: &TrackedRun, kernels: &[&str], arrays: &[Array]) {
         for (place, array) in arrays.iter().enumerate() {
             let Some(ends) = it.ends.get(&place) else { continue };
             let last = ends.last.as_ref();

@@ -266,7 +266,7 @@ pub(super) fn course(name: &str, it: &FaultTimeline<'_>, kernels: &[&str]) -> (V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::regional::propagation::Followed;
+    use crate::regional::propagation::TrackedRun;
     use outcome::Class;
     use std::collections::BTreeMap;
 
@@ -274,7 +274,7 @@ mod tests {
     fn undecided_runs_are_counted_and_it_is_said_what_rates_mean() {
         let run = |outcome: Outcome| {
             let (after, ends) = (BTreeMap::new(), BTreeMap::new());
-            Followed { run: 0, launch: 0, outcome, completed: true, after, ends }
+            TrackedRun { run: 0, launch: 0, outcome, completed: true, after, ends }
         };
         let masked = Outcome::from_words(Class::Masked, Some("logical")).unwrap();
         let mut all = Spread::default();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::follow::Followed;
+use super::follow::TrackedRun;
 use outcome::Class;
 
 /// What runs of a region did to a variable.
@@ -40,7 +40,7 @@ pub struct Spread {
 
 impl Spread {
     /// Adds a run of a region.
-    pub fn add(&mut self, region: &str, it: &Followed, variables: usize) {
+    pub fn add(&mut self, region: &str, it: &TrackedRun, variables: usize) {
         if !it.class().has_landed() {
             return;
         }

@@ -1,7 +1,7 @@
 //! Programs of which everything is said by hand: what faults in their regions corrupt, and by how much.
 
 use inject::{Corruption, Extent};
-use methods::regional::propagation::{ArrayCorruption, Followed};
+use methods::regional::propagation::{ArrayCorruption, TrackedRun};
 use methods::regional::{RegionTally, Tally};
 use outcome::{Outcome, Sdc};
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,7 +62,7 @@ pub(super) fn fault(region: &str, variables: &[(usize, u64, f64, u64, [u64; 2])]
         let last = Some(corruption(last, error, place));
         (variable, ArrayCorruption { launch: 0, first: corruption(first, error, place), last })
     });
-    let run = Followed {
+    let run = TrackedRun {
         run: 0,
         launch: 0,
         outcome: Outcome::Sdc(Sdc::Bad),

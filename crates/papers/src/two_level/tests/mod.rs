@@ -5,11 +5,11 @@ mod made;
 use methods::two_level::{IpaTable, runs_of_cell};
 use std::slice;
 
+use super::monte_carlo::MonteCarlo;
 use super::questions::Questions;
 use super::sentences::sentences;
 use super::statements::{faults, statements, strikes};
 use super::survey::{Measured, OF_PAPER};
-use super::worlds::Worlds;
 use super::{PAGE, pieces};
 use crate::checks;
 use crate::statements::{Part, Verdict};
@@ -138,7 +138,7 @@ fn an_order_is_asked_of_worlds() {
     let ipa = made::table();
     let all = made::workloads(&four([600, 500, 200, 100]), &ipa);
     let several: Vec<&Measured> = all.iter().collect();
-    let (chances, rates) = (Worlds::of_chances(&several), Worlds::of_rates(&several, &ipa, 0));
+    let (chances, rates) = (MonteCarlo::of_chances(&several), MonteCarlo::of_rates(&several, &ipa, 0));
     assert_eq!(rates.in_half(&["hotspot", "srad_v2"], true).verdict, Holds);
     assert_eq!(rates.in_half(&["hotspot", "lulesh"], false).verdict, Fails);
     assert_eq!(rates.in_half(&["hotspot", "nobody"], true).verdict, Open);

@@ -12,8 +12,8 @@
 //! There are registers `x0` to `x15` and predicates `q0` to `q3`, of which none is kept across kernels.
 
 use facts::{
-    Access, Control, Effect, Facts, FunctionId, Group, Guard, Making, MemoryOrder, NamedSet, Operand, Pc, Reg,
-    Register, Role, Sets, Space, Type,
+    Access, Control, Effect, Facts, FunctionId, Group, Guard, MemoryOrder, NamedSet, Operand, Pc, Reg, Register,
+    ResultKind, Role, Sets, Space, Type,
 };
 use simt::Program;
 use simt::guest::{Guest, GuestError, GuestModule, Image, KernelInfo, Listed, ParamInfo, Placement, Pointee, Variable};
@@ -202,7 +202,7 @@ impl Toyed {
             Self::Arg(to, _) => computes("arg", Group::LoadParam, to, &[]),
             Self::Of(to, _) => computes("of", Group::Move, to, &[]),
             Self::Add(to, a, b) => Facts {
-                making: Making::Integers,
+                making: ResultKind::Integers,
                 sets: Sets::new(SETS, 0b10),
                 ..computes("add", Group::IntAdd, to, &[a, b])
             },
@@ -215,7 +215,7 @@ impl Toyed {
                 let mut facts = computes("load", Group::LoadGlobal, to, &[from]);
                 facts.operands.push(operand(Role::Address, 0, from));
                 let (sets, access) = (Sets::new(SETS, 0b01), access(Effect::Read, from));
-                Facts { sets, access, making: Making::Elsewhere, ..facts }
+                Facts { sets, access, making: ResultKind::Elsewhere, ..facts }
             }
             Self::Store(to, value) => {
                 let roles =

@@ -1,23 +1,24 @@
-//! What the faults of a campaign are, in words: what was hit, how it changed, and what was not hit.
+//! What the faults of a campaign on a program are, in sentences for reports: what is hit, how it changes, what is not hit, and
+//! what executes the program.
 
+use campaign::{Aim, Choices, Description};
 use std::collections::BTreeSet;
-
-use campaign::Aim;
-use campaign::summary::Summary;
 
 /// Kinds of faults that are named one by one.
 const NAMED: usize = 6;
 
-/// The aim that a campaign's own words say; none if a method chose its sites.
-pub(super) fn own(summary: &Summary) -> Vec<Aim> {
-    let words = &summary.config.selection;
-    if words.method.is_some() { Vec::new() } else { vec![Aim::from(words.clone())] }
+/// The faults of a campaign. `aims` are those of its method; without a method, the words of the campaign say them. Words that
+/// are new here are shown as they are, and claim nothing.
+#[must_use]
+pub fn describe(config: &Choices, aims: Option<Vec<Aim>>) -> Description {
+    let words = &config.selection;
+    let own = || if words.method.is_some() { Vec::new() } else { vec![Aim::from(words.clone())] };
+    let aims = aims.unwrap_or_else(own);
+    Description { faults: in_words(config, &aims), not_hit: not_hit(&aims), machine: of_machine(config) }
 }
 
-/// The faults of the campaign in words; words that are new here are shown as they are. `aims` are those of its method.
-pub(super) fn in_words(summary: &Summary, aims: Option<&[Aim]>) -> String {
-    let own = own(summary);
-    let aims = aims.unwrap_or(&own);
+/// The faults in words.
+fn in_words(config: &Choices, aims: &[Aim]) -> String {
     let mut unlike: Vec<String> = Vec::new();
     for aim in aims {
         let said = fault(aim);
@@ -35,7 +36,7 @@ pub(super) fn in_words(summary: &Summary, aims: Option<&[Aim]>) -> String {
             format!("Faults are of {} kinds, of which each run has one: in {}{more}", many.len(), named.join("; in "))
         }
     };
-    format!("{what}. {}", drawn(summary))
+    format!("{what}. {}", drawn(config))
 }
 
 /// What one fault does, behind "in".
@@ -97,11 +98,11 @@ fn change(model: &str) -> String {
 }
 
 /// From what each run is drawn.
-fn drawn(summary: &Summary) -> String {
-    let config = &summary.config.selection;
-    let target = config.target.as_deref().unwrap_or("dst");
+fn drawn(config: &Choices) -> String {
+    let words = &config.selection;
+    let target = words.target.as_deref().unwrap_or("dst");
     let time = target.starts_with("reg:") || matches!(target, "reg" | "mem" | "global" | "shared" | "local" | "const");
-    let said = match (&config.method, summary.exhaustive) {
+    let said = match (&words.method, config.exhaustive) {
         (Some(method), _) => {
             let name = method.split_once(':').map_or(method.as_str(), |(name, _)| name);
             return format!(
@@ -109,14 +110,14 @@ fn drawn(summary: &Summary) -> String {
                  no estimates for the program; `beamline report` shows the method's own."
             );
         }
-        (None, Some(_)) => {
+        (None, true) => {
             "Every such fault of the selection was run, and is weighed by the chance with which a sampled campaign draws it."
         }
-        (None, None) if time => {
+        (None, false) if time => {
             "Each run draws a point in time uniformly, a dynamic instruction of a thread that is selected, then what is hit \
              among all that is there at that time, then the bits."
         }
-        (None, None) => {
+        (None, false) => {
             "Each run draws one dynamic instruction uniformly from all that have such an operand and are selected, then \
              one of its operands, then the bits."
         }
@@ -125,7 +126,7 @@ fn drawn(summary: &Summary) -> String {
 }
 
 /// What is hit, and what is not. Words that are new here claim nothing.
-pub(super) fn not_hit(aims: &[Aim]) -> String {
+fn not_hit(aims: &[Aim]) -> String {
     const REST: &str = "caches, schedulers and control logic are not";
     let parts: BTreeSet<Part<'_>> = aims.iter().map(|aim| Part::of(target(aim))).collect();
     let mut parts = parts.into_iter();
@@ -179,10 +180,50 @@ impl<'a> Part<'a> {
     }
 }
 
+/// What executes the program: the simulator, with the profile of its addresses and the order of its warps.
+fn of_machine(config: &Choices) -> Vec<String> {
+    let instructions = "Instructions are those of PTX, as the application was compiled; the compiler that makes machine code \
+                        merges, moves and removes some of them.";
+    vec![of_addresses(config), format!("{instructions}{}{}", of_contraction(config), of_order(config))]
+}
+
+/// What stray accesses do.
+fn of_addresses(config: &Choices) -> String {
+    match config.addresses.as_deref() {
+        None | Some("h200") => {
+            "Accesses that miss what the program was given do what they do on an H200 (profile h200): near \
+            allocations they succeed, farther away the address is illegal."
+                .to_owned()
+        }
+        Some("strict") => {
+            "Accesses that miss what the program was given end it, as under a sanitizer (profile strict); on a GPU \
+            those that are near succeed."
+                .to_owned()
+        }
+        Some(profile) => format!("Accesses that miss what the program was given do what the profile {profile} says."),
+    }
+}
+
+/// Where products and sums are not those of a GPU.
+fn of_contraction(config: &Choices) -> &'static str {
+    match config.contract.as_deref() {
+        Some("off") => " Products and sums that an assembler may join are each rounded by themselves (contract off).",
+        _ => "",
+    }
+}
+
+/// Where warps and blocks take turns otherwise than in other campaigns.
+fn of_order(config: &Choices) -> String {
+    match config.order.as_deref() {
+        None | Some("races") => String::new(),
+        Some(order) => format!(" All kernels execute their warps and blocks in one order (order {order})."),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use campaign::config::SelectionWords;
+    use campaign::SelectionWords;
 
     fn aim(target: &str) -> Aim {
         Aim::from(SelectionWords { target: Some(target.to_owned()), ..SelectionWords::default() })
@@ -220,5 +261,33 @@ mod tests {
             assert!(!["emory", "egisters", "perands"].iter().any(|part| sentence.contains(part)), "{sentence}");
         }
         assert_eq!(not_hit(&[aim("dst"), aim("src")]), not_hit(&[aim("dst")]));
+    }
+
+    fn machine(text: &str) -> [String; 2] {
+        describe(&Choices::from_toml(text, "it").unwrap(), None).machine.try_into().unwrap()
+    }
+
+    #[test]
+    fn the_profile_of_addresses_is_named() {
+        for (text, part) in [
+            ("capsule = 'gemm'", "profile h200"),
+            ("capsule = 'gemm'\naddresses = 'strict'", "profile strict"),
+            ("capsule = 'gemm'\naddresses = 'own.toml'", "the profile own.toml says"),
+        ] {
+            let [sentence, _] = machine(text);
+            assert!(sentence.contains(part), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn products_and_sums_that_are_not_joined_are_named() {
+        let [_, instructions] = machine("capsule = 'gemm'\ncontract = 'off'");
+        assert!(instructions.starts_with("Instructions are") && instructions.ends_with("(contract off)."));
+        let [_, instructions] = machine("capsule = 'gemm'\norder = 'blocks'");
+        assert!(instructions.ends_with("(order blocks)."), "{instructions}");
+        for text in ["capsule = 'gemm'", "capsule = 'gemm'\ncontract = 'ptxas'", "capsule = 'gemm'\norder = 'races'"] {
+            let [_, instructions] = machine(text);
+            assert!(!instructions.contains("(order ") && !instructions.contains("contract"), "{instructions}");
+        }
     }
 }

@@ -12,17 +12,17 @@ use crate::statements::{Judged, Verdict};
 pub(super) const SURE: f64 = 0.975;
 /// Seeds from here on are of worlds; those of workloads are below.
 const SEED: u64 = 1_000_000;
-/// Worlds; fewer where only the rules are tested.
+/// Simulated beams; fewer where only the rules are tested.
 pub(super) const COUNT: u64 = if cfg!(test) { 400 } else { 4000 };
 
 /// The rates of workloads in all worlds.
-pub(super) struct Worlds {
+pub(super) struct MonteCarlo {
     names: Vec<&'static str>,
     /// By world and workload.
     rates: Vec<Vec<f64>>,
 }
 
-impl Worlds {
+impl MonteCarlo {
     /// Two-level rates of workloads at issue rates of the paper's (0) or ours (1), which they all have.
     pub(super) fn of_rates(with: &[&Measured], ipa: &IpaTable, at: usize) -> Self {
         Self::of_strikes(with, ipa, at as u64, |it, _, silent| silent * issue(it, at))

@@ -1,0 +1,127 @@
+//! A capsule by itself: the simulator executes the recorded work.
+
+use super::application::ApplicationSystem;
+use super::beside::{self, BesideKind};
+use super::program;
+use super::system::{OpenedSystem, System, SystemKind, WantedApplication};
+use crate::capsules;
+use crate::error::{ErrorKind, SessionError};
+use crate::recorded::{self, Recorded};
+use campaign::{Config, Description, Engine, EngineOffer, Live, Site, Size, TargetSystem};
+use inject::site::fault_of;
+use inject::{CapsuleTarget, Setup, Strategy};
+use outcome::Observation;
+use std::sync::Arc;
+
+/// The kind.
+pub(super) struct CapsuleKind;
+
+impl SystemKind for CapsuleKind {
+    fn takes(&self, config: &Config) -> bool {
+        !config.capsule.is_empty() && config.live.is_none()
+    }
+
+    fn engines(&self) -> &'static [EngineOffer] {
+        &inject::ENGINES
+    }
+
+    fn with_defaults(&self, mut config: Config) -> Config {
+        let fuel = (config.size == Size::Exhaustive).then_some(Setup::FUEL_OF_ALL);
+        config.fuel = config.fuel.or(fuel);
+        config
+    }
+
+    fn check(&self, config: &Config) -> Result<(), SessionError> {
+        program::check(config)
+    }
+
+    fn describe(&self, config: &Config) -> Description {
+        program::describe(config)
+    }
+
+    fn open(&self, config: &Config, infer: bool) -> Result<Box<dyn System>, SessionError> {
+        let machine = program::machine(config)?;
+        let capsule = capsules::ready_on(machine, &config.capsule, &program::setup(config, infer))?;
+        Ok(Box::new(CapsuleSystem(capsule)))
+    }
+
+    /// The application that the capsule was recorded from finishes runs, where it is there and has something to decide.
+    fn open_new(&self, config: Config, wanted: &WantedApplication) -> Result<OpenedSystem, SessionError> {
+        match recorded::application_of(&config, wanted.none)? {
+            Recorded::There { live, sees } => self.open_asking(config, wanted, live, sees),
+            Recorded::Away { why: Some(why), .. } if wanted.live.first_explicit().is_some() => {
+                let key = wanted.live.first_explicit().unwrap_or_default();
+                let message = format!("use `{key}`, which is for runs of the application: {why}");
+                let help = format!("name the application with `--app 'APP ARGS'`, or leave `{key}` out");
+                Err(SessionError::new(ErrorKind::Words, message).with_help(help))
+            }
+            Recorded::Away { note, .. } => {
+                let config = config.with_application(wanted.live.clone())?;
+                Ok(OpenedSystem { system: self.open(&config, true)?, config, note })
+            }
+        }
+    }
+}
+
+impl CapsuleKind {
+    /// A capsule with its recorded application, or without it where it has nothing to decide, or cannot be asked and why.
+    fn open_asking(
+        &self,
+        config: Config,
+        wanted: &WantedApplication,
+        live: Live,
+        sees: bool,
+    ) -> Result<OpenedSystem, SessionError> {
+        let is_wanted = wanted.live.first_explicit().is_some();
+        let directory = wanted.live.directory.clone().or(live.directory);
+        let live = Live { app: live.app, directory, ..wanted.live.clone() };
+        let asking = config.clone().with_application(live.clone())?;
+        match BesideKind.check(&asking).and_then(|()| beside::open(&asking, true)) {
+            Ok(target) if !(sees || is_wanted || target.asks_at_end()) => {
+                let system = Box::new(CapsuleSystem(Arc::clone(target.capsule())));
+                Ok(OpenedSystem { config, system, note: None })
+            }
+            Ok(target) => {
+                let app = &live.app;
+                let note = format!(
+                    "runs whose host sees a difference before the end are finished by `{app}`; `--no-app` leaves them undecided"
+                );
+                let system = Box::new(ApplicationSystem(target));
+                Ok(OpenedSystem { config: asking, system, note: sees.then_some(note) })
+            }
+            Err(error) if is_wanted => Err(error),
+            Err(error) => {
+                let what = if sees {
+                    "runs whose host sees a difference before the end stay undecided"
+                } else {
+                    "what the host would do about results that differ is not found out"
+                };
+                let note = Some(format!("{what}: its application cannot be asked: {error}"));
+                Ok(OpenedSystem { system: self.open(&config, true)?, config, note })
+            }
+        }
+    }
+}
+
+/// A capsule, ready for faults.
+#[derive(Debug)]
+struct CapsuleSystem(Arc<CapsuleTarget>);
+
+impl System for CapsuleSystem {
+    fn target(&self) -> TargetSystem<'_> {
+        TargetSystem::from(&*self.0)
+    }
+
+    fn capsule(&self) -> Option<&Arc<CapsuleTarget>> {
+        Some(&self.0)
+    }
+
+    fn site(&self, id: &str) -> Result<Site, SessionError> {
+        program::site(&self.0, id)
+    }
+
+    fn run(&self, site: &Site, engine: &Engine) -> Result<Observation, SessionError> {
+        let fault = fault_of(site).map_err(|error| SessionError::from_error(ErrorKind::Words, &error))?;
+        Ok(self.0.runner(Strategy::try_from(engine)?).run(&fault)?)
+    }
+}

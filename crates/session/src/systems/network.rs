@@ -1,0 +1,75 @@
+//! A neural network on its images.
+
+use super::system::{System, SystemKind, SystemPart};
+use crate::error::{ErrorKind, SessionError};
+use crate::networks;
+use campaign::{Config, Description, EngineOffer, Site, TargetSystem};
+use nn::NetworkTarget;
+use outcome::Criteria;
+
+/// The kind.
+pub(super) struct NetworkKind;
+
+impl SystemKind for NetworkKind {
+    fn takes(&self, config: &Config) -> bool {
+        networks::named(&config.capsule).is_some()
+    }
+
+    fn engines(&self) -> &'static [EngineOffer] {
+        &nn::ENGINES
+    }
+
+    fn check(&self, config: &Config) -> Result<(), SessionError> {
+        let words = [
+            ("fuel", config.fuel.is_some()),
+            ("addresses", config.addresses.is_some()),
+            ("contract", config.contract.is_some()),
+            ("order", config.order.is_some()),
+            ("app", config.live.is_some()),
+        ];
+        match words.into_iter().find(|(_, is_set)| *is_set) {
+            Some((word, _)) => {
+                let message = format!("choose `{word}` of a network: that is of programs on a GPU");
+                Err(SessionError::new(ErrorKind::Words, message).with_help(format!("leave `{word}` out")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn describe(&self, config: &Config) -> Description {
+        nn::describe(&config.selection)
+    }
+
+    fn open(&self, config: &Config, _: bool) -> Result<Box<dyn System>, SessionError> {
+        Ok(Box::new(NetworkSystem(networks::open(networks::named(&config.capsule).unwrap_or_default())?)))
+    }
+}
+
+/// A network whose images were classified without a fault.
+#[derive(Debug)]
+struct NetworkSystem(NetworkTarget);
+
+impl System for NetworkSystem {
+    fn target(&self) -> TargetSystem<'_> {
+        TargetSystem::from(&self.0)
+    }
+
+    fn criteria(&self) -> Criteria {
+        self.0.criteria()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let accuracy = self.0.accuracy();
+        let (right, images) = (accuracy.right, accuracy.images);
+        vec![format!("{right} of {images} images are classified as labelled; faults are in runs of these")]
+    }
+
+    fn parts(&self) -> Vec<SystemPart> {
+        let layers = self.0.layers().into_iter();
+        layers.map(|layer| SystemPart { name: layer.name, group: layer.class.to_owned() }).collect()
+    }
+
+    fn site(&self, id: &str) -> Result<Site, SessionError> {
+        Ok(self.0.site(id)?)
+    }
+}
