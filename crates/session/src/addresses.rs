@@ -1,9 +1,9 @@
 //! Which profile of addresses a configuration names: a bundled one, or a file.
 
 use crate::error::{ErrorKind, SessionError};
-use crate::names::absolute_name;
 use device::AddressProfile;
-use std::fs;
+use methods::kit::lasting;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The bundled profiles: their names and their texts.
@@ -18,28 +18,47 @@ pub fn bundled() -> impl Iterator<Item = &'static str> {
     BUNDLED.iter().map(|&(name, _)| name)
 }
 
-/// The word by which a profile is found again from anywhere.
-#[must_use]
-pub fn lasting(word: &str) -> String {
-    if bundled().any(|name| name == word) { word.to_owned() } else { absolute_name(word) }
+/// The word by which a profile is found again from anywhere: the name of a bundled one, or the file with the digest of its text.
+///
+/// # Errors
+/// If it is neither bundled nor a file.
+pub fn lasting(word: &str) -> Result<String, SessionError> {
+    if bundled().any(|name| name == word) {
+        return Ok(word.to_owned());
+    }
+    lasting::word(word).map_err(|why| unreadable(word, &why))
 }
 
-/// The profile that a word of a configuration means; the default without one.
+/// The text of the file that the word of a profile names, as a campaign keeps it; none of a bundled one.
+///
+/// # Errors
+/// If the file cannot be read.
+pub(crate) fn text(word: &str, files: &BTreeMap<String, String>) -> Result<Option<String>, SessionError> {
+    if bundled().any(|name| name == word) {
+        return Ok(None);
+    }
+    lasting::read(word, files).map(Some).map_err(|why| unreadable(word, &why))
+}
+
+/// The profile that a word of a configuration means; the default without one. `files` are the texts that the campaign keeps.
 ///
 /// # Errors
 /// If it is neither bundled nor a file, or the file is no profile.
-pub fn profile(word: Option<&str>) -> Result<Arc<AddressProfile>, SessionError> {
+pub fn profile(word: Option<&str>, files: &BTreeMap<String, String>) -> Result<Arc<AddressProfile>, SessionError> {
     let Some(word) = word else { return Ok(Arc::default()) };
     if let Some((name, text)) = BUNDLED.iter().find(|(name, _)| *name == word) {
         return read(text, name).map(Arc::new);
     }
-    let text = fs::read_to_string(word).map_err(|error| {
-        let names: Vec<&str> = bundled().collect();
-        let help = format!("bundled are {}; anything else is the name of a file", names.join(", "));
-        SessionError::new(ErrorKind::Words, format!("read the address profile `{word}`: {error}")).with_help(help)
-    })?;
+    let text = text(word, files)?.unwrap_or_default();
     let profile = read(&text, word)?;
-    Ok(Arc::new(AddressProfile { file: Some(lasting(word)), ..profile }))
+    let file = if files.contains_key(word) { word.to_owned() } else { lasting(word)? };
+    Ok(Arc::new(AddressProfile { file: Some(file), ..profile }))
+}
+
+fn unreadable(word: &str, why: &str) -> SessionError {
+    let names: Vec<&str> = bundled().collect();
+    let help = format!("bundled are {}; anything else is the name of a file", names.join(", "));
+    SessionError::new(ErrorKind::Words, format!("read the address profile `{word}`: {why}")).with_help(help)
 }
 
 fn read(text: &str, name: &str) -> Result<AddressProfile, SessionError> {
@@ -55,6 +74,11 @@ fn read(text: &str, name: &str) -> Result<AddressProfile, SessionError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+
+    fn profile(word: Option<&str>) -> Result<Arc<AddressProfile>, SessionError> {
+        super::profile(word, &BTreeMap::new())
+    }
 
     #[test]
     fn the_bundled_profiles_are_those_that_the_machine_has() {

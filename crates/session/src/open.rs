@@ -1,5 +1,6 @@
 //! The one order in which choices become a session.
 
+use crate::addresses;
 use crate::error::{ErrorKind, SessionError};
 use crate::names::{absolute_directory, absolute_name};
 use crate::session::Session;
@@ -24,6 +25,7 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
     }
     choices.selection.model = patterns::looked_up(choices.selection.model)?;
     choices.selection.method = choices.selection.method.as_deref().map(registry::lasting).transpose()?;
+    choices.addresses = choices.addresses.as_deref().map(addresses::lasting).transpose()?;
     // What is said of an application that is not named is meant of the recorded one.
     let live = if is_named { Live::default() } else { std::mem::take(&mut choices.live) };
     let wanted = WantedApplication { live, none: choices.no_app };
@@ -109,11 +111,14 @@ fn refused(error: SessionError) -> SessionError {
     if error.why == ErrorKind::Words { error.refused() } else { error }
 }
 
-/// The method, if one is named, chooses sites.
+/// The method, if one is named, chooses sites. The configuration keeps the texts of the files that it was opened with.
 fn with_method(system: Box<dyn System>, mut config: Config) -> Result<Session, SessionError> {
     let method = system.method(&config)?;
-    if let Some(method) = &method {
-        config.selection.files = method.files();
+    if let Some(word) = config.addresses.clone()
+        && let Some(text) = addresses::text(&word, &config.selection.files)?
+    {
+        config.selection.files.insert(word, text);
     }
+    config.selection.files.extend(method.iter().flat_map(|method| method.files()));
     Ok(Session::new(config, system, method))
 }

@@ -177,6 +177,25 @@ fn by_method(word: String, runs: u64) -> Choices {
 }
 
 #[test]
+fn a_campaign_holds_the_profile_of_its_addresses() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, place) = (dir.path().join("own.toml"), dir.path().join("c"));
+    std::fs::write(&file, "name = 'own'\nstrict = false\nbehind = [{ from = 0, to = 4096 }]").unwrap();
+    let addresses = Some(file.to_str().unwrap().to_owned());
+    let results = run(&open(Choices { addresses, ..choices("pathfinder", 60) }).unwrap(), &place);
+    for text in [Some("name = 'other'\nstrict = true"), None] {
+        match text {
+            Some(text) => std::fs::write(&file, text).unwrap(),
+            None => std::fs::remove_file(&file).unwrap(),
+        }
+        let session = open_campaign(&place, Changes::default()).unwrap();
+        let (_, again) = session.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap();
+        assert_eq!(rows(&again), rows(&results));
+        assert!(open_results(&results, None).is_ok());
+    }
+}
+
+#[test]
 fn a_planner_with_a_fixed_number_of_runs_says_it() {
     let dir = tempfile::tempdir().unwrap();
     let (map, regions) = (dir.path().join("map.csv"), dir.path().join("r.toml"));

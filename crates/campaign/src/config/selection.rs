@@ -30,7 +30,7 @@ keys! {
         stratify: Option<Stratify> = "stratify" one,
         /// The published method that chooses sites instead, with its settings.
         method: Option<String> = "method" one,
-        /// The texts of files that the settings of the method name, by these names: what a campaign was planned from, whatever
+        /// The texts of files that the settings of the method and the addresses name, by these names: kept with a campaign, whatever
         /// becomes of the files.
         files: BTreeMap<String, String> = "files" apart,
     }

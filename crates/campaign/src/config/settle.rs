@@ -39,12 +39,14 @@ impl Config {
         Ok(Self { criteria: settled(self.criteria.or(criteria))?, ..self })
     }
 
-    /// The configuration of a campaign of `runs` runs on the same capsule and machine, with the same application.
+    /// The configuration of a campaign of `runs` runs on the same capsule and machine, with the same application and the texts of
+    /// its files.
     ///
     /// # Errors
     /// When there are too many runs or none, or the selection makes no sense with them.
     pub fn of_runs(self, selection: SelectionWords, runs: u64, seed: u64) -> Result<Self, ConfigError> {
-        let selection = selection.settled();
+        let mut selection = selection.settled();
+        selection.files.extend(self.selection.files.clone());
         Self { selection, seed, shard: Shard::WHOLE, seconds: None, bounds: Vec::new(), ..self }.with_runs(runs)
     }
 

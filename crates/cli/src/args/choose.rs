@@ -77,7 +77,7 @@ pub(crate) struct Machine {
     /// What becomes of stray accesses: as an H200 does, as it would without the memory around
     /// allocations (mapped), as a sanitizer would (strict), or as a file says [default: h200]
     #[arg(long, value_name = "h200|mapped|strict|F.toml")]
-    addresses: Option<String>,
+    pub(crate) addresses: Option<String>,
     /// Whether products are joined with sums, as NVIDIA's assembler does, or executed as written [default: ptxas]
     #[arg(long, value_name = "ptxas|off")]
     pub(crate) contract: Option<String>,
@@ -92,11 +92,6 @@ impl Machine {
     /// The simulated GPU that these words describe.
     pub(crate) fn machine(&self) -> Result<inject::Machine, SessionError> {
         session::machine_of(self.addresses.as_deref(), self.contract.as_deref(), self.order.as_deref())
-    }
-
-    /// The word by which the profile of addresses is found again from anywhere.
-    pub(crate) fn addresses(&self) -> Option<String> {
-        self.addresses.as_deref().map(session::addresses::lasting)
     }
 }
 
@@ -133,7 +128,7 @@ impl Choose {
             fail_if: self.bounds.fail_if.clone(),
             fail_if_undecided: self.bounds.fail_if_undecided,
             fuel: resources.fuel,
-            addresses: resources.machine.addresses(),
+            addresses: resources.machine.addresses.clone(),
             contract: resources.machine.contract.clone(),
             order: resources.machine.order.clone(),
             jobs: self.jobs,

@@ -25,7 +25,7 @@ pub(crate) fn inject(args: &args::Inject) -> Result<Code, Failure> {
         capsule: Some(args.capsule.clone()),
         engine: Some(args.engine.into()),
         fuel: args.fuel,
-        addresses: args.machine.addresses(),
+        addresses: args.machine.addresses.clone(),
         contract: args.machine.contract.clone(),
         order: args.machine.order.clone(),
         ..Choices::default()

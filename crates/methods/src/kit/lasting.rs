@@ -14,7 +14,7 @@ const DIGITS: usize = 16;
 ///
 /// # Errors
 /// If it cannot be read, or is no longer what its word says.
-pub(crate) fn word(name: &str) -> Result<String, String> {
+pub fn word(name: &str) -> Result<String, String> {
     let text = read(name, &BTreeMap::new())?;
     let path = parts(name).0;
     let absolute = Path::new(path).canonicalize().map_err(|error| error.to_string())?;
@@ -26,7 +26,7 @@ pub(crate) fn word(name: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// If no campaign kept it and it cannot be read, or says something else than when the word was made.
-pub(crate) fn read(word: &str, files: &BTreeMap<String, String>) -> Result<String, String> {
+pub fn read(word: &str, files: &BTreeMap<String, String>) -> Result<String, String> {
     if let Some(text) = files.get(word) {
         return Ok(text.clone());
     }

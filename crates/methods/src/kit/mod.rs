@@ -3,7 +3,7 @@
 mod campaigns;
 pub(crate) mod chosen;
 mod inputs;
-pub(crate) mod lasting;
+pub mod lasting;
 pub mod patterns;
 mod profile;
 mod thread;

@@ -4,15 +4,17 @@
 use crate::error::{ErrorKind, SessionError};
 use crate::{addresses, bundled, capsules, contract, order};
 use campaign::{Choices, Config, Description, Site};
-use device::Contract;
+use device::{AddressProfile, Contract};
 use inject::{CapsuleTarget, Machine, Order, Resources, Setup};
 use live::GoldenApplication;
 use methods::registry;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The machine that a configuration describes.
 pub(super) fn machine(config: &Config) -> Result<Machine, SessionError> {
-    machine_of(config.addresses.as_deref(), config.contract.as_deref(), config.order.as_deref())
+    let addresses = addresses::profile(config.addresses.as_deref(), &config.selection.files)?;
+    with_words(addresses, config.contract.as_deref(), config.order.as_deref())
 }
 
 /// The machine that the words of a configuration or a command line describe; a word that is absent leaves the default.
@@ -24,7 +26,14 @@ pub fn machine_of(
     contract: Option<&str>,
     order: Option<&str>,
 ) -> Result<Machine, SessionError> {
-    let addresses = addresses::profile(addresses)?;
+    with_words(addresses::profile(addresses, &BTreeMap::new())?, contract, order)
+}
+
+fn with_words(
+    addresses: Arc<AddressProfile>,
+    contract: Option<&str>,
+    order: Option<&str>,
+) -> Result<Machine, SessionError> {
     let (contract, order) = (contract::contract(contract)?, order::order(order)?);
     Ok(Machine { addresses, contract, order, ..Machine::default() })
 }
