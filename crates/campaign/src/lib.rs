@@ -54,8 +54,8 @@ mod tests;
 pub use aim::{Aim, Description};
 pub use bound::{Bound, BoundError, BoundVerdict, Judgement, More, Subpopulation};
 pub use config::{
-    Bytes, Choices, CommandLine, Config, ConfigError, IntervalMethod, Live, MarginBy, MarginRule, SelectionWords,
-    Shard, Size, Stratify,
+    Bytes, Choices, CommandLine, Config, ConfigError, IntervalMethod, Live, MarginBy, MarginRule, MethodChoice,
+    NotAMethod, SelectionWords, Shard, Size, Stratify,
 };
 pub use engine::{Engine, EngineOffer, NoSuchEngine};
 pub use failure::{RunFailure, TargetError, error_chain};

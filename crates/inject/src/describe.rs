@@ -104,7 +104,7 @@ fn drawn(config: &Choices) -> String {
     let time = target.starts_with("reg:") || matches!(target, "reg" | "mem" | "global" | "shared" | "local" | "const");
     let said = match (&words.method, config.exhaustive) {
         (Some(method), _) => {
-            let name = method.split_once(':').map_or(method.as_str(), |(name, _)| name);
+            let name = &method.name;
             return format!(
                 "Sites are chosen as the published method `{name}` does, so that the rates on this page are of what it drew, \
                  no estimates for the program; `beamline report` shows the method's own."

@@ -47,13 +47,14 @@ pub trait Method: Sync {
         Ok(Vec::new())
     }
 
-    /// Its word in the configuration of a campaign, which has to mean the same later and from anywhere: where a user names a
-    /// file, what it says, or which text it is (`kit::lasting`).
+    /// Makes the settings of `words` mean the same later and from anywhere. Where a user names a file, it is read once: its
+    /// content takes the place of its name, or its text stands in `words.files` (`kit::lasting`).
     ///
     /// # Errors
-    /// If a file cannot be read, or the word means no settings.
-    fn lasting(&self, word: &str) -> Result<String, TargetError> {
-        Ok(word.to_owned())
+    /// If a file cannot be read, or the method does not have the settings.
+    fn lasting(&self, words: &mut SelectionWords) -> Result<(), TargetError> {
+        let _ = words;
+        Ok(())
     }
 
     /// The method on a capsule, with the settings that `words.method` has.
@@ -233,6 +234,11 @@ impl Options {
             .get(key)
             .map(|text| text.parse().map_err(|error| StudyError::Words(format!("read `{text}` for --{key}: {error}"))));
         value.transpose()
+    }
+
+    /// The values of those of these options that have one, by their names.
+    pub fn of<'k>(&self, keys: &'k [&'k str]) -> impl Iterator<Item = (&'k str, String)> {
+        keys.iter().filter_map(|key| Some((*key, self.values.get(key)?.clone())))
     }
 
     /// Whether an option is said or has a default.

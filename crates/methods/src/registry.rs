@@ -29,8 +29,8 @@ pub static METHODS: &[&dyn Method] = &[
 /// # Errors
 /// If there is no such method, or it cannot choose what the selection says.
 pub fn apply(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Option<Box<dyn Applied>>, TargetError> {
-    let Some(word) = &words.method else { return Ok(None) };
-    find(word)?.apply(capsule, words).map(Some)
+    let Some(method) = &words.method else { return Ok(None) };
+    find(&method.name)?.apply(capsule, words).map(Some)
 }
 
 /// Whether the words of a selection that names a method mean something, as far as that can be told without a capsule.
@@ -38,15 +38,16 @@ pub fn apply(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Opt
 /// # Errors
 /// As [`apply`].
 pub fn check(words: &SelectionWords) -> Result<(), TargetError> {
-    words.method.as_deref().map_or(Ok(()), |word| find(word)?.check(words))
+    words.method.as_ref().map_or(Ok(()), |method| find(&method.name)?.check(words))
 }
 
-/// The word of a method as the configuration of a campaign has it: it means the same later and from anywhere.
+/// Makes the settings of the method that a selection names mean the same later and from anywhere: files are read here, once.
 ///
 /// # Errors
-/// If there is no such method, its settings mean nothing, or a file that they name cannot be read.
-pub fn lasting(word: &str) -> Result<String, TargetError> {
-    find(word)?.lasting(word)
+/// If the method or one of its settings is unknown, or a file cannot be read.
+pub fn lasting(words: &mut SelectionWords) -> Result<(), TargetError> {
+    let method = words.method.as_ref().map(|method| find(&method.name)).transpose()?;
+    method.map_or(Ok(()), |method| method.lasting(words))
 }
 
 /// What the faults of a selection are: what the words say themselves, or what their method aims at.
@@ -56,16 +57,15 @@ pub fn lasting(word: &str) -> Result<String, TargetError> {
 pub fn aims(words: &SelectionWords) -> Result<Vec<Aim>, TargetError> {
     match &words.method {
         None => Ok(vec![Aim::from(words.clone())]),
-        Some(word) => find(word)?.aims(words),
+        Some(method) => find(&method.name)?.aims(words),
     }
 }
 
-/// The method of a word such as `name:key=value`.
+/// The method of this name.
 ///
 /// # Errors
-/// If there is none.
-pub fn find(word: &str) -> Result<&'static dyn Method, TargetError> {
-    let name = word.split_once(':').map_or(word, |(name, _)| name);
+/// If the name is unknown.
+pub fn find(name: &str) -> Result<&'static dyn Method, TargetError> {
     let known = || planners().map(|method| format!("{} ({})", method.name(), method.about())).collect::<Vec<_>>();
     let found = METHODS.iter().find(|method| method.name() == name);
     found.copied().ok_or_else(|| TargetError::new(format!("use the method `{name}`: there is {}", known().join(", "))))
@@ -99,6 +99,8 @@ pub fn readers() -> impl Iterator<Item = &'static Reader> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kit::MethodSettings;
+    use campaign::{Choices, Config};
     use std::collections::BTreeSet;
 
     #[test]
@@ -111,13 +113,42 @@ mod tests {
         assert!(unlike(commands.chain(readers().map(|reader| reader.name)).collect()));
     }
 
+    /// Through `campaign.toml`, through the command line, and as the typed settings.
+    fn come_back<S: MethodSettings + PartialEq + std::fmt::Debug>(all: &[S]) {
+        for settings in all {
+            let selection = SelectionWords { method: Some(settings.choice()), ..SelectionWords::default() };
+            let choices = Choices { capsule: Some("gemm".to_owned()), selection, ..Choices::default() };
+            let config = choices.settle().unwrap();
+            let read = Config::from_toml(&config.to_toml().unwrap(), "it").unwrap();
+            assert_eq!(read, config);
+            assert_eq!(S::read(&read.selection).unwrap(), *settings);
+            assert_eq!(S::of(&settings.choice().to_string().parse().unwrap()).unwrap(), *settings);
+        }
+    }
+
+    #[test]
+    fn settings_of_every_method_come_back_from_a_campaign() {
+        let gpu_qin = gpu_qin::Settings::default();
+        let coverage = gpu_qin::Coverage::Share(0.8);
+        come_back(&[gpu_qin, gpu_qin::Settings { iterations: None, window: Some(u64::MAX), coverage, ..gpu_qin }]);
+        let two_level = two_level::Settings::default();
+        let cells = two_level::Cells::All;
+        let (ipa, issue) = ("/a,b=c/d e.toml#0123456789abcdef".to_owned(), "2.50".to_owned());
+        come_back(&[two_level.clone(), two_level::Settings { ipa, issue, cells, ..two_level }]);
+        let approxilyzer = approxilyzer::Settings::default();
+        let apart = approxilyzer::Apart { blocks: true, ..approxilyzer.apart };
+        come_back(&[approxilyzer, approxilyzer::Settings { coverage: 1.0, decisions: None, apart, ..approxilyzer }]);
+        let region = regional::Region { name: "a, 'b'".into(), iterations: Some("0".into()), ..Default::default() };
+        let maps = ["/m.csv", "7", "a,b=c.csv"].map(|path| regional::Settings::Map(path.to_owned()));
+        come_back(&[&[regional::Settings::default(), regional::Settings::Regions(vec![region])][..], &maps].concat());
+    }
+
     #[test]
     fn a_method_that_there_is_not_is_answered_with_those_that_there_are() {
         for method in METHODS {
             assert_eq!(find(method.name()).unwrap().name(), method.name());
-            assert_eq!(find(&format!("{}:x=1", method.name())).unwrap().name(), method.name());
         }
-        let error = find("weather:x=1").err().unwrap().to_string();
+        let error = find("weather").err().unwrap().to_string();
         assert!(error.starts_with("use the method `weather`: there is "), "{error}");
         assert!(planners().all(|method| error.contains(method.name())));
     }

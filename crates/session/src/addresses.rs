@@ -18,26 +18,16 @@ pub fn bundled() -> impl Iterator<Item = &'static str> {
     BUNDLED.iter().map(|&(name, _)| name)
 }
 
-/// The word by which a profile is found again from anywhere: the name of a bundled one, or the file with the digest of its text.
+/// The word by which a profile is found again from anywhere: the name of a bundled one, or the file with the digest of its text,
+/// which is kept in `files`.
 ///
 /// # Errors
 /// If it is neither bundled nor a file.
-pub fn lasting(word: &str) -> Result<String, SessionError> {
+pub fn keep(word: &str, files: &mut BTreeMap<String, String>) -> Result<String, SessionError> {
     if bundled().any(|name| name == word) {
         return Ok(word.to_owned());
     }
-    lasting::word(word).map_err(|why| unreadable(word, &why))
-}
-
-/// The text of the file that the word of a profile names, as a campaign keeps it; none of a bundled one.
-///
-/// # Errors
-/// If the file cannot be read.
-pub(crate) fn text(word: &str, files: &BTreeMap<String, String>) -> Result<Option<String>, SessionError> {
-    if bundled().any(|name| name == word) {
-        return Ok(None);
-    }
-    lasting::read(word, files).map(Some).map_err(|why| unreadable(word, &why))
+    lasting::keep(word, files).map_err(|why| unreadable(word, &why))
 }
 
 /// The profile that a word of a configuration means; the default without one. `files` are the texts that the campaign keeps.
@@ -49,9 +39,9 @@ pub fn profile(word: Option<&str>, files: &BTreeMap<String, String>) -> Result<A
     if let Some((name, text)) = BUNDLED.iter().find(|(name, _)| *name == word) {
         return read(text, name).map(Arc::new);
     }
-    let text = text(word, files)?.unwrap_or_default();
-    let profile = read(&text, word)?;
-    let file = if files.contains_key(word) { word.to_owned() } else { lasting(word)? };
+    let mut files = files.clone();
+    let file = keep(word, &mut files)?;
+    let profile = read(&files[&file], word)?;
     Ok(Arc::new(AddressProfile { file: Some(file), ..profile }))
 }
 

@@ -24,8 +24,11 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
         choices.live.directory = absolute_directory(choices.live.directory.as_deref());
     }
     choices.selection.model = patterns::looked_up(choices.selection.model)?;
-    choices.selection.method = choices.selection.method.as_deref().map(registry::lasting).transpose()?;
-    choices.addresses = choices.addresses.as_deref().map(addresses::lasting).transpose()?;
+    registry::lasting(&mut choices.selection)?;
+    choices.addresses = match choices.addresses {
+        Some(word) => Some(addresses::keep(&word, &mut choices.selection.files)?),
+        None => None,
+    };
     // What is said of an application that is not named is meant of the recorded one.
     let live = if is_named { Live::default() } else { std::mem::take(&mut choices.live) };
     let wanted = WantedApplication { live, none: choices.no_app };
@@ -114,11 +117,6 @@ fn refused(error: SessionError) -> SessionError {
 /// The method, if one is named, chooses sites. The configuration keeps the texts of the files that it was opened with.
 fn with_method(system: Box<dyn System>, mut config: Config) -> Result<Session, SessionError> {
     let method = system.method(&config)?;
-    if let Some(word) = config.addresses.clone()
-        && let Some(text) = addresses::text(&word, &config.selection.files)?
-    {
-        config.selection.files.insert(word, text);
-    }
     config.selection.files.extend(method.iter().flat_map(|method| method.files()));
     Ok(Session::new(config, system, method))
 }

@@ -1,6 +1,6 @@
 //! From choices to runs, and what is refused on the way.
 
-use campaign::{CampaignEnd, Choices, Config, Engine, Results, Row, SelectionWords};
+use campaign::{CampaignEnd, Choices, Config, Engine, MethodChoice, Results, Row, SelectionWords};
 use methods::kit::{Campaigns, StudySubject};
 use session::{Changes, ErrorKind, Session, open, open_campaign, open_results};
 use std::path::Path;
@@ -46,7 +46,8 @@ fn a_session_can_be_kept_and_asked_again_and_from_other_threads() {
 #[test]
 fn every_method_plans_and_estimates_wherever_its_campaign_is() {
     for method in methods::registry::planners() {
-        let selection = SelectionWords { method: Some(method.name().to_owned()), ..SelectionWords::default() };
+        let selection =
+            SelectionWords { method: Some(MethodChoice::named(method.name())), ..SelectionWords::default() };
         let session = open(Choices { selection, ..choices("pathfinder", 60) }).unwrap();
         let dir = tempfile::tempdir().unwrap();
         let on_disk = run(&session, &dir.path().join("c"));
@@ -100,7 +101,7 @@ fn what_cannot_be_is_refused_with_its_place() {
     let (why, text, help) = refused(Choices { engine: Some(Engine::named("cuda-gdb")), ..choices("nope", 1) });
     assert_eq!(why, ErrorKind::Words, "{text}");
     assert!(help.contains("beamline live"), "{help}");
-    let of = |words: &str| SelectionWords { method: Some(words.to_owned()), ..SelectionWords::default() };
+    let of = |word: &str| SelectionWords { method: Some(word.parse().unwrap()), ..SelectionWords::default() };
     let targets = |selection: SelectionWords| SelectionWords { target: Some("nothing".to_owned()), ..selection };
     let first = methods::registry::METHODS[0].name();
     let selections =
@@ -171,8 +172,8 @@ fn estimates_of(dir: &Path) -> Result<serde_json::Value, String> {
     Ok(session.estimates(&results).unwrap().unwrap().json)
 }
 
-fn by_method(word: String, runs: u64) -> Choices {
-    let selection = SelectionWords { method: Some(word), ..SelectionWords::default() };
+fn by_method(word: &str, runs: u64) -> Choices {
+    let selection = SelectionWords { method: Some(word.parse().unwrap()), ..SelectionWords::default() };
     Choices { selection, ..choices("pathfinder", runs) }
 }
 
@@ -216,7 +217,7 @@ fn a_campaign_holds_the_regions_of_its_file() {
     let dir = tempfile::tempdir().unwrap();
     let (file, place) = (dir.path().join("r.toml"), dir.path().join("c"));
     std::fs::write(&file, "[[regions]]\nname = 'a'\n[[regions]]\nname = 'b'\ntarget = 'mem'").unwrap();
-    let session = open(by_method(format!("regional:file={}", file.display()), 60)).unwrap();
+    let session = open(by_method(&format!("regional:file={}", file.display()), 60)).unwrap();
     run(&session, &place);
     let before = estimates_of(&place).unwrap();
     std::fs::write(&file, "[[regions]]\nname = 'other'").unwrap();
@@ -227,9 +228,30 @@ fn a_campaign_holds_the_regions_of_its_file() {
 }
 
 #[test]
+fn a_word_and_a_table_make_the_same_plan() {
+    let faults = |method: &str| {
+        let text = format!("capsule = 'pathfinder'\nruns = 30\nseed = 5\nmethod = {method}");
+        let session = open(Choices::from_toml(&text, "it").unwrap()).unwrap();
+        let rows = rows(&session.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap().1);
+        rows.into_iter().map(|row| row.site).collect::<Vec<_>>()
+    };
+    for (word, table) in [
+        ("'gpu-qin:iterations=8,window=none'", "{ name = 'gpu-qin', iterations = 8, window = 'none' }"),
+        ("'two-level:issue=2.5,made=all'", "{ name = 'two-level', issue = 2.5, made = 'all' }"),
+        ("'approxilyzer:coverage=0.5,guards=false'", "{ name = 'approxilyzer', coverage = 0.5, guards = false }"),
+        (
+            "'regional:[{\"name\":\"a\",\"target\":\"mem\"}]'",
+            "{ name = 'regional', regions = [{ name = 'a', target = 'mem' }] }",
+        ),
+    ] {
+        assert_eq!(faults(table), faults(word), "{word}");
+    }
+}
+
+#[test]
 fn a_campaign_keeps_the_text_of_each_file_that_its_method_reads() {
     let dir = tempfile::tempdir().unwrap();
-    let maps = open(by_method("regional".to_owned(), 3)).unwrap();
+    let maps = open(by_method("regional", 3)).unwrap();
     let faults = rows(&maps.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap().1);
     let line = |row: &Row| format!("{},a,\"{}\"\n", row.run.0, row.site.fault().unwrap());
     let map = format!("run,region,fault\n{}", faults.iter().map(line).collect::<String>());
@@ -242,7 +264,7 @@ fn a_campaign_keeps_the_text_of_each_file_that_its_method_reads() {
     ] {
         let (file, place) = (dir.path().join(name), dir.path().join(format!("{name}.campaign")));
         std::fs::write(&file, &text).unwrap();
-        let made = run(&open(by_method(format!("{method}{}", file.display()), runs)).unwrap(), &place);
+        let made = run(&open(by_method(&format!("{method}{}", file.display()), runs)).unwrap(), &place);
         let (rows_before, before) = (rows(&made), estimates_of(&place).unwrap());
         std::fs::write(&file, "edited").unwrap();
         assert_eq!(estimates_of(&place).unwrap(), before);

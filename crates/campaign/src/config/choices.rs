@@ -191,6 +191,10 @@ impl Config {
     /// # Errors
     /// Never for a configuration that [`Choices::settle`] made.
     pub fn to_toml(&self) -> Result<String, ConfigError> {
-        toml::to_string(&Choices::from(self)).map_err(ConfigError::Write)
+        let mut table = toml::Table::try_from(Choices::from(self)).map_err(ConfigError::Write)?;
+        if let Some(method) = &self.selection.method {
+            table.insert("method".to_owned(), method.table().into());
+        }
+        toml::to_string(&table).map_err(ConfigError::Write)
     }
 }

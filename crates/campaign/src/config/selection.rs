@@ -1,12 +1,13 @@
 //! Which sites a campaign hits, in words that the target interprets.
 
+use super::MethodChoice;
 use super::keys::keys;
 use outcome::words;
 use std::collections::BTreeMap;
 
 keys! {
     /// Which sites a campaign hits, in words that the target interprets; an empty list is everything.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Debug, Default, PartialEq)]
     pub struct SelectionWords {
         /// The fault model.
         model: Option<String> = "model" one,
@@ -29,7 +30,7 @@ keys! {
         /// By what the population is divided into strata, each of which gets as many runs as any other.
         stratify: Option<Stratify> = "stratify" one,
         /// The published method that chooses sites instead, with its settings.
-        method: Option<String> = "method" one,
+        method: Option<MethodChoice> = "method" one,
         /// The texts of files that the settings of the method and the addresses name, by these names: kept with a campaign, whatever
         /// becomes of the files.
         files: BTreeMap<String, String> = "files" apart,

@@ -3,7 +3,7 @@
 use super::application::Application;
 use super::bounds::Bounds;
 use super::select::Select;
-use campaign::{Bytes, Choices, CommandLine, IntervalMethod, MarginBy, SelectionWords, Shard, Stratify};
+use campaign::{Bytes, Choices, CommandLine, IntervalMethod, MarginBy, MethodChoice, SelectionWords, Shard, Stratify};
 use clap::Args as Group;
 use methods::registry;
 use outcome::Criteria;
@@ -42,7 +42,7 @@ pub(crate) struct Choose {
     #[arg(long, value_name = "BY")]
     pub(crate) stratify: Option<Stratify>,
     #[arg(long, value_name = "METHOD", conflicts_with = "stratify", help = methods())]
-    pub(crate) method: Option<String>,
+    pub(crate) method: Option<MethodChoice>,
     /// Number of workers [default: one for each core]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<u32>,

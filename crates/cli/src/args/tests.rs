@@ -8,7 +8,8 @@ mod synthetic;
 use super::{Command, ParsedCommand};
 use campaign::config::{CommandLine, MAX_SECONDS};
 use campaign::{
-    Bound, Bytes, Choices, Config, Engine, IntervalMethod, Live, MarginBy, SelectionWords, Shard, Stratify,
+    Bound, Bytes, Choices, Config, Engine, IntervalMethod, Live, MarginBy, MethodChoice, SelectionWords, Shard,
+    Stratify,
 };
 use outcome::{Criteria, Element, Metric, Quality};
 use proptest::collection::{btree_map, btree_set, vec};
@@ -16,6 +17,8 @@ use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
 use report::{Context, Report};
+use serde_json::Value;
+use std::collections::BTreeMap;
 use synthetic::Synthetic;
 
 /// The configuration that the program makes of a command line.
@@ -69,9 +72,22 @@ fn criteria() -> impl Strategy<Value = Criteria> {
         .prop_map(|(tolerance, quality, scratch)| Criteria { tolerance, quality, scratch })
 }
 
+fn method() -> impl Strategy<Value = MethodChoice> {
+    let value = prop_oneof![
+        text().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        number().prop_map(Value::from),
+        vec(text(), 0..3).prop_map(Value::from),
+    ];
+    let word = |(name, settings)| format!("{name}:{}", serde_json::json!(settings));
+    ("[-a-z]{1,6}", btree_map("[a-z]{1,3}", value, 0..3))
+        .prop_map(move |parts: (String, BTreeMap<String, Value>)| word(parts).parse().unwrap())
+}
+
 fn selection() -> impl Strategy<Value = SelectionWords> {
     let list = || vec(text(), 0..3);
-    let words = (of(text()), of(text()), of(text()), of(text()), of(select(Stratify::ALL)));
+    let words = (of(text()), of(text()), of(text()), of(method()), of(select(Stratify::ALL)));
     let places = (list(), list(), list());
     (words, list(), list(), list(), places).prop_map(|(words, group, kernel, lines, (threads, blocks, iterations))| {
         let (model, target, scope, method, stratify) = words;
@@ -211,13 +227,13 @@ fn the_command_of_one_run_is_one_that_the_program_takes() {
 fn commands(report: &Report) -> Vec<String> {
     let markdown = report.to_markdown();
     let of_markdown = markdown.lines().map(str::trim_start).filter(|line| line.starts_with("beamline "));
-    let json: serde_json::Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+    let json: Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
     let (mut of_json, mut left) = (Vec::new(), vec![&json]);
     while let Some(value) = left.pop() {
         match value {
-            serde_json::Value::String(text) if text.starts_with("beamline ") => of_json.push(text.clone()),
-            serde_json::Value::Array(values) => left.extend(values),
-            serde_json::Value::Object(values) => left.extend(values.values()),
+            Value::String(text) if text.starts_with("beamline ") => of_json.push(text.clone()),
+            Value::Array(values) => left.extend(values),
+            Value::Object(values) => left.extend(values.values()),
             _ => {}
         }
     }

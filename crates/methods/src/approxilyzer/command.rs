@@ -8,7 +8,7 @@ use super::tally::SiteTally;
 use super::target::Approxilyzer;
 use super::truth::Truth;
 use super::views::Views;
-use crate::kit::{Campaigns, StudyError};
+use crate::kit::{Campaigns, MethodSettings, StudyError};
 use crate::method::{Answer, Applied, Command, CommandOption, Estimates, Request};
 use campaign::{Results, StoreError};
 use std::path::{Path, PathBuf};
@@ -60,19 +60,13 @@ pub(super) const COMMAND: Command = Command {
 };
 
 fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
-    let mut settings = Settings::default();
-    for key in KEYS {
-        if let Some(value) = request.options.get::<String>(key)? {
-            settings.set(key, &value).map_err(|error| StudyError::Words(error.to_string()))?;
-        }
-    }
-    let word = settings.to_string();
-    let method = Approxilyzer::new(&request.capsule, &campaigns.selection(&word))?;
+    let settings = Settings::of_options(request.options.of(&KEYS))?;
+    let method = Approxilyzer::new(&request.capsule, &campaigns.selection(settings.choice()))?;
     let truth = request.options.get::<PathBuf>("truth")?;
     let purity = truth.map(|dir| against(&dir, request, campaigns, &settings)).transpose()?;
     let results = match method.runs() {
         0 => None,
-        runs => Some(campaigns.make(&request.capsule, &word, &method, runs)?.results),
+        runs => Some(campaigns.make(&request.capsule, settings.choice(), &method, runs)?.results),
     };
     let quality: Option<String> = request.options.get("quality")?;
     let given = quality.map(|text| judge::criteria(&text, &request.capsule)).transpose()?;

@@ -39,6 +39,6 @@ mod windows;
 
 pub use method::ApproxilyzerMethod;
 pub use purity::Purity;
-pub use settings::{Apart, Settings, SettingsError};
+pub use settings::{Apart, Settings};
 pub use target::{Approxilyzer, SiteCounts};
 pub use truth::Truth;

@@ -8,6 +8,7 @@ use study::{Cell, Table};
 use super::counts::CLASSES;
 use super::purity::{Accuracy, ClassAccount, Purity, PurityAccount};
 use super::settings::Settings;
+use crate::kit::MethodSettings;
 
 /// Instructions of the table of those that are judged worst, at most.
 const MOST_INSTRUCTIONS: usize = 10;
@@ -35,7 +36,7 @@ impl Purity {
             document
         };
         json!({
-            "settings": self.settings.to_string(),
+            "settings": self.settings.choice().to_string(),
             "pruned_not_masked": self.examples,
             "all": self.all.document(),
             "by_kernel": self.kernels.iter().map(named).collect::<Vec<_>>(),

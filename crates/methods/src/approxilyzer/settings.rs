@@ -1,7 +1,9 @@
-//! The parameters of the method, as words of a campaign: `approxilyzer:coverage=0.99,decisions=50`.
+//! The parameters of the method, as a campaign holds them: `approxilyzer:coverage=0.99,decisions=50`.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::str::FromStr;
+
+use crate::kit::{MethodSettings, settings};
 
 /// The name of the method.
 pub(super) const NAME: &str = "approxilyzer";
@@ -13,14 +15,18 @@ const DECISIONS: u32 = 50;
 const COVERAGE: f64 = 0.99;
 
 /// How sites are joined into classes, and how many are studied.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// The share of the error sites that is studied, from above 0 to 1.
+    #[serde(with = "share")]
     pub coverage: f64,
     /// The branch decisions that two dynamic instances of an instruction have in common to be in one class; `None` for
     /// all up to the end of the thread.
+    #[serde(with = "decisions")]
     pub decisions: Option<u32>,
     /// Whether the guards of instructions that are no branches count as decisions.
+    #[serde(deserialize_with = "truth")]
     pub guards: bool,
     /// What keeps instances apart whose decisions are the same.
     pub apart: Apart,
@@ -43,55 +49,44 @@ impl Default for Settings {
     }
 }
 
-/// Why words mean no settings.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SettingsError {
-    /// Another method.
-    #[error(
-        "use the method `{0}`: there is approxilyzer, with settings as in `approxilyzer:coverage=0.99,decisions=50`"
-    )]
-    Method(String),
-    /// Another key.
-    #[error(
-        "set `{0}` of approxilyzer: there are coverage (a share), decisions (a number or all), guards (true or false) and apart \
-         (none, or threads, blocks and launches joined by +)"
-    )]
-    Key(String),
-    /// A value that means nothing.
-    #[error("set `{key}` of approxilyzer to `{found}`: expected {expected}")]
-    Value {
-        /// The key.
-        key: String,
-        /// The value.
-        found: String,
-        /// What it may be.
-        expected: &'static str,
-    },
+impl MethodSettings for Settings {
+    const NAME: &'static str = NAME;
+    const KEYS: &'static str = "coverage (a share), decisions (a number or all), guards (true or false) and apart (none, or \
+                                threads, blocks and launches joined by +)";
 }
 
-impl Settings {
-    /// Sets one of them.
-    ///
-    /// # Errors
-    /// If there is no such key, or the value means nothing.
-    pub fn set(&mut self, key: &str, value: &str) -> Result<(), SettingsError> {
-        let wrong = |expected| SettingsError::Value { key: key.to_owned(), found: value.to_owned(), expected };
-        match key {
-            "coverage" => {
-                let share = value.parse().ok().filter(|share: &f64| *share > 0.0 && *share <= 1.0);
-                self.coverage = share.ok_or_else(|| wrong("a share above 0, at most 1"))?;
-            }
-            "decisions" if value == "all" => self.decisions = None,
-            "decisions" => self.decisions = Some(value.parse().map_err(|_| wrong("a whole number, or all"))?),
-            "guards" => self.guards = value.parse().map_err(|_| wrong("true or false"))?,
-            "apart" => {
-                self.apart =
-                    Apart::read(value).ok_or_else(|| wrong("none, or threads, blocks, launches, joined by +"))?;
-            }
-            _ => return Err(SettingsError::Key(key.to_owned())),
-        }
-        Ok(())
+/// A share above 0.
+mod share {
+    use super::{Deserializer, Serializer, settings};
+
+    pub(super) fn serialize<S: Serializer>(share: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        settings::write(&share.to_string(), serializer)
     }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        settings::word(deserializer, "a share above 0, at most 1", |text| {
+            text.parse().ok().filter(|share| *share > 0.0 && *share <= 1.0)
+        })
+    }
+}
+
+/// A number of branch decisions, or `all`.
+mod decisions {
+    use super::{Deserializer, Serializer, settings};
+
+    pub(super) fn serialize<S: Serializer>(decisions: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
+        settings::write(&decisions.map_or_else(|| "all".to_owned(), |it| it.to_string()), serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+        settings::word(deserializer, "a whole number, or all", |text| {
+            if text == "all" { Some(None) } else { text.parse().ok().map(Some) }
+        })
+    }
+}
+
+fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    settings::word(deserializer, "true or false", |text| text.parse().ok())
 }
 
 impl Apart {
@@ -117,28 +112,15 @@ impl fmt::Display for Apart {
     }
 }
 
-impl FromStr for Settings {
-    type Err = SettingsError;
-
-    fn from_str(text: &str) -> Result<Self, SettingsError> {
-        let (method, rest) = text.split_once(':').unwrap_or((text, ""));
-        if method != NAME {
-            return Err(SettingsError::Method(method.to_owned()));
-        }
-        let mut settings = Self::default();
-        for part in rest.split(',').filter(|part| !part.is_empty()) {
-            let (key, value) = part.split_once('=').ok_or_else(|| SettingsError::Key(part.to_owned()))?;
-            settings.set(key, value)?;
-        }
-        Ok(settings)
+impl Serialize for Apart {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
-impl fmt::Display for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let decisions = self.decisions.map_or_else(|| "all".to_owned(), |decisions| decisions.to_string());
-        let Self { coverage, guards, apart, .. } = self;
-        write!(f, "{NAME}:coverage={coverage},decisions={decisions},guards={guards},apart={apart}")
+impl<'de> Deserialize<'de> for Apart {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        settings::word(deserializer, "none, or threads, blocks, launches, joined by +", Self::read)
     }
 }
 
@@ -146,17 +128,29 @@ impl fmt::Display for Settings {
 mod tests {
     use super::*;
 
+    fn read(word: &str) -> Result<Settings, String> {
+        Settings::of(&word.parse().unwrap()).map_err(|error| error.to_string())
+    }
+
     #[test]
     fn settings_are_read_back_as_they_are_written() {
         let apart = Apart { threads: true, launches: true, ..Apart::default() };
         for settings in [Settings::default(), Settings { coverage: 1.0, decisions: None, guards: false, apart }] {
-            assert_eq!(settings.to_string().parse(), Ok(settings));
+            assert_eq!(Settings::of(&settings.choice()).unwrap(), settings);
         }
-        assert_eq!("approxilyzer".parse(), Ok(Settings::default()));
+        assert_eq!(read("approxilyzer"), Ok(Settings::default()));
+        assert_eq!(read("approxilyzer:coverage=9.9e-1,guards=true"), Ok(Settings::default()));
+        for word in [
+            "approxilyzer:coverage=0.99,decisions=50,guards=true,apart=none",
+            "approxilyzer:coverage=1,decisions=all,guards=false,apart=threads+launches",
+        ] {
+            assert_eq!(read(word).unwrap().choice(), word.parse().unwrap());
+            assert_eq!(read(word).unwrap().choice().to_string(), word);
+        }
     }
 
     #[test]
-    fn what_means_nothing_is_named() {
+    fn a_wrong_setting_is_named() {
         for (text, part) in [
             ("relyzer", "use the method `relyzer`"),
             ("approxilyzer:depth=3", "set `depth` of approxilyzer: there are coverage"),
@@ -164,8 +158,10 @@ mod tests {
             ("approxilyzer:coverage=NaN", "expected a share above 0"),
             ("approxilyzer:decisions=-1", "expected a whole number, or all"),
             ("approxilyzer:apart=warps", "expected none, or threads"),
+            ("approxilyzer:guards=7", "set `guards` of approxilyzer to `7`: expected true or false"),
+            ("approxilyzer:{\"decisions\":[1]}", "set `decisions` of approxilyzer: expected a whole number, or all"),
         ] {
-            let error = text.parse::<Settings>().unwrap_err().to_string();
+            let error = read(text).unwrap_err();
             assert!(error.contains(part), "{error}");
         }
     }

@@ -8,6 +8,7 @@ use study::{Cell, Study, Table};
 use super::classes::KernelSites;
 use super::tally::SiteTally;
 use super::target::{Approxilyzer, SiteCounts};
+use crate::kit::MethodSettings;
 use crate::method::Estimates;
 
 /// The classes of outcomes that sites have.
@@ -43,7 +44,7 @@ pub(super) fn estimates(method: &Approxilyzer, tallies: &BTreeMap<String, SiteTa
     let json = json!({
         "format": "beamline.approxilyzer/1",
         "capsule": method.name(),
-        "settings": method.settings().to_string(),
+        "settings": method.settings().choice().to_string(),
         "sites": all.counts.document(),
         "classes": json!({ "all": all.classes.0, "run": all.classes.1 }),
         "lost": all.tally.lost,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::classes::{Class, KernelSites, Sites};
 use super::coverage::largest;
 use super::settings::{NAME, Settings};
+use crate::kit::MethodSettings;
 use crate::kit::chosen::first_explicit;
 
 /// Pilots of a campaign, at most: the plan of each is kept.
@@ -46,8 +47,7 @@ pub struct SiteCounts {
 /// # Errors
 /// If the words mean no settings, or say what the method chooses itself.
 pub(super) fn parsed(words: &SelectionWords) -> Result<(Settings, Selection), TargetError> {
-    let method = words.method.as_deref().unwrap_or(NAME);
-    let settings = method.parse().map_err(|error: super::settings::SettingsError| TargetError::from_error(&error))?;
+    let settings = Settings::read(words)?;
     if let Some(key) = first_explicit(words, &["kernel"]) {
         return Err(TargetError::new(format!(
             "choose sites as {NAME} does and by `{key}` too: it studies every bit of every destination; leave `{key}` out"

@@ -26,6 +26,7 @@ use super::grouping::{Grouping, KernelGroups};
 use super::location::Discard;
 use super::settings::{Choice, Settings};
 use super::trials::{ENDS, Endless, Trial, TrialEnd, ends_by};
+use crate::kit::MethodSettings;
 
 /// The paper's normal quantile (Eq. 3).
 const Z: f64 = 1.96;
@@ -188,7 +189,7 @@ pub fn estimates(grouping: &Grouping, settings: Settings, trials: &[Trial]) -> E
     };
     Estimated {
         format: "beamline.gpu-qin/1".to_owned(),
-        settings: settings.to_string(),
+        settings: settings.choice().to_string(),
         kernels: grouping.kernels.iter().enumerate().map(kernel).collect(),
     }
 }

@@ -9,7 +9,7 @@ use super::lost::Lost;
 use super::settings::Settings;
 use super::target::GpuQin;
 use super::trials::{Trial, trials};
-use crate::kit::{Campaigns, StudyError};
+use crate::kit::{Campaigns, MethodSettings, StudyError};
 
 /// What a campaign came to.
 pub struct Measured {
@@ -47,7 +47,7 @@ pub fn choosing(
     capsule: &Arc<CapsuleTarget>,
     settings: Settings,
 ) -> Result<GpuQin, StudyError> {
-    Ok(GpuQin::new(capsule, &campaigns.selection(&settings.to_string()))?)
+    Ok(GpuQin::new(capsule, &campaigns.selection(settings.choice()))?)
 }
 
 /// The same as [`measure`], by a method that is there already.
@@ -61,7 +61,7 @@ pub fn measure_by(
     runs: u64,
 ) -> Result<Measured, StudyError> {
     let (settings, grouping) = (method.settings(), method.grouping().clone());
-    let kept = campaigns.make(capsule, &settings.to_string(), method, runs)?;
+    let kept = campaigns.make(capsule, settings.choice(), method, runs)?;
     let (trials, lost) = (trials(&kept.results, method)?, Lost::of(&kept.results)?);
     let estimates = estimates(&grouping, settings, &trials);
     Ok(Measured { grouping, trials, lost, estimates, seconds: kept.seconds })

@@ -5,8 +5,10 @@ use inject::CapsuleTarget;
 use std::sync::Arc;
 
 use super::command::GROUPS;
+use super::settings::Settings;
 use super::studies::STUDIES;
 use super::target::{GpuQin, ParsedSettings};
+use crate::kit::MethodSettings;
 use crate::method::{Applied, Command, StudyOffer};
 
 /// GPU-Qin.
@@ -14,7 +16,7 @@ pub struct GpuQinMethod;
 
 impl crate::Method for GpuQinMethod {
     fn name(&self) -> &'static str {
-        "gpu-qin"
+        Settings::NAME
     }
 
     fn about(&self) -> &'static str {

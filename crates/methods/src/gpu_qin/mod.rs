@@ -40,6 +40,6 @@ pub use measure::{Measured, choosing, measure, measure_by};
 pub use method::GpuQinMethod;
 pub use mix::{Mix, StateBits, mixes};
 pub use resilience::{ResilienceClass, resilience_classes};
-pub use settings::{Choice, Coverage, ITERATIONS, STEPS, Settings, SettingsError, WINDOW};
+pub use settings::{Choice, Coverage, ITERATIONS, STEPS, Settings, WINDOW};
 pub use target::GpuQin;
 pub use trials::{ENDS, Endless, Grouped, Trial, TrialEnd, ends_by, trials};

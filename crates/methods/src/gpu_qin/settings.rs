@@ -1,7 +1,8 @@
-//! The thresholds of the method, as words of a campaign: `gpu-qin:iterations=64,window=1600`.
+//! The thresholds of the method, as a campaign holds them: `gpu-qin:iterations=64,window=1600`.
 
-use std::fmt;
-use std::str::FromStr;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::kit::{MethodSettings, settings};
 
 /// Iterations of a loop beyond this many are replaced by a random one of the first so many (paper, §III-C).
 pub const ITERATIONS: u32 = 64;
@@ -11,22 +12,27 @@ pub const WINDOW: u64 = 1600;
 pub const STEPS: u32 = 300;
 
 /// How sites are chosen, and what counts.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// From what sites are drawn.
     pub choice: Choice,
     /// The loop-iteration cap; none keeps every iteration.
+    #[serde(with = "threshold")]
     pub iterations: Option<u32>,
     /// The activation window in instructions; none counts a fault that is ever read.
+    #[serde(with = "threshold")]
     pub window: Option<u64>,
     /// The most instructions from a line's breakpoint to the instruction; none steps as far as it takes.
+    #[serde(with = "threshold")]
     pub steps: Option<u32>,
     /// Which groups are profiled.
     pub coverage: Coverage,
 }
 
 /// From what sites are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Choice {
     /// As published: a profile by the popularity of its group, an instruction of the profile, any thread.
     Published,
@@ -56,105 +62,43 @@ impl Default for Settings {
     }
 }
 
-/// Why words mean no settings.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SettingsError {
-    /// Another method.
-    #[error("use the method `{found}`: there is gpu-qin, with settings as in `gpu-qin:iterations=none,window=1600`")]
-    Method {
-        /// What was named.
-        found: String,
-    },
-    /// Another key.
-    #[error(
-        "set `{found}` of gpu-qin: there are choice (published or unbiased), iterations, window and steps (a number or none), and \
-         coverage (published, or a share of the threads)"
-    )]
-    Key {
-        /// What was named.
-        found: String,
-    },
-    /// A value that means nothing.
-    #[error("set `{key}` of gpu-qin to `{found}`: expected {expected}")]
-    Value {
-        /// The key.
-        key: String,
-        /// The value.
-        found: String,
-        /// What it may be.
-        expected: &'static str,
-    },
+impl MethodSettings for Settings {
+    const NAME: &'static str = "gpu-qin";
+    const KEYS: &'static str = "choice (published or unbiased), iterations, window and steps (a number or none), and coverage \
+                                (published, or a share of the threads)";
 }
 
-impl FromStr for Settings {
-    type Err = SettingsError;
+/// A number from 1, or `none` for no threshold.
+mod threshold {
+    use super::{Deserializer, Serializer, settings};
 
-    fn from_str(text: &str) -> Result<Self, SettingsError> {
-        let (method, rest) = text.split_once(':').unwrap_or((text, ""));
-        if method != "gpu-qin" {
-            return Err(SettingsError::Method { found: method.to_owned() });
+    pub(super) fn serialize<S: Serializer, T: Copy + ToString>(it: &Option<T>, to: S) -> Result<S::Ok, S::Error> {
+        settings::write(&it.map_or_else(|| "none".to_owned(), |it| it.to_string()), to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>, T: TryFrom<u64>>(from: D) -> Result<Option<T>, D::Error> {
+        settings::word(from, "a number from 1, or none", |text| {
+            let number = || text.parse().ok().filter(|number| *number >= 1).and_then(|number| T::try_from(number).ok());
+            if text == "none" { Some(None) } else { number().map(Some) }
+        })
+    }
+}
+
+impl Serialize for Coverage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Published => serializer.serialize_str("published"),
+            Self::Share(share) => settings::write(&share.to_string(), serializer),
         }
-        let mut settings = Self::default();
-        for part in rest.split(',').filter(|part| !part.is_empty()) {
-            let (key, value) = part.split_once('=').ok_or_else(|| SettingsError::Key { found: part.to_owned() })?;
-            settings.set(key, value)?;
-        }
-        Ok(settings)
     }
 }
 
-impl Settings {
-    fn set(&mut self, key: &str, value: &str) -> Result<(), SettingsError> {
-        let wrong = |expected| SettingsError::Value { key: key.to_owned(), found: value.to_owned(), expected };
-        match key {
-            "choice" => {
-                self.choice = match value {
-                    "published" => Choice::Published,
-                    "unbiased" => Choice::Unbiased,
-                    _ => return Err(wrong("published or unbiased")),
-                }
-            }
-            "iterations" => self.iterations = threshold(value).ok_or_else(|| wrong("a number from 1, or none"))?,
-            "window" => self.window = threshold(value).ok_or_else(|| wrong("a number from 1, or none"))?,
-            "steps" => self.steps = threshold(value).ok_or_else(|| wrong("a number from 1, or none"))?,
-            "coverage" => self.coverage = coverage(value).ok_or_else(|| wrong("published, or a share such as 0.95"))?,
-            _ => return Err(SettingsError::Key { found: key.to_owned() }),
-        }
-        Ok(())
-    }
-}
-
-/// A number from 1, or none at all.
-fn threshold<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Option<Option<T>> {
-    if text == "none" {
-        return Some(None);
-    }
-    text.parse().ok().filter(|number| *number >= T::from(1)).map(Some)
-}
-
-fn coverage(text: &str) -> Option<Coverage> {
-    if text == "published" {
-        return Some(Coverage::Published);
-    }
-    text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).map(Coverage::Share)
-}
-
-impl fmt::Display for Settings {
-    /// The words from which they are read, all of them.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let none = || "none".to_owned();
-        let choice = match self.choice {
-            Choice::Published => "published",
-            Choice::Unbiased => "unbiased",
-        };
-        let iterations = self.iterations.map_or_else(none, |cap| cap.to_string());
-        let window = self.window.map_or_else(none, |window| window.to_string());
-        let steps = self.steps.map_or_else(none, |steps| steps.to_string());
-        let coverage = match self.coverage {
-            Coverage::Published => "published".to_owned(),
-            Coverage::Share(share) => share.to_string(),
-        };
-        write!(f, "gpu-qin:choice={choice},iterations={iterations},window={window},steps={steps},coverage={coverage}")
+impl<'de> Deserialize<'de> for Coverage {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        settings::word(deserializer, "published, or a share such as 0.95", |text| {
+            let share = || text.parse().ok().filter(|share| (0.0..=1.0).contains(share)).map(Self::Share);
+            if text == "published" { Some(Self::Published) } else { share() }
+        })
     }
 }
 
@@ -162,22 +106,32 @@ impl fmt::Display for Settings {
 mod tests {
     use super::*;
 
+    fn read(word: &str) -> Result<Settings, String> {
+        Settings::of(&word.parse().unwrap()).map_err(|error| error.to_string())
+    }
+
     #[test]
     fn settings_are_read_back_as_they_are_written() {
         let texts =
             ["gpu-qin", "gpu-qin:", "gpu-qin:choice=unbiased,iterations=none", "gpu-qin:coverage=0.8,window=32"];
-        for settings in texts.map(|text| text.parse::<Settings>().unwrap()) {
-            assert_eq!(settings.to_string().parse(), Ok(settings));
+        for settings in texts.map(|text| read(text).unwrap()) {
+            assert_eq!(Settings::of(&settings.choice()).unwrap(), settings);
         }
-        assert_eq!("gpu-qin".parse(), Ok(Settings::default()));
+        assert_eq!(read("gpu-qin"), Ok(Settings::default()));
+        let word = "gpu-qin:choice=published,iterations=64,window=1600,steps=300,coverage=published";
+        assert_eq!(Settings::default().choice(), word.parse().unwrap());
+        assert_eq!(Settings::default().choice().to_string(), word);
     }
 
     #[test]
-    fn what_means_nothing_is_named() {
-        let error = |text: &str| text.parse::<Settings>().unwrap_err().to_string();
+    fn a_wrong_setting_is_named() {
+        let error = |text: &str| read(text).unwrap_err();
         assert!(error("gpuqin").starts_with("use the method `gpuqin`"));
         assert!(error("gpu-qin:cap=3").starts_with("set `cap` of gpu-qin: there are choice"));
         assert!(error("gpu-qin:iterations=0").ends_with("to `0`: expected a number from 1, or none"));
+        assert!(error("gpu-qin:steps=4294967296").ends_with("expected a number from 1, or none"));
         assert!(error("gpu-qin:coverage=2").ends_with("expected published, or a share such as 0.95"));
+        assert_eq!(error("gpu-qin:choice=x"), "set `choice` of gpu-qin to `x`: expected `published` or `unbiased`");
+        assert_eq!(error("gpu-qin:{\"window\":[1]}"), "set `window` of gpu-qin: expected a number from 1, or none");
     }
 }

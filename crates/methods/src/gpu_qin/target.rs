@@ -18,6 +18,7 @@ use super::location::{Discard, locate};
 use super::settings::Settings;
 use super::show;
 use super::trials::{Grouped, trials};
+use crate::kit::MethodSettings;
 use crate::kit::chosen::first_explicit;
 use crate::method::{Applied, Estimates};
 
@@ -139,8 +140,7 @@ impl ParsedSettings {
     /// # Errors
     /// If they mean no settings, no model or no kernels, or say what the method chooses itself.
     pub(super) fn of(words: &SelectionWords) -> Result<Self, TargetError> {
-        let method = words.method.as_deref().unwrap_or("gpu-qin");
-        let settings: Settings = method.parse().map_err(|error| TargetError::from_error(&error))?;
+        let settings = Settings::read(words)?;
         check(words)?;
         let of = |error: fault::SelectionError| TargetError::from_error(&error);
         let model = words.model.as_deref().map_or(Ok(ModelKind::default()), ModelKind::parse).map_err(of)?;

@@ -2,8 +2,8 @@
 
 use campaign::names::file_name;
 use campaign::{
-    CampaignEnd, CampaignError, CampaignEvent, Choices, Config, ConfigError, Engines, Planner, Results, SelectionWords,
-    Store, StoreError, Subject, TargetError, TargetSystem,
+    CampaignEnd, CampaignError, CampaignEvent, Choices, Config, ConfigError, Engines, MethodChoice, Planner,
+    Results, SelectionWords, Store, StoreError, Subject, TargetError, TargetSystem,
 };
 use inject::{CapsuleTarget, MachineWords};
 use std::num::NonZeroU32;
@@ -114,10 +114,10 @@ impl From<CampaignError> for StudyError {
 }
 
 impl<'a> Campaigns<'a> {
-    /// What a method with these settings is to choose from.
+    /// The selection of a method with these settings, in the kernels of the campaigns.
     #[must_use]
-    pub fn selection(&self, method: &str) -> SelectionWords {
-        SelectionWords { kernel: self.kernels.clone(), method: Some(method.to_owned()), ..SelectionWords::default() }
+    pub fn selection(&self, method: MethodChoice) -> SelectionWords {
+        SelectionWords { kernel: self.kernels.clone(), method: Some(method), ..SelectionWords::default() }
     }
 
     /// Runs a campaign of so many runs whose sites `planner` chooses, which is `method` on the capsule, or reads the one
@@ -128,11 +128,11 @@ impl<'a> Campaigns<'a> {
     pub fn make(
         &mut self,
         capsule: &CapsuleTarget,
-        method: &str,
+        method: MethodChoice,
         planner: &dyn Planner,
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {
-        self.planned(capsule, method, method, planner, runs)
+        self.planned(capsule, &method.to_string(), method, planner, runs)
     }
 
     /// The same under a name of its own, where the method's words are too long for one.
@@ -143,7 +143,7 @@ impl<'a> Campaigns<'a> {
         &mut self,
         capsule: &CapsuleTarget,
         label: &str,
-        method: &str,
+        method: MethodChoice,
         planner: &dyn Planner,
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {

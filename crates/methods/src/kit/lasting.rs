@@ -10,16 +10,20 @@ use std::path::Path;
 /// Digits of a digest in a word.
 const DIGITS: usize = 16;
 
-/// The word of a file, by its name or by its word.
+/// The word of a file, by its name or its word; its text is kept in `files`, and not read again where it is there.
 ///
 /// # Errors
-/// If it cannot be read, or is no longer what its word says.
-pub fn word(name: &str) -> Result<String, String> {
-    let text = read(name, &BTreeMap::new())?;
-    let path = parts(name).0;
-    let absolute = Path::new(path).canonicalize().map_err(|error| error.to_string())?;
+/// If the file cannot be read, or does not hold the text of its word.
+pub fn keep(name: &str, files: &mut BTreeMap<String, String>) -> Result<String, String> {
+    if files.contains_key(name) {
+        return Ok(name.to_owned());
+    }
+    let text = read(name, files)?;
+    let absolute = Path::new(parts(name).0).canonicalize().map_err(|error| error.to_string())?;
     let absolute = absolute.to_str().ok_or("its path is no text; move it to one that is")?;
-    Ok(format!("{absolute}#{}", digest(&text)))
+    let word = format!("{absolute}#{}", digest(&text));
+    files.insert(word.clone(), text);
+    Ok(word)
 }
 
 /// What the file of a word says: as a campaign kept it in `files`, or as it stands on disk.
@@ -76,17 +80,19 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join("a#b.toml");
         fs::write(&file, "one").unwrap();
-        let name = file.to_str().unwrap();
-        assert_eq!(read(name, &BTreeMap::new()), Ok("one".to_owned()));
-        let of_one = word(name).unwrap();
-        let none = BTreeMap::new();
-        assert_eq!((read(&of_one, &none), word(&of_one)), (Ok("one".to_owned()), Ok(of_one.clone())));
+        let (name, none) = (file.to_str().unwrap(), BTreeMap::new());
+        assert_eq!(read(name, &none), Ok("one".to_owned()));
+        let mut kept = BTreeMap::new();
+        let of_one = keep(name, &mut kept).unwrap();
+        assert_eq!(
+            (read(&of_one, &none), keep(&of_one, &mut none.clone())),
+            (Ok("one".to_owned()), Ok(of_one.clone()))
+        );
         assert!(short(&of_one).starts_with("a#b-") && short(&of_one).len() == 20);
         assert_eq!(short("K40"), "K40");
         fs::write(&file, "two").unwrap();
         assert!(read(&of_one, &none).unwrap_err().starts_with("it is not what it was"));
-        let kept = BTreeMap::from([(of_one.clone(), "one".to_owned())]);
-        assert_eq!(read(&of_one, &kept), Ok("one".to_owned()));
-        assert!(word(&of_one).is_err() && word(name).unwrap() != of_one);
+        assert_eq!((read(&of_one, &kept), keep(&of_one, &mut kept)), (Ok("one".to_owned()), Ok(of_one.clone())));
+        assert!(keep(&of_one, &mut BTreeMap::new()).is_err() && keep(name, &mut kept).unwrap() != of_one);
     }
 }

@@ -1,4 +1,4 @@
-//! What methods share: campaigns that are made once and kept, what one thread came to, files, tables of patterns.
+//! The parts that methods share: campaigns that are made once and kept, settings, the course of one thread, files, tables of patterns.
 
 mod campaigns;
 pub(crate) mod chosen;
@@ -6,9 +6,11 @@ mod inputs;
 pub mod lasting;
 pub mod patterns;
 mod profile;
+pub(crate) mod settings;
 mod thread;
 
 pub use campaigns::{Campaigns, FinishedCampaign, OpenedCapsule, StudyError, StudySubject};
 pub use inputs::{Inputs, Realised};
 pub use profile::{Profile, ProfileStep};
+pub use settings::MethodSettings;
 pub use thread::ThreadId;

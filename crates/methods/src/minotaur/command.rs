@@ -8,7 +8,7 @@ use study::{Cell, Study, Table};
 use super::minimise::{Evaluated, Minimised, Minimiser};
 use super::sdc_pcs::{Analysis, Division};
 use crate::approxilyzer::Settings;
-use crate::kit::{Campaigns, StudyError};
+use crate::kit::{Campaigns, MethodSettings, StudyError};
 use crate::method::{Answer, CommandOption, InputCommand, InputRequest};
 
 /// The command.
@@ -32,10 +32,8 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
     if !(target > 0.0 && target <= 1.0) {
         return Err(StudyError::Words(format!("reach the coverage {target}: expected a share above 0, at most 1")));
     }
-    let mut settings = Settings::default();
-    if let Some(share) = request.options.get::<String>("sites")? {
-        settings.set("coverage", &share).map_err(|error| StudyError::Words(error.to_string()))?;
-    }
+    let coverage = request.options.get::<String>("sites")?.map(|share| ("coverage", share));
+    let settings = Settings::of_options(coverage)?;
     let found = Minimiser::run(request.inputs, target, campaigns)?;
     let small = Analysis::of(&found.smallest.capsule, &settings, campaigns)?;
     let reference = Analysis::of(&found.reference.capsule, &settings, campaigns)?;

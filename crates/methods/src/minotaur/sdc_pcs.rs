@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::approxilyzer::{Approxilyzer, Settings, SiteCounts};
-use crate::kit::{Campaigns, StudyError};
+use crate::kit::{Campaigns, MethodSettings, StudyError};
 
 /// A kernel, and the number of an instruction in it.
 pub(super) type Pc = (String, u32);
@@ -34,7 +34,7 @@ impl Analysis {
         settings: &Settings,
         campaigns: &mut Campaigns<'_>,
     ) -> Result<Self, StudyError> {
-        let selection = SelectionWords { method: Some(settings.to_string()), ..SelectionWords::default() };
+        let selection = SelectionWords { method: Some(settings.choice()), ..SelectionWords::default() };
         let method = Approxilyzer::new(capsule, &selection)?;
         let (runs, seed) = (method.runs(), campaigns.seed);
         let results = campaigns.in_memory(capsule, Some(&method), selection, runs, seed)?;

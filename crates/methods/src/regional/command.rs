@@ -1,7 +1,8 @@
 //! `beamline regions`: faults in regions of a program, compared.
 
-use campaign::Subject;
+use campaign::{SelectionWords, Subject};
 use stats::{Confidence, Margin, sample_size};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ use super::settings::Settings;
 use super::show;
 use super::tally::Tally;
 use super::target::Regional;
-use crate::kit::{Campaigns, StudyError};
+use crate::kit::{Campaigns, MethodSettings, StudyError};
 use crate::method::{Answer, Command, CommandOption, Request};
 
 /// How tight the rates of each region are, if nothing is said: as in the paper.
@@ -75,8 +76,10 @@ pub(super) const REGIONS: Command = Command {
 };
 
 fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
-    let settings = settings(request)?;
-    let method = Regional::new(&request.capsule, &campaigns.selection(&settings.to_string()))?;
+    let (settings, files) = settings(request)?;
+    let label = settings.label(&files)?;
+    let words = SelectionWords { files, ..campaigns.selection(settings.choice()) };
+    let method = Regional::new(&request.capsule, &words)?;
     let runs = method.runs(runs_of_region(request)?);
     let path: Option<PathBuf> = request.options.get("map")?;
     let only_map = request.options.get::<String>("until")?.as_deref() == Some("map");
@@ -93,8 +96,7 @@ fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
     if let Some((path, map)) = map {
         files.push((path, map.text().map_err(StudyError::Words)?));
     }
-    let label = settings.label()?;
-    let tally = Tally::of(&campaigns.planned(&request.capsule, &label, &settings.to_string(), &method, runs)?.results)?;
+    let tally = Tally::of(&campaigns.planned(&request.capsule, &label, settings.choice(), &method, runs)?.results)?;
     let estimates = show::estimates(&method, &tally);
     Ok(Answer { json: estimates.json, study: estimates.study, files, pictures: Vec::new() })
 }
@@ -119,8 +121,9 @@ pub(super) fn runs_of_region(request: &Request) -> Result<u64, StudyError> {
     Err(StudyError::Words(format!("make {runs} faults in each region: expected 1 to {MOST}")))
 }
 
-/// Where sites come from.
-pub(super) fn settings(request: &Request) -> Result<Settings, StudyError> {
+/// The choice of sites, and the texts of the files that it names.
+pub(super) fn settings(request: &Request) -> Result<(Settings, BTreeMap<String, String>), StudyError> {
+    let mut files = BTreeMap::new();
     let (file, map): (Option<String>, Option<String>) =
         (request.options.get("file")?, request.options.get("from-map")?);
     let regions = match (file, map) {
@@ -134,7 +137,7 @@ pub(super) fn settings(request: &Request) -> Result<Settings, StudyError> {
                 Some(key) => Err(StudyError::Words(format!(
                     "choose by --{key} what a map says: edit the map, or leave --{key} out"
                 ))),
-                None => Settings::Map(map).held().map_err(StudyError::Words),
+                None => Settings::Map(map).held(&mut files).map(|held| (held, files)).map_err(StudyError::Words),
             };
         }
         (Some(file), None) => {
@@ -169,5 +172,5 @@ pub(super) fn settings(request: &Request) -> Result<Settings, StudyError> {
         model: it.model.or_else(|| model.clone()),
         ..it
     };
-    Ok(Settings::Regions(chosen.map(said).collect()))
+    Ok((Settings::Regions(chosen.map(said).collect()), files))
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use super::command::REGIONS;
 use super::propagation::PROPAGATION;
-use super::settings::{NAME, Settings};
+use super::settings::Settings;
 use super::target::{Regional, understood};
+use crate::kit::MethodSettings;
 use crate::method::{Applied, Command};
 
 /// Regional injection.
@@ -15,7 +16,7 @@ pub struct RegionalMethod;
 
 impl crate::Method for RegionalMethod {
     fn name(&self) -> &'static str {
-        NAME
+        Settings::NAME
     }
 
     fn about(&self) -> &'static str {
@@ -33,12 +34,15 @@ impl crate::Method for RegionalMethod {
     fn aims(&self, words: &SelectionWords) -> Result<Vec<Aim>, TargetError> {
         match understood(words)? {
             Settings::Regions(regions) => Ok(regions.iter().map(|region| Aim::from(region.words())).collect()),
-            Settings::Map(_) => Ok(Vec::new()),
+            Settings::File(_) | Settings::Map(_) => Ok(Vec::new()),
         }
     }
 
-    fn lasting(&self, word: &str) -> Result<String, TargetError> {
-        Settings::lasting(word).map_err(TargetError::new)
+    fn lasting(&self, words: &mut SelectionWords) -> Result<(), TargetError> {
+        let settings = Settings::read(words)?;
+        let held = settings.clone().held(&mut words.files).map_err(TargetError::new)?;
+        words.method = if held == settings { words.method.take() } else { Some(held.choice()) };
+        Ok(())
     }
 
     fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {

@@ -1,59 +1,110 @@
-//! What can be chosen about the method, and the words for it.
+//! The choices of the method, as a campaign holds them: `regional:file=F.toml`, or a table with `regions`.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
-use std::fs;
-use std::str::FromStr;
 
 use super::region::Region;
-use crate::kit::{StudyError, lasting};
-
-/// The name of the method.
-pub(super) const NAME: &str = "regional";
+use crate::kit::{MethodSettings, StudyError, lasting};
 
 /// Where sites come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
 pub enum Settings {
     /// They are drawn from these regions, in turn.
     Regions(Vec<Region>),
+    /// They are drawn from the regions of a file, by its name.
+    File(String),
     /// They stand in a fault map, a file by its name or its lasting word.
     Map(String),
 }
 
-impl Settings {
-    /// The word of a method with the regions of a file for its name, and with the text of a map held fast.
-    ///
-    /// # Errors
-    /// If it means nothing, or a file cannot be read.
-    pub fn lasting(word: &str) -> Result<String, String> {
-        let settings = word.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(':')).unwrap_or_default();
-        if !["file=", "map="].iter().any(|key| settings.starts_with(key)) {
-            return Ok(word.to_owned());
-        }
-        Ok(word.parse::<Self>()?.held()?.to_string())
-    }
+/// The settings as a table holds them.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Written {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    regions: Option<Vec<Region>>,
+    #[serde(deserialize_with = "named", skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(deserialize_with = "named", skip_serializing_if = "Option::is_none")]
+    map: Option<String>,
+}
 
-    /// These settings, with the text of a map held fast.
+fn named<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    crate::kit::settings::name(deserializer).map(Some)
+}
+
+impl MethodSettings for Settings {
+    const NAME: &'static str = "regional";
+    const KEYS: &'static str =
+        "file=F.toml with [[regions]], map=F.csv with a fault map, and regions, a list of tables as in such a file";
+}
+
+impl Default for Settings {
+    /// The whole program as one region.
+    fn default() -> Self {
+        Self::Regions(vec![Region { name: "all".to_owned(), ..Region::default() }])
+    }
+}
+
+impl TryFrom<Written> for Settings {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        match written {
+            Written { regions: None, file: None, map: None } => Ok(Self::default()),
+            Written { regions: Some(regions), file: None, map: None } => {
+                let checked = Region::check(&regions);
+                checked
+                    .map(|()| Self::Regions(regions))
+                    .map_err(|why| format!("read the regions of {}: {why}", Self::NAME))
+            }
+            Written { regions: None, file: Some(path), map: None } => Ok(Self::File(path)),
+            Written { regions: None, file: None, map: Some(path) } => Ok(Self::Map(path)),
+            _ => Err(format!("choose sites by {}: leave all but one of regions, file and map out", Self::NAME)),
+        }
+    }
+}
+
+impl From<Settings> for Written {
+    fn from(settings: Settings) -> Self {
+        match settings {
+            Settings::Regions(regions) => Self { regions: Some(regions), ..Self::default() },
+            Settings::File(path) => Self { file: Some(path), ..Self::default() },
+            Settings::Map(path) => Self { map: Some(path), ..Self::default() },
+        }
+    }
+}
+
+impl Settings {
+    /// These settings with the regions of a file for its name, and with the text of a map in `files` by its lasting word.
     ///
     /// # Errors
-    /// If there is no such map.
-    pub fn held(self) -> Result<Self, String> {
+    /// If a file cannot be read, or does not declare regions.
+    pub fn held(self, files: &mut BTreeMap<String, String>) -> Result<Self, String> {
         match self {
             Self::Regions(_) => Ok(self),
+            Self::File(path) => {
+                let regions = lasting::read(&path, files).and_then(|text| Region::read(&text));
+                regions.map(Self::Regions).map_err(|why| format!("read the regions `{path}`: {why}"))
+            }
             Self::Map(path) => {
-                lasting::word(&path).map(Self::Map).map_err(|why| format!("read the fault map `{path}`: {why}"))
+                lasting::keep(&path, files).map(Self::Map).map_err(|why| format!("read the fault map `{path}`: {why}"))
             }
         }
     }
 
-    /// What a campaign is called on disk: other regions, or another map, are another campaign.
+    /// The name of a campaign on disk. Other regions, or another map, are another campaign.
     ///
     /// # Errors
-    /// If there is no such map.
-    pub fn label(&self) -> Result<String, StudyError> {
+    /// If a map is not in `files` and cannot be read.
+    pub fn label(&self, files: &BTreeMap<String, String>) -> Result<String, StudyError> {
         let text = match self {
-            Self::Regions(_) => self.to_string(),
-            Self::Map(path) => lasting::read(path, &BTreeMap::new())
+            Self::Regions(regions) => {
+                let json = serde_json::to_string(regions).map_err(|error| StudyError::Refused(error.to_string()))?;
+                format!("{}:{json}", Self::NAME)
+            }
+            Self::File(path) | Self::Map(path) => lasting::read(path, files)
                 .map_err(|why| StudyError::Refused(format!("read the fault map `{path}`: {why}")))?,
         };
         let digest: String = blake3::hash(text.as_bytes()).to_hex().chars().take(16).collect();
@@ -61,78 +112,57 @@ impl Settings {
     }
 }
 
-impl FromStr for Settings {
-    type Err = String;
-
-    /// `regional:file=F.toml`, `regional:map=F.csv`, nothing for the whole program as one region, or regions as a campaign keeps them: `regional:` and a JSON list.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let help = "there are regional:file=F.toml with [[regions]], and regional:map=F.csv with a fault map";
-        let (method, rest) = text.split_once(':').unwrap_or((text, ""));
-        if method != NAME {
-            return Err(format!("use the method `{method}`: {help}"));
-        }
-        if rest.is_empty() {
-            return Ok(Self::Regions(vec![Region { name: "all".to_owned(), ..Region::default() }]));
-        }
-        if let Some(path) = rest.strip_prefix("file=") {
-            let refused = |why: String| format!("read the regions `{path}`: {why}");
-            let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
-            return Region::read(&text).map(Self::Regions).map_err(refused);
-        }
-        if let Some(path) = rest.strip_prefix("map=").filter(|path| !path.is_empty()) {
-            return Ok(Self::Map(path.to_owned()));
-        }
-        if rest.starts_with('[') {
-            let regions: Vec<Region> =
-                serde_json::from_str(rest).map_err(|error| format!("read the regions of {NAME}: {error}; {help}"))?;
-            Region::check(&regions).map_err(|why| format!("read the regions of {NAME}: {why}"))?;
-            return Ok(Self::Regions(regions));
-        }
-        Err(format!("set `{rest}` of {NAME}: {help}"))
-    }
-}
-
-impl fmt::Display for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Regions(regions) => {
-                let json = serde_json::to_string(regions).map_err(|_| fmt::Error)?;
-                write!(f, "{NAME}:{json}")
-            }
-            Self::Map(path) => write!(f, "{NAME}:map={path}"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn read(word: &str) -> Result<Settings, String> {
+        Settings::of(&word.parse().unwrap()).map_err(|error| error.to_string())
+    }
 
     #[test]
     fn settings_are_read_back_as_they_are_written() {
         let region =
             Region { name: "K1, \"x\"".into(), file: Some("a.cu".into()), lines: Some([1, 2]), ..Region::default() };
-        for settings in [Settings::Regions(vec![region]), Settings::Map("a,b.csv".into())] {
-            assert_eq!(settings.to_string().parse(), Ok(settings));
+        let old = format!("regional:[{}]", serde_json::to_string(&region).unwrap());
+        assert_eq!(read(&old), Ok(Settings::Regions(vec![region.clone()])));
+        for settings in [Settings::Regions(vec![region]), Settings::Map("a,b.csv".into()), Settings::File("7".into())] {
+            assert_eq!(Settings::of(&settings.choice()).unwrap(), settings);
+            assert_eq!(read(&settings.choice().to_string()), Ok(settings));
         }
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("r.toml");
-        fs::write(&path, "[[regions]]\nname = 'all'").unwrap();
-        let all = Region { name: "all".into(), ..Region::default() };
-        assert_eq!(format!("regional:file={}", path.display()).parse(), Ok(Settings::Regions(vec![all])));
+        assert_eq!(read("regional:map=a,b.csv"), Ok(Settings::Map("a,b.csv".into())));
+        assert_eq!(read("regional"), Ok(Settings::default()));
     }
 
     #[test]
-    fn what_means_nothing_is_named() {
+    fn a_file_is_held_by_its_regions_and_a_map_by_its_text() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("r.toml");
+        std::fs::write(&path, "[[regions]]\nname = 'all'").unwrap();
+        let mut files = BTreeMap::new();
+        let held = |word: String, files: &mut BTreeMap<String, String>| read(&word).unwrap().held(files);
+        assert_eq!(held(format!("regional:file={}", path.display()), &mut files), Ok(Settings::default()));
+        assert!(files.is_empty());
+        let map = held(format!("regional:map={}", path.display()), &mut files).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(map.clone().held(&mut files), Ok(map));
+        let error = held("regional:file=nowhere.toml".to_owned(), &mut files).unwrap_err();
+        assert!(error.starts_with("read the regions `nowhere.toml`"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_setting_is_named() {
         for (text, part) in [
             ("regions", "use the method `regions`"),
-            ("regional:lines=3", "set `lines=3` of regional"),
-            ("regional:map=", "set `map=`"),
-            ("regional:file=nowhere.toml", "read the regions `nowhere.toml`"),
+            ("regional:lines=3", "set `lines` of regional: there are file=F.toml"),
+            ("regional:map=", "set `map` of regional: there are"),
+            ("regional:map=a,file=b", "leave all but one of regions, file and map out"),
             ("regional:[]", "the file declares no `[[regions]]`"),
-            ("regional:[{\"lines\":3}]", "read the regions of regional"),
+            ("regional:[{\"lines\":3}]", "set `regions` of regional: "),
+            ("regional:{\"regions\":[{\"name\":\"a\",\"line\":3}]}", "unknown field `line`, expected one of `name`"),
+            ("regional:{\"map\":[1]}", "set `map` of regional: expected a name or a file"),
         ] {
-            let error = text.parse::<Settings>().unwrap_err();
+            let error = read(text).unwrap_err();
             assert!(error.contains(part), "{error}");
         }
     }

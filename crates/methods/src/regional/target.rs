@@ -10,9 +10,9 @@ use std::sync::{Arc, LazyLock};
 use super::diagnosis::Program;
 use super::map::{FaultMap, MapRow};
 use super::region::Region;
-use super::settings::{NAME, Settings};
+use super::settings::Settings;
 use crate::kit::chosen::first_explicit;
-use crate::kit::lasting;
+use crate::kit::{MethodSettings, lasting};
 
 /// What is said of each site: what any campaign says, and its region.
 static COLUMNS: LazyLock<Vec<LabelColumn>> = LazyLock::new(|| {
@@ -44,7 +44,11 @@ enum Plan {
 /// # Errors
 /// If the words mean no settings, or say what regions say.
 pub(super) fn understood(words: &SelectionWords) -> Result<Settings, TargetError> {
-    let settings: Settings = words.method.as_deref().unwrap_or(NAME).parse().map_err(TargetError::new)?;
+    // A campaign holds the regions of a file for its name; older ones have the name.
+    let settings = match Settings::read(words)? {
+        file @ Settings::File(_) => file.held(&mut words.files.clone()).map_err(TargetError::new)?,
+        settings => settings,
+    };
     if let Some(key) = first_explicit(words, &[]) {
         return Err(TargetError::new(format!(
             "choose sites by regions and by `{key}` too: each region says its own; write `{key}` there"
@@ -67,7 +71,7 @@ impl Regional {
     pub fn new(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
         match understood(words)? {
             Settings::Regions(regions) => Self::drawn(capsule, &regions),
-            Settings::Map(path) => {
+            Settings::File(path) | Settings::Map(path) => {
                 let refused = |why: String| TargetError::new(format!("read the fault map `{path}`: {why}"));
                 let text = lasting::read(&path, &words.files).map_err(refused)?;
                 let map = FaultMap::read(&text).map_err(refused)?;

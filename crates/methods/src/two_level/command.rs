@@ -1,11 +1,13 @@
 //! `beamline fit`: the rate at which an application fails under particle strikes.
 
+use campaign::SelectionWords;
 use stats::{Confidence, Margin, sample_size};
+use std::collections::BTreeMap;
 
-use super::settings::{Grouping, SdcKind, Settings};
+use super::settings::{SdcKind, Settings};
 use super::show::{self, StudyParts};
 use super::target::TwoLevel;
-use crate::kit::{Campaigns, StudyError, lasting};
+use crate::kit::{Campaigns, MethodSettings, StudyError, lasting};
 use crate::method::{Answer, Command, CommandOption, Request};
 
 /// How tight each chance of an end is, if nothing is said: as in the paper.
@@ -86,36 +88,21 @@ pub fn runs_of_cell(margin: f64) -> Result<u64, StudyError> {
 }
 
 fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
-    let said = |key: &str| -> Result<Option<String>, StudyError> {
-        let value: Option<String> = request.options.get(key)?;
-        match value.filter(|value| value.contains(',')) {
-            // The words of a method are divided by commas.
-            Some(name) => {
-                Err(StudyError::Words(format!("take `{name}` for --{key}: the name of a file must have no comma")))
-            }
-            None => request.options.get(key),
-        }
-    };
-    let defaults = Settings::default();
-    let settings = Settings {
-        ipa: said("ipa")?.unwrap_or(defaults.ipa),
-        issue: said("issue")?.unwrap_or(defaults.issue),
-        grouping: Grouping::of_word(&said("grouping")?.unwrap_or_default()).map_err(StudyError::Words)?,
-        sdc: SdcKind::of_word(&said("sdc")?.unwrap_or_default()).map_err(StudyError::Words)?,
-        ..defaults
-    };
-    let settings = settings.held().map_err(StudyError::Words)?;
+    let mut files = BTreeMap::new();
+    let settings = Settings::of_options(request.options.of(&["ipa", "issue", "grouping", "sdc"]))?;
+    let settings = settings.held(&mut files).map_err(StudyError::Words)?;
     let target = request.options.get::<f64>("target")?;
     if let Some(target) = target.filter(|target| !(target.is_finite() && *target > 0.0)) {
         return Err(StudyError::Words(format!("compare with the target {target}: it must be a rate above 0")));
     }
     let runs = runs_of_cell(request.options.get("margin")?.unwrap_or_default())?;
-    let method = TwoLevel::new(&request.capsule, &campaigns.selection(&settings.to_string()))?;
+    let words = SelectionWords { files, ..campaigns.selection(settings.choice()) };
+    let method = TwoLevel::new(&request.capsule, &words)?;
     // Rows depend neither on the issue rate nor on what counts, so that others are composed of the same ones.
     let kept = Settings { issue: "none".to_owned(), sdc: SdcKind::Any, ..settings };
-    let label = Settings { ipa: lasting::short(&kept.ipa), ..kept.clone() }.to_string();
+    let label = Settings { ipa: lasting::short(&kept.ipa), ..kept.clone() }.choice().to_string();
     let runs = runs * method.cells() as u64;
-    let finished = campaigns.planned(&request.capsule, &label, &kept.to_string(), &method, runs)?;
+    let finished = campaigns.planned(&request.capsule, &label, kept.choice(), &method, runs)?;
     let (composition, counted) = method.compose(&finished.results)?;
     let estimates =
         show::estimates(&StudyParts { method: &method, composition: &composition, counted: &counted, target });

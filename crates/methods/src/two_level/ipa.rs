@@ -145,12 +145,15 @@ impl IpaTable {
         let refused = |why: &str| format!("read the IPA table `{name}`: {why}");
         let text = match BUNDLED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
             Some((_, text)) => (*text).to_owned(),
-            None => lasting::read(name, files).map_err(|error| {
-                let names: Vec<&str> = Self::bundled().collect();
-                refused(&format!("{error}; bundled is {}, anything else is the name of a file", names.join(", ")))
-            })?,
+            None => lasting::read(name, files).map_err(|why| Self::unread(name, &why))?,
         };
         Self::read(&text).map_err(|why| refused(&format!("{why}; profiles/ipa/k40.toml shows what a table says")))
+    }
+
+    /// The message where neither a bundled table nor a file has a name.
+    pub(super) fn unread(name: &str, why: &str) -> String {
+        let names = Self::bundled().collect::<Vec<_>>().join(", ");
+        format!("read the IPA table `{name}`: {why}; bundled is {names}, anything else is the name of a file")
     }
 
     /// Reads the text of a table.

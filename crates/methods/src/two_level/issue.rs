@@ -78,13 +78,7 @@ impl IssueProfile {
         let refused = |why: &str| format!("read the issue rates `{name}`: {why}");
         let text = match BUNDLED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
             Some((_, text)) => (*text).to_owned(),
-            None => lasting::read(name, files).map_err(|error| {
-                let names: Vec<&str> = Self::bundled().collect();
-                let names = names.join(", ");
-                refused(&format!(
-                    "{error}; it is a number, one of the bundled profiles ({names}), or the name of a file"
-                ))
-            })?,
+            None => lasting::read(name, files).map_err(|why| Self::unread(name, &why))?,
         };
         let profile: Self = toml::from_str(&text).map_err(|error| refused(error.to_string().trim()))?;
         if let Some(it) = profile.workloads.iter().find(|it| !is_rate(it.rate)) {
@@ -95,6 +89,13 @@ impl IssueProfile {
             Some(it) => Err(refused(&format!("{} is there twice", it.name))),
             None => Ok(profile),
         }
+    }
+
+    /// The message where neither a bundled profile nor a file has a name.
+    pub(super) fn unread(name: &str, why: &str) -> String {
+        let names = Self::bundled().collect::<Vec<_>>().join(", ");
+        let kinds = format!("it is a number, one of the bundled profiles ({names}), or the name of a file");
+        format!("read the issue rates `{name}`: {why}; {kinds}")
     }
 
     /// The rate of a capsule, if the profile knows it.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use super::command::FIT;
 use super::events::EVENTS;
-use super::settings::{NAME, Settings};
+use super::settings::Settings;
 use super::target::{ParsedSettings, TwoLevel};
+use crate::kit::MethodSettings;
 use crate::method::{Applied, Command, Reader};
 
 /// The two-level model.
@@ -15,7 +16,7 @@ pub struct TwoLevelMethod;
 
 impl crate::Method for TwoLevelMethod {
     fn name(&self) -> &'static str {
-        NAME
+        Settings::NAME
     }
 
     fn about(&self) -> &'static str {
@@ -34,10 +35,11 @@ impl crate::Method for TwoLevelMethod {
         Ok(ParsedSettings::of(words)?.aims(&words.kernel))
     }
 
-    fn lasting(&self, word: &str) -> Result<String, TargetError> {
-        let settings: Settings = word.parse().map_err(TargetError::new)?;
-        let held = settings.clone().held().map_err(TargetError::new)?;
-        Ok(if held == settings { word.to_owned() } else { held.to_string() })
+    fn lasting(&self, words: &mut SelectionWords) -> Result<(), TargetError> {
+        let settings = Settings::read(words)?;
+        let held = settings.clone().held(&mut words.files).map_err(TargetError::new)?;
+        words.method = if held == settings { words.method.take() } else { Some(held.choice()) };
+        Ok(())
     }
 
     fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {

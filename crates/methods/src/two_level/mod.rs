@@ -31,7 +31,7 @@ pub use compose::{CellPart, Composition, Ends, EndsByKernel, Missing, TypePart, 
 pub use ipa::{InstructionType, IpaTable, Manifestation, Microbenchmark, Unit};
 pub use issue::{IssueOfWorkload, IssueProfile, KnownIssueRate, issue_rate};
 pub use method::TwoLevelMethod;
-pub use settings::{Grouping, Made, SdcKind, Settings};
+pub use settings::{Cells, Grouping, SdcKind, Settings};
 pub use shares::{Executed, Shares};
 pub use show::exceeds_target;
 pub use target::{Counted, TwoLevel};

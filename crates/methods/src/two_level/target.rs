@@ -14,8 +14,9 @@ use std::sync::{Arc, LazyLock};
 use super::compose::{Composition, Ends, EndsByKernel};
 use super::ipa::IpaTable;
 use super::issue::{KnownIssueRate, issue_rate};
-use super::settings::{Grouping, Made, NAME, SdcKind, Settings};
+use super::settings::{Cells, Grouping, SdcKind, Settings};
 use super::shares::Shares;
+use crate::kit::MethodSettings;
 use crate::kit::chosen::first_explicit;
 
 /// What is said of each site: what any campaign says, and what the method chose it for.
@@ -77,7 +78,7 @@ impl ParsedSettings {
     /// # Errors
     /// If they mean no settings, or say what the method chooses itself.
     pub(super) fn of(words: &SelectionWords) -> Result<Self, TargetError> {
-        let settings: Settings = words.method.as_deref().unwrap_or(NAME).parse().map_err(TargetError::new)?;
+        let settings = Settings::read(words)?;
         check(words)?;
         let of = |error: fault::SelectionError| TargetError::from_error(&error);
         let selection = Selection::default().in_kernels(&words.kernel).map_err(of)?;
@@ -178,8 +179,6 @@ impl TwoLevel {
     /// # Errors
     /// If the rows cannot be read, or are of another table.
     pub fn count(&self, results: &Results) -> Result<Counted, StoreError> {
-        let by_name: BTreeMap<&str, (usize, usize)> =
-            self.cells.iter().map(|cell| (cell.name.as_str(), cell.at)).collect();
         let mut counted = Counted::default();
         // A cell that was planned has ends, whatever became of its runs.
         for &number in self.planned.numbers() {
@@ -188,7 +187,8 @@ impl TwoLevel {
         let mut strange = None;
         results.visit(&mut |row| {
             let name = row.site.labels.text(LABELS.len()).unwrap_or_default();
-            let Some(&at) = by_name.get(name) else {
+            let planned = self.planned.of_run(row.run).map(|number| &self.cells[number]);
+            let Some(&Cell { at, .. }) = planned.filter(|cell| cell.name == name) else {
                 strange.get_or_insert_with(|| name.to_owned());
                 return;
             };
@@ -242,7 +242,7 @@ fn cells(table: &IpaTable, settings: &Settings, kernels: &[String]) -> Vec<Cell>
     for (number, it) in table.instructions.iter().enumerate() {
         for (manifestation, kind) in table.manifestations.iter().enumerate() {
             let rated = it.rate(&kind.name).is_some() || it.uniform.as_ref() == Some(&kind.name);
-            let wanted = rated || settings.made == Made::All;
+            let wanted = rated || settings.cells == Cells::All;
             let Some(model) = kind.model.as_ref().filter(|_| wanted) else { continue };
             let words = SelectionWords {
                 model: Some(model.clone()),

@@ -2,9 +2,10 @@
 
 use campaign::{Planner, RunIndex, SelectionWords};
 use inject::CapsuleTarget;
-use methods::kit::StudyError;
+use methods::kit::{MethodSettings, StudyError};
 use methods::regional::propagation::{DeclaredVariable, TrackedRun, arrays, follow};
 use methods::regional::{Region, RegionTally, Regional, Settings, Tally, region_of};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -162,9 +163,14 @@ fn campaign(
     runs: u64,
 ) -> Result<Tally, StudyError> {
     let settings = Settings::Regions(regions);
-    let words = settings.to_string();
-    let method = Regional::new(capsule, &shop.campaigns.selection(&words))?;
-    let finished = shop.campaigns.planned(capsule, &settings.label()?, &words, &method, method.runs(runs))?;
+    let method = Regional::new(capsule, &shop.campaigns.selection(settings.choice()))?;
+    let finished = shop.campaigns.planned(
+        capsule,
+        &settings.label(&BTreeMap::new())?,
+        settings.choice(),
+        &method,
+        method.runs(runs),
+    )?;
     Ok(Tally::of(&finished.results)?)
 }
 
@@ -178,7 +184,7 @@ fn faults(
 ) -> Result<(Vec<String>, Vec<FollowedFault>), StudyError> {
     let declared = DeclaredVariable::read(text).map_err(StudyError::Words)?;
     let arrays = arrays(capsule, &declared, None).map_err(StudyError::Words)?;
-    let method = Regional::new(capsule, &shop.campaigns.selection(&Settings::Regions(regions).to_string()))?;
+    let method = Regional::new(capsule, &shop.campaigns.selection(Settings::Regions(regions).choice()))?;
     let runs: Vec<RunIndex> = (0..method.runs(runs)).map(RunIndex).collect();
     let sites = method.plan(&runs, &SelectionWords::default(), shop.campaigns.seed)?;
     let jobs = available_parallelism().map_or(1, NonZeroUsize::get);

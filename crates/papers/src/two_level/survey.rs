@@ -1,9 +1,9 @@
 //! All workloads, each measured in every way that the page speaks of.
 
 use campaign::{Finding, SelectionWords};
-use methods::kit::{Campaigns, StudyError};
+use methods::kit::{Campaigns, MethodSettings, StudyError};
 use methods::two_level::{
-    Composition, Counted, Ends, IpaTable, IssueProfile, KnownIssueRate, Made, RatePerInstruction, Settings, Shares,
+    Cells, Composition, Counted, Ends, IpaTable, IssueProfile, KnownIssueRate, RatePerInstruction, Settings, Shares,
     TwoLevel,
 };
 use outcome::Class;
@@ -155,10 +155,10 @@ pub(super) fn survey(
     {
         let capsule = shop.workloads.bundled(name)?;
         shop.campaigns.seed = number * SEEDS;
-        let settings = Settings { made: Made::All, issue: "none".to_owned(), ..Settings::default() };
-        let method = TwoLevel::new(&capsule, &shop.campaigns.selection(&settings.to_string()))?;
+        let settings = Settings { cells: Cells::All, issue: "none".to_owned(), ..Settings::default() };
+        let method = TwoLevel::new(&capsule, &shop.campaigns.selection(settings.choice()))?;
         let runs = sizes.cell * method.cells() as u64;
-        let finished = shop.campaigns.make(&capsule, &settings.to_string(), &method, runs)?;
+        let finished = shop.campaigns.make(&capsule, settings.choice(), &method, runs)?;
         let (composition, counted) = method.compose(&finished.results)?;
         let mut patterns = Vec::new();
         for (at, (_, model, scope)) in (1..).zip(PATTERNS) {

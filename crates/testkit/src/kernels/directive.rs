@@ -103,7 +103,7 @@ pub struct ExpectedFault {
 }
 
 /// A selection and how many dynamic instructions it draws from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExpectedPopulation {
     /// The words of a campaign.
     pub selection: SelectionWords,

@@ -16,7 +16,7 @@ use testkit::kernels::{capsule_of, read};
 use testkit::workload;
 
 fn words(settings: &str) -> SelectionWords {
-    SelectionWords { method: Some(format!("approxilyzer:{settings}")), ..SelectionWords::default() }
+    SelectionWords { method: Some(format!("approxilyzer:{settings}").parse().unwrap()), ..SelectionWords::default() }
 }
 
 pub(super) fn method(capsule: &Arc<CapsuleTarget>, settings: &str) -> Approxilyzer {

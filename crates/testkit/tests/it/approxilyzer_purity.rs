@@ -4,6 +4,7 @@ use super::approxilyzer::{all_sites, method, small, truth};
 use campaign::{CampaignEnd, Choices, Results, SelectionWords, Site, TargetSystem, run_in_memory};
 use inject::{CapsuleTarget, Golden};
 use methods::approxilyzer::{Purity, Settings, Truth};
+use methods::kit::MethodSettings;
 use outcome::{Class, Outcome};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
@@ -27,7 +28,7 @@ fn exhaustive(capsule: &CapsuleTarget, selection: SelectionWords) -> Results {
 
 fn purity(capsule: &CapsuleTarget, results: &Results, settings: &str) -> Value {
     let truth = Truth::of(capsule, results, &[]).unwrap();
-    let settings: Settings = format!("approxilyzer:{settings}").parse().unwrap();
+    let settings = Settings::of(&format!("approxilyzer:{settings}").parse().unwrap()).unwrap();
     Purity::of(&truth, &settings).unwrap().document(&[], capsule.golden_run())
 }
 

@@ -20,7 +20,7 @@ fn grouping(golden: &Golden, by: GroupBy) -> Grouping {
 }
 
 fn words(method: &str) -> SelectionWords {
-    SelectionWords { method: Some(method.to_owned()), ..SelectionWords::default() }
+    SelectionWords { method: Some(method.parse().unwrap()), ..SelectionWords::default() }
 }
 
 fn sites(method: &GpuQin, runs: std::ops::Range<u64>) -> Vec<Site> {

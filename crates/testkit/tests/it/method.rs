@@ -2,8 +2,8 @@
 //! these lines, and one in the registry.
 
 use campaign::{
-    CampaignEnd, Choices, Finding, LabelColumn, Planner, Results, RunIndex, SelectionWords, Site, StoreError,
-    TargetError, TargetSystem, run_in_memory,
+    CampaignEnd, Choices, Finding, LabelColumn, MethodChoice, Planner, Results, RunIndex, SelectionWords, Site,
+    StoreError, TargetError, TargetSystem, run_in_memory,
 };
 use inject::CapsuleTarget;
 use inject::site::LABELS;
@@ -98,7 +98,7 @@ fn rows(results: &Results) -> Vec<(u64, Option<String>)> {
 #[test]
 fn a_method_plans_a_campaign_and_reads_its_rows() {
     let capsule = workload("pathfinder");
-    let words = SelectionWords { method: Some("stores".to_owned()), ..SelectionWords::default() };
+    let words = SelectionWords { method: Some(MethodChoice::named("stores")), ..SelectionWords::default() };
     let method = methods::Method::apply(&Method, &capsule, &words).unwrap();
     let run = |selection: SelectionWords, planner: Option<&dyn Planner>| {
         let choices =

@@ -4,6 +4,7 @@ use campaign::names::file_name;
 use campaign::{Planner, RunIndex, SelectionWords, Subject as _};
 use fault::{Fault, base_name};
 use inject::Array;
+use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -17,7 +18,7 @@ use super::rows::Rows;
 use super::show;
 use super::spread::Spread;
 use super::timeline::FaultTimeline;
-use crate::kit::{Campaigns, StudyError};
+use crate::kit::{Campaigns, MethodSettings, StudyError};
 use crate::method::{Answer, Command, CommandOption, Request};
 use crate::regional::command::{
     FILE, FROM_MAP, IN_MARGIN, MODEL, ONLY, RUNS, TARGET, WITHOUT_KERNEL, runs_of_region, settings,
@@ -136,7 +137,7 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
             "show the pictures of many faults: say which with --fault ID, for example one of --rows".to_owned(),
         ));
     }
-    let settings = if regions_are_said(request)? {
+    let (settings, files) = if regions_are_said(request)? {
         settings(request)?
     } else {
         if let Some(only) = request.options.get::<String>("only")? {
@@ -144,14 +145,12 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
                 "find the region `{only}`: no regions are declared; declare some as [[regions]] in --file"
             )));
         }
-        Settings::Regions(vec![Region {
-            name: "all".to_owned(),
-            target: request.options.get("target")?,
-            model: request.options.get("model")?,
-            ..Region::default()
-        }])
+        let (target, model) = (request.options.get("target")?, request.options.get("model")?);
+        let all = Region { name: "all".to_owned(), target, model, ..Region::default() };
+        (Settings::Regions(vec![all]), BTreeMap::new())
     };
-    let method = Regional::new(&request.capsule, &campaigns.selection(&settings.to_string()))?;
+    let words = SelectionWords { files, ..campaigns.selection(settings.choice()) };
+    let method = Regional::new(&request.capsule, &words)?;
     let runs: Vec<RunIndex> = (0..method.runs(runs_of_region(request)?)).map(RunIndex).collect();
     let sites = method.plan(&runs, &SelectionWords::default(), campaigns.seed)?;
     let kernels = kernels(request);
