@@ -201,11 +201,11 @@ fn a_planner_with_a_fixed_number_of_runs_says_it() {
     let dir = tempfile::tempdir().unwrap();
     let (map, regions) = (dir.path().join("map.csv"), dir.path().join("r.toml"));
     std::fs::write(&regions, "[[regions]]\nname = 'a'").unwrap();
-    let drawn = open(by_method(format!("regional:file={}", regions.display()), 17)).unwrap();
+    let drawn = open(by_method(&format!("regional:file={}", regions.display()), 17)).unwrap();
     let results = run(&drawn, &dir.path().join("drawn"));
     let faults: Vec<String> = rows(&results).iter().map(|row| format!("a,\"{}\"", row.site.fault().unwrap())).collect();
     std::fs::write(&map, format!("region,fault\n{}", faults.join("\n"))).unwrap();
-    let mapped = |runs| open(Choices { runs, ..by_method(format!("regional:map={}", map.display()), 0) });
+    let mapped = |runs| open(Choices { runs, ..by_method(&format!("regional:map={}", map.display()), 0) });
     assert_eq!(mapped(None).unwrap().config().planned(), 17);
     assert_eq!(mapped(Some(5)).unwrap().config().planned(), 5);
     let sampled = open(Choices { runs: None, ..choices("pathfinder", 0) }).unwrap();

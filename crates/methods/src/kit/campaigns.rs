@@ -2,8 +2,8 @@
 
 use campaign::names::file_name;
 use campaign::{
-    CampaignEnd, CampaignError, CampaignEvent, Choices, Config, ConfigError, Engines, MethodChoice, Planner,
-    Results, SelectionWords, Store, StoreError, Subject, TargetError, TargetSystem,
+    CampaignEnd, CampaignError, CampaignEvent, Choices, Config, ConfigError, Engines, MethodChoice, Planner, Results,
+    SelectionWords, Store, StoreError, Subject, TargetError, TargetSystem,
 };
 use inject::{CapsuleTarget, MachineWords};
 use std::num::NonZeroU32;
