@@ -38,7 +38,7 @@ impl Guest for Ptx {
     }
 
     fn sets(&self) -> &'static [NamedSet] {
-        sets::SETS
+        sets()
     }
 
     fn reads(&self, image: &Image<'_>) -> bool {

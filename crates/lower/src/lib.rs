@@ -18,7 +18,7 @@ mod tell;
 
 pub use contract::Contract;
 pub use guest::Ptx;
-pub use sets::SETS;
+pub use sets::sets;
 
 use isa::Symbol;
 use simt::guest::{Placement, Pointee};
