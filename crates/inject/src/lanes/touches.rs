@@ -14,7 +14,8 @@ pub(crate) struct Destination {
     pub(crate) position: u8,
     /// Where it is.
     pub(crate) slot: Slot,
-    register: u32,
+    /// Its register, numbered through all functions.
+    pub(crate) register: u32,
 }
 
 #[derive(Debug, Default)]
@@ -30,6 +31,8 @@ struct Touch {
 pub(crate) struct Touches {
     instructions: Vec<Touch>,
     registers: u32,
+    /// By function of the program, the number of its first register.
+    starts: Vec<(facts::FunctionId, u32)>,
     ports: Vec<Ports>,
     solitary: bool,
 }
@@ -58,7 +61,7 @@ impl Touches {
             }
         };
         let instructions = (0..).zip(&program.instructions).map(touch).collect();
-        Self { instructions, registers, ports: ports(program), solitary: is_solitary(program) }
+        Self { instructions, registers, starts, ports: ports(program), solitary: is_solitary(program) }
     }
 
     /// What each instruction has to do with other threads.
@@ -74,6 +77,29 @@ impl Touches {
     /// The destinations of an instruction.
     pub(crate) fn destinations(&self, instruction: u32) -> &[Destination] {
         &self.instructions[instruction as usize].destinations
+    }
+
+    /// The registers that an instruction writes, numbered through all functions.
+    pub(crate) fn writes(&self, instruction: u32) -> &[u32] {
+        &self.instructions[instruction as usize].writes
+    }
+
+    /// How many registers all functions have.
+    pub(crate) fn registers(&self) -> u32 {
+        self.registers
+    }
+
+    /// The number of the first register of the function that an instruction is in.
+    pub(crate) fn first_register(&self, program: &Program, instruction: u32) -> u32 {
+        let function = program.instructions.get(instruction as usize).map(|at| at.function);
+        self.starts.iter().find(|(id, _)| Some(*id) == function).map_or(0, |(_, start)| *start)
+    }
+
+    /// The registers of the function that an instruction is in.
+    pub(crate) fn registers_of(&self, program: &Program, instruction: u32) -> std::ops::Range<usize> {
+        let first = self.first_register(program, instruction);
+        let declared = program.function_of(instruction).map_or(0, |code| code.declared.len());
+        first as usize..first as usize + declared
     }
 
     /// What first happens to each destination of each instruction that a thread executes, in the order of the path and

@@ -1,6 +1,6 @@
 //! The instructions that may be approximated, to a first order (thesis, Sections 2.3.3 and 2.5.4).
 //!
-//! A bit of a destination is approximable if none of its sites, over all dynamic instances of the instruction, is detected,
+//! A bit of an operand is approximable if none of its sites, over all dynamic instances of the instruction, is detected,
 //! detectable (DDC) or bad. Sites of unknown outcome spoil nothing, as in the thesis; a bit of which no site is known is not
 //! approximable.
 
@@ -102,7 +102,7 @@ impl Approximable {
             all.partly += u64::from(it.ends.count(|end| !is_known(end)) > 0);
             for (case, maybe) in [false, true].into_iter().enumerate() {
                 let bits = |of: &Vec<EndCounts>| of.iter().map(|ends| is_approximable(ends, maybe)).collect();
-                let registers: Vec<Vec<bool>> = it.destinations.values().map(bits).collect();
+                let registers: Vec<Vec<bool>> = it.operands.values().map(bits).collect();
                 for (extent, amounts) in &mut all.cases {
                     if extent.is_in(&registers) {
                         amounts[case].add(it);
@@ -167,6 +167,7 @@ impl Approximable {
 
 #[cfg(test)]
 mod tests {
+    use super::super::operand::SiteOperand;
     use super::*;
 
     fn counts(ends: &[SiteEnd]) -> EndCounts {
@@ -184,7 +185,7 @@ mod tests {
             group: "INT".into(),
             source: None,
             executed,
-            destinations: (0..).zip(destinations).collect(),
+            operands: (0..).map(SiteOperand::Destination).zip(destinations).collect(),
             ends,
         }
     }

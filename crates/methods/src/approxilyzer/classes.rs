@@ -1,77 +1,20 @@
 //! Error sites and their classes: what threads with the same path have in common, and control equivalence.
 //!
-//! A site is one bit of one destination of one dynamic instruction. Threads whose paths are equal, over all launches of a
+//! A site is one bit of one operand of one dynamic instruction: of a register that it writes, or of one that it reads. Threads whose paths are equal, over all launches of a
 //! kernel, are one *path group*: everything that is known of a site from the path is found once for all of them.
 
 use fault::Selection;
-use inject::threads::{PathDestination, PathDestinations, ThreadCount, TraceStep, thread_counts, traces};
+use inject::threads::{BasedAccess, PathDestinations, StoreLists, ThreadCount, TraceStep, thread_counts, traces};
 use inject::{Golden, GoldenLaunch};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::feeds::Feeds;
+use super::join::GroupPath;
+use super::lists::{STORES, StorePath, divide};
 use super::settings::{Apart, Settings};
+use super::sites::{ApartKey, Class, ClassKey, KernelSites, PathGroup, Sites};
+use super::traps::Traps;
 use super::windows::Windows;
-
-/// Threads whose paths are equal.
-pub(super) struct PathGroup {
-    /// Their launches, and their numbers there, ascending.
-    pub(super) threads: Vec<(u32, u64)>,
-    kernel: u32,
-}
-
-/// The sites of a bit position of a destination that are expected to end alike.
-pub(super) struct Class {
-    /// The kernel, an index into [`Sites::kernels`].
-    pub(super) kernel: u32,
-    /// The instruction, an index into the instructions of the program.
-    pub(super) instruction: u32,
-    /// The position among its destinations.
-    pub(super) position: u8,
-    /// How many bits the destination has.
-    pub(super) bits: u32,
-    /// How many dynamic instances it has: as many sites for each bit.
-    pub(super) members: u64,
-    /// Where they are, each once for all threads of its group.
-    pub(super) places: Vec<Place>,
-}
-
-/// A dynamic instruction of the threads of a group.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    /// The group, an index into [`Sites::groups`].
-    pub(super) group: u32,
-    /// The dynamic instruction, from 0.
-    pub(super) dynamic: u64,
-}
-
-/// The sites of a kernel.
-#[derive(Clone, Debug, Default)]
-pub(super) struct KernelSites {
-    /// Its name.
-    pub(super) name: String,
-    /// All.
-    pub(super) all: u64,
-    /// Those that nobody reads: masked.
-    pub(super) pruned: u64,
-    /// Its path groups.
-    pub(super) groups: u64,
-    /// Its threads, over all launches.
-    pub(super) threads: u64,
-}
-
-/// All sites of a selection.
-#[derive(Default)]
-pub(super) struct Sites {
-    /// The kernels, in the order of their first launches.
-    pub(super) kernels: Vec<KernelSites>,
-    /// The path groups.
-    pub(super) groups: Vec<PathGroup>,
-    /// The classes, in the order of their instructions and windows.
-    pub(super) classes: Vec<Class>,
-    /// By kernel and instruction, how many dynamic instances were executed, whether they have sites or not.
-    pub(super) executed: BTreeMap<(u32, u32), u64>,
-    /// By kernel, instruction and position of the destination, its bits and its instances that no instruction reads.
-    pub(super) unread: BTreeMap<(u32, u32, u8), (u32, u64)>,
-}
 
 /// What threads of one group have in common.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -83,12 +26,6 @@ struct GroupKey {
     apart: ApartKey,
 }
 
-/// The numbers of what is kept apart, 0 of what is not.
-type ApartKey = (u32, u64, u32);
-
-/// What the instances of one class have in common: the instruction, the position, and a hash of the decisions.
-type ClassKey = (u32, u32, u8, u128, ApartKey);
-
 impl Sites {
     /// Those of the launches that a selection holds.
     pub(super) fn of(golden: &Golden, selection: &Selection, settings: &Settings) -> Self {
@@ -98,6 +35,8 @@ impl Sites {
         let launches: Vec<(u32, &GoldenLaunch)> = launches.iter().filter(selected).copied().collect();
         let groups = sites.find_groups(golden, &launches, settings.apart);
         let mut classes: BTreeMap<ClassKey, Class> = BTreeMap::new();
+        let traps = Traps::of(golden, &launches, groups.values(), settings.addresses);
+        sites.addresses_cut = traps.is_cut();
         // Each group is traced where its first thread is.
         let mut representatives: BTreeMap<u32, BTreeMap<u64, (u32, ApartKey)>> = BTreeMap::new();
         for (number, (key, group)) in (0..).zip(groups) {
@@ -106,19 +45,29 @@ impl Sites {
             }
             sites.groups.push(group);
         }
+        if settings.stores {
+            sites.stores_cut = divide(golden, &launches, &mut sites.groups);
+        }
+        let mut by_control = BTreeSet::new();
         for (number, launch) in launches {
             let Some(wanted) = representatives.get(&number) else { continue };
             let destinations = PathDestinations::of(launch);
+            let accesses = BasedAccess::of(&launch.program);
+            let feeds = settings.stores.then(|| (Feeds::of(&launch.program), StoreLists::listed(&launch.program)));
             let threads: Vec<u64> = wanted.keys().copied().collect();
             traces(golden, launch, &threads, |thread, path| {
                 if let Some(&(group, apart)) = wanted.get(&thread) {
-                    let found = destinations.on(launch, path);
+                    let found = destinations.sites(launch, path);
                     sites.count(group, path);
                     let windows = Windows::of(launch, path, settings);
-                    sites.join(&mut classes, (group, apart), &found, &windows);
+                    let (sources, accesses) = (settings.sources, traps.steps(group, path, &accesses));
+                    let stores = feeds.as_ref().map(|(feeds, listed)| StorePath::of(feeds, listed, path));
+                    let path = GroupPath { group, apart, found, windows, sources, accesses, stores };
+                    sites.join(&mut classes, &mut by_control, &path);
                 }
             });
         }
+        sites.count_stores(&classes, &by_control);
         sites.classes = classes.into_values().collect();
         sites
     }
@@ -141,7 +90,7 @@ impl Sites {
                 );
                 let ThreadCount { executed, guarded_off, trace } = count;
                 let key = GroupKey { kernel, executed, guarded_off, trace, apart: kept };
-                let fresh = || PathGroup { threads: Vec::new(), kernel };
+                let fresh = || PathGroup { threads: Vec::new(), kernel, parts: Vec::new() };
                 groups.entry(key).or_insert_with(fresh).threads.push((number, thread));
                 self.kernels[kernel as usize].threads += 1;
             }
@@ -159,38 +108,28 @@ impl Sites {
         new as u32
     }
 
-    /// Counts the instructions that the threads of a group executed.
-    fn count(&mut self, group: u32, path: &[TraceStep]) {
-        let PathGroup { threads, kernel } = &self.groups[group as usize];
-        for step in path.iter().filter(|step| step.executed) {
-            *self.executed.entry((*kernel, step.instruction)).or_default() += threads.len() as u64;
+    /// Counts the classes of store equivalence, and those of control equivalence that their sites would be in.
+    fn count_stores(&mut self, classes: &BTreeMap<ClassKey, Class>, by_control: &BTreeSet<ClassKey>) {
+        for (&(kernel, .., hash, _), class) in classes {
+            if hash & STORES != 0 {
+                let counts = &mut self.kernels[kernel as usize].counts.stores;
+                counts.sites += class.members * class.weight * u64::from(class.bits.count());
+                counts.classes += 1;
+                counts.pilots += u64::from(class.bits.count());
+            }
+        }
+        for &(kernel, _, _, bits, ..) in by_control {
+            let counts = &mut self.kernels[kernel as usize].counts.stores;
+            counts.classes_by_control += 1;
+            counts.pilots_by_control += u64::from(bits.count());
         }
     }
 
-    /// Adds the sites of a group to their classes.
-    fn join(
-        &mut self,
-        classes: &mut BTreeMap<ClassKey, Class>,
-        (group, apart): (u32, ApartKey),
-        found: &[PathDestination],
-        windows: &Windows,
-    ) {
-        let PathGroup { threads, kernel } = &self.groups[group as usize];
-        let (threads, kernel) = (threads.len() as u64, *kernel);
-        for &PathDestination { step, dynamic, instruction, position, bits, unread } in found {
-            let count = &mut self.kernels[kernel as usize];
-            let sites = threads * u64::from(bits);
-            count.all += sites;
-            if unread.is_some() {
-                count.pruned += sites;
-                self.unread.entry((kernel, instruction, position)).or_insert((bits, 0)).1 += threads;
-                continue;
-            }
-            let key = (kernel, instruction, position, windows.from(step), apart);
-            let fresh = || Class { kernel, instruction, position, bits, members: 0, places: Vec::new() };
-            let class = classes.entry(key).or_insert_with(fresh);
-            class.members += threads;
-            class.places.push(Place { group, dynamic });
+    /// Counts the instructions that the threads of a group executed.
+    fn count(&mut self, group: u32, path: &[TraceStep]) {
+        let PathGroup { threads, kernel, .. } = &self.groups[group as usize];
+        for step in path.iter().filter(|step| step.executed) {
+            *self.executed.entry((*kernel, step.instruction)).or_default() += threads.len() as u64;
         }
     }
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use study::Table;
 
 /// The options that are parameters of the method, by the same names.
-const KEYS: [&str; 4] = ["coverage", "decisions", "guards", "apart"];
+const KEYS: [&str; 7] = ["coverage", "decisions", "guards", "apart", "operands", "addresses", "stores"];
 
 /// The command.
 pub(super) const COMMAND: Command = Command {
@@ -41,6 +41,9 @@ pub(super) const COMMAND: Command = Command {
             Some("none"),
             "Keep instances in different threads of a block, blocks or launches apart",
         ),
+        CommandOption::any("operands", "destinations|all", Some("all"), "Study registers that instructions read, too"),
+        CommandOption::any("addresses", "true|false", Some("true"), "Prune flips in addresses that are known to trap"),
+        CommandOption::any("stores", "true|false", Some("true"), "Join stored values that the same loads read"),
         CommandOption::any(
             "truth",
             "DIR",

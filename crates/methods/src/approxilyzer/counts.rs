@@ -5,7 +5,7 @@ use inject::GoldenLaunch;
 use inject::threads::Thread;
 use outcome::{Class, Outcome};
 
-use super::classes::Sites;
+use super::sites::Sites;
 use super::truth::{Truth, refused};
 use super::walks::{WalkStep, Walks};
 use crate::kit::StudyError;
@@ -85,7 +85,7 @@ impl TruthCounts {
         (0..).zip(&known).for_each(|(at, (code, _))| index[usize::from(*code)] = at);
         let mut starts = vec![0];
         for class in &sites.classes {
-            starts.push(starts.last().copied().unwrap_or_default() + class.bits as usize);
+            starts.push(starts.last().copied().unwrap_or_default() + class.bits.count() as usize);
         }
         let cells = starts.last().copied().unwrap_or_default() * known.len();
         if cells > MOST_CELLS {
@@ -116,9 +116,9 @@ impl TruthCounts {
                 self.failed[kernel] += 1;
                 continue;
             };
-            match step.class {
-                Some(class) => {
-                    self.cells[(self.starts[class as usize] + bit as usize) * known + at] += 1;
+            match step.class.and_then(|class| Some((class, step.read.rank(bit)?))) {
+                Some((class, rank)) => {
+                    self.cells[(self.starts[class as usize] + rank as usize) * known + at] += 1;
                     if let Some(of) = position(outcome.class()) {
                         of_class[of] += 1;
                     }

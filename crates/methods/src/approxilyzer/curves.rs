@@ -267,7 +267,7 @@ mod tests {
             group: "FP".into(),
             source: None,
             executed,
-            destinations: BTreeMap::new(),
+            operands: BTreeMap::new(),
             ends: counts,
         }
     }

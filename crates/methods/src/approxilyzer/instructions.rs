@@ -5,6 +5,8 @@ use outcome::{Criteria, Outcome};
 use std::collections::BTreeMap;
 
 use super::ends::{EndCounts, SiteEnd};
+use super::operand::{Bits, SiteOperand};
+use super::sites::KnownSites;
 use super::tally::judged;
 use super::target::Approxilyzer;
 
@@ -25,8 +27,8 @@ pub(super) struct InstructionSites {
     pub(super) source: Option<(Option<String>, u32)>,
     /// How often it was executed: its dynamic instructions.
     pub(super) executed: u64,
-    /// By destination and bit, how its sites end.
-    pub(super) destinations: BTreeMap<u8, Vec<EndCounts>>,
+    /// By operand and bit, how its sites end.
+    pub(super) operands: BTreeMap<SiteOperand, Vec<EndCounts>>,
     /// How all its sites end.
     pub(super) ends: EndCounts,
 }
@@ -65,24 +67,27 @@ pub(super) fn instructions(method: &Approxilyzer, pilots: &PilotOutcomes) -> Vec
     for (&(kernel, instruction), &executed) in &sites.executed {
         all.extend(found(method, kernel, instruction, executed).map(|it| ((kernel, instruction), it)));
     }
-    let mut add = |key: (u32, u32), position: u8, bits: u32, members: u64, end: &dyn Fn(u32) -> SiteEnd| {
+    let mut add = |key: (u32, u32), operand: SiteOperand, bits: Bits, members: u64, end: &dyn Fn(u32) -> SiteEnd| {
         let Some(it) = all.get_mut(&key) else { return };
-        let by_bit = it.destinations.entry(position).or_default();
-        by_bit.resize(by_bit.len().max(bits as usize), EndCounts::default());
-        for (bit, counts) in (0..bits).zip(by_bit) {
-            counts.add(end(bit), members);
+        let by_bit = it.operands.entry(operand).or_default();
+        by_bit.resize(by_bit.len().max(bits.end() as usize), EndCounts::default());
+        for bit in bits.iter() {
+            by_bit[bit as usize].add(end(bit), members);
             it.ends.add(end(bit), members);
         }
     };
-    for (&(kernel, instruction, position), &(bits, members)) in &sites.unread {
-        add((kernel, instruction), position, bits, members, &|_| SiteEnd::Masked);
+    for (&KnownSites { kernel, instruction, operand, bits, why }, &members) in &sites.known {
+        add((kernel, instruction), operand, bits, members, &|_| why.end());
     }
     let mut first_runs = vec![None; sites.classes.len()];
     method.studied().for_each(|(class, run)| first_runs[class] = Some(run));
     for (class, first) in sites.classes.iter().zip(first_runs) {
-        let end = |bit: u32| first.and_then(|first| pilots.get(first + u64::from(bit)));
+        let end = |bit: u32| pilots.get(first? + u64::from(class.bits.rank(bit)?));
         let end = |bit| end(bit).map_or(SiteEnd::NotCovered, SiteEnd::from);
-        add((class.kernel, class.instruction), class.position, class.bits, class.members, &end);
+        add((class.kernel, class.instruction), class.operand, class.bits, class.members, &end);
+        for (&(instruction, operand, bits), &uses) in &class.first_uses {
+            add((class.kernel, instruction), operand, bits, uses, &end);
+        }
     }
     all.into_values().collect()
 }
@@ -100,7 +105,7 @@ pub(super) fn found(method: &Approxilyzer, kernel: u32, instruction: u32, execut
         group: facts.group.to_string(),
         source: source.map(|source| (source.file().map(str::to_owned), source.line())),
         executed,
-        destinations: BTreeMap::new(),
+        operands: BTreeMap::new(),
         ends: EndCounts::default(),
     })
 }

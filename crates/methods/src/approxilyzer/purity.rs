@@ -7,10 +7,10 @@ use fault::Selection;
 use outcome::{Class, Outcome};
 use std::collections::BTreeMap;
 
-use super::classes::Sites;
 use super::counts::{TruthCounts, position};
 use super::coverage::largest;
 use super::settings::{Apart, Settings};
+use super::sites::Sites;
 use super::truth::{Truth, refused};
 use crate::kit::StudyError;
 
@@ -93,6 +93,8 @@ impl Purity {
     pub fn of(truth: &Truth<'_>, settings: &Settings) -> Result<Self, StudyError> {
         let selection =
             Selection::default().in_kernels(truth.kernels()).map_err(|error| refused(&error.to_string()))?;
+        // The truth has the sites of destinations.
+        let settings = &Settings { sources: false, addresses: false, stores: false, ..*settings };
         let sites = Sites::of(truth.capsule.golden_run(), &selection, settings);
         let counts = TruthCounts::of(truth, &sites)?;
         let mut purity = Self {
@@ -107,7 +109,8 @@ impl Purity {
             purity.kernels.push(PurityAccount { name, full_name: kernel.name.clone(), ..PurityAccount::default() });
             purity.add_pruned(number, &counts);
         }
-        let sizes: Vec<u64> = counts.members.iter().zip(&sites.classes).map(|(n, it)| n * u64::from(it.bits)).collect();
+        let sizes: Vec<u64> =
+            counts.members.iter().zip(&sites.classes).map(|(n, it)| n * u64::from(it.bits.count())).collect();
         let pruned = purity.kernels.iter().map(|kernel| kernel.pruned).sum();
         let mut covered = vec![false; sizes.len()];
         largest(&sizes, pruned, settings.coverage).into_iter().for_each(|class| covered[class] = true);

@@ -18,7 +18,7 @@ impl Purity {
     #[must_use]
     pub fn document(&self, others: &[Self], golden: &Golden) -> Value {
         let other = |it: &Self| {
-            let Settings { decisions, guards, apart, coverage } = it.settings;
+            let Settings { decisions, guards, apart, coverage, .. } = it.settings;
             let mut document = json!({
                 "decisions": decisions.map_or_else(|| json!("all"), |decisions| json!(decisions)),
                 "guards": guards,

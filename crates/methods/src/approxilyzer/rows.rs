@@ -2,19 +2,18 @@
 
 use campaign::names::cell;
 use campaign::{Results, Row};
-use fault::Target;
-use outcome::Class as OutcomeClass;
 use serde::Serialize;
 
-use super::classes::Class;
 use super::instructions::{PilotOutcomes, found};
+use super::operand::SiteOperand;
+use super::sites::{Class, KnownSites};
 use super::target::Approxilyzer;
 use crate::kit::StudyError;
 
 /// The sites of a class at a bit.
 #[derive(Serialize)]
 struct ClassRow {
-    /// The class, from 0; none of the sites that no instruction reads.
+    /// The class, from 0; none of sites whose outcome is known without a run.
     class: Option<usize>,
     kernel: String,
     pc: u32,
@@ -23,7 +22,7 @@ struct ClassRow {
     line: Option<u32>,
     operand: String,
     bit: u32,
-    /// The dynamic instances: as many sites.
+    /// The dynamic instances: as many sites, or twice as many where the first use of a value is a site that equals it.
     members: u64,
     /// The id of the pilot's fault; none if the class is not studied, or needs no pilot.
     pilot: Option<String>,
@@ -36,7 +35,7 @@ struct ClassRow {
 /// The outcome of sites of which none is known.
 const NOT_COVERED: &str = "not_covered";
 
-/// The text of the file: classes with pilots in the order of runs, then those without, then the sites that no instruction reads.
+/// The text of the file: classes with pilots in the order of runs, then those without, then the sites whose outcome is known without a run.
 ///
 /// # Errors
 /// If the rows of the campaign cannot be read.
@@ -63,12 +62,17 @@ pub(super) fn text(
             return;
         };
         let outcome = pilots.get(run);
-        let plain = ClassRow::of_class(method, number, class, (run - start) as u32);
+        let plain = ClassRow::of_class(
+            method,
+            number,
+            class,
+            class.bits.iter().nth((run - start) as usize).unwrap_or_default(),
+        );
         write(plain.map(|plain| ClassRow {
             pilot: row.site.fault().map(str::to_owned),
             outcome: outcome.map_or(NOT_COVERED, |outcome| outcome.class().word()),
             kind: outcome.and_then(|outcome| outcome.kind()).map(std::borrow::Cow::into_owned),
-            weight: if outcome.is_some() { class.members } else { 0 },
+            weight: if outcome.is_some() { class.members * class.weight } else { 0 },
             ..plain
         }));
     };
@@ -76,17 +80,12 @@ pub(super) fn text(
     let mut has_pilot = vec![false; classes.len()];
     studied.iter().for_each(|(class, _)| has_pilot[*class] = true);
     for (number, class) in classes.iter().enumerate().filter(|(number, _)| !has_pilot[*number]) {
-        (0..class.bits).for_each(|bit| write(ClassRow::of_class(method, number, class, bit)));
+        class.bits.iter().for_each(|bit| write(ClassRow::of_class(method, number, class, bit)));
     }
-    for (&(kernel, instruction, position), &(bits, members)) in &method.sites().unread {
-        let row = |bit| ClassRow::of(method, (kernel, instruction, position), bit, members);
-        let known = |row: ClassRow| ClassRow {
-            outcome: OutcomeClass::Masked.word(),
-            kind: Some(outcome::Masked::NeverRead.word().to_owned()),
-            weight: members,
-            ..row
-        };
-        (0..bits).for_each(|bit| write(row(bit).map(known)));
+    for (&KnownSites { kernel, instruction, operand, bits, why }, &members) in &method.sites().known {
+        let row = |bit| ClassRow::of(method, (kernel, instruction, operand), bit, members);
+        let known = |row: ClassRow| ClassRow { outcome: why.class().word(), kind: why.kind(), weight: members, ..row };
+        bits.iter().for_each(|bit| write(row(bit).map(known)));
     }
     if let Some(why) = failure {
         return Err(StudyError::Words(format!("write the rows: {why}")));
@@ -99,7 +98,7 @@ impl ClassRow {
     /// Sites of which nothing is known.
     fn of(
         method: &Approxilyzer,
-        (kernel, instruction, position): (u32, u32, u8),
+        (kernel, instruction, operand): (u32, u32, SiteOperand),
         bit: u32,
         members: u64,
     ) -> Option<Self> {
@@ -113,7 +112,7 @@ impl ClassRow {
             instruction: cell(&it.mnemonic).into_owned(),
             file,
             line,
-            operand: Target::Destination(position).to_string(),
+            operand: operand.target().to_string(),
             bit,
             members,
             pilot: None,
@@ -124,7 +123,7 @@ impl ClassRow {
     }
 
     fn of_class(method: &Approxilyzer, number: usize, class: &Class, bit: u32) -> Option<Self> {
-        let row = Self::of(method, (class.kernel, class.instruction, class.position), bit, class.members)?;
+        let row = Self::of(method, (class.kernel, class.instruction, class.operand), bit, class.members)?;
         Some(Self { class: Some(number), ..row })
     }
 }

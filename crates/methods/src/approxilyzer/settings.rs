@@ -30,6 +30,15 @@ pub struct Settings {
     pub guards: bool,
     /// What keeps instances apart whose decisions are the same.
     pub apart: Apart,
+    /// Whether registers that instructions read are error sites, too.
+    #[serde(rename = "operands", with = "operands")]
+    pub sources: bool,
+    /// Whether flips in addresses that are known to trap are taken as known.
+    #[serde(deserialize_with = "truth")]
+    pub addresses: bool,
+    /// Whether values that go only to stores of their block are joined by the loads that read what is stored.
+    #[serde(deserialize_with = "truth")]
+    pub stores: bool,
 }
 
 /// What keeps dynamic instances in classes of their own.
@@ -45,14 +54,23 @@ pub struct Apart {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { coverage: COVERAGE, decisions: Some(DECISIONS), guards: true, apart: Apart::default() }
+        Self {
+            coverage: COVERAGE,
+            decisions: Some(DECISIONS),
+            guards: true,
+            apart: Apart::default(),
+            sources: true,
+            addresses: true,
+            stores: true,
+        }
     }
 }
 
 impl MethodSettings for Settings {
     const NAME: &'static str = NAME;
-    const KEYS: &'static str = "coverage (a share), decisions (a number or all), guards (true or false) and apart (none, or \
-                                threads, blocks and launches joined by +)";
+    const KEYS: &'static str = "coverage (a share), decisions (a number or all), guards (true or false), apart (none, or threads, \
+                                blocks and launches joined by +), operands (destinations or all), addresses and stores (true \
+                                or false)";
 }
 
 /// A share above 0.
@@ -81,6 +99,23 @@ mod decisions {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
         settings::word(deserializer, "a whole number, or all", |text| {
             if text == "all" { Some(None) } else { text.parse().ok().map(Some) }
+        })
+    }
+}
+
+/// Which registers are error sites: those that instructions write, or all that they name.
+mod operands {
+    use super::{Deserializer, Serializer, settings};
+
+    pub(super) fn serialize<S: Serializer>(sources: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+        settings::write(if *sources { "all" } else { "destinations" }, serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+        settings::word(deserializer, "destinations, or all", |text| match text {
+            "all" => Some(true),
+            "destinations" => Some(false),
+            _ => None,
         })
     }
 }
@@ -135,14 +170,17 @@ mod tests {
     #[test]
     fn settings_are_read_back_as_they_are_written() {
         let apart = Apart { threads: true, launches: true, ..Apart::default() };
-        for settings in [Settings::default(), Settings { coverage: 1.0, decisions: None, guards: false, apart }] {
+        let other =
+            Settings { coverage: 1.0, decisions: None, guards: false, apart, sources: false, ..Settings::default() };
+        for settings in [Settings::default(), other] {
             assert_eq!(Settings::of(&settings.choice()).unwrap(), settings);
         }
         assert_eq!(read("approxilyzer"), Ok(Settings::default()));
         assert_eq!(read("approxilyzer:coverage=9.9e-1,guards=true"), Ok(Settings::default()));
         for word in [
-            "approxilyzer:coverage=0.99,decisions=50,guards=true,apart=none",
-            "approxilyzer:coverage=1,decisions=all,guards=false,apart=threads+launches",
+            "approxilyzer:coverage=0.99,decisions=50,guards=true,apart=none,operands=all,addresses=true,stores=true",
+            "approxilyzer:coverage=1,decisions=all,guards=false,apart=threads+launches,operands=destinations,addresses=false,\
+             stores=false",
         ] {
             assert_eq!(read(word).unwrap().choice(), word.parse().unwrap());
             assert_eq!(read(word).unwrap().choice().to_string(), word);
@@ -157,6 +195,7 @@ mod tests {
             ("approxilyzer:coverage=0", "expected a share above 0"),
             ("approxilyzer:coverage=NaN", "expected a share above 0"),
             ("approxilyzer:decisions=-1", "expected a whole number, or all"),
+            ("approxilyzer:operands=sources", "expected destinations, or all"),
             ("approxilyzer:apart=warps", "expected none, or threads"),
             ("approxilyzer:guards=7", "set `guards` of approxilyzer to `7`: expected true or false"),
             ("approxilyzer:{\"decisions\":[1]}", "set `decisions` of approxilyzer: expected a whole number, or all"),

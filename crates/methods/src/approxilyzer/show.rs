@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use study::{Cell, Study, Table};
 
-use super::classes::KernelSites;
+use super::heuristics::HeuristicCounts;
+use super::sites::KernelSites;
 use super::tally::SiteTally;
 use super::target::{Approxilyzer, SiteCounts};
 use crate::kit::MethodSettings;
@@ -18,6 +19,7 @@ const CLASSES: [Class; 4] = [Class::Masked, Class::Sdc, Class::Due, Class::Undec
 struct Account {
     name: String,
     counts: SiteCounts,
+    heuristics: HeuristicCounts,
     classes: (u64, u64),
     groups: u64,
     threads: u64,
@@ -30,7 +32,8 @@ pub(super) fn estimates(method: &Approxilyzer, tallies: &BTreeMap<String, SiteTa
         let tally = tallies.get(&kernel.name).cloned().unwrap_or_default();
         Account {
             name: fault::base_name(&kernel.name).to_owned(),
-            counts: counts(kernel.all, kernel.pruned, &tally),
+            counts: counts(kernel.counts.all, kernel.counts.pruned(), &tally),
+            heuristics: kernel.counts,
             classes: method.classes_of(number),
             groups: kernel.groups,
             threads: kernel.threads,
@@ -41,12 +44,34 @@ pub(super) fn estimates(method: &Approxilyzer, tallies: &BTreeMap<String, SiteTa
     let all = together(method, &kernels);
     let mut study = Study::new("approxilyzer", "", "");
     study.tables = vec![sites(method, &kernels, &all), ends(&kernels, &all)];
+    let stores = all.heuristics.stores;
+    if stores.sites > 0 {
+        study.tables[0].notes.push(format!(
+            "{} sites are joined by the loads that read their stores: {} pilots if all are studied, {} by their decisions.",
+            study::spaced(stores.sites),
+            study::spaced(stores.pilots),
+            study::spaced(stores.pilots_by_control),
+        ));
+    }
+    if method.sites().stores_cut {
+        study.tables[0].notes.push(
+            "There were more stores than are kept: the other launches are under control equivalence alone.".to_owned(),
+        );
+    }
+    if method.sites().addresses_cut {
+        study.tables[0].notes.push(
+            "There were more accesses than are kept: flips in the addresses of the others are run, not pruned."
+                .to_owned(),
+        );
+    }
     let json = json!({
         "format": "beamline.approxilyzer/1",
         "capsule": method.name(),
         "settings": method.settings().choice().to_string(),
-        "sites": all.counts.document(),
+        "sites": all.sites_document(),
         "classes": json!({ "all": all.classes.0, "run": all.classes.1 }),
+        "addresses_cut": method.sites().addresses_cut,
+        "stores_cut": method.sites().stores_cut,
         "lost": all.tally.lost,
         "outcomes": all.outcomes(),
         "kinds": all.kinds(),
@@ -63,7 +88,11 @@ fn counts(all: u64, pruned: u64, tally: &SiteTally) -> SiteCounts {
 
 fn together(method: &Approxilyzer, kernels: &[Account]) -> Account {
     let mut tally = SiteTally::default();
-    kernels.iter().for_each(|kernel| tally.add(&kernel.tally));
+    let mut heuristics = HeuristicCounts::default();
+    for kernel in kernels {
+        tally.add(&kernel.tally);
+        heuristics += kernel.heuristics;
+    }
     Account {
         name: "all".to_owned(),
         counts: counts(
@@ -71,6 +100,7 @@ fn together(method: &Approxilyzer, kernels: &[Account]) -> Account {
             kernels.iter().map(|kernel| kernel.counts.pruned).sum(),
             &tally,
         ),
+        heuristics,
         classes: method.classes(),
         groups: kernels.iter().map(|kernel| kernel.groups).sum(),
         threads: kernels.iter().map(|kernel| kernel.threads).sum(),
@@ -94,7 +124,7 @@ impl SiteCounts {
 impl Account {
     /// The sites of known outcome that end in a class.
     fn sites(&self, class: Class) -> u64 {
-        self.tally.of_class(class) + if class == Class::Masked { self.counts.pruned } else { 0 }
+        self.tally.of_class(class) + self.heuristics.of_class(class)
     }
 
     /// The share of a class among the sites of known outcome. Its bounds are over all sites: none and all of those that
@@ -130,10 +160,16 @@ impl Account {
         Value::Object(all)
     }
 
+    fn sites_document(&self) -> Value {
+        let mut document = self.counts.document();
+        document["heuristics"] = self.heuristics.document();
+        document
+    }
+
     fn document(&self) -> Value {
         json!({
             "kernel": self.name,
-            "sites": self.counts.document(),
+            "sites": self.sites_document(),
             "classes": json!({ "all": self.classes.0, "run": self.classes.1 }),
             "threads": self.threads,
             "path_groups": self.groups,
@@ -174,8 +210,8 @@ fn sites(method: &Approxilyzer, kernels: &[Account], all: &Account) -> Table {
     };
     table.rows = kernels.iter().chain((kernels.len() > 1).then_some(all)).map(row).collect();
     table.notes.push(
-        "An error site is one bit of one destination register of one dynamic instruction. Pruned sites are masked: no \
-         instruction reads the value."
+        "An error site is one bit of one register that a dynamic instruction writes or reads. Pruned sites are \
+         masked, since no instruction reads the bit, or DUE, since the first one that reads it accesses an address that traps. A pilot in a value stands for the first instruction that reads it, too."
             .to_owned(),
     );
     if all.tally.lost > 0 {

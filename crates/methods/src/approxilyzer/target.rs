@@ -1,15 +1,16 @@
 //! The method as the planner of a campaign: one pilot for each studied class and bit, of the weight of the class.
 
 use campaign::{LabelColumn, Planner, RunIndex, SelectionWords, Site, Subject, TargetError};
-use fault::{Fault, Model, Scope, Selection, Target};
+use fault::{Fault, Model, Scope, Selection};
 use inject::CapsuleTarget;
 use inject::site::LABELS;
 use stats::Draws;
 use std::sync::Arc;
 
-use super::classes::{Class, KernelSites, Sites};
 use super::coverage::largest;
+use super::heuristics::HeuristicCounts;
 use super::settings::{NAME, Settings};
+use super::sites::{Class, KernelSites, Sites};
 use crate::kit::MethodSettings;
 use crate::kit::chosen::first_explicit;
 
@@ -30,9 +31,9 @@ pub struct Approxilyzer {
 /// How many sites there are, and what is known of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SiteCounts {
-    /// All: bits of destinations of dynamic instructions.
+    /// All: bits of registers that dynamic instructions write or read.
     pub all: u64,
-    /// Those whose value nobody reads: masked, without a run.
+    /// Those whose outcome is known without a run.
     pub pruned: u64,
     /// Those that a pilot stands for, pilots left out.
     pub represented: u64,
@@ -50,7 +51,7 @@ pub(super) fn parsed(words: &SelectionWords) -> Result<(Settings, Selection), Ta
     let settings = Settings::read(words)?;
     if let Some(key) = first_explicit(words, &["kernel"]) {
         return Err(TargetError::new(format!(
-            "choose sites as {NAME} does and by `{key}` too: it studies every bit of every destination; leave `{key}` out"
+            "choose sites as {NAME} does and by `{key}` too: it studies every bit of every register that is named; leave `{key}` out"
         )));
     }
     let selection = Selection::default().in_kernels(&words.kernel).map_err(|error| TargetError::from_error(&error))?;
@@ -65,17 +66,17 @@ impl Approxilyzer {
     pub fn new(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
         let (settings, selection) = parsed(words)?;
         let sites = Sites::of(capsule.golden_run(), &selection, &settings);
-        let (all, pruned) = totals(&sites.kernels);
+        let HeuristicCounts { all, .. } = totals(&sites.kernels);
         if all == 0 {
             return Err(TargetError::new(
                 "find an error site: no launch matches that writes a register; `beamline profile` lists kernels",
             ));
         }
         let sizes: Vec<u64> = sites.classes.iter().map(Class::sites).collect();
-        let studied = largest(&sizes, pruned, settings.coverage);
+        let studied = largest(&sizes, totals(&sites.kernels).pruned(), settings.coverage);
         let (mut runs, mut starts) = (0, vec![0]);
         for &class in &studied {
-            runs += u64::from(sites.classes[class].bits);
+            runs += u64::from(sites.classes[class].bits.count());
             starts.push(runs);
         }
         if runs > MOST {
@@ -142,10 +143,17 @@ impl Approxilyzer {
     /// The account of all sites, if every pilot comes to an outcome.
     #[must_use]
     pub fn counts(&self) -> SiteCounts {
-        let (all, pruned) = totals(&self.sites.kernels);
+        let counts = totals(&self.sites.kernels);
+        let (all, pruned) = (counts.all, counts.pruned());
         let covered: u64 = self.studied.iter().map(|&class| self.sites.classes[class].sites()).sum();
         let run = self.runs();
         SiteCounts { all, pruned, represented: covered - run, run, not_covered: all - pruned - covered }
+    }
+
+    /// How many sites each heuristic takes away, as the document has it.
+    #[must_use]
+    pub fn heuristics(&self) -> serde_json::Value {
+        totals(&self.sites.kernels).document()
     }
 
     /// The pilot of a run.
@@ -156,7 +164,7 @@ impl Approxilyzer {
         // One member for all bits, each equally likely.
         let mut left = Draws::new(seed, number as u64).below(class.members)?;
         for place in &class.places {
-            let threads = &self.sites.groups[place.group as usize].threads;
+            let threads = self.sites.threads(place);
             let Some(&(launch, thread)) = usize::try_from(left).ok().and_then(|left| threads.get(left)) else {
                 left -= threads.len() as u64;
                 continue;
@@ -170,26 +178,28 @@ impl Approxilyzer {
                 cta: thread / size,
                 thread: (thread % size) as u32,
                 dynamic: place.dynamic,
-                target: Target::Destination(class.position),
-                model: Model::single((run - self.starts[at]) as u32),
+                target: class.operand.target(),
+                model: Model::single(class.bits.iter().nth((run - self.starts[at]) as usize)?),
                 scope: Scope::Thread,
             };
             let site = self.capsule.label(&fault, class.instruction)?;
-            return Some(Site { weight: class.members, ..site });
+            return Some(Site { weight: class.members * class.weight, ..site });
         }
         None
     }
 }
 
 impl Class {
-    /// How many sites it has: its members for each bit.
+    /// How many sites it has: its members for each bit, and their first uses.
     pub(super) fn sites(&self) -> u64 {
-        self.members * u64::from(self.bits)
+        self.members * self.weight * u64::from(self.bits.count())
     }
 }
 
-fn totals(kernels: &[KernelSites]) -> (u64, u64) {
-    kernels.iter().fold((0, 0), |(all, pruned), kernel| (all + kernel.all, pruned + kernel.pruned))
+fn totals(kernels: &[KernelSites]) -> HeuristicCounts {
+    let mut all = HeuristicCounts::default();
+    kernels.iter().for_each(|kernel| all += kernel.counts);
+    all
 }
 
 impl Planner for Approxilyzer {

@@ -4,7 +4,8 @@ use inject::Golden;
 use inject::threads::{PathDestinations, Thread, traces};
 use std::collections::BTreeMap;
 
-use super::classes::Sites;
+use super::operand::{Bits, SiteOperand};
+use super::sites::Sites;
 
 /// A destination that the threads of a group write.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,8 @@ pub(super) struct WalkStep {
     pub(super) position: u8,
     /// How many bits it has.
     pub(super) bits: u32,
+    /// Those that are in the class; the others are pruned.
+    pub(super) read: Bits,
 }
 
 /// The destinations of all threads of the sites, each once for all threads of a group.
@@ -53,7 +56,13 @@ impl Walks {
                 let step = |it: inject::threads::PathDestination| {
                     let (dynamic, position) = (it.dynamic as u32, it.position);
                     let found = places.binary_search_by_key(&(dynamic, position), |&(place, _)| place);
-                    WalkStep { class: found.ok().map(|at| places[at].1), dynamic, position, bits: it.bits }
+                    WalkStep {
+                        class: found.ok().map(|at| places[at].1),
+                        dynamic,
+                        position,
+                        bits: it.bits,
+                        read: Bits::range(0..it.read_bits),
+                    }
                 };
                 walks.steps[group as usize] = destinations.on(launch, path).into_iter().map(step).collect();
             });
@@ -73,7 +82,9 @@ fn classes_by_place(sites: &Sites) -> Vec<Vec<((u32, u8), u32)>> {
     let mut all = vec![Vec::new(); sites.groups.len()];
     for (number, class) in (0..).zip(&sites.classes) {
         for place in &class.places {
-            all[place.group as usize].push(((place.dynamic as u32, class.position), number));
+            if let SiteOperand::Destination(position) = class.operand {
+                all[place.group as usize].push(((place.dynamic as u32, position), number));
+            }
         }
     }
     all.iter_mut().for_each(|places| places.sort_unstable());

@@ -33,7 +33,7 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
         return Err(StudyError::Words(format!("reach the coverage {target}: expected a share above 0, at most 1")));
     }
     let coverage = request.options.get::<String>("sites")?.map(|share| ("coverage", share));
-    let settings = Settings::of_options(coverage)?;
+    let settings = Settings { sources: false, addresses: false, stores: false, ..Settings::of_options(coverage)? };
     let found = Minimiser::run(request.inputs, target, campaigns)?;
     let small = Analysis::of(&found.smallest.capsule, &settings, campaigns)?;
     let reference = Analysis::of(&found.reference.capsule, &settings, campaigns)?;

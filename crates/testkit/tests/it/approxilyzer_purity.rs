@@ -75,7 +75,7 @@ impl SiteAccount {
 
 /// The members of each class and bit, found by drawing pilots until every one was drawn.
 fn members(capsule: &Arc<CapsuleTarget>, settings: &str) -> Vec<BTreeSet<String>> {
-    let method = method(capsule, settings);
+    let method = method(capsule, &format!("{settings},operands=destinations,addresses=false,stores=false"));
     let mut members = vec![BTreeSet::new(); method.runs() as usize];
     for seed in 0..50_000 {
         let sites: Vec<Site> = all_sites(&method, seed);
@@ -137,7 +137,7 @@ fn pilots_of_many_seeds_spread_about_the_truth_as_purity_says() {
         let (truth, results) = (truth(&capsule), exhaustive(&capsule, SelectionWords::default()));
         let settings = "coverage=1,decisions=1";
         let document = purity(&capsule, &results, settings);
-        let method = method(&capsule, settings);
+        let method = method(&capsule, &format!("{settings},operands=destinations,addresses=false,stores=false"));
         let corrupt = |id: &str| truth[id].class() == Class::Sdc;
         let estimate = |seed| {
             let sites = all_sites(&method, seed);

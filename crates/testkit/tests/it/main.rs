@@ -3,7 +3,10 @@
 mod addresses;
 mod ahead;
 mod approxilyzer;
+mod approxilyzer_addresses;
 mod approxilyzer_purity;
+mod approxilyzer_sources;
+mod approxilyzer_stores;
 mod approxilyzer_tuning;
 mod circuit;
 mod contraction;

@@ -1,0 +1,183 @@
+//! The sites of a path group, each put where it belongs: into a class, to the definition whose value it reads first, or to those
+//! whose outcome is known.
+
+use inject::threads::{PathDestination, PathSites, PathUse};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::heuristics::Pruning;
+use super::lists::StorePath;
+use super::operand::{Bits, SiteOperand};
+use super::sites::{ApartKey, Class, ClassKey, KnownSites, Place, Sites};
+use super::traps::BaseStep;
+use super::windows::Windows;
+
+/// The path that the threads of a group have in common.
+pub(super) struct GroupPath<'a> {
+    /// The group.
+    pub(super) group: u32,
+    /// The numbers of what keeps it apart.
+    pub(super) apart: ApartKey,
+    /// The operands that the threads write and read.
+    pub(super) found: PathSites,
+    /// Their decisions.
+    pub(super) windows: Windows,
+    /// Whether registers that instructions read have sites, too.
+    pub(super) sources: bool,
+    /// The steps that access global memory by a base register.
+    pub(super) accesses: Vec<BaseStep>,
+    /// Its stores, if they are looked at.
+    pub(super) stores: Option<StorePath<'a>>,
+}
+
+impl GroupPath<'_> {
+    /// The bits of a register that an instruction reads whose flip makes it trap, whatever the thread does.
+    fn trapping(&self, it: &PathUse) -> [(Pruning, Bits); 2] {
+        let found = self.accesses.binary_search_by_key(&it.step, |access| access.step).ok();
+        let found = found.and_then(|at| self.accesses.get(at)).filter(|access| access.register == it.register);
+        let bits = |word: Option<u64>| Bits::word(word.unwrap_or_default()).and(Bits::range(0..it.bits));
+        [
+            (Pruning::Misaligned, bits(found.map(|access| access.misaligned))),
+            (Pruning::Unmapped, bits(found.map(|access| access.unmapped))),
+        ]
+    }
+}
+
+/// An operand of a dynamic instruction.
+#[derive(Clone, Copy)]
+struct At {
+    step: u32,
+    dynamic: u64,
+    instruction: u32,
+    operand: SiteOperand,
+}
+
+impl Sites {
+    /// Adds the sites of a group to their classes.
+    pub(super) fn join(
+        &mut self,
+        classes: &mut BTreeMap<ClassKey, Class>,
+        by_control: &mut BTreeSet<ClassKey>,
+        path: &GroupPath<'_>,
+    ) {
+        let classes = &mut (classes, by_control);
+        let group = &self.groups[path.group as usize];
+        let (kernel, threads) = (group.kernel, group.threads.len() as u64);
+        let mut readers: Vec<(u32, &PathUse)> = Vec::new();
+        if path.sources {
+            self.kernels[kernel as usize].counts.unnamed += threads * path.found.guards_off;
+            for it in &path.found.uses {
+                let trapping = path.trapping(it);
+                let known = trapping[0].1.or(trapping[1].1);
+                trapping.iter().for_each(|(why, bits)| self.know(path, At::of_use(it), *bits, *why));
+                let counts = &mut self.kernels[kernel as usize].counts;
+                let sites = own(it).or(fresh(it)).count();
+                counts.all += threads * u64::from(sites);
+                counts.uses += threads * u64::from(sites);
+                counts.unnamed += threads * u64::from(it.bits - sites);
+                counts.def_use += threads * u64::from(fresh(it).without(known).count());
+                self.add(classes, path, At::of_use(it), own(it).without(known), &[]);
+            }
+        }
+        for it in &path.found.uses {
+            readers.extend(it.written_by.map(|writer| (writer, it)));
+        }
+        readers.sort_by_key(|(writer, _)| *writer);
+        let mut left = &readers[..];
+        for (number, it) in (0..).zip(&path.found.destinations) {
+            let (first_uses, behind) = left.split_at(left.partition_point(|(writer, _)| *writer <= number));
+            left = behind;
+            self.kernels[kernel as usize].counts.all += threads * u64::from(it.bits);
+            let read = Bits::range(0..it.read_bits);
+            let at = At::of_destination(it);
+            self.know(path, at, Bits::range(0..it.bits).without(read), Pruning::Unread);
+            let (mut left, mut named) = (read, Bits::default());
+            for (_, it) in first_uses {
+                for (why, bits) in path.trapping(it) {
+                    self.know(path, at, bits.and(fresh(it)), why);
+                    left = left.without(bits.and(fresh(it)));
+                }
+                named = named.or(fresh(it));
+            }
+            if path.sources {
+                self.add(classes, path, at, left.and(named), first_uses);
+                left = left.without(named);
+            }
+            self.add(classes, path, at, left, &[]);
+        }
+    }
+
+    /// Adds sites of known outcome.
+    fn know(&mut self, path: &GroupPath<'_>, at: At, bits: Bits, why: Pruning) {
+        if bits.is_empty() {
+            return;
+        }
+        let group = &self.groups[path.group as usize];
+        let (kernel, threads) = (group.kernel, group.threads.len() as u64);
+        let key = KnownSites { kernel, instruction: at.instruction, operand: at.operand, bits, why };
+        *self.known.entry(key).or_default() += threads;
+        self.kernels[kernel as usize].counts.add_known(why, threads * u64::from(bits.count()));
+    }
+
+    /// Adds bits of an operand to their class, with the first uses that equal them.
+    fn add(
+        &self,
+        (classes, by_control): &mut (&mut BTreeMap<ClassKey, Class>, &mut BTreeSet<ClassKey>),
+        path: &GroupPath<'_>,
+        at: At,
+        bits: Bits,
+        first_uses: &[(u32, &PathUse)],
+    ) {
+        if bits.is_empty() {
+            return;
+        }
+        let group = &self.groups[path.group as usize];
+        let At { step, dynamic, instruction, operand } = at;
+        let weight = if first_uses.is_empty() { 1 } else { 2 };
+        let key = |hash| (group.kernel, instruction, operand, bits, weight, hash, path.apart);
+        let mut add = |hash, part, threads: usize| {
+            let class = classes.entry(key(hash)).or_insert_with(|| Class::new(key(hash)));
+            class.members += threads as u64;
+            class.places.push(Place { group: path.group, part, dynamic });
+            for (_, it) in first_uses {
+                let used = fresh(it).and(bits);
+                if !used.is_empty() {
+                    let key = (it.instruction, SiteOperand::Register(it.register), used);
+                    *class.first_uses.entry(key).or_default() += threads as u64;
+                }
+            }
+        };
+        let control = path.windows.from(step);
+        let listed = |lists: &Vec<u128>| path.stores.as_ref()?.list(step, operand, lists);
+        let hashes: Vec<Option<u128>> = group.parts.iter().map(|part| part.lists.as_ref().and_then(listed)).collect();
+        if hashes.iter().all(Option::is_none) {
+            add(control, None, group.threads.len());
+            return;
+        }
+        by_control.insert(key(control));
+        for (number, (part, hash)) in (0..).zip(group.parts.iter().zip(hashes)) {
+            add(hash.unwrap_or(control), Some(number), part.threads.len());
+        }
+    }
+}
+
+impl At {
+    fn of_use(it: &PathUse) -> Self {
+        let PathUse { step, dynamic, instruction, register, .. } = *it;
+        Self { step, dynamic, instruction, operand: SiteOperand::Register(register) }
+    }
+
+    fn of_destination(it: &PathDestination) -> Self {
+        let PathDestination { step, dynamic, instruction, position, .. } = *it;
+        Self { step, dynamic, instruction, operand: SiteOperand::Destination(position) }
+    }
+}
+
+/// The bits that an instruction is the first to read.
+fn fresh(it: &PathUse) -> Bits {
+    Bits::range(it.fresh_from..it.fresh_to)
+}
+
+/// The bits of a use that are sites of their own.
+fn own(it: &PathUse) -> Bits {
+    it.own_bits().into_iter().fold(Bits::default(), |bits, range| bits.or(Bits::range(range)))
+}

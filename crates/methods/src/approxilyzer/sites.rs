@@ -1,0 +1,125 @@
+//! Error sites, path groups and classes as data.
+
+use std::collections::BTreeMap;
+
+use super::heuristics::{HeuristicCounts, Pruning};
+use super::operand::{Bits, SiteOperand};
+
+/// Threads whose paths are equal.
+pub(super) struct PathGroup {
+    /// Their launches, and their numbers there, ascending.
+    pub(super) threads: Vec<(u32, u64)>,
+    /// The kernel.
+    pub(super) kernel: u32,
+    /// Its threads by the lists of their stores; none where stores are not looked at.
+    pub(super) parts: Vec<PathPart>,
+}
+
+/// Threads of a path group whose stores are read by the same loads.
+pub(super) struct PathPart {
+    /// Their launches, and their numbers there, ascending.
+    pub(super) threads: Vec<(u32, u64)>,
+    /// The lists of their stores, in their order; `None` if they are not known.
+    pub(super) lists: Option<Vec<u128>>,
+}
+
+/// The sites of bits of an operand that are expected to end alike, bit by bit.
+pub(super) struct Class {
+    /// The kernel, an index into [`Sites::kernels`].
+    pub(super) kernel: u32,
+    /// The instruction, an index into the instructions of the program.
+    pub(super) instruction: u32,
+    /// The operand.
+    pub(super) operand: SiteOperand,
+    /// Its bits that are in the class.
+    pub(super) bits: Bits,
+    /// Sites of a member in each bit: two where the first use of a definition is a site that equals it.
+    pub(super) weight: u64,
+    /// How many dynamic instances it has.
+    pub(super) members: u64,
+    /// Where they are, each once for all threads of its group.
+    pub(super) places: Vec<Place>,
+    /// The first uses of the members' values, each as instruction, operand and bits, with how many there are.
+    pub(super) first_uses: BTreeMap<(u32, SiteOperand, Bits), u64>,
+}
+
+/// A dynamic instruction of the threads of a group.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// The group, an index into [`Sites::groups`].
+    pub(super) group: u32,
+    /// The part of the group, if it is not the whole.
+    pub(super) part: Option<u32>,
+    /// The dynamic instruction, from 0.
+    pub(super) dynamic: u64,
+}
+
+/// The sites of a kernel.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KernelSites {
+    /// Its name.
+    pub(super) name: String,
+    /// How many there are.
+    pub(super) counts: HeuristicCounts,
+    /// Its path groups.
+    pub(super) groups: u64,
+    /// Its threads, over all launches.
+    pub(super) threads: u64,
+}
+
+/// All sites of a selection.
+#[derive(Default)]
+pub(super) struct Sites {
+    /// The kernels, in the order of their first launches.
+    pub(super) kernels: Vec<KernelSites>,
+    /// The path groups.
+    pub(super) groups: Vec<PathGroup>,
+    /// The classes, in the order of their instructions and windows.
+    pub(super) classes: Vec<Class>,
+    /// By kernel and instruction, how many dynamic instances were executed, whether they have sites or not.
+    pub(super) executed: BTreeMap<(u32, u32), u64>,
+    /// Whether there were more accesses on all paths than are kept: flips in the others are not known to trap.
+    pub(super) addresses_cut: bool,
+    /// Whether there were more stores than are kept: launches without lists are under control equivalence alone.
+    pub(super) stores_cut: bool,
+    /// The sites of known outcome, with how many instances there are.
+    pub(super) known: BTreeMap<KnownSites, u64>,
+}
+
+/// Sites of an instruction whose outcome is known without a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct KnownSites {
+    /// The kernel.
+    pub(super) kernel: u32,
+    /// The instruction, an index into the instructions of the program.
+    pub(super) instruction: u32,
+    /// The operand.
+    pub(super) operand: SiteOperand,
+    /// The bits.
+    pub(super) bits: Bits,
+    /// Why it is known.
+    pub(super) why: Pruning,
+}
+
+/// The numbers of what is kept apart, 0 of what is not.
+pub(super) type ApartKey = (u32, u64, u32);
+
+/// The key of a class, which its instances have in common: the instruction, the operand, its bits and their weight, and a hash of the
+/// decisions, or of the lists of stores.
+pub(super) type ClassKey = (u32, u32, SiteOperand, Bits, u64, u128, ApartKey);
+
+impl Sites {
+    /// The threads at a place.
+    pub(super) fn threads(&self, place: &Place) -> &[(u32, u64)] {
+        let group = &self.groups[place.group as usize];
+        place.part.and_then(|part| group.parts.get(part as usize)).map_or(&group.threads, |part| &part.threads)
+    }
+}
+
+impl Class {
+    /// One without members.
+    pub(super) fn new((kernel, instruction, operand, bits, weight, ..): ClassKey) -> Self {
+        let (places, first_uses) = (Vec::new(), BTreeMap::new());
+        Self { kernel, instruction, operand, bits, weight, members: 0, places, first_uses }
+    }
+}
