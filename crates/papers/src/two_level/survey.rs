@@ -33,7 +33,7 @@ pub(super) const OF_PAPER: [(&str, &str); 16] = [
 ];
 
 /// The other bundled workloads; a new one goes behind the others, as seeds count through.
-pub(super) const OTHERS: [&str; 24] = [
+pub(super) const OTHERS: [&str; 28] = [
     "aes",
     "blackscholes",
     "gemm",
@@ -58,6 +58,10 @@ pub(super) const OTHERS: [&str; 24] = [
     "fdtd2d",
     "gramschm",
     "mm3",
+    "fft",
+    "swaptions",
+    "water",
+    "sobel",
 ];
 
 /// What bits do by published gate-level results, in the corners that they leave open; the first is what is compared with.
