@@ -225,4 +225,15 @@ pub trait Worker {
     /// # Errors
     /// When the run could not be made. What the *program* did wrong is an observation, not an error.
     fn run(&mut self, site: &Site) -> Result<Observation, RunFailure>;
+
+    /// How many sites it takes at a time, at most; one is the usual number. It asks for more if runs share work.
+    fn batch_size(&self) -> usize {
+        1
+    }
+
+    /// Runs the faults of several sites, no more than [`batch_size`](Self::batch_size): a result for each, in their order,
+    /// which is the one that [`run`](Self::run) gives.
+    fn run_batch(&mut self, sites: &[Site]) -> Vec<Result<Observation, RunFailure>> {
+        sites.iter().map(|site| self.run(site)).collect()
+    }
 }

@@ -15,11 +15,12 @@ use super::pool::{self, Sink, WorkerPool, guarded};
 use super::watch::Stopwatch;
 use super::{CampaignError, CampaignEvent};
 use crate::config::{Config, MarginBy, MarginRule, Size};
+use crate::failure::RunFailure;
 use crate::plan::PlanReader;
 use crate::site::{Intent, RunIndex, Site};
 use crate::store::{Finding, Row};
 use crate::target::{TargetSystem, Worker};
-use outcome::classify;
+use outcome::{Observation, classify};
 
 /// Runs in a batch, at most: a transaction is then small beside the runs in it, and a lost one is little work.
 const MAX_BATCH: u64 = 64;
@@ -44,11 +45,12 @@ impl pool::BatchWorker for RunWorker<'_> {
     /// Makes the runs of a batch and sends their rows, in pieces if it takes long.
     fn batch(&mut self, positions: Range<u64>, sink: &Sink<'_, Row>) -> Result<(), CampaignError> {
         let (mut rows, mut watch) = (Vec::new(), Stopwatch::start());
-        for (run, site) in self.reader.sites(positions)? {
-            if !sink.wanted() {
-                break;
-            }
-            rows.push(self.row(run, site)?);
+        let sites = self.reader.sites(positions)?;
+        let mut left = sites.as_slice();
+        while !left.is_empty() && sink.wanted() {
+            let (now, later) = left.split_at(self.taken_at_once(left)?);
+            rows.extend(self.rows(now)?);
+            left = later;
             if watch.seconds() >= SEND_AFTER {
                 sink.send(std::mem::take(&mut rows));
                 watch = Stopwatch::start();
@@ -62,12 +64,43 @@ impl pool::BatchWorker for RunWorker<'_> {
 }
 
 impl RunWorker<'_> {
+    /// How many of these sites the worker takes at once: one that is given up stands alone.
+    fn taken_at_once(&mut self, sites: &[(RunIndex, Site)]) -> Result<usize, CampaignError> {
+        let is_run = |(_, site): &&(RunIndex, Site)| !matches!(site.intent, Intent::GivenUp(_));
+        let runs = sites.iter().take_while(is_run).count();
+        let make = || self.target.engines.worker(&self.config.engine);
+        let size = guarded(&mut self.worker, make, "fault", |worker| Ok(worker.batch_size()))?;
+        Ok(runs.min(size.unwrap_or(1)).max(1))
+    }
+
+    /// The rows of some sites, all of which are run or the only one of which is given up.
+    fn rows(&mut self, sites: &[(RunIndex, Site)]) -> Result<Vec<Row>, CampaignError> {
+        if let [(run, site)] = sites {
+            return Ok(vec![self.row(*run, site.clone())?]);
+        }
+        let all: Vec<Site> = sites.iter().map(|(_, site)| site.clone()).collect();
+        let make = || self.target.engines.worker(&self.config.engine);
+        let observed = guarded(&mut self.worker, make, "faults", |worker| Ok(worker.run_batch(&all)))?;
+        match observed {
+            Ok(observed) if observed.len() == all.len() => {
+                let row = |((run, site), seen): (&(RunIndex, Site), _)| self.row_of(*run, site.clone(), seen);
+                Ok(sites.iter().zip(observed).map(row).collect())
+            }
+            // One of them broke the batch: each by itself, so that the others have their outcomes.
+            _ => sites.iter().map(|(run, site)| self.row(*run, site.clone())).collect(),
+        }
+    }
+
     fn row(&mut self, run: RunIndex, site: Site) -> Result<Row, CampaignError> {
         if let Intent::GivenUp(_) = site.intent {
             return Ok(Row { run, site, finding: Finding::GivenUp });
         }
         let make = || self.target.engines.worker(&self.config.engine);
         let observed = guarded(&mut self.worker, make, "fault", |worker| worker.run(&site))?;
+        Ok(self.row_of(run, site, observed))
+    }
+
+    fn row_of(&self, run: RunIndex, site: Site, observed: Result<Observation, RunFailure>) -> Row {
         let finding = match observed {
             Ok(observation) => {
                 let outcome = classify(&observation, &self.config.criteria);
@@ -75,7 +108,7 @@ impl RunWorker<'_> {
             }
             Err(failure) => Finding::Failed(failure),
         };
-        Ok(Row { run, site, finding })
+        Row { run, site, finding }
     }
 }
 

@@ -102,23 +102,25 @@ impl Planner for Carries {
 
 impl Engines for Adder {
     fn offered(&self) -> &[EngineOffer] {
-        &[EngineOffer { word: "auto", about: "evaluates the gates in order" }]
+        &[
+            EngineOffer { word: "auto", about: "evaluates the gates in order" },
+            EngineOffer { word: "lanes", about: "evaluates each gate for 64 faults at once, a bit each" },
+        ]
     }
 
-    fn worker(&self, _: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
-        Ok(Box::new(self))
+    fn worker(&self, engine: &Engine) -> Result<Box<dyn Worker + '_>, TargetError> {
+        Ok(if engine.word() == "lanes" { Box::new(AdderLanes(self)) } else { Box::new(self) })
     }
 }
 
-impl Worker for &Adder {
-    fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
-        let gate: Option<u32> = site.fault().and_then(|id| id.strip_prefix("gate=")?.parse().ok());
-        let gate = gate.ok_or_else(|| RunFailure::new(format!("find the gate of {site:?}")))?;
-        let ((golden, _), (found, hit)) = (self.sum(None), self.sum(Some(gate)));
+impl Adder {
+    /// What was seen of an inversion of a gate that had the value `hit`.
+    fn observation(&self, found: u32, hit: u32) -> Observation {
+        let (golden, _) = self.sum(None);
         let equal = OutputDiff::equal("sum", 1);
         let max_abs = f64::from(golden.abs_diff(found));
         let is_caught = (golden ^ found) >> BITS != 0;
-        Ok(Observation {
+        Observation {
             landed: Some(Landed { before: u128::from(hit), after: u128::from(hit ^ 1), threads: 1 }),
             first_use: FirstUse::Read { after: 1 },
             end: if is_caught { End::Detected { by: "the carry".to_owned() } } else { End::Completed },
@@ -132,7 +134,61 @@ impl Worker for &Adder {
             instructions: u64::from(BITS) * GATES.len() as u64,
             tier: Tier::Full,
             host: None,
-        })
+        }
+    }
+}
+
+fn gate_of(site: &Site) -> Result<u32, RunFailure> {
+    let gate: Option<u32> = site.fault().and_then(|id| id.strip_prefix("gate=")?.parse().ok());
+    gate.ok_or_else(|| RunFailure::new(format!("find the gate of {site:?}")))
+}
+
+impl Worker for &Adder {
+    fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
+        let (found, hit) = self.sum(Some(gate_of(site)?));
+        Ok(self.observation(found, hit))
+    }
+}
+
+/// Runs 64 faults at a time.
+struct AdderLanes<'a>(&'a Adder);
+
+impl Worker for AdderLanes<'_> {
+    fn run(&mut self, site: &Site) -> Result<Observation, RunFailure> {
+        self.run_batch(std::slice::from_ref(site)).remove(0)
+    }
+
+    fn batch_size(&self) -> usize {
+        u64::BITS as usize
+    }
+
+    fn run_batch(&mut self, sites: &[Site]) -> Vec<Result<Observation, RunFailure>> {
+        let gates: Vec<_> = sites.iter().map(gate_of).collect();
+        let (mut carry, mut sums, mut hits) = (0_u64, vec![0_u32; sites.len()], 0_u64);
+        for bit in 0..BITS {
+            let mut gate = |number: u32, value: u64| {
+                let at = bit * GATES.len() as u32 + number;
+                let hit = gates.iter().enumerate().filter(|(_, gate)| matches!(gate, Ok(gate) if *gate == at));
+                let lanes = hit.fold(0, |lanes, (lane, _)| lanes | 1 << lane);
+                hits |= value & lanes;
+                value ^ lanes
+            };
+            let [a, b] = self.0.operands.map(|operand| if operand >> bit & 1 == 1 { u64::MAX } else { 0 });
+            let half = gate(0, a ^ b);
+            let sum = gate(1, half ^ carry);
+            let (both, through) = (gate(2, a & b), gate(3, half & carry));
+            carry = gate(4, both | through);
+            for (lane, found) in sums.iter_mut().enumerate() {
+                *found |= ((sum >> lane & 1) as u32) << bit;
+            }
+        }
+        let found = |(lane, gate): (usize, Result<u32, RunFailure>)| {
+            gate.map(|_| {
+                let found = sums[lane] | ((carry >> lane & 1) as u32) << BITS;
+                self.0.observation(found, (hits >> lane & 1) as u32)
+            })
+        };
+        gates.into_iter().enumerate().map(found).collect()
     }
 }
 
@@ -208,4 +264,16 @@ fn a_method_chooses_gates_and_a_report_says_what_is_hit() {
         assert!(text.contains(sentence), "{sentence}: {text}");
     }
     assert!(!text.contains("PTX") && !text.contains("CUDA"), "{text}");
+}
+
+#[test]
+fn a_worker_that_takes_64_faults_at_once_gives_the_same_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = TargetSystem::from(&ADDER);
+    let one_by_one = made(&dir.path().join("one"), target, None);
+    let mut lanes = config(400, None);
+    lanes.engine = Engine::named("lanes");
+    let mut store = Store::create(&dir.path().join("lanes"), lanes, target).unwrap();
+    run(&mut store, target);
+    assert_eq!(rows(&Results::open(&dir.path().join("lanes")).unwrap()), rows(&one_by_one));
 }
