@@ -1,6 +1,6 @@
 //! How a command fails: an exit code, a chain of errors, and a line of help.
 
-use crate::aside;
+use crate::stderr;
 use anyhow::Error;
 use session::{ErrorKind, SessionError};
 use std::process::ExitCode;
@@ -75,9 +75,9 @@ impl Failure {
         if !text.starts_with("failed") && !text.starts_with("expected") {
             text = format!("failed to {text}");
         }
-        aside::line(&format!("error: {text}"));
+        stderr::line(&format!("error: {text}"));
         if let Some(help) = &self.help {
-            aside::line(&format!("help: {help}"));
+            stderr::line(&format!("help: {help}"));
         }
         self.code
     }
@@ -109,6 +109,6 @@ impl<T, E: Into<Error>> Coded<T> for Result<T, E> {
 
 /// Says that something happened which must not.
 pub(crate) fn report_bug(what: &str) {
-    aside::line(&format!("error: a defect of beamline {}: {what}", env!("CARGO_PKG_VERSION")));
-    aside::line("help: please report it with the command line and, if you can, the capsule");
+    stderr::line(&format!("error: a defect of beamline {}: {what}", env!("CARGO_PKG_VERSION")));
+    stderr::line("help: please report it with the command line and, if you can, the capsule");
 }

@@ -1,12 +1,12 @@
 //! The program `beamline`: the only place that knows the command line, the terminal and exit codes.
 
 mod args;
-mod aside;
 mod commands;
 mod failure;
 mod interrupt;
 mod out;
 mod progress;
+mod stderr;
 mod waiting;
 
 use args::{Command, ParsedCommand};

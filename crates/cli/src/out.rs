@@ -1,7 +1,7 @@
 //! Where results go: standard output, whose reader ends it quietly by closing the pipe, and files.
 
-use crate::aside;
 use crate::failure::{Code, Coded, Failure};
+use crate::stderr;
 use anyhow::Context as _;
 use campaign::files;
 use campaign::names::printable;
@@ -27,7 +27,7 @@ pub(crate) fn json(document: &impl Serialize) -> Result<(), Failure> {
 
 /// Tells something beside the results, on standard error.
 pub(crate) fn note(text: &str) {
-    aside::line(&format!("note: {text}"));
+    stderr::line(&format!("note: {text}"));
 }
 
 /// Writes a file, whole or not at all, and says so.

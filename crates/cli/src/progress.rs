@@ -1,6 +1,6 @@
 //! Progress of a campaign: a bar on a terminal, plain lines elsewhere; both on standard error.
 
-use crate::aside;
+use crate::stderr;
 use campaign::CampaignEvent;
 use campaign::names::{one_line, printable};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -82,7 +82,7 @@ impl Progress {
     /// A line where there is no bar.
     fn line(&self, text: &str) {
         if self.plain {
-            aside::line(text);
+            stderr::line(text);
         }
     }
 

@@ -143,7 +143,7 @@ impl Selection {
 
     /// Whether it has the launches, blocks and threads of another, and aims at the same.
     #[must_use]
-    pub fn is_where(&self, other: &Self) -> bool {
+    pub fn same_population(&self, other: &Self) -> bool {
         let of =
             |it: &Self| (it.target, it.kernels.clone(), it.threads.clone(), it.blocks.clone(), it.iterations.clone());
         of(self) == of(other)

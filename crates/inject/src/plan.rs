@@ -88,7 +88,7 @@ impl SamplingFrame {
         let (mut parts, mut numbers) = (Vec::new(), Vec::new());
         for (number, selection) in selections.into_iter().enumerate() {
             let needed = golden.launches.iter().map(|launch| least(&selection, &launch.program)).collect();
-            let census = match known.iter().find(|(of, all, _)| of.is_where(&selection) && *all == needed) {
+            let census = match known.iter().find(|(of, all, _)| of.same_population(&selection) && *all == needed) {
                 Some((_, _, census)) => census.clone(),
                 None => {
                     let census = census(golden, &selection);

@@ -15,7 +15,6 @@
 
 mod app_outputs;
 mod application;
-mod elsewhere;
 mod error;
 mod golden_trace;
 mod judge;
@@ -24,10 +23,11 @@ mod recorder;
 mod scratch;
 mod target;
 mod varying;
+mod workspace;
 
 pub use application::GoldenApplication;
-pub use elsewhere::{RunOutputs, Workspace};
 pub use error::LiveError;
 pub use judge::{FAULTY, GOLDEN};
 pub use recorder::{Recorder, Recording};
 pub use target::{ENGINES, LiveRuns, LiveTarget};
+pub use workspace::{RunOutputs, Workspace};

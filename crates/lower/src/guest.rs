@@ -3,7 +3,7 @@
 use crate::contract::Contract;
 use crate::program::lower;
 use crate::refused::Refused;
-use crate::{own, pointee, sets};
+use crate::{pointee, runtime_symbols, sets};
 use facts::{FunctionId, NamedSet, Pc};
 use isa::{Function, Linkage, Module, Space};
 use simt::Program;
@@ -55,8 +55,8 @@ impl Guest for Ptx {
                 mistakes: errors.render(),
                 first: errors.first_in_a_line(),
             })?;
-        own::give_heap(&mut module, heap_bytes);
-        own::give_workspace(&mut module);
+        runtime_symbols::give_heap(&mut module, heap_bytes);
+        runtime_symbols::give_workspace(&mut module);
         let variables = module.variables.iter_mut().map(variable).collect();
         let refused = Refused::of(&module, refused);
         Ok(Box::new(PtxModule { module, variables, refused, contract: self.contract }))
@@ -73,7 +73,7 @@ fn variable(variable: &mut isa::Variable) -> Variable {
         init: std::mem::take(&mut variable.init),
         relocations: variable.relocations.iter().map(relocation).collect(),
         external: variable.linkage == Linkage::Extern,
-        own: own::is_own(&variable.name),
+        own: runtime_symbols::is_own(&variable.name),
     }
 }
 

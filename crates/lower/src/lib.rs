@@ -9,12 +9,12 @@
 //! [facts](facts::Facts) on the way; behind this crate nobody matches an instruction of PTX.
 
 mod contract;
+mod facts_builder;
 mod guest;
-mod own;
 mod program;
 mod refused;
+mod runtime_symbols;
 mod sets;
-mod tell;
 
 pub use contract::Contract;
 pub use guest::Ptx;

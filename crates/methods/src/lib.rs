@@ -17,19 +17,19 @@
 //! - [`gpu_qin`]: threads grouped by their dynamic instruction counts, one profile for each popular group;
 //! - [`minotaur`]: small inputs that stand for large ones;
 //! - [`regional`]: regions of the program, by source lines, kernels and iterations, compared;
-//! - [`sinrg`]: no method of choosing, but of protecting: instructions duplicated and compared;
+//! - [`hardening`]: no method of choosing, but of protecting: instructions duplicated and compared;
 //! - [`two_level`]: rates of strikes by instruction type, composed with what faults in such instructions come to.
 
 pub mod approxilyzer;
 pub mod druto;
 pub mod gpu_qin;
+pub mod hardening;
 pub mod kit;
 pub mod left_open;
 mod method;
 pub mod minotaur;
 pub mod regional;
 pub mod registry;
-pub mod sinrg;
 pub mod two_level;
 
 pub use method::{

@@ -10,6 +10,7 @@
 //!
 //! A new page is a module here and a line of the [`registry`]. What pages share: [`statements`] with rules and verdicts.
 
+pub mod approxilyzer;
 #[cfg(test)]
 mod checks;
 pub mod gpu_qin;

@@ -1,5 +1,6 @@
 //! Every page there is.
 
+use crate::approxilyzer;
 use crate::gpu_qin;
 use crate::page::MethodPage;
 use crate::regional;
@@ -11,6 +12,7 @@ pub static PAGES: &[&MethodPage] = &[
     &gpu_qin::PAGE,
     &two_level::PAGE,
     &regional::PAGE,
+    &approxilyzer::PAGE,
 ];
 
 /// The page of the method with this word.

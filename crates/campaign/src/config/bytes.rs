@@ -12,7 +12,7 @@ pub struct Bytes(pub u64);
 /// Text that is no number of bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no size: write a number of bytes, or of KiB, MiB, GiB or TiB with K, M, G or T behind it, such as 512M"
+    "`{0}` is not a size: write a number of bytes, or of KiB, MiB, GiB or TiB with K, M, G or T behind it, such as 512M"
 )]
 pub struct NotBytes(String);
 

@@ -178,8 +178,7 @@ impl From<&Config> for Choices {
             memory: config.memory,
             shard: (config.shard != Shard::WHOLE).then_some(config.shard),
             live: config.live.clone().unwrap_or_default(),
-            // What is decided so stands in `live`.
-            no_app: false,
+            no_app: config.no_app,
             criteria: config.criteria.clone(),
         }
     }

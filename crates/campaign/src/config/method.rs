@@ -90,6 +90,12 @@ impl FromStr for MethodChoice {
             _ => Ok(settings_of(rest)),
         };
         let wrong = |error: serde_json::Error| NotAMethod { name: name.to_owned(), why: error.to_string() };
+        if !matches!(rest.as_bytes().first(), Some(b'{' | b'[')) {
+            let keys: Vec<&str> = rest.split(',').filter_map(|part| Some(part.split_once('=')?.0)).collect();
+            if let Some(twice) = keys.iter().enumerate().find(|(at, key)| keys[..*at].contains(key)) {
+                return Err(NotAMethod { name: name.to_owned(), why: format!("`{}` is set twice", twice.1) });
+            }
+        }
         Ok(Self { name: name.to_owned(), settings: settings.map_err(wrong)? })
     }
 }

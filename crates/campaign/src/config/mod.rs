@@ -88,6 +88,8 @@ pub struct Config {
     pub memory: Option<Bytes>,
     /// The application itself, where there are runs that have its host in the loop.
     pub live: Option<Live>,
+    /// Whether the application that a capsule was recorded from is left out, so that what its host would decide stays undecided.
+    pub no_app: bool,
 }
 
 impl Config {

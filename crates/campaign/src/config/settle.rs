@@ -93,6 +93,7 @@ impl Choices {
             jobs: jobs.map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs)).transpose()?,
             memory: self.memory,
             live,
+            no_app: self.no_app,
         };
         check(&config)?;
         Ok(config)

@@ -13,6 +13,8 @@ use crate::site::{RunIndex, Site};
 
 /// The longest line that is read, so that a damaged plan cannot exhaust memory.
 pub(super) const MAX_LINE: u64 = 1 << 20;
+/// The longest first line that is read: it holds the texts of files that the campaign was planned from.
+const MAX_HEAD: u64 = 1 << 30;
 
 pub(super) fn write_line(file: &mut Replacement, value: &impl Serialize) -> Result<(), PlanError> {
     let written = serde_json::to_writer(&mut *file, value).map_err(io::Error::from);
@@ -37,7 +39,7 @@ impl Lines {
         let fail = |source| io_error(&path, source);
         let mut reader = BufReader::new(File::open(&path).map_err(fail)?);
         let mut first = Vec::new();
-        reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut first).map_err(fail)?;
+        reader.by_ref().take(MAX_HEAD).read_until(b'\n', &mut first).map_err(fail)?;
         let head: Head = match serde_json::from_slice(&first) {
             Ok(head) => head,
             Err(_) => return Err(PlanError::Format { path }),

@@ -4,8 +4,13 @@ use campaign::Engine;
 
 /// An engine that some target offers.
 pub(super) fn engine(word: &str) -> Result<Engine, String> {
-    let known: Vec<&str> =
-        inject::ENGINES.iter().chain(&debugger::ENGINES).chain(&nn::ENGINES).map(|offer| offer.word).collect();
+    let all = inject::ENGINES.iter().chain(&debugger::ENGINES).chain(&nn::ENGINES).map(|offer| offer.word);
+    let mut known: Vec<&str> = Vec::new();
+    for word in all {
+        if !known.contains(&word) {
+            known.push(word);
+        }
+    }
     if known.contains(&word) {
         return Ok(Engine::from(word.to_owned()));
     }

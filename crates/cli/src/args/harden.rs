@@ -1,7 +1,7 @@
 //! The options of `beamline harden`.
 
 use clap::Args as Group;
-use methods::sinrg::Scheme;
+use methods::hardening::Scheme;
 use std::path::PathBuf;
 
 #[derive(Debug, Group)]

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use anyhow::anyhow;
 use campaign::summary::Rate;
 use campaign::{CampaignEnd, Choices, Summary};
-use methods::sinrg::{Coverage, harden};
+use methods::hardening::{Coverage, harden};
 use serde::Serialize;
 use session::capsules;
 use std::fmt::Write as _;

@@ -87,6 +87,9 @@ fn stories(results: &Results, args: &args::Report, report: &Report) -> Vec<campa
         return Vec::new();
     }
     let told = session::open_results(results, args.capsule.as_deref()).and_then(|session| {
+        if session.capsule().is_none() {
+            return Ok(Vec::new());
+        }
         let story = |fault: &String| session.story_of(fault);
         faults.iter().map(story).collect::<Result<Vec<_>, _>>()
     });

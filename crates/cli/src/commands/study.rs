@@ -64,7 +64,7 @@ pub(crate) fn open(name: &str, kept: &args::StudyOptions, no_app: bool) -> Resul
 
 /// The capsule of a session.
 pub(crate) fn capsule_of(session: &Session) -> Result<Arc<CapsuleTarget>, Failure> {
-    let none = || Failure::new(Code::Usage, anyhow!("study {}: it is no capsule", session.name()));
+    let none = || Failure::new(Code::Usage, anyhow!("study {}: it is not a capsule", session.name()));
     session.capsule().cloned().ok_or_else(none)
 }
 

@@ -118,7 +118,7 @@ impl StoreLists {
         let kernel = launch.program.name.bytes().fold(1, |hash, byte| fold(hash, u64::from(byte)));
         let keeps = selected && !together && !self.is_cut;
         let accesses = tracked(&launch.program);
-        let mut following = Following { lists: self, accesses, kernel, keeps, first: 0 };
+        let mut following = LoadReplay { lists: self, accesses, kernel, keeps, first: 0 };
         golden.rerun(launch, memory, executor, &mut following, |following, block, when| {
             if when == When::Before {
                 following.first = block * size as u64;
@@ -193,7 +193,7 @@ impl ThreadLists {
 }
 
 /// Follows what the threads of a block do.
-struct Following<'a> {
+struct LoadReplay<'a> {
     lists: &'a mut StoreLists,
     accesses: Vec<Option<Tracked>>,
     kernel: u128,
@@ -203,7 +203,7 @@ struct Following<'a> {
     first: u64,
 }
 
-impl Hook for Following<'_> {
+impl Hook for LoadReplay<'_> {
     fn wants(&self, _: u32) -> bool {
         true
     }
@@ -229,7 +229,7 @@ impl Hook for Following<'_> {
     }
 }
 
-impl Following<'_> {
+impl LoadReplay<'_> {
     /// The number of a new store of a thread; 0 if it has no list.
     fn owner(&mut self, thread: u64) -> u32 {
         let Some(thread) = u32::try_from(thread).ok().filter(|_| self.keeps) else { return 0 };

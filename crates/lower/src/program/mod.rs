@@ -18,9 +18,9 @@ mod shared;
 mod texture;
 
 use crate::contract::Contract;
-use crate::own;
+use crate::facts_builder::Teller;
 use crate::place;
-use crate::tell::Teller;
+use crate::runtime_symbols;
 use facts::{Facts, Flow};
 use frame::Frame;
 use isa::op::CallTarget;
@@ -195,7 +195,9 @@ impl<'a> Lowering<'a> {
             shared_bytes: layout.bytes,
             stack: if reachable.len() > 1 { STACK } else { 0 },
             dynamic_align: layout.dynamic_align,
-            workspace: own::find(module, WORKSPACE_NAME).and_then(|(symbol, _)| place(placement, symbol)).unwrap_or(0),
+            workspace: runtime_symbols::find(module, WORKSPACE_NAME)
+                .and_then(|(symbol, _)| place(placement, symbol))
+                .unwrap_or(0),
             reads_param_addresses: takes_address(kernel),
         };
         let at = Place { function: kernel, id: reachable[0], index: 0, pc: Pc(0), instruction: None };
@@ -207,7 +209,7 @@ impl<'a> Lowering<'a> {
             facts: Vec::new(),
             files: Arc::new(module.files.clone()),
             indices: BTreeMap::new(),
-            heap: own::find(module, HEAP_NAME)
+            heap: runtime_symbols::find(module, HEAP_NAME)
                 .and_then(|(symbol, bytes)| Some(HeapPlace { base: place(placement, symbol)?, bytes })),
             shared: layout.offsets,
             constants: BTreeMap::new(),

@@ -105,6 +105,7 @@ fn against(
 
 impl Applied for Approxilyzer {
     fn estimates(&self, results: &Results) -> Result<Estimates, StoreError> {
+        self.check_pilots(results)?;
         Ok(Views::of(self, Some(results), None)?.add_to(show::estimates(self, &SiteTally::of(results, None)?)))
     }
 }

@@ -1,6 +1,6 @@
 //! The method as the planner of a campaign: one pilot for each studied class and bit, of the weight of the class.
 
-use campaign::{LabelColumn, Planner, RunIndex, SelectionWords, Site, Subject, TargetError};
+use campaign::{LabelColumn, Planner, Results, RunIndex, SelectionWords, Site, StoreError, Subject, TargetError};
 use fault::{Fault, Model, Scope, Selection};
 use inject::CapsuleTarget;
 use inject::site::LABELS;
@@ -200,6 +200,30 @@ fn totals(kernels: &[KernelSites]) -> HeuristicCounts {
     let mut all = HeuristicCounts::default();
     kernels.iter().for_each(|kernel| all += kernel.counts);
     all
+}
+
+impl Approxilyzer {
+    /// Checks that the rows are of these pilots: another version may have found other classes.
+    ///
+    /// # Errors
+    /// If a row is of another fault, or the rows cannot be read.
+    pub(super) fn check_pilots(&self, results: &Results) -> Result<(), StoreError> {
+        let (seed, mut other) = (results.config().seed, None);
+        results.visit(&mut |row| {
+            let is_same = || self.site(row.run.0, seed).is_some_and(|site| site.fault() == row.site.fault());
+            if other.is_none() && !is_same() {
+                other = Some(row.run);
+            }
+        })?;
+        match other {
+            None => Ok(()),
+            Some(run) => Err(StoreError::Method(format!(
+                "read the rows as pilots: run {run} is not a pilot of the classes that this version finds with {}; make the campaign \
+                 again",
+                self.settings().choice()
+            ))),
+        }
+    }
 }
 
 impl Planner for Approxilyzer {

@@ -246,6 +246,8 @@ impl<'a> Campaigns<'a> {
         (config.addresses, config.contract, config.order) = (addresses, contract, order);
         config.fuel = capsule.golden_run().explicit_fuel();
         config.live = config.live.filter(|_| self.engines(capsule).is_some());
+        // The same command finds no application either.
+        config.no_app = config.live.is_none();
         config.jobs = self.jobs.map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs)).transpose()?;
         Ok(config.judged_by(capsule.criteria())?.of_runs(selection, runs, seed)?)
     }

@@ -35,7 +35,7 @@ pub fn read(word: &str, files: &BTreeMap<String, String>) -> Result<String, Stri
         return Ok(text.clone());
     }
     let (path, known) = parts(word);
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = file(path)?;
     match known.filter(|known| *known != digest(&text)) {
         None => Ok(text),
         Some(known) => Err(format!(
@@ -44,6 +44,24 @@ pub fn read(word: &str, files: &BTreeMap<String, String>) -> Result<String, Stri
             digest(&text)
         )),
     }
+}
+
+/// The most that a file of a method may hold, in bytes.
+const MOST: u64 = 1 << 28;
+
+/// The text of a regular file: pipes and devices may have no end.
+///
+/// # Errors
+/// If there is no such file, it is not a regular one or too large, or its bytes are not a text.
+pub fn file(path: &str) -> Result<String, String> {
+    let about = fs::metadata(path).map_err(|error| error.to_string())?;
+    if !about.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    if about.len() > MOST {
+        return Err(format!("it has {} bytes, and {MOST} are the most", about.len()));
+    }
+    fs::read_to_string(path).map_err(|error| error.to_string())
 }
 
 /// A word for the name of a directory: without the path, and still another one for another text.

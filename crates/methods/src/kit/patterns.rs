@@ -3,8 +3,8 @@
 //! A configuration that says `table:NAME` or `table:FILE` is given what stands in the table, so that a campaign holds all
 //! that its runs are drawn from.
 
+use crate::kit::lasting;
 use serde::Deserialize;
-use std::fs;
 
 /// The bundled tables: their names and their texts.
 const BUNDLED: [(&str, &str); 4] = [
@@ -62,10 +62,10 @@ pub fn looked_up(model: Option<String>) -> Result<Option<String>, PatternsError>
     let Some(name) = model.as_deref().and_then(|words| words.strip_prefix(PREFIX)) else { return Ok(model) };
     let text = match BUNDLED.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => (*text).to_owned(),
-        None => fs::read_to_string(name).map_err(|error| {
+        None => lasting::file(name).map_err(|why| {
             let names: Vec<&str> = bundled().collect();
             let help = format!("bundled are {}; anything else is the name of a file", names.join(", "));
-            PatternsError { name: name.to_owned(), why: error.to_string(), help }
+            PatternsError { name: name.to_owned(), why, help }
         })?,
     };
     let help = || "profiles/patterns/gate-level-burst.toml shows what a table says".to_owned();
@@ -91,6 +91,7 @@ fn words(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_table_becomes_the_words_of_a_model() {

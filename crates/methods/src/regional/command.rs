@@ -3,7 +3,6 @@
 use campaign::{SelectionWords, Subject};
 use stats::{Confidence, Margin, sample_size};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 
 use super::region::Region;
@@ -11,7 +10,7 @@ use super::settings::Settings;
 use super::show;
 use super::tally::Tally;
 use super::target::Regional;
-use crate::kit::{Campaigns, MethodSettings, StudyError};
+use crate::kit::{Campaigns, MethodSettings, StudyError, lasting};
 use crate::method::{Answer, Command, CommandOption, Request};
 
 /// How tight the rates of each region are, if nothing is said: as in the paper.
@@ -142,7 +141,7 @@ pub(super) fn settings(request: &Request) -> Result<(Settings, BTreeMap<String, 
         }
         (Some(file), None) => {
             let refused = |why: String| StudyError::Refused(format!("read the regions `{file}`: {why}"));
-            let text = fs::read_to_string(&file).map_err(|error| refused(error.to_string()))?;
+            let text = lasting::file(&file).map_err(refused)?;
             Region::read(&text).map_err(refused)?
         }
         (None, None) => {

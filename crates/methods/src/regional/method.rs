@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::command::REGIONS;
 use super::propagation::PROPAGATION;
 use super::settings::Settings;
-use super::target::{Regional, understood};
+use super::target::{Regional, parsed};
 use crate::kit::MethodSettings;
 use crate::method::{Applied, Command};
 
@@ -28,11 +28,11 @@ impl crate::Method for RegionalMethod {
     }
 
     fn check(&self, words: &SelectionWords) -> Result<(), TargetError> {
-        understood(words).map(drop)
+        parsed(words).map(drop)
     }
 
     fn aims(&self, words: &SelectionWords) -> Result<Vec<Aim>, TargetError> {
-        match understood(words)? {
+        match parsed(words)? {
             Settings::Regions(regions) => Ok(regions.iter().map(|region| Aim::from(region.words())).collect()),
             Settings::File(_) | Settings::Map(_) => Ok(Vec::new()),
         }

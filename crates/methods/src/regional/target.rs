@@ -39,11 +39,11 @@ enum Plan {
     Mapped(Vec<Site>),
 }
 
-/// What a selection with this method says, understood; refused where it says what the method chooses.
+/// What a selection with this method says, as settings; refused where it says what the method chooses.
 ///
 /// # Errors
 /// If the words mean no settings, or say what regions say.
-pub(super) fn understood(words: &SelectionWords) -> Result<Settings, TargetError> {
+pub(super) fn parsed(words: &SelectionWords) -> Result<Settings, TargetError> {
     // A campaign holds the regions of a file for its name; older ones have the name.
     let settings = match Settings::read(words)? {
         file @ Settings::File(_) => file.held(&mut words.files.clone()).map_err(TargetError::new)?,
@@ -69,7 +69,7 @@ impl Regional {
     /// # Errors
     /// If the words mean no settings, no region has a site, or a row of a map names none.
     pub fn new(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
-        match understood(words)? {
+        match parsed(words)? {
             Settings::Regions(regions) => Self::drawn(capsule, &regions),
             Settings::File(path) | Settings::Map(path) => {
                 let refused = |why: String| TargetError::new(format!("read the fault map `{path}`: {why}"));

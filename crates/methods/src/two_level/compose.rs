@@ -12,7 +12,7 @@ use super::units::{Fraction, Probability, RatePerInstruction};
 
 /// How runs ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ends {
+pub struct OutcomeCounts {
     /// The outputs are those of the run without a fault, or good enough.
     pub masked: u64,
     /// Silent data corruption.
@@ -23,7 +23,7 @@ pub struct Ends {
     pub undecided: u64,
 }
 
-impl Ends {
+impl OutcomeCounts {
     /// All runs.
     #[must_use]
     pub fn runs(self) -> u64 {
@@ -53,7 +53,7 @@ pub fn chance(count: u64, undecided: u64, runs: u64) -> Probability {
 }
 
 /// How faults of a type and a manifestation ended, by kernel.
-pub type EndsByKernel = BTreeMap<String, Ends>;
+pub type EndsByKernel = BTreeMap<String, OutcomeCounts>;
 
 /// A manifestation in instructions of a type.
 #[derive(Clone, Debug)]
@@ -71,8 +71,8 @@ pub struct CellPart {
 impl CellPart {
     /// How its faults ended.
     #[must_use]
-    pub fn all(&self) -> Ends {
-        self.ends.iter().flat_map(BTreeMap::values).fold(Ends::default(), |all, &ends| all.and(ends))
+    pub fn all(&self) -> OutcomeCounts {
+        self.ends.iter().flat_map(BTreeMap::values).fold(OutcomeCounts::default(), |all, &ends| all.and(ends))
     }
 
     /// The chance of SDC.
@@ -87,7 +87,7 @@ impl CellPart {
         self.chance(|ends| ends.due, 1.0)
     }
 
-    fn chance(&self, of: fn(Ends) -> u64, crash: f64) -> Probability {
+    fn chance(&self, of: fn(OutcomeCounts) -> u64, crash: f64) -> Probability {
         let all = self.all();
         if self.ends.is_some() {
             chance(of(all), all.undecided, all.runs())
@@ -97,7 +97,7 @@ impl CellPart {
     }
 
     /// The chance that a fault somewhere in the application ends so, and in this kernel.
-    fn in_kernel(&self, kernel: &str, of: fn(Ends) -> u64) -> Probability {
+    fn in_kernel(&self, kernel: &str, of: fn(OutcomeCounts) -> u64) -> Probability {
         let own = self.ends.as_ref().and_then(|ends| ends.get(kernel)).copied().unwrap_or_default();
         chance(of(own), own.undecided, self.all().runs())
     }
@@ -152,7 +152,7 @@ impl TypePart {
         self.cells.iter().find(|cell| Some(cell.manifestation) == self.uniform).map(CellPart::sdc)
     }
 
-    fn in_kernel(&self, kernel: &str, of: fn(Ends) -> u64) -> RatePerInstruction {
+    fn in_kernel(&self, kernel: &str, of: fn(OutcomeCounts) -> u64) -> RatePerInstruction {
         self.rate(|cell| {
             if cell.ends.is_some() { cell.rate.ending(cell.in_kernel(kernel, of)) } else { RatePerInstruction::NEVER }
         })
@@ -312,8 +312,8 @@ mod tests {
         rates = { crash = 0.3, '1 bit' = 0.1 }\n\
         [[instruction]]\nname = 'BRA'\nmeasured = ['branch']\ntotal = 0.2\nuniform = 'crash'\nrates = { crash = 0.2 }";
 
-    fn ends(masked: u64, sdc: u64, due: u64) -> Ends {
-        Ends { masked, sdc, due, undecided: 0 }
+    fn ends(masked: u64, sdc: u64, due: u64) -> OutcomeCounts {
+        OutcomeCounts { masked, sdc, due, undecided: 0 }
     }
 
     fn composed() -> Composition {
@@ -322,7 +322,7 @@ mod tests {
         let kernels =
             [("a".to_owned(), executed(600, [300, 100, 100])), ("b".to_owned(), executed(400, [100, 100, 100]))];
         let shares = Shares { kernels: kernels.into(), left_out: [("store", 200)].into() };
-        let of = |a: Ends, b: Ends| EndsByKernel::from([("a".to_owned(), a), ("b".to_owned(), b)]);
+        let of = |a: OutcomeCounts, b: OutcomeCounts| EndsByKernel::from([("a".to_owned(), a), ("b".to_owned(), b)]);
         let ends = BTreeMap::from([
             ((0, 1), of(ends(30, 40, 5), ends(10, 10, 5))),
             ((0, 2), of(ends(10, 60, 10), ends(10, 0, 10))),

@@ -27,7 +27,7 @@ mod target;
 mod units;
 
 pub use command::runs_of_cell;
-pub use compose::{CellPart, Composition, Ends, EndsByKernel, Missing, TypePart, chance};
+pub use compose::{CellPart, Composition, EndsByKernel, Missing, OutcomeCounts, TypePart, chance};
 pub use ipa::{InstructionType, IpaTable, Manifestation, Microbenchmark, Unit};
 pub use issue::{IssueOfWorkload, IssueProfile, KnownIssueRate, issue_rate};
 pub use method::TwoLevelMethod;

@@ -11,7 +11,7 @@ use outcome::{Outcome, Sdc};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use super::compose::{Composition, Ends, EndsByKernel};
+use super::compose::{Composition, EndsByKernel, OutcomeCounts};
 use super::ipa::IpaTable;
 use super::issue::{KnownIssueRate, issue_rate};
 use super::settings::{Cells, Grouping, SdcKind, Settings};
@@ -225,7 +225,7 @@ impl TwoLevel {
 }
 
 /// Which count an outcome belongs to.
-fn end(outcome: Outcome, sdc: SdcKind) -> Option<fn(&mut Ends) -> &mut u64> {
+fn end(outcome: Outcome, sdc: SdcKind) -> Option<fn(&mut OutcomeCounts) -> &mut u64> {
     match outcome {
         Outcome::Sdc(Sdc::Good) if sdc == SdcKind::Bad => Some(|ends| &mut ends.masked),
         Outcome::Masked(_) => Some(|ends| &mut ends.masked),

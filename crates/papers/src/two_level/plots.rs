@@ -1,6 +1,6 @@
 //! The figures of the paper as plots, with our numbers.
 
-use methods::two_level::{Ends, IpaTable};
+use methods::two_level::{IpaTable, OutcomeCounts};
 use stats::Bounded;
 use study::{Mark, Plot, Point, Series, Vertical};
 
@@ -51,17 +51,17 @@ fn fractions(all: &[Measured], ipa: &IpaTable) -> Plot {
 /// Fig. 6: how faults end.
 fn derating(all: &[Measured], ipa: &IpaTable, name: &str, title: &str) -> Plot {
     let mut names = Vec::new();
-    let mut places: Vec<Vec<Ends>> = Vec::new();
+    let mut places: Vec<Vec<OutcomeCounts>> = Vec::new();
     for (number, kind) in ipa.instructions.iter().enumerate() {
         for (at, how) in ipa.manifestations.iter().enumerate() {
-            let found: Vec<Ends> = all.iter().filter_map(|it| ends_of(it, number, at)).collect();
+            let found: Vec<OutcomeCounts> = all.iter().filter_map(|it| ends_of(it, number, at)).collect();
             if !found.is_empty() {
                 names.push(format!("{} {}", kind.name, how.name));
                 places.push(found);
             }
         }
     }
-    let series = |name: &str, count: fn(&Ends) -> u64| Series {
+    let series = |name: &str, count: fn(&OutcomeCounts) -> u64| Series {
         name: name.to_owned(),
         mark: Mark::Stacked,
         points: (0..)

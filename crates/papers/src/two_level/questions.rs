@@ -1,6 +1,6 @@
 //! Every test that the page makes, corrected together by Holm's procedure.
 
-use methods::two_level::{Ends, IpaTable};
+use methods::two_level::{IpaTable, OutcomeCounts};
 use stats::{holm, homogeneity};
 
 use super::survey::Measured;
@@ -35,7 +35,7 @@ fn sum(counts: [u64; 3]) -> f64 {
     counts.iter().sum::<u64>().max(1) as f64
 }
 
-fn counts(ends: Ends) -> [u64; 3] {
+fn counts(ends: OutcomeCounts) -> [u64; 3] {
     [ends.masked, ends.sdc, ends.due]
 }
 

@@ -3,8 +3,8 @@
 use campaign::{Finding, SelectionWords};
 use methods::kit::{Campaigns, MethodSettings, StudyError};
 use methods::two_level::{
-    Cells, Composition, Counted, Ends, IpaTable, IssueProfile, KnownIssueRate, RatePerInstruction, Settings, Shares,
-    TwoLevel,
+    Cells, Composition, Counted, IpaTable, IssueProfile, KnownIssueRate, OutcomeCounts, RatePerInstruction, Settings,
+    Shares, TwoLevel,
 };
 use outcome::Class;
 use stats::{Bounded, Confidence, Draws, poisson};
@@ -88,7 +88,7 @@ pub(super) struct Measured {
     /// Issue rates: the paper's for the program of like name, and ours on an H200.
     pub(super) issue: [Option<KnownIssueRate>; 2],
     /// By [`PATTERNS`], how faults ended in any destination.
-    pub(super) patterns: Vec<Ends>,
+    pub(super) patterns: Vec<OutcomeCounts>,
     /// How often the interval of the SDC rate held the truth.
     pub(super) coverage: Coverage,
 }
@@ -195,12 +195,12 @@ fn pattern(
     capsule: &inject::CapsuleTarget,
     (model, scope): (&str, &str),
     runs: u64,
-) -> Result<Ends, StudyError> {
+) -> Result<OutcomeCounts, StudyError> {
     let words =
         SelectionWords { model: Some(model.to_owned()), scope: Some(scope.to_owned()), ..SelectionWords::default() };
     let label = model.replace(['*', '|'], "-");
     let finished = campaigns.drawn(capsule, &label, words, runs)?;
-    let mut ends = Ends::default();
+    let mut ends = OutcomeCounts::default();
     finished.results.visit(&mut |row| {
         if let Finding::Seen { outcome, .. } = row.finding {
             match outcome.class() {
@@ -249,7 +249,10 @@ fn coverage(truth: &Composition, table: &IpaTable, seed: u64, worlds: u64) -> Co
                 let runs = cell.all().runs();
                 if let Some(ends) = &mut cell.ends {
                     let sdc = (0..runs).filter(|_| draws.unit() < chance).count() as u64;
-                    *ends = BTreeMap::from([(String::new(), Ends { masked: runs - sdc, sdc, ..Ends::default() })]);
+                    *ends = BTreeMap::from([(
+                        String::new(),
+                        OutcomeCounts { masked: runs - sdc, sdc, ..OutcomeCounts::default() },
+                    )]);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The figures and tables of the paper, with our numbers.
 
-use methods::two_level::{Ends, Fraction, IpaTable, chance};
+use methods::two_level::{Fraction, IpaTable, OutcomeCounts, chance};
 use stats::{Bounded, spearman};
 use study::{Cell, Table};
 
@@ -62,14 +62,14 @@ pub(super) fn left_out(all: &[Measured]) -> Table {
 }
 
 /// How faults of a type and a manifestation ended, of a workload.
-pub(super) fn ends_of(it: &Measured, number: usize, manifestation: usize) -> Option<Ends> {
+pub(super) fn ends_of(it: &Measured, number: usize, manifestation: usize) -> Option<OutcomeCounts> {
     let kind = it.composition.types.iter().find(|kind| kind.number == number)?;
     let cell = kind.cells.iter().find(|cell| cell.manifestation == manifestation && cell.ends.is_some())?;
     Some(cell.all())
 }
 
 /// A share of how faults ended, as the mean over workloads.
-pub(super) fn mean<'e>(of: impl ExactSizeIterator<Item = &'e Ends>, count: fn(&Ends) -> u64) -> f64 {
+pub(super) fn mean<'e>(of: impl ExactSizeIterator<Item = &'e OutcomeCounts>, count: fn(&OutcomeCounts) -> u64) -> f64 {
     let workloads = of.len().max(1) as f64;
     of.map(|ends| count(ends) as f64 / ends.runs().max(1) as f64).sum::<f64>() / workloads
 }
@@ -80,14 +80,14 @@ pub(super) fn derating(all: &[Measured], ipa: &IpaTable) -> Table {
     let mut table = Table::new("Derating", &columns);
     for (number, kind) in ipa.instructions.iter().enumerate() {
         for (at, how) in ipa.manifestations.iter().enumerate() {
-            let found: Vec<(&Measured, Ends)> =
+            let found: Vec<(&Measured, OutcomeCounts)> =
                 all.iter().filter_map(|it| Some((it, ends_of(it, number, at)?))).collect();
             if found.is_empty() {
                 continue;
             }
-            let of = |count: fn(&Ends) -> u64| mean(found.iter().map(|it| &it.1), count);
-            let sdc = |it: &(&Measured, Ends)| it.1.sdc as f64 / it.1.runs().max(1) as f64;
-            let shown = |it: Option<&(&Measured, Ends)>| {
+            let of = |count: fn(&OutcomeCounts) -> u64| mean(found.iter().map(|it| &it.1), count);
+            let sdc = |it: &(&Measured, OutcomeCounts)| it.1.sdc as f64 / it.1.runs().max(1) as f64;
+            let shown = |it: Option<&(&Measured, OutcomeCounts)>| {
                 it.map_or(Cell::None, |it| Cell::Text(format!("{:.1} % ({})", 100.0 * sdc(it), it.0.name)))
             };
             table.rows.push(vec![

@@ -50,7 +50,7 @@ pub(super) fn of(config: &Config, summary: &Summary, context: &Context) -> Repor
         faults,
         not_hit,
         machine,
-        repeat: repeat(config),
+        repeat: repeat(config, context),
         resume: summary.remaining.map(|_| format!("beamline resume {}", quoted(&context.dir))),
     }
 }
@@ -70,7 +70,12 @@ fn settings(choices: &Choices) -> Vec<Setting> {
 }
 
 /// The command line of the same campaign. How many workers there are and what memory they have changes no number.
-fn repeat(config: &Config) -> String {
+/// A campaign that keeps the texts of files is made again from its own file, since those on disk may say something else today.
+fn repeat(config: &Config, context: &Context) -> String {
+    if !config.selection.files.is_empty() {
+        let file = format!("{}/campaign.toml", context.dir);
+        return format!("beamline campaign --config {}", quoted(&file));
+    }
     beamline(&Choices { jobs: None, memory: None, ..Choices::from(config) }.to_args())
 }
 
@@ -103,6 +108,11 @@ mod tests {
         let expected = "beamline campaign 'a b.capsule' --runs 10 --confidence 0.95 --interval wilson --seed 0 --model flip \
                         --target dst --group load,move --scope thread --fail-if 'sdc>0.1' --fail-if 'due>0.1' \
                         --engine auto --tolerance out=0.5";
-        assert_eq!(repeat(&choices.settle().unwrap()), expected);
+        assert_eq!(repeat(&choices.clone().settle().unwrap(), &Context::default()), expected);
+        // What a file says is in the campaign's own configuration.
+        let mut kept = choices.settle().unwrap();
+        kept.selection.files.insert("/t.toml#00".into(), "text".into());
+        let context = Context { dir: "a dir".into(), ..Context::default() };
+        assert_eq!(repeat(&kept, &context), "beamline campaign --config 'a dir/campaign.toml'");
     }
 }

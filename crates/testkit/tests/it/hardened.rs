@@ -6,7 +6,7 @@ use capsule::{Capsule, InstructionOrigin, RecordedModule};
 use device::Contract;
 use inject::site::fault_of;
 use inject::{CapsuleTarget, Strategy};
-use methods::sinrg::{HardenedCapsule, Scheme, harden};
+use methods::hardening::{HardenedCapsule, Scheme, harden};
 use outcome::classify;
 use std::collections::BTreeMap;
 use testkit::random_kernels::{Forms, Kernel};

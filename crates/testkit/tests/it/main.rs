@@ -36,8 +36,14 @@ fn workloads() -> Vec<String> {
     names
 }
 
+/// The seed of long tests, of which a part is run: the whole check sets and prints one that changes with the date.
+fn seed() -> u64 {
+    std::env::var("BEAMLINE_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(7)
+}
+
 /// Panics with the first failures and how many there are.
 fn report(what: &str, failures: &[String]) {
     let shown: Vec<&str> = failures.iter().take(400).map(String::as_str).collect();
-    assert!(failures.is_empty(), "{} {what}:\n{}", failures.len(), shown.join("\n"));
+    let seed = seed();
+    assert!(failures.is_empty(), "{} {what} (BEAMLINE_SEED={seed}):\n{}", failures.len(), shown.join("\n"));
 }

@@ -1,6 +1,8 @@
 //! Workloads of which everything is said by hand: what they execute, and how faults in it end.
 
-use methods::two_level::{Composition, Counted, Ends, EndsByKernel, Executed, IpaTable, KnownIssueRate, Shares};
+use methods::two_level::{
+    Composition, Counted, EndsByKernel, Executed, IpaTable, KnownIssueRate, OutcomeCounts, Shares,
+};
 use std::collections::BTreeMap;
 
 use crate::two_level::survey::{Coverage, Measured, OF_PAPER, PATTERNS};
@@ -33,8 +35,8 @@ pub(super) fn table() -> IpaTable {
     IpaTable::named("K40").unwrap()
 }
 
-fn ends(sdc: u64) -> Ends {
-    Ends { masked: RUNS - sdc - 100, sdc, due: 100, undecided: 0 }
+fn ends(sdc: u64) -> OutcomeCounts {
+    OutcomeCounts { masked: RUNS - sdc - 100, sdc, due: 100, undecided: 0 }
 }
 
 /// A workload, measured.

@@ -1,6 +1,6 @@
 //! A capsule with protected kernels in place of its own.
 
-use crate::sinrg::coverage::{Coverage, RefusedKernel};
+use crate::hardening::coverage::{Coverage, RefusedKernel};
 use capsule::{Capsule, HardenedFunction, Hardening, InstructionOrigin, RecordedModule};
 use isa::{FunctionId, Module};
 use rewrite::{Origin, OriginCounts, Protection, Refusal, Scheme, protect};

@@ -1,0 +1,248 @@
+//! The statements of the chapter, each with its rule and its verdict.
+
+use serde_json::Value;
+
+use super::chapter::{OF_FIGURES, PRUNED};
+use super::survey::{Corruptions, Measured};
+use super::tables::{cost_at, protected};
+use crate::statements::{Judged, Part, Statement, Verdict};
+use crate::words::percent;
+
+/// All statements.
+pub(super) fn statements(all: &[Measured]) -> Vec<Part> {
+    vec![
+        Part { name: "statements-pruning", statements: pruning(all) },
+        Part { name: "statements-corruptions", statements: corruptions(all) },
+        Part { name: "statements-tuning", statements: tuning(all) },
+        Part { name: "statements-approximation", statements: approximation(all) },
+    ]
+}
+
+fn statement(claim: &str, paper: &str, ours: String, judged: Judged) -> Statement {
+    Statement { claim: claim.to_owned(), paper: paper.to_owned(), ours, judged }
+}
+
+/// The application of this name in the chapter.
+fn find<'m>(all: &'m [Measured], paper: &str) -> Option<&'m Measured> {
+    all.iter().find(|it| it.paper == paper)
+}
+
+/// Shares by application, as a text: `LU 68.8 %, FFT 3.0 %`, the largest first.
+fn ranked(mut shares: Vec<(&str, f64)>) -> (Vec<&str>, String) {
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let text = shares.iter().map(|(name, share)| format!("{name} {}", percent(*share)));
+    let text = text.collect::<Vec<_>>().join(", ");
+    (shares.into_iter().map(|(name, _)| name).collect(), text)
+}
+
+/// The share of sites that are not run, among those that are covered.
+fn pruned(it: &Measured) -> f64 {
+    let covered = it.count("sites.all") - it.count("sites.not_covered");
+    1.0 - it.count("sites.run") as f64 / covered.max(1) as f64
+}
+
+fn pruning(all: &[Measured]) -> Vec<Statement> {
+    let mut found = Vec::new();
+    let least = all.iter().map(pruned).fold(1.0, f64::min);
+    found.push(statement(
+        "pruning techniques prune 99.78 % of the error sites (Relyzer, Section 2.2)",
+        "99.78 % over its applications",
+        format!("at least {} in each of {} applications", percent(least), all.len()),
+        Judged::plain(
+            "each of our applications reaches 99.78 % of the covered sites",
+            !all.is_empty() && least >= 0.9978,
+        ),
+    ));
+    let of_table: Vec<(&str, f64)> =
+        PRUNED.iter().filter_map(|row| Some((row.application, pruned(find(all, row.application)?)))).collect();
+    let complete = of_table.len() == PRUNED.len();
+    let (order, ours) = ranked(of_table);
+    let (theirs, paper) = ranked(PRUNED.iter().map(|row| (row.application, row.all)).collect());
+    let same = |place: fn(&[&str]) -> Option<String>| place(&order) == place(&theirs);
+    for (claim, place) in [
+        ("Sobel is pruned most (Table 2.3)", first as fn(&[&str]) -> Option<String>),
+        ("Blackscholes is pruned least (Table 2.3)", last),
+    ] {
+        let verdict = if complete { Verdict::plain(same(place)) } else { Verdict::Open };
+        found.push(statement(claim, &paper, ours.clone(), Judged::by("it has the same place in our order", verdict)));
+    }
+    let stores = all.iter().filter(|it| it.count("sites.heuristics.stores.sites") * 2 < it.count("sites.all"));
+    let names: Vec<&str> = stores.map(|it| it.paper).collect();
+    let more = PRUNED.iter().all(|row| row.control > row.store);
+    found.push(statement(
+        "control equivalence prunes more than store equivalence in every application (Table 2.3)",
+        "control 12 to 63 %, store 8 to 23 %",
+        format!("fewer than half of the sites are joined by their loads in {} of {}", names.len(), all.len()),
+        Judged::plain(
+            "in every application fewer than half of the sites are joined by the loads that read their stores",
+            more && names.len() == all.len(),
+        ),
+    ));
+    found
+}
+
+fn first(order: &[&str]) -> Option<String> {
+    order.first().map(|name| (*name).to_owned())
+}
+
+fn last(order: &[&str]) -> Option<String> {
+    order.last().map(|name| (*name).to_owned())
+}
+
+fn every(_: &Value) -> bool {
+    true
+}
+
+fn corruptions(all: &[Measured]) -> Vec<Statement> {
+    let shares: Vec<(&str, f64)> = OF_FIGURES
+        .iter()
+        .filter_map(|name| {
+            let it = find(all, name)?;
+            Some((*name, it.corruptions(every).all() as f64 / it.count("sites.all").max(1) as f64))
+        })
+        .collect();
+    let complete = shares.len() == OF_FIGURES.len();
+    let (order, ours) = ranked(shares);
+    let place = |holds: bool| if complete { Verdict::plain(holds) } else { Verdict::Open };
+    let mut found = vec![
+        statement(
+            "LU has the most error sites that corrupt the output (Section 2.5.1)",
+            "68.8 %",
+            ours.clone(),
+            Judged::by("LU has the largest share of the five", place(order.first() == Some(&"LU"))),
+        ),
+        statement(
+            "Swaptions has the fewest (Section 2.5.1)",
+            "15.6 %",
+            ours,
+            Judged::by("Swaptions has the smallest share of the five", place(order.last() == Some(&"Swaptions"))),
+        ),
+    ];
+    type Part = fn(Corruptions) -> u64;
+    let classes: [(&str, &str, &str, Part, f64); 4] = [
+        ("Swaptions", "SDC-Good", "76 %", |it| it.good, 0.5),
+        ("Water", "SDC-Good", "58 %", |it| it.good, 0.5),
+        ("Blackscholes", "DDC", "68 %", |it| it.detectable, 0.5),
+        ("LU", "SDC-Bad", "more than 98 %", |it| it.bad, 0.98),
+    ];
+    for (name, class, paper, part, least) in classes {
+        let share = find(all, name).map(|it| {
+            let all = it.corruptions(every);
+            all.share(part(all))
+        });
+        let verdict = share.map_or(Verdict::Open, |share| Verdict::plain(share > least));
+        found.push(statement(
+            &format!("of the output corruptions of {name}, {paper} are {class} (Figure 2.4)"),
+            paper,
+            share.map_or_else(|| "not measured".to_owned(), percent),
+            Judged::by(format!("more than {} are {class}", percent(least)), verdict),
+        ));
+    }
+    found
+}
+
+/// Costs at 99 % of the corruptions: of all, and of Bad and Maybe alone.
+fn costs(it: &Measured) -> Option<(f64, f64)> {
+    let names = protected(it);
+    Some((cost_at(it, names.first()?, 0.99)?, cost_at(it, names.get(1)?, 0.99)?))
+}
+
+fn tuning(all: &[Measured]) -> Vec<Statement> {
+    const SAME: f64 = 0.0005;
+    type Rule = fn(f64, f64) -> bool;
+    let claims: [(&str, &str, &str, &str, Rule); 4] = [
+        (
+            "Blackscholes",
+            "Blackscholes saves overhead where instructions with DDC and SDC-Good alone are not protected",
+            "20 %",
+            "at 99 % of the corruptions, protecting SDC-Bad and SDC-Maybe costs less than protecting all",
+            |all, some| all - some > SAME,
+        ),
+        (
+            "Swaptions",
+            "Swaptions has many instructions with SDC-Good alone, so that Bad and Maybe cost little",
+            "3 % at 99 % coverage",
+            "protecting SDC-Bad and SDC-Maybe costs at most 3 %",
+            |_, some| some <= 0.03,
+        ),
+        (
+            "FFT",
+            "the curves of FFT for all corruptions and for Bad and Maybe sit on top of each other",
+            "0 %",
+            "both costs are the same to 0.05 points",
+            |all, some| (all - some).abs() <= SAME,
+        ),
+        (
+            "LU",
+            "LU gains nothing where SDC-Good and DDC are not protected",
+            "0 %",
+            "both costs are the same to 0.05 points",
+            |all, some| (all - some).abs() <= SAME,
+        ),
+    ];
+    let judged = |(name, claim, paper, rule, holds): (&str, &str, &str, &str, Rule)| {
+        let costs = find(all, name).and_then(costs);
+        let ours = costs.map_or_else(
+            || "not measured".to_owned(),
+            |(all, some)| format!("{} for all, {} for Bad and Maybe", percent(all), percent(some)),
+        );
+        let verdict = costs.map_or(Verdict::Open, |(all, some)| Verdict::plain(holds(all, some)));
+        statement(&format!("{claim} (Section 2.5.3)"), paper, ours, Judged::by(rule, verdict))
+    };
+    claims.into_iter().map(judged).collect()
+}
+
+fn approximation(all: &[Measured]) -> Vec<Statement> {
+    let of = |it: &Measured, part: &str, case: &str| it.number(&format!("approximable.{part}.{case}.share_of_static"));
+    let five: Vec<&Measured> = OF_FIGURES.iter().filter_map(|name| find(all, name)).collect();
+    let complete = five.len() == OF_FIGURES.len();
+    let mean = |case: &str| {
+        let shares: Vec<f64> = five.iter().filter_map(|it| of(it, "pi_32b", case)).collect();
+        shares.iter().sum::<f64>() / shares.len().max(1) as f64
+    };
+    let (worst, best) = (mean("worst"), mean("best"));
+    let overlap = worst <= 0.40 && best >= 0.34;
+    let open = |holds: bool| if complete { Verdict::plain(holds) } else { Verdict::Open };
+    let (order, ranks) = ranked(five.iter().filter_map(|it| Some((it.paper, of(it, "pi_32b", "best")?))).collect());
+    let pockets: Vec<&&Measured> = five.iter().filter(|it| of(it, "fi", "best") == Some(0.0)).collect();
+    let all_have = pockets.iter().all(|it| of(it, "pi_8b", "best").is_some_and(|share| share > 0.0));
+    let grows = find(all, "Blackscholes").and_then(|it| Some((of(it, "fi", "best")?, of(it, "pi_32b", "best")?)));
+    vec![
+        statement(
+            "in the mean, 34 to 40 % of the static instructions have 32 bits that may be approximated (Section 2.5.4)",
+            "34 % (worst) to 40 % (best)",
+            format!("{} (worst) to {} (best)", percent(worst), percent(best)),
+            Judged::by("our range has a value in common with theirs", open(overlap)),
+        ),
+        statement(
+            "Swaptions has the most potential for approximation (Section 2.5.4)",
+            "the first of five",
+            ranks,
+            Judged::by(
+                "its best case with 32 bits is the largest of the five",
+                open(order.first() == Some(&"Swaptions")),
+            ),
+        ),
+        statement(
+            "applications without a full instruction that may be approximated have smaller parts that may (Section 2.5.4)",
+            "–",
+            format!("{} applications have no full instruction", pockets.len()),
+            Judged::by(
+                "each of these has 8 bits of a register that may be",
+                if pockets.is_empty() { Verdict::Open } else { Verdict::plain(all_have) },
+            ),
+        ),
+        statement(
+            "in Blackscholes, more instructions may be approximated in 32 bits than as a whole (Section 2.5.4)",
+            "4 % and 29 %",
+            grows.map_or_else(
+                || "not measured".to_owned(),
+                |(full, part)| format!("{} and {}", percent(full), percent(part)),
+            ),
+            Judged::by(
+                "the best case with 32 bits is larger than that of full instructions",
+                grows.map_or(Verdict::Open, |(full, part)| Verdict::plain(part > full)),
+            ),
+        ),
+    ]
+}

@@ -1,0 +1,101 @@
+//! Documents made by hand: each rule holds and fails where it should.
+
+use serde_json::{Value, json};
+
+use super::pieces;
+use super::statements::statements;
+use super::survey::{APPLICATIONS, Measured, is_float};
+use crate::page::Piece;
+use crate::statements::{Statement, Verdict};
+
+/// Shares in percent: masked, good, maybe, bad, detectable; the rest is detected.
+type Ends = [u64; 5];
+
+fn document(ends: Ends, run: u64, costs: [f64; 2], best: f64) -> Value {
+    let [masked, good, maybe, bad, detectable] = ends.map(|percent| percent * 10_000);
+    let detected = 1_000_000 - masked - good - maybe - bad - detectable;
+    let outcomes = json!({
+        "masked": masked, "good": good, "maybe": maybe, "bad": bad, "detectable": detectable, "detected": detected,
+        "undecided": 0, "not_covered": 0,
+    });
+    let curve = |name: &str, cost: f64| {
+        let points = json!([{ "coverage": 0.0, "cost": 0.0 }, { "coverage": 1.0, "cost": cost }]);
+        json!({ "protected": name, "points": points })
+    };
+    let share = |share: f64| json!({ "share_of_static": share, "share_of_dynamic": share });
+    let part = |least: f64, most: f64| json!({ "worst": share(least), "best": share(most) });
+    json!({
+        "sites": { "all": 1_000_000, "pruned": 0, "represented": 1_000_000 - run, "run": run, "not_covered": 0,
+                   "heuristics": { "stores": { "sites": 1000 } } },
+        "classes": { "all": run },
+        "quality": { "outcomes": outcomes,
+                     "by_instruction": [{ "instruction": "fma.rn.f64", "outcomes": outcomes }] },
+        "tuning": { "curves": [curve("all output corruptions", costs[0]), curve("SDC-Bad + SDC-Maybe", costs[1])] },
+        "approximable": { "fi": part(0.0, 0.0), "pi_fr": part(0.1, 0.2), "pi_32b": part(0.1, best), "pi_8b": part(0.5, 0.6) },
+    })
+}
+
+/// Applications as the chapter has them.
+fn as_in_the_chapter() -> Vec<Measured> {
+    let of = |name: &str| match name {
+        "blackscholes" => document([40, 5, 5, 5, 35], 2000, [0.5, 0.3], 0.3),
+        "swaptions" => document([70, 12, 1, 1, 1], 1000, [0.25, 0.03], 0.6),
+        "lud" => document([20, 0, 0, 70, 0], 900, [0.9, 0.9], 0.2),
+        "water" => document([40, 30, 5, 5, 5], 800, [0.7, 0.5], 0.3),
+        "fft" => document([50, 5, 20, 5, 5], 700, [0.6, 0.6], 0.4),
+        _ => document([60, 0, 20, 5, 5], 10, [0.4, 0.4], 0.4),
+    };
+    let measured = |(name, paper)| Measured { name, paper, document: of(name), curve: None };
+    APPLICATIONS.into_iter().map(measured).collect()
+}
+
+fn all(measured: &[Measured]) -> Vec<Statement> {
+    statements(measured).into_iter().flat_map(|part| part.statements).collect()
+}
+
+#[test]
+fn what_is_as_in_the_chapter_holds() {
+    for it in all(&as_in_the_chapter()) {
+        assert_eq!(it.judged.verdict, Verdict::Holds, "{}: {}", it.claim, it.ours);
+    }
+}
+
+#[test]
+fn what_is_the_other_way_round_fails_and_what_is_missing_is_open() {
+    let mut other = as_in_the_chapter();
+    for it in &mut other {
+        it.document = match it.name {
+            "lud" => document([60, 1, 1, 0, 0], 500_000, [0.5, 0.2], 0.0),
+            "blackscholes" => document([10, 1, 80, 1, 1], 20, [0.5, 0.5], 0.0),
+            _ => document([10, 1, 80, 1, 1], 500_000, [0.5, 0.4], 0.0),
+        };
+    }
+    let failed = all(&other).iter().filter(|it| it.judged.verdict == Verdict::Fails).count();
+    assert!(failed >= 10, "{failed}");
+    let alone: Vec<Measured> = as_in_the_chapter().into_iter().filter(|it| it.name == "fft").collect();
+    let open = all(&alone).iter().filter(|it| it.judged.verdict == Verdict::Open).count();
+    assert!(open >= 8, "{open}");
+}
+
+#[test]
+fn every_piece_that_the_page_names_is_made() {
+    let made = pieces(&as_in_the_chapter());
+    let template = include_str!("page.md");
+    let named: Vec<&str> = template.split("{{").skip(1).filter_map(|text| Some(text.split_once("}}")?.0)).collect();
+    for name in named.iter().filter(|name| !name.starts_with("plot-")) {
+        assert!(made.iter().any(|(it, _)| it == name), "{name}");
+    }
+    for (name, piece) in &made {
+        assert!(named.contains(&name.as_str()), "{name}");
+        if let Piece::Table(table) = piece {
+            assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_type_of_an_instruction_says_what_it_computes() {
+    for (instruction, is) in [("fma.rn.f32", true), ("add.bf16x2", true), ("add.s32", false), ("cvt.f32.s32", false)] {
+        assert_eq!(is_float(&json!({ "instruction": instruction })), is, "{instruction}");
+    }
+}
