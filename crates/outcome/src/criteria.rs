@@ -22,12 +22,16 @@ pub struct Criteria {
 /// How an output is judged: good up to the tolerance, bad beyond the bound, maybe in between.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Criterion<'a> {
-    /// By which number.
+    /// The number that decides what is good.
     pub metric: Metric,
     /// At most this is good.
     pub tolerance: f64,
-    /// More than this is bad; not below the tolerance.
+    /// The number that decides what is bad, of what is not good.
+    pub bad_metric: Metric,
+    /// More than this is bad; not below the tolerance if both are of one metric.
     pub bad: f64,
+    /// The number that decides in which bin a maybe is.
+    pub bins_metric: Metric,
     /// Bounds in between, ascending.
     pub bins: &'a [f64],
 }
@@ -85,7 +89,10 @@ impl Criteria {
     pub fn of(&self, name: &str) -> Option<Criterion<'_>> {
         let plain = self.tolerance.get(name).copied();
         let by_star = || self.tolerance.get("*").copied();
-        let relative = |tolerance| Criterion { metric: Metric::MaxRel, tolerance, bad: tolerance, bins: &[] };
+        let relative = |tolerance| {
+            let metric = Metric::MaxRel;
+            Criterion { metric, tolerance, bad_metric: metric, bad: tolerance, bins_metric: metric, bins: &[] }
+        };
         let quality = |name: &str| self.quality.get(name).filter(|quality| quality.judges());
         match (quality(name), plain, quality("*")) {
             (Some(quality), _, _) => quality.criterion(plain.or_else(by_star)),
@@ -129,10 +136,11 @@ impl Criteria {
 impl Quality {
     /// How it judges; `relative` is the largest relative error that is good, where it does not say so itself.
     fn criterion(&self, relative: Option<f64>) -> Option<Criterion<'_>> {
-        let metric = self.metric.unwrap_or(Metric::MaxRel);
+        let [metric, bad_metric, bins_metric] = self.metrics();
         let tolerance = self.tolerance.or(relative.filter(|_| metric == Metric::MaxRel));
         let bad = self.bad.or(tolerance)?;
-        Some(Criterion { metric, tolerance: tolerance.unwrap_or(0.0), bad, bins: &self.bins })
+        let tolerance = tolerance.unwrap_or(0.0);
+        Some(Criterion { metric, tolerance, bad_metric, bad, bins_metric, bins: &self.bins })
     }
 }
 
@@ -140,10 +148,10 @@ impl Criterion<'_> {
     /// The verdict on an output that differs.
     #[must_use]
     pub fn judge(&self, diff: &OutputDiff) -> Sdc {
-        let error = self.metric.of(diff);
-        if error <= self.tolerance {
+        if self.metric.of(diff) <= self.tolerance {
             Sdc::Good
-        } else if error <= self.bad {
+        } else if self.bad_metric.of(diff) <= self.bad {
+            let error = self.bins_metric.of(diff);
             let exceeded = self.bins.iter().take_while(|&&bound| error > bound).count();
             Sdc::Maybe(u8::try_from(exceeded).unwrap_or(u8::MAX))
         } else {
@@ -171,4 +179,57 @@ pub(crate) fn judge(outputs: &[OutputDiff], criteria: &Criteria) -> Sdc {
         }
     }
     if unjudged { Sdc::Unjudged } else { worst }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn criteria(quality: &str) -> Criteria {
+        Criteria { quality: [Quality::parse(quality).unwrap()].into(), ..Criteria::default() }
+    }
+
+    #[test]
+    fn good_bad_and_bins_may_each_have_a_metric() {
+        let diff = |max_abs, max_rel, rel_l2| OutputDiff {
+            differing: 1,
+            max_abs,
+            max_rel,
+            rel_l2,
+            ..OutputDiff::equal("calls", 8)
+        };
+        let verdict = |quality: &str, of: &OutputDiff| criteria(quality).of("calls").unwrap().judge(of);
+        // Blackscholes of the thesis (Table 2.2): good by dollars, bad and bins by per cent.
+        let thesis = "*:metric=max-abs,tolerance=1e-4,bad=1,bad-metric=max-rel,bins=0.01/0.02";
+        for (max_abs, max_rel, sdc) in [
+            // What is good is good, however large the error of a price near 0 is for that price.
+            (1e-5, f64::INFINITY, Sdc::Good),
+            (2.0, 0.001, Sdc::Maybe(0)),
+            (2.0, 0.015, Sdc::Maybe(1)),
+            (2.0, 0.99, Sdc::Maybe(2)),
+            (2.0, 1.01, Sdc::Bad),
+            (2.0, f64::NAN, Sdc::Bad),
+        ] {
+            assert_eq!(verdict(thesis, &diff(max_abs, max_rel, 0.0)), sdc, "{max_abs} {max_rel}");
+        }
+        let third = "*:metric=max-abs,tolerance=1e-4,bad=1,bad-metric=max-rel,bins=0.01/0.02,bins-metric=rel-l2";
+        assert_eq!(verdict(third, &diff(2.0, 0.5, 0.0)), Sdc::Maybe(0));
+        assert_eq!(verdict(third, &diff(2.0, 0.5, 9.0)), Sdc::Maybe(2));
+        // A tolerance beside it is a relative error.
+        let mut plain = criteria("calls:bad=2,bad-metric=max-abs");
+        plain.tolerance.insert("calls".to_owned(), 0.5);
+        assert_eq!(plain.check(), Ok(()));
+        let of = |max_abs, max_rel| plain.of("calls").unwrap().judge(&diff(max_abs, max_rel, 0.0));
+        assert_eq!([of(9.0, 0.5), of(2.0, 0.6), of(2.1, 0.6)], [Sdc::Good, Sdc::Maybe(0), Sdc::Bad]);
+    }
+
+    #[test]
+    fn a_metric_that_decides_nothing_makes_no_difference() {
+        let plain = criteria("out:metric=max-abs,tolerance=1,bad=2");
+        assert!(plain.judges_like(&criteria("out:metric=max-abs,tolerance=1,bad=2,bad-metric=max-abs")));
+        assert!(!plain.judges_like(&criteria("out:metric=max-abs,tolerance=1,bad=2,bad-metric=max-rel")));
+        let bins = |more: &str| criteria(&format!("out:metric=max-abs,tolerance=1,bad=9,bins=4{more}"));
+        assert!(bins("").judges_like(&bins(",bins-metric=max-abs")));
+        assert!(!bins("").judges_like(&bins(",bins-metric=rel-l2")));
+    }
 }

@@ -68,9 +68,15 @@ pub struct Quality {
     /// More than this is bad; what is neither good nor bad is maybe. The tolerance if not said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bad: Option<f64>,
+    /// The number that `bad` bounds; `metric` if not said.
+    #[serde(rename = "bad-metric", skip_serializing_if = "Option::is_none")]
+    pub bad_metric: Option<Metric>,
     /// Bounds between tolerance and bad, ascending: a maybe has the number of those that it exceeds.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bins: Vec<f64>,
+    /// The number that `bins` divide; that of `bad` if not said.
+    #[serde(rename = "bins-metric", skip_serializing_if = "Option::is_none")]
+    pub bins_metric: Option<Metric>,
     /// The least and the largest value that an element may have: a check of the application would notice others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
@@ -80,7 +86,8 @@ pub struct Quality {
 }
 
 /// The keys of [`Quality`].
-pub const QUALITY_KEYS: [&str; 6] = ["metric", "tolerance", "bad", "bins", "range", "element"];
+pub const QUALITY_KEYS: [&str; 8] =
+    ["metric", "tolerance", "bad", "bad-metric", "bins", "bins-metric", "range", "element"];
 
 /// The most bounds that bins may have: an outcome has a code for each bin.
 const MAX_BINS: usize = 127;
@@ -133,16 +140,24 @@ pub enum QualityError {
     Endless,
     /// Bins that do not lie as they should.
     #[error(
-        "divide errors at {value}: `bins` ascend, and lie between `tolerance` ({tolerance}) and `bad` ({bad}), \
-         neither included"
+        "divide errors at {value}: `bins` ascend, and lie between {low} and {high}, neither included; \
+         `tolerance` and `bad` are their ends if they are of the same metric"
     )]
     Bins {
         /// The first bound that does not fit.
         value: f64,
-        /// The tolerance.
-        tolerance: f64,
-        /// The bound.
-        bad: f64,
+        /// The tolerance, or 0 if that is of another metric.
+        low: f64,
+        /// The error from which on outputs are bad, or infinity if that is of another metric.
+        high: f64,
+    },
+    /// A metric without its bound.
+    #[error("use `{key}` without `{bound}`: say `{bound}`, too, or leave `{key}` out")]
+    Unbounded {
+        /// The key of the metric.
+        key: &'static str,
+        /// The key of the bound.
+        bound: &'static str,
     },
     /// More bins than have names.
     #[error("divide errors at {0} bounds: at most {MAX_BINS} are told apart")]
@@ -161,7 +176,16 @@ impl Quality {
     /// Whether it says by what the output is judged.
     #[must_use]
     pub fn judges(&self) -> bool {
-        self.metric.is_some() || self.tolerance.is_some() || self.bad.is_some() || !self.bins.is_empty()
+        let metrics = [self.metric, self.bad_metric, self.bins_metric];
+        let bounds = [self.tolerance, self.bad];
+        metrics.iter().any(Option::is_some) || bounds.iter().any(Option::is_some) || !self.bins.is_empty()
+    }
+
+    /// The metrics of what is good, of what is bad, and of bins.
+    pub(crate) fn metrics(&self) -> [Metric; 3] {
+        let good = self.metric.unwrap_or(Metric::MaxRel);
+        let bad = self.bad.and(self.bad_metric).unwrap_or(good);
+        [good, bad, self.bins_metric.filter(|_| !self.bins.is_empty()).unwrap_or(bad)]
     }
 
     /// Reads `OUTPUT:key=value,…`; the bounds of `bins` are divided by slashes, the ends of `range` by two dots.
@@ -192,6 +216,8 @@ impl Quality {
         };
         match key {
             "metric" => self.metric = Some(word(value).map_err(wrong)?),
+            "bad-metric" => self.bad_metric = Some(word(value).map_err(wrong)?),
+            "bins-metric" => self.bins_metric = Some(word(value).map_err(wrong)?),
             "element" => self.element = Some(word(value).map_err(wrong)?),
             "tolerance" => self.tolerance = Some(number(value)?),
             "bad" => self.bad = Some(number(value)?),
@@ -222,23 +248,30 @@ impl Quality {
         {
             return Err(QualityError::Range { low, high });
         }
+        let unbounded = |key, bound| Err(QualityError::Unbounded { key, bound });
         let tolerance = self.tolerance.or(fallback).unwrap_or(0.0);
+        let [good_metric, bad_metric, bins_metric] = self.metrics();
         match self.bad {
-            Some(bad) if bad < tolerance => Err(QualityError::Crossed { tolerance, bad }),
-            Some(bad) => self.check_bins(tolerance, bad),
+            _ if self.bins_metric.is_some() && self.bins.is_empty() => unbounded("bins-metric", "bins"),
+            None if self.bad_metric.is_some() => unbounded("bad-metric", "bad"),
+            Some(bad) if bad < tolerance && bad_metric == good_metric => Err(QualityError::Crossed { tolerance, bad }),
+            Some(bad) => self.check_bins(
+                if bins_metric == good_metric { tolerance } else { 0.0 },
+                if bins_metric == bad_metric { bad } else { f64::INFINITY },
+            ),
             None if self.bins.is_empty() => Ok(()),
             None => Err(QualityError::Endless),
         }
     }
 
-    fn check_bins(&self, tolerance: f64, bad: f64) -> Result<(), QualityError> {
+    fn check_bins(&self, low: f64, high: f64) -> Result<(), QualityError> {
         if self.bins.len() > MAX_BINS {
             return Err(QualityError::TooMany(self.bins.len()));
         }
-        let mut last = tolerance;
+        let mut last = low;
         for &value in &self.bins {
-            if value.is_nan() || value <= last || value >= bad {
-                return Err(QualityError::Bins { value, tolerance, bad });
+            if value.is_nan() || value <= last || value >= high {
+                return Err(QualityError::Bins { value, low, high });
             }
             last = value;
         }
@@ -253,11 +286,14 @@ impl fmt::Display for Quality {
             numbers.iter().map(|number| format!("{number:?}")).collect::<Vec<_>>().join(between)
         };
         let number = |number: f64| joined(&[number], "");
+        let word = |metric: Metric| metric.to_string();
         let pairs = [
-            ("metric", self.metric.map(|metric| metric.to_string())),
+            ("metric", self.metric.map(word)),
             ("tolerance", self.tolerance.map(number)),
             ("bad", self.bad.map(number)),
+            ("bad-metric", self.bad_metric.map(word)),
             ("bins", (!self.bins.is_empty()).then(|| joined(&self.bins, "/"))),
+            ("bins-metric", self.bins_metric.map(word)),
             ("range", self.range.map(|range| joined(&range, ".."))),
             ("element", self.element.map(|element| element.to_string())),
         ];
@@ -302,6 +338,22 @@ mod tests {
     }
 
     #[test]
+    fn a_metric_of_its_own_for_bad_and_for_bins_is_read_back() {
+        let line = "o:metric=max-abs,tolerance=1e-4,bad=1,bad-metric=max-rel,bins=1e-3/7,bins-metric=max-abs";
+        let file = "metric = 'max-abs'\ntolerance = 1e-4\nbad = 1\nbad-metric = 'max-rel'\nbins = [1e-3, 7]\n\
+                    bins-metric = 'max-abs'";
+        let (name, quality) = Quality::parse(line).unwrap();
+        assert_eq!(quality, toml::from_str(file).unwrap());
+        assert_eq!(serde_json::from_str::<Quality>(&serde_json::to_string(&quality).unwrap()).unwrap(), quality);
+        assert_eq!(Quality::parse(&format!("o:{quality}")), Ok((name, quality.clone())));
+        assert_eq!(quality.metrics(), [Metric::MaxAbs, Metric::MaxRel, Metric::MaxAbs]);
+        assert_eq!(quality.check(None), Ok(()));
+        let old = Quality::parse("o:metric=rel-l2,bad=1").unwrap().1;
+        assert_eq!(serde_json::to_string(&old).unwrap(), r#"{"metric":"rel-l2","bad":1.0}"#);
+        assert_eq!(old.metrics(), [Metric::RelL2; 3]);
+    }
+
+    #[test]
     fn what_is_no_quality_is_answered_with_what_to_write() {
         let text = |line: &str| Quality::parse(line).unwrap_err().to_string();
         assert!(text("out").starts_with("read `out`: write OUTPUT:key=value,…"));
@@ -325,6 +377,16 @@ mod tests {
         assert!(matches!(check("o:tolerance=0.5,bad=1,bins=0.5"), QualityError::Bins { value: 0.5, .. }));
         assert!(matches!(check("o:bad=1,bins=1"), QualityError::Bins { value: 1.0, .. }));
         assert_eq!(check("o:range=1..0"), QualityError::Range { low: 1.0, high: 0.0 });
+        // Bounds of different metrics have nothing to do with each other.
+        let fits = |line: &str| Quality::parse(line).unwrap().1.check(None);
+        assert_eq!(fits("o:metric=differing,tolerance=9,bad=1,bad-metric=max-rel,bins=0.5"), Ok(()));
+        assert!(matches!(check("o:tolerance=9,bad=1,bad-metric=max-abs,bins=1"), QualityError::Bins { low: 0.0, .. }));
+        let bins = check("o:tolerance=0.5,bad=1,bad-metric=max-abs,bins=0.5,bins-metric=max-rel");
+        assert_eq!(bins, QualityError::Bins { value: 0.5, low: 0.5, high: f64::INFINITY });
+        let unbounded = check("o:tolerance=1,bad-metric=max-abs");
+        assert_eq!(unbounded, QualityError::Unbounded { key: "bad-metric", bound: "bad" });
+        let unbounded = check("o:bad=1,bins-metric=max-abs");
+        assert_eq!(unbounded, QualityError::Unbounded { key: "bins-metric", bound: "bins" });
         let many: Vec<String> = (1..=128).map(|n| n.to_string()).collect();
         assert_eq!(check(&format!("o:bad=1000,bins={}", many.join("/"))), QualityError::TooMany(128));
     }

@@ -49,7 +49,8 @@ pub(crate) struct Choose {
     /// Relative error of an output that is still good
     #[arg(long, value_name = "OUTPUT=ERROR", value_parser = tolerance)]
     pub(crate) tolerance: Vec<(String, f64)>,
-    /// What an output has to keep to: metric, tolerance, bad, bins, range, element; * for all other outputs
+    /// What an output has to keep to: metric, tolerance, bad, bad-metric, bins, bins-metric, range, element; * for all other
+    /// outputs
     #[arg(long, value_name = "OUTPUT:KEY=VALUE,…", value_parser = Quality::parse)]
     pub(crate) quality: Vec<(String, Quality)>,
     /// Leave out what is copied to the host from this buffer, as `beamline info` names it: a difference there counts for

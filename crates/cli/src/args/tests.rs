@@ -50,17 +50,22 @@ fn number() -> impl Strategy<Value = f64> {
 }
 
 fn quality() -> impl Strategy<Value = Quality> {
-    let metric = of(select(Metric::ALL));
+    let metric = of((select(Metric::ALL), of(select(Metric::ALL)), of(select(Metric::ALL))));
     let bounds = (number(), number(), any::<bool>(), any::<bool>());
     let range = of((-5.0..0.0, 0.0..5.0));
     (metric, bounds, range, of(select(Element::ALL))).prop_map(|(metric, (one, other, bad, binned), range, element)| {
         let (low, high) = (one.min(other), one.max(other));
         let middle = low + (high - low) / 2.0;
+        let binned = bad && binned && low < middle && middle < high;
+        let (metric, bad_metric, bins_metric) =
+            metric.map_or((None, None, None), |(good, bad, bins)| (Some(good), bad, bins));
         Quality {
             metric,
             tolerance: Some(low),
             bad: bad.then_some(high),
-            bins: if bad && binned && low < middle && middle < high { vec![middle] } else { Vec::new() },
+            bad_metric: bad_metric.filter(|_| bad),
+            bins: if binned { vec![middle] } else { Vec::new() },
+            bins_metric: bins_metric.filter(|_| binned),
             range: range.map(|(low, high)| [low, high]),
             element,
         }

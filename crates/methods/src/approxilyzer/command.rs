@@ -54,7 +54,7 @@ pub(super) const COMMAND: Command = Command {
             "quality",
             "OUTPUT:key=value,…",
             None,
-            "Judge an output (* for all) by metric, tolerance, bad and bins, as in out:tolerance=1e-6,bad=1,bins=0.01/0.05; divide outputs by ;",
+            "Judge an output (* for all not named) by metric, tolerance, bad, bad-metric, bins and bins-metric, as in out:tolerance=1e-6,bad=1,bins=0.01/0.05; divide outputs by ;",
         ),
         CommandOption::any("csv", "F.csv", None, "Write the classes: a row for each bit of each"),
     ],
