@@ -68,6 +68,7 @@ pub(crate) fn output_types(golden: &mut Golden, criteria: &Criteria, infer: bool
             Some(Typed::Declared(_)) | None => {}
         }
     }
+    output_types.notes.extend(beside_star(golden, criteria));
     let outputs = golden.outputs();
     let known = |at: usize| found.get(at).and_then(|typed| typed.element());
     let types: Vec<_> =
@@ -75,6 +76,29 @@ pub(crate) fn output_types(golden: &mut Golden, criteria: &Criteria, infer: bool
     let ranges: Vec<_> = outputs.iter().map(|output| criteria.range_of(&output.name)).collect();
     golden.judge_by(&types, &ranges);
     Ok(output_types)
+}
+
+/// A line about the outputs that a criterion for `*` does not judge, because the capsule says by name how they are judged.
+fn beside_star(golden: &Golden, criteria: &Criteria) -> Option<String> {
+    let star = criteria.of("*")?;
+    let unnamed = |name: &String| {
+        let quality = criteria.quality.get(name).is_some_and(Quality::judges);
+        !quality && !criteria.tolerance.contains_key(name)
+    };
+    let declared = |it: &&capsule::Output| it.tolerance.is_some() && it.metric != Metric::Unknown && unnamed(&it.name);
+    let judges_alike = |it: &&capsule::Output| {
+        let metric = it.metric.word() == star.metric.word() && star.metric == star.bad_metric;
+        metric && it.tolerance == Some(star.tolerance) && star.bad == star.tolerance
+    };
+    let outputs: Vec<&capsule::Output> = golden.outputs().iter().filter(declared).collect();
+    let first = outputs.iter().find(|it| !judges_alike(it))?;
+    let names: Vec<&str> = outputs.iter().map(|output| output.name.as_str()).collect();
+    Some(format!(
+        "`*` does not judge {}, of which the capsule says by name how they are judged: `--quality '{}:{}'` would",
+        names.join(", "),
+        first.name,
+        Quality { range: None, element: None, ..criteria.quality_of("*") }
+    ))
 }
 
 fn check_names(golden: &Golden, criteria: &Criteria) -> Result<(), TargetError> {

@@ -2,6 +2,7 @@
 
 use campaign::{Aim, Planner, Results, SelectionWords, StoreError, TargetError};
 use inject::CapsuleTarget;
+use outcome::Criteria;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -116,6 +117,10 @@ pub struct StudyOffer {
     pub make: fn(&[StudySubject], u64, &mut Campaigns<'_>) -> Result<Study, StudyError>,
 }
 
+/// The criteria by which the capsule of a command is opened: ranges and element types, which have to be known before outputs are
+/// compared.
+pub type OpeningCriteria = fn(&Options, Option<&str>) -> Result<Criteria, StudyError>;
+
 /// A command that a method adds to the program: of one capsule, with options of its own beside those that all have (the
 /// capsule, its kernels, seed and fuel, where campaigns are kept, a plot, JSON).
 pub struct Command {
@@ -127,6 +132,9 @@ pub struct Command {
     pub options: &'static [CommandOption],
     /// Of the options that all have, those that would do nothing here, each with the reason.
     pub without: &'static [(&'static str, &'static str)],
+    /// The criteria by which the capsule is opened, from the command's own options and from the `workload.toml` of a bundled
+    /// workload; none if the capsule is compared as it says itself.
+    pub criteria: Option<OpeningCriteria>,
     /// Answers a request.
     pub run: fn(&Request, &mut Campaigns<'_>) -> Result<Answer, StudyError>,
 }

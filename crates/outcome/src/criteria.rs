@@ -102,6 +102,30 @@ impl Criteria {
         }
     }
 
+    /// All that these criteria say of the output `name`, as one quality that needs no other; empty if they say nothing.
+    #[must_use]
+    pub fn quality_of(&self, name: &str) -> Quality {
+        let bounds = self.of(name).map_or_else(Quality::default, |it| Quality {
+            metric: Some(it.metric),
+            tolerance: Some(it.tolerance),
+            bad: Some(it.bad),
+            bad_metric: Some(it.bad_metric).filter(|metric| *metric != it.metric),
+            bins: it.bins.to_vec(),
+            bins_metric: Some(it.bins_metric).filter(|metric| *metric != it.bad_metric),
+            ..Quality::default()
+        });
+        Quality { range: self.range_of(name), element: self.element_of(name), ..bounds }
+    }
+
+    /// These criteria without what judges: the ranges and the element types, which have to be known before outputs are compared.
+    #[must_use]
+    pub fn compared(&self) -> Self {
+        let only = |it: &Quality| Quality { range: it.range, element: it.element, ..Quality::default() };
+        let all = self.quality.iter().map(|(name, quality)| (name.clone(), only(quality)));
+        let quality = all.filter(|(_, quality)| *quality != Quality::default()).collect();
+        Self { tolerance: BTreeMap::new(), quality, scratch: self.scratch.clone() }
+    }
+
     /// The least and the largest value that an element of the output `name` may have, if that is said.
     #[must_use]
     pub fn range_of(&self, name: &str) -> Option<[f64; 2]> {
@@ -221,6 +245,22 @@ mod tests {
         assert_eq!(plain.check(), Ok(()));
         let of = |max_abs, max_rel| plain.of("calls").unwrap().judge(&diff(max_abs, max_rel, 0.0));
         assert_eq!([of(9.0, 0.5), of(2.0, 0.6), of(2.1, 0.6)], [Sdc::Good, Sdc::Maybe(0), Sdc::Bad]);
+    }
+
+    #[test]
+    fn what_is_said_of_an_output_is_one_quality_that_judges_alike() {
+        let star = "*:metric=max-abs,tolerance=1.0,bad=2.0,bad-metric=max-rel,bins=1.5";
+        let mut all = criteria(star);
+        all.quality.extend([Quality::parse("out:range=0..500,element=f64").unwrap()]);
+        let of = all.quality_of("out");
+        assert_eq!(format!("*:{of}"), format!("{star},range=0.0..500.0,element=f64"));
+        assert_eq!(all.quality_of("other"), all.quality["*"]);
+        let alone = Criteria { quality: [("out".to_owned(), of)].into(), ..Criteria::default() };
+        assert_eq!((alone.of("out"), alone.range_of("out")), (all.of("out"), all.range_of("out")));
+        assert_eq!(Criteria::default().quality_of("out"), Quality::default());
+        let compared = all.compared();
+        assert_eq!(compared.quality.keys().collect::<Vec<_>>(), ["out"]);
+        assert!(!compared.judges() && compared.range_of("out") == Some([0.0, 500.0]));
     }
 
     #[test]

@@ -2,8 +2,12 @@
 
 use campaign::{CampaignEnd, Choices, Config, Engine, MethodChoice, Results, Row, SelectionWords};
 use methods::kit::{Campaigns, StudySubject};
+use methods::{Options, Request};
+use outcome::{Criteria, Quality};
+use serde_json::Value;
 use session::{Changes, ErrorKind, Session, open, open_campaign, open_results};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 fn choices(capsule: &str, runs: u64) -> Choices {
@@ -283,4 +287,71 @@ fn a_session_goes_from_thread_to_thread() {
     goes(&session);
     let end = std::thread::spawn(move || session.run_in_memory(&AtomicBool::new(false), &mut |_| {}).unwrap().1);
     assert_eq!(rows(&end.join().unwrap()).len(), 3);
+}
+
+/// What `beamline approxilyzer blackscholes` says with these options, as a document.
+fn approxilyzer(dir: &Path, said: &[(&'static str, &str)]) -> Value {
+    let command = methods::registry::commands().find(|command| command.name == "approxilyzer").unwrap();
+    let declared = session::bundled::find("blackscholes").map(|it| it.toml().to_owned());
+    let defaults = command.options.iter().filter_map(|it| Some((it.key, it.default?)));
+    let values = defaults.chain([("coverage", "0.6")]).chain(said.iter().copied());
+    let options =
+        Options { values: values.map(|(key, value)| (key, value.to_owned())).collect(), ..Options::default() };
+    let criteria = command.criteria.unwrap()(&options, declared.as_deref()).unwrap();
+    let session = open(Choices { criteria, ..choices("blackscholes", 1) }).unwrap();
+    let stop = AtomicBool::new(false);
+    let mut campaigns = Campaigns {
+        dir: dir.to_owned(),
+        seed: 0,
+        kernels: Vec::new(),
+        jobs: None,
+        opened: session.opened_capsule().unwrap().into_iter().collect(),
+        stop: &stop,
+        told: &mut |_, _| {},
+    };
+    let request = Request { capsule: Arc::clone(session.capsule().unwrap()), declared, options };
+    let answer = (command.run)(&request, &mut campaigns).unwrap();
+    let judged = |note: &String| note.starts_with("calls, puts: judged by metric=");
+    assert!(answer.study.tables.iter().flat_map(|table| &table.notes).any(judged));
+    answer.json
+}
+
+#[test]
+fn approxilyzer_judges_as_the_workload_declares_as_the_capsule_says_or_as_it_is_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let star = ("quality", "*:metric=max-rel,tolerance=1e-6,bad=1,bins=0.01/0.1");
+    let [thesis, own, asked] =
+        [&[][..], &[("criteria", "capsule")], &[star]].map(|said| approxilyzer(dir.path(), said));
+    let by = |json: &Value| ["from", "quality"].map(|key| json["criteria"][0][key].as_str().unwrap().to_owned());
+    let [from, quality] = by(&thesis);
+    assert_eq!(from, "workload");
+    assert!(quality.starts_with("metric=max-abs,tolerance=0.0001,bad=1.0,bad-metric=max-rel,bins=0.01/0.02/"));
+    assert!(quality.ends_with("/0.99,range=0.0..500.0"), "{quality}");
+    assert_eq!(by(&own), ["capsule", "metric=max-rel,tolerance=0.0001,bad=0.0001"]);
+    // The range that the workload declares is not what `*` speaks of.
+    assert_eq!(by(&asked)[0], "--quality");
+    assert!(by(&asked)[1].ends_with(",bins=0.01/0.1,range=0.0..500.0"));
+    let of = |json: &Value, word: &str| json["quality"]["outcomes"][word].as_u64().unwrap();
+    let bins = |json: &Value| json["quality"]["outcomes"]["maybe_by_bin"].as_object().unwrap().len();
+    assert!(bins(&thesis) > 20 && bins(&own) == 0 && (1..=3).contains(&bins(&asked)));
+    assert!(of(&thesis, "detectable") > of(&own, "detectable"));
+    assert_eq!(of(&thesis, "detectable"), of(&asked, "detectable"));
+    assert!(of(&thesis, "good") > 0 && of(&thesis, "bad") > 0 && of(&own, "maybe") == 0);
+    // Criteria move nothing from one class to another, and pilots run again only where other values are detectable.
+    assert_eq!((&thesis["outcomes"], &thesis["outcomes"]), (&own["outcomes"], &asked["outcomes"]));
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn a_star_that_the_capsule_goes_before_is_noted() {
+    let notes = |quality: &str| {
+        let quality = [Quality::parse(quality).unwrap()].into();
+        let criteria = Criteria { quality, ..Criteria::default() };
+        open(Choices { criteria, ..choices("blackscholes", 1) }).unwrap().notes()
+    };
+    let expected = "`*` does not judge calls, puts, of which the capsule says by name how they are judged: \
+                    `--quality 'calls:metric=max-abs,tolerance=0.0,bad=1.0'` would";
+    assert!(notes("*:metric=max-abs,bad=1,range=0..9").iter().any(|note| note == expected));
+    assert!(!notes("*:tolerance=1e-4").iter().any(|note| note.contains("does not judge")));
+    assert!(!notes("*:range=0..500").iter().any(|note| note.contains("does not judge")));
 }

@@ -20,7 +20,9 @@ pub(crate) fn answer(args: MethodArgs) -> Result<Code, Failure> {
     let stop = stop_on_interrupt(if keeps_nothing { NOTHING_KEPT } else { SAME_COMMAND })?;
     let declared = session::bundled::find(&args.capsule).map(|it| it.toml().to_owned());
     let asks_none = args.no_app || command.without.iter().any(|(option, _)| *option == "no_app");
-    let session = open(&args.capsule, &args.kept, asks_none)?;
+    let criteria = command.criteria.map(|of| of(&args.options, declared.as_deref()));
+    let criteria = criteria.transpose().map_err(failure)?.unwrap_or_default();
+    let session = open(&args.capsule, &args.kept, asks_none, criteria)?;
     let request = Request { capsule: capsule_of(&session)?, declared, options: args.options };
     let mut told = ProgressPrinter::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);

@@ -11,6 +11,7 @@ use campaign::{CampaignEvent, Choices, StoreError};
 use inject::CapsuleTarget;
 use methods::kit::{Campaigns, StudyError, StudySubject};
 use methods::registry;
+use outcome::Criteria;
 use session::{Session, bundled};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,8 +24,11 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
         return Err(Failure::new(Code::Usage, error));
     };
     let stop = stop_on_interrupt(SAME_COMMAND)?;
-    let sessions: Vec<Session> =
-        args.capsules.iter().map(|name| open(name, &args.kept, args.no_app)).collect::<Result<_, _>>()?;
+    let sessions: Vec<Session> = args
+        .capsules
+        .iter()
+        .map(|name| open(name, &args.kept, args.no_app, Criteria::default()))
+        .collect::<Result<_, _>>()?;
     let studied = |(name, session): (&String, &Session)| {
         let class = bundled::find(name).map(|workload| workload.description().class);
         Ok(StudySubject { capsule: capsule_of(session)?, class })
@@ -54,9 +58,14 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
     Ok(Code::Done)
 }
 
-/// A capsule, ready for the faults of a study, with its application where that finishes runs.
-pub(crate) fn open(name: &str, kept: &args::StudyOptions, no_app: bool) -> Result<Session, Failure> {
-    let choices = Choices { capsule: Some(name.to_owned()), fuel: kept.fuel, no_app, ..Choices::default() };
+/// A capsule, ready for the faults of a study, with its application where that finishes runs; its outputs are compared by `criteria`.
+pub(crate) fn open(
+    name: &str,
+    kept: &args::StudyOptions,
+    no_app: bool,
+    criteria: Criteria,
+) -> Result<Session, Failure> {
+    let choices = Choices { capsule: Some(name.to_owned()), fuel: kept.fuel, no_app, criteria, ..Choices::default() };
     let session = session::open(choices)?;
     session.application_notes().iter().for_each(|note| out::note(note));
     Ok(session)

@@ -1,13 +1,13 @@
 //! `beamline approxilyzer`: every error site of a program judged from one run of each class.
 
-use super::judge;
+use super::judge::{self, Judging};
 use super::purity::Purity;
 use super::settings::Settings;
 use super::show;
 use super::tally::SiteTally;
 use super::target::Approxilyzer;
 use super::truth::Truth;
-use super::views::Views;
+use super::views::{self, Views};
 use crate::kit::{Campaigns, MethodSettings, StudyError};
 use crate::method::{Answer, Applied, Command, CommandOption, Estimates, Request};
 use campaign::{Results, StoreError};
@@ -56,9 +56,11 @@ pub(super) const COMMAND: Command = Command {
             None,
             "Judge an output (* for all not named) by metric, tolerance, bad, bad-metric, bins and bins-metric, as in out:tolerance=1e-6,bad=1,bins=0.01/0.05; divide outputs by ;",
         ),
+        judge::CRITERIA,
         CommandOption::any("csv", "F.csv", None, "Write the classes: a row for each bit of each"),
     ],
     without: &[],
+    criteria: Some(judge::before),
     run,
 };
 
@@ -67,24 +69,29 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let method = Approxilyzer::new(&request.capsule, &campaigns.selection(settings.choice()))?;
     let truth = request.options.get::<PathBuf>("truth")?;
     let purity = truth.map(|dir| against(&dir, request, campaigns, &settings)).transpose()?;
+    let judging = Judging::of(&request.options, request.declared.as_deref())?;
+    let given = judging.criteria(&request.capsule)?;
+    let label = format!("{}{}", settings.choice(), judging.label());
     let results = match method.runs() {
         0 => None,
-        runs => Some(campaigns.make(&request.capsule, settings.choice(), &method, runs)?.results),
+        runs => Some(campaigns.planned(&request.capsule, &label, settings.choice(), &method, runs)?.results),
     };
-    let quality: Option<String> = request.options.get("quality")?;
-    let given = quality.map(|text| judge::criteria(&text, &request.capsule)).transpose()?;
     let criteria = given.as_ref().zip(results.as_ref()).map(|(given, results)| judge::for_rows(given, results));
     let criteria = criteria.transpose()?;
     let tally = results.as_ref().map(|results| SiteTally::of(results, criteria.as_ref()));
     let tally = tally.transpose()?.unwrap_or_default();
-    let views = Views::of(&method, results.as_ref(), criteria.as_ref())?;
-    let Estimates { mut json, mut study } = views.add_to(show::estimates(&method, &tally));
+    let program = Views::of(&method, results.as_ref(), criteria.as_ref())?;
+    let Estimates { mut json, mut study } = program.add_to(show::estimates(&method, &tally));
+    let known = criteria.or(results.as_ref().map(|results| results.config().criteria.clone()));
+    let (document, notes) = judging.told(&request.capsule, &known.or(given).unwrap_or_default());
+    json["criteria"] = document;
+    views::judged_by(&mut study, notes);
     if let Some((document, tables)) = purity {
         json["purity"] = document;
         study.tables.extend(tables);
     }
     let path: Option<PathBuf> = request.options.get("csv")?;
-    let files = path.map(|path| Ok::<_, StudyError>((path, views.rows()?))).transpose()?;
+    let files = path.map(|path| Ok::<_, StudyError>((path, program.rows()?))).transpose()?;
     Ok(Answer { json, study, files: files.into_iter().collect(), pictures: Vec::new() })
 }
 

@@ -9,6 +9,9 @@ use super::ends::{ENDS, EndCounts, SiteEnd};
 use super::instructions::InstructionSites;
 use super::target::Approxilyzer;
 
+/// How the title of the table of kernels begins.
+pub(super) const TITLE: &str = "Error sites by output quality";
+
 /// Rows of instructions and of lines that tables show.
 const SHOWN: usize = 10;
 
@@ -66,7 +69,7 @@ impl<'a> QualityView<'a> {
 
     fn kernels(&self) -> Table {
         let mut table = Table::new(
-            "Error sites by output quality, as shares of all sites",
+            format!("{TITLE}, as shares of all sites"),
             &[&["kernel", "error sites"][..], &ENDS.map(|(_, title, _)| title)].concat(),
         );
         let row = |name: &str, ends: &EndCounts| {
@@ -95,8 +98,19 @@ impl<'a> QualityView<'a> {
         let mut table = Table::new("SDC-Maybe by quality bin", &["bin", "error sites", "share of all"]);
         let all = self.all.count(|_| true);
         let row = |(bin, sites): (u8, u64)| vec![Cell::text(bin.to_string()), Cell::Count(sites), share(sites, all)];
-        table.rows = self.all.bins().map(row).collect();
+        let bins: Vec<(u8, u64)> = self.all.bins().collect();
+        let rows = |bins: &[(u8, u64)]| bins.iter().copied().map(row).collect::<Vec<_>>();
         table.notes.push("Bin n: the error exceeds n of the bounds that `bins` of its output has.".to_owned());
+        table.rows = match bins.split_at_checked(SHOWN - 1) {
+            Some((first, rest)) if rest.len() > 1 => {
+                let sites: u64 = rest.iter().map(|(_, sites)| sites).sum();
+                let others = Cell::text(format!("{} to {}", rest[0].0, rest[rest.len() - 1].0));
+                table.notes.push(format!("The sites of each of {} bins are in --json.", bins.len()));
+                let others = vec![others, Cell::Count(sites), share(sites, all)];
+                rows(first).into_iter().chain([others]).collect()
+            }
+            _ => rows(&bins),
+        };
         table
     }
 

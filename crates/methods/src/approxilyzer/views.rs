@@ -4,11 +4,12 @@
 use campaign::{Results, StoreError};
 use outcome::Criteria;
 use serde_json::Value;
+use study::Study;
 
 use super::approximable::Approximable;
 use super::curves::Curves;
 use super::instructions::{InstructionSites, PilotOutcomes, instructions};
-use super::quality::QualityView;
+use super::quality::{self, QualityView};
 use super::rows;
 use super::target::Approxilyzer;
 use crate::kit::StudyError;
@@ -21,6 +22,13 @@ pub(super) struct Views<'a> {
     results: Option<&'a Results>,
     pilots: PilotOutcomes,
     instructions: Vec<InstructionSites>,
+}
+
+/// Adds to the table of outcomes by output quality how outputs are judged.
+pub(super) fn judged_by(study: &mut Study, notes: Vec<String>) {
+    if let Some(table) = study.tables.iter_mut().find(|table| table.title.starts_with(quality::TITLE)) {
+        table.notes.extend(notes);
+    }
 }
 
 impl<'a> Views<'a> {

@@ -46,6 +46,7 @@ pub(super) const GROUPS: Command = Command {
         },
     ],
     without: &[],
+    criteria: None,
     run: groups,
 };
 

@@ -71,6 +71,7 @@ pub(super) const REGIONS: Command = Command {
         },
     ],
     without: &[WITHOUT_KERNEL],
+    criteria: None,
     run: regions,
 };
 

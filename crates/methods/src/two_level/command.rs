@@ -68,6 +68,7 @@ pub(super) const FIT: Command = Command {
         ),
     ],
     without: &[],
+    criteria: None,
     run: fit,
 };
 

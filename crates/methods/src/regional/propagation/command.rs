@@ -61,6 +61,7 @@ pub(crate) const PROPAGATION: Command = Command {
         ("no_app", "it asks no application: faults are followed in the capsule alone"),
         ("out", "no runs of it are kept; --rows writes what each did"),
     ],
+    criteria: None,
     run: propagation,
 };
 
