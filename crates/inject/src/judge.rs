@@ -7,7 +7,7 @@ use crate::golden::{Golden, GoldenCopy, references};
 use crate::run::{InjectError, locate};
 use capsule::{Digest, Output};
 use fault::Fault;
-use outcome::{Observation, OutputDiff};
+use outcome::{End, Observation, OutputDiff};
 use simt::memory::GlobalMemory;
 
 /// Outputs with the bytes that are right.
@@ -54,6 +54,23 @@ impl Witness for Digests {
     }
 }
 
+/// The bytes of outputs, as far as they were copied to the host.
+struct OutputBytes<'g> {
+    golden: &'g Golden,
+    bytes: Vec<Vec<u8>>,
+}
+
+impl Witness for OutputBytes<'_> {
+    fn launched(&mut self, _: usize, _: &mut GlobalMemory) {}
+    fn copied(&mut self, copy: usize, _: usize, found: &[u8]) {
+        for (output, bytes) in self.golden.outputs().iter().zip(&mut self.bytes) {
+            if output.copy as usize == copy {
+                found.clone_into(bytes);
+            }
+        }
+    }
+}
+
 impl<'g> CopyWatch<'g> {
     /// A watch with memory of its own.
     #[must_use]
@@ -72,5 +89,19 @@ impl<'g> CopyWatch<'g> {
         let mut digests = Digests(copied.map(|copy| Digest::of(&copy.bytes)).collect());
         let observation = self.0.witnessed(fault, &mut digests)?;
         Ok((observation, digests.0))
+    }
+
+    /// The bytes of every output of a run with a fault, in the order of the outputs; `None` if the run did not come to its end.
+    ///
+    /// # Errors
+    /// If the fault names a place that does not exist, or the capsule cannot be replayed.
+    pub fn outputs(&mut self, fault: &Fault) -> Result<Option<Vec<Vec<u8>>>, InjectError> {
+        let golden = self.0.golden();
+        locate(golden, fault)?;
+        let right = |output: &Output| golden.copies().get(output.copy as usize).map(|copy| copy.bytes.clone());
+        let bytes = golden.outputs().iter().map(|output| right(output).unwrap_or_default()).collect();
+        let mut outputs = OutputBytes { golden, bytes };
+        let observation = self.0.witnessed(fault, &mut outputs)?;
+        Ok((observation.end == End::Completed).then_some(outputs.bytes))
     }
 }

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use study::{Picture, Study};
 
-use crate::kit::{Campaigns, Inputs, StudyError, StudySubject};
+use crate::kit::{Campaigns, CommandStarter, Inputs, StudyError, StudySubject};
 
 /// A published method.
 pub trait Method: Sync {
@@ -217,6 +217,8 @@ pub struct Request {
     pub declared: Option<String>,
     /// What is said of its own options.
     pub options: Options,
+    /// Starts commands of the user that compare outputs; none where none may be started.
+    pub commands: Option<Arc<dyn CommandStarter>>,
 }
 
 /// What is said of the options of a command.

@@ -1,7 +1,7 @@
 //! From choices to runs, and what is refused on the way.
 
 use campaign::{CampaignEnd, Choices, Config, Engine, MethodChoice, Results, Row, SelectionWords};
-use methods::kit::{Campaigns, StudySubject};
+use methods::kit::{Campaigns, CommandStarter, OutputComparison, StudySubject};
 use methods::{Options, Request};
 use outcome::{Criteria, Quality};
 use serde_json::Value;
@@ -170,7 +170,7 @@ fn stores_of_a_study_say_all_that_their_rows_depend_on() {
 }
 
 /// What the method of a campaign makes of its rows, opened from what is on disk.
-fn estimates_of(dir: &Path) -> Result<serde_json::Value, String> {
+fn estimates_of(dir: &Path) -> Result<Value, String> {
     let results = Results::open(dir).unwrap();
     let session = open_results(&results, None).map_err(|error| error.to_string())?;
     Ok(session.estimates(&results).unwrap().unwrap().json)
@@ -289,8 +289,8 @@ fn a_session_goes_from_thread_to_thread() {
     assert_eq!(rows(&end.join().unwrap()).len(), 3);
 }
 
-/// What `beamline approxilyzer blackscholes` says with these options, as a document.
-fn approxilyzer(dir: &Path, said: &[(&'static str, &str)]) -> Value {
+/// The document of `beamline approxilyzer blackscholes` with these options.
+fn approxilyzer(dir: &Path, said: &[(&'static str, &str)], commands: Option<Arc<dyn CommandStarter>>) -> Value {
     let command = methods::registry::commands().find(|command| command.name == "approxilyzer").unwrap();
     let declared = session::bundled::find("blackscholes").map(|it| it.toml().to_owned());
     let defaults = command.options.iter().filter_map(|it| Some((it.key, it.default?)));
@@ -309,9 +309,9 @@ fn approxilyzer(dir: &Path, said: &[(&'static str, &str)]) -> Value {
         stop: &stop,
         told: &mut |_, _| {},
     };
-    let request = Request { capsule: Arc::clone(session.capsule().unwrap()), declared, options };
+    let request = Request { capsule: Arc::clone(session.capsule().unwrap()), declared, options, commands };
     let answer = (command.run)(&request, &mut campaigns).unwrap();
-    let judged = |note: &String| note.starts_with("calls, puts: judged by metric=");
+    let judged = |note: &String| note.starts_with("calls, puts: judged by metric=") || note.contains("`CMD` prints");
     assert!(answer.study.tables.iter().flat_map(|table| &table.notes).any(judged));
     answer.json
 }
@@ -321,7 +321,7 @@ fn approxilyzer_judges_as_the_workload_declares_as_the_capsule_says_or_as_it_is_
     let dir = tempfile::tempdir().unwrap();
     let star = ("quality", "*:metric=max-rel,tolerance=1e-6,bad=1,bins=0.01/0.1");
     let [thesis, own, asked] =
-        [&[][..], &[("criteria", "capsule")], &[star]].map(|said| approxilyzer(dir.path(), said));
+        [&[][..], &[("criteria", "capsule")], &[star]].map(|said| approxilyzer(dir.path(), said, None));
     let by = |json: &Value| ["from", "quality"].map(|key| json["criteria"][0][key].as_str().unwrap().to_owned());
     let [from, quality] = by(&thesis);
     assert_eq!(from, "workload");
@@ -354,4 +354,46 @@ fn a_star_that_the_capsule_goes_before_is_noted() {
     assert!(notes("*:metric=max-abs,bad=1,range=0..9").iter().any(|note| note == expected));
     assert!(!notes("*:tolerance=1e-4").iter().any(|note| note.contains("does not judge")));
     assert!(!notes("*:range=0..500").iter().any(|note| note.contains("does not judge")));
+}
+
+/// Stands for a command that prints the largest absolute error of 32-bit floating-point outputs, or complains of one above a bound.
+struct MaxAbs(f64);
+
+struct MaxAbsOf(Vec<Vec<u8>>, f64);
+
+impl CommandStarter for MaxAbs {
+    fn comparison(&self, _: &str, _: f64, golden: &[(String, Vec<u8>)]) -> Result<Box<dyn OutputComparison>, String> {
+        Ok(Box::new(MaxAbsOf(golden.iter().map(|(_, bytes)| bytes.clone()).collect(), self.0)))
+    }
+}
+
+impl OutputComparison for MaxAbsOf {
+    fn printed(&self, outputs: &[Vec<u8>]) -> Result<String, String> {
+        let bytes =
+            |of: &[Vec<u8>]| of.concat().chunks(4).map(|it| f32::from_le_bytes(it.try_into().unwrap())).collect();
+        let (right, found): (Vec<f32>, Vec<f32>) = (bytes(&self.0), bytes(outputs));
+        let error = right.iter().zip(&found).map(|(a, b)| (f64::from(*a) - f64::from(*b)).abs()).fold(0.0, f64::max);
+        if error > self.1 { Err("it hung".to_owned()) } else { Ok(format!("{error}\n")) }
+    }
+}
+
+#[test]
+fn a_users_metric_judges_as_ours_does_and_loses_no_site_where_it_fails() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |quality: &str, bound: Option<f64>| {
+        let command = bound.map(|bound| Arc::new(MaxAbs(bound)) as Arc<dyn CommandStarter>);
+        let said = [("quality", quality), ("metric-command", "CMD")];
+        let json = approxilyzer(dir.path(), &said[..1 + usize::from(bound.is_some())], command);
+        (json["quality"]["outcomes"].clone(), json)
+    };
+    let (ours, _) = of("*:metric=max-abs,tolerance=1e-4,bad=1,bins=0.001/0.1", None);
+    let (theirs, json) = of("*:tolerance=1e-4,bad=1,bins=0.001/0.1", Some(f64::INFINITY));
+    assert!(theirs == ours && json["metric"]["unjudged"]["pilots"] == 0, "{theirs} {ours}");
+    let (some, json) = of("*:tolerance=1e-4,bad=1,bins=0.001/0.1", Some(0.1));
+    let [sites, pilots] = ["sites", "pilots"].map(|key| json["metric"]["unjudged"][key].as_u64().unwrap());
+    let number = |of: &Value, word: &str| of[word].as_u64().unwrap();
+    let bins: u64 = some["maybe_by_bin"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+    assert!(pilots > 0 && number(&some, "bad") == 0 && number(&some, "maybe") - bins == sites);
+    assert_eq!(number(&some, "maybe"), number(&ours, "maybe") + number(&ours, "bad"));
+    assert_eq!(json["metric"]["unjudged"]["reasons"][0], "it hung");
 }

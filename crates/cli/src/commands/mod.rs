@@ -2,6 +2,7 @@
 
 pub(crate) mod bounds;
 pub(crate) mod campaign;
+mod comparison;
 pub(crate) mod docs;
 pub(crate) mod harden;
 pub(crate) mod info;

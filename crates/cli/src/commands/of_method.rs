@@ -1,6 +1,7 @@
 //! Commands that published methods add.
 
 use crate::args::{FileArgs, InputArgs, MethodArgs};
+use crate::commands::comparison::Shell;
 use crate::commands::study::{ProgressPrinter, campaigns, capsule_of, failure, open};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_KEPT, SAME_COMMAND, stop_on_interrupt};
@@ -8,8 +9,10 @@ use crate::out;
 use anyhow::Context as _;
 use campaign::CampaignEvent;
 use inject::Setup;
+use methods::kit::CommandStarter;
 use methods::{Answer, FilesRequest, InputRequest, Request, registry};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Answers a command.
 pub(crate) fn answer(args: MethodArgs) -> Result<Code, Failure> {
@@ -23,7 +26,8 @@ pub(crate) fn answer(args: MethodArgs) -> Result<Code, Failure> {
     let criteria = command.criteria.map(|of| of(&args.options, declared.as_deref()));
     let criteria = criteria.transpose().map_err(failure)?.unwrap_or_default();
     let session = open(&args.capsule, &args.kept, asks_none, criteria)?;
-    let request = Request { capsule: capsule_of(&session)?, declared, options: args.options };
+    let commands: Option<Arc<dyn CommandStarter>> = Some(Arc::new(Shell));
+    let request = Request { capsule: capsule_of(&session)?, declared, options: args.options, commands };
     let mut told = ProgressPrinter::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);

@@ -1,16 +1,18 @@
 //! `beamline approxilyzer`: every error site of a program judged from one run of each class.
 
 use super::judge::{self, Judging};
+use super::metric::{self, ErrorMetric, Measured};
 use super::purity::Purity;
 use super::settings::Settings;
 use super::show;
-use super::tally::SiteTally;
+use super::tally::{RowJudge, SiteTally};
 use super::target::Approxilyzer;
 use super::truth::Truth;
 use super::views::{self, Views};
 use crate::kit::{Campaigns, MethodSettings, StudyError};
 use crate::method::{Answer, Applied, Command, CommandOption, Estimates, Request};
 use campaign::{Results, StoreError};
+use outcome::Criteria;
 use std::path::{Path, PathBuf};
 use study::Table;
 
@@ -57,6 +59,8 @@ pub(super) const COMMAND: Command = Command {
             "Judge an output (* for all not named) by metric, tolerance, bad, bad-metric, bins and bins-metric, as in out:tolerance=1e-6,bad=1,bins=0.01/0.05; divide outputs by ;",
         ),
         judge::CRITERIA,
+        metric::COMMAND,
+        metric::SECONDS,
         CommandOption::any("csv", "F.csv", None, "Write the classes: a row for each bit of each"),
     ],
     without: &[],
@@ -71,6 +75,7 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let purity = truth.map(|dir| against(&dir, request, campaigns, &settings)).transpose()?;
     let judging = Judging::of(&request.options, request.declared.as_deref())?;
     let given = judging.criteria(&request.capsule)?;
+    let metric = ErrorMetric::of(&request.options, judging.said())?;
     let label = format!("{}{}", settings.choice(), judging.label());
     let results = match method.runs() {
         0 => None,
@@ -78,13 +83,21 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     };
     let criteria = given.as_ref().zip(results.as_ref()).map(|(given, results)| judge::for_rows(given, results));
     let criteria = criteria.transpose()?;
-    let tally = results.as_ref().map(|results| SiteTally::of(results, criteria.as_ref()));
-    let tally = tally.transpose()?.unwrap_or_default();
-    let program = Views::of(&method, results.as_ref(), criteria.as_ref())?;
+    let rows = results.as_ref().map(|results| (results, criteria.as_ref()));
+    let measured = metric.zip(rows).map(|(metric, rows)| measure(&metric, request, rows, campaigns));
+    let measured = measured.transpose()?;
+    let verdicts = measured.as_ref().map(|measured| &measured.verdicts);
+    let judge = RowJudge { criteria: criteria.as_ref(), measured: verdicts };
+    let tally = results.as_ref().map(|results| SiteTally::of(results, judge)).transpose()?.unwrap_or_default();
+    let program = Views::of(&method, results.as_ref(), judge)?;
     let Estimates { mut json, mut study } = program.add_to(show::estimates(&method, &tally));
-    let known = criteria.or(results.as_ref().map(|results| results.config().criteria.clone()));
-    let (document, notes) = judging.told(&request.capsule, &known.or(given).unwrap_or_default());
-    json["criteria"] = document;
+    let stored = results.as_ref().map(|results| &results.config().criteria);
+    let known = criteria.as_ref().or(stored).or(given.as_ref()).cloned().unwrap_or_default();
+    let (key, (document, notes)) = match &measured {
+        Some(measured) => ("metric", measured.told()),
+        None => ("criteria", judging.told(&request.capsule, &known)),
+    };
+    json[key] = document;
     views::judged_by(&mut study, notes);
     if let Some((document, tables)) = purity {
         json["purity"] = document;
@@ -93,6 +106,20 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let path: Option<PathBuf> = request.options.get("csv")?;
     let files = path.map(|path| Ok::<_, StudyError>((path, program.rows()?))).transpose()?;
     Ok(Answer { json, study, files: files.into_iter().collect(), pictures: Vec::new() })
+}
+
+/// The verdicts of the user's command on the corruptions of a campaign's pilots.
+fn measure(
+    metric: &ErrorMetric,
+    request: &Request,
+    rows: (&Results, Option<&Criteria>),
+    campaigns: &Campaigns<'_>,
+) -> Result<Measured, StudyError> {
+    let none = || StudyError::Refused("run --metric-command: no command of a user may be started here".to_owned());
+    let starter = request.commands.as_deref().ok_or_else(none)?;
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = campaigns.jobs.map_or_else(cores, |jobs| jobs as usize);
+    metric.measure(&request.capsule, rows, (starter, jobs), campaigns.stop)
 }
 
 /// How the classes hold against the exhaustive campaign in a directory, as a document and as tables.
@@ -113,6 +140,7 @@ fn against(
 impl Applied for Approxilyzer {
     fn estimates(&self, results: &Results) -> Result<Estimates, StoreError> {
         self.check_pilots(results)?;
-        Ok(Views::of(self, Some(results), None)?.add_to(show::estimates(self, &SiteTally::of(results, None)?)))
+        let judge = RowJudge::default();
+        Ok(Views::of(self, Some(results), judge)?.add_to(show::estimates(self, &SiteTally::of(results, judge)?)))
     }
 }

@@ -1,13 +1,13 @@
 //! The static instructions of a program, each with the ends of all its error sites.
 
 use campaign::{Results, Row, StoreError};
-use outcome::{Criteria, Outcome};
+use outcome::Outcome;
 use std::collections::BTreeMap;
 
 use super::ends::{EndCounts, SiteEnd};
 use super::operand::{Bits, SiteOperand};
 use super::sites::KnownSites;
-use super::tally::judged;
+use super::tally::RowJudge;
 use super::target::Approxilyzer;
 
 /// The outcomes of the pilots, by run; none of a pilot that was lost.
@@ -34,15 +34,16 @@ pub(super) struct InstructionSites {
 }
 
 impl PilotOutcomes {
-    /// Those of the rows of a campaign, judged by `criteria` if there are some, else as they are stored.
+    /// Those of the rows of a campaign.
     ///
     /// # Errors
     /// If the rows cannot be read.
-    pub(super) fn of(results: Option<&Results>, criteria: Option<&Criteria>) -> Result<Self, StoreError> {
+    pub(super) fn of<'a>(results: Option<&Results>, judge: impl Into<RowJudge<'a>>) -> Result<Self, StoreError> {
+        let judge = judge.into();
         let mut outcomes = Vec::new();
         let mut visit = |row: Row| {
             let run = usize::try_from(row.run.0).unwrap_or(usize::MAX);
-            if let Some(outcome) = judged(&row, criteria) {
+            if let Some(outcome) = judge.outcome(&row) {
                 if outcomes.len() <= run {
                     outcomes.resize(run + 1, None);
                 }

@@ -57,7 +57,7 @@ struct OutputRule {
     quality: Quality,
 }
 
-/// What has to be known before the capsule is opened.
+/// The criteria that have to be known before the capsule is opened.
 ///
 /// # Errors
 /// If an option or the workload says what means nothing.
@@ -85,6 +85,11 @@ impl Judging {
         let workload: Workload = toml::from_str(text).map_err(|error| words(&error))?;
         let declared = Criteria { quality: workload.approxilyzer.quality, ..Criteria::default() };
         Ok(Self { said, declared })
+    }
+
+    /// The criteria of `--quality`.
+    pub(super) fn said(&self) -> &Criteria {
+        &self.said
     }
 
     /// All of them: where `--quality` has `*`, that goes before what the workload declares of an output by its name.

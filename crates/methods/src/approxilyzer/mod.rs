@@ -25,8 +25,8 @@
 //! - `ends`, `instructions`, `quality`: the same by the thesis' classes of quality, for each static instruction and source
 //!   line;
 //! - `curves`: which instructions to protect, and at which cost; `approximable`: which ones may be approximated;
-//! - `rows`: every class as a row of a file; `views`: all of these put together; `judge`: criteria of the
-//!   user.
+//! - `rows`: every class as a row of a file; `views`: all of these put together;
+//! - `judge`: the criteria of the user, of a workload or of the capsule; `metric`: the number of a user's command instead.
 
 mod approximable;
 mod classes;
@@ -42,6 +42,7 @@ mod join;
 mod judge;
 mod lists;
 mod method;
+mod metric;
 mod operand;
 mod purity;
 mod purity_show;

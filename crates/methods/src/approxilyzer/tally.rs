@@ -1,7 +1,7 @@
 //! What pilots come to, each counted for all sites that it stands for.
 
 use campaign::{Finding, Results, Row, StoreError};
-use outcome::{Class, Criteria, Outcome, classify};
+use outcome::{Class, Criteria, Outcome, Sdc, classify};
 use std::collections::BTreeMap;
 
 /// Error sites by what they come to.
@@ -18,15 +18,15 @@ pub(super) struct SiteTally {
 }
 
 impl SiteTally {
-    /// By kernel, what the pilots of a campaign come to, judged by `criteria` if there are some, else as they are stored.
+    /// By kernel, what the pilots of a campaign come to.
     ///
     /// # Errors
     /// If the rows cannot be read.
-    pub(super) fn of(results: &Results, criteria: Option<&Criteria>) -> Result<BTreeMap<String, Self>, StoreError> {
+    pub(super) fn of(results: &Results, judge: RowJudge<'_>) -> Result<BTreeMap<String, Self>, StoreError> {
         let mut kernels: BTreeMap<String, Self> = BTreeMap::new();
         results.visit(&mut |row| {
             let tally = kernels.entry(row.site.spot.kernel.clone()).or_default();
-            let Some(outcome) = judged(&row, criteria) else {
+            let Some(outcome) = judge.outcome(&row) else {
                 tally.lost += 1;
                 return;
             };
@@ -54,7 +54,32 @@ impl SiteTally {
     }
 }
 
-/// The outcome of a row, if its pilot came to one.
+/// How the rows of pilots are judged: as they are stored, if nothing is said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RowJudge<'a> {
+    /// By these criteria.
+    pub(super) criteria: Option<&'a Criteria>,
+    /// By run, corruptions whose error a command has said.
+    pub(super) measured: Option<&'a BTreeMap<u64, Sdc>>,
+}
+
+impl<'a> From<Option<&'a Criteria>> for RowJudge<'a> {
+    fn from(criteria: Option<&'a Criteria>) -> Self {
+        Self { criteria, measured: None }
+    }
+}
+
+impl RowJudge<'_> {
+    /// The outcome of a row, if its pilot came to one.
+    pub(super) fn outcome(self, row: &Row) -> Option<Outcome> {
+        match self.measured.and_then(|measured| measured.get(&row.run.0)) {
+            Some(sdc) => Some(Outcome::Sdc(*sdc)),
+            None => judged(row, self.criteria),
+        }
+    }
+}
+
+/// The outcome of a row by criteria if there are some, else as it is stored; `None` if its pilot came to none.
 pub(super) fn judged(row: &Row, criteria: Option<&Criteria>) -> Option<Outcome> {
     match &row.finding {
         Finding::Seen { outcome, observation, .. } if outcome.class().has_landed() => {

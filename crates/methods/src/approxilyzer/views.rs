@@ -2,7 +2,6 @@
 //! approximated, added to the estimates of the method; and its classes as the text of a file.
 
 use campaign::{Results, StoreError};
-use outcome::Criteria;
 use serde_json::Value;
 use study::Study;
 
@@ -11,6 +10,7 @@ use super::curves::Curves;
 use super::instructions::{InstructionSites, PilotOutcomes, instructions};
 use super::quality::{self, QualityView};
 use super::rows;
+use super::tally::RowJudge;
 use super::target::Approxilyzer;
 use crate::kit::StudyError;
 use crate::method::Estimates;
@@ -32,16 +32,16 @@ pub(super) fn judged_by(study: &mut Study, notes: Vec<String>) {
 }
 
 impl<'a> Views<'a> {
-    /// Of the rows of a campaign, judged by `criteria` if there are some, else as they are stored.
+    /// Of the rows of a campaign.
     ///
     /// # Errors
     /// If the rows cannot be read.
     pub(super) fn of(
         method: &'a Approxilyzer,
         results: Option<&'a Results>,
-        criteria: Option<&Criteria>,
+        judge: RowJudge<'_>,
     ) -> Result<Self, StoreError> {
-        let pilots = PilotOutcomes::of(results, criteria)?;
+        let pilots = PilotOutcomes::of(results, judge)?;
         let instructions = instructions(method, &pilots);
         Ok(Self { method, results, pilots, instructions })
     }

@@ -2,6 +2,7 @@
 
 mod campaigns;
 pub(crate) mod chosen;
+mod comparison;
 mod inputs;
 pub mod lasting;
 pub mod patterns;
@@ -10,6 +11,7 @@ pub(crate) mod settings;
 mod thread;
 
 pub use campaigns::{Campaigns, FinishedCampaign, OpenedCapsule, StudyError, StudySubject};
+pub use comparison::{CommandStarter, OutputComparison};
 pub use inputs::{Inputs, Realised};
 pub use profile::{Profile, ProfileStep};
 pub use settings::MethodSettings;

@@ -21,7 +21,7 @@ fn answer(capsule: &Arc<CapsuleTarget>, dir: &tempfile::TempDir, options: &[(&'s
     let said = [&[("coverage", "0.9"), ("csv", "classes.csv")][..], options].concat();
     let values = said.into_iter().map(|(key, value)| (key, value.to_owned())).collect();
     let options = Options { values, ..Options::default() };
-    let request = Request { capsule: Arc::clone(capsule), declared: None, options };
+    let request = Request { capsule: Arc::clone(capsule), declared: None, options, commands: None };
     let stop = AtomicBool::new(false);
     let mut campaigns = Campaigns {
         dir: dir.path().to_owned(),
