@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
-use study::{Picture, Study};
+use study::{Picture, Sheet, Study};
 
 use crate::kit::{Campaigns, CommandStarter, Inputs, StudyError, StudySubject};
 
@@ -274,4 +274,6 @@ pub struct Answer {
     pub files: Vec<(PathBuf, String)>,
     /// Pictures that were asked for, by the names of their files.
     pub pictures: Vec<(PathBuf, Picture)>,
+    /// Rows that were asked for as Parquet, by the names of their files.
+    pub sheets: Vec<(PathBuf, Sheet)>,
 }

@@ -36,7 +36,7 @@ mod table;
 pub mod text;
 
 #[cfg(feature = "parquet")]
-pub use self::parquet::{ParquetFailure, write_parquet};
+pub use self::parquet::{ParquetFailure, write_parquet, write_sheet};
 pub use compare::{COMPARISON_FORMAT, CampaignComparison, Contrast, OtherSetting, Side};
 pub use document::*;
 pub use input::{Context, ListedInstruction, SourceText};

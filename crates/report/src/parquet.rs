@@ -15,6 +15,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
+use study::SheetValue;
 
 /// Rows of a group: large enough to compress, small enough for memory.
 const GROUP: usize = 50_000;
@@ -169,6 +170,28 @@ pub fn write_parquet<W: Write + Send>(results: &Results, file: W) -> Result<u64,
     })?;
     failure.map_or(Ok(()), Err)?;
     Ok(sheet.finish()?)
+}
+
+/// Writes a sheet into `file`. Returns how many rows it has.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_sheet<W: Write + Send>(sheet: &study::Sheet, file: W) -> Result<u64, ParquetFailure> {
+    let columns = sheet.columns.iter().map(|column| (column.name, Column::new(column.integer, column.required)));
+    let mut written = Sheet::begin(file, sheet.name, columns.collect())?;
+    for row in &sheet.rows {
+        written.row(&row.iter().map(sheet_value).collect::<Vec<_>>())?;
+    }
+    Ok(written.finish()?)
+}
+
+/// A value of a sheet as one of a row.
+fn sheet_value(value: &SheetValue) -> Value<'_> {
+    match value {
+        SheetValue::Absent => Value::Null,
+        SheetValue::Integer(number) => Value::Integer(i64::try_from(*number).unwrap_or(i64::MAX)),
+        SheetValue::Text(text) => Value::Text(text),
+    }
 }
 
 /// The columns of the counts of an exhaustive campaign: name, whether they are integers, whether every row has a value.

@@ -294,7 +294,7 @@ fn approxilyzer(dir: &Path, said: &[(&'static str, &str)], commands: Option<Arc<
     let command = methods::registry::commands().find(|command| command.name == "approxilyzer").unwrap();
     let declared = session::bundled::find("blackscholes").map(|it| it.toml().to_owned());
     let defaults = command.options.iter().filter_map(|it| Some((it.key, it.default?)));
-    let values = defaults.chain([("coverage", "0.6")]).chain(said.iter().copied());
+    let values = defaults.chain([("coverage", "0.6"), ("parquet", "classes.parquet")]).chain(said.iter().copied());
     let options =
         Options { values: values.map(|(key, value)| (key, value.to_owned())).collect(), ..Options::default() };
     let criteria = command.criteria.unwrap()(&options, declared.as_deref()).unwrap();
@@ -311,6 +311,10 @@ fn approxilyzer(dir: &Path, said: &[(&'static str, &str)], commands: Option<Arc<
     };
     let request = Request { capsule: Arc::clone(session.capsule().unwrap()), declared, options, commands };
     let answer = (command.run)(&request, &mut campaigns).unwrap();
+    let [(_, sheet)] = &answer.sheets[..] else { panic!("{} sheets", answer.sheets.len()) };
+    let sum = |at: usize| sheet.rows.iter().filter_map(|row| row[at].number()).sum::<u64>();
+    let counts = ["all", "not_covered"].map(|key| answer.json["sites"][key].as_u64().unwrap());
+    assert_eq!([sum(10), sum(10) - sum(11)], counts);
     let judged = |note: &String| note.starts_with("calls, puts: judged by metric=") || note.contains("`CMD` prints");
     assert!(answer.study.tables.iter().flat_map(|table| &table.notes).any(judged));
     answer.json

@@ -3,6 +3,10 @@
 //! Whoever measures something makes one of these; `report` knows how each kind of value is written, and nothing of what
 //! was measured.
 
+mod sheet;
+
+pub use sheet::{Sheet, SheetColumn, SheetValue};
+
 use serde::Serialize;
 
 /// A study of one or more capsules.

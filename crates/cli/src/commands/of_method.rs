@@ -93,12 +93,28 @@ fn show(answer: &Answer, json: bool) -> Result<Code, Failure> {
         let drawn = report::study::png(picture).with_context(|| format!("draw {}", path.display()));
         out::file(path, drawn.code(Code::Bug)?)?;
     }
+    answer.sheets.iter().try_for_each(|(path, sheet)| write_sheet(path, sheet))?;
     if json {
         out::json(&answer.json)?;
     } else {
         out::text(&report::study::text(&answer.study))?;
     }
     Ok(Code::Done)
+}
+
+/// Writes rows as Parquet.
+#[cfg(feature = "parquet")]
+fn write_sheet(path: &Path, sheet: &study::Sheet) -> Result<(), Failure> {
+    let written = campaign::files::write(path, |file| report::write_sheet(sheet, file).map_err(anyhow::Error::from));
+    let rows = written.with_context(|| format!("write {}", path.display())).code(Code::Usage)?;
+    out::note(&format!("wrote {}, {} rows", path.display(), out::number(rows)));
+    Ok(())
+}
+
+#[cfg(not(feature = "parquet"))]
+fn write_sheet(path: &Path, _: &study::Sheet) -> Result<(), Failure> {
+    let error = anyhow::anyhow!("write {}: this beamline was built without the feature `parquet`", path.display());
+    Err(Failure::new(Code::Usage, error).help("build it with `cargo build --release --features parquet`"))
 }
 
 fn write_plot(path: Option<&Path>, plot: Option<&study::Plot>) -> Result<(), Failure> {

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::feeds::Feeds;
 use super::join::GroupPath;
-use super::lists::{STORES, StorePath, divide};
+use super::lists::{StorePath, divide};
 use super::settings::{Apart, Settings};
-use super::sites::{ApartKey, Class, ClassKey, KernelSites, PathGroup, Sites};
+use super::sites::{ApartKey, Class, ClassKey, KernelSites, PathGroup, STORES, Sites};
 use super::traps::Traps;
 use super::windows::Windows;
 

@@ -62,6 +62,7 @@ pub(super) const COMMAND: Command = Command {
         metric::COMMAND,
         metric::SECONDS,
         CommandOption::any("csv", "F.csv", None, "Write the classes: a row for each bit of each"),
+        CommandOption::any("parquet", "F.parquet", None, "The same as Parquet, with the heuristic of each class"),
     ],
     without: &[],
     criteria: Some(judge::before),
@@ -105,7 +106,9 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     }
     let path: Option<PathBuf> = request.options.get("csv")?;
     let files = path.map(|path| Ok::<_, StudyError>((path, program.rows()?))).transpose()?;
-    Ok(Answer { json, study, files: files.into_iter().collect(), pictures: Vec::new() })
+    let path: Option<PathBuf> = request.options.get("parquet")?;
+    let sheets = path.map(|path| Ok::<_, StudyError>((path, program.sheet()?))).transpose()?.into_iter().collect();
+    Ok(Answer { json, study, files: files.into_iter().collect(), pictures: Vec::new(), sheets })
 }
 
 /// The verdicts of the user's command on the corruptions of a campaign's pilots.

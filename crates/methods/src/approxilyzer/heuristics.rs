@@ -56,6 +56,15 @@ pub(super) struct StoreCounts {
 }
 
 impl Pruning {
+    /// Its word.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Unread => "unread",
+            Self::Unmapped => "unmapped",
+            Self::Misaligned => "misaligned",
+        }
+    }
+
     /// The class of the outcome.
     pub(super) fn class(self) -> Class {
         match self {

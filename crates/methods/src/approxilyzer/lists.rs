@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::feeds::Feeds;
 use super::operand::SiteOperand;
-use super::sites::{PathGroup, PathPart};
+use super::sites::{PathGroup, PathPart, STORES};
 use super::traps::groups_of_threads;
 
 /// Stores that have lists, at most: half a gigabyte.
@@ -73,9 +73,6 @@ impl<'a> StorePath<'a> {
         Some(hash | STORES)
     }
 }
-
-/// The bit that hashes of lists have, and hashes of decisions do not.
-pub(super) const STORES: u128 = 1 << 127;
 
 /// Adds a list to a hash of lists.
 fn join(hash: u128, list: u128) -> u128 {

@@ -1,8 +1,9 @@
-//! Every class of error sites as rows of a CSV file, one for each bit.
+//! Every class of error sites as rows of a file, one for each bit: CSV, and a sheet that is written as Parquet.
 
 use campaign::names::cell;
 use campaign::{Results, Row};
 use serde::Serialize;
+use study::{Sheet, SheetColumn, SheetValue};
 
 use super::instructions::{PilotOutcomes, found};
 use super::operand::SiteOperand;
@@ -22,8 +23,14 @@ struct ClassRow {
     line: Option<u32>,
     operand: String,
     bit: u32,
+    /// The heuristic that joins the sites, or that knows their outcome.
+    #[serde(skip)]
+    heuristic: &'static str,
     /// The dynamic instances: as many sites, or twice as many where the first use of a value is a site that equals it.
     members: u64,
+    /// The sites.
+    #[serde(skip)]
+    sites: u64,
     /// The id of the pilot's fault; none if the class is not studied, or needs no pilot.
     pilot: Option<String>,
     outcome: &'static str,
@@ -35,7 +42,26 @@ struct ClassRow {
 /// The outcome of sites of which none is known.
 const NOT_COVERED: &str = "not_covered";
 
-/// The text of the file: classes with pilots in the order of runs, then those without, then the sites whose outcome is known without a run.
+/// The columns of the sheet: name, whether they are integers, whether every row has a value.
+const COLUMNS: [(&str, bool, bool); 15] = [
+    ("class", true, false),
+    ("kernel", false, true),
+    ("pc", true, true),
+    ("opcode", false, true),
+    ("file", false, false),
+    ("line", true, false),
+    ("operand", false, true),
+    ("bit", true, true),
+    ("heuristic", false, true),
+    ("members", true, true),
+    ("sites", true, true),
+    ("covered", true, true),
+    ("pilot", false, false),
+    ("outcome", false, true),
+    ("kind", false, false),
+];
+
+/// The rows as the text of a CSV file.
 ///
 /// # Errors
 /// If the rows of the campaign cannot be read.
@@ -46,11 +72,41 @@ pub(super) fn text(
 ) -> Result<String, StudyError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut failure = None;
-    let mut write = |row: Option<ClassRow>| {
-        if let (Some(row), None) = (row, &failure) {
-            failure = writer.serialize(row).err().map(|error| error.to_string());
+    visit(method, results, pilots, &mut |row| {
+        if failure.is_none() {
+            failure = writer.serialize(row.into_cells()).err().map(|error| error.to_string());
         }
-    };
+    })?;
+    if let Some(why) = failure {
+        return Err(StudyError::Words(format!("write the rows: {why}")));
+    }
+    let bytes = writer.into_inner().map_err(|error| StudyError::Words(format!("write the rows: {error}")))?;
+    String::from_utf8(bytes).map_err(|error| StudyError::Words(format!("write the rows: {error}")))
+}
+
+/// The rows as a sheet.
+///
+/// # Errors
+/// If the rows of the campaign cannot be read.
+pub(super) fn sheet(
+    method: &Approxilyzer,
+    results: Option<&Results>,
+    pilots: &PilotOutcomes,
+) -> Result<Sheet, StudyError> {
+    let columns = COLUMNS.map(|(name, integer, required)| SheetColumn { name, integer, required }).to_vec();
+    let mut sheet = Sheet { name: "class", columns, rows: Vec::new() };
+    visit(method, results, pilots, &mut |row| sheet.rows.push(row.values()))?;
+    Ok(sheet)
+}
+
+/// Visits the rows: classes with pilots in the order of runs, then those without, then the sites whose outcome is known without a run.
+fn visit(
+    method: &Approxilyzer,
+    results: Option<&Results>,
+    pilots: &PilotOutcomes,
+    each: &mut dyn FnMut(ClassRow),
+) -> Result<(), StudyError> {
+    let mut write = |row: Option<ClassRow>| row.into_iter().for_each(&mut *each);
     let classes = &method.sites().classes;
     let studied: Vec<(usize, u64)> = method.studied().collect();
     let mut visit = |row: Row| {
@@ -84,14 +140,13 @@ pub(super) fn text(
     }
     for (&KnownSites { kernel, instruction, operand, bits, why }, &members) in &method.sites().known {
         let row = |bit| ClassRow::of(method, (kernel, instruction, operand), bit, members);
-        let known = |row: ClassRow| ClassRow { outcome: why.class().word(), kind: why.kind(), weight: members, ..row };
+        let known = |row: ClassRow| {
+            let (outcome, kind) = (why.class().word(), why.kind());
+            ClassRow { heuristic: why.word(), outcome, kind, weight: members, ..row }
+        };
         bits.iter().for_each(|bit| write(row(bit).map(known)));
     }
-    if let Some(why) = failure {
-        return Err(StudyError::Words(format!("write the rows: {why}")));
-    }
-    let bytes = writer.into_inner().map_err(|error| StudyError::Words(format!("write the rows: {error}")))?;
-    String::from_utf8(bytes).map_err(|error| StudyError::Words(format!("write the rows: {error}")))
+    Ok(())
 }
 
 impl ClassRow {
@@ -104,17 +159,19 @@ impl ClassRow {
     ) -> Option<Self> {
         let it = found(method, kernel, instruction, 0)?;
         let name = &method.kernels().get(kernel as usize)?.name;
-        let (file, line) = (it.file().map(|file| cell(file).into_owned()), it.line());
+        let (file, line) = (it.file().map(str::to_owned), it.line());
         Some(Self {
             class: None,
-            kernel: cell(name).into_owned(),
+            kernel: name.clone(),
             pc: it.pc,
-            instruction: cell(&it.mnemonic).into_owned(),
+            instruction: it.mnemonic,
             file,
             line,
             operand: operand.target().to_string(),
             bit,
+            heuristic: "",
             members,
+            sites: members,
             pilot: None,
             outcome: NOT_COVERED,
             kind: None,
@@ -124,6 +181,39 @@ impl ClassRow {
 
     fn of_class(method: &Approxilyzer, number: usize, class: &Class, bit: u32) -> Option<Self> {
         let row = Self::of(method, (class.kernel, class.instruction, class.operand), bit, class.members)?;
-        Some(Self { class: Some(number), ..row })
+        let heuristic = if class.by_stores { "stores" } else { "control" };
+        Some(Self { class: Some(number), heuristic, sites: class.members * class.weight, ..row })
+    }
+
+    /// The same with names that a spreadsheet takes for text.
+    fn into_cells(self) -> Self {
+        let text = |text: &String| cell(text).into_owned();
+        Self {
+            kernel: text(&self.kernel),
+            instruction: text(&self.instruction),
+            file: self.file.as_ref().map(text),
+            ..self
+        }
+    }
+
+    /// The values of the columns of the sheet.
+    fn values(&self) -> Vec<SheetValue> {
+        vec![
+            self.class.map(|class| class as u64).into(),
+            self.kernel.as_str().into(),
+            u64::from(self.pc).into(),
+            self.instruction.as_str().into(),
+            self.file.as_deref().into(),
+            self.line.map(u64::from).into(),
+            self.operand.as_str().into(),
+            u64::from(self.bit).into(),
+            self.heuristic.into(),
+            self.members.into(),
+            self.sites.into(),
+            self.weight.into(),
+            self.pilot.as_deref().into(),
+            self.outcome.into(),
+            self.kind.as_deref().into(),
+        ]
     }
 }

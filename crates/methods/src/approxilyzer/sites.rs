@@ -35,6 +35,8 @@ pub(super) struct Class {
     pub(super) bits: Bits,
     /// Sites of a member in each bit: two where the first use of a definition is a site that equals it.
     pub(super) weight: u64,
+    /// Whether the loads that read its stores join its members; if not, their decisions do.
+    pub(super) by_stores: bool,
     /// How many dynamic instances it has.
     pub(super) members: u64,
     /// Where they are, each once for all threads of its group.
@@ -104,6 +106,9 @@ pub(super) struct KnownSites {
 /// The numbers of what is kept apart, 0 of what is not.
 pub(super) type ApartKey = (u32, u64, u32);
 
+/// The bit that hashes of lists have, and hashes of decisions do not.
+pub(super) const STORES: u128 = 1 << 127;
+
 /// The key of a class, which its instances have in common: the instruction, the operand, its bits and their weight, and a hash of the
 /// decisions, or of the lists of stores.
 pub(super) type ClassKey = (u32, u32, SiteOperand, Bits, u64, u128, ApartKey);
@@ -118,8 +123,9 @@ impl Sites {
 
 impl Class {
     /// One without members.
-    pub(super) fn new((kernel, instruction, operand, bits, weight, ..): ClassKey) -> Self {
+    pub(super) fn new((kernel, instruction, operand, bits, weight, hash, _): ClassKey) -> Self {
         let (places, first_uses) = (Vec::new(), BTreeMap::new());
-        Self { kernel, instruction, operand, bits, weight, members: 0, places, first_uses }
+        let by_stores = hash & STORES != 0;
+        Self { kernel, instruction, operand, bits, weight, by_stores, members: 0, places, first_uses }
     }
 }

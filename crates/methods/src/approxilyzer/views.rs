@@ -1,9 +1,9 @@
 //! The views of a studied program: output quality by instruction and line, the cost of protection and what may be
-//! approximated, added to the estimates of the method; and its classes as the text of a file.
+//! approximated, added to the estimates of the method; and its classes as rows of a file.
 
 use campaign::{Results, StoreError};
 use serde_json::Value;
-use study::Study;
+use study::{Sheet, Study};
 
 use super::approximable::Approximable;
 use super::curves::Curves;
@@ -69,5 +69,13 @@ impl<'a> Views<'a> {
     /// If the rows cannot be read.
     pub(super) fn rows(&self) -> Result<String, StudyError> {
         rows::text(self.method, self.results, &self.pilots)
+    }
+
+    /// The classes as a sheet.
+    ///
+    /// # Errors
+    /// If the rows cannot be read.
+    pub(super) fn sheet(&self) -> Result<Sheet, StudyError> {
+        rows::sheet(self.method, self.results, &self.pilots)
     }
 }

@@ -183,7 +183,7 @@ fn answer(request: &InputRequest<'_>, campaigns: &Campaigns<'_>, it: &Outcome) -
         "command": command,
         "record": request.inputs.command(&best.point),
     });
-    Ok(Answer { json, study, files: Vec::new(), pictures: Vec::new() })
+    Ok(Answer { json, study, files: Vec::new(), pictures: Vec::new(), sheets: Vec::new() })
 }
 
 fn document(it: &Measured) -> Value {

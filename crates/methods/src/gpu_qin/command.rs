@@ -87,7 +87,7 @@ fn groups(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, St
             json["kernels"][kernel]["groups"][group]["representative"] = serde_json::json!(thread);
         }
     }
-    Ok(Answer { json, study, files: Vec::new(), pictures: Vec::new() })
+    Ok(Answer { json, study, files: Vec::new(), pictures: Vec::new(), sheets: Vec::new() })
 }
 
 /// The thread that stands for each group in a campaign with this seed.

@@ -62,7 +62,7 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
         "speedup": speedup(&small, &reference),
         "capsule": kept,
     });
-    Ok(Answer { json, study, files: Vec::new(), pictures: Vec::new() })
+    Ok(Answer { json, study, files: Vec::new(), pictures: Vec::new(), sheets: Vec::new() })
 }
 
 fn found_by_small(division: Division) -> u64 {

@@ -90,7 +90,7 @@ fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
         })?;
         let (json, study) = show::map(&method, &map);
         let files = vec![(path, map.text().map_err(StudyError::Words)?)];
-        return Ok(Answer { json, study, files, pictures: Vec::new() });
+        return Ok(Answer { json, study, files, pictures: Vec::new(), sheets: Vec::new() });
     }
     let mut files = Vec::new();
     if let Some((path, map)) = map {
@@ -98,7 +98,7 @@ fn regions(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, S
     }
     let tally = Tally::of(&campaigns.planned(&request.capsule, &label, settings.choice(), &method, runs)?.results)?;
     let estimates = show::estimates(&method, &tally);
-    Ok(Answer { json: estimates.json, study: estimates.study, files, pictures: Vec::new() })
+    Ok(Answer { json: estimates.json, study: estimates.study, files, pictures: Vec::new(), sheets: Vec::new() })
 }
 
 /// How many faults each region gets.

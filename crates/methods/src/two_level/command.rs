@@ -107,5 +107,11 @@ fn fit(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let (composition, counted) = method.compose(&finished.results)?;
     let estimates =
         show::estimates(&StudyParts { method: &method, composition: &composition, counted: &counted, target });
-    Ok(Answer { json: estimates.json, study: estimates.study, files: Vec::new(), pictures: Vec::new() })
+    Ok(Answer {
+        json: estimates.json,
+        study: estimates.study,
+        files: Vec::new(),
+        pictures: Vec::new(),
+        sheets: Vec::new(),
+    })
 }

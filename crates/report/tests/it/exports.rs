@@ -175,4 +175,20 @@ mod parquet_rows {
         let sum: i64 = rows.iter().map(|row| row.get_long(at("count")).unwrap()).sum();
         assert_eq!(sum as u64, report.summary.runs.landed);
     }
+
+    #[test]
+    fn a_sheet_is_read_back_as_it_was() {
+        use study::{Sheet, SheetColumn, SheetValue};
+        let column = |name, integer, required| SheetColumn { name, integer, required };
+        let columns = vec![column("kernel", false, true), column("line", true, false), column("kind", false, false)];
+        let rows = vec![
+            vec!["k".into(), SheetValue::from(7), "bad".into()],
+            vec!["".into(), SheetValue::Absent, SheetValue::Absent],
+        ];
+        let mut file = tempfile::tempfile().unwrap();
+        assert_eq!(report::write_sheet(&Sheet { name: "classes", columns, rows }, &mut file).unwrap(), 2);
+        let reader = SerializedFileReader::new(file).unwrap();
+        let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
+        assert_eq!(rows, [r#"{kernel: "k", line: 7, kind: "bad"}"#, r#"{kernel: "", line: null, kind: null}"#]);
+    }
 }

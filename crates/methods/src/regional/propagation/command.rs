@@ -129,7 +129,7 @@ fn of_one(request: &Request, arrays: &[Array], id: &str) -> Result<Answer, Study
         let file = |name: &str| format!("{}.png", file_name(name));
         shown.extend(pictures(&course, kernels.len() as u32).into_iter().map(|it| (dir.join(file(&it.name)), it)));
     }
-    Ok(Answer { json, study, files: Vec::new(), pictures: shown })
+    Ok(Answer { json, study, files: Vec::new(), pictures: shown, sheets: Vec::new() })
 }
 
 fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
@@ -181,5 +181,5 @@ fn of_many(request: &Request, arrays: &[Array], campaigns: &mut Campaigns<'_>) -
     if let Some(path) = request.options.get::<PathBuf>("graph")? {
         files.push((path, graph.dot(arrays)));
     }
-    Ok(Answer { json, study, files, pictures: Vec::new() })
+    Ok(Answer { json, study, files, pictures: Vec::new(), sheets: Vec::new() })
 }

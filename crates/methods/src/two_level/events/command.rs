@@ -97,7 +97,7 @@ fn events(request: &FilesRequest) -> Result<Answer, StudyError> {
     }
     let unshown = "The rates stand in the document of --json; --table F.toml writes them.";
     study.tables[0].notes.extend((table.is_some() && !kept).then(|| unshown.to_owned()));
-    Ok(Answer { json, study, files, pictures: Vec::new() })
+    Ok(Answer { json, study, files, pictures: Vec::new(), sheets: Vec::new() })
 }
 
 fn document(name: &str, counts: &Counts) -> serde_json::Value {
