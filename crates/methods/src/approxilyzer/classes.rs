@@ -6,13 +6,13 @@
 use fault::Selection;
 use inject::threads::{BasedAccess, PathDestinations, StoreLists, ThreadCount, TraceStep, thread_counts, traces};
 use inject::{Golden, GoldenLaunch};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::feeds::Feeds;
 use super::join::GroupPath;
 use super::lists::{StorePath, divide};
 use super::settings::{Apart, Settings};
-use super::sites::{ApartKey, Class, ClassKey, KernelSites, PathGroup, STORES, Sites};
+use super::sites::{ApartKey, BesideClass, Class, ClassKey, KernelSites, PathGroup, STORES, Sites};
 use super::traps::Traps;
 use super::windows::Windows;
 
@@ -29,7 +29,16 @@ struct GroupKey {
 impl Sites {
     /// Those of the launches that a selection holds.
     pub(super) fn of(golden: &Golden, selection: &Selection, settings: &Settings) -> Self {
-        let mut sites = Self::default();
+        Self::default().find(golden, selection, settings)
+    }
+
+    /// The same with their steps.
+    pub(super) fn with_steps(golden: &Golden, selection: &Selection, settings: &Settings) -> Self {
+        Self { steps: Some(Vec::new()), ..Self::default() }.find(golden, selection, settings)
+    }
+
+    fn find(self, golden: &Golden, selection: &Selection, settings: &Settings) -> Self {
+        let mut sites = self;
         let selected = |launch: &&(u32, &GoldenLaunch)| selection.holds_launch(&launch.1.program.name, launch.1.number);
         let launches: Vec<(u32, &GoldenLaunch)> = (0..).zip(golden.launches()).collect();
         let launches: Vec<(u32, &GoldenLaunch)> = launches.iter().filter(selected).copied().collect();
@@ -48,7 +57,10 @@ impl Sites {
         if settings.stores {
             sites.stores_cut = divide(golden, &launches, &mut sites.groups);
         }
-        let mut by_control = BTreeSet::new();
+        let mut by_control = BTreeMap::new();
+        if let Some(steps) = &mut sites.steps {
+            steps.resize_with(sites.groups.len(), Vec::new);
+        }
         for (number, launch) in launches {
             let Some(wanted) = representatives.get(&number) else { continue };
             let destinations = PathDestinations::of(launch);
@@ -68,6 +80,10 @@ impl Sites {
             });
         }
         sites.count_stores(&classes, &by_control);
+        let mut beside: Vec<(&ClassKey, &u32)> = by_control.iter().collect();
+        beside.sort_by_key(|(_, number)| **number);
+        sites.beside =
+            beside.iter().map(|((kernel, _, _, bits, ..), _)| BesideClass { kernel: *kernel, bits: *bits }).collect();
         sites.classes = classes.into_values().collect();
         sites
     }
@@ -109,7 +125,7 @@ impl Sites {
     }
 
     /// Counts the classes of store equivalence, and those of control equivalence that their sites would be in.
-    fn count_stores(&mut self, classes: &BTreeMap<ClassKey, Class>, by_control: &BTreeSet<ClassKey>) {
+    fn count_stores(&mut self, classes: &BTreeMap<ClassKey, Class>, by_control: &BTreeMap<ClassKey, u32>) {
         for (&(kernel, .., hash, _), class) in classes {
             if hash & STORES != 0 {
                 let counts = &mut self.kernels[kernel as usize].counts.stores;
@@ -118,7 +134,7 @@ impl Sites {
                 counts.pilots += u64::from(class.bits.count());
             }
         }
-        for &(kernel, _, _, bits, ..) in by_control {
+        for &(kernel, _, _, bits, ..) in by_control.keys() {
             let counts = &mut self.kernels[kernel as usize].counts.stores;
             counts.classes_by_control += 1;
             counts.pilots_by_control += u64::from(bits.count());

@@ -3,17 +3,20 @@
 use super::judge::{self, Judging};
 use super::metric::{self, ErrorMetric, Measured};
 use super::purity::Purity;
-use super::settings::Settings;
+use super::settings::{Settings, ValidationSize};
 use super::show;
 use super::tally::{RowJudge, SiteTally};
 use super::target::Approxilyzer;
 use super::truth::Truth;
+use super::validation::Validation;
+use super::validation_show::ValidationView;
 use super::views::{self, Views};
 use crate::kit::{Campaigns, MethodSettings, StudyError};
 use crate::method::{Answer, Applied, Command, CommandOption, Estimates, Request};
 use campaign::{Results, StoreError};
 use outcome::Criteria;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use study::Table;
 
 /// The options that are parameters of the method, by the same names.
@@ -53,6 +56,12 @@ pub(super) const COMMAND: Command = Command {
             "Hold the classes against an exhaustive campaign of the same launches",
         ),
         CommandOption::any(
+            "validate",
+            "PILOTS[xMEMBERS]",
+            None,
+            "Hold this number of pilots of each heuristic against other members of their classes, 750 of each unless given",
+        ),
+        CommandOption::any(
             "quality",
             "OUTPUT:key=value,…",
             None,
@@ -71,7 +80,7 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
     let settings = Settings::of_options(request.options.of(&KEYS))?;
-    let method = Approxilyzer::new(&request.capsule, &campaigns.selection(settings.choice()))?;
+    let method = Arc::new(Approxilyzer::new(&request.capsule, &campaigns.selection(settings.choice()))?);
     let truth = request.options.get::<PathBuf>("truth")?;
     let purity = truth.map(|dir| against(&dir, request, campaigns, &settings)).transpose()?;
     let judging = Judging::of(&request.options, request.declared.as_deref())?;
@@ -80,7 +89,7 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let label = format!("{}{}", settings.choice(), judging.label());
     let results = match method.runs() {
         0 => None,
-        runs => Some(campaigns.planned(&request.capsule, &label, settings.choice(), &method, runs)?.results),
+        runs => Some(campaigns.planned(&request.capsule, &label, settings.choice(), &*method, runs)?.results),
     };
     let criteria = given.as_ref().zip(results.as_ref()).map(|(given, results)| judge::for_rows(given, results));
     let criteria = criteria.transpose()?;
@@ -102,6 +111,11 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     views::judged_by(&mut study, notes);
     if let Some((document, tables)) = purity {
         json["purity"] = document;
+        study.tables.extend(tables);
+    }
+    if let Some(text) = request.options.get::<String>("validate")? {
+        let (document, tables) = validated(&text, &method, campaigns, given.as_ref())?;
+        json["validation"] = document;
         study.tables.extend(tables);
     }
     let path: Option<PathBuf> = request.options.get("csv")?;
@@ -133,11 +147,36 @@ fn against(
     settings: &Settings,
 ) -> Result<(serde_json::Value, Vec<Table>), StudyError> {
     let results = Results::open(dir)?;
-    let truth = Truth::of(&request.capsule, &results, &campaigns.kernels)?;
+    let truth = Truth::of(&request.capsule, &results, &campaigns.kernels, campaigns.stop)?;
     let purity = Purity::of(&truth, settings)?;
     let others = Purity::others(&truth, settings)?;
     let golden = request.capsule.golden_run();
     Ok((purity.document(&others, golden), purity.tables(&others, golden)))
+}
+
+/// Pilots held against members of their classes, in a campaign of their own, as a document and as tables.
+fn validated(
+    text: &str,
+    method: &Arc<Approxilyzer>,
+    campaigns: &mut Campaigns<'_>,
+    criteria: Option<&Criteria>,
+) -> Result<(serde_json::Value, [Table; 2]), StudyError> {
+    let text = if text.contains('@') { text.to_owned() } else { format!("{text}@{}", campaigns.seed) };
+    let size: ValidationSize =
+        text.parse().map_err(|error| StudyError::Words(format!("read `{text}` for --validate: {error}")))?;
+    let validation = Validation::new(Arc::clone(method), size)?;
+    let choice = Settings { validate: Some(size), ..method.settings() }.choice();
+    let results = campaigns.make(method.capsule(), choice, &validation, validation.runs())?.results;
+    let criteria = criteria.map(|criteria| judge::for_rows(criteria, &results)).transpose()?;
+    let judged = validation.judged(&results, criteria.as_ref())?;
+    let view = ValidationView::of(&validation, &judged);
+    Ok((view.document(), view.tables()))
+}
+
+impl Applied for Validation {
+    fn estimates(&self, results: &Results) -> Result<Estimates, StoreError> {
+        Ok(ValidationView::of(self, &self.judged(results, None)?).estimates())
+    }
 }
 
 impl Applied for Approxilyzer {

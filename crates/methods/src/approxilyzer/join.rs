@@ -2,12 +2,12 @@
 //! whose outcome is known.
 
 use inject::threads::{PathDestination, PathSites, PathUse};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::heuristics::Pruning;
 use super::lists::StorePath;
 use super::operand::{Bits, SiteOperand};
-use super::sites::{ApartKey, Class, ClassKey, KnownSites, Place, Sites};
+use super::sites::{ApartKey, Class, ClassKey, KnownSites, MOST_STEPS, Place, Sites, WalkStep};
 use super::traps::BaseStep;
 use super::windows::Windows;
 
@@ -56,7 +56,7 @@ impl Sites {
     pub(super) fn join(
         &mut self,
         classes: &mut BTreeMap<ClassKey, Class>,
-        by_control: &mut BTreeSet<ClassKey>,
+        by_control: &mut BTreeMap<ClassKey, u32>,
         path: &GroupPath<'_>,
     ) {
         let classes = &mut (classes, by_control);
@@ -83,6 +83,10 @@ impl Sites {
         }
         readers.sort_by_key(|(writer, _)| *writer);
         let mut left = &readers[..];
+        self.step_count += path.found.destinations.len();
+        if self.step_count > MOST_STEPS {
+            self.steps = None;
+        }
         for (number, it) in (0..).zip(&path.found.destinations) {
             let (first_uses, behind) = left.split_at(left.partition_point(|(writer, _)| *writer <= number));
             left = behind;
@@ -90,11 +94,12 @@ impl Sites {
             let read = Bits::range(0..it.read_bits);
             let at = At::of_destination(it);
             self.know(path, at, Bits::range(0..it.bits).without(read), Pruning::Unread);
-            let (mut left, mut named) = (read, Bits::default());
+            let (mut left, mut named, mut trapping) = (read, Bits::default(), [Bits::default(); 2]);
             for (_, it) in first_uses {
-                for (why, bits) in path.trapping(it) {
+                for ((why, bits), all) in path.trapping(it).into_iter().zip(&mut trapping) {
                     self.know(path, at, bits.and(fresh(it)), why);
                     left = left.without(bits.and(fresh(it)));
+                    *all = all.or(bits.and(fresh(it)));
                 }
                 named = named.or(fresh(it));
             }
@@ -102,7 +107,14 @@ impl Sites {
                 self.add(classes, path, at, left.and(named), first_uses);
                 left = left.without(named);
             }
-            self.add(classes, path, at, left, &[]);
+            let beside = self.add(classes, path, at, left, &[]);
+            if let Some(steps) = &mut self.steps {
+                let [misaligned, unmapped] = trapping.map(Bits::low);
+                let (bits, read_bits) = (it.bits as u8, it.read_bits as u8);
+                let (dynamic, position) = (it.dynamic as u32, it.position);
+                let step = WalkStep { dynamic, beside, position, bits, read_bits, misaligned, unmapped };
+                steps[path.group as usize].push(step);
+            }
         }
     }
 
@@ -118,17 +130,18 @@ impl Sites {
         self.kernels[kernel as usize].counts.add_known(why, threads * u64::from(bits.count()));
     }
 
-    /// Adds bits of an operand to their class, with the first uses that equal them.
+    /// Adds bits of an operand to their class, with the first uses that equal them. If they are under store equivalence, the
+    /// number of the class of control equivalence that they would be in.
     fn add(
         &self,
-        (classes, by_control): &mut (&mut BTreeMap<ClassKey, Class>, &mut BTreeSet<ClassKey>),
+        (classes, by_control): &mut (&mut BTreeMap<ClassKey, Class>, &mut BTreeMap<ClassKey, u32>),
         path: &GroupPath<'_>,
         at: At,
         bits: Bits,
         first_uses: &[(u32, &PathUse)],
-    ) {
+    ) -> Option<u32> {
         if bits.is_empty() {
-            return;
+            return None;
         }
         let group = &self.groups[path.group as usize];
         let At { step, dynamic, instruction, operand } = at;
@@ -151,12 +164,14 @@ impl Sites {
         let hashes: Vec<Option<u128>> = group.parts.iter().map(|part| part.lists.as_ref().and_then(listed)).collect();
         if hashes.iter().all(Option::is_none) {
             add(control, None, group.threads.len());
-            return;
+            return None;
         }
-        by_control.insert(key(control));
+        let fresh_number = by_control.len() as u32;
+        let beside = *by_control.entry(key(control)).or_insert(fresh_number);
         for (number, (part, hash)) in (0..).zip(group.parts.iter().zip(hashes)) {
             add(hash.unwrap_or(control), Some(number), part.threads.len());
         }
+        Some(beside)
     }
 }
 

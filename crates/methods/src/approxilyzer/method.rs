@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::command::COMMAND;
 use super::settings::NAME;
 use super::target::{Approxilyzer, parsed};
+use super::validation::Validation;
 use crate::method::{Applied, Command};
 
 /// Approxilyzer.
@@ -37,7 +38,11 @@ impl crate::Method for ApproxilyzerMethod {
     }
 
     fn apply(&self, capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Box<dyn Applied>, TargetError> {
-        Ok(Box::new(Approxilyzer::new(capsule, words)?))
+        let method = Approxilyzer::new(capsule, words)?;
+        match method.settings().validate {
+            Some(size) => Ok(Box::new(Validation::new(Arc::new(method), size)?)),
+            None => Ok(Box::new(method)),
+        }
     }
 
     fn commands(&self) -> &'static [Command] {

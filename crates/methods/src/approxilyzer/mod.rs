@@ -21,13 +21,17 @@
 //! - `heuristics`: how many sites each heuristic takes away;
 //! - [`Approxilyzer`]: the planner, a pilot for each studied class and bit, drawn uniformly from its members;
 //! - `tally`, `show`: what pilots come to, each counted for all sites that it stands for;
-//! - [`Truth`], [`Purity`]: how alike the sites of a class are where an exhaustive campaign has run all of them.
+//! - [`Truth`], [`Purity`]: how alike the sites of a class are where an exhaustive campaign has run all of them, by heuristic;
+//! - `validation`: pilots held against random members of their classes, as in the thesis; `agreement`: when an outcome predicts
+//!   another;
 //! - `ends`, `instructions`, `quality`: the same by the thesis' classes of quality, for each static instruction and source
 //!   line;
 //! - `curves`: which instructions to protect, and at which cost; `approximable`: which ones may be approximated;
 //! - `rows`: every class as a row of a file; `views`: all of these put together;
 //! - `judge`: the criteria of the user, of a workload or of the capsule; `metric`: the number of a user's command instead.
 
+mod accuracy;
+mod agreement;
 mod approximable;
 mod classes;
 mod command;
@@ -45,8 +49,10 @@ mod method;
 mod metric;
 mod operand;
 mod purity;
+mod purity_heuristics;
 mod purity_show;
 mod quality;
+mod ratio;
 mod rows;
 mod settings;
 mod show;
@@ -55,12 +61,14 @@ mod tally;
 mod target;
 mod traps;
 mod truth;
+mod validation;
+mod validation_show;
 mod views;
 mod walks;
 mod windows;
 
 pub use method::ApproxilyzerMethod;
 pub use purity::Purity;
-pub use settings::{Apart, Settings};
+pub use settings::{Apart, Settings, ValidationSize};
 pub use target::{Approxilyzer, SiteCounts};
 pub use truth::Truth;

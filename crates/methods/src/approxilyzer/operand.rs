@@ -17,6 +17,11 @@ pub(super) enum SiteOperand {
 pub(super) struct Bits(u128);
 
 impl SiteOperand {
+    /// Whether it is a register that the instruction reads.
+    pub(super) fn is_source(self) -> bool {
+        matches!(self, Self::Register(_))
+    }
+
     /// The target of a fault in it.
     pub(super) fn target(self) -> Target {
         match self {
@@ -30,6 +35,11 @@ impl Bits {
     /// The bits that are set in a word.
     pub(super) fn word(word: u64) -> Self {
         Self(word.into())
+    }
+
+    /// The lowest 64 of them, as a word.
+    pub(super) fn low(self) -> u64 {
+        self.0 as u64
     }
 
     /// The bits of a range.

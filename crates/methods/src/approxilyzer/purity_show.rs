@@ -5,9 +5,11 @@ use outcome::Class;
 use serde_json::{Map, Value, json};
 use study::{Cell, Table};
 
+use super::accuracy::{Accuracy, ClassAccount, cell};
 use super::counts::CLASSES;
-use super::purity::{Accuracy, ClassAccount, Purity, PurityAccount};
+use super::purity::{Purity, PurityAccount};
 use super::settings::Settings;
+use super::walks::Claim;
 use crate::kit::MethodSettings;
 
 /// Instructions of the table of those that are judged worst, at most.
@@ -18,12 +20,14 @@ impl Purity {
     #[must_use]
     pub fn document(&self, others: &[Self], golden: &Golden) -> Value {
         let other = |it: &Self| {
-            let Settings { decisions, guards, apart, coverage, .. } = it.settings;
+            let Settings { decisions, guards, apart, coverage, stores, addresses, .. } = it.settings;
             let mut document = json!({
                 "decisions": decisions.map_or_else(|| json!("all"), |decisions| json!(decisions)),
                 "guards": guards,
                 "apart": apart.to_string(),
                 "coverage": coverage,
+                "stores": stores,
+                "addresses": addresses,
             });
             if let (Value::Object(map), Value::Object(account)) = (&mut document, it.all.document()) {
                 map.extend(account);
@@ -37,7 +41,8 @@ impl Purity {
         };
         json!({
             "settings": self.settings.choice().to_string(),
-            "pruned_not_masked": self.examples,
+            "pruned_not_masked": self.examples(|claim| claim.class() == Class::Masked),
+            "pruned_wrong": self.examples(|_| true),
             "all": self.all.document(),
             "by_kernel": self.kernels.iter().map(named).collect::<Vec<_>>(),
             "by_instruction": self.by_instruction(golden),
@@ -52,8 +57,14 @@ impl Purity {
         if self.all.pruned_wrong > 0 {
             tables.push(self.pruned_wrong());
         }
-        tables.extend([self.accuracy(), self.rates(), self.worst(golden), settings(others)]);
+        let heuristics = self.all.heuristics.table(self.all.sites);
+        tables.extend([self.accuracy(), heuristics, self.rates(), self.worst(golden), settings(others)]);
         tables
+    }
+
+    /// The ids of the first sites that are not as such claims say.
+    fn examples(&self, such: impl Fn(Claim) -> bool) -> Vec<&str> {
+        self.examples.iter().filter(|(claim, _)| such(*claim)).map(|(_, id)| id.as_str()).collect()
     }
 
     /// The accounts: of each kernel, and of all if there are several.
@@ -62,10 +73,11 @@ impl Purity {
     }
 
     fn pruned_wrong(&self) -> Table {
-        let title = format!("{} pruned error sites are not masked in truth", self.all.pruned_wrong);
-        let mut table = Table::new(title, &["the first of them"]);
-        table.rows = self.examples.iter().map(|id| vec![Cell::text(id)]).collect();
-        table.notes.push("Pruning claims that no instruction reads the value. This is a bug of Beamline.".to_owned());
+        let title = format!("{} pruned error sites are not as claimed", self.all.pruned_wrong);
+        let mut table = Table::new(title, &["claim", "the first of them"]);
+        let row = |(claim, id): &(Claim, String)| vec![Cell::text(claim.words().1), Cell::text(id)];
+        table.rows = self.examples.iter().map(row).collect();
+        table.notes.push("Pruning is exact. This is a bug of Beamline.".to_owned());
         table
     }
 
@@ -74,7 +86,7 @@ impl Purity {
             "kernel",
             "sites compared",
             "pruned",
-            "not masked",
+            "claimed wrongly",
             "covered classes",
             "right: class",
             "right: outcome",
@@ -115,7 +127,9 @@ impl Purity {
     fn rates(&self) -> Table {
         let mut columns = vec!["kernel".to_owned()];
         for class in ["masked", "SDC", "DUE"] {
-            columns.extend([format!("{class}: truth"), "expected".to_owned(), "± of one draw".to_owned()]);
+            let more = ["expected", "± of one draw", "error"].map(str::to_owned);
+            columns.push(format!("{class}: truth"));
+            columns.extend(more);
         }
         let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
         let mut table = Table::new("Rates of the error sites in truth, and as pilots estimate them", &columns);
@@ -129,7 +143,8 @@ impl Purity {
         table.rows = self.accounts().map(row).collect();
         table.notes.push(
             "The truth is of all sites. The expected estimate is of those that are pruned or covered; the standard deviation \
-             is that of one draw of all pilots."
+             is that of one draw of all pilots. The error is the square root of the mean square of what a draw is off by, that \
+             of the coverage included."
                 .to_owned(),
         );
         table
@@ -200,6 +215,7 @@ fn settings(all: &[Purity]) -> Table {
     let columns = [
         "decisions",
         "apart",
+        "stores",
         "classes",
         "pilots for all",
         "covered classes",
@@ -216,6 +232,7 @@ fn settings(all: &[Purity]) -> Table {
         let mut row = vec![
             Cell::text(decisions),
             Cell::text(it.settings.apart.to_string()),
+            Cell::text(if it.settings.stores { "yes" } else { "no" }),
             Cell::Count(classes.classes),
             Cell::Count(classes.pilots),
             Cell::Count(covered.classes),
@@ -233,64 +250,34 @@ fn settings(all: &[Purity]) -> Table {
 impl PurityAccount {
     fn document(&self) -> Value {
         let rates = |class: (usize, Class)| {
-            let [truth, expected, deviation] = self.rate(class.0);
-            let value =
-                json!({ "truth": truth, "expected": expected, "deviation": deviation, "count": self.truth[class.0] });
+            let [truth, expected, deviation, error] = self.rate(class.0);
+            let count = self.truth[class.0];
+            let value = json!({
+                "truth": truth, "expected": expected, "deviation": deviation, "error": error, "count": count
+            });
             (class.1.word().to_owned(), value)
         };
         json!({
             "sites": self.sites,
             "failed": self.failed,
             "pruned": self.pruned,
-            "pruned_not_masked": self.pruned_wrong,
+            "pruned_wrong": self.pruned_wrong,
+            "pruned_not_masked": self.heuristics.not_masked(),
+            "heuristics": self.heuristics.document(),
             "covered": self.covered.document(),
             "classes": self.classes.document(),
             "rates": CLASSES.into_iter().enumerate().map(rates).collect::<Map<String, Value>>(),
         })
     }
 
-    /// The share of a class of outcome in truth, the expected estimate, and its standard deviation.
-    fn rate(&self, of: usize) -> [Option<f64>; 3] {
+    /// The share of a class of outcome in truth, the expected estimate, its standard deviation, and the root of its mean
+    /// square error.
+    fn rate(&self, of: usize) -> [Option<f64>; 4] {
         let share = |part: f64, all: u64| (all > 0).then(|| part / all as f64);
-        [
-            share(self.truth[of] as f64, self.sites),
-            share(self.expected[of] as f64, self.known()),
-            share(self.variance[of].max(0.0).sqrt(), self.known()),
-        ]
+        let truth = share(self.truth[of] as f64, self.sites);
+        let expected = share(self.expected[of] as f64, self.known());
+        let deviation = share(self.variance[of].max(0.0).sqrt(), self.known());
+        let error = || Some((expected? - truth?).hypot(deviation?));
+        [truth, expected, deviation, error()]
     }
-}
-
-impl ClassAccount {
-    fn document(&self) -> Value {
-        let mut document = self.accuracy.document();
-        document["classes"] = json!(self.classes);
-        document["pilots"] = json!(self.pilots);
-        document
-    }
-}
-
-impl Accuracy {
-    /// The shares that are judged rightly by class and by whole outcome, and that of pure classes.
-    fn shares(&self) -> [Option<f64>; 3] {
-        [self.right_class, self.right_outcome, self.pure_class as f64].map(|sites| self.share(sites))
-    }
-
-    /// The expected number of sites whose class of outcome is judged wrongly.
-    fn wrong(&self) -> f64 {
-        self.sites as f64 - self.right_class
-    }
-
-    fn document(&self) -> Value {
-        json!({
-            "sites": self.sites,
-            "right_class": self.share(self.right_class),
-            "right_outcome": self.share(self.right_outcome),
-            "pure_class": self.share(self.pure_class as f64),
-            "pure_outcome": self.share(self.pure_outcome as f64),
-        })
-    }
-}
-
-fn cell(share: Option<f64>) -> Cell {
-    share.map_or(Cell::None, Cell::Share)
 }

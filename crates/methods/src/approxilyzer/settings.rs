@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::str::FromStr;
 
 use crate::kit::{MethodSettings, settings};
 
@@ -13,6 +14,9 @@ const DECISIONS: u32 = 50;
 
 /// The share of the error sites that is studied (thesis, Section 2.4.2).
 const COVERAGE: f64 = 0.99;
+
+/// Members that a pilot is held against (thesis, Section 2.4.3).
+const MEMBERS: u64 = 750;
 
 /// How sites are joined into classes, and how many are studied.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +43,20 @@ pub struct Settings {
     /// Whether values that go only to stores of their block are joined by the loads that read what is stored.
     #[serde(deserialize_with = "truth")]
     pub stores: bool,
+    /// How many pilots are held against members of their classes; `None` for a campaign of the pilots alone.
+    #[serde(with = "validate", skip_serializing_if = "Option::is_none")]
+    pub validate: Option<ValidationSize>,
+}
+
+/// How many pilots of each heuristic are held against how many members of their classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValidationSize {
+    /// The pilots of each heuristic, at most.
+    pub pilots: u64,
+    /// The members of each, at most.
+    pub members: u64,
+    /// The seed by which pilots are drawn; the one of the campaign draws members.
+    pub seed: u64,
 }
 
 /// What keeps dynamic instances in classes of their own.
@@ -62,6 +80,7 @@ impl Default for Settings {
             sources: true,
             addresses: true,
             stores: true,
+            validate: None,
         }
     }
 }
@@ -70,7 +89,7 @@ impl MethodSettings for Settings {
     const NAME: &'static str = NAME;
     const KEYS: &'static str = "coverage (a share), decisions (a number or all), guards (true or false), apart (none, or threads, \
                                 blocks and launches joined by +), operands (destinations or all), addresses and stores (true \
-                                or false)";
+                                or false), validate (PILOTSxMEMBERS@SEED)";
 }
 
 /// A share above 0.
@@ -120,6 +139,20 @@ mod operands {
     }
 }
 
+/// How many pilots and members are validated.
+mod validate {
+    use super::{Deserializer, Serializer, ValidationSize, settings};
+
+    #[expect(clippy::ref_option, reason = "serde hands the field over by reference")]
+    pub(super) fn serialize<S: Serializer>(size: &Option<ValidationSize>, serializer: S) -> Result<S::Ok, S::Error> {
+        settings::write(&size.map(|size| size.to_string()).unwrap_or_default(), serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ValidationSize>, D::Error> {
+        settings::word(deserializer, ValidationSize::EXPECTED, |text| text.parse().ok().map(Some))
+    }
+}
+
 fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     settings::word(deserializer, "true or false", |text| text.parse().ok())
 }
@@ -136,6 +169,30 @@ impl Apart {
             }
         }
         Some(apart)
+    }
+}
+
+impl ValidationSize {
+    const EXPECTED: &'static str = "PILOTS, PILOTSxMEMBERS or PILOTSxMEMBERS@SEED, the first two of at least 1";
+}
+
+impl FromStr for ValidationSize {
+    type Err = String;
+
+    /// Reads `700`, `700x750` or `700x750@42`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (size, seed) = text.split_once('@').map_or((text, Some(0)), |(size, seed)| (size, seed.parse().ok()));
+        let (pilots, members) =
+            size.split_once('x').map_or((size, Some(MEMBERS)), |(pilots, members)| (pilots, members.parse().ok()));
+        let read = || Some(Self { pilots: pilots.parse().ok()?, members: members?, seed: seed? });
+        let read = read().filter(|it| it.pilots > 0 && it.members > 0);
+        read.ok_or_else(|| format!("expected {}", Self::EXPECTED))
+    }
+}
+
+impl fmt::Display for ValidationSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}@{}", self.pilots, self.members, self.seed)
     }
 }
 
@@ -176,11 +233,17 @@ mod tests {
             assert_eq!(Settings::of(&settings.choice()).unwrap(), settings);
         }
         assert_eq!(read("approxilyzer"), Ok(Settings::default()));
+        let size = |pilots, members, seed| Some(ValidationSize { pilots, members, seed });
+        for (word, validate) in [("700", size(700, 750, 0)), ("7x3", size(7, 3, 0)), ("7x3@9", size(7, 3, 9))] {
+            let expected = Settings { validate, ..Settings::default() };
+            assert_eq!(read(&format!("approxilyzer:validate={word}")), Ok(expected));
+        }
         assert_eq!(read("approxilyzer:coverage=9.9e-1,guards=true"), Ok(Settings::default()));
         for word in [
             "approxilyzer:coverage=0.99,decisions=50,guards=true,apart=none,operands=all,addresses=true,stores=true",
             "approxilyzer:coverage=1,decisions=all,guards=false,apart=threads+launches,operands=destinations,addresses=false,\
              stores=false",
+            "approxilyzer:coverage=0.99,decisions=50,guards=true,apart=none,operands=all,addresses=true,stores=true,validate=7x3@9",
         ] {
             assert_eq!(read(word).unwrap().choice(), word.parse().unwrap());
             assert_eq!(read(word).unwrap().choice().to_string(), word);
@@ -196,6 +259,8 @@ mod tests {
             ("approxilyzer:coverage=NaN", "expected a share above 0"),
             ("approxilyzer:decisions=-1", "expected a whole number, or all"),
             ("approxilyzer:operands=sources", "expected destinations, or all"),
+            ("approxilyzer:validate=0x3", "expected PILOTS, PILOTSxMEMBERS"),
+            ("approxilyzer:validate=3x", "expected PILOTS, PILOTSxMEMBERS"),
             ("approxilyzer:apart=warps", "expected none, or threads"),
             ("approxilyzer:guards=7", "set `guards` of approxilyzer to `7`: expected true or false"),
             ("approxilyzer:{\"decisions\":[1]}", "set `decisions` of approxilyzer: expected a whole number, or all"),

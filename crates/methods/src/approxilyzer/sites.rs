@@ -69,6 +69,9 @@ pub(super) struct KernelSites {
     pub(super) threads: u64,
 }
 
+/// Destinations of groups that are kept, at most: two thirds of a gigabyte.
+pub(super) const MOST_STEPS: usize = 1 << 24;
+
 /// All sites of a selection.
 #[derive(Default)]
 pub(super) struct Sites {
@@ -86,6 +89,41 @@ pub(super) struct Sites {
     pub(super) stores_cut: bool,
     /// The sites of known outcome, with how many instances there are.
     pub(super) known: BTreeMap<KnownSites, u64>,
+    /// By group, every destination that its threads write, in the order of dynamic instructions and destinations; `None` unless
+    /// they were asked for.
+    pub(super) steps: Option<Vec<Vec<WalkStep>>>,
+    /// How many of these there were; beyond [`MOST_STEPS`] they are not kept.
+    pub(super) step_count: usize,
+    /// The classes of control equivalence that sites under store equivalence would be in.
+    pub(super) beside: Vec<BesideClass>,
+}
+
+/// A destination that the threads of a group write.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WalkStep {
+    /// The dynamic instruction of the thread, from 0.
+    pub(super) dynamic: u32,
+    /// The class of control equivalence that the sites under store equivalence would be in, an index into [`Sites::beside`].
+    pub(super) beside: Option<u32>,
+    /// Its position among the destinations of the instruction.
+    pub(super) position: u8,
+    /// How many bits it has.
+    pub(super) bits: u8,
+    /// How many of them, from the lowest, some instruction reads.
+    pub(super) read_bits: u8,
+    /// The bits whose flip makes an address misaligned.
+    pub(super) misaligned: u64,
+    /// The bits whose flip makes an address leave what is mapped.
+    pub(super) unmapped: u64,
+}
+
+/// A class of control equivalence that sites under store equivalence would be in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BesideClass {
+    /// The kernel.
+    pub(super) kernel: u32,
+    /// The bits.
+    pub(super) bits: Bits,
 }
 
 /// Sites of an instruction whose outcome is known without a run.
@@ -102,6 +140,9 @@ pub(super) struct KnownSites {
     /// Why it is known.
     pub(super) why: Pruning,
 }
+
+/// The bit that hashes of lists of stores have, and hashes of decisions do not.
+pub(super) const STORES: u128 = 1 << 127;
 
 /// The numbers of what is kept apart, 0 of what is not.
 pub(super) type ApartKey = (u32, u64, u32);
@@ -124,8 +165,7 @@ impl Sites {
 impl Class {
     /// One without members.
     pub(super) fn new((kernel, instruction, operand, bits, weight, hash, _): ClassKey) -> Self {
-        let (places, first_uses) = (Vec::new(), BTreeMap::new());
-        let by_stores = hash & STORES != 0;
+        let (places, first_uses, by_stores) = (Vec::new(), BTreeMap::new(), hash & STORES != 0);
         Self { kernel, instruction, operand, bits, weight, by_stores, members: 0, places, first_uses }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::coverage::largest;
 use super::heuristics::HeuristicCounts;
 use super::settings::{NAME, Settings};
-use super::sites::{Class, KernelSites, Sites};
+use super::sites::{Class, KernelSites, Place, Sites};
 use crate::kit::MethodSettings;
 use crate::kit::chosen::first_explicit;
 
@@ -161,31 +161,59 @@ impl Approxilyzer {
         let at = self.starts.partition_point(|&start| start <= run).checked_sub(1)?;
         let number = *self.studied.get(at)?;
         let class = &self.sites.classes[number];
-        // One member for all bits, each equally likely.
-        let mut left = Draws::new(seed, number as u64).below(class.members)?;
+        let mut left = self.pilot(number, seed)?;
         for place in &class.places {
-            let threads = self.sites.threads(place);
-            let Some(&(launch, thread)) = usize::try_from(left).ok().and_then(|left| threads.get(left)) else {
-                left -= threads.len() as u64;
-                continue;
-            };
-            let golden = self.capsule.golden_run();
-            let run_of = golden.launches().get(launch as usize)?;
-            let size = golden.threads_per_block(run_of) as u64;
-            let fault = Fault {
-                isa: run_of.isa,
-                launch,
-                cta: thread / size,
-                thread: (thread % size) as u32,
-                dynamic: place.dynamic,
-                target: class.operand.target(),
-                model: Model::single(class.bits.iter().nth((run - self.starts[at]) as usize)?),
-                scope: Scope::Thread,
-            };
-            let site = self.capsule.label(&fault, class.instruction)?;
-            return Some(Site { weight: class.members * class.weight, ..site });
+            let threads = self.sites.threads(place).len() as u64;
+            if left < threads {
+                let bit = class.bits.iter().nth((run - self.starts[at]) as usize)?;
+                let site = self.site_at(class, place, left, bit)?;
+                return Some(Site { weight: class.members * class.weight, ..site });
+            }
+            left -= threads;
         }
         None
+    }
+
+    /// The member of a class that is the pilot in all its bits, as a number among all members, each equally likely.
+    pub(super) fn pilot(&self, class: usize, seed: u64) -> Option<u64> {
+        Draws::new(seed, class as u64).below(self.sites.classes.get(class)?.members)
+    }
+
+    /// By place of a class, how many of its members are there or before.
+    pub(super) fn place_ends(&self, class: usize) -> Vec<u64> {
+        let mut members = 0;
+        let end = |place| {
+            members += self.sites.threads(place).len() as u64;
+            members
+        };
+        self.sites.classes[class].places.iter().map(end).collect()
+    }
+
+    /// A member of a class, by its number among all; `ends` are those of [`place_ends`](Self::place_ends).
+    pub(super) fn member(&self, class: usize, ends: &[u64], number: u64, bit: u32) -> Option<Site> {
+        let class = self.sites.classes.get(class)?;
+        let at = ends.partition_point(|&end| end <= number);
+        let before = at.checked_sub(1).and_then(|at| ends.get(at)).copied().unwrap_or_default();
+        self.site_at(class, class.places.get(at)?, number - before, bit)
+    }
+
+    /// The site in a bit of a class, in one of the threads at a place.
+    fn site_at(&self, class: &Class, place: &Place, thread: u64, bit: u32) -> Option<Site> {
+        let &(launch, thread) = self.sites.threads(place).get(usize::try_from(thread).ok()?)?;
+        let golden = self.capsule.golden_run();
+        let run_of = golden.launches().get(launch as usize)?;
+        let size = golden.threads_per_block(run_of) as u64;
+        let fault = Fault {
+            isa: run_of.isa,
+            launch,
+            cta: thread / size,
+            thread: (thread % size) as u32,
+            dynamic: place.dynamic,
+            target: class.operand.target(),
+            model: Model::single(bit),
+            scope: Scope::Thread,
+        };
+        self.capsule.label(&fault, class.instruction)
     }
 }
 

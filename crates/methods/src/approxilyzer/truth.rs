@@ -4,6 +4,7 @@ use campaign::{Planner, Results, SelectionWords, StoreError, Subject, TargetErro
 use fault::Selection;
 use inject::threads::Thread;
 use inject::{CapsuleTarget, MachineWords};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::kit::StudyError;
 use crate::kit::chosen::first_explicit;
@@ -14,14 +15,21 @@ pub struct Truth<'a> {
     results: &'a Results,
     words: SelectionWords,
     units: u64,
+    stop: &'a AtomicBool,
 }
 
 impl<'a> Truth<'a> {
-    /// An exhaustive campaign as the truth about the kernels that a method judges on a capsule.
+    /// An exhaustive campaign as the truth about the kernels that a method judges on a capsule; `stop` ends what is compared with
+    /// it.
     ///
     /// # Errors
     /// If it is not exhaustive, of another capsule, machine or launches, of some sites of a thread only, or not finished.
-    pub fn of(capsule: &'a CapsuleTarget, results: &'a Results, kernels: &[String]) -> Result<Self, StudyError> {
+    pub fn of(
+        capsule: &'a CapsuleTarget,
+        results: &'a Results,
+        kernels: &[String],
+        stop: &'a AtomicBool,
+    ) -> Result<Self, StudyError> {
         let config = results.config();
         if !results.is_exhaustive() {
             return Err(refused("it is a sample; make it with `beamline campaign CAPSULE --exhaustive`"));
@@ -61,7 +69,7 @@ impl<'a> Truth<'a> {
             )));
         }
         let units = capsule.sweep(&words)?.units();
-        Ok(Self { capsule, results, words, units })
+        Ok(Self { capsule, results, words, units, stop })
     }
 
     /// The kernels that it is made of.
@@ -73,13 +81,19 @@ impl<'a> Truth<'a> {
     /// instructions, destinations and bits, each as [`Outcome::code`](outcome::Outcome::code).
     pub(super) fn visit(&self, visit: &mut dyn FnMut(&[Thread], &[u8])) -> Result<(), StudyError> {
         let (mut seen, mut unknown) = (0, None);
-        self.results.visit_units(&mut |unit, outcomes| match self.capsule.threads_of(&self.words, unit) {
-            Ok(threads) => {
-                seen += 1;
-                visit(&threads, &outcomes);
+        self.results.visit_units(&mut |unit, outcomes| {
+            if self.stop.load(Ordering::Relaxed) {
+                return;
             }
-            Err(error) => unknown = Some(error),
+            match self.capsule.threads_of(&self.words, unit) {
+                Ok(threads) => {
+                    seen += 1;
+                    visit(&threads, &outcomes);
+                }
+                Err(error) => unknown = Some(error),
+            }
         })?;
+        self.check_stop()?;
         if let Some(error) = unknown {
             return Err(error.into());
         }
@@ -90,6 +104,14 @@ impl<'a> Truth<'a> {
             )));
         }
         Ok(())
+    }
+
+    /// Ends the comparison if it is to end.
+    ///
+    /// # Errors
+    /// If so.
+    pub(super) fn check_stop(&self) -> Result<(), StudyError> {
+        if self.stop.load(Ordering::Relaxed) { Err(StudyError::Interrupted) } else { Ok(()) }
     }
 
     /// The codes of the outcomes that it has.

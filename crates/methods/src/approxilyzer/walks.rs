@@ -1,92 +1,138 @@
-//! Every destination that the threads of a path group write, with its class: what joins a site of a thread to its class.
+//! Every destination that the threads of a path group write, with what is claimed of its bits: what joins a site of a thread to
+//! its class.
 
-use inject::Golden;
-use inject::threads::{PathDestinations, Thread, traces};
+use inject::threads::Thread;
+use outcome::Class;
 use std::collections::BTreeMap;
 
-use super::operand::{Bits, SiteOperand};
-use super::sites::Sites;
+use super::operand::SiteOperand;
+use super::sites::{Sites, WalkStep};
 
-/// A destination that the threads of a group write.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WalkStep {
-    /// The class, an index into [`Sites::classes`]; `None` where no instruction reads the value.
-    pub(super) class: Option<u32>,
-    /// The dynamic instruction of the thread, from 0.
-    pub(super) dynamic: u32,
-    /// Its position among the destinations of the instruction.
-    pub(super) position: u8,
-    /// How many bits it has.
-    pub(super) bits: u32,
-    /// Those that are in the class; the others are pruned.
-    pub(super) read: Bits,
+/// An outcome that is claimed of a bit of a destination without a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// No instruction reads the value.
+    NeverRead,
+    /// Instructions read other bits of the value only.
+    UnreadBit,
+    /// The first instruction that reads the bit accesses memory at an address that is not aligned.
+    Misaligned,
+    /// The first instruction that reads the bit accesses memory where nothing is mapped.
+    Unmapped,
+}
+
+/// All claims.
+pub(super) const CLAIMS: [Claim; 4] = [Claim::NeverRead, Claim::UnreadBit, Claim::Misaligned, Claim::Unmapped];
+
+/// A class that does not exist.
+const NONE: u32 = u32::MAX;
+
+/// The destinations of a group, with their classes.
+struct GroupWalk {
+    /// In the order of dynamic instructions and destinations.
+    steps: Vec<WalkStep>,
+    /// By step, the class that it has in all threads.
+    classes: Vec<u32>,
+    /// By part of the group and step, the class that it has there; nothing for a part without classes of its own.
+    parts: Vec<Vec<u32>>,
 }
 
 /// The destinations of all threads of the sites, each once for all threads of a group.
 pub(super) struct Walks {
-    /// By group, in the order of dynamic instructions and destinations.
-    steps: Vec<Vec<WalkStep>>,
-    /// By launch, the group of each thread.
-    groups: BTreeMap<u32, Vec<u32>>,
+    groups: Vec<GroupWalk>,
+    /// By launch, the group of each thread and the part that the thread is in.
+    threads: BTreeMap<u32, Vec<(u32, u32)>>,
+}
+
+impl Claim {
+    /// The class of the outcome.
+    pub(super) fn class(self) -> Class {
+        match self {
+            Self::NeverRead | Self::UnreadBit => Class::Masked,
+            Self::Misaligned | Self::Unmapped => Class::Due,
+        }
+    }
+
+    /// Its key in documents, and its title in tables.
+    pub(super) fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::NeverRead => ("never_read", "never read: masked"),
+            Self::UnreadBit => ("unread_bits", "bit not read: masked"),
+            Self::Misaligned => ("misaligned", "misaligned address: DUE"),
+            Self::Unmapped => ("unmapped", "unmapped address: DUE"),
+        }
+    }
+}
+
+impl WalkStep {
+    /// The claim about a bit; `None` of one that is in a class.
+    pub(super) fn claim(&self, bit: u32) -> Option<Claim> {
+        let is_in = |word: u64| word.checked_shr(bit).unwrap_or_default() & 1 == 1;
+        match () {
+            () if self.read_bits == 0 => Some(Claim::NeverRead),
+            () if bit >= u32::from(self.read_bits) => Some(Claim::UnreadBit),
+            () if is_in(self.misaligned) => Some(Claim::Misaligned),
+            () if is_in(self.unmapped) => Some(Claim::Unmapped),
+            () => None,
+        }
+    }
 }
 
 impl Walks {
-    /// Those of sites that were found in this golden run.
-    pub(super) fn of(golden: &Golden, sites: &Sites) -> Self {
-        let mut walks = Self { steps: vec![Vec::new(); sites.groups.len()], groups: BTreeMap::new() };
-        let mut representatives: BTreeMap<u32, BTreeMap<u64, u32>> = BTreeMap::new();
-        for (number, group) in (0..).zip(&sites.groups) {
-            if let Some(&(launch, thread)) = group.threads.first() {
-                representatives.entry(launch).or_default().insert(thread, number);
+    /// Those of sites that were found with their steps, which are taken out of them.
+    pub(super) fn of(sites: &mut Sites) -> Self {
+        let steps = sites.steps.take().unwrap_or_default();
+        let mut walks = Self { groups: Vec::new(), threads: BTreeMap::new() };
+        for ((number, group), steps) in (0..).zip(&sites.groups).zip(steps) {
+            walks.place(&group.threads, (number, NONE));
+            for (part, of_part) in (0..).zip(&group.parts) {
+                walks.place(&of_part.threads, (number, part));
             }
-            for &(launch, thread) in &group.threads {
-                let of = walks.groups.entry(launch).or_default();
-                of.resize(of.len().max(thread as usize + 1), u32::MAX);
-                of[thread as usize] = number;
-            }
+            let parts = vec![Vec::new(); group.parts.len()];
+            walks.groups.push(GroupWalk { classes: vec![NONE; steps.len()], parts, steps });
         }
-        let classes = classes_by_place(sites);
-        for (launch, wanted) in representatives {
-            let Some(launch) = golden.launches().get(launch as usize) else { continue };
-            let destinations = PathDestinations::of(launch);
-            let threads: Vec<u64> = wanted.keys().copied().collect();
-            traces(golden, launch, &threads, |thread, path| {
-                let Some(&group) = wanted.get(&thread) else { return };
-                let places = &classes[group as usize];
-                let step = |it: inject::threads::PathDestination| {
-                    let (dynamic, position) = (it.dynamic as u32, it.position);
-                    let found = places.binary_search_by_key(&(dynamic, position), |&(place, _)| place);
-                    WalkStep {
-                        class: found.ok().map(|at| places[at].1),
-                        dynamic,
-                        position,
-                        bits: it.bits,
-                        read: Bits::range(0..it.read_bits),
+        for (number, class) in (0..).zip(&sites.classes) {
+            let SiteOperand::Destination(position) = class.operand else { continue };
+            for place in &class.places {
+                let GroupWalk { steps, classes, parts } = &mut walks.groups[place.group as usize];
+                let key = (place.dynamic, position);
+                let Ok(at) = steps.binary_search_by_key(&key, |it| (it.dynamic.into(), it.position)) else { continue };
+                match place.part.and_then(|part| parts.get_mut(part as usize)) {
+                    Some(part) => {
+                        part.resize(steps.len(), NONE);
+                        part[at] = number;
                     }
-                };
-                walks.steps[group as usize] = destinations.on(launch, path).into_iter().map(step).collect();
-            });
+                    None => classes[at] = number,
+                }
+            }
         }
         walks
     }
 
-    /// The destinations that a thread writes, in its order; none if the sites do not hold it.
-    pub(super) fn of_thread(&self, (launch, thread): Thread) -> &[WalkStep] {
-        let group = self.groups.get(&launch).and_then(|groups| groups.get(thread as usize));
-        group.and_then(|&group| self.steps.get(group as usize)).map_or(&[], Vec::as_slice)
-    }
-}
-
-/// By group, the class of each destination that has one: dynamic instruction and position, ascending, and the class.
-fn classes_by_place(sites: &Sites) -> Vec<Vec<((u32, u8), u32)>> {
-    let mut all = vec![Vec::new(); sites.groups.len()];
-    for (number, class) in (0..).zip(&sites.classes) {
-        for place in &class.places {
-            if let SiteOperand::Destination(position) = class.operand {
-                all[place.group as usize].push(((place.dynamic as u32, position), number));
-            }
+    fn place(&mut self, threads: &[(u32, u64)], at: (u32, u32)) {
+        for &(launch, thread) in threads {
+            let of = self.threads.entry(launch).or_default();
+            of.resize(of.len().max(thread as usize + 1), (NONE, NONE));
+            of[thread as usize] = at;
         }
     }
-    all.iter_mut().for_each(|places| places.sort_unstable());
-    all
+
+    /// The destinations that a thread writes, in its order, each with its class; none if the sites do not hold the thread.
+    pub(super) fn of_thread(&self, (launch, thread): Thread) -> impl Iterator<Item = (&WalkStep, Option<u32>)> {
+        let at = self.threads.get(&launch).and_then(|threads| threads.get(thread as usize));
+        let group = at.and_then(|&(group, part)| Some((self.groups.get(group as usize)?, part)));
+        group.into_iter().flat_map(|(group, part)| {
+            let of_part = group.parts.get(part as usize).map_or(&[][..], Vec::as_slice);
+            let class = |at: usize| {
+                let own = of_part.get(at).copied().filter(|&class| class != NONE);
+                Some(own.unwrap_or(group.classes[at])).filter(|&class| class != NONE)
+            };
+            group.steps.iter().enumerate().map(move |(at, step)| (step, class(at)))
+        })
+    }
+
+    /// How many sites a thread has.
+    pub(super) fn sites(&self, thread: Thread) -> u64 {
+        self.of_thread(thread).map(|(step, _)| u64::from(step.bits)).sum()
+    }
 }

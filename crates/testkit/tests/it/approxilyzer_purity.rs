@@ -1,16 +1,19 @@
 //! Whether purity against an exhaustive campaign is what brute force over all members of all classes gives.
 
 use super::approxilyzer::{all_sites, method, small, truth};
+use super::approxilyzer_stores::put_and_get;
 use campaign::{CampaignEnd, Choices, Results, SelectionWords, Site, TargetSystem, run_in_memory};
 use inject::{CapsuleTarget, Golden};
 use methods::approxilyzer::{Purity, Settings, Truth};
-use methods::kit::MethodSettings;
+use methods::kit::{MethodSettings, StudyError};
 use outcome::{Class, Outcome};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use testkit::kernels::{capsule_of, read};
+
+static RUNNING: AtomicBool = AtomicBool::new(false);
 
 /// The results of a campaign in memory.
 fn results(capsule: &CapsuleTarget, choices: Choices) -> Results {
@@ -27,7 +30,7 @@ fn exhaustive(capsule: &CapsuleTarget, selection: SelectionWords) -> Results {
 }
 
 fn purity(capsule: &CapsuleTarget, results: &Results, settings: &str) -> Value {
-    let truth = Truth::of(capsule, results, &[]).unwrap();
+    let truth = Truth::of(capsule, results, &[], &RUNNING).unwrap();
     let settings = Settings::of(&format!("approxilyzer:{settings}").parse().unwrap()).unwrap();
     Purity::of(&truth, &settings).unwrap().document(&[], capsule.golden_run())
 }
@@ -75,7 +78,7 @@ impl SiteAccount {
 
 /// The members of each class and bit, found by drawing pilots until every one was drawn.
 fn members(capsule: &Arc<CapsuleTarget>, settings: &str) -> Vec<BTreeSet<String>> {
-    let method = method(capsule, &format!("{settings},operands=destinations,addresses=false,stores=false"));
+    let method = method(capsule, &format!("{settings},operands=destinations"));
     let mut members = vec![BTreeSet::new(); method.runs() as usize];
     for seed in 0..50_000 {
         let sites: Vec<Site> = all_sites(&method, seed);
@@ -109,7 +112,7 @@ fn right<K: std::hash::Hash + Eq>(
 
 #[test]
 fn purity_is_that_of_all_members_one_by_one() {
-    for capsule in small() {
+    for capsule in small().into_iter().chain([put_and_get()]) {
         let (truth, results) = (truth(&capsule), exhaustive(&capsule, SelectionWords::default()));
         for settings in
             ["coverage=1,decisions=1", "coverage=0.6,decisions=0", "coverage=0.9,guards=false,apart=threads"]
@@ -130,6 +133,51 @@ fn purity_is_that_of_all_members_one_by_one() {
 }
 
 #[test]
+fn every_heuristic_has_its_sites_and_exact_claims_are_true() {
+    let mut stored = 0;
+    for capsule in small().into_iter().chain([put_and_get()]) {
+        let results = exhaustive(&capsule, SelectionWords::default());
+        let document = purity(&capsule, &results, "coverage=0.9,decisions=1");
+        let heuristics = &document["all"]["heuristics"];
+        let count = |of: &str, key: &str| heuristics[of][key].as_u64().unwrap();
+        let mut sites = 0;
+        for claim in ["never_read", "unread_bits", "misaligned", "unmapped"] {
+            assert_eq!(count(claim, "wrong"), 0, "{claim}");
+            sites += count(claim, "sites");
+        }
+        assert_eq!(document["all"]["pruned"], sites);
+        assert_eq!(document["all"]["sites"], sites + count("control", "sites") + count("stores", "sites"));
+        assert_eq!(count("stores", "sites"), count("stores_by_control", "sites"));
+        stored += count("stores", "sites");
+        // Without store equivalence, the same sites are where they are said to be.
+        let without = purity(&capsule, &results, "coverage=0.9,decisions=1,stores=false");
+        let classes = &without["all"]["heuristics"]["control"];
+        let parts = ["control", "stores_by_control"].map(|of| &heuristics[of]);
+        let mut right = 0.0;
+        for part in parts.iter().filter(|part| part["sites"] != 0) {
+            right += share(part, "right_class") * part["sites"].as_f64().unwrap();
+        }
+        let expected = share(classes, "right_class") * classes["sites"].as_f64().unwrap();
+        assert!((right - expected).abs() < 1e-6, "{right} for {expected}");
+        let pilots: u64 = parts.iter().map(|part| part["pilots"].as_u64().unwrap()).sum();
+        assert_eq!(classes["pilots"], pilots);
+    }
+    assert!(stored > 0);
+}
+
+#[test]
+fn a_comparison_that_is_stopped_says_so() {
+    let capsule = masks();
+    let results = exhaustive(&capsule, SelectionWords::default());
+    let stop = AtomicBool::new(true);
+    let truth = Truth::of(&capsule, &results, &[], &stop).unwrap();
+    assert!(matches!(Purity::of(&truth, &Settings::default()), Err(StudyError::Interrupted)));
+    assert!(matches!(Purity::others(&truth, &Settings::default()), Err(StudyError::Interrupted)));
+    stop.store(false, Ordering::Relaxed);
+    assert!(Purity::of(&truth, &Settings::default()).is_ok());
+}
+
+#[test]
 fn pilots_of_many_seeds_spread_about_the_truth_as_purity_says() {
     const SEEDS: u64 = 1_000;
     let mut wide = 0;
@@ -137,7 +185,7 @@ fn pilots_of_many_seeds_spread_about_the_truth_as_purity_says() {
         let (truth, results) = (truth(&capsule), exhaustive(&capsule, SelectionWords::default()));
         let settings = "coverage=1,decisions=1";
         let document = purity(&capsule, &results, settings);
-        let method = method(&capsule, &format!("{settings},operands=destinations,addresses=false,stores=false"));
+        let method = method(&capsule, &format!("{settings},operands=destinations"));
         let corrupt = |id: &str| truth[id].class() == Class::Sdc;
         let estimate = |seed| {
             let sites = all_sites(&method, seed);
@@ -220,7 +268,7 @@ fn the_truth_about_some_threads_judges_their_sites_alone() {
 #[test]
 fn what_is_not_the_truth_of_these_sites_is_refused() {
     let capsule = masks();
-    let refusal = |results: &Results, kernels: &[String]| match Truth::of(&capsule, results, kernels) {
+    let refusal = |results: &Results, kernels: &[String]| match Truth::of(&capsule, results, kernels, &RUNNING) {
         Ok(_) => panic!("it is taken for the truth"),
         Err(error) => error.to_string(),
     };

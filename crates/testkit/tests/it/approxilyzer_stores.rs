@@ -67,7 +67,7 @@ const PUT_AND_GET: &str = "\
 }
 ";
 
-fn put_and_get() -> Arc<CapsuleTarget> {
+pub(super) fn put_and_get() -> Arc<CapsuleTarget> {
     let script = read("put_and_get.ptx".as_ref(), PUT_AND_GET).unwrap();
     Arc::new(CapsuleTarget::new(Golden::run(capsule_of(&script).unwrap()).unwrap()))
 }

@@ -8,6 +8,7 @@ mod approxilyzer_purity;
 mod approxilyzer_sources;
 mod approxilyzer_stores;
 mod approxilyzer_tuning;
+mod approxilyzer_validation;
 mod circuit;
 mod contraction;
 mod defects;
