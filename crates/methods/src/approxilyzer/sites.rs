@@ -147,9 +147,6 @@ pub(super) const STORES: u128 = 1 << 127;
 /// The numbers of what is kept apart, 0 of what is not.
 pub(super) type ApartKey = (u32, u64, u32);
 
-/// The bit that hashes of lists have, and hashes of decisions do not.
-pub(super) const STORES: u128 = 1 << 127;
-
 /// The key of a class, which its instances have in common: the instruction, the operand, its bits and their weight, and a hash of the
 /// decisions, or of the lists of stores.
 pub(super) type ClassKey = (u32, u32, SiteOperand, Bits, u64, u128, ApartKey);

@@ -114,7 +114,7 @@ pub(super) fn survey(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Resu
         let defaults = command.options.iter().filter_map(|option| Some((option.key, option.default?.to_owned())));
         let options = Options { values: defaults.collect(), ..Options::default() };
         shop.campaigns.seed = number;
-        let answer = (command.run)(&Request { capsule, declared, options }, shop.campaigns)?;
+        let answer = (command.run)(&Request { capsule, declared, options, commands: None }, shop.campaigns)?;
         let curve = answer.study.plots.into_iter().next();
         all.push(Measured { name, paper, document: answer.json, curve });
     }
