@@ -201,6 +201,19 @@ fn a_campaign_holds_the_profile_of_its_addresses() {
 }
 
 #[test]
+fn a_file_of_more_than_a_megabyte_is_kept_and_gone_on_with() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, place) = (dir.path().join("own.toml"), dir.path().join("c"));
+    let comment = "# a line of words that nobody reads\n".repeat(40_000);
+    std::fs::write(&file, format!("{comment}name = 'own'\nstrict = false")).unwrap();
+    let addresses = Some(file.to_str().unwrap().to_owned());
+    let results = run(&open(Choices { addresses, ..choices("pathfinder", 20) }).unwrap(), &place);
+    assert_eq!(rows(&results).len(), 20);
+    let session = open_campaign(&place, Changes::default()).unwrap();
+    assert!(session.resume(&place).is_ok());
+}
+
+#[test]
 fn a_planner_with_a_fixed_number_of_runs_says_it() {
     let dir = tempfile::tempdir().unwrap();
     let (map, regions) = (dir.path().join("map.csv"), dir.path().join("r.toml"));

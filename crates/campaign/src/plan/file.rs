@@ -14,7 +14,7 @@ use crate::site::{RunIndex, Site};
 /// The longest line that is read, so that a damaged plan cannot exhaust memory.
 pub(super) const MAX_LINE: u64 = 1 << 20;
 /// The longest first line that is read: it holds the texts of files that the campaign was planned from.
-const MAX_HEAD: u64 = 1 << 30;
+pub(super) const MAX_HEAD: u64 = 1 << 30;
 
 pub(super) fn write_line(file: &mut Replacement, value: &impl Serialize) -> Result<(), PlanError> {
     let written = serde_json::to_writer(&mut *file, value).map_err(io::Error::from);

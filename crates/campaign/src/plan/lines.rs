@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::error::PlanError;
-use super::file::MAX_LINE;
+use super::file::{MAX_HEAD, MAX_LINE};
 use super::head::Head;
 use crate::site::{RunIndex, Site};
 
@@ -33,7 +33,7 @@ impl PlanLines {
             file => file.map_err(fail)?,
         };
         let (mut reader, mut line) = (BufReader::with_capacity(BUFFER, file), Vec::new());
-        reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line).map_err(fail)?;
+        reader.by_ref().take(MAX_HEAD).read_until(b'\n', &mut line).map_err(fail)?;
         match serde_json::from_slice::<Head>(&line) {
             Ok(head) if head.is_current() => Ok(Some(Self { path, head, reader, next: 0, line })),
             _ => Err(PlanError::Format { path }),
