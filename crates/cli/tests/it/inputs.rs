@@ -60,6 +60,11 @@ fn a_small_input_stands_for_the_reference() {
     let (reference, small) = (&found["reference"], &found["minimised"]);
     assert_eq!((&reference["input"], &small["coverage"]), (&Value::from("options=10000"), &Value::from(1.0)));
     assert!(number(&small["thread_instructions"]) < number(&reference["thread_instructions"]) / 2, "{small}");
+    let quality = ["pc", "branch", "def-use"].map(|criterion| &small["quality"][criterion]);
+    for covered in quality {
+        assert!(0 < number(&covered["count"]) && number(&covered["count"]) <= number(&covered["of"]), "{covered}");
+    }
+    assert_eq!((&found["quality_of"], &quality[0]["rate"]), (&Value::from("pc"), &Value::from(1.0)));
     let share = &found["found"];
     assert!(share["low"].as_f64() <= share["rate"].as_f64() && share["rate"].as_f64() <= share["high"].as_f64());
     assert!(number(&share["count"]) > 0 && number(&share["of"]) == number(&reference["sdc_pcs"]), "{share}");

@@ -5,7 +5,8 @@ use stats::{Confidence, Proportion};
 use std::collections::BTreeMap;
 use study::{Cell, Study, Table};
 
-use super::minimise::{Evaluated, Minimised, Minimiser};
+use super::coverage::Criterion;
+use super::minimise::{Evaluated, Minimised, Minimiser, Target};
 use super::sdc_pcs::{Analysis, Division};
 use crate::approxilyzer::Settings;
 use crate::kit::{Campaigns, MethodSettings, StudyError};
@@ -20,18 +21,30 @@ pub(super) const COMMAND: InputCommand = InputCommand {
             "coverage",
             "SHARE",
             Some("1"),
-            "Instructions of the reference that the input has to execute",
+            "The quality that the input has to keep, as a share of the reference's",
         ),
+        CommandOption {
+            key: "quality-of",
+            value: "CRITERION",
+            words: &[
+                ("pc", "static instructions that are executed"),
+                ("branch", "edges of branches: taken and not taken"),
+                ("def-use", "pairs of instructions that write and read one value"),
+            ],
+            default: Some("pc"),
+            about: "Measure the quality of inputs by these",
+        },
         CommandOption::any("sites", "SHARE", Some("0.99"), "Study this share of the error sites of each input"),
     ],
     run,
 };
 
 fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
-    let target: f64 = request.options.get("coverage")?.unwrap_or(1.0);
-    if !(target > 0.0 && target <= 1.0) {
-        return Err(StudyError::Words(format!("reach the coverage {target}: expected a share above 0, at most 1")));
+    let least: f64 = request.options.get("coverage")?.unwrap_or(1.0);
+    if !(least > 0.0 && least <= 1.0) {
+        return Err(StudyError::Words(format!("reach the coverage {least}: expected a share above 0, at most 1")));
     }
+    let target = Target { criterion: request.options.get("quality-of")?.unwrap_or(Criterion::Pc), share: least };
     let coverage = request.options.get::<String>("sites")?.map(|share| ("coverage", share));
     let settings = Settings { sources: false, addresses: false, stores: false, ..Settings::of_options(coverage)? };
     let found = Minimiser::run(request.inputs, target, campaigns)?;
@@ -42,16 +55,17 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
     let kept = request.inputs.keep(&found.smallest.point, &found.smallest.capsule, &dir)?;
     let name = request.inputs.name().to_owned();
     let mut study = Study::new("minotaur", format!("{name}: a small input for the reference"), "");
-    study.tables = vec![inputs(&found, &small, &reference), parts(division)];
+    study.tables = vec![inputs(&found, &small, &reference), quality(&found, target), parts(division)];
     study.tables[0].notes.push(format!("The capsule of the small input is {}.", kept.display()));
     study.tables[0].notes.push(format!("Record it yourself: {}", request.inputs.command(&found.smallest.point)));
     let json = json!({
         "format": "beamline.minotaur/1",
         "application": name,
+        "quality_of": target.criterion.word(),
         "evaluations": found.evaluations,
         "refused": found.refused.iter().map(|(input, why)| json!({ "input": input, "why": why })).collect::<Vec<_>>(),
-        "reference": document(&found.reference, &reference),
-        "minimised": document(&found.smallest, &small),
+        "reference": document(&found.reference, target, &reference),
+        "minimised": document(&found.smallest, target, &small),
         "sdc_pcs": {
             "common": division.common, "min_sdc": division.min_sdc, "min_sdc_plus": division.min_sdc_plus,
             "ref_sdc": division.ref_sdc, "ref_sdc_plus": division.ref_sdc_plus,
@@ -81,10 +95,16 @@ fn share(some: u64, all: u64) -> Value {
     json!({ "count": some, "of": all, "rate": proportion.rate(), "low": bounds.low, "high": bounds.high })
 }
 
-fn document(input: &Evaluated, analysis: &Analysis) -> Value {
+fn document(input: &Evaluated, target: Target, analysis: &Analysis) -> Value {
+    let quality = |criterion: Criterion| {
+        let covered = input.quality.of(criterion);
+        (criterion.word(), json!({ "count": covered.count, "of": covered.of, "rate": covered.share() }))
+    };
+    let qualities: BTreeMap<&str, Value> = Criterion::ALL.into_iter().map(quality).collect();
     json!({
         "input": input.point.to_string(),
-        "coverage": input.coverage,
+        "coverage": input.quality.of(target.criterion).share(),
+        "quality": qualities,
         "thread_instructions": input.instructions(),
         "seconds": analysis.seconds,
         "golden_seconds": input.capsule.golden_run().seconds(),
@@ -96,23 +116,12 @@ fn document(input: &Evaluated, analysis: &Analysis) -> Value {
 }
 
 fn inputs(found: &Minimised, small: &Analysis, reference: &Analysis) -> Table {
-    let columns = [
-        "",
-        "input",
-        "PC coverage",
-        "thread instructions",
-        "error sites",
-        "pilots",
-        "seconds",
-        "PCs explored",
-        "SDC-PCs",
-    ];
+    let columns = ["", "input", "thread instructions", "error sites", "pilots", "seconds", "PCs explored", "SDC-PCs"];
     let mut table = Table::new("Both inputs", &columns);
     let row = |name: &str, input: &Evaluated, analysis: &Analysis| {
         vec![
             Cell::text(name),
             Cell::text(input.point.to_string()),
-            Cell::Share(input.coverage),
             Cell::Count(input.instructions()),
             Cell::Count(analysis.sites.all),
             Cell::Count(analysis.sites.run),
@@ -122,20 +131,36 @@ fn inputs(found: &Minimised, small: &Analysis, reference: &Analysis) -> Table {
         ]
     };
     table.rows = vec![row("reference", &found.reference, reference), row("minimised", &found.smallest, small)];
-    table.notes.push(format!(
-        "{} inputs were run to find it. The reference executes {} static instructions (PCs).",
-        found.evaluations, found.instructions
-    ));
+    table.notes.push(format!("{} inputs were run to find it.", found.evaluations));
     let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
     found.refused.iter().for_each(|(_, why)| *reasons.entry(why).or_default() += 1);
     table.notes.extend(reasons.iter().map(|(why, count)| format!("{count} inputs could not be run: {why}.")));
     if found.smallest.point == found.reference.point {
-        table.notes.push("No smaller input keeps the coverage: the reference itself is the result.".to_owned());
+        table.notes.push("No smaller input keeps the quality: the reference itself is the result.".to_owned());
     }
     table.notes.push(format!(
         "The runs of the small input take 1/{:.1} of the time of the reference's.",
         speedup(small, reference)
     ));
+    table
+}
+
+/// The quality of the small input by each criterion, the one that the search keeps marked.
+fn quality(found: &Minimised, target: Target) -> Table {
+    let columns = ["criterion", "of the reference", "of the small input", "coverage"];
+    let mut table = Table::new("Quality of the small input", &columns);
+    let row = |criterion: Criterion| {
+        let covered = found.smallest.quality.of(criterion);
+        let (of, count) = (Cell::Count(covered.of), Cell::Count(covered.count));
+        vec![Cell::text(criterion.title()), of, count, Cell::Share(covered.share())]
+    };
+    table.rows = Criterion::ALL.into_iter().map(row).collect();
+    table.notes.push(format!("The search keeps {} of {} at least.", target.criterion.title(), target.share));
+    table.notes.push(
+        "An edge is a branch with a guard or several targets and the instruction behind it; a pair is an instruction that \
+         writes a register and one that reads the value."
+            .to_owned(),
+    );
     table
 }
 

@@ -1,12 +1,21 @@
-//! The minimiser (thesis, Algorithm 3.1): one parameter after the other, the smallest value that keeps the coverage.
+//! The minimiser (thesis, Algorithm 3.1): one parameter after the other, the smallest value that keeps the quality.
 
 use inject::CapsuleTarget;
 use space::{Kind, Point, Space, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::coverage::Executed;
+use super::coverage::{Criterion, Executed, Quality};
 use crate::kit::{Campaigns, Inputs, Realised, StudyError};
+
+/// The goal of a search: the quality that the input has to keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Target {
+    /// The criterion.
+    pub(super) criterion: Criterion,
+    /// The share of the reference's.
+    pub(super) share: f64,
+}
 
 /// An input that was run.
 #[derive(Clone)]
@@ -15,27 +24,40 @@ pub(super) struct Evaluated {
     pub(super) point: Point,
     /// Its golden run is done.
     pub(super) capsule: Arc<CapsuleTarget>,
-    /// The share of the reference's instructions that it executes.
-    pub(super) coverage: f64,
+    /// Its quality.
+    pub(super) quality: Quality,
 }
 
 impl Evaluated {
-    /// What its run costs: the objective of the search. Seconds would change from day to day.
+    /// The cost of its run: the objective of the search. Seconds would change from day to day.
     pub(super) fn instructions(&self) -> u64 {
         self.capsule.golden_run().thread_instructions()
     }
+}
+
+/// An input and the cost of its run.
+#[derive(Clone)]
+struct Candidate {
+    point: Point,
+    measured: Measured,
+}
+
+/// What is kept of an input that was run: its capsule is not.
+#[derive(Clone, Copy)]
+struct Measured {
+    instructions: u64,
+    quality: Quality,
 }
 
 /// Looks for a small input.
 pub(super) struct Minimiser<'a> {
     inputs: &'a mut dyn Inputs,
     space: Space,
-    target: f64,
+    target: Target,
     reference: Executed,
     /// By its text, what an input came to; none if it could not be run.
-    known: BTreeMap<String, Option<Evaluated>>,
-    /// Inputs that could not be run, and why.
-    pub(super) refused: Vec<(String, String)>,
+    known: BTreeMap<String, Option<Measured>>,
+    refused: Vec<(String, String)>,
 }
 
 /// A search that is over.
@@ -48,18 +70,16 @@ pub(super) struct Minimised {
     pub(super) evaluations: u64,
     /// Inputs that could not be run, and why.
     pub(super) refused: Vec<(String, String)>,
-    /// Static instructions that the reference executes.
-    pub(super) instructions: u64,
 }
 
 impl<'a> Minimiser<'a> {
-    /// Finds an input with at least the coverage `target`, from the reference.
+    /// Finds an input of the quality `target`, from the reference.
     ///
     /// # Errors
     /// If the reference cannot be run, or the search is interrupted.
     pub(super) fn run(
         inputs: &'a mut dyn Inputs,
-        target: f64,
+        target: Target,
         campaigns: &Campaigns<'_>,
     ) -> Result<Minimised, StudyError> {
         let space = inputs.space().clone();
@@ -74,50 +94,65 @@ impl<'a> Minimiser<'a> {
             }
         };
         let executed = Executed::of(capsule.golden_run());
-        let reference = Evaluated { point, capsule, coverage: 1.0 };
-        let known = BTreeMap::from([(reference.point.to_string(), Some(reference.clone()))]);
-        let instructions = executed.len() as u64;
+        let reference = Evaluated { quality: executed.quality(&executed), point, capsule };
+        let start = Candidate { point: reference.point.clone(), measured: reference.measured() };
+        let known = BTreeMap::from([(start.point.to_string(), Some(start.measured))]);
         let mut search = Self { inputs, space, target, reference: executed, known, refused: Vec::new() };
-        let mut best = reference.clone();
-        for number in search.order(&reference, campaigns)? {
+        let mut best = start.clone();
+        for number in search.order(&start, campaigns)? {
             best = search.shrink(&best, number, campaigns)?;
         }
+        let smallest = if best.point == reference.point { reference.clone() } else { search.again(&best.point)? };
         let evaluations = search.known.len() as u64;
-        Ok(Minimised { reference, smallest: best, evaluations, refused: search.refused, instructions })
+        Ok(Minimised { reference, smallest, evaluations, refused: search.refused })
     }
 
     /// Runs an input, once.
-    fn evaluate(&mut self, point: &Point, campaigns: &Campaigns<'_>) -> Result<Option<Evaluated>, StudyError> {
+    fn evaluate(&mut self, point: &Point, campaigns: &Campaigns<'_>) -> Result<Option<Candidate>, StudyError> {
         let text = point.to_string();
+        let candidate = |measured| Candidate { point: point.clone(), measured };
         if let Some(known) = self.known.get(&text) {
-            return Ok(known.clone());
+            return Ok(known.map(candidate));
         }
         if campaigns.is_stopped() {
             return Err(StudyError::Unkept);
         }
         let found = match self.inputs.realise(point)? {
-            Realised::Ready(capsule, _) => {
-                let coverage = Executed::of(capsule.golden_run()).coverage(&self.reference);
-                Some(Evaluated { point: point.clone(), capsule, coverage })
-            }
+            Realised::Ready(capsule, _) => Some(self.evaluated(point, capsule).measured()),
             Realised::Not(why) => {
                 self.refused.push((text.clone(), why));
                 None
             }
         };
-        self.known.insert(text, found.clone());
-        Ok(found)
+        self.known.insert(text, found);
+        Ok(found.map(candidate))
+    }
+
+    fn evaluated(&self, point: &Point, capsule: Arc<CapsuleTarget>) -> Evaluated {
+        let quality = Executed::of(capsule.golden_run()).quality(&self.reference);
+        Evaluated { point: point.clone(), capsule, quality }
+    }
+
+    /// The capsule of an input that was run before.
+    fn again(&mut self, point: &Point) -> Result<Evaluated, StudyError> {
+        match self.inputs.realise(point)? {
+            Realised::Ready(capsule, _) => Ok(self.evaluated(point, capsule)),
+            Realised::Not(why) => Err(StudyError::Refused(format!(
+                "run {} with the input {point} again: {why}, though it ran before",
+                self.inputs.name()
+            ))),
+        }
     }
 
     /// The parameters, the one with the largest effect on the cost first: of two values of each, with the others as in the
     /// reference, the one that saves more counts.
-    fn order(&mut self, reference: &Evaluated, campaigns: &Campaigns<'_>) -> Result<Vec<usize>, StudyError> {
+    fn order(&mut self, reference: &Candidate, campaigns: &Campaigns<'_>) -> Result<Vec<usize>, StudyError> {
         let mut effects = Vec::new();
         for number in 0..self.space.parameters().len() {
-            let mut least = reference.instructions();
+            let mut least = reference.measured.instructions;
             for value in self.tried(number, &reference.point) {
                 let point = reference.point.with(number, value);
-                least = least.min(self.evaluate(&point, campaigns)?.map_or(u64::MAX, |it| it.instructions()));
+                least = least.min(self.evaluate(&point, campaigns)?.map_or(u64::MAX, |it| it.measured.instructions));
             }
             effects.push((least, number));
         }
@@ -125,7 +160,7 @@ impl<'a> Minimiser<'a> {
         Ok(effects.into_iter().map(|(_, number)| number).collect())
     }
 
-    /// The smallest value of a parameter and one in the middle; of a choice all others.
+    /// The smallest value of a parameter and one in the middle; of a choice all others; of a seed, which has no order, none.
     fn tried(&self, number: usize, point: &Point) -> Vec<Value> {
         let (parameter, now) = (&self.space.parameters()[number], point.value(number));
         if let Kind::Choice(words) = &parameter.kind {
@@ -138,19 +173,20 @@ impl<'a> Minimiser<'a> {
         std::iter::once(least).chain(middle).collect()
     }
 
-    /// Whether an input keeps the coverage.
-    fn passes(&self, found: &Evaluated) -> bool {
-        found.coverage >= self.target
+    /// Whether an input keeps the quality.
+    fn passes(&self, found: &Candidate) -> bool {
+        found.measured.quality.of(self.target.criterion).share() >= self.target.share
     }
 
-    /// The input with the smallest value of one parameter that keeps the coverage and costs no more.
-    fn shrink(&mut self, best: &Evaluated, number: usize, campaigns: &Campaigns<'_>) -> Result<Evaluated, StudyError> {
+    /// The input with the smallest value of one parameter that keeps the quality and costs no more.
+    fn shrink(&mut self, best: &Candidate, number: usize, campaigns: &Campaigns<'_>) -> Result<Candidate, StudyError> {
         let mut best = best.clone();
         let parameter = self.space.parameters()[number].clone();
-        if !matches!(parameter.kind, Kind::Int { .. }) {
+        if matches!(parameter.kind, Kind::Choice(_)) {
             for value in self.tried(number, &best.point) {
                 let found = self.evaluate(&best.point.with(number, value), campaigns)?;
-                if let Some(found) = found.filter(|it| self.passes(it) && it.instructions() < best.instructions()) {
+                let cheaper = |it: &Candidate| it.measured.instructions < best.measured.instructions;
+                if let Some(found) = found.filter(|it| self.passes(it) && cheaper(it)) {
                     best = found;
                 }
             }
@@ -161,7 +197,8 @@ impl<'a> Minimiser<'a> {
         let mut next = best.point.value(number).filter(|now| low < **now).map(|_| low.clone());
         while let Some(value) = next {
             let found = self.evaluate(&best.point.with(number, value.clone()), campaigns)?;
-            match found.filter(|it| self.passes(it) && it.instructions() <= best.instructions()) {
+            let no_dearer = |it: &Candidate| it.measured.instructions <= best.measured.instructions;
+            match found.filter(|it| self.passes(it) && no_dearer(it)) {
                 Some(found) => {
                     let least = value == low;
                     best = found;
@@ -174,5 +211,11 @@ impl<'a> Minimiser<'a> {
             next = best.point.value(number).and_then(|now| parameter.middle(&low, now));
         }
         Ok(best)
+    }
+}
+
+impl Evaluated {
+    fn measured(&self) -> Measured {
+        Measured { instructions: self.instructions(), quality: self.quality }
     }
 }
