@@ -68,6 +68,23 @@ fn a_small_input_stands_for_the_reference() {
     let share = &found["found"];
     assert!(share["low"].as_f64() <= share["rate"].as_f64() && share["rate"].as_f64() <= share["high"].as_f64());
     assert!(number(&share["count"]) > 0 && number(&share["of"]) == number(&reference["sdc_pcs"]), "{share}");
+    // Every order finds all SDC-PCs, and none does better or worse than the oracles.
+    let runs = |order: &Value, of: &str| ["of_sdc_pcs", "all"].map(|key| number(&order[of][key]));
+    let orders = found["priority"]["orders"].as_array().unwrap();
+    assert_eq!(orders.len(), 42);
+    for (of, input) in [("minimised", small), ("reference", reference)] {
+        let [best, worst, whole] = [0, 40, 41].map(|at| runs(&orders[at], of));
+        assert_eq!((best[0], whole[1]), (number(&input["sdc_pcs"]), number(&input["pilots_run"])));
+        for order in &orders[1..40] {
+            let runs = runs(order, of);
+            assert!(best <= runs && runs <= worst && worst <= whole, "{order}");
+        }
+    }
+    let time = |analysis: &str| {
+        let times = found["priority"]["time"].as_array().unwrap();
+        number(&times.iter().find(|time| time["analysis"] == analysis).unwrap()["runs"])
+    };
+    assert!(time("minimised_eip") <= time("input_priority") && time("input_priority") <= time("both_eip"));
     // The capsule of the small input is a capsule like any other.
     let capsule = found["capsule"].as_str().unwrap();
     let info = json(&["info", capsule, "--json"]);

@@ -5,9 +5,11 @@ use stats::{Confidence, Proportion};
 use std::collections::BTreeMap;
 use study::{Cell, Study, Table};
 
+use super::analysis::{Analysis, Planned};
 use super::coverage::Criterion;
 use super::minimise::{Evaluated, Minimised, Minimiser, Target};
-use super::sdc_pcs::{Analysis, Division};
+use super::sdc_pcs::Division;
+use super::time_show::Replay;
 use crate::approxilyzer::Settings;
 use crate::kit::{Campaigns, MethodSettings, StudyError};
 use crate::method::{Answer, CommandOption, InputCommand, InputRequest};
@@ -35,6 +37,19 @@ pub(super) const COMMAND: InputCommand = InputCommand {
             about: "Measure the quality of inputs by these",
         },
         CommandOption::any("sites", "SHARE", Some("0.99"), "Study this share of the error sites of each input"),
+        CommandOption::any(
+            "pilots",
+            "N",
+            Some("1000000"),
+            "Run at most this number of pilots for each input, evenly spaced among all",
+        ),
+        CommandOption {
+            key: "operands",
+            value: "OPERANDS",
+            words: &[("destinations", "registers that instructions write"), ("all", "also those that they read")],
+            default: Some("destinations"),
+            about: "Take bits of these registers as error sites",
+        },
     ],
     run,
 };
@@ -45,17 +60,32 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
         return Err(StudyError::Words(format!("reach the coverage {least}: expected a share above 0, at most 1")));
     }
     let target = Target { criterion: request.options.get("quality-of")?.unwrap_or(Criterion::Pc), share: least };
-    let coverage = request.options.get::<String>("sites")?.map(|share| ("coverage", share));
-    let settings = Settings { sources: false, addresses: false, stores: false, ..Settings::of_options(coverage)? };
+    let limit: u64 = request.options.get("pilots")?.unwrap_or(u64::MAX);
+    if limit == 0 {
+        return Err(StudyError::Words("run 0 pilots: expected a number above 0".to_owned()));
+    }
+    let sites = request.options.get::<String>("sites")?.map(|share| ("coverage", share));
+    let words = sites.into_iter().chain(request.options.of(&["operands"]));
+    let settings = Settings { addresses: false, stores: false, ..Settings::of_options(words)? };
     let found = Minimiser::run(request.inputs, target, campaigns)?;
-    let small = Analysis::of(&found.smallest.capsule, &settings, campaigns)?;
-    let reference = Analysis::of(&found.reference.capsule, &settings, campaigns)?;
+    // Both are planned before either is run: a refusal costs no runs.
+    let reference = Planned::of(&found.reference.capsule, &settings, limit, campaigns)?;
+    let small = Planned::of(&found.smallest.capsule, &settings, limit, campaigns)?;
+    let small = small.run(campaigns)?;
+    let reference = reference.run(campaigns)?;
+    let replay = Replay::of(&small, &reference, campaigns.seed);
     let division = Division::of(&small, &reference);
     let dir = campaigns.dir.clone();
     let kept = request.inputs.keep(&found.smallest.point, &found.smallest.capsule, &dir)?;
     let name = request.inputs.name().to_owned();
     let mut study = Study::new("minotaur", format!("{name}: a small input for the reference"), "");
-    study.tables = vec![inputs(&found, &small, &reference), quality(&found, target), parts(division)];
+    study.tables = vec![
+        inputs(&found, &small, &reference),
+        quality(&found, target),
+        parts(division),
+        replay.orders(),
+        replay.times(),
+    ];
     study.tables[0].notes.push(format!("The capsule of the small input is {}.", kept.display()));
     study.tables[0].notes.push(format!("Record it yourself: {}", request.inputs.command(&found.smallest.point)));
     let json = json!({
@@ -71,16 +101,13 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
             "ref_sdc": division.ref_sdc, "ref_sdc_plus": division.ref_sdc_plus,
         },
         "found": share(division.common, division.of_reference()),
-        "accuracy": { "minimised": share(found_by_small(division), division.all()),
+        "accuracy": { "minimised": share(division.of_small(), division.all()),
                       "reference": share(division.of_reference(), division.all()) },
         "speedup": speedup(&small, &reference),
+        "priority": replay.document(),
         "capsule": kept,
     });
     Ok(Answer { json, study, files: Vec::new(), pictures: Vec::new(), sheets: Vec::new() })
-}
-
-fn found_by_small(division: Division) -> u64 {
-    division.common + division.min_sdc + division.min_sdc_plus
 }
 
 /// How many times faster the analysis of the small input is.
@@ -110,8 +137,9 @@ fn document(input: &Evaluated, target: Target, analysis: &Analysis) -> Value {
         "golden_seconds": input.capsule.golden_run().seconds(),
         "sites": analysis.sites.all,
         "pilots": analysis.sites.run,
-        "explored": analysis.explored.len(),
-        "sdc_pcs": analysis.corrupting.len(),
+        "pilots_run": analysis.runs,
+        "explored": analysis.pilots.len(),
+        "sdc_pcs": analysis.corrupting().len(),
     })
 }
 
@@ -126,8 +154,8 @@ fn inputs(found: &Minimised, small: &Analysis, reference: &Analysis) -> Table {
             Cell::Count(analysis.sites.all),
             Cell::Count(analysis.sites.run),
             Cell::Number((analysis.seconds * 1000.0).round() / 1000.0),
-            Cell::Count(analysis.explored.len() as u64),
-            Cell::Count(analysis.corrupting.len() as u64),
+            Cell::Count(analysis.pilots.len() as u64),
+            Cell::Count(analysis.corrupting().len() as u64),
         ]
     };
     table.rows = vec![row("reference", &found.reference, reference), row("minimised", &found.smallest, small)];
@@ -138,6 +166,14 @@ fn inputs(found: &Minimised, small: &Analysis, reference: &Analysis) -> Table {
     if found.smallest.point == found.reference.point {
         table.notes.push("No smaller input keeps the quality: the reference itself is the result.".to_owned());
     }
+    let limited = [reference, small].iter().any(|it| it.runs < it.sites.run);
+    table.notes.extend(limited.then(|| {
+        format!(
+            "Of the pilots of the reference {} were run, of the small input's {} (--pilots): an instruction may be an SDC-PC \
+             though none of these shows it.",
+            reference.runs, small.runs
+        )
+    }));
     table.notes.push(format!(
         "The runs of the small input take 1/{:.1} of the time of the reference's.",
         speedup(small, reference)
@@ -179,7 +215,7 @@ fn parts(division: Division) -> Table {
         ("the small input; the reference did not explore it (MinSDC+)", division.min_sdc_plus),
         ("the reference; the small input explored it (RefSDC)", division.ref_sdc),
         ("the reference; the small input did not explore it (RefSDC+)", division.ref_sdc_plus),
-        ("the small input", found_by_small(division)),
+        ("the small input", division.of_small()),
         ("the reference", division.of_reference()),
     ];
     table.rows = rows.iter().map(|&(name, some)| vec![Cell::text(name), Cell::Count(some), cell(some)]).collect();
