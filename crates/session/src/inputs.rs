@@ -8,7 +8,7 @@ use capsule::Capsule;
 use inject::{CapsuleTarget, Setup};
 use live::{Recorder, Recording};
 use methods::kit::{Inputs, Realised, StudyError};
-use space::{Point, Space};
+use space::{Point, Space, SpaceError};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub fn open(app: &str, space: Option<&Path>, setup: &Setup) -> Result<RecordedIn
         (None, Some(workload)) => workload.space().map(str::to_owned).ok_or_else(|| no_space(app))?,
         (None, None) => return Err(no_space(app)),
     };
-    let described = |error: space::SpaceError| {
+    let described = |error: SpaceError| {
         let file = space.map_or_else(|| format!("the space of {app}"), |path| path.display().to_string());
         SessionError::new(ErrorKind::Refused, format!("read {file}: {error}"))
     };
@@ -98,6 +98,13 @@ impl Inputs for RecordedInputs {
     }
 
     fn realise(&mut self, point: &Point) -> Result<Realised, StudyError> {
+        match self.space.check(point) {
+            Ok(()) => {}
+            Err(SpaceError::Violated { constraint, .. }) => {
+                return Ok(Realised::Not(format!("the constraint `{constraint}` does not hold")));
+            }
+            Err(error) => return Ok(Realised::Not(error.to_string())),
+        }
         let (mut capsule, seconds) = match self.capsule(point).map_err(refused)? {
             Ok(recorded) => recorded,
             Err(why) => return Ok(Realised::Not(why)),

@@ -35,6 +35,22 @@ pub enum SpaceError {
         /// The parameters in their order.
         expected: String,
     },
+    /// A constraint that means nothing.
+    #[error("read the constraint `{text}`: {why}")]
+    Constraint {
+        /// The constraint.
+        text: String,
+        /// The reason.
+        why: String,
+    },
+    /// A point does not fulfil a constraint.
+    #[error("take the input {point}: the constraint `{constraint}` does not hold")]
+    Violated {
+        /// The point.
+        point: String,
+        /// The constraint.
+        constraint: String,
+    },
     /// A value that the parameter cannot have.
     #[error("set `{name}` to `{value}`: expected {expected}")]
     Value {

@@ -2,18 +2,21 @@
 //!
 //! ```toml
 //! arguments = ["{rows}", "{cols}"]
+//! constraints = ["rows * cols <= 100000"]
 //!
 //! [[parameters]]
 //! name = "rows"
 //! kind = "int"
 //! range = [2, 400]
 //! scale = "log"
+//! step = 1
 //! reference = 43
 //! ```
 //!
 //! A [`Point`] prints as `rows=43,cols=2000`, which is its name everywhere. Draws are a pure function of a seed and a
 //! number. Nothing here starts a process or knows a capsule.
 
+mod constraint;
 mod error;
 mod parameter;
 mod point;

@@ -45,8 +45,10 @@ pub enum Kind {
     Int {
         /// The least.
         low: i64,
-        /// The largest.
+        /// The largest, a whole number of steps above the least.
         high: i64,
+        /// The distance of one value from the next; above 0.
+        step: i64,
         /// How they are drawn.
         scale: Scale,
     },
@@ -76,6 +78,9 @@ pub struct Parameter {
     pub reference: Value,
 }
 
+/// Numbers that are not whole are not told apart below this share: of their range, or on a logarithmic scale of each other.
+const CLOSE: f64 = 0.01;
+
 /// The largest seed.
 const LAST_SEED: i64 = i32::MAX as i64;
 
@@ -83,7 +88,8 @@ impl Parameter {
     /// What it may be, in words.
     pub(crate) fn expected(&self) -> String {
         match &self.kind {
-            Kind::Int { low, high, .. } => format!("a whole number from {low} to {high}"),
+            Kind::Int { low, high, step: 1, .. } => format!("a whole number from {low} to {high}"),
+            Kind::Int { low, high, step, .. } => format!("a whole number from {low} to {high} in steps of {step}"),
             Kind::Float { low, high, .. } => format!("a number from {low} to {high}"),
             Kind::Choice(words) => format!("one of {}", words.join(", ")),
             Kind::Seed => format!("a whole number from 0 to {LAST_SEED}"),
@@ -94,7 +100,9 @@ impl Parameter {
     #[must_use]
     pub fn holds(&self, value: &Value) -> bool {
         match (&self.kind, value) {
-            (Kind::Int { low, high, .. }, Value::Int(value)) => (low..=high).contains(&value),
+            (Kind::Int { low, high, step, .. }, Value::Int(value)) => {
+                (low..=high).contains(&value) && value.abs_diff(*low).is_multiple_of(step.unsigned_abs())
+            }
             (Kind::Float { low, high, .. }, Value::Float(value)) => (low..=high).contains(&value),
             (Kind::Choice(words), Value::Text(value)) => words.contains(value),
             (Kind::Seed, Value::Int(value)) => (0..=LAST_SEED).contains(value),
@@ -119,15 +127,18 @@ impl Parameter {
     /// A value, drawn uniformly on its scale.
     pub fn draw(&self, draws: &mut Draws) -> Value {
         match &self.kind {
-            Kind::Int { low, high, scale: Scale::Linear } => {
-                let span = high.abs_diff(*low).saturating_add(1);
-                Value::Int(low.wrapping_add_unsigned(draws.below(span).unwrap_or_default()))
+            Kind::Int { low, high, step, scale: Scale::Linear } => {
+                let step = step.unsigned_abs();
+                let values = (high.abs_diff(*low) / step).saturating_add(1);
+                Value::Int(low.wrapping_add_unsigned(draws.below(values).unwrap_or_default() * step))
             }
-            Kind::Int { low, high, scale: Scale::Log } => {
-                // Each whole number has the share from a half below it to a half above it.
-                let (least, most) = ((*low as f64 - 0.5).ln(), (*high as f64 + 0.5).ln());
-                let value = (least + draws.unit() * (most - least)).exp().round() as i64;
-                Value::Int(value.clamp(*low, *high))
+            Kind::Int { low, high, step, scale: Scale::Log } => {
+                // Each value has the share from half a step below it to half a step above it.
+                let half = (*step as f64 / 2.0).min(*low as f64 - 0.5);
+                let (least, most) = ((*low as f64 - half).ln(), (*high as f64 + half).ln());
+                let value = (least + draws.unit() * (most - least)).exp();
+                let steps = ((value - *low as f64) / *step as f64).round() as i64;
+                Value::Int(low.saturating_add(steps.saturating_mul(*step)).clamp(*low, *high))
             }
             Kind::Float { low, high, scale: Scale::Linear } => Value::Float(low + draws.unit() * (high - low)),
             Kind::Float { low, high, scale: Scale::Log } => {
@@ -139,21 +150,31 @@ impl Parameter {
         }
     }
 
-    /// The value in the middle of two whole numbers, on its scale: above the first and below the second. `None` where there
-    /// is none between, and of other values.
+    /// The value in the middle of two numbers, on its scale: above the first and below the second. `None` where there
+    /// is none between, where two numbers that are not whole are close, and of other values.
     #[must_use]
     pub fn middle(&self, first: &Value, second: &Value) -> Option<Value> {
-        let (Kind::Int { scale, .. }, Value::Int(low), Value::Int(high)) = (&self.kind, first, second) else {
-            return None;
-        };
-        if high.checked_sub(*low)? < 2 {
-            return None;
+        match (&self.kind, first, second) {
+            (Kind::Int { step, scale, .. }, Value::Int(low), Value::Int(high)) => {
+                let steps = high.checked_sub(*low)? / step;
+                if steps < 2 {
+                    return None;
+                }
+                let middle = match scale {
+                    Scale::Log if *low > 0 => ((*low as f64 * *high as f64).sqrt() as i64 - low) / step,
+                    _ => steps / 2,
+                };
+                Some(Value::Int(low + middle.clamp(1, steps - 1) * step))
+            }
+            (Kind::Float { low: least, high: most, scale }, Value::Float(low), Value::Float(high)) => {
+                let (middle, is_close) = match scale {
+                    Scale::Log => ((low * high).sqrt(), high / low < 1.0 + CLOSE),
+                    Scale::Linear => (low + (high - low) / 2.0, high - low < CLOSE * (most - least)),
+                };
+                (!is_close && *low < middle && middle < *high).then_some(Value::Float(middle))
+            }
+            _ => None,
         }
-        let middle = match scale {
-            Scale::Log if *low > 0 => (*low as f64 * *high as f64).sqrt() as i64,
-            _ => low + (high - low) / 2,
-        };
-        Some(Value::Int(middle.clamp(low + 1, high - 1)))
     }
 
     /// The smallest value: the least number, the first word. `None` of a seed, which has no order.

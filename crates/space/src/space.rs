@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use stats::Draws;
 
+use crate::constraint::Constraint;
 use crate::error::SpaceError;
 use crate::parameter::{Kind, Parameter, Scale, Value};
 use crate::point::Point;
@@ -13,13 +14,19 @@ pub struct Space {
     /// The arguments of its command line, in which `{name}` stands for a parameter.
     arguments: Vec<String>,
     parameters: Vec<Parameter>,
+    constraints: Vec<Constraint>,
 }
+
+/// How often a point is drawn anew that does not fulfil the constraints.
+const MOST_DRAWS: u32 = 10_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     arguments: Vec<String>,
     parameters: Vec<Declared>,
+    #[serde(default)]
+    constraints: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -30,6 +37,7 @@ struct Declared {
     range: Option<[toml::Value; 2]>,
     #[serde(default)]
     scale: Scale,
+    step: Option<i64>,
     values: Option<Vec<String>>,
     reference: toml::Value,
 }
@@ -38,7 +46,8 @@ impl Space {
     /// Reads a description.
     ///
     /// # Errors
-    /// If it is no TOML, a parameter makes no sense, or arguments and parameters do not name each other.
+    /// If it is no TOML, a parameter or a constraint makes no sense, arguments and parameters do not name each other, or the
+    /// reference does not fulfil a constraint.
     pub fn read(text: &str) -> Result<Self, SpaceError> {
         let file: File =
             toml::from_str(text).map_err(|error| SpaceError::File(error.to_string().trim_end().to_owned()))?;
@@ -49,7 +58,12 @@ impl Space {
                 return Err(SpaceError::Parameter { name: parameter.name.clone(), why });
             }
         }
-        let space = Self { arguments: file.arguments, parameters };
+        let known: Vec<&str> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+        let constraint = |text: &String| {
+            Constraint::read(text, &known).map_err(|why| SpaceError::Constraint { text: text.clone(), why })
+        };
+        let constraints = file.constraints.iter().map(constraint).collect::<Result<_, _>>()?;
+        let space = Self { arguments: file.arguments, parameters, constraints };
         let mut used = Vec::new();
         for argument in &space.arguments {
             for name in names(argument) {
@@ -62,7 +76,21 @@ impl Space {
         }
         match space.parameters.iter().find(|parameter| !used.contains(&parameter.name.as_str())) {
             Some(parameter) => Err(SpaceError::Unused(parameter.name.clone())),
-            None => Ok(space),
+            None => space.check(&space.reference()).map(|()| space),
+        }
+    }
+
+    /// Whether a point fulfils the constraints.
+    ///
+    /// # Errors
+    /// The first constraint that does not hold.
+    pub fn check(&self, point: &Point) -> Result<(), SpaceError> {
+        let values: Vec<&Value> = point.values().collect();
+        match self.constraints.iter().find(|constraint| !constraint.holds(&values)) {
+            Some(constraint) => {
+                Err(SpaceError::Violated { point: point.to_string(), constraint: constraint.to_string() })
+            }
+            None => Ok(()),
         }
     }
 
@@ -78,11 +106,13 @@ impl Space {
         self.point(|parameter| parameter.reference.clone())
     }
 
-    /// A point, each parameter drawn uniformly on its scale: a pure function of the seed and the number.
+    /// A point that fulfils the constraints, each parameter drawn uniformly on its scale: a pure function of the seed and the
+    /// number. The reference where 10,000 draws find none.
     #[must_use]
     pub fn draw(&self, seed: u64, number: u64) -> Point {
         let mut draws = Draws::new(seed, number);
-        self.point(|parameter| parameter.draw(&mut draws))
+        let mut drawn = (0..MOST_DRAWS).map(|_| self.point(|parameter| parameter.draw(&mut draws)));
+        drawn.find(|point| self.check(point).is_ok()).unwrap_or_else(|| self.reference())
     }
 
     fn point(&self, mut value: impl FnMut(&Parameter) -> Value) -> Point {
@@ -92,7 +122,7 @@ impl Space {
     /// Reads a point as it prints. Parameters that are left out have their reference value.
     ///
     /// # Errors
-    /// If it names none of the parameters, one twice, or a value that one cannot have.
+    /// If it names none of the parameters, one twice, or a value that one cannot have, or does not fulfil a constraint.
     pub fn parse(&self, text: &str) -> Result<Point, SpaceError> {
         let wrong = || SpaceError::Point { text: text.to_owned(), expected: self.pattern() };
         let mut point = self.reference();
@@ -104,7 +134,7 @@ impl Space {
             known.push(number);
             point = point.with(number, self.parameters[number].read(value)?);
         }
-        Ok(point)
+        self.check(&point).map(|()| point)
     }
 
     /// The arguments of the command line at a point.
@@ -147,7 +177,12 @@ impl Declared {
                 let [low, high] = range()?;
                 let bounds = low.as_integer().zip(high.as_integer());
                 let (low, high) = bounds.ok_or_else(|| wrong("its range is not of whole numbers"))?;
-                Kind::Int { low, high, scale: self.scale }
+                let step = self.step.unwrap_or(1);
+                if step < 1 {
+                    return Err(wrong("its `step` is not above 0"));
+                }
+                let over = high.checked_sub(low).map_or(0, |span| span.max(0) % step);
+                Kind::Int { low, high: high - over, step, scale: self.scale }
             }
             "float" => {
                 let number = |value: &toml::Value| value.as_float().or(value.as_integer().map(|value| value as f64));
@@ -163,6 +198,9 @@ impl Declared {
             "seed" => Kind::Seed,
             _ => return Err(wrong("its kind is none of int, float, choice, seed")),
         };
+        if self.step.is_some() && !matches!(kind, Kind::Int { .. }) {
+            return Err(wrong("only whole numbers (`kind = \"int\"`) have a `step`"));
+        }
         match &kind {
             Kind::Int { low, high, .. } if low > high => return Err(wrong("its range ends below its begin")),
             Kind::Float { low, high, .. } if low > high => return Err(wrong("its range ends below its begin")),

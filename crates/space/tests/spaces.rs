@@ -67,6 +67,15 @@ fn what_is_wrong_is_named() {
         ("name = \"mode\"", "name = \"rows\"", "it is declared twice"),
         ("name = \"mode\"", "name = \"a b\"", "other characters"),
         ("kind = \"seed\"", "kind = \"seed\"\nsize = 3", "unknown field `size`"),
+        ("kind = \"seed\"", "kind = \"seed\"\nstep = 3", "only whole numbers"),
+        ("range = [2, 400]", "range = [2, 400]\nstep = 0", "its `step` is not above 0"),
+        ("range = [2, 400]", "range = [2, 400]\nstep = 16", "expected a whole number from 2 to 386 in steps of 16"),
+        ("\narguments", "\nconstraints = [\"rows < lines\"]\narguments", "`lines` is not a parameter"),
+        (
+            "\narguments",
+            "\nconstraints = [\"rows > seed * 7\"]\narguments",
+            "take the input rows=43,mode=exact,seed=7,step=1: the constraint `rows > seed * 7` does not hold",
+        ),
     ] {
         let error = Space::read(&TEXT.replacen(from, to, 1)).unwrap_err().to_string();
         assert!(error.contains(part), "{to}: {error}");
@@ -87,6 +96,37 @@ fn logarithmic_draws_fill_each_octave_alike_and_reach_both_ends() {
     // ln(1.5 / 0.5) of ln(1023.5 / 0.5) for 1; ln 2 for the others but for the halves at their ends.
     assert!((2_500..3_300).contains(&octaves[0]), "{octaves:?}");
     assert!(octaves[2..].iter().all(|count| (1_500..2_200).contains(count)), "{octaves:?}");
+}
+
+#[test]
+fn constraints_and_steps_hold_for_every_draw() {
+    let text = "arguments = ['{a}', '{b}']\nconstraints = ['a <= b', 'a + b < 400']\n";
+    let parameter = |name, scale| {
+        let numbers = "range = [16, 512]\nstep = 16\nreference = 48";
+        format!("[[parameters]]\nname = '{name}'\nkind = 'int'\nscale = '{scale}'\n{numbers}\n")
+    };
+    let space = Space::read(&format!("{text}{}{}", parameter("a", "log"), parameter("b", "linear"))).unwrap();
+    for number in 0..500 {
+        let point = space.draw(3, number);
+        let values: Vec<Value> = point.values().cloned().collect();
+        let [Value::Int(a), Value::Int(b)] = values[..] else { panic!("integers") };
+        assert!(a % 16 == 0 && b % 16 == 0 && 16 <= a && a <= b && a + b < 400, "{point}");
+    }
+    let error = space.parse("a=64").unwrap_err().to_string();
+    assert_eq!(error, "take the input a=64,b=48: the constraint `a <= b` does not hold");
+    let middle = space.parameters()[1].middle(&Value::Int(16), &Value::Int(64));
+    assert_eq!(middle, Some(Value::Int(32)));
+}
+
+#[test]
+fn numbers_that_are_not_whole_are_halved_until_they_are_close() {
+    let step = &Space::read(TEXT).unwrap().parameters()[3].clone();
+    let (low, mut high, mut halves) = (Value::Float(0.5), Value::Float(2.0), 0);
+    while let Some(middle) = step.middle(&low, &high) {
+        assert!(low < middle && middle < high);
+        (high, halves) = (middle, halves + 1);
+    }
+    assert_eq!(halves, 7);
 }
 
 proptest! {

@@ -130,4 +130,10 @@ fn what_is_wrong_with_inputs_is_named() {
     std::fs::write(&file, text).unwrap();
     let found = json(&[&space[..], &["--json", "--out", path(dir.path())]].concat());
     assert!(!found["refused"].as_array().unwrap().is_empty(), "{found}");
+    // A constraint is looked at before a process starts: the reference has to fulfil it, other inputs that do not are counted.
+    let constrained = |limit: u32| format!("constraints = ['n > {limit}']\n{}", text.replace("-50", "16"));
+    refused(&space, &constrained(700), "take the input n=700: the constraint `n > 700` does not hold");
+    std::fs::write(&file, constrained(300)).unwrap();
+    let found = json(&[&space[..], &["--json", "--out", path(dir.path())]].concat());
+    assert_eq!(found["refused"][0]["why"], "the constraint `n > 300` does not hold");
 }
