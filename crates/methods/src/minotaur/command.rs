@@ -40,7 +40,7 @@ pub(super) const COMMAND: InputCommand = InputCommand {
         CommandOption::any(
             "pilots",
             "N",
-            Some("1000000"),
+            Some("100000"),
             "Run at most this number of pilots for each input, evenly spaced among all",
         ),
         CommandOption {
@@ -170,7 +170,7 @@ fn inputs(found: &Minimised, small: &Analysis, reference: &Analysis) -> Table {
     table.notes.extend(limited.then(|| {
         format!(
             "Of the pilots of the reference {} were run, of the small input's {} (--pilots): an instruction may be an SDC-PC \
-             though none of these shows it.",
+             though none of these shows it, and all times are of these alone.",
             reference.runs, small.runs
         )
     }));
