@@ -11,6 +11,7 @@ use crate::words::percent;
 pub(super) fn sites(all: &[Measured]) -> Table {
     let columns = [
         "application",
+        "decisions",
         "error sites",
         "pruned",
         "represented",
@@ -30,6 +31,7 @@ pub(super) fn sites(all: &[Measured]) -> Table {
         let share = |some: u64| Cell::text(percent(some as f64 / it.count("sites.all").max(1) as f64));
         table.rows.push(vec![
             Cell::text(it.paper),
+            Cell::text(it.decisions),
             Cell::Count(it.count("sites.all")),
             share(it.count("sites.pruned")),
             share(it.count("sites.represented")),
@@ -112,9 +114,12 @@ pub(super) fn cost_at(it: &Measured, protected: &str, coverage: f64) -> Option<f
     reached.filter_map(|point| point["cost"].as_f64()).min_by(f64::total_cmp)
 }
 
-/// The curves whose names tell what they protect.
+/// The curves that the chapter draws: all corruptions, Bad and Maybe, and these above a few bins of 1 % each.
 pub(super) fn protected(it: &Measured) -> Vec<String> {
-    let names = it.list("tuning.curves").iter().filter_map(|curve| curve["protected"].as_str());
+    const BINS: [u64; 3] = [0, 4, 9];
+    let shown =
+        |curve: &&Value| at(curve, "accepted.bin").and_then(Value::as_u64).is_none_or(|bin| BINS.contains(&bin));
+    let names = it.list("tuning.curves").iter().filter(shown).filter_map(|curve| curve["protected"].as_str());
     names.map(str::to_owned).collect()
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::pieces;
 use super::statements::statements;
-use super::survey::{APPLICATIONS, Measured, is_float};
+use super::survey::{APPLICATIONS, Application, Measured, is_float};
 use crate::page::Piece;
 use crate::statements::{Statement, Verdict};
 
@@ -45,7 +45,10 @@ fn as_in_the_chapter() -> Vec<Measured> {
         "fft" => document([50, 5, 20, 5, 5], 700, [0.6, 0.6], 0.4),
         _ => document([60, 0, 20, 5, 5], 10, [0.4, 0.4], 0.4),
     };
-    let measured = |(name, paper)| Measured { name, paper, document: of(name), curve: None };
+    let measured = |it: Application| {
+        let Application { name, paper, decisions, .. } = it;
+        Measured { name, paper, decisions, document: of(name), curve: None }
+    };
     APPLICATIONS.into_iter().map(measured).collect()
 }
 
