@@ -1,7 +1,7 @@
 //! What runs: campaigns and single faults, on one thing that was opened.
 
 use crate::error::{ErrorKind, SessionError};
-use crate::systems::{System, SystemPart};
+use crate::systems::{self, System, SystemPart};
 use crate::trust;
 use campaign::story::Story;
 use campaign::{
@@ -237,8 +237,7 @@ impl Session {
     /// # Errors
     /// If it is no fault, and as [`story`](Self::story).
     pub fn story_of(&self, id: &str) -> Result<Story, SessionError> {
-        let fault: Fault = id.parse().map_err(|error| SessionError::from_error(ErrorKind::Words, &error))?;
-        self.story(&fault)
+        self.story(&systems::fault(id)?)
     }
 
     /// The story of one fault in the capsule: what was hit, how it spread, what came of it.

@@ -45,12 +45,17 @@ impl pool::BatchWorker for RunWorker<'_> {
     /// Makes the runs of a batch and sends their rows, in pieces if it takes long.
     fn batch(&mut self, positions: Range<u64>, sink: &Sink<'_, Row>) -> Result<(), CampaignError> {
         let (mut rows, mut watch) = (Vec::new(), Stopwatch::start());
-        let sites = self.reader.sites(positions)?;
-        let mut left = sites.as_slice();
-        while !left.is_empty() && sink.wanted() {
-            let (now, later) = left.split_at(self.taken_at_once(left)?);
-            rows.extend(self.rows(now)?);
-            left = later;
+        let mut sites = self.reader.sites(positions)?.into_iter().peekable();
+        let make = || self.target.engines.worker(&self.config.engine);
+        let size = guarded(&mut self.worker, make, "fault", |worker| Ok(worker.batch_size()))?.unwrap_or(1).max(1);
+        let is_run = |(_, site): &(RunIndex, Site)| !matches!(site.intent, Intent::GivenUp(_));
+        while let Some(first) = sites.next_if(|_| sink.wanted()) {
+            let mut together = vec![first];
+            while is_run(&together[0]) && together.len() < size {
+                let Some(next) = sites.next_if(is_run) else { break };
+                together.push(next);
+            }
+            rows.extend(self.rows(together)?);
             if watch.seconds() >= SEND_AFTER {
                 sink.send(std::mem::take(&mut rows));
                 watch = Stopwatch::start();
@@ -64,31 +69,22 @@ impl pool::BatchWorker for RunWorker<'_> {
 }
 
 impl RunWorker<'_> {
-    /// How many of these sites the worker takes at once: one that is given up stands alone.
-    fn taken_at_once(&mut self, sites: &[(RunIndex, Site)]) -> Result<usize, CampaignError> {
-        let is_run = |(_, site): &&(RunIndex, Site)| !matches!(site.intent, Intent::GivenUp(_));
-        let runs = sites.iter().take_while(is_run).count();
-        let make = || self.target.engines.worker(&self.config.engine);
-        let size = guarded(&mut self.worker, make, "fault", |worker| Ok(worker.batch_size()))?;
-        Ok(runs.min(size.unwrap_or(1)).max(1))
-    }
-
-    /// The rows of some sites, all of which are run or the only one of which is given up.
-    fn rows(&mut self, sites: &[(RunIndex, Site)]) -> Result<Vec<Row>, CampaignError> {
-        if let [(run, site)] = sites {
-            return Ok(vec![self.row(*run, site.clone())?]);
+    /// The rows of some sites, all of which are run, or the only one of which is given up.
+    fn rows(&mut self, sites: Vec<(RunIndex, Site)>) -> Result<Vec<Row>, CampaignError> {
+        if sites.len() > 1 {
+            let (runs, together): (Vec<RunIndex>, Vec<Site>) = sites.into_iter().unzip();
+            let make = || self.target.engines.worker(&self.config.engine);
+            let observed = guarded(&mut self.worker, make, "faults", |worker| Ok(worker.run_batch(&together)))?;
+            let sites = runs.into_iter().zip(together);
+            return match observed {
+                Ok(observed) if observed.len() == sites.len() => {
+                    Ok(sites.zip(observed).map(|((run, site), seen)| self.row_of(run, site, seen)).collect())
+                }
+                // One of them broke the batch: each by itself, so that the others have their outcomes.
+                _ => sites.map(|(run, site)| self.row(run, site)).collect(),
+            };
         }
-        let all: Vec<Site> = sites.iter().map(|(_, site)| site.clone()).collect();
-        let make = || self.target.engines.worker(&self.config.engine);
-        let observed = guarded(&mut self.worker, make, "faults", |worker| Ok(worker.run_batch(&all)))?;
-        match observed {
-            Ok(observed) if observed.len() == all.len() => {
-                let row = |((run, site), seen): (&(RunIndex, Site), _)| self.row_of(*run, site.clone(), seen);
-                Ok(sites.iter().zip(observed).map(row).collect())
-            }
-            // One of them broke the batch: each by itself, so that the others have their outcomes.
-            _ => sites.iter().map(|(run, site)| self.row(*run, site.clone())).collect(),
-        }
+        sites.into_iter().map(|(run, site)| self.row(run, site)).collect()
     }
 
     fn row(&mut self, run: RunIndex, site: Site) -> Result<Row, CampaignError> {

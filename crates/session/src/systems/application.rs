@@ -5,7 +5,6 @@ use super::system::{System, SystemKind};
 use crate::error::{ErrorKind, SessionError};
 use campaign::{Config, Description, Engine, EngineOffer, Engines, Site, TargetSystem};
 use debugger::CUDA_GDB;
-use inject::site::fault_of;
 use inject::{CapsuleTarget, Strategy};
 use live::{LiveRuns, LiveTarget};
 use outcome::Observation;
@@ -62,12 +61,12 @@ impl System for ApplicationSystem {
     }
 
     fn site(&self, id: &str) -> Result<Site, SessionError> {
-        program::site(self.0.capsule(), id)
+        Ok(self.0.capsule().site_of(&program::fault(id)?)?)
     }
 
     /// The run is one of the application, whether its host could act on a difference or not.
     fn run(&self, site: &Site, engine: &Engine) -> Result<Observation, SessionError> {
-        let fault = fault_of(site).map_err(|error| SessionError::from_error(ErrorKind::Words, &error))?;
+        let fault = program::fault_of(site)?;
         let seen = self.0.inject(&fault, Strategy::try_from(engine)?);
         seen.map_err(|error| SessionError::from_error(ErrorKind::Golden, &error))
     }

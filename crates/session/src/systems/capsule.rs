@@ -8,7 +8,6 @@ use crate::capsules;
 use crate::error::{ErrorKind, SessionError};
 use crate::recorded::{self, Recorded};
 use campaign::{Config, Description, Engine, EngineOffer, Live, Site, Size, TargetSystem};
-use inject::site::fault_of;
 use inject::{CapsuleTarget, Setup, Strategy};
 use outcome::Observation;
 use std::sync::Arc;
@@ -117,11 +116,11 @@ impl System for CapsuleSystem {
     }
 
     fn site(&self, id: &str) -> Result<Site, SessionError> {
-        program::site(&self.0, id)
+        Ok(self.0.site_of(&program::fault(id)?)?)
     }
 
     fn run(&self, site: &Site, engine: &Engine) -> Result<Observation, SessionError> {
-        let fault = fault_of(site).map_err(|error| SessionError::from_error(ErrorKind::Words, &error))?;
+        let fault = program::fault_of(site)?;
         Ok(self.0.runner(Strategy::try_from(engine)?).run(&fault)?)
     }
 }

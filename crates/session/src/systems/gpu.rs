@@ -6,7 +6,6 @@ use crate::error::{ErrorKind, SessionError};
 use campaign::{Config, Description, Engine, EngineOffer, Site, TargetSystem};
 use debugger::{CUDA_GDB, GpuTarget};
 use inject::CapsuleTarget;
-use inject::site::fault_of;
 use methods::Applied;
 use outcome::Observation;
 use std::env;
@@ -39,31 +38,27 @@ impl SystemKind for GpuKind {
     fn check(&self, config: &Config) -> Result<(), SessionError> {
         let without = [
             (
-                "fuel",
                 config.fuel.is_some(),
                 "limit the instructions of a thread on a real GPU: nothing counts them there",
                 "leave `fuel` out; `timeout` says how long a run may take",
             ),
             (
-                "addresses",
                 config.addresses.is_some(),
                 "use `addresses` on a real GPU: it has no effect there",
                 "leave `addresses` out",
             ),
             (
-                "contract",
                 config.contract.is_some(),
                 "choose which products are joined with sums on a real GPU: its machine code says it",
                 "leave `contract` out",
             ),
             (
-                "order",
                 config.order.is_some(),
                 "choose the order of warps and blocks on a real GPU: its scheduler does",
                 "leave `order` out",
             ),
         ];
-        if let Some((_, _, message, help)) = without.into_iter().find(|(_, is_set, ..)| *is_set) {
+        if let Some((_, message, help)) = without.into_iter().find(|(is_set, ..)| *is_set) {
             return Err(SessionError::new(ErrorKind::Words, message).with_help(help));
         }
         Ok(debugger::check_words(&config.selection)?)
@@ -105,13 +100,11 @@ impl System for GpuSystem {
     }
 
     fn site(&self, id: &str) -> Result<Site, SessionError> {
-        let fault: fault::Fault =
-            id.parse().map_err(|error: fault::ParseFaultError| SessionError::from_error(ErrorKind::Words, &error))?;
-        self.0.site_of(&fault).map_err(|error| SessionError::from_error(ErrorKind::Words, &error))
+        self.0.site_of(&program::fault(id)?).map_err(|error| SessionError::from_error(ErrorKind::Words, &error))
     }
 
     fn run(&self, site: &Site, _: &Engine) -> Result<Observation, SessionError> {
-        let fault = fault_of(site).map_err(|error| SessionError::from_error(ErrorKind::Words, &error))?;
+        let fault = program::fault_of(site)?;
         self.0.inject(&fault).map_err(|error| SessionError::from_error(ErrorKind::Golden, &error))
     }
 }

@@ -8,6 +8,7 @@ mod network;
 mod program;
 mod system;
 
+pub(crate) use program::fault;
 pub use program::machine_of;
 pub use system::SystemPart;
 pub(crate) use system::{OpenedSystem, System, SystemKind, WantedApplication};

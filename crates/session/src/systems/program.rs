@@ -5,6 +5,7 @@ use crate::error::{ErrorKind, SessionError};
 use crate::{addresses, bundled, capsules, contract, order};
 use campaign::{Choices, Config, Description, Site};
 use device::{AddressProfile, Contract};
+use fault::Fault;
 use inject::{CapsuleTarget, Machine, Order, Resources, Setup};
 use live::GoldenApplication;
 use methods::registry;
@@ -95,9 +96,12 @@ pub(super) fn describe(config: &Config) -> Description {
     inject::describe(&Choices::from(config), aims)
 }
 
-/// The site of a fault by its text id, in a capsule.
-pub(super) fn site(capsule: &CapsuleTarget, id: &str) -> Result<Site, SessionError> {
-    let fault: fault::Fault =
-        id.parse().map_err(|error: fault::ParseFaultError| SessionError::from_error(ErrorKind::Words, &error))?;
-    Ok(capsule.site_of(&fault)?)
+/// The fault of a text id.
+pub(crate) fn fault(id: &str) -> Result<Fault, SessionError> {
+    id.parse().map_err(|error: fault::ParseFaultError| SessionError::from_error(ErrorKind::Words, &error))
+}
+
+/// The fault of a site.
+pub(super) fn fault_of(site: &Site) -> Result<Fault, SessionError> {
+    inject::site::fault_of(site).map_err(|error| SessionError::from_error(ErrorKind::Words, &error))
 }
