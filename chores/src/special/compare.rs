@@ -9,7 +9,7 @@ use lanes::registers::{FULL, LANES, Registers, Sizes};
 /// Where results differ.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Differences {
-    /// How many.
+    /// The number of results that differ.
     pub(super) count: u64,
     /// The first of them.
     pub(super) first: Vec<Difference>,

@@ -12,7 +12,7 @@ pub(super) struct Sweep {
     pub(super) from: u32,
     /// From one to the next.
     pub(super) step: u32,
-    /// How many.
+    /// The number of arguments.
     pub(super) count: u32,
 }
 

@@ -14,7 +14,7 @@ const EXAMPLES: usize = 3;
 /// A share with Wilson's interval at 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// How many.
+    /// The number of faults.
     pub count: u64,
     /// Of how many.
     pub of: u64,
@@ -42,7 +42,7 @@ pub struct EndPair {
     pub simulator: String,
     /// The same of the machine.
     pub machine: String,
-    /// How many.
+    /// The number of faults.
     pub count: u64,
 }
 
@@ -53,7 +53,7 @@ pub struct CodePair {
     pub simulator: String,
     /// The machine's name for its error.
     pub machine: String,
-    /// How many.
+    /// The number of faults.
     pub count: u64,
 }
 

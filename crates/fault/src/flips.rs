@@ -7,7 +7,7 @@ use std::fmt;
 /// Bits that flip together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flips {
-    /// How many.
+    /// The number of bits.
     pub(crate) count: u32,
     /// Whether each is next to the one before.
     pub(crate) adjacent: bool,

@@ -35,7 +35,7 @@ pub enum GpuError {
     Taken {
         /// Where.
         address: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: u64,
         /// What the driver offers.
         given: u64,

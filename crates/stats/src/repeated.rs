@@ -15,7 +15,7 @@ use crate::confidence::Confidence;
 /// Several measurements of one quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Repeated {
-    /// How many.
+    /// The number of measurements.
     pub count: u64,
     /// Their mean.
     pub mean: f64,

@@ -46,7 +46,7 @@ pub struct Table {
 pub enum Cell {
     /// Words.
     Text(String),
-    /// How many.
+    /// A number of things.
     Count(u64),
     /// A share of a whole, from 0 to 1.
     Share(f64),

@@ -10,7 +10,7 @@ use super::trials::{Trial, TrialEnd};
 pub struct Cause {
     /// The exception, as CUDA names it; `host` for an end of the application's own.
     pub trap: String,
-    /// How many.
+    /// The number of crashes.
     pub count: u64,
     /// Their share of all crashes.
     pub share: f64,

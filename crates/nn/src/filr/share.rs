@@ -6,7 +6,7 @@ use stats::{Confidence, Proportion};
 /// How many of a number, with Wilson's interval at 95 %.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// How many.
+    /// The number of members that count.
     pub count: u64,
     /// Of how many.
     pub of: u64,

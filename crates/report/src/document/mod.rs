@@ -286,7 +286,7 @@ pub struct SiteRates {
 pub struct FailureReason {
     /// What they said.
     pub message: String,
-    /// How many.
+    /// The number of runs that failed so.
     pub count: u64,
 }
 

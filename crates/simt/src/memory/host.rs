@@ -17,7 +17,7 @@ use thiserror::Error;
     "hold {bytes} bytes of device memory: this machine has not so much left for this process (`ulimit -v`, `free`)"
 )]
 pub struct HostMemoryError {
-    /// How many.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
