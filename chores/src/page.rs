@@ -6,13 +6,12 @@
 use crate::repo::{beamline, root, say};
 use crate::workloads::{debug_build, fixed_nvcc};
 use anyhow::{Context, Error, Result, anyhow, ensure};
-use campaign::CampaignEvent;
-use capsule::Capsule;
+use campaign::{CampaignEvent, Choices};
 use clap::Parser;
-use inject::{CapsuleTarget, Setup};
-use methods::kit::{Campaigns, StudyError};
+use methods::kit::{Campaigns, OpenedCapsule, StudyError};
+use outcome::Criteria;
 use papers::{MethodPage, PageContext, Piece, Workloads, registry};
-use session::capsules;
+use session::Session;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +43,6 @@ pub(crate) fn page(args: &Args) -> Result<()> {
     let runs = runs(page, &args.runs)?;
     let (stop, mut told) = (AtomicBool::new(false), String::new());
     let mut campaigns = Campaigns {
-        opened: Vec::new(),
         dir: root().join("target/pages").join(page.method),
         seed: 0,
         kernels: Vec::new(),
@@ -101,27 +99,32 @@ struct Repository {
 }
 
 impl Repository {
-    fn target(&self, capsule: Capsule) -> Result<Arc<CapsuleTarget>> {
-        let setup = Setup { infer: true, ..Setup::default() };
-        Ok(capsules::target(Arc::new(capsule), &setup)?)
-    }
-
-    fn open(&self, name: &str) -> Result<Arc<CapsuleTarget>> {
-        let path = root().join("workloads").join(name).join(format!("{name}.capsule"));
-        self.target(Capsule::open(&path).with_context(|| format!("open {}", path.display()))?)
-    }
-
-    fn build(&self, name: &str) -> Result<Arc<CapsuleTarget>> {
-        self.target(debug_build(&self.program, &self.nvcc, name)?)
+    fn build(&self, name: &str) -> Result<OpenedCapsule> {
+        let recording = debug_build(&self.program, &self.nvcc, name)?;
+        opened(&session::open_recording(Choices::default(), Arc::new(recording))?)
     }
 }
 
+/// A bundled workload without its application.
+fn bundled(name: &str, criteria: Criteria) -> Result<OpenedCapsule> {
+    let choices = Choices { capsule: Some(name.to_owned()), no_app: true, criteria, ..Choices::default() };
+    opened(&session::open(choices)?)
+}
+
+fn opened(session: &Session) -> Result<OpenedCapsule> {
+    session.opened_capsule()?.with_context(|| format!("{} is not a program of a GPU", session.name()))
+}
+
 impl Workloads for Repository {
-    fn bundled(&mut self, name: &str) -> Result<Arc<CapsuleTarget>, StudyError> {
-        self.open(name).map_err(|error| refused(&error))
+    fn bundled(&mut self, name: &str) -> Result<OpenedCapsule, StudyError> {
+        self.judged(name, Criteria::default())
     }
 
-    fn unoptimised(&mut self, name: &str) -> Result<Arc<CapsuleTarget>, StudyError> {
+    fn judged(&mut self, name: &str, criteria: Criteria) -> Result<OpenedCapsule, StudyError> {
+        bundled(name, criteria).map_err(|error| refused(&error))
+    }
+
+    fn unoptimised(&mut self, name: &str) -> Result<OpenedCapsule, StudyError> {
         self.build(name).map_err(|error| refused(&error))
     }
 

@@ -53,6 +53,7 @@ struct Box {
     double side;
     double width;  // of a cell
     int cells;     // along a side
+    int unused;    // an argument of kernels: every byte of it is defined
 };
 
 struct Energies {
@@ -259,8 +260,9 @@ static Atoms copper(int units, double side) {
             const double at = kLattice * (index + (middle ? 0.5 : 0.0)) + kDisplacement * (2.0 * noise(key) - 1.0);
             return at < 0.0 ? at + side : at;
         };
-        const auto normal = [](int key) {
-            return std::sqrt(-2.0 * std::log(noise(key))) * std::cos(2.0 * M_PI * noise(key + 1));
+        // Rounded to single precision: the last bits of a logarithm and a cosine depend on the processor of the host.
+        const auto normal = [](int key) -> double {
+            return static_cast<float>(std::sqrt(-2.0 * std::log(noise(key))) * std::cos(2.0 * M_PI * noise(key + 1)));
         };
         atoms.position.push_back({site(unit % units, corner == 1 || corner == 2, 9 * i),
                                   site(unit / units % units, corner == 2 || corner == 3, 9 * i + 1),
@@ -367,7 +369,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "usage: %s [unit cells along a side 4..20] [steps 1..200]\n", argv[0]);
         return 2;
     }
-    Box box = {units * kLattice, 0.0, static_cast<int>(units * kLattice / kCutoff)};
+    Box box = {units * kLattice, 0.0, static_cast<int>(units * kLattice / kCutoff), 0};
     box.width = box.side / box.cells;
     const int cells = box.cells * box.cells * box.cells;
     Atoms host = copper(units, box.side);

@@ -68,6 +68,6 @@ pub use site::{Intent, Label, LabelColumn, LabelKind, Labels, NamedSite, RunInde
 pub use store::{Column, Ending, Finding, Results, Row, RowView, Store, StoreError, Value, read_config};
 pub use strata::MAX_STRATA;
 pub use summary::Summary;
-pub use sweep::{Sweep, Sweeper, SweptCount, SweptOperand, SweptTiers, SweptUnit};
+pub use sweep::{Sweep, Sweeper, SweptCount, SweptFault, SweptOperand, SweptTiers, SweptUnit};
 pub use tally::Tally;
 pub use target::{Engines, GoldenSummary, KernelRegisters, MemoryUse, Planner, Stratum, Subject, TargetSystem, Worker};

@@ -9,12 +9,15 @@
 //! A sampled campaign draws a dynamic instruction, then one of its destinations, then a bit. The same weights make an
 //! exhaustive one comparable with it: a fault weighs 1/[`members`](Sweep::members) ×
 //! 1/[`elements`](SweptOperand::elements) × 1/[`bits`](SweptOperand::bits). All faults together weigh 1.
+//!
+//! A planner may hand over a population of its own, unit by unit ([`Planner::unit`](crate::Planner::unit)): faults that
+//! stand for others. The weight of such a fault is multiplied by the [`weight`](SweptOperand::weight) of its operand.
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::Shard;
 use crate::failure::RunFailure;
-use crate::site::Spot;
+use crate::site::{Site, Spot};
 use outcome::{FAILED_CODE, Outcome};
 
 /// Everything that an exhaustive campaign runs: its faults, in units.
@@ -37,6 +40,19 @@ pub struct SweptOperand {
     pub elements: u32,
     /// Its width: the weight of one bit is 1/`bits`.
     pub bits: u32,
+    /// How many faults each of its faults stands for; 1 where every fault is run.
+    pub weight: u64,
+}
+
+/// A fault of a unit of a planner's own population.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweptFault {
+    /// Its site, as a [`Worker`](crate::Worker) takes it.
+    pub site: Site,
+    /// The index into [`Sweep::operands`].
+    pub operand: u32,
+    /// The bit, below the width of the operand.
+    pub bit: u32,
 }
 
 /// What a unit came to.
@@ -169,13 +185,25 @@ pub(crate) struct SweepSize {
     pub(crate) members: u64,
 }
 
+/// Adds up counts of the same, sorted: each is there once then.
+pub(crate) fn combine(mut counts: Vec<SweptCount>) -> Vec<SweptCount> {
+    // Stable: the counts of each unit are sorted, and such stretches are merged.
+    counts.sort();
+    counts.dedup_by(|next, kept| {
+        let same = (next.operand, next.bit, next.outcome) == (kept.operand, kept.bit, kept.outcome);
+        kept.count += if same { next.count } else { 0 };
+        same
+    });
+    counts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use outcome::Masked;
 
     fn operand(bits: u32) -> SweptOperand {
-        SweptOperand { spot: Spot::default(), elements: 1, bits }
+        SweptOperand { spot: Spot::default(), elements: 1, bits, weight: 1 }
     }
 
     /// A sweep of one unit of two faults, and what it should come to.

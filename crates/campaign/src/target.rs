@@ -9,7 +9,7 @@ use crate::engine::{Engine, EngineOffer};
 use crate::failure::{RunFailure, TargetError};
 use crate::race::DataRace;
 use crate::site::{LabelColumn, RunIndex, Site};
-use crate::sweep::{Sweep, Sweeper};
+use crate::sweep::{Sweep, Sweeper, SweptFault};
 use outcome::Criteria;
 use outcome::Observation;
 use std::collections::BTreeMap;
@@ -150,6 +150,18 @@ pub trait Planner: Send + Sync {
     fn sweep(&self, selection: &SelectionWords) -> Result<Sweep, TargetError> {
         let _ = selection;
         Err(TargetError::new("list every fault: this target only samples; give `runs` or `margin`"))
+    }
+
+    /// The faults of a unit of its [`sweep`](Self::sweep), in their order, where the planner lists them: workers run them one by
+    /// one. `None` where the engines know them by their number: then an [`Engines::sweeper`] runs the unit.
+    ///
+    /// A pure function, as [`plan`](Self::plan) is.
+    ///
+    /// # Errors
+    /// When there is no such unit.
+    fn unit(&self, selection: &SelectionWords, unit: u64) -> Result<Option<Vec<SweptFault>>, TargetError> {
+        let _ = (selection, unit);
+        Ok(None)
     }
 }
 

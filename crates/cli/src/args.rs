@@ -240,7 +240,7 @@ pub(crate) struct Report {
     /// Compare with another campaign: everything written is the comparison
     #[arg(long, value_name = "OTHER_DIR")]
     pub(crate) compare: Option<PathBuf>,
-    /// Tell the stories of so many faults in the page and the documents; they are run once more [default: 3, or none
+    /// Tell the stories of N faults in the page and the documents; they are run once more [default: 3, or none
     /// where the golden run takes seconds]
     #[arg(long, value_name = "N")]
     pub(crate) explain: Option<usize>,

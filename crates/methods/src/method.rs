@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use study::{Picture, Sheet, Study};
 
-use crate::kit::{Campaigns, CommandStarter, Inputs, StudyError, StudySubject};
+use crate::kit::{Campaigns, CommandStarter, Inputs, OpenedCapsule, StudyError, StudySubject};
 
 /// A published method.
 pub trait Method: Sync {
@@ -212,7 +212,7 @@ impl CommandOption {
 /// What a command is asked.
 pub struct Request {
     /// The capsule, its golden run done.
-    pub capsule: Arc<CapsuleTarget>,
+    pub capsule: OpenedCapsule,
     /// Of a bundled workload, what it declares of itself: the text of its `workload.toml`.
     pub declared: Option<String>,
     /// What is said of its own options.

@@ -1,9 +1,8 @@
 //! What a page of documentation is whose numbers are measured: `cargo xtask page NAME`.
 
-use inject::CapsuleTarget;
-use methods::kit::{Campaigns, StudyError};
+use methods::kit::{Campaigns, OpenedCapsule, StudyError};
+use outcome::Criteria;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use study::{Plot, Table};
 
 /// A page of documentation whose numbers are measured: `cargo xtask page NAME`.
@@ -45,13 +44,19 @@ pub trait Workloads {
     ///
     /// # Errors
     /// If there is none of this name, or it has no golden run.
-    fn bundled(&mut self, name: &str) -> Result<Arc<CapsuleTarget>, StudyError>;
+    fn bundled(&mut self, name: &str) -> Result<OpenedCapsule, StudyError>;
 
-    /// The same, built for a debugger, nothing optimised.
+    /// The same, its outputs compared by these criteria before its own.
+    ///
+    /// # Errors
+    /// As [`bundled`](Self::bundled).
+    fn judged(&mut self, name: &str, criteria: Criteria) -> Result<OpenedCapsule, StudyError>;
+
+    /// A workload as it is bundled, built for a debugger, nothing optimised.
     ///
     /// # Errors
     /// If it cannot be built or has no golden run.
-    fn unoptimised(&mut self, name: &str) -> Result<Arc<CapsuleTarget>, StudyError>;
+    fn unoptimised(&mut self, name: &str) -> Result<OpenedCapsule, StudyError>;
 
     /// What a workload declares of itself: the text of its `workload.toml`.
     ///

@@ -2,7 +2,7 @@
 //!
 //! A sampled campaign gives every column of the store's table `run`, in its words and types: integers are `INT64`, texts are
 //! `BYTE_ARRAY` with the logical type `STRING`, and what a row may lack is optional. An exhaustive campaign gives its
-//! counts: one row for each bit of each operand and outcome; a fault weighs one over `inverse_weight`. The file is written
+//! counts: one row for each bit of each operand and outcome; a fault weighs `weight` over `inverse_weight`. The file is written
 //! in groups of rows, so that memory does not grow with it.
 
 use std::io::Write;
@@ -195,7 +195,7 @@ fn sheet_value(value: &SheetValue) -> Value<'_> {
 }
 
 /// The columns of the counts of an exhaustive campaign: name, whether they are integers, whether every row has a value.
-const COUNTS: [(&str, bool, bool); 14] = [
+const COUNTS: [(&str, bool, bool); 15] = [
     ("kernel", false, true),
     ("pc", true, true),
     ("file", false, false),
@@ -210,6 +210,7 @@ const COUNTS: [(&str, bool, bool); 14] = [
     ("kind", false, false),
     ("count", true, true),
     ("inverse_weight", true, true),
+    ("weight", true, true),
 ];
 
 fn counts<W: Write + Send>(results: &Results, file: W) -> Result<u64, ParquetFailure> {
@@ -236,6 +237,7 @@ fn counts<W: Write + Send>(results: &Results, file: W) -> Result<u64, ParquetFai
             kind.as_deref().map_or(Value::Null, Value::Text),
             number(count.count),
             number(elements * bits),
+            number(operand.weight),
         ])?;
     }
     Ok(sheet.finish()?)

@@ -1,11 +1,11 @@
 //! Inputs of an application as capsules: a bundled workload's, or those of an executable with a description.
 
 use crate::bundled::{self, Bundled};
-use crate::capsules;
 use crate::error::{ErrorKind, SessionError};
-use campaign::CommandLine;
+use crate::open::open_recording;
+use campaign::{Choices, CommandLine};
 use capsule::Capsule;
-use inject::{CapsuleTarget, Setup};
+use inject::CapsuleTarget;
 use live::{Recorder, Recording};
 use methods::kit::{Inputs, Realised, StudyError};
 use space::{Point, Space, SpaceError};
@@ -26,14 +26,15 @@ pub struct RecordedInputs {
     space: Space,
     recorder: Recorder,
     workload: Option<Bundled>,
-    setup: Setup,
+    choices: Choices,
 }
 
-/// Opens an application with its space: a bundled workload, or an executable with the description in a file.
+/// Opens an application with its space: a bundled workload, or an executable with the description in a file. `choices` are
+/// those of each input's session.
 ///
 /// # Errors
 /// If there is none, it has no space, or it cannot be run here.
-pub fn open(app: &str, space: Option<&Path>, setup: &Setup) -> Result<RecordedInputs, SessionError> {
+pub fn open(app: &str, space: Option<&Path>, choices: Choices) -> Result<RecordedInputs, SessionError> {
     let workload = bundled::find(app);
     let text = match (space, workload) {
         (Some(path), _) => fs::read_to_string(path).map_err(|error| {
@@ -53,7 +54,7 @@ pub fn open(app: &str, space: Option<&Path>, setup: &Setup) -> Result<RecordedIn
     };
     let recorder = Recorder::new(&program)?;
     let name = Path::new(app).file_name().and_then(|name| name.to_str()).unwrap_or(app).to_owned();
-    Ok(RecordedInputs { name, program, space, recorder, workload, setup: setup.clone() })
+    Ok(RecordedInputs { name, program, space, recorder, workload, choices })
 }
 
 fn no_space(app: &str) -> SessionError {
@@ -110,15 +111,18 @@ impl Inputs for RecordedInputs {
             Err(why) => return Ok(Realised::Not(why)),
         };
         capsule.name = format!("{}, {point}", self.name);
-        let target = match capsules::target(capsule.into(), &self.setup) {
-            Ok(target) => target,
+        let session = match open_recording(self.choices.clone(), capsule.into()) {
+            Ok(session) => session,
             Err(error) => return Ok(Realised::Not(error.to_string())),
         };
-        let instructions = target.golden_run().thread_instructions();
+        let Some(opened) = session.opened_capsule().map_err(refused)? else {
+            return Ok(Realised::Not("it is not a program of a GPU".to_owned()));
+        };
+        let instructions = opened.golden_run().thread_instructions();
         if instructions > MOST_INSTRUCTIONS {
             return Ok(Realised::Not(format!("it is too large: {instructions} thread instructions")));
         }
-        Ok(Realised::Ready(target, seconds))
+        Ok(Realised::Ready(Box::new(opened), seconds))
     }
 
     fn keep(&mut self, point: &Point, capsule: &CapsuleTarget, dir: &Path) -> Result<PathBuf, StudyError> {

@@ -37,7 +37,7 @@ mod trust;
 mod user;
 
 pub use error::{ErrorKind, SessionError};
-pub use open::{Changes, open, open_campaign, open_results};
+pub use open::{Changes, open, open_campaign, open_recording, open_results};
 pub use recorded::trust_recorded;
 pub use session::Session;
 pub use systems::{SystemPart, describe, machine_of};

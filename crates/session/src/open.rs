@@ -6,11 +6,13 @@ use crate::names::{absolute_directory, absolute_name};
 use crate::session::Session;
 use crate::systems::{self, OpenedSystem, System, WantedApplication};
 use crate::trust;
+use ::capsule::Capsule;
 use campaign::{Bytes, Choices, Config, Live, Results};
 use methods::kit::patterns;
 use methods::registry;
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Opens what choices name, for a new campaign or for single faults.
 ///
@@ -46,6 +48,20 @@ pub fn open(mut choices: Choices) -> Result<Session, SessionError> {
     session.note(note);
     session.limit_margin()?;
     Ok(session)
+}
+
+/// Opens a recording that is in no file, for campaigns in memory. Its name is that of the capsule; no application is asked.
+///
+/// # Errors
+/// If choices contradict each other or the recording cannot be executed.
+pub fn open_recording(choices: Choices, recording: Arc<Capsule>) -> Result<Session, SessionError> {
+    let config = Choices { capsule: Some(recording.name.clone()), no_app: true, ..choices }.settle()?;
+    let kind = systems::of(&config)?;
+    let config = kind.with_defaults(config);
+    systems::check(kind, &config)?;
+    let system = systems::of_recording(&config, recording)?;
+    let config = config.judged_by(system.criteria())?;
+    with_method(system, config)
 }
 
 /// What may be said of a campaign that goes on: no result depends on it.

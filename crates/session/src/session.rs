@@ -96,7 +96,7 @@ impl Session {
     ///
     /// # Errors
     /// If the user's own state cannot be written.
-    pub fn opened_capsule(&self) -> Result<Option<OpenedCapsule<'_>>, SessionError> {
+    pub fn opened_capsule(&self) -> Result<Option<OpenedCapsule>, SessionError> {
         let Some(capsule) = self.system.capsule() else { return Ok(None) };
         let engines = self.system.application();
         if engines.is_some() {

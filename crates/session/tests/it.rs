@@ -138,11 +138,9 @@ fn stores_of_a_study_say_all_that_their_rows_depend_on() {
     let stop = AtomicBool::new(false);
     for study in methods::registry::studies().filter(|study| ["addresses", "order"].contains(&study.name)) {
         let dir = tempfile::tempdir().unwrap();
-        let setup = inject::Setup { infer: true, ..inject::Setup::default() };
-        let capsule = session::capsules::ready("pathfinder", &setup).unwrap();
+        let capsule = open(choices("pathfinder", 1)).unwrap().opened_capsule().unwrap().unwrap();
         let mut told = |_: &str, _: &campaign::CampaignEvent<'_>| {};
         let mut campaigns = Campaigns {
-            opened: Vec::new(),
             dir: dir.path().to_owned(),
             seed: 5,
             kernels: Vec::new(),
@@ -313,16 +311,9 @@ fn approxilyzer(dir: &Path, said: &[(&'static str, &str)], commands: Option<Arc<
     let criteria = command.criteria.unwrap()(&options, declared.as_deref()).unwrap();
     let session = open(Choices { criteria, ..choices("blackscholes", 1) }).unwrap();
     let stop = AtomicBool::new(false);
-    let mut campaigns = Campaigns {
-        dir: dir.to_owned(),
-        seed: 0,
-        kernels: Vec::new(),
-        jobs: None,
-        opened: session.opened_capsule().unwrap().into_iter().collect(),
-        stop: &stop,
-        told: &mut |_, _| {},
-    };
-    let request = Request { capsule: Arc::clone(session.capsule().unwrap()), declared, options, commands };
+    let mut campaigns =
+        Campaigns { dir: dir.to_owned(), seed: 0, kernels: Vec::new(), jobs: None, stop: &stop, told: &mut |_, _| {} };
+    let request = Request { capsule: session.opened_capsule().unwrap().unwrap(), declared, options, commands };
     let answer = (command.run)(&request, &mut campaigns).unwrap();
     let [(_, sheet)] = &answer.sheets[..] else { panic!("{} sheets", answer.sheets.len()) };
     let sum = |at: usize| sheet.rows.iter().filter_map(|row| row[at].number()).sum::<u64>();

@@ -7,6 +7,7 @@
 mod error;
 mod event;
 mod ledger;
+mod listed;
 mod pool;
 mod sample;
 mod sweep;

@@ -7,10 +7,11 @@
 use std::ops::Range;
 
 use super::ledger::Ledger;
+use super::listed::ListedSweeper;
 use super::pool::{self, Sink, WorkerPool, guarded};
 use super::{CampaignError, CampaignEvent};
 use crate::config::Config;
-use crate::failure::RunFailure;
+use crate::failure::{RunFailure, TargetError};
 use crate::store::{Packed, Unit};
 use crate::sweep::{Sweep, Sweeper};
 use crate::target::TargetSystem;
@@ -45,8 +46,7 @@ impl pool::BatchWorker for UnitWorker<'_> {
 impl UnitWorker<'_> {
     /// Runs a unit; `None` if it was given up because nobody wants it any more.
     fn unit(&mut self, unit: u64, sink: &Sink<'_, Unit>) -> Result<Option<Unit>, CampaignError> {
-        let Config { engine, selection, criteria, .. } = self.config;
-        let make = || self.target.engines.sweeper(engine, selection, criteria);
+        let make = || sweeper(self.target, self.config, unit);
         let stop = || !sink.wanted();
         let finding = guarded(&mut self.sweeper, make, "unit", |sweeper| match sweeper.unit(unit, &stop)? {
             Some(swept) => {
@@ -62,6 +62,15 @@ impl UnitWorker<'_> {
         let faults = self.sweep.faults_of(unit);
         Ok(finding.transpose().map(|finding| Unit { unit, faults, finding }))
     }
+}
+
+/// The sweeper of a unit's kind: the engines' own, or one for what the planner lists.
+fn sweeper<'a>(target: TargetSystem<'a>, config: &'a Config, unit: u64) -> Result<Box<dyn Sweeper + 'a>, TargetError> {
+    let Config { engine, selection, criteria, .. } = config;
+    if target.planner.unit(selection, unit)?.is_none() {
+        return target.engines.sweeper(engine, selection, criteria);
+    }
+    Ok(Box::new(ListedSweeper::new(target, config)?))
 }
 
 /// The calling thread's part: writes what comes back.

@@ -124,8 +124,10 @@ impl Rows {
     pub(crate) fn counts_by_kind(&self, by: By) -> Result<Vec<Count>, StoreError> {
         let [label, line] = by.columns();
         let stratum = if self.strata > 0 { format!("run % {}", self.strata) } else { "0".to_owned() };
+        let (operand_weight, join) = self.operand_weight()?;
+        let of_operands = format!("tally JOIN operand USING (operand) {join}");
         let [weight, inverse_weight, count, from] = match self.swept {
-            true => ["1", "elements * bits", "sum(count)", "tally JOIN operand USING (operand)"],
+            true => [operand_weight, "elements * bits", "sum(count)", &of_operands],
             false => ["weight", "1", "count(*)", "run"],
         };
         let keys = [label, line, "outcome", "kind", inverse_weight, &stratum, weight];

@@ -7,7 +7,7 @@ use super::{columns, labels, origin, races, registers, strata, units};
 
 /// Tables that every file has, and those that some have.
 const ALWAYS: [&str; 3] = [origin::TABLES, labels::TABLE, races::TABLE];
-const SOME: [&str; 3] = [strata::TABLE, registers::TABLE, units::TABLES];
+const SOME: [&str; 4] = [strata::TABLE, registers::TABLE, units::TABLES, units::WEIGHTS];
 
 /// Refuses a file in which something other than a table has the name of one.
 pub(super) fn has_no_views(rows: &Rows) -> Result<(), StoreError> {

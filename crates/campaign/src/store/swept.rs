@@ -30,9 +30,12 @@ impl Rows {
     pub(crate) fn operands(&self) -> Result<Vec<SweptOperand>, StoreError> {
         let mut operands = Vec::new();
         if self.swept {
-            let sql = "SELECT kernel, pc, file, line, instruction_group, opcode, target, elements, bits
-                       FROM operand ORDER BY operand";
-            self.each(sql, [], |row| {
+            let (weight, join) = self.operand_weight()?;
+            let sql = format!(
+                "SELECT kernel, pc, file, line, instruction_group, opcode, target, elements, bits, {weight}
+                 FROM operand {join} ORDER BY operand"
+            );
+            self.each(&sql, [], |row| {
                 let spot = Spot {
                     kernel: get(row, 0)?,
                     pc: get(row, 1)?,
@@ -42,11 +45,22 @@ impl Rows {
                     opcode: get(row, 5)?,
                     target: get(row, 6)?,
                 };
-                operands.push(SweptOperand { spot, elements: get(row, 7)?, bits: get(row, 8)? });
+                operands.push(SweptOperand {
+                    spot,
+                    elements: get(row, 7)?,
+                    bits: get(row, 8)?,
+                    weight: unsigned(row, 9)?,
+                });
                 Ok(())
             })?;
         }
         Ok(operands)
+    }
+
+    /// The weight of an operand, and how its table joins that of the operands.
+    pub(super) fn operand_weight(&self) -> Result<(&'static str, &'static str), StoreError> {
+        let has_weights = self.has_table("operand_weight")?;
+        Ok(if has_weights { ("weight", "JOIN operand_weight USING (operand)") } else { ("1", "") })
     }
 
     /// How often each bit of each operand came to each outcome, in this order; nothing in a file of single runs.

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Transaction, params};
 use super::error::StoreError;
 use super::file::{Rows, advance, clamp, copy};
 use super::unit::Unit;
-use crate::sweep::{Outline, SweptCount};
+use crate::sweep::{Outline, SweptCount, SweptOperand, combine};
 use outcome::CLASSIFIER_VERSION;
 
 /// The tables.
@@ -31,6 +31,11 @@ const INSERT_UNIT: &str = "INSERT INTO unit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 const ADD_TO_TALLY: &str = "INSERT INTO tally VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (operand, bit, outcome, kind) DO UPDATE SET count = count + excluded.count";
 
+/// How many faults each fault of an operand stands for, where that is not one for all.
+pub(super) const WEIGHTS: &str = "
+    CREATE TABLE operand_weight (operand INTEGER PRIMARY KEY REFERENCES operand,
+        weight INTEGER NOT NULL CHECK (weight > 0)) STRICT;";
+
 /// Makes the tables, and lists what is hit.
 pub(super) fn set_up(transaction: &Transaction<'_>, outline: &Outline) -> rusqlite::Result<()> {
     transaction.execute_batch(TABLES)?;
@@ -51,6 +56,19 @@ pub(super) fn set_up(transaction: &Transaction<'_>, outline: &Outline) -> rusqli
             operand.elements,
             operand.bits
         ])?;
+    }
+    set_up_weights(transaction, &outline.operands)
+}
+
+/// Makes and fills the table of weights, if there are some.
+fn set_up_weights(transaction: &Transaction<'_>, operands: &[SweptOperand]) -> rusqlite::Result<()> {
+    if operands.iter().all(|operand| operand.weight == 1) {
+        return Ok(());
+    }
+    transaction.execute_batch(WEIGHTS)?;
+    let mut insert = transaction.prepare("INSERT INTO operand_weight VALUES (?, ?)")?;
+    for (index, operand) in operands.iter().enumerate() {
+        insert.execute([clamp(index as u64), clamp(operand.weight)])?;
     }
     Ok(())
 }
@@ -79,18 +97,6 @@ impl Rows {
             advance(transaction, session, seconds, faults)
         })
     }
-}
-
-/// Adds up counts of the same, so that each is written once however many units wait.
-fn combine(mut counts: Vec<SweptCount>) -> Vec<SweptCount> {
-    // Stable: the counts of each unit are sorted, and such stretches are merged.
-    counts.sort();
-    counts.dedup_by(|next, kept| {
-        let same = (next.operand, next.bit, next.outcome) == (kept.operand, kept.bit, kept.outcome);
-        kept.count += if same { next.count } else { 0 };
-        same
-    });
-    counts
 }
 
 fn insert_unit(insert: &mut rusqlite::Statement<'_>, unit: &Unit) -> rusqlite::Result<()> {

@@ -124,7 +124,7 @@ impl Estimator {
 /// The share of `hit` in the weight of what landed. The number of dynamic instructions, which divides every weight,
 /// cancels out. Sums are taken class by class in the order of `counts`, so that equal counts give equal bits.
 fn exact<'c>(counts: &'c [Count], hit: impl Iterator<Item = &'c Count>) -> Option<f64> {
-    let weight = |count: &Count| count.count as f64 / count.inverse_weight as f64;
+    let weight = |count: &Count| count.count as f64 * count.weight as f64 / count.inverse_weight as f64;
     let sum =
         |class| counts.iter().filter(|count| count.class == class).map(weight).fold(0.0, |sum, weight| sum + weight);
     let landed: f64 = LANDED.map(sum).iter().sum();

@@ -74,7 +74,7 @@ impl Fake {
                     file: (pc > 1).then(|| "fake.cu".into()),
                     line: (pc > 1).then_some(pc as u32),
                 };
-                SweptOperand { spot, elements: widths.len() as u32, bits }
+                SweptOperand { spot, elements: widths.len() as u32, bits, weight: 1 }
             }));
         }
         Sweep {

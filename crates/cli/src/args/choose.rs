@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Group)]
 pub(crate) struct Choose {
-    /// Number of injections; with --margin, at most so many
+    /// Number of injections; with --margin, the most that are made
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,
     /// Stop as soon as masked, SDC and DUE, each over all runs, are this tight, for example 0.01 for ±1 %; kernels,
@@ -24,7 +24,7 @@ pub(crate) struct Choose {
     /// [default: overall]
     #[arg(long, value_name = "overall|kernel")]
     pub(crate) margin_by: Option<MarginBy>,
-    /// End after so many seconds of work, whatever is left to do
+    /// End after S seconds of work, whatever is left to do
     #[arg(long, value_name = "S")]
     pub(crate) seconds: Option<f64>,
     /// Confidence of every interval [default: 0.95]

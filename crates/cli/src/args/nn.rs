@@ -71,7 +71,7 @@ pub(crate) struct Filr {
     /// A bundled network
     #[arg(value_name = "NETWORK", default_value = "fashion")]
     pub(crate) network: String,
-    /// Inject so many faults into each feature map, on either set
+    /// Inject N faults into each feature map, on either set
     #[arg(long, value_name = "N", default_value_t = 2048)]
     pub(crate) injections: u64,
     /// Share of the silent data corruptions that is to be covered on the analysis set

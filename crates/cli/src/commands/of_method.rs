@@ -7,8 +7,7 @@ use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_KEPT, SAME_COMMAND, stop_on_interrupt};
 use crate::out;
 use anyhow::Context as _;
-use campaign::CampaignEvent;
-use inject::Setup;
+use campaign::{CampaignEvent, Choices};
 use methods::kit::CommandStarter;
 use methods::{Answer, FilesRequest, InputRequest, Request, registry};
 use std::path::{Path, PathBuf};
@@ -31,7 +30,6 @@ pub(crate) fn answer(args: MethodArgs) -> Result<Code, Failure> {
     let mut told = ProgressPrinter::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
-    campaigns.opened.extend(session.opened_capsule()?);
     let answer = (command.run)(&request, &mut campaigns).map_err(failure)?;
     write_plot(args.plot.as_deref(), answer.study.plots.first())?;
     show(&answer, args.json)
@@ -43,8 +41,8 @@ pub(crate) fn answer_inputs(args: InputArgs) -> Result<Code, Failure> {
         return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
     };
     let stop = stop_on_interrupt(NOTHING_KEPT)?;
-    let setup = Setup { infer: true, fuel: args.kept.fuel, ..Setup::default() };
-    let mut inputs = session::inputs::open(&args.app, args.space.as_deref(), &setup)?;
+    let choices = Choices { fuel: args.kept.fuel, ..Choices::default() };
+    let mut inputs = session::inputs::open(&args.app, args.space.as_deref(), choices)?;
     let mut request = InputRequest { inputs: &mut inputs, options: args.options };
     let mut told = ProgressPrinter::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);

@@ -8,12 +8,10 @@ use crate::progress::Progress;
 use anyhow::{Context as _, anyhow};
 use campaign::names::file_name;
 use campaign::{CampaignEvent, Choices, StoreError};
-use inject::CapsuleTarget;
-use methods::kit::{Campaigns, StudyError, StudySubject};
+use methods::kit::{Campaigns, OpenedCapsule, StudyError, StudySubject};
 use methods::registry;
 use outcome::Criteria;
 use session::{Session, bundled};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Makes a study and shows it.
@@ -37,9 +35,6 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
     let mut told = ProgressPrinter::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
-    for session in &sessions {
-        campaigns.opened.extend(session.opened_capsule()?);
-    }
     let study = (offer.make)(&subjects, args.runs, &mut campaigns).map_err(failure)?;
     if let Some(dir) = &args.plots {
         if study.plots.is_empty() {
@@ -72,9 +67,9 @@ pub(crate) fn open(
 }
 
 /// The capsule of a session.
-pub(crate) fn capsule_of(session: &Session) -> Result<Arc<CapsuleTarget>, Failure> {
+pub(crate) fn capsule_of(session: &Session) -> Result<OpenedCapsule, Failure> {
     let none = || Failure::new(Code::Usage, anyhow!("study {}: it is not a capsule", session.name()));
-    session.capsule().cloned().ok_or_else(none)
+    session.opened_capsule()?.ok_or_else(none)
 }
 
 /// Campaigns that are kept as the command line says.
@@ -84,7 +79,7 @@ pub(crate) fn campaigns<'a>(
     told: &'a mut dyn FnMut(&str, &CampaignEvent<'_>),
 ) -> Campaigns<'a> {
     let args::StudyOptions { kernel, seed, jobs, out, .. } = kept;
-    Campaigns { dir: out.clone(), seed: *seed, kernels: kernel.clone(), jobs: *jobs, opened: Vec::new(), stop, told }
+    Campaigns { dir: out.clone(), seed: *seed, kernels: kernel.clone(), jobs: *jobs, stop, told }
 }
 
 /// Shows the campaigns of a study, one after the other.

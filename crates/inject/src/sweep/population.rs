@@ -90,7 +90,7 @@ impl Population {
                     file: source.and_then(Source::file).map(str::to_owned),
                     line: source.map(Source::line),
                 };
-                operands.push(SweptOperand { spot, elements: elements.len() as u32, bits });
+                operands.push(SweptOperand { spot, elements: elements.len() as u32, bits, weight: 1 });
                 SweepOperand { number: operands.len() as u32 - 1, target, bits }
             };
             elements.iter().map(&mut number).collect()

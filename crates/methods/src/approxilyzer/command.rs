@@ -11,7 +11,7 @@ use super::truth::Truth;
 use super::validation::Validation;
 use super::validation_show::ValidationView;
 use super::views::{self, Views};
-use crate::kit::{Campaigns, MethodSettings, StudyError};
+use crate::kit::{Campaigns, MethodSettings, OpenedCapsule, StudyError};
 use crate::method::{Answer, Applied, Command, CommandOption, Estimates, Request};
 use campaign::{Results, StoreError};
 use outcome::Criteria;
@@ -114,7 +114,7 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
         study.tables.extend(tables);
     }
     if let Some(text) = request.options.get::<String>("validate")? {
-        let (document, tables) = validated(&text, &method, campaigns, given.as_ref())?;
+        let (document, tables) = validated(&text, (&request.capsule, &method), campaigns, given.as_ref())?;
         json["validation"] = document;
         study.tables.extend(tables);
     }
@@ -157,7 +157,7 @@ fn against(
 /// Pilots held against members of their classes, in a campaign of their own, as a document and as tables.
 fn validated(
     text: &str,
-    method: &Arc<Approxilyzer>,
+    (capsule, method): (&OpenedCapsule, &Arc<Approxilyzer>),
     campaigns: &mut Campaigns<'_>,
     criteria: Option<&Criteria>,
 ) -> Result<(serde_json::Value, [Table; 2]), StudyError> {
@@ -166,7 +166,7 @@ fn validated(
         text.parse().map_err(|error| StudyError::Words(format!("read `{text}` for --validate: {error}")))?;
     let validation = Validation::new(Arc::clone(method), size)?;
     let choice = Settings { validate: Some(size), ..method.settings() }.choice();
-    let results = campaigns.make(method.capsule(), choice, &validation, validation.runs())?.results;
+    let results = campaigns.make(capsule, choice, &validation, validation.runs())?.results;
     let criteria = criteria.map(|criteria| judge::for_rows(criteria, &results)).transpose()?;
     let judged = validation.judged(&results, criteria.as_ref())?;
     let view = ValidationView::of(&validation, &judged);

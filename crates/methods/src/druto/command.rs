@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 use space::Point;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use study::{Cell, Study, Table};
 
 use super::fitness::main_kernel;
@@ -78,7 +77,7 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
     for (name, point) in winners.into_iter().flatten() {
         let Some(point) = point else { continue };
         let capsule = match name {
-            "reference" => Arc::clone(&reference),
+            "reference" => reference.clone(),
             _ => match searched.capsule(&point, campaigns)? {
                 Ok(capsule) => capsule,
                 Err(_) => continue,

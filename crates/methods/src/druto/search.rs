@@ -1,17 +1,15 @@
 //! Searches with a budget of inputs, and what they find.
 
 use campaign::SelectionWords;
-use inject::CapsuleTarget;
 use outcome::Class;
 use space::{Point, Space};
 use stats::{Confidence, Interval, Proportion};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::fitness::fitness;
 use super::genetic::Genetic;
 use super::searcher::{RandomPoints, Searcher};
-use crate::kit::{Campaigns, Inputs, Realised, StudyError};
+use crate::kit::{Campaigns, Inputs, OpenedCapsule, Realised, StudyError};
 
 /// How often a searcher is asked in vain for an input that is new before the space counts as used up.
 const IDLE: u32 = 1000;
@@ -64,12 +62,12 @@ impl Searched<'_> {
         &mut self,
         point: &Point,
         campaigns: &Campaigns<'_>,
-    ) -> Result<Result<Arc<CapsuleTarget>, String>, StudyError> {
+    ) -> Result<Result<OpenedCapsule, String>, StudyError> {
         if campaigns.is_stopped() {
             return Err(StudyError::Unkept);
         }
         Ok(match self.inputs.realise(point)? {
-            Realised::Ready(capsule, _) => Ok(capsule),
+            Realised::Ready(capsule, _) => Ok(*capsule),
             Realised::Not(why) => Err(why),
         })
     }
@@ -77,7 +75,7 @@ impl Searched<'_> {
     /// The rate of silent data corruption of the kernel in a capsule, by this many runs; none if nothing landed.
     pub(super) fn measure(
         &self,
-        capsule: &CapsuleTarget,
+        capsule: &OpenedCapsule,
         runs: u64,
         seed: u64,
         campaigns: &mut Campaigns<'_>,
@@ -127,7 +125,7 @@ impl Searched<'_> {
         budget: u64,
         campaigns: &mut Campaigns<'_>,
         searcher: &mut dyn Searcher,
-        value: impl Fn(&Self, &CapsuleTarget, u64, &mut Campaigns<'_>) -> Result<Option<f64>, StudyError>,
+        value: impl Fn(&Self, &OpenedCapsule, u64, &mut Campaigns<'_>) -> Result<Option<f64>, StudyError>,
     ) -> Result<Found, StudyError> {
         let mut known: BTreeMap<String, Option<f64>> = BTreeMap::new();
         let mut found = Found { best: None, value: f64::NEG_INFINITY, evaluations: 0, refused: Vec::new() };

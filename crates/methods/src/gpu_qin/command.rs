@@ -23,8 +23,8 @@ pub(super) const GROUPS: Command = Command {
             value: "SHARE",
             words: &[],
             default: None,
-            about: "Profile so many groups that they hold this share of the threads [default: as published: of one group \
-                    that one, of two to ten those that hold 95 %, of more the first two]",
+            about: "Profile as many groups as hold this share of the threads [default: as published: of one group that \
+                    one, of two to ten those that hold 95 %, of more the first two]",
         },
         CommandOption {
             key: "by",

@@ -1,15 +1,12 @@
 //! Campaigns of this method, read as trials.
 
-use inject::CapsuleTarget;
-use std::sync::Arc;
-
 use super::estimate::{Estimated, KernelEstimate, estimates};
 use super::grouping::Grouping;
 use super::lost::Lost;
 use super::settings::Settings;
 use super::target::GpuQin;
 use super::trials::{Trial, trials};
-use crate::kit::{Campaigns, MethodSettings, StudyError};
+use crate::kit::{Campaigns, MethodSettings, OpenedCapsule, StudyError};
 
 /// What a campaign came to.
 pub struct Measured {
@@ -31,7 +28,7 @@ pub struct Measured {
 /// If it cannot be made, or is interrupted.
 pub fn measure(
     campaigns: &mut Campaigns<'_>,
-    capsule: &Arc<CapsuleTarget>,
+    capsule: &OpenedCapsule,
     settings: Settings,
     runs: u64,
 ) -> Result<Measured, StudyError> {
@@ -42,11 +39,7 @@ pub fn measure(
 ///
 /// # Errors
 /// If it selects nothing.
-pub fn choosing(
-    campaigns: &Campaigns<'_>,
-    capsule: &Arc<CapsuleTarget>,
-    settings: Settings,
-) -> Result<GpuQin, StudyError> {
+pub fn choosing(campaigns: &Campaigns<'_>, capsule: &OpenedCapsule, settings: Settings) -> Result<GpuQin, StudyError> {
     Ok(GpuQin::new(capsule, &campaigns.selection(settings.choice()))?)
 }
 
@@ -56,7 +49,7 @@ pub fn choosing(
 /// If the campaign cannot be made, or is interrupted.
 pub fn measure_by(
     campaigns: &mut Campaigns<'_>,
-    capsule: &CapsuleTarget,
+    capsule: &OpenedCapsule,
     method: &GpuQin,
     runs: u64,
 ) -> Result<Measured, StudyError> {

@@ -1,14 +1,14 @@
 //! Campaigns for studies: made once, kept, and read again.
 
+use super::opened::OpenedCapsule;
 use campaign::names::file_name;
 use campaign::{
-    CampaignEnd, CampaignError, CampaignEvent, Choices, Config, ConfigError, Engines, MethodChoice, Planner, Results,
-    SelectionWords, Store, StoreError, Subject, TargetError, TargetSystem,
+    CampaignEnd, CampaignError, CampaignEvent, Config, ConfigError, MethodChoice, Planner, Results, SelectionWords,
+    Store, StoreError, Subject, TargetError, TargetSystem,
 };
-use inject::{CapsuleTarget, MachineWords};
+use inject::MachineWords;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How campaigns of studies are made.
@@ -21,28 +21,16 @@ pub struct Campaigns<'a> {
     pub kernels: Vec<String>,
     /// Workers; one for each core if not said.
     pub jobs: Option<u32>,
-    /// The capsules as they were opened; a campaign on another capsule has the configuration that the capsule says.
-    pub opened: Vec<OpenedCapsule<'a>>,
     /// Ends the work in hand.
     pub stop: &'a AtomicBool,
     /// Is told of everything that happens.
     pub told: &'a mut dyn FnMut(&str, &CampaignEvent),
 }
 
-/// A capsule as a session opened it.
-pub struct OpenedCapsule<'a> {
-    /// The capsule.
-    pub capsule: Arc<CapsuleTarget>,
-    /// Its configuration, of which campaigns of methods replace what is selected, the number of runs and the seed.
-    pub config: Config,
-    /// What runs its faults, where an application finishes some.
-    pub engines: Option<&'a dyn Engines>,
-}
-
 /// A capsule and what is known of it.
 pub struct StudySubject {
     /// Its golden run is done.
-    pub capsule: Arc<CapsuleTarget>,
+    pub capsule: OpenedCapsule,
     /// Its algorithm class, if it has one.
     pub class: Option<String>,
 }
@@ -127,7 +115,7 @@ impl<'a> Campaigns<'a> {
     /// If it cannot be made, or is interrupted.
     pub fn make(
         &mut self,
-        capsule: &CapsuleTarget,
+        capsule: &OpenedCapsule,
         method: MethodChoice,
         planner: &dyn Planner,
         runs: u64,
@@ -141,13 +129,13 @@ impl<'a> Campaigns<'a> {
     /// If it cannot be made, or is interrupted.
     pub fn planned(
         &mut self,
-        capsule: &CapsuleTarget,
+        capsule: &OpenedCapsule,
         label: &str,
         method: MethodChoice,
         planner: &dyn Planner,
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {
-        self.run(capsule, TargetSystem::from(capsule).planned_by(planner), self.selection(method), label, runs)
+        self.run(capsule, capsule.target().planned_by(planner), self.selection(method), label, runs)
     }
 
     /// The same with sites drawn as by any campaign; `variant` says what is special of the capsule's machine.
@@ -156,7 +144,7 @@ impl<'a> Campaigns<'a> {
     /// If it cannot be made, or is interrupted.
     pub fn sampled(
         &mut self,
-        capsule: &CapsuleTarget,
+        capsule: &OpenedCapsule,
         variant: &str,
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {
@@ -169,25 +157,24 @@ impl<'a> Campaigns<'a> {
     /// If it cannot be made, or is interrupted.
     pub fn drawn(
         &mut self,
-        capsule: &CapsuleTarget,
+        capsule: &OpenedCapsule,
         label: &str,
         words: SelectionWords,
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {
         let selection = SelectionWords { kernel: self.kernels.clone(), ..words };
-        self.run(capsule, TargetSystem::from(capsule), selection, label, runs)
+        self.run(capsule, capsule.target(), selection, label, runs)
     }
 
     fn run(
         &mut self,
-        capsule: &CapsuleTarget,
+        capsule: &OpenedCapsule,
         target: TargetSystem<'_>,
         selection: SelectionWords,
         label: &str,
         runs: u64,
     ) -> Result<FinishedCampaign, StudyError> {
         let selection = SelectionWords { files: target.planner.files(), ..selection };
-        let target = self.engines(capsule).map_or(target, |engines| target.run_by(engines));
         let config = self.config(capsule, selection, runs, self.seed)?;
         let dir = self.place(capsule, label, runs);
         let mut store = Store::make(&dir, config, target)?;
@@ -207,16 +194,15 @@ impl<'a> Campaigns<'a> {
     /// If it cannot be made, or is interrupted.
     pub fn in_memory(
         &mut self,
-        capsule: &CapsuleTarget,
+        capsule: &OpenedCapsule,
         planner: Option<&dyn Planner>,
         selection: SelectionWords,
         runs: u64,
         seed: u64,
     ) -> Result<Results, StudyError> {
         let config = self.config(capsule, selection, runs, seed)?;
-        let target = TargetSystem::from(capsule);
+        let target = capsule.target();
         let target = planner.map_or(target, |planner| target.planned_by(planner));
-        let target = self.engines(capsule).map_or(target, |engines| target.run_by(engines));
         match campaign::run_in_memory(target, &config, self.stop, &mut |_| {})? {
             (CampaignEnd::Finished(_), results) => Ok(results),
             _ => Err(StudyError::Unkept),
@@ -229,36 +215,22 @@ impl<'a> Campaigns<'a> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The configuration of the capsule as it was opened, on the machine that the capsule is executed on.
+    /// The configuration of the capsule as it was opened, for runs of this selection.
     fn config(
         &self,
-        capsule: &CapsuleTarget,
+        capsule: &OpenedCapsule,
         selection: SelectionWords,
         runs: u64,
         seed: u64,
     ) -> Result<Config, StudyError> {
-        let opened = self.opened.iter().find(|it| it.config.capsule == capsule.opened_as());
-        let mut config = match opened {
-            Some(opened) => opened.config.clone(),
-            None => Choices { capsule: Some(capsule.opened_as().to_owned()), ..Choices::default() }.settle()?,
-        };
-        let MachineWords { addresses, contract, order } = capsule.golden_run().machine_words();
-        (config.addresses, config.contract, config.order) = (addresses, contract, order);
-        config.fuel = capsule.golden_run().explicit_fuel();
-        config.live = config.live.filter(|_| self.engines(capsule).is_some());
-        // The same command finds no application either.
-        config.no_app = config.live.is_none();
-        config.jobs = self.jobs.map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs)).transpose()?;
-        Ok(config.judged_by(capsule.criteria())?.of_runs(selection, runs, seed)?)
-    }
-
-    /// What runs the faults of a capsule, if its application finishes some.
-    fn engines(&self, capsule: &CapsuleTarget) -> Option<&'a dyn Engines> {
-        self.opened.iter().find(|opened| std::ptr::eq(&raw const *opened.capsule, capsule))?.engines
+        let jobs = self.jobs.map(|jobs| NonZeroU32::new(jobs).ok_or(ConfigError::NoJobs)).transpose()?;
+        let mut config = capsule.config.clone().of_runs(selection, runs, seed)?;
+        config.jobs = jobs;
+        Ok(config)
     }
 
     /// A directory for each campaign, which says what it is of: another recording of the same name is another campaign.
-    fn place(&self, capsule: &CapsuleTarget, label: &str, runs: u64) -> PathBuf {
+    fn place(&self, capsule: &OpenedCapsule, label: &str, runs: u64) -> PathBuf {
         let digest: String = capsule.digest().chars().take(8).collect();
         let mut parts = vec![format!("{}-{digest}", capsule.name())];
         parts.extend(self.kernels.iter().cloned());
@@ -267,7 +239,7 @@ impl<'a> Campaigns<'a> {
         let MachineWords { addresses, contract, order } = capsule.golden_run().machine_words();
         let machine = [("addresses", addresses), ("contract", contract), ("order", order)];
         parts.extend(machine.into_iter().filter_map(|(key, word)| Some(format!("{key}-{}", word?))));
-        parts.extend(self.engines(capsule).map(|_| "app".to_owned()));
+        parts.extend(capsule.engines.as_ref().map(|_| "app".to_owned()));
         parts.push(format!("seed-{}-runs-{runs}", self.seed));
         self.dir.join(format!("{}.campaign", file_name(&parts.join("_"))))
     }

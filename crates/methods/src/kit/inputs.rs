@@ -3,9 +3,8 @@
 use inject::CapsuleTarget;
 use space::{Point, Space};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::StudyError;
+use super::{OpenedCapsule, StudyError};
 
 /// An application whose command line has parameters.
 pub trait Inputs {
@@ -34,8 +33,8 @@ pub trait Inputs {
 /// What became of an input.
 #[derive(Clone, Debug)]
 pub enum Realised {
-    /// Its golden run is done. The process took so many seconds.
-    Ready(Arc<CapsuleTarget>, f64),
+    /// Its golden run is done; the seconds that the process took.
+    Ready(Box<OpenedCapsule>, f64),
     /// There is none, with the reason: it crashed, hung, refused the input, or used no GPU.
     Not(String),
 }

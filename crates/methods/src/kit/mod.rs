@@ -5,14 +5,16 @@ pub(crate) mod chosen;
 mod comparison;
 mod inputs;
 pub mod lasting;
+mod opened;
 pub mod patterns;
 mod profile;
 pub(crate) mod settings;
 mod thread;
 
-pub use campaigns::{Campaigns, FinishedCampaign, OpenedCapsule, StudyError, StudySubject};
+pub use campaigns::{Campaigns, FinishedCampaign, StudyError, StudySubject};
 pub use comparison::{CommandStarter, OutputComparison};
 pub use inputs::{Inputs, Realised};
+pub use opened::OpenedCapsule;
 pub use profile::{Profile, ProfileStep};
 pub use settings::MethodSettings;
 pub use thread::ThreadId;

@@ -1,6 +1,6 @@
 //! The same faults on several machines, run by run.
 
-use crate::kit::{Campaigns, StudyError, StudySubject};
+use crate::kit::{Campaigns, OpenedCapsule, StudyError, StudySubject};
 use campaign::{Finding, Results};
 use inject::{CapsuleTarget, Golden, Machine, Setup};
 use outcome::{Class, Outcome};
@@ -75,7 +75,7 @@ pub(super) fn compare(
 }
 
 /// The capsule on another machine; why not, if that cannot do its golden run.
-fn on(subject: &StudySubject, variant: &Variant) -> Result<Result<CapsuleTarget, String>, StudyError> {
+fn on(subject: &StudySubject, variant: &Variant) -> Result<Result<OpenedCapsule, String>, StudyError> {
     let (capsule, golden) = (&subject.capsule, subject.capsule.golden_run());
     let same = Machine { addresses: Arc::clone(golden.addresses()), contract: golden.contract(), ..Machine::default() };
     let machine = (variant.change)(same);
@@ -86,7 +86,7 @@ fn on(subject: &StudySubject, variant: &Variant) -> Result<Result<CapsuleTarget,
         ..Setup::default()
     };
     match Golden::run_on(Arc::clone(golden.capsule()), machine) {
-        Ok(golden) => Ok(Ok(CapsuleTarget::set_up(golden, &setup)?)),
+        Ok(golden) => Ok(Ok(capsule.variant(Arc::new(CapsuleTarget::set_up(golden, &setup)?))?)),
         Err(error) => Ok(Err(error.to_string())),
     }
 }

@@ -6,12 +6,11 @@ use inject::site::fault_of;
 use inject::{CapsuleTarget, Strategy};
 use outcome::{Outcome, Sdc};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::priority::{Pc, Pilot, PilotEnd, Pilots};
 use crate::approxilyzer::{Approxilyzer, Settings, SiteCounts};
-use crate::kit::{Campaigns, MethodSettings, StudyError};
+use crate::kit::{Campaigns, MethodSettings, OpenedCapsule, StudyError};
 
 /// Runs of each outcome category whose time is measured, at most (thesis, Section 3.4.6).
 const TIMED: usize = 1000;
@@ -22,7 +21,7 @@ const OUTLIERS: f64 = 0.025;
 
 /// The error sites of an input in their classes: all that is to be known before the first run.
 pub(super) struct Planned {
-    capsule: Arc<CapsuleTarget>,
+    capsule: OpenedCapsule,
     method: Approxilyzer,
     selection: SelectionWords,
     seconds: f64,
@@ -93,7 +92,7 @@ impl Planned {
     /// # Errors
     /// If there are none, or they take more pilots than can be kept.
     pub(super) fn of(
-        capsule: &Arc<CapsuleTarget>,
+        capsule: &OpenedCapsule,
         settings: &Settings,
         limit: u64,
         campaigns: &Campaigns<'_>,
@@ -107,7 +106,7 @@ impl Planned {
                 capsule.name()
             ))
         })?;
-        let (capsule, seconds) = (Arc::clone(capsule), begin.elapsed().as_secs_f64());
+        let (capsule, seconds) = (capsule.clone(), begin.elapsed().as_secs_f64());
         Ok(Self { capsule, method, selection, seconds, limit })
     }
 

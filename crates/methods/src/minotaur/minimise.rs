@@ -1,12 +1,10 @@
 //! The minimiser (thesis, Algorithm 3.1): one parameter after the other, the smallest value that keeps the quality.
 
-use inject::CapsuleTarget;
 use space::{Kind, Point, Space, Value};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::coverage::{Criterion, Executed, Quality};
-use crate::kit::{Campaigns, Inputs, Realised, StudyError};
+use crate::kit::{Campaigns, Inputs, OpenedCapsule, Realised, StudyError};
 
 /// The goal of a search: the quality that the input has to keep.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +21,7 @@ pub(super) struct Evaluated {
     /// The input.
     pub(super) point: Point,
     /// Its golden run is done.
-    pub(super) capsule: Arc<CapsuleTarget>,
+    pub(super) capsule: OpenedCapsule,
     /// Its quality.
     pub(super) quality: Quality,
 }
@@ -85,7 +83,7 @@ impl<'a> Minimiser<'a> {
         let space = inputs.space().clone();
         let point = space.reference();
         let capsule = match inputs.realise(&point)? {
-            Realised::Ready(capsule, _) => capsule,
+            Realised::Ready(capsule, _) => *capsule,
             Realised::Not(why) => {
                 return Err(StudyError::Refused(format!(
                     "run {} with the reference input {point}: {why}",
@@ -118,7 +116,7 @@ impl<'a> Minimiser<'a> {
             return Err(StudyError::Unkept);
         }
         let found = match self.inputs.realise(point)? {
-            Realised::Ready(capsule, _) => Some(self.evaluated(point, capsule).measured()),
+            Realised::Ready(capsule, _) => Some(self.evaluated(point, *capsule).measured()),
             Realised::Not(why) => {
                 self.refused.push((text.clone(), why));
                 None
@@ -128,7 +126,7 @@ impl<'a> Minimiser<'a> {
         Ok(found.map(candidate))
     }
 
-    fn evaluated(&self, point: &Point, capsule: Arc<CapsuleTarget>) -> Evaluated {
+    fn evaluated(&self, point: &Point, capsule: OpenedCapsule) -> Evaluated {
         let quality = Executed::of(capsule.golden_run()).quality(&self.reference);
         Evaluated { point: point.clone(), capsule, quality }
     }
@@ -136,7 +134,7 @@ impl<'a> Minimiser<'a> {
     /// The capsule of an input that was run before.
     fn again(&mut self, point: &Point) -> Result<Evaluated, StudyError> {
         match self.inputs.realise(point)? {
-            Realised::Ready(capsule, _) => Ok(self.evaluated(point, capsule)),
+            Realised::Ready(capsule, _) => Ok(self.evaluated(point, *capsule)),
             Realised::Not(why) => Err(StudyError::Refused(format!(
                 "run {} with the input {point} again: {why}, though it ran before",
                 self.inputs.name()

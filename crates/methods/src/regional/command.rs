@@ -39,7 +39,7 @@ pub(super) const IN_MARGIN: CommandOption = CommandOption::any(
     "margin",
     "E",
     Some(MARGIN),
-    "Make so many faults in each region that rates are known to ±E at 95 %",
+    "Make as many faults in each region as bound its rates within ±E at 95 %",
 );
 pub(super) const RUNS: CommandOption = CommandOption::any("runs", "N", None, "Make N faults in each region instead");
 pub(super) const FROM_MAP: CommandOption =

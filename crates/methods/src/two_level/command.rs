@@ -58,7 +58,7 @@ pub(super) const FIT: Command = Command {
             "margin",
             "E",
             Some(MARGIN),
-            "Make so many faults of each type and manifestation that chances are known to ±E at 95 %",
+            "Make as many faults of each type and manifestation as bound its chance within ±E at 95 %",
         ),
         CommandOption::any(
             "target",

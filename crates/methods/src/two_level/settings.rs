@@ -52,7 +52,7 @@ pub struct Settings {
     /// What counts.
     pub sdc: SdcKind,
     /// The cells that faults are made of.
-    #[serde(rename = "made")]
+    #[serde(alias = "made")]
     pub cells: Cells,
 }
 
@@ -72,7 +72,7 @@ impl Default for Settings {
 impl MethodSettings for Settings {
     const NAME: &'static str = "two-level";
     const KEYS: &'static str =
-        "ipa=NAME|FILE, issue=RATE|NAME|FILE|none, grouping=alike|measured, sdc=any|bad and made=rated|all";
+        "ipa=NAME|FILE, issue=RATE|NAME|FILE|none, grouping=alike|measured, sdc=any|bad and cells=rated|all";
 }
 
 impl Settings {
@@ -115,14 +115,16 @@ mod tests {
             "two-level",
             "two-level:ipa=a/b,c.toml,issue=1.5",
             "two-level:grouping=measured,sdc=bad,issue=none",
-            "two-level:made=all",
+            "two-level:cells=all",
         ] {
             let settings = read(text).unwrap();
             assert_eq!(Settings::of(&settings.choice()).unwrap(), settings);
             assert_eq!(read(&settings.choice().to_string()), Ok(settings));
         }
         assert_eq!(read("two-level"), Ok(Settings::default()));
-        let word = "two-level:ipa=K40,issue=H200,grouping=alike,sdc=any,made=rated";
+        // Campaigns of before wrote the setting by this name.
+        assert_eq!(read("two-level:made=all"), read("two-level:cells=all"));
+        let word = "two-level:ipa=K40,issue=H200,grouping=alike,sdc=any,cells=rated";
         assert_eq!(Settings::default().choice(), word.parse().unwrap());
         assert_eq!(Settings::default().choice().to_string(), word);
     }
@@ -135,7 +137,7 @@ mod tests {
             ("two-level:cap=3", "set `cap` of two-level: there are ipa="),
             ("two-level:grouping=all", "set `grouping` of two-level to `all`: expected `alike` or `measured`"),
             ("two-level:sdc=good", "expected `any` or `bad`"),
-            ("two-level:made=3", "set `made` of two-level to `3`: "),
+            ("two-level:cells=3", "set `cells` of two-level to `3`: "),
             ("two-level:{\"ipa\":[1]}", "set `ipa` of two-level: expected a name or a file"),
         ] {
             let error = read(text).unwrap_err();

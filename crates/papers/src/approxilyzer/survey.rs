@@ -1,11 +1,8 @@
 //! The applications of the chapter, each judged by the method as its command does.
 
-use campaign::Choices;
-use inject::{CapsuleTarget, Golden, Machine, Setup};
-use methods::kit::{OpenedCapsule, StudyError};
-use methods::{Command, Options, Request, registry};
+use methods::kit::StudyError;
+use methods::{Options, Request, registry};
 use serde_json::Value;
-use std::sync::Arc;
 use study::Plot;
 
 use crate::page::PageContext;
@@ -116,23 +113,6 @@ pub(super) fn is_float(row: &Value) -> bool {
     last.starts_with('f') || last.starts_with("bf")
 }
 
-/// The same capsule, whose outputs are compared by the criteria that the command opens it with.
-fn judged_by(
-    command: &Command,
-    options: &Options,
-    declared: Option<&str>,
-    capsule: &Arc<CapsuleTarget>,
-) -> Result<OpenedCapsule<'static>, StudyError> {
-    let criteria = command.criteria.map(|of| of(options, declared)).transpose()?.unwrap_or_default();
-    let name = Some(capsule.opened_as().to_owned());
-    let choices = Choices { capsule: name.clone(), criteria: criteria.clone(), no_app: true, ..Choices::default() };
-    let setup = Setup { criteria, infer: true, opened_as: name, ..Setup::default() };
-    let golden = Golden::run_on(Arc::clone(capsule.golden_run().capsule()), Machine::default());
-    let golden = golden.map_err(|error| StudyError::Refused(error.to_string()))?;
-    let capsule = Arc::new(CapsuleTarget::set_up(golden, &setup)?);
-    Ok(OpenedCapsule { capsule, config: choices.settle()?, engines: None })
-}
-
 /// Judges every application, or one.
 pub(super) fn survey(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Result<Vec<Measured>, StudyError> {
     let command = registry::commands().find(|command| command.name == COMMAND);
@@ -143,14 +123,12 @@ pub(super) fn survey(shop: &mut PageContext<'_, '_>, only: Option<&str>) -> Resu
         if only.is_some_and(|only| only != name) {
             continue;
         }
-        let capsule = shop.workloads.bundled(name)?;
         let declared = Some(shop.workloads.declared(name)?);
         let defaults = command.options.iter().filter_map(|option| Some((option.key, option.default?.to_owned())));
         let chosen = [("coverage", coverage.to_owned()), ("decisions", decisions.to_owned())];
         let options = Options { values: defaults.chain(chosen).collect(), ..Options::default() };
-        let opened = judged_by(command, &options, declared.as_deref(), &capsule)?;
-        let capsule = Arc::clone(&opened.capsule);
-        shop.campaigns.opened = vec![opened];
+        let criteria = command.criteria.map(|of| of(&options, declared.as_deref())).transpose()?.unwrap_or_default();
+        let capsule = shop.workloads.judged(name, criteria)?;
         shop.campaigns.seed = number;
         let answer = (command.run)(&Request { capsule, declared, options, commands: None }, shop.campaigns)?;
         let curve = answer.study.plots.into_iter().next();

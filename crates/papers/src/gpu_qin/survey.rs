@@ -9,9 +9,8 @@ use methods::gpu_qin::{
     Bounded, Cause, Choice, Coverage, ENDS, GpuQin, Grouping, KernelEstimate, KernelGroups, Lost, Measured, Mix, Rates,
     Settings, StateBits, Trial, causes, choosing, estimates, measure, measure_by, mixes,
 };
-use methods::kit::{Campaigns, Profile, StudyError};
+use methods::kit::{Campaigns, OpenedCapsule, Profile, StudyError};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::paper::{KERNELS, PaperKernel};
 use crate::page::PageContext;
@@ -156,7 +155,7 @@ struct Debug {
 struct Survey<'s, 'c> {
     paper: &'static PaperKernel,
     number: usize,
-    capsule: &'s Arc<CapsuleTarget>,
+    capsule: &'s OpenedCapsule,
     sizes: SampleSizes,
     campaigns: &'s mut Campaigns<'c>,
 }

@@ -1,13 +1,11 @@
 //! The programs of the paper, each with faults in each of its regions.
 
 use campaign::{Planner, RunIndex, SelectionWords};
-use inject::CapsuleTarget;
-use methods::kit::{MethodSettings, StudyError};
+use methods::kit::{MethodSettings, OpenedCapsule, StudyError};
 use methods::regional::propagation::{DeclaredVariable, TrackedRun, arrays, follow};
 use methods::regional::{Region, RegionTally, Regional, Settings, Tally, region_of};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use crate::page::PageContext;
@@ -158,7 +156,7 @@ fn measured(
 /// Faults in regions.
 fn campaign(
     shop: &mut PageContext<'_, '_>,
-    capsule: &Arc<CapsuleTarget>,
+    capsule: &OpenedCapsule,
     regions: Vec<Region>,
     runs: u64,
 ) -> Result<Tally, StudyError> {
@@ -177,7 +175,7 @@ fn campaign(
 /// What faults in regions do to variables: the names of these, and every fault that corrupted one.
 fn faults(
     shop: &mut PageContext<'_, '_>,
-    capsule: &Arc<CapsuleTarget>,
+    capsule: &OpenedCapsule,
     text: &str,
     regions: Vec<Region>,
     runs: u64,

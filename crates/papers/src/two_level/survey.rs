@@ -1,7 +1,7 @@
 //! All workloads, each measured in every way that the page speaks of.
 
 use campaign::{Finding, SelectionWords};
-use methods::kit::{Campaigns, MethodSettings, StudyError};
+use methods::kit::{Campaigns, MethodSettings, OpenedCapsule, StudyError};
 use methods::two_level::{
     Cells, Composition, Counted, IpaTable, IssueProfile, KnownIssueRate, OutcomeCounts, RatePerInstruction, Settings,
     Shares, TwoLevel,
@@ -169,7 +169,7 @@ pub(super) fn survey(
             shop.campaigns.seed = number * SEEDS + at;
             patterns.push(pattern(shop.campaigns, &capsule, (model, scope), sizes.pattern)?);
         }
-        let digest = campaign::Subject::digest(&*capsule).to_owned();
+        let digest = campaign::Subject::digest(&**capsule).to_owned();
         let issue = [0, 1].map(|at: usize| profiles[at].of(name, &digest));
         let coverage = coverage(&composition, method.table(), number, sizes.worlds);
         all.push(Measured {
@@ -192,7 +192,7 @@ const SEEDS: u64 = 100;
 /// How faults of one pattern in any destination end.
 fn pattern(
     campaigns: &mut Campaigns<'_>,
-    capsule: &inject::CapsuleTarget,
+    capsule: &OpenedCapsule,
     (model, scope): (&str, &str),
     runs: u64,
 ) -> Result<OutcomeCounts, StudyError> {

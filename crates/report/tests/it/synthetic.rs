@@ -105,7 +105,7 @@ impl Planner for Synthetic {
                 file: Some(self.file.clone()),
                 line: Some(10 + pc / 2),
             };
-            SweptOperand { spot, elements: 1 + pc % 2, bits: [32, 1, 64][pc as usize % 3] }
+            SweptOperand { spot, elements: 1 + pc % 2, bits: [32, 1, 64][pc as usize % 3], weight: 1 }
         };
         let operands: Vec<SweptOperand> = (0..6).map(operand).collect();
         let faults = operands.iter().map(|operand| u64::from(operand.bits)).sum();

@@ -35,13 +35,19 @@ impl SystemKind for ApplicationKind {
         let strategy = Strategy::try_from(&config.engine)?;
         let (capsule, application) = program::recorded(config, infer)?;
         let target = LiveTarget::new(capsule, application, LiveRuns::All, strategy)?;
-        Ok(Box::new(ApplicationSystem(target)))
+        Ok(Box::new(ApplicationSystem::new(target)))
     }
 }
 
 /// An application with the capsule that was recorded from it.
 #[derive(Debug)]
-pub(super) struct ApplicationSystem(pub(super) LiveTarget);
+pub(super) struct ApplicationSystem(Arc<LiveTarget>);
+
+impl ApplicationSystem {
+    pub(super) fn new(target: LiveTarget) -> Self {
+        Self(Arc::new(target))
+    }
+}
 
 impl System for ApplicationSystem {
     fn target(&self) -> TargetSystem<'_> {
@@ -56,8 +62,9 @@ impl System for ApplicationSystem {
         self.0.notes()
     }
 
-    fn application(&self) -> Option<&dyn Engines> {
-        Some(&self.0)
+    fn application(&self) -> Option<Arc<dyn Engines>> {
+        let engines: Arc<dyn Engines> = Arc::clone(&self.0) as _;
+        Some(engines)
     }
 
     fn site(&self, id: &str) -> Result<Site, SessionError> {

@@ -31,7 +31,7 @@ impl SystemKind for BesideKind {
     }
 
     fn open(&self, config: &Config, infer: bool) -> Result<Box<dyn System>, SessionError> {
-        Ok(Box::new(ApplicationSystem(open(config, infer)?)))
+        Ok(Box::new(ApplicationSystem::new(open(config, infer)?)))
     }
 }
 

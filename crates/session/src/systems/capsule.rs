@@ -7,6 +7,7 @@ use super::system::{OpenedSystem, System, SystemKind, WantedApplication};
 use crate::capsules;
 use crate::error::{ErrorKind, SessionError};
 use crate::recorded::{self, Recorded};
+use ::capsule::Capsule;
 use campaign::{Config, Description, Engine, EngineOffer, Live, Site, Size, TargetSystem};
 use inject::{CapsuleTarget, Setup, Strategy};
 use outcome::Observation;
@@ -85,7 +86,7 @@ impl CapsuleKind {
                 let note = format!(
                     "runs whose host sees a difference before the end are finished by `{app}`; `--no-app` leaves them undecided"
                 );
-                let system = Box::new(ApplicationSystem(target));
+                let system = Box::new(ApplicationSystem::new(target));
                 Ok(OpenedSystem { config: asking, system, note: sees.then_some(note) })
             }
             Err(error) if is_wanted => Err(error),
@@ -100,6 +101,16 @@ impl CapsuleKind {
             }
         }
     }
+}
+
+/// A recording that is in no file.
+///
+/// # Errors
+/// When it cannot be executed.
+pub(crate) fn of_recording(config: &Config, recording: Arc<Capsule>) -> Result<Box<dyn System>, SessionError> {
+    let setup = program::setup(config, true);
+    let capsule = capsules::target_on(program::machine(config)?, recording, &setup)?;
+    Ok(Box::new(CapsuleSystem(capsule)))
 }
 
 /// A capsule, ready for faults.

@@ -8,6 +8,7 @@ mod network;
 mod program;
 mod system;
 
+pub(crate) use capsule::of_recording;
 pub(crate) use program::fault;
 pub use program::machine_of;
 pub use system::SystemPart;

@@ -91,7 +91,7 @@ pub(crate) trait System: Debug + Send + Sync {
     }
 
     /// The engines of an application that finishes runs of the capsule.
-    fn application(&self) -> Option<&dyn Engines> {
+    fn application(&self) -> Option<Arc<dyn Engines>> {
         None
     }
 

@@ -1,7 +1,8 @@
 //! Whether what Approxilyzer says of static instructions, of their protection and of their approximation adds up.
 
+use campaign::Choices;
 use inject::{CapsuleTarget, profile};
-use methods::kit::Campaigns;
+use methods::kit::{Campaigns, OpenedCapsule};
 use methods::{Answer, Options, Request, registry};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -15,20 +16,26 @@ const OUTCOMES: [&str; 8] = ["masked", "detected", "detectable", "good", "maybe"
 /// Criteria with bins, whatever the capsule says.
 const BINS: (&str, &str) = ("quality", "*:metric=max-rel,tolerance=1e-6,bad=1,bins=0.01/0.05/0.1");
 
+/// The capsule as a session opens it.
+fn opened(capsule: &Arc<CapsuleTarget>) -> OpenedCapsule {
+    let config = Choices { capsule: Some(capsule.opened_as().to_owned()), ..Choices::default() }.settle().unwrap();
+    let config = config.judged_by(capsule.criteria()).unwrap();
+    OpenedCapsule { capsule: Arc::clone(capsule), config, engines: None }
+}
+
 /// What the command answers, and its CSV.
 fn answer(capsule: &Arc<CapsuleTarget>, dir: &tempfile::TempDir, options: &[(&'static str, &str)]) -> (Answer, String) {
     let command = registry::commands().find(|command| command.name == "approxilyzer").unwrap();
     let said = [&[("coverage", "0.9"), ("csv", "classes.csv")][..], options].concat();
     let values = said.into_iter().map(|(key, value)| (key, value.to_owned())).collect();
     let options = Options { values, ..Options::default() };
-    let request = Request { capsule: Arc::clone(capsule), declared: None, options, commands: None };
+    let request = Request { capsule: opened(capsule), declared: None, options, commands: None };
     let stop = AtomicBool::new(false);
     let mut campaigns = Campaigns {
         dir: dir.path().to_owned(),
         seed: 0,
         kernels: Vec::new(),
         jobs: None,
-        opened: Vec::new(),
         stop: &stop,
         told: &mut |_, _| {},
     };

@@ -3,10 +3,10 @@
 
 use campaign::{
     CampaignEnd, Choices, Config, Description, Engine, EngineOffer, Engines, GoldenSummary, Intent, Labels, Planner,
-    Results, Row, RunFailure, RunIndex, SelectionWords, Site, Spot, Store, Subject, TargetError, TargetSystem, Worker,
-    merge,
+    Results, Row, RunFailure, RunIndex, SelectionWords, Site, Spot, Store, Subject, Sweep, SweptFault, SweptOperand,
+    TargetError, TargetSystem, Worker, merge,
 };
-use outcome::{End, FirstUse, Landed, Observation, OutputDiff, Tier};
+use outcome::{Class, Criteria, End, FirstUse, Landed, Observation, OutputDiff, Tier};
 use report::{Context, Report};
 use stats::Draws;
 use std::path::Path;
@@ -88,6 +88,38 @@ impl Planner for Adder {
     fn plan(&self, runs: &[RunIndex], _: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
         let gates = u64::from(BITS) * GATES.len() as u64;
         Ok(runs.iter().map(|&run| Self::site((Draws::new(seed, run.0).draw(0) % gates) as u32)).collect())
+    }
+}
+
+/// A method: the gates of the lower half of the operands; an exclusive or stands for four gates, others for themselves. A unit is
+/// the gates of one bit.
+struct LowerHalf;
+
+impl LowerHalf {
+    /// How many gates a gate stands for.
+    fn weight(gate: u32) -> u64 {
+        if GATES[gate as usize % GATES.len()] == "xor" { 4 } else { 1 }
+    }
+}
+
+impl Planner for LowerHalf {
+    fn plan(&self, _: &[RunIndex], _: &SelectionWords, _: u64) -> Result<Vec<Site>, TargetError> {
+        Err(TargetError::new("draw gates: this method runs all that it has"))
+    }
+
+    fn sweep(&self, _: &SelectionWords) -> Result<Sweep, TargetError> {
+        let gates = BITS / 2 * GATES.len() as u32;
+        let operand =
+            |gate| SweptOperand { spot: Adder::site(gate).spot, elements: 1, bits: 1, weight: Self::weight(gate) };
+        let weights: u64 = (0..gates).map(Self::weight).sum();
+        let unit_faults = vec![GATES.len() as u64; BITS as usize / 2];
+        Ok(Sweep { operands: (0..gates).map(operand).collect(), unit_faults, members: weights })
+    }
+
+    fn unit(&self, _: &SelectionWords, unit: u64) -> Result<Option<Vec<SweptFault>>, TargetError> {
+        let first = unit as u32 * GATES.len() as u32;
+        let gates = first..first + GATES.len() as u32;
+        Ok(Some(gates.map(|gate| SweptFault { site: Adder::site(gate), operand: gate, bit: 0 }).collect()))
     }
 }
 
@@ -250,8 +282,8 @@ fn a_method_chooses_gates_and_a_report_says_what_is_hit() {
     let caught = |row: &Row| row.site.spot.kernel == format!("bit {}", BITS - 1);
     for row in &rows {
         let class = row.finding.class();
-        assert!(!caught(row) || class == outcome::Class::Due, "{row:?}");
-        assert_ne!(class, outcome::Class::Masked, "{row:?}");
+        assert!(!caught(row) || class == Class::Due, "{row:?}");
+        assert_ne!(class, Class::Masked, "{row:?}");
     }
     let description = Description {
         faults: "The output of one gate is inverted.".to_owned(),
@@ -276,4 +308,43 @@ fn a_worker_that_takes_64_faults_at_once_gives_the_same_rows() {
     let mut store = Store::create(&dir.path().join("lanes"), lanes, target).unwrap();
     run(&mut store, target);
     assert_eq!(rows(&Results::open(&dir.path().join("lanes")).unwrap()), rows(&one_by_one));
+}
+
+#[test]
+fn a_method_hands_over_a_population_of_its_own_with_weights() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |name: &str| dir.path().join(name);
+    let target = TargetSystem::from(&ADDER).planned_by(&LowerHalf);
+    let swept = |name: &str, engine: &'static str, shard: Option<&str>| {
+        let shard = shard.map(|shard| shard.parse().unwrap());
+        let choices = Choices { capsule: Some("adder".into()), exhaustive: true, shard, ..Choices::default() };
+        let mut config = choices.settle().unwrap();
+        config.engine = Engine::named(engine);
+        run(&mut Store::create(&of(name), config, target).unwrap(), target);
+        Results::open(&of(name)).unwrap()
+    };
+    let whole = swept("whole", "auto", None);
+    // Each gate is run by itself, and counted by its weight.
+    let (mut silent, mut all) = (0, 0);
+    for gate in 0..BITS / 2 * GATES.len() as u32 {
+        let outcome = outcome::classify(&(&ADDER).run(&Adder::site(gate)).unwrap(), &Criteria::default());
+        all += LowerHalf::weight(gate);
+        silent += if outcome.class() == Class::Sdc { LowerHalf::weight(gate) } else { 0 };
+    }
+    let summary = whole.summary().unwrap();
+    assert_eq!((summary.runs.planned, all), (40, 8 * (2 * 4 + 3)));
+    assert!((summary.outcomes.sdc.rate.unwrap() - silent as f64 / all as f64).abs() < 1e-12);
+    let unweighted = summary.outcomes.sdc.count as f64 / 40.0;
+    assert!((summary.outcomes.sdc.rate.unwrap() - unweighted).abs() > 1e-4, "weights change the rate: {unweighted}");
+    assert_eq!(whole.operands().unwrap(), LowerHalf.sweep(&SelectionWords::default()).unwrap().operands);
+    // Workers that take 64 at once, shards and their merge change nothing.
+    for (name, engine, shard) in [("lanes", "lanes", None), ("1", "auto", Some("1/2")), ("2", "auto", Some("2/2"))] {
+        swept(name, engine, shard);
+    }
+    merge(&[of("1"), of("2")], &of("merged")).unwrap();
+    for other in ["lanes", "merged"] {
+        let other = Results::open(&of(other)).unwrap();
+        assert_eq!(other.counts().unwrap(), whole.counts().unwrap());
+        assert_eq!(other.summary().unwrap().outcomes, summary.outcomes);
+    }
 }
