@@ -8,7 +8,7 @@ use crate::workloads::{debug_build, fixed_nvcc};
 use anyhow::{Context, Error, Result, anyhow, ensure};
 use campaign::{CampaignEvent, Choices};
 use clap::Parser;
-use methods::kit::{Campaigns, OpenedCapsule, StudyError};
+use methods::kit::{Campaigns, Inputs, OpenedCapsule, StudyError};
 use outcome::Criteria;
 use papers::{MethodPage, PageContext, Piece, Workloads, registry};
 use session::Session;
@@ -50,7 +50,7 @@ pub(crate) fn page(args: &Args) -> Result<()> {
         stop: &stop,
         told: &mut |name, event| tell(&mut told, name, event),
     };
-    let mut workloads = Repository { program: beamline()?, nvcc: fixed_nvcc()? };
+    let mut workloads = Repository;
     let mut shop = PageContext { workloads: &mut workloads, campaigns: &mut campaigns, runs: runs.clone() };
     let pieces = (page.make)(&mut shop, args.only.as_deref())?;
     if args.only.is_some() {
@@ -93,14 +93,11 @@ fn tell(told: &mut String, name: &str, event: &CampaignEvent<'_>) {
 }
 
 /// The workloads of this repository.
-struct Repository {
-    program: PathBuf,
-    nvcc: crate::nvcc::Nvcc,
-}
+struct Repository;
 
 impl Repository {
     fn build(&self, name: &str) -> Result<OpenedCapsule> {
-        let recording = debug_build(&self.program, &self.nvcc, name)?;
+        let recording = debug_build(&beamline()?, &fixed_nvcc()?, name)?;
         opened(&session::open_recording(Choices::default(), Arc::new(recording))?)
     }
 }
@@ -132,6 +129,12 @@ impl Workloads for Repository {
         let path = root().join("workloads").join(name).join("workload.toml");
         let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()));
         text.map_err(|error| refused(&error))
+    }
+
+    fn inputs(&mut self, name: &str, criteria: Criteria) -> Result<Box<dyn Inputs>, StudyError> {
+        let setup = Setup { criteria, infer: true, ..Setup::default() };
+        let opened = session::inputs::open(name, None, &setup);
+        Ok(Box::new(opened.map_err(|error| refused(&error.into()))?))
     }
 }
 

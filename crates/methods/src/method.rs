@@ -147,6 +147,8 @@ pub struct InputCommand {
     pub about: &'static str,
     /// Its own options.
     pub options: &'static [CommandOption],
+    /// The criteria that have to be known before an input is recorded, of its options and of what a bundled workload declares.
+    pub criteria: Option<OpeningCriteria>,
     /// Answers a request.
     pub run: fn(&mut InputRequest<'_>, &mut Campaigns<'_>) -> Result<Answer, StudyError>,
 }
@@ -155,6 +157,8 @@ pub struct InputCommand {
 pub struct InputRequest<'a> {
     /// The application.
     pub inputs: &'a mut dyn Inputs,
+    /// Of a bundled workload, what it declares of itself: the text of its `workload.toml`.
+    pub declared: Option<String>,
     /// What is said of its own options.
     pub options: Options,
 }

@@ -14,6 +14,7 @@ pub mod approxilyzer;
 #[cfg(test)]
 mod checks;
 pub mod gpu_qin;
+pub mod minotaur;
 mod page;
 pub mod regional;
 pub mod registry;

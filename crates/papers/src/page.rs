@@ -1,6 +1,6 @@
 //! What a page of documentation is whose numbers are measured: `cargo xtask page NAME`.
 
-use methods::kit::{Campaigns, OpenedCapsule, StudyError};
+use methods::kit::{Campaigns, Inputs, OpenedCapsule, StudyError};
 use outcome::Criteria;
 use std::collections::BTreeMap;
 use study::{Plot, Table};
@@ -63,6 +63,12 @@ pub trait Workloads {
     /// # Errors
     /// If there is none of this name.
     fn declared(&mut self, name: &str) -> Result<String, StudyError>;
+
+    /// A workload with a space of inputs, whose outputs are compared by `criteria` where they say how.
+    ///
+    /// # Errors
+    /// If there is none of this name, it has no space, or it cannot be run here.
+    fn inputs(&mut self, name: &str, criteria: Criteria) -> Result<Box<dyn Inputs>, StudyError>;
 }
 
 /// Pieces of a page, each with the name by which the template asks for it.

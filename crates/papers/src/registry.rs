@@ -2,6 +2,7 @@
 
 use crate::approxilyzer;
 use crate::gpu_qin;
+use crate::minotaur;
 use crate::page::MethodPage;
 use crate::regional;
 use crate::two_level;
@@ -13,6 +14,7 @@ pub static PAGES: &[&MethodPage] = &[
     &two_level::PAGE,
     &regional::PAGE,
     &approxilyzer::PAGE,
+    &minotaur::PAGE,
 ];
 
 /// The page of the method with this word.

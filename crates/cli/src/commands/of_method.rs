@@ -41,9 +41,12 @@ pub(crate) fn answer_inputs(args: InputArgs) -> Result<Code, Failure> {
         return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
     };
     let stop = stop_on_interrupt(NOTHING_KEPT)?;
-    let choices = Choices { fuel: args.kept.fuel, ..Choices::default() };
+    let declared = session::bundled::find(&args.app).map(|it| it.toml().to_owned());
+    let criteria = command.criteria.map(|of| of(&args.options, declared.as_deref()));
+    let criteria = criteria.transpose().map_err(failure)?.unwrap_or_default();
+    let choices = Choices { criteria, fuel: args.kept.fuel, ..Choices::default() };
     let mut inputs = session::inputs::open(&args.app, args.space.as_deref(), choices)?;
-    let mut request = InputRequest { inputs: &mut inputs, options: args.options };
+    let mut request = InputRequest { inputs: &mut inputs, declared, options: args.options };
     let mut told = ProgressPrinter::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);

@@ -91,6 +91,57 @@ fn a_small_input_stands_for_the_reference() {
     assert_eq!(info["outputs"].as_array().unwrap().len(), 2);
 }
 
+/// The analyses with early termination in a document.
+fn ended_early(found: &Value) -> &[Value] {
+    found["termination"]["analyses"].as_array().unwrap()
+}
+
+#[test]
+fn early_termination_finds_the_instructions_that_all_pilots_find() {
+    let dir = TempDir::new().unwrap();
+    let words =
+        ["minotaur", "pathfinder", "--pilots", "6000", "--terminate", "random", "--json", "--out", path(dir.path())];
+    let with = |more: &[&str]| json(&[&words[..], more].concat());
+    let found = with(&["--jobs", "1", "--approximate", "max-rel=0.05"]);
+    let questions = [(&found, "pilots"), (&found["approximable"], "pilots")];
+    for (number, key) in questions.iter().flat_map(|(of, key)| ended_early(of).iter().map(move |it| (it, key))) {
+        let [run, replay, best] = ["run", "replay", "oracle_best"].map(|key| self::number(&number[key]));
+        assert_eq!(number["same"], true, "{number}");
+        assert!(best <= replay && replay <= run && run <= self::number(&number[*key]), "{number}");
+    }
+    let early = ended_early(&found);
+    assert!(number(&early[1]["run"]) * 2 < number(&early[1]["pilots"]), "{}", early[1]);
+    for (of, input) in [(&early[0], &found["minimised"]), (&early[1], &found["reference"])] {
+        assert_eq!(of["found"], input["sdc_pcs"]);
+    }
+    let parts = &found["approximable"]["instructions"];
+    assert!(number(&parts["common"]) > 0, "{parts}");
+    // Without the replay nothing else changes, whatever the workers.
+    let alone = with(&["--jobs", "2", "--replay", "false"]);
+    for key in ["sdc_pcs", "found", "accuracy", "evaluations"] {
+        assert_eq!(alone[key], found[key], "{key}");
+    }
+    for (one, two) in ended_early(&alone).iter().zip(early) {
+        let counts = ["run", "rounds", "found"].map(|key| (&one[key], &two[key]));
+        assert!(counts.iter().all(|(one, two)| one == two), "{one} {two}");
+    }
+    assert!(alone["priority"].is_null());
+}
+
+#[test]
+fn the_hottest_instructions_are_studied_alone() {
+    let dir = TempDir::new().unwrap();
+    let words = ["minotaur", "blackscholes", "--pilots", "4000", "--json", "--out", path(dir.path())];
+    let (all, hot) = (json(&words), json(&[&words[..], &["--hot", "0.25"]].concat()));
+    let (of_all, of_hot) = (&all["hot"]["shares"][0], &hot["hot"]["shares"][0]);
+    for key in ["share", "instructions", "of"] {
+        assert_eq!(of_all[key], of_hot[key]);
+    }
+    let explored = number(&hot["reference"]["explored"]);
+    assert!(explored <= number(&of_hot["instructions"]) && explored < number(&all["reference"]["explored"]));
+    assert!(of_hot["of"].as_f64().unwrap() >= 0.25 && number(&of_hot["common"]) <= number(&hot["sdc_pcs"]["common"]));
+}
+
 #[test]
 fn a_search_ends_with_its_input_beside_the_reference_and_random_search() {
     let dir = TempDir::new().unwrap();
@@ -119,6 +170,16 @@ fn what_is_wrong_with_inputs_is_named() {
     };
     refused(&["minotaur", "gemm"], "", "vary the input of `gemm`: nothing says what may vary");
     refused(&["minotaur", "/nowhere/app"], "", "nothing says what may vary");
+    for (words, part) in [
+        (["--terminate", "by luck"], "read `by luck` for --terminate: expected random, BitPos"),
+        (["--replay", "false"], "name an order with --terminate"),
+        (["--approximate", "much"], "expected METRIC=MOST, such as max-rel=0.05"),
+        (["--hot", "2"], "study the hottest 2: expected a share above 0"),
+        (["--coverage", "0"], "reach the coverage 0: expected a share above 0"),
+        (["--pilots", "0"], "run 0 pilots"),
+    ] {
+        refused(&[&["minotaur", "blackscholes"][..], &words].concat(), "", part);
+    }
     let space = ["minotaur", "blackscholes", "--space", path(&file)];
     refused(&space, "arguments = [", "read ");
     refused(&space, "arguments = ['{n}']\nparameters = []", "there is no parameter `n`");

@@ -12,7 +12,7 @@ use crate::kit::StudyError;
 use crate::method::{CommandOption, Options};
 
 /// The option that says where criteria come from that `--quality` does not have.
-pub(super) const CRITERIA: CommandOption = CommandOption {
+pub(crate) const CRITERIA: CommandOption = CommandOption {
     key: "criteria",
     value: "FROM",
     words: &[
@@ -45,7 +45,7 @@ struct Declared {
 }
 
 /// The criteria that decide instead of those of the capsule, by their sources.
-pub(super) struct Judging {
+pub(crate) struct Judging {
     said: Criteria,
     declared: Criteria,
 }
@@ -61,7 +61,7 @@ struct OutputRule {
 ///
 /// # Errors
 /// If an option or the workload says what means nothing.
-pub(super) fn before(options: &Options, workload: Option<&str>) -> Result<Criteria, StudyError> {
+pub(crate) fn before(options: &Options, workload: Option<&str>) -> Result<Criteria, StudyError> {
     Ok(Judging::of(options, workload)?.together().compared())
 }
 
@@ -70,7 +70,7 @@ impl Judging {
     ///
     /// # Errors
     /// If one says what means nothing.
-    pub(super) fn of(options: &Options, workload: Option<&str>) -> Result<Self, StudyError> {
+    pub(crate) fn of(options: &Options, workload: Option<&str>) -> Result<Self, StudyError> {
         let words = |error: &dyn std::fmt::Display| StudyError::Words(error.to_string());
         let mut said = Criteria::default();
         let text: String = options.get("quality")?.unwrap_or_default();
@@ -106,7 +106,7 @@ impl Judging {
     ///
     /// # Errors
     /// If they mean nothing together, or name an output that the capsule does not have.
-    pub(super) fn criteria(&self, capsule: &CapsuleTarget) -> Result<Option<Criteria>, StudyError> {
+    pub(crate) fn criteria(&self, capsule: &CapsuleTarget) -> Result<Option<Criteria>, StudyError> {
         let names = names(capsule);
         let mut criteria = self.together();
         if let Some(name) = criteria.quality.keys().find(|name| *name != "*" && !names.contains(name)) {
@@ -144,7 +144,7 @@ impl Judging {
     }
 
     /// How each output is judged, as the document has it and as notes of a table.
-    pub(super) fn told(&self, capsule: &CapsuleTarget, criteria: &Criteria) -> (Value, Vec<String>) {
+    pub(crate) fn told(&self, capsule: &CapsuleTarget, criteria: &Criteria) -> (Value, Vec<String>) {
         let rules = self.rules(capsule, criteria);
         let value = |it: &OutputRule| json!({ "output": it.name, "from": it.from, "quality": it.quality.to_string() });
         let mut notes: Vec<(String, Vec<&str>)> = Vec::new();

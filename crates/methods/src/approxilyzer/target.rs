@@ -5,6 +5,7 @@ use fault::{Fault, Model, Scope, Selection};
 use inject::CapsuleTarget;
 use inject::site::LABELS;
 use stats::Draws;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::coverage::largest;
@@ -15,7 +16,7 @@ use crate::kit::MethodSettings;
 use crate::kit::chosen::first_explicit;
 
 /// Pilots of a campaign, at most: the plan of each is kept.
-const MOST: u64 = 5_000_000;
+pub(crate) const MOST: u64 = 5_000_000;
 
 /// A capsule whose error sites are in classes.
 pub struct Approxilyzer {
@@ -64,6 +65,23 @@ impl Approxilyzer {
     /// # Errors
     /// If the words mean no settings, select nothing, or leave more pilots than can be run.
     pub fn new(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
+        let method = Self::of_any_size(capsule, words)?;
+        let runs = method.runs();
+        if runs > MOST {
+            return Err(TargetError::new(format!(
+                "study {} of the error sites: that takes {runs} pilots, and {MOST} are the most; lower `coverage` or `decisions`, \
+                 or select kernels",
+                method.settings.coverage
+            )));
+        }
+        Ok(method)
+    }
+
+    /// The same with any number of pilots, for a planner that takes some of them.
+    ///
+    /// # Errors
+    /// If the words mean no settings, or select nothing.
+    pub(crate) fn of_any_size(capsule: &Arc<CapsuleTarget>, words: &SelectionWords) -> Result<Self, TargetError> {
         let (settings, selection) = parsed(words)?;
         let sites = Sites::of(capsule.golden_run(), &selection, &settings);
         let HeuristicCounts { all, .. } = totals(&sites.kernels);
@@ -78,13 +96,6 @@ impl Approxilyzer {
         for &class in &studied {
             runs += u64::from(sites.classes[class].bits.count());
             starts.push(runs);
-        }
-        if runs > MOST {
-            return Err(TargetError::new(format!(
-                "study {} of the error sites: that takes {runs} pilots, and {MOST} are the most; lower `coverage` or `decisions`, \
-                 or select kernels",
-                settings.coverage
-            )));
         }
         Ok(Self { capsule: Arc::clone(capsule), settings, sites, studied, starts })
     }
@@ -105,6 +116,27 @@ impl Approxilyzer {
     #[must_use]
     pub fn runs(&self) -> u64 {
         self.starts.last().copied().unwrap_or_default()
+    }
+
+    /// The kernel of the pilot of a run, and its instruction: an index into those of the kernel's program.
+    pub(crate) fn instruction(&self, run: u64) -> Option<(&str, u32)> {
+        let at = self.starts.partition_point(|&start| start <= run).checked_sub(1)?;
+        let class = &self.sites.classes[*self.studied.get(at)?];
+        Some((self.kernels().get(class.kernel as usize)?.name.as_str(), class.instruction))
+    }
+
+    /// By class that is studied, its kernel and instruction, and the runs of its pilots.
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = ((&str, u32), Range<u64>)> {
+        let name = move |kernel: u32| self.kernels().get(kernel as usize).map_or("", |it| it.name.as_str());
+        let of = move |class: usize| (name(self.sites.classes[class].kernel), self.sites.classes[class].instruction);
+        self.studied.iter().zip(self.starts.windows(2)).map(move |(&class, run)| (of(class), run[0]..run[1]))
+    }
+
+    /// By kernel and instruction, how many dynamic instances the golden run executed.
+    pub(crate) fn executed(&self) -> impl Iterator<Item = ((&str, u32), u64)> {
+        let name = |kernel: u32| self.kernels().get(kernel as usize).map(|it| it.name.as_str());
+        let all = self.sites.executed.iter();
+        all.filter_map(move |(&(kernel, instruction), &executed)| Some(((name(kernel)?, instruction), executed)))
     }
 
     /// How many classes there are, and how many of them are studied.

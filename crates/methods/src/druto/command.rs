@@ -36,6 +36,7 @@ pub(super) const COMMAND: InputCommand = InputCommand {
         CommandOption::any("runs", "N", Some("200"), "Measure inputs by N runs each where the search measures"),
         CommandOption::any("final-runs", "N", Some("1067"), "Measure the reference and what is found by N runs"),
     ],
+    criteria: None,
     run,
 };
 

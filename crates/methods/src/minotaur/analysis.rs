@@ -1,42 +1,37 @@
-//! The analysis of an input by [Approxilyzer](crate::approxilyzer), pilot by pilot, and the time that it takes.
+//! The analysis of an input by [Approxilyzer](crate::approxilyzer): all its pilots, or rounds of them with early termination.
 
-use campaign::{Finding, LabelColumn, Planner, Results, RunIndex, SelectionWords, Site, Subject, TargetError, Worker};
-use fault::{Fault, Target};
-use inject::site::fault_of;
-use inject::{CapsuleTarget, Strategy};
-use outcome::{Outcome, Sdc};
-use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use campaign::{LabelColumn, Planner, RunIndex, SelectionWords, Site, Subject, TargetError};
+use inject::CapsuleTarget;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
-use super::priority::{Pc, Pilot, PilotEnd, Pilots};
-use crate::approxilyzer::{Approxilyzer, Settings, SiteCounts};
+use super::pilots::{EndedPilot, Judges, Pc, Pilot, Pilots, Question, decided};
+use super::priority::{Order, whole};
+use super::times::{TimedSites, Times, now};
+use crate::approxilyzer::{Approxilyzer, MOST, Settings, SiteCounts};
 use crate::kit::{Campaigns, MethodSettings, OpenedCapsule, StudyError};
-
-/// Runs of each outcome category whose time is measured, at most (thesis, Section 3.4.6).
-const TIMED: usize = 1000;
-/// The time that the runs of a category may take to be measured.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// The share of the fastest and of the slowest runs that is left out of a mean.
-const OUTLIERS: f64 = 0.025;
 
 /// The error sites of an input in their classes: all that is to be known before the first run.
 pub(super) struct Planned {
     capsule: OpenedCapsule,
     method: Approxilyzer,
     selection: SelectionWords,
+    judges: Judges,
+    /// The seconds that it took to find the classes.
     seconds: f64,
-    limit: u64,
+    /// The runs of the pilots that are studied.
+    runs: Vec<u64>,
 }
 
-/// Some of the pilots of a method, evenly spaced: a class has as many of them as its bits, and the largest classes come first.
-struct SpacedPilots<'a> {
+/// Some of the pilots of a method.
+struct ChosenPilots<'a> {
     method: &'a Approxilyzer,
-    limit: u64,
+    runs: &'a [u64],
 }
 
-impl Planner for SpacedPilots<'_> {
+impl Planner for ChosenPilots<'_> {
     fn runs(&self) -> Option<u64> {
-        Some(self.method.runs().min(self.limit))
+        Some(self.runs.len() as u64)
     }
 
     fn labels(&self) -> &[LabelColumn] {
@@ -44,15 +39,46 @@ impl Planner for SpacedPilots<'_> {
     }
 
     fn plan(&self, runs: &[RunIndex], words: &SelectionWords, seed: u64) -> Result<Vec<Site>, TargetError> {
-        let (all, some) = (self.method.runs(), self.method.runs().min(self.limit).max(1));
-        let spaced: Vec<RunIndex> = runs.iter().map(|run| RunIndex(spaced(run.0, some, all))).collect();
-        self.method.plan(&spaced, words, seed)
+        let chosen = |run: &RunIndex| self.runs.get(run.0 as usize).copied().unwrap_or(u64::MAX);
+        let chosen: Vec<RunIndex> = runs.iter().map(|run| RunIndex(chosen(run))).collect();
+        self.method.plan(&chosen, words, seed)
     }
 }
 
-/// The place among `all` of one of `some` that are evenly spaced.
-fn spaced(one: u64, some: u64, all: u64) -> u64 {
-    (u128::from(one) * u128::from(all) / u128::from(some)) as u64
+/// The instructions that are executed most often, up to this share of all executions, and the share that they make up.
+fn hottest(executed: impl Iterator<Item = (Pc, u64)>, share: f64) -> (BTreeSet<Pc>, f64) {
+    let mut executed: Vec<(Pc, u64)> = executed.collect();
+    executed.sort_by(|(pc, one), (other, two)| two.cmp(one).then_with(|| pc.cmp(other)));
+    let all: u64 = executed.iter().map(|(_, executed)| executed).sum();
+    let (mut hot, mut sum) = (BTreeSet::new(), 0);
+    for (pc, executed) in executed {
+        if sum as f64 >= share * all as f64 {
+            break;
+        }
+        sum += executed;
+        hot.insert(pc);
+    }
+    (hot, sum as f64 / all.max(1) as f64)
+}
+
+/// At most `limit` runs of these, evenly spaced among all.
+fn chosen(ranges: impl Iterator<Item = Range<u64>>, limit: u64) -> Vec<u64> {
+    let ranges: Vec<Range<u64>> = ranges.collect();
+    let all: u64 = ranges.iter().map(|range| range.end - range.start).sum();
+    let some = all.min(limit).min(MOST + 1);
+    let (mut runs, mut before) = (Vec::new(), 0);
+    for range in ranges {
+        let end = before + (range.end - range.start);
+        while (runs.len() as u64) < some {
+            let place = (u128::from(runs.len() as u64) * u128::from(all) / u128::from(some)) as u64;
+            if place >= end {
+                break;
+            }
+            runs.push(range.start + (place - before));
+        }
+        before = end;
+    }
+    runs
 }
 
 /// The analysis of one input.
@@ -60,165 +86,183 @@ fn spaced(one: u64, some: u64, all: u64) -> u64 {
 pub(super) struct Analysis {
     /// The account of its error sites.
     pub(super) sites: SiteCounts,
-    /// The pilots that were run; fewer than there are where a limit says so.
+    /// The pilots of the instructions that are studied, run or not; fewer than there are where a limit says so.
+    pub(super) studied: u64,
+    /// The pilots that were run.
     pub(super) runs: u64,
-    /// By instruction, its pilots; an instruction that has any is explored.
+    /// The campaigns that ran them, one after the other.
+    pub(super) rounds: u64,
+    /// By instruction, its pilots that ended; an instruction that has any is explored.
     pub(super) pilots: Pilots,
-    /// The time of the runs as a clock says, in seconds.
+    /// The time of the campaigns as a clock says, in seconds.
     pub(super) seconds: f64,
     /// The parts of Equation 3.1.
     pub(super) times: Times,
-}
-
-/// The parts of Equation 3.1, in seconds of one processor.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Times {
-    /// To find the equivalence classes.
-    pub(super) classes: f64,
-    /// The mean of a run by how it ends, in the order of [`PilotEnd`].
-    pub(super) run: [f64; 4],
-}
-
-impl Times {
-    /// Equation 3.1 for runs that end so.
-    pub(super) fn total(self, runs: [u64; 4]) -> f64 {
-        self.classes + runs.iter().zip(self.run).map(|(&count, seconds)| count as f64 * seconds).sum::<f64>()
-    }
 }
 
 impl Planned {
     /// Finds the classes of an input.
     ///
     /// # Errors
-    /// If there are none, or they take more pilots than can be kept.
+    /// If there are none.
     pub(super) fn of(
         capsule: &OpenedCapsule,
         settings: &Settings,
-        limit: u64,
+        judges: Judges,
         campaigns: &Campaigns<'_>,
     ) -> Result<Self, StudyError> {
         let begin = now();
         let selection = campaigns.selection(settings.choice());
-        let method = Approxilyzer::new(capsule, &selection).map_err(|error| {
-            StudyError::Refused(format!(
-                "analyse {}: {error}. With `beamline minotaur`, --sites lowers the coverage, and a description of your own \
-                 (--space F.toml) has a smaller reference",
-                capsule.name()
-            ))
-        })?;
+        let method = Approxilyzer::of_any_size(capsule, &selection)
+            .map_err(|error| StudyError::Refused(format!("analyse {}: {error}", capsule.name())))?;
         let (capsule, seconds) = (capsule.clone(), begin.elapsed().as_secs_f64());
-        Ok(Self { capsule, method, selection, seconds, limit })
+        Ok(Self { capsule, method, selection, judges, seconds, runs: Vec::new() })
     }
 
-    /// Runs the pilot of every class, or as many of them as the limit says.
+    /// The same with at most `limit` pilots, evenly spaced: a class has one for each of its bits, and the largest classes come
+    /// first. Of `hot` instructions alone, if they are given.
+    ///
+    /// # Errors
+    /// If these are more pilots than can be kept.
+    pub(super) fn choose(self, limit: u64, hot: Option<&BTreeSet<Pc>>) -> Result<Self, StudyError> {
+        let is_hot =
+            |(kernel, instruction): (&str, u32)| hot.is_none_or(|hot| hot.contains(&(kernel.to_owned(), instruction)));
+        let ranges = self.method.ranges().filter(|(pc, _)| is_hot(*pc)).map(|(_, runs)| runs);
+        let runs = chosen(ranges, limit);
+        if runs.len() as u64 > MOST {
+            return Err(StudyError::Refused(format!(
+                "analyse {}: {} of its error sites take more than {MOST} pilots, which are the most; name fewer with --pilots, \
+                 lower the share with --sites, or take a smaller reference with a description of your own (--space F.toml)",
+                self.capsule.name(),
+                self.method.settings().coverage
+            )));
+        }
+        Ok(Self { runs, ..self })
+    }
+
+    /// The instructions that are executed most often, up to this share of all dynamic instructions, and the share that they make
+    /// up.
+    pub(super) fn hot(&self, share: f64) -> (BTreeSet<Pc>, f64) {
+        hottest(self.method.executed().map(|((kernel, pc), executed)| ((kernel.to_owned(), pc), executed)), share)
+    }
+
+    /// Runs all pilots.
     ///
     /// # Errors
     /// If the runs cannot be made.
-    pub(super) fn run(self, campaigns: &mut Campaigns<'_>) -> Result<Analysis, StudyError> {
-        let (runs, seed) = (self.method.runs().min(self.limit), campaigns.seed);
-        let pilots = SpacedPilots { method: &self.method, limit: self.limit };
-        let results = campaigns.in_memory(&self.capsule, Some(&pilots), self.selection, runs, seed)?;
-        let (sites, seconds) = (self.method.counts(), results.summary()?.speed.seconds);
-        let mut analysis = Analysis { sites, runs, seconds, ..Analysis::default() };
-        let mut ends = [0; 4];
-        results.visit(&mut |row| {
-            if let Finding::Seen { outcome, .. } = &row.finding
-                && let Ok(fault) = fault_of(&row.site)
-            {
-                let pilot = pilot(&self.capsule, row.run.0, &row.site, &fault, *outcome);
-                ends[pilot.end as usize] += 1;
-                let pc = (row.site.spot.kernel.clone(), row.site.spot.pc);
-                analysis.pilots.entry(pc).or_default().push(pilot);
-            }
-        })?;
-        analysis.times = Times { classes: self.seconds, run: run_seconds(&self.capsule, &results, ends)? };
+    pub(super) fn run(&self, campaigns: &mut Campaigns<'_>) -> Result<Analysis, StudyError> {
+        let (mut analysis, mut timed) = (self.begun(), TimedSites::default());
+        self.round(&self.runs, &mut analysis, &mut timed, campaigns)?;
+        analysis.times.run = timed.seconds(&self.capsule);
         Ok(analysis)
+    }
+
+    /// Runs pilots in rounds of 1, 1, 2, 4, 8 … for each instruction that is not decided, in an order; the round in which a
+    /// pilot decides an instruction is its last. Of `skipped` instructions none is run; `times` are the times of runs where they
+    /// are known already.
+    ///
+    /// # Errors
+    /// If the runs cannot be made.
+    pub(super) fn run_until(
+        &self,
+        question: Question,
+        order: &Order,
+        (skipped, times): (&BTreeSet<Pc>, Option<Times>),
+        campaigns: &mut Campaigns<'_>,
+    ) -> Result<Analysis, StudyError> {
+        let (mut analysis, mut timed) = (self.begun(), TimedSites::default());
+        let mut open = self.open(order, skipped, campaigns.seed)?;
+        let mut size = 1;
+        while !open.is_empty() {
+            let mut runs: Vec<u64> = Vec::new();
+            for left in open.values_mut() {
+                // The next ones stand at the end.
+                runs.extend(left.drain(left.len().saturating_sub(size)..));
+            }
+            runs.sort_unstable();
+            self.round(&runs, &mut analysis, &mut timed, campaigns)?;
+            let found = decided(&analysis.pilots, question);
+            open.retain(|pc, left| !left.is_empty() && !found.contains(pc));
+            size = if analysis.rounds == 1 { 1 } else { size * 2 };
+        }
+        analysis.times.run = times.map_or_else(|| timed.seconds(&self.capsule), |times| times.run);
+        Ok(analysis)
+    }
+
+    fn begun(&self) -> Analysis {
+        Analysis {
+            sites: self.method.counts(),
+            studied: self.runs.len() as u64,
+            times: Times { classes: self.seconds, ..Times::default() },
+            ..Analysis::default()
+        }
+    }
+
+    /// The runs of each instruction, the last one in the order first.
+    fn open(&self, order: &Order, skipped: &BTreeSet<Pc>, seed: u64) -> Result<BTreeMap<Pc, Vec<u64>>, StudyError> {
+        const PART: usize = 10_000;
+        let mut open: BTreeMap<Pc, Vec<Pilot>> = BTreeMap::new();
+        for runs in self.runs.chunks(PART) {
+            let indices: Vec<RunIndex> = runs.iter().copied().map(RunIndex).collect();
+            let sites = self.method.plan(&indices, &self.selection, seed)?;
+            for (&run, site) in runs.iter().zip(&sites) {
+                let Some((pc, pilot)) = self.pilot(run, site) else { continue };
+                if !skipped.contains(&pc) {
+                    open.entry(pc).or_default().push(pilot);
+                }
+            }
+        }
+        let ordered = |mut own: Vec<Pilot>| {
+            own.sort_by_key(|pilot| std::cmp::Reverse(order.key(pilot, seed)));
+            own.into_iter().map(|pilot| pilot.run).collect()
+        };
+        Ok(open.into_iter().map(|(pc, own)| (pc, ordered(own))).collect())
+    }
+
+    fn pilot(&self, run: u64, site: &Site) -> Option<(Pc, Pilot)> {
+        let (kernel, instruction) = self.method.instruction(run)?;
+        Some(((kernel.to_owned(), instruction), Pilot::of(&self.capsule, run, instruction, site)?))
+    }
+
+    /// Runs pilots in one campaign.
+    fn round(
+        &self,
+        runs: &[u64],
+        analysis: &mut Analysis,
+        timed: &mut TimedSites,
+        campaigns: &mut Campaigns<'_>,
+    ) -> Result<(), StudyError> {
+        if runs.is_empty() {
+            return Ok(());
+        }
+        let (begin, count, seed) = (now(), runs.len() as u64, campaigns.seed);
+        let planner = ChosenPilots { method: &self.method, runs };
+        let results = campaigns.in_memory(&self.capsule, Some(&planner), self.selection.clone(), count, seed)?;
+        analysis.seconds += begin.elapsed().as_secs_f64();
+        analysis.runs += count;
+        analysis.rounds += 1;
+        results.visit(&mut |row| {
+            let run = runs.get(row.run.0 as usize).copied().unwrap_or_default();
+            let Some((pc, pilot)) = self.pilot(run, &row.site) else { return };
+            let Some(ended) = EndedPilot::of(pilot, &row, &self.judges) else { return };
+            timed.add(ended.end, &row.site);
+            analysis.pilots.entry(pc).or_default().push(ended);
+        })?;
+        Ok(())
     }
 }
 
 impl Analysis {
     /// Instructions with a pilot that ends in a corruption that no criterion accepts as good: the SDC-PCs (thesis, Section 3.6.1).
     pub(super) fn corrupting(&self) -> BTreeSet<Pc> {
-        let some = self.pilots.iter().filter(|(_, own)| own.iter().any(Pilot::corrupts));
-        some.map(|(pc, _)| pc.clone()).collect()
+        decided(&self.pilots, Question::Corrupting)
     }
-}
 
-fn pilot(capsule: &CapsuleTarget, run: u64, site: &Site, fault: &Fault, outcome: Outcome) -> Pilot {
-    let launch = capsule.golden_run().launches().get(fault.launch as usize);
-    let facts = launch.and_then(|launch| launch.program.facts(site.spot.pc));
-    let is_hit = |operand: &&facts::Operand| match fault.target {
-        Target::Destination(position) => operand.role == facts::Role::Destination && operand.position == position,
-        Target::Register(number) => operand.role == facts::Role::Source && operand.register.0 == number,
-        _ => false,
-    };
-    let operand = facts.and_then(|facts| facts.operands.iter().find(is_hit));
-    Pilot {
-        run,
-        bit: fault.model.bits().parse().unwrap_or_default(),
-        instance: (fault.launch, fault.dynamic),
-        size: site.weight,
-        is_float: operand.and_then(|operand| operand.ty).is_some_and(facts::Type::is_float),
-        is_source: matches!(fault.target, Target::Register(_)),
-        end: end(outcome),
+    /// The mean time of its pilots, by the times of their categories.
+    pub(super) fn seconds_of_a_run(&self) -> f64 {
+        let runs = whole(&self.pilots, Question::Corrupting);
+        (self.times.total(runs.ends()) - self.times.classes) / runs.all().max(1) as f64
     }
-}
-
-fn end(outcome: Outcome) -> PilotEnd {
-    match outcome {
-        Outcome::Masked(_) | Outcome::NotLanded => PilotEnd::Masked,
-        Outcome::Due(_) => PilotEnd::Detected,
-        Outcome::Sdc(Sdc::Maybe(_) | Sdc::Bad | Sdc::Unjudged) => PilotEnd::Corrupting,
-        Outcome::Sdc(Sdc::Good | Sdc::Detectable) | Outcome::Undecided => PilotEnd::Tolerated,
-    }
-}
-
-/// The mean time of a run of each category, of which there are `ends`: some are run once more, each by itself. The categories
-/// of output corruptions are measured as one.
-fn run_seconds(capsule: &CapsuleTarget, results: &Results, ends: [u64; 4]) -> Result<[f64; 4], StudyError> {
-    let category = |end: PilotEnd| (end as usize).min(2);
-    let all = [ends[0], ends[1], ends[2] + ends[3]];
-    let mut chosen: [Vec<Site>; 3] = Default::default();
-    let mut seen = [0; 3];
-    results.visit(&mut |row| {
-        let Finding::Seen { outcome, .. } = row.finding else { return };
-        let at = category(end(outcome));
-        // As far apart from each other as they can be.
-        let wanted = seen[at] * TIMED as u64 / all[at].max(1);
-        seen[at] += 1;
-        if chosen[at].len() as u64 <= wanted && chosen[at].len() < TIMED {
-            chosen[at].push(row.site);
-        }
-    })?;
-    let mut runner = capsule.runner(Strategy::Auto);
-    let mut means = [0.0; 3];
-    for (mean, sites) in means.iter_mut().zip(&chosen) {
-        let begin = now();
-        let mut seconds = Vec::new();
-        for site in sites {
-            let before = now();
-            let made = Worker::run(&mut runner, site).is_ok();
-            seconds.extend(made.then(|| before.elapsed().as_secs_f64()));
-            if begin.elapsed() > PATIENCE {
-                break;
-            }
-        }
-        *mean = trimmed_mean(seconds);
-    }
-    Ok([means[0], means[1], means[2], means[2]])
-}
-
-#[expect(clippy::disallowed_methods, reason = "times are shown as times, and nothing else depends on them")]
-fn now() -> Instant {
-    Instant::now()
-}
-
-/// The mean without the fastest and the slowest; 0 of none.
-fn trimmed_mean(mut seconds: Vec<f64>) -> f64 {
-    seconds.sort_by(f64::total_cmp);
-    let out = (seconds.len() as f64 * OUTLIERS) as usize;
-    let kept = &seconds[out..seconds.len() - out];
-    kept.iter().sum::<f64>() / kept.len().max(1) as f64
 }
 
 #[cfg(test)]
@@ -226,18 +270,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_an_analysis_is_that_of_its_classes_and_runs() {
-        let times = Times { classes: 2.0, run: [1.0, 0.5, 0.25, 0.25] };
-        assert!((times.total([3, 2, 4, 8]) - 9.0).abs() < 1e-9);
-        // One of forty is left out at both ends.
-        let seconds = (0..40).map(|run| if run == 7 { 1000.0 } else { 3.0 }).collect();
-        assert!((trimmed_mean(seconds) - 3.0).abs() < 1e-9);
-        assert!(trimmed_mean(Vec::new()).abs() < 1e-9);
+    fn a_limit_takes_pilots_from_all_classes() {
+        let of = |limit| chosen([3..5, 7..8, 20..27].into_iter(), limit);
+        assert_eq!(of(4), [3, 7, 22, 24]);
+        assert_eq!(of(u64::MAX), [3, 4, 7, 20, 21, 22, 23, 24, 25, 26]);
+        assert!(chosen(std::iter::empty(), 4).is_empty());
     }
 
     #[test]
-    fn a_limit_takes_pilots_from_all_classes() {
-        assert_eq!((0..4).map(|one| spaced(one, 4, 10)).collect::<Vec<_>>(), [0, 2, 5, 7]);
-        assert_eq!((0..4).map(|one| spaced(one, 4, 4)).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    fn hot_instructions_make_up_a_share() {
+        let pc = |number| ("k".to_owned(), number);
+        let executed = || [(pc(0), 10), (pc(1), 60), (pc(2), 10), (pc(3), 20)].into_iter();
+        let numbers = |share| {
+            let (hot, of) = hottest(executed(), share);
+            (hot.into_iter().map(|(_, number)| number).collect::<Vec<_>>(), (of * 100.0).round() as u64)
+        };
+        assert_eq!(numbers(0.25), (vec![1], 60));
+        assert_eq!(numbers(0.7), (vec![1, 3], 80));
+        assert_eq!(numbers(1.0), (vec![0, 1, 2, 3], 100));
     }
 }

@@ -1,17 +1,21 @@
 //! `beamline minotaur`: a small input that stands for the reference, and what both find.
 
 use serde_json::{Value, json};
-use stats::{Confidence, Proportion};
-use std::collections::BTreeMap;
-use study::{Cell, Study, Table};
+use std::collections::BTreeSet;
+use study::Study;
 
 use super::analysis::{Analysis, Planned};
-use super::coverage::Criterion;
-use super::minimise::{Evaluated, Minimised, Minimiser, Target};
+use super::approximable::Approximable;
+use super::hot::HotInstructions;
+use super::minimise::{Evaluated, Minimised, Minimiser};
+use super::pilots::Question;
+use super::request::Request;
 use super::sdc_pcs::Division;
+use super::show;
+use super::terminated::EarlyEnds;
 use super::time_show::Replay;
-use crate::approxilyzer::Settings;
-use crate::kit::{Campaigns, MethodSettings, StudyError};
+use crate::approxilyzer::judge;
+use crate::kit::{Campaigns, Inputs, StudyError};
 use crate::method::{Answer, CommandOption, InputCommand, InputRequest};
 
 /// The command.
@@ -50,189 +54,156 @@ pub(super) const COMMAND: InputCommand = InputCommand {
             default: Some("destinations"),
             about: "Take bits of these registers as error sites",
         },
+        CommandOption::any(
+            "terminate",
+            "ORDER",
+            None,
+            "Run pilots in this order, as random or 'BitPos D + ECS A', in rounds that end an instruction at its first corruption",
+        ),
+        CommandOption {
+            key: "replay",
+            value: "WHETHER",
+            words: &[
+                ("true", "run all pilots, and replay all orders on their outcomes"),
+                ("false", "with --terminate: run only what early termination leaves"),
+            ],
+            default: Some("true"),
+            about: "What is run beside early termination",
+        },
+        CommandOption::any(
+            "approximate",
+            "METRIC=MOST",
+            None,
+            "Find instructions that may be approximated, too: no error is detected or above this, as in max-rel=0.05",
+        ),
+        CommandOption::any(
+            "hot",
+            "SHARE",
+            None,
+            "Study only the instructions that make up this share of the reference's dynamic instructions, the hottest first",
+        ),
+        CommandOption::any(
+            "quality",
+            "OUTPUT:key=value,…",
+            None,
+            "Judge an output (* for all not named), as `beamline approxilyzer` does; divide outputs by ;",
+        ),
+        judge::CRITERIA,
     ],
+    criteria: Some(judge::before),
     run,
 };
 
+/// The analyses of both inputs, the small one first.
+struct Analysed {
+    inputs: [Planned; 2],
+    /// Of all pilots, if they were run.
+    whole: Option<[Analysis; 2]>,
+    /// With early termination, if it was asked for.
+    early: Option<EarlyEnds>,
+}
+
+impl Analysed {
+    fn of(asked: &Request, inputs: [Planned; 2], campaigns: &mut Campaigns<'_>) -> Result<Self, StudyError> {
+        let whole = if asked.replay { Some([inputs[0].run(campaigns)?, inputs[1].run(campaigns)?]) } else { None };
+        let mut analysed = Self { inputs, whole, early: None };
+        analysed.early = analysed.early(Question::Corrupting, asked, campaigns)?;
+        Ok(analysed)
+    }
+
+    /// The analyses with early termination, if they are asked for.
+    fn early(
+        &self,
+        question: Question,
+        asked: &Request,
+        campaigns: &mut Campaigns<'_>,
+    ) -> Result<Option<EarlyEnds>, StudyError> {
+        let run = |order| EarlyEnds::run(&self.inputs, question, order, self.whole.as_ref(), campaigns);
+        asked.terminate.as_ref().map(run).transpose()
+    }
+
+    /// The analyses that answer a question: those of all pilots if there are some.
+    fn both<'a>(&'a self, early: Option<&'a EarlyEnds>) -> Option<[&'a Analysis; 2]> {
+        let whole = self.whole.as_ref().map(|[small, reference]| [small, reference]);
+        whole.or_else(|| early.map(EarlyEnds::both))
+    }
+}
+
 fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
-    let least: f64 = request.options.get("coverage")?.unwrap_or(1.0);
-    if !(least > 0.0 && least <= 1.0) {
-        return Err(StudyError::Words(format!("reach the coverage {least}: expected a share above 0, at most 1")));
-    }
-    let target = Target { criterion: request.options.get("quality-of")?.unwrap_or(Criterion::Pc), share: least };
-    let limit: u64 = request.options.get("pilots")?.unwrap_or(u64::MAX);
-    if limit == 0 {
-        return Err(StudyError::Words("run 0 pilots: expected a number above 0".to_owned()));
-    }
-    let sites = request.options.get::<String>("sites")?.map(|share| ("coverage", share));
-    let words = sites.into_iter().chain(request.options.of(&["operands"]));
-    let settings = Settings { addresses: false, stores: false, ..Settings::of_options(words)? };
-    let found = Minimiser::run(request.inputs, target, campaigns)?;
+    let asked = Request::of(&request.options, request.declared.as_deref())?;
+    let found = Minimiser::run(request.inputs, asked.target, campaigns)?;
     // Both are planned before either is run: a refusal costs no runs.
-    let reference = Planned::of(&found.reference.capsule, &settings, limit, campaigns)?;
-    let small = Planned::of(&found.smallest.capsule, &settings, limit, campaigns)?;
-    let small = small.run(campaigns)?;
-    let reference = reference.run(campaigns)?;
-    let replay = Replay::of(&small, &reference, campaigns.seed);
-    let division = Division::of(&small, &reference);
-    let dir = campaigns.dir.clone();
-    let kept = request.inputs.keep(&found.smallest.point, &found.smallest.capsule, &dir)?;
-    let name = request.inputs.name().to_owned();
-    let mut study = Study::new("minotaur", format!("{name}: a small input for the reference"), "");
-    study.tables = vec![
-        inputs(&found, &small, &reference),
-        quality(&found, target),
-        parts(division),
-        replay.orders(),
-        replay.times(),
-    ];
+    let planned = |input: &Evaluated| Planned::of(&input.capsule, &asked.settings, asked.judges(input)?, campaigns);
+    let (reference, small) = (planned(&found.reference)?, planned(&found.smallest)?);
+    let hot = HotInstructions::of(&reference, asked.hot);
+    let inputs = [small, reference].map(|input| input.choose(asked.limit, hot.studied()));
+    let [small, reference] = inputs;
+    let analysed = Analysed::of(&asked, [small?, reference?], campaigns)?;
+    let Some(both) = analysed.both(analysed.early.as_ref()) else {
+        return Err(StudyError::Words("run nothing: name an order with --terminate".to_owned()));
+    };
+    let (mut json, mut study) = of_inputs(request.inputs, &asked, &found, both)?;
+    let kept = request.inputs.keep(&found.smallest.point, &found.smallest.capsule, &campaigns.dir)?;
     study.tables[0].notes.push(format!("The capsule of the small input is {}.", kept.display()));
     study.tables[0].notes.push(format!("Record it yourself: {}", request.inputs.command(&found.smallest.point)));
-    let json = json!({
-        "format": "beamline.minotaur/1",
-        "application": name,
-        "quality_of": target.criterion.word(),
-        "evaluations": found.evaluations,
-        "refused": found.refused.iter().map(|(input, why)| json!({ "input": input, "why": why })).collect::<Vec<_>>(),
-        "reference": document(&found.reference, target, &reference),
-        "minimised": document(&found.smallest, target, &small),
-        "sdc_pcs": {
-            "common": division.common, "min_sdc": division.min_sdc, "min_sdc_plus": division.min_sdc_plus,
-            "ref_sdc": division.ref_sdc, "ref_sdc_plus": division.ref_sdc_plus,
-        },
-        "found": share(division.common, division.of_reference()),
-        "accuracy": { "minimised": share(division.of_small(), division.all()),
-                      "reference": share(division.of_reference(), division.all()) },
-        "speedup": speedup(&small, &reference),
-        "priority": replay.document(),
-        "capsule": kept,
-    });
+    json["capsule"] = json!(kept);
+    let order = asked.order();
+    if let Some([small, reference]) = &analysed.whole {
+        let replay = Replay::of([small, reference], Question::Corrupting, &order, campaigns.seed);
+        let early = analysed.early.as_ref();
+        study.tables.extend([replay.orders(), replay.times(early), hot.table(&replay)]);
+        json["priority"] = replay.document(early);
+        json["hot"] = hot.document(&replay);
+    }
+    if let Some(early) = &analysed.early {
+        study.tables.push(early.table(analysed.whole.as_ref()));
+        json["termination"] = early.document(analysed.whole.as_ref());
+    }
+    if let Some(threshold) = asked.approximate {
+        let early = analysed.early(Question::Egregious, &asked, campaigns)?;
+        if let Some(both) = analysed.both(early.as_ref()) {
+            let whole = analysed
+                .whole
+                .as_ref()
+                .map(|[small, reference]| Replay::of([small, reference], Question::Egregious, &order, campaigns.seed));
+            let found = Approximable { threshold, both, whole, early: early.as_ref(), all: analysed.whole.as_ref() };
+            study.tables.extend(found.tables());
+            json["approximable"] = found.document();
+        }
+    }
     Ok(Answer { json, study, files: Vec::new(), pictures: Vec::new(), sheets: Vec::new() })
 }
 
-/// How many times faster the analysis of the small input is.
-fn speedup(small: &Analysis, reference: &Analysis) -> f64 {
-    reference.seconds / small.seconds.max(1e-9)
-}
-
-/// A share with bounds (Wilson, 95 %): of instructions as if they were drawn from a larger program.
-fn share(some: u64, all: u64) -> Value {
-    let proportion = Proportion::from_counts(some, all - some);
-    let bounds = proportion.wilson(Confidence::PERCENT_95);
-    json!({ "count": some, "of": all, "rate": proportion.rate(), "low": bounds.low, "high": bounds.high })
-}
-
-fn document(input: &Evaluated, target: Target, analysis: &Analysis) -> Value {
-    let quality = |criterion: Criterion| {
-        let covered = input.quality.of(criterion);
-        (criterion.word(), json!({ "count": covered.count, "of": covered.of, "rate": covered.share() }))
-    };
-    let qualities: BTreeMap<&str, Value> = Criterion::ALL.into_iter().map(quality).collect();
-    json!({
-        "input": input.point.to_string(),
-        "coverage": input.quality.of(target.criterion).share(),
-        "quality": qualities,
-        "thread_instructions": input.instructions(),
-        "seconds": analysis.seconds,
-        "golden_seconds": input.capsule.golden_run().seconds(),
-        "sites": analysis.sites.all,
-        "pilots": analysis.sites.run,
-        "pilots_run": analysis.runs,
-        "explored": analysis.pilots.len(),
-        "sdc_pcs": analysis.corrupting().len(),
-    })
-}
-
-fn inputs(found: &Minimised, small: &Analysis, reference: &Analysis) -> Table {
-    let columns = ["", "input", "thread instructions", "error sites", "pilots", "seconds", "PCs explored", "SDC-PCs"];
-    let mut table = Table::new("Both inputs", &columns);
-    let row = |name: &str, input: &Evaluated, analysis: &Analysis| {
-        vec![
-            Cell::text(name),
-            Cell::text(input.point.to_string()),
-            Cell::Count(input.instructions()),
-            Cell::Count(analysis.sites.all),
-            Cell::Count(analysis.sites.run),
-            Cell::Number((analysis.seconds * 1000.0).round() / 1000.0),
-            Cell::Count(analysis.pilots.len() as u64),
-            Cell::Count(analysis.corrupting().len() as u64),
-        ]
-    };
-    table.rows = vec![row("reference", &found.reference, reference), row("minimised", &found.smallest, small)];
-    table.notes.push(format!("{} inputs were run to find it.", found.evaluations));
-    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
-    found.refused.iter().for_each(|(_, why)| *reasons.entry(why).or_default() += 1);
-    table.notes.extend(reasons.iter().map(|(why, count)| format!("{count} inputs could not be run: {why}.")));
-    if found.smallest.point == found.reference.point {
-        table.notes.push("No smaller input keeps the quality: the reference itself is the result.".to_owned());
-    }
-    let limited = [reference, small].iter().any(|it| it.runs < it.sites.run);
-    table.notes.extend(limited.then(|| {
-        format!(
-            "Of the pilots of the reference {} were run, of the small input's {} (--pilots): an instruction may be an SDC-PC \
-             though none of these shows it, and all times are of these alone.",
-            reference.runs, small.runs
-        )
-    }));
-    table.notes.push(format!(
-        "The runs of the small input take 1/{:.1} of the time of the reference's.",
-        speedup(small, reference)
-    ));
-    table
-}
-
-/// The quality of the small input by each criterion, the one that the search keeps marked.
-fn quality(found: &Minimised, target: Target) -> Table {
-    let columns = ["criterion", "of the reference", "of the small input", "coverage"];
-    let mut table = Table::new("Quality of the small input", &columns);
-    let row = |criterion: Criterion| {
-        let covered = found.smallest.quality.of(criterion);
-        let (of, count) = (Cell::Count(covered.of), Cell::Count(covered.count));
-        vec![Cell::text(criterion.title()), of, count, Cell::Share(covered.share())]
-    };
-    table.rows = Criterion::ALL.into_iter().map(row).collect();
-    table.notes.push(format!("The search keeps {} of {} at least.", target.criterion.title(), target.share));
-    table.notes.push(
-        "An edge is a branch with a guard or several targets and the instruction behind it; a pair is an instruction that \
-         writes a register and one that reads the value."
-            .to_owned(),
-    );
-    table
-}
-
-fn parts(division: Division) -> Table {
-    let mut table =
-        Table::new("Instructions whose faults corrupt outputs (SDC-PCs)", &["found by", "instructions", "of all"]);
-    let all = division.all();
-    let cell = |some: u64| {
-        let proportion = Proportion::from_counts(some, all - some);
-        let bounds = proportion.wilson(Confidence::PERCENT_95);
-        proportion.rate().map_or(Cell::None, |rate| Cell::Rate { rate, low: bounds.low, high: bounds.high })
-    };
-    let rows = [
-        ("both (Common)", division.common),
-        ("the small input; the reference explored it (MinSDC)", division.min_sdc),
-        ("the small input; the reference did not explore it (MinSDC+)", division.min_sdc_plus),
-        ("the reference; the small input explored it (RefSDC)", division.ref_sdc),
-        ("the reference; the small input did not explore it (RefSDC+)", division.ref_sdc_plus),
-        ("the small input", division.of_small()),
-        ("the reference", division.of_reference()),
-    ];
-    table.rows = rows.iter().map(|&(name, some)| vec![Cell::text(name), Cell::Count(some), cell(some)]).collect();
-    let found = Proportion::from_counts(division.common, division.of_reference() - division.common);
-    let bounds = found.wilson(Confidence::PERCENT_95);
-    table.notes.extend(found.rate().map(|rate| {
-        format!(
-            "The small input finds {:.1} % ({:.1}–{:.1}) of the SDC-PCs of the reference.",
-            rate * 100.0,
-            bounds.low * 100.0,
-            bounds.high * 100.0
-        )
-    }));
-    table.notes.push(
-        "Bounds are at 95 %, as if instructions were drawn from a larger program. An instruction counts where a pilot ends in a \
-         corruption that is bad, between good and bad, or judged by no criterion."
-            .to_owned(),
-    );
-    table
+/// Both inputs and the SDC-PCs that they find.
+fn of_inputs(
+    inputs: &dyn Inputs,
+    asked: &Request,
+    found: &Minimised,
+    [small, reference]: [&Analysis; 2],
+) -> Result<(Value, Study), StudyError> {
+    let name = inputs.name();
+    let division = Division::of(small, reference);
+    let either = small.pilots.keys().chain(reference.pilots.keys()).collect::<BTreeSet<_>>().len();
+    let judges = asked.judges(&found.reference)?;
+    let (criteria, notes) = asked.judging.told(&found.reference.capsule, &judges.corrupting);
+    let mut parts = show::sdc_pcs(division);
+    parts.notes.extend(notes);
+    let mut study = Study::new("minotaur", format!("{name}: a small input for the reference"), "");
+    study.tables = vec![show::inputs(found, small, reference), show::quality(found, asked.target), parts];
+    let json = json!({
+        "format": "beamline.minotaur/1",
+        "application": name,
+        "quality_of": asked.target.criterion.word(),
+        "criteria": criteria,
+        "evaluations": found.evaluations,
+        "refused": found.refused.iter().map(|(input, why)| json!({ "input": input, "why": why })).collect::<Vec<_>>(),
+        "reference": show::document(&found.reference, asked.target, reference),
+        "minimised": show::document(&found.smallest, asked.target, small),
+        "explored": { "either": either },
+        "sdc_pcs": division.document(),
+        "found": show::share(division.common, division.of_reference()),
+        "accuracy": division.accuracy(),
+        "speedup": show::speedup(small, reference),
+    });
+    Ok((json, study))
 }

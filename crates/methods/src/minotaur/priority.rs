@@ -5,47 +5,12 @@
 //! list: here they are each scheme in both directions, each kind of register before each ordered scheme, and bits before sizes.
 
 use stats::Draws;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Add;
+use std::str::FromStr;
 
-/// A kernel, and the number of an instruction in it.
-pub(super) type Pc = (String, u32);
-
-/// A pilot that ended, with all that orders ask of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pilot {
-    /// The number of its run.
-    pub(super) run: u64,
-    /// The bit that it flips.
-    pub(super) bit: u32,
-    /// The launch and the dynamic instruction of the thread.
-    pub(super) instance: (u32, u64),
-    /// The sites of its class in this bit.
-    pub(super) size: u64,
-    /// Whether the register holds a floating-point number.
-    pub(super) is_float: bool,
-    /// Whether the register is read, and not written.
-    pub(super) is_source: bool,
-    /// How it ended.
-    pub(super) end: PilotEnd,
-}
-
-/// How a pilot ended: the outcome categories of Equation 3.1, output corruptions divided by whether they make an SDC-PC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum PilotEnd {
-    /// The outputs are those of the golden run.
-    Masked,
-    /// The run did not end normally.
-    Detected,
-    /// The outputs differ, within their tolerance or so that a check notices.
-    Tolerated,
-    /// The outputs differ, and no criterion accepts them as good.
-    Corrupting,
-}
-
-/// By instruction, the pilots of an analysis.
-pub(super) type Pilots = BTreeMap<Pc, Vec<Pilot>>;
+use super::pilots::{EndedPilot, Pc, Pilot, Pilots, Question};
 
 /// One scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,24 +34,24 @@ pub(super) struct Order(Vec<Scheme>);
 /// Runs that an analysis with early termination takes, by how they end in the order of [`PilotEnd`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Runs {
-    of_sdc_pcs: [u64; 4],
-    of_others: [u64; 4],
+    of_decided: [u64; 3],
+    of_others: [u64; 3],
 }
 
 impl Runs {
-    /// Until every SDC-PC is found, in these alone.
-    pub(super) fn of_sdc_pcs(self) -> u64 {
-        self.of_sdc_pcs.iter().sum()
+    /// Those of the instructions that a pilot decides, the SDC-PCs or those that are not approximable, until each is found.
+    pub(super) fn of_decided(self) -> u64 {
+        self.of_decided.iter().sum()
     }
 
-    /// All, with those of the instructions that are no SDC-PCs.
+    /// All, with those of the other instructions.
     pub(super) fn all(self) -> u64 {
-        self.of_sdc_pcs() + self.of_others.iter().sum::<u64>()
+        self.of_decided() + self.of_others.iter().sum::<u64>()
     }
 
     /// All, by how they end.
-    pub(super) fn ends(self) -> [u64; 4] {
-        std::array::from_fn(|end| self.of_sdc_pcs[end] + self.of_others[end])
+    pub(super) fn ends(self) -> [u64; 3] {
+        std::array::from_fn(|end| self.of_decided[end] + self.of_others[end])
     }
 }
 
@@ -94,8 +59,8 @@ impl Add for Runs {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        let sum = |one: [u64; 4], two: [u64; 4]| std::array::from_fn(|end| one[end] + two[end]);
-        Self { of_sdc_pcs: sum(self.of_sdc_pcs, other.of_sdc_pcs), of_others: sum(self.of_others, other.of_others) }
+        let sum = |one: [u64; 3], two: [u64; 3]| std::array::from_fn(|end| one[end] + two[end]);
+        Self { of_decided: sum(self.of_decided, other.of_decided), of_others: sum(self.of_others, other.of_others) }
     }
 }
 
@@ -172,139 +137,154 @@ impl Order {
         singles.chain(picked).chain(bits).collect()
     }
 
-    /// The runs that this order takes; `skipped` are instructions of which none is run.
-    pub(super) fn runs(&self, pilots: &Pilots, seed: u64, skipped: impl Fn(&Pc) -> bool) -> Runs {
-        count(pilots, skipped, |own| {
-            let mut first = None;
-            for key in own.iter().filter(|it| it.corrupts()).map(|it| self.key(it, seed)) {
-                first = Some(first.map_or(key, |first: Key| first.min(key)));
-            }
-            let first = first?;
-            let mut ends = ends(own.iter().filter(|it| self.key(it, seed) < first));
-            ends[PilotEnd::Corrupting as usize] += 1;
-            Some(ends)
+    /// The runs that this order takes for these instructions.
+    pub(super) fn runs<'p>(&self, pilots: impl Instructions<'p>, question: Question, seed: u64) -> Runs {
+        count(pilots, |own| {
+            let found = own.iter().filter(|it| it.decides(question));
+            let (first, it) = found.map(|it| (self.key(&it.pilot, seed), it)).min_by_key(|(key, _)| *key)?;
+            let before = own.iter().filter(|it| self.key(&it.pilot, seed) < first);
+            Some(ends(before.chain(std::iter::once(it))))
         })
     }
 
-    fn key(&self, pilot: &Pilot, seed: u64) -> Key {
+    /// What the pilots of an instruction are ordered by.
+    pub(super) fn key(&self, pilot: &Pilot, seed: u64) -> Key {
         let key = |number: usize| self.0.get(number).map_or((0, 0), |scheme| scheme.key(pilot));
         (key(0), key(1), Draws::new(seed, pilot.run).draw(0), pilot.run)
     }
 }
 
-/// What the pilots of an instruction are ordered by.
-type Key = ((u64, u64), (u64, u64), u64, u64);
+impl FromStr for Order {
+    type Err = String;
+
+    /// An order by its name, in small letters or capitals.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let plain = |text: &str| text.replace(' ', "").to_lowercase();
+        let found = Self::all().into_iter().chain([Self::random()]).find(|it| plain(&it.to_string()) == plain(text));
+        found.ok_or_else(|| {
+            "expected random, BitPos, DI or ECS with A or D behind (`BitPos A`), `RT Int`, `RT Float`, `OP Src` or `OP Dest`, or two \
+             joined by + as the table of orders has them"
+                .to_owned()
+        })
+    }
+}
+
+/// The key by which pilots are sorted.
+pub(super) type Key = ((u64, u64), (u64, u64), u64, u64);
+
+/// Instructions, each with its pilots.
+pub(super) trait Instructions<'p>: IntoIterator<Item = (&'p Pc, &'p Vec<EndedPilot>)> {}
+
+impl<'p, I: IntoIterator<Item = (&'p Pc, &'p Vec<EndedPilot>)>> Instructions<'p> for I {}
+
+/// All instructions but those that are skipped.
+pub(super) fn without<'p>(pilots: &'p Pilots, skipped: &BTreeSet<Pc>) -> impl Instructions<'p> {
+    pilots.iter().filter(move |(pc, _)| !skipped.contains(*pc))
+}
 
 /// The runs of all pilots, without early termination.
-pub(super) fn whole(pilots: &Pilots) -> Runs {
-    count(pilots, |_| false, |own| own.iter().any(Pilot::corrupts).then(|| ends(own.iter())))
+pub(super) fn whole<'p>(pilots: impl Instructions<'p>, question: Question) -> Runs {
+    count(pilots, |own| own.iter().any(|it| it.decides(question)).then(|| ends(own)))
 }
 
-/// The runs of an oracle that finds each SDC-PC with one run.
-pub(super) fn best(pilots: &Pilots) -> Runs {
-    count(pilots, |_| false, |own| own.iter().find(|it| it.corrupts()).map(|it| ends(std::iter::once(it))))
+/// The runs of an oracle that decides an instruction with one run, if one can.
+pub(super) fn best<'p>(pilots: impl Instructions<'p>, question: Question) -> Runs {
+    count(pilots, |own| own.iter().find(|it| it.decides(question)).map(|it| ends([it])))
 }
 
-/// The runs of an oracle that puts off each corruption to the end.
-pub(super) fn worst(pilots: &Pilots) -> Runs {
-    count(
-        pilots,
-        |_| false,
-        |own| {
-            let found = own.iter().find(|it| it.corrupts())?;
-            Some(ends(own.iter().filter(|it| !it.corrupts()).chain(std::iter::once(found))))
-        },
-    )
-}
-
-/// Adds the runs of instructions: `found` says which runs find a corruption of one, if it has any.
-fn count(pilots: &Pilots, skipped: impl Fn(&Pc) -> bool, found: impl Fn(&[Pilot]) -> Option<[u64; 4]>) -> Runs {
-    let mut runs = Runs::default();
-    for (_, own) in pilots.iter().filter(|(pc, _)| !skipped(pc)) {
-        let one = match found(own) {
-            Some(of_sdc_pcs) => Runs { of_sdc_pcs, ..Runs::default() },
-            None => Runs { of_others: ends(own.iter()), ..Runs::default() },
-        };
-        runs = runs + one;
-    }
-    runs
-}
-
-/// How many pilots end in each way.
-fn ends<'p>(pilots: impl Iterator<Item = &'p Pilot>) -> [u64; 4] {
-    pilots.fold([0; 4], |mut ends, pilot| {
-        ends[pilot.end as usize] += 1;
-        ends
+/// The runs of an oracle that puts off the run that decides to the end.
+pub(super) fn worst<'p>(pilots: impl Instructions<'p>, question: Question) -> Runs {
+    count(pilots, |own| {
+        let found = own.iter().find(|it| it.decides(question))?;
+        Some(ends(own.iter().filter(|it| !it.decides(question)).chain(std::iter::once(found))))
     })
 }
 
-impl Pilot {
-    /// Whether it makes its instruction an SDC-PC.
-    pub(super) fn corrupts(&self) -> bool {
-        self.end == PilotEnd::Corrupting
-    }
+/// Adds the runs of instructions: `found` says which runs decide one, if any does.
+fn count<'p>(pilots: impl Instructions<'p>, found: impl Fn(&[EndedPilot]) -> Option<[u64; 3]>) -> Runs {
+    let runs = |(_, own): (&Pc, &'p Vec<EndedPilot>)| match found(own) {
+        Some(of_decided) => Runs { of_decided, ..Runs::default() },
+        None => Runs { of_others: ends(own), ..Runs::default() },
+    };
+    pilots.into_iter().map(runs).fold(Runs::default(), Add::add)
+}
+
+/// How many pilots end in each way.
+fn ends<'p>(pilots: impl IntoIterator<Item = &'p EndedPilot>) -> [u64; 3] {
+    let mut ends = [0; 3];
+    pilots.into_iter().for_each(|it| ends[it.end as usize] += 1);
+    ends
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::pilots::PilotEnd;
     use super::*;
-    use std::collections::BTreeSet;
 
-    fn pilot(run: u64, bit: u32, size: u64, end: PilotEnd) -> Pilot {
+    const QUESTION: Question = Question::Corrupting;
+
+    fn pilot(run: u64, bit: u32, size: u64, end: PilotEnd, decides: bool) -> EndedPilot {
         let (is_float, is_source) = (run.is_multiple_of(2), run > 3);
-        Pilot { run, bit, instance: (0, 100 - run), size, is_float, is_source, end }
+        let pilot = Pilot { run, bit, instance: (0, 100 - run), size, is_float, is_source };
+        EndedPilot { pilot, end, decides: [decides, false] }
     }
 
-    /// Of one instruction the third of four bits corrupts, of another none of two.
+    /// Of one instruction the third of four bits decides, of another none of two.
     fn pilots() -> Pilots {
-        let own = |first: u64, ends: &[PilotEnd]| {
-            let each = (0..).zip(ends).map(|(bit, &end)| pilot(first + u64::from(bit), bit, 7 - u64::from(bit), end));
+        use PilotEnd::{Corrupted, Detected, Masked};
+        let own = |first: u64, ends: &[(PilotEnd, bool)]| {
+            let each = (0..)
+                .zip(ends)
+                .map(|(bit, &(end, decides))| pilot(first + u64::from(bit), bit, 7 - u64::from(bit), end, decides));
             each.collect::<Vec<_>>()
         };
-        use PilotEnd::{Corrupting, Detected, Masked, Tolerated};
         let pc = |number| ("k".to_owned(), number);
-        BTreeMap::from([
-            (pc(1), own(0, &[Masked, Tolerated, Corrupting, Detected])),
-            (pc(2), own(4, &[Masked, Tolerated])),
+        Pilots::from([
+            (pc(1), own(0, &[(Masked, false), (Corrupted, false), (Corrupted, true), (Detected, false)])),
+            (pc(2), own(4, &[(Masked, false), (Corrupted, false)])),
         ])
     }
 
     #[test]
-    fn there_are_38_orders_of_different_names() {
-        let names: BTreeSet<String> = Order::all().iter().map(ToString::to_string).collect();
+    fn there_are_38_orders_of_different_names_that_are_read_again() {
+        let all = Order::all();
+        let names: BTreeSet<String> = all.iter().map(ToString::to_string).collect();
         assert_eq!((names.len(), Order::random().to_string().as_str()), (38, "Random"));
         for name in ["BitPos A", "RT Float", "OP Dest + DI D", "BitPos A + ECS D"] {
             assert!(names.contains(name), "{names:?}");
         }
+        assert!(all.iter().all(|order| order.to_string().parse().as_ref() == Ok(order)));
+        assert_eq!(("random".parse(), "bitpos a+ecs d".parse()), (Ok(Order::random()), Ok(all[35].clone())));
+        assert!("by luck".parse::<Order>().is_err());
     }
 
     #[test]
     fn an_order_ends_an_instruction_at_its_first_corruption() {
         let (pilots, all) = (pilots(), Order::all());
         let of = |name: &str| {
-            let runs = all.iter().find(|it| it.to_string() == name).unwrap().runs(&pilots, 1, |_| false);
-            assert_eq!(runs.all(), runs.of_sdc_pcs() + 2);
-            runs.of_sdc_pcs()
+            let runs = all.iter().find(|it| it.to_string() == name).unwrap().runs(&pilots, QUESTION, 1);
+            assert_eq!(runs.all(), runs.of_decided() + 2);
+            runs.of_decided()
         };
         assert_eq!(["BitPos A", "BitPos D", "ECS A", "ECS D"].map(of), [3, 2, 2, 3]);
         assert_eq!(["DI A", "DI D", "OP Src + BitPos A"].map(of), [2, 3, 3]);
         // Two of four hold floating-point numbers; the corruption is the second of them.
         assert_eq!(["RT Float + BitPos A", "RT Float + BitPos D", "RT Int + BitPos D"].map(of), [2, 1, 3]);
-        assert_eq!([best(&pilots), worst(&pilots), whole(&pilots)].map(Runs::of_sdc_pcs), [1, 4, 4]);
-        // Masked, detected, tolerated and corrupting ones, with the two of the other instruction.
-        assert_eq!([best(&pilots), whole(&pilots)].map(Runs::ends), [[1, 0, 1, 1], [2, 1, 2, 1]]);
-        let others = Order::random().runs(&pilots, 1, |pc| pc.1 == 1);
-        assert_eq!((others.of_sdc_pcs(), others.all(), (best(&pilots) + others).all()), (0, 2, 5));
+        let oracles = [best(&pilots, QUESTION), worst(&pilots, QUESTION), whole(&pilots, QUESTION)];
+        assert_eq!(oracles.map(Runs::of_decided), [1, 4, 4]);
+        // Masked, detected and corrupted ones, with the two of the other instruction.
+        assert_eq!([oracles[0], oracles[2]].map(Runs::ends), [[1, 0, 2], [2, 1, 3]]);
+        let others = Order::random().runs(without(&pilots, &[("k".to_owned(), 1)].into()), QUESTION, 1);
+        assert_eq!((others.of_decided(), others.all(), (oracles[0] + others).all()), (0, 2, 5));
     }
 
     #[test]
     fn a_random_order_takes_as_many_runs_as_expected() {
         // Of n pilots s corrupt: the first is found after (n + 1) / (s + 1) runs in the mean.
-        let ends = |run| if run < 3 { PilotEnd::Corrupting } else { PilotEnd::Masked };
-        let own = (0..19).map(|run| pilot(run, 0, 1, ends(run))).map(|it| Pilot { instance: (0, 0), ..it }).collect();
-        let pilots = BTreeMap::from([(("k".to_owned(), 0), own)]);
+        let own = (0..19).map(|run| pilot(run, 0, 1, PilotEnd::Corrupted, run < 3)).collect();
+        let pilots = Pilots::from([(("k".to_owned(), 0), own)]);
         let seeds = 20_000;
-        let total: u64 = (0..seeds).map(|seed| Order::random().runs(&pilots, seed, |_| false).all()).sum();
+        let total: u64 = (0..seeds).map(|seed| Order::random().runs(&pilots, QUESTION, seed).all()).sum();
         let mean = total as f64 / seeds as f64;
         assert!((mean - 5.0).abs() < 0.1, "{mean}");
     }

@@ -1,9 +1,11 @@
-//! Static instructions whose faults corrupt outputs, as an analysis of error sites finds them.
+//! Static instructions that two analyses find, whose faults corrupt outputs or which may be approximated, by who finds them.
+
+use std::collections::BTreeSet;
 
 use super::analysis::Analysis;
-use super::priority::Pc;
+use super::pilots::{Pc, Question, decided};
 
-/// How the instructions that corrupt outputs divide (thesis, Section 3.4.3).
+/// How the instructions that two inputs find divide (thesis, Section 3.4.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Division {
     /// Both inputs find them.
@@ -19,10 +21,22 @@ pub(super) struct Division {
 }
 
 impl Division {
-    /// Of two analyses.
+    /// The SDC-PCs of two analyses.
     pub(super) fn of(small: &Analysis, reference: &Analysis) -> Self {
+        Self::of_sets(small, reference, Analysis::corrupting)
+    }
+
+    /// The approximable instructions of two analyses: those that are explored and have no egregious error.
+    pub(super) fn of_approximable(small: &Analysis, reference: &Analysis) -> Self {
+        Self::of_sets(small, reference, |of| {
+            let spoilt = decided(&of.pilots, Question::Egregious);
+            of.pilots.keys().filter(|pc| !spoilt.contains(*pc)).cloned().collect()
+        })
+    }
+
+    fn of_sets(small: &Analysis, reference: &Analysis, set: impl Fn(&Analysis) -> BTreeSet<Pc>) -> Self {
         let explored = |of: &Analysis, pc: &Pc| of.pilots.contains_key(pc);
-        let sets = [small.corrupting(), reference.corrupting()];
+        let sets = [set(small), set(reference)];
         let mut division = Self::default();
         for pc in sets[0].union(&sets[1]) {
             let found = (sets[0].contains(pc), sets[1].contains(pc));
@@ -56,19 +70,16 @@ impl Division {
 
 #[cfg(test)]
 mod tests {
-    use super::super::priority::{Pilot, PilotEnd};
+    use super::super::pilots::{EndedPilot, Pilot, PilotEnd};
     use super::*;
 
     #[test]
     fn every_instruction_is_in_one_part() {
-        let analysis = |explored: &[u32], corrupting: &[u32]| {
+        let analysis = |explored: &[u32], found: &[u32]| {
             let pilots = explored.iter().map(|&pc| {
-                let end = if corrupting.contains(&pc) { PilotEnd::Corrupting } else { PilotEnd::Masked };
-                let (is_float, is_source) = (false, false);
-                (
-                    ("k".to_owned(), pc),
-                    vec![Pilot { run: 0, bit: 0, instance: (0, 0), size: 1, is_float, is_source, end }],
-                )
+                let pilot = Pilot { run: 0, bit: 0, instance: (0, 0), size: 1, is_float: false, is_source: false };
+                let decides = [found.contains(&pc), !found.contains(&pc)];
+                (("k".to_owned(), pc), vec![EndedPilot { pilot, end: PilotEnd::Masked, decides }])
             });
             Analysis { pilots: pilots.collect(), ..Analysis::default() }
         };
@@ -78,5 +89,6 @@ mod tests {
         let expected = Division { common: 1, min_sdc: 1, min_sdc_plus: 1, ref_sdc: 1, ref_sdc_plus: 1 };
         assert_eq!((division, division.all()), (expected, 5));
         assert_eq!((division.of_small(), division.of_reference()), (3, 3));
+        assert_eq!(Division::of_approximable(&small, &reference), division);
     }
 }
