@@ -132,8 +132,8 @@ impl Workloads for Repository {
     }
 
     fn inputs(&mut self, name: &str, criteria: Criteria) -> Result<Box<dyn Inputs>, StudyError> {
-        let setup = Setup { criteria, infer: true, ..Setup::default() };
-        let opened = session::inputs::open(name, None, &setup);
+        let choices = Choices { criteria, ..Choices::default() };
+        let opened = session::inputs::open(name, None, choices);
         Ok(Box::new(opened.map_err(|error| refused(&error.into()))?))
     }
 }

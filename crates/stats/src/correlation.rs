@@ -5,6 +5,9 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::confidence::Confidence;
+use crate::proportion::Interval;
+
 /// Two rankings compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankCorrelation {
@@ -14,6 +17,29 @@ pub struct RankCorrelation {
     pub p: f64,
     /// How many pairs there are.
     pub pairs: usize,
+}
+
+impl RankCorrelation {
+    /// The bounds of the coefficient, by Fisher's transformation with the variance (1 + r²/2) / (n - 3) (D. G. Bonett & T. A.
+    /// Wright, *Sample size requirements for estimating Pearson, Kendall and Spearman correlations*, Psychometrika 65, 2000);
+    /// -1 and 1 for three pairs.
+    #[must_use]
+    pub fn bounds(&self, confidence: Confidence) -> Interval {
+        let left = self.pairs as f64 - 3.0;
+        if left <= 0.0 {
+            return Interval { low: -1.0, high: 1.0 };
+        }
+        let half = confidence.z() * ((1.0 + self.coefficient * self.coefficient / 2.0) / left).sqrt();
+        let middle = self.coefficient.atanh();
+        let (low, high) = ((middle - half).tanh(), (middle + half).tanh());
+        if middle.is_finite() {
+            return Interval { low, high };
+        }
+        // All pairs agree. One exchange of neighbours gives the largest coefficient below 1: its bounds are the nearest known.
+        let n = self.pairs as f64;
+        let nearest = (1.0 - 12.0 / (n * n * n - n)).atanh() - half;
+        if middle > 0.0 { Interval { low: nearest.tanh(), high } } else { Interval { low, high: -nearest.tanh() } }
+    }
 }
 
 /// The rank correlation of pairs; `None` for fewer than three, or where all values on a side are the same.
@@ -70,6 +96,37 @@ mod tests {
         let found = spearman(&pairs).unwrap();
         assert!((found.coefficient - (1.0 - 6.0 * squares / 990.0)).abs() < 1e-12, "{found:?}");
         assert!(found.p > 0.3 && found.pairs == 10);
+    }
+
+    #[test]
+    fn bounds_hold_the_true_coefficient_as_often_as_they_say() {
+        // Pairs of correlated normal numbers: Spearman's coefficient of the population is 6/π asin(r/2) (Pearson, 1907).
+        let covered = |r: f64, n: u64| {
+            let truth = 6.0 / std::f64::consts::PI * (r / 2.0).asin();
+            let held = (0..2000).filter(|&repeat| {
+                let mut draws = crate::Draws::new(n, repeat);
+                let mut normal = || {
+                    let (radius, angle) = (1.0 - draws.unit(), draws.unit());
+                    (-2.0 * radius.ln()).sqrt() * (2.0 * std::f64::consts::PI * angle).cos()
+                };
+                let pairs: Vec<(f64, f64)> = (0..n)
+                    .map(|_| {
+                        let (a, b) = (normal(), normal());
+                        (a, r * a + (1.0 - r * r).sqrt() * b)
+                    })
+                    .collect();
+                let bounds = spearman(&pairs).unwrap().bounds(Confidence::PERCENT_95);
+                bounds.low <= truth && truth <= bounds.high
+            });
+            held.count() as f64 / 2000.0
+        };
+        for (r, n) in [(0.0, 30), (0.6, 30), (0.9, 30), (0.5, 100)] {
+            let share = covered(r, n);
+            assert!((0.92..0.98).contains(&share), "{r}, {n}: {share}");
+        }
+        let same: Vec<(f64, f64)> = (0..30).map(|it| (f64::from(it), f64::from(it))).collect();
+        let bounds = spearman(&same).unwrap().bounds(Confidence::PERCENT_95);
+        assert!(0.5 < bounds.low && bounds.low < 1.0 && bounds.high == 1.0, "{bounds:?}");
     }
 
     #[test]

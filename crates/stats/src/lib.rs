@@ -8,12 +8,14 @@
 //! - [`two`]: two proportions compared, and the correction for many comparisons;
 //! - [`mod@homogeneity`]: several samples by class, compared as a whole;
 //! - [`repeated`]: a quantity measured several times over, its mean and its spread;
+//! - [`mod@median`]: the middle of a sample, within order statistics;
 //! - [`mod@poisson`]: counts of events that come by chance;
 //! - [`mod@ranks`]: which of two samples is the smaller, whatever their distributions;
 //! - [`mod@correlation`]: how alike two orders are;
 //! - [`mod@regression`]: a linear model, how much it explains, and whether by chance;
 //! - [`bounded`]: sums and products of what is known within bounds;
 //! - [`bound`]: how many trials tell on which side of a bound a proportion lies;
+//! - [`mod@bootstrap`]: bounds of a mean, also of pairs that are not independent;
 //! - [`mod@chi_square`]: does a sampler draw what it says;
 //! - [`cumulative`]: things numbered through, each with a weight;
 //! - [`knapsack`]: the cheapest items whose values add up to a demand;
@@ -22,6 +24,7 @@
 //! Every formula names its source beside it and is tested against published values and, where it promises a
 //! coverage, by simulation. Quantiles come from `statrs`; nothing else does.
 
+pub mod bootstrap;
 pub mod bound;
 pub mod bounded;
 pub mod chi_square;
@@ -31,6 +34,7 @@ pub mod cumulative;
 pub mod draws;
 pub mod homogeneity;
 pub mod knapsack;
+pub mod median;
 pub mod poisson;
 pub mod proportion;
 pub mod ranks;
@@ -42,6 +46,7 @@ pub mod strata;
 pub mod two;
 pub mod weighted;
 
+pub use bootstrap::{bootstrap, bootstrap_of_pairs};
 pub use bound::{trials_to_decide, trials_to_shrink};
 pub use bounded::Bounded;
 pub use chi_square::{ChiSquare, chi_square};
@@ -51,6 +56,7 @@ pub use cumulative::Cumulative;
 pub use draws::Draws;
 pub use homogeneity::{Homogeneity, homogeneity};
 pub use knapsack::{Cover, Knapsack, KnapsackItem};
+pub use median::{Median, median};
 pub use poisson::poisson;
 pub use proportion::{Interval, IntervalKind, Proportion};
 pub use ranks::{RankComparison, ranks};

@@ -40,6 +40,9 @@ pub(crate) struct InputArgs {
     pub(crate) space: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) kept: StudyOptions,
+    /// Write the plots into this directory, as SVG
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -2,7 +2,7 @@
 
 use crate::args::{FileArgs, InputArgs, MethodArgs};
 use crate::commands::comparison::Shell;
-use crate::commands::study::{ProgressPrinter, campaigns, capsule_of, failure, open};
+use crate::commands::study::{ProgressPrinter, campaigns, capsule_of, failure, open, write_plots};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_KEPT, SAME_COMMAND, stop_on_interrupt};
 use crate::out;
@@ -50,7 +50,11 @@ pub(crate) fn answer_inputs(args: InputArgs) -> Result<Code, Failure> {
     let mut told = ProgressPrinter::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
-    show(&(command.run)(&mut request, &mut campaigns).map_err(failure)?, args.json)
+    let answer = (command.run)(&mut request, &mut campaigns).map_err(failure)?;
+    if let Some(dir) = &args.plots {
+        write_plots(dir, &answer.study, args.name)?;
+    }
+    show(&answer, args.json)
 }
 
 /// Answers a command that reads files.

@@ -12,7 +12,9 @@ use methods::kit::{Campaigns, OpenedCapsule, StudyError, StudySubject};
 use methods::registry;
 use outcome::Criteria;
 use session::{Session, bundled};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use study::Study;
 
 /// Makes a study and shows it.
 pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
@@ -37,13 +39,7 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
     let study = (offer.make)(&subjects, args.runs, &mut campaigns).map_err(failure)?;
     if let Some(dir) = &args.plots {
-        if study.plots.is_empty() {
-            out::note(&format!("the study `{}` draws no plots", args.name));
-        }
-        std::fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display())).code(Code::Usage)?;
-        for plot in &study.plots {
-            out::file(&dir.join(format!("{}.svg", file_name(&plot.name))), report::study::svg(plot))?;
-        }
+        write_plots(dir, &study, &args.name)?;
     }
     if args.json {
         out::json(&study)?;
@@ -51,6 +47,18 @@ pub(crate) fn study(args: &args::Study) -> Result<Code, Failure> {
         out::text(&report::study::text(&study))?;
     }
     Ok(Code::Done)
+}
+
+/// Writes the plots of a study, by the name that it was asked for, into a directory.
+pub(super) fn write_plots(dir: &Path, study: &Study, name: &str) -> Result<(), Failure> {
+    if study.plots.is_empty() {
+        out::note(&format!("the study `{name}` draws no plots"));
+    }
+    std::fs::create_dir_all(dir).with_context(|| format!("create {}", dir.display())).code(Code::Usage)?;
+    for plot in &study.plots {
+        out::file(&dir.join(format!("{}.svg", file_name(&plot.name))), report::study::svg(plot))?;
+    }
+    Ok(())
 }
 
 /// A capsule, ready for the faults of a study, with its application where that finishes runs; its outputs are compared by `criteria`.

@@ -159,6 +159,72 @@ fn a_search_ends_with_its_input_beside_the_reference_and_random_search() {
 }
 
 #[test]
+fn all_searchers_are_compared_at_one_budget_by_a_measured_objective() {
+    let dir = TempDir::new().unwrap();
+    let words = ["search", "pathfinder", "--searcher", "all", "--objective", "fit", "--repeat", "2", "--budget", "5"];
+    let rest = ["--faults", "3", "--final-runs", "200", "--json", "--out"];
+    let found = json(&[&words[..], &rest, &[path(dir.path())]].concat());
+    let searches = found["searches"].as_array().unwrap();
+    assert_eq!(searches.len(), 8);
+    for search in searches {
+        assert_eq!(search["evaluations"], 5, "{search}");
+        assert!(number(&search["runs"]) > 0 && search["answer"]["value"]["low"].is_number(), "{search}");
+    }
+    let comparison = found["comparison"].as_array().unwrap();
+    let names: Vec<&str> = comparison.iter().map(|it| it["searcher"].as_str().unwrap()).collect();
+    assert_eq!(names, ["random", "druto", "peppa-x", "tpe"]);
+    // Two seeds prove nothing.
+    assert!(comparison.iter().all(|it| it["differs"] == false), "{found}");
+    assert!(found["command"].as_str().unwrap().contains("--objective fit --repeat 2 --faults 3 --seed 0 --kernel"));
+    for (more, part) in [
+        (["--rates", "K40"], "rates are for --objective fit"),
+        (["--repeat", "0"], "take 0 for --repeat: expected 1 to"),
+        (["--searcher", "annealing"], "[possible values: random, druto, peppa-x, tpe, all]"),
+    ] {
+        let refused = run(&[&["search", "pathfinder"][..], &more].concat());
+        assert!(!refused.status.success() && stderr(&refused).contains(part), "{}", stderr(&refused));
+    }
+}
+
+#[test]
+fn studies_of_inputs_show_ranges_ranks_and_what_protection_misses() {
+    let dir = TempDir::new().unwrap();
+    let words = ["inputs", "pathfinder", "--study", "all", "--inputs", "4", "--runs", "150", "--faults", "6"];
+    let rest = ["--repeat", "2", "--budget", "6", "--json", "--plots", path(dir.path()), "--out", path(dir.path())];
+    let found = json(&[&words[..], &rest].concat());
+    let studies = &found["studies"];
+    let range = &studies["range"];
+    assert_eq!(range["inputs"].as_array().unwrap().len(), 4);
+    assert!(range["lowest"]["rate"].as_f64() <= range["highest"]["rate"].as_f64(), "{range}");
+    for between in studies["kernels"].as_array().unwrap() {
+        let it = &between["coefficient"];
+        assert!(
+            it.is_null() || it["low"].as_f64() <= it["value"].as_f64() && it["value"].as_f64() <= it["high"].as_f64()
+        );
+    }
+    for of in ["across_inputs", "ceiling"] {
+        let it = &studies["instructions"][of];
+        assert!(it["low"].as_f64() <= it["value"].as_f64() && it["value"].as_f64() <= it["high"].as_f64(), "{it}");
+    }
+    assert!(number(&studies["instructions"]["instructions"]) > 20);
+    let covered: Vec<f64> = studies["protection"]["levels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|level| {
+            let cost = level["for_reference"]["cost_reference"].as_f64().unwrap();
+            assert!(cost <= level["budget"].as_f64().unwrap(), "{level}");
+            level["for_reference"]["reference"]["rate"].as_f64().unwrap()
+        })
+        .collect();
+    assert!(covered[0] < covered[4], "{covered:?}");
+    for plot in ["range", "launches", "protection"] {
+        let drawn = std::fs::read_to_string(dir.path().join(format!("{plot}.svg"))).unwrap();
+        assert!(drawn.starts_with("<svg"), "{plot}");
+    }
+}
+
+#[test]
 fn what_is_wrong_with_inputs_is_named() {
     let dir = TempDir::new().unwrap();
     let file = dir.path().join("space.toml");

@@ -15,19 +15,21 @@ const CROSSOVER: f64 = 0.05;
 const STREAM: u64 = 0x6472_7574_6f00_0000;
 /// Redraws of a parameter that is to change, until a number of one value is given up.
 const REDRAWS: u32 = 16;
+/// Redraws of a child that does not fulfil the constraints, until a random point takes its place.
+const CHILDREN: u32 = 100;
 
 /// A search that is asked for generations and told what they are worth.
-pub(super) struct Genetic<'s> {
-    space: &'s Space,
+pub(super) struct Genetic {
+    space: Space,
     seed: u64,
     generation: u64,
     /// The last generation with its fitness; empty before the first.
     population: Vec<(Point, f64)>,
 }
 
-impl<'s> Genetic<'s> {
-    pub(super) fn new(space: &'s Space, seed: u64) -> Self {
-        Self { space, seed, generation: 0, population: Vec::new() }
+impl Genetic {
+    pub(super) fn new(space: &Space, seed: u64) -> Self {
+        Self { space: space.clone(), seed, generation: 0, population: Vec::new() }
     }
 
     /// The fittest of the last generation; of equal ones the first.
@@ -42,7 +44,14 @@ impl<'s> Genetic<'s> {
         if second.1 > first.1 { &second.0 } else { &first.0 }
     }
 
+    /// A child that fulfils the constraints.
     fn child(&self, draws: &mut Draws) -> Point {
+        let fulfils = |child: &Point| self.space.check(child).is_ok();
+        let child = (0..CHILDREN).map(|_| self.any_child(draws)).find(fulfils);
+        child.unwrap_or_else(|| self.space.draw(self.seed, STREAM ^ draws.next()))
+    }
+
+    fn any_child(&self, draws: &mut Draws) -> Point {
         let mut child = self.parent(draws).clone();
         if draws.unit() < CROSSOVER {
             let other = self.parent(draws);
@@ -68,7 +77,7 @@ impl<'s> Genetic<'s> {
     }
 }
 
-impl Searcher for Genetic<'_> {
+impl Searcher for Genetic {
     /// The inputs of the next generation: at first random ones, then the fittest so far and children.
     fn ask(&mut self) -> Vec<Point> {
         let mut draws = Draws::new(self.seed, STREAM + self.generation);
@@ -134,6 +143,17 @@ mod tests {
             .map(|seed| (best(seed, 30).1, random(seed)))
             .fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
         assert!(found > drawn, "{found} and {drawn}");
+    }
+
+    #[test]
+    fn children_fulfil_the_constraints() {
+        let space = Space::read(&format!("constraints = ['x + y <= 40']\n{TEXT}")).unwrap();
+        let mut search = Genetic::new(&space, 1);
+        for _ in 0..30 {
+            let points = search.ask();
+            assert!(points.iter().all(|point| space.check(point).is_ok()));
+            search.tell(points.into_iter().map(|point| (point.clone(), Some(fitness(&point)))).collect());
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the method is to the program.
 
 use super::command::COMMAND;
+use super::studies;
 use crate::method::InputCommand;
 
 /// DRUTO.
@@ -20,6 +21,6 @@ impl crate::Method for DrutoMethod {
     }
 
     fn input_commands(&self) -> &'static [InputCommand] {
-        const { &[COMMAND] }
+        const { &[COMMAND, studies::COMMAND] }
     }
 }

@@ -1,15 +1,31 @@
-//! DRUTO (He et al., IPDPS 2024): a search for the input that makes a kernel most vulnerable to silent data corruption.
+//! DRUTO (Rahman et al., IPDPS 2024): a search for the input that makes a kernel most vulnerable to silent data corruption.
 //!
-//! - `searcher`: what chooses inputs; `genetic`: the search by generations;
-//! - `fitness`: Equation 1, dynamic instructions of dominant threads;
-//! - `search`: searches with a budget of inputs, random search beside that of the paper, and measured rates;
-//! - `command`: `beamline search`.
+//! - `searcher`, `searchers`: searchers and their table; `genetic`: the search by generations; `tpe`, `parzen`, `axis`: the estimator;
+//! - `fitness`: Equation 1, dynamic instructions of dominant threads; `executed`: the expected rate of PEPPA-X;
+//! - `objective`, `halving`: measured values, with few runs for most inputs;
+//! - `cells`: faults in static instructions or threads; `ends`: rates of runs;
+//! - `bench`: inputs run and measured; `search`: a search with a budget; `contest`, `comparison`: searches side by side;
+//! - `command`, `show`: `beamline search`; `studies`: `beamline inputs`.
 
+mod axis;
+mod bench;
+mod cells;
 mod command;
+mod comparison;
+mod contest;
+mod ends;
+mod executed;
 mod fitness;
 mod genetic;
+mod halving;
 mod method;
+mod objective;
+mod parzen;
 mod search;
 mod searcher;
+mod searchers;
+mod show;
+mod studies;
+mod tpe;
 
 pub use method::DrutoMethod;

@@ -1,164 +1,145 @@
-//! Searches with a budget of inputs, and what they find.
+//! A search with a budget of inputs.
 
-use campaign::SelectionWords;
-use outcome::Class;
-use space::{Point, Space};
-use stats::{Confidence, Interval, Proportion};
+use space::Point;
 use std::collections::BTreeMap;
 
-use super::fitness::fitness;
-use super::genetic::Genetic;
-use super::searcher::{RandomPoints, Searcher};
-use crate::kit::{Campaigns, Inputs, OpenedCapsule, Realised, StudyError};
+use super::bench::Cost;
+use super::searcher::Searcher;
+use crate::kit::StudyError;
 
 /// How often a searcher is asked in vain for an input that is new before the space counts as used up.
 const IDLE: u32 = 1000;
-/// What makes the seeds of measurements unlike those of searches.
-const MEASURED: u64 = 0x6d65_6173_7572_6564;
 
-/// A measured rate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Rate {
-    /// Runs that ended in silent data corruption.
-    pub(super) count: u64,
-    /// Runs that landed.
-    pub(super) landed: u64,
-}
-
-impl Rate {
-    /// The share.
-    pub(super) fn rate(self) -> f64 {
-        self.count as f64 / self.landed.max(1) as f64
-    }
-
-    /// Its bounds (Wilson, 95 %).
-    pub(super) fn bounds(self) -> Interval {
-        Proportion::from_counts(self.count, self.landed - self.count).wilson(Confidence::PERCENT_95)
-    }
-}
-
-/// What a search came to.
+/// The end of a search.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Found {
     /// The best input; none if none could be run.
     pub(super) best: Option<Point>,
-    /// The value that it was chosen by.
-    pub(super) value: f64,
     /// Different inputs that were evaluated.
     pub(super) evaluations: u64,
-    /// Inputs that could not be run, and why.
+    /// Inputs that have no value, and why.
     pub(super) refused: Vec<(String, String)>,
+    /// The best value after each evaluation; none before an input has one.
+    pub(super) course: Vec<Option<f64>>,
+    /// The work.
+    pub(super) cost: Cost,
 }
 
-/// An application and the kernel whose rate is looked for.
-pub(super) struct Searched<'a> {
-    pub(super) inputs: &'a mut dyn Inputs,
-    pub(super) kernel: String,
-    pub(super) runs: u64,
+/// The values of a batch of inputs, in their order, or why an input has none.
+pub(super) type Values<'v> = dyn FnMut(&[Point]) -> Result<Vec<Result<f64, String>>, StudyError> + 'v;
+
+/// Asks a searcher for inputs until `budget` different ones are evaluated. An input that is known costs nothing. Values are
+/// told batch by batch, in the order in which the searcher asked. The work is not counted here.
+pub(super) fn search(searcher: &mut dyn Searcher, budget: u64, values: &mut Values<'_>) -> Result<Found, StudyError> {
+    let mut known: BTreeMap<String, Option<f64>> = BTreeMap::new();
+    let mut found =
+        Found { best: None, evaluations: 0, refused: Vec::new(), course: Vec::new(), cost: Cost::default() };
+    let (mut best, mut idle) = (None, 0);
+    while found.evaluations < budget && idle < IDLE {
+        let asked = searcher.ask();
+        let batch = fresh(&asked, &known, budget - found.evaluations);
+        idle = if batch.is_empty() { idle + 1 } else { 0 };
+        found.evaluations += batch.len() as u64;
+        for (point, value) in batch.iter().zip(values(&batch)?) {
+            let text = point.to_string();
+            let value = value.map_err(|why| found.refused.push((text.clone(), why))).ok();
+            if let Some(value) = value.filter(|value| best.is_none_or(|best| *value > best)) {
+                (best, found.best) = (Some(value), Some(point.clone()));
+            }
+            found.course.push(best);
+            known.insert(text, value);
+        }
+        let value = |point: &Point| known.get(&point.to_string()).copied().flatten();
+        searcher.tell(asked.into_iter().map(|point| (point.clone(), value(&point))).collect());
+    }
+    Ok(found)
 }
 
-impl Searched<'_> {
-    /// The capsule of an input.
-    pub(super) fn capsule(
-        &mut self,
-        point: &Point,
-        campaigns: &Campaigns<'_>,
-    ) -> Result<Result<OpenedCapsule, String>, StudyError> {
-        if campaigns.is_stopped() {
-            return Err(StudyError::Unkept);
+/// Those of the inputs that are not known, each once, at most this number.
+fn fresh(asked: &[Point], known: &BTreeMap<String, Option<f64>>, most: u64) -> Vec<Point> {
+    let mut fresh: Vec<Point> = Vec::new();
+    for point in asked {
+        if fresh.len() as u64 == most {
+            break;
         }
-        Ok(match self.inputs.realise(point)? {
-            Realised::Ready(capsule, _) => Ok(*capsule),
-            Realised::Not(why) => Err(why),
-        })
+        if !known.contains_key(&point.to_string()) && !fresh.contains(point) {
+            fresh.push(point.clone());
+        }
+    }
+    fresh
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::searchers::SEARCHERS;
+    use super::*;
+    use space::{Space, Value};
+
+    const TEXT: &str = "arguments = ['{x}', '{y}', '{way}']
+        [[parameters]]\nname = 'x'\nkind = 'int'\nrange = [0, 30]\nreference = 5
+        [[parameters]]\nname = 'y'\nkind = 'int'\nrange = [1, 64]\nscale = 'log'\nreference = 5
+        [[parameters]]\nname = 'way'\nkind = 'choice'\nvalues = ['a', 'b', 'c']\nreference = 'a'";
+
+    /// Two hills; inputs of way c cannot be run.
+    fn value(point: &Point) -> Result<f64, String> {
+        let number =
+            |at| if let Some(Value::Int(value)) = point.value(at) { *value as f64 } else { panic!("a number") };
+        let (x, y) = (number(0), number(1).ln());
+        let hill = |at_x: f64, at_y: f64| (-((x - at_x) / 8.0).powi(2) - (y - at_y).powi(2)).exp();
+        match point.value(2) {
+            Some(Value::Text(way)) if way == "a" => Ok(hill(24.0, 3.0)),
+            Some(Value::Text(way)) if way == "b" => Ok(0.7 * hill(5.0, 1.0)),
+            _ => Err("it crashes".to_owned()),
+        }
     }
 
-    /// The rate of silent data corruption of the kernel in a capsule, by this many runs; none if nothing landed.
-    pub(super) fn measure(
-        &self,
-        capsule: &OpenedCapsule,
-        runs: u64,
-        seed: u64,
-        campaigns: &mut Campaigns<'_>,
-    ) -> Result<Option<Rate>, StudyError> {
-        if fitness(capsule.golden_run(), &self.kernel).is_none() {
-            return Ok(None);
-        }
-        let selection = SelectionWords { kernel: vec![self.kernel.clone()], ..SelectionWords::default() };
-        let results = campaigns.in_memory(capsule, None, selection, runs, seed)?;
-        let (mut count, mut landed) = (0, 0);
-        results.visit(&mut |row| {
-            if let campaign::Finding::Seen { outcome, .. } = &row.finding
-                && outcome.class().has_landed()
-            {
-                landed += 1;
-                count += u64::from(outcome.class() == Class::Sdc);
+    /// A search, with the inputs that had to be evaluated although `store` holds what was evaluated before.
+    fn of(name: &str, seed: u64, budget: u64, store: &mut BTreeMap<String, Result<f64, String>>) -> (Found, u64) {
+        let space = Space::read(TEXT).unwrap();
+        let offer = SEARCHERS.iter().find(|offer| offer.name == name).unwrap();
+        let mut made = 0;
+        let found = search((offer.make)(&space, seed).as_mut(), budget, &mut |batch| {
+            let mut all = Vec::new();
+            for point in batch {
+                made += u64::from(!store.contains_key(&point.to_string()));
+                all.push(store.entry(point.to_string()).or_insert_with(|| value(point)).clone());
             }
-        })?;
-        Ok((landed > 0).then_some(Rate { count, landed }))
+            Ok(all)
+        });
+        (found.unwrap(), made)
     }
 
-    /// Evaluates random inputs by measured rates, `budget` different ones.
-    pub(super) fn random(
-        &mut self,
-        budget: u64,
-        seed: u64,
-        campaigns: &mut Campaigns<'_>,
-    ) -> Result<Found, StudyError> {
-        let mut points = RandomPoints { space: self.inputs.space().clone(), seed, next: 0 };
-        self.search(budget, campaigns, &mut points, |searched, capsule, number, campaigns| {
-            let seed = seed ^ MEASURED.wrapping_add(number);
-            Ok(searched.measure(capsule, searched.runs, seed, campaigns)?.map(Rate::rate))
-        })
-    }
-
-    /// The search of the paper, by the fitness of Equation 1.
-    pub(super) fn druto(&mut self, budget: u64, seed: u64, campaigns: &mut Campaigns<'_>) -> Result<Found, StudyError> {
-        let space: Space = self.inputs.space().clone();
-        self.search(budget, campaigns, &mut Genetic::new(&space, seed), |searched, capsule, _, _| {
-            Ok(fitness(capsule.golden_run(), &searched.kernel))
-        })
-    }
-
-    /// Asks for inputs until `budget` different ones are evaluated. An input that is known costs nothing.
-    fn search(
-        &mut self,
-        budget: u64,
-        campaigns: &mut Campaigns<'_>,
-        searcher: &mut dyn Searcher,
-        value: impl Fn(&Self, &OpenedCapsule, u64, &mut Campaigns<'_>) -> Result<Option<f64>, StudyError>,
-    ) -> Result<Found, StudyError> {
-        let mut known: BTreeMap<String, Option<f64>> = BTreeMap::new();
-        let mut found = Found { best: None, value: f64::NEG_INFINITY, evaluations: 0, refused: Vec::new() };
-        let mut idle = 0;
-        while found.evaluations < budget && idle < IDLE {
-            let before = found.evaluations;
-            let mut told = Vec::new();
-            for point in searcher.ask() {
-                let text = point.to_string();
-                let worth = match known.get(&text) {
-                    Some(worth) => *worth,
-                    None if found.evaluations >= budget => None,
-                    None => {
-                        found.evaluations += 1;
-                        let worth = match self.capsule(&point, campaigns)? {
-                            Ok(capsule) => value(self, &capsule, found.evaluations, campaigns)?,
-                            Err(why) => {
-                                found.refused.push((text.clone(), why));
-                                None
-                            }
-                        };
-                        known.insert(text, worth);
-                        worth
-                    }
-                };
-                if let Some(worth) = worth.filter(|worth| *worth > found.value) {
-                    (found.best, found.value) = (Some(point.clone()), worth);
-                }
-                told.push((point, worth));
-            }
-            searcher.tell(told);
-            idle = if found.evaluations == before { idle + 1 } else { 0 };
+    #[test]
+    fn every_searcher_spends_its_budget_on_different_inputs_and_goes_on_where_it_was_ended() {
+        for offer in &SEARCHERS {
+            let (whole, made) = of(offer.name, 7, 75, &mut BTreeMap::new());
+            assert_eq!((whole.evaluations, made, whole.course.len()), (75, 75, 75), "{}", offer.name);
+            assert!(whole.refused.iter().all(|(input, why)| input.contains("way=c") && why == "it crashes"));
+            assert!(whole.course.is_sorted(), "{}", offer.name);
+            // A search that ended anywhere is a beginning of the whole one, and its values cost nothing again.
+            let mut store = BTreeMap::new();
+            let (part, _) = of(offer.name, 7, 33, &mut store);
+            assert_eq!(part.course[..], whole.course[..33], "{}", offer.name);
+            assert_eq!(of(offer.name, 7, 75, &mut store), (whole, 42), "{}", offer.name);
         }
-        Ok(found)
+    }
+
+    #[test]
+    fn the_genetic_search_comes_nearer_to_the_best_than_random_search() {
+        let best = |name, seed| of(name, seed, 80, &mut BTreeMap::new()).0.course[79].unwrap();
+        let mean = |name| (0..20).map(|seed| best(name, seed)).sum::<f64>() / 20.0;
+        let (random, guided) = (mean("random"), mean("druto"));
+        assert!(random < guided && guided <= 1.0, "{guided} and {random}");
+    }
+
+    #[test]
+    fn a_space_that_is_used_up_ends_the_search() {
+        let text = "arguments = ['{x}']\n[[parameters]]\nname = 'x'\nkind = 'int'\nrange = [0, 6]\nreference = 5";
+        let space = Space::read(text).unwrap();
+        for offer in &SEARCHERS {
+            let mut searcher = (offer.make)(&space, 1);
+            let found = search(searcher.as_mut(), 50, &mut |batch| Ok(vec![Ok(1.0); batch.len()])).unwrap();
+            assert_eq!(found.evaluations, 7, "{}", offer.name);
+        }
     }
 }

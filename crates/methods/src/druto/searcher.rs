@@ -1,29 +1,17 @@
-//! What chooses inputs, and the simplest of it.
+//! Searchers: they are asked for inputs and told their values.
+//!
+//! A searcher is a function of its seed and of the values that it was told. It starts no process, and a search that was
+//! interrupted goes on by telling a new one the values that are known.
 
-use space::{Point, Space};
+use space::Point;
 
-/// Chooses inputs, and is told what they are worth. It starts no process.
+/// Chooses inputs.
 pub(super) trait Searcher {
-    /// The next inputs; some may have been asked for before.
+    /// The next inputs, a batch whose values are all told before the next one; some may have been asked for before.
     fn ask(&mut self) -> Vec<Point>;
 
-    /// Takes what the inputs that were asked for last are worth; those that cannot be run are worth nothing.
+    /// Takes the values of the inputs that were asked for last, in their order; inputs that cannot be run have none.
     fn tell(&mut self, told: Vec<(Point, Option<f64>)>) {
         let _ = told;
-    }
-}
-
-/// Random points, one after the other.
-pub(super) struct RandomPoints {
-    pub(super) space: Space,
-    pub(super) seed: u64,
-    /// The number of the next one.
-    pub(super) next: u64,
-}
-
-impl Searcher for RandomPoints {
-    fn ask(&mut self) -> Vec<Point> {
-        self.next += 1;
-        vec![self.space.draw(self.seed, self.next - 1)]
     }
 }

@@ -1,0 +1,141 @@
+//! Searches side by side: each searcher with each seed, and what it finds measured anew.
+
+use campaign::TargetError;
+use space::Point;
+use stats::Bounded;
+
+use super::bench::{Bench, Cost, Ready, Valuation, seed_of};
+use super::ends::Tally;
+use super::executed::Probabilities;
+use super::objective::Objective;
+use super::search::{Found, search};
+use super::searchers::{Guidance, SearcherOffer};
+use crate::kit::StudyError;
+
+/// The stage of the measurement of every answer, whose seed no search has seen.
+const FINAL: u64 = 1000;
+/// The stage of the measurement of the best answer, chosen by the one before.
+const CROWN: u64 = 1001;
+/// The stage of the campaign that gives static instructions their probabilities.
+const PROBABILITIES: u64 = 1002;
+
+/// The settings of the searches.
+#[derive(Clone)]
+pub(super) struct Rules {
+    /// Different inputs of each search.
+    pub(super) budget: u64,
+    /// Runs of an input where all have the same number.
+    pub(super) runs: u64,
+    /// Runs of an answer.
+    pub(super) last: u64,
+    /// Faults in each static instruction.
+    pub(super) faults: u64,
+    /// The aim.
+    pub(super) objective: Objective,
+}
+
+/// An input and its final measurement.
+#[derive(Clone)]
+pub(super) struct Measured {
+    /// The input.
+    pub(super) point: Point,
+    /// Instructions of all its threads.
+    pub(super) instructions: u64,
+    /// Its runs.
+    pub(super) tally: Tally,
+    /// Its value by the objective; none if no fault landed.
+    pub(super) value: Option<Bounded>,
+}
+
+/// A search that is over.
+pub(super) struct Entry {
+    /// The searcher.
+    pub(super) searcher: &'static str,
+    /// Its seed.
+    pub(super) seed: u64,
+    /// The search.
+    pub(super) found: Found,
+    /// Its answer, measured; none if no input could be run.
+    pub(super) answer: Option<Measured>,
+}
+
+/// Runs a searcher with a seed, and measures its answer.
+pub(super) fn enter(
+    bench: &mut Bench<'_, '_>,
+    offer: &'static SearcherOffer,
+    rules: &Rules,
+    reference: &Ready,
+    seed: u64,
+) -> Result<Entry, StudyError> {
+    let (before, measured) = (bench.cost, Objective::Sdc);
+    let probabilities = match offer.guidance {
+        Guidance::Expected => {
+            let point = bench.inputs.space().reference();
+            bench.probabilities(reference, rules.faults, seed_of(seed, &point, PROBABILITIES))?
+        }
+        Guidance::Objective | Guidance::Measured => Probabilities::default(),
+    };
+    let valuation = match (offer.guidance, &rules.objective) {
+        (Guidance::Expected, _) => Valuation::Expected(&probabilities),
+        (Guidance::Objective, Objective::Proxy) => Valuation::Fitness,
+        (Guidance::Measured, Objective::Proxy) => Valuation::Runs(&measured, rules.runs),
+        (Guidance::Objective | Guidance::Measured, objective) => Valuation::Halving(objective),
+    };
+    let mut searcher = (offer.make)(bench.inputs.space(), seed);
+    let mut found = search(searcher.as_mut(), rules.budget, &mut |batch| bench.values(batch, valuation, seed))?;
+    found.cost = Cost { runs: bench.cost.runs - before.runs, seconds: bench.cost.seconds - before.seconds };
+    let answer = match found.best.clone() {
+        Some(point) => measure(bench, &point, rules, seed, false)?,
+        None => None,
+    };
+    Ok(Entry { searcher: offer.name, seed, found, answer })
+}
+
+/// Measures an input with a seed that no search has seen; none if it cannot be run again.
+pub(super) fn measure(
+    bench: &mut Bench<'_, '_>,
+    point: &Point,
+    rules: &Rules,
+    seed: u64,
+    is_crown: bool,
+) -> Result<Option<Measured>, StudyError> {
+    let Ok(capsule) = bench.run(point)? else { return Ok(None) };
+    measure_capsule(bench, point, &capsule, rules, seed, is_crown).map(Some)
+}
+
+/// The same of an input that was run.
+pub(super) fn measure_capsule(
+    bench: &mut Bench<'_, '_>,
+    point: &Point,
+    capsule: &Ready,
+    rules: &Rules,
+    seed: u64,
+    is_crown: bool,
+) -> Result<Measured, StudyError> {
+    let stage = if is_crown { CROWN } else { FINAL };
+    let tally = bench.sample(capsule, rules.last, seed_of(seed, point, stage))?;
+    let exposure = bench.exposure(&rules.objective, capsule)?;
+    let instructions = capsule.golden_run().thread_instructions();
+    let value = rules.objective.value(&tally, instructions, &exposure);
+    Ok(Measured { point: point.clone(), instructions, tally, value })
+}
+
+/// The best answer among entries, the first of equal ones; where it was chosen among several, measured once more.
+pub(super) fn crown(
+    bench: &mut Bench<'_, '_>,
+    entries: &[&Entry],
+    rules: &Rules,
+    seed: u64,
+) -> Result<Option<Measured>, StudyError> {
+    let answers = || entries.iter().filter_map(|entry| entry.answer.as_ref());
+    let value = |it: &Measured| it.value.map_or(f64::NEG_INFINITY, |value| value.value);
+    let best = answers().reduce(|best, other| if value(other) > value(best) { other } else { best });
+    match best {
+        Some(best) if answers().count() > 1 => {
+            let again = measure(bench, &best.point, rules, seed, true)?;
+            let gone = || TargetError::new(format!("run the input {} again: it ran before", best.point));
+            Ok(Some(again.ok_or_else(gone)?))
+        }
+        best => Ok(best.cloned()),
+    }
+}

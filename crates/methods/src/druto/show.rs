@@ -1,0 +1,231 @@
+//! The answer of `beamline search`, as tables and as a document.
+
+use serde_json::{Value, json};
+use stats::Bounded;
+use std::collections::BTreeMap;
+use study::{Cell, Mark, Plot, Point, Series, Study, Table, Vertical};
+
+use super::comparison::{self, compare};
+use super::contest::{Entry, Measured, Rules};
+use super::ends::Rate;
+use super::objective::Objective;
+use super::searchers::SEARCHERS;
+use crate::kit::Inputs;
+use crate::method::{Answer, Options};
+
+/// All that a search came to.
+pub(super) struct Outcome {
+    pub(super) name: String,
+    pub(super) kernel: String,
+    pub(super) searcher: String,
+    pub(super) reference: Measured,
+    pub(super) best: Measured,
+    pub(super) entries: Vec<Entry>,
+    pub(super) rules: Rules,
+    pub(super) repeat: u64,
+    pub(super) seed: u64,
+}
+
+/// The options that the command always says which repeats a search.
+const ALWAYS: [&str; 4] = ["searcher", "budget", "runs", "final-runs"];
+/// Those that it says where they were said.
+const WHERE_SAID: [&str; 6] = ["objective", "fitness", "launch", "rates", "repeat", "faults"];
+
+impl Outcome {
+    /// The command that repeats the search.
+    fn command(&self, options: &Options) -> String {
+        let said = options.of(&WHERE_SAID).filter(|(key, _)| options.said.contains(key));
+        let words: String = options.of(&ALWAYS).chain(said).map(|(key, value)| format!(" --{key} {value}")).collect();
+        format!("beamline search {}{words} --seed {} --kernel {}", self.name, self.seed, self.kernel)
+    }
+
+    /// Whether values of the objective are shares.
+    fn is_rate(&self) -> bool {
+        matches!(self.rules.objective, Objective::Proxy | Objective::Sdc | Objective::Due)
+    }
+
+    /// The measure of the objective, in words.
+    fn measure(&self) -> String {
+        match &self.rules.objective {
+            Objective::Proxy | Objective::Sdc => "SDC rate".to_owned(),
+            Objective::SdcTime => "SDC rate × thread instructions".to_owned(),
+            Objective::Due => "DUE rate".to_owned(),
+            Objective::Fit(table) => {
+                format!("SDCs of a run at the rates of {}, {}", table.name, table.unit().words())
+            }
+        }
+    }
+
+    /// By reason, inputs that have no value.
+    fn refused(&self) -> BTreeMap<&str, u64> {
+        let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+        let refused = self.entries.iter().flat_map(|entry| &entry.found.refused);
+        refused.for_each(|(_, why)| *reasons.entry(why).or_default() += 1);
+        reasons
+    }
+
+    /// The search that the answer says the evaluations of: the first that was asked for.
+    fn first(&self) -> Option<&Entry> {
+        self.entries.iter().find(|entry| self.searcher == "all" || entry.searcher == self.searcher)
+    }
+}
+
+/// The whole answer.
+pub(super) fn answer(it: &Outcome, options: &Options, inputs: &dyn Inputs) -> Answer {
+    let command = it.command(options);
+    let compared = compare(&it.entries);
+    let mut study = Study::new("search", "", "");
+    study.tables.push(answers(it));
+    if it.repeat > 1 {
+        study.tables.push(comparison::table(&compared, &it.measure(), it.is_rate()));
+    }
+    study.tables.push(costs(it));
+    study.plots.push(course(it));
+    if let Some(last) = study.tables.last_mut() {
+        let refused = it.refused();
+        last.notes.extend(refused.iter().map(|(why, count)| format!("{count} inputs could not be run: {why}.")));
+        last.notes.push(format!("The input: {}", inputs.command(&it.best.point)));
+        last.notes.push(format!("The search again: {command}"));
+    }
+    let random = it.entries.iter().find(|entry| entry.searcher == SEARCHERS[0].name);
+    let json = json!({
+        "format": "beamline.search/1",
+        "application": it.name,
+        "kernel": it.kernel,
+        "searcher": it.searcher,
+        "objective": it.rules.objective.word(),
+        "measure": it.measure(),
+        "reference": document(&it.reference),
+        "best": document(&it.best),
+        "random": random.and_then(|entry| entry.answer.as_ref()).map(document),
+        "evaluations": it.first().map_or(0, |entry| entry.found.evaluations),
+        "searches": it.entries.iter().map(entry_document).collect::<Vec<_>>(),
+        "comparison": if it.repeat > 1 { comparison::document(&compared) } else { Value::Null },
+        "refused": it.refused(),
+        "command": command,
+        "record": inputs.command(&it.best.point),
+    });
+    Answer { json, study, files: Vec::new(), pictures: Vec::new(), sheets: Vec::new() }
+}
+
+/// A rate as a cell.
+pub(super) fn rate_cell(rate: Rate) -> Cell {
+    let bounds = rate.bounds();
+    if rate.landed == 0 { Cell::None } else { Cell::Rate { rate: rate.rate(), low: bounds.low, high: bounds.high } }
+}
+
+fn answers(it: &Outcome) -> Table {
+    let mut columns = vec!["input of", "input", "thread instructions", "SDC", "SDC of faults that are read", "DUE"];
+    let measure = it.measure();
+    let has_value = matches!(it.rules.objective, Objective::SdcTime | Objective::Fit(_));
+    columns.extend(has_value.then_some(measure.as_str()));
+    let title = format!("{}, kernel {}: silent data corruption by input", it.name, it.kernel);
+    let mut table = Table::new(title, &columns);
+    let row = |name: String, it: &Measured| {
+        let mut row = vec![
+            Cell::Text(name),
+            Cell::text(it.point.to_string()),
+            Cell::Count(it.instructions),
+            rate_cell(it.tally.all.sdc()),
+            rate_cell(it.tally.read.sdc()),
+            rate_cell(it.tally.all.due()),
+        ];
+        let quantity = |Bounded { value, low, high }| Cell::Quantity { value, low, high };
+        row.extend(has_value.then(|| it.value.map_or(Cell::None, quantity)));
+        row
+    };
+    table.rows.push(row("reference".to_owned(), &it.reference));
+    if it.repeat == 1 {
+        let answers = it.entries.iter().filter_map(|entry| Some((entry.searcher, entry.answer.as_ref()?)));
+        table.rows.extend(answers.map(|(name, answer)| row(name.to_owned(), answer)));
+    }
+    if it.repeat > 1 || it.searcher == "all" {
+        table.rows.push(row("best of all".to_owned(), &it.best));
+        table.notes.push("The best of all was measured once more after it was chosen.".to_owned());
+    }
+    table
+        .notes
+        .push(format!("Each rate is of {} runs of a seed that no search has seen; bounds at 95 %.", it.rules.last));
+    table
+}
+
+/// The work of each search, the same budget for all.
+fn costs(it: &Outcome) -> Table {
+    let columns = ["searcher", "searches", "inputs evaluated", "injection runs", "seconds", "ms for an input"];
+    let mut table = Table::new("The work of the searches", &columns);
+    for offer in &SEARCHERS {
+        let of: Vec<_> = it.entries.iter().filter(|entry| entry.searcher == offer.name).map(|it| &it.found).collect();
+        if of.is_empty() {
+            continue;
+        }
+        let evaluations: u64 = of.iter().map(|found| found.evaluations).sum();
+        let seconds: f64 = of.iter().map(|found| found.cost.seconds).sum();
+        table.rows.push(vec![
+            Cell::text(offer.name),
+            Cell::Count(of.len() as u64),
+            Cell::Count(evaluations),
+            Cell::Count(of.iter().map(|found| found.cost.runs).sum()),
+            Cell::Number((seconds * 100.0).round() / 100.0),
+            Cell::Number((seconds * 1e5 / evaluations.max(1) as f64).round() / 100.0),
+        ]);
+    }
+    table.notes.push(
+        "Seconds are of processes, golden runs and campaigns. An input that another search ran before counts as if it were run \
+         again."
+            .to_owned(),
+    );
+    table
+}
+
+/// The best value so far by evaluation, of the first seed; as a share of the last one of each searcher.
+fn course(it: &Outcome) -> Plot {
+    let series = |entry: &Entry| {
+        let last = entry.found.course.last().copied().flatten().filter(|last| *last > 0.0);
+        let point =
+            |(at, value): (u32, &Option<f64>)| Some(Point { x: f64::from(at), y: (*value)? / last?, bounds: None });
+        let points = (1..).zip(&entry.found.course).filter_map(point).collect();
+        Series { name: entry.searcher.to_owned(), mark: Mark::Steps, points }
+    };
+    Plot {
+        name: "course".to_owned(),
+        title: format!("{}: the best value so far, of the last one", it.name),
+        x: "inputs evaluated".to_owned(),
+        logarithmic: false,
+        names: Vec::new(),
+        y: "best value so far, %".to_owned(),
+        vertical: Vertical::Shares,
+        series: it.entries.iter().filter(|entry| entry.seed == it.seed).map(series).collect(),
+    }
+}
+
+/// A rate as documents have it; null where no run landed.
+pub(super) fn rate_document(rate: Rate) -> Value {
+    let bounds = rate.bounds();
+    if rate.landed == 0 {
+        return Value::Null;
+    }
+    json!({ "count": rate.count, "runs": rate.landed, "rate": rate.rate(), "low": bounds.low, "high": bounds.high })
+}
+
+fn document(it: &Measured) -> Value {
+    json!({
+        "input": it.point.to_string(),
+        "thread_instructions": it.instructions,
+        "sdc": rate_document(it.tally.all.sdc()),
+        "sdc_of_read": rate_document(it.tally.read.sdc()),
+        "due": rate_document(it.tally.all.due()),
+        "value": it.value.map(|Bounded { value, low, high }| json!({ "value": value, "low": low, "high": high })),
+    })
+}
+
+fn entry_document(entry: &Entry) -> Value {
+    json!({
+        "searcher": entry.searcher,
+        "seed": entry.seed,
+        "evaluations": entry.found.evaluations,
+        "runs": entry.found.cost.runs,
+        "refused": entry.found.refused.iter().map(|(input, why)| json!({ "input": input, "why": why })).collect::<Vec<_>>(),
+        "course": entry.found.course,
+        "answer": entry.answer.as_ref().map(document),
+    })
+}
