@@ -120,6 +120,11 @@ driver! {
     unload_module = b"cuModuleUnload" (module: Handle);
     function = b"cuModuleGetFunction" (function: *mut Handle, module: Handle, name: *const c_char);
     global = b"cuModuleGetGlobal_v2" (address: *mut u64, bytes: *mut usize, module: Handle, name: *const c_char);
+    function_attribute = b"cuFuncGetAttribute" (value: *mut c_int, attribute: c_int, function: Handle);
+    create_event = b"cuEventCreate" (event: *mut Handle, flags: c_uint);
+    record_event = b"cuEventRecord" (event: Handle, stream: Handle);
+    elapsed = b"cuEventElapsedTime" (milliseconds: *mut f32, start: Handle, end: Handle);
+    destroy_event = b"cuEventDestroy_v2" (event: Handle);
     set_function_attribute = b"cuFuncSetAttribute" (function: Handle, attribute: c_int, value: c_int);
     launch = b"cuLaunchKernelEx" (
         config: *const LaunchConfig, function: Handle, params: *mut *mut c_void, extra: *mut *mut c_void

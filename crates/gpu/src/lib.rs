@@ -14,12 +14,15 @@ mod gpu;
 #[expect(unsafe_code, reason = "calls of the driver")]
 mod module;
 mod repeats;
+#[expect(unsafe_code, reason = "calls of the driver")]
+mod stopwatch;
 mod replay;
 mod uncertain;
 
 pub use error::GpuError;
 pub use gpu::{Gpu, GpuProperties};
-pub use module::{LaunchShape, LoadedModule};
-pub use repeats::{Note, Placement, Repeats, Replayed};
-pub use replay::replay;
+pub use module::{KernelResources, LaunchShape, LoadedModule};
+pub use repeats::{LaunchTimes, Note, Placement, Repeats, Replayed};
+pub use replay::{replay, texts};
+
 pub use uncertain::uncertain;

@@ -31,6 +31,9 @@ const ERROR_LOG_BYTES: c_int = 6;
 const OPTIMIZATION_LEVEL: c_int = 7;
 /// Attribute of a function: the most dynamic shared memory that a launch may ask for.
 const MAX_DYNAMIC_SHARED: c_int = 8;
+/// Attributes of a function: bytes of local memory and registers of a thread.
+const LOCAL_BYTES: c_int = 3;
+const REGISTERS: c_int = 4;
 /// Attribute of a launch: all blocks at once.
 const COOPERATIVE: c_int = 2;
 /// Dynamic shared memory that needs no permission.
@@ -130,7 +133,32 @@ impl LoadedModule<'_> {
     }
 }
 
+/// What the driver's compiler made of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelResources {
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Bytes of local memory of a thread, where registers that found no place are spilled.
+    pub local_bytes: u32,
+}
+
 impl LoadedModule<'_> {
+    /// What the driver's compiler made of a kernel.
+    ///
+    /// # Errors
+    /// If there is no such kernel.
+    pub fn resources(&self, kernel: &str) -> Result<KernelResources, GpuError> {
+        let (driver, name) = (&self.gpu.driver, c_name(kernel)?);
+        let (mut function, mut registers, mut local_bytes) = (std::ptr::null_mut(), 0, 0);
+        // SAFETY: the name ends in zero; the pointers are to variables of the right types.
+        unsafe {
+            driver.function(&raw mut function, self.handle, name.as_ptr())?;
+            driver.function_attribute(&raw mut registers, REGISTERS, function)?;
+            driver.function_attribute(&raw mut local_bytes, LOCAL_BYTES, function)?;
+        }
+        Ok(KernelResources { registers: registers.unsigned_abs(), local_bytes: local_bytes.unsigned_abs() })
+    }
+
     /// Runs a kernel to its end with `input` and `output` in memory of its own; `params` makes its arguments from their
     /// addresses. What the kernel leaves is in `output` afterwards.
     ///

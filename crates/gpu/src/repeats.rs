@@ -5,7 +5,8 @@
 
 use crate::error::GpuError;
 use crate::gpu::Gpu;
-use crate::module::{LaunchShape, LoadedModule};
+use crate::module::{KernelResources, LaunchShape, LoadedModule};
+use crate::stopwatch::Stopwatch;
 use capsule::{AddressMap, Capsule, Content, Digest, Event, Launch, ModuleId, MovedRange, Position, Region, Replayer};
 use std::collections::BTreeMap;
 
@@ -41,6 +42,17 @@ pub struct Replayed {
     pub launches: u64,
     /// What stood in the variable of the note after its launch.
     pub noted: Option<Vec<u8>>,
+}
+
+/// How long a kernel took on the GPU in one repetition.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LaunchTimes {
+    /// How many launches it had.
+    pub launches: u64,
+    /// Seconds of all of them together.
+    pub seconds: f64,
+    /// What the driver's compiler made of it.
+    pub resources: KernelResources,
 }
 
 /// A variable of a module: where it is, and its first bytes.
@@ -136,13 +148,31 @@ impl<'g> Repeats<'g> {
     /// If the capsule does what cannot be repeated there, a kernel fails, or the driver does. After a kernel has failed
     /// the context is of no more use.
     pub fn repeat(&mut self, note: Option<&Note<'_>>) -> Result<Replayed, GpuError> {
+        Ok(self.repetition(note, None)?.done)
+    }
+
+    /// Repeats the capsule once and measures how long each kernel takes, by its name. A launch begins when the one before is done.
+    ///
+    /// # Errors
+    /// As [`repeat`](Self::repeat).
+    pub fn time(&mut self) -> Result<BTreeMap<String, LaunchTimes>, GpuError> {
+        let stopwatch = Stopwatch::new(self.gpu)?;
+        Ok(self.repetition(None, Some(&stopwatch))?.times)
+    }
+
+    fn repetition<'r>(
+        &'r mut self,
+        note: Option<&'r Note<'r>>,
+        stopwatch: Option<&'r Stopwatch<'r>>,
+    ) -> Result<Repetition<'r, 'g>, GpuError> {
         for range in self.allocated.values().filter(|range| range.bytes > 0) {
             self.gpu.fill(range.to, range.bytes)?;
         }
-        let mut repetition = Repetition { repeats: self, map: AddressMap::default(), note, done: Replayed::default() };
+        let (map, done, times) = (AddressMap::default(), Replayed::default(), BTreeMap::new());
+        let mut repetition = Repetition { repeats: self, map, note, stopwatch, done, times };
         capsule::replay(repetition.repeats.capsule, Position::default(), &mut repetition)?;
         repetition.repeats.gpu.synchronize()?;
-        Ok(repetition.done)
+        Ok(repetition)
     }
 }
 
@@ -151,7 +181,9 @@ struct Repetition<'r, 'g> {
     repeats: &'r Repeats<'g>,
     map: AddressMap,
     note: Option<&'r Note<'r>>,
+    stopwatch: Option<&'r Stopwatch<'r>>,
     done: Replayed,
+    times: BTreeMap<String, LaunchTimes>,
 }
 
 impl Replayer for Repetition<'_, '_> {
@@ -173,10 +205,19 @@ impl Replayer for Repetition<'_, '_> {
         noted.map_or(Ok(()), |(note, address)| self.repeats.gpu.write(address, note.bytes))?;
         let Launch { grid, block, shared_bytes, cooperative, .. } = *launch;
         let shape = LaunchShape { grid, block, shared_bytes, cooperative };
+        self.stopwatch.map_or(Ok(()), Stopwatch::start)?;
         held.module.launch(&launch.kernel, shape, &self.map.arguments(&launch.params))?;
         self.done.launches += 1;
         // What a kernel does wrong is told here, and not by whatever comes later.
-        self.repeats.gpu.synchronize()?;
+        match self.stopwatch {
+            None => self.repeats.gpu.synchronize()?,
+            Some(stopwatch) => {
+                let seconds = stopwatch.stop()?;
+                let resources = held.module.resources(&launch.kernel)?;
+                let times = self.times.entry(launch.kernel.clone()).or_insert(LaunchTimes { resources, ..LaunchTimes::default() });
+                (times.launches, times.seconds) = (times.launches + 1, times.seconds + seconds);
+            }
+        }
         if let Some((note, address)) = noted {
             let mut bytes = vec![0; note.bytes.len()];
             self.repeats.gpu.read(address, &mut bytes)?;

@@ -21,15 +21,23 @@ pub fn replay(gpu: &mut Gpu, capsule: &Capsule) -> Result<Replayed, GpuError> {
         _ => None,
     });
     gpu.map(&allocated.collect::<Vec<_>>())?;
+    let mut repeats = Repeats::new(gpu, capsule, Placement::Recorded)?;
+    repeats.load(&texts(capsule)?)?;
+    repeats.repeat(None)
+}
+
+/// The texts of the modules that a capsule loads.
+///
+/// # Errors
+/// If one has no text, or uses what another device has elsewhere.
+pub fn texts(capsule: &Capsule) -> Result<BTreeMap<ModuleId, String>, GpuError> {
     let mut texts = BTreeMap::new();
     for (at, event) in capsule.events.iter().enumerate() {
         if let Event::Load { module } = *event {
             texts.insert(module, text(capsule, at, module)?);
         }
     }
-    let mut repeats = Repeats::new(gpu, capsule, Placement::Recorded)?;
-    repeats.load(&texts)?;
-    repeats.repeat(None)
+    Ok(texts)
 }
 
 /// The text of a module, which an event loads.

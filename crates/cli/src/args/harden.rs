@@ -1,6 +1,6 @@
 //! The options of `beamline harden`.
 
-use clap::Args as Group;
+use clap::{Args as Group, value_parser};
 use methods::hardening::Scheme;
 use std::path::PathBuf;
 
@@ -21,6 +21,12 @@ pub(crate) struct Harden {
     /// The seed of both campaigns
     #[arg(long, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
+    /// Run both on the GPU of this machine: whether their results are the same, and how long each kernel takes
+    #[arg(long)]
+    pub(crate) gpu: bool,
+    /// How often each of them is run and timed on the GPU
+    #[arg(long, value_name = "N", default_value_t = 25, requires = "gpu", value_parser = value_parser!(u32).range(1..=10_000))]
+    pub(crate) repeat: u32,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,6 +1,7 @@
 //! `beamline harden`: protection written into the kernels of a capsule, and what it changes.
 
 use crate::args;
+use crate::commands::harden_gpu::{Timed, timed};
 use crate::failure::{Code, Coded, Failure};
 use crate::interrupt::{NOTHING_YET, stop_on_interrupt};
 use crate::out::{self, number, percent};
@@ -34,6 +35,9 @@ struct Hardened {
     /// That on the hardened one.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<Irradiated>,
+    /// Both on the GPU; absent where that was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpu: Option<Timed>,
     note: &'static str,
 }
 
@@ -75,6 +79,7 @@ pub(crate) fn hardened(args: &args::Harden) -> Result<Code, Failure> {
         coverage: made.coverage,
         before: irradiated(&args.capsule)?,
         after: irradiated(&path)?,
+        gpu: args.gpu.then(|| timed(&original, &made.capsule, args.repeat)).transpose()?,
         note: DILUTION,
     };
     if args.json {
@@ -158,6 +163,7 @@ fn text(document: &Hardened) -> String {
         }
         let _ = writeln!(text, "{}", document.note);
     }
+    document.gpu.iter().for_each(|gpu| text.push_str(&gpu.text()));
     text
 }
 
