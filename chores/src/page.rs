@@ -47,6 +47,7 @@ pub(crate) fn page(args: &Args) -> Result<()> {
         seed: 0,
         kernels: Vec::new(),
         jobs: None,
+        history: None,
         stop: &stop,
         told: &mut |name, event| tell(&mut told, name, event),
     };
@@ -133,7 +134,7 @@ impl Workloads for Repository {
 
     fn inputs(&mut self, name: &str, criteria: Criteria) -> Result<Box<dyn Inputs>, StudyError> {
         let choices = Choices { criteria, ..Choices::default() };
-        let opened = session::inputs::open(name, None, choices);
+        let opened = session::inputs::open_inputs(name, None, choices);
         Ok(Box::new(opened.map_err(|error| refused(&error.into()))?))
     }
 }

@@ -158,7 +158,7 @@ pub trait Planner: Send + Sync {
     /// A pure function, as [`plan`](Self::plan) is.
     ///
     /// # Errors
-    /// When there is no such unit.
+    /// When `unit` is none of the sweep.
     fn unit(&self, selection: &SelectionWords, unit: u64) -> Result<Option<Vec<SweptFault>>, TargetError> {
         let _ = (selection, unit);
         Ok(None)

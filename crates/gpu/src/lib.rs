@@ -14,9 +14,9 @@ mod gpu;
 #[expect(unsafe_code, reason = "calls of the driver")]
 mod module;
 mod repeats;
+mod replay;
 #[expect(unsafe_code, reason = "calls of the driver")]
 mod stopwatch;
-mod replay;
 mod uncertain;
 
 pub use error::GpuError;

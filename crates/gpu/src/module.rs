@@ -133,7 +133,7 @@ impl LoadedModule<'_> {
     }
 }
 
-/// What the driver's compiler made of a kernel.
+/// The resources that the driver's compiler gave a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelResources {
     /// Registers of a thread.
@@ -143,10 +143,10 @@ pub struct KernelResources {
 }
 
 impl LoadedModule<'_> {
-    /// What the driver's compiler made of a kernel.
+    /// The resources that the driver's compiler gave a kernel.
     ///
     /// # Errors
-    /// If there is no such kernel.
+    /// If the module lacks it.
     pub fn resources(&self, kernel: &str) -> Result<KernelResources, GpuError> {
         let (driver, name) = (&self.gpu.driver, c_name(kernel)?);
         let (mut function, mut registers, mut local_bytes) = (std::ptr::null_mut(), 0, 0);

@@ -51,7 +51,7 @@ pub struct LaunchTimes {
     pub launches: u64,
     /// Seconds of all of them together.
     pub seconds: f64,
-    /// What the driver's compiler made of it.
+    /// The resources that the driver's compiler gave it.
     pub resources: KernelResources,
 }
 
@@ -214,7 +214,10 @@ impl Replayer for Repetition<'_, '_> {
             Some(stopwatch) => {
                 let seconds = stopwatch.stop()?;
                 let resources = held.module.resources(&launch.kernel)?;
-                let times = self.times.entry(launch.kernel.clone()).or_insert(LaunchTimes { resources, ..LaunchTimes::default() });
+                let times = self
+                    .times
+                    .entry(launch.kernel.clone())
+                    .or_insert(LaunchTimes { resources, ..LaunchTimes::default() });
                 (times.launches, times.seconds) = (times.launches + 1, times.seconds + seconds);
             }
         }

@@ -2,12 +2,11 @@
 
 use crate::bundled::{self, Bundled};
 use crate::error::{ErrorKind, SessionError};
-use crate::open::open_recording;
+use crate::open::{open, open_recording};
 use campaign::{Choices, CommandLine};
 use capsule::Capsule;
-use inject::CapsuleTarget;
 use live::{Recorder, Recording};
-use methods::kit::{Inputs, Realised, StudyError};
+use methods::kit::{Inputs, OpenedCapsule, Realised, StudyError};
 use space::{Point, Space, SpaceError};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +33,7 @@ pub struct RecordedInputs {
 ///
 /// # Errors
 /// If there is none, it has no space, or it cannot be run here.
-pub fn open(app: &str, space: Option<&Path>, choices: Choices) -> Result<RecordedInputs, SessionError> {
+pub fn open_inputs(app: &str, space: Option<&Path>, choices: Choices) -> Result<RecordedInputs, SessionError> {
     let workload = bundled::find(app);
     let text = match (space, workload) {
         (Some(path), _) => fs::read_to_string(path).map_err(|error| {
@@ -125,12 +124,23 @@ impl Inputs for RecordedInputs {
         Ok(Realised::Ready(Box::new(opened), seconds))
     }
 
-    fn keep(&mut self, point: &Point, capsule: &CapsuleTarget, dir: &Path) -> Result<PathBuf, StudyError> {
+    fn identity(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        // The program was read a moment ago; without it there are no inputs.
+        hasher.update(&fs::read(&self.program).unwrap_or_default());
+        hasher.update(format!("{:?} {:?}", self.space, self.choices).as_bytes());
+        hasher.finalize().to_hex().to_string()
+    }
+
+    fn keep(&mut self, point: &Point, capsule: &OpenedCapsule, dir: &Path) -> Result<OpenedCapsule, StudyError> {
         let path = dir.join(format!("{}.capsule", campaign::names::file_name(&format!("{}_{point}", self.name))));
         let failed = |error: String| StudyError::Refused(format!("write {}: {error}", path.display()));
         fs::create_dir_all(dir).map_err(|error| failed(error.to_string()))?;
         capsule.golden_run().capsule().write(&path).map_err(|error| failed(error.to_string()))?;
-        Ok(path)
+        let name = Some(path.display().to_string());
+        let session = open(Choices { capsule: name, no_app: true, ..self.choices.clone() }).map_err(refused)?;
+        let opened = session.opened_capsule().map_err(refused)?;
+        opened.ok_or_else(|| StudyError::Refused(format!("open {}: it is not a program of a GPU", path.display())))
     }
 
     fn command(&self, point: &Point) -> String {

@@ -145,6 +145,7 @@ fn stores_of_a_study_say_all_that_their_rows_depend_on() {
             seed: 5,
             kernels: Vec::new(),
             jobs: Some(2),
+            history: None,
             stop: &stop,
             told: &mut told,
         };
@@ -311,8 +312,15 @@ fn approxilyzer(dir: &Path, said: &[(&'static str, &str)], commands: Option<Arc<
     let criteria = command.criteria.unwrap()(&options, declared.as_deref()).unwrap();
     let session = open(Choices { criteria, ..choices("blackscholes", 1) }).unwrap();
     let stop = AtomicBool::new(false);
-    let mut campaigns =
-        Campaigns { dir: dir.to_owned(), seed: 0, kernels: Vec::new(), jobs: None, stop: &stop, told: &mut |_, _| {} };
+    let mut campaigns = Campaigns {
+        dir: dir.to_owned(),
+        seed: 0,
+        kernels: Vec::new(),
+        jobs: None,
+        history: None,
+        stop: &stop,
+        told: &mut |_, _| {},
+    };
     let request = Request { capsule: session.opened_capsule().unwrap().unwrap(), declared, options, commands };
     let answer = (command.run)(&request, &mut campaigns).unwrap();
     let [(_, sheet)] = &answer.sheets[..] else { panic!("{} sheets", answer.sheets.len()) };

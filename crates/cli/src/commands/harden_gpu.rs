@@ -1,4 +1,4 @@
-//! What protection costs on a real GPU: a capsule and its hardened form take turns there.
+//! The cost of protection on a real GPU: a capsule and its hardened form take turns there.
 
 use crate::failure::{Code, Coded, Failure};
 use crate::out::number;
@@ -10,7 +10,7 @@ use stats::{Confidence, Median};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What the GPU said of a capsule and of its hardened form.
+/// The answer of the GPU about a capsule and its hardened form.
 #[derive(Serialize)]
 pub(super) struct Timed {
     name: String,
@@ -37,7 +37,7 @@ struct TimedKernel {
     ratio: Spread,
 }
 
-/// What a kernel takes.
+/// The cost of a kernel.
 #[derive(Serialize)]
 struct Cost {
     /// Of all its launches.
@@ -102,7 +102,8 @@ pub(super) fn timed(original: &Capsule, hardened: &Capsule, repetitions: u32) ->
     let same = first.copies.iter().zip(&second.copies).filter(|(first, second)| first == second).count() as u64;
     let (mut times, mut totals) = ([BTreeMap::new(), BTreeMap::new()], [Series::default(), Series::default()]);
     for _ in 0..repetitions {
-        for (repeats, (times, total)) in [&mut *before, &mut *after].into_iter().zip(times.iter_mut().zip(&mut totals)) {
+        for (repeats, (times, total)) in [&mut *before, &mut *after].into_iter().zip(times.iter_mut().zip(&mut totals))
+        {
             let found = repeats.time().code(Code::Refused)?;
             total.seconds.push(found.values().map(|it| it.seconds).sum());
             add(times, found);
@@ -121,7 +122,8 @@ pub(super) fn timed(original: &Capsule, hardened: &Capsule, repetitions: u32) ->
         })
     };
     let ratio = totals[1].over(&totals[0]);
-    let ratio = ratio.ok_or_else(|| Failure::new(Code::Refused, anyhow!("time {}: it has no launch", original.name)))?;
+    let ratio =
+        ratio.ok_or_else(|| Failure::new(Code::Refused, anyhow!("time {}: it has no launch", original.name)))?;
     let description = gpu.description();
     Ok(Timed {
         name: description.name.clone(),

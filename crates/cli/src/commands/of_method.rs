@@ -8,7 +8,7 @@ use crate::interrupt::{NOTHING_KEPT, SAME_COMMAND, stop_on_interrupt};
 use crate::out;
 use anyhow::Context as _;
 use campaign::{CampaignEvent, Choices};
-use methods::kit::CommandStarter;
+use methods::kit::{CommandStarter, InputHistory, Inputs as _};
 use methods::{Answer, FilesRequest, InputRequest, Request, registry};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,16 +40,18 @@ pub(crate) fn answer_inputs(args: InputArgs) -> Result<Code, Failure> {
     let Some(command) = registry::input_commands().find(|command| command.name == args.name) else {
         return Err(Failure::new(Code::Bug, anyhow::anyhow!("find the command `{}`", args.name)));
     };
-    let stop = stop_on_interrupt(NOTHING_KEPT)?;
+    let stop = stop_on_interrupt(SAME_COMMAND)?;
     let declared = session::bundled::find(&args.app).map(|it| it.toml().to_owned());
     let criteria = command.criteria.map(|of| of(&args.options, declared.as_deref()));
     let criteria = criteria.transpose().map_err(failure)?.unwrap_or_default();
     let choices = Choices { criteria, fuel: args.kept.fuel, ..Choices::default() };
-    let mut inputs = session::inputs::open(&args.app, args.space.as_deref(), choices)?;
+    let mut inputs = session::inputs::open_inputs(&args.app, args.space.as_deref(), choices)?;
+    let history = InputHistory::open(&args.kept.out, inputs.name(), &inputs.identity()).map_err(failure)?;
     let mut request = InputRequest { inputs: &mut inputs, declared, options: args.options };
     let mut told = ProgressPrinter::default();
     let mut event = |name: &str, event: &CampaignEvent<'_>| told.event(name, event);
     let mut campaigns = campaigns(&args.kept, &stop, &mut event);
+    campaigns.history = Some(history);
     let answer = (command.run)(&mut request, &mut campaigns).map_err(failure)?;
     if let Some(dir) = &args.plots {
         write_plots(dir, &answer.study, args.name)?;

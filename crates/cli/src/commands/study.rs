@@ -87,7 +87,7 @@ pub(crate) fn campaigns<'a>(
     told: &'a mut dyn FnMut(&str, &CampaignEvent<'_>),
 ) -> Campaigns<'a> {
     let args::StudyOptions { kernel, seed, jobs, out, .. } = kept;
-    Campaigns { dir: out.clone(), seed: *seed, kernels: kernel.clone(), jobs: *jobs, stop, told }
+    Campaigns { dir: out.clone(), seed: *seed, kernels: kernel.clone(), jobs: *jobs, history: None, stop, told }
 }
 
 /// Shows the campaigns of a study, one after the other.

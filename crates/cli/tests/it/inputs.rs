@@ -1,7 +1,10 @@
 //! Methods that judge all error sites, and methods that choose inputs.
 
-use crate::{json, path, run, stderr, stdout};
+use crate::{beamline, json, path, run, stderr, stdout};
 use serde_json::Value;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
 use tempfile::TempDir;
 
 fn number(value: &Value) -> u64 {
@@ -146,7 +149,8 @@ fn the_hottest_instructions_are_studied_alone() {
 fn a_search_ends_with_its_input_beside_the_reference_and_random_search() {
     let dir = TempDir::new().unwrap();
     let words = ["search", "pathfinder", "--budget", "12", "--runs", "60", "--final-runs", "300", "--json", "--out"];
-    let search = |jobs: &str| json(&[&words[..], &[path(dir.path()), "--jobs", jobs]].concat());
+    // Each in a directory of its own: nothing is known of the other.
+    let search = |jobs: &str| json(&[&words[..], &[path(&dir.path().join(jobs)), "--jobs", jobs]].concat());
     let found = search("1");
     assert_eq!((found["evaluations"].as_u64(), found["searcher"].as_str()), (Some(12), Some("druto")));
     for of in ["reference", "best", "random"] {
@@ -156,6 +160,56 @@ fn a_search_ends_with_its_input_beside_the_reference_and_random_search() {
     }
     assert!(found["command"].as_str().unwrap().starts_with("beamline search pathfinder --searcher druto --budget 12"));
     assert_eq!(search("2"), found);
+}
+
+/// Kills a command at several moments, begins it again each time, and gives what it says in the end and how often it was killed.
+fn killed(words: &[&str]) -> (Value, u64) {
+    let mut kills = 0;
+    for moment in [150, 300, 450, 700] {
+        let mut child = beamline(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        sleep(Duration::from_millis(moment));
+        if child.try_wait().unwrap().is_none() {
+            child.kill().unwrap();
+            kills += 1;
+        }
+        child.wait().unwrap();
+    }
+    (json(words), kills)
+}
+
+#[test]
+fn what_is_known_of_inputs_survives_a_kill() {
+    let dir = TempDir::new().unwrap();
+    let out = |name: &str| path(&dir.path().join(name)).to_owned();
+    let words = [
+        "search",
+        "pathfinder",
+        "--searcher",
+        "all",
+        "--objective",
+        "sdc",
+        "--budget",
+        "20",
+        "--faults",
+        "20",
+        "--json",
+    ];
+    let undisturbed = json(&[&words[..], &["--out", &out("whole")]].concat());
+    let place = out("killed");
+    let again = [&words[..], &["--out", &place]].concat();
+    let (found, kills) = killed(&again);
+    assert!(kills > 1, "the search is over too soon to be killed");
+    assert_eq!(found, undisturbed);
+    // All is known now: no fault is run, and the same command is over at once.
+    assert_eq!(json(&again), undisturbed);
+    let words = ["minotaur", "blackscholes", "--json"];
+    let undisturbed = json(&[&words[..], &["--out", &out("one")]].concat());
+    let (found, _) = killed(&[&words[..], &["--out", &out("two")]].concat());
+    for key in ["found", "accuracy", "sites"] {
+        assert_eq!(found[key], undisturbed[key], "{key}");
+    }
+    let plain = |json: &Value| ["input", "sdc_pcs", "pilots_run"].map(|key| json["minimised"][key].clone());
+    assert_eq!(plain(&found), plain(&undisturbed));
 }
 
 #[test]

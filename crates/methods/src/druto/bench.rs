@@ -3,11 +3,10 @@
 //! All that is asked of an input is a function of the input and a seed, so that a search is the same in any order, with any
 //! number of workers, and again.
 
-use campaign::{Planner, SelectionWords};
-use inject::CapsuleTarget;
+use campaign::{Planner, SelectionWords, Subject as _};
+use serde::{Deserialize, Serialize};
 use space::Point;
 use std::collections::BTreeMap;
-
 
 use super::cells::{CellFaults, Cells};
 use super::ends::{Rate, Tally};
@@ -21,7 +20,7 @@ use crate::kit::{Campaigns, Inputs, OpenedCapsule, Realised, StudyError};
 pub(super) type Ready = OpenedCapsule;
 
 /// The facts of an input that its golden run tells.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct InputFacts {
     /// Instructions of all threads of all launches.
     pub(super) instructions: u64,
@@ -79,7 +78,7 @@ impl<'a, 'c> Bench<'a, 'c> {
     /// Runs an input. The inner error says why the input cannot be run.
     pub(super) fn run(&mut self, point: &Point) -> Result<Result<Ready, String>, StudyError> {
         if self.campaigns.is_stopped() {
-            return Err(StudyError::Unkept);
+            return Err(self.campaigns.interrupted());
         }
         let text = point.to_string();
         if let Some(Err(why)) = self.known.get(&text) {
@@ -120,9 +119,26 @@ impl<'a, 'c> Bench<'a, 'c> {
         match self.known.get(&text) {
             Some(Ok(facts)) => self.cost.seconds += facts.seconds,
             Some(Err(_)) => {}
-            None => drop(self.run(point)?),
+            None => {
+                let what = format!("facts {} {:?}", self.kernel, self.fitness);
+                let facts = match self.campaigns.history.as_ref().map(|it| it.get(&text, &what)).transpose()?.flatten()
+                {
+                    Some(facts) => facts,
+                    None => {
+                        drop(self.run(point)?);
+                        let facts = self.known.get(&text).cloned().unwrap_or_else(|| Err(nothing_said()));
+                        self.campaigns.value(&text, &what, |_| Ok(facts))?
+                    }
+                };
+                if let Ok(InputFacts { seconds, .. }) = facts
+                    && !self.known.contains_key(&text)
+                {
+                    self.cost.seconds += seconds;
+                }
+                self.known.insert(text.clone(), facts);
+            }
         }
-        Ok(self.known.get(&text).cloned().unwrap_or_else(|| Err("its golden run says nothing".to_owned())))
+        Ok(self.known.get(&text).cloned().unwrap_or_else(|| Err(nothing_said())))
     }
 
     /// A digest of the work that an input makes of the application: the instructions of every thread, and every copy to the
@@ -176,16 +192,22 @@ impl<'a, 'c> Bench<'a, 'c> {
     fn campaign(
         &mut self,
         capsule: &Ready,
-        planner: Option<&dyn Planner>,
+        cells: Option<&CellFaults>,
         runs: u64,
         seed: u64,
         each: u64,
     ) -> Result<Tally, StudyError> {
         let selection = SelectionWords { kernel: vec![self.kernel.clone()], ..SelectionWords::default() };
-        let results = self.campaigns.in_memory(capsule, planner, selection, runs, seed)?;
+        let kind = cells.map_or_else(|| "sample".to_owned(), |faults| format!("cells {}", faults.digest()));
+        let what = format!("{kind} {} runs={runs} each={each} seed={seed}", self.kernel);
+        let planner = cells.map(|faults| -> &dyn Planner { faults });
+        let (tally, seconds): (Tally, f64) = self.campaigns.value(capsule.name(), &what, |campaigns| {
+            let results = campaigns.in_memory(capsule, planner, selection, runs, seed)?;
+            Ok((Tally::of(&results, each)?, results.summary()?.speed.seconds))
+        })?;
         self.cost.runs += runs;
-        self.cost.seconds += results.summary()?.speed.seconds;
-        Ok(Tally::of(&results, each)?)
+        self.cost.seconds += seconds;
+        Ok(tally)
     }
 
     /// The probabilities of the static instructions of the kernel in an input, by this number of faults in each.
@@ -279,6 +301,10 @@ impl<'a, 'c> Bench<'a, 'c> {
         })?;
         Ok(values)
     }
+}
+
+fn nothing_said() -> String {
+    "its golden run says nothing".to_owned()
 }
 
 fn nothing_landed() -> String {

@@ -71,6 +71,15 @@ impl CellFaults {
         Ok(Self { cells: filled, sites })
     }
 
+    /// A digest of the faults.
+    pub(super) fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for site in &self.sites {
+            hasher.update(site.fault().unwrap_or_default().as_bytes()).update(b"\n");
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
     /// The runs of all cells.
     pub(super) fn runs(&self) -> u64 {
         self.sites.len() as u64

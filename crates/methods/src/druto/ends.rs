@@ -2,6 +2,7 @@
 
 use campaign::{Finding, Results, StoreError};
 use outcome::{Class, FirstUse};
+use serde::{Deserialize, Serialize};
 use stats::{Confidence, Interval, Proportion};
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ impl Rate {
 }
 
 /// How runs ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ends {
     /// Those that landed.
     pub(super) landed: u64,
@@ -57,7 +58,7 @@ impl Ends {
 }
 
 /// The runs of a campaign in one kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tally {
     /// All.
     pub(super) all: Ends,

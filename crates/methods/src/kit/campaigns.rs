@@ -1,12 +1,16 @@
 //! Campaigns for studies: made once, kept, and read again.
 
+use super::error::StudyError;
+use super::history::InputHistory;
 use super::opened::OpenedCapsule;
 use campaign::names::file_name;
 use campaign::{
-    CampaignEnd, CampaignError, CampaignEvent, Config, ConfigError, MethodChoice, Planner, Results, SelectionWords,
-    Store, StoreError, Subject, TargetError, TargetSystem,
+    CampaignEnd, CampaignEvent, Config, ConfigError, MethodChoice, Planner, Results, SelectionWords, Store, Subject,
+    TargetSystem,
 };
 use inject::MachineWords;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +25,8 @@ pub struct Campaigns<'a> {
     pub kernels: Vec<String>,
     /// Workers; one for each core if not said.
     pub jobs: Option<u32>,
+    /// The values of inputs that are known, where they are kept.
+    pub history: Option<InputHistory>,
     /// Ends the work in hand.
     pub stop: &'a AtomicBool,
     /// Is told of everything that happens.
@@ -49,56 +55,6 @@ pub struct FinishedCampaign {
     pub results: Results,
     /// Seconds of work.
     pub seconds: f64,
-}
-
-/// Why a study could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum StudyError {
-    /// What is asked means nothing.
-    #[error("{0}")]
-    Words(String),
-    /// A file that was given cannot be used.
-    #[error("{0}")]
-    Refused(String),
-    /// The choices make no campaign.
-    #[error(transparent)]
-    Config(Box<ConfigError>),
-    /// The method cannot choose sites.
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    /// The campaign cannot be kept or read.
-    #[error(transparent)]
-    Store(Box<StoreError>),
-    /// The campaign failed.
-    #[error(transparent)]
-    Campaign(Box<CampaignError>),
-    /// It was interrupted.
-    #[error("finish the study: it was interrupted; the same command goes on with it")]
-    Interrupted,
-    /// It was interrupted, and what it found is lost.
-    #[error("follow the faults: it was interrupted, and nothing is kept; the same command begins anew")]
-    Unkept,
-    /// There is nothing to compare.
-    #[error("study {0}: {1}")]
-    Nothing(&'static str, String),
-}
-
-impl From<ConfigError> for StudyError {
-    fn from(error: ConfigError) -> Self {
-        Self::Config(Box::new(error))
-    }
-}
-
-impl From<StoreError> for StudyError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(Box::new(error))
-    }
-}
-
-impl From<CampaignError> for StudyError {
-    fn from(error: CampaignError) -> Self {
-        Self::Campaign(Box::new(error))
-    }
 }
 
 impl<'a> Campaigns<'a> {
@@ -205,8 +161,33 @@ impl<'a> Campaigns<'a> {
         let target = planner.map_or(target, |planner| target.planned_by(planner));
         match campaign::run_in_memory(target, &config, self.stop, &mut |_| {})? {
             (CampaignEnd::Finished(_), results) => Ok(results),
-            _ => Err(StudyError::Unkept),
+            _ => Err(self.interrupted()),
         }
+    }
+
+    /// The value of an input by an evaluation: the one that is kept, or what `make` finds, which is kept where anything is.
+    ///
+    /// # Errors
+    /// As `make`, and if the history cannot be read or written.
+    pub fn value<T: Serialize + DeserializeOwned>(
+        &mut self,
+        input: &str,
+        what: &str,
+        make: impl FnOnce(&mut Self) -> Result<T, StudyError>,
+    ) -> Result<T, StudyError> {
+        let known = self.history.as_ref().map(|history| history.get(input, what)).transpose()?.flatten();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let value = make(self)?;
+        self.history.as_ref().map_or(Ok(()), |history| history.put(input, what, &value))?;
+        Ok(value)
+    }
+
+    /// The error of work that was ended, which says whether anything of it is kept.
+    #[must_use]
+    pub fn interrupted(&self) -> StudyError {
+        if self.history.is_some() { StudyError::Interrupted } else { StudyError::Unkept }
     }
 
     /// Whether the work in hand is to end.

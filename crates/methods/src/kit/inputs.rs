@@ -1,8 +1,7 @@
 //! Inputs of an application, for methods that choose among them.
 
-use inject::CapsuleTarget;
 use space::{Point, Space};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{OpenedCapsule, StudyError};
 
@@ -20,11 +19,15 @@ pub trait Inputs {
     /// If no process can be had. That the application refuses the input is no error.
     fn realise(&mut self, point: &Point) -> Result<Realised, StudyError>;
 
-    /// Keeps the capsule of an input in a directory, by a name that does not depend on the session.
+    /// A digest of all that its inputs depend on: the program, what may vary, and how outputs are compared.
+    fn identity(&self) -> String;
+
+    /// Keeps the capsule of an input in a directory, and opens it from there. The name of the file depends on the application and
+    /// the input alone.
     ///
     /// # Errors
     /// If it cannot be written.
-    fn keep(&mut self, point: &Point, capsule: &CapsuleTarget, dir: &Path) -> Result<PathBuf, StudyError>;
+    fn keep(&mut self, point: &Point, capsule: &OpenedCapsule, dir: &Path) -> Result<OpenedCapsule, StudyError>;
 
     /// The command that records an input, for a user.
     fn command(&self, point: &Point) -> String;

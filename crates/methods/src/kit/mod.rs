@@ -3,6 +3,8 @@
 mod campaigns;
 pub(crate) mod chosen;
 mod comparison;
+mod error;
+mod history;
 mod inputs;
 pub mod lasting;
 mod opened;
@@ -11,8 +13,10 @@ mod profile;
 pub(crate) mod settings;
 mod thread;
 
-pub use campaigns::{Campaigns, FinishedCampaign, StudyError, StudySubject};
+pub use campaigns::{Campaigns, FinishedCampaign, StudySubject};
 pub use comparison::{CommandStarter, OutputComparison};
+pub use error::StudyError;
+pub use history::InputHistory;
 pub use inputs::{Inputs, Realised};
 pub use opened::OpenedCapsule;
 pub use profile::{Profile, ProfileStep};

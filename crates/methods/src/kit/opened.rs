@@ -1,6 +1,6 @@
 //! A capsule with the configuration that a session opened it with.
 
-use super::StudyError;
+use super::error::StudyError;
 use campaign::{Config, Engines, TargetSystem};
 use inject::{CapsuleTarget, MachineWords};
 use outcome::Criteria;

@@ -1,11 +1,10 @@
 //! The analysis of an input by [Approxilyzer](crate::approxilyzer): all its pilots, or rounds of them with early termination.
 
 use campaign::{LabelColumn, Planner, RunIndex, SelectionWords, Site, Subject, TargetError};
-use inject::CapsuleTarget;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::pilots::{EndedPilot, Judges, Pc, Pilot, Pilots, Question, decided};
+use super::pilots::{Judges, Pc, Pilot, PilotFinding, Pilots, Question, decided};
 use super::priority::{Order, whole};
 use super::times::{TimedSites, Times, now};
 use crate::approxilyzer::{Approxilyzer, MOST, Settings, SiteCounts};
@@ -22,6 +21,9 @@ pub(super) struct Planned {
     /// The runs of the pilots that are studied.
     runs: Vec<u64>,
 }
+
+/// Pilots that are run and kept at a time.
+const PART: usize = 10_000;
 
 /// Some of the pilots of a method.
 struct ChosenPilots<'a> {
@@ -200,7 +202,6 @@ impl Planned {
 
     /// The runs of each instruction, the last one in the order first.
     fn open(&self, order: &Order, skipped: &BTreeSet<Pc>, seed: u64) -> Result<BTreeMap<Pc, Vec<u64>>, StudyError> {
-        const PART: usize = 10_000;
         let mut open: BTreeMap<Pc, Vec<Pilot>> = BTreeMap::new();
         for runs in self.runs.chunks(PART) {
             let indices: Vec<RunIndex> = runs.iter().copied().map(RunIndex).collect();
@@ -235,20 +236,49 @@ impl Planned {
         if runs.is_empty() {
             return Ok(());
         }
-        let (begin, count, seed) = (now(), runs.len() as u64, campaigns.seed);
-        let planner = ChosenPilots { method: &self.method, runs };
-        let results = campaigns.in_memory(&self.capsule, Some(&planner), self.selection.clone(), count, seed)?;
-        analysis.seconds += begin.elapsed().as_secs_f64();
-        analysis.runs += count;
+        for part in runs.chunks(PART) {
+            let (findings, seconds) = self.findings(part, campaigns)?;
+            analysis.seconds += seconds;
+            let indices: Vec<RunIndex> = part.iter().copied().map(RunIndex).collect();
+            let sites = self.method.plan(&indices, &self.selection, campaigns.seed)?;
+            for ((&run, site), finding) in part.iter().zip(&sites).zip(findings) {
+                let (Some((pc, pilot)), Some(finding)) = (self.pilot(run, site), finding) else { continue };
+                let ended = finding.of_pilot(pilot);
+                timed.add(ended.end, site);
+                analysis.pilots.entry(pc).or_default().push(ended);
+            }
+        }
+        analysis.runs += runs.len() as u64;
         analysis.rounds += 1;
-        results.visit(&mut |row| {
-            let run = runs.get(row.run.0 as usize).copied().unwrap_or_default();
-            let Some((pc, pilot)) = self.pilot(run, &row.site) else { return };
-            let Some(ended) = EndedPilot::of(pilot, &row, &self.judges) else { return };
-            timed.add(ended.end, &row.site);
-            analysis.pilots.entry(pc).or_default().push(ended);
-        })?;
         Ok(())
+    }
+
+    /// How pilots end, each of them, and the seconds that their runs took; known ones are not run again.
+    fn findings(
+        &self,
+        runs: &[u64],
+        campaigns: &mut Campaigns<'_>,
+    ) -> Result<(Vec<Option<PilotFinding>>, f64), StudyError> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(format!("{:?} {:?}", self.selection, self.judges).as_bytes());
+        for run in runs {
+            hasher.update(&run.to_le_bytes());
+        }
+        let what = format!("pilots {} seed={}", hasher.finalize().to_hex(), campaigns.seed);
+        let seed = campaigns.seed;
+        campaigns.value(self.capsule.name(), &what, |campaigns| {
+            let (begin, planner) = (now(), ChosenPilots { method: &self.method, runs });
+            let selection = self.selection.clone();
+            let results = campaigns.in_memory(&self.capsule, Some(&planner), selection, runs.len() as u64, seed)?;
+            let seconds = begin.elapsed().as_secs_f64();
+            let mut findings = vec![None; runs.len()];
+            results.visit(&mut |row| {
+                if let Some(finding) = findings.get_mut(row.run.0 as usize) {
+                    *finding = PilotFinding::of(&row, &self.judges);
+                }
+            })?;
+            Ok((findings, seconds))
+        })
     }
 }
 

@@ -131,7 +131,7 @@ impl Analysed {
 
 fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<Answer, StudyError> {
     let asked = Request::of(&request.options, request.declared.as_deref())?;
-    let found = Minimiser::run(request.inputs, asked.target, campaigns)?;
+    let found = Minimiser::run(request.inputs, asked.target, campaigns)?.kept(request.inputs, &campaigns.dir)?;
     // Both are planned before either is run: a refusal costs no runs.
     let planned = |input: &Evaluated| Planned::of(&input.capsule, &asked.settings, asked.judges(input)?, campaigns);
     let (reference, small) = (planned(&found.reference)?, planned(&found.smallest)?);
@@ -143,8 +143,8 @@ fn run(request: &mut InputRequest<'_>, campaigns: &mut Campaigns<'_>) -> Result<
         return Err(StudyError::Words("run nothing: name an order with --terminate".to_owned()));
     };
     let (mut json, mut study) = of_inputs(request.inputs, &asked, &found, both)?;
-    let kept = request.inputs.keep(&found.smallest.point, &found.smallest.capsule, &campaigns.dir)?;
-    study.tables[0].notes.push(format!("The capsule of the small input is {}.", kept.display()));
+    let kept = found.smallest.capsule.config.capsule.clone();
+    study.tables[0].notes.push(format!("The capsule of the small input is {kept}."));
     study.tables[0].notes.push(format!("Record it yourself: {}", request.inputs.command(&found.smallest.point)));
     json["capsule"] = json!(kept);
     let order = asked.order();

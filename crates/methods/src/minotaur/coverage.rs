@@ -5,6 +5,7 @@
 use facts::Control;
 use inject::threads::{TraceStep, thread_counts, traces};
 use inject::{Golden, GoldenLaunch};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
@@ -55,7 +56,7 @@ impl FromStr for Criterion {
 }
 
 /// The part of the reference that an input executes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Covered {
     /// How many of the reference's it executes.
     pub(super) count: u64,
@@ -71,7 +72,7 @@ impl Covered {
 }
 
 /// The quality of an input by each criterion, in the order of [`Criterion::ALL`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Quality([Covered; 3]);
 
 impl Quality {

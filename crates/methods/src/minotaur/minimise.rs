@@ -1,7 +1,9 @@
 //! The minimiser (thesis, Algorithm 3.1): one parameter after the other, the smallest value that keeps the quality.
 
+use serde::{Deserialize, Serialize};
 use space::{Kind, Point, Space, Value};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::coverage::{Criterion, Executed, Quality};
 use crate::kit::{Campaigns, Inputs, OpenedCapsule, Realised, StudyError};
@@ -41,7 +43,7 @@ struct Candidate {
 }
 
 /// What is kept of an input that was run: its capsule is not.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Measured {
     instructions: u64,
     quality: Quality,
@@ -70,6 +72,19 @@ pub(super) struct Minimised {
     pub(super) refused: Vec<(String, String)>,
 }
 
+impl Minimised {
+    /// The same with both capsules in files, from which they are opened.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub(super) fn kept(mut self, inputs: &mut dyn Inputs, dir: &Path) -> Result<Self, StudyError> {
+        for input in [&mut self.reference, &mut self.smallest] {
+            input.capsule = inputs.keep(&input.point, &input.capsule, dir)?;
+        }
+        Ok(self)
+    }
+}
+
 impl<'a> Minimiser<'a> {
     /// Finds an input of the quality `target`, from the reference.
     ///
@@ -78,7 +93,7 @@ impl<'a> Minimiser<'a> {
     pub(super) fn run(
         inputs: &'a mut dyn Inputs,
         target: Target,
-        campaigns: &Campaigns<'_>,
+        campaigns: &mut Campaigns<'_>,
     ) -> Result<Minimised, StudyError> {
         let space = inputs.space().clone();
         let point = space.reference();
@@ -106,18 +121,26 @@ impl<'a> Minimiser<'a> {
     }
 
     /// Runs an input, once.
-    fn evaluate(&mut self, point: &Point, campaigns: &Campaigns<'_>) -> Result<Option<Candidate>, StudyError> {
+    fn evaluate(&mut self, point: &Point, campaigns: &mut Campaigns<'_>) -> Result<Option<Candidate>, StudyError> {
         let text = point.to_string();
         let candidate = |measured| Candidate { point: point.clone(), measured };
         if let Some(known) = self.known.get(&text) {
             return Ok(known.map(candidate));
         }
         if campaigns.is_stopped() {
-            return Err(StudyError::Unkept);
+            return Err(campaigns.interrupted());
         }
-        let found = match self.inputs.realise(point)? {
-            Realised::Ready(capsule, _) => Some(self.evaluated(point, *capsule).measured()),
-            Realised::Not(why) => {
+        // By the reference's text, since quality is relative to it.
+        let what = format!("quality of {}", self.space.reference());
+        let measured = campaigns.value(&text, &what, |_| {
+            Ok(match self.inputs.realise(point)? {
+                Realised::Ready(capsule, _) => Ok(self.evaluated(point, *capsule).measured()),
+                Realised::Not(why) => Err(why),
+            })
+        })?;
+        let found = match measured {
+            Ok(measured) => Some(measured),
+            Err(why) => {
                 self.refused.push((text.clone(), why));
                 None
             }
@@ -144,7 +167,7 @@ impl<'a> Minimiser<'a> {
 
     /// The parameters, the one with the largest effect on the cost first: of two values of each, with the others as in the
     /// reference, the one that saves more counts.
-    fn order(&mut self, reference: &Candidate, campaigns: &Campaigns<'_>) -> Result<Vec<usize>, StudyError> {
+    fn order(&mut self, reference: &Candidate, campaigns: &mut Campaigns<'_>) -> Result<Vec<usize>, StudyError> {
         let mut effects = Vec::new();
         for number in 0..self.space.parameters().len() {
             let mut least = reference.measured.instructions;
@@ -177,7 +200,12 @@ impl<'a> Minimiser<'a> {
     }
 
     /// The input with the smallest value of one parameter that keeps the quality and costs no more.
-    fn shrink(&mut self, best: &Candidate, number: usize, campaigns: &Campaigns<'_>) -> Result<Candidate, StudyError> {
+    fn shrink(
+        &mut self,
+        best: &Candidate,
+        number: usize,
+        campaigns: &mut Campaigns<'_>,
+    ) -> Result<Candidate, StudyError> {
         let mut best = best.clone();
         let parameter = self.space.parameters()[number].clone();
         if matches!(parameter.kind, Kind::Choice(_)) {

@@ -5,6 +5,7 @@ use fault::{Fault, Target};
 use inject::CapsuleTarget;
 use inject::site::fault_of;
 use outcome::{Criteria, Metric, Outcome, Quality, Sdc, classify};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A kernel, and an instruction: an index into those of the kernel's program.
@@ -28,7 +29,7 @@ pub(super) struct Pilot {
 }
 
 /// The outcome categories of Equation 3.1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum PilotEnd {
     /// The outputs are those of the golden run.
     Masked,
@@ -46,6 +47,15 @@ pub(super) enum Question {
     /// Whether an error is egregious: detected, detectable (DDC), or a corruption above a threshold. An instruction without such
     /// errors is approximable (thesis, Section 3.6.1).
     Egregious,
+}
+
+/// How a pilot ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PilotFinding {
+    /// The category of its outcome.
+    end: PilotEnd,
+    /// By question, whether it decides its instruction.
+    decides: [bool; 2],
 }
 
 /// A pilot that ended.
@@ -116,15 +126,22 @@ impl Pilot {
     }
 }
 
-impl EndedPilot {
+impl PilotFinding {
     /// Of the row of a pilot; none if its run failed.
-    pub(super) fn of(pilot: Pilot, row: &Row, judges: &Judges) -> Option<Self> {
+    pub(super) fn of(row: &Row, judges: &Judges) -> Option<Self> {
         let Finding::Seen { observation, .. } = &row.finding else { return None };
         let outcome = classify(observation, &judges.corrupting);
         let egregious = judges.egregious.as_ref().is_some_and(|it| is_egregious(classify(observation, it)));
-        Some(Self { pilot, end: end(outcome), decides: [is_corrupting(outcome), egregious] })
+        Some(Self { end: end(outcome), decides: [is_corrupting(outcome), egregious] })
     }
 
+    /// With the pilot that ended so.
+    pub(super) fn of_pilot(self, pilot: Pilot) -> EndedPilot {
+        EndedPilot { pilot, end: self.end, decides: self.decides }
+    }
+}
+
+impl EndedPilot {
     /// Whether it decides its instruction.
     pub(super) fn decides(&self, question: Question) -> bool {
         self.decides[question as usize]

@@ -33,6 +33,14 @@ enum Number {
 }
 
 impl Number {
+    /// The largest that there is.
+    fn most(self) -> f64 {
+        match self {
+            Self::Share => 1.0,
+            Self::Factor => f64::INFINITY,
+        }
+    }
+
     fn text(self, value: f64) -> String {
         match self {
             Self::Share => percent(value),
@@ -67,8 +75,8 @@ fn mean(
             format!(
                 "{} ({} to {}), {} applications",
                 number.text(it.mean),
-                number.text(it.mean - half),
-                number.text(it.mean + half),
+                number.text((it.mean - half).max(0.0)),
+                number.text((it.mean + half).min(number.most())),
                 it.count
             )
         },
@@ -96,7 +104,8 @@ fn each(
     let found: Vec<(&str, bool)> = all.iter().filter_map(|it| Some((it.name, holds(it)?))).collect();
     let not: Vec<&str> = found.iter().filter(|(_, holds)| !holds).map(|(name, _)| *name).collect();
     let verdict = if found.is_empty() { Verdict::Open } else { Verdict::plain(not.is_empty()) };
-    let ours = format!("{} of {}; not {}", found.len() - not.len(), found.len(), listed(not));
+    let but = if not.is_empty() { String::new() } else { format!("; not {}", listed(&not)) };
+    let ours = format!("{} of {}{but}", found.len() - not.len(), found.len());
     statement(claim, paper, ours, Judged::by(rule, verdict))
 }
 

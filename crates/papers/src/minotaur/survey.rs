@@ -1,6 +1,6 @@
 //! The applications of the chapter and some of ours, each studied by the method as its command does.
 
-use methods::kit::StudyError;
+use methods::kit::{InputHistory, StudyError};
 use methods::{InputCommand, InputRequest, Options, registry};
 use serde_json::Value;
 
@@ -171,6 +171,9 @@ fn answer(
     let options = Options { values: defaults.chain(said).collect(), ..Options::default() };
     let criteria = command.criteria.map(|of| of(&options, declared.as_deref())).transpose()?.unwrap_or_default();
     let mut inputs = shop.workloads.inputs(it.name, criteria)?;
+    shop.campaigns.history = Some(InputHistory::open(&shop.campaigns.dir, inputs.name(), &inputs.identity())?);
     let mut request = InputRequest { inputs: &mut *inputs, declared, options };
-    Ok((command.run)(&mut request, shop.campaigns)?.json)
+    let answer = (command.run)(&mut request, shop.campaigns);
+    shop.campaigns.history = None;
+    Ok(answer?.json)
 }

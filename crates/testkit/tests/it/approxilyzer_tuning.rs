@@ -36,6 +36,7 @@ fn answer(capsule: &Arc<CapsuleTarget>, dir: &tempfile::TempDir, options: &[(&'s
         seed: 0,
         kernels: Vec::new(),
         jobs: None,
+        history: None,
         stop: &stop,
         told: &mut |_, _| {},
     };

@@ -81,6 +81,7 @@ pub(in super::super) const COMMAND: InputCommand = InputCommand {
         },
         CommandOption::any("rates", "NAME|F.toml", Some("K40"), "Rates of strikes for --objective fit, an IPA table"),
     ],
+    criteria: None,
     run,
 };
 
