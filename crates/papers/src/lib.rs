@@ -13,6 +13,8 @@
 pub mod approxilyzer;
 #[cfg(test)]
 mod checks;
+mod documents;
+pub mod druto;
 pub mod gpu_qin;
 pub mod minotaur;
 mod page;

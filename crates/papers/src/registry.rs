@@ -1,6 +1,7 @@
 //! Every page there is.
 
 use crate::approxilyzer;
+use crate::druto;
 use crate::gpu_qin;
 use crate::minotaur;
 use crate::page::MethodPage;
@@ -15,6 +16,7 @@ pub static PAGES: &[&MethodPage] = &[
     &regional::PAGE,
     &approxilyzer::PAGE,
     &minotaur::PAGE,
+    &druto::PAGE,
 ];
 
 /// The page of the method with this word.

@@ -18,7 +18,7 @@ const GOLDEN: &str = "BEAMLINE_GOLDEN";
 /// The variable that names the directory of the faulty outputs.
 const FAULTY: &str = "BEAMLINE_FAULTY";
 /// The size of a stream or file that a command may write, in bytes.
-const MOST_BYTES: u64 = 1 << 30;
+const MOST_BYTES: u64 = 64 << 20;
 /// The length of a repeated complaint, in characters.
 const MOST_SAID: usize = 200;
 
@@ -121,6 +121,8 @@ mod tests {
         assert!(failed.ends_with("it ended with code 3; it said `no`"), "{failed}");
         assert!(printed("kill -9 $$", 20.0).unwrap_err().ends_with("signal 9 ended it"));
         assert!(printed("sleep 1000", 0.1).unwrap_err().ends_with("it took more than 0.1 seconds"));
+        // A flood ends at the limit, long before the time does.
+        assert!(printed("yes", 60.0).unwrap_err().contains("signal"));
         assert!(Shell.comparison("true", -1.0, &[]).is_err());
     }
 }

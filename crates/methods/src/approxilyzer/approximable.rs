@@ -88,6 +88,20 @@ fn is_known(end: SiteEnd) -> bool {
     !matches!(end, SiteEnd::Undecided | SiteEnd::NotCovered)
 }
 
+/// Which registers of an instruction may be approximated bit by bit, in the worst case or the best one.
+fn registers(it: &InstructionSites, maybe: bool) -> Vec<Vec<bool>> {
+    let bits = |of: &Vec<EndCounts>| of.iter().map(|ends| is_approximable(ends, maybe)).collect();
+    it.operands.values().map(bits).collect()
+}
+
+/// The widest extent to which an instruction may be approximated, in the worst case and in the best one.
+pub(super) fn approximable(it: &InstructionSites) -> [Option<String>; 2] {
+    [false, true].map(|maybe| {
+        let registers = registers(it, maybe);
+        EXTENTS.into_iter().find(|extent| extent.is_in(&registers)).map(Extent::word)
+    })
+}
+
 impl Approximable {
     /// Of these instructions.
     pub(super) fn of(instructions: &[InstructionSites]) -> Self {
@@ -101,8 +115,7 @@ impl Approximable {
             all.studied.add(it);
             all.partly += u64::from(it.ends.count(|end| !is_known(end)) > 0);
             for (case, maybe) in [false, true].into_iter().enumerate() {
-                let bits = |of: &Vec<EndCounts>| of.iter().map(|ends| is_approximable(ends, maybe)).collect();
-                let registers: Vec<Vec<bool>> = it.operands.values().map(bits).collect();
+                let registers = registers(it, maybe);
                 for (extent, amounts) in &mut all.cases {
                     if extent.is_in(&registers) {
                         amounts[case].add(it);
@@ -206,6 +219,7 @@ mod tests {
         let in_between = found(&[instruction(vec![register(&good, &maybe)], 3)]);
         assert_eq!(in_between, [[0, 3], [0, 3], [0, 3], [3, 3]]);
         let half = instruction(vec![register(&good, &bad), vec![maybe.clone()]], 3);
+        assert_eq!(approximable(&half), [Some("pi_8b".to_owned()), Some("pi_fr".to_owned())]);
         assert_eq!(found(&[half]), [[0, 0], [0, 3], [0, 0], [3, 3]]);
         assert_eq!(found(&[instruction(vec![register(&bad, &bad)], 3)]), [[0; 2]; 4]);
     }

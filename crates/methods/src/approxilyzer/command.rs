@@ -83,6 +83,7 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     let method = Arc::new(Approxilyzer::new(&request.capsule, &campaigns.selection(settings.choice()))?);
     let truth = request.options.get::<PathBuf>("truth")?;
     let purity = truth.map(|dir| against(&dir, request, campaigns, &settings)).transpose()?;
+    let validation = validation_size(&request.options.get::<String>("validate")?, campaigns.seed)?;
     let judging = Judging::of(&request.options, request.declared.as_deref())?;
     let given = judging.criteria(&request.capsule)?;
     let metric = ErrorMetric::of(&request.options, judging.said())?;
@@ -109,12 +110,17 @@ fn run(request: &Request, campaigns: &mut Campaigns<'_>) -> Result<Answer, Study
     };
     json[key] = document;
     views::judged_by(&mut study, notes);
-    if let Some((document, tables)) = purity {
+    if let Some((document, mut tables, of_truth)) = purity {
+        if of_truth != known {
+            let note = "The exhaustive campaign judged its outputs by other criteria than the pilots are judged by here; it keeps outcomes and \
+                        no errors, so that shares by quality are of its criteria. Give it the same --quality.";
+            tables.iter_mut().for_each(|table| table.notes.push(note.to_owned()));
+        }
         json["purity"] = document;
         study.tables.extend(tables);
     }
-    if let Some(text) = request.options.get::<String>("validate")? {
-        let (document, tables) = validated(&text, (&request.capsule, &method), campaigns, given.as_ref())?;
+    if let Some(size) = validation {
+        let (document, tables) = validated(size, (&request.capsule, &method), campaigns, given.as_ref())?;
         json["validation"] = document;
         study.tables.extend(tables);
     }
@@ -145,25 +151,31 @@ fn against(
     request: &Request,
     campaigns: &Campaigns<'_>,
     settings: &Settings,
-) -> Result<(serde_json::Value, Vec<Table>), StudyError> {
+) -> Result<(serde_json::Value, Vec<Table>, Criteria), StudyError> {
     let results = Results::open(dir)?;
     let truth = Truth::of(&request.capsule, &results, &campaigns.kernels, campaigns.stop)?;
     let purity = Purity::of(&truth, settings)?;
     let others = Purity::others(&truth, settings)?;
     let golden = request.capsule.golden_run();
-    Ok((purity.document(&others, golden), purity.tables(&others, golden)))
+    let criteria = results.config().criteria.clone();
+    Ok((purity.document(&others, golden), purity.tables(&others, golden), criteria))
+}
+
+/// The size of the validation that an option asks for, with this seed unless it names one.
+fn validation_size(text: &Option<String>, seed: u64) -> Result<Option<ValidationSize>, StudyError> {
+    let Some(text) = text else { return Ok(None) };
+    let whole = if text.contains('@') { text.clone() } else { format!("{text}@{seed}") };
+    let size = whole.parse().map_err(|error| StudyError::Words(format!("read `{text}` for --validate: {error}")))?;
+    Ok(Some(size))
 }
 
 /// Pilots held against members of their classes, in a campaign of their own, as a document and as tables.
 fn validated(
-    text: &str,
+    size: ValidationSize,
     (capsule, method): (&OpenedCapsule, &Arc<Approxilyzer>),
     campaigns: &mut Campaigns<'_>,
     criteria: Option<&Criteria>,
 ) -> Result<(serde_json::Value, [Table; 2]), StudyError> {
-    let text = if text.contains('@') { text.to_owned() } else { format!("{text}@{}", campaigns.seed) };
-    let size: ValidationSize =
-        text.parse().map_err(|error| StudyError::Words(format!("read `{text}` for --validate: {error}")))?;
     let validation = Validation::new(Arc::clone(method), size)?;
     let choice = Settings { validate: Some(size), ..method.settings() }.choice();
     let results = campaigns.make(capsule, choice, &validation, validation.runs())?.results;

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use study::{Cell, Table};
 
+use super::approximable::approximable;
 use super::ends::{ENDS, EndCounts, SiteEnd};
 use super::instructions::InstructionSites;
 use super::target::Approxilyzer;
@@ -87,7 +88,8 @@ impl<'a> QualityView<'a> {
         );
         if self.all.count(|end| end == SiteEnd::Maybe(None)) > 0 {
             table.notes.push(
-                "Without a tolerance of the output every SDC is SDC-Maybe: nothing says how large an error is acceptable."
+                "An SDC without a number from the metric, or of an output without a tolerance, is SDC-Maybe: nothing says how large an \
+                 error is acceptable."
                     .to_owned(),
             );
         }
@@ -164,6 +166,7 @@ impl<'a> QualityView<'a> {
         let kernel =
             |kernel: u32| json!({ "kernel": self.kernel(kernel), "outcomes": self.of_kernel(kernel).document() });
         let instruction = |it: &InstructionSites| {
+            let [worst, best] = approximable(it);
             json!({
                 "kernel": self.kernel(it.kernel),
                 "pc": it.pc,
@@ -174,6 +177,7 @@ impl<'a> QualityView<'a> {
                 "executed": it.executed,
                 "sites": it.ends.count(|_| true),
                 "outcomes": it.ends.document(),
+                "approximable": { "worst": worst, "best": best },
             })
         };
         let line = |((kernel, file, number), it): (&LineKey<'_>, &LineSites)| {

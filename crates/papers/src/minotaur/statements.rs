@@ -2,8 +2,9 @@
 
 use stats::{Confidence, Repeated};
 
-use super::survey::{Measured, at};
+use super::survey::Measured;
 use super::tables::per_run;
+use crate::documents::at;
 use crate::statements::{Judged, Part, Statement, Verdict};
 use crate::words::{listed, percent};
 

@@ -4,6 +4,7 @@ use methods::kit::{InputHistory, StudyError};
 use methods::{InputCommand, InputRequest, Options, registry};
 use serde_json::Value;
 
+use crate::documents::{at, number};
 use crate::page::PageContext;
 
 /// An application.
@@ -124,15 +125,6 @@ impl Measured {
         let all = self.number("explored.either").filter(|all| *all > 0.0)?;
         Some([self.number("minimised.explored")? / all, self.number("reference.explored")? / all])
     }
-}
-
-fn number(value: &Value, path: &str) -> Option<f64> {
-    at(value, path).and_then(Value::as_f64)
-}
-
-/// The value at a path of keys.
-pub(super) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
-    path.split('.').try_fold(value, |value, key| value.get(key))
 }
 
 /// Studies every application, or one.

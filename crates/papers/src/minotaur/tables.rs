@@ -3,7 +3,8 @@
 use serde_json::Value;
 use study::{Cell, Table};
 
-use super::survey::{Measured, at};
+use super::survey::Measured;
+use crate::documents::at;
 use crate::words::percent;
 
 /// Orders that a table lists for an application, at most, beside the random one and the oracles.

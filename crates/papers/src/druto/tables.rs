@@ -1,0 +1,172 @@
+//! The tables of the page, each beside a table or figure of the paper.
+
+use serde_json::Value;
+use study::{Cell, Table};
+
+use super::survey::{Measured, OBJECTIVES};
+use crate::documents::{at, list, number, text};
+use crate::words::{percent, range};
+
+/// A share with its bounds: `22.3 % (19.9–24.9)`.
+fn bounded(it: &Value, [value, low, high]: [&str; 3]) -> Cell {
+    let of = |key: &str| it[key].as_f64();
+    let shown = of(value).zip(of(low)).zip(of(high));
+    Cell::text(shown.map_or_else(
+        || "–".to_owned(),
+        |((value, low), high)| format!("{} ({})", percent(value), range((low, high)).trim_end_matches(" %")),
+    ))
+}
+
+/// The keys of a rate.
+const RATE: [&str; 3] = ["rate", "low", "high"];
+
+/// A coefficient with its bounds: `0.77 (0.71 to 0.82)`.
+pub(super) fn coefficient(it: &Value) -> String {
+    let of = |key: &str| it[key].as_f64();
+    let shown = of("value").zip(of("low")).zip(of("high"));
+    shown.map_or_else(|| "–".to_owned(), |((value, low), high)| format!("{value:.2} ({low:.2} to {high:.2})"))
+}
+
+/// Figure 1: the rates of random inputs.
+pub(super) fn ranges(all: &[Measured]) -> Table {
+    let columns = ["workload", "kernel", "random inputs", "lowest SDC", "highest SDC", "all alike, p"];
+    let mut table = Table::new("SDC rates of random inputs", &columns);
+    table.rows.extend(all.iter().map(|it| {
+        let range = at(&it.studies, "studies.range").unwrap_or(&Value::Null);
+        vec![
+            Cell::text(it.name),
+            Cell::text(text(&it.studies, "kernel")),
+            Cell::Count(list(range, "inputs").len() as u64),
+            bounded(&range["lowest"], RATE),
+            bounded(&range["highest"], RATE),
+            Cell::text(range["p_alike"].as_f64().map_or_else(|| "–".to_owned(), |p| Short(p).to_string())),
+        ]
+    }));
+    table
+}
+
+/// A chance with one digit.
+struct Short(f64);
+
+impl std::fmt::Display for Short {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0 >= 0.01 { write!(f, "{:.2}", self.0) } else { write!(f, "{:.0e}", self.0) }
+    }
+}
+
+/// By its key, a coefficient of the study of kernels.
+pub(super) fn of_kernels<'v>(it: &'v Measured, between: &str) -> &'v Value {
+    let found = list(&it.studies, "studies.kernels").iter().find(|row| row["between"] == between);
+    found.map_or(&Value::Null, |row| &row["coefficient"])
+}
+
+/// Tables II to IV: what ranks inputs, threads and instructions.
+pub(super) fn ranks(all: &[Measured]) -> Table {
+    let columns = [
+        "workload",
+        "dominant threads ~ kernel (III)",
+        "their ceiling",
+        "fitness ~ kernel",
+        "size ~ kernel",
+        "counts ~ threads (IV)",
+        "its ceiling",
+        "instructions over inputs (II)",
+        "its ceiling",
+    ];
+    let mut table = Table::new("Spearman's coefficients with bounds at 95 %", &columns);
+    table.rows.extend(all.iter().map(|it| {
+        let of = |path: &str| at(&it.studies, path).map_or_else(|| "–".to_owned(), coefficient);
+        let mut row = vec![it.name.to_owned()];
+        row.extend(["dominant", "ceiling_dominant", "fitness", "size"].map(|key| coefficient(of_kernels(it, key))));
+        row.extend(
+            ["threads.counts", "threads.ceiling", "instructions.across_inputs", "instructions.ceiling"]
+                .map(|key| of(&format!("studies.{key}"))),
+        );
+        row.into_iter().map(Cell::text).collect()
+    }));
+    table
+}
+
+/// Figure 5 and Table VII: launches of the kernel, and searches by one of them and by all.
+pub(super) fn launches(all: &[Measured]) -> Table {
+    let columns =
+        ["workload", "launches", "largest spread in an input", "rate, one launch", "rate, all launches", "alike, p"];
+    let mut table = Table::new("Launches of the kernel and trace pruning", &columns);
+    table.rows.extend(all.iter().map(|it| {
+        let inputs = list(&it.studies, "studies.launches.inputs");
+        let most = |key: &str| inputs.iter().filter_map(|input| input[key].as_f64()).fold(0.0, f64::max);
+        let [with, without] = pruned(it).map(|rate| Cell::text(rate.map_or_else(|| "–".to_owned(), percent)));
+        let p = number(&it.studies, "studies.pruning.p");
+        vec![
+            Cell::text(it.name),
+            Cell::Count(most("launches") as u64),
+            Cell::text(percent(most("spread"))),
+            with,
+            without,
+            Cell::text(p.map_or_else(|| "–".to_owned(), |p| Short(p).to_string())),
+        ]
+    }));
+    table
+}
+
+/// The mean rates that searches find by one launch and by all.
+pub(super) fn pruned(it: &Measured) -> [Option<f64>; 2] {
+    let variants = list(&it.studies, "studies.pruning.variants");
+    [0, 1].map(|at| {
+        let rates: Vec<f64> = list(variants.get(at)?, "rates").iter().filter_map(Value::as_f64).collect();
+        (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
+    })
+}
+
+/// Figures 6 to 8: the searchers compared.
+pub(super) fn searches(all: &[Measured]) -> Table {
+    let columns =
+        ["workload", "objective", "searcher", "median SDC", "pairs better than random", "p, corrected", "differs"];
+    let mut table = Table::new("What searchers find", &columns);
+    for it in all {
+        for (objective, search) in OBJECTIVES.iter().zip(&it.searches) {
+            table.rows.extend(list(search, "comparison").iter().map(|row| {
+                let plain = |key: &str, digits: usize| {
+                    row[key].as_f64().map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
+                };
+                vec![
+                    Cell::text(it.name),
+                    Cell::text(*objective),
+                    Cell::text(text(row, "searcher")),
+                    bounded(row, ["median", "low", "high"]),
+                    Cell::text(plain("better_than_random", 2)),
+                    Cell::text(plain("p_corrected", 4)),
+                    Cell::text(if row["differs"] == true { "yes" } else { "no" }),
+                ]
+            }));
+        }
+    }
+    table
+}
+
+/// The first case study: instructions protected for the reference, met by the input that was found, and the other way round.
+pub(super) fn protection(all: &[Measured]) -> Table {
+    let columns = [
+        "workload",
+        "budget",
+        "for the reference, met by it",
+        "met by the input found",
+        "for the input found, met by it",
+        "met by the reference",
+    ];
+    let mut table = Table::new("Coverage of selective duplication", &columns);
+    for it in all {
+        table.rows.extend(list(&it.studies, "studies.protection.levels").iter().map(|level| {
+            let met = |path: &str| bounded(at(level, path).unwrap_or(&Value::Null), RATE);
+            vec![
+                Cell::text(it.name),
+                Cell::text(percent(level["budget"].as_f64().unwrap_or_default())),
+                met("for_reference.reference"),
+                met("for_reference.found"),
+                met("for_found.found"),
+                met("for_found.reference"),
+            ]
+        }));
+    }
+    table
+}
